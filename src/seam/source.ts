@@ -1,0 +1,55 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+
+/**
+ * The vocabulary of the seam: what a run answers when its agent touches the world.
+ * Recording and replay each implement it; the wrappers below the agent cannot tell which one is there.
+ */
+export interface Source {
+  /** Name of the run in messages. */
+  readonly id: string
+  readonly mode: 'record' | 'replay'
+  /** A clock, random or id read. `real` makes a fresh one; `caller` is the function whose caller asked. */
+  draw<T>(kind: SeamDrawKind, caller: Caller, real: () => T): T
+  /** A call of a wrapped function. Returns what the function would have returned: a value or a promise. */
+  call(call: SeamCall, run: () => unknown): unknown
+  mark(name: string, data: unknown): void
+  message(message: { readonly from: string; readonly to: string; readonly body: unknown }): void
+}
+
+export type SeamDrawKind = 'now' | 'perf' | 'random' | 'uuid' | 'bytes' | 'int'
+/** The patched function itself: stack frames above it belong to whoever called. */
+// biome-ignore lint/complexity/noBannedTypes: any function will do for Error.captureStackTrace
+export type Caller = Function
+
+export interface SeamCall {
+  readonly kind: 'tool' | 'retrieval' | 'value'
+  readonly name: string
+  readonly args: readonly unknown[]
+  /** `serve` (default): a replay answers from the tape. `run`: a replay runs the function, its own calls being served. */
+  readonly replay: 'serve' | 'run'
+}
+
+/**
+ * What every copy of this package in the process shares: the agent may load one copy and the test another, and
+ * `vi.resetModules()` may load a third.
+ */
+export interface SeamState {
+  readonly runs: AsyncLocalStorage<Source | undefined>
+  /** Undo functions of patches by name, so that two copies never patch twice. */
+  readonly patches: Map<string, () => void>
+  /** Anything else a room keeps once per process. */
+  readonly shared: Map<string, unknown>
+}
+
+const key = Symbol.for('vitest-harvest/seam@1')
+
+export function seamState(): SeamState {
+  const host = globalThis as { [key]?: SeamState }
+  host[key] ??= { runs: new AsyncLocalStorage(), patches: new Map(), shared: new Map() }
+  return host[key]
+}
+
+/** The run the calling code belongs to, if any. */
+export function currentRun(): Source | undefined {
+  return seamState().runs.getStore()
+}

@@ -1,0 +1,207 @@
+/**
+ * What a tape holds. A tape is JSON Lines: line 1 is the header, then one event per line, and the last line closes it.
+ * Every line ends in a chained digest (`"#"`), see `digest.ts`.
+ */
+
+/** The format this version writes. Older numbers are read for ever; newer ones are refused. */
+export const formatVersion = 1
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+
+/**
+ * A place in the one order of a run: `n` counts everything that happened, `atMs` is milliseconds since the run began.
+ * Moments with the same `atMs` arrived in one burst (no agent code ran in between).
+ */
+export type Moment = readonly [n: number, atMs: number]
+
+/** Bytes: text as text, binary as base64, or mostly the same as the body of an earlier exchange. */
+export type Body =
+  | string
+  | { readonly base64: string }
+  /** First `head` characters of the request body of event `like`, then `text`, then its last `tail` characters. */
+  | { readonly like: number; readonly head: number; readonly text: string; readonly tail: number }
+
+/** One piece of a response exactly as it arrived. */
+export type Chunk = readonly [n: number, atMs: number, bytes: string | { readonly base64: string }]
+
+export type HeaderPair = readonly [name: string, value: string]
+
+/** Where recorded facts about versions stand: what the recorder could know without git. */
+export interface RecordedPins {
+  /** Git commit the agent ran at, as the application told us. */
+  readonly commit?: string
+  /** Whether the work tree had uncommitted changes, if the application told us. */
+  readonly dirty?: boolean
+  /** Node version, such as `24.21.0`. */
+  readonly node: string
+  /** `name@version` of packages the application named. */
+  readonly packages?: Readonly<Record<string, string>>
+}
+
+export interface TapeHeader {
+  /** Format version. */
+  readonly harvest: number
+  readonly id: string
+  /** Key of the agent in the plugin's `agents`. */
+  readonly agent: string
+  /** What the agent was called with, as `encodeValue` wrote it; absent when nobody said. */
+  readonly input?: Json
+  /** Wall clock of moment 0, ISO 8601 with milliseconds. */
+  readonly startedAt: string
+  /** `vitest-harvest/<version>` that wrote the tape. */
+  readonly recorder: string
+  /** Behaviour a replay of this tape depends on. Unknown flags are refused. */
+  readonly flags: readonly string[]
+  readonly pins: RecordedPins
+  /** The command line that made this tape, when `harvest record` did. */
+  readonly command?: { readonly argv: readonly string[]; readonly cwd: string }
+}
+
+interface EventBase {
+  /** Number of the moment this event was issued; unique in the tape. */
+  readonly n: number
+  /** When it was issued, ms since the run began. */
+  readonly at: number
+  /** `n` of the tool call this happened inside of. */
+  readonly in?: number
+  /** `file:line:column` in the user's code that issued it. */
+  readonly site?: string
+}
+
+/** How an exchange travelled. `stdio` is a JSON-RPC message to a child process. */
+export type Via = 'undici' | 'http' | 'http2' | 'stdio'
+
+/** A request and everything that came back. */
+export interface ExchangeEvent extends EventBase {
+  readonly kind: 'exchange'
+  readonly via: Via
+  readonly method: string
+  /** Absolute URL; for stdio `stdio:` and the command line. */
+  readonly url: string
+  readonly request: { readonly headers: readonly HeaderPair[]; readonly body?: Body }
+  readonly response?: RecordedResponse
+  /** The error the client saw, if it was not the client's own doing. */
+  readonly error?: RecordedError & { readonly moment: Moment }
+  /** When the client gave up (abort, timeout, early close). */
+  readonly aborted?: Moment
+  /** A JSON-RPC notification: nothing is expected back. */
+  readonly oneWay?: true
+}
+
+export interface RecordedResponse {
+  /** When the head arrived. */
+  readonly moment: Moment
+  readonly status: number
+  readonly statusText?: string
+  /** In order, names in lower case. */
+  readonly headers: readonly HeaderPair[]
+  readonly chunks: readonly Chunk[]
+  /** When the body was complete; absent when it never was. */
+  readonly end?: Moment
+}
+
+export interface RecordedError {
+  readonly name: string
+  readonly message: string
+  readonly code?: string
+}
+
+/** A call of an in-process function that was wrapped: a tool, a retriever, or a named value. */
+export interface CallEvent extends EventBase {
+  readonly kind: 'tool' | 'retrieval' | 'value'
+  readonly name: string
+  /** The one object argument, or the list of arguments; as `encodeValue` wrote it. */
+  readonly args: Json
+  /** Whether the function answered without a promise. */
+  readonly sync?: true
+  /** When the caller got the answer; absent when it never did. */
+  readonly settled?: Moment
+  /** As `encodeValue` wrote it. */
+  readonly result?: Json
+  readonly error?: Json
+  /** Pieces of an async iterable answer. */
+  readonly yields?: readonly (readonly [n: number, atMs: number, value: Json])[]
+}
+
+/** Clock, random and id reads since the line before: kind, calling package, value. */
+export interface DrawsEvent extends EventBase {
+  readonly kind: 'draws'
+  readonly draws: readonly Draw[]
+}
+export type Draw = readonly [kind: DrawKind, caller: string, value: Json]
+
+/** `now` epoch ms, `perf` ms, `random` [0,1), `uuid` text, `bytes` base64, `int` integer. */
+export type DrawKind = 'now' | 'perf' | 'random' | 'uuid' | 'bytes' | 'int'
+
+/** A child process the run started, talked to over stdio. */
+export interface SpawnEvent extends EventBase {
+  readonly kind: 'spawn'
+  readonly command: readonly string[]
+}
+
+/** A line a child process sent without being asked. */
+export interface PushEvent extends EventBase {
+  readonly kind: 'push'
+  readonly url: string
+  readonly text: string
+}
+
+/** A message between agents. */
+export interface MessageEvent extends EventBase {
+  readonly kind: 'message'
+  readonly from: string
+  readonly to: string
+  readonly body: Json
+}
+
+/** A note or checkpoint the application left. */
+export interface MarkEvent extends EventBase {
+  readonly kind: 'mark'
+  readonly name: string
+  readonly data?: Json
+}
+
+export type TapeEvent =
+  | ExchangeEvent
+  | CallEvent
+  | DrawsEvent
+  | SpawnEvent
+  | PushEvent
+  | MessageEvent
+  | MarkEvent
+
+/** An exchange or a call: the unit people count. */
+export type Step = ExchangeEvent | CallEvent
+
+export type Outcome =
+  | { readonly status: 'returned'; readonly value?: Json }
+  | { readonly status: 'threw'; readonly error: Json }
+  /** The program ended or was given up before the agent answered. */
+  | { readonly status: 'exited'; readonly code: number | null; readonly signal?: string; readonly stdout?: string; readonly stderr?: string }
+
+/** The last line. */
+export interface TapeClose {
+  readonly kind: 'close'
+  readonly n: number
+  readonly at: number
+  readonly outcome: Outcome
+  /** Number of event lines between header and close. */
+  readonly events: number
+  /** Why something is missing, when the recorder failed on the way. */
+  readonly incomplete?: string
+  /** Sockets, children and contexts the recorder saw but could not record. */
+  readonly unrecorded?: readonly string[]
+}
+
+/** A tape read into memory. */
+export interface Tape {
+  /** File it came from, or a label. */
+  readonly source: string
+  readonly header: TapeHeader
+  /** In order of `n`, bodies resolved (no `like`). */
+  readonly events: readonly TapeEvent[]
+  /** Absent: the tape is truncated. */
+  readonly close?: TapeClose
+  /** Digest of the last line read, hex-free base64url. */
+  readonly digest: string
+}
