@@ -1,3 +1,5 @@
+export { neutral, neutralLine } from './neutral.ts'
+
 /** What a person reads when something went wrong: what, where, why, and what to paste next. */
 export interface ErrorFacts {
   /** What happened, one sentence without a trailing dot. */
@@ -40,7 +42,7 @@ export class HarvestError extends Error {
       typeof value === 'object' &&
       value !== null &&
       brand in value &&
-      (code === undefined || (value as HarvestError).code === code)
+      (code === undefined || (value as { readonly code?: unknown }).code === code)
     )
   }
 

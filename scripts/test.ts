@@ -1,0 +1,146 @@
+// `npm test`: every gate in order, all of them even when one fails. The last line is `N passed, N failed`, where N counts
+// the tests Vitest ran and the gates. A gate that looked at fewer things than its floor has failed: green must not mean
+// "looked at nothing".
+import { spawn } from 'node:child_process'
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+
+interface Gate {
+  readonly name: string
+  readonly command: readonly string[]
+  /** What it must have looked at, and at how many of them at least. */
+  readonly floor: readonly [count: number, of: string]
+  /** How many it looked at, from what it printed. */
+  readonly seen: (output: string) => number
+  /** Print what it says while it runs. */
+  readonly live?: true
+}
+
+interface VitestReport {
+  readonly numTotalTests: number
+  readonly numPassedTests: number
+  readonly numFailedTests: number
+}
+
+const scratch = mkdtempSync(join(tmpdir(), 'vitest-harvest-test-'))
+process.on('exit', () => rmSync(scratch, { recursive: true, force: true }))
+const reportFile = join(scratch, 'vitest.json')
+const linted = ['src', 'test', 'fixtures', 'scripts', 'bench', 'vitest.config.ts']
+
+const gates: readonly Gate[] = [
+  {
+    name: 'build',
+    command: ['npm', 'run', '--silent', 'build'],
+    floor: [100, 'modules written'],
+    seen: () => globSync('dist/**/*.js').length,
+  },
+  {
+    name: 'format',
+    command: ['biome', 'ci', '--colors=off'],
+    floor: [150, 'files'],
+    seen: (output) => numberIn(output, /Checked (\d+) files/),
+  },
+  {
+    name: 'types',
+    command: ['tsc', '-p', 'tsconfig.json', '--listFiles'],
+    floor: [150, 'files of ours'],
+    seen: (output) => output.split('\n').filter((line) => isOurs(line.trim())).length,
+  },
+  {
+    name: 'lint',
+    command: ['oxlint', '--type-aware', '--deny-warnings', ...globSync(linted)],
+    floor: [150, 'files'],
+    seen: (output) => numberIn(output, /on (\d+) files/),
+  },
+  {
+    name: 'dead code',
+    command: ['npm', 'run', '--silent', 'check:dead'],
+    floor: [150, 'files'],
+    seen: (output) => numberIn(output, /looked at (\d+) files/),
+  },
+  {
+    name: 'package',
+    command: ['npm', 'run', '--silent', 'check:package'],
+    floor: [100, 'files packed'],
+    seen: (output) => numberIn(output, /looked at (\d+) files/),
+  },
+  {
+    name: 'tests',
+    command: ['vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`],
+    floor: [300, 'tests'],
+    seen: () => vitestReport().numTotalTests,
+    live: true,
+  },
+]
+
+let passed = 0
+let failed = 0
+const verdicts: string[] = []
+for (const gate of gates) {
+  const verdict = await run(gate)
+  verdicts.push(verdict.line)
+  console.log(verdict.line)
+  if (verdict.ok) passed += 1
+  else failed += 1
+}
+const { numPassedTests, numFailedTests } = vitestReport()
+console.log(['', 'gates', ...verdicts, ''].join('\n'))
+console.log(`${passed + numPassedTests} passed, ${failed + numFailedTests} failed`)
+process.exitCode = failed === 0 ? 0 : 1
+
+async function run({ name, command, floor, seen, live }: Gate): Promise<{ ok: boolean; line: string }> {
+  const startedAt = performance.now()
+  console.log(`… ${name}`)
+  const { code, output } = await execute(command, live === true)
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+  const [least, of] = floor
+  const count = seen(output)
+  const complaints = [
+    ...(code === 0 ? [] : [`exit ${code}`]),
+    ...(count >= least ? [] : [`looked at too little: ${count} of at least ${least} ${of}`]),
+    ...(name === 'tests' ? skipped() : []),
+  ]
+  if (complaints.length > 0 && live !== true) process.stdout.write(output)
+  const ok = complaints.length === 0
+  const detail = ok ? `${count} ${of}` : complaints.join('; ')
+  return { ok, line: `${ok ? '✓' : '✗'} ${name.padEnd(10)} ${detail} (${seconds} s)` }
+}
+
+function skipped(): string[] {
+  const { numTotalTests, numPassedTests, numFailedTests } = vitestReport()
+  const count = numTotalTests - numPassedTests - numFailedTests
+  return count === 0 ? [] : [`${count} test(s) skipped`]
+}
+
+async function execute(command: readonly string[], live: boolean): Promise<{ code: number | null; output: string }> {
+  const [program = '', ...args] = command
+  const child = spawn(program, args, { stdio: ['ignore', live ? 'inherit' : 'pipe', live ? 'inherit' : 'pipe'] })
+  const chunks: Buffer[] = []
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => chunks.push(chunk))
+  const code = await new Promise<number | null>((settle) => {
+    child.once('error', (error) => {
+      chunks.push(Buffer.from(`${program}: ${error.message}\n`))
+      settle(127)
+    })
+    child.once('close', settle)
+  })
+  return { code, output: Buffer.concat(chunks).toString() }
+}
+
+function numberIn(output: string, pattern: RegExp): number {
+  return Number(pattern.exec(output)?.[1] ?? 0)
+}
+
+function isOurs(file: string): boolean {
+  return file.startsWith(resolve('.')) && !file.includes('node_modules')
+}
+
+function vitestReport(): VitestReport {
+  try {
+    return JSON.parse(readFileSync(reportFile, 'utf8')) as VitestReport
+  } catch {
+    // Vitest died before it could report: its gate has failed, and no test is known to have run.
+    return { numTotalTests: 0, numPassedTests: 0, numFailedTests: 0 }
+  }
+}

@@ -1,0 +1,33 @@
+/**
+ * Text from a tape made safe to print: it cannot move the cursor, hide itself, forge a line of ours or speak to a CI runner.
+ *
+ * Control characters, direction marks and invisible tags appear as escapes such as `\x1b` and `\u202e`; line breaks stay,
+ * and every line after the first starts with `| ` so that it is seen to belong to the text. What CI runners read as
+ * commands (`::error::…` at the start of a line, `##[…]` and `##vso[…]` anywhere) loses its first character to an escape.
+ */
+export function neutral(text: string): string {
+  return text
+    .replace(/\r\n?/g, '\n')
+    .replace(unprintable, escaped)
+    .replace(/^(\s*):(?=:)/gm, '$1\\x3a')
+    .replace(/#(?=#(?:\[|vso\[|teamcity\[))/gi, '\\x23')
+    .replaceAll('\n', '\n| ')
+}
+
+/** {@link neutral} text in one line of at most `max` characters: line breaks become `⏎`, the rest is cut with `…`. */
+export function neutralLine(text: string, max = 120): string {
+  // What is cut away need not be escaped; a tape may hold megabytes.
+  const line = neutral(text.slice(0, max + 1).replace(/\s*\r?\n\s*/g, '⏎'))
+  return line.length > max ? `${line.slice(0, max - 1)}…` : line
+}
+
+// C0 without the line feed, DEL and C1; direction marks; line separators, byte order mark and soft hyphen; interlinear
+// marks and the tag block, which no terminal shows but a model reads; halves of surrogate pairs.
+const unprintable =
+  /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}\p{Surrogate}]/gu
+
+function escaped(character: string): string {
+  const code = character.codePointAt(0) ?? 0
+  if (code <= 0xff) return `\\x${code.toString(16).padStart(2, '0')}`
+  return code <= 0xffff ? `\\u${code.toString(16).padStart(4, '0')}` : `\\u{${code.toString(16)}}`
+}
