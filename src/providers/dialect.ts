@@ -1,0 +1,127 @@
+import { at, isList, isMap, type JsonMap, listAt, textAt } from './json.ts'
+import type { Dialect } from './types.ts'
+
+/** What the address of a request says about it. */
+export interface Address {
+  /** Path without host and query, percent-decoded where that is possible. */
+  readonly path: string
+  /** Model named in the path (Gemini, Vertex, Bedrock, Azure deployments). */
+  readonly model?: string
+}
+
+/** The path of a URL and the model it names, if it does. Never throws. */
+export function readAddress(url: string): Address {
+  const path = decode(pathOf(url))
+  const model =
+    /\/models\/(.+?):[a-zA-Z]+$/.exec(path)?.[1] ??
+    /\/(?:tunedModels|endpoints)\/([^/:]+):[a-zA-Z]+$/.exec(path)?.[1] ??
+    /\/model\/(.+)\/(?:converse|converse-stream|invoke|invoke-with-response-stream)$/.exec(path)?.[1] ??
+    /\/openai\/deployments\/([^/]+)\//.exec(path)?.[1]
+  return model === undefined ? { path } : { path, model }
+}
+
+function pathOf(url: string): string {
+  const withoutQuery = /^[^?#]*/.exec(url)?.[0] ?? ''
+  const withoutHost = /^[a-z][a-z0-9+.-]*:\/\/[^/]*(.*)$/is.exec(withoutQuery)?.[1] ?? withoutQuery
+  return withoutHost.replace(/\/+$/, '')
+}
+
+function decode(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    // A stray percent sign: the path as it was written still tells the endpoint.
+    return path
+  }
+}
+
+/** Endpoints whose bodies look like model calls and are none. */
+const otherEndpoints = /\/(images|audio|moderations|rerank|fine[-_]tuning|fine_tunes|batches|files|uploads|vector_stores|assistants|threads)(\/|$)/
+
+/**
+ * The wire dialect of a request body, from the path where it is telling and from the shape of the body otherwise.
+ * The host says nothing: Azure, OpenRouter, Groq, vLLM and many more speak OpenAI's dialects.
+ *
+ * Token counting has the same body as the call it counts for, and is read as one.
+ *
+ * @returns `undefined` when the body is not a model call, JSON-RPC included
+ */
+export function dialectOf({ path, model }: Address, body: JsonMap): Dialect | undefined {
+  if (at(body, 'jsonrpc') !== undefined) return undefined
+  if (/\/(converse|converse-stream)$/.test(path) && model !== undefined) return 'bedrock-converse'
+  if (isContents(body) || isContents(at(body, 'request')) || isContents(at(body, 'generateContentRequest'))) return 'gemini'
+  if (otherEndpoints.test(path)) return undefined
+  if (/\/embed(dings)?$/.test(path)) return hasEmbeddingInput(body) ? 'openai-embeddings' : undefined
+  if (isList(at(body, 'messages'))) return conversationDialect(path, body)
+  if (/\/v[12]\/chat$|:rawPredict$/.test(path) && textAt(body, 'message') !== undefined) return 'cohere'
+  if (isResponses(path, body)) return 'openai-responses'
+  if (isCompletion(path, body)) return 'openai-completions'
+  if (hasEmbeddingInput(body) && (at(body, 'encoding_format') !== undefined || at(body, 'dimensions') !== undefined)) {
+    return 'openai-embeddings'
+  }
+  if (isInvoke(path)) return invokeDialect(body)
+  return undefined
+}
+
+function isContents(body: unknown): boolean {
+  if (!isMap(body)) return false
+  const contents = at(body, 'contents')
+  return isList(contents) || isMap(contents) || (typeof contents === 'string' && contents !== '')
+}
+
+/** Bodies with a `messages` list: who speaks that way is told by what stands beside it. */
+function conversationDialect(path: string, body: JsonMap): Dialect | undefined {
+  if (!listAt(body, 'messages').every(isMap)) return undefined
+  if (isInvoke(path) && isConverseBody(body)) return 'bedrock-converse'
+  if (isAnthropic(path, body)) return 'anthropic'
+  if (/\/v2\/chat$/.test(path)) return 'cohere'
+  // A chat always says who speaks; other APIs (push services, mailers) have `messages` too.
+  return listAt(body, 'messages').every((message) => typeof at(message, 'role') === 'string') ? 'openai-chat' : undefined
+}
+
+function isAnthropic(path: string, body: JsonMap): boolean {
+  if (at(body, 'anthropic_version') !== undefined) return true
+  if (/\/messages(\/count_tokens)?$/.test(path)) return true
+  if (/\/publishers\/anthropic\//.test(path)) return true
+  if (/\/completions$/.test(path)) return false
+  const tools = listAt(body, 'tools')
+  return at(body, 'system') !== undefined || tools.some((tool) => at(tool, 'input_schema') !== undefined)
+}
+
+/** Amazon Nova takes the Converse shape through `invoke`. */
+function isConverseBody(body: JsonMap): boolean {
+  if (at(body, 'inferenceConfig') !== undefined || at(body, 'schemaVersion') !== undefined) return true
+  return at(body, 'toolConfig') !== undefined
+}
+
+function isResponses(path: string, body: JsonMap): boolean {
+  const input = at(body, 'input')
+  if (/\/responses(\/input_tokens|\/compact)?$/.test(path)) {
+    return input !== undefined || at(body, 'prompt') !== undefined || at(body, 'model') !== undefined
+  }
+  if (input === undefined) return false
+  if (isList(input) && input.some((item) => at(item, 'role') !== undefined || at(item, 'call_id') !== undefined)) return true
+  return ['instructions', 'previous_response_id', 'max_output_tokens'].some((key) => at(body, key) !== undefined)
+}
+
+function isCompletion(path: string, body: JsonMap): boolean {
+  const prompt = at(body, 'prompt')
+  if (typeof prompt !== 'string' && !isList(prompt)) return false
+  if (/\/(completions?|complete|generate)$/.test(path) || isInvoke(path) || path.endsWith(':rawPredict')) return true
+  return ['max_tokens', 'max_tokens_to_sample', 'stop', 'top_p', 'logprobs'].some((key) => at(body, key) !== undefined)
+}
+
+function hasEmbeddingInput(body: JsonMap): boolean {
+  return ['input', 'inputs', 'texts', 'prompt', 'inputText', 'images'].some((key) => at(body, key) !== undefined)
+}
+
+function isInvoke(path: string): boolean {
+  return /\/model\/.+\/invoke(-with-response-stream)?$/.test(path)
+}
+
+/** Bodies of Bedrock's model-specific `invoke` that no other rule knew. */
+function invokeDialect(body: JsonMap): Dialect | undefined {
+  if (at(body, 'textGenerationConfig') !== undefined) return 'openai-completions'
+  if (at(body, 'texts') !== undefined || at(body, 'inputText') !== undefined) return 'openai-embeddings'
+  return textAt(body, 'message') === undefined ? undefined : 'cohere'
+}

@@ -1,0 +1,93 @@
+import type { Json } from '../tape/types.ts'
+import { isList, isMap, parseJson } from './json.ts'
+import type { ModelResponse, ToolCall, Usage } from './types.ts'
+
+/** A response being put together from its pieces. */
+export interface Draft {
+  model?: string | undefined
+  text: string
+  /** By the key the dialect tells pieces of one call by, in the order the calls began. */
+  readonly calls: Map<string, CallDraft>
+  finish?: string | undefined
+  usage: { -readonly [K in keyof Usage]?: number | undefined }
+  refusal?: string | undefined
+  error?: string | undefined
+  unknownEvents: number
+}
+
+export interface CallDraft {
+  id?: string | undefined
+  name: string
+  /** JSON text as it arrived in pieces. */
+  text: string
+  /** Arguments that came as a value. */
+  args?: Json | undefined
+  /** The text is the argument, and no JSON (custom tools). */
+  freeText?: boolean
+  builtIn?: boolean
+}
+
+export function newDraft(): Draft {
+  return { text: '', calls: new Map(), usage: {}, unknownEvents: 0 }
+}
+
+/** The call of that key, begun now if it is new. */
+export function callAt(draft: Draft, key: string): CallDraft {
+  const known = draft.calls.get(key)
+  if (known !== undefined) return known
+  const call: CallDraft = { name: '', text: '' }
+  draft.calls.set(key, call)
+  return call
+}
+
+/** Adds arguments to a call: text is one more piece of JSON text, anything else is the value itself. */
+export function addArgs(call: CallDraft, args: Json | undefined): void {
+  if (typeof args === 'string') call.text += args
+  else if (args !== undefined && args !== null && !(isMap(args) && Object.keys(args).length === 0 && call.text !== '')) {
+    call.args = args
+  }
+}
+
+export function finishDraft(draft: Draft): ModelResponse {
+  const { model, text, finish, refusal, error, unknownEvents } = draft
+  const usage = Object.fromEntries(Object.entries(draft.usage).filter(([, count]) => count !== undefined)) as Usage
+  return {
+    ...(model === undefined ? {} : { model }),
+    text,
+    toolCalls: [...draft.calls.values()].filter(({ name }) => name !== '').map(finishCall),
+    ...(finish === undefined ? {} : { finish }),
+    ...(Object.keys(usage).length === 0 ? {} : { usage }),
+    ...(refusal === undefined ? {} : { refusal }),
+    ...(error === undefined ? {} : { error }),
+    unknownEvents,
+  }
+}
+
+function finishCall(call: CallDraft): ToolCall {
+  return {
+    ...(call.id === undefined ? {} : { id: call.id }),
+    name: call.name,
+    args: argsOf(call),
+    ...(call.builtIn ? { builtIn: true } : {}),
+  }
+}
+
+function argsOf({ text, args, freeText }: CallDraft): Json {
+  if (freeText) return text
+  // A call without arguments streams no piece at all; the SDKs read that as no arguments.
+  if (text.trim() === '') return args ?? {}
+  return parseJson(text) ?? text
+}
+
+/** The text of a content that is text or a list of parts. */
+export function plainText(content: Json | undefined): string {
+  if (typeof content === 'string') return content
+  if (!isList(content)) return ''
+  return content
+    .map((part) => {
+      if (typeof part === 'string') return part
+      if (!isMap(part)) return ''
+      return typeof part['text'] === 'string' && part['type'] !== 'thinking' && part['thought'] !== true ? part['text'] : ''
+    })
+    .join('')
+}

@@ -1,0 +1,55 @@
+import type { Body, Chunk, ExchangeEvent, HeaderPair } from '../tape/types.ts'
+import { decodeBody } from './decode.ts'
+import { readModelRequest } from './request.ts'
+import { readModelResponse } from './response.ts'
+import type { ModelCall } from './types.ts'
+
+const read = new WeakMap<ExchangeEvent, ModelCall | 'none'>()
+
+/**
+ * The model call an exchange was, with its response if one came.
+ *
+ * @returns `undefined` when the exchange is no model call. Events are never changed, so each is read once.
+ */
+export function readModelCall(event: ExchangeEvent): ModelCall | undefined {
+  const known = read.get(event) ?? readFresh(event) ?? 'none'
+  read.set(event, known)
+  return known === 'none' ? undefined : known
+}
+
+function readFresh(event: ExchangeEvent): ModelCall | undefined {
+  if (event.via === 'stdio') return undefined
+  const request = readModelRequest({ method: event.method, url: event.url, body: requestText(event) })
+  if (request === undefined) return undefined
+  if (event.response === undefined) return { n: event.n, request }
+  const { status, headers, chunks } = event.response
+  const response = readModelResponse(request.dialect, {
+    status,
+    contentType: header(headers, 'content-type'),
+    contentEncoding: header(headers, 'content-encoding'),
+    bytes: Buffer.concat(chunks.map(chunkBytes)),
+  })
+  return { n: event.n, request, response }
+}
+
+/** The request body as text; a body still given by reference, or binary beyond reading, is empty. */
+export function requestText({ request }: ExchangeEvent): string {
+  const { body, headers } = request
+  if (body === undefined) return ''
+  if (typeof body === 'string') return body
+  const bytes = bodyBytes(body)
+  return bytes === undefined ? '' : new TextDecoder().decode(decodeBody(bytes, header(headers, 'content-encoding')))
+}
+
+function bodyBytes(body: Exclude<Body, string>): Uint8Array | undefined {
+  return 'base64' in body ? Buffer.from(body.base64, 'base64') : undefined
+}
+
+function chunkBytes([, , bytes]: Chunk): Uint8Array {
+  return typeof bytes === 'string' ? Buffer.from(bytes) : Buffer.from(bytes.base64, 'base64')
+}
+
+function header(headers: readonly HeaderPair[], name: string): string | undefined {
+  const values = headers.filter(([key]) => key.toLowerCase() === name).map(([, value]) => value)
+  return values.length === 0 ? undefined : values.join(', ')
+}

@@ -1,0 +1,93 @@
+import type { Json } from '../tape/types.ts'
+import { isEventStream, readEventStream } from './event-stream.ts'
+import { isList, isMap, parseJson } from './json.ts'
+
+/** A body cut into the JSON values it carries. */
+export interface Frames {
+  readonly values: readonly Json[]
+  /** Pieces that should have been JSON and are not (the torn end of a truncated stream counts). */
+  readonly unreadable: number
+}
+
+/**
+ * Cuts a response body into JSON values: one for a plain JSON body, one per event for SSE, JSON-array streaming,
+ * newline-delimited JSON and AWS event streams. The form is told by the bytes: content types are often wrong.
+ */
+export function readFrames(bytes: Uint8Array): Frames {
+  if (isEventStream(bytes)) return { values: readEventStream(bytes), unreadable: 0 }
+  const text = new TextDecoder().decode(bytes)
+  const whole = parseJson(text)
+  if (whole !== undefined) return { values: isList(whole) ? whole : [whole], unreadable: 0 }
+  if (/^(data|event|id|retry)?:/m.test(text)) return readServerSentEvents(text)
+  if (/^\s*\[/.test(text)) return readArray(text)
+  return gather(text.split('\n').map((line) => line.trim()))
+}
+
+/**
+ * The `data` of every event. An event name is added as `type` where the data has none of its own.
+ *
+ * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
+ */
+function readServerSentEvents(text: string): Frames {
+  const values: Json[] = []
+  let unreadable = 0
+  // An event ends at a blank line; the last one also at the end of a truncated stream.
+  for (const block of text.replace(/^\uFEFF/, '').split(/(?:\r\n|\r|\n){2,}/)) {
+    const data: string[] = []
+    let name: string | undefined
+    for (const line of block.split(/\r\n|\r|\n/)) {
+      const [, field, value] = /^([^:]*):? ?(.*)$/s.exec(line) ?? []
+      if (field === 'data') data.push(value ?? '')
+      if (field === 'event') name = value
+    }
+    const joined = data.join('\n').trim()
+    if (joined === '' || joined === '[DONE]') continue
+    const read = parseJson(joined)
+    // Some servers write one `data` line per event and forget the blank lines between them.
+    const pieces = read === undefined && data.length > 1 ? gather(data) : undefined
+    if (pieces !== undefined) {
+      values.push(...pieces.values)
+      unreadable += pieces.unreadable
+    } else if (read === undefined) unreadable++
+    else values.push(named(read, name))
+  }
+  return { values, unreadable }
+}
+
+function named(value: Json, name: string | undefined): Json {
+  return name === undefined || !isMap(value) || Object.hasOwn(value, 'type') ? value : { ...value, type: name }
+}
+
+/** Elements of a JSON array that may end in the middle of one. */
+function readArray(text: string): Frames {
+  const pieces: string[] = []
+  let depth = 0
+  let start = -1
+  let quoted = false
+  for (let i = 0; i < text.length; i++) {
+    const character = text[i]
+    if (quoted) {
+      if (character === '\\') i++
+      else if (character === '"') quoted = false
+    } else if (character === '"') quoted = true
+    else if (character === '{' || character === '[') {
+      if (++depth === 2) start = i
+    } else if (character === '}' || character === ']') {
+      if (--depth === 1 && start >= 0) pieces.push(text.slice(start, i + 1))
+    }
+  }
+  if (depth > 1) pieces.push(text.slice(start))
+  return gather(pieces)
+}
+
+function gather(pieces: readonly string[]): Frames {
+  const values: Json[] = []
+  let unreadable = 0
+  for (const piece of pieces) {
+    if (piece === '' || piece === '[DONE]') continue
+    const value = parseJson(piece)
+    if (value === undefined) unreadable++
+    else values.push(value)
+  }
+  return { values, unreadable }
+}

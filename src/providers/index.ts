@@ -1,0 +1,8 @@
+export { readModelCall } from './exchange.ts'
+export { canonicalJson } from './json.ts'
+export { type McpCall, readMcpCall } from './mcp.ts'
+export { modelIds, promptHash, toolsHash } from './pins.ts'
+export { readModelRequest } from './request.ts'
+export { type RawResponse, readModelResponse } from './response.ts'
+export { type ToolResult, toolResultsIn } from './results.ts'
+export type { Dialect, ModelCall, ModelRequest, ModelResponse, ToolCall, Usage } from './types.ts'

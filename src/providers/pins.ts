@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto'
+import type { Json, TapeEvent } from '../tape/types.ts'
+import { readModelCall } from './exchange.ts'
+import { canonicalJson } from './json.ts'
+import type { ModelCall } from './types.ts'
+
+/** Every model that was asked for or that answered, sorted, each once. */
+export function modelIds(events: readonly TapeEvent[]): readonly string[] {
+  const named = modelCalls(events).flatMap(({ request, response }) => [request.model, response?.model ?? ''])
+  return [...new Set(named)].filter((model) => model !== '').sort()
+}
+
+/**
+ * One hash over all distinct system prompts of a run: `sha256-` and base64url. The order of calls does not count.
+ *
+ * @returns `undefined` when no call had any
+ */
+export function promptHash(events: readonly TapeEvent[]): string | undefined {
+  return hashOf(modelCalls(events).flatMap(({ request }) => request.instructions))
+}
+
+/**
+ * One hash over all distinct tool schemas of a run: `sha256-` and base64url. The order of calls does not count.
+ *
+ * @returns `undefined` when no call had any
+ */
+export function toolsHash(events: readonly TapeEvent[]): string | undefined {
+  return hashOf(modelCalls(events).flatMap(({ request }) => request.tools))
+}
+
+function modelCalls(events: readonly TapeEvent[]): readonly ModelCall[] {
+  return events.flatMap((event) => (event.kind === 'exchange' ? (readModelCall(event) ?? []) : []))
+}
+
+function hashOf(values: readonly Json[]): string | undefined {
+  const distinct = [...new Set(values.map(canonicalJson))].sort()
+  if (distinct.length === 0) return undefined
+  return `sha256-${createHash('sha256').update(`[${distinct.join(',')}]`).digest('base64url')}`
+}

@@ -1,0 +1,158 @@
+import type { Json } from '../tape/types.ts'
+import { type Address, dialectOf, readAddress } from './dialect.ts'
+import { at, isList, isMap, type JsonMap, listAt, mapAt, parseJson, without } from './json.ts'
+import type { Dialect, ModelRequest } from './types.ts'
+
+/**
+ * Takes a request body apart: instructions, messages, tools, and everything else as params.
+ *
+ * The dialect is told by path and shape, not by host. A body for counting tokens is read as the call it counts for.
+ *
+ * @returns `undefined` when this is not a model call (MCP's JSON-RPC is none). Never throws, whatever the input.
+ */
+export function readModelRequest(request: { method: string; url: string; body: string }): ModelRequest | undefined {
+  if (request.method.toUpperCase() !== 'POST') return undefined
+  const body = parseJson(request.body)
+  if (!isMap(body)) return undefined
+  const address = readAddress(request.url)
+  const dialect = dialectOf(address, body)
+  return dialect === undefined ? undefined : { dialect, ...takeApart(dialect, address, body) }
+}
+
+type Parts = Omit<ModelRequest, 'dialect'>
+
+function takeApart(dialect: Dialect, address: Address, body: JsonMap): Parts {
+  switch (dialect) {
+    case 'openai-chat':
+      return chat(address, body)
+    case 'openai-responses':
+      return responses(address, body)
+    case 'openai-completions':
+      return prompts(address, body, ['prompt', 'inputText'])
+    case 'openai-embeddings':
+      return prompts(address, body, ['input', 'inputs', 'texts', 'prompt', 'inputText', 'images'])
+    case 'anthropic':
+      return anthropic(address, body)
+    case 'gemini':
+      return gemini(address, body)
+    case 'bedrock-converse':
+      return converse(address, body)
+    case 'cohere':
+      return cohere(address, body)
+    case 'mcp':
+      // `dialectOf` never says so: a JSON-RPC body is not a model request.
+      return { model: '', instructions: [], messages: [], tools: [], params: body }
+  }
+}
+
+/** Collects parts and remembers which keys they were taken from, so that the rest is exactly the params. */
+class Taking {
+  readonly #body: JsonMap
+  readonly #taken = new Set<string>()
+
+  constructor(body: JsonMap) {
+    this.#body = body
+  }
+
+  /** The items of a list, a single value as the one item; an empty list, or another shape, stays among the params. */
+  take(key: string, accepts: (value: Json) => boolean = () => true): readonly Json[] {
+    const value = at(this.#body, key)
+    if (value === undefined || (isList(value) && value.length === 0) || !accepts(value)) return []
+    this.#taken.add(key)
+    return isList(value) ? value : [value]
+  }
+
+  /** The model in the body, or else the one in the path. */
+  model(address: Address, key = 'model'): string {
+    const named = at(this.#body, key)
+    if (typeof named !== 'string') return address.model ?? ''
+    if (address.model !== undefined && address.model !== named) return address.model
+    this.#taken.add(key)
+    return named
+  }
+
+  rest(): JsonMap {
+    return without(this.#body, ...this.#taken)
+  }
+}
+
+function chat(address: Address, body: JsonMap): Parts {
+  const parts = new Taking(body)
+  const model = parts.model(address)
+  const [instructions, messages] = bySpeaker(parts.take('messages'))
+  const tools = [...parts.take('tools', isList), ...parts.take('functions', isList)]
+  return { model, instructions, messages, tools, params: parts.rest() }
+}
+
+function responses(address: Address, body: JsonMap): Parts {
+  const parts = new Taking(body)
+  const model = parts.model(address)
+  const [instructions, messages] = bySpeaker(parts.take('input'))
+  const text = parts.take('instructions', (value) => value !== null)
+  return { model, instructions: [...text, ...instructions], messages, tools: parts.take('tools', isList), params: parts.rest() }
+}
+
+function prompts(address: Address, body: JsonMap, keys: readonly string[]): Parts {
+  const parts = new Taking(body)
+  const model = parts.model(address)
+  const instructions = parts.take('system', (value) => typeof value === 'string')
+  return { model, instructions, messages: keys.flatMap((key) => parts.take(key)), tools: [], params: parts.rest() }
+}
+
+function anthropic(address: Address, body: JsonMap): Parts {
+  const parts = new Taking(body)
+  const model = parts.model(address)
+  const [instructions, messages] = bySpeaker(parts.take('messages'))
+  const system = parts.take('system')
+  return { model, instructions: [...system, ...instructions], messages, tools: parts.take('tools', isList), params: parts.rest() }
+}
+
+function gemini(address: Address, outer: JsonMap): Parts {
+  // Code Assist and token counting wrap the request once more.
+  const wrapper = at(outer, 'contents') === undefined ? (isMap(at(outer, 'request')) ? 'request' : 'generateContentRequest') : undefined
+  const body = wrapper === undefined ? outer : mapAt(outer, wrapper)
+  const outerParts = new Taking(outer)
+  const model = outerParts.model(address)
+  const parts = wrapper === undefined ? outerParts : new Taking(body)
+  const instructions = [...parts.take('systemInstruction'), ...parts.take('system_instruction')]
+  const messages = parts.take('contents')
+  const tools = parts.take('tools', isList)
+  const params = wrapper === undefined ? parts.rest() : { ...outerParts.rest(), [wrapper]: parts.rest() }
+  return { model, instructions, messages, tools, params }
+}
+
+function converse(address: Address, body: JsonMap): Parts {
+  const parts = new Taking(body)
+  const model = parts.model(address, 'modelId')
+  const instructions = parts.take('system')
+  const messages = parts.take('messages')
+  const toolConfig = mapAt(body, 'toolConfig')
+  const tools = listAt(toolConfig, 'tools')
+  const params = tools.length === 0 ? parts.rest() : { ...parts.rest(), toolConfig: without(toolConfig, 'tools') }
+  return { model, instructions, messages, tools, params }
+}
+
+function cohere(address: Address, body: JsonMap): Parts {
+  const parts = new Taking(body)
+  const model = parts.model(address)
+  const [instructions, messages] = bySpeaker(parts.take('messages', isList))
+  // Version 1: the conversation so far, the new message, and tool results, each under its own key.
+  const preamble = parts.take('preamble', (value) => value !== null)
+  const history = [...parts.take('chat_history', isList), ...parts.take('message'), ...parts.take('tool_results', isList)]
+  return {
+    model,
+    instructions: [...preamble, ...instructions],
+    messages: [...messages, ...history],
+    tools: parts.take('tools', isList),
+    params: parts.rest(),
+  }
+}
+
+/** Splits system and developer messages from the conversation. */
+function bySpeaker(messages: readonly Json[]): [instructions: readonly Json[], messages: readonly Json[]] {
+  const commands = (message: Json): boolean => {
+    const role = at(message, 'role')
+    return role === 'system' || role === 'developer'
+  }
+  return [messages.filter(commands), messages.filter((message) => !commands(message))]
+}

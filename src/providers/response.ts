@@ -1,0 +1,98 @@
+import type { Json } from '../tape/types.ts'
+import { decodeBody } from './decode.ts'
+import { type Draft, finishDraft, newDraft } from './draft.ts'
+import { readFrames } from './frames.ts'
+import { at, isList, isMap, textAt } from './json.ts'
+import { readAnthropic } from './responses/anthropic.ts'
+import { readCohere } from './responses/cohere.ts'
+import { readConverse } from './responses/converse.ts'
+import { readGemini } from './responses/gemini.ts'
+import { readChat, readCompletion } from './responses/openai-chat.ts'
+import { readResponses } from './responses/openai-responses.ts'
+import type { Dialect, ModelResponse } from './types.ts'
+
+/** A response as it stands on a tape: still encoded, still in whatever stream form it had. */
+export interface RawResponse {
+  readonly status: number
+  readonly contentType?: string | undefined
+  readonly contentEncoding?: string | undefined
+  readonly bytes: Uint8Array
+}
+
+/**
+ * Reads a model response, whole or streamed: SSE, JSON-array streaming, newline-delimited JSON, AWS event streams.
+ * A truncated response gives what was there. Declared tools are not calls. Never throws, whatever the bytes.
+ *
+ * Token counts have one meaning over all dialects: `inputTokens` is everything the model read, `cachedTokens` the part
+ * of it that came from a cache.
+ */
+export function readModelResponse(dialect: Dialect, response: RawResponse): ModelResponse {
+  const draft = newDraft()
+  const read = readerOf(dialect)
+  const { values, unreadable } = readFrames(decodeBody(response.bytes, response.contentEncoding))
+  for (const value of values) {
+    if (readError(value, draft)) continue
+    if (!isMap(value) || !read(value, draft)) draft.unknownEvents++
+  }
+  // The torn end of a stream is no event of an unknown type; a body that is nothing else is (an HTML page, say).
+  if (values.length === 0) draft.unknownEvents += unreadable
+  if (response.status >= 400) draft.error ??= `http_${response.status}`
+  return finishDraft(draft)
+}
+
+/** Reads one value into the draft; `false`: it does not know the value. */
+export type Reader = (value: { readonly [key: string]: Json }, draft: Draft) => boolean
+
+function readerOf(dialect: Dialect): Reader {
+  switch (dialect) {
+    case 'openai-chat':
+      return readChat
+    case 'openai-responses':
+      return readResponses
+    case 'openai-completions':
+      return readCompletion
+    case 'openai-embeddings':
+      return readEmbeddings
+    case 'anthropic':
+      return readAnthropic
+    case 'gemini':
+      return readGemini
+    case 'bedrock-converse':
+      return readConverse
+    case 'cohere':
+      return readCohere
+    case 'mcp':
+      return () => false
+  }
+}
+
+/** Errors look alike in all dialects: `{ error: { type | code | status } }`, `{ type: 'error' }`, `{ __type }`. */
+function readError(value: Json, draft: Draft): boolean {
+  const error = at(value, 'error')
+  const wrapped = at(value, 'detail') ?? at(value, '__type')
+  if (typeof error === 'string' && error !== '') draft.error ??= textAt(value, 'type') ?? 'error'
+  else if (isMap(error)) draft.error ??= errorClass(error)
+  else if (isList(error) && error.length > 0) draft.error ??= errorClass(error[0] ?? null)
+  else if (at(value, 'type') === 'error') draft.error ??= errorClass(value)
+  else if (typeof wrapped === 'string' && at(value, '__type') !== undefined) draft.error ??= wrapped.replace(/^.*#/, '')
+  else return false
+  // A response object of the Responses API tells its error beside everything else.
+  return at(value, 'object') !== 'response' && at(value, 'choices') === undefined
+}
+
+function errorClass(error: Json): string {
+  for (const key of ['type', 'status', 'code']) {
+    const found = at(error, key)
+    if (typeof found === 'string' && found !== '' && found !== 'error') return found
+    if (typeof found === 'number') return `http_${found}`
+  }
+  return 'error'
+}
+
+function readEmbeddings(value: { readonly [key: string]: Json }, draft: Draft): boolean {
+  draft.model ??= textAt(value, 'model')
+  const usage = at(value, 'usage')
+  const read = at(usage, 'prompt_tokens') ?? at(usage, 'total_tokens') ?? at(value, 'inputTextTokenCount')
+  if (typeof read === 'number') draft.usage.inputTokens = read
+  return ['data', 'embedding', 'embeddings', 'predictions'].some((key) => at(value, key) !== undefined)
+}

@@ -1,0 +1,115 @@
+import type { Json } from '../../tape/types.ts'
+import { addArgs, type CallDraft, callAt, type Draft, plainText } from '../draft.ts'
+import { at, isList, isMap, type JsonMap, listAt, mapAt, numberAt, textAt } from '../json.ts'
+
+/** Chat completions, whole or in chunks; and Ollama's own chat, whose lines hold one `message`. */
+export function readChat(value: JsonMap, draft: Draft): boolean {
+  draft.model = textAt(value, 'model') ?? draft.model
+  readUsage(value, draft)
+  const choices = at(value, 'choices')
+  if (isList(choices)) {
+    for (const [position, choice] of choices.entries()) readChoice(choice, numberAt(choice, 'index') ?? position, draft)
+    return true
+  }
+  const message = at(value, 'message')
+  if (!isMap(message)) return readCompletion(value, draft) || isMap(at(value, 'usage'))
+  readMessage(message, 0, draft)
+  draft.finish = textAt(value, 'done_reason') ?? draft.finish
+  return true
+}
+
+/** Legacy completions; and what text models on Bedrock and Ollama's `generate` answer. */
+export function readCompletion(value: JsonMap, draft: Draft): boolean {
+  draft.model = textAt(value, 'model') ?? draft.model
+  readUsage(value, draft)
+  const choices = [...listAt(value, 'choices'), ...listAt(value, 'outputs'), ...listAt(value, 'results')]
+  const whole = ['completion', 'generation', 'response', 'outputText'].find((key) => typeof at(value, key) === 'string')
+  if (whole !== undefined) draft.text += at(value, whole)
+  for (const choice of choices) {
+    if ((numberAt(choice, 'index') ?? 0) === 0) draft.text += textAt(choice, 'text') ?? textAt(choice, 'outputText') ?? ''
+    draft.finish = finishOf(choice) ?? draft.finish
+  }
+  draft.finish = finishOf(value) ?? textAt(value, 'done_reason') ?? draft.finish
+  return whole !== undefined || ['choices', 'outputs', 'results'].some((key) => isList(at(value, key)))
+}
+
+function finishOf(value: Json): string | undefined {
+  return ['finish_reason', 'stop_reason', 'completionReason'].map((key) => textAt(value, key)).find((reason) => reason)
+}
+
+function readChoice(choice: Json, index: number, draft: Draft): void {
+  const message = at(choice, 'delta') ?? at(choice, 'message')
+  if (isMap(message)) readMessage(message, index, draft)
+  // Text is what the first choice says; with `n` > 1 the others are alternatives.
+  if (index === 0 || draft.finish === undefined) draft.finish = finishOf(choice) ?? draft.finish
+}
+
+function readMessage(message: JsonMap, choice: number, draft: Draft): void {
+  if (choice === 0) {
+    draft.text += plainText(at(message, 'content'))
+    const refusal = textAt(message, 'refusal')
+    if (refusal !== undefined) draft.refusal = (draft.refusal ?? '') + refusal
+  }
+  for (const [position, piece] of listAt(message, 'tool_calls').entries()) readPiece(piece, position, choice, draft)
+  const legacy = at(message, 'function_call')
+  if (isMap(legacy)) addPiece(callAt(draft, `${choice}:function_call`), legacy)
+  // Groq's compound models run tools themselves and tell which.
+  for (const [position, tool] of listAt(message, 'executed_tools').entries()) {
+    const call = callAt(draft, `${choice}:executed:${numberAt(tool, 'index') ?? position}`)
+    call.name = textAt(tool, 'type') ?? call.name
+    call.args = textAt(tool, 'arguments') ?? call.args
+    call.builtIn = true
+  }
+}
+
+/** One piece of a call: told apart by index; by id where servers leave the index out or repeat it. */
+function readPiece(piece: Json, position: number, choice: number, draft: Draft): void {
+  const id = textAt(piece, 'id')
+  const index = numberAt(piece, 'index')
+  let key = `${choice}:${index ?? (id === undefined ? lastKey(draft, choice, position) : `id ${id}`)}`
+  const known = draft.calls.get(key)
+  // Gemini's OpenAI door gives every parallel call the index 0, each with its own id.
+  if (known !== undefined && id !== undefined && known.id !== undefined && known.id !== id) key = `${key} ${id}`
+  const call = callAt(draft, key)
+  call.id ??= id
+  const custom = at(piece, 'custom')
+  if (isMap(custom)) {
+    call.freeText = true
+    call.name = call.name || (textAt(custom, 'name') ?? '')
+    call.text += textAt(custom, 'input') ?? ''
+  } else addPiece(call, mapAt(piece, 'function'))
+}
+
+/** A piece with neither index nor id goes on with the call before it, unless it begins one in a whole message. */
+function lastKey(draft: Draft, choice: number, position: number): string {
+  const last = [...draft.calls.keys()].findLast((key) => key.startsWith(`${choice}:`))
+  return position > 0 || last === undefined ? `position ${draft.calls.size}` : last.slice(`${choice}:`.length)
+}
+
+function addPiece(call: CallDraft, source: JsonMap): void {
+  call.name = call.name || (textAt(source, 'name') ?? '')
+  addArgs(call, at(source, 'arguments'))
+}
+
+function readUsage(value: JsonMap, draft: Draft): void {
+  const usage = isMap(at(value, 'usage')) ? mapAt(value, 'usage') : mapAt(at(value, 'x_groq'), 'usage')
+  const { usage: counts } = draft
+  counts.inputTokens =
+    numberAt(usage, 'prompt_tokens') ??
+    numberAt(usage, 'input_tokens') ??
+    numberAt(value, 'prompt_eval_count') ??
+    numberAt(value, 'prompt_token_count') ??
+    numberAt(value, 'inputTextTokenCount') ??
+    counts.inputTokens
+  counts.outputTokens =
+    numberAt(usage, 'completion_tokens') ??
+    numberAt(usage, 'output_tokens') ??
+    numberAt(value, 'eval_count') ??
+    numberAt(value, 'generation_token_count') ??
+    counts.outputTokens
+  counts.cachedTokens =
+    numberAt(at(usage, 'prompt_tokens_details'), 'cached_tokens') ??
+    numberAt(usage, 'prompt_cache_hit_tokens') ??
+    numberAt(usage, 'cached_tokens') ??
+    counts.cachedTokens
+}
