@@ -1,0 +1,50 @@
+// Replays every tape once, in this one process, the provider gone. Counts what reaches the operating system.
+import { reached } from '../../fixtures/child/reached.ts'
+import { answerParent } from '../../fixtures/child/answer.ts'
+import { loadAgent, type AgentInput } from '../../fixtures/agents/index.ts'
+import { installReplay, type Receipt, replayTape } from '../../src/replay/index.ts'
+import { readTape } from '../../src/tape/index.ts'
+
+export interface ReplayJob {
+  readonly tapes: readonly { readonly name: string; readonly tape: string }[]
+}
+
+export interface Replayed {
+  readonly name: string
+  readonly result?: unknown
+  readonly problems: readonly string[]
+  readonly drift: readonly string[]
+  readonly escapes: number
+  readonly receipt?: Receipt
+  /** Operating-system handles made during this replay. */
+  readonly reached: Readonly<Record<string, number>>
+  readonly durationMs: number
+}
+
+answerParent(async ({ tapes }: ReplayJob): Promise<readonly Replayed[]> => {
+  await installReplay()
+  const all: Replayed[] = []
+  for (const { name, tape } of tapes) all.push(await replay(name, tape))
+  return all
+})
+
+async function replay(name: string, path: string): Promise<Replayed> {
+  const tape = await readTape(path)
+  const agent = await loadAgent(name, tape.header.input as unknown as AgentInput)
+  for (const type of Object.keys(reached)) delete reached[type]
+  const start = performance.now()
+  const { outcome, problems, drift, escapes, receipt } = await replayTape(tape, (input) => agent(input as AgentInput))
+  return {
+    name,
+    ...(outcome.status === 'returned' ? { result: outcome.value } : {}),
+    problems: [
+      ...problems.map(({ message }) => message),
+      ...(outcome.status === 'threw' ? [String((outcome.error as Error).stack)] : []),
+    ],
+    drift: drift.map(({ class: kind, path: at, recorded, live }) => `${kind} ${at}: ${recorded} → ${live}`),
+    escapes: escapes.length,
+    receipt,
+    reached: { ...reached },
+    durationMs: performance.now() - start,
+  }
+}

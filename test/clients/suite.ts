@@ -1,0 +1,112 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { clientAgents } from '../../fixtures/agents/index.ts'
+import { runInChild } from '../../fixtures/child/index.ts'
+import { type SeenRequest, startProvider } from '../../fixtures/provider/index.ts'
+import { type ExchangeEvent, readTape, requestBytes } from '../../src/tape/index.ts'
+import type { Recorded, RecordJob } from './record.child.ts'
+import type { Replayed, ReplayJob } from './replay.child.ts'
+
+/** What became of one client. */
+export interface ClientRow {
+  readonly name: string
+  readonly requests: number
+  readonly replayMs: number
+  /** Everything that was not as it should be; empty when it held. */
+  readonly failures: readonly string[]
+}
+
+/**
+ * Records every client in one process while the provider lives, closes the provider, replays every tape in another
+ * process, and compares: results, request bytes against the provider's own log, receipts, and what reached the system.
+ */
+export async function runClients(names: readonly string[] = clientAgents): Promise<readonly ClientRow[]> {
+  const dir = await mkdtemp(join(tmpdir(), 'harvest-clients-'))
+  const stdioLog = join(dir, 'stdio.log')
+  try {
+    const { recorded, seen } = await record(dir, names, stdioLog)
+    const tapes = recorded.flatMap(({ name, tape }) => (tape === undefined ? [] : [{ name, tape }]))
+    const job: ReplayJob = { tapes }
+    const replayed: readonly Replayed[] = await runInChild(new URL('./replay.child.ts', import.meta.url), job)
+    const lines = (await readFile(stdioLog, 'utf8').catch(() => '')).split('\n').filter(Boolean)
+    const rows = recorded.map(async (recording): Promise<ClientRow> => {
+      const { name } = recording
+      const replay = replayed.find((one) => one.name === name)
+      if (!recording.tape || !replay) return { name, requests: 0, replayMs: 0, failures: [recording.failed ?? 'no tape'] }
+      const onTape = (await readTape(recording.tape)).events.filter((event) => event.kind === 'exchange')
+      const seenOfIt = name === 'mcp-stdio' ? lines : seen.filter(({ token }) => token === name).map(describeSeen)
+      return {
+        name,
+        requests: onTape.length,
+        replayMs: replay.durationMs,
+        failures: [...compareRequests(onTape.map(describeRecorded), seenOfIt), ...compareRuns(recording, replay)],
+      }
+    })
+    return await Promise.all(rows)
+  } finally {
+    await rm(dir, { recursive: true, force: true })
+  }
+}
+
+async function record(dir: string, names: readonly string[], stdioLog: string) {
+  await using provider = await startProvider()
+  const { base, h2base, tlsbase, tlsh2base } = provider
+  const job: RecordJob = { dir, names, addresses: { base, h2base, tlsbase, tlsh2base } }
+  const script = new URL('./record.child.ts', import.meta.url)
+  const recorded: readonly Recorded[] = await runInChild(script, job, { env: { MCP_STDIO_LOG: stdioLog } })
+  return { recorded, seen: await provider.requests() }
+}
+
+/** A request as one line: method, path and bytes. */
+function describeSeen({ method, url, body }: SeenRequest): string {
+  return `${method} ${url} ${body.toString('base64')}`
+}
+
+function describeRecorded(event: ExchangeEvent): string {
+  const body = requestBytes(event)
+  if (event.via === 'stdio') return Buffer.from(body).toString('utf8').trimEnd()
+  const { pathname, search } = new URL(event.url)
+  return `${event.method} ${pathname}${search} ${Buffer.from(body).toString('base64')}`
+}
+
+/** Parallel requests may reach the provider in another order than they were made: compared as bags. */
+function compareRequests(onTape: readonly string[], seen: readonly string[]): readonly string[] {
+  if (isDeepStrictEqual([...onTape].sort(), [...seen].sort())) return seen.length > 0 ? [] : ['nothing was requested']
+  return [
+    ...seen.filter((one) => !onTape.includes(one)).map((one) => `the provider saw, the tape lacks: ${readable(one)}`),
+    ...onTape.filter((one) => !seen.includes(one)).map((one) => `on the tape, never seen: ${readable(one)}`),
+    `${onTape.length} exchange(s) on the tape, ${seen.length} request(s) seen`,
+  ]
+}
+
+function readable(line: string): string {
+  const [method, url, body = ''] = line.split(' ')
+  return line.startsWith('{') ? line : `${method} ${url} ${Buffer.from(body, 'base64').toString('utf8')}`
+}
+
+function compareRuns(recorded: Recorded, replayed: Replayed): readonly string[] {
+  const { receipt } = replayed
+  const failures = [...replayed.problems, ...replayed.drift.map((line) => `drift: ${line}`)]
+  if (!isDeepStrictEqual(replayed.result, recorded.result)) {
+    failures.push(`result: ${JSON.stringify(recorded.result)} became ${JSON.stringify(replayed.result)}`)
+  }
+  if (replayed.escapes > 0) failures.push(`${replayed.escapes} escape(s)`)
+  if (Object.keys(replayed.reached).length > 0) failures.push(`reached the system: ${JSON.stringify(replayed.reached)}`)
+  if (!receipt?.outcomeEqual) failures.push('the receipt says the outcome differs')
+  if (receipt?.recorded === 0 || receipt?.identical !== receipt?.recorded || receipt?.served !== receipt?.recorded) {
+    failures.push(`receipt: ${JSON.stringify(receipt)}`)
+  }
+  return failures
+}
+
+/** The rows as a table for people. */
+export function printRows(rows: readonly ClientRow[]): string {
+  const held = rows.filter(({ failures }) => failures.length === 0)
+  const lines = rows.map(({ name, requests, replayMs, failures }) => {
+    const verdict = failures[0] === undefined ? 'ok' : `FAILED  ${failures[0].split('\n')[0]?.slice(0, 200)}`
+    return `${name.padEnd(28)}${String(requests).padStart(3)} requests ${replayMs.toFixed(1).padStart(8)} ms  ${verdict}`
+  })
+  return [...lines, `${held.length} of ${rows.length} clients replayed bit for bit on Node ${process.versions.node}`].join('\n')
+}
