@@ -32,10 +32,10 @@ export function readModelResponse(dialect: Dialect, response: RawResponse): Mode
   const { values, unreadable } = readFrames(decodeBody(response.bytes, response.contentEncoding))
   for (const value of values) {
     if (readError(value, draft)) continue
-    if (!isMap(value) || !read(value, draft)) draft.unknownEvents++
+    if ((!isMap(value) || !read(value, draft)) && response.status < 400) draft.unknownEvents++
   }
   // The torn end of a stream is no event of an unknown type; a body that is nothing else is (an HTML page, say).
-  if (values.length === 0) draft.unknownEvents += unreadable
+  if (values.length === 0 && response.status < 400) draft.unknownEvents += unreadable
   if (response.status >= 400) draft.error ??= `http_${response.status}`
   return finishDraft(draft)
 }

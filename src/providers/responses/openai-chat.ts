@@ -12,7 +12,7 @@ export function readChat(value: JsonMap, draft: Draft): boolean {
     return true
   }
   const message = at(value, 'message')
-  if (!isMap(message)) return readCompletion(value, draft) || isMap(at(value, 'usage'))
+  if (!isMap(message)) return readCompletion(value, draft) || isMap(at(value, 'usage')) || /^chat\.completion/.test(textAt(value, 'object') ?? '')
   readMessage(message, 0, draft)
   draft.finish = textAt(value, 'done_reason') ?? draft.finish
   return true
@@ -22,26 +22,39 @@ export function readChat(value: JsonMap, draft: Draft): boolean {
 export function readCompletion(value: JsonMap, draft: Draft): boolean {
   draft.model = textAt(value, 'model') ?? draft.model
   readUsage(value, draft)
-  const choices = [...listAt(value, 'choices'), ...listAt(value, 'outputs'), ...listAt(value, 'results')]
-  const whole = ['completion', 'generation', 'response', 'outputText'].find((key) => typeof at(value, key) === 'string')
+  const choices = choiceKeys.flatMap((key) => listAt(value, key))
+  const whole = wholeKeys.find((key) => typeof at(value, key) === 'string')
   if (whole !== undefined) draft.text += at(value, whole)
   for (const choice of choices) {
     if ((numberAt(choice, 'index') ?? 0) === 0) draft.text += textAt(choice, 'text') ?? textAt(choice, 'outputText') ?? ''
     draft.finish = finishOf(choice) ?? draft.finish
   }
   draft.finish = finishOf(value) ?? textAt(value, 'done_reason') ?? draft.finish
-  return whole !== undefined || ['choices', 'outputs', 'results'].some((key) => isList(at(value, key)))
+  return whole !== undefined || draft.finish !== undefined || choiceKeys.some((key) => isList(at(value, key)))
 }
+
+/** Where text models put their alternatives: OpenAI, Mistral and Titan on Bedrock, Cohere. */
+const choiceKeys = ['choices', 'outputs', 'results', 'generations'] as const
+
+/** Where they put one whole answer or piece: Claude 2, Llama, Ollama, Titan, Cohere, Writer. */
+const wholeKeys = ['completion', 'generation', 'response', 'outputText', 'text', 'value'] as const
 
 function finishOf(value: Json): string | undefined {
   return ['finish_reason', 'stop_reason', 'completionReason'].map((key) => textAt(value, key)).find((reason) => reason)
 }
 
 function readChoice(choice: Json, index: number, draft: Draft): void {
-  const message = at(choice, 'delta') ?? at(choice, 'message')
-  if (isMap(message)) readMessage(message, index, draft)
+  const delta = at(choice, 'delta')
+  const message = at(choice, 'message')
+  if (isMap(delta) && (saysSomething(delta) || draft.text !== '')) readMessage(delta, index, draft)
+  // Perplexity sends both: in a stream the message so far beside each delta, whole an empty delta beside the message.
+  else if (isMap(message)) readMessage(message, index, draft)
   // Text is what the first choice says; with `n` > 1 the others are alternatives.
   if (index === 0 || draft.finish === undefined) draft.finish = finishOf(choice) ?? draft.finish
+}
+
+function saysSomething(delta: JsonMap): boolean {
+  return Object.entries(delta).some(([key, value]) => key !== 'role' && value !== '' && value !== null)
 }
 
 function readMessage(message: JsonMap, choice: number, draft: Draft): void {
@@ -73,7 +86,8 @@ function readPiece(piece: Json, position: number, choice: number, draft: Draft):
   const call = callAt(draft, key)
   call.id ??= id
   const custom = at(piece, 'custom')
-  if (isMap(custom)) {
+  // Some servers send the other kind too, with every field empty.
+  if (textAt(custom, 'name') !== undefined || call.freeText) {
     call.freeText = true
     call.name = call.name || (textAt(custom, 'name') ?? '')
     call.text += textAt(custom, 'input') ?? ''
