@@ -1,0 +1,11 @@
+/**
+ * Behaviour a replay depends on, by name. A tape carries the flags it was made with and replays by them for ever;
+ * a flag this version does not know is refused, because guessing would replay the tape by other rules.
+ *
+ * - `gate-1`: deliveries happen in the recorded order of moments, one burst per quiet moment of the agent.
+ * - `draws-by-package-1`: clock, random and id reads are served back per kind and calling package, in order.
+ */
+export const currentFlags: readonly string[] = ['gate-1', 'draws-by-package-1']
+
+/** Every flag this version can replay: those it writes and those of older versions. */
+export const knownFlags: readonly string[] = [...currentFlags]

@@ -1,0 +1,35 @@
+/** Deeper JSON than this is refused: code that walks it by recursion would overflow the stack. */
+export const depthCap = 256
+
+/**
+ * Why a line must not be on a tape, or `undefined`: nesting deeper than {@link depthCap}, or a key `__proto__`,
+ * which would change an object's prototype in careless code further on.
+ *
+ * @param json - the text `value` was parsed from: most lines are cleared by it without a walk
+ */
+export function hazardOf(value: object, json: string): string | undefined {
+  const mayBeDeep = json.length > 2 * depthCap
+  // A key can be spelled with escapes: `\u005f` is an underscore.
+  const mayHavePrototype = json.includes('__proto__') || json.includes('\\u00')
+  return mayBeDeep || mayHavePrototype ? walk(value, 1) : undefined
+}
+
+function walk(value: object, depth: number): string | undefined {
+  if (depth > depthCap) return `nested deeper than ${depthCap} levels`
+  if (Array.isArray(value)) {
+    for (const item of value as readonly unknown[]) {
+      if (typeof item !== 'object' || item === null) continue
+      const found = walk(item, depth + 1)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+  for (const key of Object.keys(value)) {
+    if (key === '__proto__') return 'a key is called __proto__'
+    const item = (value as Record<string, unknown>)[key]
+    if (typeof item !== 'object' || item === null) continue
+    const found = walk(item, depth + 1)
+    if (found !== undefined) return found
+  }
+  return undefined
+}

@@ -1,0 +1,154 @@
+import type { HarvestError } from '../errors/index.ts'
+import { openLine } from './digest.ts'
+import { brokenLine, printable, tapeFault } from './faults.ts'
+import { knownFlags } from './flags.ts'
+import { hazardOf } from './hazards.ts'
+import { RecentBodies } from './like.ts'
+import { SeenNumbers } from './seen.ts'
+import { closeProblem, eventProblem, headerProblem, isFields } from './shape.ts'
+import { type Body, formatVersion, type TapeClose, type TapeEvent, type TapeHeader } from './types.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/**
+ * Reads the lines of one tape in file order: digest, shape, numbers, references. Holds no line after it is read
+ * but the request bodies later lines may refer to.
+ *
+ * Gotchas: the bytes given are scratch space afterwards, see {@link openLine}.
+ */
+export class LineReader {
+  readonly #source: string
+  readonly #bodies = new RecentBodies()
+  readonly #seen = new SeenNumbers()
+  #line = 0
+  #events = 0
+  #closed = false
+  /** Digest of the last line read. */
+  digest = ''
+
+  constructor(source: string) {
+    this.#source = source
+  }
+
+  /** Number of the line read last; 1 is the header. */
+  get line(): number {
+    return this.#line
+  }
+
+  /** The first line. */
+  header(bytes: Buffer, start: number, end: number): TapeHeader {
+    const header = this.#next(bytes, start, end, (fields) => this.#refuseNewer(fields))
+    const problem = Number.isSafeInteger(header['harvest']) ? headerProblem(header) : 'harvest is not a format version'
+    if (problem !== undefined) throw this.#broken(`it is not the header of a tape: ${problem}`)
+    const flags = header['flags'] as readonly string[]
+    const unknown = flags.filter((flag) => !knownFlags.includes(flag))
+    if (unknown.length > 0) throw this.#unknownFlags(unknown)
+    return header as unknown as TapeHeader
+  }
+
+  /** Any line after the first. */
+  next(bytes: Buffer, start: number, end: number): TapeEvent | TapeClose {
+    const fields = this.#next(bytes, start, end)
+    if (this.#closed) throw this.#broken('it stands after the closing line')
+    return fields['kind'] === 'close' ? this.#asClose(fields) : this.#asEvent(fields)
+  }
+
+  #asEvent(fields: Fields): TapeEvent {
+    const problem = eventProblem(fields)
+    if (problem !== undefined) throw this.#broken(`it is not an event: ${problem}`)
+    const event = fields as unknown as TapeEvent
+    if (!this.#seen.add(event.n)) throw this.#broken(`the tape has another event ${event.n}`)
+    this.#events++
+    if (event.kind === 'exchange' && event.request.body !== undefined) this.#resolveBody(event.n, event.url, event.request)
+    return event
+  }
+
+  #resolveBody(n: number, url: string, request: { body?: Body }): void {
+    const { body } = request
+    if (typeof body === 'object' && 'like' in body) {
+      const whole = this.#bodies.resolve(body)
+      if (whole === undefined) throw this.#broken(`its request body refers to event ${body.like}, which holds no such text`)
+      request.body = whole
+    }
+    if (typeof request.body === 'string') this.#bodies.remember(n, url, request.body)
+  }
+
+  #asClose(fields: Fields): TapeClose {
+    const problem = closeProblem(fields)
+    if (problem !== undefined) throw this.#broken(`it is not a closing line: ${problem}`)
+    if (fields['events'] !== this.#events) {
+      throw this.#broken(`it counts ${String(fields['events'])} events, the tape holds ${this.#events}`)
+    }
+    this.#closed = true
+    return fields as unknown as TapeClose
+  }
+
+  #next(bytes: Buffer, start: number, end: number, check?: (fields: Fields) => void): Fields {
+    this.#line++
+    const sealed = openLine(this.digest, bytes, start, end)
+    const json = sealed?.json ?? bytes.toString('utf8', start, end)
+    const value = this.#parse(json)
+    check?.(value)
+    if (sealed === undefined || sealed.stated !== sealed.actual) throw this.#tampered(sealed?.stated, sealed?.actual)
+    const hazard = hazardOf(value, json)
+    if (hazard !== undefined) throw this.#broken(hazard)
+    this.digest = sealed.actual
+    return value
+  }
+
+  #parse(json: string): Fields {
+    if (json.endsWith('\r')) {
+      throw tapeFault('HARVEST_TAPE_LINE', this.#place, {
+        what: 'The lines of the tape end in carriage returns',
+        why: 'Git turned its line ends into those of Windows.',
+        fix: ['add to .gitattributes: *.tape.jsonl -text', `then: git restore ${this.#source}`],
+      })
+    }
+    let value: unknown
+    try {
+      value = JSON.parse(json)
+    } catch (error) {
+      throw this.#broken(json === '' ? 'it is empty' : (error as SyntaxError).message, error)
+    }
+    if (!isFields(value)) throw this.#broken('it is not an object')
+    return value
+  }
+
+  #refuseNewer({ harvest }: Fields): void {
+    if (typeof harvest !== 'number' || !(harvest > formatVersion)) return
+    throw tapeFault('HARVEST_TAPE_VERSION', this.#place, {
+      what: 'The tape is written in a newer format than this version of vitest-harvest reads',
+      where: { format: `${harvest}`, known: `${formatVersion}` },
+      fix: ['npm install --save-dev vitest-harvest@latest'],
+    })
+  }
+
+  #unknownFlags(flags: readonly string[]): HarvestError {
+    return tapeFault('HARVEST_TAPE_VERSION', this.#place, {
+      what: 'The tape depends on behaviour this version of vitest-harvest does not know',
+      where: { unknown: printable(flags.join(', ')), known: knownFlags.join(', ') },
+      why: 'It was recorded by a newer version; replaying it by other rules could pass or fail for no reason of yours.',
+      fix: ['npm install --save-dev vitest-harvest@latest'],
+    })
+  }
+
+  #tampered(stated: string | undefined, actual: string | undefined): HarvestError {
+    return tapeFault('HARVEST_TAPE_TAMPERED', this.#place, {
+      what: 'The tape was changed after it was recorded',
+      where: { digest: stated === undefined ? 'missing' : printable(stated), ...(actual !== undefined && { computed: actual }) },
+      why: 'The digest of this line does not follow: the line was edited, or a line before it was removed, repeated or moved.',
+      fix: [
+        `to get the committed tape back: git restore ${this.#source}`,
+        'to change what a test expects, edit its case file: a tape is evidence',
+      ],
+    })
+  }
+
+  #broken(problem: string, cause?: unknown): HarvestError {
+    return brokenLine(this.#source, this.#line, problem, cause)
+  }
+
+  get #place(): { source: string; line: number } {
+    return { source: this.#source, line: this.#line }
+  }
+}

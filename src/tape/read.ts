@@ -1,0 +1,111 @@
+import { closeSync, readFileSync, readSync } from 'node:fs'
+import type { HarvestError } from '../errors/index.ts'
+import { brokenLine, tapeFault } from './faults.ts'
+import { openTape, sizeCap, unreadable } from './file.ts'
+import { LineReader } from './lines.ts'
+import { cutInHeader, tailOf } from './torn.ts'
+import type { Tape, TapeClose, TapeEvent, TapeHeader } from './types.ts'
+
+const lineFeed = 0x0a
+
+/**
+ * Reads a whole tape into memory and verifies every line of it.
+ *
+ * A tape that was cut (its process was killed) loads up to its last whole line and has no `close`; see
+ * `requireClosed`. Refuses files over 512 MiB, symlinks, and everything that is not a tape.
+ *
+ * @throws HarvestError `HARVEST_TAPE_MISSING`, `_UNREADABLE`, `_EMPTY`, `_LINE`, `_TAMPERED`, `_VERSION`, and
+ * `_TRUNCATED` when not even the header is whole
+ */
+export function readTape(path: string): Tape {
+  const { fd, size } = openTape(path)
+  try {
+    if (size > sizeCap) throw unreadable(path, `It has ${size} bytes; the largest tape that is read whole has ${sizeCap}.`)
+    return readBytes(readFileSync(fd), path)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** As {@link readTape}, from text. `source` names it in messages. */
+export function parseTape(text: string, source: string): Tape {
+  return readBytes(Buffer.from(text, 'utf8'), source)
+}
+
+/** Reads and verifies line 1 only: cheap for a tape of any length. */
+export function readTapeHeader(path: string): TapeHeader {
+  const { fd } = openTape(path)
+  try {
+    const bytes = firstLine(fd)
+    if (bytes.length === 0) throw empty(path)
+    const end = bytes.indexOf(lineFeed)
+    if (end === -1) refuseCutHeader(bytes, path)
+    return new LineReader(path).header(bytes, 0, end === -1 ? bytes.length : end)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function firstLine(fd: number): Buffer {
+  let bytes = Buffer.allocUnsafe(64 * 1024)
+  let length = 0
+  while (length < sizeCap) {
+    const read = readSync(fd, bytes, length, bytes.length - length, length)
+    const fresh = bytes.subarray(length, length + read)
+    length += read
+    if (read === 0 || fresh.includes(lineFeed)) break
+    if (length === bytes.length) bytes = Buffer.concat([bytes], bytes.length * 4)
+  }
+  return bytes.subarray(0, length)
+}
+
+function readBytes(bytes: Buffer, source: string): Tape {
+  if (bytes.length === 0) throw empty(source)
+  const lines = new LineReader(source)
+  const firstEnd = bytes.indexOf(lineFeed)
+  if (firstEnd === -1) refuseCutHeader(bytes, source)
+  let end = firstEnd === -1 ? bytes.length : firstEnd
+  const header = lines.header(bytes, 0, end)
+  const events: TapeEvent[] = []
+  let close: TapeClose | undefined
+  let ascending = true
+  while (end < bytes.length - 1) {
+    const start = end + 1
+    const lineEnd = bytes.indexOf(lineFeed, start)
+    if (lineEnd === -1 && isTorn(bytes, start, source, lines.line + 1)) break
+    end = lineEnd === -1 ? bytes.length : lineEnd
+    const item = lines.next(bytes, start, end)
+    if (item.kind === 'close') {
+      close = item
+      continue
+    }
+    if (ascending && events.length > 0 && events[events.length - 1]!.n > item.n) ascending = false
+    events.push(item)
+  }
+  // Lines are written as things end; a run is told in the order they began.
+  if (!ascending) events.sort((a, b) => a.n - b.n)
+  return { source, header, events, ...(close !== undefined && { close }), digest: lines.digest }
+}
+
+/** Whether the bytes after the last line feed are a line cut short; throws when they cannot even be that. */
+export function isTorn(bytes: Buffer, start: number, source: string, line: number): boolean {
+  const tail = tailOf(bytes.toString('utf8', start))
+  if (tail === 'broken') throw brokenLine(source, line, 'it is not the beginning of an event')
+  return tail === 'torn'
+}
+
+/** The header is the only line: is it whole? */
+export function refuseCutHeader(bytes: Buffer, source: string): void {
+  if (isTorn(bytes, 0, source, 1)) throw cutInHeader(source)
+}
+
+export function empty(source: string): HarvestError {
+  return tapeFault(
+    'HARVEST_TAPE_EMPTY',
+    { source },
+    {
+      what: 'The tape is empty',
+      why: 'The header is written when a tape is opened, so something else made or emptied this file.',
+    },
+  )
+}

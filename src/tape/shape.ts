@@ -1,0 +1,171 @@
+import type { DrawKind, Via } from './types.ts'
+
+/**
+ * Checks by hand that a parsed line is what its type says. Each function answers with the first thing that is
+ * wrong, as `response.status is not a number`, or `undefined`. Members nobody knows are let through.
+ */
+type Problem = string | undefined
+type Fields = Readonly<Record<string, unknown>>
+
+/** What is wrong with the header of a tape this version can read. */
+export function headerProblem(header: Fields): Problem {
+  const { pins, command } = header
+  return (
+    text(header, 'id', 'agent', 'startedAt', 'recorder') ??
+    listOf(header['flags'], 'flags', isText) ??
+    (isFields(pins) ? text(pins, 'node') : 'pins is not an object') ??
+    optional(command, () => {
+      if (!isFields(command)) return 'command is not an object'
+      return listOf(command['argv'], 'command.argv', isText) ?? text(command, 'cwd')
+    })
+  )
+}
+
+/** What is wrong with an event. Its kind is one of {@link isEventKind}. */
+export function eventProblem(event: Fields): Problem {
+  const { site } = event
+  if (!isCount(event['n'])) return 'n is not a whole number'
+  if (!isMs(event['at'])) return 'at is not a number of milliseconds'
+  if (event['in'] !== undefined && !isCount(event['in'])) return 'in is not a whole number'
+  if (site !== undefined && !isText(site)) return 'site is not text'
+  const check = checks.get(event['kind'] as string)
+  return check === undefined ? `nothing is known of kind ${JSON.stringify(event['kind'])}` : check(event)
+}
+
+/** What is wrong with the last line. */
+export function closeProblem(close: Fields): Problem {
+  const { outcome, incomplete, unrecorded } = close
+  if (!isCount(close['n'])) return 'n is not a whole number'
+  if (!isMs(close['at'])) return 'at is not a number of milliseconds'
+  if (!isCount(close['events'])) return 'events is not a whole number'
+  if (incomplete !== undefined && !isText(incomplete)) return 'incomplete is not text'
+  if (!isFields(outcome)) return 'outcome is not an object'
+  return outcomeProblem(outcome) ?? optional(unrecorded, () => listOf(unrecorded, 'unrecorded', isText))
+}
+
+function outcomeProblem(outcome: Fields): Problem {
+  const { status, code } = outcome
+  if (status === 'returned') return undefined
+  if (status === 'threw') return 'error' in outcome ? undefined : 'outcome.error is missing'
+  if (status === 'exited') return code === null || isCount(code) ? undefined : 'outcome.code is not a whole number or null'
+  return 'outcome.status is not returned, threw or exited'
+}
+
+const checks = new Map<string, (event: Fields) => Problem>([
+  ['exchange', exchangeProblem],
+  ['tool', callProblem],
+  ['retrieval', callProblem],
+  ['value', callProblem],
+  ['draws', (event) => listOf(event['draws'], 'draws', isDraw)],
+  ['spawn', (event) => listOf(event['command'], 'command', isText)],
+  ['push', (event) => text(event, 'url', 'text')],
+  ['message', (event) => text(event, 'from', 'to') ?? present(event, 'body')],
+  ['mark', (event) => text(event, 'name')],
+])
+
+const vias: ReadonlySet<unknown> = new Set<Via>(['undici', 'http', 'http2', 'stdio'])
+const drawKinds: ReadonlySet<unknown> = new Set<DrawKind>(['now', 'perf', 'random', 'uuid', 'bytes', 'int'])
+
+function exchangeProblem(event: Fields): Problem {
+  const { request, response, error, aborted } = event
+  if (!vias.has(event['via'])) return 'via is not undici, http, http2 or stdio'
+  if (!isFields(request)) return 'request is not an object'
+  return (
+    text(event, 'method', 'url') ??
+    listOf(request['headers'], 'request.headers', isHeaderPair) ??
+    (request['body'] === undefined || isBody(request['body']) ? undefined : 'request.body is not a body') ??
+    (response === undefined ? undefined : isFields(response) ? responseProblem(response) : 'response is not an object') ??
+    (error === undefined ? undefined : isFields(error) ? errorProblem(error) : 'error is not an object') ??
+    (aborted === undefined || isMoment(aborted) ? undefined : 'aborted is not a moment')
+  )
+}
+
+function responseProblem(response: Fields): Problem {
+  const { status, statusText, end } = response
+  if (!isMoment(response['moment'])) return 'response.moment is not a moment'
+  if (!isCount(status)) return 'response.status is not a whole number'
+  if (statusText !== undefined && !isText(statusText)) return 'response.statusText is not text'
+  if (end !== undefined && !isMoment(end)) return 'response.end is not a moment'
+  return (
+    listOf(response['headers'], 'response.headers', isHeaderPair) ?? listOf(response['chunks'], 'response.chunks', isChunk)
+  )
+}
+
+function errorProblem(error: Fields): Problem {
+  if (!isText(error['name']) || !isText(error['message'])) return 'error has no name and message'
+  if (error['code'] !== undefined && !isText(error['code'])) return 'error.code is not text'
+  return isMoment(error['moment']) ? undefined : 'error.moment is not a moment'
+}
+
+function callProblem(event: Fields): Problem {
+  const { settled, yields } = event
+  if (settled !== undefined && !isMoment(settled)) return 'settled is not a moment'
+  return (
+    text(event, 'name') ?? present(event, 'args') ?? (yields === undefined ? undefined : listOf(yields, 'yields', isYield))
+  )
+}
+
+function isMoment(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 2 && isCount(value[0]) && isMs(value[1])
+}
+
+function isChunk(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 3 && isCount(value[0]) && isMs(value[1]) && isBytes(value[2])
+}
+
+function isYield(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 3 && isCount(value[0]) && isMs(value[1])
+}
+
+function isDraw(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 3 && drawKinds.has(value[0]) && isText(value[1])
+}
+
+function isHeaderPair(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 2 && isText(value[0]) && isText(value[1])
+}
+
+function isBytes(value: unknown): boolean {
+  return isText(value) || (isFields(value) && isText(value['base64']))
+}
+
+function isBody(value: unknown): boolean {
+  if (isBytes(value)) return true
+  return isFields(value) && isCount(value['like']) && isCount(value['head']) && isText(value['text']) && isCount(value['tail'])
+}
+
+function text(fields: Fields, ...names: readonly string[]): Problem {
+  const wrong = names.find((name) => !isText(fields[name]))
+  return wrong === undefined ? undefined : `${wrong} is not text`
+}
+
+function present(fields: Fields, name: string): Problem {
+  return fields[name] === undefined ? `${name} is missing` : undefined
+}
+
+function listOf(value: unknown, name: string, holds: (item: unknown) => boolean): Problem {
+  if (!Array.isArray(value)) return `${name} is not a list`
+  for (let at = 0; at < value.length; at++) if (!holds(value[at])) return `${name}[${at}] has the wrong shape`
+  return undefined
+}
+
+function optional(value: unknown, check: () => Problem): Problem {
+  return value === undefined ? undefined : check()
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+function isMs(value: unknown): boolean {
+  return typeof value === 'number' && Number.isFinite(value)
+}
+
+/** Whether a parsed line is an object with fields. */
+export function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

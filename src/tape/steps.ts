@@ -1,0 +1,57 @@
+import { decodeBytes } from './bytes.ts'
+import { tapeFault } from './faults.ts'
+import type { ExchangeEvent, Step, Tape, TapeClose, TapeEvent } from './types.ts'
+
+/** Whether an event is a step: an exchange, or a call of a tool, retriever or named value. */
+export function isStep(event: TapeEvent): event is Step {
+  const { kind } = event
+  return kind === 'exchange' || kind === 'tool' || kind === 'retrieval' || kind === 'value'
+}
+
+/** The steps of a tape in the order they were issued. The 1-based number people count by is the index here plus 1. */
+export function stepsOf(tape: { readonly events: readonly TapeEvent[] }): readonly Step[] {
+  return tape.events.filter(isStep)
+}
+
+/** Whether a step got its answer, its error or was given up: a step of a truncated run may still be open. */
+export function isSettled(step: Step): boolean {
+  if (step.kind !== 'exchange') return step.settled !== undefined || step.sync === true
+  return (
+    step.response?.end !== undefined || step.error !== undefined || step.aborted !== undefined || step.oneWay === true
+  )
+}
+
+/** The request body as bytes; empty when there is none. */
+export function requestBytes({ n, request }: ExchangeEvent): Buffer {
+  const { body } = request
+  if (body === undefined) return Buffer.alloc(0)
+  if (typeof body === 'object' && 'like' in body) {
+    throw new TypeError(`the request body of event ${n} is a reference to event ${body.like}: read the tape with readTape`)
+  }
+  return decodeBytes(body)
+}
+
+/** The response body as bytes, all chunks together; empty when there is none. */
+export function responseBytes({ response }: ExchangeEvent): Buffer {
+  return Buffer.concat((response?.chunks ?? []).map(([, , bytes]) => decodeBytes(bytes)))
+}
+
+/**
+ * The tape, known to be whole.
+ *
+ * @throws HarvestError `HARVEST_TAPE_TRUNCATED` when it has no closing line
+ */
+export function requireClosed(tape: Tape): Tape & { readonly close: TapeClose } {
+  const { source, events, close } = tape
+  if (close !== undefined) return { ...tape, close }
+  throw tapeFault(
+    'HARVEST_TAPE_TRUNCATED',
+    { source },
+    {
+      what: 'The tape is truncated: it has no closing line',
+      where: { holds: `${events.length} event(s), ${stepsOf(tape).length} step(s)` },
+      why: 'The recorded process ended before its run did, or the end of the file was lost.',
+      fix: [`to see what was recorded up to there: npx harvest debug ${source}`],
+    },
+  )
+}

@@ -1,0 +1,66 @@
+import { closeSync, read as readCallback } from 'node:fs'
+import { promisify } from 'node:util'
+import { digestLength } from './digest.ts'
+import { openTape } from './file.ts'
+import { LineReader } from './lines.ts'
+import { empty, isTorn, refuseCutHeader } from './read.ts'
+import type { TapeClose, TapeEvent } from './types.ts'
+
+const read = promisify(readCallback)
+const lineFeed = 0x0a
+const step = 256 * 1024
+
+/**
+ * Reads a tape line by line, in file order, verifying as `readTape` does. Holds one line, the request bodies later
+ * lines may refer to, and a bit per event: a tape of any length streams in about the same memory.
+ *
+ * A truncated tape ends without a `close`. The header is checked and not yielded: see `readTapeHeader`.
+ *
+ * @throws HarvestError as `readTape`, when the faulty line is reached
+ */
+export async function* streamTape(path: string): AsyncGenerator<TapeEvent | TapeClose> {
+  const { fd } = openTape(path)
+  try {
+    const lines = new LineReader(path)
+    // Room for the digest before the first line: see openLine.
+    let buffer: Buffer = Buffer.allocUnsafe(digestLength + step)
+    let filled = digestLength
+    for (;;) {
+      const { bytesRead } = await read(fd, buffer, filled, buffer.length - filled, null)
+      if (bytesRead === 0) break
+      const searched = filled
+      filled += bytesRead
+      let start = digestLength
+      let end = buffer.subarray(0, filled).indexOf(lineFeed, searched)
+      while (end !== -1) {
+        if (lines.line === 0) lines.header(buffer, start, end)
+        else yield lines.next(buffer, start, end)
+        start = end + 1
+        end = buffer.subarray(0, filled).indexOf(lineFeed, start)
+      }
+      buffer = withRoom(buffer, start, filled)
+      filled = digestLength + filled - start
+    }
+    if (filled === digestLength) {
+      if (lines.line === 0) throw empty(path)
+      return
+    }
+    const rest = buffer.subarray(0, filled)
+    if (lines.line === 0) {
+      refuseCutHeader(rest.subarray(digestLength), path)
+      lines.header(rest, digestLength, filled)
+    } else if (!isTorn(rest, digestLength, path, lines.line + 1)) yield lines.next(rest, digestLength, filled)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** The unread rest moved to the front, in a buffer with room for the next read. */
+function withRoom(buffer: Buffer, start: number, filled: number): Buffer {
+  const rest = filled - start
+  const needed = digestLength + rest + step
+  // A long line doubles the buffer, so that its bytes are copied a few times and not once per read.
+  const next = needed <= buffer.length ? buffer : Buffer.allocUnsafe(Math.max(needed, buffer.length * 2))
+  buffer.copy(next, digestLength, start, filled)
+  return next
+}

@@ -1,0 +1,191 @@
+import * as nodeFs from 'node:fs'
+import { dirname } from 'node:path'
+import { HarvestError } from '../errors/index.ts'
+import { sealLine } from './digest.ts'
+import { tapeFault } from './faults.ts'
+import { hazardOf } from './hazards.ts'
+import { RecentBodies } from './like.ts'
+import type { TapeClose, TapeEvent, TapeHeader } from './types.ts'
+
+/** What the last line says; kind and event count are added by the writer. */
+export type Closing = Omit<TapeClose, 'kind' | 'events'>
+
+/** A tape being written. Each call has reached the operating system when it returns: `kill -9` loses nothing. */
+export interface TapeWriter extends Disposable {
+  readonly path: string
+  /** Bytes on disk so far. */
+  readonly bytes: number
+  /** Adds one line. Request bodies are passed in full; the writer refers to earlier ones by itself. */
+  append(event: TapeEvent): void
+  /** Writes the last line and closes the file. */
+  close(close: Closing): void
+  /** Closes the file as it is: without a last line the tape is truncated. Does nothing after `close`. */
+  [Symbol.dispose](): void
+}
+
+/** The calls a writer makes; tests pass failing ones. @internal */
+export type WriterDisk = Pick<
+  typeof nodeFs,
+  'mkdirSync' | 'openSync' | 'writeSync' | 'ftruncateSync' | 'closeSync' | 'unlinkSync'
+>
+
+/**
+ * Opens a new tape (mode 0600, in a directory made 0700 when missing) and writes its header.
+ *
+ * @throws HarvestError `HARVEST_TAPE_WRITE` when the file exists or cannot be written, with the I/O error as cause;
+ * so does every method. The tape keeps the lines written before.
+ */
+export function createTapeWriter(
+  { path, header }: { readonly path: string; readonly header: TapeHeader },
+  disk: WriterDisk = nodeFs,
+): TapeWriter {
+  const lines = new TapeLines()
+  const first = lines.header(header)
+  let fd: number | undefined = failing(path, 'open', () => {
+    disk.mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    return disk.openSync(path, 'wx', 0o600)
+  })
+  let written = 0
+  let torn = false
+
+  function put(line: Buffer): void {
+    failing(path, 'write', () => {
+      if (fd === undefined) throw new TypeError('the tape is closed')
+      if (torn) mend(fd)
+      let at = 0
+      try {
+        while (at < line.length) at += disk.writeSync(fd, line, at, line.length - at, written + at)
+      } catch (error) {
+        torn = at > 0
+        throw error
+      }
+      written += line.length
+    })
+  }
+
+  /** Half a line must not stay before a whole one: a reader would call the tape broken there. */
+  function mend(file: number): void {
+    disk.ftruncateSync(file, written)
+    torn = false
+  }
+
+  function shut(): void {
+    const open = fd
+    fd = undefined
+    if (open !== undefined) failing(path, 'close', () => disk.closeSync(open))
+  }
+
+  try {
+    put(first.bytes)
+    first.done()
+  } catch (error) {
+    shut()
+    // A file without a header is no tape, and only noise in the inbox. It is ours: `wx` made it.
+    disk.unlinkSync(path)
+    throw error
+  }
+  return {
+    path,
+    get bytes() {
+      return written
+    },
+    append(event) {
+      const line = failing(path, 'write', () => lines.event(event))
+      put(line.bytes)
+      line.done()
+    },
+    close(close) {
+      try {
+        const line = failing(path, 'write', () => lines.close(close))
+        put(line.bytes)
+        line.done()
+      } finally {
+        shut()
+      }
+    },
+    [Symbol.dispose]: shut,
+  }
+}
+
+/** The text of a tape with fresh digests; without `close` it is a truncated one. Bodies are passed in full. */
+export function serializeTape(header: TapeHeader, events: readonly TapeEvent[], close?: Closing): string {
+  const lines = new TapeLines()
+  const made: Buffer[] = []
+  const add = (line: PendingLine): void => {
+    made.push(line.bytes)
+    line.done()
+  }
+  add(lines.header(header))
+  for (const event of events) add(lines.event(event))
+  if (close !== undefined) add(lines.close(close))
+  return Buffer.concat(made).toString('utf8')
+}
+
+/** A line that counts only once it is written: `done` moves the chain on. */
+interface PendingLine {
+  readonly bytes: Buffer
+  done(): void
+}
+
+class TapeLines {
+  readonly #bodies = new RecentBodies()
+  #digest = ''
+  #events = 0
+
+  header(header: TapeHeader): PendingLine {
+    return this.#seal(header, () => {})
+  }
+
+  event(event: TapeEvent): PendingLine {
+    const body = event.kind === 'exchange' ? event.request.body : undefined
+    if (event.kind !== 'exchange' || body === undefined || (typeof body === 'object' && 'base64' in body)) {
+      return this.#seal(event, () => this.#events++)
+    }
+    if (typeof body !== 'string') throw new TypeError(`the request body of event ${event.n} is a reference: pass it in full`)
+    const like = this.#bodies.findLike(event.url, body)
+    const short = like === undefined ? event : { ...event, request: { ...event.request, body: like } }
+    return this.#seal(short, () => {
+      this.#bodies.remember(event.n, event.url, body)
+      this.#events++
+    })
+  }
+
+  close({ n, at, outcome, incomplete, unrecorded }: Closing): PendingLine {
+    // `JSON.stringify` leaves out what is undefined.
+    return this.#seal({ kind: 'close', n, at, outcome, events: this.#events, incomplete, unrecorded }, () => {})
+  }
+
+  #seal(value: object, done: () => void): PendingLine {
+    const json = JSON.stringify(value)
+    const hazard = hazardOf(value, json)
+    if (hazard !== undefined) throw new TypeError(hazard)
+    const { bytes, digest } = sealLine(this.#digest, json)
+    return {
+      bytes,
+      done: () => {
+        this.#digest = digest
+        done()
+      },
+    }
+  }
+}
+
+function failing<T>(path: string, deed: string, run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    if (HarvestError.is(error)) throw error
+    const { code, message } = error as NodeJS.ErrnoException
+    throw tapeFault(
+      'HARVEST_TAPE_WRITE',
+      { source: path },
+      {
+        what: `The recorder could not ${deed} a tape`,
+        where: { error: message },
+        ...(code === 'EEXIST' && { why: 'A tape with this id exists already; a tape is never overwritten.' }),
+        ...(code === 'ENOSPC' && { why: 'The disk is full. The lines written before stay readable.' }),
+      },
+      { cause: error },
+    )
+  }
+}
