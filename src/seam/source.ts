@@ -8,12 +8,23 @@ export interface Source {
   /** Name of the run in messages. */
   readonly id: string
   readonly mode: 'record' | 'replay'
-  /** A clock, random or id read. `real` makes a fresh one; `caller` is the function whose caller asked. */
-  draw<T>(kind: SeamDrawKind, caller: Caller, real: () => T): T
+  /**
+   * A clock, random or id read. `real` asks the world; `virtual` makes one out of a virtual world, the same each time;
+   * `caller` is the patched function, whose caller asked.
+   */
+  draw<T>(kind: SeamDrawKind, caller: Caller, real: () => T, virtual: (world: VirtualWorld) => T): T
   /** A call of a wrapped function. Returns what the function would have returned: a value or a promise. */
   call(call: SeamCall, run: () => unknown): unknown
   mark(name: string, data: unknown): void
   message(message: { readonly from: string; readonly to: string; readonly body: unknown }): void
+}
+
+/** What a replay has instead of a clock and an entropy source. */
+export interface VirtualWorld {
+  epochMs(): number
+  uptimeMs(): number
+  /** Uniform in [0, 2³²). */
+  uint32(): number
 }
 
 export type SeamDrawKind = 'now' | 'perf' | 'random' | 'uuid' | 'bytes' | 'int'

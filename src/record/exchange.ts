@@ -1,0 +1,175 @@
+import zlib, { constants } from 'node:zlib'
+import type { ExchangeObserver, ExchangeStart } from '../seam/observe/observer.ts'
+import { steadyBoundary } from '../seam/shape.ts'
+import { type Chunk, encodeBytes, type ExchangeEvent, type HeaderPair, type Moment } from '../tape/index.ts'
+import type { RecordedRun } from './run.ts'
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+interface Piece {
+  readonly moment: Moment
+  readonly bytes: Buffer
+}
+
+/** Collects one exchange while it happens; becomes one line of the tape when it is settled. */
+export class ExchangeDraft implements ExchangeObserver {
+  readonly #run: RecordedRun
+  readonly #start: ExchangeStart
+  readonly #issued: Moment
+  readonly #where: { readonly in?: number }
+  readonly #body: Buffer[] = []
+  readonly #pieces: Piece[] = []
+  #headers: readonly HeaderPair[]
+  #head: { moment: Moment; status: number; statusText: string; headers: readonly HeaderPair[] } | undefined
+  #end: Moment | undefined
+  #error: ExchangeEvent['error']
+  #aborted: Moment | undefined
+
+  constructor(run: RecordedRun, start: ExchangeStart, where: { readonly in?: number }) {
+    this.#run = run
+    this.#start = start
+    this.#where = where
+    this.#issued = run.moment()
+    this.#headers = start.headers ?? []
+    run.opened(this)
+  }
+
+  get #settled(): boolean {
+    return this.#end !== undefined || this.#error !== undefined || this.#aborted !== undefined
+  }
+
+  requestHeaders(pairs: readonly HeaderPair[]): void {
+    this.#headers = pairs
+  }
+
+  requestChunk(bytes: Buffer): void {
+    this.#body.push(bytes)
+  }
+
+  head(status: number, statusText: string, headers: readonly HeaderPair[]): void {
+    if (this.#settled || this.#run.over) return
+    this.#head = { moment: this.#run.moment(), status, statusText, headers }
+  }
+
+  chunk(bytes: Buffer): void {
+    if (this.#settled || this.#run.over || bytes.length === 0) return
+    this.#pieces.push({ moment: this.#run.moment(), bytes })
+  }
+
+  end(): void {
+    if (this.#settled || this.#run.over) return
+    this.#end = this.#run.moment()
+    this.#run.settled(this)
+  }
+
+  error(error: { readonly name?: string; readonly message?: string; readonly code?: string }): void {
+    if (this.#settled || this.#run.over) return
+    this.#error = {
+      moment: this.#run.moment(),
+      name: error.name ?? 'Error',
+      message: this.#run.redactor.text(error.message ?? ''),
+      ...(error.code === undefined ? {} : { code: error.code }),
+    }
+    this.#run.settled(this)
+  }
+
+  aborted(): void {
+    if (this.#settled || this.#run.over) return
+    this.#aborted = this.#run.moment()
+    this.#run.settled(this)
+  }
+
+  /** The line for the tape, redacted: the request first, as a replay will see it first. */
+  event(): ExchangeEvent {
+    const { redactor } = this.#run
+    const [n, at] = this.#issued
+    const { headers, body } = steadyBoundary(this.#headers, Buffer.concat(this.#body))
+    const event: Mutable<ExchangeEvent> = {
+      kind: 'exchange',
+      n,
+      at,
+      ...this.#where,
+      via: this.#start.via,
+      method: this.#start.method,
+      url: redactor.url(this.#start.url),
+      request: {
+        headers: redactor.headers(headers),
+        ...(body.length === 0 ? {} : { body: encodeBytes(redactBytes(body, redactor)) }),
+      },
+    }
+    if (this.#start.via === 'stdio' && !this.#head) event.oneWay = true
+    if (this.#head) {
+      event.response = {
+        ...this.#head,
+        headers: redactor.headers(this.#head.headers),
+        chunks: this.#chunks(),
+        ...(this.#end ? { end: this.#end } : {}),
+      }
+    }
+    if (this.#error) event.error = this.#error
+    if (this.#aborted) event.aborted = this.#aborted
+    return event
+  }
+
+  #chunks(): readonly Chunk[] {
+    const { redactor } = this.#run
+    const encoding = this.#head?.headers.find(([name]) => name === 'content-encoding')?.[1]
+    const raw = this.#pieces.map((piece) => piece.bytes)
+    const clean = encoding ? redactEncoded(raw, encoding, redactor) : redactor.chunks(raw)
+    return this.#pieces.flatMap(({ moment: [n, at] }, i) => {
+      const bytes = clean[i]
+      return bytes && bytes.length > 0 ? [[n, at, encodeBytes(bytes)] as const] : []
+    })
+  }
+}
+
+type Redactor = RecordedRun['redactor']
+
+function redactBytes(body: Buffer, redactor: Redactor): Buffer {
+  return Buffer.concat(redactor.chunks([body]))
+}
+
+/**
+ * A compressed body is kept byte for byte when it hides no secret. When it does, the redacted text is compressed
+ * again as one piece: the client still gets what its headers promise.
+ */
+function redactEncoded(pieces: readonly Buffer[], encoding: string, redactor: Redactor): readonly Buffer[] {
+  const decoded = decode(Buffer.concat(pieces), encoding)
+  if (!decoded) return pieces
+  const redacted = redactBytes(decoded, redactor)
+  if (redacted.equals(decoded)) return pieces
+  const encoded = encode(redacted, encoding)
+  return pieces.map((_, i) => (i === 0 ? encoded : Buffer.alloc(0)))
+}
+
+/** What came of a compressed body, also of one cut short; `undefined` for an encoding nobody here can read. */
+function decode(bytes: Buffer, encoding: string): Buffer | undefined {
+  const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH, ZSTD_e_flush } = constants
+  const maxOutputLength = 64 * 1024 * 1024
+  switch (encoding) {
+    case 'gzip':
+    case 'x-gzip':
+      return zlib.gunzipSync(bytes, { finishFlush: Z_SYNC_FLUSH, maxOutputLength })
+    case 'deflate':
+      return zlib.inflateSync(bytes, { finishFlush: Z_SYNC_FLUSH, maxOutputLength })
+    case 'br':
+      return zlib.brotliDecompressSync(bytes, { finishFlush: BROTLI_OPERATION_FLUSH, maxOutputLength })
+    case 'zstd':
+      return zlib.zstdDecompressSync(bytes, { finishFlush: ZSTD_e_flush, maxOutputLength })
+    default:
+      return undefined
+  }
+}
+
+function encode(bytes: Buffer, encoding: string): Buffer {
+  switch (encoding) {
+    case 'gzip':
+    case 'x-gzip':
+      return zlib.gzipSync(bytes)
+    case 'deflate':
+      return zlib.deflateSync(bytes)
+    case 'br':
+      return zlib.brotliCompressSync(bytes)
+    default:
+      return zlib.zstdCompressSync(bytes)
+  }
+}

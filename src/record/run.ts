@@ -1,0 +1,254 @@
+import { HarvestError } from '../errors/index.ts'
+import type { Redactor } from '../privacy/index.ts'
+import { callerPackage } from '../seam/caller.ts'
+import type { ExchangeObserver, ExchangeStart, Observer } from '../seam/observe/observer.ts'
+import type { Caller, SeamCall, SeamDrawKind } from '../seam/source.ts'
+import {
+  createTapeWriter,
+  currentFlags,
+  type Draw,
+  encodeValue,
+  formatVersion,
+  type Json,
+  type Moment,
+  type Outcome,
+  type RecordedPins,
+  type TapeEvent,
+  type TapeWriter,
+} from '../tape/index.ts'
+import { version } from '../version.ts'
+import { recordCall } from './call.ts'
+import { ExchangeDraft } from './exchange.ts'
+
+export interface RecordedRunOptions {
+  readonly id: string
+  readonly agent: string
+  readonly input?: unknown
+  readonly path: string
+  readonly pins: RecordedPins
+  readonly redactor: Redactor
+  readonly warn: (error: HarvestError) => void
+  readonly command?: { readonly argv: readonly string[]; readonly cwd: string }
+}
+
+export type LiveOutcome =
+  | { readonly status: 'returned'; readonly value: unknown }
+  | { readonly status: 'threw'; readonly error: unknown }
+  | Extract<Outcome, { status: 'exited' }>
+
+// The clock before anybody patched it: the recorder must not hear itself.
+const uptime = performance.now.bind(performance)
+const epoch = Date.now.bind(Date)
+/** Draws kept back at most before they are written as one line. */
+const drawBatch = 256
+
+/** One run being recorded: numbers every moment, redacts, and appends to the tape. */
+export class RecordedRun {
+  readonly id: string
+  readonly path: string
+  readonly redactor: Redactor
+  /** The source agents see; calls inside a tool see a view of it that knows the tool. */
+  readonly root: Observer
+  readonly #warn: (error: HarvestError) => void
+  readonly #startedAt = uptime()
+  readonly #open = new Set<ExchangeDraft>()
+  readonly #unrecorded = new Set<string>()
+  #writer: TapeWriter | undefined
+  #draws: Draw[] = []
+  #n = 0
+  #lastAt = -1
+  #inBurst = false
+  #over = false
+  #incomplete: string | undefined
+
+  constructor(options: RecordedRunOptions) {
+    this.id = options.id
+    this.path = options.path
+    this.redactor = options.redactor
+    this.#warn = options.warn
+    this.root = observerOf(this, undefined)
+    this.attempt(() => {
+      this.#writer = createTapeWriter({
+        path: options.path,
+        header: {
+          harvest: formatVersion,
+          id: options.id,
+          agent: options.agent,
+          ...('input' in options ? { input: this.encode(options.input) } : {}),
+          startedAt: new Date(epoch()).toISOString(),
+          recorder: `vitest-harvest/${version}`,
+          flags: currentFlags,
+          pins: options.pins,
+          ...(options.command ? { command: options.command } : {}),
+        },
+      })
+    })
+  }
+
+  get over(): boolean {
+    return this.#over
+  }
+
+  /** The next moment. All moments of one burst (no agent code in between) carry the same time. */
+  moment(): Moment {
+    if (!this.#inBurst) {
+      this.#inBurst = true
+      queueMicrotask(() => {
+        this.#inBurst = false
+      })
+      const now = Math.round((uptime() - this.#startedAt) * 1000) / 1000
+      this.#lastAt = now > this.#lastAt ? now : Math.round((this.#lastAt + 0.001) * 1000) / 1000
+    }
+    return [this.#n++, this.#lastAt]
+  }
+
+  encode(value: unknown): Json {
+    return this.redactor.json(encodeValue(value))
+  }
+
+  /** Writes one event; what was drawn before it goes first. */
+  append(event: TapeEvent): void {
+    this.flushDraws()
+    this.#write(event)
+  }
+
+  drew(kind: SeamDrawKind, caller: string, value: unknown): void {
+    if (this.#over) return
+    const json = Buffer.isBuffer(value) ? value.toString('base64') : (value as Json)
+    this.#draws.push([kind, caller, json])
+    if (this.#draws.length >= drawBatch) this.flushDraws()
+  }
+
+  flushDraws(): void {
+    if (this.#draws.length === 0) return
+    const draws = this.#draws
+    this.#draws = []
+    const [n, at] = this.moment()
+    this.#write({ kind: 'draws', n, at, draws })
+  }
+
+  opened(draft: ExchangeDraft): void {
+    this.#open.add(draft)
+  }
+
+  settled(draft: ExchangeDraft): void {
+    if (!this.#open.delete(draft) || this.#over) return
+    this.attempt(() => this.append(draft.event()))
+  }
+
+  unrecorded(what: string): void {
+    if (!this.#over) this.#unrecorded.add(what)
+  }
+
+  /** Does recorder work; a failure is a warning and an incomplete tape, never an error of the agent. */
+  attempt(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      if (this.#incomplete !== undefined) return
+      this.#incomplete = HarvestError.is(error) ? error.facts.what : String(error)
+      this.#warn(
+        new HarvestError(
+          'HARVEST_RECORDING_FAILED',
+          {
+            what: 'A run could not be recorded completely; the agent goes on as if nothing had happened',
+            where: { run: this.id, tape: this.path },
+            why: this.#incomplete,
+            fix: ['check that the folder exists, is writable and has space'],
+          },
+          { cause: error },
+        ),
+      )
+    }
+  }
+
+  close(outcome: LiveOutcome): void {
+    if (this.#over) return
+    this.attempt(() => {
+      this.flushDraws()
+      // What is still under way was never answered, as far as this run is concerned.
+      for (const draft of this.#open) this.append(draft.event())
+    })
+    this.#open.clear()
+    const [n, at] = this.moment()
+    this.#over = true
+    this.attempt(() => {
+      this.#writer?.close({
+        n,
+        at,
+        outcome: this.#outcome(outcome),
+        ...(this.#incomplete === undefined ? {} : { incomplete: this.#incomplete }),
+        ...(this.#unrecorded.size === 0 ? {} : { unrecorded: [...this.#unrecorded].sort() }),
+      })
+    })
+  }
+
+  #outcome(outcome: LiveOutcome): Outcome {
+    switch (outcome.status) {
+      case 'returned':
+        return { status: 'returned', value: this.encode(outcome.value) }
+      case 'threw':
+        return { status: 'threw', error: this.encode(outcome.error) }
+      case 'exited':
+        return {
+          ...outcome,
+          ...(outcome.stdout === undefined ? {} : { stdout: this.redactor.text(outcome.stdout) }),
+          ...(outcome.stderr === undefined ? {} : { stderr: this.redactor.text(outcome.stderr) }),
+        }
+      default:
+        return outcome satisfies never
+    }
+  }
+
+  #write(event: TapeEvent): void {
+    if (this.#over || this.#incomplete !== undefined) return
+    this.attempt(() => this.#writer?.append(event))
+  }
+}
+
+/** The run as agents see it from inside the tool call `inside` (or from none). */
+export function observerOf(run: RecordedRun, inside: number | undefined): Observer {
+  const where = inside === undefined ? {} : { in: inside }
+  return {
+    id: run.id,
+    mode: 'record',
+    draw<T>(kind: SeamDrawKind, caller: Caller, real: () => T): T {
+      const drawn = real()
+      if (run.over) return drawn
+      const from = callerPackage(caller)
+      if (from !== 'node') run.drew(kind, from, drawn)
+      return drawn
+    },
+    call(call: SeamCall, fn: () => unknown): unknown {
+      return run.over ? fn() : recordCall(run, call, fn, where)
+    },
+    mark(name, data) {
+      if (run.over) return
+      const [n, at] = run.moment()
+      run.attempt(() => run.append({ kind: 'mark', n, at, ...where, name, ...(data === undefined ? {} : { data: run.encode(data) }) }))
+    },
+    message({ from, to, body }) {
+      if (run.over) return
+      const [n, at] = run.moment()
+      run.attempt(() => run.append({ kind: 'message', n, at, ...where, from, to, body: run.encode(body) }))
+    },
+    exchange(start: ExchangeStart): ExchangeObserver | undefined {
+      if (run.over) {
+        return undefined
+      }
+      return new ExchangeDraft(run, start, where)
+    },
+    spawned(command) {
+      if (run.over) return
+      const [n, at] = run.moment()
+      run.attempt(() => run.append({ kind: 'spawn', n, at, ...where, command: command.map((part) => run.redactor.text(part)) }))
+    },
+    pushed(url, text) {
+      if (run.over) return
+      const [n, at] = run.moment()
+      run.attempt(() => run.append({ kind: 'push', n, at, ...where, url, text: run.redactor.text(text) }))
+    },
+    unrecorded: (what) => run.unrecorded(what),
+  }
+}
+

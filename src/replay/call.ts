@@ -1,0 +1,177 @@
+import { canonicalJson } from '../providers/index.ts'
+import { never } from '../seam/intercept/index.ts'
+import { isThenable } from '../seam/shape.ts'
+import { type SeamCall, seamState } from '../seam/source.ts'
+import { type CallEvent, decodeValue, type Json, type Moment } from '../tape/index.ts'
+import { firstDifference } from './difference.ts'
+import * as problem from './problems.ts'
+import { sameProse } from './prose.ts'
+import { type ReplayRun, responderOf } from './run.ts'
+import type { CallState, StepState } from './step.ts'
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+/**
+ * Answers a call of a wrapped function from the tape; the function itself does not run, unless it was wrapped with
+ * `replay: 'run'`.
+ * @throws HarvestError when the tape has no answer for these arguments
+ */
+export function serveCall(run: ReplayRun, call: SeamCall, fn: () => unknown, inside: number | undefined): unknown {
+  if (run.over) return never()
+  const args = run.encode(call.args[0])
+  const step = findCall(run, call, args)
+  const before = run.order.violation(step)
+  if (before) throw run.fatal(problem.outOfOrder(run.place(), step, before))
+  const heard: Mutable<CallEvent> = {
+    kind: call.kind,
+    n: run.nextN(),
+    at: run.gate.now,
+    name: call.name,
+    args,
+    ...(inside === undefined ? {} : { in: inside }),
+  }
+  run.events.push(heard)
+  return call.replay === 'run' ? runForReal(run, step, heard, fn) : serveRecorded(run, step, heard)
+}
+
+function findCall(run: ReplayRun, call: SeamCall, args: Json): CallState {
+  const open = run.steps.filter(
+    (step): step is CallState => !step.taken && step.event.kind === call.kind && step.event.name === call.name,
+  )
+  const canonical = canonicalJson(args)
+  const same = call.kind === 'value' ? open[0] : open.find((step) => canonicalJson(step.event.args) === canonical)
+  if (same) {
+    run.identical++
+    return same
+  }
+  const reworded = open.find((step) => sameProse(step.event.args, args))
+  if (reworded) {
+    const difference = firstDifference(reworded.event.args, args, 'args')
+    if (difference) run.drifted(reworded, { class: 'arguments', ...difference })
+    return reworded
+  }
+  throw run.fatal(problem.wrongCall(run.place(), call.name, JSON.stringify(args), open[0]))
+}
+
+/** Hands out the recorded answer at its recorded place in the order. */
+function serveRecorded(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>): unknown {
+  skipInside(run, step.event.n)
+  const { event } = step
+  if (event.sync) {
+    run.take(step)
+    run.gate.done(step.items)
+    settle(run, step, heard, [run.nextN(), run.gate.now])
+    heard.sync = true
+    return answer(event)
+  }
+  if (event.yields) return serveIterable(run, step, heard)
+  if (!event.settled) {
+    run.take(step)
+    return never()
+  }
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+  onDelivery(run, step, (moment) => {
+    settle(run, step, heard, moment)
+    try {
+      resolve(answer(event))
+    } catch (error) {
+      reject(error as Error)
+    }
+  })
+  run.take(step)
+  return promise
+}
+
+/** Runs the function; its answer reaches the agent where the recorded one did. */
+function runForReal(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>, fn: () => unknown): unknown {
+  run.ranForReal.push(step.event.name)
+  const result = seamState().runs.run(responderOf(run, heard.n), fn)
+  if (!isThenable(result)) {
+    run.take(step)
+    run.gate.done(step.items)
+    settle(run, step, heard, [run.nextN(), run.gate.now])
+    heard.sync = true
+    heard.result = run.encode(result)
+    return result
+  }
+  const arrived = (outcome: () => unknown): Promise<unknown> => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    onDelivery(run, step, (moment) => {
+      settle(run, step, heard, moment)
+      resolve()
+    })
+    run.gate.ready(step.items.slice(1))
+    return promise.then(outcome)
+  }
+  step.taken = true
+  step.served = true
+  run.last = step
+  const [issued] = step.items
+  if (issued) run.gate.done([issued])
+  return result.then(
+    (value) =>
+      arrived(() => {
+        heard.result = run.encode(value)
+        return value
+      }),
+    (error: unknown) =>
+      arrived(() => {
+        heard.error = run.encode(error)
+        throw error
+      }),
+  )
+}
+
+function serveIterable(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>): AsyncGenerator<unknown> {
+  const pieces = (step.event.yields ?? []).map(([, , value]) => ({ value, ...Promise.withResolvers<void>() }))
+  const end = Promise.withResolvers<void>()
+  for (const [i, piece] of pieces.entries()) {
+    const item = step.items[i + 1]
+    if (item) item.deliver = () => piece.resolve()
+  }
+  onDelivery(run, step, (moment) => {
+    settle(run, step, heard, moment)
+    end.resolve()
+  })
+  run.take(step)
+  return (async function* served() {
+    for (const piece of pieces) {
+      await piece.promise
+      yield decodeValue(piece.value)
+    }
+    await end.promise
+    if (step.event.error !== undefined) throw decodeValue(step.event.error) as Error
+  })()
+}
+
+function onDelivery(run: ReplayRun, step: StepState, deliver: (moment: Moment) => void): void {
+  const last = step.items.at(-1)
+  if (last && step.items.length > 1) last.deliver = () => deliver([run.nextN(), run.gate.now])
+}
+
+function settle(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>, moment: Moment): void {
+  step.answered = true
+  heard.settled = moment
+  const { result, error } = step.event
+  if (result !== undefined) {
+    heard.result = result
+    run.redactor.observe(JSON.stringify(result))
+  }
+  if (error !== undefined) heard.error = error
+}
+
+function answer(event: CallEvent): unknown {
+  if (event.error !== undefined) throw decodeValue(event.error) as Error
+  return event.result === undefined ? undefined : decodeValue(event.result)
+}
+
+/** What a served function did when recorded is part of its answer: nobody will ask for it now. */
+function skipInside(run: ReplayRun, n: number): void {
+  for (const step of run.steps) {
+    if (step.event.in !== n || step.taken) continue
+    step.taken = true
+    step.answered = true
+    run.gate.done(step.items)
+    skipInside(run, step.event.n)
+  }
+}

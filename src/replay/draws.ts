@@ -1,0 +1,120 @@
+import type { VirtualWorld } from '../seam/source.ts'
+import type { DrawKind, Json, Tape } from '../tape/index.ts'
+
+/** Reads of the clock within one turn of the event loop after which the agent counts as spinning. */
+const spinLimit = 100_000
+
+/**
+ * Serves recorded clock, random and id reads, each from the queue of its kind and calling package. When a queue has
+ * run out, the virtual world answers: the clock of the gate, and a generator seeded by the tape.
+ */
+export class Draws {
+  readonly #queues = new Map<string, { readonly values: Json[]; next: number }>()
+  readonly #world: VirtualWorld
+  readonly #onSpin: () => never
+  #inTurn = 0
+  #extraMs = 0
+  #lastNow = 0
+  #lastPerf = 0
+  served = 0
+  missed = 0
+
+  constructor(tape: Tape, now: () => number, onSpin: () => never) {
+    for (const event of tape.events) {
+      if (event.kind !== 'draws') continue
+      for (const [kind, caller, value] of event.draws) {
+        const key = `${kind} ${caller}`
+        const queue = this.#queues.get(key)
+        if (queue) queue.values.push(value)
+        else this.#queues.set(key, { values: [value], next: 0 })
+      }
+    }
+    const epoch = Date.parse(tape.header.startedAt)
+    const uptime = firstUptime(tape)
+    const uint32 = generator(tape.header.id)
+    this.#onSpin = onSpin
+    this.#world = {
+      // Never behind what was already served: code that measures must not see time run backwards.
+      epochMs: () => Math.max(this.#lastNow, epoch + Math.floor(now() + this.#extraMs)),
+      uptimeMs: () => Math.max(this.#lastPerf, uptime + now() + this.#extraMs),
+      uint32,
+    }
+  }
+
+  draw<T>(kind: DrawKind, caller: string, virtual: (world: VirtualWorld) => T): T {
+    if (kind === 'now' || kind === 'perf') this.#tick()
+    const value = this.#drawn(kind, caller, virtual)
+    if (kind === 'now') this.#lastNow = Math.max(this.#lastNow, value as number)
+    if (kind === 'perf') this.#lastPerf = Math.max(this.#lastPerf, value as number)
+    return value
+  }
+
+  /** The event loop turned: the agent is not spinning. */
+  turned(): void {
+    this.#inTurn = 0
+  }
+
+  #drawn<T>(kind: DrawKind, caller: string, virtual: (world: VirtualWorld) => T): T {
+    // Reads by Node itself were not recorded.
+    if (caller === 'node') return virtual(this.#world)
+    const queue = this.#queues.get(`${kind} ${caller}`)
+    const recorded = queue?.values[queue.next]
+    if (!queue || recorded === undefined) {
+      this.missed++
+      return virtual(this.#world)
+    }
+    if (kind !== 'bytes') {
+      queue.next++
+      this.served++
+      return recorded as T
+    }
+    const bytes = Buffer.from(recorded as string, 'base64')
+    const wanted = virtual(this.#world) as Buffer
+    if (bytes.length !== wanted.length) {
+      this.missed++
+      return wanted as T
+    }
+    queue.next++
+    this.served++
+    return bytes as T
+  }
+
+  /** A loop that waits for the clock gets one that moves, and is stopped if that does not end it. */
+  #tick(): void {
+    this.#inTurn++
+    if (this.#inTurn > 1_000) this.#extraMs += 1
+    if (this.#inTurn > spinLimit) this.#onSpin()
+  }
+}
+
+function firstUptime(tape: Tape): number {
+  for (const event of tape.events) {
+    if (event.kind !== 'draws') continue
+    const first = event.draws.find(([kind]) => kind === 'perf')
+    if (first) return first[2] as number
+  }
+  return 1_000
+}
+
+/**
+ * A small fast generator seeded by text.
+ * @see sfc32 of Chris Doty-Humphrey's PractRand
+ */
+function generator(seed: string): () => number {
+  let [a, b, c, d] = [0x9e3779b9, 0x243f6a88, 0xb7e15162, 1]
+  const next = (): number => {
+    const t = (((a + b) | 0) + d) | 0
+    d = (d + 1) | 0
+    a = b ^ (b >>> 9)
+    b = (c + (c << 3)) | 0
+    c = (c << 21) | (c >>> 11)
+    c = (c + t) | 0
+    return t >>> 0
+  }
+  for (const char of seed) {
+    a ^= char.codePointAt(0) ?? 0
+    next()
+  }
+  for (let i = 0; i < 12; i++) next()
+  return next
+}

@@ -1,0 +1,97 @@
+import type { ExchangeControl, ExchangeSink, LiveRequest, Pairs } from '../seam/intercept/index.ts'
+import { decodeBytes, type ExchangeEvent, type Moment } from '../tape/index.ts'
+import * as problem from './problems.ts'
+import type { ReplayRun } from './run.ts'
+import type { ExchangeState } from './step.ts'
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+/**
+ * Answers a request of the agent from the tape, when its moment comes.
+ * @throws HarvestError when the tape has no answer, or the agent should have waited for another one first
+ */
+export function serveExchange(run: ReplayRun, live: LiveRequest, sink: ExchangeSink, inside: number | undefined): ExchangeControl {
+  // A run that is over gets no more answers: it stays where it is.
+  if (run.over) return { abort: () => undefined }
+  const question = run.question(live)
+  const answer = run.ladder.find(question)
+  if (answer.kind !== 'found') throw run.fatal(problem.noAnswer(run.place(), question, answer))
+  const { step } = answer
+  const before = run.order.violation(step)
+  if (before) throw run.fatal(problem.outOfOrder(run.place(), step, before))
+  if (answer.rung === 'exact') run.identical++
+  for (const found of answer.drift) run.drifted(step, found)
+  const heard = hear(run, step, live, question.bodyText, inside)
+  wire(run, step, sink, heard)
+  run.take(step)
+  if (step.items.length === 1) step.answered = true
+  return {
+    abort() {
+      if (step.answered) return
+      step.answered = true
+      heard.aborted = [run.nextN(), run.gate.now]
+      run.gate.done(step.items)
+    },
+  }
+}
+
+/** This replay's own record of the exchange, in the shape of a tape. */
+function hear(run: ReplayRun, step: ExchangeState, live: LiveRequest, body: string, inside: number | undefined): Mutable<ExchangeEvent> {
+  const { response: _response, error: _error, aborted: _aborted, in: _in, ...issued } = step.event
+  const heard: Mutable<ExchangeEvent> = {
+    ...issued,
+    n: run.nextN(),
+    at: run.gate.now,
+    method: live.method,
+    url: run.redactor.url(live.url),
+    request: { headers: run.redactor.headers(live.headers), ...(body === '' ? {} : { body }) },
+    ...(inside === undefined ? {} : { in: inside }),
+  }
+  run.events.push(heard)
+  return heard
+}
+
+/** Ties each recorded piece to the client that waits for it. */
+function wire(run: ReplayRun, step: ExchangeState, sink: ExchangeSink, heard: Mutable<ExchangeEvent>): void {
+  const { response, error } = step.event
+  let next = 1
+  const piece = (deliver: (moment: Moment) => void): void => {
+    const item = step.items[next++]
+    if (item) item.deliver = () => deliver([run.nextN(), run.gate.now])
+  }
+  if (response) {
+    const chunks = response.chunks.map(([, , bytes]) => decodeBytes(bytes))
+    piece((moment) => {
+      heard.response = { moment, status: response.status, headers: response.headers, chunks: response.chunks }
+      sink.head(response.status, response.statusText ?? '', fitted(response.headers, chunks, response.end !== undefined))
+    })
+    for (const chunk of chunks) {
+      piece(() => {
+        run.redactor.observe(chunk.toString('utf8'))
+        sink.chunk(chunk)
+      })
+    }
+    if (response.end) {
+      piece((moment) => {
+        step.answered = true
+        if (heard.response) heard.response = { ...heard.response, end: moment }
+        sink.end()
+      })
+    }
+  }
+  if (error) {
+    piece((moment) => {
+      step.answered = true
+      heard.error = { ...error, moment }
+      const { name, message, code } = error
+      sink.error(Object.assign(new Error(message), { name, ...(code === undefined ? {} : { code }) }))
+    })
+  }
+}
+
+/** Redaction may have changed the length of a complete body; a client would wait for the difference. */
+function fitted(headers: Pairs, chunks: readonly Buffer[], complete: boolean): Pairs {
+  const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
+  if (!complete || length === 0) return headers
+  return headers.map(([name, value]) => [name, name === 'content-length' ? String(length) : value] as const)
+}

@@ -1,0 +1,247 @@
+import { real, type VirtualTimer } from '../seam/intercept/index.ts'
+import { seamState } from '../seam/source.ts'
+import { TimerQueue } from './timer-queue.ts'
+
+/** One thing on the tape that has a place in the order: a request, or a piece of an answer. */
+export interface GateItem {
+  readonly n: number
+  readonly at: number
+  /** Hands the piece to the agent. Absent for a request: the agent makes that one itself. */
+  deliver?: () => void
+  /** `request`: waits for the agent. `ready`: its request was made, it can be delivered. */
+  state: 'waiting' | 'ready' | 'done'
+}
+
+export interface GateOptions {
+  /** Whether immediates or other work of the run are under way. */
+  readonly isBusy: () => boolean
+  /** The run answered or was given up. */
+  readonly isOver: () => boolean
+  /** The event loop turned. */
+  readonly onTurn: () => void
+  /** Nothing can happen any more and the agent has not answered. */
+  readonly onHang: () => void
+  /** Virtual ms at which the recorded run ended. */
+  readonly endAt: number
+  /** Real ms without anything happening after which the run counts as hanging. */
+  readonly hangMs: number
+  /** Deliveries in any order the agent asks for. Exists so that a test can show what the gate is for. */
+  readonly ungated?: boolean
+}
+
+/** Handles of Node under which real work of the agent is still going on. */
+const working = new Set([
+  'FSReqCallback',
+  'FSReqPromise',
+  'ZLIB',
+  'GetAddrInfoReqWrap',
+  'RANDOMBYTESREQUEST',
+  'PBKDF2REQUEST',
+  'SCRYPTREQUEST',
+  'HASHREQUEST',
+  'CIPHERREQUEST',
+  'SIGNREQUEST',
+  'WORKER',
+])
+
+/** Quiet turns of the event loop before the next delivery: the agent has then done all it can with the last one. */
+const quietTurns = 2
+/** Real ms to wait before the order is relaxed or a far timer fires: off-seam work may still be going on. */
+const graceMs = 20
+/** Virtual ms by which a timer may lie behind the recorded request it leads to: processing took real time then. */
+const slackMs = 50
+
+/**
+ * Orders every delivery of a run by the tape and owns its clock: a discrete-event simulation whose next event is the
+ * earlier of the next recorded delivery and the next virtual timer. Between two events it waits until the agent is
+ * quiet.
+ */
+export class Gate {
+  readonly #items: readonly GateItem[]
+  readonly #options: GateOptions
+  readonly #timers = new TimerQueue()
+  /** Requested and not yet delivered. */
+  readonly #ready = new Set<GateItem>()
+  #next = 0
+  #running = false
+  #again = false
+  #hurry = false
+  #grace: NodeJS.Timeout | undefined
+  #watchdog: NodeJS.Timeout | undefined
+  now = 0
+  deliveries = 0
+  relaxed = 0
+  timersFired = 0
+
+  constructor(items: readonly GateItem[], options: GateOptions) {
+    this.#items = [...items].sort((a, b) => a.n - b.n)
+    this.#options = options
+  }
+
+  /** Something changed: a request was made, a timer set, an exchange given up. */
+  kick(): void {
+    this.#calm()
+    if (this.#running) {
+      this.#again = true
+      return
+    }
+    this.#running = true
+    // Outside the run: the gate's own promises must not look like work of the agent.
+    seamState().runs.run(undefined, () => void this.#run())
+  }
+
+  /** The requests of these items were made: they can be delivered. */
+  ready(items: readonly GateItem[]): void {
+    for (const item of items) {
+      if (item.state !== 'waiting') continue
+      item.state = 'ready'
+      this.#ready.add(item)
+    }
+    this.kick()
+  }
+
+  /** These need no delivery any more. */
+  done(items: readonly GateItem[]): void {
+    for (const item of items) {
+      item.state = 'done'
+      this.#ready.delete(item)
+    }
+    this.kick()
+  }
+
+  schedule(timer: VirtualTimer): void {
+    this.#timers.push(timer)
+    this.kick()
+  }
+
+  stop(): void {
+    this.#calm()
+  }
+
+  async #run(): Promise<void> {
+    do {
+      this.#again = false
+      await this.#pump()
+    } while (this.#again)
+    this.#running = false
+    if (!this.#options.isOver()) this.#wait()
+  }
+
+  async #pump(): Promise<void> {
+    while (!this.#options.isOver()) {
+      await this.#quiet()
+      if (this.#options.isOver() || !this.#step()) return
+    }
+  }
+
+  /** Does the next thing; `false` when there is nothing to do until the agent moves. */
+  #step(): boolean {
+    const item = this.#head()
+    const timer = this.#timers.peek()
+    if (item?.state === 'ready') {
+      if (timer && timer.due < item.at) this.#fire()
+      else this.#deliverBurst()
+      return true
+    }
+    if (this.#options.ungated) {
+      const any = this.#earliestReady()
+      if (any) {
+        this.#deliver(any)
+        return true
+      }
+    }
+    // The tape expects a request the agent has not made (or nothing at all): only time can pass.
+    const limit = (item?.at ?? this.#options.endAt) + slackMs
+    if (timer && (timer.due <= limit || this.#hurry)) {
+      this.#fire()
+      return true
+    }
+    const ready = this.#hurry ? this.#earliestReady() : undefined
+    if (ready) {
+      this.relaxed++
+      this.#deliver(ready)
+      return true
+    }
+    return false
+  }
+
+  #earliestReady(): GateItem | undefined {
+    let earliest: GateItem | undefined
+    for (const item of this.#ready) if (!earliest || item.n < earliest.n) earliest = item
+    return earliest
+  }
+
+  /** The first item not yet done. */
+  #head(): GateItem | undefined {
+    while (this.#items[this.#next]?.state === 'done') this.#next++
+    return this.#items[this.#next]
+  }
+
+  /** Delivers the next item and those that arrived in the same burst: the agent had no turn in between. */
+  #deliverBurst(): void {
+    const first = this.#items[this.#next]
+    for (let i = this.#next; i < this.#items.length; i++) {
+      const item = this.#items[i]
+      if (!first || !item || item.at !== first.at || item.state === 'waiting') return
+      if (item.state === 'ready') this.#deliver(item)
+    }
+  }
+
+  #deliver(item: GateItem): void {
+    item.state = 'done'
+    this.#ready.delete(item)
+    this.#hurry = false
+    this.deliveries++
+    this.now = Math.max(this.now, item.at)
+    item.deliver?.()
+  }
+
+  #fire(): void {
+    const timer = this.#timers.pop()
+    if (!timer) return
+    this.#hurry = false
+    this.timersFired++
+    this.now = Math.max(this.now, timer.due)
+    timer.fire()
+  }
+
+  async #quiet(): Promise<void> {
+    for (let calm = 0, turns = 0; calm < quietTurns && turns < 100_000; turns++) {
+      await new Promise<void>((resolve) => real.setImmediate(resolve))
+      this.#options.onTurn()
+      const busy = this.#options.isBusy() || process.getActiveResourcesInfo().some((resource) => working.has(resource))
+      calm = busy ? 0 : calm + 1
+    }
+  }
+
+  /** Nothing to do. Look again after a grace; report a hang when nothing comes at all. */
+  #wait(): void {
+    const stuck = this.#timers.peek() !== undefined || this.#ready.size > 0
+    if (stuck) {
+      this.#grace ??= real.setTimeout(() => {
+        this.#grace = undefined
+        this.#hurry = true
+        this.#resume()
+      }, graceMs)
+    }
+    // Holds the process: with every socket virtual, Node would otherwise leave before the agent answered.
+    this.#watchdog ??= real.setTimeout(() => {
+      this.#watchdog = undefined
+      if (!this.#options.isOver()) this.#options.onHang()
+    }, this.#options.hangMs)
+  }
+
+  #resume(): void {
+    if (this.#running) return
+    this.#running = true
+    seamState().runs.run(undefined, () => void this.#run())
+  }
+
+  #calm(): void {
+    this.#hurry = false
+    if (this.#grace) real.clearTimeout(this.#grace)
+    if (this.#watchdog) real.clearTimeout(this.#watchdog)
+    this.#grace = undefined
+    this.#watchdog = undefined
+  }
+}

@@ -1,0 +1,3 @@
+export { shortSite } from './problems.ts'
+export { installReplay, replayTape } from './replay.ts'
+export * from './types.ts'

@@ -1,0 +1,190 @@
+import { isAbsolute, relative } from 'node:path'
+import { HarvestError } from '../errors/index.ts'
+import { neutral } from '../errors/neutral.ts'
+import type { Step, Tape } from '../tape/index.ts'
+import { bodyDifference, type Difference } from './difference.ts'
+import type { Answer, Question } from './ladder.ts'
+import { describeEvent, describeStep, type ExchangeState, type StepState, shortUrl } from './step.ts'
+import type { Drift } from './types.ts'
+
+const update = 'if the new behaviour is right: npx harvest test --update-recordings'
+
+/** What is known about the place a problem happened. */
+export interface Place {
+  readonly tape: Tape
+  /** `file:line:column` of the user's code, if a frame of it was on the stack. */
+  readonly site: string | undefined
+  /** The step served last, for when there is no site. */
+  readonly after: StepState | undefined
+}
+
+function where({ tape, site, after }: Place): Record<string, string> {
+  return {
+    tape: tape.header.id,
+    ...(site ? { at: shortSite(site) } : {}),
+    ...(after ? { after: describeStep(after) } : { after: 'the start of the run' }),
+  }
+}
+
+/** Relative to the working directory when it lies inside: as an editor opens it. */
+export function shortSite(site: string): string {
+  const path = relative(process.cwd(), site)
+  return path.startsWith('..') || isAbsolute(path) ? site : path
+}
+
+export function noAnswer(place: Place, question: Question, miss: Exclude<Answer, { kind: 'found' }>): HarvestError {
+  const asked = `${question.method} ${shortUrl(question.url)}`
+  if (miss.kind === 'ambiguous') return ambiguous(place, asked, miss.candidates)
+  const { nearest } = miss
+  if (miss.exhausted && nearest && !samePlace(nearest, question)) return unknownCall(place, asked, nearest)
+  const difference = nearest ? bodyDifference(nearest.bodyText, question.bodyText) : undefined
+  if (miss.exhausted && nearest) {
+    return new HarvestError('HARVEST_TAPE_EXHAUSTED', {
+      what: `The agent asked ${asked} once more than it did when this run was recorded`,
+      where: { ...where(place), nearest: describeStep(nearest) },
+      ...(difference ? { detail: showDifference(difference) } : {}),
+      why: 'All recorded answers of this address are used up: the agent now takes more steps, or repeats one.',
+      fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`, update],
+    })
+  }
+  if (!nearest) return unknownCall(place, asked, undefined)
+  return new HarvestError('HARVEST_DIVERGENCE', {
+    what: `The agent asked ${asked} something it did not ask when this run was recorded`,
+    where: { ...where(place), nearest: describeStep(nearest) },
+    ...(difference ? { detail: showDifference(difference) } : {}),
+    why: 'No recorded answer is for this question, and the nearest one answers another.',
+    fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`, update],
+  })
+}
+
+function samePlace(step: ExchangeState, question: Question): boolean {
+  const path = (url: string): string => (URL.canParse(url) ? new URL(url).pathname : url)
+  return step.event.method === question.method && path(step.event.url) === path(question.url)
+}
+
+function unknownCall(place: Place, asked: string, nearest: ExchangeState | undefined): HarvestError {
+  return new HarvestError('HARVEST_DIVERGENCE', {
+    what: `The agent called ${asked}, which it did not call when this run was recorded`,
+    where: { ...where(place), nearest: nearest ? describeStep(nearest) : 'none: the tape holds no exchange' },
+    why: 'A replay has no way to the network: only recorded calls can be answered.',
+    fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`, update],
+  })
+}
+
+function ambiguous(place: Place, asked: string, candidates: readonly ExchangeState[]): HarvestError {
+  return new HarvestError('HARVEST_AMBIGUOUS', {
+    what: `The agent's call of ${asked} fits several recorded conversations about equally well`,
+    where: { ...where(place), ...Object.fromEntries(candidates.map((step, i) => [`candidate ${i + 1}`, describeStep(step)])) },
+    why: 'The request was changed, and nothing in it says which of them it continues. A guess could serve the wrong answer.',
+    fix: [update],
+  })
+}
+
+export function wrongCall(place: Place, name: string, args: string, nearest: StepState | undefined): HarvestError {
+  const recorded = nearest?.event.kind === 'exchange' || !nearest ? undefined : JSON.stringify(nearest.event.args)
+  const difference = recorded === undefined ? undefined : bodyDifference(recorded, args)
+  return new HarvestError(nearest && recorded !== undefined ? 'HARVEST_DIVERGENCE' : 'HARVEST_TAPE_EXHAUSTED', {
+    what: nearest
+      ? `The agent called ${name} with arguments it did not use when this run was recorded`
+      : `The agent called ${name} more often than when this run was recorded`,
+    where: { ...where(place), call: `${name} ${excerpt(args)}`, nearest: nearest ? describeStep(nearest) : 'none left' },
+    ...(difference ? { detail: showDifference(difference) } : {}),
+    why: 'The tape holds no answer for this call.',
+    fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`, update],
+  })
+}
+
+export function outOfOrder(place: Place, step: StepState, before: StepState): HarvestError {
+  return new HarvestError('HARVEST_ORDER', {
+    what: `The agent made ${describeStep(step)} before ${describeStep(before)} was answered`,
+    where: where(place),
+    why: 'When this run was recorded, it waited for that answer first: the order of dependent steps has changed.',
+    fix: [`to see the recorded order: npx harvest show ${place.tape.header.id}`, update],
+  })
+}
+
+export function unusedSteps(tape: Tape, unused: readonly StepState[]): HarvestError {
+  const shown = unused.slice(0, 10).map((step) => `  - ${describeStep(step)}`)
+  if (unused.length > shown.length) shown.push(`  … and ${unused.length - shown.length} more`)
+  return new HarvestError('HARVEST_UNUSED', {
+    what: `The agent left out ${unused.length} recorded step${unused.length === 1 ? '' : 's'}`,
+    where: { tape: tape.header.id },
+    detail: neutral(shown.join('\n')),
+    why: 'The agent now takes fewer steps than it did when this run was recorded.',
+    fix: [`to see the recorded steps: npx harvest show ${tape.header.id}`, update],
+  })
+}
+
+export function escaped(place: Place, kind: string, target: string): HarvestError {
+  return new HarvestError('HARVEST_ESCAPE', {
+    what: `The agent reached the world around the seam: ${kind} ${neutral(target)}`,
+    where: where(place),
+    why: 'A replay must not depend on the world; this was refused.',
+    fix: [
+      `record it through a door: tool(), retriever() or value() from 'vitest-harvest/record'`,
+      `or let it through: allow: ['${kind} ${neutral(target)}']`,
+    ],
+  })
+}
+
+export function driftRefused(tape: Tape, drift: Drift): HarvestError {
+  return new HarvestError('HARVEST_DRIFT', {
+    what: `${drift.class} drift at ${drift.path || 'the body'}, which this case does not allow`,
+    where: { tape: tape.header.id, step: String(drift.stepNumber), ...(drift.site ? { at: shortSite(drift.site) } : {}) },
+    detail: showDifference(drift),
+    fix: [`if it is harmless: drift: { ${drift.class}: 'report' }`, update],
+  })
+}
+
+export function spinning(place: Place): HarvestError {
+  return new HarvestError('HARVEST_CLOCK_SPIN', {
+    what: 'The agent reads the clock over and over without letting anything else happen',
+    where: where(place),
+    why: 'A replay has a virtual clock: it moves with the tape, not with the time a loop takes.',
+    fix: ['wait with a timer instead of a loop'],
+  })
+}
+
+export function hanging(place: Place, waitedMs: number): HarvestError {
+  return new HarvestError('HARVEST_AGENT_HANGS', {
+    what: 'The agent never answered',
+    where: { ...where(place), waited: `${Math.round(waitedMs)} ms of real time with nothing left to deliver` },
+    why: 'It waits for something that is not on the tape.',
+    fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`],
+  })
+}
+
+export function givenUp(place: Place, reason: unknown): HarvestError {
+  return new HarvestError(
+    'HARVEST_RUN_ABORTED',
+    {
+      what: 'The replay was given up before the agent answered',
+      where: { ...where(place), reason: reason instanceof Error ? reason.message : String(reason) },
+      why: 'The agent hangs, or the time limit is too short for what it computes.',
+      fix: ['raise the time limit of the test, or see what the agent waits for'],
+    },
+    { cause: reason },
+  )
+}
+
+export function notOnTape(place: Place, command: readonly string[]): HarvestError {
+  return new HarvestError('HARVEST_ESCAPE', {
+    what: `The agent started a child process this tape does not know: ${neutral(command.join(' '))}`,
+    where: where(place),
+    why: 'Only children that spoke JSON-RPC over stdio when the run was recorded can be replayed.',
+    fix: [`record it through a door: tool() or value() from 'vitest-harvest/record'`],
+  })
+}
+
+function showDifference({ path, recorded, live }: Difference): string {
+  const lines = (text: string): string => neutral(text).replaceAll('\n', '\n            ')
+  return `  differs at ${path || 'the body'}\n  recorded  ${lines(recorded)}\n  now       ${lines(live)}`
+}
+
+function excerpt(text: string): string {
+  return neutral(text.length > 200 ? `${text.slice(0, 200)}…` : text)
+}
+
+export function nameOf(step: Step): string {
+  return describeEvent(step)
+}

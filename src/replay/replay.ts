@@ -1,0 +1,125 @@
+import { HarvestError } from '../errors/index.ts'
+import { forgetRuns, installInterceptors, real } from '../seam/intercept/index.ts'
+import { seamState } from '../seam/source.ts'
+import { decodeValue, encodeValue, type Json, type Outcome, type Tape } from '../tape/index.ts'
+import * as problem from './problems.ts'
+import { ReplayRun, type RunSettings } from './run.ts'
+import { type ReplayOptions, type ReplayResult, type RunOutcome, serveRungs } from './types.ts'
+
+/** Takes over clock, network, children and random sources for replayed runs. Call before agent code is loaded. */
+export async function installReplay(): Promise<void> {
+  installInterceptors()
+  await Promise.resolve()
+}
+
+/**
+ * Runs an agent from a tape: every answer it gets is the recorded one, in recorded order, on a virtual clock.
+ *
+ * Never throws for what the agent or the tape did: the result says it. Nothing leaves the process.
+ *
+ * @param agent - called with the recorded input
+ * @throws HarvestError `HARVEST_REPLAY_OPTION` for an option or mode this version does not know
+ */
+export async function replayTape<T>(
+  tape: Tape,
+  agent: (input: unknown) => T | PromiseLike<T>,
+  options: ReplayOptions = {},
+): Promise<ReplayResult<T>> {
+  checkOptions(options)
+  installInterceptors()
+  const ended = Promise.withResolvers<never>()
+  const run = new ReplayRun(tape, options as RunSettings, (error) => ended.reject(error))
+  const abort = (): void => void run.fatal(problem.givenUp(run.place(), options.signal?.reason))
+  if (options.signal?.aborted) abort()
+  else options.signal?.addEventListener('abort', abort, { once: true })
+  const outcome = await Promise.race([attempt(run, agent), ended.promise]).then(
+    (value): RunOutcome<T> => ({ status: 'returned', value }),
+    (error: unknown): RunOutcome<T> => ({ status: 'threw', error }),
+  )
+  options.signal?.removeEventListener('abort', abort)
+  // Whoever rejected the race gave the run up; an agent that answered goes on to nothing.
+  run.finish(run.problems.length > 0 && outcome.status === 'threw' ? 'given up' : 'answered')
+  run.conclude()
+  forgetRuns((other) => other.over)
+  return resultOf(run, tape, outcome)
+}
+
+async function attempt<T>(run: ReplayRun, agent: (input: unknown) => T | PromiseLike<T>): Promise<T> {
+  const { input } = run.tape.header
+  const given = input === undefined ? undefined : decodeValue(input)
+  run.gate.kick()
+  const value = await seamState().runs.run(run.root, () => agent(given))
+  await letEnd(run)
+  return value
+}
+
+/** Requests made just before the answer are still on their way to the interceptors: they are part of the run. */
+async function letEnd(run: ReplayRun): Promise<void> {
+  for (let turns = 0; turns < 20 && run.unused.length > 0; turns++) {
+    await new Promise<void>((resolve) => real.setImmediate(resolve))
+  }
+}
+
+function resultOf<T>(run: ReplayRun, tape: Tape, outcome: RunOutcome<T>): ReplayResult<T> {
+  const { gate, draws } = run
+  return {
+    tape,
+    outcome,
+    problems: run.problems,
+    drift: run.drift,
+    escapes: run.escapes,
+    unused: run.unused.map((step) => step.event),
+    ranForReal: [...new Set(run.ranForReal)],
+    events: run.events,
+    receipt: {
+      recorded: run.steps.length,
+      served: run.steps.filter((step) => step.served).length,
+      identical: run.identical,
+      deliveries: gate.deliveries,
+      relaxed: gate.relaxed,
+      timersFired: gate.timersFired,
+      drawsServed: draws.served,
+      drawsMissed: draws.missed,
+      outcomeEqual: tape.close !== undefined && isSameOutcome(run, tape.close.outcome, outcome),
+    },
+  }
+}
+
+function isSameOutcome(run: ReplayRun, recorded: Outcome, live: RunOutcome): boolean {
+  if (recorded.status !== live.status) return false
+  if (live.status === 'returned') {
+    const value = run.encode(live.value)
+    return run.isSame(recorded.status === 'returned' ? (recorded.value ?? encodeValue(undefined)) : undefined, value)
+  }
+  return recorded.status === 'threw' && isSameError(recorded.error, run.encode(live.error))
+}
+
+/** Errors are the same when name, message and code are; the rest, such as a stack or a request object, may not be. */
+function isSameError(recorded: Json, live: Json): boolean {
+  const facts = (json: Json): string => {
+    const { name, message, code } = (json ?? {}) as { name?: Json; message?: Json; code?: Json }
+    return JSON.stringify([name ?? null, message ?? null, code ?? null])
+  }
+  return facts(recorded) === facts(live)
+}
+
+const known = new Set(['signal', 'drift', 'escapes', 'allow', 'serve', 'strict', 'hangMs', 'ungated'])
+
+function checkOptions(options: ReplayOptions): void {
+  const unknown = Object.keys(options).filter((name) => !known.has(name))
+  if (unknown.length > 0) throw badOption(unknown.join(', '), [...known].slice(0, 6))
+  if (options.serve !== undefined && !serveRungs.includes(options.serve)) throw badOption(`serve: '${options.serve}'`, serveRungs)
+  const { escapes } = options
+  if (escapes !== undefined && escapes !== 'error' && escapes !== 'report') throw badOption(`escapes: '${String(escapes)}'`, ['error', 'report'])
+  const policies = typeof options.drift === 'object' ? Object.values(options.drift) : [options.drift ?? 'report']
+  const bad = policies.find((policy) => policy !== 'ignore' && policy !== 'report' && policy !== 'fail')
+  if (bad !== undefined) throw badOption(`drift: '${String(bad)}'`, ['ignore', 'report', 'fail'])
+}
+
+function badOption(what: string, allowed: readonly string[]): HarvestError {
+  return new HarvestError('HARVEST_REPLAY_OPTION', {
+    what: `A replay does not know ${what}`,
+    where: { known: allowed.join(', ') },
+    fix: ['remove it, or correct the spelling'],
+  })
+}

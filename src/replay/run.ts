@@ -1,0 +1,282 @@
+import { HarvestError } from '../errors/index.ts'
+import { canonicalJson } from '../providers/index.ts'
+import { createRedactor, type Redactor } from '../privacy/index.ts'
+import { callerPackage, userSite } from '../seam/caller.ts'
+import type { ExchangeControl, ExchangeSink, LiveRequest, Responder, VirtualTimer } from '../seam/intercept/index.ts'
+import { argumentsOf, steadyBoundary } from '../seam/shape.ts'
+import type { Caller, SeamCall, SeamDrawKind, VirtualWorld } from '../seam/source.ts'
+import { encodeValue, type Json, type Tape, type TapeEvent } from '../tape/index.ts'
+import { serveCall } from './call.ts'
+import { Draws } from './draws.ts'
+import { serveExchange } from './exchange.ts'
+import { Gate, type GateItem } from './gate.ts'
+import { Ladder } from './ladder.ts'
+import { Order } from './order.ts'
+import * as problem from './problems.ts'
+import { bodyTextOf, type CallState, type ExchangeState, type StepState, stepStates } from './step.ts'
+import { type Drift, type DriftClass, type DriftPolicy, driftClasses, type Escape, type ReplayOptions } from './types.ts'
+
+export interface RunSettings extends ReplayOptions {
+  readonly hangMs?: number
+  /** @internal */
+  readonly ungated?: boolean
+}
+
+/** One replay of one tape. */
+export class ReplayRun {
+  readonly tape: Tape
+  readonly steps: readonly (ExchangeState | CallState)[]
+  readonly redactor: Redactor
+  readonly ladder: Ladder
+  readonly gate: Gate
+  readonly draws: Draws
+  readonly order: Order
+  /** The source the agent sees. */
+  readonly root: Responder
+  readonly problems: HarvestError[] = []
+  readonly drift: Drift[] = []
+  readonly escapes: Escape[] = []
+  readonly ranForReal: string[] = []
+  readonly events: TapeEvent[] = []
+  readonly #settings: RunSettings
+  readonly #policy: Readonly<Record<DriftClass, DriftPolicy>>
+  readonly #onFatal: (error: HarvestError) => void
+  readonly #children = new Map<string, (text: string) => void>()
+  readonly #pushes: readonly { readonly item: GateItem; readonly url: string }[]
+  readonly #spawns: string[]
+  pending = 0
+  identical = 0
+  last: StepState | undefined
+  #n = 0
+  #state: 'running' | 'answered' | 'given up' = 'running'
+
+  constructor(tape: Tape, settings: RunSettings, onFatal: (error: HarvestError) => void) {
+    this.tape = tape
+    this.#settings = settings
+    this.#onFatal = onFatal
+    this.#policy = driftPolicy(settings.drift)
+    this.steps = stepStates(tape)
+    this.redactor = createRedactor()
+    if (tape.header.input !== undefined) this.redactor.observe(JSON.stringify(tape.header.input))
+    const exchanges = this.steps.filter((step): step is ExchangeState => step.event.kind === 'exchange')
+    this.ladder = new Ladder(exchanges, settings.serve ?? 'reworded', tape.header.input)
+    this.order = new Order(this.steps)
+    this.draws = new Draws(
+      tape,
+      () => this.gate.now,
+      () => this.#spin(),
+    )
+    this.#pushes = pushItems(tape, (url, text) => this.#children.get(url)?.(text))
+    this.#spawns = tape.events.flatMap((event) => (event.kind === 'spawn' ? [commandKey(event.command)] : []))
+    this.gate = new Gate([...this.steps.flatMap((step) => gateItems(step)), ...this.#pushes.map(({ item }) => item)], {
+      isBusy: () => this.pending > 0,
+      isOver: () => this.over,
+      onTurn: () => this.draws.turned(),
+      onHang: () => this.fatal(problem.hanging(this.place(), hangMs(settings))),
+      endAt: tape.close?.at ?? Number.POSITIVE_INFINITY,
+      hangMs: hangMs(settings),
+      ungated: settings.ungated ?? false,
+    })
+    this.root = responderOf(this, undefined)
+  }
+
+  get over(): boolean {
+    return this.#state !== 'running'
+  }
+
+  get isGivenUp(): boolean {
+    return this.#state === 'given up'
+  }
+
+  /** The agent answered, or nobody waits for its answer any more. */
+  finish(state: 'answered' | 'given up'): void {
+    if (this.over) return
+    this.#state = state
+    this.gate.stop()
+  }
+
+  /** Notes a problem after which nothing the agent does means anything, and ends the run with it. */
+  fatal(error: HarvestError): HarvestError {
+    if (!this.over) {
+      this.problems.push(error)
+      this.#onFatal(error)
+    }
+    return error
+  }
+
+  place(): problem.Place {
+    return { tape: this.tape, site: userSite(), after: this.last }
+  }
+
+  take(step: StepState): void {
+    step.taken = true
+    step.served = true
+    this.last = step
+    for (const [i, item] of step.items.entries()) if (i === 0) item.state = 'done'
+    this.gate.ready(step.items.slice(1))
+  }
+
+  /** The next number for an event of this replay's own record. */
+  nextN(): number {
+    return this.#n++
+  }
+
+  drifted(step: StepState, found: { readonly class: DriftClass; readonly path: string; readonly recorded: string; readonly live: string }): void {
+    if (this.#policy[found.class] === 'ignore') return
+    const site = userSite()
+    const drift: Drift = { ...found, step: step.event.n, stepNumber: step.number, ...(site ? { site } : {}) }
+    this.drift.push(drift)
+    if (this.#policy[found.class] === 'fail' || this.#settings.strict) this.problems.push(problem.driftRefused(this.tape, drift))
+  }
+
+  question(live: LiveRequest): { readonly via: LiveRequest['via']; readonly method: string; readonly url: string; readonly bodyText: string } {
+    const { body } = steadyBoundary(live.headers, live.body)
+    const redacted = body.length === 0 ? body : Buffer.concat(this.redactor.chunks([body]))
+    return { via: live.via, method: live.method, url: this.redactor.url(live.url), bodyText: bodyTextOf(redacted) }
+  }
+
+  encode(value: unknown): Json {
+    return this.redactor.json(encodeValue(value))
+  }
+
+  escape(kind: string, target: string): Error | undefined {
+    const allowed = this.#settings.escapes === 'report' || isAllowed(this.#settings.allow ?? [], kind, target)
+    const site = userSite()
+    this.escapes.push({ kind, target, allowed, ...(site ? { site } : {}) })
+    if (allowed) return undefined
+    return this.fatal(problem.escaped(this.place(), kind, target))
+  }
+
+  spawn(command: readonly string[]): void {
+    const at = this.#spawns.indexOf(commandKey(command))
+    const known = at >= 0 || this.steps.some((step) => step.event.kind === 'exchange' && step.event.via === 'stdio')
+    if (at >= 0) this.#spawns.splice(at, 1)
+    if (known) return
+    this.escapes.push({ kind: 'child_process', target: command.join(' '), allowed: false })
+    throw this.fatal(problem.notOnTape(this.place(), command))
+  }
+
+  listen(url: string, say: (text: string) => void): void {
+    this.#children.set(url, say)
+    this.gate.ready(this.#pushes.filter((push) => push.url === url).map(({ item }) => item))
+  }
+
+  #spin(): never {
+    throw this.fatal(problem.spinning(this.place()))
+  }
+
+  /** What is wrong once the agent has answered. */
+  conclude(): void {
+    if (this.problems.some((error) => !HarvestError.is(error, 'HARVEST_DRIFT'))) return
+    const unused = this.unused
+    if (unused.length > 0) this.problems.push(problem.unusedSteps(this.tape, unused))
+  }
+
+  get unused(): readonly StepState[] {
+    return this.steps.filter((step) => !step.taken)
+  }
+
+  isSame(recorded: Json | undefined, live: Json): boolean {
+    return recorded !== undefined && canonicalJson(recorded) === canonicalJson(live)
+  }
+}
+
+/** The run as the agent sees it from inside the tool call `inside` (or from none). */
+export function responderOf(run: ReplayRun, inside: number | undefined): Responder {
+  return {
+    id: run.tape.header.id,
+    mode: 'replay',
+    get over() {
+      return run.over
+    },
+    get now() {
+      return run.gate.now
+    },
+    get pending() {
+      return run.pending
+    },
+    set pending(count) {
+      run.pending = count
+    },
+    draw<T>(kind: SeamDrawKind, caller: Caller, real: () => T, virtual: (world: VirtualWorld) => T): T {
+      // A loop of a run nobody waits for must not go on for ever.
+      if (run.isGivenUp) throw problem.givenUp(run.place(), 'the run is over')
+      return run.over ? real() : run.draws.draw(kind, callerPackage(caller), virtual)
+    },
+    call: (call: SeamCall, fn: () => unknown) => serveCall(run, { ...call, args: [argumentsOf(call.args)] }, fn, inside),
+    mark(name, data) {
+      const n = run.nextN()
+      run.events.push({ kind: 'mark', n, at: run.gate.now, name, ...(data === undefined ? {} : { data: run.encode(data) }) })
+    },
+    message({ from, to, body }) {
+      run.events.push({ kind: 'message', n: run.nextN(), at: run.gate.now, from, to, body: run.encode(body) })
+    },
+    exchange: (live: LiveRequest, sink: ExchangeSink): ExchangeControl => serveExchange(run, live, sink, inside),
+    spawn: (command) => run.spawn(command),
+    listen: (url, say) => run.listen(url, say),
+    escape: (kind, target) => (run.over ? problem.givenUp(run.place(), 'the run is over') : run.escape(kind, target)),
+    schedule(timer: VirtualTimer) {
+      // A timer of a run that is over never fires.
+      if (!run.over) run.gate.schedule(timer)
+    },
+  }
+}
+
+function gateItems(step: ExchangeState | CallState): readonly GateItem[] {
+  const { event, items } = step
+  items.push({ n: event.n, at: event.at, state: 'waiting' })
+  const piece = (n: number, at: number): void => void items.push({ n, at, state: 'waiting' })
+  if (event.kind === 'exchange') {
+    if (event.response) {
+      piece(...event.response.moment)
+      for (const [n, at] of event.response.chunks) piece(n, at)
+      if (event.response.end) piece(...event.response.end)
+    }
+    if (event.error) piece(...event.error.moment)
+  } else {
+    for (const [n, at] of event.yields ?? []) piece(n, at)
+    if (event.settled) piece(...event.settled)
+  }
+  return items
+}
+
+function pushItems(tape: Tape, say: (url: string, text: string) => void): readonly { readonly item: GateItem; readonly url: string }[] {
+  return tape.events.flatMap((event) =>
+    event.kind === 'push'
+      ? [{ url: event.url, item: { n: event.n, at: event.at, state: 'waiting' as const, deliver: () => say(event.url, event.text) } }]
+      : [],
+  )
+}
+
+function commandKey(command: readonly string[]): string {
+  return command.map((part) => part.split(/[\\/]/).at(-1) ?? part).join(' ')
+}
+
+function hangMs(settings: RunSettings): number {
+  return settings.hangMs ?? 10_000
+}
+
+/** Everything is reported, and another model is refused: a recorded answer says nothing about what it would do. */
+const defaultPolicy: Readonly<Record<DriftClass, DriftPolicy>> = {
+  encoding: 'report',
+  endpoint: 'report',
+  model: 'fail',
+  instructions: 'report',
+  tools: 'report',
+  params: 'report',
+  messages: 'report',
+  arguments: 'report',
+  headers: 'report',
+}
+
+function driftPolicy(given: ReplayOptions['drift']): Readonly<Record<DriftClass, DriftPolicy>> {
+  if (typeof given !== 'string') return { ...defaultPolicy, ...given }
+  return Object.fromEntries(driftClasses.map((name) => [name, given])) as Record<DriftClass, DriftPolicy>
+}
+
+function isAllowed(allow: readonly string[], kind: string, target: string): boolean {
+  return allow.some((pattern) => {
+    const parts = pattern.split('*').map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&'))
+    return new RegExp(`^${parts.join('.*')}$`).test(`${kind} ${target}`)
+  })
+}

@@ -1,0 +1,74 @@
+import { type ModelRequest, readModelRequest } from '../providers/index.ts'
+import { type CallEvent, type ExchangeEvent, requestBytes, type Step, type Tape } from '../tape/index.ts'
+import type { GateItem } from './gate.ts'
+
+/** A recorded step and how far its replay has come. */
+export interface StepState<E extends Step = Step> {
+  readonly event: E
+  /** 1-based, for people. */
+  readonly number: number
+  /** What the gate delivers for it, the request first. */
+  readonly items: GateItem[]
+  /** Asked for, or made needless by the tool call it happened in. */
+  taken: boolean
+  /** The agent asked for it (a needless one is taken but not served). */
+  served: boolean
+  /** All of its answer was delivered. */
+  answered: boolean
+}
+
+export type ExchangeState = StepState<ExchangeEvent> & {
+  readonly bodyText: string
+  readonly model: ModelRequest | undefined
+}
+export type CallState = StepState<CallEvent>
+
+/** The steps of a tape in order, with nothing done yet. */
+export function stepStates(tape: Tape): readonly (ExchangeState | CallState)[] {
+  const steps = tape.events.filter((event): event is Step => event.kind !== 'draws' && isStep(event))
+  return steps.map((event, i) => {
+    const base = { number: i + 1, items: [], taken: false, served: false, answered: false }
+    return event.kind === 'exchange' ? exchangeState(event, base) : { event, ...base }
+  })
+}
+
+function isStep(event: { readonly kind: string }): boolean {
+  return event.kind === 'exchange' || event.kind === 'tool' || event.kind === 'retrieval' || event.kind === 'value'
+}
+
+function exchangeState(event: ExchangeEvent, base: Omit<StepState<ExchangeEvent>, 'event'>): ExchangeState {
+  let model: ModelRequest | undefined | null = null
+  const text = bodyTextOf(requestBytes(event))
+  return {
+    event,
+    ...base,
+    bodyText: text,
+    get model() {
+      // Taken apart only when a replay needs the parts: an exact match never does.
+      if (model === null) model = readModelRequest({ method: event.method, url: event.url, body: text })
+      return model
+    },
+  }
+}
+
+/** A body as one string: its text, or base64 under a mark when it is not text. */
+export function bodyTextOf(bytes: Buffer): string {
+  const text = bytes.toString('utf8')
+  return Buffer.from(text, 'utf8').equals(bytes) ? text : `base64:${bytes.toString('base64')}`
+}
+
+/** `step 4, POST /v1/chat/completions` */
+export function describeStep({ event, number }: StepState): string {
+  return `step ${number}, ${describeEvent(event)}`
+}
+
+export function describeEvent(event: Step): string {
+  if (event.kind !== 'exchange') return `${event.kind} ${event.name}`
+  return event.via === 'stdio' ? `${event.method} on ${event.url}` : `${event.method} ${shortUrl(event.url)}`
+}
+
+export function shortUrl(url: string): string {
+  if (!URL.canParse(url)) return url
+  const { host, pathname, search } = new URL(url)
+  return `${host}${pathname}${search}`
+}

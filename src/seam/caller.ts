@@ -1,0 +1,65 @@
+import { fileURLToPath } from 'node:url'
+import type { Caller } from './source.ts'
+
+const packages = new Map<string, string>()
+
+/**
+ * The npm package whose code called `caller`: `app` for code outside `node_modules`, `node` for Node itself.
+ *
+ * Draws are kept apart by it: an SDK that reads the clock once more after an upgrade then takes nothing from
+ * the agent's own reads.
+ */
+export function callerPackage(caller: Caller): string {
+  const { prepareStackTrace, stackTraceLimit } = Error
+  Error.prepareStackTrace = (_error, frames) => frames
+  Error.stackTraceLimit = 1
+  const holder: { stack?: unknown } = {}
+  Error.captureStackTrace(holder, caller)
+  const frames = holder.stack as NodeJS.CallSite[] | undefined
+  const file = frames?.[0]?.getFileName() ?? frames?.[0]?.getEvalOrigin() ?? 'node:'
+  Error.prepareStackTrace = prepareStackTrace
+  Error.stackTraceLimit = stackTraceLimit
+  let name = packages.get(file)
+  if (name === undefined) packages.set(file, (name = packageOf(file)))
+  return name
+}
+
+function packageOf(file: string): string {
+  if (file.startsWith('node:')) return 'node'
+  const at = file.lastIndexOf('node_modules/')
+  if (at < 0) return 'app'
+  const [scope = '', name = ''] = file.slice(at + 'node_modules/'.length).split('/')
+  return scope.startsWith('@') ? `${scope}/${name}` : scope
+}
+
+const own = new URL('../', import.meta.url)
+const ownPath = fileURLToPath(own)
+
+/**
+ * `file:line:column` of the nearest frame in the user's own code, or `undefined` when none is on the stack.
+ * Async frames count, so a call three SDK layers down still finds the `await` it came from.
+ */
+export function userSite(): string | undefined {
+  const limit = Error.stackTraceLimit
+  Error.stackTraceLimit = 60
+  const stack = new Error('site').stack ?? ''
+  Error.stackTraceLimit = limit
+  for (const line of stack.split('\n').slice(1)) {
+    const site = siteOf(line)
+    if (site) return site
+  }
+  return undefined
+}
+
+function siteOf(line: string): string | undefined {
+  const found = /\(?((?:file:\/\/|\/|[A-Za-z]:[\\/])[^()]*?:\d+:\d+)\)?$/.exec(line.trim())?.[1]
+  if (!found || found.includes('node_modules') || found.startsWith(own.href)) return undefined
+  const path = found.startsWith('file://') ? pathOf(found) : found
+  return path.startsWith(ownPath) ? undefined : path
+}
+
+function pathOf(site: string): string {
+  const [, url = site, position = ''] = /^(.*?)((?::\d+){1,2})$/.exec(site) ?? []
+  const clean = url.split('?', 1)[0] ?? url
+  return fileURLToPath(clean) + position
+}

@@ -1,0 +1,42 @@
+import { patchProperty } from './patch.ts'
+import { currentRun } from './source.ts'
+
+/** Sends `Date` and `performance.now` reads made inside a run through its source. Outside a run nothing changes. */
+export function patchClock(): void {
+  const RealDate = Date
+  const realNow = RealDate.now.bind(RealDate)
+  function now(): number {
+    const run = currentRun()
+    return run ? run.draw('now', now, realNow, (world) => world.epochMs()) : realNow()
+  }
+  const handler: ProxyHandler<DateConstructor> = {
+    construct(target, args, newTarget) {
+      const run = args.length === 0 ? currentRun() : undefined
+      const given = run ? [run.draw('now', construct, realNow, (world) => world.epochMs())] : args
+      return Reflect.construct(target, given, newTarget === globalThis.Date ? target : newTarget) as Date
+    },
+    apply(target) {
+      const run = currentRun()
+      if (!run) return target()
+      return new RealDate(run.draw('now', apply, realNow, (world) => world.epochMs())).toString()
+    },
+    get(target, key) {
+      return key === 'now' ? now : (Reflect.get(target, key) as unknown)
+    },
+  }
+  const construct = handler.construct as () => unknown
+  const apply = handler.apply as () => unknown
+  if (patchProperty('clock.Date', globalThis, 'Date', () => new Proxy(RealDate, handler))) {
+    // `new Date().constructor === Date` must keep holding.
+    const prototype: { constructor: unknown } = RealDate.prototype
+    patchProperty('clock.Date.constructor', prototype, 'constructor', () => globalThis.Date)
+  }
+  const realUptime = performance.now.bind(performance)
+  patchProperty('clock.performance', performance, 'now', () => {
+    function uptime(): number {
+      const run = currentRun()
+      return run ? run.draw('perf', uptime, realUptime, (world) => world.uptimeMs()) : realUptime()
+    }
+    return uptime
+  })
+}

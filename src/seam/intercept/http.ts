@@ -1,0 +1,100 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { HttpRequestInterceptor } from '@mswjs/interceptors/http'
+import { onceInProcess } from '../patch.ts'
+import { runHeader, runOf } from './attribution.ts'
+import { currentResponder, type ExchangeControl, type ExchangeSink, type Pairs } from './responder.ts'
+
+/** Serves everything that speaks HTTP/1.1 over a socket: `node:http(s)`, got, axios, undici pools of their own. */
+export function interceptHttp(): void {
+  onceInProcess('intercept.http', () => {
+    const interceptor = new HttpRequestInterceptor()
+    interceptor.on('request', async ({ request, controller }) => {
+      const run = runOf(request.headers.get(runHeader)) ?? currentResponder()
+      if (!run) return
+      if (run.over) return new Promise<void>(() => undefined)
+      const answer = new Answer(controller)
+      try {
+        const body = Buffer.from(await request.clone().arrayBuffer())
+        const headers = [...request.headers.entries()].filter(([name]) => name !== runHeader)
+        const control = run.exchange({ via: 'http', method: request.method, url: request.url, headers, body }, answer)
+        answer.control = control
+        await answer.begun
+      } catch (error) {
+        controller.errorWith(error as Error)
+      }
+    })
+    interceptor.apply()
+    return () => interceptor.dispose()
+  })
+}
+
+interface Controller {
+  readonly readyState: number
+  respondWith(response: Response): unknown
+  errorWith(reason: Error): unknown
+}
+
+const bodyless = new Set([101, 204, 205, 304])
+
+/** One answer on its way through the interceptor. */
+class Answer implements ExchangeSink {
+  control: ExchangeControl | undefined
+  /** Settles when the client has the head of the answer, or its error. */
+  readonly begun: Promise<void>
+  readonly #begin: () => void
+  readonly #controller: Controller
+  readonly #inContext = AsyncLocalStorage.snapshot()
+  #stream: ReadableStreamDefaultController<Uint8Array> | undefined
+  #left = Number.POSITIVE_INFINITY
+  #closed = false
+
+  constructor(controller: Controller) {
+    this.#controller = controller
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.begun = promise
+    this.#begin = resolve
+  }
+
+  head(status: number, statusText: string, pairs: Pairs): void {
+    const headers = new Headers()
+    // `transfer-encoding` stays: without it a body that was cut off would look complete.
+    for (const [name, value] of pairs) if (name !== 'connection' && name !== 'keep-alive') headers.append(name, value)
+    const length = headers.get('content-length')
+    if (length !== null) this.#left = Number(length)
+    const body = bodyless.has(status)
+      ? null
+      : new ReadableStream<Uint8Array>({
+          start: (stream) => {
+            this.#stream = stream
+          },
+          cancel: () => {
+            this.#closed = true
+            this.control?.abort()
+          },
+        })
+    this.#inContext(() => this.#controller.respondWith(new Response(body, { status, statusText, headers })))
+    this.#begin()
+  }
+
+  chunk(bytes: Buffer): void {
+    if (this.#closed) return
+    this.#stream?.enqueue(new Uint8Array(bytes))
+    this.#left -= bytes.length
+    // A keep-alive client sees the end of a sized body with its last byte, not later.
+    if (this.#left <= 0) this.end()
+  }
+
+  end(): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#stream?.close()
+  }
+
+  error(error: Error): void {
+    if (this.#closed) return
+    this.#closed = true
+    if (this.#stream) this.#stream.error(error)
+    else this.#inContext(() => this.#controller.errorWith(error))
+    this.#begin()
+  }
+}

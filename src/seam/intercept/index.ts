@@ -1,0 +1,30 @@
+import { patchClock } from '../clock.ts'
+import { patchRandom } from '../random.ts'
+import { attributeRequests } from './attribution.ts'
+import { installGuard } from './guard.ts'
+import { interceptHttp } from './http.ts'
+import { interceptHttp2 } from './http2.ts'
+import { interceptStdio } from './stdio.ts'
+import { interceptTimers } from './timers.ts'
+import { interceptUndici } from './undici.ts'
+
+export { forgetRuns } from './attribution.ts'
+export * from './responder.ts'
+export { real } from './timers.ts'
+
+/**
+ * Takes over everything a run can reach, once per process. Before agent code is loaded: what the agent captured
+ * earlier stays as it was.
+ */
+export function installInterceptors(): void {
+  // The guard goes under the interceptors: what they let through, it refuses.
+  installGuard()
+  patchClock()
+  patchRandom()
+  interceptTimers()
+  interceptHttp()
+  attributeRequests()
+  interceptUndici()
+  interceptHttp2()
+  interceptStdio()
+}

@@ -1,0 +1,68 @@
+import { currentRun, type Source } from '../source.ts'
+
+export type Pairs = readonly (readonly [string, string])[]
+
+/** A request of the replayed agent, complete. */
+export interface LiveRequest {
+  readonly via: 'undici' | 'http' | 'http2' | 'stdio'
+  readonly method: string
+  readonly url: string
+  readonly headers: Pairs
+  readonly body: Buffer
+}
+
+/** Where the recorded answer goes, piece by piece, when its moment has come. */
+export interface ExchangeSink {
+  head(status: number, statusText: string, headers: Pairs): void
+  chunk(bytes: Buffer): void
+  end(): void
+  error(error: Error & { code?: string }): void
+}
+
+export interface ExchangeControl {
+  /** The client gave up: nothing more is delivered. */
+  abort(): void
+}
+
+/** A timer of a replayed run. */
+export interface VirtualTimer {
+  readonly ms: number
+  due: number
+  cancelled: boolean
+  fire(): void
+}
+
+/** A replaying run as the interceptors see it. */
+export interface Responder extends Source {
+  readonly mode: 'replay'
+  /** After the run answered or was given up: whatever it still does must come to nothing. */
+  readonly over: boolean
+  /**
+   * Finds the recorded exchange for a request and has its answer delivered in recorded order.
+   * @throws HarvestError when the tape has no answer for it
+   */
+  exchange(live: LiveRequest, sink: ExchangeSink): ExchangeControl
+  /** @throws HarvestError when the tape has no such child */
+  spawn(command: readonly string[]): void
+  /** Registers the sink for lines a child says unasked. */
+  listen(url: string, say: (text: string) => void): void
+  /** Reports something that went around the seam. The error to refuse it with, or `undefined` to let it through. */
+  escape(kind: string, target: string): Error | undefined
+  schedule(timer: VirtualTimer): void
+  /** Virtual milliseconds since the run began. */
+  readonly now: number
+  /** Immediates of the run not yet run: the agent is not quiet while there are any. */
+  pending: number
+}
+
+export function currentResponder(): Responder | undefined {
+  const run = currentRun()
+  return run?.mode === 'replay' ? (run as Responder) : undefined
+}
+
+/** A promise for code whose run is over: it stops there. */
+export function never<T>(): Promise<T> {
+  return new Promise<T>(() => {
+    // Stays pending on purpose: whoever awaits it belongs to a run that is over.
+  })
+}

@@ -1,0 +1,265 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { EventEmitter } from 'node:events'
+import { patchProperty } from '../patch.ts'
+import { currentResponder, type ExchangeControl, type ExchangeSink, type Pairs, type Responder } from './responder.ts'
+
+/** Both generations of undici's handler: up to Node 24 `onHeaders`, from Node 26 and undici 7 on `onResponseStart`. */
+interface Handler {
+  onConnect?(abort: (reason?: Error) => void, context: object): void
+  onHeaders?(status: number, headers: Buffer[], resume: () => void, statusText: string): boolean
+  onData?(chunk: Buffer): boolean
+  onComplete?(trailers: Buffer[]): void
+  onError?(error: Error): void
+  onBodySent?(size: number): void
+  onRequestSent?(): void
+  onRequestStart?(controller: Controller, context: object): void
+  onResponseStart?(controller: Controller, status: number, headers: object, statusText: string): void
+  onResponseData?(controller: Controller, chunk: Buffer): void
+  onResponseEnd?(controller: Controller, trailers: object): void
+  onResponseError?(controller: Controller, error: Error): void
+}
+
+interface DispatchOptions {
+  readonly origin?: string | URL
+  readonly path: string
+  readonly method: string
+  readonly headers?: unknown
+  readonly body?: unknown
+}
+
+interface Dispatcher {
+  dispatch(options: DispatchOptions, handler: Handler): boolean
+  close?(...args: unknown[]): unknown
+  destroy?(...args: unknown[]): unknown
+}
+
+const symbols = [Symbol.for('undici.globalDispatcher.1'), Symbol.for('undici.globalDispatcher.2')]
+
+/**
+ * Puts a serving dispatcher in front of the global ones: the fast path for `fetch` and `undici.request`. Clients with
+ * a dispatcher of their own are caught at the socket.
+ */
+export function interceptUndici(): void {
+  // Touching a fetch class makes Node create its dispatcher.
+  new Headers()
+  arm()
+  patchProperty('undici.fetch', globalThis, 'fetch', (original) => {
+    // Importing userland undici replaces the global dispatcher on Node 22 and 24: look again before each call.
+    return function fetch(...args: Parameters<typeof original>) {
+      arm()
+      return original(...args)
+    } as typeof original
+  })
+}
+
+function arm(): void {
+  const globals = globalThis as unknown as Record<symbol, Dispatcher | undefined>
+  for (const symbol of symbols) {
+    const current = globals[symbol]
+    if (current && !(current instanceof ServingDispatcher)) globals[symbol] = new ServingDispatcher(current)
+  }
+}
+
+class ServingDispatcher extends EventEmitter implements Dispatcher {
+  readonly #real: Dispatcher
+
+  constructor(real: Dispatcher) {
+    super()
+    this.#real = real
+  }
+
+  dispatch(options: DispatchOptions, handler: Handler): boolean {
+    const run = currentResponder()
+    if (!run) return this.#real.dispatch(options, handler)
+    if (run.over) return true
+    new Dispatch(run, options, handler)
+    return true
+  }
+
+  close(...args: unknown[]): unknown {
+    return this.#real.close?.(...args)
+  }
+
+  destroy(...args: unknown[]): unknown {
+    return this.#real.destroy?.(...args)
+  }
+}
+
+/** What undici 7 hands to handlers to steer a response. */
+interface Controller {
+  readonly aborted: boolean
+  readonly paused: boolean
+  reason: Error | null
+  rawHeaders: Buffer[]
+  rawTrailers: Buffer[]
+  pause(): void
+  resume(): void
+  abort(reason: Error): void
+}
+
+/** One request on its way through a handler. */
+class Dispatch implements ExchangeSink {
+  readonly #handler: Handler
+  readonly #modern: boolean
+  readonly #inContext = AsyncLocalStorage.snapshot()
+  readonly #controller: Controller
+  #control: ExchangeControl | undefined
+  #waiting: (() => void)[] = []
+  #paused = false
+  #done = false
+
+  constructor(run: Responder, options: DispatchOptions, handler: Handler) {
+    this.#handler = handler
+    this.#modern = typeof handler.onRequestStart === 'function'
+    this.#controller = this.#makeController()
+    // Like a live connection: the handler hears of its request later, not during dispatch.
+    queueMicrotask(() => this.#inContext(() => void this.#start(run, options)))
+  }
+
+  async #start(run: Responder, options: DispatchOptions): Promise<void> {
+    try {
+      if (this.#modern) this.#handler.onRequestStart?.(this.#controller, {})
+      else this.#handler.onConnect?.((reason) => this.#abort(reason), {})
+      if (this.#done) return
+      const body = await drain(options.body)
+      if (this.#done) return
+      this.#handler.onRequestSent?.()
+      const url = /^https?:/.test(options.path) ? options.path : String(options.origin ?? '') + options.path
+      const headers = requestPairs(options.headers)
+      this.#control = run.exchange({ via: 'undici', method: options.method, url, headers, body }, this)
+    } catch (error) {
+      this.#fail(error as Error)
+    }
+  }
+
+  head(status: number, statusText: string, headers: Pairs): void {
+    this.#deliver(() => {
+      const raw = headers.flatMap(([name, value]) => [Buffer.from(name), Buffer.from(value, 'latin1')])
+      if (this.#modern) {
+        this.#controller.rawHeaders = raw
+        this.#handler.onResponseStart?.(this.#controller, status, headerObject(headers), statusText)
+      } else if (this.#handler.onHeaders?.(status, raw, () => this.#resume(), statusText) === false) {
+        this.#paused = true
+      }
+    })
+  }
+
+  chunk(bytes: Buffer): void {
+    this.#deliver(() => {
+      if (this.#modern) this.#handler.onResponseData?.(this.#controller, bytes)
+      else if (this.#handler.onData?.(bytes) === false) this.#paused = true
+    })
+  }
+
+  end(): void {
+    this.#deliver(() => {
+      this.#done = true
+      if (this.#modern) this.#handler.onResponseEnd?.(this.#controller, {})
+      else this.#handler.onComplete?.([])
+    })
+  }
+
+  error(error: Error): void {
+    this.#deliver(() => this.#fail(error))
+  }
+
+  #deliver(step: () => void): void {
+    this.#inContext(() => {
+      if (this.#done) return
+      if (this.#paused) this.#waiting.push(step)
+      else this.#attempt(step)
+    })
+  }
+
+  /** A handler that throws breaks its own request, not the gate. */
+  #attempt(step: () => void): void {
+    try {
+      step()
+    } catch (error) {
+      this.#abort(error as Error)
+    }
+  }
+
+  #resume(): void {
+    this.#paused = false
+    while (this.#waiting.length > 0 && !this.#paused && !this.#done) {
+      const step = this.#waiting.shift()
+      if (step) this.#attempt(step)
+    }
+  }
+
+  #abort(reason?: Error): void {
+    if (this.#done) return
+    this.#control?.abort()
+    this.#fail(reason ?? Object.assign(new Error('Request aborted'), { name: 'AbortError', code: 'UND_ERR_ABORTED' }))
+  }
+
+  #fail(error: Error): void {
+    if (this.#done) return
+    this.#done = true
+    this.#waiting = []
+    if (this.#modern) this.#handler.onResponseError?.(this.#controller, error)
+    else this.#handler.onError?.(error)
+  }
+
+  #makeController(): Controller {
+    const paused = (): boolean => this.#paused
+    const done = (): boolean => this.#done
+    return {
+      get aborted() {
+        return done()
+      },
+      get paused() {
+        return paused()
+      },
+      reason: null,
+      rawHeaders: [],
+      rawTrailers: [],
+      pause: () => {
+        this.#paused = true
+      },
+      resume: () => this.#resume(),
+      abort: (reason) => {
+        this.#controller.reason = reason
+        this.#abort(reason)
+      },
+    }
+  }
+}
+
+function headerObject(pairs: Pairs): Record<string, string | string[]> {
+  const headers: Record<string, string | string[]> = {}
+  for (const [name, value] of pairs) {
+    const before = headers[name]
+    headers[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value]
+  }
+  return headers
+}
+
+function requestPairs(headers: unknown): Pairs {
+  if (!headers) return []
+  if (Array.isArray(headers)) {
+    const pairs: (readonly [string, string])[] = []
+    for (let i = 0; i + 1 < headers.length; i += 2) pairs.push([String(headers[i]).toLowerCase(), String(headers[i + 1])])
+    return pairs
+  }
+  const entries: Iterable<readonly [string, unknown]> =
+    Symbol.iterator in (headers as object)
+      ? (headers as Iterable<readonly [string, unknown]>)
+      : Object.entries(headers as Record<string, unknown>)
+  return [...entries].flatMap(([name, value]) =>
+    value === undefined || value === null ? [] : [[name.toLowerCase(), String(value)] as const],
+  )
+}
+
+async function drain(body: unknown): Promise<Buffer> {
+  if (body === null || body === undefined) return Buffer.alloc(0)
+  if (typeof body === 'string') return Buffer.from(body)
+  if (ArrayBuffer.isView(body)) return Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+  if (body instanceof ArrayBuffer) return Buffer.from(body)
+  if (body instanceof FormData) return Buffer.from(await new Response(body).arrayBuffer())
+  if (typeof (body as Blob).arrayBuffer === 'function') return Buffer.from(await (body as Blob).arrayBuffer())
+  const chunks: Buffer[] = []
+  for await (const chunk of body as AsyncIterable<Uint8Array | string>) chunks.push(Buffer.from(chunk as Uint8Array))
+  return Buffer.concat(chunks)
+}

@@ -1,0 +1,63 @@
+import diagnostics from 'node:diagnostics_channel'
+import { onceInProcess } from '../patch.ts'
+import { guarded } from './observer.ts'
+
+/** Subscribes once per process; a throwing handler is counted, never thrown. */
+export function onChannel<M>(room: string, channel: string, handler: (message: M) => void): void {
+  onceInProcess(`observe.${room}.${channel}`, () => {
+    const listener = guarded((message: unknown) => handler(message as M))
+    diagnostics.subscribe(channel, listener)
+    return () => diagnostics.unsubscribe(channel, listener)
+  })
+}
+
+export type Pairs = readonly (readonly [string, string])[]
+
+/** Headers in any of the shapes undici and node:http hand out, as lower-case pairs in order. */
+export function headerPairs(headers: unknown): Pairs {
+  if (headers === null || headers === undefined) return []
+  if (typeof headers === 'string') return headers.split('\r\n').filter(Boolean).map(splitLine)
+  if (Array.isArray(headers)) return flatPairs(headers as readonly unknown[])
+  return Object.entries(headers as Record<string, unknown>).flatMap(([name, value]) =>
+    name.startsWith(':') || value === undefined
+      ? []
+      : (Array.isArray(value) ? value : [value]).map((one) => [name.toLowerCase(), text(one)] as const),
+  )
+}
+
+function splitLine(line: string): readonly [string, string] {
+  const colon = line.indexOf(':')
+  return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
+}
+
+function flatPairs(flat: readonly unknown[]): Pairs {
+  const pairs: (readonly [string, string])[] = []
+  for (let i = 0; i + 1 < flat.length; i += 2) {
+    const name = text(flat[i]).toLowerCase()
+    const value = flat[i + 1]
+    for (const one of Array.isArray(value) ? value : [value]) pairs.push([name, text(one)])
+  }
+  return pairs
+}
+
+function text(value: unknown): string {
+  return Buffer.isBuffer(value) ? value.toString('latin1') : String(value)
+}
+
+/** A copy: chunks handed out by the parsers alias memory that is reused. */
+export function copyBytes(chunk: unknown, encoding?: unknown): Buffer {
+  if (typeof chunk === 'string') {
+    return Buffer.from(chunk, typeof encoding === 'string' && Buffer.isEncoding(encoding) ? encoding : 'utf8')
+  }
+  return Buffer.from(chunk as Uint8Array)
+}
+
+/** Names of errors that are the client's own doing: a replayed client does them again by itself. */
+export function isOwnDoing(error: { name?: unknown; code?: unknown } | null | undefined): boolean {
+  return (
+    error?.name === 'AbortError' ||
+    error?.name === 'TimeoutError' ||
+    error?.code === 'UND_ERR_ABORTED' ||
+    error?.code === 'UND_ERR_DESTROYED'
+  )
+}

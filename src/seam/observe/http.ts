@@ -1,0 +1,91 @@
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import { copyBytes, headerPairs, isOwnDoing, onChannel } from './channels.ts'
+import { currentObserver, type ExchangeObserver, guarded, observed } from './observer.ts'
+
+const underWay = new WeakMap<object, ExchangeObserver>()
+
+/**
+ * Hears `node:http` and `node:https`. No `'response'` or `'data'` listener is added: that would change whether a
+ * response nobody reads is dumped. Methods are shadowed on the one instance instead.
+ */
+export function observeHttp(): void {
+  onChannel<{ request: ClientRequest }>('http', 'http.client.request.created', ({ request }) => {
+    const run = currentObserver()
+    if (!run) {
+      observed.outsideRuns++
+      return
+    }
+    const host = String(request.getHeader('host') ?? request.host)
+    const path = /^https?:/.test(request.path) ? request.path : `${request.protocol}//${host}${request.path}`
+    const exchange = run.exchange({ via: 'http', method: request.method, url: path })
+    if (!exchange) return
+    underWay.set(request, exchange)
+    shadowRequest(request, exchange)
+  })
+  onChannel<{ request: ClientRequest; error: Error & { code?: string } }>(
+    'http',
+    'http.client.request.error',
+    ({ request, error }) => {
+      const exchange = underWay.get(request)
+      if (isOwnDoing(error)) exchange?.aborted()
+      else exchange?.error(error)
+    },
+  )
+  onChannel<{ request: ClientRequest; response: IncomingMessage }>(
+    'http',
+    'http.client.response.finish',
+    ({ request, response }) => {
+      const exchange = underWay.get(request)
+      if (!exchange) return
+      exchange.head(response.statusCode ?? 0, response.statusMessage ?? '', headerPairs(response.rawHeaders))
+      shadowResponse(response, exchange)
+    },
+  )
+}
+
+function shadowRequest(request: ClientRequest, exchange: ExchangeObserver): void {
+  const { write, end, destroy } = request
+  const body = guarded((chunk: unknown, encoding: unknown) => {
+    if (chunk !== null && chunk !== undefined && typeof chunk !== 'function') {
+      exchange.requestChunk(copyBytes(chunk, encoding))
+    }
+  })
+  const headers = guarded(() => exchange.requestHeaders(headerPairs(request.getHeaders())))
+  const gaveUp = guarded(() => exchange.aborted())
+  request.write = function (this: ClientRequest, ...args: unknown[]) {
+    body(args[0], args[1])
+    return Reflect.apply(write, this, args) as boolean
+  } as typeof write
+  request.end = function (this: ClientRequest, ...args: unknown[]) {
+    body(args[0], args[1])
+    headers()
+    return Reflect.apply(end, this, args) as ClientRequest
+  } as typeof end
+  // Only the client calls destroy before an answer came; what the network does ends in the error channel.
+  request.destroy = function (this: ClientRequest, ...args: unknown[]) {
+    if (!(this as { res?: unknown }).res && !this.destroyed) gaveUp()
+    return Reflect.apply(destroy, this, args) as ClientRequest
+  } as typeof destroy
+}
+
+function shadowResponse(response: IncomingMessage, exchange: ExchangeObserver): void {
+  const { push, _destroy } = response
+  const received = guarded((chunk: unknown, encoding: unknown) => {
+    if (chunk === null) exchange.end()
+    else exchange.chunk(copyBytes(chunk, encoding))
+  })
+  const destroyed = guarded((error: (Error & { code?: string }) | null) => {
+    if (response.complete) return
+    // Node itself destroys a cut response with exactly this error; any other way out is the client's.
+    if (error?.code === 'ECONNRESET') exchange.error(error)
+    else exchange.aborted()
+  })
+  response.push = function (this: IncomingMessage, ...args: unknown[]) {
+    received(args[0], args[1])
+    return Reflect.apply(push, this, args) as boolean
+  } as typeof push
+  response._destroy = function (error, callback) {
+    destroyed(error)
+    Reflect.apply(_destroy, this, [error, callback])
+  }
+}

@@ -1,0 +1,81 @@
+import type { ClientHttp2Stream } from 'node:http2'
+import { copyBytes, headerPairs, onChannel } from './channels.ts'
+import { currentObserver, type ExchangeObserver, guarded, observed } from './observer.ts'
+
+const underWay = new WeakMap<object, ExchangeObserver>()
+
+interface StreamMessage {
+  readonly stream: ClientHttp2Stream
+  readonly headers: Readonly<Record<string, unknown>>
+}
+
+interface SentMessage {
+  readonly stream: ClientHttp2Stream
+  readonly data: unknown
+  readonly encoding: unknown
+  readonly writev: boolean
+}
+
+/** Hears `node:http2` clients: the AWS SDK's default handler, got and axios over HTTP/2. */
+export function observeHttp2(): void {
+  onChannel<StreamMessage>('http2', 'http2.client.stream.created', ({ stream, headers }) => {
+    const run = currentObserver()
+    if (!run) {
+      observed.outsideRuns++
+      return
+    }
+    // undici's own sessions are heard on undici's channels.
+    if (new Error('via').stack?.includes('undici')) return
+    const exchange = run.exchange({
+      via: 'http2',
+      method: String(headers[':method'] ?? 'GET'),
+      url: urlOf(stream, headers),
+      headers: headerPairs(headers),
+    })
+    if (!exchange) return
+    underWay.set(stream, exchange)
+    shadowStream(stream, exchange)
+  })
+  onChannel<SentMessage>('http2', 'http2.client.stream.bodyChunkSent', ({ stream, data, encoding, writev }) => {
+    const exchange = underWay.get(stream)
+    if (!exchange) return
+    if (!writev || !Array.isArray(data)) return exchange.requestChunk(copyBytes(data, encoding))
+    for (const piece of data as readonly { chunk?: unknown; encoding?: unknown }[]) {
+      exchange.requestChunk(copyBytes(piece.chunk ?? piece, piece.encoding))
+    }
+  })
+  onChannel<StreamMessage>('http2', 'http2.client.stream.finish', ({ stream, headers }) =>
+    underWay.get(stream)?.head(Number(headers[':status']), '', headerPairs(headers)),
+  )
+}
+
+function shadowStream(stream: ClientHttp2Stream, exchange: ExchangeObserver): void {
+  const { push, _destroy } = stream
+  let complete = false
+  const received = guarded((chunk: unknown, encoding: unknown) => {
+    if (chunk !== null) return exchange.chunk(copyBytes(chunk, encoding))
+    complete = true
+    exchange.end()
+  })
+  const destroyed = guarded((error: (Error & { code?: string }) | null) => {
+    if (complete) return
+    if (error && error.name !== 'AbortError') exchange.error(error)
+    else exchange.aborted()
+  })
+  stream.push = function (this: ClientHttp2Stream, ...args: unknown[]) {
+    received(args[0], args[1])
+    return Reflect.apply(push, this, args) as boolean
+  } as typeof push
+  stream._destroy = function (error, callback) {
+    destroyed(error)
+    Reflect.apply(_destroy, this, [error, callback])
+  }
+}
+
+function urlOf(stream: ClientHttp2Stream, headers: Readonly<Record<string, unknown>>): string {
+  const { session } = stream
+  const scheme = String(headers[':scheme'] ?? (session?.encrypted ? 'https' : 'http'))
+  const socket = session?.socket as { _host?: string; remoteAddress?: string; remotePort?: number } | undefined
+  const authority = headers[':authority'] ?? `${socket?._host ?? socket?.remoteAddress ?? '?'}:${socket?.remotePort ?? '?'}`
+  return `${scheme}://${String(authority)}${String(headers[':path'])}`
+}

@@ -1,0 +1,82 @@
+import { copyBytes, headerPairs, isOwnDoing, onChannel } from './channels.ts'
+import { currentObserver, type ExchangeObserver, guarded, observed } from './observer.ts'
+
+interface UndiciRequest {
+  readonly method: string
+  readonly origin: string | URL
+  readonly path: string
+  readonly headers: unknown
+  onBodySent?: (chunk: Uint8Array) => unknown
+  onData?: (chunk: Uint8Array) => unknown
+  onResponseData?: (...args: unknown[]) => unknown
+}
+
+interface About {
+  readonly request: UndiciRequest
+}
+
+/** Requests under way. Keyed by object: response events carry the context of whoever opened the connection. */
+const underWay = new WeakMap<object, ExchangeObserver>()
+const publishesChunks = new WeakMap<object, boolean>()
+
+/** Hears built-in `fetch` and every copy of undici, with any dispatcher, also clients made earlier. */
+export function observeUndici(): void {
+  onChannel<About>('undici', 'undici:request:create', ({ request }) => {
+    // A proxy tunnel is not a request of the agent.
+    if (request.method === 'CONNECT') return
+    const run = currentObserver()
+    if (!run) {
+      observed.outsideRuns++
+      return
+    }
+    // Through an HTTP proxy the path is the absolute URL.
+    const url = /^https?:/.test(request.path) ? request.path : String(request.origin) + request.path
+    const exchange = run.exchange({ via: 'undici', method: request.method, url, headers: headerPairs(request.headers) })
+    if (!exchange) return
+    underWay.set(request, exchange)
+    shadowBodies(request, exchange)
+  })
+  onChannel<About & { chunk: Uint8Array | string }>('undici', 'undici:request:bodyChunkSent', ({ request, chunk }) =>
+    underWay.get(request)?.requestChunk(copyBytes(chunk)),
+  )
+  onChannel<About & { response: { statusCode: number; statusText?: string; headers: unknown } }>(
+    'undici',
+    'undici:request:headers',
+    ({ request, response }) =>
+      underWay.get(request)?.head(response.statusCode, response.statusText ?? '', headerPairs(response.headers)),
+  )
+  onChannel<About & { chunk: Uint8Array }>('undici', 'undici:request:bodyChunkReceived', ({ request, chunk }) =>
+    underWay.get(request)?.chunk(copyBytes(chunk)),
+  )
+  onChannel<About>('undici', 'undici:request:trailers', ({ request }) => underWay.get(request)?.end())
+  onChannel<About & { error: Error & { code?: string } }>('undici', 'undici:request:error', ({ request, error }) => {
+    const exchange = underWay.get(request)
+    if (isOwnDoing(error)) exchange?.aborted()
+    else exchange?.error(error)
+  })
+}
+
+/**
+ * undici 6 (Node 22) has no channels for body chunks; the request object is handed out, so its two data methods are
+ * shadowed on that one instance. Remove when the floor is Node 24.
+ */
+function shadowBodies(request: UndiciRequest, exchange: ExchangeObserver): void {
+  const kind = (request as object).constructor
+  let publishes = publishesChunks.get(kind)
+  if (publishes === undefined) {
+    publishes = /chunkReceived/i.test(String(request.onData ?? request.onResponseData ?? ''))
+    publishesChunks.set(kind, publishes)
+  }
+  if (publishes || !request.onData || !request.onBodySent) return
+  const { onBodySent, onData } = request
+  const sent = guarded((chunk: Uint8Array) => exchange.requestChunk(copyBytes(chunk)))
+  const received = guarded((chunk: Uint8Array) => exchange.chunk(copyBytes(chunk)))
+  request.onBodySent = function (chunk) {
+    sent(chunk)
+    return onBodySent.call(this, chunk)
+  }
+  request.onData = function (chunk) {
+    received(chunk)
+    return onData.call(this, chunk)
+  }
+}

@@ -1,0 +1,36 @@
+/** How calls and bodies are put into one shape by both modes, so that a replay compares like with like. */
+
+type HeaderPair = readonly [name: string, value: string]
+
+/** One object argument stands for itself; anything else is the list of arguments. */
+export function argumentsOf(args: readonly unknown[]): unknown {
+  const [only] = args
+  const isMap = typeof only === 'object' && only !== null && !Array.isArray(only)
+  return args.length === 1 && isMap ? only : args
+}
+
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as PromiseLike<unknown>).then === 'function'
+}
+
+export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+}
+
+/**
+ * undici draws the boundary of a multipart body from a generator nobody can reach; both modes put a steady one in its
+ * place before comparing.
+ */
+export function steadyBoundary(
+  headers: readonly HeaderPair[],
+  body: Buffer,
+): { readonly headers: readonly HeaderPair[]; readonly body: Buffer } {
+  const type = headers.find(([name]) => name === 'content-type')?.[1] ?? ''
+  const boundary = /^multipart\/.*boundary="?([^";]+)"?/i.exec(type)?.[1]
+  if (!boundary) return { headers, body }
+  const steady = '----harvest-boundary'
+  return {
+    headers: headers.map(([name, value]) => [name, name === 'content-type' ? value.replace(boundary, steady) : value] as const),
+    body: Buffer.from(body.toString('latin1').replaceAll(boundary, steady), 'latin1'),
+  }
+}

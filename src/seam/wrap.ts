@@ -1,0 +1,85 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { currentRun, type SeamCall } from './source.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: any function can be a tool
+type AnyFunction = (...args: any[]) => unknown
+
+/** How a replay treats a wrapped function. */
+export interface WrapOptions {
+  /**
+   * `serve` (default): a replay answers from the tape and the function does not run.
+   * `run`: a replay runs the function; what it asks of the world is served, its answer keeps its recorded place.
+   */
+  readonly replay?: 'serve' | 'run'
+}
+
+/**
+ * Records a function as a tool.
+ *
+ * @example
+ * const refund = tool(async function refund(order: { id: string }) { … })
+ * const lookup = tool('lookup_order', (id: string) => db.orders.find(id))
+ */
+export function tool<F extends AnyFunction>(fn: F, options?: WrapOptions): F
+export function tool<F extends AnyFunction>(name: string, fn: F, options?: WrapOptions): F
+export function tool(...given: [any, any?, any?]): any {
+  return wrap('tool', given as WrapArguments<AnyFunction>)
+}
+
+/** Records a function as a retriever: a search in a vector index, a document store. */
+export function retriever<F extends AnyFunction>(fn: F, options?: WrapOptions): F
+export function retriever<F extends AnyFunction>(name: string, fn: F, options?: WrapOptions): F
+export function retriever(...given: [any, any?, any?]): any {
+  return wrap('retrieval', given as WrapArguments<AnyFunction>)
+}
+
+/**
+ * Asks `fn` once and puts its answer on the tape: the door for what the seam cannot see, such as a database on a raw
+ * socket, an environment variable, a file that changes.
+ */
+export function value<T>(name: string, fn: () => T, options?: WrapOptions): T {
+  return wrapped({ kind: 'value', name, args: [], replay: options?.replay ?? 'serve' }, fn) as T
+}
+
+/** Ties a callback to the run that hands it over. For shared queues and batchers, whose workers belong to no run. */
+export function bind<F extends AnyFunction>(fn: F): F {
+  return AsyncLocalStorage.bind(fn)
+}
+
+/** Leaves a note or checkpoint on the tape. */
+export function mark(name: string, data?: unknown): void {
+  currentRun()?.mark(name, data)
+}
+
+/** Puts a message between two agents of this run on the tape. */
+export function message(from: string, to: string, body: unknown): void {
+  currentRun()?.message({ from, to, body })
+}
+
+/** Calls `run` through the current run, if there is one. */
+export function wrapped(call: SeamCall, run: () => unknown): unknown {
+  const source = currentRun()
+  return source ? source.call(call, run) : run()
+}
+
+type WrapArguments<F> = [fn: F, options?: WrapOptions] | [name: string, fn: F, options?: WrapOptions]
+
+const marker = Symbol.for('vitest-harvest/wrapped@1')
+
+export function isWrapped(fn: unknown): boolean {
+  return typeof fn === 'function' && marker in fn
+}
+
+function wrap<F extends AnyFunction>(kind: 'tool' | 'retrieval', given: WrapArguments<F>): F {
+  const [name, fn, options] = typeof given[0] === 'string' ? (given as [string, F, WrapOptions?]) : [given[0].name, ...(given as [F, WrapOptions?])]
+  if (typeof fn !== 'function') throw new TypeError(`${kind}: expected a function, got ${typeof fn}`)
+  if (!name) throw new TypeError(`${kind}: the function has no name; write ${kind}('its_name', fn)`)
+  if (isWrapped(fn)) return fn
+  const replay = options?.replay ?? 'serve'
+  function call(this: unknown, ...args: unknown[]): unknown {
+    return wrapped({ kind, name, args, replay }, () => Reflect.apply(fn, this, args))
+  }
+  Object.defineProperty(call, 'name', { value: fn.name || name })
+  Object.defineProperty(call, marker, { value: true })
+  return call as F
+}
