@@ -29,7 +29,7 @@ answerParent(async ({ tapes }: ReplayJob): Promise<readonly Replayed[]> => {
 })
 
 async function replay(name: string, path: string): Promise<Replayed> {
-  const tape = await readTape(path)
+  const tape = readTape(path)
   const agent = await loadAgent(name, tape.header.input as unknown as AgentInput)
   for (const type of Object.keys(reached)) delete reached[type]
   const start = performance.now()

@@ -34,8 +34,9 @@ export async function runClients(names: readonly string[] = clientAgents): Promi
     const rows = recorded.map(async (recording): Promise<ClientRow> => {
       const { name } = recording
       const replay = replayed.find((one) => one.name === name)
-      if (!recording.tape || !replay) return { name, requests: 0, replayMs: 0, failures: [recording.failed ?? 'no tape'] }
-      const onTape = (await readTape(recording.tape)).events.filter((event) => event.kind === 'exchange')
+      if (!recording.tape || !replay)
+        return { name, requests: 0, replayMs: 0, failures: [recording.failed ?? 'no tape'] }
+      const onTape = readTape(recording.tape).events.filter((event) => event.kind === 'exchange')
       const seenOfIt = name === 'mcp-stdio' ? lines : seen.filter(({ token }) => token === name).map(describeSeen)
       return {
         name,
@@ -108,5 +109,8 @@ export function printRows(rows: readonly ClientRow[]): string {
     const verdict = failures[0] === undefined ? 'ok' : `FAILED  ${failures[0].split('\n')[0]?.slice(0, 200)}`
     return `${name.padEnd(28)}${String(requests).padStart(3)} requests ${replayMs.toFixed(1).padStart(8)} ms  ${verdict}`
   })
-  return [...lines, `${held.length} of ${rows.length} clients replayed bit for bit on Node ${process.versions.node}`].join('\n')
+  return [
+    ...lines,
+    `${held.length} of ${rows.length} clients replayed bit for bit on Node ${process.versions.node}`,
+  ].join('\n')
 }

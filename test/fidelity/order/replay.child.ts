@@ -1,0 +1,51 @@
+// Replays the recorded runs, the provider gone, and counts those that came out the same.
+import { join } from 'node:path'
+import type { ArrivalInput } from '../../../fixtures/agents/arrival-order.ts'
+import { answerParent } from '../../../fixtures/child/answer.ts'
+import { installReplay, replayTape } from '../../../src/replay/index.ts'
+import { readTape } from '../../../src/tape/index.ts'
+import type { RecordedOrder } from './record.child.ts'
+
+export interface ReplayOrderJob {
+  readonly dir: string
+  readonly recorded: readonly RecordedOrder[]
+  readonly atOnce: number
+}
+
+export interface ReplayedOrders {
+  readonly identical: number
+  readonly relaxed: number
+  readonly durationMs: number
+  /** The first few that were not identical, for people. */
+  readonly examples: readonly string[]
+}
+
+answerParent(async ({ dir, recorded, atOnce }: ReplayOrderJob): Promise<ReplayedOrders> => {
+  await installReplay()
+  const { agent } = await import('../../../fixtures/agents/arrival-order.ts')
+  const examples: string[] = []
+  let [identical, relaxed, next] = [0, 0, 0]
+  const start = performance.now()
+  const worker = async () => {
+    while (next < recorded.length) {
+      const { id, order } = recorded[next++]!
+      const tape = readTape(join(dir, `${id}.tape.jsonl`))
+      const { outcome, problems, receipt } = await replayTape(tape, (input) => agent(input as ArrivalInput))
+      relaxed += receipt.relaxed
+      const same =
+        outcome.status === 'returned' &&
+        outcome.value === order &&
+        problems.length === 0 &&
+        receipt.identical === receipt.recorded
+      if (same) identical += 1
+      else if (examples.length < 3) {
+        const got = outcome.status === 'returned' ? outcome.value : String(outcome.error)
+        examples.push(
+          `${id}\n  recorded ${order}\n  replayed ${got}\n  ${problems.map(({ message }) => message).join('\n')}`,
+        )
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, worker))
+  return { identical, relaxed, examples, durationMs: performance.now() - start }
+})
