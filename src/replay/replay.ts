@@ -74,6 +74,7 @@ function resultOf<T>(run: ReplayRun, tape: Tape, outcome: RunOutcome<T>): Replay
     receipt: {
       recorded: run.steps.length,
       served: run.steps.filter((step) => step.served).length,
+      covered: run.steps.filter((step) => step.taken && !step.served).length,
       identical: run.identical,
       deliveries: gate.deliveries,
       relaxed: gate.relaxed,

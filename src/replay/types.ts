@@ -78,6 +78,8 @@ export interface Receipt {
   readonly recorded: number
   /** How many were served. */
   readonly served: number
+  /** How many lay inside a served tool call, so that nobody had to ask for them. */
+  readonly covered: number
   /** Request bodies and call arguments that were byte-identical. */
   readonly identical: number
   readonly deliveries: number

@@ -52,7 +52,7 @@ export function userSite(): string | undefined {
 }
 
 function siteOf(line: string): string | undefined {
-  const found = /\(?((?:file:\/\/|\/|[A-Za-z]:[\\/])[^()]*?:\d+:\d+)\)?$/.exec(line.trim())?.[1]
+  const found = /(?:\(|at (?:async )?)((?:file:\/\/|\/|[A-Za-z]:[\\/])[^()]*:\d+:\d+)\)?$/.exec(line.trim())?.[1]
   if (!found || found.includes('node_modules') || found.startsWith(own.href)) return undefined
   const path = found.startsWith('file://') ? pathOf(found) : found
   return path.startsWith(ownPath) ? undefined : path

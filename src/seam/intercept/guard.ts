@@ -35,7 +35,8 @@ function guard(name: string, target: object, key: string, make: (original: AnyFu
 function guardSockets(): void {
   guard('net', net.Socket.prototype, 'connect', (original) => {
     return function connect(this: net.Socket, ...args: unknown[]) {
-      const error = refused('socket', socketTarget(args))
+      // The interceptor connects the sockets it controls to itself: they carry a `connect` of their own.
+      const error = Object.hasOwn(this, 'connect') ? undefined : refused('socket', socketTarget(args))
       if (!error) return original.apply(this, args) as unknown
       process.nextTick(() => this.destroy(error))
       return this
@@ -48,7 +49,7 @@ function socketTarget(args: readonly unknown[]): string {
   if (typeof first === 'string') return first
   if (typeof first === 'number') return `${typeof args[1] === 'string' ? args[1] : 'localhost'}:${first}`
   const { path, host, port } = (first ?? {}) as { path?: string; host?: string; port?: number }
-  return path ?? `${host ?? 'localhost'}:${port ?? '?'}`
+  return path || `${host ?? 'localhost'}:${port ?? '?'}`
 }
 
 const lookups = /^(lookup|lookupService|resolve.*|reverse)$/
