@@ -63,11 +63,15 @@ export class ExchangeDraft implements ExchangeObserver {
 
   error(error: { readonly name?: string; readonly message?: string; readonly code?: string }): void {
     if (this.#settled || this.#run.over) return
+    const type = error.constructor?.name
+    const facts = plainFields(error, this.#run.redactor)
     this.#error = {
       moment: this.#run.moment(),
       name: error.name ?? 'Error',
       message: this.#run.redactor.text(error.message ?? ''),
       ...(error.code === undefined ? {} : { code: error.code }),
+      ...(type && type !== 'Error' && type !== 'Object' ? { type } : {}),
+      ...(Object.keys(facts).length === 0 ? {} : { facts }),
     }
     this.#run.settled(this)
   }
@@ -123,6 +127,17 @@ export class ExchangeDraft implements ExchangeObserver {
 }
 
 type Redactor = RecordedRun['redactor']
+
+/** What an error says beside name, message and code, as far as it is plain. */
+function plainFields(error: object, redactor: Redactor): Record<string, string | number | boolean> {
+  const fields: Record<string, string | number | boolean> = {}
+  for (const [key, value] of Object.entries(error)) {
+    if (key === 'name' || key === 'message' || key === 'code' || key === 'stack') continue
+    if (typeof value === 'string') fields[key] = redactor.text(value)
+    else if (typeof value === 'number' || typeof value === 'boolean') fields[key] = value
+  }
+  return fields
+}
 
 function redactBytes(body: Buffer, redactor: Redactor): Buffer {
   return Buffer.concat(redactor.chunks([body]))

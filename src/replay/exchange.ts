@@ -1,5 +1,5 @@
 import type { ExchangeControl, ExchangeSink, LiveRequest, Pairs } from '../seam/intercept/index.ts'
-import { decodeBytes, type ExchangeEvent, type Moment } from '../tape/index.ts'
+import { decodeBytes, type ExchangeEvent, type Moment, type RecordedError } from '../tape/index.ts'
 import * as problem from './problems.ts'
 import type { ReplayRun } from './run.ts'
 import type { ExchangeState } from './step.ts'
@@ -83,10 +83,30 @@ function wire(run: ReplayRun, step: ExchangeState, sink: ExchangeSink, heard: Mu
     piece((moment) => {
       step.answered = true
       heard.error = { ...error, moment }
-      const { name, message, code } = error
-      sink.error(Object.assign(new Error(message), { name, ...(code === undefined ? {} : { code }) }))
+      sink.error(errorAgain(error))
     })
   }
+}
+
+/** The recorded error once more, of a class of the same name. */
+function errorAgain({ name, message, code, type, facts }: RecordedError): Error & { code?: string } {
+  const Kind = type === undefined ? Error : errorClass(type)
+  const error: Error & { code?: string } = Object.assign(new Kind(message), facts)
+  if (error.name !== name) Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true })
+  if (code !== undefined) error.code = code
+  return error
+}
+
+const errorClasses = new Map<string, ErrorConstructor>()
+
+function errorClass(type: string): ErrorConstructor {
+  let Kind = errorClasses.get(type)
+  if (!Kind) {
+    Kind = class extends Error {} as ErrorConstructor
+    Object.defineProperty(Kind, 'name', { value: type })
+    errorClasses.set(type, Kind)
+  }
+  return Kind
 }
 
 /** Redaction may have changed the length of a complete body; a client would wait for the difference. */

@@ -104,6 +104,10 @@ export interface RecordedError {
   readonly name: string
   readonly message: string
   readonly code?: string
+  /** Name of its class, when that is not `Error`. */
+  readonly type?: string
+  /** Other plain fields, such as `errno` and `syscall`. */
+  readonly facts?: Readonly<Record<string, string | number | boolean>>
 }
 
 /** A call of an in-process function that was wrapped: a tool, a retriever, or a named value. */
