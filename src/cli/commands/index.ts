@@ -1,0 +1,9 @@
+import type { CommandSpec } from '../command.ts'
+import { recordCommand } from './record.ts'
+import { replayCommand } from './replay.ts'
+import { showCommand } from './show.ts'
+import { testCommand } from './test.ts'
+import { verifyCommand } from './verify.ts'
+
+/** Every command of `harvest`, in the order people meet them. */
+export const commands: readonly CommandSpec[] = [recordCommand, replayCommand, verifyCommand, showCommand, testCommand]

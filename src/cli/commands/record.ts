@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { HarvestError } from '../../errors/index.ts'
+import { readTape, stepsOf, type Tape } from '../../tape/index.ts'
+import { type CommandSpec, jsonOption } from '../command.ts'
+import { describeOutcome } from '../describe.ts'
+import { exit } from '../exit.ts'
+import { usage } from '../parse.ts'
+import { type Ended, runProgram, toRecorded } from '../program.ts'
+
+/** Runs a program with the recorder loaded before it; the whole program is one run. */
+export const recordCommand: CommandSpec = {
+  name: 'record',
+  about: 'Run a Node program and record it; its exit code is passed on',
+  options: [
+    { flag: '--dir <folder>', about: 'Folder for the tape (default: recordings/inbox)' },
+    { flag: '--id <id>', about: 'Name of the tape (default: a new one that sorts by time)' },
+    { flag: '--agent <name>', about: 'Name of the agent (default: program)' },
+    jsonOption,
+  ],
+  rest: '-- <program> [arguments]',
+  examples: ['record -- node agent.js', 'record --dir recordings/inbox --agent refund -- node agent.js --order A1'],
+  async run(given, screen) {
+    const { rest = [] } = given
+    if (rest.length === 0)
+      throw usage(recordCommand, 'HARVEST_CLI_ARGUMENT', 'harvest record needs a program behind --')
+    const dir = resolve(given.value('dir') ?? join('recordings', 'inbox'))
+    const id = checkedId(given.value('id') ?? newId())
+    const path = join(dir, `${id}.tape.jsonl`)
+    if (existsSync(path)) throw taken(path)
+    const command = toRecorded(rest)
+    const ended = await runProgram(
+      { argv: rest[0] === process.execPath ? ['node', ...rest.slice(1)] : rest, cwd: process.cwd() },
+      {
+        preload: 'record/register.js',
+        env: {
+          VITEST_HARVEST_DIR: dir,
+          VITEST_HARVEST_ID: id,
+          VITEST_HARVEST_AGENT: given.value('agent') ?? 'program',
+          VITEST_HARVEST_COMMAND: JSON.stringify(command),
+        },
+        output: given.has('json') ? 'stderr' : 'inherit',
+      },
+    )
+    const tape = readTape(written(path, ended))
+    if (given.has('json')) screen.json({ tape: path, ...facts(tape), exitCode: ended.code })
+    else screen.note(said(tape, path))
+    // A program that ended well and left half a tape has not been recorded.
+    return ended.code === 0 && tape.close === undefined ? exit.tape : ended.code
+  },
+}
+
+function facts(tape: Tape): { id: string; steps: number; closed: boolean; incomplete?: string } {
+  const { close, header } = tape
+  const incomplete = close?.incomplete === undefined ? {} : { incomplete: close.incomplete }
+  return { id: header.id, steps: stepsOf(tape).length, closed: close !== undefined, ...incomplete }
+}
+
+function said(tape: Tape, path: string): string {
+  const { close } = tape
+  const count = stepsOf(tape).length
+  const end =
+    close === undefined ? 'truncated: the program ended before the tape was closed' : describeOutcome(close.outcome)
+  const unrecorded = (close?.unrecorded ?? []).map((what) => `not recorded: ${what}`)
+  const incomplete = close?.incomplete === undefined ? [] : [`incomplete: ${close.incomplete}`]
+  const next = close === undefined ? [] : [`→ to run it again from the tape: harvest replay ${path}`]
+  return [
+    `harvest: ${count} step${count === 1 ? '' : 's'}, ${end} → ${path}`,
+    ...unrecorded,
+    ...incomplete,
+    ...next,
+  ].join('\n')
+}
+
+function written(path: string, { code, signal }: Ended): string {
+  if (existsSync(path)) return path
+  throw new HarvestError('HARVEST_CLI_NOT_RECORDED', {
+    what: 'The program ended and left no tape',
+    where: { expected: path, program: signal === null ? `exit code ${code}` : `ended by ${signal}` },
+    why: 'Only a program that Node runs can be recorded, and it must get as far as its first line.',
+    fix: ['harvest record -- node agent.js'],
+  })
+}
+
+function checkedId(id: string): string {
+  if (/^[A-Za-z0-9][\w.-]{0,99}$/.test(id) && !id.includes('..')) return id
+  throw new HarvestError('HARVEST_CLI_OPTION', {
+    what: 'The name of the tape cannot be the name of a file',
+    where: { id: JSON.stringify(id) },
+    fix: ['use letters, digits, dots, dashes and underscores, at most 100: --id refund-100x'],
+  })
+}
+
+function taken(path: string): HarvestError {
+  return new HarvestError('HARVEST_CLI_TAKEN', {
+    what: 'There is already a tape of this name, and a tape is never overwritten',
+    where: { tape: path },
+    fix: ['give another --id, or none for a new one'],
+  })
+}
+
+/** Sorts by time, safe as a file name: `20261121-130501-x7k2p9`. */
+function newId(): string {
+  const [day = '', time = ''] = new Date()
+    .toISOString()
+    .replace(/[-:]|\.\d+Z$/g, '')
+    .split('T')
+  const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+  return `${day}-${time}-${[...randomBytes(6)].map((byte) => alphabet[byte & 31]).join('')}`
+}

@@ -1,0 +1,88 @@
+import { neutral, neutralLine } from '../../errors/index.ts'
+import { type Drift, driftClasses, type ServeRung, serveRungs } from '../../replay/index.ts'
+import { readTape, type Tape } from '../../tape/index.ts'
+import { type CommandSpec, type Given, jsonOption } from '../command.ts'
+import { exit } from '../exit.ts'
+import { findTapeFile } from '../find.ts'
+import { usage } from '../parse.ts'
+import { exitCodes } from '../receipt.ts'
+import { type Replayed, replay, replayOptions } from '../replaying.ts'
+import type { Screen } from '../screen.ts'
+
+/** Runs the program or agent of a tape again: every answer it gets is the recorded one. */
+export const replayCommand: CommandSpec = {
+  name: 'replay',
+  args: '<tape>',
+  about: 'Run the program or agent of a tape again, from the tape',
+  options: [
+    ...replayOptions,
+    { flag: '--serve <rung>', about: `How far a request may differ: ${serveRungs.join(', ')} (default: reworded)` },
+    jsonOption,
+  ],
+  rest: '[-- <program> [arguments]]',
+  examples: [
+    'replay recordings/inbox/refund-100x.tape.jsonl',
+    'replay refund-100x -- node agent.js --verbose',
+    'replay refund-100x --agent ./src/refund-agent.ts#refundAgent',
+  ],
+  async run(given, screen) {
+    const isJson = given.has('json')
+    const tape = readTape(findTapeFile(given.args[0] ?? ''))
+    const serve = rungOf(given)
+    const replayed = await replay(tape, given, {
+      command: replayCommand,
+      options: serve === undefined ? {} : { serve },
+      output: isJson ? 'stderr' : 'inherit',
+    })
+    const held = replayed.report.problems.length === 0 && exitCodes(tape, replayed)?.isEqual !== false
+    if (isJson) screen.json({ tape: tape.source, held, exitCode: replayed.ended.code, ...replayed.report })
+    else print(tape, replayed, held, screen)
+    return held ? exit.ok : exit.divergence
+  },
+}
+
+function rungOf(given: Given): ServeRung | undefined {
+  const value = given.value('serve')
+  const rung = serveRungs.find((one) => one === value)
+  if (value === undefined || rung !== undefined) return rung
+  throw usage(replayCommand, 'HARVEST_CLI_OPTION', `--serve cannot be '${neutralLine(value, 40)}'`, [
+    `one of: ${serveRungs.join(', ')}`,
+  ])
+}
+
+// On stderr: stdout belongs to the program.
+function print(tape: Tape, replayed: Replayed, held: boolean, screen: Screen): void {
+  const { report } = replayed
+  const { served, recorded, outcomeEqual } = report.receipt
+  for (const { message } of report.problems) screen.note(`\n${messageLines(message)}`)
+  if (report.problems.length > 0) screen.note('')
+  const drift = driftLine(report.drift)
+  const codes = exitCodes(tape, replayed)
+  const facts = [
+    `${served} of ${recorded} steps served`,
+    ...(drift === '' ? [] : [`drift: ${drift}`]),
+    ...report.escapes.map(({ kind, target, allowed }) =>
+      neutralLine(`escape${allowed ? ' (allowed)' : ''}: ${kind} ${target}`),
+    ),
+    ...(report.ranForReal.length === 0 ? [] : [`ran for real: ${neutralLine(report.ranForReal.join(', '))}`]),
+    ...(codes === undefined || codes.isEqual ? [] : [`exit code ${codes.replayed}, recorded ${codes.recorded}`]),
+    ...(codes !== undefined || outcomeEqual || tape.close === undefined
+      ? []
+      : ['the agent answered otherwise than recorded']),
+  ]
+  screen.note(`harvest: ${held ? 'replayed' : 'diverged from'} ${neutralLine(tape.header.id)}: ${facts.join('; ')}`)
+}
+
+/** A laid-out message of another process, line by line: its layout is ours, texts in it are not. */
+export function messageLines(message: string): string {
+  return message.split('\n').map(neutral).join('\n')
+}
+
+/** `3 messages, 1 params`. */
+export function driftLine(drift: readonly Drift[]): string {
+  return driftClasses
+    .map((name) => [name, drift.filter((one) => one.class === name).length] as const)
+    .filter(([, count]) => count > 0)
+    .map(([name, count]) => `${count} ${name}`)
+    .join(', ')
+}

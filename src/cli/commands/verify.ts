@@ -1,0 +1,46 @@
+import { neutralLine } from '../../errors/index.ts'
+import { readTape, requireClosed } from '../../tape/index.ts'
+import { type CommandSpec, jsonOption } from '../command.ts'
+import { exit } from '../exit.ts'
+import { findTapeFile } from '../find.ts'
+import { receiptRows } from '../receipt.ts'
+import { replay, replayOptions } from '../replaying.ts'
+import { table } from '../screen.ts'
+import { driftLine, messageLines } from './replay.ts'
+
+/** Runs a tape and demands that nothing at all differs. */
+export const verifyCommand: CommandSpec = {
+  name: 'verify',
+  args: '<tape>',
+  about: 'Run a tape and demand that every byte, read, answer and exit code is the recorded one',
+  options: [...replayOptions, jsonOption],
+  rest: '[-- <program> [arguments]]',
+  examples: [
+    'verify recordings/inbox/refund-100x.tape.jsonl',
+    'verify refund-100x --agent ./src/refund-agent.ts#refundAgent',
+  ],
+  async run(given, screen) {
+    const tape = requireClosed(readTape(findTapeFile(given.args[0] ?? '')))
+    screen.progress(`replaying ${neutralLine(tape.header.id)}`)
+    const replayed = await replay(tape, given, { command: verifyCommand, options: { strict: true }, output: 'capture' })
+    const { report } = replayed
+    const rows = receiptRows(tape, replayed)
+    const isExact = rows.every(({ isEqual }) => isEqual) && report.drift.length === 0
+    if (given.has('json')) {
+      screen.json({ tape: tape.source, exact: isExact, rows, ...report })
+      return isExact ? exit.ok : exit.divergence
+    }
+    const head = ['', 'recorded', 'replayed', ''].map((cell) => screen.paint('dim', cell))
+    const lines = rows.map(({ what, recorded, replayed: live, isEqual }) => [
+      what,
+      recorded,
+      live,
+      isEqual ? screen.paint('green', '✓') : screen.paint('red', '✗'),
+    ])
+    screen.line(table([head, ...lines], [1, 2]))
+    if (report.drift.length > 0) screen.line(`\ndrift: ${driftLine(report.drift)}`)
+    for (const { message } of report.problems) screen.line(`\n${messageLines(message)}`)
+    screen.line(`\n${neutralLine(tape.header.id)}: ${isExact ? 'bit-exact' : 'not bit-exact'}`)
+    return isExact ? exit.ok : exit.divergence
+  },
+}

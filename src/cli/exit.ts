@@ -1,0 +1,41 @@
+import { HarvestError } from '../errors/index.ts'
+
+/** What the `harvest` command answers to its shell. */
+export const exit = {
+  ok: 0,
+  /** The agent did something else than its tape says. */
+  divergence: 1,
+  /** Wrong arguments, a missing file, a setting that cannot be. */
+  usage: 2,
+  /** The tape is damaged, truncated, of another format or was changed after it was written. */
+  tape: 3,
+  /** The tape was made by other code or other models, and nobody said that this is fine. */
+  crossVersion: 4,
+  /** A mistake of ours. */
+  internal: 101,
+} as const
+
+export type ExitCode = (typeof exit)[keyof typeof exit]
+
+/** The exit code an error stands for; anything that is not a {@link HarvestError} is a mistake of ours. */
+export function exitCodeOf(error: unknown): ExitCode {
+  if (!HarvestError.is(error)) return exit.internal
+  const [, code] = rows.find(([pattern]) => pattern.test(error.code)) ?? [undefined, exit.internal]
+  return code
+}
+
+// The first row that fits counts. A code no row knows is a mistake of ours; a test reads every code of the sources.
+const rows: readonly (readonly [RegExp, ExitCode])[] = [
+  [
+    /^HARVEST_(DIVERGENCE|AMBIGUOUS|ORDER|UNUSED|ESCAPE|DRIFT|CLOCK_SPIN|AGENT_HANGS|RUN_ABORTED|VERIFY)$/,
+    exit.divergence,
+  ],
+  [/^HARVEST_TAPE_EXHAUSTED$/, exit.divergence],
+  [/^HARVEST_CROSS_VERSION$/, exit.crossVersion],
+  [/^HARVEST_TAPE_(EMPTY|LINE|TAMPERED|TRUNCATED|UNREADABLE|VALUE|VERSION)$/, exit.tape],
+  [/^HARVEST_TAPE_(MISSING|WRITE|OBSOLETE|FUNCTION|TAKEN|AMBIGUOUS)$/, exit.usage],
+  [
+    /^HARVEST_(AGENT|BASELINE|CASE|CLI|GIT|MATCH|NO|OPTION|PROMOTE|RECORDER|RECORDING|REPLAY|STORE|UPDATE|VITEST)(_|$)/,
+    exit.usage,
+  ],
+]

@@ -1,0 +1,5 @@
+import { resolve } from 'node:path'
+
+export function findTapeFile(word: string): string {
+  return resolve(word)
+}

@@ -1,0 +1,141 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { constants } from 'node:os'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { HarvestError, neutralLine } from '../errors/index.ts'
+import type { TapeHeader } from '../tape/types.ts'
+
+/** A command line and where it runs. */
+export interface Program {
+  readonly argv: readonly string[]
+  /** Absolute. */
+  readonly cwd: string
+}
+
+export interface RunOptions {
+  /** Built module of this package that is loaded before the program, such as `record/register.js`. */
+  readonly preload?: string
+  readonly env: Readonly<Record<string, string>>
+  /** `inherit`: the program writes to our stdout. `stderr`: its stdout goes to our stderr, because ours carries JSON. `capture`: nothing is shown. */
+  readonly output: 'inherit' | 'stderr' | 'capture'
+}
+
+export interface Ended {
+  /** Exit code as a shell sees it: 128 and the signal's number when one ended it. */
+  readonly code: number
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/**
+ * Runs a program to its end. `node` is the Node that runs us.
+ *
+ * @throws HarvestError `HARVEST_CLI_PROGRAM` when it cannot be started
+ */
+export async function runProgram({ argv, cwd }: Program, { preload, env, output }: RunOptions): Promise<Ended> {
+  const [program = '', ...args] = argv
+  const out = { inherit: 'inherit', stderr: 2, capture: 'pipe' } as const
+  const err = output === 'capture' ? 'pipe' : 'inherit'
+  const child = spawn(program === 'node' ? process.execPath : program, args, {
+    cwd,
+    stdio: ['inherit', out[output], err],
+    env: { ...process.env, ...env, ...(preload === undefined ? {} : { NODE_OPTIONS: withPreload(preload) }) },
+  })
+  const captured = { stdout: [] as Buffer[], stderr: [] as Buffer[] }
+  child.stdout?.on('data', (chunk: Buffer) => captured.stdout.push(chunk))
+  child.stderr?.on('data', (chunk: Buffer) => captured.stderr.push(chunk))
+  const release = forwardSignals((signal) => child.kill(signal))
+  try {
+    const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((ended, failed) => {
+      child.once('error', failed)
+      child.once('close', (...how) => ended(how))
+    })
+    return {
+      code: code ?? 128 + signalNumber(signal),
+      signal,
+      stdout: Buffer.concat(captured.stdout).toString(),
+      stderr: Buffer.concat(captured.stderr).toString(),
+    }
+  } catch (cause) {
+    throw cannotStart(program, cwd, cause)
+  } finally {
+    release()
+  }
+}
+
+/** The folder recorded working directories are relative to: the repository's, else the current one. */
+export function projectRoot(from = process.cwd()): string {
+  for (let folder = from; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, '.git'))) return folder
+    if (folder === dirname(folder)) return from
+  }
+}
+
+/** A command line as it is written into a tape: no path of this machine in it. */
+export function toRecorded(argv: readonly string[], cwd = process.cwd()): NonNullable<TapeHeader['command']> {
+  const inside = (word: string): string => {
+    const path = isAbsolute(word) ? relative(cwd, word) : word
+    return path.startsWith(`..${sep}`) || isAbsolute(path) ? word : path
+  }
+  const [program = '', ...args] = argv
+  const isNode = program === process.execPath || /^node(\.exe)?$/i.test(program)
+  return { argv: [isNode ? 'node' : inside(program), ...args.map(inside)], cwd: relative(projectRoot(cwd), cwd) || '.' }
+}
+
+/**
+ * The command line of a tape, ready to run. A tape is data from elsewhere: only `node` with a script inside this project
+ * is run unasked, anything else has to be typed.
+ *
+ * @throws HarvestError `HARVEST_CLI_PROGRAM_UNASKED`
+ */
+export function fromRecorded({ argv, cwd }: NonNullable<TapeHeader['command']>, retype: string): Program {
+  const root = projectRoot()
+  const folder = resolve(root, cwd)
+  const [program, script, ...rest] = argv
+  const isInside = (path: string): boolean => path === root || path.startsWith(root + sep)
+  const isScript = script !== undefined && !script.startsWith('-') && isInside(resolve(folder, script))
+  if (program === 'node' && isScript && isInside(folder)) return { argv: ['node', script, ...rest], cwd: folder }
+  throw new HarvestError('HARVEST_CLI_PROGRAM_UNASKED', {
+    what: 'The command line of this tape is not run unasked',
+    where: { command: neutralLine(argv.join(' ')), folder: neutralLine(cwd) },
+    why: 'A tape is data and may come from elsewhere: unasked, harvest runs only `node` with a script inside this project.',
+    fix: [`if you trust it: ${retype} -- <the command above>`],
+  })
+}
+
+function withPreload(module: string): string {
+  // Quotes and spaces are percent-encoded in a file URL, which is how NODE_OPTIONS wants them.
+  const url = pathToFileURL(fileURLToPath(new URL(`../${module}`, import.meta.url))).href
+  return [process.env['NODE_OPTIONS'], `--import=${url}`].filter((part) => part !== undefined && part !== '').join(' ')
+}
+
+/** Ctrl-C reaches the program by itself, from the terminal; we only must not die before it. Others are sent on. */
+function forwardSignals(send: (signal: NodeJS.Signals) => void): () => void {
+  const interrupt = (): void => {}
+  const forward = (signal: NodeJS.Signals): void => send(signal)
+  process.on('SIGINT', interrupt)
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, forward)
+  return () => {
+    process.off('SIGINT', interrupt)
+    for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.off(signal, forward)
+  }
+}
+
+function signalNumber(signal: NodeJS.Signals | null): number {
+  return signal === null ? 0 : constants.signals[signal]
+}
+
+function cannotStart(program: string, cwd: string, cause: unknown): HarvestError {
+  const { code = 'unknown error' } = cause as NodeJS.ErrnoException
+  return new HarvestError(
+    'HARVEST_CLI_PROGRAM',
+    {
+      what: `The program could not be started: ${code}`,
+      where: { program: neutralLine(basename(program)), folder: cwd },
+      fix: ['check the spelling, and that the folder exists', 'for instance: harvest record -- node agent.js'],
+    },
+    { cause },
+  )
+}

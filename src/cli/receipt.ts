@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto'
+import type { Tape } from '../tape/index.ts'
+import type { Replayed } from './replaying.ts'
+
+/** One line of a receipt: what was compared, and both sides of it. */
+export interface ReceiptRow {
+  readonly what: string
+  readonly recorded: string
+  readonly replayed: string
+  readonly isEqual: boolean
+}
+
+/** The bit-exact comparison of a run with its tape: everything that can be counted or hashed. */
+export function receiptRows(tape: Tape, replayed: Replayed): readonly ReceiptRow[] {
+  const { receipt, escapes, problems, unused } = replayed.report
+  const { recorded, served, identical, relaxed, drawsServed, drawsMissed } = receipt
+  const draws = drawsServed + drawsMissed
+  return [
+    row('steps served', recorded, served),
+    row('request bodies and arguments, byte for byte', recorded, identical),
+    row('steps never asked for', 0, unused.length),
+    row('clock, random and id reads', draws, drawsServed),
+    row('answers out of recorded order', 0, relaxed),
+    row('escapes', 0, escapes.length),
+    row('problems', 0, problems.length),
+    ...(replayed.isProgram
+      ? programRows(tape, replayed)
+      : [row('answer of the agent equals', 'yes', receipt.outcomeEqual ? 'yes' : 'no')]),
+  ]
+}
+
+/** Exit codes of a program's tape and of its replay; `undefined` when the tape holds none. */
+export function exitCodes(tape: Tape, { ended, isProgram }: Replayed): ReceiptRow | undefined {
+  const outcome = tape.close?.outcome
+  if (!isProgram || outcome?.status !== 'exited') return undefined
+  return row('exit code', outcome.code ?? outcome.signal ?? 'none', ended.signal ?? ended.code)
+}
+
+function programRows(tape: Tape, replayed: Replayed): ReceiptRow[] {
+  const outcome = tape.close?.outcome
+  const codes = exitCodes(tape, replayed)
+  if (outcome?.status !== 'exited' || codes === undefined) return []
+  const { stdout, stderr } = replayed.ended
+  return [
+    codes,
+    ...(outcome.stdout === undefined ? [] : [row('stdout', sha256(outcome.stdout), sha256(stdout))]),
+    ...(outcome.stderr === undefined ? [] : [row('stderr', sha256(outcome.stderr), sha256(stderr))]),
+  ]
+}
+
+function row(what: string, recorded: string | number, replayed: string | number): ReceiptRow {
+  return { what, recorded: `${recorded}`, replayed: `${replayed}`, isEqual: recorded === replayed }
+}
+
+function sha256(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
+}

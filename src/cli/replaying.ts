@@ -1,0 +1,121 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { HarvestError } from '../errors/index.ts'
+import type { ReplayOptions } from '../replay/index.ts'
+import type { Tape } from '../tape/index.ts'
+import type { CommandSpec, Given, OptionSpec } from './command.ts'
+import { usage } from './parse.ts'
+import { type Ended, fromRecorded, type Program, type RunOptions, runProgram } from './program.ts'
+import { type FailedReport, isFailed, type ReplayReport, variables } from './report.ts'
+
+/** Options of every command that runs a tape. */
+export const replayOptions: readonly OptionSpec[] = [
+  { flag: '--agent <file#export>', about: 'The agent of a tape that recorder.run made' },
+  {
+    flag: '--allow <escape>',
+    about: 'Let something reach the world, such as "socket 127.0.0.1:5432"; may be repeated',
+    many: true,
+  },
+]
+
+/** One replay in a process of its own. */
+export interface Replayed {
+  readonly report: ReplayReport
+  readonly ended: Ended
+  /** The tape is of a whole program: exit code and output belong to its outcome. */
+  readonly isProgram: boolean
+}
+
+/**
+ * Runs the program or agent of a tape again, from the tape.
+ *
+ */
+export async function replay(
+  tape: Tape,
+  given: Given,
+  {
+    command,
+    options,
+    output,
+  }: { readonly command: CommandSpec; readonly options: ReplayOptions; readonly output: RunOptions['output'] },
+): Promise<Replayed> {
+  const { program, isProgram, preload, agent } = target(tape, given, command)
+  const folder = mkdtempSync(join(tmpdir(), 'harvest-replay-'))
+  const file = join(folder, 'report.json')
+  const allow = given.values('allow')
+  try {
+    const ended = await runProgram(program, {
+      ...(preload === undefined ? {} : { preload }),
+      env: {
+        [variables.tape]: tape.source,
+        [variables.report]: file,
+        [variables.options]: JSON.stringify({ ...options, ...(allow.length > 0 ? { allow } : {}) }),
+        ...(agent === undefined ? {} : { [variables.agent]: agent }),
+      },
+      output,
+    })
+    return { report: readReport(file, ended), ended, isProgram }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+interface Target {
+  readonly program: Program
+  readonly isProgram: boolean
+  readonly preload?: string
+  readonly agent?: string
+}
+
+function target({ header }: Tape, given: Given, command: CommandSpec): Target {
+  const agent = given.value('agent')
+  const { rest } = given
+  if (agent !== undefined && rest !== undefined) {
+    throw usage(command, 'HARVEST_CLI_ARGUMENT', 'a tape is run with --agent or with a program behind --, not both')
+  }
+  if (rest !== undefined && rest.length === 0)
+    throw usage(command, 'HARVEST_CLI_ARGUMENT', 'there is no program behind --')
+  const preload = 'replay/register.js'
+  if (rest !== undefined) return { program: { argv: rest, cwd: process.cwd() }, isProgram: true, preload }
+  if (agent !== undefined) {
+    const runner = fileURLToPath(new URL('./replay-agent.js', import.meta.url))
+    return { program: { argv: ['node', runner], cwd: process.cwd() }, isProgram: false, agent }
+  }
+  if (header.command !== undefined) {
+    return {
+      program: fromRecorded(header.command, `harvest ${command.name} ${given.args[0]}`),
+      isProgram: true,
+      preload,
+    }
+  }
+  throw new HarvestError('HARVEST_CLI_AGENT', {
+    what: 'This tape does not say what to run',
+    where: { tape: header.id, agent: header.agent },
+    why: 'It was made by recorder.run inside a program; only tapes of `harvest record` carry a command line.',
+    fix: [
+      `harvest ${command.name} ${given.args[0]} --agent ./src/agent.ts#${/^\w+$/.test(header.agent) ? header.agent : 'agent'}`,
+    ],
+  })
+}
+
+function readReport(file: string, { code, signal, stderr }: Ended): ReplayReport {
+  let report: ReplayReport | FailedReport
+  try {
+    report = JSON.parse(readFileSync(file, 'utf8')) as ReplayReport | FailedReport
+  } catch (cause) {
+    throw new HarvestError(
+      'HARVEST_CLI_NO_REPORT',
+      {
+        what: 'The program ended before its replay could report',
+        where: { program: signal === null ? `exit code ${code}` : `ended by ${signal}` },
+        ...(stderr === '' ? {} : { detail: stderr }),
+        why: 'Only a program that Node runs can be replayed, and it must get as far as its first line.',
+      },
+      { cause },
+    )
+  }
+  if (isFailed(report)) throw new HarvestError(report.failed.code, report.failed.facts)
+  return report
+}

@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { built } from '../support/built.ts'
+
+export interface Answered {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs the built `harvest` command in a process of its own, as a shell without a terminal would. */
+export function harvest(
+  args: readonly string[],
+  options: { cwd?: string; env?: Record<string, string> } = {},
+): Promise<Answered> {
+  return run(process.execPath, [built('cli/main.js'), ...args], options)
+}
+
+export async function run(
+  program: string,
+  args: readonly string[],
+  { cwd = process.cwd(), env = {} }: { cwd?: string; env?: Record<string, string> } = {},
+): Promise<Answered> {
+  // What Vitest tells its workers is not for programs that a user would start.
+  const own = Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_OPTIONS|NODE_V8|FORCE_COLOR)/.test(name))
+  const child = spawn(program, args, {
+    cwd,
+    env: { ...Object.fromEntries(own), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const text = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].setEncoding('utf8').on('data', (chunk: string) => (text[name] += chunk))
+  const code = await new Promise<number | null>((ended, failed) => child.once('error', failed).once('close', ended))
+  return { code, ...text }
+}
+
+/** An empty folder that is gone after the test. */
+export function scratch(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'harvest-cli-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}

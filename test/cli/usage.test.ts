@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest'
+import { harvest } from './harvest.ts'
+
+describe('a command line that is wrong', () => {
+  it('a mistyped command is refused, with the one that was meant', async () => {
+    const { code, stdout, stderr } = await harvest(['recrd', '--', 'node', 'agent.js'])
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain("harvest has no command 'recrd'")
+    expect(stderr).toContain('→ did you mean: harvest record')
+  })
+
+  it.each([
+    ['a mistyped option', ['record', '--dirr', 'x', '--', 'node', 'a.js'], '→ did you mean: --dir'],
+    ['an option of another command', ['show', '--dir', 'x', 'y'], "harvest show has no option '--dir'"],
+    ['a negated option', ['show', '--no-json', 'x'], "harvest show has no option '--no-json'"],
+    ['a dotted option', ['show', '--json.x', 'y'], "harvest show has no option '--json.x'"],
+    ['an option that is a trap', ['show', '--__proto__=1', 'x'], "harvest show has no option '--__proto__'"],
+    ['an unknown letter', ['show', '-j', 'x'], "harvest show has no option '-j'"],
+    ['an option without its value', ['record', '--dir', '--', 'node', 'a.js'], '--dir was given without a value'],
+    ['an option twice', ['record', '--id', 'a', '--id', 'b', '--', 'node', 'a.js'], '--id was given more than once'],
+    ['a value where none belongs', ['show', '--json=1', 'x'], '--json takes no value'],
+    ['a missing argument', ['show'], 'harvest show needs <tape>'],
+    ['one argument too many', ['show', 'a', 'b'], "does not know what to do with 'b'"],
+    [
+      'a program without the dashes',
+      ['record', 'node', 'a.js'],
+      '→ put -- before the program: harvest record -- node a.js',
+    ],
+    ['no program', ['record', '--'], 'harvest record needs a program behind --'],
+    ['dashes where none belong', ['show', 'x', '--', 'y'], 'harvest show takes nothing behind --'],
+    ['a name that is no file name', ['record', '--id', '../x', '--', 'node', 'a.js'], 'cannot be the name of a file'],
+    ['an agent and a program', ['replay', 'x', '--agent', 'a#b', '--', 'node'], 'There is no tape'],
+  ])('%s is refused with exit code 2', async (_, args, message) => {
+    const { code, stdout, stderr } = await harvest(args)
+    expect(stderr).toContain(message)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  })
+
+  it('the answer to a mistake says what to do', async () => {
+    const { stderr } = await harvest(['show', '--jsn', 'x'])
+    expect(stderr).toMatchInlineSnapshot(`
+      "harvest show has no option '--jsn'
+
+        options  --json, --help, -h
+
+      An option that is not known is refused, so that a typo never changes what is run.
+      → did you mean: --json
+      → for all of them: harvest show --help
+      (HARVEST_CLI_OPTION)
+      "
+    `)
+  })
+
+  it('with --json the mistake is JSON on stdout', async () => {
+    const { code, stdout, stderr } = await harvest(['show', '--json', 'nowhere.tape.jsonl'])
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'HARVEST_TAPE_MISSING' } })
+    expect({ code, stderr }).toEqual({ code: 2, stderr: '' })
+  })
+})
+
+describe('help', () => {
+  it('names every command', async () => {
+    const { code, stdout } = await harvest(['--help'])
+    expect(code).toBe(0)
+    expect(stdout).toMatchInlineSnapshot(`
+      "harvest/0.1.0
+
+      Usage:
+        $ harvest <command> [options]
+
+      Commands:
+        record         Run a Node program and record it; its exit code is passed on
+        replay <tape>  Run the program or agent of a tape again, from the tape
+        verify <tape>  Run a tape and demand that every byte, read, answer and exit code is the recorded one
+        show <tape>    Print what a tape holds: its steps, tool calls and outcome
+        test           Run Vitest; also understands --update-recordings[=new|all|none]
+
+      Options:
+        -h, --help     Display this message 
+        -v, --version  Display version number 
+      "
+    `)
+  })
+
+  it('without a command is the same', async () => {
+    expect(await harvest([])).toEqual(await harvest(['--help']))
+  })
+
+  it.each(['record', 'replay', 'verify', 'show', 'test'])('of harvest %s has an example and --json', async (name) => {
+    const { code, stdout } = await harvest([name, '--help'])
+    expect(code).toBe(0)
+    expect(stdout).toContain(`$ harvest ${name} `)
+    expect(stdout).toContain('Examples:')
+    expect(stdout).toContain('--json')
+  })
+
+  it('has no colour where there is no terminal', async () => {
+    const { stdout } = await harvest(['--help'])
+    expect(stdout).not.toContain('\u001b')
+  })
+
+  it('--version says the version of package.json', async () => {
+    const { stdout } = await harvest(['--version'])
+    expect(stdout).toMatch(/^harvest\/0\.1\.0 /)
+  })
+})
