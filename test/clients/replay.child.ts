@@ -2,7 +2,8 @@
 import { reached } from '../../fixtures/child/reached.ts'
 import { answerParent } from '../../fixtures/child/answer.ts'
 import { loadAgent, type AgentInput } from '../../fixtures/agents/index.ts'
-import { installReplay, type Receipt, replayTape } from '../../src/replay/index.ts'
+import { installReplay, replayTape } from '../../src/replay/index.ts'
+import type { Receipt } from '../../src/replay/types.ts'
 import { readTape } from '../../src/tape/index.ts'
 
 export interface ReplayJob {

@@ -34,8 +34,6 @@ export async function openBefore(base: Omit<Target, 'pool' | 'agent' | 'session'
   return target
 }
 
-// Bound when this module loads, before anything is patched.
-const early = { connect, execFileSync, lookup, request, spawn }
 const url = ({ port }: Target): string => `http://127.0.0.1:${port}/`
 const touch = ({ marker }: Target): string => `require('node:fs').writeFileSync(${JSON.stringify(marker)}, '')`
 
@@ -47,23 +45,23 @@ export const attempts: Readonly<Record<string, (target: Target) => unknown>> = {
   'undici.request to a new origin': async ({ port }) => (await undiciRequest(`http://localhost:${port}/`)).body.text(),
   'a request through an undici pool opened before': async ({ pool }) =>
     (await pool.request({ path: '/', method: 'GET' })).body.text(),
-  'http.request bound early': (target) => answered(early.request(url(target), { agent: false }).end()),
-  'net.connect bound early': ({ port }) => opened(early.connect(port, '127.0.0.1')),
+  'http.request bound early': (target) => answered(request(url(target), { agent: false }).end()),
+  'net.connect bound early': ({ port }) => opened(connect(port, '127.0.0.1')),
   'tls.connect': ({ port }) => opened(tls.connect(port, '127.0.0.1', { rejectUnauthorized: false })),
   'http2.connect': ({ h2Port }) => h2Answer(http2.connect(`http://127.0.0.1:${h2Port}`).request({ ':path': '/' })),
   'a request on an http2 session opened before': ({ session }) => h2Answer(session.request({ ':path': '/' })),
-  'a unix socket': ({ socketPath }) => opened(early.connect(socketPath)),
-  'dns.lookup bound early': () => called((done) => early.lookup('localhost', done)),
+  'a unix socket': ({ socketPath }) => opened(connect(socketPath)),
+  'dns.lookup bound early': () => called((done) => lookup('localhost', done)),
   'dns.promises.lookup': () => dns.promises.lookup('localhost'),
   'dns.resolve4': () => called((done) => dns.resolve4('localhost', done)),
   'a dns.Resolver': () => called((done) => new dns.Resolver().resolve4('localhost', done)),
   'a UDP datagram': ({ udpPort }) => called((done) => createSocket('udp4').send('x', udpPort, '127.0.0.1', done)),
-  'spawn bound early': (target) => exited(early.spawn(process.execPath, ['-e', touch(target)])),
+  'spawn bound early': (target) => exited(spawn(process.execPath, ['-e', touch(target)])),
   exec: (target) => called((done) => exec(`touch ${target.marker}`, done)),
   fork: (target) => exited(fork('/dev/stdin', [target.marker])),
   spawnSync: (target) => spawnSync('touch', [target.marker]).status,
   execSync: (target) => execSync(`touch ${target.marker}`),
-  'execFileSync bound early': (target) => early.execFileSync('touch', [target.marker]),
+  'execFileSync bound early': (target) => execFileSync('touch', [target.marker]),
   'a Worker': (target) => exited(new Worker(touch(target), { eval: true })),
   'a WebSocket': ({ port }) => socketOpened(new WebSocket(`ws://127.0.0.1:${port}`)),
 }

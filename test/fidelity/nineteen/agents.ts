@@ -58,6 +58,20 @@ export async function twoOrders(
   return Object.fromEntries(await Promise.all(answers))
 }
 
+/** Asks the model one thing after the other. */
+export async function askInTurn(
+  { base }: Base,
+  questions: readonly string[] = ['reserve it', 'charge it'],
+): Promise<unknown> {
+  const client = new OpenAI({ apiKey: 'test-key', baseURL: `${base}/v1`, maxRetries: 0 })
+  const answers: unknown[] = []
+  for (const content of questions) {
+    const { choices } = await client.chat.completions.create({ model: 'm', messages: [{ role: 'user', content }] })
+    answers.push(choices[0]?.message.content)
+  }
+  return answers
+}
+
 /** Calls named tools one after the other. */
 export async function callInTurn({ base }: Base, names: readonly string[] = ['reserve', 'charge']): Promise<unknown> {
   const answers: unknown[] = []

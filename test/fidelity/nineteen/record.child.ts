@@ -21,6 +21,7 @@ answerParent(
       chat: () => agents.chat(input),
       twoOrders: () => agents.twoOrders(input),
       oneOrder: () => agents.twoOrders(input, ['order 12']),
+      askInTurn: () => agents.askInTurn(input),
       callInTurn: () => agents.callInTurn(input),
       thrice: () => agents.thrice(input),
       threeAtOnce: () => agents.threeAtOnce(input),
