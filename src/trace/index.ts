@@ -1,0 +1,19 @@
+export { baselinePath, parseBaseline, renderBaseline } from './baseline.ts'
+export { parseCall, renderCall } from './call-text.ts'
+export { compareTraces, type TraceComparison } from './compare.ts'
+export type { TraceDifference } from './differences.ts'
+export { mergeBaseline } from './merge.ts'
+export { matchOutcome, type OutcomeMatch } from './outcome.ts'
+export { traceOf } from './trace-of.ts'
+export {
+  type ArgsMode,
+  type ArgsRule,
+  argsModes,
+  type ExpectedCall,
+  type ExpectedTrace,
+  type MatchOptions,
+  type Trace,
+  type TraceCall,
+  type TraceMode,
+  traceModes,
+} from './types.ts'

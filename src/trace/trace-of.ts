@@ -1,0 +1,83 @@
+import { readMcpCall } from '../providers/index.ts'
+import type { CallEvent, ExchangeEvent, TapeEvent } from '../tape/types.ts'
+import { decidedCalls } from './decided.ts'
+import { layered } from './layers.ts'
+import type { Trace, TraceCall } from './types.ts'
+
+/** A call with the span it took in the run's one order of moments. */
+export interface PlacedCall {
+  readonly call: TraceCall
+  readonly issued: number
+  /** `Infinity`: it never got an answer. */
+  readonly settled: number
+  /** `n` of the model exchange that asked for it; a number of its own below 0 when none did. */
+  readonly group: number
+}
+
+/** A call that really ran: a wrapped function, or a message to an MCP server. */
+export interface ExecutedCall extends Omit<PlacedCall, 'group'> {
+  readonly mcp: boolean
+}
+
+/**
+ * Reads the tool calls of a run, with their causal order.
+ *
+ * Counted are wrapped tools and retrievals, calls to MCP servers, and calls a model asked for that neither of those
+ * accounts for, provided the run went on to answer them (or wraps no tool at all: then the decision is all there is).
+ * Calls inside another tool call belong to it and are not listed; tools the provider runs itself are not either.
+ *
+ * One call comes before another when it was settled before the other was issued, except that calls asked for by one
+ * model response are concurrent, in whatever order the agent ran them.
+ *
+ * @param events - events of a tape or of a replay, bodies resolved; in any order
+ * @see A. Mazurkiewicz, Concurrent program schemes and their interpretations (1977); P. Cartier and D. Foata,
+ *   Problèmes combinatoires de commutation et réarrangements (1969), for the layers
+ */
+export function traceOf(events: readonly TapeEvent[]): Trace {
+  const inOrder = [...events].sort((a, b) => a.n - b.n)
+  const isInside = insideTool(inOrder)
+  const steps = inOrder.filter((event): event is ExchangeEvent | CallEvent => isStep(event))
+  const executed = steps.flatMap((step) => executedCall(step) ?? []).filter(({ call }) => !isInside(call.n))
+  const wrapsTools = steps.some((step) => step.kind === 'tool' || (step.kind === 'exchange' && readMcpCall(step) !== undefined))
+  const exchanges = steps.filter((step) => step.kind === 'exchange').filter((step) => !isInside(step.n))
+  return { layers: layered(decidedCalls(exchanges, executed, wrapsTools)) }
+}
+
+function isStep(event: TapeEvent): boolean {
+  return event.kind === 'exchange' || event.kind === 'tool' || event.kind === 'retrieval'
+}
+
+function executedCall(step: ExchangeEvent | CallEvent): ExecutedCall | undefined {
+  const { n } = step
+  const site = step.site === undefined ? {} : { site: step.site }
+  if (step.kind !== 'exchange') {
+    const { name, args, settled } = step
+    return { call: { name, args, n, ...site }, issued: n, settled: settled?.[0] ?? Infinity, mcp: false }
+  }
+  const asked = readMcpCall(step)
+  if (asked === undefined) return undefined
+  const { name, args } = asked
+  return { call: { name, args, n, ...site }, issued: n, settled: settledAt(step), mcp: true }
+}
+
+/**
+ * When an exchange was over for the agent: with the last bytes that arrived. Agents act on those; the end of the
+ * body is often only seen later.
+ */
+export function settledAt({ response, error, aborted }: ExchangeEvent): number {
+  const lastChunk = response?.chunks.at(-1)
+  return lastChunk?.[0] ?? response?.end?.[0] ?? error?.moment[0] ?? aborted?.[0] ?? Infinity
+}
+
+/** Tells by `n` whether an event happened inside a tool or retrieval call, however deep. */
+function insideTool(events: readonly TapeEvent[]): (n: number) => boolean {
+  const byNumber = new Map(events.map((event) => [event.n, event]))
+  const known = new Map<number, boolean>()
+  // In order of `n`, and only towards smaller numbers: a parent is always known before its children.
+  for (const { n, in: parentNumber } of events) {
+    const parent = parentNumber === undefined || parentNumber >= n ? undefined : byNumber.get(parentNumber)
+    const isTool = parent?.kind === 'tool' || parent?.kind === 'retrieval'
+    known.set(n, parent !== undefined && (isTool || known.get(parent.n) === true))
+  }
+  return (n) => known.get(n) === true
+}
