@@ -1,0 +1,35 @@
+import { tool } from '../../src/record/index.ts'
+
+interface Ticket {
+  readonly order: string
+  readonly provider: string
+}
+interface Reply {
+  readonly choices: readonly { readonly message: { readonly content: string } }[]
+}
+
+const lookupOrder = tool('lookup_order', (order: string) => Promise.resolve({ order, value: 25 }))
+
+/** Asks a model, looks the order up, asks again. `REFUND_PROMPT` changes what it asks, `REFUND_TWICE` makes it ask once more. */
+export async function refundAgent({
+  order,
+  provider,
+}: Ticket): Promise<{ refunded: number; at: number; said: string }> {
+  const prompt = process.env['REFUND_PROMPT'] ?? 'Refund this order'
+  await ask(provider, [{ role: 'user', content: `${prompt}: ${order}` }])
+  const { value } = await lookupOrder(order)
+  const said = await ask(provider, [{ role: 'user', content: `${order} is worth ${value}. Refund?` }])
+  if (process.env['REFUND_TWICE'] !== undefined)
+    await ask(provider, [{ role: 'user', content: 'Anything else entirely?' }])
+  return { refunded: value, at: Date.now(), said }
+}
+
+async function ask(provider: string, messages: readonly object[]): Promise<string> {
+  const response = await fetch(`${provider}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'invented-1', messages }),
+  })
+  const { choices } = (await response.json()) as Reply
+  return choices[0]?.message.content ?? ''
+}

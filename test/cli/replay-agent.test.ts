@@ -1,0 +1,122 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { harvest, scratch } from './harvest.ts'
+import { recordRefund, refundAgent } from './tapes.ts'
+
+let tape: string
+beforeAll(async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'harvest-replay-agent-'))
+  tape = await recordRefund(folder)
+  return () => rmSync(folder, { recursive: true, force: true })
+})
+
+describe('harvest replay --agent', () => {
+  it('runs the agent from the tape and says that it held', async () => {
+    const answered = await harvest(['replay', tape, '--agent', refundAgent])
+    expect(answered).toEqual({ code: 0, stdout: '', stderr: 'harvest: replayed refund-100x: 3 of 3 steps served\n' })
+  })
+
+  it('counts drift by class and stays green', async () => {
+    const { code, stderr } = await harvest(['replay', tape, '--agent', refundAgent], {
+      env: { REFUND_PROMPT: 'Please refund this order' },
+    })
+    expect(stderr).toMatch(/^harvest: replayed refund-100x: 3 of 3 steps served; drift: 1 messages\n$/)
+    expect(code).toBe(0)
+  })
+
+  it('an agent that asks once more ends with exit code 1 and the place', async () => {
+    const { code, stderr } = await harvest(['replay', tape, '--agent', refundAgent], { env: { REFUND_TWICE: '1' } })
+    expect(code).toBe(1)
+    expect(stderr).toContain('(HARVEST_TAPE_EXHAUSTED)')
+    expect(stderr).toMatch(/at +test\/cli\/refund-agent\.ts:\d+/)
+    expect(stderr).toContain('harvest: diverged from refund-100x: 3 of 3 steps served')
+  })
+
+  it('a stricter rung of the ladder refuses what was reworded', async () => {
+    const { code } = await harvest(['replay', tape, '--agent', refundAgent, '--serve', 'exact'], {
+      env: { REFUND_PROMPT: 'Please refund' },
+    })
+    expect(code).toBe(1)
+    const unknown = await harvest(['replay', tape, '--agent', refundAgent, '--serve', 'exactly'])
+    expect(unknown.code).toBe(2)
+    expect(unknown.stderr).toContain('one of: exact, canonical, conversation, reworded')
+  })
+
+  it('--json gives the report alone on stdout', async () => {
+    const { code, stdout } = await harvest(['replay', tape, '--agent', refundAgent, '--json'])
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({
+      held: true,
+      problems: [],
+      escapes: [],
+      unused: [],
+      receipt: { recorded: 3, served: 3, identical: 3 },
+    })
+  })
+
+  it('a tape that does not say what to run asks for the agent', async () => {
+    const { code, stderr } = await harvest(['replay', tape])
+    expect(code).toBe(2)
+    expect(stderr).toContain(`→ harvest replay ${tape} --agent ./src/agent.ts#refund`)
+  })
+
+  it('an agent that is not there is named, with the exports that are', async () => {
+    const { code, stderr } = await harvest(['replay', tape, '--agent', refundAgent.replace('#refundAgent', '#refund')])
+    expect(code).toBe(2)
+    expect(stderr).toContain("exports no function 'refund'")
+    expect(stderr).toContain('exports  refundAgent')
+    const missing = await harvest(['replay', tape, '--agent', './nowhere.ts#refund'])
+    expect(missing.code).toBe(2)
+    expect(missing.stderr).toContain('The agent could not be loaded')
+    expect(missing.stderr).not.toContain('node:internal')
+  })
+})
+
+describe('harvest verify --agent', () => {
+  it('prints a receipt when not a byte differs', async () => {
+    const { code, stdout } = await harvest(['verify', tape, '--agent', refundAgent])
+    expect(stdout).toMatchInlineSnapshot(`
+      "                                             recorded  replayed
+      steps served                                        3         3  ✓
+      request bodies and arguments, byte for byte         3         3  ✓
+      steps never asked for                               0         0  ✓
+      clock, random and id reads                          1         1  ✓
+      answers out of recorded order                       0         0  ✓
+      escapes                                             0         0  ✓
+      problems                                            0         0  ✓
+      answer of the agent equals                        yes       yes  ✓
+
+      refund-100x: bit-exact
+      "
+    `)
+    expect(code).toBe(0)
+  })
+
+  it('one reworded prompt is exit code 1, and the row says which', async () => {
+    const { code, stdout } = await harvest(['verify', tape, '--agent', refundAgent], {
+      env: { REFUND_PROMPT: 'Please refund' },
+    })
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/request bodies and arguments, byte for byte +3 +[012] +✗/)
+    expect(stdout).toContain('refund-100x: not bit-exact')
+  })
+})
+
+describe('a tape that was changed', () => {
+  it.each([
+    ['one letter', (text: string) => text.replace('Refund this', 'Refuse this'), 'HARVEST_TAPE_TAMPERED'],
+    ['no last line', (text: string) => text.replace(/\n[^\n]+\n$/, '\n'), 'HARVEST_TAPE_TRUNCATED'],
+    ['another format', (text: string) => text.replace('"harvest":1', '"harvest":9'), 'HARVEST_TAPE_VERSION'],
+  ])('%s: verify refuses it with exit code 3', async (_, change, code) => {
+    const changed = join(scratch(), 'changed.tape.jsonl')
+    const text = readFileSync(tape, 'utf8')
+    expect(change(text)).not.toBe(text)
+    writeFileSync(changed, change(text))
+    const answered = await harvest(['verify', changed, '--agent', refundAgent])
+    expect(answered.stderr).toContain(`(${code})`)
+    expect(answered).toMatchObject({ code: 3, stdout: '' })
+  })
+})

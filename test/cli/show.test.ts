@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { harvest, scratch } from './harvest.ts'
+import { recordRefund } from './tapes.ts'
+
+describe('harvest show', () => {
+  it('prints header, steps and outcome; nothing recorded can speak to the terminal or to CI', async () => {
+    const tape = await recordRefund(scratch())
+    const { code, stdout, stderr } = await harvest(['show', tape])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(steady(stdout, tape)).toMatchInlineSnapshot(`
+      "tape      refund-100x
+      file      <file>
+      agent     refund
+      recorded  <when>, <ms>
+      made by   vitest-harvest/0.1.0, node <version>
+      commit    4f2a9c1
+      input     {"order":"A1","provider":"http://127.0.0.1:<port>"}
+
+      1 <ms> <ms>  model  invented-1
+                               · Refund this order: A1
+                               → lookup_order(order: "A1")
+                               = Done.\\x1b[2J⏎::error::forged
+      2 <ms> <ms>  tool   lookup_order
+                               · ["A1"]
+                               = {"order":"A1","value":25}
+      3 <ms> <ms>  model  invented-1
+                               · A1 is worth 25. Refund?
+                               → lookup_order(order: "A1")
+                               = Done.\\x1b[2J⏎::error::forged
+
+      outcome  returned {"refunded":25,"at":<now>,"said":"Done.\\u001b[2J\\n::error::forged"}
+      "
+    `)
+    expect(stdout).not.toMatch(/\u001b|^\s*::/m)
+  })
+
+  it('--json holds the same, whole', async () => {
+    const tape = await recordRefund(scratch())
+    const { stdout } = await harvest(['show', tape, '--json'])
+    expect(JSON.parse(stdout)).toMatchObject({
+      tape,
+      header: { agent: 'refund', pins: { commit: '4f2a9c1' } },
+      steps: [
+        {
+          number: 1,
+          kind: 'model',
+          name: 'invented-1',
+          asked: 'Refund this order: A1',
+          toolCalls: ['lookup_order(order: "A1")'],
+        },
+        { number: 2, kind: 'tool', name: 'lookup_order', asked: '["A1"]', answer: '{"order":"A1","value":25}' },
+        { number: 3, kind: 'model', answer: 'Done.\u001b[2J\n::error::forged' },
+      ],
+      close: { outcome: { status: 'returned', value: { refunded: 25 } } },
+    })
+    expect(stdout).not.toContain('\u001b')
+  })
+
+  it('what is no tape is exit code 3, what is not there is 2', async () => {
+    expect((await harvest(['show', 'package.json'])).code).toBe(3)
+    expect((await harvest(['show', 'nowhere.tape.jsonl'])).code).toBe(2)
+    expect(readFileSync('package.json', 'utf8')).toContain('vitest-harvest')
+  })
+})
+
+function steady(text: string, tape: string): string {
+  return text
+    .replace(tape, '<file>')
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/, '<when>')
+    .replace(/ +\+?\d+ ms/g, ' <ms>')
+    .replace(/, <ms>/g, ', <ms>')
+    .replace(/node \d+\.\d+\.\d+/, 'node <version>')
+    .replace(/127\.0\.0\.1:\d+/, '127.0.0.1:<port>')
+    .replace(/"at":\d+/, '"at":<now>')
+}
