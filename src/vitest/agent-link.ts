@@ -1,0 +1,67 @@
+import { HarvestError } from '../errors/index.ts'
+
+/** An agent of the plugin's options, as a generated module hands it over. */
+export interface AgentLink {
+  readonly name: string
+  /** Name of the export. */
+  readonly export: string
+  /** Imports the agent's module; every call may load it anew. */
+  readonly load: () => Promise<object>
+}
+
+export type Agent = (input: unknown) => unknown
+
+/**
+ * Loads the agent of a case.
+ *
+ * @param asked - the key the case names
+ * @param known - the keys there are
+ * @throws HarvestError `HARVEST_AGENT_UNKNOWN`, `HARVEST_AGENT_IMPORT` when its module cannot be loaded, and
+ *   `HARVEST_AGENT_EXPORT` when it has no such function
+ */
+export async function loadAgent(
+  link: AgentLink | undefined,
+  asked: string,
+  known: readonly string[],
+): Promise<Agent> {
+  if (link === undefined) throw unknownAgent(asked, known)
+  const exports = await importModule(link)
+  const agent: unknown = Reflect.get(exports, link.export)
+  if (typeof agent !== 'function') throw noExport(link, exports)
+  return (input) => Reflect.apply(agent, undefined, [input])
+}
+
+async function importModule(link: AgentLink): Promise<object> {
+  try {
+    return await link.load()
+  } catch (cause) {
+    throw new HarvestError(
+      'HARVEST_AGENT_IMPORT',
+      {
+        what: `The agent ${link.name} could not be loaded`,
+        where: { error: cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause) },
+        why: 'Its module, or one that it imports, threw while it was being loaded.',
+        fix: ['to see it without us: import the file in a test of its own', `or correct agents.${link.name} in vitest.config.ts`],
+      },
+      { cause },
+    )
+  }
+}
+
+function unknownAgent(asked: string, known: readonly string[]): HarvestError {
+  return new HarvestError('HARVEST_AGENT_UNKNOWN', {
+    what: `The case names an agent that the config does not know: ${asked}`,
+    where: { known: known.length > 0 ? known.join(', ') : 'none' },
+    fix: [`add it in vitest.config.ts: harvest({ agents: { '${asked}': './src/….ts#…' } })`, 'or correct `agent:` in the case'],
+  })
+}
+
+function noExport(link: AgentLink, exports: object): HarvestError {
+  const functions = Object.keys(exports).filter((name) => typeof Reflect.get(exports, name) === 'function')
+  const wanted = link.export === 'default' ? 'default export' : `export ${link.export}`
+  return new HarvestError('HARVEST_AGENT_EXPORT', {
+    what: `The module of the agent ${link.name} has no function as its ${wanted}`,
+    where: { functions: functions.length > 0 ? functions.join(', ') : 'none' },
+    fix: [`name one of them in vitest.config.ts: agents: { ${link.name}: './….ts#${functions[0] ?? 'myAgent'}' }`],
+  })
+}

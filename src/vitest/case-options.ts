@@ -1,0 +1,43 @@
+import type { Case } from '../cases/index.ts'
+import type { ReplayOptions } from '../replay/types.ts'
+import type { MatchOptions } from '../trace/types.ts'
+import type { HarvestProvided } from './channel.ts'
+
+type Settings = HarvestProvided['settings']
+
+/** What a case says for itself, over what the config says for all. */
+export interface CaseOptions {
+  readonly replay: Omit<ReplayOptions, 'signal'>
+  readonly match: MatchOptions
+  readonly timeoutMs: number
+}
+
+/** Puts the options of one case together: its own win, lists add up. */
+export function caseOptions(kase: Case, settings: Settings): CaseOptions {
+  const { replay, match } = settings
+  const drift = mergeDrift(replay.drift, kase.drift)
+  const allow = [...(replay.allow ?? []), ...(kase.escapes?.allow ?? [])]
+  const serve = kase.serve ?? replay.serve
+  return {
+    replay: {
+      ...(drift !== undefined && { drift }),
+      ...(replay.escapes !== undefined && { escapes: replay.escapes }),
+      ...(allow.length > 0 && { allow }),
+      ...(serve !== undefined && { serve }),
+    },
+    match: mergeMatch(match, kase.match),
+    timeoutMs: kase.timeout ?? settings.timeoutMs,
+  }
+}
+
+function mergeMatch(all: MatchOptions, own: MatchOptions | undefined): MatchOptions {
+  if (own === undefined) return all
+  const tools = { ...all.tools, ...own.tools }
+  return { ...all, ...own, ...(Object.keys(tools).length > 0 && { tools }) }
+}
+
+/** One policy for all classes replaces everything said before it; policies by class replace class by class. */
+function mergeDrift(all: ReplayOptions['drift'], own: Case['drift']): ReplayOptions['drift'] {
+  if (own === undefined) return all
+  return typeof own === 'object' && typeof all === 'object' ? { ...all, ...own } : own
+}

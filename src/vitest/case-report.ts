@@ -1,0 +1,26 @@
+import type { Case } from '../cases/index.ts'
+import { changedPins, describeChanges, type GitState, pinsOf } from '../provenance/index.ts'
+import type { ReplayResult } from '../replay/types.ts'
+import type { CaseReport } from './channel.ts'
+
+/** What the reporter and the machines' reports are told about a case that was replayed. */
+export function reportOf(kase: Case, run: ReplayResult, git: GitState | null): CaseReport {
+  const pins = kase.pins ?? pinsOf(run.tape)
+  // Without git nothing is known about the commit now, and nothing is said.
+  const moved = git === null ? [] : changedPins(pins, { commit: git.commit, dirty: git.dirty })
+  const drift = Object.groupBy(run.drift, (one) => one.class)
+  const counts = Object.fromEntries(Object.entries(drift).map(([name, list]) => [name, list?.length ?? 0]))
+  return {
+    case: kase.id,
+    expect: kase.expect,
+    tape: run.tape.header.id,
+    agent: kase.agent,
+    ...(pins.commit !== undefined && { commit: pins.commit }),
+    ...(pins.models !== undefined && { models: pins.models }),
+    recorded: run.receipt.recorded,
+    served: run.receipt.served,
+    drift: counts,
+    escapes: run.escapes.length,
+    pins: moved.length === 0 ? [] : describeChanges(moved).split('\n').map((line) => line.replace(/\s{2,}/g, ' ')),
+  }
+}

@@ -1,0 +1,62 @@
+import type { GitState } from '../provenance/index.ts'
+import type { HarvestSettings } from './options.ts'
+import type { UpdateMode } from './update-mode.ts'
+
+/**
+ * What the config process and the workers say to each other, and nothing else: they are different processes.
+ * Down goes {@link HarvestProvided}, by `provide` and `inject`; up come {@link CaseReport}, as the meta of a test, and
+ * {@link CaseUpdate}, as an artifact.
+ */
+export interface HarvestProvided {
+  readonly settings: Pick<HarvestSettings, 'agents' | 'isolate' | 'replay' | 'match' | 'timeoutMs'>
+  readonly update: UpdateMode
+}
+
+/** What is told about one case. It is printed into JSON reports: no recorded text, no absolute path. */
+export interface CaseReport {
+  readonly case: string
+  readonly expect?: 'pass' | 'fail'
+  readonly tape?: string
+  readonly agent?: string
+  readonly commit?: string
+  readonly models?: readonly string[]
+  /** Steps on the tape, and how many of them were served. */
+  readonly recorded?: number
+  readonly served?: number
+  /** How many differences did not stop the replay, by class. */
+  readonly drift?: Readonly<Record<string, number>>
+  readonly escapes?: number
+  /** Pins that are not what they were, in words. */
+  readonly pins?: readonly string[]
+  /** 1-based step at which the replay left its tape. */
+  readonly divergedAt?: number
+  /** Code of the error that made it red. */
+  readonly code?: string
+  /** Set when the case will be rewritten at the end of the run. */
+  readonly updated?: 'new' | 'all'
+}
+
+export const updateArtifact = 'vitest-harvest:update'
+
+/** A case as it should read from now on. The reporter writes it, once, when the run is over. */
+export interface CaseUpdate {
+  readonly type: typeof updateArtifact
+  readonly file: string
+  /** SHA-256 of the text it was made from: a file that somebody edited meanwhile is left alone. */
+  readonly before: string
+  readonly text: string
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    'vitest-harvest': HarvestProvided
+    /** `null` where git knows nothing. */
+    'vitest-harvest/git': GitState | null
+  }
+  interface TaskMeta {
+    harvest?: CaseReport
+  }
+  interface TestArtifactRegistry {
+    [updateArtifact]: CaseUpdate
+  }
+}

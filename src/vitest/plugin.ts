@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto'
+import { globSync } from 'node:fs'
+import path from 'node:path'
+import type { Plugin, TestProjectInlineConfiguration } from 'vitest/config'
+import type { TestProject, Vitest } from 'vitest/node'
+import { version } from '../version.ts'
+import { generateCaseModule, generatedMark, isCaseId, isNode, withoutQuery } from './case-module.ts'
+import type { HarvestProvided } from './channel.ts'
+import { type HarvestOptions, type HarvestSettings, parseOptions, resolveAgent, toPosix } from './options.ts'
+import { projectName, recordingsProject, sibling } from './project.ts'
+import { HarvestReporter } from './reporter.ts'
+import { requestedMode } from './requested-mode.ts'
+import { type UpdateChoice, type UpdateMode } from './update-mode.ts'
+import { guardYamlPlugins } from './yaml-guard.ts'
+
+export type { AgentEntry, HarvestOptions, IsolateMode, MatchSetting, PoolName, TagOption } from './options.ts'
+
+/**
+ * The Vitest plugin: every `*.case.yaml` below `recordings/` becomes a test file that replays its tape.
+ *
+ * ```ts
+ * export default defineConfig({ plugins: [harvest({ agents: { refund: './src/refund.ts#refundAgent' } })] })
+ * ```
+ *
+ * Cases run in a project of their own, named `recordings`; the `include` of other projects is not touched.
+ *
+ * @throws HarvestError `HARVEST_OPTION` for an option or value that is not known
+ */
+export function harvest(options: HarvestOptions): Plugin[] {
+  const settings = parseOptions(options)
+  return [wire(settings), cases(settings)]
+}
+
+/** Puts the project and the reporter into Vitest and tells the workers what they need. */
+function wire(settings: HarvestSettings): Plugin {
+  const injecting = new WeakSet<Vitest>()
+  return {
+    name: 'vitest-harvest:project',
+    config(user) {
+      const test: { readonly name?: unknown; readonly projects?: readonly unknown[] } = user.test ?? {}
+      if (test.name === projectName || test.projects === undefined) return undefined
+      if (test.projects.some((project) => nameIn(project) === projectName)) return undefined
+      // Projects of the user: ours is appended, and `--project recordings` finds it.
+      return { test: { projects: [project(settings)] } }
+    },
+    async configureVitest({ vitest, project: current, injectTestProjects }) {
+      const choice = requestedMode(vitest, process.env)
+      addReporter(vitest, current, settings, choice)
+      provide(current, settings, choice.mode)
+      const isDeclared = hasProjects(vitest) || vitest.projects.some(({ name }) => name === projectName)
+      if (current.name === projectName || isDeclared || injecting.has(vitest)) return
+      // No projects: ours is injected. The guard ends with the call, for a restart of the config has to inject again.
+      injecting.add(vitest)
+      try {
+        // configureVitest is not called for injected projects.
+        for (const injected of await injectTestProjects(project(settings))) provide(injected, settings, choice.mode)
+      } finally {
+        injecting.delete(vitest)
+      }
+    },
+  }
+}
+
+/** With `inherit: false` nothing of the root comes along, so the project brings both plugins. */
+function project(settings: HarvestSettings): TestProjectInlineConfiguration {
+  return recordingsProject(settings, [...(settings.inherit ? [] : [wire(settings)]), cases(settings)])
+}
+
+function provide(to: TestProject, settings: HarvestSettings, update: UpdateMode): void {
+  const { agents, isolate, replay, match, timeoutMs } = settings
+  const provided: HarvestProvided = { settings: { agents, isolate, replay, match, timeoutMs }, update }
+  to.provide('vitest-harvest', provided)
+}
+
+function addReporter(vitest: Vitest, { config }: TestProject, settings: HarvestSettings, choice: UpdateChoice): void {
+  const { reporters } = vitest.config
+  if (reporters.some((reporter) => reporter instanceof HarvestReporter)) return
+  // The project's root may lie below Vitest's; the recordings belong to Vitest's.
+  const root = vitest.config.root ?? config.root
+  const reporter = new HarvestReporter({ recordings: path.resolve(root, settings.recordings), choice })
+  // The list also holds instances; its type only knows names.
+  ;(reporters as unknown[]).push(reporter)
+}
+
+function hasProjects(vitest: Vitest): boolean {
+  return (vitest.config.projects?.length ?? 0) > 0
+}
+
+function nameIn(project: unknown): unknown {
+  if (typeof project !== 'object' || project === null || !('test' in project)) return undefined
+  const { test } = project
+  return typeof test === 'object' && test !== null && 'name' in test ? test.name : undefined
+}
+
+/** Turns cases into test modules. */
+function cases(settings: HarvestSettings): Plugin {
+  let root = process.cwd()
+  const findDeps = () => {
+    const found = settings.deps.length === 0 ? [] : globSync([...settings.deps], { cwd: root })
+    return found.map((file) => toPosix(path.resolve(root, file))).sort()
+  }
+  let deps: readonly string[] = []
+  const plugin: Plugin = {
+    name: cachedName(settings, deps),
+    enforce: 'pre',
+    configResolved(config) {
+      root = config.root
+      deps = findDeps()
+      plugin.name = cachedName(settings, deps)
+      guardYamlPlugins(config.plugins as unknown as { name: string }[], isCaseId)
+    },
+    configureVitest(context) {
+      // Of a case and its tape nothing is kept in node_modules/.vitest-cache: deleted must mean deleted.
+      const { defineCacheKeyGenerator = context.experimental_defineCacheKeyGenerator } = context
+      defineCacheKeyGenerator?.(({ id }) => (isCaseId(id) || isNode(id, deps) ? false : undefined))
+    },
+    resolveId(id) {
+      return isNode(id, deps) ? id : undefined
+    },
+    load(id) {
+      return isNode(id, deps) ? { code: 'export {}', map: { mappings: '' } } : undefined
+    },
+    transform(code, id) {
+      // `extends: true` runs the user's harvest() next to ours.
+      if (!isCaseId(id) || code.startsWith(generatedMark)) return undefined
+      return generateCaseModule(code, withoutQuery(id), {
+        recordings: path.resolve(root, settings.recordings),
+        runtime: sibling('runtime'),
+        deps,
+        agent: (key) => {
+          const entry = Object.hasOwn(settings.agents, key) ? settings.agents[key] : undefined
+          return entry === undefined ? undefined : resolveAgent(key, entry, root)
+        },
+      })
+    },
+  }
+  return plugin
+}
+
+/** Vitest's module cache is keyed by the names of plugins, not by their code: what decides our output is in the name. */
+function cachedName(settings: HarvestSettings, deps: readonly string[]): string {
+  const fingerprint = createHash('sha256').update(JSON.stringify([settings, deps])).digest('hex').slice(0, 8)
+  return `vitest-harvest:cases@${version}+${fingerprint}`
+}

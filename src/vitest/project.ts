@@ -1,0 +1,46 @@
+import { fileURLToPath } from 'node:url'
+import type { Plugin, TestProjectInlineConfiguration } from 'vitest/config'
+import type { HarvestSettings } from './options.ts'
+
+/** Name of the project the plugin owns; `vitest --project recordings` runs the cases alone. */
+export const projectName = 'recordings'
+
+/**
+ * The project the cases run in. It is the plugin's own, so that the `include` of nobody else has to change: with
+ * `test.projects` an added `include` is either ignored (Vitest 5) or runs every case once per project (Vitest 4).
+ */
+export function recordingsProject(
+  settings: HarvestSettings,
+  plugins: readonly Plugin[],
+): TestProjectInlineConfiguration {
+  return {
+    extends: settings.inherit,
+    plugins: [...plugins],
+    test: {
+      name: projectName,
+      include: [`${settings.recordings}/**/*.case.{yaml,yml}`],
+      // What a root config may say for its own tests, and what must not reach an agent that runs in Node.
+      environment: 'node',
+      browser: { enabled: false },
+      globals: false,
+      retry: 0,
+      sequence: { concurrent: false },
+      pool: settings.pool,
+      isolate: settings.isolate === 'worker',
+      // Off, Node would load the case file itself and know no `.yaml`.
+      experimental: { viteModuleRunner: true },
+      tags: [
+        { name: 'golden', description: 'a promoted recording' },
+        { name: 'incident', description: 'a recording of a run that went wrong' },
+        ...settings.tags,
+      ],
+      setupFiles: [sibling('setup')],
+      globalSetup: [sibling('global-setup')],
+    },
+  }
+}
+
+/** Absolute path of another file of this folder: `.js` once built, `.ts` in this repository. */
+export function sibling(name: string): string {
+  return fileURLToPath(new URL(`./${name}.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url))
+}

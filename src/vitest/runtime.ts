@@ -1,0 +1,200 @@
+import { inject, recordArtifact, type RunnerTestCase, type TestContext, type TestOptions, vi } from 'vitest'
+import { type Case, caseErrorPlace, hasUncheckedRules, loadCase, requireTapeFile } from '../cases/index.ts'
+import { HarvestError, neutralLine } from '../errors/index.ts'
+import { replayTape } from '../replay/index.ts'
+import type { ReplayResult } from '../replay/types.ts'
+import { readTape, requireClosed, type Tape } from '../tape/index.ts'
+import { acceptRun } from './accept.ts'
+import { type Agent, type AgentLink, loadAgent } from './agent-link.ts'
+import { CaseFailure, type Place } from './case-failure.ts'
+import { type CaseOptions, caseOptions } from './case-options.ts'
+import { reportOf } from './case-report.ts'
+import type { CaseReport, HarvestProvided } from './channel.ts'
+import { withStrays } from './stray-rejections.ts'
+import { startTimeLimit, type TimeLimit } from './time-limit.ts'
+import { type Difference, judge } from './verdict.ts'
+
+/** What a generated module passes to `test()`. */
+export interface OpenedCase {
+  readonly options: TestOptions
+  readonly replay: (context: TestContext) => Promise<void>
+}
+
+/**
+ * The worker's side of a case: reads the case and its tape, loads the agent and replays it when the test runs.
+ * Called by generated modules only.
+ *
+ * @param file - absolute path of the case
+ * @param name - the case in Vitest's report
+ * @param link - its agent; `undefined` when the config knows no such agent
+ */
+export function openCase(file: string, name: string, link: AgentLink | undefined): OpenedCase {
+  return {
+    // The time limit is our own (see startTimeLimit); a retry would hide that a replay is not deterministic.
+    options: { timeout: 0, retry: 0, meta: { harvest: { case: name } } },
+    async replay(context) {
+      try {
+        await replayCase(file, link, context)
+      } catch (error) {
+        throw asFailure(error, file, context.task)
+      }
+    },
+  }
+}
+
+async function replayCase(file: string, link: AgentLink | undefined, context: TestContext): Promise<void> {
+  const { task } = context
+  const provided = inject('vitest-harvest')
+  const kase = loadCase(file)
+  tell(task, { case: kase.id, expect: kase.expect, agent: kase.agent })
+  try {
+    refuseRules(kase)
+    const tape = openTape(kase)
+    const options = caseOptions(kase, provided.settings)
+    const run = await runAgent(kase, tape, link, options, provided, context)
+    await conclude(kase, run, options, provided, context)
+  } catch (error) {
+    throw HarvestError.is(error) ? failure(kase, { error, line: lineOf(kase, error) }) : error
+  }
+}
+
+function openTape(kase: Case): Tape {
+  return requireClosed(readTape(requireTapeFile(kase)))
+}
+
+async function runAgent(
+  kase: Case,
+  tape: Tape,
+  link: AgentLink | undefined,
+  { replay, timeoutMs }: CaseOptions,
+  { settings }: HarvestProvided,
+  { signal }: TestContext,
+): Promise<ReplayResult> {
+  using limit = startTimeLimit(timeoutMs, signal)
+  // Every case gets the agent's modules fresh: what one run left in a variable must not reach the next.
+  if (settings.isolate === 'module') vi.resetModules()
+  const late = (where: string) => () => hangs(kase, { waited: `${timeoutMs} ms`, where })
+  const agent = await limit.race(loadAgent(link, kase.agent, Object.keys(settings.agents)), late('while its modules were loading'))
+  const work = withStrays(() => replayTape(tape, agent satisfies Agent, { ...replay, signal: limit.signal }))
+  const { result, strays } = await limit.race(work, late('the agent never gave control back'))
+  return withProblems(kase, result, strays, limit)
+}
+
+/** Says what the time limit cut off, and adds what the run left unhandled, to the problems of a replay. */
+function withProblems(kase: Case, run: ReplayResult, strays: readonly unknown[], limit: TimeLimit): ReplayResult {
+  const problems = run.problems.map((problem) =>
+    limit.isOver && problem.code === 'HARVEST_RUN_ABORTED' ? hangs(kase, problem.facts.where ?? {}) : problem,
+  )
+  // A divergence the agent did not await is a problem already.
+  const news = strays.filter((stray) => !HarvestError.is(stray) && !isWrapped(stray))
+  return { ...run, problems: [...problems, ...news.map((stray) => unhandled(kase, stray))] }
+}
+
+function isWrapped(error: unknown): boolean {
+  return error instanceof Error && (HarvestError.is(error.cause) || isWrapped(error.cause))
+}
+
+async function conclude(
+  kase: Case,
+  run: ReplayResult,
+  { match }: CaseOptions,
+  { update: mode }: HarvestProvided,
+  context: TestContext,
+): Promise<void> {
+  const { task } = context
+  const git = inject('vitest-harvest/git')
+  const report = reportOf(kase, run, git)
+  tell(task, report)
+  await annotateDrift(run, context)
+  const verdict = judge(kase, run, match)
+  if (verdict.isGreen) return
+  const { because, open } = verdict
+  const update = open && acceptRun({ kase, run, match, open, mode, git, env: process.env })
+  if (update !== undefined && mode !== 'none') {
+    tell(task, { ...report, updated: mode })
+    await recordArtifact(task, update)
+    return
+  }
+  await annotateFailure(report, run, context)
+  throw failure(kase, because)
+}
+
+/** Machines read these: JUnit writes them as properties of the test. */
+async function annotateFailure(report: CaseReport, run: ReplayResult, { annotate }: TestContext): Promise<void> {
+  const { commit, models, tape, served, recorded } = report
+  await annotate(`${tape}, ${served} of ${recorded} steps served`, 'tape')
+  if (commit !== undefined) await annotate(neutralLine(commit), 'recorded at')
+  if (models !== undefined && models.length > 0) await annotate(neutralLine(models.join(', ')), 'models')
+  const leaks = run.escapes.filter(({ allowed }) => allowed)
+  if (leaks.length > 0) await annotate(neutralLine(leaks.map(({ kind, target }) => `${kind} ${target}`).join(', ')), 'escapes let through')
+}
+
+async function annotateDrift({ drift }: ReplayResult, { annotate }: TestContext): Promise<void> {
+  if (drift.length === 0) return
+  const shown = drift.slice(0, 3).map((one) => `${one.class} at step ${one.stepNumber}${one.path === '' ? '' : `, ${one.path}`}`)
+  const more = drift.length > shown.length ? `; and ${drift.length - shown.length} more` : ''
+  await annotate(neutralLine(shown.join('; ') + more, 300), 'drift')
+}
+
+function tell(task: RunnerTestCase, report: CaseReport): void {
+  task.meta.harvest = { ...task.meta.harvest, ...report }
+}
+
+function failure(kase: Case, { error, line, expected, actual }: Omit<Difference, 'aspect'>): CaseFailure {
+  return new CaseFailure({
+    error,
+    place: { file: kase.file, line, column: 1 },
+    ...(kase.lesson !== undefined && { lesson: kase.lesson }),
+    ...(expected !== undefined && { expected }),
+    ...(actual !== undefined && { actual }),
+  })
+}
+
+/** Errors before there is a case to blame point at where the case file is wrong, or at its first line. */
+function asFailure(error: unknown, file: string, task: RunnerTestCase): unknown {
+  const failed = HarvestError.is(error) ? new CaseFailure({ error, place: caseErrorPlace(error) ?? firstLine(file) }) : error
+  if (failed instanceof CaseFailure && task.meta.harvest) tell(task, { ...task.meta.harvest, code: failed.code })
+  return failed
+}
+
+function firstLine(file: string): Place {
+  return { file, line: 1, column: 1 }
+}
+
+/** The line of the case that an error before the replay is about. */
+function lineOf({ lines }: Case, { code }: HarvestError): number {
+  if (code === 'HARVEST_RULES_UNSUPPORTED') return lines.rules ?? lines.case
+  return code.startsWith('HARVEST_TAPE_') || code.startsWith('HARVEST_CASE_TAPE_') ? lines.tape : lines.agent
+}
+
+function refuseRules(kase: Case): void {
+  if (!hasUncheckedRules(kase)) return
+  throw new HarvestError('HARVEST_RULES_UNSUPPORTED', {
+    what: 'The case has rules, and this version cannot check rules',
+    where: { case: kase.id },
+    why: 'A rule that nobody checks would look like one that holds.',
+    fix: ['use a version that checks rules', 'or take `rules:` out of the case'],
+  })
+}
+
+function hangs(kase: Case, where: Readonly<Record<string, string>>): HarvestError {
+  return new HarvestError('HARVEST_AGENT_HANGS', {
+    what: 'The agent never answered',
+    where: { case: kase.id, ...where },
+    why: 'It waits for something that is not on the tape, or needs more time than it is given.',
+    fix: [`to see the recorded steps: npx harvest show ${kase.id}`, 'to give it more time: `timeout:` in the case, in milliseconds'],
+  })
+}
+
+function unhandled(kase: Case, reason: unknown): HarvestError {
+  return new HarvestError(
+    'HARVEST_UNHANDLED_REJECTION',
+    {
+      what: 'The agent left a rejected promise unhandled',
+      where: { case: kase.id, error: reason instanceof Error ? `${reason.name}: ${reason.message}` : String(reason) },
+      why: 'In production this ends the process, or goes unseen.',
+      fix: ['await the promise, or handle its error where it is started'],
+    },
+    { cause: reason },
+  )
+}

@@ -1,0 +1,5 @@
+import { installReplay } from '../replay/index.ts'
+
+// A setup file runs before the test file, and so before any module of an agent is loaded. In a shared worker it runs
+// again for every file; installing twice does nothing.
+await installReplay()

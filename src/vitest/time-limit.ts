@@ -1,0 +1,44 @@
+import { clearTimeout, setTimeout } from 'node:timers'
+import { url as inspectorUrl } from 'node:inspector'
+
+// After the limit a replay still gets this long to say how far it came.
+const graceMs = 1_000
+
+/** A limit of real time on one case. */
+export interface TimeLimit extends Disposable {
+  /** Aborts when the time is up, or when the run of Vitest is cancelled. */
+  readonly signal: AbortSignal
+  readonly isOver: boolean
+  /** Settles with `work`; when the time is up and `work` still has not, rejects with `late()`. */
+  race<T>(work: Promise<T>, late: () => Error): Promise<T>
+}
+
+/**
+ * Starts a limit. Vitest's own timeout would end the test before the replay could tell where the agent hangs.
+ *
+ * There is no limit while a debugger is attached.
+ */
+export function startTimeLimit(limitMs: number, cancelled: AbortSignal): TimeLimit {
+  const time = new AbortController()
+  const signal = AbortSignal.any([time.signal, cancelled])
+  const timers = new Set<NodeJS.Timeout>()
+  const after = (ms: number, action: () => void) => timers.add(setTimeout(action, ms))
+  if (inspectorUrl() === undefined) after(limitMs, () => time.abort(new Error(`no answer within ${limitMs} ms`)))
+  return {
+    signal,
+    get isOver() {
+      return time.signal.aborted
+    },
+    race(work, late) {
+      const gaveUp = new Promise<never>((_, reject) => {
+        const giveUp = () => after(graceMs, () => reject(late()))
+        if (signal.aborted) giveUp()
+        else signal.addEventListener('abort', giveUp, { once: true })
+      })
+      return Promise.race([work, gaveUp])
+    },
+    [Symbol.dispose]() {
+      for (const timer of timers) clearTimeout(timer)
+    },
+  }
+}

@@ -1,0 +1,99 @@
+import { HarvestError } from '../errors/index.ts'
+
+/**
+ * What a run may write into cases. `none`: nothing. `new`: a baseline where a case has none. `all`: also the new trace,
+ * outcome and pins of cases that would fail by them.
+ */
+export type UpdateMode = 'none' | 'new' | 'all'
+export const updateModes: readonly UpdateMode[] = ['none', 'new', 'all']
+
+/** The mode of a run, and why it is less than what was asked for. */
+export interface UpdateChoice {
+  readonly mode: UpdateMode
+  readonly refused?: { readonly asked: UpdateMode; readonly because: string }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Set by the `vitest-harvest` command; anyone may set it. */
+export const updateVariable = 'VITEST_HARVEST_UPDATE'
+
+/**
+ * Decides what a run may write. CI and coding agents write nothing, whatever was asked, unless
+ * `HARVEST_ALLOW_CI_UPDATE=1`: neither may bless its own regressions.
+ *
+ * @param asked - modes that were asked for, the most binding first
+ */
+export function chooseMode(asked: readonly (UpdateMode | undefined)[], env: Environment): UpdateChoice {
+  const wanted = asked.find((mode) => mode !== undefined)
+  const because = unattended(env)
+  if (because === undefined || env['HARVEST_ALLOW_CI_UPDATE'] === '1') {
+    return { mode: wanted ?? (because === undefined ? 'new' : 'none') }
+  }
+  if (wanted === undefined || wanted === 'none') return { mode: 'none' }
+  return { mode: 'none', refused: { asked: wanted, because } }
+}
+
+/**
+ * Reads the mode out of `--update-recordings`, `--update-recordings=new`, `--updateRecordings`, `--no-update-recordings`;
+ * `undefined` for any other argument.
+ *
+ * @throws HarvestError `HARVEST_UPDATE_MODE` for a mode that is not known
+ */
+export function parseFlag(argument: string): UpdateMode | undefined {
+  const match = /^--(no-)?update-?recordings(?:=(.*))?$/i.exec(argument)
+  if (!match) return undefined
+  return match[1] ? 'none' : parseMode(match[2] ?? 'all', argument)
+}
+
+/** @throws HarvestError `HARVEST_UPDATE_MODE` for a mode that is not known: a typo must not write, nor silently not write */
+export function parseMode(value: string, where: string): UpdateMode {
+  const mode = updateModes.find((known) => known === value)
+  if (mode !== undefined) return mode
+  throw new HarvestError('HARVEST_UPDATE_MODE', {
+    what: 'That is not a way to update recordings',
+    where: { given: where, known: updateModes.join(', ') },
+    fix: updateModes.map((known) => `--update-recordings=${known}`),
+  })
+}
+
+/** Why nobody is there to review what a run writes, if so: `CI` or the coding agent's variable. */
+export function unattended(env: Environment): string | undefined {
+  const isSet = (name: string) => env[name] !== undefined && !['', '0', 'false'].includes(env[name])
+  const ci = ciVariables.find(isSet)
+  if (ci !== undefined) return `this is CI (${ci} is set)`
+  const agent = agentVariables.find(isSet)
+  return agent === undefined ? undefined : `a coding agent is running this (${agent} is set)`
+}
+
+const ciVariables = [
+  'CI',
+  'CONTINUOUS_INTEGRATION',
+  'GITHUB_ACTIONS',
+  'GITLAB_CI',
+  'BUILDKITE',
+  'CIRCLECI',
+  'JENKINS_URL',
+  'TEAMCITY_VERSION',
+  'TF_BUILD',
+  'CODEBUILD_BUILD_ID',
+]
+
+// Variables that coding agents set for the commands they run. A new one is added by its name.
+const agentVariables = [
+  'AI_AGENT',
+  'AGENT',
+  'CLAUDECODE',
+  'CLAUDE_CODE',
+  'CURSOR_AGENT',
+  'CODEX_SANDBOX',
+  'CODEX_THREAD_ID',
+  'GEMINI_CLI',
+  'COPILOT_AGENT',
+  'COPILOT_CLI',
+  'OPENCODE',
+  'AUGMENT_AGENT',
+  'GOOSE_PROVIDER',
+  'JUNIE_DATA',
+  'REPL_ID',
+]

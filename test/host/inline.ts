@@ -1,0 +1,182 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
+
+/** The Vitest versions the package promises to work with. */
+export type Lane = 5 | 4
+
+const repository = path.resolve(import.meta.dirname, '../..')
+const vitestOf: Readonly<Record<Lane, string>> = {
+  5: path.join(repository, 'node_modules/vitest'),
+  4: path.join(repository, 'lanes/vitest-4/node_modules/vitest'),
+}
+
+/** A folder in which projects find `vitest` of one lane and a real copy of the built package. */
+export interface Home extends Disposable {
+  readonly lane: Lane
+  /** Writes a project: file → text. */
+  project(name: string, files: Readonly<Record<string, string>>): InlineProject
+}
+
+export interface RunResult {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+  /** Both, without colours. */
+  readonly output: string
+}
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>
+  /** `vitest` itself (default), or our own command in front of it. */
+  readonly bin?: 'vitest' | 'vitest-harvest'
+}
+
+export interface InlineProject {
+  readonly folder: string
+  run(args: readonly string[], options?: RunOptions): Promise<RunResult>
+  watch(args: readonly string[], options?: RunOptions): Watching
+  write(file: string, text: string): void
+  read(file: string): string
+  /** Digest of every file outside of node_modules and .vitest, with its name. */
+  hash(): string
+}
+
+/** A Vitest in watch mode. */
+export interface Watching extends AsyncDisposable {
+  /** What it printed since the last call, once a run is over; fails after 30 s. */
+  untilIdle(): Promise<string>
+  /** What it printed since the last call, once `text` is in it. */
+  until(text: string): Promise<string>
+}
+
+/**
+ * Builds the package as it is now and lays it out as npm would, a copy per lane: through a link, Node would find the
+ * repository's own Vitest instead of the lane's.
+ */
+export function openHome(lane: Lane): Home {
+  const folder = mkdtempSync(path.join(tmpdir(), `vitest-harvest-host-${lane}-`))
+  const modules = path.join(folder, 'node_modules')
+  const own = path.join(modules, 'vitest-harvest')
+  mkdirSync(own, { recursive: true })
+  build(path.join(own, 'dist'))
+  cpSync(path.join(repository, 'package.json'), path.join(own, 'package.json'))
+  link(vitestOf[lane], path.join(modules, 'vitest'))
+  for (const name of [...dependencies(), 'vite']) link(path.join(repository, 'node_modules', name), path.join(modules, name))
+  return {
+    lane,
+    project: (name, files) => createProject(path.join(folder, name), modules, files),
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+function build(outDir: string): void {
+  const compiler = path.join(repository, 'node_modules/.bin/tsc')
+  const built = spawnSync(compiler, ['-p', 'tsconfig.build.json', '--noCheck', '--outDir', outDir], { cwd: repository, encoding: 'utf8' })
+  if (built.status !== 0) throw new Error(`the package does not build\n${built.stdout}${built.stderr}`)
+}
+
+function dependencies(): readonly string[] {
+  const manifest = JSON.parse(readFileSync(path.join(repository, 'package.json'), 'utf8')) as { dependencies: object }
+  return Object.keys(manifest.dependencies)
+}
+
+function link(target: string, at: string): void {
+  mkdirSync(path.dirname(at), { recursive: true })
+  symlinkSync(target, at, 'junction')
+}
+
+function createProject(folder: string, modules: string, files: Readonly<Record<string, string>>): InlineProject {
+  const write = (file: string, text: string) => {
+    const target = path.join(folder, file)
+    mkdirSync(path.dirname(target), { recursive: true })
+    writeFileSync(target, text)
+  }
+  for (const [file, text] of Object.entries({ 'package.json': '{ "type": "module" }', ...files })) write(file, text)
+  const start = (args: readonly string[], { env, bin = 'vitest' }: RunOptions = {}) => {
+    const entry = bin === 'vitest' ? 'vitest/vitest.mjs' : 'vitest-harvest/dist/vitest/run-vitest.js'
+    return spawn(process.execPath, [path.join(modules, entry), ...args], { cwd: folder, env: { ...cleanEnvironment(), ...env } })
+  }
+  return {
+    folder,
+    write,
+    read: (file) => readFileSync(path.join(folder, file), 'utf8'),
+    run: (args, options) => finished(start(args, options)),
+    watch: (args, options) => watching(start(args, options)),
+    hash: () => hashTree(folder),
+  }
+}
+
+/** Nothing of the Vitest that runs these tests, nor of the CI or editor it runs in. */
+function cleanEnvironment(): Record<string, string> {
+  const { PATH = '', HOME = '', TMPDIR = '/tmp', SystemRoot } = process.env
+  return { PATH, HOME, TMPDIR, NO_COLOR: '1', ...(SystemRoot !== undefined && { SystemRoot }) }
+}
+
+async function finished(child: ChildProcess): Promise<RunResult> {
+  let stdout = ''
+  let stderr = ''
+  child.stdout?.on('data', (chunk) => (stdout += String(chunk)))
+  child.stderr?.on('data', (chunk) => (stderr += String(chunk)))
+  const { promise, resolve } = Promise.withResolvers<number | null>()
+  // A test of this suite may be wrong, and Vitest then wait for ever.
+  const guard = setTimeout(() => child.kill('SIGKILL'), 90_000)
+  child.once('close', resolve)
+  const code = await promise
+  clearTimeout(guard)
+  return { code, stdout, stderr, output: stripVTControlCharacters(stdout + stderr) }
+}
+
+function watching(child: ChildProcess): Watching {
+  let seen = ''
+  const waiting = new Set<() => void>()
+  const take = (chunk: unknown) => {
+    seen += stripVTControlCharacters(String(chunk))
+    for (const check of waiting) check()
+  }
+  child.stdout?.on('data', take)
+  child.stderr?.on('data', take)
+  const until = async (text: string): Promise<string> => {
+    const { promise, resolve, reject } = Promise.withResolvers<string>()
+    const guard = setTimeout(() => reject(new Error(`never printed ${JSON.stringify(text)}; printed\n${seen}`)), 30_000)
+    const check = () => {
+      const at = seen.indexOf(text)
+      if (at < 0) return
+      const told = seen.slice(0, at + text.length)
+      seen = seen.slice(at + text.length)
+      resolve(told)
+    }
+    waiting.add(check)
+    check()
+    return promise.finally(() => {
+      clearTimeout(guard)
+      waiting.delete(check)
+    })
+  }
+  return {
+    until,
+    untilIdle: () => until('Waiting for file changes'),
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise((resolve) => child.once('close', resolve))
+      child.kill('SIGTERM')
+      const guard = setTimeout(() => child.kill('SIGKILL'), 5_000)
+      await closed
+      clearTimeout(guard)
+    },
+  }
+}
+
+function hashTree(folder: string): string {
+  const names = globSync('**/*', { cwd: folder, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
+    .filter((name) => !/^(?:node_modules|\.vitest)\b/.test(name))
+    .sort()
+  const hash = createHash('sha256')
+  for (const name of names) hash.update(name).update('\0').update(readFileSync(path.join(folder, name)))
+  return `${names.length} files ${hash.digest('hex')}`
+}
+
