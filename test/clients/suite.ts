@@ -6,7 +6,7 @@ import { clientAgents } from '../../fixtures/agents/index.ts'
 import { runInChild } from '../../fixtures/child/index.ts'
 import { type SeenRequest, startProvider } from '../../fixtures/provider/index.ts'
 import { type ExchangeEvent, readTape, requestBytes } from '../../src/tape/index.ts'
-import type { Receipt } from '../../src/replay/types.ts'
+import { isBitExact } from './bit-exact.ts'
 import type { Recorded, RecordJob } from './record.child.ts'
 import type { Replayed, ReplayJob } from './replay.child.ts'
 
@@ -99,11 +99,6 @@ function compareRuns(recorded: Recorded, replayed: Replayed): readonly string[] 
   if (!receipt?.outcomeEqual) failures.push('the receipt says the outcome differs')
   if (!receipt || !isBitExact(receipt)) failures.push(`receipt: ${JSON.stringify(receipt)}`)
   return failures
-}
-
-/** Every recorded step was served for a byte-identical request; what a served tool did inside it was not needed. */
-export function isBitExact({ recorded, served, covered, identical }: Receipt): boolean {
-  return recorded > 0 && served + covered === recorded && identical === served
 }
 
 /** The rows as a table for people. */
