@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { constants } from 'node:os'
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import type { TapeHeader } from '../tape/types.ts'
@@ -75,12 +75,9 @@ export function projectRoot(from = process.cwd()): string {
 
 /** A command line as it is written into a tape: no path of this machine in it. */
 export function toRecorded(argv: readonly string[], cwd = process.cwd()): NonNullable<TapeHeader['command']> {
-  const inside = (word: string): string => {
-    const path = isAbsolute(word) ? relative(cwd, word) : word
-    return path.startsWith(`..${sep}`) || isAbsolute(path) ? word : path
-  }
   const [program = '', ...args] = argv
   const isNode = program === process.execPath || /^node(\.exe)?$/i.test(program)
+  const inside = (word: string): string => word.replaceAll(cwd + sep, '')
   return { argv: [isNode ? 'node' : inside(program), ...args.map(inside)], cwd: relative(projectRoot(cwd), cwd) || '.' }
 }
 

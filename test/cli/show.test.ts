@@ -12,22 +12,22 @@ describe('harvest show', () => {
       "tape      refund-100x
       file      <file>
       agent     refund
-      recorded  <when>, <ms>
+      recorded  <when>, <time>
       made by   vitest-harvest/0.1.0, node <version>
       commit    4f2a9c1
       input     {"order":"A1","provider":"http://127.0.0.1:<port>"}
 
-      1 <ms> <ms>  model  invented-1
-                               · Refund this order: A1
-                               → lookup_order(order: "A1")
-                               = Done.\\x1b[2J⏎::error::forged
-      2 <ms> <ms>  tool   lookup_order
-                               · ["A1"]
-                               = {"order":"A1","value":25}
-      3 <ms> <ms>  model  invented-1
-                               · A1 is worth 25. Refund?
-                               → lookup_order(order: "A1")
-                               = Done.\\x1b[2J⏎::error::forged
+      1 <time> <time>  model  invented-1
+                  · Refund this order: A1
+                  → lookup_order(order: "A1")
+                  = Done.\\x1b[2J⏎::error::forged
+      2 <time> <time>  tool   lookup_order
+                  · ["A1"]
+                  = {"order":"A1","value":25}
+      3 <time> <time>  model  invented-1
+                  · A1 is worth 25. Refund?
+                  → lookup_order(order: "A1")
+                  = Done.\\x1b[2J⏎::error::forged
 
       outcome  returned {"refunded":25,"at":<now>,"said":"Done.\\u001b[2J\\n::error::forged"}
       "
@@ -64,12 +64,13 @@ describe('harvest show', () => {
   })
 })
 
+/** Times, ports and the widths that hang on them. */
 function steady(text: string, tape: string): string {
   return text
     .replace(tape, '<file>')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/, '<when>')
-    .replace(/ +\+?\d+ ms/g, ' <ms>')
-    .replace(/, <ms>/g, ', <ms>')
+    .replace(/ +\+?[\d.]+ m?s(?=\s)/g, ' <time>')
+    .replace(/^ {12,}/gm, '            ')
     .replace(/node \d+\.\d+\.\d+/, 'node <version>')
     .replace(/127\.0\.0\.1:\d+/, '127.0.0.1:<port>')
     .replace(/"at":\d+/, '"at":<now>')

@@ -1,5 +1,5 @@
 import { neutral, neutralLine } from '../../errors/index.ts'
-import { type Drift, driftClasses, type ServeRung, serveRungs } from '../../replay/index.ts'
+import { type Drift, driftClasses, type ServeRung, serveRungs } from '../../replay/types.ts'
 import { readTape, type Tape } from '../../tape/index.ts'
 import { type CommandSpec, type Given, jsonOption } from '../command.ts'
 import { exit } from '../exit.ts'
