@@ -1,0 +1,17 @@
+import { installReplay } from '../replay/index.ts'
+import { installMatchers } from './matchers.ts'
+
+/**
+ * The door for hand-written tests: `replay`, `record`, and what `expect` can say about a replay.
+ *
+ * Import it before the agent: some clients take hold of `fetch` while they are loaded.
+ *
+ * @module
+ */
+export type { ReplayOptions, ReplayResult } from '../replay/types.ts'
+export type { HarvestMatchers } from './matchers.ts'
+export { type Recorded, type RecordOptions, record } from './record-run.ts'
+export { type HandReplayOptions, replay } from './replay-tape.ts'
+
+await installReplay()
+installMatchers()
