@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { clientAgents } from '../../fixtures/agents/index.ts'
 import { runInChild } from '../../fixtures/child/index.ts'
-import { type SeenRequest, startProvider } from '../../fixtures/provider/index.ts'
+import { type SeenRequest, withProvider } from '../../fixtures/provider/index.ts'
 import { type ExchangeEvent, readTape, requestBytes } from '../../src/tape/index.ts'
 import { isBitExact } from './bit-exact.ts'
 import type { Recorded, RecordJob } from './record.child.ts'
@@ -52,13 +52,14 @@ export async function runClients(names: readonly string[] = clientAgents): Promi
   }
 }
 
-async function record(dir: string, names: readonly string[], stdioLog: string) {
-  await using provider = await startProvider()
-  const { base, h2base, tlsbase, tlsh2base } = provider
-  const job: RecordJob = { dir, names, addresses: { base, h2base, tlsbase, tlsh2base } }
-  const script = new URL('./record.child.ts', import.meta.url)
-  const recorded: readonly Recorded[] = await runInChild(script, job, { env: { MCP_STDIO_LOG: stdioLog } })
-  return { recorded, seen: await provider.requests() }
+function record(dir: string, names: readonly string[], stdioLog: string) {
+  return withProvider(async (provider) => {
+    const { base, h2base, tlsbase, tlsh2base } = provider
+    const job: RecordJob = { dir, names, addresses: { base, h2base, tlsbase, tlsh2base } }
+    const script = new URL('./record.child.ts', import.meta.url)
+    const recorded: readonly Recorded[] = await runInChild(script, job, { env: { MCP_STDIO_LOG: stdioLog } })
+    return { recorded, seen: await provider.requests() }
+  })
 }
 
 /** A request as one line: method, path and bytes. */

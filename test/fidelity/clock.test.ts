@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BackOffInput } from '../../fixtures/agents/backs-off.ts'
 import type { AgentInput } from '../../fixtures/agents/index.ts'
 import { runInChild } from '../../fixtures/child/index.ts'
-import { startProvider } from '../../fixtures/provider/index.ts'
+import { withProvider } from '../../fixtures/provider/index.ts'
 import { installReplay, replayTape } from '../../src/replay/index.ts'
 import { readTape } from '../../src/tape/index.ts'
 import { isBitExact } from '../clients/bit-exact.ts'
@@ -50,9 +50,10 @@ describe('clock and chance', () => {
   })
 })
 
-async function record(dir: string): Promise<Readonly<Record<string, RecordedClock>>> {
-  await using provider = await startProvider()
-  const { base, h2base, tlsbase, tlsh2base } = provider
-  const job: ClockJob = { dir, runs, addresses: { base, h2base, tlsbase, tlsh2base } }
-  return await runInChild(new URL('./clock/record.child.ts', import.meta.url), job)
+function record(dir: string): Promise<Readonly<Record<string, RecordedClock>>> {
+  return withProvider(async (provider) => {
+    const { base, h2base, tlsbase, tlsh2base } = provider
+    const job: ClockJob = { dir, runs, addresses: { base, h2base, tlsbase, tlsh2base } }
+    return await runInChild(new URL('./clock/record.child.ts', import.meta.url), job)
+  })
 }

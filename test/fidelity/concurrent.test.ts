@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runInChild } from '../../fixtures/child/index.ts'
-import { type SeenRequest, startProvider } from '../../fixtures/provider/index.ts'
+import { type SeenRequest, withProvider } from '../../fixtures/provider/index.ts'
 import { type ExchangeEvent, readTape, requestBytes, responseBytes, type Tape } from '../../src/tape/index.ts'
 import type { RecordedMany, RecordManyJob } from './concurrent/record.child.ts'
 
@@ -57,20 +57,23 @@ test.for(Object.entries(agents))(
   },
 )
 
-async function record(dir: string, name: string) {
-  await using provider = await startProvider()
-  const { base, h2base, tlsbase, tlsh2base } = provider
-  const slow = { base: `${base}/~many~rlat20`, h2base, tlsbase, tlsh2base }
-  const stdioLog = join(dir, 'stdio.log')
-  const job: RecordManyJob = { dir, name, runs, addresses: slow }
-  const script = new URL('./concurrent/record.child.ts', import.meta.url)
-  const recorded: RecordedMany = await runInChild(script, job, {
-    env: { MCP_STDIO_LOG: stdioLog },
-    patienceMs: 170_000,
+function record(dir: string, name: string) {
+  return withProvider(async (provider) => {
+    const { base, h2base, tlsbase, tlsh2base } = provider
+    const slow = { base: `${base}/~many~rlat20`, h2base, tlsbase, tlsh2base }
+    const stdioLog = join(dir, 'stdio.log')
+    const job: RecordManyJob = { dir, name, runs, addresses: slow }
+    const script = new URL('./concurrent/record.child.ts', import.meta.url)
+    const recorded: RecordedMany = await runInChild(script, job, {
+      env: { MCP_STDIO_LOG: stdioLog },
+      patienceMs: 170_000,
+    })
+    const lines = (await readFile(stdioLog, 'utf8').catch(() => ''))
+      .split('\n')
+      .filter((line) => line.includes('[tag:'))
+    const seen = name === 'mcp-stdio-shared' ? lines : (await provider.requests()).map(describeSeen)
+    return { recorded, seen }
   })
-  const lines = (await readFile(stdioLog, 'utf8').catch(() => '')).split('\n').filter((line) => line.includes('[tag:'))
-  const seen = name === 'mcp-stdio-shared' ? lines : (await provider.requests()).map(describeSeen)
-  return { recorded, seen }
 }
 
 function exchangesOf(tape: Tape): readonly ExchangeEvent[] {

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AgentInput } from '../../fixtures/agents/index.ts'
 import { runInChild } from '../../fixtures/child/index.ts'
-import { startProvider } from '../../fixtures/provider/index.ts'
+import { withProvider } from '../../fixtures/provider/index.ts'
 import { installReplay, replayTape } from '../../src/replay/index.ts'
 import type { ReplayOptions, ReplayResult } from '../../src/replay/types.ts'
 import { readTape, responseBytes, stepsOf } from '../../src/tape/index.ts'
@@ -208,11 +208,12 @@ describe('nineteen checks', () => {
   }
 })
 
-async function record(dir: string): Promise<NineteenRecordings> {
-  await using provider = await startProvider()
-  const { base, h2base, tlsbase, tlsh2base } = provider
-  const job = { dir, input: { base, h2base, tlsbase, tlsh2base } }
-  return await runInChild(new URL('./nineteen/record.child.ts', import.meta.url), job)
+function record(dir: string): Promise<NineteenRecordings> {
+  return withProvider(async (provider) => {
+    const { base, h2base, tlsbase, tlsh2base } = provider
+    const job = { dir, input: { base, h2base, tlsbase, tlsh2base } }
+    return await runInChild(new URL('./nineteen/record.child.ts', import.meta.url), job)
+  })
 }
 
 function emitted(

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { ArrivalInput } from '../../fixtures/agents/arrival-order.ts'
 import { runInChild } from '../../fixtures/child/index.ts'
-import { startProvider } from '../../fixtures/provider/index.ts'
+import { withProvider } from '../../fixtures/provider/index.ts'
 import type { RecordedOrder, RecordOrderJob } from './order/record.child.ts'
 import type { ReplayedOrders, ReplayOrderJob } from './order/replay.child.ts'
 
@@ -80,11 +80,12 @@ async function recordAndReplay(experiment: Experiment): Promise<{ replayed: Repl
   }
 }
 
-async function record(dir: string, { runs, latency, record: variant }: Experiment): Promise<readonly RecordedOrder[]> {
-  await using provider = await startProvider()
-  const { h2base, tlsbase, tlsh2base } = provider
-  const input: ArrivalInput = { base: `${provider.base}/~order~${latency}`, h2base, tlsbase, tlsh2base, ...variant }
-  const job: RecordOrderJob = { dir, input, runs, atOnce: 4 }
-  const script = new URL('./order/record.child.ts', import.meta.url)
-  return await runInChild(script, job, { patienceMs: patience })
+function record(dir: string, { runs, latency, record: variant }: Experiment): Promise<readonly RecordedOrder[]> {
+  return withProvider(async (provider) => {
+    const { h2base, tlsbase, tlsh2base } = provider
+    const input: ArrivalInput = { base: `${provider.base}/~order~${latency}`, h2base, tlsbase, tlsh2base, ...variant }
+    const job: RecordOrderJob = { dir, input, runs, atOnce: 4 }
+    const script = new URL('./order/record.child.ts', import.meta.url)
+    return await runInChild(script, job, { patienceMs: patience })
+  })
 }

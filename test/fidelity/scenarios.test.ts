@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runInChild } from '../../fixtures/child/index.ts'
-import { startProvider } from '../../fixtures/provider/index.ts'
+import { withProvider } from '../../fixtures/provider/index.ts'
 import { scenarios } from './scenarios/index.ts'
 import type { RecordedScenario } from './scenarios/record.child.ts'
 import type { ReplayedScenario } from './scenarios/replay.child.ts'
@@ -44,10 +44,11 @@ describe('what happened on the wire happens again, with the provider gone', () =
   })
 })
 
-async function record(dir: string): Promise<readonly RecordedScenario[]> {
-  await using provider = await startProvider()
-  const input = { base: provider.base, closedPort: await closedPort() }
-  return await runInChild(new URL('./scenarios/record.child.ts', import.meta.url), { dir, input })
+function record(dir: string): Promise<readonly RecordedScenario[]> {
+  return withProvider(async (provider) => {
+    const input = { base: provider.base, closedPort: await closedPort() }
+    return await runInChild(new URL('./scenarios/record.child.ts', import.meta.url), { dir, input })
+  })
 }
 
 /** A port that was free a moment ago. */
