@@ -21,7 +21,7 @@ export function serveCall(run: ReplayRun, call: SeamCall, fn: () => unknown, ins
   const args = run.encode(call.args[0])
   const step = findCall(run, call, args)
   const before = run.order.violation(step)
-  if (before) throw run.fatal(problem.outOfOrder(run.place(), step, before))
+  if (before) run.problem(problem.outOfOrder(run.place(), step, before))
   const heard: Mutable<CallEvent> = {
     kind: call.kind,
     n: run.nextN(),
@@ -47,10 +47,10 @@ function findCall(run: ReplayRun, call: SeamCall, args: Json): CallState {
   const reworded = open.find((step) => sameProse(step.event.args, args))
   if (reworded) {
     const difference = firstDifference(reworded.event.args, args, 'args')
-    if (difference) run.drifted(reworded, { class: 'arguments', ...difference })
+    if (difference) run.drifted(reworded, undefined, { class: 'arguments', ...difference })
     return reworded
   }
-  throw run.fatal(problem.wrongCall(run.place(), call.name, JSON.stringify(args), open[0]))
+  throw run.problem(problem.wrongCall(run.place(), call.name, JSON.stringify(args), open[0]))
 }
 
 /** Hands out the recorded answer at its recorded place in the order. */

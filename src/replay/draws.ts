@@ -49,6 +49,14 @@ export class Draws {
     return value
   }
 
+  /** A read by a run nobody waits for: real, but a loop of reads must not go on for ever. */
+  readAfterEnd(): void {
+    if (++this.#inTurn > spinLimit) {
+      this.#inTurn = 0
+      this.#onSpin()
+    }
+  }
+
   /** The event loop turned: the agent is not spinning. */
   turned(): void {
     this.#inTurn = 0

@@ -8,19 +8,19 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 /**
  * Answers a request of the agent from the tape, when its moment comes.
- * @throws HarvestError when the tape has no answer, or the agent should have waited for another one first
+ * @throws HarvestError when the tape has no answer
  */
 export function serveExchange(run: ReplayRun, live: LiveRequest, sink: ExchangeSink, inside: number | undefined): ExchangeControl {
   // A run that is over gets no more answers: it stays where it is.
   if (run.over) return { abort: () => undefined }
   const question = run.question(live)
   const answer = run.ladder.find(question)
-  if (answer.kind !== 'found') throw run.fatal(problem.noAnswer(run.place(), question, answer))
+  if (answer.kind !== 'found') throw run.problem(problem.noAnswer(run.place(live.madeAt), question, answer))
   const { step } = answer
   const before = run.order.violation(step)
-  if (before) throw run.fatal(problem.outOfOrder(run.place(), step, before))
+  if (before) run.problem(problem.outOfOrder(run.place(live.madeAt), step, before))
   if (answer.rung === 'exact') run.identical++
-  for (const found of answer.drift) run.drifted(step, found)
+  for (const found of answer.drift) run.drifted(step, live.madeAt, found)
   const heard = hear(run, step, live, question.bodyText, inside)
   wire(run, step, sink, heard)
   run.take(step)

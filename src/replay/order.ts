@@ -1,45 +1,67 @@
+import { readModelCall } from '../providers/index.ts'
 import type { Moment } from '../tape/index.ts'
 import type { CallState, ExchangeState, StepState } from './step.ts'
 
+type AnyState = ExchangeState | CallState
+
 /**
- * Watches that what waited for an answer when recorded still waits for it. Model calls are what dependence runs
- * through: a step recorded after a model call was answered may not be made before, and a model call may not be made
- * before the steps it was recorded after. Steps between two model calls may change places.
+ * Watches that what waited for an answer when recorded still waits for it.
+ *
+ * A step recorded after another was answered may not be made before it. The exception are steps of one model turn in
+ * which the model asked for several tools at once: the model called those independent, so they may change places.
  */
 export class Order {
-  /** By the moment their answer was complete; the front is the earliest one not yet answered. */
-  readonly #models: Pending
-  readonly #all: Pending
+  /** By the moment their answer was complete; what comes before `#next` is answered. */
+  readonly #steps: readonly AnyState[]
+  readonly #turns: readonly ExchangeState[]
+  readonly #free = new Map<ExchangeState, boolean>()
+  #next = 0
 
-  constructor(steps: readonly (ExchangeState | CallState)[]) {
-    const answered = steps.filter((step) => endOf(step) !== undefined && !isAborted(step))
-    this.#models = new Pending(answered.filter(isTurn))
-    this.#all = new Pending(answered)
+  constructor(steps: readonly AnyState[]) {
+    this.#steps = steps.filter((step) => endOf(step) !== undefined && !isAborted(step)).sort((a, b) => endN(a) - endN(b))
+    this.#turns = steps.filter((step): step is ExchangeState => isTurn(step)).sort((a, b) => endN(a) - endN(b))
   }
 
   /** The step that should have been answered before `step` is made, if there is one. */
-  violation(step: StepState): StepState | undefined {
-    const earliest = (isTurn(step) ? this.#all : this.#models).earliest(step)
-    return earliest && (endOf(earliest)?.[0] ?? Number.POSITIVE_INFINITY) < step.event.n ? earliest : undefined
-  }
-}
-
-class Pending {
-  readonly #steps: readonly StepState[]
-  #next = 0
-
-  constructor(steps: readonly StepState[]) {
-    this.#steps = [...steps].sort((a, b) => (endOf(a)?.[0] ?? 0) - (endOf(b)?.[0] ?? 0))
-  }
-
-  earliest(other: StepState): StepState | undefined {
+  violation(step: AnyState): AnyState | undefined {
     while (this.#steps[this.#next]?.answered) this.#next++
-    const first = this.#steps[this.#next]
-    return first === other ? undefined : first
+    for (let i = this.#next; i < this.#steps.length; i++) {
+      const earlier = this.#steps[i]
+      if (!earlier || endN(earlier) > step.event.n) return undefined
+      if (earlier !== step && !earlier.answered && !this.#mayChangePlaces(earlier, step)) return earlier
+    }
+    return undefined
+  }
+
+  #mayChangePlaces(a: AnyState, b: AnyState): boolean {
+    if (isTurn(a) || isTurn(b)) return false
+    // Inside one tool call the order is that of its code.
+    if (a.event.in !== undefined && a.event.in === b.event.in) return false
+    const turn = this.#turnOf(a)
+    return turn !== undefined && turn === this.#turnOf(b) && this.#askedForSeveral(turn)
+  }
+
+  /** The model call answered last before a step was made. */
+  #turnOf(step: AnyState): ExchangeState | undefined {
+    let last: ExchangeState | undefined
+    for (const turn of this.#turns) {
+      if (endN(turn) > step.event.n) break
+      last = turn
+    }
+    return last
+  }
+
+  #askedForSeveral(turn: ExchangeState): boolean {
+    let several = this.#free.get(turn)
+    if (several === undefined) {
+      several = (readModelCall(turn.event)?.response?.toolCalls.length ?? 0) > 1
+      this.#free.set(turn, several)
+    }
+    return several
   }
 }
 
-function isTurn(step: StepState): boolean {
+function isTurn(step: AnyState): boolean {
   const { model } = step as Partial<ExchangeState>
   return model !== undefined && model.dialect !== 'openai-embeddings'
 }
@@ -50,4 +72,8 @@ function isAborted(step: StepState): boolean {
 
 function endOf({ event }: StepState): Moment | undefined {
   return event.kind === 'exchange' ? (event.response?.end ?? event.error?.moment) : event.settled
+}
+
+function endN(step: StepState): number {
+  return endOf(step)?.[0] ?? Number.POSITIVE_INFINITY
 }

@@ -167,6 +167,15 @@ export function givenUp(place: Place, reason: unknown): HarvestError {
   )
 }
 
+export function runOver(place: Place, kind: string, target: string): HarvestError {
+  return new HarvestError('HARVEST_RUN_OVER', {
+    what: `The agent went on after its replay was over: ${kind} ${neutral(target)}`,
+    where: where(place),
+    why: 'What it does now belongs to no test; it was refused.',
+    fix: ['await everything the agent starts before it answers'],
+  })
+}
+
 export function notOnTape(place: Place, command: readonly string[]): HarvestError {
   return new HarvestError('HARVEST_ESCAPE', {
     what: `The agent started a child process this tape does not know: ${neutral(command.join(' '))}`,

@@ -29,7 +29,7 @@ export async function replayTape<T>(
   installInterceptors()
   const ended = Promise.withResolvers<never>()
   const run = new ReplayRun(tape, options as RunSettings, (error) => ended.reject(error))
-  const abort = (): void => void run.fatal(problem.givenUp(run.place(), options.signal?.reason))
+  const abort = (): void => void run.giveUp(problem.givenUp(run.place(), options.signal?.reason))
   if (options.signal?.aborted) abort()
   else options.signal?.addEventListener('abort', abort, { once: true })
   const outcome = await Promise.race([attempt(run, agent), ended.promise]).then(
@@ -37,8 +37,7 @@ export async function replayTape<T>(
     (error: unknown): RunOutcome<T> => ({ status: 'threw', error }),
   )
   options.signal?.removeEventListener('abort', abort)
-  // Whoever rejected the race gave the run up; an agent that answered goes on to nothing.
-  run.finish(run.problems.length > 0 && outcome.status === 'threw' ? 'given up' : 'answered')
+  run.finish()
   run.conclude()
   forgetRuns((other) => other.over)
   return resultOf(run, tape, outcome)

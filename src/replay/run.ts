@@ -1,7 +1,7 @@
 import { HarvestError } from '../errors/index.ts'
 import { canonicalJson } from '../providers/index.ts'
 import { createRedactor, type Redactor } from '../privacy/index.ts'
-import { callerPackage, userSite } from '../seam/caller.ts'
+import { callerPackage, siteIn, userSite } from '../seam/caller.ts'
 import type { ExchangeControl, ExchangeSink, LiveRequest, Responder, VirtualTimer } from '../seam/intercept/index.ts'
 import { argumentsOf, steadyBoundary } from '../seam/shape.ts'
 import type { Caller, SeamCall, SeamDrawKind, VirtualWorld } from '../seam/source.ts'
@@ -22,6 +22,9 @@ export interface RunSettings extends ReplayOptions {
   readonly ungated?: boolean
 }
 
+/** Problems after which an agent counts as trying for ever. */
+const complaintLimit = 200
+
 /** One replay of one tape. */
 export class ReplayRun {
   readonly tape: Tape
@@ -40,20 +43,21 @@ export class ReplayRun {
   readonly events: TapeEvent[] = []
   readonly #settings: RunSettings
   readonly #policy: Readonly<Record<DriftClass, DriftPolicy>>
-  readonly #onFatal: (error: HarvestError) => void
+  readonly #onGivenUp: (error: HarvestError) => void
   readonly #children = new Map<string, (text: string) => void>()
   readonly #pushes: readonly { readonly item: GateItem; readonly url: string }[]
   readonly #spawns: string[]
   pending = 0
   identical = 0
+  #complaints = 0
   last: StepState | undefined
   #n = 0
-  #state: 'running' | 'answered' | 'given up' = 'running'
+  #over = false
 
-  constructor(tape: Tape, settings: RunSettings, onFatal: (error: HarvestError) => void) {
+  constructor(tape: Tape, settings: RunSettings, onGivenUp: (error: HarvestError) => void) {
     this.tape = tape
     this.#settings = settings
-    this.#onFatal = onFatal
+    this.#onGivenUp = onGivenUp
     this.#policy = driftPolicy(settings.drift)
     this.steps = stepStates(tape)
     this.redactor = createRedactor()
@@ -72,7 +76,7 @@ export class ReplayRun {
       isBusy: () => this.pending > 0,
       isOver: () => this.over,
       onTurn: () => this.draws.turned(),
-      onHang: () => this.fatal(problem.hanging(this.place(), hangMs(settings))),
+      onHang: () => this.giveUp(problem.hanging(this.place(), hangMs(settings))),
       endAt: tape.close?.at ?? Number.POSITIVE_INFINITY,
       hangMs: hangMs(settings),
       ungated: settings.ungated ?? false,
@@ -81,31 +85,37 @@ export class ReplayRun {
   }
 
   get over(): boolean {
-    return this.#state !== 'running'
-  }
-
-  get isGivenUp(): boolean {
-    return this.#state === 'given up'
+    return this.#over
   }
 
   /** The agent answered, or nobody waits for its answer any more. */
-  finish(state: 'answered' | 'given up'): void {
-    if (this.over) return
-    this.#state = state
+  finish(): void {
+    this.#over = true
     this.gate.stop()
   }
 
-  /** Notes a problem after which nothing the agent does means anything, and ends the run with it. */
-  fatal(error: HarvestError): HarvestError {
-    if (!this.over) {
-      this.problems.push(error)
-      this.#onFatal(error)
-    }
+  /**
+   * Notes a problem. The agent goes on with the error in its hands: SDKs wrap and retry, so what counts is kept here.
+   * An agent that tries for ever is given up.
+   */
+  problem(error: HarvestError): HarvestError {
+    if (this.over) return error
+    const isKnown = this.problems.some((known) => known.message === error.message)
+    if (!isKnown) this.problems.push(error)
+    if (++this.#complaints >= complaintLimit) this.#onGivenUp(error)
     return error
   }
 
-  place(): problem.Place {
-    return { tape: this.tape, site: userSite(), after: this.last }
+  /** Notes a problem and ends the run with it: nobody waits for the agent any more. */
+  giveUp(error: HarvestError): HarvestError {
+    if (this.over) return error
+    this.problem(error)
+    this.#onGivenUp(error)
+    return error
+  }
+
+  place(madeAt?: Error): problem.Place {
+    return { tape: this.tape, site: madeAt ? siteIn(madeAt) : userSite(), after: this.last }
   }
 
   take(step: StepState): void {
@@ -121,12 +131,12 @@ export class ReplayRun {
     return this.#n++
   }
 
-  drifted(step: StepState, found: { readonly class: DriftClass; readonly path: string; readonly recorded: string; readonly live: string }): void {
+  drifted(step: StepState, madeAt: Error | undefined, found: { readonly class: DriftClass; readonly path: string; readonly recorded: string; readonly live: string }): void {
     if (this.#policy[found.class] === 'ignore') return
-    const site = userSite()
+    const { site } = this.place(madeAt)
     const drift: Drift = { ...found, step: step.event.n, stepNumber: step.number, ...(site ? { site } : {}) }
     this.drift.push(drift)
-    if (this.#policy[found.class] === 'fail' || this.#settings.strict) this.problems.push(problem.driftRefused(this.tape, drift))
+    if (this.#policy[found.class] === 'fail' || this.#settings.strict) this.problem(problem.driftRefused(this.tape, drift))
   }
 
   question(live: LiveRequest): { readonly via: LiveRequest['via']; readonly method: string; readonly url: string; readonly bodyText: string } {
@@ -139,12 +149,11 @@ export class ReplayRun {
     return this.redactor.json(encodeValue(value))
   }
 
-  escape(kind: string, target: string): Error | undefined {
+  escape(kind: string, target: string, madeAt?: Error): Error | undefined {
     const allowed = this.#settings.escapes === 'report' || isAllowed(this.#settings.allow ?? [], kind, target)
-    const site = userSite()
-    this.escapes.push({ kind, target, allowed, ...(site ? { site } : {}) })
-    if (allowed) return undefined
-    return this.fatal(problem.escaped(this.place(), kind, target))
+    const place = this.place(madeAt)
+    this.escapes.push({ kind, target, allowed, ...(place.site ? { site: place.site } : {}) })
+    return allowed ? undefined : this.problem(problem.escaped(place, kind, target))
   }
 
   spawn(command: readonly string[]): void {
@@ -153,7 +162,7 @@ export class ReplayRun {
     if (at >= 0) this.#spawns.splice(at, 1)
     if (known) return
     this.escapes.push({ kind: 'child_process', target: command.join(' '), allowed: false })
-    throw this.fatal(problem.notOnTape(this.place(), command))
+    throw this.problem(problem.notOnTape(this.place(), command))
   }
 
   listen(url: string, say: (text: string) => void): void {
@@ -162,7 +171,7 @@ export class ReplayRun {
   }
 
   #spin(): never {
-    throw this.fatal(problem.spinning(this.place()))
+    throw this.giveUp(problem.spinning(this.place()))
   }
 
   /** What is wrong once the agent has answered. */
@@ -199,9 +208,9 @@ export function responderOf(run: ReplayRun, inside: number | undefined): Respond
       run.pending = count
     },
     draw<T>(kind: SeamDrawKind, caller: Caller, real: () => T, virtual: (world: VirtualWorld) => T): T {
-      // A loop of a run nobody waits for must not go on for ever.
-      if (run.isGivenUp) throw problem.givenUp(run.place(), 'the run is over')
-      return run.over ? real() : run.draws.draw(kind, callerPackage(caller), virtual)
+      if (!run.over) return run.draws.draw(kind, callerPackage(caller), virtual)
+      run.draws.readAfterEnd()
+      return real()
     },
     call: (call: SeamCall, fn: () => unknown) => serveCall(run, { ...call, args: [argumentsOf(call.args)] }, fn, inside),
     mark(name, data) {
@@ -214,7 +223,7 @@ export function responderOf(run: ReplayRun, inside: number | undefined): Respond
     exchange: (live: LiveRequest, sink: ExchangeSink): ExchangeControl => serveExchange(run, live, sink, inside),
     spawn: (command) => run.spawn(command),
     listen: (url, say) => run.listen(url, say),
-    escape: (kind, target) => (run.over ? problem.givenUp(run.place(), 'the run is over') : run.escape(kind, target)),
+    escape: (kind, target, madeAt) => (run.over ? problem.runOver(run.place(madeAt), kind, target) : run.escape(kind, target, madeAt)),
     schedule(timer: VirtualTimer) {
       // A timer of a run that is over never fires.
       if (!run.over) run.gate.schedule(timer)

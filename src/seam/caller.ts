@@ -40,11 +40,21 @@ const ownPath = fileURLToPath(own)
  * Async frames count, so a call three SDK layers down still finds the `await` it came from.
  */
 export function userSite(): string | undefined {
+  return siteIn(captureStack())
+}
+
+/** The stack as it is now; formatted only when somebody reads it. */
+export function captureStack(): Error {
   const limit = Error.stackTraceLimit
   Error.stackTraceLimit = 60
-  const stack = new Error('site').stack ?? ''
+  const stack = new Error('site')
   Error.stackTraceLimit = limit
-  for (const line of stack.split('\n').slice(1)) {
+  return stack
+}
+
+/** {@link userSite} of a stack captured earlier. */
+export function siteIn(captured: Error): string | undefined {
+  for (const line of (captured.stack ?? '').split('\n').slice(1)) {
     const site = siteOf(line)
     if (site) return site
   }

@@ -1,6 +1,8 @@
 import diagnostics from 'node:diagnostics_channel'
 import net from 'node:net'
+import { captureStack } from '../caller.ts'
 import { onceInProcess, patchProperty } from '../patch.ts'
+import { socketTarget } from './guard.ts'
 import { currentResponder, type Responder } from './responder.ts'
 
 /**
@@ -13,23 +15,37 @@ const runs = new Map<string, Responder>()
 const numbers = new WeakMap<Responder, string>()
 let lastNumber = 0
 
-export function numberOf(run: Responder): string {
+const stacks = new Map<string, Error>()
+let lastRequest = 0
+
+/** The header value for one request made right now: its run and its own number. */
+export function tagFor(run: Responder): string {
   let number = numbers.get(run)
   if (number === undefined) {
     number = String(++lastNumber)
     numbers.set(run, number)
     runs.set(number, run)
   }
-  return number
+  const tag = `${number}-${++lastRequest}`
+  stacks.set(tag, captureStack())
+  return tag
 }
 
-export function runOf(number: string | null | undefined): Responder | undefined {
-  return number ? runs.get(number) : undefined
+export function runOf(tag: string | null | undefined): Responder | undefined {
+  return tag ? runs.get(tag.split('-', 1)[0] ?? '') : undefined
+}
+
+/** The stack at the place a tagged request was made. */
+export function stackOf(tag: string | null | undefined): { readonly madeAt?: Error } {
+  const madeAt = tag ? stacks.get(tag) : undefined
+  return madeAt ? { madeAt } : {}
 }
 
 /** Forgets runs that are over. */
 export function forgetRuns(isOver: (run: Responder) => boolean): void {
-  for (const [number, run] of runs) if (isOver(run)) runs.delete(number)
+  const over = [...runs].filter(([, run]) => isOver(run)).map(([number]) => number)
+  for (const number of over) runs.delete(number)
+  for (const tag of stacks.keys()) if (!runOf(tag)) stacks.delete(tag)
 }
 
 const openedInside = new WeakSet<net.Socket>()
@@ -41,30 +57,48 @@ const openedInside = new WeakSet<net.Socket>()
 export function attributeRequests(): void {
   patchProperty('attribution.connect', net.Socket.prototype, 'connect', (original) => {
     return function connect(this: net.Socket, ...args: unknown[]) {
-      if (currentResponder()) openedInside.add(this)
+      const run = currentResponder()
+      if (run) {
+        openedInside.add(this)
+        const error = isOfHttpClient() ? undefined : run.escape('socket', socketTarget(args))
+        if (error) {
+          process.nextTick(() => this.destroy(error))
+          return this
+        }
+      }
       return Reflect.apply(original, this, args) as net.Socket
     } as typeof original
   })
   listen('undici:request:create', ({ request }: { request: { addHeader(name: string, value: string): void } }) => {
     const run = currentResponder()
-    if (run) request.addHeader(runHeader, numberOf(run))
+    if (run) request.addHeader(runHeader, tagFor(run))
   })
   listen('http.client.request.created', ({ request }: { request: HttpRequest }) => {
     const run = currentResponder()
     if (!run) return
-    request.setHeader(runHeader, numberOf(run))
+    const tag = tagFor(run)
+    request.setHeader(runHeader, tag)
     request.once('socket', (socket: net.Socket) => {
       if (openedInside.has(socket)) return
-      const error = run.escape('http', `${request.method} ${String(request.getHeader('host'))}${request.path}`)
+      const error = run.escape('http', `${request.method} ${String(request.getHeader('host'))}${request.path}`, stackOf(tag).madeAt)
       if (error) request.destroy(error)
     })
   })
   listen('undici:client:sendHeaders', ({ request, socket }: { request: UndiciRequest; socket: net.Socket }) => {
-    const run = currentResponder() ?? runOf(headerOf(request.headers))
+    const tag = headerOf(request.headers)
+    const run = runOf(tag)
     if (!run || openedInside.has(socket)) return
-    const error = run.escape('http', `${request.method} ${String(request.origin)}${request.path}`)
+    const error = run.escape('http', `${request.method} ${String(request.origin)}${request.path}`, stackOf(tag).madeAt)
     if (error) socket.destroy(error)
   })
+}
+
+/** Frames of those who open sockets for HTTP, whose requests the interceptor answers. */
+const httpClients = /node:_http_(agent|client)|undici|http2-(wrapper|client)|agent-base|-proxy-agent|interceptors/
+
+/** A socket of anybody else is raw: a database, a protocol of its own. */
+function isOfHttpClient(): boolean {
+  return httpClients.test(captureStack().stack ?? '')
 }
 
 interface HttpRequest {

@@ -44,7 +44,8 @@ function guardSockets(): void {
   })
 }
 
-function socketTarget(args: readonly unknown[]): string {
+/** `host:port` or the path, from whatever `connect` was called with. */
+export function socketTarget(args: readonly unknown[]): string {
   const first: unknown = Array.isArray(args[0]) ? args[0][0] : args[0]
   if (typeof first === 'string') return first
   if (typeof first === 'number') return `${typeof args[1] === 'string' ? args[1] : 'localhost'}:${first}`

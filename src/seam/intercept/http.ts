@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { HttpRequestInterceptor } from '@mswjs/interceptors/http'
 import { onceInProcess } from '../patch.ts'
-import { runHeader, runOf } from './attribution.ts'
+import { runHeader, runOf, stackOf } from './attribution.ts'
 import { currentResponder, type ExchangeControl, type ExchangeSink, type Pairs } from './responder.ts'
 
 /** Serves everything that speaks HTTP/1.1 over a socket: `node:http(s)`, got, axios, undici pools of their own. */
@@ -9,14 +9,15 @@ export function interceptHttp(): void {
   onceInProcess('intercept.http', () => {
     const interceptor = new HttpRequestInterceptor()
     interceptor.on('request', async ({ request, controller }) => {
-      const run = runOf(request.headers.get(runHeader)) ?? currentResponder()
+      const tag = request.headers.get(runHeader)
+      const run = runOf(tag) ?? currentResponder()
       if (!run) return
       if (run.over) return new Promise<void>(() => undefined)
       const answer = new Answer(controller)
       try {
         const body = Buffer.from(await request.clone().arrayBuffer())
         const headers = [...request.headers.entries()].filter(([name]) => name !== runHeader)
-        const control = run.exchange({ via: 'http', method: request.method, url: request.url, headers, body }, answer)
+        const control = run.exchange({ via: 'http', method: request.method, url: request.url, headers, body, ...stackOf(tag) }, answer)
         answer.control = control
         await answer.begun
       } catch (error) {

@@ -2,7 +2,7 @@ import http2, { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHt
 import { type Duplex, duplexPair } from 'node:stream'
 import { patchProperty, syncBuiltins } from '../patch.ts'
 import { seamState } from '../source.ts'
-import { numberOf, runHeader, runOf } from './attribution.ts'
+import { runHeader, runOf, stackOf, tagFor } from './attribution.ts'
 import { currentResponder, type ExchangeControl, type Pairs, type Responder } from './responder.ts'
 
 /**
@@ -37,7 +37,7 @@ export function interceptHttp2(): void {
           ...(headers as Record<string, string>),
           ':scheme': new URL(origin).protocol.slice(0, -1),
           ':authority': (headers as Record<string, string> | undefined)?.[':authority'] ?? new URL(origin).host,
-          [runHeader]: numberOf(run),
+          [runHeader]: tagFor(run),
         },
         options,
       )
@@ -121,6 +121,7 @@ function requestOf(headers: IncomingHttpHeaders, body: Buffer): Parameters<Respo
     url: `${String(headers[':scheme'])}://${String(headers[':authority'])}${String(headers[':path'])}`,
     headers: pairs,
     body,
+    ...stackOf(String(headers[runHeader])),
   }
 }
 

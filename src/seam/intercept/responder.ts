@@ -9,6 +9,8 @@ export interface LiveRequest {
   readonly url: string
   readonly headers: Pairs
   readonly body: Buffer
+  /** The stack at the place the request was made: by the time it is answered, that place is gone. */
+  readonly madeAt?: Error
 }
 
 /** Where the recorded answer goes, piece by piece, when its moment has come. */
@@ -47,7 +49,7 @@ export interface Responder extends Source {
   /** Registers the sink for lines a child says unasked. */
   listen(url: string, say: (text: string) => void): void
   /** Reports something that went around the seam. The error to refuse it with, or `undefined` to let it through. */
-  escape(kind: string, target: string): Error | undefined
+  escape(kind: string, target: string, madeAt?: Error): Error | undefined
   schedule(timer: VirtualTimer): void
   /** Virtual milliseconds since the run began. */
   readonly now: number

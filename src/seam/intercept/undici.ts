@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { EventEmitter } from 'node:events'
+import { captureStack } from '../caller.ts'
 import { patchProperty } from '../patch.ts'
 import { currentResponder, type ExchangeControl, type ExchangeSink, type Pairs, type Responder } from './responder.ts'
 
@@ -33,6 +34,9 @@ interface Dispatcher {
   destroy?(...args: unknown[]): unknown
 }
 
+/** The stack at the `fetch` a request came from: the dispatcher is reached later, from inside undici. */
+const entries = new AsyncLocalStorage<Error>()
+
 const symbols = [Symbol.for('undici.globalDispatcher.1'), Symbol.for('undici.globalDispatcher.2')]
 
 /**
@@ -47,7 +51,7 @@ export function interceptUndici(): void {
     // Importing userland undici replaces the global dispatcher on Node 22 and 24: look again before each call.
     return function fetch(...args: Parameters<typeof original>) {
       arm()
-      return original(...args)
+      return currentResponder() ? entries.run(captureStack(), () => original(...args)) : original(...args)
     } as typeof original
   })
 }
@@ -103,6 +107,7 @@ class Dispatch implements ExchangeSink {
   readonly #modern: boolean
   readonly #inContext = AsyncLocalStorage.snapshot()
   readonly #controller: Controller
+  readonly #madeAt = entries.getStore() ?? captureStack()
   #control: ExchangeControl | undefined
   #waiting: (() => void)[] = []
   #paused = false
@@ -126,7 +131,7 @@ class Dispatch implements ExchangeSink {
       this.#handler.onRequestSent?.()
       const url = /^https?:/.test(options.path) ? options.path : String(options.origin ?? '') + options.path
       const headers = requestPairs(options.headers)
-      this.#control = run.exchange({ via: 'undici', method: options.method, url, headers, body }, this)
+      this.#control = run.exchange({ via: 'undici', method: options.method, url, headers, body, madeAt: this.#madeAt }, this)
     } catch (error) {
       this.#fail(error as Error)
     }
