@@ -1,0 +1,98 @@
+import type { Span } from './types.ts'
+
+/** A secret that stands in several places, in pieces. */
+export interface Scattered {
+  readonly kind: string
+  readonly value: string
+  readonly contextual?: true
+  /** Parts of the text, in order; the first is replaced, the others are cut. */
+  readonly pieces: readonly { readonly start: number; readonly end: number }[]
+}
+
+/**
+ * Finds secrets that a model streamed piece by piece: `jane@exam` in one event, `ple.com` in the next. In the
+ * bytes they never stand together; whoever reads the answer puts them together again.
+ *
+ * Looks at server-sent events, JSON lines and a streamed JSON list, and there at the fields in which providers
+ * send pieces of an answer.
+ */
+export function findScattered(text: string, find: (joined: string) => readonly Span[]): readonly Scattered[] {
+  if (!isStream(text)) return []
+  return [...gather(text).values()].flatMap((pieces) => (pieces.length > 1 ? inPieces(pieces, find) : []))
+}
+
+function isStream(text: string): boolean {
+  if (/^(?:data|event|id|retry|:)/.test(text)) return text.includes('\ndata:')
+  if (text.startsWith('{')) return /\}\r?\n\{/.test(text)
+  return /^\[\s{0,4}\{/.test(text) && text.includes('"candidates"')
+}
+
+interface Piece {
+  /** Where its text stands, without the quotes. */
+  readonly start: number
+  readonly raw: string
+  readonly text: string
+}
+
+const pieceFields =
+  'content|text|delta|arguments|partial_json|thinking|reasoning|reasoning_content|refusal|transcript|input|textDelta|inputTextDelta|response|completion|generated_text|output'
+const piecePattern = new RegExp(`"(${pieceFields})"\\s{0,8}:\\s{0,8}"((?:[^"\\\\]|\\\\.){0,65536})"`, 'g')
+const streamPattern = /"(?:index|output_index|content_index|contentBlockIndex|item_id)"\s{0,8}:\s{0,8}("?[\w-]{1,128}"?)/g
+
+/** Pieces by the stream they belong to: the field, and the numbers of choice, block or item beside it. */
+function gather(text: string): Map<string, Piece[]> {
+  const streams = new Map<string, Piece[]>()
+  for (let start = 0; start < text.length; ) {
+    const lineFeed = text.indexOf('\n', start)
+    const end = lineFeed === -1 ? text.length : lineFeed
+    const line = text.slice(start, end)
+    let numbers: string | undefined
+    for (const match of line.matchAll(piecePattern)) {
+      const [whole, field = '', raw = ''] = match
+      numbers ??= Array.from(line.matchAll(streamPattern), ([, number]) => number).join()
+      const stream = `${field} ${numbers}`
+      const pieces = streams.get(stream) ?? []
+      streams.set(stream, pieces)
+      pieces.push({ start: start + match.index + whole.length - 1 - raw.length, raw, text: textOf(raw) })
+    }
+    start = end + 1
+  }
+  return streams
+}
+
+function inPieces(pieces: readonly Piece[], find: (joined: string) => readonly Span[]): Scattered[] {
+  const joined = pieces.map(({ text }) => text).join('')
+  const scattered: Scattered[] = []
+  let first = 0
+  let firstStart = 0
+  for (const { kind, value, start, end, contextual } of find(joined)) {
+    while (firstStart + pieces[first]!.text.length <= start) firstStart += pieces[first++]!.text.length
+    const parts: { start: number; end: number }[] = []
+    for (let at = first, atStart = firstStart; atStart < end; atStart += pieces[at++]!.text.length) {
+      const piece = pieces[at]!
+      const from = Math.max(0, start - atStart)
+      const to = Math.min(piece.text.length, end - atStart)
+      if (from < to) parts.push({ start: piece.start + rawOffset(piece, from), end: piece.start + rawOffset(piece, to) })
+    }
+    if (parts.length > 1) scattered.push({ kind, value, pieces: parts, ...(contextual && { contextual }) })
+  }
+  return scattered
+}
+
+function textOf(raw: string): string {
+  if (!raw.includes('\\')) return raw
+  try {
+    return JSON.parse(`"${raw}"`) as string
+  } catch {
+    // Not JSON: what stands there is then all there is.
+    return raw
+  }
+}
+
+/** Where a character of the text of a piece stands in its raw form. */
+function rawOffset({ raw, text }: Piece, offset: number): number {
+  if (raw === text) return offset
+  let at = 0
+  for (let taken = 0; taken < offset; taken++) at += raw[at] !== '\\' ? 1 : raw[at + 1] === 'u' ? 6 : 2
+  return at
+}

@@ -1,0 +1,3 @@
+export { createRedactor, type Redactor, scan } from './redactor.ts'
+export { kindsOff, kindsOn } from './kinds.ts'
+export type { Finding, RedactorOptions, RedactRule } from './types.ts'

@@ -1,0 +1,86 @@
+import type { HeaderPair, Json } from '../tape/index.ts'
+import type { SecretNames } from './names.ts'
+
+interface Means {
+  readonly text: (text: string) => string
+  /** For text that is secret as a whole. */
+  readonly secret: (text: string) => string
+  readonly headers: (pairs: readonly HeaderPair[]) => HeaderPair[]
+}
+
+/** Redacts a value as `encodeValue` wrote it; the same object when nothing was found. */
+export function redactJson(json: Json, names: SecretNames, means: Means): Json {
+  return walk(json, false)
+
+  function walk(value: Json, isSecret: boolean): Json {
+    if (typeof value === 'string') return isSecret ? means.secret(value) : means.text(value)
+    // A card number may stand as a number: its placeholder is one too.
+    if (typeof value === 'number') return value >= 1e12 && Number.isSafeInteger(value) ? Number(means.text(`${value}`)) : value
+    if (typeof value !== 'object' || value === null) return value
+    return isList(value) ? walkList(value, isSecret) : walkObject(value)
+  }
+
+  function walkList(list: readonly Json[], isSecret: boolean): Json {
+    let changed = false
+    const result = list.map((item, at) => {
+      // `--api-key`, `…`: the arguments of a command.
+      const before = list[at - 1]
+      const isFlagged = typeof item === 'string' && typeof before === 'string' && /^--?\w/.test(before) && names.isSecret(before)
+      const redacted = walk(item, isSecret || isFlagged)
+      changed ||= redacted !== item
+      return redacted
+    })
+    return changed ? result : list
+  }
+
+  function walkObject(object: { readonly [key: string]: Json }): Json {
+    const tagged = walkTagged(object)
+    if (tagged !== undefined) return tagged
+    let changed = false
+    const entries = Object.entries(object).map(([key, item]): readonly [string, Json] => {
+      const redacted = walk(item, names.isSecret(key))
+      const redactedKey = means.text(key)
+      changed ||= redacted !== item || redactedKey !== key
+      return [redactedKey, redacted]
+    })
+    return changed ? Object.fromEntries(entries) : object
+  }
+
+  /** Encoded values that hide text or names from the walk; `undefined` for those that do not. */
+  function walkTagged(object: { readonly [key: string]: Json }): Json | undefined {
+    const { $type, base64, entries, at } = object
+    if (typeof $type !== 'string') return undefined
+    if ($type === 'bytes' && typeof base64 === 'string') {
+      const bytes = Buffer.from(base64, 'base64')
+      const text = bytes.toString('utf8')
+      const redacted = means.text(text)
+      return redacted === text ? object : { ...object, base64: Buffer.from(redacted).toString('base64') }
+    }
+    if ($type === 'headers' && isList(entries)) return { ...object, entries: means.headers(entries as unknown as HeaderPair[]) }
+    if ($type === 'map' && isList(entries)) {
+      return { ...object, entries: entries.map((entry) => (isList(entry) ? walkPair(entry) : walk(entry ?? null, false))) }
+    }
+    // A reference by path: its steps are keys, and change as they do.
+    if ($type === 'same' && typeof at === 'string') {
+      return { ...object, at: at.split('/').map((step) => escape(means.text(unescape(step)))).join('/') }
+    }
+    return undefined
+  }
+
+  function walkPair(pair: readonly Json[]): Json {
+    const [key = null, value = null] = pair
+    return [walk(key, false), walk(value, typeof key === 'string' && names.isSecret(key))]
+  }
+}
+
+function escape(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
+function unescape(step: string): string {
+  return step.replaceAll('~1', '/').replaceAll('~0', '~')
+}
+
+function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value)
+}

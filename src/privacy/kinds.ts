@@ -1,0 +1,93 @@
+import { HarvestError } from '../errors/index.ts'
+import { namedFinder } from './named.ts'
+import type { SecretNames } from './names.ts'
+import { findCards, findEmails, findIbans, findPhones } from './personal.ts'
+import { findTokens, tokenKinds } from './tokens.ts'
+import type { Finder, RedactorOptions, RedactRule, Span } from './types.ts'
+import { findUrlPasswords, queryFinder } from './urls.ts'
+
+/** Kinds that are found unless switched off, in order of how much is known by them. */
+export const kindsOn: readonly string[] = [...tokenKinds, 'email', 'card', 'iban', 'url-password', 'secret']
+
+/** Kinds that are found only when switched on. */
+export const kindsOff: readonly string[] = ['phone']
+
+/** What a redactor looks for. */
+export interface Kinds {
+  /** Every kind that may become a placeholder, with the template of rules that have one. */
+  readonly templates: ReadonlyMap<string, string | undefined>
+  /** Everything the options ask to find in a text. */
+  readonly find: Finder
+}
+
+/**
+ * Reads the options, once.
+ *
+ * @throws HarvestError `HARVEST_PRIVACY_OPTION` for a kind nobody knows or a rule that cannot work: a typo must not
+ * let a secret through
+ */
+export function kindsOf({ rules = [], off = [], on = [] }: RedactorOptions, names: SecretNames): Kinds {
+  const known = [...kindsOn, ...kindsOff]
+  const stranger = [...off, ...on].find((kind) => !known.includes(kind))
+  if (stranger !== undefined) throw wrongOption(`there is no kind "${stranger}"`, `kinds: ${known.join(', ')}`)
+  for (const rule of rules) checkRule(rule, known)
+  const isOn = (kind: string): boolean => (kindsOn.includes(kind) || on.includes(kind)) && !off.includes(kind)
+  const finders = [
+    ...rules.map(finderOf),
+    only(tokenKinds, isOn, findTokens),
+    ...(isOn('email') ? [findEmails] : []),
+    ...(isOn('card') ? [findCards] : []),
+    ...(isOn('iban') ? [findIbans] : []),
+    ...(isOn('phone') ? [findPhones] : []),
+    ...(isOn('url-password') ? [findUrlPasswords] : []),
+    ...(isOn('secret') ? [queryFinder(names), namedFinder(names)] : []),
+  ]
+  return {
+    templates: new Map<string, string | undefined>([
+      ...known.map((kind) => [kind, undefined] as const),
+      ...rules.map(({ kind, placeholder }) => [kind, placeholder] as const),
+    ]),
+    find: (text) => finders.flatMap((find) => find(text)),
+  }
+}
+
+function only(kinds: readonly string[], isOn: (kind: string) => boolean, find: Finder): Finder {
+  if (kinds.every(isOn)) return find
+  return (text) => find(text).filter(({ kind }) => isOn(kind))
+}
+
+function finderOf({ kind, pattern }: RedactRule): Finder {
+  const flags = pattern.flags.includes('d') ? pattern.flags : `${pattern.flags}d`
+  const indexed = new RegExp(pattern.source, flags)
+  return (text) => {
+    const found: Span[] = []
+    for (const match of text.matchAll(indexed)) {
+      const [start, end] = match.indices?.groups?.['secret'] ?? match.indices![0]!
+      if (end > start) found.push({ kind, start, end, value: text.slice(start, end) })
+    }
+    return found
+  }
+}
+
+function checkRule({ kind, pattern, placeholder }: RedactRule, known: readonly string[]): void {
+  if (!/^[a-z]+(?:-[a-z]+)*$/.test(kind)) throw wrongOption(`"${kind}" cannot be a kind`, 'use lower-case words and dashes')
+  if (known.includes(kind)) throw wrongOption(`there is a built-in kind "${kind}"`, 'choose another name for the rule')
+  if (!pattern.flags.includes('g')) throw wrongOption(`the pattern of "${kind}" is not global`, `write ${pattern.toString()}g`)
+  if (placeholder === undefined) return
+  const parts = placeholder.split('#')
+  const isApart = parts.length === 2 && parts.some((part) => /[A-Za-z]{3}/.test(part)) && !/\d$/.test(parts[0]!) && !/^\d/.test(parts[1]!)
+  if (!isApart || /["\\\p{Cc}]/u.test(placeholder)) {
+    throw wrongOption(
+      `"${placeholder}" cannot be the placeholder of "${kind}"`,
+      'use letters and one # for the number, no quotes or backslashes: customer-#',
+    )
+  }
+}
+
+function wrongOption(problem: string, fix: string): HarvestError {
+  return new HarvestError('HARVEST_PRIVACY_OPTION', {
+    what: 'The redaction options cannot be used',
+    where: { problem },
+    fix: [fix],
+  })
+}

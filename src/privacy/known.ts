@@ -1,0 +1,37 @@
+import { beginsToken, isAlphanumeric } from './edges.ts'
+import type { Span } from './types.ts'
+
+// Each is one more search of every text; a run that meets more secrets by name than this is not one.
+const knownCap = 256
+
+/**
+ * Secrets known by the name that stood before them once. Without that name nothing tells them, so they are looked
+ * for as they are: a password of one answer must not stand in the next question.
+ */
+export class KnownSecrets {
+  readonly #kinds = new Map<string, string>()
+
+  remember(kind: string, value: string): void {
+    if (this.#kinds.size >= knownCap || !isDistinctive(value)) return
+    this.#kinds.set(value, kind)
+    const inJson = JSON.stringify(value).slice(1, -1)
+    if (inJson !== value) this.#kinds.set(inJson, kind)
+  }
+
+  find(text: string): readonly Span[] {
+    const found: Span[] = []
+    for (const [value, kind] of this.#kinds) {
+      for (let at = text.indexOf(value); at !== -1; at = text.indexOf(value, at + value.length)) {
+        const end = at + value.length
+        const isWhole = beginsToken(text, at) && !(isAlphanumeric(text.charCodeAt(end)) && isAlphanumeric(text.charCodeAt(end - 1)))
+        if (isWhole) found.push({ kind, start: at, end, value })
+      }
+    }
+    return found
+  }
+}
+
+/** A password may be an ordinary word or a date; those stay where nothing says that they are secret. */
+function isDistinctive(value: string): boolean {
+  return value.length >= 8 && /\d/.test(value) && /[A-Za-z]/.test(value) && !/^\d{4}-\d\d-\d\d/.test(value) && !value.startsWith('redacted-')
+}

@@ -1,0 +1,92 @@
+import type { SecretNames } from './names.ts'
+import type { Finder, Span } from './types.ts'
+
+/**
+ * Finds secrets by the name before them: `"password": "…"` in JSON (and in JSON inside JSON), `'secret': '…'`,
+ * `api_key=…`, `Password: …`.
+ */
+export function namedFinder(names: SecretNames): Finder {
+  return (text) => {
+    const found: Span[] = []
+    let done = 0
+    for (const { start, end } of names.endsIn(text)) {
+      if (start < done) continue
+      const span = valueAfter(text, start, end)
+      if (span === undefined) continue
+      found.push(span)
+      done = span.end
+    }
+    return found
+  }
+}
+
+// The quote that ends the name, the sign, the quote that begins the value; Markdown may stand around the sign.
+const betweenPattern = /(\\*["'])?(?:\*\*|`)?\s{0,4}(?:=>|:=|[:=])(?:\*\*)?(\s{0,4})(?:\*\*)?(\\*["'`])?/y
+
+function valueAfter(text: string, nameStart: number, nameEnd: number): Span | undefined {
+  betweenPattern.lastIndex = nameEnd
+  const between = betweenPattern.exec(text)
+  if (between === null) return undefined
+  const [whole, nameQuote, space, valueQuote] = between
+  const start = nameEnd + whole.length
+  if (valueQuote !== undefined) return quotedValue(text, start, valueQuote, nameQuote === valueQuote)
+  if (nameQuote !== undefined) return undefined
+  const isLoose = space !== '' || whole.includes(':')
+  return bareValue(text, start, isLoose, text.slice(nameStart, nameEnd))
+}
+
+/** The value up to the same quote: in JSON inside JSON a quote has as many backslashes before it as the one that began. */
+function quotedValue(text: string, start: number, quote: string, isField: boolean): Span | undefined {
+  const end = closingQuote(text, start, quote)
+  const raw = text.slice(start, end)
+  if (raw === '' || (!isField && isStandIn(raw))) return undefined
+  return { kind: 'secret', start, end, value: unescaped(raw, quote), contextual: true }
+}
+
+function closingQuote(text: string, start: number, quote: string): number {
+  const mark = quote.at(-1)!
+  const escapes = quote.length - 1
+  for (let at = text.indexOf(mark, start); at !== -1; at = text.indexOf(mark, at + 1)) {
+    let backslashes = 0
+    while (at - backslashes > start && text[at - backslashes - 1] === '\\') backslashes++
+    // Fewer: the text around this one ends here. A run of pairs before it is text: `\\"` ends a value at `\\`.
+    if (backslashes <= escapes) return at - backslashes
+    if (escapes === 0 && backslashes % 2 === 0) return at
+  }
+  return text.length
+}
+
+function unescaped(raw: string, quote: string): string {
+  if (quote !== '"' || !raw.includes('\\')) return raw
+  try {
+    return JSON.parse(`"${raw}"`) as string
+  } catch {
+    // Not JSON after all: the text as it stands is its own name.
+    return raw
+  }
+}
+
+const barePattern = /[^\s"'\\&,;<>(){}[\]`|]{4,512}/y
+
+/**
+ * A value without quotes. `password=letmein` of a form is one; of `password: string`, `secret = load()` and
+ * "the secret: patience" only what looks like no word is.
+ */
+function bareValue(text: string, start: number, isLoose: boolean, name: string): Span | undefined {
+  barePattern.lastIndex = start
+  const raw = barePattern.exec(text)?.[0]
+  if (raw === undefined || text[start + raw.length] === '(') return undefined
+  const value = raw.replace(/[.!?:*]+$/, '')
+  if (value.length < 4 || isStandIn(value) || value.toLowerCase() === name.toLowerCase()) return undefined
+  const isWord = /^[A-Za-z_$][A-Za-z_$.-]*$/.test(value)
+  if (isWord && (isLoose || value.includes('.'))) return undefined
+  return { kind: 'secret', start, end: start + value.length, value, contextual: true }
+}
+
+const standIns =
+  /^(?:none|null|undefined|true|false|string|str|bearer|basic|digest|token|required|optional|changeme|x{3,}|\*+|your[-_].*|process\.env.*|os\.environ.*|import\.meta.*)$/i
+
+/** Text that stands where a secret will: `${API_KEY}`, `<password>`, `None`. A path is what `PWD` holds. */
+function isStandIn(value: string): boolean {
+  return /^[$%<{*/~]/.test(value) || standIns.test(value)
+}

@@ -1,0 +1,133 @@
+import { afterEscape, beginsToken, isAlphanumeric } from './edges.ts'
+import type { Finder, Span } from './types.ts'
+
+/** Finds e-mail addresses, around each `@` (or `%40` in a URL). Linear: no character is looked at for two addresses. */
+export const findEmails: Finder = (text) => [...emailsAround(text, '@'), ...emailsAround(text, '%40')]
+
+function emailsAround(text: string, sign: string): Span[] {
+  const found: Span[] = []
+  for (let at = text.indexOf(sign); at !== -1; at = text.indexOf(sign, at + 1)) {
+    let start = at
+    while (start > 0 && at - start < 128 && isLocalCode(text.charCodeAt(start - 1))) start--
+    start = afterEscape(text, start)
+    // Dots and dashes before an address are punctuation.
+    while (start < at && !isAlphanumeric(text.charCodeAt(start)) && text.charCodeAt(start) < 0x80) start++
+    if (start >= at || (sign === '@' && isInAuthority(text, start))) continue
+    const local = text.slice(start, at)
+    domainPattern.lastIndex = at + sign.length
+    const domain = domainPattern.exec(text)?.[0]
+    if (domain === undefined || isNotAnAddress(local, domain)) continue
+    found.push({ kind: 'email', start, end: at + sign.length + domain.length, value: `${local}@${domain}` })
+  }
+  return found
+}
+
+/** In `https://user:password@host` the `@` makes no address. */
+function isInAuthority(text: string, start: number): boolean {
+  return /:\/\/[^\s/?#"'<>\\]*$/.test(text.slice(Math.max(0, start - 256), start))
+}
+
+const domainPattern = /[A-Za-z0-9](?:[A-Za-z0-9-]{0,62}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,62}[A-Za-z0-9])?){0,8}\.[A-Za-z]{2,24}(?![A-Za-z0-9_])/y
+const fileEndings = /\.(?:png|jpe?g|gif|svg|webp|avif|ico|js|mjs|cjs|jsx|tsx?|css|html?|json|ya?ml|md|py|txt|pdf|gz|zip|whl)$/i
+
+/** `git@github.com:owner/repo` names a repository; `logo@2x.png` and `name@1.0.0-rc.tar.gz` are files. */
+function isNotAnAddress(local: string, domain: string): boolean {
+  return local === 'git' || fileEndings.test(domain)
+}
+
+/** What an address may have before its `@`: letters (Latin ones with accents too), digits and `._+-`. */
+function isLocalCode(code: number): boolean {
+  if (isAlphanumeric(code) || code === 0x2e || code === 0x5f || code === 0x2b || code === 0x2d) return true
+  return code >= 0xc0 && code <= 0x24f && code !== 0xd7 && code !== 0xf7
+}
+
+// Not inside a decimal number, a UUID, a word or a longer number; `\n` in JSON text is no word.
+const cardPattern =
+  /(?:(?<![\w.+-])|(?<=\\[bfnrt]))(?:\d{4}([ -])\d{4}\1\d{4}\1\d{4}|\d{4}([ -])\d{6}\2\d{5}|\d{13,19})(?![\w]|[.-]\d)/g
+
+/** Finds payment card numbers: the digits of an issuer, in a length it issues, with the check digit right. */
+export const findCards: Finder = (text) => {
+  const found: Span[] = []
+  for (const match of text.matchAll(cardPattern)) {
+    const value = match[0].replace(/\D/g, '')
+    if (!issuers.test(value) || !passesLuhn(value)) continue
+    found.push({ kind: 'card', start: match.index, end: match.index + match[0].length, value })
+  }
+  return found
+}
+
+// Visa, Mastercard (two ranges), American Express, Discover, JCB, Diners Club, UnionPay.
+const issuers =
+  /^(?:4\d{12}(?:\d{3})?|5[1-5]\d{14}|2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}|3[47]\d{13}|6(?:011|5\d\d|4[4-9]\d)\d{12}|35\d{14}|3(?:0[0-5]|[68]\d)\d{11}|62\d{14,17})$/
+
+function passesLuhn(digits: string): boolean {
+  let sum = 0
+  for (let at = 0; at < digits.length; at++) {
+    const digit = Number(digits[digits.length - 1 - at])
+    const doubled = at % 2 === 1 ? digit * 2 : digit
+    sum += doubled > 9 ? doubled - 9 : doubled
+  }
+  return sum % 10 === 0
+}
+
+const ibanStart = /(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt]))[A-Z]{2}\d{2}(?= ?[A-Z0-9]{4})/g
+
+/** Finds IBANs: a country's length, and the checksum (ISO 7064, mod 97) right. */
+export const findIbans: Finder = (text) => {
+  const found: Span[] = []
+  for (const match of text.matchAll(ibanStart)) {
+    const length = ibanLengths.get(match[0].slice(0, 2))
+    if (length === undefined) continue
+    const end = endOfGroups(text, match.index, length)
+    if (end === undefined) continue
+    const value = text.slice(match.index, end).replaceAll(' ', '')
+    if (passesMod97(value)) found.push({ kind: 'iban', start: match.index, end, value })
+  }
+  return found
+}
+
+/** Where `length` capitals and digits end that are written together or in groups of four. */
+function endOfGroups(text: string, start: number, length: number): number | undefined {
+  const grouped = text[start + 4] === ' '
+  let at = start
+  for (let taken = 0; taken < length; taken++, at++) {
+    if (grouped && taken > 0 && taken % 4 === 0 && text[at++] !== ' ') return undefined
+    if (!/[A-Z0-9]/.test(text[at] ?? '')) return undefined
+  }
+  return isAlphanumeric(text.charCodeAt(at)) ? undefined : at
+}
+
+function passesMod97(iban: string): boolean {
+  let rest = 0
+  for (const character of iban.slice(4) + iban.slice(0, 4)) {
+    const value = Number.parseInt(character, 36)
+    rest = (rest * (value > 9 ? 100 : 10) + value) % 97
+  }
+  return rest === 1
+}
+
+// SWIFT IBAN registry.
+const ibanLengths = new Map<string, number>(
+  [
+    'AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29 ES24',
+    'FI18 FK18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 LI21',
+    'LT20 LU20 LV21 LY25 MC27 MD24 ME22 MK19 MN20 MR27 MT31 MU30 NI28 NL18 NO15 OM23 PK24 PL28 PS29 PT25 QA29 RO24 RS22',
+    'RU33 SA24 SC31 SD18 SE24 SI19 SK24 SM27 SO23 ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20 YE30',
+  ]
+    .join(' ')
+    .split(' ')
+    .map((entry) => [entry.slice(0, 2), Number(entry.slice(2))] as const),
+)
+
+const phonePattern = /\+[1-9]\d{0,2}(?:[ .-]?\(?\d{1,4}\)?){2,6}(?!\d)/g
+
+/** Finds phone numbers in the international form, `+` and 8 to 15 digits. Off unless asked for: too many numbers look like one. */
+export const findPhones: Finder = (text) => {
+  const found: Span[] = []
+  for (const match of text.matchAll(phonePattern)) {
+    const value = match[0].replace(/[^\d+]/g, '')
+    if (value.length < 9 || value.length > 16 || !beginsToken(text, match.index)) continue
+    found.push({ kind: 'phone', start: match.index, end: match.index + match[0].length, value })
+  }
+  return found
+}

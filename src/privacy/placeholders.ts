@@ -1,0 +1,95 @@
+/** A placeholder standing in a text. */
+export interface Standing {
+  readonly start: number
+  readonly end: number
+}
+
+interface Shape {
+  /** Text of the placeholder with this number. */
+  readonly of: (n: number) => string
+  /** Source of a pattern for it; its only group is the number. */
+  readonly source: string
+}
+
+/** What a value is replaced by, kind by kind; numbers go by first appearance. */
+export class Placeholders {
+  readonly #shapes: ReadonlyMap<string, Shape>
+  readonly #kinds: readonly string[]
+  readonly #pattern: RegExp
+  readonly #anchors: readonly string[]
+  readonly #byValue = new Map<string, string>()
+  readonly #last = new Map<string, number>()
+
+  /** @param kinds - every kind there is, with the template of those that have one of their own */
+  constructor(kinds: ReadonlyMap<string, string | undefined>) {
+    this.#shapes = new Map([...kinds].map(([kind, template]) => [kind, shapeOf(kind, template)]))
+    this.#kinds = [...kinds.keys()]
+    this.#pattern = new RegExp([...this.#shapes.values()].map(({ source }) => `(?:${source})`).join('|'), 'g')
+    const templates = [...kinds.values()].filter((template) => template !== undefined)
+    this.#anchors = ['redacted-', cardHead, ...templates.map((template) => longestPart(template))]
+  }
+
+  /** Placeholders that stand in a text already. */
+  in(text: string): readonly Standing[] {
+    return this.#anchors.some((anchor) => text.includes(anchor))
+      ? Array.from(text.matchAll(this.#pattern), ({ index, 0: { length } }) => ({ start: index, end: index + length }))
+      : []
+  }
+
+  /** Takes note of the numbers in a text that goes to the tape, or comes from it: the next value gets a higher one. */
+  observe(text: string): void {
+    if (!this.#anchors.some((anchor) => text.includes(anchor))) return
+    for (const match of text.matchAll(this.#pattern)) {
+      const group = match.findIndex((part, at) => at > 0 && part !== undefined)
+      const n = Number(match[group])
+      const kind = this.#kinds[group - 1]
+      // A number anyone made up must not use up the numbers there are.
+      if (kind !== undefined && n < 1_000_000) this.#last.set(kind, Math.max(n, this.#last.get(kind) ?? 0))
+    }
+  }
+
+  /** The placeholder of a value: the same for the same value, whatever kind it was when it first appeared. */
+  for(kind: string, value: string): { readonly text: string; readonly isNew: boolean } {
+    const known = this.#byValue.get(value)
+    if (known !== undefined) return { text: known, isNew: false }
+    const n = (this.#last.get(kind) ?? 0) + 1
+    const text = this.#shapes.get(kind)!.of(n)
+    this.#last.set(kind, n)
+    this.#byValue.set(value, text)
+    return { text, isNew: true }
+  }
+
+  /** Numbers as they are; {@link restore} takes back what was given out since, but for what `keeps` says. */
+  mark(): ReadonlyMap<string, number> {
+    return new Map(this.#last)
+  }
+
+  restore(mark: ReadonlyMap<string, number>, forget: readonly string[]): void {
+    this.#last.clear()
+    for (const [kind, n] of mark) this.#last.set(kind, n)
+    for (const value of forget) this.#byValue.delete(value)
+  }
+}
+
+// No issuer's number begins like this, and it fits a JSON number exactly: a card number need not be quoted.
+const cardHead = '80000000000'
+
+function shapeOf(kind: string, template: string | undefined): Shape {
+  if (template !== undefined) {
+    const [before = '', after = ''] = template.split('#')
+    return { of: (n) => `${before}${n}${after}`, source: `${escaped(before)}(\\d{1,9})${escaped(after)}` }
+  }
+  if (kind === 'email') return { of: (n) => `redacted-${n}@email.invalid`, source: 'redacted-(\\d{1,9})(?:@|%40)email\\.invalid' }
+  if (kind === 'card') {
+    return { of: (n) => `${cardHead}${`${n % 100_000}`.padStart(5, '0')}`, source: `(?<!\\d)${cardHead}(\\d{5})(?!\\d)` }
+  }
+  return { of: (n) => `redacted-${kind}-${n}`, source: `redacted-${kind}-(\\d{1,9})` }
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')
+}
+
+function longestPart(template: string): string {
+  return template.split('#').reduce((longest, part) => (part.length > longest.length ? part : longest), '')
+}

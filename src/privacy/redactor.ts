@@ -1,0 +1,215 @@
+import { isUtf8 } from 'node:buffer'
+import type { HeaderPair, Json } from '../tape/index.ts'
+import { type Edit, edited, editedPieces } from './edits.ts'
+import { findScattered, type Scattered } from './events.ts'
+import { keepHeaders } from './headers.ts'
+import { redactJson } from './json.ts'
+import { kindsOf } from './kinds.ts'
+import { KnownSecrets } from './known.ts'
+import { SecretNames } from './names.ts'
+import { Placeholders } from './placeholders.ts'
+import { settle } from './spans.ts'
+import type { Finding, RedactorOptions, Span } from './types.ts'
+import { redactUrl } from './url.ts'
+
+/**
+ * Replaces secrets by placeholders, the same value by the same placeholder, numbered by first appearance.
+ *
+ * One redactor belongs to one run. Recording passes everything through it before the first write; a replay passes
+ * its live requests through one of its own and shows it what the tape served, so that the numbers go on as they
+ * did. What went through once comes back unchanged when it goes through again.
+ */
+export interface Redactor {
+  text(text: string): string
+  /** Text values, values under names that promise a secret, and keys. The same object when nothing was found. */
+  json(value: Json): Json
+  /**
+   * A body in the pieces it came in. Secrets are found across their borders; the placeholder goes where the secret
+   * began. Pieces without one are the same buffers; a body that is not UTF-8 stays as it is.
+   */
+  chunks(pieces: readonly Buffer[]): readonly Buffer[]
+  /** An absolute URL, or a command line after `stdio:`. */
+  url(url: string): string
+  /** The headers that may be recorded; all others are dropped. */
+  headers(pairs: readonly HeaderPair[]): HeaderPair[]
+  /** Takes note of the placeholders in text that a replay served. */
+  observe(text: string): void
+  /** What is secret in a text, by position; placeholders are not. Changes nothing. */
+  scan(text: string): readonly Finding[]
+}
+
+/**
+ * Makes a redactor with the built-in kinds (vendor keys, tokens, private keys, passwords by name, e-mail addresses,
+ * card numbers, IBANs) and the application's rules.
+ *
+ * @throws HarvestError `HARVEST_PRIVACY_OPTION`
+ */
+export function createRedactor(options: RedactorOptions = {}): Redactor {
+  return new TextRedactor(options)
+}
+
+/** As `Redactor.scan`, once. */
+export function scan(text: string, options: RedactorOptions = {}): readonly Finding[] {
+  return createRedactor(options).scan(text)
+}
+
+// Replacing one secret can lay bare another one; texts that go on like that are made on purpose.
+const passCap = 16
+
+interface Step {
+  readonly edits: readonly Edit[]
+  readonly fresh: readonly { readonly value: string; readonly placeholder: string }[]
+}
+
+class TextRedactor implements Redactor {
+  readonly #names: SecretNames
+  readonly #keptHeaders: ReadonlySet<string>
+  readonly #find: (text: string) => readonly Span[]
+  readonly #placeholders: Placeholders
+  readonly #known = new KnownSecrets()
+
+  constructor(options: RedactorOptions) {
+    this.#names = new SecretNames(options.keys)
+    this.#keptHeaders = new Set(options.headers?.map((name) => name.toLowerCase()))
+    const { templates, find } = kindsOf(options, this.#names)
+    this.#find = find
+    this.#placeholders = new Placeholders(templates)
+  }
+
+  text(text: string): string {
+    return this.#untilClean(text, (now) => now, edited)
+  }
+
+  chunks(pieces: readonly Buffer[]): readonly Buffer[] {
+    if (!isText(pieces)) return pieces
+    const textOf = (now: readonly Buffer[]): string => Buffer.concat(now).toString('utf8')
+    return this.#untilClean(pieces, textOf, (now, edits) => editedPieces(now, textOf(now), edits))
+  }
+
+  json(value: Json): Json {
+    return redactJson(value, this.#names, {
+      text: (text) => this.text(text),
+      secret: (text) => this.#secret(text),
+      headers: (pairs) => this.headers(pairs),
+    })
+  }
+
+  url(url: string): string {
+    return redactUrl(url, this.#names, { text: (text) => this.text(text), secret: (text) => this.#secret(text) })
+  }
+
+  headers(pairs: readonly HeaderPair[]): HeaderPair[] {
+    return keepHeaders(pairs, this.#keptHeaders, (value, name) =>
+      this.#names.isSecret(name) ? this.#secret(value) : name === 'location' || name === 'link' ? this.url(value) : this.text(value),
+    )
+  }
+
+  observe(text: string): void {
+    this.#placeholders.observe(text)
+  }
+
+  scan(text: string): readonly Finding[] {
+    const { spans, scattered } = this.#found(text)
+    return [
+      ...spans.map(({ kind, start, end }) => ({ kind, index: start, length: end - start })),
+      ...scattered.map(({ kind, pieces: [first] }) => ({ kind, index: first!.start, length: first!.end - first!.start })),
+    ].sort((a, b) => a.index - b.index)
+  }
+
+  /** A text that is secret as a whole, because of the name it stands under. */
+  #secret(text: string): string {
+    if (text === '') return text
+    const [standing] = this.#placeholders.in(text)
+    if (standing?.start === 0 && standing.end === text.length) return this.text(text)
+    const whole = settle(text, this.#find(text), []).find(({ start, end }) => start === 0 && end === text.length)
+    const placeholder = this.#replace(whole ?? { kind: 'secret', value: text, contextual: true })
+    this.#placeholders.observe(placeholder.text)
+    return placeholder.text
+  }
+
+  /** Redacts until nothing is found any more: what came out once goes through unchanged. */
+  #untilClean<T>(given: T, textOf: (now: T) => string, apply: (now: T, edits: readonly Edit[]) => T): T {
+    const mark = this.#placeholders.mark()
+    const fresh: Step['fresh'][number][] = []
+    let now = given
+    let text = textOf(now)
+    for (let pass = 0; pass < passCap; pass++) {
+      const step = this.#step(text)
+      if (step.edits.length === 0) break
+      fresh.push(...step.fresh)
+      now = apply(now, step.edits)
+      text = textOf(now)
+    }
+    // Numbers follow from what is on the tape and nothing else: a replay sees only that.
+    const lost = fresh.filter(({ placeholder }) => !text.includes(placeholder))
+    if (lost.length > 0) this.#placeholders.restore(mark, lost.map(({ value }) => value))
+    this.#placeholders.observe(text)
+    return now
+  }
+
+  #step(text: string): Step {
+    const { spans, scattered } = this.#found(text)
+    const places = [
+      ...spans.map((span) => ({ of: span, pieces: [span] as readonly { start: number; end: number }[] })),
+      ...scattered.map((one) => ({ of: one, pieces: one.pieces })),
+    ].sort((a, b) => a.pieces[0]!.start - b.pieces[0]!.start)
+    if (places.length > 0) this.#placeholders.observe(text)
+    const fresh: { value: string; placeholder: string }[] = []
+    const edits = places.flatMap(({ of, pieces }) => {
+      const { text: placeholder, isNew } = this.#replace(of)
+      if (isNew) fresh.push({ value: of.value, placeholder })
+      return pieces.map(({ start, end }, at) => ({ start, end, text: at === 0 ? spelled(placeholder, text, start, end) : '' }))
+    })
+    return { edits: edits.sort((a, b) => a.start - b.start), fresh }
+  }
+
+  #replace({ kind, value, contextual }: Pick<Span, 'kind' | 'value' | 'contextual'>): { text: string; isNew: boolean } {
+    if (contextual) this.#known.remember(kind, value)
+    return this.#placeholders.for(kind, value)
+  }
+
+  #found(text: string): { readonly spans: readonly Span[]; readonly scattered: readonly Scattered[] } {
+    const look = (part: string): readonly Span[] => {
+      const spans = [...this.#find(part), ...this.#known.find(part)]
+      return spans.length === 0 ? spans : settle(part, spans, this.#placeholders.in(part))
+    }
+    const spans = look(text)
+    const scattered = findScattered(text, look)
+    if (scattered.length === 0) return { spans, scattered }
+    return { spans: apartFrom(spans, scattered), scattered: apart(scattered) }
+  }
+}
+
+/** In a URL an address has `%40` for its sign, and so has its placeholder. */
+function spelled(placeholder: string, text: string, start: number, end: number): string {
+  const secret = text.slice(start, end)
+  return secret.includes('%40') && !secret.includes('@') ? placeholder.replace('@', '%40') : placeholder
+}
+
+/** Spans that no scattered secret covers: what stands in pieces is the whole of it. */
+function apartFrom(spans: readonly Span[], scattered: readonly Scattered[]): readonly Span[] {
+  const covered = scattered.flatMap(({ pieces }) => pieces).sort((a, b) => a.start - b.start)
+  let next = 0
+  return spans.filter(({ start, end }) => {
+    while (next < covered.length && covered[next]!.end <= start) next++
+    const place = covered[next]
+    return place === undefined || place.start >= end
+  })
+}
+
+/** Scattered secrets that share no piece; the others wait for the next pass. */
+function apart(scattered: readonly Scattered[]): readonly Scattered[] {
+  const taken = new Set<number>()
+  return scattered.filter(({ pieces }) => {
+    if (pieces.some(({ start }) => taken.has(start))) return false
+    for (const { start } of pieces) taken.add(start)
+    return true
+  })
+}
+
+/** Whether the pieces together are UTF-8; a last character that was cut off by the end is forgiven. */
+function isText(pieces: readonly Buffer[]): boolean {
+  const bytes = Buffer.concat(pieces)
+  for (let cut = 0; cut <= Math.min(3, bytes.length); cut++) if (isUtf8(bytes.subarray(0, bytes.length - cut))) return true
+  return false
+}

@@ -1,0 +1,44 @@
+import type { Standing } from './placeholders.ts'
+import type { Span } from './types.ts'
+
+/**
+ * The spans to replace, in order and apart from each other. Where two overlap the one that begins first wins,
+ * then the longer, then the one found first (finders stand in order of how much they know); it is stretched over
+ * what the other had beyond it. What is a placeholder already stays, unless a secret goes beyond it.
+ *
+ * @param standing - placeholders in the text, in order
+ */
+export function settle(text: string, spans: readonly Span[], standing: readonly Standing[]): readonly Span[] {
+  const ordered = spans
+    .map((span, order) => ({ span, order }))
+    .sort((a, b) => a.span.start - b.span.start || b.span.end - a.span.end || a.order - b.order)
+  const kept: Span[] = []
+  for (const { span } of ordered) {
+    const first = standing[firstEndingAfter(standing, span.start)]
+    if (first !== undefined && first.start <= span.start && span.end <= first.end) continue
+    const last = standing[firstEndingAfter(standing, span.end - 1)]
+    // A placeholder is never cut in two.
+    const start = first === undefined ? span.start : Math.min(span.start, first.start)
+    const end = last === undefined || last.start >= span.end ? span.end : last.end
+    const before = kept.at(-1)
+    if (before === undefined || start >= before.end) kept.push(stretched(text, span, start, end))
+    else if (end > before.end) kept[kept.length - 1] = stretched(text, before, before.start, end)
+  }
+  return kept
+}
+
+/** Index of the first placeholder that ends after `at`; there may be none. */
+function firstEndingAfter(standing: readonly Standing[], at: number): number {
+  let low = 0
+  let high = standing.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (standing[middle]!.end > at) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+function stretched(text: string, span: Span, start: number, end: number): Span {
+  return start === span.start && end === span.end ? span : { ...span, start, end, value: text.slice(start, end) }
+}

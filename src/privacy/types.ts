@@ -1,0 +1,49 @@
+/** Something that must not reach a tape. */
+export interface Finding {
+  readonly kind: string
+  /** Where it begins in the text, in UTF-16 units. */
+  readonly index: number
+  readonly length: number
+}
+
+/** A rule of the application's own. */
+export interface RedactRule {
+  /** Lower-case words and dashes, such as `customer-number`; it becomes part of the placeholder. */
+  readonly kind: string
+  /**
+   * Global. What it matches is replaced, or only the group called `secret` when it has one.
+   *
+   * Gotchas: it runs over every request and response; a pattern such as `(a+)+$` can take seconds on text an
+   * attacker chose.
+   */
+  readonly pattern: RegExp
+  /** Text with one `#`, where the number goes. Default `redacted-<kind>-#`. */
+  readonly placeholder?: string
+}
+
+export interface RedactorOptions {
+  /** Rules beside the built-in ones. Default none. */
+  readonly rules?: readonly RedactRule[]
+  /** Object keys and query names whose text value is always secret, beside `password`, `api_key` and the like. Default none. */
+  readonly keys?: readonly string[]
+  /** Names of headers to keep, beside those a client acts on. Default none. */
+  readonly headers?: readonly string[]
+  /** Built-in kinds to leave alone, such as `email`. Default none. */
+  readonly off?: readonly string[]
+  /** Built-in kinds that are off unless asked for: `phone`. Default none. */
+  readonly on?: readonly string[]
+}
+
+/** A secret found in a text. @internal */
+export interface Span {
+  readonly kind: string
+  readonly start: number
+  readonly end: number
+  /** The secret without its spelling in this place: escapes, spaces between digits, `%40`. */
+  readonly value: string
+  /** Known by its surroundings only: once seen it is looked for everywhere. */
+  readonly contextual?: true
+}
+
+/** Finds secrets of some kinds in a text. @internal */
+export type Finder = (text: string) => readonly Span[]

@@ -1,0 +1,38 @@
+import type { SecretNames } from './names.ts'
+import type { Finder, Span } from './types.ts'
+
+// The scheme is looked at backwards from `://`; user and password end at the last `@` before the path.
+const userInfoPattern = /([^\s/?#@"'<>\\:]{0,256}):([^\s/?#"'<>\\]{1,256})@/y
+
+/** Finds passwords in URLs: `postgres://user:password@host`. */
+export const findUrlPasswords: Finder = (text) => {
+  const found: Span[] = []
+  for (let at = text.indexOf('://'); at !== -1; at = text.indexOf('://', at + 3)) {
+    userInfoPattern.lastIndex = at + 3
+    const match = userInfoPattern.exec(text)
+    if (match === null) continue
+    const [, user = '', value = ''] = match
+    const start = at + 3 + user.length + 1
+    found.push({ kind: 'url-password', start, end: start + value.length, value, contextual: true })
+  }
+  return found
+}
+
+const queryName = /[?&]([\w.[\]-]{1,64})$/
+const queryValue = /[^&#\s"'<>\\`]{1,8192}/y
+
+/** Finds secret values in queries and forms: `?api_key=…`, and `&sig=…` when it looks random. */
+export function queryFinder(names: SecretNames): Finder {
+  return (text) => {
+    const found: Span[] = []
+    for (let at = text.indexOf('='); at !== -1; at = text.indexOf('=', at + 1)) {
+      const name = queryName.exec(text.slice(Math.max(0, at - 65), at))?.[1]
+      if (name === undefined) continue
+      queryValue.lastIndex = at + 1
+      const value = queryValue.exec(text)?.[0]
+      if (value === undefined || !names.isSecretQuery(name, value)) continue
+      found.push({ kind: 'secret', start: at + 1, end: at + 1 + value.length, value, contextual: true })
+    }
+    return found
+  }
+}
