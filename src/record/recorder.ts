@@ -139,7 +139,7 @@ function settle<T>(result: Attempt<T>, run: RecordedRun, closed: () => void): T 
 }
 
 /** Subscribes and patches, once per process whoever asks. */
-function listen(): void {
+export function listen(): void {
   observeUndici()
   observeHttp()
   observeHttp2()
@@ -161,7 +161,7 @@ function checkOptions(options: RecorderOptions): void {
   })
 }
 
-function warner(onWarning: RecorderOptions['onWarning']): (error: HarvestError) => void {
+export function warner(onWarning: RecorderOptions['onWarning']): (error: HarvestError) => void {
   if (onWarning) return onWarning
   let said = false
   return (error) => {
@@ -174,7 +174,7 @@ function warner(onWarning: RecorderOptions['onWarning']): (error: HarvestError) 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 
 /** 10 characters of time, 16 of chance: sorts by time, safe as a file name. */
-function newId(): string {
+export function newId(): string {
   let time = Date.now()
   let id = ''
   for (let i = 0; i < 10; i++) {

@@ -1,5 +1,5 @@
 import { real, type VirtualTimer } from '../seam/intercept/index.ts'
-import { seamState } from '../seam/source.ts'
+import { outsideRuns } from '../seam/source.ts'
 import { TimerQueue } from './timer-queue.ts'
 
 /** One thing on the tape that has a place in the order: a request, or a piece of an answer. */
@@ -23,8 +23,8 @@ export interface GateOptions {
   readonly onHang: () => void
   /** Virtual ms at which the recorded run ended. */
   readonly endAt: number
-  /** Real ms without anything happening after which the run counts as hanging. */
-  readonly hangMs: number
+  /** Real ms without anything happening after which the run counts as hanging; absent for a program, which just ends. */
+  readonly hangMs: number | undefined
   /** Deliveries in any order the agent asks for. Exists so that a test can show what the gate is for. */
   readonly ungated?: boolean
 }
@@ -60,6 +60,8 @@ export class Gate {
   readonly #items: readonly GateItem[]
   readonly #options: GateOptions
   readonly #timers = new TimerQueue()
+  /** Timers somebody waits for; an unreferenced one alone keeps nothing going. */
+  readonly #holding = new Set<VirtualTimer>()
   /** Requested and not yet delivered. */
   readonly #ready = new Set<GateItem>()
   #next = 0
@@ -68,6 +70,8 @@ export class Gate {
   #hurry = false
   #grace: NodeJS.Timeout | undefined
   #watchdog: NodeJS.Timeout | undefined
+  /** Timers after which an agent that only lets time pass counts as hanging. */
+  readonly #fireLimit: number
   now = 0
   deliveries = 0
   relaxed = 0
@@ -76,6 +80,7 @@ export class Gate {
   constructor(items: readonly GateItem[], options: GateOptions) {
     this.#items = [...items].sort((a, b) => a.n - b.n)
     this.#options = options
+    this.#fireLimit = 100_000 + 10 * items.length
   }
 
   /** Something changed: a request was made, a timer set, an exchange given up. */
@@ -87,7 +92,7 @@ export class Gate {
     }
     this.#running = true
     // Outside the run: the gate's own promises must not look like work of the agent.
-    seamState().runs.run(undefined, () => void this.#run())
+    outsideRuns(() => void this.#run())
   }
 
   /** The requests of these items were made: they can be delivered. */
@@ -111,7 +116,14 @@ export class Gate {
 
   schedule(timer: VirtualTimer): void {
     this.#timers.push(timer)
+    this.held(timer)
     this.kick()
+  }
+
+  /** Whether a timer keeps the agent waiting changed: it was set, cleared, referenced or unreferenced. */
+  held(timer: VirtualTimer): void {
+    if (timer.cancelled || !timer.isHolding) this.#holding.delete(timer)
+    else this.#holding.add(timer)
   }
 
   stop(): void {
@@ -152,7 +164,7 @@ export class Gate {
     }
     // The tape expects a request the agent has not made (or nothing at all): only time can pass.
     const limit = (item?.at ?? this.#options.endAt) + slackMs
-    if (timer && (timer.due <= limit || this.#hurry)) {
+    if (timer && (timer.due <= limit || (this.#hurry && this.#holding.size > 0))) {
       this.#fire()
       return true
     }
@@ -200,7 +212,12 @@ export class Gate {
     const timer = this.#timers.pop()
     if (!timer) return
     this.#hurry = false
+    this.#holding.delete(timer)
     this.timersFired++
+    if (this.timersFired > this.#fireLimit) {
+      this.#options.onHang()
+      return
+    }
     this.now = Math.max(this.now, timer.due)
     timer.fire()
   }
@@ -216,7 +233,7 @@ export class Gate {
 
   /** Nothing to do. Look again after a grace; report a hang when nothing comes at all. */
   #wait(): void {
-    const stuck = this.#timers.peek() !== undefined || this.#ready.size > 0
+    const stuck = this.#holding.size > 0 || this.#ready.size > 0
     if (stuck) {
       this.#grace ??= real.setTimeout(() => {
         this.#grace = undefined
@@ -224,6 +241,7 @@ export class Gate {
         this.#resume()
       }, graceMs)
     }
+    if (this.#options.hangMs === undefined) return
     // Holds the process: with every socket virtual, Node would otherwise leave before the agent answered.
     this.#watchdog ??= real.setTimeout(() => {
       this.#watchdog = undefined
@@ -234,7 +252,7 @@ export class Gate {
   #resume(): void {
     if (this.#running) return
     this.#running = true
-    seamState().runs.run(undefined, () => void this.#run())
+    outsideRuns(() => void this.#run())
   }
 
   #calm(): void {

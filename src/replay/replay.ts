@@ -40,7 +40,7 @@ export async function replayTape<T>(
   run.finish()
   run.conclude()
   forgetRuns((other) => other.over)
-  return resultOf(run, tape, outcome)
+  return resultOf(run, outcome, tape.close !== undefined && isSameOutcome(run, tape.close.outcome, outcome))
 }
 
 async function attempt<T>(run: ReplayRun, agent: (input: unknown) => T | PromiseLike<T>): Promise<T> {
@@ -59,8 +59,9 @@ async function letEnd(run: ReplayRun): Promise<void> {
   }
 }
 
-function resultOf<T>(run: ReplayRun, tape: Tape, outcome: RunOutcome<T>): ReplayResult<T> {
-  const { gate, draws } = run
+/** What there is to say about a run that is over. */
+export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual: boolean): ReplayResult<T> {
+  const { gate, draws, tape } = run
   return {
     tape,
     outcome,
@@ -80,7 +81,7 @@ function resultOf<T>(run: ReplayRun, tape: Tape, outcome: RunOutcome<T>): Replay
       timersFired: gate.timersFired,
       drawsServed: draws.served,
       drawsMissed: draws.missed,
-      outcomeEqual: tape.close !== undefined && isSameOutcome(run, tape.close.outcome, outcome),
+      outcomeEqual,
     },
   }
 }

@@ -18,6 +18,8 @@ import { type Drift, type DriftClass, type DriftPolicy, driftClasses, type Escap
 
 export interface RunSettings extends ReplayOptions {
   readonly hangMs?: number
+  /** A whole program is the run: it ends when nothing keeps its process going. */
+  readonly program?: boolean
   /** @internal */
   readonly ungated?: boolean
 }
@@ -76,7 +78,7 @@ export class ReplayRun {
       isBusy: () => this.pending > 0,
       isOver: () => this.over,
       onTurn: () => this.draws.turned(),
-      onHang: () => this.giveUp(problem.hanging(this.place(), hangMs(settings))),
+      onHang: () => this.giveUp(problem.hanging(this.place(), hangMs(settings) ?? 0)),
       endAt: tape.close?.at ?? Number.POSITIVE_INFINITY,
       hangMs: hangMs(settings),
       ungated: settings.ungated ?? false,
@@ -228,6 +230,7 @@ export function responderOf(run: ReplayRun, inside: number | undefined): Respond
       // A timer of a run that is over never fires.
       if (!run.over) run.gate.schedule(timer)
     },
+    held: (timer) => run.gate.held(timer),
   }
 }
 
@@ -261,8 +264,8 @@ function commandKey(command: readonly string[]): string {
   return command.map((part) => part.split(/[\\/]/).at(-1) ?? part).join(' ')
 }
 
-function hangMs(settings: RunSettings): number {
-  return settings.hangMs ?? 10_000
+function hangMs(settings: RunSettings): number | undefined {
+  return settings.program ? undefined : (settings.hangMs ?? 10_000)
 }
 
 /** Everything is reported, and another model is refused: a recorded answer says nothing about what it would do. */

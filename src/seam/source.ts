@@ -45,7 +45,10 @@ export interface SeamCall {
  * `vi.resetModules()` may load a third.
  */
 export interface SeamState {
-  readonly runs: AsyncLocalStorage<Source | undefined>
+  /** `null`: explicitly outside any run. */
+  readonly runs: AsyncLocalStorage<Source | null>
+  /** The run everything in this process belongs to that is in no other: set when a whole program is one run. */
+  processRun: Source | undefined
   /** Undo functions of patches by name, so that two copies never patch twice. */
   readonly patches: Map<string, () => void>
   /** Anything else a room keeps once per process. */
@@ -56,11 +59,18 @@ const key = Symbol.for('vitest-harvest/seam@1')
 
 export function seamState(): SeamState {
   const host = globalThis as { [key]?: SeamState }
-  host[key] ??= { runs: new AsyncLocalStorage(), patches: new Map(), shared: new Map() }
+  host[key] ??= { runs: new AsyncLocalStorage(), processRun: undefined, patches: new Map(), shared: new Map() }
   return host[key]
 }
 
 /** The run the calling code belongs to, if any. */
 export function currentRun(): Source | undefined {
-  return seamState().runs.getStore()
+  const state = seamState()
+  const store = state.runs.getStore()
+  return store === undefined ? state.processRun : (store ?? undefined)
+}
+
+/** Does something that belongs to no run. */
+export function outsideRuns<T>(work: () => T): T {
+  return seamState().runs.run(null, work)
 }

@@ -1,7 +1,7 @@
 import http2, { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { type Duplex, duplexPair } from 'node:stream'
 import { patchProperty, syncBuiltins } from '../patch.ts'
-import { seamState } from '../source.ts'
+import { outsideRuns, seamState } from '../source.ts'
 import { runHeader, runOf, stackOf, tagFor } from './attribution.ts'
 import { currentResponder, type ExchangeControl, type Pairs, type Responder } from './responder.ts'
 
@@ -65,7 +65,7 @@ class MemorySessions {
     this.#server.emit('connection', far)
     const createConnection = (): Duplex => near
     // Outside any run: the session may outlive the run that happened to open it.
-    const session = seamState().runs.run(undefined, () =>
+    const session = outsideRuns(() =>
       this.#realConnect(`http://${new URL(origin).host}`, { ...options, createConnection }, listener),
     )
     this.#origins.set(session, origin)

@@ -31,6 +31,8 @@ export interface VirtualTimer {
   readonly ms: number
   due: number
   cancelled: boolean
+  /** Whether somebody waits for it: not after `unref()`. */
+  readonly isHolding: boolean
   fire(): void
 }
 
@@ -51,6 +53,8 @@ export interface Responder extends Source {
   /** Reports something that went around the seam. The error to refuse it with, or `undefined` to let it through. */
   escape(kind: string, target: string, madeAt?: Error): Error | undefined
   schedule(timer: VirtualTimer): void
+  /** A timer was cancelled, referenced or unreferenced. */
+  held(timer: VirtualTimer): void
   /** Virtual milliseconds since the run began. */
   readonly now: number
   /** Immediates of the run not yet run: the agent is not quiet while there are any. */

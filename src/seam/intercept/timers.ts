@@ -67,6 +67,7 @@ class Timer implements VirtualTimer {
   readonly id: number
   due: number
   cancelled = false
+  isHolding = true
   readonly #run: Responder
   readonly #callback: () => void
   readonly #repeat: boolean
@@ -101,19 +102,26 @@ class Timer implements VirtualTimer {
   close(): this {
     this.cancelled = true
     byId.delete(this.id)
+    this.#run.held(this)
     return this
   }
 
   ref(): this {
-    return this
+    return this.#hold(true)
   }
 
   unref(): this {
-    return this
+    return this.#hold(false)
   }
 
   hasRef(): boolean {
-    return true
+    return this.isHolding
+  }
+
+  #hold(isHolding: boolean): this {
+    this.isHolding = isHolding
+    this.#run.held(this)
+    return this
   }
 
   [Symbol.toPrimitive](): number {

@@ -1,0 +1,37 @@
+import { join } from 'node:path'
+import { createRedactor } from '../privacy/index.ts'
+import { copyOutput } from '../seam/output.ts'
+import { seamState } from '../seam/source.ts'
+import { listen, newId, warner } from './recorder.ts'
+import { RecordedRun } from './run.ts'
+
+export interface ProgramOptions {
+  readonly dir: string
+  readonly agent: string
+  readonly id?: string
+  /** The command line that starts the program again. */
+  readonly argv?: readonly string[]
+  readonly commit?: string
+}
+
+/** Makes everything this process does one recorded run, closed when the process ends. */
+export function recordProgram(options: ProgramOptions): void {
+  const id = options.id ?? newId()
+  listen()
+  const output = copyOutput()
+  const run = new RecordedRun({
+    id,
+    agent: options.agent,
+    path: join(options.dir, `${id}.tape.jsonl`),
+    pins: { node: process.versions.node, ...(options.commit === undefined ? {} : { commit: options.commit }) },
+    redactor: createRedactor(),
+    warn: warner(undefined),
+    ...(options.argv ? { command: { argv: options.argv, cwd: '.' } } : {}),
+  })
+  seamState().processRun = run.root
+  // Synchronous on purpose: nothing asynchronous happens any more once a process exits.
+  process.on('exit', (code) => {
+    seamState().processRun = undefined
+    run.close({ status: 'exited', code, stdout: output.stdout(), stderr: output.stderr() })
+  })
+}
