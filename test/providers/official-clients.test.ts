@@ -1,0 +1,92 @@
+import Anthropic from '@anthropic-ai/sdk'
+import fc from 'fast-check'
+import OpenAI from 'openai'
+import { expect, test } from 'vitest'
+import type { Json } from '../../src/tape/types.ts'
+import { read, sse } from './bodies.ts'
+
+/** Text cut into pieces, and calls whose arguments are cut into pieces. */
+const cuts = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 })
+const args = fc.dictionary(fc.string({ maxLength: 4 }), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 3 })
+const call = fc.record({ name: fc.constantFrom('lookup', 'weather', 'refund'), args, cuts })
+const answer = fc.record({ text: fc.string({ unit: 'grapheme', maxLength: 30 }), cuts, calls: fc.array(call, { maxLength: 4 }) })
+
+function pieces(text: string, lengths: readonly number[]): readonly string[] {
+  const found: string[] = []
+  for (let [at, i] = [0, 0]; at < text.length; i++) {
+    const length = lengths[i % lengths.length] ?? 1
+    found.push(text.slice(at, at + length))
+    at += length
+  }
+  return found
+}
+
+function stream(body: string): typeof fetch {
+  return () => Promise.resolve(new Response(body, { headers: { 'content-type': 'text/event-stream' } }))
+}
+
+test("for every stream: OpenAI's own client reads the same text and calls", async () => {
+  await fc.assert(
+    fc.asyncProperty(answer, async ({ text, cuts: lengths, calls }) => {
+      const chunk = (delta: Json, finish_reason: string | null = null): Json => ({
+        id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }],
+      })
+      const body = sse([
+        chunk({ role: 'assistant', content: '' }),
+        ...pieces(text, lengths).map((content) => chunk({ content })),
+        ...calls.flatMap((one, index) => [
+          chunk({ tool_calls: [{ index, id: `c${index}`, type: 'function', function: { name: one.name, arguments: '' } }] }),
+          ...pieces(JSON.stringify(one.args), one.cuts).map((part) => chunk({ tool_calls: [{ index, function: { arguments: part } }] })),
+        ]),
+        chunk({}, 'stop'),
+      ])
+      const client = new OpenAI({ apiKey: 'none', fetch: stream(body) })
+      const completion = await client.chat.completions.stream({ model: 'm', messages: [] }).finalChatCompletion()
+      const message = completion.choices[0]?.message
+      const ours = read('openai-chat', body)
+      expect(ours.text).toBe(message?.content ?? '')
+      expect(ours.toolCalls.map(({ id, name, args: found }) => [id, name, found])).toEqual(
+        (message?.tool_calls ?? []).map((one) => {
+          const made = one.type === 'function' ? one.function : { name: '', arguments: 'null' }
+          return [one.id, made.name, JSON.parse(made.arguments)]
+        }),
+      )
+    }),
+    { numRuns: 150 },
+  )
+})
+
+test("for every stream: Anthropic's own client reads the same text and calls", async () => {
+  await fc.assert(
+    fc.asyncProperty(answer, async ({ text, cuts: lengths, calls }) => {
+      const usage = { input_tokens: 3, output_tokens: 1 }
+      const body = sse(
+        [
+          { type: 'message_start', message: { id: 'x', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null, usage } },
+          { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+          ...pieces(text, lengths).map((part) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: part } })),
+          { type: 'content_block_stop', index: 0 },
+          ...calls.flatMap((one, i): Json[] => [
+            { type: 'content_block_start', index: i + 1, content_block: { type: 'tool_use', id: `c${i}`, name: one.name, input: {} } },
+            ...pieces(JSON.stringify(one.args), one.cuts).map(
+              (part): Json => ({ type: 'content_block_delta', index: i + 1, delta: { type: 'input_json_delta', partial_json: part } }),
+            ),
+            { type: 'content_block_stop', index: i + 1 },
+          ]),
+          { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 9 } },
+          { type: 'message_stop' },
+        ],
+        false,
+      )
+      const client = new Anthropic({ apiKey: 'none', fetch: stream(body) })
+      const message = await client.messages.stream({ model: 'm', max_tokens: 1, messages: [] }).finalMessage()
+      const ours = read('anthropic', body)
+      expect(ours.text).toBe(message.content.map((block) => (block.type === 'text' ? block.text : '')).join(''))
+      expect(ours.toolCalls.map(({ id, name, args: found }) => [id, name, found])).toEqual(
+        message.content.flatMap((block) => (block.type === 'tool_use' ? [[block.id, block.name, block.input]] : [])),
+      )
+      expect(ours).toMatchObject({ finish: message.stop_reason, usage: { outputTokens: message.usage.output_tokens } })
+    }),
+    { numRuns: 150 },
+  )
+})
