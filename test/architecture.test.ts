@@ -32,7 +32,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = { ...mayImport, ...do
 // Which packages a room may use; all others use Node alone.
 const mayUse: Readonly<Record<string, readonly string[]>> = {
   seam: ['@mswjs/interceptors'],
-  cases: ['yaml'],
+  cases: ['yaml', 'diff'],
   trace: ['diff'],
   provenance: ['simple-git'],
   vitest: ['vitest'],

@@ -65,8 +65,8 @@ export async function runProgram({ argv, cwd }: Program, { preload, env, output 
   }
 }
 
-/** The folder recorded working directories are relative to: the repository's, else the current one. */
-export function projectRoot(from = process.cwd()): string {
+/** The folder of the repository, else the current one. */
+function projectRoot(from = process.cwd()): string {
   for (let folder = from; ; folder = dirname(folder)) {
     if (existsSync(join(folder, '.git'))) return folder
     if (folder === dirname(folder)) return from
@@ -74,11 +74,11 @@ export function projectRoot(from = process.cwd()): string {
 }
 
 /** A command line as it is written into a tape: no path of this machine in it. */
-export function toRecorded(argv: readonly string[], cwd = process.cwd()): NonNullable<TapeHeader['command']> {
+export function toRecorded(argv: readonly string[], cwd = process.cwd()): readonly string[] {
   const [program = '', ...args] = argv
   const isNode = program === process.execPath || /^node(\.exe)?$/i.test(program)
   const inside = (word: string): string => word.replaceAll(cwd + sep, '')
-  return { argv: [isNode ? 'node' : inside(program), ...args.map(inside)], cwd: relative(projectRoot(cwd), cwd) || '.' }
+  return [isNode ? 'node' : inside(program), ...args.map(inside)]
 }
 
 /**
@@ -89,7 +89,7 @@ export function toRecorded(argv: readonly string[], cwd = process.cwd()): NonNul
  */
 export function fromRecorded({ argv, cwd }: NonNullable<TapeHeader['command']>, retype: string): Program {
   const root = projectRoot()
-  const folder = resolve(root, cwd)
+  const folder = resolve(cwd)
   const [program, script, ...rest] = argv
   const isInside = (path: string): boolean => path === root || path.startsWith(root + sep)
   const isScript = script !== undefined && !script.startsWith('-') && isInside(resolve(folder, script))

@@ -23,9 +23,7 @@ export function receiptRows(tape: Tape, replayed: Replayed): readonly ReceiptRow
     row('answers out of recorded order', 0, relaxed),
     row('escapes', 0, escapes.length),
     row('problems', 0, problems.length),
-    ...(replayed.isProgram
-      ? programRows(tape, replayed)
-      : [row('answer of the agent equals', 'yes', receipt.outcomeEqual ? 'yes' : 'no')]),
+    ...(replayed.isProgram ? programRows(tape, replayed) : [sameRow('answer of the agent', receipt.outcomeEqual)]),
   ]
 }
 
@@ -39,13 +37,24 @@ export function exitCodes(tape: Tape, { ended, isProgram }: Replayed): ReceiptRo
 function programRows(tape: Tape, replayed: Replayed): ReceiptRow[] {
   const outcome = tape.close?.outcome
   const codes = exitCodes(tape, replayed)
-  if (outcome?.status !== 'exited' || codes === undefined) return []
-  const { stdout, stderr } = replayed.ended
+  if (outcome?.status !== 'exited' || codes === undefined) return [sameRow('end of the program', false)]
+  const { outcomeDiffers } = replayed.report
   return [
     codes,
-    ...(outcome.stdout === undefined ? [] : [row('stdout', sha256(outcome.stdout), sha256(stdout))]),
-    ...(outcome.stderr === undefined ? [] : [row('stderr', sha256(outcome.stderr), sha256(stderr))]),
+    ...(['stdout', 'stderr'] as const).map((name) =>
+      outputRow(name, outcome[name] ?? '', !outcomeDiffers.includes(name)),
+    ),
   ]
+}
+
+/** The program itself compared its output, as it was before secrets were taken out. */
+function outputRow(what: string, recorded: string, isEqual: boolean): ReceiptRow {
+  const digest = sha256(recorded)
+  return { what, recorded: digest, replayed: isEqual ? digest : 'another', isEqual }
+}
+
+function sameRow(what: string, isEqual: boolean): ReceiptRow {
+  return { what, recorded: 'recorded', replayed: isEqual ? 'recorded' : 'another', isEqual }
 }
 
 function row(what: string, recorded: string | number, replayed: string | number): ReceiptRow {

@@ -1,35 +1,23 @@
-import type { HarvestError } from '../errors/index.ts'
-import type { Drift, Escape, Receipt, ReplayResult } from '../replay/index.ts'
-import type { Outcome } from '../tape/index.ts'
+import type { ErrorFacts } from '../errors/index.ts'
+import type { ProgramReport } from '../replay/program.ts'
+import { describeEvent } from '../replay/step.ts'
+import type { ReplayResult } from '../replay/types.ts'
 
 /** What a replay in another process says at its end, as JSON. */
-export interface ReplayReport {
-  readonly problems: readonly ReportedProblem[]
-  readonly drift: readonly Drift[]
-  readonly escapes: readonly Escape[]
-  /** `n` of recorded steps the agent never asked for. */
-  readonly unused: readonly number[]
-  readonly ranForReal: readonly string[]
-  readonly receipt: Receipt
-  /** How the run ended; a program's end is seen from outside. */
-  readonly outcome?: Outcome
-}
+export type ReplayReport = ProgramReport
 
-export interface ReportedProblem {
-  readonly code: string
-  readonly message: string
-}
-
-/** The part of a result that can leave the process. */
-export function reportOf(result: ReplayResult): Omit<ReplayReport, 'outcome'> {
-  const { problems, drift, escapes, unused, ranForReal, receipt } = result
+/** The part of an agent's result that can leave its process. */
+export function reportOf(result: ReplayResult): ReplayReport {
+  const { tape, problems, drift, escapes, unused, ranForReal, receipt } = result
   return {
+    tape: tape.header.id,
     problems: problems.map(({ code, message }) => ({ code, message })),
     drift,
     escapes,
-    unused: unused.map(({ n }) => n),
+    unused: unused.map(describeEvent),
     ranForReal,
     receipt,
+    outcomeDiffers: receipt.outcomeEqual ? [] : ['answer of the agent'],
   }
 }
 
@@ -37,15 +25,15 @@ export function reportOf(result: ReplayResult): Omit<ReplayReport, 'outcome'> {
 export const variables = {
   tape: 'VITEST_HARVEST_TAPE',
   report: 'VITEST_HARVEST_REPORT',
-  /** {@link ReplayOptions} as JSON. */
+  /** Options of the replay as JSON. */
   options: 'VITEST_HARVEST_OPTIONS',
   /** `file#export` of the agent. */
-  agent: 'VITEST_HARVEST_AGENT',
+  agent: 'VITEST_HARVEST_AGENT_MODULE',
 } as const
 
 /** A child's failure before there was anything to report. */
 export interface FailedReport {
-  readonly failed: { readonly code: string; readonly facts: HarvestError['facts'] }
+  readonly failed: { readonly code: string; readonly facts: ErrorFacts }
 }
 
 export function isFailed(report: ReplayReport | FailedReport): report is FailedReport {

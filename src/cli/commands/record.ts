@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { HarvestError } from '../../errors/index.ts'
+import { newId } from '../../record/recorder.ts'
 import { readTape, stepsOf, type Tape } from '../../tape/index.ts'
 import { type CommandSpec, jsonOption } from '../command.ts'
 import { describeOutcome } from '../describe.ts'
@@ -29,7 +29,6 @@ export const recordCommand: CommandSpec = {
     const id = checkedId(given.value('id') ?? newId())
     const path = join(dir, `${id}.tape.jsonl`)
     if (existsSync(path)) throw taken(path)
-    const command = toRecorded(rest)
     const ended = await runProgram(
       { argv: rest[0] === process.execPath ? ['node', ...rest.slice(1)] : rest, cwd: process.cwd() },
       {
@@ -38,7 +37,7 @@ export const recordCommand: CommandSpec = {
           VITEST_HARVEST_DIR: dir,
           VITEST_HARVEST_ID: id,
           VITEST_HARVEST_AGENT: given.value('agent') ?? 'program',
-          VITEST_HARVEST_COMMAND: JSON.stringify(command),
+          VITEST_HARVEST_ARGV: JSON.stringify(toRecorded(rest)),
         },
         output: given.has('json') ? 'stderr' : 'inherit',
       },
@@ -64,7 +63,12 @@ function said(tape: Tape, path: string): string {
     close === undefined ? 'truncated: the program ended before the tape was closed' : describeOutcome(close.outcome)
   const unrecorded = (close?.unrecorded ?? []).map((what) => `not recorded: ${what}`)
   const incomplete = close?.incomplete === undefined ? [] : [`incomplete: ${close.incomplete}`]
-  const next = close === undefined ? [] : [`→ to run it again from the tape: harvest replay ${path}`]
+  const next =
+    count === 0
+      ? ['→ no step was recorded: name the program itself, not one that starts it: harvest record -- node agent.js']
+      : close === undefined
+        ? []
+        : [`→ to run it again from the tape: harvest replay ${path}`]
   return [
     `harvest: ${count} step${count === 1 ? '' : 's'}, ${end} → ${path}`,
     ...unrecorded,
@@ -98,14 +102,4 @@ function taken(path: string): HarvestError {
     where: { tape: path },
     fix: ['give another --id, or none for a new one'],
   })
-}
-
-/** Sorts by time, safe as a file name: `20261121-130501-x7k2p9`. */
-function newId(): string {
-  const [day = '', time = ''] = new Date()
-    .toISOString()
-    .replace(/[-:]|\.\d+Z$/g, '')
-    .split('T')
-  const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
-  return `${day}-${time}-${[...randomBytes(6)].map((byte) => alphabet[byte & 31]).join('')}`
 }

@@ -35,7 +35,7 @@ export const replayCommand: CommandSpec = {
       output: isJson ? 'stderr' : 'inherit',
     })
     const held = replayed.report.problems.length === 0 && exitCodes(tape, replayed)?.isEqual !== false
-    if (isJson) screen.json({ tape: tape.source, held, exitCode: replayed.ended.code, ...replayed.report })
+    if (isJson) screen.json({ held, exitCode: replayed.ended.code, ...replayed.report, file: tape.source })
     else print(tape, replayed, held, screen)
     return held ? exit.ok : exit.divergence
   },
@@ -53,7 +53,7 @@ function rungOf(given: Given): ServeRung | undefined {
 // On stderr: stdout belongs to the program.
 function print(tape: Tape, replayed: Replayed, held: boolean, screen: Screen): void {
   const { report } = replayed
-  const { served, recorded, outcomeEqual } = report.receipt
+  const { served, recorded } = report.receipt
   for (const { message } of report.problems) screen.note(`\n${messageLines(message)}`)
   if (report.problems.length > 0) screen.note('')
   const drift = driftLine(report.drift)
@@ -66,9 +66,9 @@ function print(tape: Tape, replayed: Replayed, held: boolean, screen: Screen): v
     ),
     ...(report.ranForReal.length === 0 ? [] : [`ran for real: ${neutralLine(report.ranForReal.join(', '))}`]),
     ...(codes === undefined || codes.isEqual ? [] : [`exit code ${codes.replayed}, recorded ${codes.recorded}`]),
-    ...(codes !== undefined || outcomeEqual || tape.close === undefined
-      ? []
-      : ['the agent answered otherwise than recorded']),
+    ...report.outcomeDiffers
+      .filter((part) => !part.startsWith('exit code'))
+      .map((part) => neutralLine(`${part} is not as recorded`)),
   ]
   screen.note(`harvest: ${held ? 'replayed' : 'diverged from'} ${neutralLine(tape.header.id)}: ${facts.join('; ')}`)
 }

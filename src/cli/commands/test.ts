@@ -1,22 +1,54 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { CommandSpec } from '../command.ts'
-import { runProgram } from '../program.ts'
+import { HarvestError } from '../../errors/index.ts'
+import { type CommandSpec, jsonOption } from '../command.ts'
+import { type RunOptions, runProgram } from '../program.ts'
+import type { Screen } from '../screen.ts'
 
 /** Runs the project's Vitest in a process of its own, with the flags of this package. */
 export const testCommand: CommandSpec = {
   name: 'test',
   about: 'Run Vitest; also understands --update-recordings[=new|all|none]',
-  options: [{ flag: '--json', about: 'Print the answer of Vitest as JSON (--reporter=json)' }],
+  options: [jsonOption],
   rest: '[vitest arguments]',
   passThrough: true,
   examples: ['test', 'test --update-recordings', 'test --tags-filter=golden', 'test refund-100x --reporter=verbose'],
-  async run({ rest = [] }) {
-    const words = rest.map((word) => (word === '--json' ? '--reporter=json' : word))
-    const runner = fileURLToPath(new URL('../../vitest/run-vitest.js', import.meta.url))
-    const { code } = await runProgram(
-      { argv: ['node', runner, 'run', ...words], cwd: process.cwd() },
-      { env: {}, output: 'inherit' },
-    )
-    return code
+  run({ rest = [] }, screen) {
+    const words = rest.filter((word) => word !== '--json')
+    return words.length < rest.length ? reported(words, screen) : vitest(words, 'inherit')
   },
+}
+
+/** The answer of Vitest alone on stdout; whatever else it prints goes to stderr. */
+async function reported(words: readonly string[], screen: Screen): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'harvest-test-'))
+  const file = join(folder, 'report.json')
+  try {
+    const code = await vitest([...words, '--reporter=json', `--outputFile.json=${file}`], 'stderr')
+    if (!existsSync(file)) throw noReport(code)
+    screen.json(JSON.parse(readFileSync(file, 'utf8')))
+    return code
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function vitest(words: readonly string[], output: RunOptions['output']): Promise<number> {
+  const runner = fileURLToPath(new URL('../../vitest/run-vitest.js', import.meta.url))
+  const { code } = await runProgram(
+    { argv: ['node', runner, 'run', ...words], cwd: process.cwd() },
+    { env: {}, output },
+  )
+  return code
+}
+
+function noReport(code: number): HarvestError {
+  return new HarvestError('HARVEST_CLI_NO_REPORT', {
+    what: 'Vitest ended before it could report',
+    where: { vitest: `exit code ${code}` },
+    why: 'It refused its arguments or its config; it says on stderr which.',
+    fix: ['without --json: npx harvest test'],
+  })
 }

@@ -27,7 +27,7 @@ export const verifyCommand: CommandSpec = {
     const rows = receiptRows(tape, replayed)
     const isExact = rows.every(({ isEqual }) => isEqual) && report.drift.length === 0
     if (given.has('json')) {
-      screen.json({ tape: tape.source, exact: isExact, rows, ...report })
+      screen.json({ exact: isExact, rows, ...report, file: tape.source })
       return isExact ? exit.ok : exit.divergence
     }
     const head = ['', 'recorded', 'replayed', ''].map((cell) => screen.paint('dim', cell))
