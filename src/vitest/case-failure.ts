@@ -57,9 +57,13 @@ function eachLine(text: string): string {
 
 function describeLesson(lesson: CaseLesson | undefined): string {
   const { wrong, right } = lesson ?? {}
-  const rows = [wrong && `  went wrong   ${eachLine(wrong.trim())}`, right && `  right  ${eachLine(right.trim())}`]
-  const told = rows.filter((row) => row !== undefined && row !== '')
-  return told.length === 0 ? '' : `\n\nThe lesson of this case\n${told.join('\n')}`
+  const rows = Object.entries({ wrong, right }).filter(([, text]) => text !== undefined && text.trim() !== '')
+  if (rows.length === 0) return ''
+  return `\n\nThe lesson of this case\n${rows.map(([label, text]) => `  ${label}  ${indent(text?.trim() ?? '')}`).join('\n')}`
+}
+
+function indent(text: string): string {
+  return eachLine(text).replaceAll('\n', `\n${' '.repeat(9)}`)
 }
 
 /** The line in the user's code that the message names, as a frame an editor can open. */

@@ -14,6 +14,9 @@ import { withStrays } from './stray-rejections.ts'
 import { startTimeLimit, type TimeLimit } from './time-limit.ts'
 import { type Difference, judge } from './verdict.ts'
 
+// After its limit a replay still gets this long to say how far it came.
+const graceMs = 1_000
+
 /** What a generated module passes to `test()`. */
 export interface OpenedCase {
   readonly options: TestOptions
@@ -76,7 +79,7 @@ async function runAgent(
   const late = (where: string) => () => hangs(kase, { waited: `${timeoutMs} ms`, where })
   const agent = await limit.race(loadAgent(link, kase.agent, Object.keys(settings.agents)), late('while its modules were loading'))
   const work = withStrays(() => replayTape(tape, agent satisfies Agent, { ...replay, signal: limit.signal }))
-  const { result, strays } = await limit.race(work, late('the agent never gave control back'))
+  const { result, strays } = await limit.race(work, late('the agent never gave control back'), graceMs)
   return withProblems(kase, result, strays, limit)
 }
 

@@ -28,7 +28,7 @@ function counts(ran: readonly CaseResult[]): string {
   const replayed = ran.length - failed - knownBad
   const parts = [
     `${replayed} replayed`,
-    ...(knownBad > 0 ? [`${knownBad} known bad, reproduced`] : []),
+    ...(knownBad > 0 ? [`${knownBad} known bad reproduced`] : []),
     ...(failed > 0 ? [`${failed} failed`] : []),
     ...(updated > 0 ? [`${updated} updated`] : []),
   ]

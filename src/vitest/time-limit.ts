@@ -1,16 +1,13 @@
 import { clearTimeout, setTimeout } from 'node:timers'
 import { url as inspectorUrl } from 'node:inspector'
 
-// After the limit a replay still gets this long to say how far it came.
-const graceMs = 1_000
-
 /** A limit of real time on one case. */
 export interface TimeLimit extends Disposable {
   /** Aborts when the time is up, or when the run of Vitest is cancelled. */
   readonly signal: AbortSignal
   readonly isOver: boolean
-  /** Settles with `work`; when the time is up and `work` still has not, rejects with `late()`. */
-  race<T>(work: Promise<T>, late: () => Error): Promise<T>
+  /** Settles with `work`; when the time is up and `work` still has not `graceMs` later, rejects with `late()`. */
+  race<T>(work: Promise<T>, late: () => Error, graceMs?: number): Promise<T>
 }
 
 /**
@@ -29,7 +26,7 @@ export function startTimeLimit(limitMs: number, cancelled: AbortSignal): TimeLim
     get isOver() {
       return time.signal.aborted
     },
-    race(work, late) {
+    race(work, late, graceMs = 0) {
       const gaveUp = new Promise<never>((_, reject) => {
         const giveUp = () => after(graceMs, () => reject(late()))
         if (signal.aborted) giveUp()

@@ -84,10 +84,14 @@ export const refundBaseline = `baseline:
   - refund(amount, order_id)
 `
 
-export const config = (options = '', test = ''): string => `import { defineConfig } from 'vitest/config'
+/** `vitest.config.ts`: `options` go into `harvest({ … })` after `agents`, `test` into `test: { … }`. */
+export const config = (options = '', test = '', agents = ''): string => `import { defineConfig } from 'vitest/config'
 import { harvest } from 'vitest-harvest/plugin'
 export default defineConfig({
-  plugins: [harvest({ agents: { refund: './src/refund.ts#refundAgent' }${options} })],
+  plugins: [harvest({ agents: { refund: './src/refund.ts#refundAgent', ${agents} }, ${options} })],
   test: { ${test} },
 })
 `
+
+/** The files every project with the refund agent has. */
+export const refundSources = { 'src/refund.ts': refundAgent, 'src/amount.ts': amount }
