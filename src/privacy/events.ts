@@ -37,7 +37,8 @@ interface Piece {
 const pieceFields =
   'content|text|delta|arguments|partial_json|thinking|reasoning|reasoning_content|refusal|transcript|input|textDelta|inputTextDelta|response|completion|generated_text|output'
 const piecePattern = new RegExp(`"(${pieceFields})"\\s{0,8}:\\s{0,8}"((?:[^"\\\\]|\\\\.){0,65536})"`, 'g')
-const streamPattern = /"(?:index|output_index|content_index|contentBlockIndex|item_id)"\s{0,8}:\s{0,8}("?[\w-]{1,128}"?)/g
+const streamPattern =
+  /"(?:index|output_index|content_index|contentBlockIndex|item_id)"\s{0,8}:\s{0,8}("?[\w-]{1,128}"?)/g
 
 /** Pieces by the stream they belong to: the field, and the numbers of choice, block or item beside it. */
 function gather(text: string): Map<string, Piece[]> {
@@ -72,7 +73,8 @@ function inPieces(pieces: readonly Piece[], find: (joined: string) => readonly S
       const piece = pieces[at]!
       const from = Math.max(0, start - atStart)
       const to = Math.min(piece.text.length, end - atStart)
-      if (from < to) parts.push({ start: piece.start + rawOffset(piece, from), end: piece.start + rawOffset(piece, to) })
+      if (from < to)
+        parts.push({ start: piece.start + rawOffset(piece, from), end: piece.start + rawOffset(piece, to) })
     }
     if (parts.length > 1) scattered.push({ kind, value, pieces: parts, ...(contextual && { contextual }) })
   }

@@ -15,7 +15,8 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
   function walk(value: Json, isSecret: boolean): Json {
     if (typeof value === 'string') return isSecret ? means.secret(value) : means.text(value)
     // A card number may stand as a number: its placeholder is one too.
-    if (typeof value === 'number') return value >= 1e12 && Number.isSafeInteger(value) ? Number(means.text(`${value}`)) : value
+    if (typeof value === 'number')
+      return value >= 1e12 && Number.isSafeInteger(value) ? Number(means.text(`${value}`)) : value
     if (typeof value !== 'object' || value === null) return value
     return isList(value) ? walkList(value, isSecret) : walkObject(value)
   }
@@ -25,7 +26,8 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
     const result = list.map((item, at) => {
       // `--api-key`, `…`: the arguments of a command.
       const before = list[at - 1]
-      const isFlagged = typeof item === 'string' && typeof before === 'string' && /^--?\w/.test(before) && names.isSecret(before)
+      const isFlagged =
+        typeof item === 'string' && typeof before === 'string' && /^--?\w/.test(before) && names.isSecret(before)
       const redacted = walk(item, isSecret || isFlagged)
       changed ||= redacted !== item
       return redacted
@@ -56,13 +58,23 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
       const redacted = means.text(text)
       return redacted === text ? object : { ...object, base64: Buffer.from(redacted).toString('base64') }
     }
-    if ($type === 'headers' && isList(entries)) return { ...object, entries: means.headers(entries as unknown as HeaderPair[]) }
+    if ($type === 'headers' && isList(entries))
+      return { ...object, entries: means.headers(entries as unknown as HeaderPair[]) }
     if ($type === 'map' && isList(entries)) {
-      return { ...object, entries: entries.map((entry) => (isList(entry) ? walkPair(entry) : walk(entry ?? null, false))) }
+      return {
+        ...object,
+        entries: entries.map((entry) => (isList(entry) ? walkPair(entry) : walk(entry ?? null, false))),
+      }
     }
     // A reference by path: its steps are keys, and change as they do.
     if ($type === 'same' && typeof at === 'string') {
-      return { ...object, at: at.split('/').map((step) => escape(means.text(unescape(step)))).join('/') }
+      return {
+        ...object,
+        at: at
+          .split('/')
+          .map((step) => escape(means.text(unescape(step))))
+          .join('/'),
+      }
     }
     return undefined
   }

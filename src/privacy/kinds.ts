@@ -70,12 +70,18 @@ function finderOf({ kind, pattern }: RedactRule): Finder {
 }
 
 function checkRule({ kind, pattern, placeholder }: RedactRule, known: readonly string[]): void {
-  if (!/^[a-z]+(?:-[a-z]+)*$/.test(kind)) throw wrongOption(`"${kind}" cannot be a kind`, 'use lower-case words and dashes')
+  if (!/^[a-z]+(?:-[a-z]+)*$/.test(kind))
+    throw wrongOption(`"${kind}" cannot be a kind`, 'use lower-case words and dashes')
   if (known.includes(kind)) throw wrongOption(`there is a built-in kind "${kind}"`, 'choose another name for the rule')
-  if (!pattern.flags.includes('g')) throw wrongOption(`the pattern of "${kind}" is not global`, `write ${pattern.toString()}g`)
+  if (!pattern.flags.includes('g'))
+    throw wrongOption(`the pattern of "${kind}" is not global`, `write ${pattern.toString()}g`)
   if (placeholder === undefined) return
   const parts = placeholder.split('#')
-  const isApart = parts.length === 2 && parts.some((part) => /[A-Za-z]{3}/.test(part)) && !/\d$/.test(parts[0]!) && !/^\d/.test(parts[1]!)
+  const isApart =
+    parts.length === 2 &&
+    parts.some((part) => /[A-Za-z]{3}/.test(part)) &&
+    !/\d$/.test(parts[0]!) &&
+    !/^\d/.test(parts[1]!)
   if (!isApart || /["\\\p{Cc}]/u.test(placeholder)) {
     throw wrongOption(
       `"${placeholder}" cannot be the placeholder of "${kind}"`,

@@ -23,7 +23,8 @@ export class KnownSecrets {
     for (const [value, kind] of this.#kinds) {
       for (let at = text.indexOf(value); at !== -1; at = text.indexOf(value, at + value.length)) {
         const end = at + value.length
-        const isWhole = beginsToken(text, at) && !(isAlphanumeric(text.charCodeAt(end)) && isAlphanumeric(text.charCodeAt(end - 1)))
+        const isWhole =
+          beginsToken(text, at) && !(isAlphanumeric(text.charCodeAt(end)) && isAlphanumeric(text.charCodeAt(end - 1)))
         if (isWhole) found.push({ kind, start: at, end, value })
       }
     }
@@ -33,5 +34,11 @@ export class KnownSecrets {
 
 /** A password may be an ordinary word or a date; those stay where nothing says that they are secret. */
 function isDistinctive(value: string): boolean {
-  return value.length >= 8 && /\d/.test(value) && /[A-Za-z]/.test(value) && !/^\d{4}-\d\d-\d\d/.test(value) && !value.startsWith('redacted-')
+  return (
+    value.length >= 8 &&
+    /\d/.test(value) &&
+    /[A-Za-z]/.test(value) &&
+    !/^\d{4}-\d\d-\d\d/.test(value) &&
+    !value.startsWith('redacted-')
+  )
 }

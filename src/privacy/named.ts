@@ -76,7 +76,7 @@ function bareValue(text: string, start: number, isLoose: boolean, name: string):
   barePattern.lastIndex = start
   const raw = barePattern.exec(text)?.[0]
   if (raw === undefined || text[start + raw.length] === '(') return undefined
-  const value = raw.replace(/[.!?:*]+$/, '')
+  const value = raw.replace(/[.?:*]+$/, '')
   if (value.length < 4 || isStandIn(value) || value.toLowerCase() === name.toLowerCase()) return undefined
   const isWord = /^[A-Za-z_$][A-Za-z_$.-]*$/.test(value)
   if (isWord && (isLoose || value.includes('.'))) return undefined

@@ -5,7 +5,9 @@
  */
 const endings = [
   ...['password', 'passwd', 'pwd', 'passphrase', 'secret', 'authorization', 'connectionstring', 'accesssignature'],
-  ...['api', 'secret', 'access', 'private', 'encryption', 'signing', 'account', 'subscription', 'master'].map((of) => `${of}key`),
+  ...['api', 'secret', 'access', 'private', 'encryption', 'signing', 'account', 'subscription', 'master'].map(
+    (of) => `${of}key`,
+  ),
   ...['access', 'auth', 'refresh', 'session', 'id', 'bearer', 'api', 'security', 'bot'].map((of) => `${of}token`),
 ]
 
@@ -16,7 +18,18 @@ const endingsPattern =
   '|(?:access|auth|refresh|session|id|bearer|api|security|bot)[-_ ]?token'
 
 /** Names of query parameters that are secret only when the value looks random. */
-const weakQueryNames = new Set(['key', 'token', 'sig', 'signature', 'auth', 'code', 'hash', 'xamzsignature', 'xamzcredential', 'xgoogsignature'])
+const weakQueryNames = new Set([
+  'key',
+  'token',
+  'sig',
+  'signature',
+  'auth',
+  'code',
+  'hash',
+  'xamzsignature',
+  'xamzcredential',
+  'xgoogsignature',
+])
 
 /** The names that promise a secret: the built-in ones and the application's. */
 export class SecretNames {
@@ -25,7 +38,10 @@ export class SecretNames {
 
   constructor(extra: readonly string[] = []) {
     this.#extra = new Set(extra.map(plain))
-    const own = extra.map((name) => `|(?<![A-Za-z0-9])${name.replace(/[^A-Za-z0-9]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)}`)
+    const own = extra.map(
+      (name) =>
+        `|(?<![A-Za-z0-9])${name.replace(/[^A-Za-z0-9]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)}`,
+    )
     this.#inText = new RegExp(`(?:${endingsPattern}${own.join('')})(?![A-Za-z0-9_])`, 'gi')
   }
 

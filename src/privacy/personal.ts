@@ -27,8 +27,10 @@ function isInAuthority(text: string, start: number): boolean {
   return /:\/\/[^\s/?#"'<>\\]*$/.test(text.slice(Math.max(0, start - 256), start))
 }
 
-const domainPattern = /[A-Za-z0-9](?:[A-Za-z0-9-]{0,62}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,62}[A-Za-z0-9])?){0,8}\.[A-Za-z]{2,24}(?![A-Za-z0-9_])/y
-const fileEndings = /\.(?:png|jpe?g|gif|svg|webp|avif|ico|js|mjs|cjs|jsx|tsx?|css|html?|json|ya?ml|md|py|txt|pdf|gz|zip|whl)$/i
+const domainPattern =
+  /[A-Za-z0-9](?:[A-Za-z0-9-]{0,62}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,62}[A-Za-z0-9])?){0,8}\.[A-Za-z]{2,24}(?![A-Za-z0-9_])/y
+const fileEndings =
+  /\.(?:png|jpe?g|gif|svg|webp|avif|ico|js|mjs|cjs|jsx|tsx?|css|html?|json|ya?ml|md|py|txt|pdf|gz|zip|whl)$/i
 
 /** `git@github.com:owner/repo` names a repository; `logo@2x.png` and `name@1.0.0-rc.tar.gz` are files. */
 function isNotAnAddress(local: string, domain: string): boolean {

@@ -79,9 +79,13 @@ function shapeOf(kind: string, template: string | undefined): Shape {
     const [before = '', after = ''] = template.split('#')
     return { of: (n) => `${before}${n}${after}`, source: `${escaped(before)}(\\d{1,9})${escaped(after)}` }
   }
-  if (kind === 'email') return { of: (n) => `redacted-${n}@email.invalid`, source: 'redacted-(\\d{1,9})(?:@|%40)email\\.invalid' }
+  if (kind === 'email')
+    return { of: (n) => `redacted-${n}@email.invalid`, source: 'redacted-(\\d{1,9})(?:@|%40)email\\.invalid' }
   if (kind === 'card') {
-    return { of: (n) => `${cardHead}${`${n % 100_000}`.padStart(5, '0')}`, source: `(?<!\\d)${cardHead}(\\d{5})(?!\\d)` }
+    return {
+      of: (n) => `${cardHead}${`${n % 100_000}`.padStart(5, '0')}`,
+      source: `(?<!\\d)${cardHead}(\\d{5})(?!\\d)`,
+    }
   }
   return { of: (n) => `redacted-${kind}-${n}`, source: `redacted-${kind}-(\\d{1,9})` }
 }

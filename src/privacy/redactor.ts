@@ -100,7 +100,11 @@ class TextRedactor implements Redactor {
 
   headers(pairs: readonly HeaderPair[]): HeaderPair[] {
     return keepHeaders(pairs, this.#keptHeaders, (value, name) =>
-      this.#names.isSecret(name) ? this.#secret(value) : name === 'location' || name === 'link' ? this.url(value) : this.text(value),
+      this.#names.isSecret(name)
+        ? this.#secret(value)
+        : name === 'location' || name === 'link'
+          ? this.url(value)
+          : this.text(value),
     )
   }
 
@@ -112,7 +116,11 @@ class TextRedactor implements Redactor {
     const { spans, scattered } = this.#found(text)
     return [
       ...spans.map(({ kind, start, end }) => ({ kind, index: start, length: end - start })),
-      ...scattered.map(({ kind, pieces: [first] }) => ({ kind, index: first!.start, length: first!.end - first!.start })),
+      ...scattered.map(({ kind, pieces: [first] }) => ({
+        kind,
+        index: first!.start,
+        length: first!.end - first!.start,
+      })),
     ].sort((a, b) => a.index - b.index)
   }
 
@@ -142,7 +150,11 @@ class TextRedactor implements Redactor {
     }
     // Numbers follow from what is on the tape and nothing else: a replay sees only that.
     const lost = fresh.filter(({ placeholder }) => !text.includes(placeholder))
-    if (lost.length > 0) this.#placeholders.restore(mark, lost.map(({ value }) => value))
+    if (lost.length > 0)
+      this.#placeholders.restore(
+        mark,
+        lost.map(({ value }) => value),
+      )
     this.#placeholders.observe(text)
     return now
   }
@@ -158,7 +170,11 @@ class TextRedactor implements Redactor {
     const edits = places.flatMap(({ of, pieces }) => {
       const { text: placeholder, isNew } = this.#replace(of)
       if (isNew) fresh.push({ value: of.value, placeholder })
-      return pieces.map(({ start, end }, at) => ({ start, end, text: at === 0 ? spelled(placeholder, text, start, end) : '' }))
+      return pieces.map(({ start, end }, at) => ({
+        start,
+        end,
+        text: at === 0 ? spelled(placeholder, text, start, end) : '',
+      }))
     })
     return { edits: edits.sort((a, b) => a.start - b.start), fresh }
   }
@@ -210,6 +226,7 @@ function apart(scattered: readonly Scattered[]): readonly Scattered[] {
 /** Whether the pieces together are UTF-8; a last character that was cut off by the end is forgiven. */
 function isText(pieces: readonly Buffer[]): boolean {
   const bytes = Buffer.concat(pieces)
-  for (let cut = 0; cut <= Math.min(3, bytes.length); cut++) if (isUtf8(bytes.subarray(0, bytes.length - cut))) return true
+  for (let cut = 0; cut <= Math.min(3, bytes.length); cut++)
+    if (isUtf8(bytes.subarray(0, bytes.length - cut))) return true
   return false
 }

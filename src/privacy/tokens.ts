@@ -23,7 +23,11 @@ const rules: readonly TokenRule[] = [
   { kind: 'openai-key', heads: ['sk-'], pattern: /sk-(?!ant-)[\w-]{20,1024}/y, holds: isRandom },
   { kind: 'google-key', heads: ['AIza'], pattern: /AIza[\w-]{30,60}(?![\w-])/y },
   { kind: 'google-key', heads: ['ya29.', 'GOCSPX-'], pattern: /(?:ya29\.|GOCSPX-)[\w-]{20,4096}/y },
-  { kind: 'aws-key', heads: ['AKIA', 'ASIA', 'ABIA', 'ACCA'], pattern: /A(?:KI|SI|BI|CC)A[A-Z0-9]{16}(?![A-Za-z0-9])/y },
+  {
+    kind: 'aws-key',
+    heads: ['AKIA', 'ASIA', 'ABIA', 'ACCA'],
+    pattern: /A(?:KI|SI|BI|CC)A[A-Z0-9]{16}(?![A-Za-z0-9])/y,
+  },
   {
     kind: 'github-token',
     heads: ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_', 'github_pat_'],
@@ -31,7 +35,11 @@ const rules: readonly TokenRule[] = [
   },
   { kind: 'gitlab-token', heads: ['glpat-', 'gldt-', 'glrt-'], pattern: /gl(?:pat|dt|rt)-[\w-]{16,255}/y },
   { kind: 'slack-token', heads: ['xox', 'xapp-'], pattern: /(?:xox[a-z]|xapp)-[A-Za-z0-9-]{10,512}/y, holds: hasDigit },
-  { kind: 'slack-token', heads: ['hooks.slack.com/'], pattern: /hooks\.slack\.com\/(?:services|workflows)\/([A-Za-z0-9/]{20,255})/y },
+  {
+    kind: 'slack-token',
+    heads: ['hooks.slack.com/'],
+    pattern: /hooks\.slack\.com\/(?:services|workflows)\/([A-Za-z0-9/]{20,255})/y,
+  },
   {
     kind: 'stripe-key',
     heads: ['sk_live_', 'sk_test_', 'rk_live_', 'rk_test_', 'whsec_'],
@@ -44,7 +52,20 @@ const rules: readonly TokenRule[] = [
   {
     kind: 'api-key',
     heads: [
-      'gsk_', 'xai-', 'pplx-', 'tvly-', 'lsv2_', 'pcsk_', 'lin_api_', 'ntn_', 'shpat_', 'dop_v1_', 'r8_', 'jina_', 'fc-', 'e2b_',
+      'gsk_',
+      'xai-',
+      'pplx-',
+      'tvly-',
+      'lsv2_',
+      'pcsk_',
+      'lin_api_',
+      'ntn_',
+      'shpat_',
+      'dop_v1_',
+      'r8_',
+      'jina_',
+      'fc-',
+      'e2b_',
     ],
     pattern:
       /(?:gsk_|xai-|pplx-|tvly-|lsv2_|pcsk_|lin_api_|ntn_|shpat_|dop_v1_|r8_|jina_|fc-|e2b_)(?=[\w-]{0,64}\d)[\w-]{24,512}/y,
@@ -109,7 +130,13 @@ function tryHeads(text: string, pivot: number, candidates: readonly Head[], foun
     const value = match?.[1] ?? match?.[0]
     if (match === null || value === undefined || rule.holds?.(value) === false) continue
     const from = match[1] === undefined ? start : start + match[0].lastIndexOf(match[1])
-    found.push({ kind: rule.kind, start: from, end: from + value.length, value, ...(rule.contextual && { contextual: true }) })
+    found.push({
+      kind: rule.kind,
+      start: from,
+      end: from + value.length,
+      value,
+      ...(rule.contextual && { contextual: true }),
+    })
   }
 }
 

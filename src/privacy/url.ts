@@ -8,9 +8,12 @@ interface Means {
 /** Redacts a URL as it is spelled: nothing else of it changes. */
 export function redactUrl(url: string, names: SecretNames, means: Means): string {
   if (url.startsWith('stdio:')) return means.text(redactFlags(url, names, means))
-  const withoutUser = url.replace(/^([a-z][a-z0-9+.-]{0,32}:\/\/)([^/?#]{1,2048})@/i, (_, scheme: string, user: string) => {
-    return `${scheme}${means.secret(user)}@`
-  })
+  const withoutUser = url.replace(
+    /^([a-z][a-z0-9+.-]{0,32}:\/\/)([^/?#]{1,2048})@/i,
+    (_, scheme: string, user: string) => {
+      return `${scheme}${means.secret(user)}@`
+    },
+  )
   const start = withoutUser.indexOf('?')
   if (start === -1) return means.text(withoutUser)
   const hash = withoutUser.indexOf('#', start)
@@ -33,8 +36,10 @@ function redactPair(pair: string, names: SecretNames, means: Means): string {
 
 /** `--api-key=…` is found as an assignment; `--api-key …` is one only on a command line. */
 function redactFlags(command: string, names: SecretNames, means: Means): string {
-  return command.replace(/(^|\s)(--?[\w-]{1,64})(\s+)([^\s-]\S{0,8191})/g, (whole, before: string, flag: string, space: string, value: string) =>
-    names.isSecret(flag) ? `${before}${flag}${space}${means.secret(value)}` : whole,
+  return command.replace(
+    /(^|\s)(--?[\w-]{1,64})(\s+)([^\s-]\S{0,8191})/g,
+    (whole, before: string, flag: string, space: string, value: string) =>
+      names.isSecret(flag) ? `${before}${flag}${space}${means.secret(value)}` : whole,
   )
 }
 

@@ -307,7 +307,10 @@ function sensible<T>(json: Fields, make: () => T): T {
 function senseless(json: Fields, why: string, cause?: unknown): HarvestError {
   return new HarvestError(
     'HARVEST_TAPE_VALUE',
-    { what: 'A recorded value cannot be made again', where: { $type: printable(String(json['$type'])), problem: printable(why) } },
+    {
+      what: 'A recorded value cannot be made again',
+      where: { $type: printable(String(json['$type'])), problem: printable(why) },
+    },
     { cause },
   )
 }

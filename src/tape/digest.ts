@@ -49,7 +49,8 @@ export interface SealedLine {
 export function openLine(previous: string, bytes: Buffer, start: number, end: number): SealedLine | undefined {
   const member = end - memberLength
   if (member <= start + 1 || bytes[start] !== openBrace || bytes[member] !== comma) return undefined
-  if (bytes.toString('latin1', member + 1, member + 6) !== '"#":"' || bytes.toString('latin1', end - 2, end) !== '"}') return undefined
+  if (bytes.toString('latin1', member + 1, member + 6) !== '"#":"' || bytes.toString('latin1', end - 2, end) !== '"}')
+    return undefined
   const stated = bytes.toString('latin1', member + 6, end - 2)
   bytes[member] = closeBrace
   const json = bytes.toString('utf8', start, member + 1)

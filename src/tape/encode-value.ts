@@ -216,7 +216,9 @@ function numberText(value: number): string {
 function symbolJson(value: symbol): Json {
   const key = Symbol.keyFor(value)
   if (key !== undefined) return { $type: 'symbol', key }
-  const known = Object.getOwnPropertyNames(Symbol).find((name) => (Symbol as unknown as Fields)[name] === (value as unknown))
+  const known = Object.getOwnPropertyNames(Symbol).find(
+    (name) => (Symbol as unknown as Fields)[name] === (value as unknown),
+  )
   if (known !== undefined) return { $type: 'symbol', known }
   return { $type: 'symbol', ...(value.description !== undefined && { description: value.description }) }
 }
@@ -257,7 +259,9 @@ function kindOf(value: object): 'plain' | 'bare' | 'instance' {
   if (prototype === null) return 'bare'
   if (prototype === Object.prototype) return 'plain'
   // A plain object of another realm (Vitest's vm pools): its prototype is the end of its chain and holds what ours does.
-  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype as object, 'isPrototypeOf') ? 'plain' : 'instance'
+  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype as object, 'isPrototypeOf')
+    ? 'plain'
+    : 'instance'
 }
 
 function classNameOf(value: object): string | undefined {

@@ -33,7 +33,11 @@ function open(path: string): number {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') throw missing(path, error)
     if (code === 'ELOOP') throw symlink(path, error)
-    throw unreadable(path, code === 'EACCES' || code === 'EPERM' ? 'Its permissions do not let us read it.' : message, error)
+    throw unreadable(
+      path,
+      code === 'EACCES' || code === 'EPERM' ? 'Its permissions do not let us read it.' : message,
+      error,
+    )
   }
 }
 

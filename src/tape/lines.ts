@@ -59,7 +59,8 @@ export class LineReader {
     const event = fields as unknown as TapeEvent
     if (!this.#seen.add(event.n)) throw this.#broken(`the tape has another event ${event.n}`)
     this.#events++
-    if (event.kind === 'exchange' && event.request.body !== undefined) this.#resolveBody(event.n, event.url, event.request)
+    if (event.kind === 'exchange' && event.request.body !== undefined)
+      this.#resolveBody(event.n, event.url, event.request)
     return event
   }
 
@@ -67,7 +68,8 @@ export class LineReader {
     const { body } = request
     if (typeof body === 'object' && 'like' in body) {
       const whole = this.#bodies.resolve(body)
-      if (whole === undefined) throw this.#broken(`its request body refers to event ${body.like}, which holds no such text`)
+      if (whole === undefined)
+        throw this.#broken(`its request body refers to event ${body.like}, which holds no such text`)
       request.body = whole
     }
     if (typeof request.body === 'string') this.#bodies.remember(n, url, request.body)
@@ -135,7 +137,10 @@ export class LineReader {
   #tampered(stated: string | undefined, actual: string | undefined): HarvestError {
     return tapeFault('HARVEST_TAPE_TAMPERED', this.#place, {
       what: 'The tape was changed after it was recorded',
-      where: { digest: stated === undefined ? 'missing' : printable(stated), ...(actual !== undefined && { computed: actual }) },
+      where: {
+        digest: stated === undefined ? 'missing' : printable(stated),
+        ...(actual !== undefined && { computed: actual }),
+      },
       why: 'The digest of this line does not follow: the line was edited, or a line before it was removed, repeated or moved.',
       fix: [
         `to get the committed tape back: git restore ${this.#source}`,

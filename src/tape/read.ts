@@ -20,7 +20,8 @@ const lineFeed = 0x0a
 export function readTape(path: string): Tape {
   const { fd, size } = openTape(path)
   try {
-    if (size > sizeCap) throw unreadable(path, `It has ${size} bytes; the largest tape that is read whole has ${sizeCap}.`)
+    if (size > sizeCap)
+      throw unreadable(path, `It has ${size} bytes; the largest tape that is read whole has ${sizeCap}.`)
     return readBytes(readFileSync(fd), path)
   } finally {
     closeSync(fd)
@@ -59,7 +60,8 @@ function firstLine(fd: number): Buffer {
   return bytes.subarray(0, length)
 }
 
-function readBytes(bytes: Buffer, source: string): Tape {
+/** As {@link readTape}, from bytes, which are scratch space afterwards. @internal */
+export function readBytes(bytes: Buffer, source: string): Tape {
   if (bytes.length === 0) throw empty(source)
   const lines = new LineReader(source)
   const firstEnd = bytes.indexOf(lineFeed)

@@ -47,7 +47,8 @@ function outcomeProblem(outcome: Fields): Problem {
   const { status, code } = outcome
   if (status === 'returned') return undefined
   if (status === 'threw') return 'error' in outcome ? undefined : 'outcome.error is missing'
-  if (status === 'exited') return code === null || isCount(code) ? undefined : 'outcome.code is not a whole number or null'
+  if (status === 'exited')
+    return code === null || isCount(code) ? undefined : 'outcome.code is not a whole number or null'
   return 'outcome.status is not returned, threw or exited'
 }
 
@@ -74,7 +75,11 @@ function exchangeProblem(event: Fields): Problem {
     text(event, 'method', 'url') ??
     listOf(request['headers'], 'request.headers', isHeaderPair) ??
     (request['body'] === undefined || isBody(request['body']) ? undefined : 'request.body is not a body') ??
-    (response === undefined ? undefined : isFields(response) ? responseProblem(response) : 'response is not an object') ??
+    (response === undefined
+      ? undefined
+      : isFields(response)
+        ? responseProblem(response)
+        : 'response is not an object') ??
     (error === undefined ? undefined : isFields(error) ? errorProblem(error) : 'error is not an object') ??
     (aborted === undefined || isMoment(aborted) ? undefined : 'aborted is not a moment')
   )
@@ -87,7 +92,8 @@ function responseProblem(response: Fields): Problem {
   if (statusText !== undefined && !isText(statusText)) return 'response.statusText is not text'
   if (end !== undefined && !isMoment(end)) return 'response.end is not a moment'
   return (
-    listOf(response['headers'], 'response.headers', isHeaderPair) ?? listOf(response['chunks'], 'response.chunks', isChunk)
+    listOf(response['headers'], 'response.headers', isHeaderPair) ??
+    listOf(response['chunks'], 'response.chunks', isChunk)
   )
 }
 
@@ -101,7 +107,9 @@ function callProblem(event: Fields): Problem {
   const { settled, yields } = event
   if (settled !== undefined && !isMoment(settled)) return 'settled is not a moment'
   return (
-    text(event, 'name') ?? present(event, 'args') ?? (yields === undefined ? undefined : listOf(yields, 'yields', isYield))
+    text(event, 'name') ??
+    present(event, 'args') ??
+    (yields === undefined ? undefined : listOf(yields, 'yields', isYield))
   )
 }
 
@@ -131,7 +139,13 @@ function isBytes(value: unknown): boolean {
 
 function isBody(value: unknown): boolean {
   if (isBytes(value)) return true
-  return isFields(value) && isCount(value['like']) && isCount(value['head']) && isText(value['text']) && isCount(value['tail'])
+  return (
+    isFields(value) &&
+    isCount(value['like']) &&
+    isCount(value['head']) &&
+    isText(value['text']) &&
+    isCount(value['tail'])
+  )
 }
 
 function text(fields: Fields, ...names: readonly string[]): Problem {

@@ -26,7 +26,9 @@ export function requestBytes({ n, request }: ExchangeEvent): Buffer {
   const { body } = request
   if (body === undefined) return Buffer.alloc(0)
   if (typeof body === 'object' && 'like' in body) {
-    throw new TypeError(`the request body of event ${n} is a reference to event ${body.like}: read the tape with readTape`)
+    throw new TypeError(
+      `the request body of event ${n} is a reference to event ${body.like}: read the tape with readTape`,
+    )
   }
   return decodeBytes(body)
 }

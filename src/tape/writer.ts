@@ -141,7 +141,8 @@ class TapeLines {
     if (event.kind !== 'exchange' || body === undefined || (typeof body === 'object' && 'base64' in body)) {
       return this.#seal(event, () => this.#events++)
     }
-    if (typeof body !== 'string') throw new TypeError(`the request body of event ${event.n} is a reference: pass it in full`)
+    if (typeof body !== 'string')
+      throw new TypeError(`the request body of event ${event.n} is a reference: pass it in full`)
     const like = this.#bodies.findLike(event.url, body)
     const short = like === undefined ? event : { ...event, request: { ...event.request, body: like } }
     return this.#seal(short, () => {
