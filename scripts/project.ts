@@ -1,0 +1,52 @@
+import { spawnSync } from 'node:child_process'
+import { chmod, cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { startShopProvider } from '../fixtures/refund/provider.ts'
+
+const repository = resolve(import.meta.dirname, '..')
+
+/** Makes sure `dist/` is there. */
+export function requireBuild(): void {
+  const { status } = spawnSync('npm', ['run', '--silent', 'build'], { cwd: repository, stdio: 'inherit' })
+  if (status !== 0) throw new Error('the package does not build')
+}
+
+/**
+ * Lays the built package out in `dir/node_modules` as npm would: a real copy, so that it finds what the project finds.
+ * Everything else is looked up in the folders above.
+ */
+export async function installPackage(dir: string): Promise<void> {
+  const own = join(dir, 'node_modules/vitest-harvest')
+  await mkdir(own, { recursive: true })
+  for (const part of ['dist', 'package.json', 'case.schema.json']) {
+    await cp(join(repository, part), join(own, part), { recursive: true })
+  }
+  const { bin } = JSON.parse(await readFile(join(own, 'package.json'), 'utf8')) as { bin: Record<string, string> }
+  for (const [name, file] of Object.entries(bin)) {
+    const at = join(dir, 'node_modules/.bin', name)
+    await mkdir(dirname(at), { recursive: true })
+    await chmod(join(own, file), 0o755)
+    await symlink(join(own, file), at)
+  }
+  await writeFile(join(dir, 'package.json'), '{ "private": true, "type": "module" }\n')
+}
+
+/** The environment of a reader: own commands first, a pretended provider where the real one would be, no CI. */
+export function readerEnvironment(dir: string, providerUrl: string): NodeJS.ProcessEnv {
+  const { PATH = '', HOME = '', TMPDIR } = process.env
+  return {
+    PATH: [join(dir, 'node_modules/.bin'), join(repository, 'node_modules/.bin'), PATH].join(':'),
+    HOME,
+    ...(TMPDIR === undefined ? {} : { TMPDIR }),
+    OPENAI_BASE_URL: providerUrl,
+    OPENAI_API_KEY: 'sk-not-a-key',
+    NO_COLOR: '1',
+  }
+}
+
+/** Commands whose package is there already run as they are; nothing is installed. */
+export function withoutNpm(command: string): string | undefined {
+  return command.startsWith('npm ') ? undefined : command.replace(/^npx /, '')
+}
+
+export { startShopProvider }

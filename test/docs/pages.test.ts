@@ -1,0 +1,48 @@
+import { globSync } from 'node:fs'
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { installPackage, readerEnvironment, startShopProvider, withoutNpm } from '../../scripts/project.ts'
+import { blocksOf, walk } from '../../scripts/walkthrough.ts'
+import { built } from '../support/built.ts'
+
+const repository = resolve(import.meta.dirname, '../..')
+const pages = globSync('docs/*.md', { cwd: repository }).sort()
+
+describe('every code block of the documents runs, and prints what the page says', () => {
+  let base = ''
+  let provider: Awaited<ReturnType<typeof startShopProvider>>
+
+  beforeAll(async () => {
+    built('index.js')
+    // Inside the repository: its node_modules are found from there.
+    base = await mkdtemp(join(repository, '.docs-'))
+    provider = await startShopProvider()
+    const project = join(base, 'readme')
+    await cp(join(repository, 'package.json'), join(project, 'package.json'))
+    await installPackage(project)
+  })
+  afterAll(async () => {
+    await provider.close()
+    await rm(base, { recursive: true, force: true })
+  })
+
+  async function follow(page: string, project: string): Promise<number> {
+    const env = readerEnvironment(project, provider.url)
+    return walk(join(repository, page), { dir: project, env, rewrite: withoutNpm })
+  }
+
+  test('README.md, from an empty project to a red test and back', async () => {
+    expect(await follow('README.md', join(base, 'readme'))).toBeGreaterThan(10)
+  })
+
+  test('there are pages', () => {
+    expect(pages.length).toBeGreaterThan(5)
+  })
+
+  test.for(pages)('%s, in the project the README leaves', async (page) => {
+    const project = join(base, basename(page, '.md'))
+    await cp(join(base, 'readme'), project, { recursive: true, verbatimSymlinks: true })
+    expect(await follow(page, project)).toBe(blocksOf(await readFile(join(repository, page), 'utf8')).length)
+  })
+})
