@@ -7,7 +7,7 @@ import { refundAgent } from './refund-agent.ts'
 const [dir = '', id = ''] = process.argv.slice(2)
 const message = {
   role: 'assistant',
-  content: 'Done.\u001b[2J\n::error::forged',
+  content: 'Done.\u001b[2J\u202e\n::error::forged',
   tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'lookup_order', arguments: '{"order":"A1"}' } }],
 }
 const server = createServer((request, response) => {

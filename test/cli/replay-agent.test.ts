@@ -87,7 +87,7 @@ describe('harvest verify --agent', () => {
       answers out of recorded order                       0         0  ✓
       escapes                                             0         0  ✓
       problems                                            0         0  ✓
-      answer of the agent equals                        yes       yes  ✓
+      answer of the agent                          recorded  recorded  ✓
 
       refund-100x: bit-exact
       "

@@ -20,16 +20,16 @@ describe('harvest show', () => {
       1 <time> <time>  model  invented-1
                   · Refund this order: A1
                   → lookup_order(order: "A1")
-                  = Done.\\x1b[2J⏎::error::forged
+                  = Done.\\x1b[2J\\u202e⏎::error::forged
       2 <time> <time>  tool   lookup_order
                   · ["A1"]
                   = {"order":"A1","value":25}
       3 <time> <time>  model  invented-1
                   · A1 is worth 25. Refund?
                   → lookup_order(order: "A1")
-                  = Done.\\x1b[2J⏎::error::forged
+                  = Done.\\x1b[2J\\u202e⏎::error::forged
 
-      outcome  returned {"refunded":25,"at":<now>,"said":"Done.\\u001b[2J\\n::error::forged"}
+      outcome  returned {"refunded":25,"at":<now>,"said":"Done.\\u001b[2J\\u202e\\n::error::forged"}
       "
     `)
     expect(stdout).not.toMatch(/\u001b|^\s*::/m)
@@ -50,11 +50,11 @@ describe('harvest show', () => {
           toolCalls: ['lookup_order(order: "A1")'],
         },
         { number: 2, kind: 'tool', name: 'lookup_order', asked: '["A1"]', answer: '{"order":"A1","value":25}' },
-        { number: 3, kind: 'model', answer: 'Done.\u001b[2J\n::error::forged' },
+        { number: 3, kind: 'model', answer: 'Done.\u001b[2J\u202e\n::error::forged' },
       ],
       close: { outcome: { status: 'returned', value: { refunded: 25 } } },
     })
-    expect(stdout).not.toContain('\u001b')
+    expect(stdout).not.toMatch(/[\u001b\u202e]/)
   })
 
   it('what is no tape is exit code 3, what is not there is 2', async () => {
