@@ -54,9 +54,7 @@ function decodersOf(coding: string): readonly Decoder[] {
           brotliDecompressSync(bytes, { finishFlush: constants.BROTLI_OPERATION_FLUSH, maxOutputLength: maxBytes }),
       ]
     case 'zstd':
-      return [
-        (bytes) => zstdDecompressSync(bytes, { finishFlush: constants.ZSTD_e_flush, maxOutputLength: maxBytes }),
-      ]
+      return [(bytes) => zstdDecompressSync(bytes, { finishFlush: constants.ZSTD_e_flush, maxOutputLength: maxBytes })]
     default:
       return []
   }

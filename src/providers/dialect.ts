@@ -36,7 +36,8 @@ function decode(path: string): string {
 }
 
 /** Endpoints whose bodies look like model calls and are none. */
-const otherEndpoints = /\/(images|audio|moderations|rerank|fine[-_]tuning|fine_tunes|batches|files|uploads|vector_stores|assistants|threads)(\/|$)/
+const otherEndpoints =
+  /\/(images|audio|moderations|rerank|fine[-_]tuning|fine_tunes|batches|files|uploads|vector_stores|assistants|threads)(\/|$)/
 
 /**
  * The wire dialect of a request body, from the path where it is telling and from the shape of the body otherwise.
@@ -49,7 +50,8 @@ const otherEndpoints = /\/(images|audio|moderations|rerank|fine[-_]tuning|fine_t
 export function dialectOf({ path, model }: Address, body: JsonMap): Dialect | undefined {
   if (at(body, 'jsonrpc') !== undefined) return undefined
   if (/\/(converse|converse-stream)$/.test(path) && model !== undefined) return 'bedrock-converse'
-  if (isContents(body) || isContents(at(body, 'request')) || isContents(at(body, 'generateContentRequest'))) return 'gemini'
+  if (isContents(body) || isContents(at(body, 'request')) || isContents(at(body, 'generateContentRequest')))
+    return 'gemini'
   if (otherEndpoints.test(path)) return undefined
   if (/\/embed(dings)?$/.test(path)) return hasEmbeddingInput(body) ? 'openai-embeddings' : undefined
   if (isList(at(body, 'messages'))) return conversationDialect(path, body)
@@ -76,7 +78,9 @@ function conversationDialect(path: string, body: JsonMap): Dialect | undefined {
   if (isAnthropic(path, body)) return 'anthropic'
   if (/\/v2\/chat$/.test(path)) return 'cohere'
   // A chat always says who speaks; other APIs (push services, mailers) have `messages` too.
-  return listAt(body, 'messages').every((message) => typeof at(message, 'role') === 'string') ? 'openai-chat' : undefined
+  return listAt(body, 'messages').every((message) => typeof at(message, 'role') === 'string')
+    ? 'openai-chat'
+    : undefined
 }
 
 function isAnthropic(path: string, body: JsonMap): boolean {
@@ -100,7 +104,8 @@ function isResponses(path: string, body: JsonMap): boolean {
     return input !== undefined || at(body, 'prompt') !== undefined || at(body, 'model') !== undefined
   }
   if (input === undefined) return false
-  if (isList(input) && input.some((item) => at(item, 'role') !== undefined || at(item, 'call_id') !== undefined)) return true
+  if (isList(input) && input.some((item) => at(item, 'role') !== undefined || at(item, 'call_id') !== undefined))
+    return true
   return ['instructions', 'previous_response_id', 'max_output_tokens'].some((key) => at(body, key) !== undefined)
 }
 

@@ -43,7 +43,11 @@ export function callAt(draft: Draft, key: string): CallDraft {
 /** Adds arguments to a call: text is one more piece of JSON text, anything else is the value itself. */
 export function addArgs(call: CallDraft, args: Json | undefined): void {
   if (typeof args === 'string') call.text += args
-  else if (args !== undefined && args !== null && !(isMap(args) && Object.keys(args).length === 0 && call.text !== '')) {
+  else if (
+    args !== undefined &&
+    args !== null &&
+    !(isMap(args) && Object.keys(args).length === 0 && call.text !== '')
+  ) {
     call.args = args
   }
 }
@@ -87,7 +91,9 @@ export function plainText(content: Json | undefined): string {
     .map((part) => {
       if (typeof part === 'string') return part
       if (!isMap(part)) return ''
-      return typeof part['text'] === 'string' && part['type'] !== 'thinking' && part['thought'] !== true ? part['text'] : ''
+      return typeof part['text'] === 'string' && part['type'] !== 'thinking' && part['thought'] !== true
+        ? part['text']
+        : ''
     })
     .join('')
 }

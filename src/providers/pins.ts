@@ -35,5 +35,7 @@ function modelCalls(events: readonly TapeEvent[]): readonly ModelCall[] {
 function hashOf(values: readonly Json[]): string | undefined {
   const distinct = [...new Set(values.map(canonicalJson))].sort()
   if (distinct.length === 0) return undefined
-  return `sha256-${createHash('sha256').update(`[${distinct.join(',')}]`).digest('base64url')}`
+  return `sha256-${createHash('sha256')
+    .update(`[${distinct.join(',')}]`)
+    .digest('base64url')}`
 }

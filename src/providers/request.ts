@@ -89,7 +89,13 @@ function responses(address: Address, body: JsonMap): Parts {
   const model = parts.model(address)
   const [instructions, messages] = bySpeaker(parts.take('input'))
   const text = parts.take('instructions', (value) => value !== null)
-  return { model, instructions: [...text, ...instructions], messages, tools: parts.take('tools', isList), params: parts.rest() }
+  return {
+    model,
+    instructions: [...text, ...instructions],
+    messages,
+    tools: parts.take('tools', isList),
+    params: parts.rest(),
+  }
 }
 
 function prompts(address: Address, body: JsonMap, keys: readonly string[]): Parts {
@@ -104,12 +110,23 @@ function anthropic(address: Address, body: JsonMap): Parts {
   const model = parts.model(address)
   const [instructions, messages] = bySpeaker(parts.take('messages'))
   const system = parts.take('system')
-  return { model, instructions: [...system, ...instructions], messages, tools: parts.take('tools', isList), params: parts.rest() }
+  return {
+    model,
+    instructions: [...system, ...instructions],
+    messages,
+    tools: parts.take('tools', isList),
+    params: parts.rest(),
+  }
 }
 
 function gemini(address: Address, outer: JsonMap): Parts {
   // Code Assist and token counting wrap the request once more.
-  const wrapper = at(outer, 'contents') === undefined ? (isMap(at(outer, 'request')) ? 'request' : 'generateContentRequest') : undefined
+  const wrapper =
+    at(outer, 'contents') === undefined
+      ? isMap(at(outer, 'request'))
+        ? 'request'
+        : 'generateContentRequest'
+      : undefined
   const body = wrapper === undefined ? outer : mapAt(outer, wrapper)
   const outerParts = new Taking(outer)
   const model = outerParts.model(address)
@@ -138,7 +155,11 @@ function cohere(address: Address, body: JsonMap): Parts {
   const [instructions, messages] = bySpeaker(parts.take('messages', isList))
   // Version 1: the conversation so far, the new message, and tool results, each under its own key.
   const preamble = parts.take('preamble', (value) => value !== null)
-  const history = [...parts.take('chat_history', isList), ...parts.take('message'), ...parts.take('tool_results', isList)]
+  const history = [
+    ...parts.take('chat_history', isList),
+    ...parts.take('message'),
+    ...parts.take('tool_results', isList),
+  ]
   return {
     model,
     instructions: [...preamble, ...instructions],

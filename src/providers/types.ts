@@ -2,8 +2,15 @@ import type { Json } from '../tape/types.ts'
 
 /** Wire dialects a body can be in. */
 export type Dialect =
-  | 'openai-chat' | 'openai-responses' | 'openai-completions' | 'openai-embeddings'
-  | 'anthropic' | 'gemini' | 'bedrock-converse' | 'cohere' | 'mcp'
+  | 'openai-chat'
+  | 'openai-responses'
+  | 'openai-completions'
+  | 'openai-embeddings'
+  | 'anthropic'
+  | 'gemini'
+  | 'bedrock-converse'
+  | 'cohere'
+  | 'mcp'
 
 /**
  * A model request taken apart, so that two of them can be compared part by part.

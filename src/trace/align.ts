@@ -21,7 +21,11 @@ const gap = -0.6
  *
  * @see S. Needleman and C. Wunsch, J. Mol. Biol. 48 (1970) 443–453
  */
-export function alignLayers(expected: readonly ExpectedLayer[], actual: readonly ActualLayer[], matcher: Matcher): readonly Row[] {
+export function alignLayers(
+  expected: readonly ExpectedLayer[],
+  actual: readonly ActualLayer[],
+  matcher: Matcher,
+): readonly Row[] {
   const shorter = Math.min(expected.length, actual.length)
   let head = 0
   while (head < shorter && isSameLayer(expected[head], actual[head], matcher)) head++
@@ -49,7 +53,11 @@ function shift(position: number | undefined, by: number): number | undefined {
 }
 
 /** Whether two layers are equal under the rules; under `strict` in their order too. */
-export function isSameLayer(expected: ExpectedLayer | undefined, actual: ActualLayer | undefined, matcher: Matcher): boolean {
+export function isSameLayer(
+  expected: ExpectedLayer | undefined,
+  actual: ActualLayer | undefined,
+  matcher: Matcher,
+): boolean {
   if (expected === undefined || actual === undefined || expected.length !== actual.length) return false
   if (matcher.mode === 'strict') return expected.every((call, i) => matcher.accepts(call, actual[i] as TraceCall))
   return pairCalls(expected, actual, matcher).missing.length === 0
@@ -112,7 +120,11 @@ export function longestRising<T>(items: readonly T[], valueOf: (item: T) => numb
   return run.reverse()
 }
 
-function alignGap(expected: readonly ExpectedLayer[], actual: readonly ActualLayer[], matcher: Matcher): readonly Row[] {
+function alignGap(
+  expected: readonly ExpectedLayer[],
+  actual: readonly ActualLayer[],
+  matcher: Matcher,
+): readonly Row[] {
   if (expected.length === 0) return actual.map((_, index) => [undefined, index])
   if (actual.length === 0) return expected.map((_, index) => [index, undefined])
   if (expected.length * actual.length > maxCells) return alignRoughly(expected, actual, matcher)
@@ -149,7 +161,11 @@ function alignGap(expected: readonly ExpectedLayer[], actual: readonly ActualLay
 }
 
 /** For gaps too big for a table: a line diff of signatures, changed blocks side by side in order. */
-function alignRoughly(expected: readonly ExpectedLayer[], actual: readonly ActualLayer[], matcher: Matcher): readonly Row[] {
+function alignRoughly(
+  expected: readonly ExpectedLayer[],
+  actual: readonly ActualLayer[],
+  matcher: Matcher,
+): readonly Row[] {
   const texts = (layers: readonly (ExpectedLayer | ActualLayer)[]): string[] =>
     layers.map((layer) => layerSignature(layer, matcher) ?? '*')
   const rows: Row[] = []

@@ -68,7 +68,12 @@ export function baselinePath(error: HarvestError): readonly number[] {
  */
 export function renderBaseline(trace: Trace, options: MatchOptions = {}): Json {
   const matcher = createMatcher(options)
-  return trace.layers.map((layer) => asItem(layer.map((call) => renderFor(call, matcher)), matcher))
+  return trace.layers.map((layer) =>
+    asItem(
+      layer.map((call) => renderFor(call, matcher)),
+      matcher,
+    ),
+  )
 }
 
 /** A layer's texts as an item of the baseline. */

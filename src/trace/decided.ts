@@ -1,6 +1,6 @@
 import { canonicalJson, readModelCall, type ToolCall, type ToolResult, toolResultsIn } from '../providers/index.ts'
 import type { ExchangeEvent } from '../tape/types.ts'
-import { type ExecutedCall, type PlacedCall, settledAt } from './trace-of.ts'
+import { type ExecutedCall, type PlacedCall, settledAt } from './placed.ts'
 
 interface Decided {
   readonly tool: ToolCall
@@ -50,20 +50,23 @@ function place({ tool, exchange }: Decided, answeredBy: number): PlacedCall {
 
 /**
  * Gives each executed call the decided one it ran: same name, issued after the model was asked; same arguments
- * first, then name alone; of several, the latest that is still free.
+ * first, then name alone; of several responses the latest, in it the first that is still free.
  */
 function account(executed: readonly ExecutedCall[], decided: readonly Decided[]): ReadonlyMap<ExecutedCall, Decided> {
   const found = new Map<ExecutedCall, Decided>()
   for (const level of ['same arguments', 'name'] as const) {
-    const free = new Map<string, Decided[]>()
+    const waiting = new Map<string, Waiting>()
     for (const decision of decided) {
       if (decision.executed !== undefined) continue
-      for (const key of keysOf(decision.tool, level)) free.set(key, [...(free.get(key) ?? []), decision])
+      for (const key of keysOf(decision.tool, level)) {
+        const line = waiting.get(key) ?? { decisions: [], arrived: 0, open: [] }
+        line.decisions.push(decision)
+        waiting.set(key, line)
+      }
     }
     for (const call of executed) {
       if (found.has(call)) continue
-      const candidates = free.get(keyOf(call, level)) ?? []
-      const decision = latestFree(candidates, call.issued)
+      const decision = takeLatest(waiting.get(keyOf(call, level)), call.issued)
       if (decision === undefined) continue
       decision.executed = call
       found.set(call, decision)
@@ -72,10 +75,30 @@ function account(executed: readonly ExecutedCall[], decided: readonly Decided[])
   return found
 }
 
-/** The latest response before the call that still has a free one; in it, the first. */
-function latestFree(candidates: readonly Decided[], issued: number): Decided | undefined {
-  const last = candidates.findLast(({ exchange, executed }) => executed === undefined && exchange.n < issued)
-  return candidates.find(({ exchange, executed }) => executed === undefined && exchange === last?.exchange)
+/** Decided calls of one key in the order of their responses, and those whose response came, by response. */
+interface Waiting {
+  readonly decisions: Decided[]
+  arrived: number
+  readonly open: Decided[][]
+}
+
+/** The first free decision of the latest response asked for before the call. Asked in order of `issued`: linear. */
+function takeLatest(line: Waiting | undefined, issued: number): Decided | undefined {
+  if (line === undefined) return undefined
+  for (let next = line.decisions[line.arrived]; next !== undefined && next.exchange.n < issued; ) {
+    const last = line.open.at(-1)
+    if (last?.[0]?.exchange === next.exchange) last.push(next)
+    else line.open.push([next])
+    next = line.decisions[++line.arrived]
+  }
+  for (let group = line.open.at(-1); group !== undefined; group = line.open.at(-1)) {
+    // A decision stands in the lines of several keys: another one may have taken it.
+    const free = group.findIndex(({ executed }) => executed === undefined)
+    const [decision] = free === -1 ? [] : group.splice(0, free + 1).slice(-1)
+    if (group.length === 0 || decision === undefined) line.open.pop()
+    if (decision !== undefined) return decision
+  }
+  return undefined
 }
 
 type Level = 'same arguments' | 'name'
@@ -93,7 +116,9 @@ function keysOf({ name, args }: ToolCall, level: Level): readonly string[] {
   const separators = level === 'name' ? /__|[.:/]/g : /__|[._:/-]/g
   const endings = [...name.matchAll(separators)].map(({ index, 0: separator }) => name.slice(index + separator.length))
   const suffix = level === 'name' ? '' : `(${canonicalJson(args)})`
-  const mcp = [...new Set([name, ...endings])].filter((ending) => ending !== '').map((ending) => `mcp ${ending}${suffix}`)
+  const mcp = [...new Set([name, ...endings])]
+    .filter((ending) => ending !== '')
+    .map((ending) => `mcp ${ending}${suffix}`)
   return [`wrapped ${name}${suffix}`, ...mcp]
 }
 
@@ -122,7 +147,10 @@ class Answers {
 
   /** `n` of the first later request that carries more results of this id (or name) than the asking request did. */
   to({ tool, exchange }: Decided): number | undefined {
-    return (tool.id === undefined ? undefined : this.#first(`id ${tool.id}`, exchange.n)) ?? this.#first(`name ${tool.name}`, exchange.n)
+    return (
+      (tool.id === undefined ? undefined : this.#first(`id ${tool.id}`, exchange.n)) ??
+      this.#first(`name ${tool.name}`, exchange.n)
+    )
   }
 
   #first(key: string, asked: number): number | undefined {

@@ -37,7 +37,8 @@ export function differencesOf(groups: readonly Group[], matcher: Matcher): reado
     found.push({ at, difference: differenceOf(kind, left, right) })
   }
   if (matcher.mode === 'strict') for (const [left, right] of outOfOrder(groups)) report('moved', left, right)
-  if (isOrdered(matcher)) for (const [left, right] of movedPairs([...missing], [...extra], matcher)) report('moved', left, right)
+  if (isOrdered(matcher))
+    for (const [left, right] of movedPairs([...missing], [...extra], matcher)) report('moved', left, right)
   for (const [left, right] of alike([...missing], [...extra], matcher)) report('arguments', left, right)
   // Where one side may have more calls than the other, a left-over call stands for nothing in particular.
   if (matcher.mode !== 'subset' && matcher.mode !== 'superset') {
@@ -45,10 +46,16 @@ export function differencesOf(groups: readonly Group[], matcher: Matcher): reado
   }
   if (matcher.mode !== 'subset') for (const left of missing) report('missing', left, undefined)
   if (matcher.mode !== 'superset') for (const right of extra) report('extra', undefined, right)
-  return found.sort((a, b) => a.at - b.at || a.difference.layer - b.difference.layer).map(({ difference }) => difference)
+  return found
+    .sort((a, b) => a.at - b.at || a.difference.layer - b.difference.layer)
+    .map(({ difference }) => difference)
 }
 
-function differenceOf(kind: TraceDifference['kind'], left: Left | undefined, right: Right | undefined): TraceDifference {
+function differenceOf(
+  kind: TraceDifference['kind'],
+  left: Left | undefined,
+  right: Right | undefined,
+): TraceDifference {
   return {
     kind,
     ...(left === undefined ? {} : { expected: left.call }),
@@ -72,15 +79,27 @@ function outOfOrder(groups: readonly Group[]): readonly (readonly [Left, Right])
   })
 }
 
-function movedPairs(missing: readonly Left[], extra: readonly Right[], matcher: Matcher): readonly (readonly [Left, Right])[] {
+function movedPairs(
+  missing: readonly Left[],
+  extra: readonly Right[],
+  matcher: Matcher,
+): readonly (readonly [Left, Right])[] {
   // A call anybody may make has not moved when some other one is left over.
   const named = missing.filter(({ call }) => !isAnyCall(call))
-  const { pairs } = pairCalls(named.map(({ call }) => call), extra.map(({ call }) => call), matcher)
+  const { pairs } = pairCalls(
+    named.map(({ call }) => call),
+    extra.map(({ call }) => call),
+    matcher,
+  )
   return pairs.map(([left, right]) => [named[left] as Left, extra[right] as Right])
 }
 
 /** Left-over calls of the same tool, most alike first; those side by side before all others. */
-function alike(missing: readonly Left[], extra: readonly Right[], matcher: Matcher): readonly (readonly [Left, Right])[] {
+function alike(
+  missing: readonly Left[],
+  extra: readonly Right[],
+  matcher: Matcher,
+): readonly (readonly [Left, Right])[] {
   const candidates: { readonly left: Left; readonly right: Right; readonly likeness: number }[] = []
   const byName = Map.groupBy(extra, ({ call }) => call.name)
   for (const left of missing) {

@@ -1,4 +1,4 @@
-import type { PlacedCall } from './trace-of.ts'
+import type { PlacedCall } from './placed.ts'
 import type { TraceCall } from './types.ts'
 
 /**
@@ -9,7 +9,9 @@ import type { TraceCall } from './types.ts'
  * any other group.
  */
 export function layered(calls: readonly PlacedCall[]): readonly (readonly TraceCall[])[] {
-  const byIssue = calls.map((call, index) => ({ ...call, index })).sort((a, b) => a.issued - b.issued || a.index - b.index)
+  const byIssue = calls
+    .map((call, index) => ({ ...call, index }))
+    .sort((a, b) => a.issued - b.issued || a.index - b.index)
   const bySettlement = byIssue.filter(({ settled }) => settled < Infinity).sort((a, b) => a.settled - b.settled)
   const layerOf = new Map<PlacedCall, number>()
   const highest = new HighestOfTwoGroups()
@@ -23,7 +25,9 @@ export function layered(calls: readonly PlacedCall[]): readonly (readonly TraceC
     }
     const layer = highest.without(call.group) + 1
     layerOf.set(call, layer)
-    layers[layer] = [...(layers[layer] ?? []), call]
+    const same = layers[layer]
+    if (same === undefined) layers[layer] = [call]
+    else same.push(call)
   }
   return layers.map((layer) => layer.sort((a, b) => a.call.n - b.call.n || a.index - b.index).map(({ call }) => call))
 }

@@ -34,7 +34,11 @@ export function lineUp(expected: ExpectedTrace, actual: Trace, matcher: Matcher)
   return alignLayers(expected.layers, actual.layers, matcher).map(([expectedLayer, actualLayer], group) => {
     const left = place(expected.layers, expectedLayer, group)
     const right = place(actual.layers, actualLayer, group)
-    const isExact = isSameLayer(left.map(({ call }) => call), right.map(({ call }) => call), matcher)
+    const isExact = isSameLayer(
+      left.map(({ call }) => call),
+      right.map(({ call }) => call),
+      matcher,
+    )
     const pairs = left.flatMap((one, i) => (right[i] === undefined ? [] : { expected: one, actual: right[i] }))
     // Under `strict` equal layers pair in order; a maximum matching might pair equal calls crosswise.
     if (matcher.mode === 'strict' && isExact) return { expectedLayer, actualLayer, pairs, missing: [], extra: [] }
@@ -46,12 +50,24 @@ function placeAll<Call>(layers: readonly (readonly Call[])[]): readonly Placed<C
   return layers.flatMap((_, layer) => place(layers, layer, 0))
 }
 
-function place<Call>(layers: readonly (readonly Call[])[], layer: number | undefined, group: number): readonly Placed<Call>[] {
+function place<Call>(
+  layers: readonly (readonly Call[])[],
+  layer: number | undefined,
+  group: number,
+): readonly Placed<Call>[] {
   return layer === undefined ? [] : (layers[layer] ?? []).map((call, position) => ({ call, layer, position, group }))
 }
 
-function pairAll(expected: readonly Placed<ExpectedCall>[], actual: readonly Placed<TraceCall>[], matcher: Matcher): Group {
-  const { pairs, missing, extra } = pairCalls(expected.map(({ call }) => call), actual.map(({ call }) => call), matcher)
+function pairAll(
+  expected: readonly Placed<ExpectedCall>[],
+  actual: readonly Placed<TraceCall>[],
+  matcher: Matcher,
+): Group {
+  const { pairs, missing, extra } = pairCalls(
+    expected.map(({ call }) => call),
+    actual.map(({ call }) => call),
+    matcher,
+  )
   return {
     expectedLayer: undefined,
     actualLayer: undefined,

@@ -32,9 +32,16 @@ export function mergeBaseline(previous: Json, actual: Trace, options: MatchOptio
     case 'causal':
     case 'strict':
     case 'unordered': {
-      const kept = new Map(groups.filter(isUntouched).map((group) => [group.actualLayer, items[group.expectedLayer ?? -1]?.item]))
+      const kept = new Map(
+        groups.filter(isUntouched).map((group) => [group.actualLayer, items[group.expectedLayer ?? -1]?.item]),
+      )
       return actual.layers.map(
-        (layer, index) => kept.get(index) ?? asItem(layer.map((call) => written.get(call) ?? renderFor(call, matcher)), matcher),
+        (layer, index) =>
+          kept.get(index) ??
+          asItem(
+            layer.map((call) => written.get(call) ?? renderFor(call, matcher)),
+            matcher,
+          ),
       )
     }
   }
@@ -47,7 +54,9 @@ function writtenTexts(
   textOf: (placed: Placed<ExpectedCall>) => string,
 ): ReadonlyMap<TraceCall, string> {
   const placedExpected = new Map(
-    groups.flatMap(({ pairs, missing }) => [...pairs.map(({ expected }) => expected), ...missing]).map((one) => [one.call, one]),
+    groups
+      .flatMap(({ pairs, missing }) => [...pairs.map(({ expected }) => expected), ...missing])
+      .map((one) => [one.call, one]),
   )
   const texts = new Map<TraceCall, string>()
   for (const { kind, expected, actual } of differencesOf(groups, matcher)) {

@@ -55,7 +55,8 @@ function pairBySignature(expected: readonly ExpectedCall[], actual: readonly Tra
   const cursors = new Map<string, number>()
   for (const [index, call] of expected.entries()) {
     const spelled = spelling.get(call.name)
-    const key = spelled === undefined || spelled === 'mixed' ? undefined : signature(call, matcher, spelled === 'values')
+    const key =
+      spelled === undefined || spelled === 'mixed' ? undefined : signature(call, matcher, spelled === 'values')
     if (key === undefined) continue
     const cursor = cursors.get(key) ?? 0
     const mate = waiting.get(key)?.[cursor]

@@ -14,7 +14,11 @@ const maxLines = 32
 const around = 2
 
 /** What differs, for people: how much, the first difference first, then the calls around the differences. */
-export function renderReport(groups: readonly Group[], differences: readonly TraceDifference[], matcher: Matcher): string {
+export function renderReport(
+  groups: readonly Group[],
+  differences: readonly TraceDifference[],
+  matcher: Matcher,
+): string {
   if (differences.length === 0) return "The run's calls are those of the baseline."
   const told = differences.slice(0, maxDifferences)
   const untold = differences.length - told.length
@@ -43,16 +47,17 @@ function describe(difference: TraceDifference, matcher: Matcher): readonly strin
   const { kind, expected, actual, layer } = difference
   const place = isOrdered(matcher) ? `layer ${layer + 1}`.padEnd(10) : ''
   const line = (text: string): string => `  ${kind.padEnd(9)}  ${place}${text}`
-  const wanted = expected === undefined ? '' : renderExpected(expected)
+  const wanted = expected === undefined ? '' : shorten(renderExpected(expected))
+  const made = actual === undefined ? '' : shorten(renderFor(actual, matcher))
   switch (kind) {
     case 'missing':
       return [line(wanted)]
     case 'extra':
-      return [line(actual === undefined ? '' : renderFor(actual, matcher))]
+      return [line(made)]
     case 'moved':
       return [line(`${wanted}  ${movedTo(difference)}`)]
     case 'renamed':
-      return [line(`${wanted}  →  ${actual === undefined ? '' : renderFor(actual, matcher)}`)]
+      return [line(`${wanted}  →  ${made}`)]
     case 'arguments':
       if (expected === undefined || actual === undefined) return [line(wanted)]
       return [line(wanted), ...describeArguments(expected, actual, matcher).map((text) => `               ${text}`)]
@@ -95,4 +100,3 @@ function mark({ side, text }: Line): string {
 function shorten(text: string): string {
   return text.length > 160 ? `${text.slice(0, 159)}…` : text
 }
-

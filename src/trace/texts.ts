@@ -28,7 +28,9 @@ export function linesOf(group: Group, matcher: Matcher): readonly Line[] {
   const kept = group.pairs.map(({ expected, actual }) => ({ expected, actual, text: renderExpected(expected.call) }))
   const isInOrder = kept.every(({ actual }, i) => i === 0 || actual.position > (kept[i - 1]?.actual.position ?? -1))
   const missing = matcher.mode === 'subset' ? [] : group.missing.map(({ call }) => renderExpected(call))
-  const extra = matcher.mode === 'superset' ? [] : group.extra.map((right) => renderNear(right, group, matcher))
+  const made = matcher.mode === 'superset' ? [] : group.extra.map((right) => renderNear(right, group, matcher))
+  // A function may refuse what reads the same: a line diff has to show that something is wrong there.
+  const extra = made.map((text) => (missing.includes(text) ? `${text}  (refused)` : text))
   if (matcher.mode === 'strict' && !isInOrder) return strictLines(kept, missing, extra)
   return concurrent(
     [

@@ -2,22 +2,8 @@ import { readMcpCall } from '../providers/index.ts'
 import type { CallEvent, ExchangeEvent, TapeEvent } from '../tape/types.ts'
 import { decidedCalls } from './decided.ts'
 import { layered } from './layers.ts'
-import type { Trace, TraceCall } from './types.ts'
-
-/** A call with the span it took in the run's one order of moments. */
-export interface PlacedCall {
-  readonly call: TraceCall
-  readonly issued: number
-  /** `Infinity`: it never got an answer. */
-  readonly settled: number
-  /** `n` of the model exchange that asked for it; a number of its own below 0 when none did. */
-  readonly group: number
-}
-
-/** A call that really ran: a wrapped function, or a message to an MCP server. */
-export interface ExecutedCall extends Omit<PlacedCall, 'group'> {
-  readonly mcp: boolean
-}
+import { type ExecutedCall, settledAt } from './placed.ts'
+import type { Trace } from './types.ts'
 
 /**
  * Reads the tool calls of a run, with their causal order.
@@ -38,7 +24,9 @@ export function traceOf(events: readonly TapeEvent[]): Trace {
   const isInside = insideTool(inOrder)
   const steps = inOrder.filter((event): event is ExchangeEvent | CallEvent => isStep(event))
   const executed = steps.flatMap((step) => executedCall(step) ?? []).filter(({ call }) => !isInside(call.n))
-  const wrapsTools = steps.some((step) => step.kind === 'tool' || (step.kind === 'exchange' && readMcpCall(step) !== undefined))
+  const wrapsTools = steps.some(
+    (step) => step.kind === 'tool' || (step.kind === 'exchange' && readMcpCall(step) !== undefined),
+  )
   const exchanges = steps.filter((step) => step.kind === 'exchange').filter((step) => !isInside(step.n))
   return { layers: layered(decidedCalls(exchanges, executed, wrapsTools)) }
 }
@@ -58,15 +46,6 @@ function executedCall(step: ExchangeEvent | CallEvent): ExecutedCall | undefined
   if (asked === undefined) return undefined
   const { name, args } = asked
   return { call: { name, args, n, ...site }, issued: n, settled: settledAt(step), mcp: true }
-}
-
-/**
- * When an exchange was over for the agent: with the last bytes that arrived. Agents act on those; the end of the
- * body is often only seen later.
- */
-export function settledAt({ response, error, aborted }: ExchangeEvent): number {
-  const lastChunk = response?.chunks.at(-1)
-  return lastChunk?.[0] ?? response?.end?.[0] ?? error?.moment[0] ?? aborted?.[0] ?? Infinity
 }
 
 /** Tells by `n` whether an event happened inside a tool or retrieval call, however deep. */

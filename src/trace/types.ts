@@ -24,7 +24,10 @@ export type ArgsMode = 'keys' | 'exact' | 'ignore' | 'subset' | 'superset'
 export const argsModes: readonly ArgsMode[] = ['keys', 'exact', 'ignore', 'subset', 'superset']
 
 /** How one tool's arguments are compared: a mode, the keys that count, or a function of your own. */
-export type ArgsRule = ArgsMode | { readonly args: ArgsMode | readonly string[] } | ((expected: Json, actual: Json) => boolean)
+export type ArgsRule =
+  | ArgsMode
+  | { readonly args: ArgsMode | readonly string[] }
+  | ((expected: Json, actual: Json) => boolean)
 
 export interface MatchOptions {
   /** Default `causal`. */

@@ -22,7 +22,13 @@ export function frame(headers: Readonly<Record<string, string>>, payload: Json):
     Object.entries(headers).map(([name, value]) => {
       const length = Buffer.alloc(2)
       length.writeUInt16BE(Buffer.byteLength(value))
-      return Buffer.concat([Buffer.from([name.length]), Buffer.from(name), Buffer.from([7]), length, Buffer.from(value)])
+      return Buffer.concat([
+        Buffer.from([name.length]),
+        Buffer.from(name),
+        Buffer.from([7]),
+        length,
+        Buffer.from(value),
+      ])
     }),
   )
   const body = Buffer.from(JSON.stringify(payload))
@@ -38,9 +44,11 @@ export function frame(headers: Readonly<Record<string, string>>, payload: Json):
 
 /** A Converse stream: `{ [event type]: payload }` per frame. */
 export function converseStream(events: readonly { readonly [type: string]: Json }[]): Buffer {
-  const frames = events.flatMap((event) => Object.entries(event)).map(([type, payload]) =>
-    frame({ ':event-type': type, ':content-type': 'application/json', ':message-type': 'event' }, payload),
-  )
+  const frames = events
+    .flatMap((event) => Object.entries(event))
+    .map(([type, payload]) =>
+      frame({ ':event-type': type, ':content-type': 'application/json', ':message-type': 'event' }, payload),
+    )
   return Buffer.concat(frames)
 }
 
@@ -50,7 +58,11 @@ export function invokeStream(events: readonly Json[]): Buffer {
   return Buffer.concat(events.map((event) => frame({ ':event-type': 'chunk', ':message-type': 'event' }, inner(event))))
 }
 
-export function read(dialect: Dialect, body: Json | Uint8Array, options: { status?: number; encoding?: string } = {}): ModelResponse {
+export function read(
+  dialect: Dialect,
+  body: Json | Uint8Array,
+  options: { status?: number; encoding?: string } = {},
+): ModelResponse {
   const bytes = body instanceof Uint8Array ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
   const { status = 200, encoding } = options
   return readModelResponse(dialect, { status, contentType: undefined, contentEncoding: encoding, bytes })

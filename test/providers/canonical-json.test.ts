@@ -18,7 +18,9 @@ test('keys are sorted as RFC 8785, section 3.2.3, sorts them: by UTF-16 code uni
   const keys = ['\u20ac', '\r', '\ufb33', '1', '\ud83d\ude00', '\u0080', '\u00f6']
   const sorted = ['\r', '1', '\u0080', '\u00f6', '\u20ac', '\ud83d\ude00', '\ufb33']
   const text = canonicalJson(Object.fromEntries(keys.map((key) => [key, 0])))
-  expect(Object.keys(JSON.parse(text) as object).filter((key) => key !== '1')).toEqual(sorted.filter((key) => key !== '1'))
+  expect(Object.keys(JSON.parse(text) as object).filter((key) => key !== '1')).toEqual(
+    sorted.filter((key) => key !== '1'),
+  )
   expect(text.indexOf('"\\r"')).toBeLessThan(text.indexOf('"1"'))
 })
 

@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { modelIds, promptHash, readMcpCall, readModelCall, readModelRequest, toolResultsIn, toolsHash } from '../../src/providers/index.ts'
+import {
+  modelIds,
+  promptHash,
+  readMcpCall,
+  readModelCall,
+  readModelRequest,
+  toolResultsIn,
+  toolsHash,
+} from '../../src/providers/index.ts'
 import type { ToolResult } from '../../src/providers/index.ts'
 import type { ExchangeEvent, Json, TapeEvent } from '../../src/tape/types.ts'
 import { exchange } from './bodies.ts'
@@ -21,7 +29,11 @@ describe('an exchange on a tape', () => {
       ...event,
       response: { moment: [1, 1], status: 200, headers: [['content-encoding', 'gzip']], chunks, end: [4, 4] },
     }
-    expect(readModelCall(gzipped)).toMatchObject({ n: 1, request: { model: 'm' }, response: { model: 'm-2026', text: 'Hi.' } })
+    expect(readModelCall(gzipped)).toMatchObject({
+      n: 1,
+      request: { model: 'm' },
+      response: { model: 'm-2026', text: 'Hi.' },
+    })
   })
 
   test('has no response when none came', () => {
@@ -42,7 +54,9 @@ describe('an MCP tool call', () => {
     const expected = { name: 'read', args: { path: 'a' }, id: 4 }
     expect(readMcpCall(exchange('https://mcp.example/mcp', call))).toEqual(expected)
     expect(readMcpCall({ ...exchange('stdio:server', call), via: 'stdio', method: '' })).toEqual(expected)
-    expect(readMcpCall(exchange('https://mcp.example/mcp', [{ jsonrpc: '2.0', method: 'notifications/x' }, call]))).toEqual(expected)
+    expect(
+      readMcpCall(exchange('https://mcp.example/mcp', [{ jsonrpc: '2.0', method: 'notifications/x' }, call])),
+    ).toEqual(expected)
   })
 
   test('without arguments has none', () => {
@@ -51,7 +65,10 @@ describe('an MCP tool call', () => {
 
   test.for<[string, Json]>([
     ['another method', { ...call, method: 'tools/list' }],
-    ['a prompt that speaks of tools/call', { model: 'm', messages: [{ role: 'user', content: 'what is tools/call?' }] }],
+    [
+      'a prompt that speaks of tools/call',
+      { model: 'm', messages: [{ role: 'user', content: 'what is tools/call?' }] },
+    ],
     ['a call without a name', { ...call, params: {} }],
   ])('is not %s', ([, body]) => {
     expect(readMcpCall(exchange('https://mcp.example/mcp', body))).toBeUndefined()
@@ -94,7 +111,13 @@ describe('tool results', () => {
   test('of an Anthropic conversation', () => {
     const messages = [
       { role: 'assistant', content: [{ type: 'tool_use', id: 'c1', name: 'lookup', input: {} }] },
-      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: 'found' }, { type: 'text', text: 'go on' }] },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'c1', content: 'found' },
+          { type: 'text', text: 'go on' },
+        ],
+      },
     ]
     expect(inside('https://api.anthropic.com/v1/messages', { model: 'm', max_tokens: 1, messages })).toEqual([
       { id: 'c1', name: 'lookup', result: 'found' },
@@ -140,7 +163,12 @@ describe('pins of a run', () => {
   const run = (...prompts: string[]): TapeEvent[] =>
     prompts.map((content, i) => {
       const tools = [{ function: { name: 'b' } }, { function: { name: 'a' } }]
-      return exchange(chatUrl, { model: `m${i % 2}`, messages: [{ role: 'system', content }], tools }, answer, 1 + 10 * i)
+      return exchange(
+        chatUrl,
+        { model: `m${i % 2}`, messages: [{ role: 'system', content }], tools },
+        answer,
+        1 + 10 * i,
+      )
     })
 
   test('are the models asked and answering, each once, sorted', () => {

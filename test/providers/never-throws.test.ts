@@ -1,26 +1,112 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readMcpCall, readModelCall, readModelRequest, readModelResponse, toolResultsIn } from '../../src/providers/index.ts'
+import {
+  readMcpCall,
+  readModelCall,
+  readModelRequest,
+  readModelResponse,
+  toolResultsIn,
+} from '../../src/providers/index.ts'
 import type { Dialect } from '../../src/providers/index.ts'
 import type { Json } from '../../src/tape/types.ts'
 import { converseStream, exchange, invokeStream, sse } from './bodies.ts'
 
 const dialects: readonly Dialect[] = [
-  'openai-chat', 'openai-responses', 'openai-completions', 'openai-embeddings', 'anthropic', 'gemini', 'bedrock-converse', 'cohere', 'mcp',
+  'openai-chat',
+  'openai-responses',
+  'openai-completions',
+  'openai-embeddings',
+  'anthropic',
+  'gemini',
+  'bedrock-converse',
+  'cohere',
+  'mcp',
 ]
 const paths = [
-  '/v1/chat/completions', '/v1/responses', '/v1/completions', '/v1/embeddings', '/v1/messages', '/v2/chat', '/v1/chat', '/api/generate',
-  '/v1beta/models/g:generateContent', '/model/m/converse', '/model/m/invoke', '/models/a%ZZ:rawPredict', '/openai/deployments//x', '', '?', '://',
+  '/v1/chat/completions',
+  '/v1/responses',
+  '/v1/completions',
+  '/v1/embeddings',
+  '/v1/messages',
+  '/v2/chat',
+  '/v1/chat',
+  '/api/generate',
+  '/v1beta/models/g:generateContent',
+  '/model/m/converse',
+  '/model/m/invoke',
+  '/models/a%ZZ:rawPredict',
+  '/openai/deployments//x',
+  '',
+  '?',
+  '://',
 ]
 
 /** Words the readers look for, so that generated bodies reach every branch. */
 const word = fc.constantFrom(
-  'model', 'messages', 'role', 'system', 'tool', 'assistant', 'content', 'tools', 'tool_calls', 'function', 'name', 'arguments', 'id', 'index',
-  'input', 'instructions', 'type', 'message', 'text', 'tool_use', 'tool_result', 'contents', 'parts', 'functionCall', 'functionResponse', 'args',
-  'partialArgs', 'jsonPath', 'willContinue', 'candidates', 'choices', 'delta', 'usage', 'output', 'call_id', 'function_call', 'response',
-  'content_block_start', 'content_block_delta', 'content_block', 'contentBlockDelta', 'contentBlockIndex', 'toolUse', 'toolResult', 'toolConfig',
-  'error', 'response.completed', 'response.output_item.done', 'item', 'output_index', 'message_start', 'system_instruction', 'request', 'prompt',
-  'tool_results', 'call', 'outputs', 'finish_reason', 'custom', 'executed_tools', '__proto__', 'constructor', 'length', 'bytes',
+  'model',
+  'messages',
+  'role',
+  'system',
+  'tool',
+  'assistant',
+  'content',
+  'tools',
+  'tool_calls',
+  'function',
+  'name',
+  'arguments',
+  'id',
+  'index',
+  'input',
+  'instructions',
+  'type',
+  'message',
+  'text',
+  'tool_use',
+  'tool_result',
+  'contents',
+  'parts',
+  'functionCall',
+  'functionResponse',
+  'args',
+  'partialArgs',
+  'jsonPath',
+  'willContinue',
+  'candidates',
+  'choices',
+  'delta',
+  'usage',
+  'output',
+  'call_id',
+  'function_call',
+  'response',
+  'content_block_start',
+  'content_block_delta',
+  'content_block',
+  'contentBlockDelta',
+  'contentBlockIndex',
+  'toolUse',
+  'toolResult',
+  'toolConfig',
+  'error',
+  'response.completed',
+  'response.output_item.done',
+  'item',
+  'output_index',
+  'message_start',
+  'system_instruction',
+  'request',
+  'prompt',
+  'tool_results',
+  'call',
+  'outputs',
+  'finish_reason',
+  'custom',
+  'executed_tools',
+  '__proto__',
+  'constructor',
+  'length',
+  'bytes',
 )
 const { value } = fc.letrec<{ value: Json }>((tie) => ({
   value: fc.oneof(
@@ -66,10 +152,16 @@ test('for every response body, in whatever form: reading it does not throw', () 
   )
   const status = fc.constantFrom(200, 400, 500)
   fc.assert(
-    fc.property(fc.constantFrom(...dialects), form, fc.array(value, { maxLength: 5 }), status, (dialect, write, values, code) => {
-      const response = readModelResponse(dialect, { status: code, bytes: write(values) })
-      expect(response.unknownEvents).toBeGreaterThanOrEqual(0)
-    }),
+    fc.property(
+      fc.constantFrom(...dialects),
+      form,
+      fc.array(value, { maxLength: 5 }),
+      status,
+      (dialect, write, values, code) => {
+        const response = readModelResponse(dialect, { status: code, bytes: write(values) })
+        expect(response.unknownEvents).toBeGreaterThanOrEqual(0)
+      },
+    ),
     { numRuns: 3000 },
   )
 })
@@ -80,16 +172,36 @@ test('for every way a stream is damaged: reading it does not throw', () => {
     { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'c', name: 'f', input: {} } },
     { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"a":1}' } },
   ]
-  const bodies = [Buffer.from(sse(events)), invokeStream(events), converseStream([{ messageStart: {} }]), Buffer.from(JSON.stringify(events))]
+  const bodies = [
+    Buffer.from(sse(events)),
+    invokeStream(events),
+    converseStream([{ messageStart: {} }]),
+    Buffer.from(JSON.stringify(events)),
+  ]
   const damage = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 6 })
   const encoding = fc.constantFrom(undefined, 'gzip', 'deflate', 'br', 'zstd', 'gzip, br', 'unheard-of')
   fc.assert(
-    fc.property(fc.constantFrom(...bodies), damage, fc.nat(), fc.constantFrom(...dialects), encoding, (body, hits, cut, dialect, coding) => {
-      const bytes = Buffer.from(body)
-      for (const [place, byte] of hits) bytes[place % bytes.length] = byte
-      readModelResponse(dialect, { status: 200, contentEncoding: coding, bytes: bytes.subarray(cut % 3 === 0 ? 0 : cut % bytes.length) })
-      readModelResponse(dialect, { status: 200, contentEncoding: coding, bytes: bytes.subarray(0, cut % bytes.length) })
-    }),
+    fc.property(
+      fc.constantFrom(...bodies),
+      damage,
+      fc.nat(),
+      fc.constantFrom(...dialects),
+      encoding,
+      (body, hits, cut, dialect, coding) => {
+        const bytes = Buffer.from(body)
+        for (const [place, byte] of hits) bytes[place % bytes.length] = byte
+        readModelResponse(dialect, {
+          status: 200,
+          contentEncoding: coding,
+          bytes: bytes.subarray(cut % 3 === 0 ? 0 : cut % bytes.length),
+        })
+        readModelResponse(dialect, {
+          status: 200,
+          contentEncoding: coding,
+          bytes: bytes.subarray(0, cut % bytes.length),
+        })
+      },
+    ),
     { numRuns: 3000 },
   )
 })

@@ -9,7 +9,11 @@ import { read, sse } from './bodies.ts'
 const cuts = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 })
 const args = fc.dictionary(fc.string({ maxLength: 4 }), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 3 })
 const call = fc.record({ name: fc.constantFrom('lookup', 'weather', 'refund'), args, cuts })
-const answer = fc.record({ text: fc.string({ unit: 'grapheme', maxLength: 30 }), cuts, calls: fc.array(call, { maxLength: 4 }) })
+const answer = fc.record({
+  text: fc.string({ unit: 'grapheme', maxLength: 30 }),
+  cuts,
+  calls: fc.array(call, { maxLength: 4 }),
+})
 
 function pieces(text: string, lengths: readonly number[]): readonly string[] {
   const found: string[] = []
@@ -29,14 +33,22 @@ test("for every stream: OpenAI's own client reads the same text and calls", asyn
   await fc.assert(
     fc.asyncProperty(answer, async ({ text, cuts: lengths, calls }) => {
       const chunk = (delta: Json, finish_reason: string | null = null): Json => ({
-        id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }],
+        id: 'x',
+        object: 'chat.completion.chunk',
+        created: 1,
+        model: 'm',
+        choices: [{ index: 0, delta, finish_reason }],
       })
       const body = sse([
         chunk({ role: 'assistant', content: '' }),
         ...pieces(text, lengths).map((content) => chunk({ content })),
         ...calls.flatMap((one, index) => [
-          chunk({ tool_calls: [{ index, id: `c${index}`, type: 'function', function: { name: one.name, arguments: '' } }] }),
-          ...pieces(JSON.stringify(one.args), one.cuts).map((part) => chunk({ tool_calls: [{ index, function: { arguments: part } }] })),
+          chunk({
+            tool_calls: [{ index, id: `c${index}`, type: 'function', function: { name: one.name, arguments: '' } }],
+          }),
+          ...pieces(JSON.stringify(one.args), one.cuts).map((part) =>
+            chunk({ tool_calls: [{ index, function: { arguments: part } }] }),
+          ),
         ]),
         chunk({}, 'stop'),
       ])
@@ -62,14 +74,29 @@ test("for every stream: Anthropic's own client reads the same text and calls", a
       const usage = { input_tokens: 3, output_tokens: 1 }
       const body = sse(
         [
-          { type: 'message_start', message: { id: 'x', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null, usage } },
+          {
+            type: 'message_start',
+            message: { id: 'x', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null, usage },
+          },
           { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
-          ...pieces(text, lengths).map((part) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: part } })),
+          ...pieces(text, lengths).map((part) => ({
+            type: 'content_block_delta',
+            index: 0,
+            delta: { type: 'text_delta', text: part },
+          })),
           { type: 'content_block_stop', index: 0 },
           ...calls.flatMap((one, i): Json[] => [
-            { type: 'content_block_start', index: i + 1, content_block: { type: 'tool_use', id: `c${i}`, name: one.name, input: {} } },
+            {
+              type: 'content_block_start',
+              index: i + 1,
+              content_block: { type: 'tool_use', id: `c${i}`, name: one.name, input: {} },
+            },
             ...pieces(JSON.stringify(one.args), one.cuts).map(
-              (part): Json => ({ type: 'content_block_delta', index: i + 1, delta: { type: 'input_json_delta', partial_json: part } }),
+              (part): Json => ({
+                type: 'content_block_delta',
+                index: i + 1,
+                delta: { type: 'input_json_delta', partial_json: part },
+              }),
             ),
             { type: 'content_block_stop', index: i + 1 },
           ]),

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type ModelRequest, readModelRequest } from '../../src/providers/index.ts'
 import type { Json } from '../../src/tape/types.ts'
 
-function take(url: string, body: Json, method = 'POST'): ModelRequest | undefined {
+function take(url: string, body: unknown, method = 'POST'): ModelRequest | undefined {
   return readModelRequest({ method, url, body: JSON.stringify(body) })
 }
 
@@ -40,7 +40,7 @@ describe('a chat completion', () => {
   })
 
   test('gets its model from an Azure deployment when the body names none', () => {
-    const { model: _, ...azure } = body
+    const azure = { ...body, model: undefined }
     const url = 'https://x.openai.azure.com/openai/deployments/my%20gpt/chat/completions?api-version=2024-10-21'
     expect(take(url, azure)?.model).toBe('my gpt')
   })
@@ -95,18 +95,24 @@ test('an Anthropic request has its system prompt as instructions', () => {
   }
   const parts = { instructions: body.system, messages: [user], tools: body.tools }
   expect(take('https://api.anthropic.com/v1/messages', body)).toEqual({
-    dialect: 'anthropic', model: 'model-b', ...parts, params: { max_tokens: 100 },
+    dialect: 'anthropic',
+    model: 'model-b',
+    ...parts,
+    params: { max_tokens: 100 },
   })
-  const { model: _, ...nameless } = { ...body, anthropic_version: 'v' }
+  const nameless = { ...body, model: undefined, anthropic_version: 'v' }
   const params = { max_tokens: 100, anthropic_version: 'v' }
-  const vertex = 'https://europe-west1-aiplatform.googleapis.com/v1/projects/p/locations/l/publishers/anthropic/models/model-b@1:streamRawPredict'
+  const vertex =
+    'https://europe-west1-aiplatform.googleapis.com/v1/projects/p/locations/l/publishers/anthropic/models/model-b@1:streamRawPredict'
   expect(take(vertex, nameless)).toEqual({ dialect: 'anthropic', model: 'model-b@1', ...parts, params })
   const bedrock = 'https://bedrock-runtime.eu-west-1.amazonaws.com/model/eu.model-b%3A0/invoke-with-response-stream'
   expect(take(bedrock, nameless)).toEqual({ dialect: 'anthropic', model: 'eu.model-b:0', ...parts, params })
 })
 
 test('counting tokens is read as the call it counts for', () => {
-  expect(take('https://api.anthropic.com/v1/messages/count_tokens', { model: 'm', messages: [user] })?.dialect).toBe('anthropic')
+  expect(take('https://api.anthropic.com/v1/messages/count_tokens', { model: 'm', messages: [user] })?.dialect).toBe(
+    'anthropic',
+  )
 })
 
 test('a Gemini request has its model in the path', () => {
@@ -125,9 +131,14 @@ test('a Gemini request has its model in the path', () => {
   }
   const google = 'https://generativelanguage.googleapis.com/v1beta/models/gem-1:streamGenerateContent?alt=sse'
   expect(take(google, body)).toEqual({ ...parts, model: 'gem-1' })
-  const vertex = 'https://us-central1-aiplatform.googleapis.com/v1/projects/p/locations/l/publishers/google/models/gem-2:generateContent'
+  const vertex =
+    'https://us-central1-aiplatform.googleapis.com/v1/projects/p/locations/l/publishers/google/models/gem-2:generateContent'
   expect(take(vertex, body)).toEqual({ ...parts, model: 'gem-2' })
-  const wrapped = take('https://cloudcode-pa.googleapis.com/v1internal:generateContent', { model: 'gem-3', project: 'p', request: body })
+  const wrapped = take('https://cloudcode-pa.googleapis.com/v1internal:generateContent', {
+    model: 'gem-3',
+    project: 'p',
+    request: body,
+  })
   expect(wrapped).toEqual({ ...parts, model: 'gem-3', params: { project: 'p', request: parts.params } })
 })
 
@@ -146,29 +157,57 @@ test('a Converse request has its model in the path and its tools in the tool con
     tools: body.toolConfig.tools,
     params: { inferenceConfig: { maxTokens: 10 }, toolConfig: { toolChoice: { any: {} } } },
   }
-  expect(take('https://bedrock-runtime.eu-west-1.amazonaws.com/model/amazon.nova-1%3A0/converse-stream', body)).toEqual(expected)
+  expect(take('https://bedrock-runtime.eu-west-1.amazonaws.com/model/amazon.nova-1%3A0/converse-stream', body)).toEqual(
+    expected,
+  )
   expect(take('https://bedrock-runtime.eu-west-1.amazonaws.com/model/amazon.nova-1%3A0/invoke', body)).toEqual(expected)
 })
 
 test('Cohere speaks its own dialect, in both versions', () => {
-  expect(take('https://api.cohere.com/v2/chat', { model: 'c', messages: [{ role: 'system', content: 's' }, user], k: 1 })).toEqual({
-    dialect: 'cohere', model: 'c', instructions: [{ role: 'system', content: 's' }], messages: [user], tools: [], params: { k: 1 },
+  expect(
+    take('https://api.cohere.com/v2/chat', { model: 'c', messages: [{ role: 'system', content: 's' }, user], k: 1 }),
+  ).toEqual({
+    dialect: 'cohere',
+    model: 'c',
+    instructions: [{ role: 'system', content: 's' }],
+    messages: [user],
+    tools: [],
+    params: { k: 1 },
   })
   const history = [{ role: 'USER', message: 'Hello' }]
-  expect(take('https://api.cohere.com/v1/chat', { model: 'c', preamble: 'p', chat_history: history, message: 'Hi' })).toEqual({
-    dialect: 'cohere', model: 'c', instructions: ['p'], messages: [...history, 'Hi'], tools: [], params: {},
+  expect(
+    take('https://api.cohere.com/v1/chat', { model: 'c', preamble: 'p', chat_history: history, message: 'Hi' }),
+  ).toEqual({
+    dialect: 'cohere',
+    model: 'c',
+    instructions: ['p'],
+    messages: [...history, 'Hi'],
+    tools: [],
+    params: {},
   })
 })
 
 test('completions and embeddings are told from the path', () => {
   expect(take('https://api.openai.com/v1/completions', { model: 'm', prompt: 'Once', max_tokens: 3 })).toEqual({
-    dialect: 'openai-completions', model: 'm', instructions: [], messages: ['Once'], tools: [], params: { max_tokens: 3 },
+    dialect: 'openai-completions',
+    model: 'm',
+    instructions: [],
+    messages: ['Once'],
+    tools: [],
+    params: { max_tokens: 3 },
   })
   expect(take('http://127.0.0.1:11434/api/generate', { model: 'm', system: 's', prompt: 'Once' })).toMatchObject({
-    dialect: 'openai-completions', instructions: ['s'], messages: ['Once'],
+    dialect: 'openai-completions',
+    instructions: ['s'],
+    messages: ['Once'],
   })
   expect(take('https://api.openai.com/v1/embeddings', { model: 'm', input: ['a', 'b'] })).toEqual({
-    dialect: 'openai-embeddings', model: 'm', instructions: [], messages: ['a', 'b'], tools: [], params: {},
+    dialect: 'openai-embeddings',
+    model: 'm',
+    instructions: [],
+    messages: ['a', 'b'],
+    tools: [],
+    params: {},
   })
 })
 
@@ -186,5 +225,7 @@ test.for<[string, string, Json, string?]>([
 })
 
 test('a body that is no JSON is no model call', () => {
-  expect(readModelRequest({ method: 'POST', url: 'https://api.openai.com/v1/chat/completions', body: '{"model":' })).toBeUndefined()
+  expect(
+    readModelRequest({ method: 'POST', url: 'https://api.openai.com/v1/chat/completions', body: '{"model":' }),
+  ).toBeUndefined()
 })

@@ -34,10 +34,18 @@ describe('OpenAI chat', () => {
     usage,
   }
   const chunk = (delta: Json, finish: string | null = null): Json => ({
-    object: 'chat.completion.chunk', model: 'm-1', choices: [{ index: 0, delta, finish_reason: finish }],
+    object: 'chat.completion.chunk',
+    model: 'm-1',
+    choices: [{ index: 0, delta, finish_reason: finish }],
   })
   const piece = (index: number, text: string, rest: { [key: string]: Json } = {}): Json => ({
-    tool_calls: [{ index, ...rest, function: { ...(rest['id'] ? { name: rest['id'] === 'c1' ? 'lookup' : 'weather' } : {}), arguments: text } }],
+    tool_calls: [
+      {
+        index,
+        ...rest,
+        function: { ...(rest['id'] ? { name: rest['id'] === 'c1' ? 'lookup' : 'weather' } : {}), arguments: text },
+      },
+    ],
   })
   const chunks = [
     chunk({ role: 'assistant', content: '' }),
@@ -79,13 +87,16 @@ describe('OpenAI chat', () => {
 
   test('keeps arguments that are no JSON as text, and the input of custom tools always', () => {
     const call = (tool: Json): Json => ({ choices: [{ index: 0, message: { tool_calls: [tool] } }] })
-    expect(read('openai-chat', call({ id: 'a', function: { name: 'f', arguments: '{oops' } })).toolCalls[0]?.args).toBe('{oops')
+    expect(read('openai-chat', call({ id: 'a', function: { name: 'f', arguments: '{oops' } })).toolCalls[0]?.args).toBe(
+      '{oops',
+    )
     const custom = call({ id: 'a', type: 'custom', custom: { name: 'f', input: '42' } })
     expect(read('openai-chat', custom).toolCalls).toEqual([{ id: 'a', name: 'f', args: '42' }])
   })
 
   test('tells calls apart that share the index 0 and not the id', () => {
-    const delta = (id: string): Json => chunk({ tool_calls: [{ index: 0, id, function: { name: 'f', arguments: `{"of":"${id}"}` } }] })
+    const delta = (id: string): Json =>
+      chunk({ tool_calls: [{ index: 0, id, function: { name: 'f', arguments: `{"of":"${id}"}` } }] })
     expect(read('openai-chat', sse([delta('a'), delta('b')])).toolCalls).toEqual([
       { id: 'a', name: 'f', args: { of: 'a' } },
       { id: 'b', name: 'f', args: { of: 'b' } },
@@ -93,7 +104,9 @@ describe('OpenAI chat', () => {
   })
 
   test('reads a legacy function call', () => {
-    const body = { choices: [{ index: 0, message: { content: null, function_call: { name: 'f', arguments: '{"a":1}' } } }] }
+    const body = {
+      choices: [{ index: 0, message: { content: null, function_call: { name: 'f', arguments: '{"a":1}' } } }],
+    }
     expect(read('openai-chat', body).toolCalls).toEqual([{ name: 'f', args: { a: 1 } }])
   })
 
@@ -105,8 +118,23 @@ describe('OpenAI chat', () => {
   test('reads the lines of Ollama', () => {
     const stream = lines([
       { model: 'o', message: { role: 'assistant', content: 'Look' }, done: false },
-      { model: 'o', message: { role: 'assistant', content: 'ing.', tool_calls: [{ function: { name: 'lookup', arguments: { order: 7 } } }] }, done: false },
-      { model: 'o', message: { role: 'assistant', content: '' }, done: true, done_reason: 'stop', prompt_eval_count: 3, eval_count: 2 },
+      {
+        model: 'o',
+        message: {
+          role: 'assistant',
+          content: 'ing.',
+          tool_calls: [{ function: { name: 'lookup', arguments: { order: 7 } } }],
+        },
+        done: false,
+      },
+      {
+        model: 'o',
+        message: { role: 'assistant', content: '' },
+        done: true,
+        done_reason: 'stop',
+        prompt_eval_count: 3,
+        eval_count: 2,
+      },
     ])
     expect(read('openai-chat', stream)).toEqual({
       model: 'o',
@@ -167,7 +195,11 @@ describe('OpenAI Responses', () => {
   }
   const events: Json[] = [
     { type: 'response.created', response: { ...response, output: [], status: 'in_progress' } },
-    { type: 'response.output_item.added', output_index: 1, item: { type: 'web_search_call', id: 'w1', status: 'in_progress' } },
+    {
+      type: 'response.output_item.added',
+      output_index: 1,
+      item: { type: 'web_search_call', id: 'w1', status: 'in_progress' },
+    },
     { type: 'response.web_search_call.searching', output_index: 1 },
     { type: 'response.output_item.done', output_index: 1, item: items[1] as Json },
     { type: 'response.output_text.delta', output_index: 2, delta: 'Look' },
@@ -183,11 +215,18 @@ describe('OpenAI Responses', () => {
 
   test('reads the same whole and streamed; declared tools are not calls', () => {
     expect(read('openai-responses', response)).toEqual(expected)
-    expect(read('openai-responses', sse([...events, { type: 'response.completed', response }], false))).toEqual(expected)
+    expect(read('openai-responses', sse([...events, { type: 'response.completed', response }], false))).toEqual(
+      expected,
+    )
   })
 
   test('reads of a stream without its last event what was there', () => {
-    expect(read('openai-responses', sse(events, false))).toEqual({ model: 'm-2', text: 'Looking.', toolCalls, unknownEvents: 0 })
+    expect(read('openai-responses', sse(events, false))).toEqual({
+      model: 'm-2',
+      text: 'Looking.',
+      toolCalls,
+      unknownEvents: 0,
+    })
   })
 
   test('tells calls the agent runs from those the provider ran by their call_id', () => {
@@ -202,10 +241,17 @@ describe('OpenAI Responses', () => {
   })
 
   test('tells why a response is incomplete, and the class of a failure', () => {
-    const incomplete = { object: 'response', output: [], status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
+    const incomplete = {
+      object: 'response',
+      output: [],
+      status: 'incomplete',
+      incomplete_details: { reason: 'max_output_tokens' },
+    }
     expect(read('openai-responses', incomplete).finish).toBe('max_output_tokens')
     const failed = { ...response, output: [], status: 'failed', error: { code: 'server_error', message: 'Oh.' } }
-    expect(read('openai-responses', sse([{ type: 'response.failed', response: failed }], false))).toMatchObject({ error: 'server_error' })
+    expect(read('openai-responses', sse([{ type: 'response.failed', response: failed }], false))).toMatchObject({
+      error: 'server_error',
+    })
   })
 })
 
@@ -230,9 +276,13 @@ describe('Anthropic', () => {
   }
   const start = (index: number, block: Json): Json => ({ type: 'content_block_start', index, content_block: block })
   const delta = (index: number, change: Json): Json => ({ type: 'content_block_delta', index, delta: change })
-  const json = (index: number, partial: string): Json => delta(index, { type: 'input_json_delta', partial_json: partial })
+  const json = (index: number, partial: string): Json =>
+    delta(index, { type: 'input_json_delta', partial_json: partial })
   const events: Json[] = [
-    { type: 'message_start', message: { ...message, content: [], stop_reason: null, usage: { ...usage, output_tokens: 1 } } },
+    {
+      type: 'message_start',
+      message: { ...message, content: [], stop_reason: null, usage: { ...usage, output_tokens: 1 } },
+    },
     start(0, { type: 'thinking', thinking: '' }),
     delta(0, { type: 'thinking_delta', thinking: 'Hm.' }),
     delta(0, { type: 'signature_delta', signature: 's' }),
@@ -269,7 +319,9 @@ describe('Anthropic', () => {
   })
 
   test('tells a refusal, and an error in the middle of a stream', () => {
-    expect(read('anthropic', { ...message, stop_reason: 'refusal', stop_details: { category: 'cyber' } }).refusal).toBe('cyber')
+    expect(read('anthropic', { ...message, stop_reason: 'refusal', stop_details: { category: 'cyber' } }).refusal).toBe(
+      'cyber',
+    )
     const broken = [...events.slice(0, 8), { type: 'error', error: { type: 'overloaded_error', message: 'Later.' } }]
     expect(read('anthropic', sse(broken, false))).toMatchObject({ text: 'Looking.', error: 'overloaded_error' })
   })
@@ -283,12 +335,24 @@ describe('Gemini', () => {
     { functionCall: { id: 'c1', name: 'lookup', args: { order: 7 } } },
     { functionCall: { id: 'c2', name: 'weather', args: {} } },
   ]
-  const usageMetadata = { promptTokenCount: 10, candidatesTokenCount: 3, thoughtsTokenCount: 2, cachedContentTokenCount: 4 }
+  const usageMetadata = {
+    promptTokenCount: 10,
+    candidatesTokenCount: 3,
+    thoughtsTokenCount: 2,
+    cachedContentTokenCount: 4,
+  }
   const part = (content: Json[], rest: { [key: string]: Json } = {}): Json => ({
-    candidates: [{ content: { role: 'model', parts: content }, ...rest }], modelVersion: 'm-4',
+    candidates: [{ content: { role: 'model', parts: content }, ...rest }],
+    modelVersion: 'm-4',
   })
   const whole = { ...(part(parts, { finishReason: 'STOP' }) as object), usageMetadata }
-  const stream = [part(parts.slice(0, 1)), part([{ text: 'Look' }]), part([{ text: 'ing.' }]), part(parts.slice(2)), { ...whole, candidates: [{ finishReason: 'STOP' }] }]
+  const stream = [
+    part(parts.slice(0, 1)),
+    part([{ text: 'Look' }]),
+    part([{ text: 'ing.' }]),
+    part(parts.slice(2)),
+    { ...whole, candidates: [{ finishReason: 'STOP' }] },
+  ]
   const expected = {
     model: 'm-4',
     text: 'Looking.',
@@ -302,7 +366,15 @@ describe('Gemini', () => {
     expect(read('gemini', whole)).toEqual(expected)
     expect(read('gemini', sse(stream, false))).toEqual(expected)
     expect(read('gemini', JSON.stringify(stream, null, 2))).toEqual(expected)
-    expect(read('gemini', sse(stream.map((response) => ({ response })), false))).toEqual(expected)
+    expect(
+      read(
+        'gemini',
+        sse(
+          stream.map((response) => ({ response })),
+          false,
+        ),
+      ),
+    ).toEqual(expected)
   })
 
   test('reads the whole elements of an array that is cut', () => {
@@ -320,7 +392,13 @@ describe('Gemini', () => {
       call({ name: 'lookup', willContinue: true }),
       call({ partialArgs: [{ jsonPath: '$.order.id', numberValue: 7, willContinue: false }], willContinue: true }),
       call({ partialArgs: [{ jsonPath: '$.note', stringValue: 'be ', willContinue: true }], willContinue: true }),
-      call({ partialArgs: [{ jsonPath: '$.note', stringValue: 'quick' }, { jsonPath: '$.tags[0]', stringValue: 'x' }], willContinue: true }),
+      call({
+        partialArgs: [
+          { jsonPath: '$.note', stringValue: 'quick' },
+          { jsonPath: '$.tags[0]', stringValue: 'x' },
+        ],
+        willContinue: true,
+      }),
       call({}),
       call({ name: 'weather', args: {} }),
     ]
@@ -343,8 +421,12 @@ describe('Bedrock Converse', () => {
     { toolUse: { toolUseId: 'c2', name: 'weather', input: {} } },
   ]
   const usage = { inputTokens: 6, cacheReadInputTokens: 4, outputTokens: 5 }
-  const start = (contentBlockIndex: number, toolUse: Json): { [key: string]: Json } => ({ contentBlockStart: { contentBlockIndex, start: { toolUse } } })
-  const delta = (contentBlockIndex: number, change: Json): { [key: string]: Json } => ({ contentBlockDelta: { contentBlockIndex, delta: change } })
+  const start = (contentBlockIndex: number, toolUse: Json): { [key: string]: Json } => ({
+    contentBlockStart: { contentBlockIndex, start: { toolUse } },
+  })
+  const delta = (contentBlockIndex: number, change: Json): { [key: string]: Json } => ({
+    contentBlockDelta: { contentBlockIndex, delta: change },
+  })
   const events = [
     { messageStart: { role: 'assistant' } },
     delta(0, { reasoningContent: { text: 'Hm.' } }),
@@ -361,7 +443,9 @@ describe('Bedrock Converse', () => {
   const expected = { ...said, finish: 'tool_use', usage: { inputTokens: 10, outputTokens: 5, cachedTokens: 4 } }
 
   test('reads the same whole, from its frames, and from the frames of invoke', () => {
-    expect(read('bedrock-converse', { output: { message: { role: 'assistant', content } }, stopReason: 'tool_use', usage })).toEqual(expected)
+    expect(
+      read('bedrock-converse', { output: { message: { role: 'assistant', content } }, stopReason: 'tool_use', usage }),
+    ).toEqual(expected)
     expect(read('bedrock-converse', converseStream(events))).toEqual(expected)
     expect(read('bedrock-converse', invokeStream(events))).toEqual(expected)
   })
@@ -373,28 +457,49 @@ describe('Bedrock Converse', () => {
   })
 
   test('tells the class of an exception frame, and of an error body', () => {
-    const exception = frame({ ':exception-type': 'throttlingException', ':message-type': 'exception' }, { message: 'Slow down.' })
+    const exception = frame(
+      { ':exception-type': 'throttlingException', ':message-type': 'exception' },
+      { message: 'Slow down.' },
+    )
     expect(read('bedrock-converse', exception).error).toBe('throttlingException')
-    expect(read('bedrock-converse', { __type: 'com.amazon#ValidationException', message: 'No.' }, { status: 400 }).error).toBe('ValidationException')
-    expect(read('bedrock-converse', { message: 'No.' }, { status: 403 })).toMatchObject({ error: 'http_403', unknownEvents: 0 })
+    expect(
+      read('bedrock-converse', { __type: 'com.amazon#ValidationException', message: 'No.' }, { status: 400 }).error,
+    ).toBe('ValidationException')
+    expect(read('bedrock-converse', { message: 'No.' }, { status: 403 })).toMatchObject({
+      error: 'http_403',
+      unknownEvents: 0,
+    })
   })
 })
 
 describe('Cohere', () => {
   const expected = { ...said, finish: 'TOOL_CALL', usage: { inputTokens: 10, outputTokens: 5 } }
-  const call = (id: string, name: string, args: string): Json => ({ id, type: 'function', function: { name, arguments: args } })
+  const call = (id: string, name: string, args: string): Json => ({
+    id,
+    type: 'function',
+    function: { name, arguments: args },
+  })
   const usage = { billed_units: { input_tokens: 1 }, tokens: { input_tokens: 10, output_tokens: 5 } }
 
   test('reads version 2 the same whole and streamed', () => {
     const tool_calls = [call('c1', 'lookup', '{"order":7}'), call('c2', 'weather', '{}')]
-    const content = [{ type: 'thinking', thinking: 'Hm.' }, { type: 'text', text: 'Looking.' }]
-    expect(read('cohere', { finish_reason: 'TOOL_CALL', message: { role: 'assistant', content, tool_calls }, usage })).toEqual(expected)
+    const content = [
+      { type: 'thinking', thinking: 'Hm.' },
+      { type: 'text', text: 'Looking.' },
+    ]
+    expect(
+      read('cohere', { finish_reason: 'TOOL_CALL', message: { role: 'assistant', content, tool_calls }, usage }),
+    ).toEqual(expected)
     const events: Json[] = [
       { type: 'message-start', delta: { message: { role: 'assistant' } } },
       { type: 'content-start', index: 0, delta: { message: { content: { type: 'text', text: '' } } } },
       { type: 'content-delta', index: 0, delta: { message: { content: { text: 'Looking.' } } } },
       { type: 'tool-call-start', index: 0, delta: { message: { tool_calls: call('c1', 'lookup', '') } } },
-      { type: 'tool-call-delta', index: 0, delta: { message: { tool_calls: { function: { arguments: '{"order":7}' } } } } },
+      {
+        type: 'tool-call-delta',
+        index: 0,
+        delta: { message: { tool_calls: { function: { arguments: '{"order":7}' } } } },
+      },
       { type: 'tool-call-end', index: 0 },
       { type: 'tool-call-start', index: 1, delta: { message: { tool_calls: call('c2', 'weather', '{}') } } },
       { type: 'message-end', delta: { finish_reason: 'TOOL_CALL', usage } },
@@ -410,7 +515,11 @@ describe('Cohere', () => {
       meta: { tokens: { input_tokens: 10, output_tokens: 5 } },
     }
     const whole = read('cohere', response)
-    expect(whole).toMatchObject({ text: 'Looking.', toolCalls: [{ name: 'lookup', args: { order: 7 } }], finish: 'COMPLETE' })
+    expect(whole).toMatchObject({
+      text: 'Looking.',
+      toolCalls: [{ name: 'lookup', args: { order: 7 } }],
+      finish: 'COMPLETE',
+    })
     const events = [
       { event_type: 'text-generation', text: 'Looking.' },
       { event_type: 'stream-end', response },
@@ -421,7 +530,9 @@ describe('Cohere', () => {
 
 test('a completion reads the same whole and streamed', () => {
   const expected = { model: 'm', text: 'Once upon', toolCalls: [], finish: 'stop', unknownEvents: 0 }
-  expect(read('openai-completions', { model: 'm', choices: [{ index: 0, text: 'Once upon', finish_reason: 'stop' }] })).toEqual(expected)
+  expect(
+    read('openai-completions', { model: 'm', choices: [{ index: 0, text: 'Once upon', finish_reason: 'stop' }] }),
+  ).toEqual(expected)
   const chunks = [
     { model: 'm', choices: [{ index: 0, text: 'Once ' }] },
     { model: 'm', choices: [{ index: 0, text: 'upon', finish_reason: 'stop' }] },
@@ -431,7 +542,13 @@ test('a completion reads the same whole and streamed', () => {
 
 test('embeddings have no text', () => {
   const body = { object: 'list', model: 'm', data: [{ embedding: [0.1] }], usage: { prompt_tokens: 2 } }
-  expect(read('openai-embeddings', body)).toEqual({ model: 'm', text: '', toolCalls: [], usage: { inputTokens: 2 }, unknownEvents: 0 })
+  expect(read('openai-embeddings', body)).toEqual({
+    model: 'm',
+    text: '',
+    toolCalls: [],
+    usage: { inputTokens: 2 },
+    unknownEvents: 0,
+  })
 })
 
 test.for<[string, Json, number, string]>([

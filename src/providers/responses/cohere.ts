@@ -29,7 +29,9 @@ export function readCohere(value: JsonMap, draft: Draft): boolean {
       readWhole(mapAt(value, 'response'), draft)
       return true
     default:
-      return /^(message-start|content-end|tool-plan-delta|tool-call-end|citation-|debug|stream-start|search-|tool-calls-)/.test(type)
+      return /^(message-start|content-end|tool-plan-delta|tool-call-end|citation-|debug|stream-start|search-|tool-calls-)/.test(
+        type,
+      )
   }
 }
 

@@ -19,7 +19,12 @@ export function readConverse(value: JsonMap, draft: Draft): boolean {
   if (isMap(metadata)) readUsage(at(metadata, 'usage'), draft)
   draft.finish = textAt(at(value, 'messageStop'), 'stopReason') ?? draft.finish
   return [
-    'messageStart', 'contentBlockStart', 'contentBlockDelta', 'contentBlockStop', 'messageStop', 'metadata',
+    'messageStart',
+    'contentBlockStart',
+    'contentBlockDelta',
+    'contentBlockStop',
+    'messageStop',
+    'metadata',
     'amazon-bedrock-invocationMetrics',
   ].some((key) => at(value, key) !== undefined)
 }

@@ -12,7 +12,12 @@ export function readChat(value: JsonMap, draft: Draft): boolean {
     return true
   }
   const message = at(value, 'message')
-  if (!isMap(message)) return readCompletion(value, draft) || isMap(at(value, 'usage')) || /^chat\.completion/.test(textAt(value, 'object') ?? '')
+  if (!isMap(message))
+    return (
+      readCompletion(value, draft) ||
+      isMap(at(value, 'usage')) ||
+      /^chat\.completion/.test(textAt(value, 'object') ?? '')
+    )
   readMessage(message, 0, draft)
   draft.finish = textAt(value, 'done_reason') ?? draft.finish
   return true
@@ -26,7 +31,8 @@ export function readCompletion(value: JsonMap, draft: Draft): boolean {
   const whole = wholeKeys.find((key) => typeof at(value, key) === 'string')
   if (whole !== undefined) draft.text += at(value, whole)
   for (const choice of choices) {
-    if ((numberAt(choice, 'index') ?? 0) === 0) draft.text += textAt(choice, 'text') ?? textAt(choice, 'outputText') ?? ''
+    if ((numberAt(choice, 'index') ?? 0) === 0)
+      draft.text += textAt(choice, 'text') ?? textAt(choice, 'outputText') ?? ''
     draft.finish = finishOf(choice) ?? draft.finish
   }
   draft.finish = finishOf(value) ?? textAt(value, 'done_reason') ?? draft.finish
