@@ -3,7 +3,7 @@ import { reached } from '../../fixtures/child/reached.ts'
 import { answerParent } from '../../fixtures/child/answer.ts'
 import { loadAgent, type AgentInput } from '../../fixtures/agents/index.ts'
 import { installReplay, replayTape } from '../../src/replay/index.ts'
-import type { Receipt } from '../../src/replay/types.ts'
+import type { Receipt, ReplayOptions } from '../../src/replay/types.ts'
 import { readTape } from '../../src/tape/index.ts'
 
 export interface ReplayJob {
@@ -22,6 +22,15 @@ export interface Replayed {
   readonly durationMs: number
 }
 
+// A broken replay must not hold up the other clients for long. Not an option of the public type.
+const patience = { hangMs: 3000 } as ReplayOptions
+
+// An error nobody caught belongs to the client being replayed; it must not take the others with it.
+const strays: string[] = []
+process.on('uncaughtException', (error) => strays.push(`nobody caught: ${error.stack}`))
+// A framework in here ends the process when it sees an unhandled rejection.
+process.exit = ((code) => strays.push(`something ended the process with ${code}`)) as typeof process.exit
+
 answerParent(async ({ tapes }: ReplayJob): Promise<readonly Replayed[]> => {
   await installReplay()
   const all: Replayed[] = []
@@ -33,13 +42,19 @@ async function replay(name: string, path: string): Promise<Replayed> {
   const tape = readTape(path)
   const agent = await loadAgent(name, tape.header.input as unknown as AgentInput)
   for (const type of Object.keys(reached)) delete reached[type]
+  strays.length = 0
   const start = performance.now()
-  const { outcome, problems, drift, escapes, receipt } = await replayTape(tape, (input) => agent(input as AgentInput))
+  const { outcome, problems, drift, escapes, receipt } = await replayTape(
+    tape,
+    (input) => agent(input as AgentInput),
+    patience,
+  )
   return {
     name,
     ...(outcome.status === 'returned' ? { result: outcome.value } : {}),
     problems: [
       ...problems.map(({ message }) => message),
+      ...strays,
       ...(outcome.status === 'threw' ? [String((outcome.error as Error).stack)] : []),
     ],
     drift: drift.map(({ class: kind, path: at, recorded, live }) => `${kind} ${at}: ${recorded} → ${live}`),

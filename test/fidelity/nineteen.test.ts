@@ -37,7 +37,7 @@ describe('nineteen checks', () => {
   })
 
   test('2. a stream written in eight pieces is recorded and replayed in eight pieces', async () => {
-    const spec = (input: AgentInput) => ({ base: `${input.base}/~pieces~slow5` })
+    const spec = (input: AgentInput) => ({ base: `${input.base}/~pieces~slow40` })
     const { tape } = await expectSame('streamPieces', (input) => agents.streamPieces(spec(input)))
     expect(recordings['streamPieces']?.result).toHaveLength(8)
     const [step] = stepsOf(tape)
@@ -91,7 +91,7 @@ describe('nineteen checks', () => {
 
   test('11. three parallel calls come back in the recorded order of arrival', async () => {
     await expectSame('threeAtOnce', (input) => agents.threeAtOnce(input))
-    expect(recordings['threeAtOnce']?.result).toEqual(['after 5', 'after 30', 'after 60'])
+    expect(recordings['threeAtOnce']?.result).toEqual(['after 5', 'after 120', 'after 240'])
   })
 
   test('12. an authorization header is not on disk', async () => {

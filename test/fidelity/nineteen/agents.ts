@@ -96,7 +96,7 @@ export async function thrice({ base }: Base): Promise<readonly string[]> {
 /** Three calls at once; returns who came back when. The provider answers them slowest first. */
 export async function threeAtOnce({ base }: Base): Promise<readonly string[]> {
   const arrived: string[] = []
-  const calls = [60, 30, 5].map(async (latency) => {
+  const calls = [240, 120, 5].map(async (latency) => {
     await (await fetch(`${base}/~three-${latency}~lat${latency}/tool/slow`)).text()
     arrived.push(`after ${latency}`)
   })

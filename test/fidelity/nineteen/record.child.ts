@@ -17,7 +17,7 @@ answerParent(
     const recorder = createRecorder({ dir })
     const runs = {
       rawAnswer: () => agents.rawAnswer(input),
-      streamPieces: () => agents.streamPieces({ base: `${input.base}/~pieces~slow5` }),
+      streamPieces: () => agents.streamPieces({ base: `${input.base}/~pieces~slow40` }),
       chat: () => agents.chat(input),
       twoOrders: () => agents.twoOrders(input),
       oneOrder: () => agents.twoOrders(input, ['order 12']),
