@@ -36,6 +36,8 @@ export function withoutQuery(id: string): string {
 export interface CaseModule {
   readonly code: string
   readonly map: LineMap
+  /** Absolute path of its tape. */
+  readonly tape?: string
 }
 
 /** What the plugin knows about the project when it meets a case. */
@@ -48,6 +50,7 @@ export interface CaseSurroundings {
   readonly runtime: string
   /** Absolute paths of files every case depends on. */
   readonly deps: readonly string[]
+  readonly exists: (file: string) => boolean
 }
 
 /**
@@ -62,7 +65,9 @@ export function generateCaseModule(text: string, file: string, around: CaseSurro
   const head = readHead(text)
   const name = nameOf(file, around.recordings)
   const agent = head.agent.value === undefined ? undefined : around.agent(head.agent.value)
-  const tape = head.tape.value === undefined ? [] : [path.resolve(path.dirname(file), head.tape.value)]
+  const tape = head.tape.value === undefined ? undefined : path.resolve(path.dirname(file), head.tape.value)
+  // A tape that is not there is for the worker to miss; an import of it would fail before the test exists.
+  const nodes = [...(tape !== undefined && around.exists(tape) ? [tape] : []), ...around.deps]
   const link = agent
     ? `{ name: ${quote(agent.name)}, export: ${quote(agent.export)}, load: () => import(${quote(agent.module)}) }`
     : 'undefined'
@@ -70,7 +75,7 @@ export function generateCaseModule(text: string, file: string, around: CaseSurro
     [generatedMark, 0],
     ['import { describe, test } from "vitest";', 0],
     [`import { openCase } from ${quote(toPosix(around.runtime))};`, 0],
-    ...[...tape, ...around.deps].map((node): readonly [string, number] => [`import ${quote(nodeId(node))};`, 0]),
+    ...nodes.map((node): readonly [string, number] => [`import ${quote(nodeId(node))};`, 0]),
     [`const opened = openCase(${quote(file)}, ${quote(name)}, ${link});`, head.agent.line],
     [`describe(${quote(name)}, { tags: ${JSON.stringify(head.tags)} }, () => {`, head.id.line],
     ['test("replays", opened.options, opened.replay);', head.id.line],
@@ -80,7 +85,7 @@ export function generateCaseModule(text: string, file: string, around: CaseSurro
     file,
     lines.map(([, line]) => line),
   )
-  return { code: lines.map(([code]) => code).join('\n'), map }
+  return { code: lines.map(([code]) => code).join('\n'), map, ...(tape !== undefined && { tape }) }
 }
 
 /** The name of a case in Vitest: its path below the recordings folder, `golden/billing/refund-100x`. */

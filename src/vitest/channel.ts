@@ -8,7 +8,7 @@ import type { UpdateMode } from './update-mode.ts'
  * {@link CaseUpdate}, as an artifact.
  */
 export interface HarvestProvided {
-  readonly settings: Pick<HarvestSettings, 'agents' | 'isolate' | 'replay' | 'match' | 'timeoutMs'>
+  readonly settings: Pick<HarvestSettings, 'agents' | 'replay' | 'match' | 'timeoutMs'>
   readonly update: UpdateMode
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { globSync } from 'node:fs'
+import { existsSync, globSync } from 'node:fs'
 import path from 'node:path'
 import type { Plugin, TestProjectInlineConfiguration } from 'vitest/config'
 import type { TestProject, Vitest } from 'vitest/node'
@@ -67,8 +67,8 @@ function project(settings: HarvestSettings): TestProjectInlineConfiguration {
 }
 
 function provide(to: TestProject, settings: HarvestSettings, update: UpdateMode): void {
-  const { agents, isolate, replay, match, timeoutMs } = settings
-  const provided: HarvestProvided = { settings: { agents, isolate, replay, match, timeoutMs }, update }
+  const { agents, replay, match, timeoutMs } = settings
+  const provided: HarvestProvided = { settings: { agents, replay, match, timeoutMs }, update }
   to.provide('vitest-harvest', provided)
 }
 
@@ -109,21 +109,13 @@ function cases(settings: HarvestSettings): Plugin {
       plugin.name = cachedName(settings, deps)
       guardYamlPlugins(config.plugins as unknown as { name: string }[], isCaseId)
     },
-    configureVitest(context) {
-      // Of a case and its tape nothing is kept in node_modules/.vitest-cache: deleted must mean deleted.
-      const { defineCacheKeyGenerator = context.experimental_defineCacheKeyGenerator } = context
-      defineCacheKeyGenerator?.(({ id }) => (isCaseId(id) || isNode(id, deps) ? false : undefined))
-    },
-    resolveId(id) {
-      return isNode(id, deps) ? id : undefined
-    },
     load(id) {
       return isNode(id, deps) ? { code: 'export {}', map: { mappings: '' } } : undefined
     },
     transform(code, id) {
       // `extends: true` runs the user's harvest() next to ours.
       if (!isCaseId(id) || code.startsWith(generatedMark)) return undefined
-      return generateCaseModule(code, withoutQuery(id), {
+      const { tape, ...module } = generateCaseModule(code, withoutQuery(id), {
         recordings: path.resolve(root, settings.recordings),
         runtime: sibling('runtime'),
         deps,
@@ -131,7 +123,11 @@ function cases(settings: HarvestSettings): Plugin {
           const entry = Object.hasOwn(settings.agents, key) ? settings.agents[key] : undefined
           return entry === undefined ? undefined : resolveAgent(key, entry, root)
         },
+        exists: existsSync,
       })
+      // Once the missing tape is there, the case runs again.
+      if (tape !== undefined) this.addWatchFile(tape)
+      return module
     },
   }
   return plugin

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
@@ -41,6 +41,8 @@ export interface InlineProject {
   watch(args: readonly string[], options?: RunOptions): Watching
   write(file: string, text: string): void
   read(file: string): string
+  /** Files below `folder` whose text matches. */
+  search(folder: string, text: RegExp): readonly string[]
   /** Digest of every file outside of node_modules and .vitest, with its name. */
   hash(): string
 }
@@ -104,6 +106,8 @@ function createProject(folder: string, modules: string, files: Readonly<Record<s
     folder,
     write,
     read: (file) => readFileSync(path.join(folder, file), 'utf8'),
+    search: (below, text) =>
+      filesIn(path.join(folder, below)).filter((file) => text.test(readFileSync(path.join(folder, below, file), 'utf8'))),
     run: (args, options) => finished(start(args, options)),
     watch: (args, options) => watching(start(args, options)),
     hash: () => hashTree(folder),
@@ -170,13 +174,16 @@ function watching(child: ChildProcess): Watching {
 }
 
 function hashTree(folder: string): string {
-  const names = globSync('**/*', { cwd: folder, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
-    .filter((name) => !/^(?:node_modules|\.vitest)\b/.test(name))
-    .sort()
+  const names = filesIn(folder).filter((name) => !/^(?:node_modules|\.vitest)\b/.test(name))
   const hash = createHash('sha256')
   for (const name of names) hash.update(name).update('\0').update(readFileSync(path.join(folder, name)))
   return `${names.length} files ${hash.digest('hex')}`
 }
 
+function filesIn(folder: string): readonly string[] {
+  if (!existsSync(folder)) return []
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
+    .sort()
+}
