@@ -54,7 +54,7 @@ class Decoder {
 
   #later(json: Fields): unknown {
     const rest = isTagged(this.#root, 'deep') ? this.#root['rest'] : undefined
-    const target = Array.isArray(rest) ? (rest as readonly Json[])[Number(json['at'])] : undefined
+    const target = Array.isArray(rest) ? (rest as readonly Json[])[whole(json, 'at')] : undefined
     if (typeof target !== 'object' || target === null) throw senseless(json, 'it stands for a value that is not there')
     if (this.#made.has(target)) return this.#made.get(target)
     const { value, fill } = this.#start(target)
@@ -126,7 +126,7 @@ class Decoder {
 
   #setFields(value: object, fields: Json | undefined): void {
     if (Array.isArray(fields)) {
-      for (const pair of fields as readonly Json[]) setField(value, String(at(pair, 0)), this.#value(at(pair, 1)))
+      for (const pair of fields as readonly Json[]) setField(value, keyOf(pair), this.#value(at(pair, 1)))
     } else if (typeof fields === 'object' && fields !== null) {
       for (const [key, field] of Object.entries(fields as Fields)) setField(value, key, this.#value(field))
     }
@@ -148,13 +148,13 @@ class Decoder {
   }
 
   #sparse(json: Fields): Shell {
-    const length = Number(json['length'])
+    const length = whole(json, 'length')
     const value = sensible(json, () => new Array<unknown>(length))
     const items = list(json, 'items')
     return {
       value,
       fill: () => {
-        for (const pair of items) setField(value, `${Number(at(pair, 0))}`, this.#value(at(pair, 1)))
+        for (const pair of items) setField(value, keyOf(pair), this.#value(at(pair, 1)))
         this.#setFields(value, json['fields'])
       },
     }
@@ -283,6 +283,18 @@ function at(pair: Json, index: 0 | 1): Json {
   return item
 }
 
+function keyOf(pair: Json): string {
+  const key = at(pair, 0)
+  if (typeof key !== 'string' && typeof key !== 'number') throw senseless({ $type: 'pair' }, 'its key is not text')
+  return `${key}`
+}
+
+function whole(json: Fields, name: string): number {
+  const value = json[name]
+  if (!Number.isSafeInteger(value)) throw senseless(json, `its ${name} is not a whole number`)
+  return value as number
+}
+
 function text(json: Fields, name: string): string {
   const value = json[name]
   if (typeof value !== 'string') throw senseless(json, `its ${name} is not text`)
@@ -309,7 +321,10 @@ function senseless(json: Fields, why: string, cause?: unknown): HarvestError {
     'HARVEST_TAPE_VALUE',
     {
       what: 'A recorded value cannot be made again',
-      where: { $type: printable(String(json['$type'])), problem: printable(why) },
+      where: {
+        $type: printable(typeof json['$type'] === 'string' ? json['$type'] : JSON.stringify(json['$type'])),
+        problem: printable(why),
+      },
     },
     { cause },
   )

@@ -1,0 +1,48 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { readTape } from '../../src/tape/index.ts'
+import { scratch } from './make.ts'
+
+const kills = 200
+const args = ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'append-forever.ts')]
+
+test('a recorder killed at 200 random moments loses no event it had appended', { timeout: 300_000 }, async () => {
+  const directory = scratch()
+  const paths = Array.from({ length: kills }, (_, at) => join(directory, `${at}.tape.jsonl`))
+  const env = { ...process.env, NODE_COMPILE_CACHE: join(directory, 'cache') }
+  spawnSync(process.execPath, [...args], { env })
+  let promised = 0
+  const killOne = async (path: string): Promise<void> => {
+    const acknowledged = await appendUntilKilled(path, env)
+    const numbers = readTape(path).events.map(({ n }) => n)
+    expect(numbers).toStrictEqual(Array.from({ length: numbers.length }, (_, at) => at + 1))
+    expect(numbers.length).toBeGreaterThanOrEqual(acknowledged)
+    promised += acknowledged
+  }
+  // Two at a time: the moment of death is then also up to the other one.
+  await Promise.all(
+    [0, 1].map(async (lane) => {
+      for (const path of paths.filter((_, at) => at % 2 === lane)) await killOne(path)
+    }),
+  )
+  expect(promised).toBeGreaterThan(kills)
+})
+
+/** How many events the child said it had appended. */
+async function appendUntilKilled(path: string, env: NodeJS.ProcessEnv): Promise<number> {
+  const child = spawn(process.execPath, [...args, path], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  let said = ''
+  child.stdout.setEncoding('latin1')
+  child.stdout.on('data', (text: string) => {
+    said += text
+  })
+  const closed = new Promise((resolve) => child.once('close', resolve))
+  await Promise.race([new Promise((resolve) => child.stdout.once('data', resolve)), closed])
+  await setTimeout(Math.random() * 20)
+  child.kill('SIGKILL')
+  await closed
+  // The last line may be half a number.
+  return Number(said.slice(0, said.lastIndexOf('\n')).split('\n').at(-1))
+}

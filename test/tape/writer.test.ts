@@ -1,0 +1,219 @@
+import * as nodeFs from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { HarvestError } from '../../src/errors/index.ts'
+import type { TapeEvent } from '../../src/tape/index.ts'
+import { createTapeWriter, readTape, serializeTape } from '../../src/tape/index.ts'
+import type { WriterDisk } from '../../src/tape/writer.ts'
+import { call, closing, exchange, header, mark, messageOf, scratch, thrownBy } from './make.ts'
+
+const events: readonly TapeEvent[] = [
+  mark(1, 'start'),
+  exchange(10, 'Where is my order?'),
+  call(20, 'lookup_order'),
+  mark(30, 'end'),
+]
+const whole = serializeTape(header, events, closing)
+
+test('the header is on disk when the tape is opened, and each event when append returns', () => {
+  const path = join(scratch(), 'refund.tape.jsonl')
+  using writer = createTapeWriter({ path, header })
+  expect(readTape(path)).toMatchObject({ header, events: [] })
+  writer.append(mark(1, 'start'))
+  expect(readTape(path).events).toHaveLength(1)
+  expect(writer).toMatchObject({ path, bytes: statSync(path).size })
+})
+
+test('a tape is for its owner only, and so is the directory made for it', () => {
+  const path = join(scratch(), 'inbox', 'today', 'refund.tape.jsonl')
+  createTapeWriter({ path, header }).close(closing)
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  expect(statSync(dirname(path)).mode & 0o777).toBe(0o700)
+})
+
+test('a tape that exists is never overwritten', () => {
+  const path = join(scratch(), 'refund.tape.jsonl')
+  writeFileSync(path, 'evidence')
+  expect(messageOf(thrownBy(() => createTapeWriter({ path, header })))).toMatchInlineSnapshot(`
+    "The recorder could not open a tape
+
+      tape   recordings/refund.tape.jsonl
+      error  EEXIST: file already exists, open recordings/refund.tape.jsonl'
+
+    A tape with this id exists already; a tape is never overwritten.
+    (HARVEST_TAPE_WRITE)"
+  `)
+  expect(readFileSync(path, 'utf8')).toBe('evidence')
+})
+
+test('where no directory can be made, the recorder hears why', () => {
+  const path = join(scratch(), 'file')
+  writeFileSync(path, '')
+  const error = thrownBy(() => createTapeWriter({ path: join(path, 'inbox', 'refund.tape.jsonl'), header }))
+  expect(HarvestError.is(error, 'HARVEST_TAPE_WRITE')).toBe(true)
+  expect((error as Error).cause).toMatchObject({ code: 'ENOTDIR' })
+})
+
+test('a tape left without a close is truncated', () => {
+  const path = join(scratch(), 'refund.tape.jsonl')
+  {
+    using writer = createTapeWriter({ path, header })
+    writer.append(mark(1, 'start'))
+  }
+  expect(readTape(path)).toMatchObject({ events: [{ n: 1 }] })
+  expect(readTape(path).close).toBeUndefined()
+})
+
+test('after the close nothing is written', () => {
+  const path = join(scratch(), 'refund.tape.jsonl')
+  const writer = createTapeWriter({ path, header })
+  writer.close(closing)
+  const before = readFileSync(path, 'utf8')
+  expect(messageOf(thrownBy(() => writer.append(mark(1, 'late'))))).toMatchInlineSnapshot(`
+    "The recorder could not write a tape
+
+      tape   recordings/refund.tape.jsonl
+      error  the tape is closed
+
+    (HARVEST_TAPE_WRITE)"
+  `)
+  expect(() => writer.close(closing)).toThrow(/the tape is closed/)
+  writer[Symbol.dispose]()
+  expect(readFileSync(path, 'utf8')).toBe(before)
+})
+
+test('bytes that the disk takes in small parts all arrive', () => {
+  const path = join(scratch(), 'refund.tape.jsonl')
+  write(path, { ...nodeFs, writeSync: shortWrites })
+  expect(readFileSync(path, 'utf8')).toBe(whole)
+})
+
+test('for every call that fails, once or for good, the tape keeps the lines before and takes those after', () => {
+  const directory = scratch()
+  for (const code of ['ENOSPC', 'EIO', 'EMFILE']) {
+    for (const goodFor of ['once', 'ever'] as const) {
+      for (let at = 1; ; at++) {
+        const path = join(directory, `${code}-${goodFor}-${at}.tape.jsonl`)
+        const disk = failingDisk(code, at, goodFor)
+        const { appended, failures } = write(path, disk)
+        if (disk.calls() < at) break
+        if (failures === 0) continue
+        if (!existsSync(path)) {
+          expect(appended).toStrictEqual([])
+          continue
+        }
+        const read = readTape(path).events.map(({ n }) => n)
+        // A disk that fails for good may have taken a line and not its line feed: an event more, never one less.
+        if (goodFor === 'ever') read.length = Math.min(read.length, appended.length)
+        expect(read, `${code} ${goodFor} at call ${at}`).toStrictEqual(appended)
+      }
+    }
+  }
+})
+
+test('a tape whose header cannot be written leaves no file behind', () => {
+  const directory = scratch()
+  const path = join(directory, 'refund.tape.jsonl')
+  const disk: WriterDisk = {
+    ...nodeFs,
+    writeSync: () => {
+      throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+    },
+  }
+  expect(messageOf(thrownBy(() => createTapeWriter({ path, header }, disk)))).toMatchInlineSnapshot(`
+    "The recorder could not write a tape
+
+      tape   recordings/refund.tape.jsonl
+      error  ENOSPC: no space left on device, write
+
+    The disk is full. The lines written before stay readable.
+    (HARVEST_TAPE_WRITE)"
+  `)
+  expect(readdirSync(directory)).toStrictEqual([])
+})
+
+test('what no reader would take, no writer writes', () => {
+  const path = join(scratch(), 'refund.tape.jsonl')
+  using writer = createTapeWriter({ path, header })
+  let deep: unknown = 1
+  for (let level = 0; level < 300; level++) deep = [deep]
+  const polluted: unknown = JSON.parse('{"__proto__":{"admin":true}}')
+  for (const data of [deep, polluted]) {
+    expect(() => writer.append({ ...mark(1, 'x'), data } as TapeEvent)).toThrow(/nested deeper|called __proto__/)
+  }
+  const cycle: Record<string, unknown> = {}
+  cycle['self'] = cycle
+  expect(() => writer.append({ ...mark(1, 'x'), data: cycle } as unknown as TapeEvent)).toThrow(/circular/)
+  const reference = { ...exchange(2, ''), request: { headers: [], body: { like: 1, head: 0, text: '', tail: 0 } } }
+  expect(() => writer.append(reference)).toThrow(/pass it in full/)
+  writer.append(mark(2, 'sound'))
+  expect(readTape(path).events).toHaveLength(1)
+})
+
+test('two writers of one tape: exactly one wins', () => {
+  const path = join(scratch(), 'refund.tape.jsonl')
+  const made = Array.from({ length: 10 }, () => {
+    try {
+      return createTapeWriter({ path, header })
+    } catch (error) {
+      return HarvestError.is(error, 'HARVEST_TAPE_WRITE') ? undefined : error
+    }
+  })
+  expect(made.filter((writer) => writer !== undefined)).toHaveLength(1)
+  for (const writer of made as ({ close(close: typeof closing): void } | undefined)[]) writer?.close(closing)
+})
+
+/** Writes the events, going on after every failure as a recorder does. */
+function write(path: string, disk: WriterDisk): { appended: readonly number[]; failures: number } {
+  const appended: number[] = []
+  let failures = 0
+  const attempt = (deed: () => void): void => {
+    try {
+      deed()
+    } catch (error) {
+      if (!HarvestError.is(error, 'HARVEST_TAPE_WRITE')) throw error
+      failures++
+    }
+  }
+  let writer: ReturnType<typeof createTapeWriter> | undefined
+  attempt(() => {
+    mkdirSync(dirname(path), { recursive: true })
+    writer = createTapeWriter({ path, header }, disk)
+  })
+  for (const event of events) {
+    attempt(() => {
+      if (writer === undefined) return
+      writer.append(event)
+      appended.push(event.n)
+    })
+  }
+  attempt(() => writer?.close(closing))
+  return { appended, failures }
+}
+
+const shortWrites = ((fd: number, bytes: Buffer, offset: number, length: number, position: number) =>
+  nodeFs.writeSync(fd, bytes, offset, Math.min(7, length), position)) as typeof nodeFs.writeSync
+
+/** A disk that takes lines in two parts, and whose n-th call fails, alone or with all after it. */
+function failingDisk(code: string, at: number, goodFor: 'once' | 'ever'): WriterDisk & { calls(): number } {
+  let calls = 0
+  const failing = <F extends (...given: never[]) => unknown>(call: F): F =>
+    ((...given: Parameters<F>) => {
+      calls++
+      if (calls === at || (goodFor === 'ever' && calls > at))
+        throw Object.assign(new Error(`${code}: made to fail`), { code })
+      return call(...given)
+    }) as F
+  const half = ((fd: number, bytes: Buffer, offset: number, length: number, position: number) =>
+    nodeFs.writeSync(fd, bytes, offset, Math.ceil(length / 2), position)) as typeof nodeFs.writeSync
+  return {
+    mkdirSync: failing(nodeFs.mkdirSync as (...given: never[]) => unknown) as typeof nodeFs.mkdirSync,
+    openSync: failing(nodeFs.openSync),
+    writeSync: failing(half as (...given: never[]) => unknown) as typeof nodeFs.writeSync,
+    ftruncateSync: failing(nodeFs.ftruncateSync),
+    closeSync: nodeFs.closeSync,
+    unlinkSync: nodeFs.unlinkSync,
+    calls: () => calls,
+  }
+}
