@@ -2,6 +2,9 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 
+// Under `npm test` the first gate has built it; a second build would pull dist/ away from tests that run beside it.
+if (process.env['HARVEST_TEST_BUILT'] === '1' && existsSync('dist')) process.exit()
+
 interface Manifest {
   readonly bin: Readonly<Record<string, string>>
 }

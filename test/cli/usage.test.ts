@@ -72,6 +72,7 @@ describe('help', () => {
         record         Run a Node program and record it; its exit code is passed on
         replay <tape>  Run the program or agent of a tape again, from the tape
         verify <tape>  Run a tape and demand that every byte, read, answer and exit code is the recorded one
+        ls             List the tapes: when, which agent, how many steps, how it ended
         show <tape>    Print what a tape holds: its steps, tool calls and outcome
         test           Run Vitest; also understands --update-recordings[=new|all|none]
 

@@ -1,4 +1,5 @@
 import type { CommandSpec } from '../command.ts'
+import { lsCommand } from './ls.ts'
 import { recordCommand } from './record.ts'
 import { replayCommand } from './replay.ts'
 import { showCommand } from './show.ts'
@@ -6,4 +7,11 @@ import { testCommand } from './test.ts'
 import { verifyCommand } from './verify.ts'
 
 /** Every command of `harvest`, in the order people meet them. */
-export const commands: readonly CommandSpec[] = [recordCommand, replayCommand, verifyCommand, showCommand, testCommand]
+export const commands: readonly CommandSpec[] = [
+  recordCommand,
+  replayCommand,
+  verifyCommand,
+  lsCommand,
+  showCommand,
+  testCommand,
+]
