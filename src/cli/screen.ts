@@ -40,7 +40,7 @@ export function createScreen(): Screen {
     progress(text) {
       if (!process.stderr.isTTY) return
       clear()
-      process.stderr.write(text.slice(0, Math.max(10, process.stderr.columns - 1)))
+      process.stderr.write(text.slice(0, (process.stderr.columns || 80) - 1))
       busy = text !== ''
     },
   }

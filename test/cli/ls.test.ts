@@ -21,8 +21,8 @@ describe('harvest ls', () => {
       .map((line) => line.replace(/\d{4}-\S+Z/, '<when>').replace(/"at":\d+/, '"at":<now>'))
     expect(lines.map((line) => line.replace(/ {2,}/g, '  '))).toEqual([
       'started  agent  steps  outcome  tape',
-      '<when>  refund  3  returned {"refunded":25,"at":<now>,"s…  recordings/inbox/first.tape.jsonl',
-      '<when>  refund  3  returned {"refunded":25,"at":<now>,"s…  recordings/inbox/second.tape.jsonl',
+      '<when>  refund  3  returned {"refunded":25,"at":<now>,"sai…  recordings/inbox/first.tape.jsonl',
+      '<when>  refund  3  returned {"refunded":25,"at":<now>,"sai…  recordings/inbox/second.tape.jsonl',
       '',
     ])
   })
