@@ -76,7 +76,6 @@ function readArray(text: string): Frames {
       if (--depth === 1 && start >= 0) pieces.push(text.slice(start, i + 1))
     }
   }
-  if (depth > 1) pieces.push(text.slice(start))
   return gather(pieces)
 }
 

@@ -213,6 +213,11 @@ test('completions and embeddings are told from the path', () => {
 
 test.for<[string, string, Json, string?]>([
   ['an MCP message', 'https://mcp.example/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'x' } }],
+  [
+    'a JSON-RPC message that looks like a chat',
+    'https://a.example/chat/completions',
+    { jsonrpc: '2.0', model: 'm', messages: [user] },
+  ],
   ['an image', 'https://api.openai.com/v1/images/generations', { model: 'm', prompt: 'a cat', n: 1 }],
   ['a moderation', 'https://api.openai.com/v1/moderations', { model: 'm', input: 'text' }],
   ['a thread', 'https://api.openai.com/v1/threads', { messages: [user] }],

@@ -561,6 +561,13 @@ test.for<[string, Json, number, string]>([
   expect(read('openai-chat', body, { status })).toEqual({ text: '', toolCalls: [], error, unknownEvents: 0 })
 })
 
+test('events on neighbouring lines, without the blank line between them, are read one by one', () => {
+  const chunks = ['Once ', 'upon'].map(
+    (text) => `data: ${JSON.stringify({ model: 'm', choices: [{ index: 0, text }] })}\n`,
+  )
+  expect(read('openai-completions', chunks.join(''))).toMatchObject({ text: 'Once upon', unknownEvents: 0 })
+})
+
 test('an event of an unknown type is counted, not lost quietly', () => {
   expect(read('anthropic', sse([{ type: 'brand_new' }], false)).unknownEvents).toBe(1)
   expect(read('openai-responses', sse([{ type: 'response.brand_new' }], false)).unknownEvents).toBe(1)

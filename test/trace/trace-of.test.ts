@@ -119,7 +119,8 @@ describe('wrapped calls', () => {
     const inner = run.begin('search', {}, { in: outer.n, kind: 'retrieval' })
     run.call('fetch_page', {}, { in: inner.n })
     inner.settle()
-    run.model(['inner_tool'], { in: outer.n })
+    run.answer(...run.model(['inner_tool'], { in: outer.n }))
+    run.model([], { in: outer.n })
     run.mcp('read', {}, { in: outer.n })
     outer.settle()
     run.call('after')
@@ -262,6 +263,8 @@ describe('calls a model asked for', () => {
     wrapped.settle()
     turn([], 'search')
     turn([result('search')], 'search', 'never_answered')
+    turn([result('search'), result('search')], 'search')
+    // The third search was refused: the results of the first two stand there once more.
     turn([result('search'), result('search')])
     expect(run.trace).toEqual(['wrapped()', 'search()', 'search()'])
   })
