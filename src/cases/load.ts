@@ -1,0 +1,110 @@
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { HarvestError } from '../errors/index.ts'
+import { parseCase, refuseSize } from './parse.ts'
+import type { Case } from './types.ts'
+
+/**
+ * Reads a case file from disk.
+ *
+ * @throws HARVEST_CASE_MISSING, HARVEST_CASE_LINK (a symbolic link is never followed), HARVEST_CASE_NOT_A_FILE,
+ * HARVEST_CASE_UNREADABLE, HARVEST_CASE_ENCODING, and everything {@link parseCase} throws
+ */
+export function loadCase(file: string): Case {
+  const bytes = readBytes(file)
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (cause) {
+    throw new HarvestError(
+      'HARVEST_CASE_ENCODING',
+      { what: 'The case file is not UTF-8 text', where: { case: file }, fix: ['save it as UTF-8'] },
+      { cause },
+    )
+  }
+  return parseCase(text, file)
+}
+
+/**
+ * The tape file of a case, beside it.
+ *
+ * @throws HARVEST_CASE_TAPE_MISSING when there is no such file, HARVEST_CASE_TAPE_LINK when it is a link
+ */
+export function requireTapeFile({ file, id, tape, lines }: Case): string {
+  const tapeFile = join(dirname(file), tape)
+  const stats = lstatSync(tapeFile, { throwIfNoEntry: false })
+  const where = { case: `${file}:${lines.tape}:1`, tape: tapeFile }
+  if (stats === undefined) {
+    throw new HarvestError('HARVEST_CASE_TAPE_MISSING', {
+      what: `The tape of the case ${id} is not there`,
+      where,
+      why: 'A case and its tape lie in one folder and are committed together.',
+      fix: [
+        'if it was forgotten: git add the tape where it was promoted',
+        'if the tape was renamed: write its new name into the case',
+      ],
+    })
+  }
+  if (!stats.isFile()) {
+    throw new HarvestError('HARVEST_CASE_TAPE_LINK', {
+      what: `The tape of the case ${id} is ${stats.isSymbolicLink() ? 'a symbolic link' : 'not a file'}`,
+      where,
+      why: 'What a link leads to is not what was reviewed.',
+      fix: ['put the tape itself into the folder of the case'],
+    })
+  }
+  return tapeFile
+}
+
+function readBytes(file: string): Buffer {
+  // Windows has neither flag: there the look before opening has to do. Without O_NONBLOCK a named pipe nobody writes to
+  // would be waited for.
+  const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants>
+  if (O_NOFOLLOW === 0 && lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true) throw isLink(file)
+  let descriptor: number
+  try {
+    descriptor = openSync(file, constants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  } catch (error) {
+    throw cannotOpen(file, error)
+  }
+  try {
+    const stats = fstatSync(descriptor)
+    if (!stats.isFile()) {
+      throw new HarvestError('HARVEST_CASE_NOT_A_FILE', { what: 'The case is not a file', where: { case: file } })
+    }
+    refuseSize(stats.size, file)
+    return readFileSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function isLink(file: string, cause?: unknown): HarvestError {
+  return new HarvestError(
+    'HARVEST_CASE_LINK',
+    {
+      what: 'The case file is a symbolic link',
+      where: { case: file },
+      why: 'What a link leads to is not what was reviewed.',
+      fix: ['put the case file itself into the folder'],
+    },
+    { cause },
+  )
+}
+
+function cannotOpen(file: string, cause: unknown): HarvestError {
+  const { code } = cause as NodeJS.ErrnoException
+  if (code === 'ELOOP') return isLink(file, cause)
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    return new HarvestError(
+      'HARVEST_CASE_MISSING',
+      { what: 'There is no such case file', where: { case: file }, fix: ['to see which there are: npx harvest list'] },
+      { cause },
+    )
+  }
+  return new HarvestError(
+    'HARVEST_CASE_UNREADABLE',
+    { what: 'The case file could not be opened', where: { case: file, system: code ?? String(cause) } },
+    { cause },
+  )
+}

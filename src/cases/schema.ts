@@ -1,0 +1,195 @@
+/**
+ * The part of JSON Schema (draft 7) that describes a case file. The validator in `validate.ts` walks the same object
+ * that editors get, so that what completes is what loads.
+ */
+export interface Rule {
+  readonly $schema?: string
+  readonly title?: string
+  readonly description?: string
+  readonly type?: 'object' | 'array' | 'string' | 'boolean' | 'integer'
+  readonly enum?: readonly string[]
+  readonly minimum?: number
+  readonly minLength?: number
+  readonly pattern?: string
+  /** What a text that misses the pattern should have been; editors show it too. */
+  readonly patternErrorMessage?: string
+  readonly properties?: Readonly<Record<string, Rule>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: false | Rule
+  readonly items?: Rule
+  readonly minItems?: number
+  /** Arms have different types: the type of a value decides which arm it is held against. */
+  readonly anyOf?: readonly Rule[]
+}
+
+// Device names open a device on Windows whatever folder and ending they are given.
+const noDevice = '(?!(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\\.|$))'
+const idPattern = `^${noDevice}[a-z0-9][a-z0-9._-]{0,127}$`
+const idMeaning =
+  'a slug: lower-case letters, digits, ".", "_" and "-", at most 128, beginning with a letter or digit, and no device name of Windows'
+
+const text = { type: 'string' } as const
+const words = { type: 'array', items: { type: 'string', minLength: 1 } } as const
+const drift = { type: 'string', enum: ['ignore', 'report', 'fail'] } as const
+const args = { type: 'string', enum: ['keys', 'exact', 'ignore', 'subset', 'superset'] } as const
+
+/** JSON schema of a case file, shipped as `case.schema.json`. */
+export const caseSchema = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  title: 'vitest-harvest case',
+  description: 'What a replay of a tape must show.',
+  type: 'object',
+  additionalProperties: false,
+  required: ['case', 'agent', 'tape', 'expect'],
+  properties: {
+    case: {
+      description: 'Name of the case, unique in the golden set.',
+      type: 'string',
+      pattern: idPattern,
+      patternErrorMessage: idMeaning,
+    },
+    agent: {
+      description: 'Key of the agent in the `agents` option of the plugin.',
+      type: 'string',
+      pattern: '^[^\\u0000-\\u001f\\u007f]{1,200}$',
+      patternErrorMessage: 'the key of an agent: one line of at most 200 characters',
+    },
+    tape: {
+      description: 'Name of the tape file, in the folder of this case.',
+      type: 'string',
+      pattern: `^${noDevice}[A-Za-z0-9][A-Za-z0-9._-]{0,199}\\.tape\\.jsonl$`,
+      patternErrorMessage: 'the name of a .tape.jsonl file in the same folder, without a path',
+    },
+    expect: {
+      description: 'pass, or fail for a known-bad incident that is not fixed yet.',
+      type: 'string',
+      enum: ['pass', 'fail'],
+    },
+    title: { description: 'What the case shows, in one sentence.', ...text },
+    tags: {
+      description: 'Vitest tags of the test.',
+      type: 'array',
+      items: {
+        type: 'string',
+        pattern: '^(?!(?:and|or|not)$)[A-Za-z0-9][A-Za-z0-9._/-]{0,63}$',
+        patternErrorMessage: 'a tag: letters, digits, ".", "_", "/" and "-", at most 64, and not and, or, not',
+      },
+    },
+    lesson: {
+      description: 'Failure history.',
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        wrong: { description: 'What went wrong.', ...text },
+        right: { description: 'What would have been right.', ...text },
+      },
+    },
+    pins: {
+      description: 'What the tape was made with.',
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        commit: { description: 'Git commit; in quotes when it has digits only.', ...text },
+        dirty: { description: 'Whether there were uncommitted changes.', type: 'boolean' },
+        models: { description: 'Model ids.', ...words },
+        prompt: { description: 'Hash of the instructions.', ...text },
+        tools: { description: 'Hash of the tool schemas.', ...text },
+        node: { description: 'Node version.', ...text },
+        recorder: { description: 'Version that wrote the tape.', ...text },
+      },
+    },
+    match: {
+      description: 'How the trace is compared with the baseline.',
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        trace: {
+          description: 'Which calls in which order. Default causal.',
+          type: 'string',
+          enum: ['causal', 'strict', 'unordered', 'subset', 'superset'],
+        },
+        args: { description: 'How arguments are compared. Default keys.', ...args },
+        tools: {
+          description: 'How the arguments of one tool are compared.',
+          type: 'object',
+          additionalProperties: {
+            anyOf: [
+              args,
+              {
+                type: 'object',
+                additionalProperties: false,
+                required: ['args'],
+                properties: { args: { description: 'A mode, or the keys that count.', anyOf: [args, words] } },
+              },
+            ],
+          },
+        },
+      },
+    },
+    drift: {
+      description: 'What differences that do not stop the replay do to the test. Default report.',
+      anyOf: [
+        drift,
+        {
+          type: 'object',
+          additionalProperties: false,
+          properties: {
+            encoding: drift,
+            endpoint: drift,
+            model: drift,
+            instructions: drift,
+            tools: drift,
+            params: drift,
+            messages: drift,
+            arguments: drift,
+            headers: drift,
+          },
+        },
+      ],
+    },
+    escapes: {
+      description: 'What may reach the world around the seam.',
+      type: 'object',
+      additionalProperties: false,
+      required: ['allow'],
+      properties: { allow: { description: 'Such as `socket 127.0.0.1:5432`; `*` matches anything.', ...words } },
+    },
+    serve: {
+      description: 'How far the serve ladder may climb. Default reworded.',
+      type: 'string',
+      enum: ['exact', 'canonical', 'conversation', 'reworded'],
+    },
+    timeout: { description: 'Milliseconds the replay may take.', type: 'integer', minimum: 1 },
+    baseline: {
+      description: 'The expected trace: one call per line, such as `refund(amount, order_id)`; `*` for any arguments.',
+      type: 'array',
+      items: {
+        anyOf: [
+          { type: 'string', minLength: 1 },
+          { type: 'array', minItems: 1, items: { type: 'string', minLength: 1 } },
+        ],
+      },
+    },
+    rules: { description: 'Temporal rules, checked on every replay.', ...words },
+    outcome: { description: 'Structural match on what the agent returns.' },
+    approved: {
+      description: 'Who accepted the baseline, and why.',
+      type: 'object',
+      additionalProperties: false,
+      properties: { reason: text, by: text, at: { description: 'ISO 8601.', ...text } },
+    },
+  },
+} as const satisfies Rule
+
+/** Keys of a case file in the order in which they are written. */
+export const caseKeys: readonly string[] = Object.keys(caseSchema.properties)
+
+const idTest = new RegExp(idPattern, 'u')
+
+/** Whether a text can be the id of a case, and so of its files. */
+export function isCaseId(text: string): boolean {
+  return idTest.test(text)
+}
+
+/** What {@link isCaseId} asks for, in words. */
+export const caseIdMeaning: string = idMeaning

@@ -1,0 +1,105 @@
+import type { CasePins } from '../provenance/index.ts'
+import type { Json } from '../tape/types.ts'
+import type { ExpectedTrace, MatchOptions } from '../trace/types.ts'
+
+/** Whether a case is expected to hold: `fail` is a known-bad incident that is not fixed yet. */
+export type CaseExpectation = 'pass' | 'fail'
+
+/** What a difference that did not stop the replay does to the test. */
+export type CaseDrift = 'ignore' | 'report' | 'fail'
+
+/** The classes of such differences, as case files spell them. */
+export type CaseDriftClass =
+  | 'encoding'
+  | 'endpoint'
+  | 'model'
+  | 'instructions'
+  | 'tools'
+  | 'params'
+  | 'messages'
+  | 'arguments'
+  | 'headers'
+
+/** The rungs of the serve ladder, as case files spell them. */
+export type CaseServe = 'exact' | 'canonical' | 'conversation' | 'reworded'
+
+/** Failure history: what went wrong, what would have been right. */
+export interface CaseLesson {
+  readonly wrong?: string
+  readonly right?: string
+}
+
+/** Who accepted the baseline, when (ISO 8601) and why. Written by updates. */
+export interface CaseApproval {
+  readonly reason?: string
+  readonly by?: string
+  readonly at?: string
+}
+
+/** What a case file says; everything but the first four optional. */
+export interface CaseContent {
+  /** Slug, unique in the golden set. */
+  readonly id: string
+  /** Key of the agent in the plugin's `agents`. */
+  readonly agent: string
+  /** Name of the tape file, in the same folder. */
+  readonly tape: string
+  readonly expect: CaseExpectation
+  readonly title?: string
+  /** Vitest tags. */
+  readonly tags?: readonly string[]
+  readonly lesson?: CaseLesson
+  /** What the tape was made with. */
+  readonly pins?: CasePins
+  /** How the trace is compared. */
+  readonly match?: MatchOptions
+  /** Passed to the replay; default: every class is reported. */
+  readonly drift?: CaseDrift | { readonly [Class in CaseDriftClass]?: CaseDrift }
+  /** What may reach the world around the seam, such as `socket 127.0.0.1:5432`. */
+  readonly escapes?: { readonly allow: readonly string[] }
+  /** How far the serve ladder may climb. */
+  readonly serve?: CaseServe
+  /** Milliseconds the replay may take. */
+  readonly timeout?: number
+  /** The expected trace as it is written; `undefined` asserts nothing, an empty list asserts that no tool is called. */
+  readonly baseline?: readonly Json[]
+  /** Temporal rules as they are written; nobody has checked their syntax yet, see {@link hasUncheckedRules}. */
+  readonly rules?: readonly string[]
+  /** Structural match on the return value; `undefined` asserts nothing, `null` asserts null. */
+  readonly outcome?: Json
+  readonly approved?: CaseApproval
+}
+
+/** A case file read and checked. Frozen, and maps have no prototype: names in them come from the file. */
+export interface Case extends CaseContent {
+  /** The file it came from, or a label. */
+  readonly file: string
+  /** The baseline taken apart; absent when the case has none. */
+  readonly expected?: ExpectedTrace
+  readonly lines: CaseLines
+}
+
+/** 1-based lines of the file, for the place an error points at. */
+export interface CaseLines {
+  readonly case: number
+  readonly agent: number
+  readonly tape: number
+  readonly expect: number
+  readonly title?: number
+  readonly tags?: number
+  readonly lesson?: number
+  readonly pins?: number
+  readonly match?: number
+  readonly drift?: number
+  readonly escapes?: number
+  readonly serve?: number
+  readonly timeout?: number
+  readonly baseline?: number
+  /** One per item of the baseline. */
+  readonly baselineItems: readonly number[]
+  readonly rules?: number
+  /** One per rule. */
+  readonly ruleItems: readonly number[]
+  readonly outcome?: number
+  readonly approved?: number
+}

@@ -1,0 +1,71 @@
+import type { CasePins } from '../provenance/index.ts'
+import type { Json } from '../tape/types.ts'
+import { matchOutcome, mergeBaseline, type Trace } from '../trace/index.ts'
+import { parseCase } from './parse.ts'
+import { isList, isMap } from './same.ts'
+import { replaceField, rewriteDocument, spliceField } from './splice.ts'
+import type { Case, CaseApproval, CaseExpectation } from './types.ts'
+import { fieldsOf, says, unwritable } from './write.ts'
+import { parseYaml } from './yaml.ts'
+
+/** What an update may rewrite; what is left out stays. */
+export interface CaseChanges {
+  /** The trace of the accepted run; hand-written items that match it stay as they are. */
+  readonly baseline?: Trace
+  /** What the accepted run returned; of an outcome that is already asserted only the parts that differ are rewritten. */
+  readonly outcome?: Json
+  readonly pins?: CasePins
+  readonly approved?: CaseApproval
+  readonly expect?: CaseExpectation
+}
+
+/**
+ * Rewrites the fields of a case file that changed, and nothing else: every other character stays, comments included.
+ *
+ * Returns the same text when nothing changes, and so does a second update with the same changes. What is returned was
+ * read back and says what was asked for.
+ *
+ * @param file - names the case in errors
+ * @throws what {@link parseCase} throws, for the text as it is and for what would become of it
+ */
+export function updateCase(text: string, changes: CaseChanges, file = 'case'): string {
+  let result = text
+  for (const [name, value] of newFields(parseCase(text, file), changes)) result = updateField(result, name, value, file)
+  return result
+}
+
+function newFields({ match, baseline, outcome }: Case, changes: CaseChanges): ReadonlyMap<string, Json> {
+  const fields = new Map<string, Json>()
+  const set = (name: string, value: unknown) => {
+    if (value !== undefined) fields.set(name, value as Json)
+  }
+  set('expect', changes.expect)
+  set('pins', changes.pins)
+  if (changes.baseline !== undefined) set('baseline', mergeBaseline(baseline ?? [], changes.baseline, match))
+  if (changes.outcome !== undefined)
+    set('outcome', outcome === undefined ? changes.outcome : mergeOutcome(outcome, changes.outcome))
+  set('approved', changes.approved)
+  return fields
+}
+
+/** What is asserted of an outcome stays in its extent: `*` and keys nobody asked for are not filled in. */
+function mergeOutcome(expected: Json, actual: Json): Json {
+  if (matchOutcome(expected, actual).equal) return expected
+  if (isList(expected) && isList(actual) && expected.length === actual.length) {
+    return expected.map((item, index) => mergeOutcome(item, actual[index] ?? null))
+  }
+  if (!isMap(expected) || !isMap(actual)) return actual
+  const kept = Object.keys(expected).filter((key) => Object.hasOwn(actual, key))
+  return Object.fromEntries(kept.map((key) => [key, mergeOutcome(expected[key] ?? null, actual[key] ?? null)]))
+}
+
+/** The smallest edit first; each is read back, so that a layout nobody thought of costs comments, never truth. */
+function updateField(text: string, name: string, value: Json, file: string): string {
+  const wanted = new Map([...fieldsOf(parseCase(text, file)), [name, value]])
+  for (const edit of [spliceField, replaceField, rewriteDocument]) {
+    const document = parseYaml(text, [])
+    const result = document === undefined ? undefined : edit(text, document, name, value)
+    if (result !== undefined && says(result, wanted, file)) return result
+  }
+  throw unwritable(name, file)
+}

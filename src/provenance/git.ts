@@ -1,0 +1,92 @@
+import { HarvestError } from '../errors/index.ts'
+
+/** What git says about a folder. */
+export interface GitState {
+  /** Full hash of HEAD; absent in a repository without commits. */
+  readonly commit?: string
+  /** Whether a tracked file other than a tape or a case differs from that commit. */
+  readonly dirty: boolean
+}
+
+/**
+ * Asks git which commit a folder is at.
+ *
+ * Untracked files do not make it dirty (as in `git describe --dirty`), nor do tapes and cases: accepting a new
+ * baseline changes what is asserted, not the code that ran. Loads `simple-git` when called, never before.
+ *
+ * @returns `undefined` outside a repository, and where git is not installed
+ * @throws HARVEST_GIT_UNREADABLE when there is a repository and git refuses to read it
+ */
+export async function gitState(cwd: string): Promise<GitState | undefined> {
+  const { simpleGit } = await import('simple-git')
+  try {
+    const git = simpleGit({
+      baseDir: cwd,
+      config: ['core.fsmonitor=false', 'core.hooksPath=/dev/null'],
+      // Both settings switch programs of the repository off, to constants; the guard cannot tell that from switching them on.
+      unsafe: { allowUnsafeFsMonitor: true, allowUnsafeHooksPath: true },
+      allowEnvironment: ['GIT_OPTIONAL_LOCKS'],
+      timeout: { block: 10_000 },
+    })
+    return readStatus(await git.env(quietEnvironment()).raw(statusArguments))
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error)
+    if (said.includes('not a git repository') || said.includes('ENOENT')) return undefined
+    throw unreadable(cwd, said, error)
+  }
+}
+
+/** Fixed: nothing a tape or a case says is ever an argument of git. */
+const statusArguments = [
+  'status',
+  '--porcelain=v2',
+  '--branch',
+  '-z',
+  '--untracked-files=no',
+  '--',
+  ':(top)',
+  ':(top,exclude,glob)**/*.case.yaml',
+  ':(top,exclude,glob)**/*.tape.jsonl',
+]
+
+/** `--porcelain=v2 --branch -z`: header lines `# branch.oid <hash>` first, then one entry per changed file. */
+function readStatus(status: string): GitState {
+  let commit: string | undefined
+  let dirty = false
+  for (const line of status.split('\0')) {
+    if (line.startsWith('# branch.oid ')) {
+      const oid = line.slice('# branch.oid '.length)
+      if (oid !== '(initial)') commit = oid
+    } else if (line !== '' && !line.startsWith('# ')) {
+      dirty = true
+    }
+  }
+  return commit === undefined ? { dirty } : { commit, dirty }
+}
+
+/**
+ * Only what git needs to start and to find its user's settings. Inside a git hook GIT_DIR and GIT_INDEX_FILE point
+ * at the repository of the hook, which need not be the one `cwd` is in.
+ */
+function quietEnvironment(): Record<string, string> {
+  const kept = ['PATH', 'Path', 'HOME', 'XDG_CONFIG_HOME', 'USERPROFILE', 'SystemRoot', 'SYSTEMROOT', 'TMPDIR', 'TEMP']
+  const env: Record<string, string> = { GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' }
+  for (const name of kept) {
+    const value = process.env[name]
+    if (value !== undefined) env[name] = value
+  }
+  return env
+}
+
+function unreadable(cwd: string, said: string, cause: unknown): HarvestError {
+  return new HarvestError(
+    'HARVEST_GIT_UNREADABLE',
+    {
+      what: 'git could not say which commit this folder is at',
+      where: { folder: cwd, git: said.trim() },
+      why: 'In containers git often refuses a work tree that belongs to another user.',
+      fix: [`to see it by hand: git -C ${JSON.stringify(cwd)} status`, 'or tell the commit yourself: GIT_SHA=<commit>'],
+    },
+    { cause },
+  )
+}

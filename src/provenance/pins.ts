@@ -1,0 +1,37 @@
+import { modelIds, promptHash, toolsHash } from '../providers/index.ts'
+import type { Tape } from '../tape/types.ts'
+
+/** What a tape was made with, as a case keeps it. Everything optional: a tape from elsewhere may not know. */
+export interface CasePins {
+  /** Git commit the agent ran at. */
+  readonly commit?: string
+  /** Whether its work tree had uncommitted changes. */
+  readonly dirty?: boolean
+  /** Model ids asked for, sorted. */
+  readonly models?: readonly string[]
+  /** Hash of the instructions. */
+  readonly prompt?: string
+  /** Hash of the tool schemas. */
+  readonly tools?: string
+  /** Node version, such as `24.21.0`. */
+  readonly node?: string
+  /** `vitest-harvest/<version>` that wrote the tape. */
+  readonly recorder?: string
+}
+
+/** Reads the pins of a tape: the recorded facts, and what its model requests say. */
+export function pinsOf(tape: Tape): CasePins {
+  const { pins, recorder } = tape.header
+  const models = modelIds(tape.events)
+  const prompt = promptHash(tape.events)
+  const tools = toolsHash(tape.events)
+  return {
+    ...(pins.commit === undefined ? {} : { commit: pins.commit }),
+    ...(pins.dirty === undefined ? {} : { dirty: pins.dirty }),
+    ...(models.length === 0 ? {} : { models: [...models].sort() }),
+    ...(prompt === undefined ? {} : { prompt }),
+    ...(tools === undefined ? {} : { tools }),
+    node: pins.node,
+    recorder,
+  }
+}

@@ -1,0 +1,110 @@
+import { execFileSync } from 'node:child_process'
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { loadCase, requireTapeFile } from '../../src/cases/index.ts'
+import { errorOf, full, messageOf } from './samples.ts'
+
+let root: string
+let file: string
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'harvest-case-')))
+  file = join(root, 'refund-100x.case.yaml')
+})
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+const shown = (message: string) => message.replaceAll(root, '<root>')
+
+test('a case file is read from disk', () => {
+  writeFileSync(file, full)
+  expect(loadCase(file)).toMatchObject({ id: 'refund-100x', file })
+})
+
+test('a symbolic link is never followed', () => {
+  writeFileSync(join(root, 'elsewhere.yaml'), full)
+  symlinkSync(join(root, 'elsewhere.yaml'), file)
+  expect(shown(messageOf(() => loadCase(file)))).toMatchInlineSnapshot(`
+    "The case file is a symbolic link
+
+      case  <root>/refund-100x.case.yaml
+
+    What a link leads to is not what was reviewed.
+    → put the case file itself into the folder
+    (HARVEST_CASE_LINK)"
+  `)
+})
+
+test('a link that leads nowhere is a link, not a missing file', () => {
+  symlinkSync(join(root, 'nowhere'), file)
+  expect(errorOf(() => loadCase(file)).code).toBe('HARVEST_CASE_LINK')
+})
+
+test('a missing file, a folder and bytes that are no text are three different errors', () => {
+  expect(shown(messageOf(() => loadCase(file)))).toMatchInlineSnapshot(`
+    "There is no such case file
+
+      case  <root>/refund-100x.case.yaml
+
+    → to see which there are: npx harvest list
+    (HARVEST_CASE_MISSING)"
+  `)
+  mkdirSync(file)
+  expect(errorOf(() => loadCase(file)).code).toBe('HARVEST_CASE_NOT_A_FILE')
+  rmSync(file, { recursive: true })
+  writeFileSync(file, Buffer.from([0x63, 0xff, 0xfe]))
+  expect(errorOf(() => loadCase(file)).code).toBe('HARVEST_CASE_ENCODING')
+})
+
+test.skipIf(process.platform === 'win32')('a named pipe nobody writes to is refused, not waited for', () => {
+  execFileSync('mkfifo', [file])
+  expect(errorOf(() => loadCase(file)).code).toBe('HARVEST_CASE_NOT_A_FILE')
+})
+
+test('a file above the limit is refused by its size, before it is read', () => {
+  writeFileSync(file, '')
+  truncateSync(file, 3 * 1024 ** 3)
+  expect(errorOf(() => loadCase(file)).code).toBe('HARVEST_CASE_TOO_LARGE')
+})
+
+test('the tape of a case is the file beside it', () => {
+  writeFileSync(file, full)
+  writeFileSync(join(root, 'refund-100x.tape.jsonl'), '')
+  expect(requireTapeFile(loadCase(file))).toBe(join(root, 'refund-100x.tape.jsonl'))
+})
+
+test('a missing tape is told with the line that names it', () => {
+  writeFileSync(file, full)
+  const found = loadCase(file)
+  expect(shown(messageOf(() => requireTapeFile(found)))).toMatchInlineSnapshot(`
+    "The tape of the case refund-100x is not there
+
+      case  <root>/refund-100x.case.yaml:4:1
+      tape  <root>/refund-100x.tape.jsonl
+
+    A case and its tape lie in one folder and are committed together.
+    → if it was forgotten: git add the tape where it was promoted
+    → if the tape was renamed: write its new name into the case
+    (HARVEST_CASE_TAPE_MISSING)"
+  `)
+})
+
+test('a tape that is a link is refused, a hard link is a file like any other', () => {
+  writeFileSync(file, full)
+  writeFileSync(join(root, 'real.tape.jsonl'), '')
+  const found = loadCase(file)
+  symlinkSync(join(root, 'real.tape.jsonl'), join(root, 'refund-100x.tape.jsonl'))
+  expect(errorOf(() => requireTapeFile(found)).code).toBe('HARVEST_CASE_TAPE_LINK')
+  rmSync(join(root, 'refund-100x.tape.jsonl'))
+  linkSync(join(root, 'real.tape.jsonl'), join(root, 'refund-100x.tape.jsonl'))
+  expect(requireTapeFile(found)).toBe(join(root, 'refund-100x.tape.jsonl'))
+})

@@ -1,0 +1,156 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { HarvestError } from '../../src/errors/index.ts'
+import {
+  type CasePins,
+  changedPins,
+  describeChanges,
+  type LivePins,
+  refuseCrossVersion,
+} from '../../src/provenance/index.ts'
+
+const commit = '4f2a9c1d5e6b7a8f90c1d2e3f4a5b6c7d8e9f0a1'
+const other = '9ab0c3d15e6b7a8f90c1d2e3f4a5b6c7d8e9f0a1'
+const pins: CasePins = {
+  commit,
+  dirty: false,
+  models: ['claude-x', 'gpt-y'],
+  prompt: 'sha256-hBqJg3Zr0d0W',
+  tools: 'sha256-Qm8sTn1x',
+  node: '24.21.0',
+  recorder: 'vitest-harvest/0.1.0',
+}
+const same: LivePins = { ...pins }
+
+function refusal(recorded: CasePins, live: LivePins): string {
+  try {
+    refuseCrossVersion(recorded, live, { crossVersion: false })
+  } catch (error) {
+    expect(HarvestError.is(error, 'HARVEST_CROSS_VERSION')).toBe(true)
+    return (error as Error).message
+  }
+  return 'not refused'
+}
+
+test('each pin that changed is one line', () => {
+  const live = {
+    commit: other,
+    dirty: true,
+    models: ['gpt-y', 'claude-z'],
+    prompt: 'sha256-other',
+    tools: 'sha256-new',
+    node: '22.15.0',
+  }
+  expect(describeChanges(changedPins(pins, live))).toMatchInlineSnapshot(`
+    "commit     4f2a9c1d5e → 9ab0c3d15e
+    work tree  clean → uncommitted changes
+    models     claude-x, gpt-y → claude-z, gpt-y
+    prompt     sha256-hBqJg3Zr0d0W → sha256-other
+    tools      sha256-Qm8sTn1x → sha256-new
+    node       24.21.0 → 22.15.0"
+  `)
+})
+
+test('nothing changed is no line', () => {
+  expect(changedPins(pins, same)).toEqual([])
+  expect(describeChanges([])).toBe('')
+})
+
+test('models are a set: their order means nothing', () => {
+  expect(changedPins(pins, { commit, models: ['gpt-y', 'claude-x'] })).toEqual([])
+})
+
+test('a pin nobody looked at is not compared', () => {
+  expect(changedPins(pins, { commit })).toEqual([])
+})
+
+test('a shortened hash names the commit it begins', () => {
+  expect(changedPins({ commit: commit.slice(0, 7) }, { commit })).toEqual([])
+  expect(changedPins({ commit: other.slice(0, 7) }, { commit })).toHaveLength(1)
+})
+
+test('a commit that is no hash equals only itself: a prefix of a word proves nothing', () => {
+  expect(changedPins({ commit: 'v1' }, { commit: 'v1' })).toEqual([])
+  expect(changedPins({ commit: 'v1' }, { commit: 'v10' })).toHaveLength(1)
+  expect(changedPins({ commit: '' }, { commit })).toHaveLength(1)
+})
+
+test('pins of an untrusted tape cannot act on the terminal', () => {
+  const text = describeChanges(changedPins({ commit: '\u001b[2J', models: ['a\nb'] }, { commit, models: [] }))
+  expect(text).not.toContain('\u001b')
+  expect(text.split('\n')).toHaveLength(2)
+})
+
+describe('code of another version does not continue a tape', () => {
+  test('at another commit', () => {
+    expect(refusal(pins, { ...same, commit: other })).toMatchInlineSnapshot(`
+      "The code here is not known to be the code that made this tape
+
+        commit     4f2a9c1d5e → 9ab0c3d15e
+
+      What a continued run shows could come from the changed code and not from what you changed in the tape.
+      → to run the recorded code: git checkout 4f2a9c1d5e6b7a8f90c1d2e3f4a5b6c7d8e9f0a1
+      → to go on all the same, with both versions kept in the result: --cross-version
+      (HARVEST_CROSS_VERSION)"
+    `)
+  })
+
+  test('at a commit nobody knows', () => {
+    expect(
+      refusal({ ...pins, commit: undefined } as unknown as CasePins, { ...same, commit: undefined }),
+    ).toMatchInlineSnapshot(`
+      "The code here is not known to be the code that made this tape
+
+        commit     unknown → unknown
+
+      An unknown commit counts as another commit: what a continued run shows could come from changed code.
+      → to know next time: record with createRecorder({ commit: process.env.GIT_SHA })
+      → to go on all the same, with both versions kept in the result: --cross-version
+      (HARVEST_CROSS_VERSION)"
+    `)
+    expect(refusal(pins, { ...same, commit: undefined })).toContain('4f2a9c1d5e → unknown')
+    expect(refusal({ node: '24.21.0' }, { commit })).toContain('unknown → 4f2a9c1d5e')
+  })
+
+  test('with another model', () => {
+    expect(refusal(pins, { ...same, models: ['gpt-y'] })).toContain('models     claude-x, gpt-y → gpt-y')
+    expect(refusal({ commit }, { commit, models: ['gpt-y'] })).toContain('models     unknown → gpt-y')
+  })
+
+  test('with uncommitted changes on either side, even on both', () => {
+    expect(refusal(pins, { ...same, dirty: true })).toContain('work tree  clean → uncommitted changes')
+    expect(refusal({ ...pins, dirty: true }, same)).toContain('work tree  uncommitted changes → clean')
+    expect(refusal({ ...pins, dirty: true }, { ...same, dirty: true })).not.toBe('not refused')
+  })
+
+  test('but another Node version alone is no other code', () => {
+    expect(refusal(pins, { ...same, node: '22.15.0' })).toBe('not refused')
+  })
+
+  test('unless it is asked for', () => {
+    expect(() => refuseCrossVersion(pins, { ...same, commit: other }, { crossVersion: true })).not.toThrow()
+  })
+
+  test('equal pins go on', () => {
+    expect(refusal(pins, same)).toBe('not refused')
+  })
+
+  test('for every two sets of pins, what is not refused is the same known commit', () => {
+    const hash = fc.constantFrom(undefined, commit, commit.slice(0, 8), other)
+    const flag = fc.constantFrom(undefined, true, false)
+    const models = fc.constantFrom(undefined, [], ['a'], ['a', 'b'])
+    const some = fc.record({ commit: hash, dirty: flag, models }) as fc.Arbitrary<CasePins & LivePins>
+    fc.assert(
+      fc.property(some, some, (recorded, live) => {
+        const equal =
+          recorded.commit !== undefined &&
+          live.commit !== undefined &&
+          (recorded.commit.startsWith(live.commit) || live.commit.startsWith(recorded.commit)) &&
+          recorded.dirty !== true &&
+          live.dirty !== true &&
+          (live.models === undefined || (recorded.models ?? []).join() === live.models.join())
+        expect(refusal(recorded, live) === 'not refused').toBe(equal)
+      }),
+    )
+  })
+})

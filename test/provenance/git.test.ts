@@ -1,0 +1,129 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { HarvestError } from '../../src/errors/index.ts'
+import { gitState } from '../../src/provenance/index.ts'
+
+let root: string
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'harvest-git-')))
+})
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+function git(...args: string[]): string {
+  const identity = ['-c', 'user.name=Test', '-c', 'user.email=test@example.com', '-c', 'commit.gpgsign=false']
+  return execFileSync('git', ['-C', root, ...identity, ...args], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  }).trim()
+}
+
+function commitFile(name: string, text: string): string {
+  writeFileSync(join(root, name), text)
+  git('add', name)
+  git('commit', '-q', '-m', 'Add a file')
+  return git('rev-parse', 'HEAD')
+}
+
+test('a clean work tree is its commit', async () => {
+  git('init', '-q')
+  const commit = commitFile('agent.ts', 'export {}\n')
+  expect(await gitState(root)).toEqual({ commit, dirty: false })
+  mkdirSync(join(root, 'deep/er'), { recursive: true })
+  expect(await gitState(join(root, 'deep/er')), 'from a folder below').toEqual({ commit, dirty: false })
+})
+
+test('a changed tracked file makes it dirty, wherever one asks from', async () => {
+  git('init', '-q')
+  const commit = commitFile('agent.ts', 'export {}\n')
+  mkdirSync(join(root, 'deep'))
+  writeFileSync(join(root, 'agent.ts'), 'export const changed = 1\n')
+  expect(await gitState(join(root, 'deep'))).toEqual({ commit, dirty: true })
+})
+
+test('untracked files, changed tapes and changed cases leave it clean: none of them is code that ran', async () => {
+  git('init', '-q')
+  mkdirSync(join(root, 'recordings'))
+  commitFile('recordings/a.case.yaml', 'case: a\n')
+  const commit = commitFile('recordings/a.tape.jsonl', '{}\n')
+  writeFileSync(join(root, 'recordings/a.case.yaml'), 'case: b\n')
+  writeFileSync(join(root, 'recordings/a.tape.jsonl'), '[]\n')
+  writeFileSync(join(root, 'notes.txt'), 'not added\n')
+  expect(await gitState(root)).toEqual({ commit, dirty: false })
+})
+
+test('a repository without commits has no commit', async () => {
+  git('init', '-q')
+  expect(await gitState(root)).toEqual({ dirty: false })
+  writeFileSync(join(root, 'agent.ts'), 'export {}\n')
+  git('add', 'agent.ts')
+  expect(await gitState(root)).toEqual({ dirty: true })
+})
+
+test('outside a repository nothing is said', async () => {
+  expect(await gitState(root)).toBeUndefined()
+})
+
+test('a branch named like an option is read as a name', async () => {
+  git('init', '-q')
+  const commit = commitFile('agent.ts', 'export {}\n')
+  git('update-ref', 'refs/heads/--output=stolen', 'HEAD')
+  git('symbolic-ref', 'HEAD', 'refs/heads/--output=stolen')
+  expect(await gitState(root)).toEqual({ commit, dirty: false })
+})
+
+test('asking git runs no program the repository configures', async () => {
+  git('init', '-q')
+  const commit = commitFile('agent.ts', 'export {}\n')
+  const proof = join(root, 'it-ran')
+  const hook = join(root, 'fsmonitor.sh')
+  writeFileSync(hook, `#!/bin/sh\ntouch ${proof}\n`, { mode: 0o755 })
+  git('config', 'core.fsmonitor', hook)
+  expect(await gitState(root)).toEqual({ commit, dirty: false })
+  expect(() => realpathSync(proof)).toThrow('ENOENT')
+  git('status')
+  expect(realpathSync(proof), 'git by itself does run it, so the setting above is what held it back').toBe(proof)
+})
+
+test('asking git writes nothing, not even its index', async () => {
+  git('init', '-q')
+  commitFile('agent.ts', 'export {}\n')
+  utimesSync(join(root, 'agent.ts'), 1, 1)
+  const index = readFileSync(join(root, '.git/index'))
+  expect(await gitState(root)).toMatchObject({ dirty: false })
+  expect(readFileSync(join(root, '.git/index')).equals(index)).toBe(true)
+  git('status')
+  expect(readFileSync(join(root, '.git/index')).equals(index), 'git by itself does').toBe(false)
+})
+
+test('the git of a hook is not the git of the folder asked about', async () => {
+  git('init', '-q')
+  const commit = commitFile('agent.ts', 'export {}\n')
+  process.env['GIT_DIR'] = join(root, 'elsewhere')
+  try {
+    expect(await gitState(root)).toEqual({ commit, dirty: false })
+  } finally {
+    delete process.env['GIT_DIR']
+  }
+})
+
+test('a repository git cannot read is an error that shows what git said', async () => {
+  git('init', '-q')
+  commitFile('agent.ts', 'export {}\n')
+  writeFileSync(join(root, '.git/config'), '[core\n')
+  const error = await gitState(root).catch((caught: unknown) => caught)
+  expect(HarvestError.is(error, 'HARVEST_GIT_UNREADABLE')).toBe(true)
+  expect((error as Error).message.replaceAll(root, '<root>')).toMatchInlineSnapshot(`
+    "git could not say which commit this folder is at
+
+      folder  <root>
+      git     fatal: bad config line 1 in file .git/config
+
+    In containers git often refuses a work tree that belongs to another user.
+    → to see it by hand: git -C "<root>" status
+    → or tell the commit yourself: GIT_SHA=<commit>
+    (HARVEST_GIT_UNREADABLE)"
+  `)
+})
