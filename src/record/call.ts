@@ -1,8 +1,11 @@
 import { userSite } from '../seam/caller.ts'
+import type { Observer } from '../seam/observe/observer.ts'
 import { argumentsOf, isAsyncIterable, isThenable } from '../seam/shape.ts'
 import { type SeamCall, seamState } from '../seam/source.ts'
 import type { CallEvent, Json } from '../tape/index.ts'
-import { observerOf, type RecordedRun } from './run.ts'
+import { observe } from './answer.ts'
+import { observerOf } from './observer.ts'
+import type { RecordedRun } from './run.ts'
 
 /** Runs a wrapped function and records what it was asked and what it answered. */
 export function recordCall(run: RecordedRun, call: SeamCall, fn: () => unknown, where: { readonly in?: number }): unknown {
@@ -13,49 +16,71 @@ export function recordCall(run: RecordedRun, call: SeamCall, fn: () => unknown, 
     args = run.encode(argumentsOf(call.args))
   })
   const issued = { kind: call.kind, n, at, ...where, ...(site ? { site } : {}), name: call.name, args }
-  const finish = (rest: Partial<CallEvent>): void => {
-    if (!run.over) run.attempt(() => run.append({ ...issued, ...rest }))
-  }
+  run.called(issued)
+  const settle = (rest: () => Partial<CallEvent>): void => run.answered(issued, () => ({ settled: run.moment(), ...rest() }))
   const inside = observerOf(run, n)
   let answer: unknown
   try {
     answer = seamState().runs.run(inside, fn)
   } catch (error) {
-    finish({ sync: true, settled: run.moment(), error: run.encode(error) })
+    settle(() => ({ sync: true, error: run.encode(error) }))
     throw error
   }
   if (isThenable(answer)) {
-    return answer.then(
-      (value) => {
-        finish({ settled: run.moment(), result: run.encode(value) })
-        return value
-      },
-      (error: unknown) => {
-        finish({ settled: run.moment(), error: run.encode(error) })
-        throw error
-      },
+    return observe(
+      answer,
+      (value) => settle(() => ({ result: run.encode(value) })),
+      (error) => settle(() => ({ error: run.encode(error) })),
     )
   }
-  if (isAsyncIterable(answer)) return recordIterable(run, answer, finish)
-  finish({ sync: true, settled: run.moment(), result: run.encode(answer) })
+  if (isAsyncIterable(answer)) return recordIterable(answer, (source) => hear(run, inside, source, settle))
+  settle(() => ({ sync: true, result: run.encode(answer) }))
   return answer
 }
 
-async function* recordIterable(
-  run: RecordedRun,
-  source: AsyncIterable<unknown>,
-  finish: (rest: Partial<CallEvent>) => void,
-): AsyncGenerator<unknown> {
+type Settle = (rest: () => Partial<CallEvent>) => void
+
+/** The same iterable, heard while the agent reads it. A stream keeps its other methods; what those read is not heard. */
+function recordIterable(answer: AsyncIterable<unknown>, listen: (source: AsyncIterator<unknown>) => AsyncIterator<unknown>): unknown {
+  if (Object.prototype.toString.call(answer) === '[object AsyncGenerator]') return listen(answer[Symbol.asyncIterator]())
+  const iterate = answer[Symbol.asyncIterator]
+  let isHeard = false
+  function heard(...args: []): AsyncIterator<unknown> {
+    const source = Reflect.apply(iterate, answer, args)
+    if (isHeard) return source
+    isHeard = true
+    return listen(source)
+  }
+  // Of a frozen stream nothing is heard: on the tape its call was never answered.
+  Reflect.defineProperty(answer, Symbol.asyncIterator, { value: heard, configurable: true, writable: true })
+  return answer
+}
+
+async function* hear(run: RecordedRun, inside: Observer, source: AsyncIterator<unknown>, settle: Settle): AsyncGenerator<unknown> {
   const yields: (readonly [number, number, Json])[] = []
+  let isDone = false
   try {
-    for await (const value of source) {
-      const [n, at] = run.moment()
-      yields.push([n, at, run.encode(value)])
-      yield value
+    for (;;) {
+      const next = await seamState().runs.run(inside, () => source.next())
+      if (next.done) break
+      run.attempt(() => {
+        const [n, at] = run.moment()
+        yields.push([n, at, run.encode(next.value)])
+      })
+      yield next.value
     }
-    finish({ yields, settled: run.moment() })
+    isDone = true
+    settle(() => ({ yields }))
+    return undefined
   } catch (error) {
-    finish({ yields, settled: run.moment(), error: run.encode(error) })
+    isDone = true
+    settle(() => ({ yields, error: run.encode(error) }))
     throw error
+  } finally {
+    if (!isDone) {
+      // The agent stopped reading.
+      settle(() => ({ yields }))
+      await source.return?.()
+    }
   }
 }

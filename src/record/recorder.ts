@@ -7,12 +7,13 @@ import { observeChildren } from '../seam/observe/child.ts'
 import { observeHttp } from '../seam/observe/http.ts'
 import { observeHttp2 } from '../seam/observe/http2.ts'
 import { observeInventory } from '../seam/observe/inventory.ts'
-import { observed } from '../seam/observe/observer.ts'
+import { observed, type Observer } from '../seam/observe/observer.ts'
 import { observeUndici } from '../seam/observe/undici.ts'
 import { patchRandom } from '../seam/random.ts'
 import { isThenable } from '../seam/shape.ts'
 import { currentRun, seamState } from '../seam/source.ts'
-import { RecordedRun } from './run.ts'
+import { observe } from './answer.ts'
+import { type LiveOutcome, RecordedRun, recordingFailed } from './run.ts'
 
 export interface RecorderOptions {
   /** Folder for the tapes; made when missing. Default `recordings/inbox`. */
@@ -57,22 +58,46 @@ export interface Recorder {
  * Makes a recorder and starts listening. Nothing of the HTTP clients is replaced: requests are heard on Node's
  * diagnostics channels, whatever was imported before.
  *
- * @throws HarvestError `HARVEST_RECORDER_OPTION` for an option this version does not know
+ * @throws HarvestError `HARVEST_RECORDER_OPTION` for an option this version does not know, `HARVEST_PRIVACY_OPTION`
+ * for a redaction rule that cannot work
  */
 export function createRecorder(options: RecorderOptions = {}): Recorder {
   checkOptions(options)
+  // Bad rules are refused here, at start-up, not in the middle of a run.
+  createRedactor(options.redact)
   listen()
   const dir = options.dir ?? join('recordings', 'inbox')
   const warn = warner(options.onWarning)
   let lastTape: string | undefined
 
   function run<T>(about: RunOptions, fn: () => T): T {
-    if (currentRun()) return fn()
+    if (isInsideRun()) return fn()
+    const recorded = begin(about)
+    if (!recorded) return fn()
+    const closed = (): void => {
+      if (!recorded.hasTape) return
+      lastTape = recorded.path
+      recorded.attempt(() => options.onTape?.(recorded.path))
+    }
+    return settle(seamState().runs.run(recorded.root, attempt, fn), recorded, closed)
+  }
+
+  /** Whatever goes wrong here must not reach the application: the run is then not recorded. */
+  function begin(about: RunOptions): RecordedRun | undefined {
     const id = about.id ?? newId()
-    const recorded = new RecordedRun({
+    try {
+      return open(id, about)
+    } catch (error) {
+      warn(recordingFailed({ run: String(id) }, error))
+      return undefined
+    }
+  }
+
+  function open(id: string, about: RunOptions): RecordedRun {
+    return new RecordedRun({
       id,
       agent: about.agent,
-      path: join(dir, `${id}.tape.jsonl`),
+      path: join(dir, `${fileNameOf(id)}.tape.jsonl`),
       pins: {
         node: process.versions.node,
         ...(options.commit === undefined ? {} : { commit: options.commit }),
@@ -83,11 +108,6 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
       warn,
       ...('input' in about ? { input: about.input } : {}),
     })
-    const closed = (): void => {
-      lastTape = recorded.path
-      options.onTape?.(recorded.path)
-    }
-    return settle(seamState().runs.run(recorded.root, attempt, fn), recorded, closed)
   }
 
   return {
@@ -119,23 +139,30 @@ function settle<T>(result: Attempt<T>, run: RecordedRun, closed: () => void): T 
     throw result.error
   }
   const { value } = result
-  if (!isThenable(value)) {
-    run.close({ status: 'returned', value })
+  const end = (outcome: LiveOutcome): void => {
+    run.close(outcome)
     closed()
-    return value
   }
-  return value.then(
-    (answer) => {
-      run.close({ status: 'returned', value: answer })
-      closed()
-      return answer
-    },
-    (error: unknown) => {
-      run.close({ status: 'threw', error })
-      closed()
-      throw error
-    },
-  ) as T
+  if (isThenable(value)) {
+    return observe(
+      value,
+      (answer) => end({ status: 'returned', value: answer }),
+      (error) => end({ status: 'threw', error }),
+    ) as T
+  }
+  end({ status: 'returned', value })
+  return value
+}
+
+/** A run that was answered records nothing more: what begins in its context, such as the next request of a server, is a run of its own. */
+function isInsideRun(): boolean {
+  const run = currentRun()
+  return run !== undefined && !(run.mode === 'record' && (run as Observer).over)
+}
+
+/** An id may be anything the application calls its runs; a file name may not. */
+function fileNameOf(id: string): string {
+  return id.replaceAll(/[^\w.-]/g, '-').replace(/^\.+/, '').slice(0, 200) || newId()
 }
 
 /** Subscribes and patches, once per process whoever asks. */
@@ -161,10 +188,11 @@ function checkOptions(options: RecorderOptions): void {
   })
 }
 
+/** Tells about the first failure; a callback that fails itself is ignored, for the agent must go on. */
 export function warner(onWarning: RecorderOptions['onWarning']): (error: HarvestError) => void {
-  if (onWarning) return onWarning
   let said = false
   return (error) => {
+    if (onWarning) return quietly(() => onWarning(error))
     if (said) return
     said = true
     process.stderr.write(`vitest-harvest: ${error.message.replaceAll('\n', '\n  ')}\n`)
@@ -172,6 +200,14 @@ export function warner(onWarning: RecorderOptions['onWarning']): (error: Harvest
 }
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+
+function quietly(work: () => void): void {
+  try {
+    work()
+  } catch {
+    // The callback that was to hear of the failure failed: there is nobody left to tell.
+  }
+}
 
 /** 10 characters of time, 16 of chance: sorts by time, safe as a file name. */
 export function newId(): string {

@@ -1,9 +1,10 @@
 import { HarvestError } from '../errors/index.ts'
 import type { Redactor } from '../privacy/index.ts'
-import { callerPackage } from '../seam/caller.ts'
-import type { ExchangeObserver, ExchangeStart, Observer } from '../seam/observe/observer.ts'
-import type { Caller, SeamCall, SeamDrawKind } from '../seam/source.ts'
+import type { Observer } from '../seam/observe/observer.ts'
+import type { SeamDrawKind } from '../seam/source.ts'
+import { urlOfCommand } from '../seam/stdio.ts'
 import {
+  type CallEvent,
   createTapeWriter,
   currentFlags,
   type Draw,
@@ -17,8 +18,8 @@ import {
   type TapeWriter,
 } from '../tape/index.ts'
 import { version } from '../version.ts'
-import { recordCall } from './call.ts'
-import { ExchangeDraft } from './exchange.ts'
+import type { ExchangeDraft } from './exchange.ts'
+import { observerOf } from './observer.ts'
 
 export interface RecordedRunOptions {
   readonly id: string
@@ -52,7 +53,10 @@ export class RecordedRun {
   readonly #warn: (error: HarvestError) => void
   readonly #startedAt = uptime()
   readonly #open = new Set<ExchangeDraft>()
+  readonly #calls = new Set<CallEvent>()
   readonly #unrecorded = new Set<string>()
+  /** Children that have not said a word of JSON-RPC, by URL. */
+  readonly #mute = new Map<string, string>()
   #writer: TapeWriter | undefined
   #draws: Draw[] = []
   #n = 0
@@ -83,6 +87,11 @@ export class RecordedRun {
         },
       })
     })
+  }
+
+  /** Whether there is a file: not when its folder cannot be written. */
+  get hasTape(): boolean {
+    return this.#writer !== undefined
   }
 
   get over(): boolean {
@@ -136,6 +145,24 @@ export class RecordedRun {
     this.attempt(() => this.append(draft.event()))
   }
 
+  spawned(command: readonly string[]): void {
+    this.#mute.set(urlOfCommand(command), this.redactor.text(command.join(' ')))
+  }
+
+  spokeTo(url: string): void {
+    this.#mute.delete(url)
+  }
+
+  called(event: CallEvent): void {
+    this.#calls.add(event)
+  }
+
+  /** Completes a call, once, and writes it. */
+  answered(event: CallEvent, rest: () => Partial<CallEvent>): void {
+    if (this.#over || !this.#calls.delete(event)) return
+    this.attempt(() => this.append({ ...event, ...rest() }))
+  }
+
   unrecorded(what: string): void {
     if (!this.#over) this.#unrecorded.add(what)
   }
@@ -146,19 +173,8 @@ export class RecordedRun {
       work()
     } catch (error) {
       if (this.#incomplete !== undefined) return
-      this.#incomplete = HarvestError.is(error) ? error.facts.what : String(error)
-      this.#warn(
-        new HarvestError(
-          'HARVEST_RECORDING_FAILED',
-          {
-            what: 'A run could not be recorded completely; the agent goes on as if nothing had happened',
-            where: { run: this.id, tape: this.path },
-            why: this.#incomplete,
-            fix: ['check that the folder exists, is writable and has space'],
-          },
-          { cause: error },
-        ),
-      )
+      this.#incomplete = reasonOf(error)
+      this.#warn(recordingFailed({ run: this.id, tape: this.path }, error))
     }
   }
 
@@ -168,8 +184,11 @@ export class RecordedRun {
       this.flushDraws()
       // What is still under way was never answered, as far as this run is concerned.
       for (const draft of this.#open) this.append(draft.event())
+      for (const call of this.#calls) this.append(call)
     })
     this.#open.clear()
+    this.#calls.clear()
+    for (const command of this.#mute.values()) this.#unrecorded.add(`child process ${command}`)
     const [n, at] = this.moment()
     this.#over = true
     this.attempt(() => {
@@ -206,49 +225,21 @@ export class RecordedRun {
   }
 }
 
-/** The run as agents see it from inside the tool call `inside` (or from none). */
-export function observerOf(run: RecordedRun, inside: number | undefined): Observer {
-  const where = inside === undefined ? {} : { in: inside }
-  return {
-    id: run.id,
-    mode: 'record',
-    draw<T>(kind: SeamDrawKind, caller: Caller, real: () => T): T {
-      const drawn = real()
-      if (run.over) return drawn
-      const from = callerPackage(caller)
-      if (from !== 'node') run.drew(kind, from, drawn)
-      return drawn
+export function recordingFailed(where: { readonly run: string; readonly tape?: string }, error: unknown): HarvestError {
+  return new HarvestError(
+    'HARVEST_RECORDING_FAILED',
+    {
+      what: 'A run could not be recorded completely; the agent goes on as if nothing had happened',
+      where,
+      why: reasonOf(error),
+      fix: ['check that the folder exists, is writable and has space'],
     },
-    call(call: SeamCall, fn: () => unknown): unknown {
-      return run.over ? fn() : recordCall(run, call, fn, where)
-    },
-    mark(name, data) {
-      if (run.over) return
-      const [n, at] = run.moment()
-      run.attempt(() => run.append({ kind: 'mark', n, at, ...where, name, ...(data === undefined ? {} : { data: run.encode(data) }) }))
-    },
-    message({ from, to, body }) {
-      if (run.over) return
-      const [n, at] = run.moment()
-      run.attempt(() => run.append({ kind: 'message', n, at, ...where, from, to, body: run.encode(body) }))
-    },
-    exchange(start: ExchangeStart): ExchangeObserver | undefined {
-      if (run.over) {
-        return undefined
-      }
-      return new ExchangeDraft(run, start, where)
-    },
-    spawned(command) {
-      if (run.over) return
-      const [n, at] = run.moment()
-      run.attempt(() => run.append({ kind: 'spawn', n, at, ...where, command: command.map((part) => run.redactor.text(part)) }))
-    },
-    pushed(url, text) {
-      if (run.over) return
-      const [n, at] = run.moment()
-      run.attempt(() => run.append({ kind: 'push', n, at, ...where, url, text: run.redactor.text(text) }))
-    },
-    unrecorded: (what) => run.unrecorded(what),
-  }
+    { cause: error },
+  )
 }
 
+function reasonOf(error: unknown): string {
+  if (!HarvestError.is(error)) return error instanceof Error ? error.message : String(error)
+  const { what, where, why } = error.facts
+  return [what, where?.['error'], why].filter(Boolean).join(': ')
+}

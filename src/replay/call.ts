@@ -1,11 +1,9 @@
-import { canonicalJson } from '../providers/index.ts'
 import { never } from '../seam/intercept/index.ts'
 import { isThenable } from '../seam/shape.ts'
 import { type SeamCall, seamState } from '../seam/source.ts'
 import { type CallEvent, decodeValue, type Json, type Moment } from '../tape/index.ts'
 import { firstDifference } from './difference.ts'
 import * as problem from './problems.ts'
-import { sameProse } from './prose.ts'
 import { type ReplayRun, responderOf } from './run.ts'
 import type { CallState, StepState } from './step.ts'
 
@@ -35,22 +33,18 @@ export function serveCall(run: ReplayRun, call: SeamCall, fn: () => unknown, ins
 }
 
 function findCall(run: ReplayRun, call: SeamCall, args: Json): CallState {
-  const open = run.steps.filter(
-    (step): step is CallState => !step.taken && step.event.kind === call.kind && step.event.name === call.name,
-  )
-  const canonical = canonicalJson(args)
-  const same = call.kind === 'value' ? open[0] : open.find((step) => canonicalJson(step.event.args) === canonical)
+  const same = run.calls.findSame(call, args)
   if (same) {
     run.identical++
     return same
   }
-  const reworded = open.find((step) => sameProse(step.event.args, args))
+  const reworded = run.calls.findReworded(call, args)
   if (reworded) {
     const difference = firstDifference(reworded.event.args, args, 'args')
     if (difference) run.drifted(reworded, undefined, { class: 'arguments', ...difference })
     return reworded
   }
-  throw run.problem(problem.wrongCall(run.place(), call.name, JSON.stringify(args), open[0]))
+  throw run.problem(problem.wrongCall(run.place(), call.name, JSON.stringify(args), run.calls.nearest(call, args)))
 }
 
 /** Hands out the recorded answer at its recorded place in the order. */
@@ -167,8 +161,8 @@ function answer(event: CallEvent): unknown {
 
 /** What a served function did when recorded is part of its answer: nobody will ask for it now. */
 function skipInside(run: ReplayRun, n: number): void {
-  for (const step of run.steps) {
-    if (step.event.in !== n || step.taken) continue
+  for (const step of run.calls.inside(n)) {
+    if (step.taken) continue
     step.taken = true
     step.answered = true
     run.gate.done(step.items)

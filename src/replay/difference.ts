@@ -30,7 +30,9 @@ export function firstDifference(recorded: Json | undefined, live: Json | undefin
 /** The first difference of two bodies: by field when both are JSON, by character otherwise. */
 export function bodyDifference(recorded: string, live: string): Difference | undefined {
   const [before, now] = [parse(recorded), parse(live)]
-  if (before !== undefined && now !== undefined) return firstDifference(before, now)
+  const byField = before !== undefined && now !== undefined ? firstDifference(before, now) : undefined
+  // Equal values, different texts: spelling, or more digits than a number holds.
+  if (byField) return byField
   return recorded === live ? undefined : { path: '', ...excerpts(recorded, live) }
 }
 

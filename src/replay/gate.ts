@@ -25,7 +25,7 @@ export interface GateOptions {
   readonly endAt: number
   /** Real ms without anything happening after which the run counts as hanging; absent for a program, which just ends. */
   readonly hangMs: number | undefined
-  /** Deliveries in any order the agent asks for. Exists so that a test can show what the gate is for. */
+  /** Deliveries in the order the agent asks. Exists so that a test can show what the gate is for. */
   readonly ungated?: boolean
 }
 
@@ -95,6 +95,17 @@ export class Gate {
     outsideRuns(() => void this.#run())
   }
 
+  /** The agent made a request: the first of these items. The pieces of its answer can be delivered. */
+  asked(items: readonly GateItem[]): void {
+    const [request] = items
+    if (request) {
+      request.state = 'done'
+      // What the agent computed took time when it was recorded: timers it sets now count from there.
+      this.now = Math.max(this.now, request.at)
+    }
+    this.ready(items.slice(1))
+  }
+
   /** The requests of these items were made: they can be delivered. */
   ready(items: readonly GateItem[]): void {
     for (const item of items) {
@@ -148,19 +159,17 @@ export class Gate {
 
   /** Does the next thing; `false` when there is nothing to do until the agent moves. */
   #step(): boolean {
+    const [asked] = this.#options.ungated ? this.#ready : []
+    if (asked) {
+      this.#deliver(asked)
+      return true
+    }
     const item = this.#head()
     const timer = this.#timers.peek()
     if (item?.state === 'ready') {
       if (timer && timer.due < item.at) this.#fire()
       else this.#deliverBurst()
       return true
-    }
-    if (this.#options.ungated) {
-      const any = this.#earliestReady()
-      if (any) {
-        this.#deliver(any)
-        return true
-      }
     }
     // The tape expects a request the agent has not made (or nothing at all): only time can pass.
     const limit = (item?.at ?? this.#options.endAt) + slackMs

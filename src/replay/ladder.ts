@@ -1,7 +1,9 @@
-import { canonicalJson, type ModelRequest, readModelRequest } from '../providers/index.ts'
+import { canonicalJson } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
-import { closeness, firstDifference, likeness, parse } from './difference.ts'
-import { isRewording } from './rewording.ts'
+import { Hosts, originOf, steadyPath, writtenPath } from './address.ts'
+import { findConversation } from './conversation.ts'
+import { closeness, parse } from './difference.ts'
+import { isFaithful } from './faithful.ts'
 import type { ExchangeState } from './step.ts'
 import type { DriftClass, ServeRung } from './types.ts'
 
@@ -22,8 +24,10 @@ export interface FoundDrift {
 
 export type Answer =
   | { readonly kind: 'found'; readonly step: ExchangeState; readonly rung: ServeRung; readonly drift: readonly FoundDrift[] }
-  /** Two recorded answers are equally close. */
+  /** Several recorded answers are equally close. */
   | { readonly kind: 'ambiguous'; readonly candidates: readonly ExchangeState[] }
+  /** The recorded answer calls a tool the request does not offer any more. */
+  | { readonly kind: 'toolGone'; readonly step: ExchangeState; readonly tool: string }
   /** No recorded answer is for this question; `nearest` is what comes closest. */
   | { readonly kind: 'none'; readonly nearest: ExchangeState | undefined; readonly exhausted: boolean }
 
@@ -31,10 +35,12 @@ export type Answer =
  * The serve key: decides which recorded exchange answers a request. Four rungs, strictest first; each asks only what
  * the one before left open, and none guesses between different conversations.
  *
- * 1. `exact`: the same body, byte for byte
- * 2. `canonical`: the same JSON value, written differently
- * 3. `conversation`: a model call with the same messages; instructions, tool schemas or parameters may differ
+ * 1. `exact`: the same address and body, byte for byte
+ * 2. `canonical`: the same JSON value, the same query, written differently
+ * 3. `conversation`: a model call with the same messages; instructions, tool schemas or settings may differ
  * 4. `reworded`: the same, when a prompt template was rewritten around unchanged data
+ *
+ * On every rung a host that is not on the tape may stand for one that is.
  */
 export class Ladder {
   readonly #exact = new Map<string, ExchangeState[]>()
@@ -43,74 +49,93 @@ export class Ladder {
   readonly #steps: readonly ExchangeState[]
   readonly #serve: ServeRung
   readonly #input: Json | undefined
+  readonly #isDue: (step: ExchangeState) => boolean
+  readonly #hosts: Hosts
 
-  constructor(steps: readonly ExchangeState[], serve: ServeRung, input: Json | undefined) {
+  constructor(steps: readonly ExchangeState[], serve: ServeRung, input: Json | undefined, isDue: (step: ExchangeState) => boolean) {
     this.#steps = steps
     this.#serve = serve
     this.#input = input
+    this.#isDue = isDue
+    this.#hosts = new Hosts(steps.map((step) => step.event.url))
     for (const step of steps) {
-      add(this.#exact, `${address(step.event)}\n${step.bodyText}`, step)
-      add(this.#exact, `${pathKey(step.event)}\n${step.bodyText}`, step)
-      add(this.#byPath, pathKey(step.event), step)
+      add(this.#exact, `${writtenPath(step.event)}\n${step.bodyText}`, step)
+      add(this.#byPath, steadyPath(step.event), step)
     }
   }
 
   find(question: Question): Answer {
-    const exact =
-      untaken(this.#exact.get(`${address(question)}\n${question.bodyText}`)) ??
-      untaken(this.#exact.get(`${pathKey(question)}\n${question.bodyText}`))
-    if (exact) return found(exact, 'exact', endpointDrift(exact, question))
+    const answer = this.#climb(question)
+    if (answer.kind === 'found') this.#hosts.answered(answer.step.event.url, question.url)
+    return answer
+  }
+
+  #climb(question: Question): Answer {
+    const exact = this.#untaken(this.#exact.get(`${writtenPath(question)}\n${question.bodyText}`), question)
+    if (exact) return this.#found(exact, 'exact', question)
     if (this.#serve !== 'exact') {
       const canonical = this.#findCanonical(question)
-      if (canonical) {
-        const drift = { class: 'encoding', path: '', recorded: 'same value', live: 'written differently' } as const
-        return found(canonical, 'canonical', [drift, ...endpointDrift(canonical, question)])
-      }
+      if (canonical) return this.#found(canonical, 'canonical', question)
       const conversation = this.#serve === 'canonical' ? undefined : this.#findConversation(question)
       if (conversation) return conversation
     }
-    const nearest = this.nearest(question)
-    const open = this.#byPath.get(pathKey(question))?.some((step) => !step.taken) ?? false
-    return { kind: 'none', nearest, exhausted: !open }
+    const open = this.#byPath.get(steadyPath(question))?.some((step) => !step.taken) ?? false
+    return { kind: 'none', nearest: this.nearest(question), exhausted: !open }
   }
 
-  #findCanonical(question: Question): ExchangeState | undefined {
-    const value = canonicalBody(question.bodyText, question.via)
-    if (value === undefined) return undefined
-    const key = pathKey(question)
+  #findCanonical(question: Question): readonly ExchangeState[] | undefined {
+    const key = steadyPath(question)
     let index = this.#canonical.get(key)
     if (!index) {
       index = new Map()
-      for (const step of this.#byPath.get(key) ?? []) {
-        const canonical = canonicalBody(step.bodyText, step.event.via)
-        if (canonical !== undefined) add(index, canonical, step)
-      }
+      for (const step of this.#byPath.get(key) ?? []) add(index, canonicalBody(step.bodyText, step.event.via), step)
       this.#canonical.set(key, index)
     }
-    return untaken(index.get(value))
+    return this.#untaken(index.get(canonicalBody(question.bodyText, question.via)), question)
   }
 
   #findConversation(question: Question): Answer | undefined {
-    const live = readModelRequest({ method: question.method, url: question.url, body: question.bodyText })
-    if (!live) return undefined
-    const open = this.#steps.filter((step) => !step.taken && step.model && sameOperation(step.model, live))
-    const messages = canonicalJson(live.messages)
-    const same = open.filter((step) => step.model && canonicalJson(step.model.messages) === messages)
-    if (same.length > 0) return pick(same, live, 'conversation')
-    if (this.#serve !== 'reworded') return undefined
-    const input = this.#input
-    const reworded = open.filter((step) => step.model && isRewording(step.model.messages, live.messages, input))
-    return reworded.length > 0 ? pick(reworded, live, 'reworded') : undefined
+    return findConversation(question, {
+      steps: this.#steps.filter((step) => this.#hosts.mayAnswer(step.event.url, question.url)),
+      input: this.#input,
+      mayReword: this.#serve === 'reworded',
+      isDue: this.#isDue,
+    })
+  }
+
+  /** The open steps of a list that a live host may ask; absent when there are none. */
+  #untaken(steps: ExchangeState[] | undefined, question: Question): readonly ExchangeState[] | undefined {
+    // Taken steps at the front are dropped, so that a thousand equal requests cost a thousand looks, not a million.
+    while (steps?.[0]?.taken) steps.shift()
+    const first = steps?.find((step) => !step.taken && this.#hosts.mayAnswer(step.event.url, question.url))
+    if (!steps || !first) return undefined
+    // A host nobody has seen may stand for either of two recorded ones: which, nobody can tell.
+    const origin = originOf(first.event.url)
+    if (origin === originOf(question.url)) return [first]
+    const other = steps.find(
+      (step) => !step.taken && originOf(step.event.url) !== origin && this.#hosts.mayAnswer(step.event.url, question.url),
+    )
+    return other ? [first, other] : [first]
+  }
+
+  #found(steps: readonly ExchangeState[], rung: 'exact' | 'canonical', question: Question): Answer {
+    const [step] = steps
+    if (!step || steps.length > 1) return { kind: 'ambiguous', candidates: steps }
+    const drift: FoundDrift[] = []
+    if (rung === 'canonical') drift.push({ class: 'encoding', path: '', recorded: 'same value', live: 'written differently' })
+    const [recorded, live] = [originOf(step.event.url), originOf(question.url)]
+    if (recorded !== live) drift.push({ class: 'endpoint', path: 'url', recorded, live })
+    return { kind: 'found', step, rung, drift }
   }
 
   /** The recorded exchange most like a request, open ones first. */
   nearest(question: Question): ExchangeState | undefined {
-    const samePath = this.#byPath.get(pathKey(question)) ?? []
+    const samePath = this.#byPath.get(steadyPath(question)) ?? []
     const pool = samePath.some((step) => !step.taken) ? samePath.filter((step) => !step.taken) : samePath.length > 0 ? samePath : this.#steps
     let best: ExchangeState | undefined
     let bestScore = -1
     for (const step of pool.slice(0, 500)) {
-      const score = closeness(step.bodyText, question.bodyText) + closeness(address(step.event), address(question))
+      const score = closeness(step.bodyText, question.bodyText) + closeness(addressText(step.event), addressText(question))
       if (score > bestScore) {
         best = step
         bestScore = score
@@ -120,97 +145,17 @@ export class Ladder {
   }
 }
 
-/** Of several candidates the nearest, if it is nearest by a clear margin or all hold the same answer's question. */
-function pick(candidates: readonly ExchangeState[], live: ModelRequest, rung: ServeRung): Answer {
-  const scored = candidates
-    .map((step) => ({ step, score: step.model ? nearness(step.model, live) : 0 }))
-    .sort((a, b) => b.score - a.score || a.step.event.n - b.step.event.n)
-  const [best, second] = scored
-  if (!best) return { kind: 'none', nearest: undefined, exhausted: false }
-  // Identical questions asked several times are answered in the order they were asked.
-  const isTwin = second !== undefined && second.step.bodyText === best.step.bodyText
-  if (second && !isTwin && best.score - second.score < clearMargin) {
-    return { kind: 'ambiguous', candidates: [best.step, second.step] }
-  }
-  return found(best.step, rung, best.step.model ? modelDrift(best.step.model, live) : [])
-}
-
-/** How much nearer the best candidate must be than the next. */
-const clearMargin = 0.15
-
-function nearness(recorded: ModelRequest, live: ModelRequest): number {
-  const text = (request: ModelRequest): string => JSON.stringify(request.messages)
-  const instructions = (request: ModelRequest): string => JSON.stringify(request.instructions)
-  return (
-    likeness(instructions(recorded), instructions(live)) +
-    likeness(text(recorded), text(live)) +
-    (canonicalJson(recorded.tools) === canonicalJson(live.tools) ? 0.1 : 0)
-  )
-}
-
-function modelDrift(recorded: ModelRequest, live: ModelRequest): readonly FoundDrift[] {
-  const parts = ['model', 'instructions', 'tools', 'params', 'messages'] as const
-  return parts.flatMap((part) => {
-    const before = recorded[part] as Json
-    const now = live[part] as Json
-    if (canonicalJson(before) === canonicalJson(now)) return []
-    const difference = firstDifference(before, now, part)
-    return difference ? [{ class: part, ...difference }] : []
-  })
-}
-
-/** The same kind of call, answered in the same form: a stream cannot stand in for a whole answer. */
-function sameOperation(recorded: ModelRequest, live: ModelRequest): boolean {
-  return recorded.dialect === live.dialect && Boolean(recorded.params['stream']) === Boolean(live.params['stream'])
-}
-
-function endpointDrift(step: ExchangeState, question: Question): readonly FoundDrift[] {
-  const [recorded, live] = [origin(step.event.url), origin(question.url)]
-  return recorded === live ? [] : [{ class: 'endpoint', path: 'url', recorded, live }]
-}
-
-function canonicalBody(text: string, via: Question['via']): string | undefined {
+/** A body in one spelling; one that is not JSON, or says more than a parser keeps, stands for itself. */
+function canonicalBody(text: string, via: Question['via']): string {
   const value = parse(text)
-  if (value === undefined) return undefined
-  if (via !== 'stdio' || typeof value !== 'object' || value === null || Array.isArray(value)) return canonicalJson(value)
+  if (value === undefined || !isFaithful(text)) return `text ${text}`
+  const isRequest = typeof value === 'object' && value !== null && 'method' in value && 'id' in value
   // The id of a JSON-RPC request is a counter of the client; the scripted child answers under the live one.
-  return canonicalJson({ ...value, id: null })
+  return `json ${canonicalJson(via === 'stdio' && isRequest ? { ...value, id: null } : value)}`
 }
 
-interface Addressed {
-  readonly method: string
-  readonly url: string
-}
-
-function address({ method, url }: Addressed): string {
-  return `${method} ${origin(url)}${pathOf(url)}`
-}
-
-/** Without the host: a test may point the agent elsewhere. */
-function pathKey({ method, url }: Addressed): string {
-  return `${method} ${pathOf(url)}`
-}
-
-function origin(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : ''
-}
-
-function pathOf(url: string): string {
-  if (!URL.canParse(url)) return url
-  const { pathname, searchParams, protocol } = new URL(url)
-  if (protocol === 'stdio:') return pathname
-  const query = [...searchParams].map(([name, value]) => `${name}=${value}`).sort()
-  return query.length === 0 ? pathname : `${pathname}?${query.join('&')}`
-}
-
-function found(step: ExchangeState, rung: ServeRung, drift: readonly FoundDrift[]): Answer {
-  return { kind: 'found', step, rung, drift }
-}
-
-function untaken(steps: ExchangeState[] | undefined): ExchangeState | undefined {
-  // Taken steps at the front are dropped, so that a thousand equal requests cost a thousand looks, not a million.
-  while (steps?.[0]?.taken) steps.shift()
-  return steps?.find((step) => !step.taken)
+function addressText({ method, url }: { readonly method: string; readonly url: string }): string {
+  return `${method} ${url}`
 }
 
 function add<K>(map: Map<K, ExchangeState[]>, key: K, step: ExchangeState): void {

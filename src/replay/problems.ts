@@ -1,6 +1,6 @@
 import { isAbsolute, relative } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
-import { neutral } from '../errors/neutral.ts'
+import { neutral, neutralLine } from '../errors/neutral.ts'
 import type { Step, Tape } from '../tape/index.ts'
 import { bodyDifference, type Difference } from './difference.ts'
 import type { Answer, Question } from './ladder.ts'
@@ -35,6 +35,7 @@ export function shortSite(site: string): string {
 export function noAnswer(place: Place, question: Question, miss: Exclude<Answer, { kind: 'found' }>): HarvestError {
   const asked = `${question.method} ${shortUrl(question.url)}`
   if (miss.kind === 'ambiguous') return ambiguous(place, asked, miss.candidates)
+  if (miss.kind === 'toolGone') return toolGone(place, asked, miss.step, miss.tool)
   const { nearest } = miss
   if (miss.exhausted && nearest && !samePlace(nearest, question)) return unknownCall(place, asked, nearest)
   const difference = nearest ? bodyDifference(nearest.bodyText, question.bodyText) : undefined
@@ -77,6 +78,15 @@ function ambiguous(place: Place, asked: string, candidates: readonly ExchangeSta
     where: { ...where(place), ...Object.fromEntries(candidates.map((step, i) => [`candidate ${i + 1}`, describeStep(step)])) },
     why: 'The request was changed, and nothing in it says which of them it continues. A guess could serve the wrong answer.',
     fix: [update],
+  })
+}
+
+function toolGone(place: Place, asked: string, step: ExchangeState, tool: string): HarvestError {
+  return new HarvestError('HARVEST_DIVERGENCE', {
+    what: `The recorded answer to ${asked} calls the tool ${neutralLine(tool)}, which the agent no longer offers`,
+    where: { ...where(place), nearest: describeStep(step) },
+    why: 'No model calls a tool it is not offered: what the agent would do next was never recorded.',
+    fix: [`offer ${neutralLine(tool)} again, or record the run anew`, update],
   })
 }
 

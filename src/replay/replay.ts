@@ -1,4 +1,5 @@
 import { HarvestError } from '../errors/index.ts'
+import { canonicalJson } from '../providers/index.ts'
 import { forgetRuns, installInterceptors, real } from '../seam/intercept/index.ts'
 import { seamState } from '../seam/source.ts'
 import { decodeValue, encodeValue, type Json, type Outcome, type Tape } from '../tape/index.ts'
@@ -98,7 +99,10 @@ function isSameOutcome(run: ReplayRun, recorded: Outcome, live: RunOutcome): boo
 /** Errors are the same when name, message and code are; the rest, such as a stack or a request object, may not be. */
 function isSameError(recorded: Json, live: Json): boolean {
   const facts = (json: Json): string => {
-    const { name, message, code } = (json ?? {}) as { name?: Json; message?: Json; code?: Json }
+    const { $type, name, message, fields } = (json ?? {}) as { readonly [key: string]: Json }
+    // Anything can be thrown; what is not an error is compared as a value.
+    if ($type !== 'error') return canonicalJson(json)
+    const { code } = (fields ?? {}) as { readonly code?: Json }
     return JSON.stringify([name ?? null, message ?? null, code ?? null])
   }
   return facts(recorded) === facts(live)

@@ -7,6 +7,7 @@ import { argumentsOf, steadyBoundary } from '../seam/shape.ts'
 import type { Caller, SeamCall, SeamDrawKind, VirtualWorld } from '../seam/source.ts'
 import { encodeValue, type Json, type Tape, type TapeEvent } from '../tape/index.ts'
 import { serveCall } from './call.ts'
+import { Calls } from './calls.ts'
 import { Draws } from './draws.ts'
 import { serveExchange } from './exchange.ts'
 import { Gate, type GateItem } from './gate.ts'
@@ -33,6 +34,7 @@ export class ReplayRun {
   readonly steps: readonly (ExchangeState | CallState)[]
   readonly redactor: Redactor
   readonly ladder: Ladder
+  readonly calls: Calls
   readonly gate: Gate
   readonly draws: Draws
   readonly order: Order
@@ -65,8 +67,10 @@ export class ReplayRun {
     this.redactor = createRedactor()
     if (tape.header.input !== undefined) this.redactor.observe(JSON.stringify(tape.header.input))
     const exchanges = this.steps.filter((step): step is ExchangeState => step.event.kind === 'exchange')
-    this.ladder = new Ladder(exchanges, settings.serve ?? 'reworded', tape.header.input)
+    this.calls = new Calls(this.steps)
     this.order = new Order(this.steps)
+    const isDue = (step: ExchangeState): boolean => this.order.violation(step) === undefined
+    this.ladder = new Ladder(exchanges, settings.serve ?? 'reworded', tape.header.input, isDue)
     this.draws = new Draws(
       tape,
       () => this.gate.now,
@@ -124,8 +128,7 @@ export class ReplayRun {
     step.taken = true
     step.served = true
     this.last = step
-    for (const [i, item] of step.items.entries()) if (i === 0) item.state = 'done'
-    this.gate.ready(step.items.slice(1))
+    this.gate.asked(step.items)
   }
 
   /** The next number for an event of this replay's own record. */

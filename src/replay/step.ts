@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { type ModelRequest, readModelRequest } from '../providers/index.ts'
 import { type CallEvent, type ExchangeEvent, requestBytes, type Step, type Tape } from '../tape/index.ts'
 import type { GateItem } from './gate.ts'
@@ -51,10 +52,9 @@ function exchangeState(event: ExchangeEvent, base: Omit<StepState<ExchangeEvent>
   }
 }
 
-/** A body as one string: its text, or base64 under a mark when it is not text. */
+/** A body as one string: its text, or base64 when it is not text, under a mark no text can begin with. */
 export function bodyTextOf(bytes: Buffer): string {
-  const text = bytes.toString('utf8')
-  return Buffer.from(text, 'utf8').equals(bytes) ? text : `base64:${bytes.toString('base64')}`
+  return isUtf8(bytes) ? bytes.toString('utf8') : `\ud800base64:${bytes.toString('base64')}`
 }
 
 /** `step 4, POST /v1/chat/completions` */

@@ -1,6 +1,7 @@
 import diagnostics from 'node:diagnostics_channel'
 import net from 'node:net'
 import { captureStack } from '../caller.ts'
+import { isOfHttpClient } from '../http-clients.ts'
 import { onceInProcess, patchProperty } from '../patch.ts'
 import { socketTarget } from './guard.ts'
 import { currentResponder, type Responder } from './responder.ts'
@@ -91,14 +92,6 @@ export function attributeRequests(): void {
     const error = run.escape('http', `${request.method} ${String(request.origin)}${request.path}`, stackOf(tag).madeAt)
     if (error) socket.destroy(error)
   })
-}
-
-/** Frames of those who open sockets for HTTP, whose requests the interceptor answers. */
-const httpClients = /node:_http_(agent|client)|undici|http2-(wrapper|client)|agent-base|-proxy-agent|interceptors/
-
-/** A socket of anybody else is raw: a database, a protocol of its own. */
-function isOfHttpClient(): boolean {
-  return httpClients.test(captureStack().stack ?? '')
 }
 
 interface HttpRequest {

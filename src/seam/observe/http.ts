@@ -17,6 +17,8 @@ export function observeHttp(): void {
     }
     const host = String(request.getHeader('host') ?? request.host)
     const path = /^https?:/.test(request.path) ? request.path : `${request.protocol}//${host}${request.path}`
+    const upgrade = request.getHeader('upgrade')
+    if (upgrade !== undefined) return run.unrecorded(`${String(upgrade)} ${path}`)
     const exchange = run.exchange({ via: 'http', method: request.method, url: path })
     if (!exchange) return
     underWay.set(request, exchange)

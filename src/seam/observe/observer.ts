@@ -5,6 +5,8 @@ export type Via = 'undici' | 'http' | 'http2' | 'stdio'
 /** A recording run as the channel subscribers see it. */
 export interface Observer extends Source {
   readonly mode: 'record'
+  /** The run was answered and takes nothing more. */
+  readonly over: boolean
   /** A request begins. `undefined` when the run is over and takes no more. */
   exchange(start: ExchangeStart): ExchangeObserver | undefined
   /** The run started a child process. */

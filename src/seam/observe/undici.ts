@@ -6,6 +6,8 @@ interface UndiciRequest {
   readonly origin: string | URL
   readonly path: string
   readonly headers: unknown
+  /** Protocol the connection is to become, such as `websocket`. */
+  readonly upgrade?: unknown
   onBodySent?: (chunk: Uint8Array) => unknown
   onData?: (chunk: Uint8Array) => unknown
   onResponseData?: (...args: unknown[]) => unknown
@@ -31,6 +33,7 @@ export function observeUndici(): void {
     }
     // Through an HTTP proxy the path is the absolute URL.
     const url = /^https?:/.test(request.path) ? request.path : String(request.origin) + request.path
+    if (request.upgrade) return run.unrecorded(`${String(request.upgrade)} ${url}`)
     const exchange = run.exchange({ via: 'undici', method: request.method, url, headers: headerPairs(request.headers) })
     if (!exchange) return
     underWay.set(request, exchange)

@@ -1,0 +1,26 @@
+/**
+ * Hears how a promise settles before whoever asked does, and hands it on.
+ *
+ * A plain promise or a foreign thenable is followed by a new promise, so that an unhandled rejection stays one and a
+ * lazy thenable is started once. A subclass keeps its own methods and is handed on itself.
+ */
+export function observe(
+  answer: PromiseLike<unknown>,
+  fulfilled: (value: unknown) => void,
+  rejected: (error: unknown) => void,
+): PromiseLike<unknown> {
+  if (answer instanceof Promise && answer.constructor !== Promise) {
+    answer.then(fulfilled, rejected)
+    return answer
+  }
+  return Promise.resolve(answer).then(
+    (value) => {
+      fulfilled(value)
+      return value
+    },
+    (error: unknown) => {
+      rejected(error)
+      throw error
+    },
+  )
+}

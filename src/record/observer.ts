@@ -1,0 +1,57 @@
+import { callerPackage } from '../seam/caller.ts'
+import type { ExchangeObserver, ExchangeStart, Observer } from '../seam/observe/observer.ts'
+import type { Caller, SeamCall, SeamDrawKind } from '../seam/source.ts'
+import { recordCall } from './call.ts'
+import { ExchangeDraft } from './exchange.ts'
+import type { RecordedRun } from './run.ts'
+
+/** The run as agents see it from inside the tool call `inside` (or from none). */
+export function observerOf(run: RecordedRun, inside: number | undefined): Observer {
+  const where = inside === undefined ? {} : { in: inside }
+  return {
+    id: run.id,
+    mode: 'record',
+    get over() {
+      return run.over
+    },
+    draw<T>(kind: SeamDrawKind, caller: Caller, real: () => T): T {
+      const drawn = real()
+      if (run.over) return drawn
+      const from = callerPackage(caller)
+      if (from !== 'node') run.drew(kind, from, drawn)
+      return drawn
+    },
+    call(call: SeamCall, fn: () => unknown): unknown {
+      return run.over ? fn() : recordCall(run, call, fn, where)
+    },
+    mark(name, data) {
+      if (run.over) return
+      const [n, at] = run.moment()
+      run.attempt(() => run.append({ kind: 'mark', n, at, ...where, name, ...(data === undefined ? {} : { data: run.encode(data) }) }))
+    },
+    message({ from, to, body }) {
+      if (run.over) return
+      const [n, at] = run.moment()
+      run.attempt(() => run.append({ kind: 'message', n, at, ...where, from, to, body: run.encode(body) }))
+    },
+    exchange(start: ExchangeStart): ExchangeObserver | undefined {
+      if (run.over) return undefined
+      run.spokeTo(start.url)
+      return new ExchangeDraft(run, start, where)
+    },
+    spawned(command) {
+      if (run.over) return
+      const [n, at] = run.moment()
+      run.attempt(() => run.spawned(command))
+      run.attempt(() => run.append({ kind: 'spawn', n, at, ...where, command: command.map((part) => run.redactor.text(part)) }))
+    },
+    pushed(url, text) {
+      if (run.over) return
+      run.spokeTo(url)
+      const [n, at] = run.moment()
+      run.attempt(() => run.append({ kind: 'push', n, at, ...where, url, text: run.redactor.text(text) }))
+    },
+    unrecorded: (what) => run.unrecorded(what),
+  }
+}
+

@@ -1,0 +1,79 @@
+import { canonicalJson } from '../providers/index.ts'
+import type { Json } from '../tape/index.ts'
+import { closeness, likeness } from './difference.ts'
+import { sameProse } from './prose.ts'
+import type { CallState, ExchangeState } from './step.ts'
+
+/** Which wrapped function was called. */
+interface Called {
+  readonly kind: CallState['event']['kind']
+  readonly name: string
+}
+
+/** The serve key of wrapped functions: the recorded call of that name with these arguments. */
+export class Calls {
+  readonly #byName = new Map<string, CallState[]>()
+  readonly #byArgs = new Map<string, CallState[]>()
+  readonly #inside = new Map<number, (ExchangeState | CallState)[]>()
+
+  constructor(steps: readonly (ExchangeState | CallState)[]) {
+    for (const step of steps) {
+      if (step.event.in !== undefined) add(this.#inside, step.event.in, step)
+      if (!isCall(step)) continue
+      add(this.#byName, keyOf(step.event), step)
+      add(this.#byArgs, keyOf(step.event, step.event.args), step)
+    }
+  }
+
+  /** The first open call with the same arguments; a value is asked for by name alone. */
+  findSame(call: Called, args: Json): CallState | undefined {
+    const steps = this.#byArgs.get(keyOf(call, args))
+    while (steps?.[0]?.taken) steps.shift()
+    return steps?.find((step) => !step.taken)
+  }
+
+  /**
+   * The open call whose arguments differ in wording only, if it is the only one and no call answered before is nearer:
+   * then this would be that one once more.
+   */
+  findReworded(call: Called, args: Json): CallState | undefined {
+    const like = this.#all(call).filter((step) => sameProse(step.event.args, args))
+    const open = like.filter((step) => !step.taken)
+    const [first] = open
+    if (!first || open.some((step) => canonicalJson(step.event.args) !== canonicalJson(first.event.args))) return undefined
+    const nearness = (step: CallState): number => likeness(JSON.stringify(step.event.args), JSON.stringify(args))
+    const isTaken = like.some((step) => step.taken && nearness(step) > nearness(first))
+    return isTaken ? undefined : first
+  }
+
+  /** The call of that name most like this one, open ones first. */
+  nearest(call: Called, args: Json): CallState | undefined {
+    const open = this.#all(call).filter((step) => !step.taken)
+    const text = JSON.stringify(args)
+    const score = (step: CallState): number => closeness(JSON.stringify(step.event.args), text)
+    return open.slice(0, 500).reduce<CallState | undefined>((best, step) => (best && score(best) >= score(step) ? best : step), undefined)
+  }
+
+  /** What happened inside the call `n`. */
+  inside(n: number): readonly (ExchangeState | CallState)[] {
+    return this.#inside.get(n) ?? []
+  }
+
+  #all(call: Called): readonly CallState[] {
+    return this.#byName.get(keyOf(call)) ?? []
+  }
+}
+
+function isCall(step: ExchangeState | CallState): step is CallState {
+  return step.event.kind !== 'exchange'
+}
+
+function keyOf({ kind, name }: Called, args?: Json): string {
+  return JSON.stringify([kind, name, args === undefined || kind === 'value' ? '' : canonicalJson(args)])
+}
+
+function add<K, V>(map: Map<K, V[]>, key: K, value: V): void {
+  const list = map.get(key)
+  if (list) list.push(value)
+  else map.set(key, [value])
+}
