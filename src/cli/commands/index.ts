@@ -1,5 +1,6 @@
 import type { CommandSpec } from '../command.ts'
 import { lsCommand } from './ls.ts'
+import { promoteCommand } from './promote.ts'
 import { recordCommand } from './record.ts'
 import { replayCommand } from './replay.ts'
 import { showCommand } from './show.ts'
@@ -13,5 +14,6 @@ export const commands: readonly CommandSpec[] = [
   verifyCommand,
   lsCommand,
   showCommand,
+  promoteCommand,
   testCommand,
 ]
