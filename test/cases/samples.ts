@@ -1,3 +1,4 @@
+import { type CaseContent, parseCase } from '../../src/cases/index.ts'
 import { HarvestError } from '../../src/errors/index.ts'
 
 /** The four fields every case has. */
@@ -45,4 +46,14 @@ export function errorOf(call: () => unknown): HarvestError {
     throw error
   }
   throw new Error(`nothing was thrown, but returned: ${JSON.stringify(result)}`)
+}
+
+/** What a case says, without what reading it adds. */
+export function contentOf(text: string): CaseContent {
+  return without(parseCase(text, 'a'), 'file', 'lines', 'expected')
+}
+
+/** An object without some of its keys. */
+export function without<T extends object, Name extends keyof T>(value: T, ...names: readonly Name[]): Omit<T, Name> {
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !names.includes(key as Name))) as Omit<T, Name>
 }

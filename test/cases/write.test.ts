@@ -1,17 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type CaseContent, parseCase, writeCase } from '../../src/cases/index.ts'
+import { type CaseContent, writeCase } from '../../src/cases/index.ts'
 import type { Json } from '../../src/tape/types.ts'
-import { errorOf, full } from './samples.ts'
+import { contentOf, errorOf, full } from './samples.ts'
 
 // Spelled so that Vitest does not obey it here.
 const at = '@'
 const least: CaseContent = { id: 'refund-100x', agent: 'refund', tape: 'refund-100x.tape.jsonl', expect: 'pass' }
-
-function contentOf(text: string): CaseContent {
-  const { file: _, lines: __, expected: ___, ...content } = parseCase(text, 'a')
-  return content
-}
 
 test('a new case is written in fixed order, in block style, with the schema for editors', () => {
   expect(writeCase(contentOf(full))).toMatchInlineSnapshot(`
