@@ -7,7 +7,7 @@ import { version } from '../version.ts'
 import { generateCaseModule, generatedMark, isCaseId, isNode, withoutQuery } from './case-module.ts'
 import type { HarvestProvided } from './channel.ts'
 import { type HarvestOptions, type HarvestSettings, parseOptions, resolveAgent, toPosix } from './options.ts'
-import { projectName, recordingsProject, sibling } from './project.ts'
+import { keepOwnLists, projectName, recordingsProject, sibling } from './project.ts'
 import { HarvestReporter } from './reporter.ts'
 import { requestedMode } from './requested-mode.ts'
 import { type UpdateChoice, type UpdateMode } from './update-mode.ts'
@@ -103,6 +103,9 @@ function cases(settings: HarvestSettings): Plugin {
   const plugin: Plugin = {
     name: cachedName(settings, deps),
     enforce: 'pre',
+    config(config: { test?: object }) {
+      keepOwnLists(config, settings)
+    },
     configResolved(config) {
       root = config.root
       deps = findDeps()

@@ -18,10 +18,12 @@ export function recordingsProject(
     plugins: [...plugins],
     test: {
       name: projectName,
-      include: [`${settings.recordings}/**/*.case.{yaml,yml}`],
+      ...ownLists(settings),
       // What a root config may say for its own tests, and what must not reach an agent that runs in Node.
       environment: 'node',
       browser: { enabled: false },
+      typecheck: { enabled: false },
+      expect: { requireAssertions: false },
       globals: false,
       retry: 0,
       sequence: { concurrent: false },
@@ -35,8 +37,29 @@ export function recordingsProject(
         ...settings.tags,
       ],
       setupFiles: [sibling('setup')],
-      globalSetup: [sibling('global-setup')],
     },
+  }
+}
+
+/**
+ * Takes back what `extends: true` mixed into the lists of our project: it joins lists, so that the root's `include` would
+ * run the user's tests a second time here, and its `globalSetup` would start the user's servers twice.
+ *
+ * @param config - the project's config while it is being resolved; changed in place, a returned one would be joined again
+ */
+export function keepOwnLists(config: { test?: object }, settings: HarvestSettings): void {
+  const { test } = config
+  if (test === undefined || Reflect.get(test, 'name') !== projectName) return
+  Object.assign(test, ownLists(settings), { benchmark: { include: [] } })
+  // `dir` says where the root looks for its tests; cases lie elsewhere.
+  Reflect.deleteProperty(test, 'dir')
+}
+
+function ownLists({ recordings }: HarvestSettings) {
+  return {
+    include: [`${recordings}/**/*.case.{yaml,yml}`],
+    includeSource: [],
+    globalSetup: [sibling('global-setup')],
   }
 }
 

@@ -5,7 +5,7 @@ import { type CaseUpdate, updateArtifact } from './channel.ts'
 import { toPosix } from './options.ts'
 import { projectName } from './project.ts'
 import { type CaseResult, summarise } from './summary.ts'
-import { noCasesCollected, obsoleteTapes, surveyErrors, surveyRecordings } from './survey.ts'
+import { duplicateErrors, noCasesCollected, obsoleteTapes, pragmaErrors, surveyRecordings } from './survey.ts'
 import { type UpdateChoice, unattended } from './update-mode.ts'
 import { writeUpdates } from './write-updates.ts'
 
@@ -34,16 +34,18 @@ export class HarvestReporter implements Reporter {
     this.#vitest = vitest
   }
 
-  onTestRunStart(_specifications: readonly TestSpecification[]): void {
+  onTestRunStart(specifications: readonly TestSpecification[]): void {
     this.#updates.clear()
     this.#isFiltered = this.#vitest !== undefined && isFiltered(this.#vitest)
+    const files = specifications.filter(({ project }) => project.name === projectName).map(({ moduleId }) => moduleId)
+    this.#fail(pragmaErrors(files))
   }
 
   onTestCaseArtifactRecord(_test: TestCase, artifact: { readonly type: string }): void {
     if (isUpdate(artifact)) this.#updates.set(artifact.file, artifact)
   }
 
-  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[], reason: string): void {
+  async onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[], reason: string): Promise<void> {
     const vitest = this.#vitest
     if (vitest === undefined) return
     const results = caseResults(modules)
@@ -52,12 +54,16 @@ export class HarvestReporter implements Reporter {
     const tell = (label: string, text: string) => isHuman && vitest.logger.log(`${label.padStart(11)}  ${text}`)
     for (const [label, text] of lines) tell(label, text)
     this.#write(tell, reason, unhandled.length)
-    // Reporters for machines own stdout; what made the run fail is said on stderr in any case.
-    for (const error of this.#problems(modules, tell)) {
-      vitest.logger.error(`\n${error.message}\n`)
+    this.#fail(await this.#problems(modules, tell))
+    this.#isFirstRun = false
+  }
+
+  /** Reporters for machines own stdout; what makes the run fail is said on stderr in any case. */
+  #fail(errors: readonly HarvestError[]): void {
+    for (const error of errors) {
+      this.#vitest?.logger.error(`\n${error.message}\n`)
       process.exitCode = 1
     }
-    this.#isFirstRun = false
   }
 
   #write(tell: (label: string, text: string) => void, reason: string, unhandled: number): void {
@@ -78,14 +84,15 @@ export class HarvestReporter implements Reporter {
     for (const file of skipped) tell('Not updated', `${this.#shown(file)}: it was edited during the run`)
   }
 
-  #problems(modules: readonly TestModule[], tell: (label: string, text: string) => void): readonly HarvestError[] {
+  async #problems(modules: readonly TestModule[], tell: (label: string, text: string) => void): Promise<readonly HarvestError[]> {
     const ran = modules.some(({ project }) => project.name === projectName)
     // A filtered run may rightly have no case; a re-run has what changed.
     if (!this.#isFirstRun || (!ran && this.#isFiltered)) return []
     const survey = surveyRecordings(this.#recordings)
     const folder = this.#shown(this.#recordings)
     if (!ran && survey.isEmpty) return []
-    const problems = [...surveyErrors(survey, folder), ...(ran ? [] : [noCasesCollected(survey, folder)])]
+    const duplicates = await duplicateErrors(survey, this.#recordings)
+    const problems = [...duplicates, ...(ran ? [] : [noCasesCollected(survey, folder)])]
     if (survey.obsolete.length === 0) return problems
     const obsolete = obsoleteTapes(survey.obsolete, folder)
     if (unattended(process.env) !== undefined) return [...problems, obsolete]

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { HarvestError } from '../errors/index.ts'
+import { hasPragma } from '../cases/pragma.ts'
 import { isCaseId, readHead } from './case-module.ts'
 import { toPosix } from './options.ts'
 
@@ -34,20 +35,43 @@ export function surveyRecordings(recordings: string): Survey {
   }
 }
 
-/** Errors of the folder as a whole, which no single case can show. */
-export function surveyErrors(survey: Survey, folder: string): readonly HarvestError[] {
-  return survey.duplicates.map(
-    ({ id, files }) =>
-      new HarvestError('HARVEST_CASE_DUPLICATE', {
-        what: 'Two cases have the same id',
-        where: { case: id, files: files.map((file) => `${folder}/${file}`).join('\n') },
-        why: 'Commands name a case by its id; with two of them it would be chance which one is meant.',
-        fix: ['give one of them another `case:`'],
-      }),
-  )
+/** Errors of ids that more than one case has. Parses the cases concerned, and no others. */
+export async function duplicateErrors(survey: Survey, recordings: string): Promise<readonly HarvestError[]> {
+  if (survey.duplicates.length === 0) return []
+  // The config process parses YAML for this message only.
+  const { findDuplicateIds, loadCase } = await import('../cases/index.ts')
+  const files = survey.duplicates.flatMap((duplicate) => duplicate.files)
+  const cases = files.flatMap((file) => {
+    try {
+      return [loadCase(path.join(recordings, file))]
+    } catch (error) {
+      // Its own test is red for what is wrong with it.
+      if (HarvestError.is(error)) return []
+      throw error
+    }
+  })
+  return findDuplicateIds(cases).map(({ error }) => error)
 }
 
-/** @see T14 in the host tests: with other include patterns Vitest leaves cases out without a word */
+/** Text in a case that Vitest itself obeys, found before the run: afterwards the workers are gone that could tell. */
+export function pragmaErrors(files: readonly string[]): readonly HarvestError[] {
+  return files.flatMap((file) => {
+    const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
+    const line = lines.findIndex(hasPragma)
+    return line < 0 ? [] : [pragmaError(`${file}:${line + 1}`)]
+  })
+}
+
+function pragmaError(place: string): HarvestError {
+  return new HarvestError('HARVEST_CASE_PRAGMA', {
+    what: 'A case holds text that Vitest obeys when it stands in a test file',
+    where: { case: place },
+    why: 'Vitest looks for @vitest-environment and the like anywhere in a test file, and a case is one; other tests fail with it.',
+    fix: ['put the text in double quotes and write the @ as \\x40'],
+  })
+}
+
+/** With other include patterns Vitest leaves cases out without a word, and the run is green. */
 export function noCasesCollected(survey: Survey, folder: string): HarvestError {
   return new HarvestError('HARVEST_NO_CASES', {
     what: 'The recordings folder is there, but no case of it was run',

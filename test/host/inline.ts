@@ -162,7 +162,7 @@ function watching(child: ChildProcess): Watching {
   }
   return {
     until,
-    untilIdle: () => until('Waiting for file changes'),
+    untilIdle: () => until('press h to show help'),
     async [Symbol.asyncDispose]() {
       const closed = new Promise((resolve) => child.once('close', resolve))
       child.kill('SIGTERM')
