@@ -116,7 +116,7 @@ function findInOrder(expected: readonly string[], output: string): void {
       .split('…')
       .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll(/\s+/g, '\\s+'))
       .join('.*')
-    const found = new RegExp(pattern).exec(rest)
+    const found = new RegExp(pattern, 'm').exec(rest)
     if (!found) throw new Error(`the output does not have the line "${line.trim()}":\n${output}`)
     rest = rest.slice(found.index + found[0].length)
   }

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { fileURLToPath } from 'node:url'
 import type { Caller } from './source.ts'
 
@@ -44,19 +45,38 @@ export function userSite(): string | undefined {
 }
 
 /** The stack as it is now; formatted only when somebody reads it. */
-export function captureStack(): Error {
+export function captureStack(): Origin {
   const limit = Error.stackTraceLimit
   Error.stackTraceLimit = 60
-  const stack = new Error('site')
+  const origin = origins.getStore()
+  const depth = (origin?.depth ?? 0) + 1
+  // A poller sets each timer from the one before: its chain is cut back to where it began.
+  const cause = depth > 8 ? origin?.first : origin
+  const stack: Origin = Object.assign(new Error('site', { cause }), { depth: cause ? depth % 9 : 1, first: origin?.first ?? origin })
   Error.stackTraceLimit = limit
   return stack
 }
 
-/** {@link userSite} of a stack captured earlier. */
+interface Origin extends Error {
+  readonly depth: number
+  readonly first: Origin | undefined
+}
+
+/** The stack a callback was handed over with: an SDK that starts its work in a timer loses the caller otherwise. */
+const origins = new AsyncLocalStorage<Origin>()
+
+/** Runs `work` so that sites inside it fall back to where we are now. */
+export function withOrigin<T>(work: () => T): T {
+  return origins.run(captureStack(), work)
+}
+
+/** {@link userSite} of a stack captured earlier, or of what led to it. */
 export function siteIn(captured: Error): string | undefined {
-  for (const line of (captured.stack ?? '').split('\n').slice(1)) {
-    const site = siteOf(line)
-    if (site) return site
+  for (let stack: unknown = captured; stack instanceof Error; stack = stack.cause) {
+    for (const line of (stack.stack ?? '').split('\n').slice(1)) {
+      const site = siteOf(line)
+      if (site) return site
+    }
   }
   return undefined
 }

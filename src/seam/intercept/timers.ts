@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import timers from 'node:timers'
 import timersPromises from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { callerPackage } from '../caller.ts'
+import { callerPackage, withOrigin } from '../caller.ts'
 import { patchProperty, syncBuiltins } from '../patch.ts'
 import type { Caller } from '../source.ts'
 import { currentResponder, type Responder, type VirtualTimer } from './responder.ts'
@@ -78,7 +78,7 @@ class Timer implements VirtualTimer {
     this.id = ++lastId
     this.#run = run
     this.#repeat = repeat
-    const inContext = AsyncLocalStorage.snapshot()
+    const inContext = withOrigin(() => AsyncLocalStorage.snapshot())
     this.#callback = () => inContext(callback, ...args)
     this.due = run.now + this.ms
     run.schedule(this)
