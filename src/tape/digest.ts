@@ -11,6 +11,7 @@ export const digestLength = 22
 
 // `,"#":"` + digest + `"}`; one byte less without the comma, one more with the line feed: the same length.
 const memberLength = 6 + digestLength + 2
+const memberStart = ',"#":"'
 const openBrace = 0x7b
 const closeBrace = 0x7d
 const comma = 0x2c
@@ -30,31 +31,39 @@ export function sealLine(previous: string, json: string): { readonly bytes: Buff
   return { bytes: whole.subarray(previous.length), digest }
 }
 
-/** The parts of a line, or `undefined` when it does not end in a digest. */
+/** A line taken apart. */
 export interface SealedLine {
   /** The line without its digest member. */
   readonly json: string
-  /** The digest the line says it has. */
-  readonly stated: string
   /** The digest it should have. */
-  readonly actual: string
+  readonly digest: string
+  /** The digest it says it has, when that is another one. */
+  readonly stated?: string
 }
 
 /**
- * Takes a line apart and computes its digest on the raw bytes.
+ * Takes a line apart and computes its digest on the raw bytes; `undefined` when it does not end in a digest.
  *
  * Gotchas: `bytes` is scratch space. The member's comma becomes a brace and the 22 bytes before the line are
  * overwritten, so that one call hashes without copying; the caller is done with earlier lines.
  */
 export function openLine(previous: string, bytes: Buffer, start: number, end: number): SealedLine | undefined {
   const member = end - memberLength
-  if (member <= start + 1 || bytes[start] !== openBrace || bytes[member] !== comma) return undefined
-  if (bytes.toString('latin1', member + 1, member + 6) !== '"#":"' || bytes.toString('latin1', end - 2, end) !== '"}')
-    return undefined
-  const stated = bytes.toString('latin1', member + 6, end - 2)
+  if (member <= start + 1 || bytes[start] !== openBrace) return undefined
+  if (!standsAt(memberStart, bytes, member) || !standsAt('"}', bytes, end - 2)) return undefined
   bytes[member] = closeBrace
   const json = bytes.toString('utf8', start, member + 1)
-  return { json, stated, actual: digestOf(behind(previous, bytes, start, member + 1)) }
+  const digest = digestOf(behind(previous, bytes, start, member + 1))
+  const at = member + memberStart.length
+  return standsAt(digest, bytes, at)
+    ? { json, digest }
+    : { json, digest, stated: bytes.toString('latin1', at, end - 2) }
+}
+
+/** Whether ASCII text stands in the bytes; cheaper than making a string of them. */
+function standsAt(text: string, bytes: Buffer, at: number): boolean {
+  for (let index = 0; index < text.length; index++) if (bytes[at + index] !== text.charCodeAt(index)) return false
+  return true
 }
 
 /** The bytes of a line preceded by the digest before it; in place when there is room. */
@@ -66,5 +75,14 @@ function behind(previous: string, bytes: Buffer, start: number, end: number): Bu
 }
 
 function digestOf(bytes: Buffer): string {
-  return hash('sha256', bytes, 'buffer').toString('base64url', 0, 16)
+  // Asking for text is three times faster than for a buffer (0.35 against 1.05 µs for 200 bytes on Node 24).
+  const whole = hash('sha256', bytes, 'base64url')
+  // Sixteen bytes end after two bits of the last character.
+  return whole.slice(0, digestLength - 1) + firstTwoBits(whole.charCodeAt(digestLength - 1))
+}
+
+function firstTwoBits(code: number): string {
+  if (code >= 0x41 && code <= 0x50) return 'A'
+  if ((code >= 0x51 && code <= 0x5a) || (code >= 0x61 && code <= 0x66)) return 'Q'
+  return code >= 0x67 && code <= 0x76 ? 'g' : 'w'
 }

@@ -5,13 +5,16 @@ export const depthCap = 256
  * Why a line must not be on a tape, or `undefined`: nesting deeper than {@link depthCap}, or a key `__proto__`,
  * which would change an object's prototype in careless code further on.
  *
- * @param json - the text `value` was parsed from: most lines are cleared by it without a walk
+ * @param json - the text of `value`
  */
 export function hazardOf(value: object, json: string): string | undefined {
-  const mayBeDeep = json.length > 2 * depthCap
+  // In a long line, where most of the text is bodies, a walk is cheaper than a search.
+  return json.length > 2 * depthCap || mayHavePrototype(json) ? walk(value, 1) : undefined
+}
+
+function mayHavePrototype(json: string): boolean {
   // A key can be spelled with escapes: `\u005f` is an underscore.
-  const mayHavePrototype = json.includes('__proto__') || json.includes('\\u00')
-  return mayBeDeep || mayHavePrototype ? walk(value, 1) : undefined
+  return json.includes('__proto__') || json.includes('\\u00')
 }
 
 function walk(value: object, depth: number): string | undefined {

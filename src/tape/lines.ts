@@ -91,10 +91,10 @@ export class LineReader {
     const json = sealed?.json ?? bytes.toString('utf8', start, end)
     const value = this.#parse(json)
     check?.(value)
-    if (sealed === undefined || sealed.stated !== sealed.actual) throw this.#tampered(sealed?.stated, sealed?.actual)
+    if (sealed === undefined || sealed.stated !== undefined) throw this.#tampered(sealed?.stated, sealed?.digest)
     const hazard = hazardOf(value, json)
     if (hazard !== undefined) throw this.#broken(hazard)
-    this.digest = sealed.actual
+    this.digest = sealed.digest
     return value
   }
 
