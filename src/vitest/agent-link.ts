@@ -19,11 +19,7 @@ export type Agent = (input: unknown) => unknown
  * @throws HarvestError `HARVEST_AGENT_UNKNOWN`, `HARVEST_AGENT_IMPORT` when its module cannot be loaded, and
  *   `HARVEST_AGENT_EXPORT` when it has no such function
  */
-export async function loadAgent(
-  link: AgentLink | undefined,
-  asked: string,
-  known: readonly string[],
-): Promise<Agent> {
+export async function loadAgent(link: AgentLink | undefined, asked: string, known: readonly string[]): Promise<Agent> {
   if (link === undefined) throw unknownAgent(asked, known)
   const exports = await importModule(link)
   const agent: unknown = Reflect.get(exports, link.export)
@@ -41,7 +37,10 @@ async function importModule(link: AgentLink): Promise<object> {
         what: `The agent ${link.name} could not be loaded`,
         where: { error: cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause) },
         why: 'Its module, or one that it imports, threw while it was being loaded.',
-        fix: ['to see it without us: import the file in a test of its own', `or correct agents.${link.name} in vitest.config.ts`],
+        fix: [
+          'to see it without us: import the file in a test of its own',
+          `or correct agents.${link.name} in vitest.config.ts`,
+        ],
       },
       { cause },
     )
@@ -52,7 +51,10 @@ function unknownAgent(asked: string, known: readonly string[]): HarvestError {
   return new HarvestError('HARVEST_AGENT_UNKNOWN', {
     what: `The case names an agent that the config does not know: ${asked}`,
     where: { known: known.length > 0 ? known.join(', ') : 'none' },
-    fix: [`add it in vitest.config.ts: harvest({ agents: { '${asked}': './src/….ts#…' } })`, 'or correct `agent:` in the case'],
+    fix: [
+      `add it in vitest.config.ts: harvest({ agents: { '${asked}': './src/….ts#…' } })`,
+      'or correct `agent:` in the case',
+    ],
   })
 }
 

@@ -21,6 +21,11 @@ export function reportOf(kase: Case, run: ReplayResult, git: GitState | null): C
     served: run.receipt.served,
     drift: counts,
     escapes: run.escapes.length,
-    pins: moved.length === 0 ? [] : describeChanges(moved).split('\n').map((line) => line.replace(/\s{2,}/g, ' ')),
+    pins:
+      moved.length === 0
+        ? []
+        : describeChanges(moved)
+            .split('\n')
+            .map((line) => line.replace(/\s{2,}/g, ' ')),
   }
 }

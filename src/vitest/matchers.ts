@@ -3,7 +3,16 @@ import { HarvestError } from '../errors/index.ts'
 import { isReplayResult } from './replay-tape.ts'
 import type { ReplayResult } from '../replay/types.ts'
 import { encodeValue, type Json } from '../tape/index.ts'
-import { compareTraces, type MatchOptions, matchOutcome, parseBaseline, renderBaseline, renderCall, type TraceCall, traceOf } from '../trace/index.ts'
+import {
+  compareTraces,
+  type MatchOptions,
+  matchOutcome,
+  parseBaseline,
+  renderBaseline,
+  renderCall,
+  type TraceCall,
+  traceOf,
+} from '../trace/index.ts'
 
 /** What `expect()` can say about a replay besides. */
 export interface HarvestMatchers {
@@ -53,12 +62,15 @@ function toCall(received: unknown, name: string, args?: unknown): MatcherResult 
   const run = requireRun(received, 'toCall')
   const calls = traceOf(run.events).layers.flat()
   const wanted = args === undefined ? undefined : encodeValue(args)
-  const pass = calls.some((call) => call.name === name && (wanted === undefined || matchOutcome(wanted, call.args).equal))
+  const pass = calls.some(
+    (call) => call.name === name && (wanted === undefined || matchOutcome(wanted, call.args).equal),
+  )
   const shown = calls.map((call) => `  ${asText(call)}`).join('\n')
   const call = args === undefined ? name : `${name} with ${JSON.stringify(wanted)}`
   return {
     pass,
-    message: () => `the agent ${pass ? 'called' : 'never called'} ${call}\n\nIts calls were\n${shown === '' ? '  none' : shown}`,
+    message: () =>
+      `the agent ${pass ? 'called' : 'never called'} ${call}\n\nIts calls were\n${shown === '' ? '  none' : shown}`,
   }
 }
 
@@ -71,7 +83,9 @@ function toReplayExactly(received: unknown): MatcherResult {
   const { recorded, identical, outcomeEqual } = receipt
   const found = [
     ...problems.map(({ facts }) => facts.what),
-    ...(identical < recorded ? [`${recorded - identical} of ${recorded} steps were not asked byte for byte as recorded`] : []),
+    ...(identical < recorded
+      ? [`${recorded - identical} of ${recorded} steps were not asked byte for byte as recorded`]
+      : []),
     ...drift.map((one) => `${one.class} drift at step ${one.stepNumber}${one.path === '' ? '' : `, ${one.path}`}`),
     ...(outcomeEqual ? [] : ['the outcome is not the recorded one']),
   ]

@@ -138,6 +138,9 @@ function cases(settings: HarvestSettings): Plugin {
 
 /** Vitest's module cache is keyed by the names of plugins, not by their code: what decides our output is in the name. */
 function cachedName(settings: HarvestSettings, deps: readonly string[]): string {
-  const fingerprint = createHash('sha256').update(JSON.stringify([settings, deps])).digest('hex').slice(0, 8)
+  const fingerprint = createHash('sha256')
+    .update(JSON.stringify([settings, deps]))
+    .digest('hex')
+    .slice(0, 8)
   return `vitest-harvest:cases@${version}+${fingerprint}`
 }

@@ -1,5 +1,12 @@
 import path from 'node:path'
-import { DefaultReporter, type Reporter, type TestCase, type TestModule, type TestSpecification, type Vitest } from 'vitest/node'
+import {
+  DefaultReporter,
+  type Reporter,
+  type TestCase,
+  type TestModule,
+  type TestSpecification,
+  type Vitest,
+} from 'vitest/node'
 import { type HarvestError, neutralLine } from '../errors/index.ts'
 import { type CaseUpdate, updateArtifact } from './channel.ts'
 import { toPosix } from './options.ts'
@@ -84,7 +91,10 @@ export class HarvestReporter implements Reporter {
     for (const file of skipped) tell('Not updated', `${this.#shown(file)}: it was edited during the run`)
   }
 
-  async #problems(modules: readonly TestModule[], tell: (label: string, text: string) => void): Promise<readonly HarvestError[]> {
+  async #problems(
+    modules: readonly TestModule[],
+    tell: (label: string, text: string) => void,
+  ): Promise<readonly HarvestError[]> {
     const ran = modules.some(({ project }) => project.name === projectName)
     // A filtered run may rightly have no case; a re-run has what changed.
     if (!this.#isFirstRun || (!ran && this.#isFiltered)) return []
@@ -127,7 +137,13 @@ function caseResults(modules: readonly TestModule[]): readonly CaseResult[] {
 function isFiltered(vitest: Vitest): boolean {
   const { config } = vitest
   const lists = [Reflect.get(vitest, 'filenamePattern'), config.project, config.related, config.tagsFilter]
-  const switches = [config.changed, config.shard, config.mergeReports, config.standalone, Reflect.get(config.cliOptions ?? {}, 'lastFailed')]
+  const switches = [
+    config.changed,
+    config.shard,
+    config.mergeReports,
+    config.standalone,
+    Reflect.get(config.cliOptions ?? {}, 'lastFailed'),
+  ]
   return lists.some((list) => Array.isArray(list) && list.length > 0) || switches.some(Boolean)
 }
 

@@ -1,5 +1,13 @@
 import type { Vitest } from 'vitest/node'
-import { chooseMode, parseFlag, parseMode, type UpdateChoice, type UpdateMode, updateVariable, unattended } from './update-mode.ts'
+import {
+  chooseMode,
+  parseFlag,
+  parseMode,
+  type UpdateChoice,
+  type UpdateMode,
+  updateVariable,
+  unattended,
+} from './update-mode.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

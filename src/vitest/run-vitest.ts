@@ -37,7 +37,9 @@ function takeFlag(argv: readonly string[]): readonly string[] {
 /** The Vitest of the project, not one that happens to lie next to this package. */
 function findVitest(directory: string): string {
   const manifest = resolveManifest(directory)
-  const { bin }: { readonly bin?: string | Readonly<Record<string, string>> } = JSON.parse(readFileSync(manifest, 'utf8'))
+  const { bin }: { readonly bin?: string | Readonly<Record<string, string>> } = JSON.parse(
+    readFileSync(manifest, 'utf8'),
+  )
   const entry = typeof bin === 'string' ? bin : bin?.['vitest']
   if (entry === undefined) throw noVitest(directory)
   return path.join(path.dirname(manifest), entry)

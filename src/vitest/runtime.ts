@@ -78,7 +78,10 @@ async function runAgent(
   // for each case too: Vitest 4 keeps modules across its vm contexts.
   vi.resetModules()
   const late = (where: string) => () => hangs(kase, { waited: `${timeoutMs} ms`, where })
-  const agent = await limit.race(loadAgent(link, kase.agent, Object.keys(settings.agents)), late('while its modules were loading'))
+  const agent = await limit.race(
+    loadAgent(link, kase.agent, Object.keys(settings.agents)),
+    late('while its modules were loading'),
+  )
   const work = withStrays(() => replayTape(tape, agent satisfies Agent, { ...replay, signal: limit.signal }))
   const { result, strays } = await limit.race(work, late('the agent never gave control back'), graceMs)
   return withProblems(kase, result, strays, limit)
@@ -130,12 +133,15 @@ async function annotateFailure(report: CaseReport, run: ReplayResult, { annotate
   if (commit !== undefined) await annotate(neutralLine(commit), 'recorded at')
   if (models !== undefined && models.length > 0) await annotate(neutralLine(models.join(', ')), 'models')
   const leaks = run.escapes.filter(({ allowed }) => allowed)
-  if (leaks.length > 0) await annotate(neutralLine(leaks.map(({ kind, target }) => `${kind} ${target}`).join(', ')), 'escapes let through')
+  if (leaks.length > 0)
+    await annotate(neutralLine(leaks.map(({ kind, target }) => `${kind} ${target}`).join(', ')), 'escapes let through')
 }
 
 async function annotateDrift({ drift }: ReplayResult, { annotate }: TestContext): Promise<void> {
   if (drift.length === 0) return
-  const shown = drift.slice(0, 3).map((one) => `${one.class} at step ${one.stepNumber}${one.path === '' ? '' : `, ${one.path}`}`)
+  const shown = drift
+    .slice(0, 3)
+    .map((one) => `${one.class} at step ${one.stepNumber}${one.path === '' ? '' : `, ${one.path}`}`)
   const more = drift.length > shown.length ? `; and ${drift.length - shown.length} more` : ''
   await annotate(neutralLine(shown.join('; ') + more, 300), 'drift')
 }
@@ -156,7 +162,9 @@ function failure(kase: Case, { error, line, expected, actual }: Omit<Difference,
 
 /** Errors before there is a case to blame point at where the case file is wrong, or at its first line. */
 function asFailure(error: unknown, file: string, task: RunnerTestCase): unknown {
-  const failed = HarvestError.is(error) ? new CaseFailure({ error, place: caseErrorPlace(error) ?? firstLine(file) }) : error
+  const failed = HarvestError.is(error)
+    ? new CaseFailure({ error, place: caseErrorPlace(error) ?? firstLine(file) })
+    : error
   if (failed instanceof CaseFailure && task.meta.harvest) tell(task, { ...task.meta.harvest, code: failed.code })
   return failed
 }
@@ -186,7 +194,10 @@ function hangs(kase: Case, where: Readonly<Record<string, string>>): HarvestErro
     what: 'The agent never answered',
     where: { case: kase.id, ...where },
     why: 'It waits for something that is not on the tape, or needs more time than it is given.',
-    fix: [`to see the recorded steps: npx harvest show ${kase.id}`, 'to give it more time: `timeout:` in the case, in milliseconds'],
+    fix: [
+      `to see the recorded steps: npx harvest show ${kase.id}`,
+      'to give it more time: `timeout:` in the case, in milliseconds',
+    ],
   })
 }
 

@@ -8,7 +8,9 @@ import { seamState } from '../seam/index.ts'
  * Vitest reports them too, but blames the test that happens to run last. In the event, the async context is still
  * that of whoever made the promise.
  */
-export async function withStrays<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly strays: readonly unknown[] }> {
+export async function withStrays<T>(
+  work: () => Promise<T>,
+): Promise<{ readonly result: T; readonly strays: readonly unknown[] }> {
   const strays: unknown[] = []
   const result = await contexts().run(strays, work)
   // Node emits the event once the microtasks of a turn are done.

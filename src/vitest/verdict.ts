@@ -56,9 +56,15 @@ function ending(kase: Case, { tape, outcome: live }: ReplayResult): Difference |
   const error = new HarvestError(
     'HARVEST_OUTCOME_KIND',
     {
-      what: live.status === 'threw' ? 'The agent threw, and returned when this run was recorded' : 'The agent returned, and threw when this run was recorded',
+      what:
+        live.status === 'threw'
+          ? 'The agent threw, and returned when this run was recorded'
+          : 'The agent returned, and threw when this run was recorded',
       where: { case: kase.id, recorded, now: describeEnding(live) },
-      fix: [`to see the recorded run: npx harvest show ${kase.id}`, 'if this is right now, record it again: the tape ends differently'],
+      fix: [
+        `to see the recorded run: npx harvest show ${kase.id}`,
+        'if this is right now, record it again: the tape ends differently',
+      ],
     },
     live.status === 'threw' ? { cause: live.error } : {},
   )
@@ -79,7 +85,10 @@ function trace(kase: Case, run: ReplayResult, match: MatchOptions): Difference |
     what: 'The agent made other tool calls than the baseline of this case',
     where: { case: kase.id, ...(compared.first?.actual?.site !== undefined && { at: compared.first.actual.site }) },
     detail: compared.report,
-    fix: ['if the new behaviour is right: npx harvest test --update-recordings', `to see where the paths part: npx harvest debug ${kase.id}`],
+    fix: [
+      'if the new behaviour is right: npx harvest test --update-recordings',
+      `to see where the paths part: npx harvest debug ${kase.id}`,
+    ],
   })
   const line = baselineItems[Math.min(compared.first?.layer ?? 0, baselineItems.length - 1)] ?? baseline ?? top
   return { aspect: 'trace', error, line, expected: compared.expectedText, actual: compared.actualText }
@@ -103,9 +112,18 @@ function outcome(kase: Case, run: ReplayResult): Difference | undefined {
   const error = new HarvestError('HARVEST_OUTCOME', {
     what: 'The agent returned something else than this case says',
     where: { case: kase.id, ...(matched.path !== undefined && matched.path !== '' && { 'differs at': matched.path }) },
-    fix: ['if the new outcome is right: npx harvest test --update-recordings', `to see where the paths part: npx harvest debug ${kase.id}`],
+    fix: [
+      'if the new outcome is right: npx harvest test --update-recordings',
+      `to see where the paths part: npx harvest debug ${kase.id}`,
+    ],
   })
-  return { aspect: 'outcome', error, line: kase.lines.outcome ?? kase.lines.case, expected: pretty(kase.outcome), actual: pretty(actual) }
+  return {
+    aspect: 'outcome',
+    error,
+    line: kase.lines.outcome ?? kase.lines.case,
+    expected: pretty(kase.outcome),
+    actual: pretty(actual),
+  }
 }
 
 function pretty(value: Json): string {
@@ -114,13 +132,22 @@ function pretty(value: Json): string {
 
 /** Problems that say: the agent went another way than the recorded one. */
 function isDeparture({ code }: HarvestError): boolean {
-  return ['HARVEST_DIVERGENCE', 'HARVEST_TAPE_EXHAUSTED', 'HARVEST_UNUSED', 'HARVEST_ORDER', 'HARVEST_AMBIGUOUS'].includes(code)
+  return [
+    'HARVEST_DIVERGENCE',
+    'HARVEST_TAPE_EXHAUSTED',
+    'HARVEST_UNUSED',
+    'HARVEST_ORDER',
+    'HARVEST_AMBIGUOUS',
+  ].includes(code)
 }
 
 function noLongerFails(kase: Case, found: Difference): Difference {
   const error = new HarvestError('HARVEST_CASE_NO_LONGER_FAILS', {
     what: 'This incident no longer reproduces: review and set expect: pass',
-    where: { case: kase.id, ...(found.error.facts.where?.['at'] !== undefined && { at: found.error.facts.where['at'] }) },
+    where: {
+      case: kase.id,
+      ...(found.error.facts.where?.['at'] !== undefined && { at: found.error.facts.where['at'] }),
+    },
     detail: [found.error.facts.what, found.error.facts.detail].filter((text) => text !== undefined).join('\n\n'),
     why: 'The case is marked `expect: fail`: it was to stay as bad as it was recorded until somebody fixed it.',
     fix: [

@@ -90,7 +90,9 @@ harvest({ agents: {}, agent: 'refund' })
 
   it('fail with the difference', () => {
     expect(message('other trace')).toContain("The run's calls differ from the baseline")
-    expect(message('no call')).toContain('the agent never called escalate\n\nIts calls were\n  lookup_order(order_id: "A-1")\n  refund(')
+    expect(message('no call')).toContain(
+      'the agent never called escalate\n\nIts calls were\n  lookup_order(order_id: "A-1")\n  refund(',
+    )
     expect(message('other call')).toContain('the agent never called refund with {"amount":26}')
     expect(message('not exact')).toContain('the replay of one is not exact:\n  the outcome is not the recorded one')
     expect(message('no run')).toContain('a promise: await replay() first')
@@ -112,10 +114,30 @@ harvest({ agents: {}, agent: 'refund' })
   })
 
   it.each(['true', 'false'])('know the types of the matchers and of the config, skipLibCheck %s', (skipLibCheck) => {
-    const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024', '--lib', 'es2024,esnext.disposable', '--types', 'node']
-    const roots = ['--typeRoots', path.join(repository, 'node_modules/@types'), '--ignoreConfig', '--skipLibCheck', skipLibCheck]
+    const options = [
+      '--noEmit',
+      '--strict',
+      '--module',
+      'nodenext',
+      '--target',
+      'es2024',
+      '--lib',
+      'es2024,esnext.disposable',
+      '--types',
+      'node',
+    ]
+    const roots = [
+      '--typeRoots',
+      path.join(repository, 'node_modules/@types'),
+      '--ignoreConfig',
+      '--skipLibCheck',
+      skipLibCheck,
+    ]
     const compiler = path.join(repository, 'node_modules/.bin/tsc')
-    const { stdout, status } = spawnSync(compiler, [...options, ...roots, 'types.ts', 'config.ts'], { cwd: project.folder, encoding: 'utf8' })
+    const { stdout, status } = spawnSync(compiler, [...options, ...roots, 'types.ts', 'config.ts'], {
+      cwd: project.folder,
+      encoding: 'utf8',
+    })
     expect([stdout, status]).toEqual(['', 0])
   })
 })

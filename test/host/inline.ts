@@ -1,6 +1,16 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
@@ -67,7 +77,8 @@ export function openHome(lane: Lane): Home {
   build(path.join(own, 'dist'))
   cpSync(path.join(repository, 'package.json'), path.join(own, 'package.json'))
   link(vitestOf[lane], path.join(modules, 'vitest'))
-  for (const name of [...dependencies(), 'vite']) link(path.join(repository, 'node_modules', name), path.join(modules, name))
+  for (const name of [...dependencies(), 'vite'])
+    link(path.join(repository, 'node_modules', name), path.join(modules, name))
   return {
     lane,
     project: (name, files) => createProject(path.join(folder, name), modules, files),
@@ -77,7 +88,10 @@ export function openHome(lane: Lane): Home {
 
 function build(outDir: string): void {
   const compiler = path.join(repository, 'node_modules/.bin/tsc')
-  const built = spawnSync(compiler, ['-p', 'tsconfig.build.json', '--noCheck', '--outDir', outDir], { cwd: repository, encoding: 'utf8' })
+  const built = spawnSync(compiler, ['-p', 'tsconfig.build.json', '--noCheck', '--outDir', outDir], {
+    cwd: repository,
+    encoding: 'utf8',
+  })
   if (built.status !== 0) throw new Error(`the package does not build\n${built.stdout}${built.stderr}`)
 }
 
@@ -100,14 +114,19 @@ function createProject(folder: string, modules: string, files: Readonly<Record<s
   for (const [file, text] of Object.entries({ 'package.json': '{ "type": "module" }', ...files })) write(file, text)
   const start = (args: readonly string[], { env, bin = 'vitest' }: RunOptions = {}) => {
     const entry = bin === 'vitest' ? 'vitest/vitest.mjs' : 'vitest-harvest/dist/vitest/run-vitest.js'
-    return spawn(process.execPath, [path.join(modules, entry), ...args], { cwd: folder, env: { ...cleanEnvironment(), ...env } })
+    return spawn(process.execPath, [path.join(modules, entry), ...args], {
+      cwd: folder,
+      env: { ...cleanEnvironment(), ...env },
+    })
   }
   return {
     folder,
     write,
     read: (file) => readFileSync(path.join(folder, file), 'utf8'),
     search: (below, text) =>
-      filesIn(path.join(folder, below)).filter((file) => text.test(readFileSync(path.join(folder, below, file), 'utf8'))),
+      filesIn(path.join(folder, below)).filter((file) =>
+        text.test(readFileSync(path.join(folder, below, file), 'utf8')),
+      ),
     run: (args, options) => finished(start(args, options)),
     watch: (args, options) => watching(start(args, options)),
     hash: () => hashTree(folder),
@@ -176,7 +195,11 @@ function watching(child: ChildProcess): Watching {
 function hashTree(folder: string): string {
   const names = filesIn(folder).filter((name) => !/^(?:node_modules|\.vitest)\b/.test(name))
   const hash = createHash('sha256')
-  for (const name of names) hash.update(name).update('\0').update(readFileSync(path.join(folder, name)))
+  for (const name of names)
+    hash
+      .update(name)
+      .update('\0')
+      .update(readFileSync(path.join(folder, name)))
   return `${names.length} files ${hash.digest('hex')}`
 }
 

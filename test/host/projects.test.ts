@@ -19,8 +19,14 @@ describe.each<Lane>([5, 4])('the recordings project in a config of Vitest %i', (
   })
   afterAll(() => home?.[Symbol.dispose]())
   let count = 0
-  const run = (files: Record<string, string>, args: readonly string[] = ['run'], env: Record<string, string> = {}): Promise<RunResult> =>
-    home.project(`config-${(count += 1)}`, { ...refundSources, ...golden('one', refundBaseline), ...files }).run(args, { env })
+  const run = (
+    files: Record<string, string>,
+    args: readonly string[] = ['run'],
+    env: Record<string, string> = {},
+  ): Promise<RunResult> =>
+    home
+      .project(`config-${(count += 1)}`, { ...refundSources, ...golden('one', refundBaseline), ...files })
+      .run(args, { env })
   const tests = ({ output }: RunResult) => /Tests {2}(.*)/.exec(output)?.[1]
   const cases = ({ output }: RunResult) => output.match(/✓ \|recordings\|/g)?.length
 
@@ -65,7 +71,10 @@ export async function refundAgent({ order_id }: { order_id: string }) {
   return { document: typeof document, describe: typeof describe, wasSetUp, runs: (runs += 1) }
 }
 `,
-      ...golden('one', `${refundBaseline}outcome: { document: undefined, describe: undefined, wasSetUp: true, runs: 1 }\n`),
+      ...golden(
+        'one',
+        `${refundBaseline}outcome: { document: undefined, describe: undefined, wasSetUp: true, runs: 1 }\n`,
+      ),
     })
     expect([result.code, tests(result), cases(result)]).toEqual([0, '2 passed (2)', 1])
     expect(result.stdout.match(/the server starts/g)).toHaveLength(1)
@@ -115,7 +124,11 @@ export async function refundAgent({ order_id }: { order_id: string }) {
     const [silent, filtered, elsewhere] = await Promise.all([
       run(excluded),
       run(excluded, ['run', 'src/plain']),
-      run({ 'vitest.config.ts': config(`recordings: 'tapes'`), 'src/plain.test.ts': plain, 'tapes/golden/lone.tape.jsonl': tapeText('lone') }),
+      run({
+        'vitest.config.ts': config(`recordings: 'tapes'`),
+        'src/plain.test.ts': plain,
+        'tapes/golden/lone.tape.jsonl': tapeText('lone'),
+      }),
     ])
     expect([silent.code, tests(silent)]).toEqual([1, '1 passed (1)'])
     expect(silent.stderr).toContain('HARVEST_NO_CASES')
@@ -124,7 +137,11 @@ export async function refundAgent({ order_id }: { order_id: string }) {
   })
 
   it('lets a project without cases be: no folder, or an inbox only', async () => {
-    const project = home.project('young', { 'vitest.config.ts': config(), 'src/plain.test.ts': plain, 'recordings/inbox/x.tape.jsonl': tapeText('x') })
+    const project = home.project('young', {
+      'vitest.config.ts': config(),
+      'src/plain.test.ts': plain,
+      'recordings/inbox/x.tape.jsonl': tapeText('x'),
+    })
     const result = await project.run(['run'])
     expect(result.code).toBe(0)
   })

@@ -38,7 +38,13 @@ export interface TapeSketch {
 
 /** A tape of tool calls one after the other, each answered 10 ms after it was made. */
 export function tapeText(id: string, sketch: TapeSketch = {}): string {
-  const { agent = 'refund', input = { order_id: 'A-1' }, calls = refundCalls, returned = { refunded: 25 }, threw } = sketch
+  const {
+    agent = 'refund',
+    input = { order_id: 'A-1' },
+    calls = refundCalls,
+    returned = { refunded: 25 },
+    threw,
+  } = sketch
   const events = calls.map(
     ({ name, args, result }, index): TapeEvent => ({
       kind: 'tool',

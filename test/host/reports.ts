@@ -10,7 +10,11 @@ export interface ReportedTest {
 }
 
 interface JsonReport {
-  readonly testResults: readonly { readonly name: string; readonly message: string; readonly assertionResults: readonly ReportedTest[] }[]
+  readonly testResults: readonly {
+    readonly name: string
+    readonly message: string
+    readonly assertionResults: readonly ReportedTest[]
+  }[]
 }
 
 /** Arguments that make Vitest write `report.json` besides what it prints. */

@@ -15,14 +15,18 @@ describe.each(lanes)('the commands of Vitest %i', (lane) => {
       'src/other.ts': `export default async () => ({ refunded: 25 })\n`,
       'src/plain.test.ts': `import { expect, it } from 'vitest'\nit('is plain', () => { expect(1).toBe(1) })\n`,
       'prompts/system.md': 'You refund.\n',
-      ...golden('alpha', `title: of-a-case\ntags: [incident]\n${refundBaseline}`, { input: { order_id: 'A-1', note: 'of-a-tape' } }),
+      ...golden('alpha', `title: of-a-case\ntags: [incident]\n${refundBaseline}`, {
+        input: { order_id: 'A-1', note: 'of-a-tape' },
+      }),
       ...golden('beta', `tags:\n  - golden\n${refundBaseline}`),
       ...golden('gamma', 'baseline: []\n', { agent: 'other', calls: [] }),
     })
   })
   afterAll(() => home?.[Symbol.dispose]())
   const ran = ({ output }: RunResult) =>
-    [...output.matchAll(/✓ (?:\|recordings\| )?(\S+\.(?:yaml|ts)) \(/g)].map(([, file]) => file?.replace(/^recordings\/golden\/|\.case\.yaml$/g, '')).sort()
+    [...output.matchAll(/✓ (?:\|recordings\| )?(\S+\.(?:yaml|ts)) \(/g)]
+      .map(([, file]) => file?.replace(/^recordings\/golden\/|\.case\.yaml$/g, ''))
+      .sort()
   const run = (...args: string[]) => project.run(args)
 
   it('run the cases beside the other tests', async () => {
@@ -44,7 +48,12 @@ describe.each(lanes)('the commands of Vitest %i', (lane) => {
 
   it('list the cases without running them', async () => {
     const { output } = await run('list')
-    expect(output.split('\n').filter((line) => line.includes('case.yaml')).sort()).toEqual([
+    expect(
+      output
+        .split('\n')
+        .filter((line) => line.includes('case.yaml'))
+        .sort(),
+    ).toEqual([
       '[recordings] recordings/golden/alpha.case.yaml > golden/alpha > replays',
       '[recordings] recordings/golden/beta.case.yaml > golden/beta > replays',
       '[recordings] recordings/golden/gamma.case.yaml > golden/gamma > replays',
@@ -93,9 +102,16 @@ export default defineConfig({
 })
 `,
       'src/refund.ts': stateful,
-      ...Object.assign({}, ...['a', 'b'].map((id) => golden(id, `baseline:\n  - lookup_order(order_id)\noutcome: { runs: 1 }\n`, { calls }))),
+      ...Object.assign(
+        {},
+        ...['a', 'b'].map((id) =>
+          golden(id, `baseline:\n  - lookup_order(order_id)\noutcome: { runs: 1 }\n`, { calls }),
+        ),
+      ),
     })
-    const combinations = ['forks', 'threads', 'vmThreads'].flatMap((POOL) => ['module', 'worker'].map((ISOLATE) => ({ POOL, ISOLATE })))
+    const combinations = ['forks', 'threads', 'vmThreads'].flatMap((POOL) =>
+      ['module', 'worker'].map((ISOLATE) => ({ POOL, ISOLATE })),
+    )
     const found: Record<string, string> = {}
     const tryOut = async (env: { readonly POOL: string; readonly ISOLATE: string }) => {
       const { code, output } = await project.run(['run'], { env })

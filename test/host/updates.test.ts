@@ -60,7 +60,9 @@ export default () => refund({ order_id: 'B-2' })
   ])('%s accepts new behaviour, and nothing else', async (_spelling, args, options) => {
     const { changed, output } = await run(args, options)
     expect(changed.sort()).toEqual([caseFile('stale'), caseFile('unwritten')])
-    expect(project.read(caseFile('stale'))).toBe(cases[caseFile('stale')]?.replace(outdated, accepted).replace('30', '25'))
+    expect(project.read(caseFile('stale'))).toBe(
+      cases[caseFile('stale')]?.replace(outdated, accepted).replace('30', '25'),
+    )
     expect(project.read(caseFile('unwritten'))).toContain(refundBaseline)
     expect(output).toContain(`Updated  ${caseFile('stale')}`)
     const tests = reported(project)
@@ -94,19 +96,27 @@ export default () => refund({ order_id: 'B-2' })
   })
 
   it.each([['CI'], ['CLAUDECODE']])('with %s set nothing is written, and the run says why', async (name) => {
-    const { changed, output } = await run(['run', 'golden', '--update-recordings'], { bin: 'vitest-harvest', env: { [name]: '1' } })
+    const { changed, output } = await run(['run', 'golden', '--update-recordings'], {
+      bin: 'vitest-harvest',
+      env: { [name]: '1' },
+    })
     expect(changed).toEqual([])
     expect(output).toContain(`--update-recordings=all was not followed`)
     expect(output).toContain('HARVEST_ALLOW_CI_UPDATE=1')
   })
 
   it('a second word allows it in CI', async () => {
-    const { changed } = await run(['run', 'golden', '--update-recordings'], { bin: 'vitest-harvest', env: { CI: '1', HARVEST_ALLOW_CI_UPDATE: '1' } })
+    const { changed } = await run(['run', 'golden', '--update-recordings'], {
+      bin: 'vitest-harvest',
+      env: { CI: '1', HARVEST_ALLOW_CI_UPDATE: '1' },
+    })
     expect(changed.sort()).toEqual([caseFile('stale'), caseFile('unwritten')])
   })
 
   it('a run that was stopped writes nothing', async () => {
-    const { changed, output } = await run(['run', 'golden', '--update-recordings', '--bail=1'], { bin: 'vitest-harvest' })
+    const { changed, output } = await run(['run', 'golden', '--update-recordings', '--bail=1'], {
+      bin: 'vitest-harvest',
+    })
     expect([changed, output.includes('Updated')]).toEqual([[], false])
   })
 

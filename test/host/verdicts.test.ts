@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Home, type InlineProject, type Lane, openHome, type RunResult } from './inline.ts'
-import { config, golden, refundBaseline, refundCalls, refundSources, tapeText } from './refund.ts'
+import { config, golden, refundBaseline, refundSources, tapeText } from './refund.ts'
 import { reported, type ReportedTest, withJson } from './reports.ts'
 
 /** Agents that each do one thing wrong, by the name of their export. */
@@ -122,7 +122,14 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
       ...golden('spins', 'baseline: []\n', { agent: 'spins', calls: [], returned: undefined }),
       ...golden('escapes', 'baseline: []\n', { agent: 'escapes', calls: [] }),
     })
-    run = await project.run(['run', ...withJson, '--reporter=github-actions', '--reporter=junit', '--outputFile.junit=.vitest/junit.xml', '--reporter=tap-flat'])
+    run = await project.run([
+      'run',
+      ...withJson,
+      '--reporter=github-actions',
+      '--reporter=junit',
+      '--outputFile.junit=.vitest/junit.xml',
+      '--reporter=tap-flat',
+    ])
     tests = reported(project)
   })
   afterAll(() => home?.[Symbol.dispose]())
@@ -135,7 +142,9 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
     expect(status('other-trace')).toBe('failed')
     expect(run.output).toContain('recordings/golden/other-trace.case.yaml:8:1')
     expect(run.output).toMatch(/8\| {3}- escalate\(order_id\)\n\s+\| \^/)
-    expect(run.output).toMatch(/- Expected\n\+ Received\n\n {2}lookup_order\(order_id\)\n- escalate\(order_id\)\n\+ refund\(amount, order_id\)/)
+    expect(run.output).toMatch(
+      /- Expected\n\+ Received\n\n {2}lookup_order\(order_id\)\n- escalate\(order_id\)\n\+ refund\(amount, order_id\)/,
+    )
     expect(message('other-trace')).toContain('renamed    layer 2   escalate(order_id)  →  refund(amount, order_id)')
     expect(message('other-trace')).toContain('  wrong  refunded without asking\n  right  a person is asked')
   })
@@ -223,7 +232,9 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
 
   it('tells machines the tape, the steps and the place', () => {
     expect(project.read('.vitest/junit.xml')).toMatch(/<property name="tape" value="other-trace, 2 of 2 steps served">/)
-    expect(run.stdout).toMatch(/not ok \d+ - recordings\/golden\/other-trace\.case\.yaml[^]*?at: ".*other-trace\.case\.yaml:8:1"/)
+    expect(run.stdout).toMatch(
+      /not ok \d+ - recordings\/golden\/other-trace\.case\.yaml[^]*?at: ".*other-trace\.case\.yaml:8:1"/,
+    )
     expect(tests.get('golden/other-trace')?.meta.harvest).toEqual({
       case: 'other-trace',
       expect: 'pass',

@@ -1,0 +1,58 @@
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { type HarvestOptions, parseOptions, resolveAgent } from '../../src/vitest/options.ts'
+
+const agents = { refund: './src/refund.ts#refundAgent' }
+
+describe('the options of harvest()', () => {
+  it('have a default each', () => {
+    expect(parseOptions({ agents })).toEqual({
+      agents,
+      recordings: 'recordings',
+      isolate: 'module',
+      pool: 'forks',
+      tags: [],
+      inherit: true,
+      replay: {},
+      match: {},
+      deps: [],
+      timeoutMs: 10_000,
+    })
+  })
+
+  it.each<readonly [string, object]>([
+    ['agent', { agent: './x.ts' }],
+    ['agents', { agents: ['./x.ts'] }],
+    ['agents.refund', { agents: { refund: '#x' } }],
+    ['isolate', { isolate: true }],
+    ['pool', { pool: 'fork' }],
+    ['recordings', { recordings: '' }],
+    ['inherit', { inherit: 'no' }],
+    ['drift', { drift: 'warn' }],
+    ['drift', { drift: { prompt: 'fail' } }],
+    ['drift.model', { drift: { model: 'warn' } }],
+    ['escapes', { escapes: 'ignore' }],
+    ['allow', { allow: 'socket *' }],
+    ['serve', { serve: 'loose' }],
+    ['match.mode', { match: { mode: 'strict' } }],
+    ['match.trace', { match: { trace: 'loose' } }],
+    ['match.tools.search', { match: { tools: { search: () => true } } }],
+    ['deps', { deps: 'prompts' }],
+    ['timeout', { timeout: 0 }],
+  ])('%s is refused in %j', (option, wrong) => {
+    const attempt = () => parseOptions({ agents, ...wrong } as HarvestOptions)
+    expect(attempt).toThrow(new RegExp(`option +${option.replaceAll('.', '\\.')}\n[^]*HARVEST_OPTION`))
+  })
+
+  it('name an agent by file and export', () => {
+    const resolve = (entry: string) => resolveAgent('a', entry, import.meta.dirname)
+    expect(resolve('./agent.ts#run')).toEqual({
+      name: 'a',
+      module: path.join(import.meta.dirname, 'agent.ts'),
+      export: 'run',
+    })
+    expect(resolve('../agent.ts').export).toBe('default')
+    expect(resolve('options.test.ts').module).toBe(import.meta.filename)
+    expect(resolve('@acme/agents#refund')).toEqual({ name: 'a', module: '@acme/agents', export: 'refund' })
+  })
+})
