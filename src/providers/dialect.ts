@@ -52,7 +52,7 @@ export function dialectOf({ path, model }: Address, body: JsonMap): Dialect | un
   if (/\/(converse|converse-stream)$/.test(path) && model !== undefined) return 'bedrock-converse'
   if (isContents(body) || isContents(at(body, 'request')) || isContents(at(body, 'generateContentRequest')))
     return 'gemini'
-  if (otherEndpoints.test(path)) return undefined
+  if (otherEndpoints.test(path) && !/\/chat\/completions$/.test(path)) return undefined
   if (/\/embed(dings)?$/.test(path)) return hasEmbeddingInput(body) ? 'openai-embeddings' : undefined
   if (isList(at(body, 'messages'))) return conversationDialect(path, body)
   if (/\/v[12]\/chat$|:rawPredict$/.test(path) && textAt(body, 'message') !== undefined) return 'cohere'
@@ -62,7 +62,7 @@ export function dialectOf({ path, model }: Address, body: JsonMap): Dialect | un
     return 'openai-embeddings'
   }
   if (isInvoke(path)) return invokeDialect(body)
-  return undefined
+  return isAiGateway(path, body) ? 'ai-gateway' : undefined
 }
 
 function isContents(body: unknown): boolean {
@@ -112,8 +112,19 @@ function isResponses(path: string, body: JsonMap): boolean {
 function isCompletion(path: string, body: JsonMap): boolean {
   const prompt = at(body, 'prompt')
   if (typeof prompt !== 'string' && !isList(prompt)) return false
+  if (isAiGateway(path, body)) return false
   if (/\/(completions?|complete|generate)$/.test(path) || isInvoke(path) || path.endsWith(':rawPredict')) return true
   return ['max_tokens', 'max_tokens_to_sample', 'stop', 'top_p', 'logprobs'].some((key) => at(body, key) !== undefined)
+}
+
+/** The AI SDK's own protocol: `prompt` is a list of messages. */
+function isAiGateway(path: string, body: JsonMap): boolean {
+  const prompt = listAt(body, 'prompt')
+  return (
+    path.endsWith('/language-model') &&
+    prompt.length > 0 &&
+    prompt.every((message) => textAt(message, 'role') !== undefined)
+  )
 }
 
 function hasEmbeddingInput(body: JsonMap): boolean {

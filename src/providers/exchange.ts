@@ -19,8 +19,11 @@ export function readModelCall(event: ExchangeEvent): ModelCall | undefined {
 
 function readFresh(event: ExchangeEvent): ModelCall | undefined {
   if (event.via === 'stdio') return undefined
-  const request = readModelRequest({ method: event.method, url: event.url, body: requestText(event) })
-  if (request === undefined) return undefined
+  const read = readModelRequest({ method: event.method, url: event.url, body: requestText(event) })
+  if (read === undefined) return undefined
+  // A gateway of the AI SDK is told the model in a header.
+  const named = header(event.request.headers, 'ai-language-model-id')
+  const request = read.model === '' && named !== undefined ? { ...read, model: named } : read
   if (event.response === undefined) return { n: event.n, request }
   const { status, headers, chunks } = event.response
   const response = readModelResponse(request.dialect, {

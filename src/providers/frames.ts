@@ -32,10 +32,13 @@ function readServerSentEvents(text: string): Frames {
   const values: Json[] = []
   let unreadable = 0
   // An event ends at a blank line; the last one also at the end of a truncated stream.
-  for (const block of text.replace(/^\uFEFF/, '').split(/(?:\r\n|\r|\n){2,}/)) {
+  for (const block of text
+    .replace(/^\uFEFF/, '')
+    .replace(/\r\n?/g, '\n')
+    .split(/\n{2,}/)) {
     const data: string[] = []
     let name: string | undefined
-    for (const line of block.split(/\r\n|\r|\n/)) {
+    for (const line of block.split('\n')) {
       const [, field, value] = /^([^:]*):? ?(.*)$/s.exec(line) ?? []
       if (field === 'data') data.push(value ?? '')
       if (field === 'event') name = value

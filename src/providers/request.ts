@@ -39,6 +39,8 @@ function takeApart(dialect: Dialect, address: Address, body: JsonMap): Parts {
       return converse(address, body)
     case 'cohere':
       return cohere(address, body)
+    case 'ai-gateway':
+      return aiGateway(address, body)
     case 'mcp':
       // `dialectOf` never says so: a JSON-RPC body is not a model request.
       return { model: '', instructions: [], messages: [], tools: [], params: body }
@@ -167,6 +169,13 @@ function cohere(address: Address, body: JsonMap): Parts {
     tools: parts.take('tools', isList),
     params: parts.rest(),
   }
+}
+
+function aiGateway(address: Address, body: JsonMap): Parts {
+  const parts = new Taking(body)
+  const model = parts.model(address)
+  const [instructions, messages] = bySpeaker(parts.take('prompt'))
+  return { model, instructions, messages, tools: parts.take('tools', isList), params: parts.rest() }
 }
 
 /** Splits system and developer messages from the conversation. */

@@ -3,6 +3,7 @@ import { decodeBody } from './decode.ts'
 import { type Draft, finishDraft, newDraft } from './draft.ts'
 import { readFrames } from './frames.ts'
 import { at, isList, isMap, textAt } from './json.ts'
+import { readAiGateway } from './responses/ai-gateway.ts'
 import { readAnthropic } from './responses/anthropic.ts'
 import { readCohere } from './responses/cohere.ts'
 import { readConverse } from './responses/converse.ts'
@@ -59,6 +60,8 @@ function readerOf(dialect: Dialect): Reader {
       return readGemini
     case 'bedrock-converse':
       return readConverse
+    case 'ai-gateway':
+      return readAiGateway
     case 'cohere':
       return readCohere
     case 'mcp':

@@ -32,7 +32,10 @@ interface Found {
 /** One message can be in any dialect's form: the forms exclude each other. */
 function resultsIn(message: Json): readonly Found[] {
   const role = at(message, 'role')
-  if (role === 'tool' || role === 'function') {
+  if (
+    role === 'function' ||
+    (role === 'tool' && !listAt(message, 'content').some((part) => at(part, 'type') === 'tool-result'))
+  ) {
     const id = textAt(message, 'tool_call_id')
     const name = textAt(message, 'name') ?? textAt(message, 'tool_name')
     // Cohere version 1 puts a list of results in one message of the role TOOL; here the content is the result.
@@ -54,10 +57,13 @@ function cohereResult(item: Json): Found {
   return { id: undefined, name: textAt(at(item, 'call'), 'name'), result: at(item, 'outputs') ?? null }
 }
 
-/** Anthropic's `tool_result` blocks and Converse's `toolResult`. */
+/** Anthropic's `tool_result` blocks, the AI SDK's `tool-result` and Converse's `toolResult`. */
 function blockResults(block: Json): readonly Found[] {
   if (at(block, 'type') === 'tool_result') {
     return [{ id: textAt(block, 'tool_use_id'), name: undefined, result: at(block, 'content') ?? null }]
+  }
+  if (at(block, 'type') === 'tool-result') {
+    return [{ id: textAt(block, 'toolCallId'), name: textAt(block, 'toolName'), result: at(block, 'output') ?? null }]
   }
   const result = at(block, 'toolResult')
   if (!isMap(result)) return []
@@ -76,8 +82,13 @@ function callsIn(message: Json): readonly [id: string, name: string][] {
   const sources = [...own, ...listAt(message, 'tool_calls'), ...listAt(message, 'content'), ...listAt(message, 'parts')]
   return sources.flatMap((source): [string, string][] => {
     const inner = at(source, 'toolUse') ?? at(source, 'functionCall') ?? source
-    const id = textAt(inner, 'call_id') ?? textAt(inner, 'toolUseId') ?? textAt(inner, 'id')
-    const name = textAt(inner, 'name') ?? textAt(at(inner, 'function'), 'name') ?? textAt(at(inner, 'custom'), 'name')
+    const id =
+      textAt(inner, 'call_id') ?? textAt(inner, 'toolUseId') ?? textAt(inner, 'toolCallId') ?? textAt(inner, 'id')
+    const name =
+      textAt(inner, 'name') ??
+      textAt(inner, 'toolName') ??
+      textAt(at(inner, 'function'), 'name') ??
+      textAt(at(inner, 'custom'), 'name')
     return id === undefined || name === undefined ? [] : [[id, name]]
   })
 }

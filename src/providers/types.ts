@@ -10,6 +10,7 @@ export type Dialect =
   | 'gemini'
   | 'bedrock-converse'
   | 'cohere'
+  | 'ai-gateway'
   | 'mcp'
 
 /**

@@ -144,6 +144,21 @@ describe('tool results', () => {
     ])
   })
 
+  test('of a conversation through a gateway of the AI SDK', () => {
+    const prompt = [
+      { role: 'assistant', content: [{ type: 'tool-call', toolCallId: 'c1', toolName: 'lookup', input: {} }] },
+      {
+        role: 'tool',
+        content: [
+          { type: 'tool-result', toolCallId: 'c1', toolName: 'lookup', output: { type: 'text', value: 'found' } },
+        ],
+      },
+    ]
+    expect(inside('https://gateway.example/v3/ai/language-model', { prompt })).toEqual([
+      { id: 'c1', name: 'lookup', result: { type: 'text', value: 'found' } },
+    ])
+  })
+
   test('of a Cohere conversation, in both versions', () => {
     const messages = [
       { role: 'assistant', tool_calls: [{ id: 'c1', function: { name: 'lookup' } }] },

@@ -20,10 +20,12 @@ const dialects: readonly Dialect[] = [
   'gemini',
   'bedrock-converse',
   'cohere',
+  'ai-gateway',
   'mcp',
 ]
 const paths = [
   '/v1/chat/completions',
+  '/v3/ai/language-model',
   '/v1/responses',
   '/v1/completions',
   '/v1/embeddings',
@@ -202,7 +204,7 @@ test('for every way a stream is damaged: reading it does not throw', () => {
         })
       },
     ),
-    { numRuns: 3000 },
+    { numRuns: 1000 },
   )
 })
 

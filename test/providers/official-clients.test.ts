@@ -1,9 +1,11 @@
 import Anthropic from '@anthropic-ai/sdk'
+import { createGateway, generateText, jsonSchema, streamText } from 'ai'
 import fc from 'fast-check'
 import OpenAI from 'openai'
 import { expect, test } from 'vitest'
+import { readModelCall } from '../../src/providers/index.ts'
 import type { Json } from '../../src/tape/types.ts'
-import { read, sse } from './bodies.ts'
+import { exchange, read, sse } from './bodies.ts'
 
 /** Text cut into pieces, and calls whose arguments are cut into pieces. */
 const cuts = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 })
@@ -115,5 +117,75 @@ test("for every stream: Anthropic's own client reads the same text and calls", a
       expect(ours).toMatchObject({ finish: message.stop_reason, usage: { outputTokens: message.usage.output_tokens } })
     }),
     { numRuns: 150 },
+  )
+})
+
+test("for every stream: the AI SDK's own gateway client reads the same text and calls", async () => {
+  await fc.assert(
+    fc.asyncProperty(answer, fc.boolean(), async ({ text, cuts: lengths, calls }, isWhole) => {
+      const ended = {
+        finishReason: { unified: 'tool-calls', raw: 'tool_use' },
+        usage: { inputTokens: { total: 9, cacheRead: 4 }, outputTokens: { total: 2 } },
+      }
+      const made = calls.map((one, i) => ({
+        type: 'tool-call',
+        toolCallId: `c${i}`,
+        toolName: one.name,
+        input: JSON.stringify(one.args),
+      }))
+      const whole: Json = { content: [{ type: 'text', text }, ...made], ...ended, warnings: [] }
+      const body = isWhole
+        ? JSON.stringify(whole)
+        : sse([
+            { type: 'stream-start', warnings: [] },
+            { type: 'response-metadata', modelId: 'm' },
+            { type: 'text-start', id: 't' },
+            ...pieces(text, lengths).map((delta) => ({ type: 'text-delta', id: 't', delta })),
+            { type: 'text-end', id: 't' },
+            ...made.flatMap((one, i): Json[] => [
+              { type: 'tool-input-start', id: one.toolCallId, toolName: one.toolName },
+              ...pieces(one.input, calls[i]?.cuts ?? [1]).map(
+                (delta): Json => ({ type: 'tool-input-delta', id: one.toolCallId, delta }),
+              ),
+              { type: 'tool-input-end', id: one.toolCallId },
+              one,
+            ]),
+            { type: 'finish', ...ended },
+          ])
+      let sent = ''
+      const client: typeof fetch = (_, init) => {
+        sent = String(init?.body)
+        return Promise.resolve(
+          new Response(body, { headers: { 'content-type': isWhole ? 'application/json' : 'text/event-stream' } }),
+        )
+      }
+      const inputSchema = jsonSchema<unknown>({ type: 'object' })
+      const tools = { lookup: { inputSchema }, weather: { inputSchema }, refund: { inputSchema } }
+      const call = {
+        model: createGateway({ apiKey: 'none', fetch: client })('maker/m'),
+        instructions: 'Be brief.',
+        prompt: 'Hi',
+        tools,
+      }
+      const result = isWhole ? await generateText(call) : streamText(call)
+      const theirs = { text: await result.text, calls: await result.toolCalls }
+      const ours = read('ai-gateway', body)
+      expect(ours.text).toBe(theirs.text)
+      expect(ours.toolCalls.map(({ id, name, args: found }) => [id, name, found])).toEqual(
+        theirs.calls.map((one) => [one.toolCallId, one.toolName, one.input]),
+      )
+      expect(ours).toMatchObject({ finish: 'tool-calls', usage: { inputTokens: 9, outputTokens: 2, cachedTokens: 4 } })
+      const event = exchange('https://ai-gateway.vercel.sh/v3/ai/language-model', JSON.parse(sent) as Json)
+      const headers = [['ai-language-model-id', 'maker/m']] as const
+      const asked = readModelCall({ ...event, request: { ...event.request, headers } })?.request
+      expect(asked).toMatchObject({
+        dialect: 'ai-gateway',
+        model: 'maker/m',
+        instructions: [{ role: 'system', content: 'Be brief.' }],
+        messages: [{ role: 'user' }],
+      })
+      expect(asked?.tools).toHaveLength(3)
+    }),
+    { numRuns: 60 },
   )
 })

@@ -561,6 +561,14 @@ test.for<[string, Json, number, string]>([
   expect(read('openai-chat', body, { status })).toEqual({ text: '', toolCalls: [], error, unknownEvents: 0 })
 })
 
+test.each(['\n', '\r\n', '\r'])(
+  'the name of an event stands for its type, and its data may have lines, ended by %j',
+  (end) => {
+    const text = ['event: message_delta', 'data: {"delta":', 'data: {"stop_reason":"end_turn"}}', '', ''].join(end)
+    expect(read('anthropic', text)).toEqual({ text: '', toolCalls: [], finish: 'end_turn', unknownEvents: 0 })
+  },
+)
+
 test('events on neighbouring lines, without the blank line between them, are read one by one', () => {
   const chunks = ['Once ', 'upon'].map(
     (text) => `data: ${JSON.stringify({ model: 'm', choices: [{ index: 0, text }] })}\n`,
