@@ -11,7 +11,7 @@ const pages = globSync('docs/*.md', { cwd: repository }).sort()
 
 describe('every code block of the documents runs, and prints what the page says', () => {
   let base = ''
-  let provider: Awaited<ReturnType<typeof startShopProvider>>
+  let provider: Awaited<ReturnType<typeof startShopProvider>> | undefined
 
   beforeAll(async () => {
     built('index.js')
@@ -23,12 +23,12 @@ describe('every code block of the documents runs, and prints what the page says'
     await installPackage(project)
   })
   afterAll(async () => {
-    await provider.close()
+    await provider?.close()
     await rm(base, { recursive: true, force: true })
   })
 
   async function follow(page: string, project: string): Promise<number> {
-    const env = readerEnvironment(project, provider.url)
+    const env = readerEnvironment(project, provider?.url ?? "")
     return walk(join(repository, page), { dir: project, env, rewrite: withoutNpm })
   }
 
