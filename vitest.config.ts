@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config'
+import { harvest } from './src/vitest/plugin.ts'
 
 export default defineConfig({
+  // This repository's own golden set runs with its tests.
+  plugins: [harvest({ agents: { refund: './fixtures/refund/refund-agent.ts#refundAgent' } })],
   test: {
     include: ['test/**/*.test.ts'],
     // Many tests start real programs; two at a time is what a small machine carries.
