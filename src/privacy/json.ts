@@ -27,7 +27,7 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
       // `--api-key`, `…`: the arguments of a command.
       const before = list[at - 1]
       const isFlagged =
-        typeof item === 'string' && typeof before === 'string' && /^--?\w/.test(before) && names.isSecret(before)
+        typeof item === 'string' && typeof before === 'string' && /^--?\w/.test(before) && names.isSecretFlag(before)
       const redacted = walk(item, isSecret || isFlagged)
       changed ||= redacted !== item
       return redacted

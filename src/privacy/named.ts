@@ -29,10 +29,19 @@ function valueAfter(text: string, nameStart: number, nameEnd: number): Span | un
   if (between === null) return undefined
   const [whole, nameQuote, space, valueQuote] = between
   const start = nameEnd + whole.length
+  // A quote behind which the text of a list or object goes on ends the text the name stands in.
+  if (valueQuote !== undefined && nameQuote !== valueQuote && endsText(text, start)) return undefined
   if (valueQuote !== undefined) return quotedValue(text, start, valueQuote, nameQuote === valueQuote)
   if (nameQuote !== undefined) return undefined
   const isLoose = space !== '' || whole.includes(':')
   return bareValue(text, start, isLoose, text.slice(nameStart, nameEnd))
+}
+
+const afterText = /\s{0,16}(?:[,}\]:]|$)/y
+
+function endsText(text: string, start: number): boolean {
+  afterText.lastIndex = start
+  return afterText.test(text)
 }
 
 /** The value up to the same quote: in JSON inside JSON a quote has as many backslashes before it as the one that began. */

@@ -56,6 +56,11 @@ export class SecretNames {
     return this.isSecret(name) || (weakQueryNames.has(plain(name)) && value.length >= 16 && /\d/.test(value))
   }
 
+  /** As {@link isSecret}, for an argument of a command, where `--token` and `--key` count too. */
+  isSecretFlag(flag: string): boolean {
+    return this.isSecret(flag) || /(?:token|key)$/i.test(flag)
+  }
+
   /** Ends of such names in a text, in order. */
   *endsIn(text: string): Generator<{ readonly start: number; readonly end: number }> {
     for (const match of text.matchAll(this.#inText)) yield { start: match.index, end: match.index + match[0].length }

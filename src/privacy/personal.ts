@@ -50,10 +50,15 @@ const cardPattern =
 /** Finds payment card numbers: the digits of an issuer, in a length it issues, with the check digit right. */
 export const findCards: Finder = (text) => {
   const found: Span[] = []
-  for (const match of text.matchAll(cardPattern)) {
+  cardPattern.lastIndex = 0
+  for (let match = cardPattern.exec(text); match !== null; match = cardPattern.exec(text)) {
     const value = match[0].replace(/\D/g, '')
-    if (!issuers.test(value) || !passesLuhn(value)) continue
-    found.push({ kind: 'card', start: match.index, end: match.index + match[0].length, value })
+    if (issuers.test(value) && passesLuhn(value)) {
+      found.push({ kind: 'card', start: match.index, end: match.index + match[0].length, value })
+    } else {
+      // Four other digits may stand before a card number.
+      cardPattern.lastIndex = match.index + 4
+    }
   }
   return found
 }

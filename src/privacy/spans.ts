@@ -3,15 +3,21 @@ import type { Span } from './types.ts'
 
 /**
  * The spans to replace, in order and apart from each other. Where two overlap the one that begins first wins,
- * then the longer, then the one found first (finders stand in order of how much they know); it is stretched over
- * what the other had beyond it. What is a placeholder already stays, unless a secret goes beyond it.
+ * then the longer, then what is known by itself over what is known by its surroundings, then the one found first;
+ * it is stretched over what the other had beyond it. What is a placeholder already stays, unless a secret goes beyond it.
  *
  * @param standing - placeholders in the text, in order
  */
 export function settle(text: string, spans: readonly Span[], standing: readonly Standing[]): readonly Span[] {
   const ordered = spans
     .map((span, order) => ({ span, order }))
-    .sort((a, b) => a.span.start - b.span.start || b.span.end - a.span.end || a.order - b.order)
+    .sort(
+      (a, b) =>
+        a.span.start - b.span.start ||
+        b.span.end - a.span.end ||
+        Number(a.span.contextual ?? false) - Number(b.span.contextual ?? false) ||
+        a.order - b.order,
+    )
   const kept: Span[] = []
   for (const { span } of ordered) {
     const first = standing[firstEndingAfter(standing, span.start)]

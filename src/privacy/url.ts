@@ -34,12 +34,10 @@ function redactPair(pair: string, names: SecretNames, means: Means): string {
     : pair
 }
 
-/** `--api-key=…` is found as an assignment; `--api-key …` is one only on a command line. */
 function redactFlags(command: string, names: SecretNames, means: Means): string {
-  return command.replace(
-    /(^|\s)(--?[\w-]{1,64})(\s+)([^\s-]\S{0,8191})/g,
-    (whole, before: string, flag: string, space: string, value: string) =>
-      names.isSecret(flag) ? `${before}${flag}${space}${means.secret(value)}` : whole,
+  const flagged = /(?<=^|\s)(--?[\w-]{1,64})(=|\s{1,8})([^\s-]\S{0,8191})/g
+  return command.replace(flagged, (whole, flag: string, sign: string, value: string) =>
+    names.isSecretFlag(flag) ? `${flag}${sign}${means.secret(value)}` : whole,
   )
 }
 
