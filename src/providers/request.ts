@@ -65,9 +65,10 @@ class Taking {
   }
 
   /** The model in the body, or else the one in the path. */
-  model(address: Address, key = 'model'): string {
-    const named = at(this.#body, key)
-    if (typeof named !== 'string') return address.model ?? ''
+  model(address: Address): string {
+    const key = ['model', 'model_id', 'modelId'].find((name) => typeof at(this.#body, name) === 'string')
+    const named = key === undefined ? undefined : at(this.#body, key)
+    if (key === undefined || typeof named !== 'string') return address.model ?? ''
     if (address.model !== undefined && address.model !== named) return address.model
     this.#taken.add(key)
     return named
@@ -142,7 +143,7 @@ function gemini(address: Address, outer: JsonMap): Parts {
 
 function converse(address: Address, body: JsonMap): Parts {
   const parts = new Taking(body)
-  const model = parts.model(address, 'modelId')
+  const model = parts.model(address)
   const instructions = parts.take('system')
   const messages = parts.take('messages')
   const toolConfig = mapAt(body, 'toolConfig')

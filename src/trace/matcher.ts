@@ -42,9 +42,18 @@ export function createMatcher(options: MatchOptions): Matcher {
 
 function ruleOf(name: string, rule: ArgsRule, base: { readonly mode: ArgsMode }): Rule {
   if (typeof rule === 'function') return { mode: 'custom', test: rule }
-  const args = typeof rule === 'string' ? rule : rule.args
+  const args: unknown = typeof rule === 'string' ? rule : (rule as { args?: unknown } | null)?.args
   if (typeof args === 'string') return { mode: knownMode(`tools.${name}.args`, args, argsModes) }
-  return { mode: base.mode, keys: new Set(args) }
+  if (isKeyList(args)) return { mode: base.mode, keys: new Set(args) }
+  throw new HarvestError('HARVEST_MATCH_MODE', {
+    what: `The rule for the arguments of '${name}' is none`,
+    where: { option: `match.tools.${name}`, found: JSON.stringify(rule) ?? 'nothing', known: argsModes.join(', ') },
+    fix: ['name a mode:   { args: exact }', 'or the keys that count:   { args: [query] }'],
+  })
+}
+
+function isKeyList(args: unknown): args is readonly string[] {
+  return Array.isArray(args) && args.every((key) => typeof key === 'string')
 }
 
 function knownMode<T extends string>(option: string, mode: string, modes: readonly T[]): T {

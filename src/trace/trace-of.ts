@@ -1,5 +1,6 @@
 import { readMcpCall } from '../providers/index.ts'
 import type { CallEvent, ExchangeEvent, TapeEvent } from '../tape/types.ts'
+import { presentArgs } from './args.ts'
 import { decidedCalls } from './decided.ts'
 import { layered } from './layers.ts'
 import { type ExecutedCall, settledAt } from './placed.ts'
@@ -40,7 +41,12 @@ function executedCall(step: ExchangeEvent | CallEvent): ExecutedCall | undefined
   const site = step.site === undefined ? {} : { site: step.site }
   if (step.kind !== 'exchange') {
     const { name, args, settled } = step
-    return { call: { name, args, n, ...site }, issued: n, settled: settled?.[0] ?? Infinity, mcp: false }
+    return {
+      call: { name, args: presentArgs(args), n, ...site },
+      issued: n,
+      settled: settled?.[0] ?? Infinity,
+      mcp: false,
+    }
   }
   const asked = readMcpCall(step)
   if (asked === undefined) return undefined

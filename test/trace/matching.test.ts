@@ -154,6 +154,33 @@ function largest([first, ...others]: readonly (readonly number[])[], taken: Read
   )
 }
 
+test('a mode there is not is refused, and so is a rule that is none', () => {
+  const compare = (match: unknown): unknown => compareTraces({ layers: [] }, { layers: [] }, match as MatchOptions)
+  expect(() => compare({ trace: 'casual' })).toThrowErrorMatchingInlineSnapshot(`
+    [HarvestError: There is no match mode 'casual'
+
+      option  match.trace
+      known   causal, strict, unordered, subset, superset
+
+    → write one of: causal, strict, unordered, subset, superset
+    (HARVEST_MATCH_MODE)]
+  `)
+  expect(() => compare({ args: 'key' })).toThrow("There is no match mode 'key'")
+  expect(() => compare({ tools: { search: 'exactly' } })).toThrow("There is no match mode 'exactly'")
+  expect(() => compare({ tools: { search: { arg: ['query'] } } })).toThrowErrorMatchingInlineSnapshot(`
+    [HarvestError: The rule for the arguments of 'search' is none
+
+      option  match.tools.search
+      found   {"arg":["query"]}
+      known   keys, exact, ignore, subset, superset
+
+    → name a mode:   { args: exact }
+    → or the keys that count:   { args: [query] }
+    (HARVEST_MATCH_MODE)]
+  `)
+  expect(() => compare({ tools: { search: null } })).toThrow("The rule for the arguments of 'search' is none")
+})
+
 test('two thousand equal calls, and two thousand different ones, are compared without trying all pairs', () => {
   const alike = traceFrom([Array.from({ length: 2000 }, () => search({ q: 1 }))])
   const baseline = [Array.from({ length: 2000 }, () => 'search(q)')]

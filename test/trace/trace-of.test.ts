@@ -135,6 +135,15 @@ describe('wrapped calls', () => {
     expect(run.trace).toEqual(['a()'])
   })
 
+  test('have no arguments that were undefined', () => {
+    const run = new Run()
+    const none = { $type: 'undefined' }
+    run.call('a', { x: 1, y: none })
+    run.call('b', ['x', none, 'z', none])
+    run.call('c', { $type: 'deep', value: { x: { $type: 'rest', at: 0 } }, rest: [] })
+    expect(run.trace).toEqual(['a(x)', 'b($1, $2, $3)', 'c(x)'])
+  })
+
   test('have their arguments, place in the code and number', () => {
     const run = new Run()
     run.call('a', ['x', 2], { site: 'src/agent.ts:7:3' })
