@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { type HarvestError, neutral } from '../errors/index.ts'
+import { type HarvestError, neutral, neutralLine } from '../errors/index.ts'
 import type { CaseLesson } from '../cases/index.ts'
 
 /** A place in a file, 1-based. */
@@ -14,6 +14,7 @@ export interface FailureFacts {
   readonly error: HarvestError
   /** Where in the case file; the first thing a reader sees. */
   readonly place: Place
+  readonly title?: string
   readonly lesson?: CaseLesson
   /** For the diff Vitest prints. */
   readonly expected?: string
@@ -35,8 +36,8 @@ export class CaseFailure extends Error {
   readonly actual?: string
   readonly showDiff?: boolean
 
-  constructor({ error, place, lesson, expected, actual }: FailureFacts) {
-    super(eachLine(error.message) + describeLesson(lesson), causeOf(error))
+  constructor({ error, place, title, lesson, expected, actual }: FailureFacts) {
+    super(eachLine(error.message) + describeLesson(title, lesson), causeOf(error))
     const frames = [place, ...userFrame(error)]
     this.code = error.code
     // Both: Vitest takes `stacks` as they are, reporters for machines print `stack`.
@@ -55,11 +56,13 @@ function eachLine(text: string): string {
   return text.split('\n').map(neutral).join('\n')
 }
 
-function describeLesson(lesson: CaseLesson | undefined): string {
-  const { wrong, right } = lesson ?? {}
+/** What the case is there for: a reader of a red build has not read its file. */
+function describeLesson(title: string | undefined, { wrong, right }: CaseLesson = {}): string {
   const rows = Object.entries({ wrong, right }).filter(([, text]) => text !== undefined && text.trim() !== '')
-  if (rows.length === 0) return ''
-  return `\n\nThe lesson of this case\n${rows.map(([label, text]) => `  ${label}  ${indent(text?.trim() ?? '')}`).join('\n')}`
+  if (title === undefined && rows.length === 0) return ''
+  const heading = title === undefined ? 'The lesson of this case' : neutralLine(title.trim())
+  const lines = rows.map(([label, text]) => `  ${label}  ${indent(text?.trim() ?? '')}`)
+  return `\n\n${[heading, ...lines].join('\n')}`
 }
 
 function indent(text: string): string {

@@ -79,7 +79,8 @@ export class HarvestReporter implements Reporter {
       tell('Update', `--update-recordings=${refused.asked} was not followed: ${refused.because}`)
       tell('', 'to allow it: HARVEST_ALLOW_CI_UPDATE=1')
     }
-    if (this.#updates.size === 0) return
+    // Merged reports tell of runs elsewhere, over other files than those here.
+    if (this.#updates.size === 0 || this.#vitest?.config.mergeReports !== undefined) return
     if (reason === 'interrupted' || unhandled > 0) {
       const why = unhandled > 0 ? 'the run had errors outside of its tests' : 'the run was interrupted'
       tell('Update', `nothing was written: ${why}`)

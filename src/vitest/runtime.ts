@@ -154,6 +154,7 @@ function failure(kase: Case, { error, line, expected, actual }: Omit<Difference,
   return new CaseFailure({
     error,
     place: { file: kase.file, line, column: 1 },
+    ...(kase.title !== undefined && { title: kase.title }),
     ...(kase.lesson !== undefined && { lesson: kase.lesson }),
     ...(expected !== undefined && { expected }),
     ...(actual !== undefined && { actual }),

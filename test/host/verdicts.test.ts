@@ -94,7 +94,7 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
       ...golden('holds', `${refundBaseline}outcome: { refunded: 25 }\n`),
       ...golden(
         'other-trace',
-        `lesson: { wrong: refunded without asking, right: a person is asked }\nbaseline:\n  - lookup_order(order_id)\n  - escalate(order_id)\n`,
+        `title: Refunds are approved\nlesson: { wrong: refunded without asking, right: a person is asked }\nbaseline:\n  - lookup_order(order_id)\n  - escalate(order_id)\n`,
       ),
       ...golden('other-outcome', `${refundBaseline}outcome:\n  refunded: 30\n`),
       ...golden('threw-before', refundBaseline, { threw: 'timeout' }),
@@ -140,13 +140,15 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
 
   it('is red at the line of the baseline that does not hold, with a diff and its lesson', () => {
     expect(status('other-trace')).toBe('failed')
-    expect(run.output).toContain('recordings/golden/other-trace.case.yaml:8:1')
-    expect(run.output).toMatch(/8\| {3}- escalate\(order_id\)\n\s+\| \^/)
+    expect(run.output).toContain('recordings/golden/other-trace.case.yaml:9:1')
+    expect(run.output).toMatch(/9\| {3}- escalate\(order_id\)\n\s+\| \^/)
     expect(run.output).toMatch(
       /- Expected\n\+ Received\n\n {2}lookup_order\(order_id\)\n- escalate\(order_id\)\n\+ refund\(amount, order_id\)/,
     )
     expect(message('other-trace')).toContain('renamed    layer 2   escalate(order_id)  →  refund(amount, order_id)')
-    expect(message('other-trace')).toContain('  wrong  refunded without asking\n  right  a person is asked')
+    expect(message('other-trace')).toContain(
+      'Refunds are approved\n  wrong  refunded without asking\n  right  a person is asked',
+    )
   })
 
   it('is red at its outcome when the agent returns something else', () => {
@@ -222,7 +224,7 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
   })
 
   it('annotates a pull request at the line of the case', () => {
-    expect(run.stdout).toMatch(/^::error file=[^,]*other-trace\.case\.yaml,title=[^,]*,line=8,column=1::HarvestError/m)
+    expect(run.stdout).toMatch(/^::error file=[^,]*other-trace\.case\.yaml,title=[^,]*,line=9,column=1::HarvestError/m)
   })
 
   it('lets no recorded text speak to the runner of a pipeline', () => {
@@ -233,7 +235,7 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
   it('tells machines the tape, the steps and the place', () => {
     expect(project.read('.vitest/junit.xml')).toMatch(/<property name="tape" value="other-trace, 2 of 2 steps served">/)
     expect(run.stdout).toMatch(
-      /not ok \d+ - recordings\/golden\/other-trace\.case\.yaml[^]*?at: ".*other-trace\.case\.yaml:8:1"/,
+      /not ok \d+ - recordings\/golden\/other-trace\.case\.yaml[^]*?at: ".*other-trace\.case\.yaml:9:1"/,
     )
     expect(tests.get('golden/other-trace')?.meta.harvest).toEqual({
       case: 'other-trace',
