@@ -16,10 +16,12 @@ export interface Listed {
  * @throws HarvestError `HARVEST_TAPE_MISSING` with the nearest id, `HARVEST_TAPE_AMBIGUOUS` when several have this id
  */
 export function findTapeFile(word: string, recordings = 'recordings'): string {
-  if (/[/\\]|\.jsonl$/.test(word)) return resolve(word)
+  if (/[/\\]|\.jsonl$/.test(word) || statSync(word, { throwIfNoEntry: false })?.isFile() === true) return resolve(word)
   if (word === 'latest') return latest(recordings)
   const files = tapeFiles(recordings)
-  const found = files.filter((file) => idOf(file) === word)
+  const named = files.filter((file) => idOf(file) === word)
+  // A promoted tape has the name of its case; messages name it by the id it was recorded under.
+  const found = named.length > 0 ? named : files.filter((file) => recordedId(file) === word).slice(0, 1)
   if (found.length > 1) throw ambiguous(word, found)
   const [file] = found
   if (file === undefined) throw missing(word, files.map(idOf), recordings)
@@ -57,6 +59,16 @@ function tapeFiles(folder: string): readonly string[] {
   return globSync('**/*.tape.jsonl', { cwd: folder })
     .map((file) => join(folder, file))
     .sort()
+}
+
+function recordedId(file: string): string | undefined {
+  try {
+    return readTapeHeader(file).id
+  } catch (error) {
+    // What is no tape has no id; whoever names it by its path is told why.
+    if (HarvestError.is(error)) return undefined
+    throw error
+  }
 }
 
 function idOf(file: string): string {

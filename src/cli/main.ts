@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-import { HarvestError, neutral } from '../errors/index.ts'
+import { HarvestError } from '../errors/index.ts'
 import { commands } from './commands/index.ts'
 import { exit, exitCodeOf } from './exit.ts'
 import { parse } from './parse.ts'
-import { createScreen } from './screen.ts'
+import { createScreen, neutralLines } from './screen.ts'
 
 /*
  * The `harvest` command. Exit codes: 0 ok, 1 divergence, 2 usage or missing files, 3 invalid tape, 4 made by other code,
@@ -23,15 +23,15 @@ try {
 } catch (error) {
   process.exitCode = exitCodeOf(error)
   if (wantsJson(argv)) screen.json({ error: HarvestError.is(error) ? error.toJSON() : { message: String(error) } })
-  else
-    screen.note(
-      HarvestError.is(error)
-        ? error.message
-        : neutral(error instanceof Error ? (error.stack ?? error.message) : String(error)),
-    )
+  else screen.note(neutralLines(textOf(error)))
 }
 
 function wantsJson(words: readonly string[]): boolean {
   const stop = words.indexOf('--')
   return (stop === -1 ? words : words.slice(0, stop)).includes('--json')
+}
+
+function textOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return HarvestError.is(error) ? error.message : (error.stack ?? error.message)
 }

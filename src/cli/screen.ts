@@ -1,4 +1,5 @@
 import { stripVTControlCharacters, styleText } from 'node:util'
+import { neutral } from '../errors/index.ts'
 
 type Format = Parameters<typeof styleText>[0]
 
@@ -54,6 +55,11 @@ function asEscape(characters: string): string {
   return [...Array(characters.length).keys()]
     .map((i) => `\\u${characters.charCodeAt(i).toString(16).padStart(4, '0')}`)
     .join('')
+}
+
+/** Text whose lines are ours and whose words may be recorded: neutral, line by line. */
+export function neutralLines(text: string): string {
+  return text.split('\n').map(neutral).join('\n')
 }
 
 /** Rows in columns, two spaces between them; `right` are the columns of numbers. */

@@ -10,13 +10,12 @@ interface Reply {
 
 const lookupOrder = tool('lookup_order', (order: string) => Promise.resolve({ order, value: 25 }))
 
-/** Asks a model, looks the order up, asks again. `REFUND_PROMPT` changes what it asks, `REFUND_TWICE` makes it ask once more. */
+/** Asks a model, looks the order up, asks again. `REFUND_PROMPT` changes its system prompt, `REFUND_TWICE` makes it ask once more. */
 export async function refundAgent({
   order,
   provider,
 }: Ticket): Promise<{ refunded: number; at: number; said: string }> {
-  const prompt = process.env['REFUND_PROMPT'] ?? 'Refund this order'
-  await ask(provider, [{ role: 'user', content: `${prompt}: ${order}` }])
+  await ask(provider, [{ role: 'user', content: `Refund this order: ${order}` }])
   const { value } = await lookupOrder(order)
   const said = await ask(provider, [{ role: 'user', content: `${order} is worth ${value}. Refund?` }])
   if (process.env['REFUND_TWICE'] !== undefined)
@@ -25,10 +24,11 @@ export async function refundAgent({
 }
 
 async function ask(provider: string, messages: readonly object[]): Promise<string> {
+  const system = process.env['REFUND_PROMPT'] ?? 'Be fair.'
   const response = await fetch(`${provider}/v1/chat/completions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'invented-1', messages }),
+    body: JSON.stringify({ model: 'invented-1', messages: [{ role: 'system', content: system }, ...messages] }),
   })
   const { choices } = (await response.json()) as Reply
   return choices[0]?.message.content ?? ''

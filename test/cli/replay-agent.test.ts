@@ -21,9 +21,9 @@ describe('harvest replay --agent', () => {
 
   it('counts drift by class and stays green', async () => {
     const { code, stderr } = await harvest(['replay', tape, '--agent', refundAgent], {
-      env: { REFUND_PROMPT: 'Please refund this order' },
+      env: { REFUND_PROMPT: 'Be kind.' },
     })
-    expect(stderr).toMatch(/^harvest: replayed refund-100x: 3 of 3 steps served; drift: 1 messages\n$/)
+    expect(stderr).toMatch(/^harvest: replayed refund-100x: 3 of 3 steps served; drift: 2 instructions\n$/)
     expect(code).toBe(0)
   })
 
@@ -37,7 +37,7 @@ describe('harvest replay --agent', () => {
 
   it('a stricter rung of the ladder refuses what was reworded', async () => {
     const { code } = await harvest(['replay', tape, '--agent', refundAgent, '--serve', 'exact'], {
-      env: { REFUND_PROMPT: 'Please refund' },
+      env: { REFUND_PROMPT: 'Be kind.' },
     })
     expect(code).toBe(1)
     const unknown = await harvest(['replay', tape, '--agent', refundAgent, '--serve', 'exactly'])
@@ -95,9 +95,9 @@ describe('harvest verify --agent', () => {
     expect(code).toBe(0)
   })
 
-  it('one reworded prompt is exit code 1, and the row says which', async () => {
+  it('another system prompt is exit code 1, and the row says which', async () => {
     const { code, stdout } = await harvest(['verify', tape, '--agent', refundAgent], {
-      env: { REFUND_PROMPT: 'Please refund' },
+      env: { REFUND_PROMPT: 'Be kind.' },
     })
     expect(code).toBe(1)
     expect(stdout).toMatch(/request bodies and arguments, byte for byte +3 +[012] +✗/)

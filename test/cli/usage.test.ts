@@ -69,12 +69,13 @@ describe('help', () => {
         $ harvest <command> [options]
 
       Commands:
-        record         Run a Node program and record it; its exit code is passed on
-        replay <tape>  Run the program or agent of a tape again, from the tape
-        verify <tape>  Run a tape and demand that every byte, read, answer and exit code is the recorded one
-        ls             List the tapes: when, which agent, how many steps, how it ended
-        show <tape>    Print what a tape holds: its steps, tool calls and outcome
-        test           Run Vitest; also understands --update-recordings[=new|all|none]
+        record          Run a Node program and record it; its exit code is passed on
+        replay <tape>   Run the program or agent of a tape again, from the tape
+        verify <tape>   Run a tape and demand that every byte, read, answer and exit code is the recorded one
+        ls              List the tapes: when, which agent, how many steps, how it ended
+        show <tape>     Print what a tape holds: its steps, tool calls and outcome
+        promote <tape>  Make a test of a tape: writes its case, with the baseline, and a copy of it into the golden set
+        test            Run Vitest; also understands --update-recordings[=new|all|none]
 
       Options:
         -h, --help     Display this message 
@@ -87,13 +88,16 @@ describe('help', () => {
     expect(await harvest([])).toEqual(await harvest(['--help']))
   })
 
-  it.each(['record', 'replay', 'verify', 'show', 'test'])('of harvest %s has an example and --json', async (name) => {
-    const { code, stdout } = await harvest([name, '--help'])
-    expect(code).toBe(0)
-    expect(stdout).toContain(`$ harvest ${name} `)
-    expect(stdout).toContain('Examples:')
-    expect(stdout).toContain('--json')
-  })
+  it.each(['record', 'replay', 'verify', 'ls', 'show', 'promote', 'test'])(
+    'of harvest %s has an example and --json',
+    async (name) => {
+      const { code, stdout } = await harvest([name, '--help'])
+      expect(code).toBe(0)
+      expect(stdout).toContain(`$ harvest ${name}`)
+      expect(stdout).toContain('Examples:')
+      expect(stdout).toContain('--json')
+    },
+  )
 
   it('has no colour where there is no terminal', async () => {
     const { stdout } = await harvest(['--help'])

@@ -15,7 +15,10 @@ export const promoteCommand: CommandSpec = {
     { flag: '--as <id>', about: 'Id of the case; becomes its file name' },
     { flag: '--group <name>', about: 'Folder below golden/ (default: none)' },
     { flag: '--agent <name>', about: 'Agent to replay with (default: the one the tape names)' },
-    { flag: '--expect <outcome>', about: 'pass, or fail for a known-bad incident that is not fixed yet (default: pass)' },
+    {
+      flag: '--expect <outcome>',
+      about: 'pass, or fail for a known-bad incident that is not fixed yet (default: pass)',
+    },
     { flag: '--title <text>', about: 'What the case is about' },
     { flag: '--tag <name>', about: 'A tag of the case; may be repeated', many: true },
     { flag: '--lesson-wrong <text>', about: 'What went wrong in this run' },

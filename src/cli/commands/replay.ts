@@ -1,4 +1,4 @@
-import { neutral, neutralLine } from '../../errors/index.ts'
+import { neutralLine } from '../../errors/index.ts'
 import { type Drift, driftClasses, type ServeRung, serveRungs } from '../../replay/types.ts'
 import { readTape, type Tape } from '../../tape/index.ts'
 import { type CommandSpec, type Given, jsonOption } from '../command.ts'
@@ -7,7 +7,7 @@ import { findTapeFile } from '../find.ts'
 import { usage } from '../parse.ts'
 import { exitCodes } from '../receipt.ts'
 import { type Replayed, replay, replayOptions } from '../replaying.ts'
-import type { Screen } from '../screen.ts'
+import { neutralLines, type Screen } from '../screen.ts'
 
 /** Runs the program or agent of a tape again: every answer it gets is the recorded one. */
 export const replayCommand: CommandSpec = {
@@ -54,7 +54,7 @@ function rungOf(given: Given): ServeRung | undefined {
 function print(tape: Tape, replayed: Replayed, held: boolean, screen: Screen): void {
   const { report } = replayed
   const { served, recorded } = report.receipt
-  for (const { message } of report.problems) screen.note(`\n${messageLines(message)}`)
+  for (const { message } of report.problems) screen.note(`\n${neutralLines(message)}`)
   if (report.problems.length > 0) screen.note('')
   const drift = driftLine(report.drift)
   const codes = exitCodes(tape, replayed)
@@ -71,11 +71,6 @@ function print(tape: Tape, replayed: Replayed, held: boolean, screen: Screen): v
       .map((part) => neutralLine(`${part} is not as recorded`)),
   ]
   screen.note(`harvest: ${held ? 'replayed' : 'diverged from'} ${neutralLine(tape.header.id)}: ${facts.join('; ')}`)
-}
-
-/** A laid-out message of another process, line by line: its layout is ours, texts in it are not. */
-export function messageLines(message: string): string {
-  return message.split('\n').map(neutral).join('\n')
 }
 
 /** `3 messages, 1 params`. */

@@ -5,8 +5,8 @@ import { exit } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
 import { receiptRows } from '../receipt.ts'
 import { replay, replayOptions } from '../replaying.ts'
-import { table } from '../screen.ts'
-import { driftLine, messageLines } from './replay.ts'
+import { neutralLines, table } from '../screen.ts'
+import { driftLine } from './replay.ts'
 
 /** Runs a tape and demands that nothing at all differs. */
 export const verifyCommand: CommandSpec = {
@@ -39,7 +39,7 @@ export const verifyCommand: CommandSpec = {
     ])
     screen.line(table([head, ...lines], [1, 2]))
     if (report.drift.length > 0) screen.line(`\ndrift: ${driftLine(report.drift)}`)
-    for (const { message } of report.problems) screen.line(`\n${messageLines(message)}`)
+    for (const { message } of report.problems) screen.line(`\n${neutralLines(message)}`)
     screen.line(`\n${neutralLine(tape.header.id)}: ${isExact ? 'bit-exact' : 'not bit-exact'}`)
     return isExact ? exit.ok : exit.divergence
   },
