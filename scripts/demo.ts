@@ -35,6 +35,18 @@ without it; a bad edit of the agent turned the test red, and its repair green ag
 function announce(block: Block): void {
   if (block.words.includes('no-run') || block.language === 'console') return
   const [head = ''] = block.text.split('\n')
-  if (block.language === 'diff') console.log(styleText('bold', `\nan edit of ${head.slice(4)}`), `\n${block.text.split('\n').slice(1).map((line) => `  ${line}`).join('\n')}`)
-  else console.log(styleText('bold', `\n${head.replace(/^(\/\/|#) /, '')}`), `is written (${block.text.split('\n').length} lines)`)
+  if (block.language === 'diff')
+    console.log(
+      styleText('bold', `\nan edit of ${head.slice(4)}`),
+      `\n${block.text
+        .split('\n')
+        .slice(1)
+        .map((line) => `  ${line}`)
+        .join('\n')}`,
+    )
+  else
+    console.log(
+      styleText('bold', `\n${head.replace(/^(\/\/|#) /, '')}`),
+      `is written (${block.text.split('\n').length} lines)`,
+    )
 }

@@ -92,7 +92,10 @@ async function runConsole(block: Block, options: WalkOptions): Promise<void> {
 }
 
 /** Runs a command line the way a shell does. */
-export function run(command: string, { dir, env, onOutput }: Pick<WalkOptions, 'dir' | 'env' | 'onOutput'>): Promise<{ readonly code: number; readonly text: string }> {
+export function run(
+  command: string,
+  { dir, env, onOutput }: Pick<WalkOptions, 'dir' | 'env' | 'onOutput'>,
+): Promise<{ readonly code: number; readonly text: string }> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, { cwd: dir, env, shell: true, stdio: ['ignore', 'pipe', 'pipe'] })
     let text = ''
@@ -131,5 +134,8 @@ async function applyDiff(block: Block, { dir }: WalkOptions): Promise<void> {
   const after = lines.filter((line) => !line.startsWith('-')).map((line) => line.slice(1))
   const text = await readFile(file, 'utf8')
   if (text.split(before.join('\n')).length !== 2) throw new Error(`the lines to change are not exactly once in ${path}`)
-  await writeFile(file, text.replace(before.join('\n'), () => after.join('\n')))
+  await writeFile(
+    file,
+    text.replace(before.join('\n'), () => after.join('\n')),
+  )
 }
