@@ -97,11 +97,7 @@ function runForReal(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>, 
     run.gate.ready(step.items.slice(1))
     return promise.then(outcome)
   }
-  step.taken = true
-  step.served = true
-  run.last = step
-  const [issued] = step.items
-  if (issued) run.gate.done([issued])
+  run.begin(step)
   return result.then(
     (value) =>
       arrived(() => {

@@ -1,7 +1,7 @@
 import { canonicalJson, type ModelRequest, readModelCall, readModelRequest } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 import { steadyPath, originOf } from './address.ts'
-import { firstDifference, likeness } from './difference.ts'
+import { bodyDifference, firstDifference, likeness } from './difference.ts'
 import { isFaithful } from './faithful.ts'
 import type { Answer, FoundDrift, Question } from './ladder.ts'
 import { isRewording } from './rewording.ts'
@@ -140,7 +140,14 @@ function drift(step: ExchangeState, recorded: ModelRequest, question: Question, 
   const place = (url: string, { model }: ModelRequest): string => originOf(url) + pathWithout(url, model)
   const [before, now] = [place(step.event.url, recorded), place(question.url, live)]
   const endpoint: readonly FoundDrift[] = before === now ? [] : [{ class: 'endpoint', path: 'url', recorded: before.trim(), live: now.trim() }]
-  return [...endpoint, ...modelDrift(recorded, live)]
+  const parts = modelDrift(recorded, live)
+  return [...endpoint, ...(parts.length > 0 ? parts : movedInstructions(step, question))]
+}
+
+/** All parts are equal: then instructions stand at another place between the messages. */
+function movedInstructions(step: ExchangeState, question: Question): readonly FoundDrift[] {
+  const difference = bodyDifference(step.bodyText, question.bodyText)
+  return difference ? [{ class: 'instructions', ...difference }] : []
 }
 
 function modelDrift(recorded: ModelRequest, live: ModelRequest): readonly FoundDrift[] {

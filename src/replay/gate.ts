@@ -2,6 +2,11 @@ import { real, type VirtualTimer } from '../seam/intercept/index.ts'
 import { outsideRuns } from '../seam/source.ts'
 import { TimerQueue } from './timer-queue.ts'
 
+/** Real ms by the one clock nobody patches. */
+function uptime(): number {
+  return Number(process.hrtime.bigint() / 1_000_000n)
+}
+
 /** One thing on the tape that has a place in the order: a request, or a piece of an answer. */
 export interface GateItem {
   readonly n: number
@@ -70,8 +75,8 @@ export class Gate {
   #hurry = false
   #grace: NodeJS.Timeout | undefined
   #watchdog: NodeJS.Timeout | undefined
-  /** Timers after which an agent that only lets time pass counts as hanging. */
-  readonly #fireLimit: number
+  /** Real ms of the last request or delivery: an agent that only lets time pass since then hangs. */
+  #movedAt = uptime()
   now = 0
   deliveries = 0
   relaxed = 0
@@ -80,7 +85,6 @@ export class Gate {
   constructor(items: readonly GateItem[], options: GateOptions) {
     this.#items = [...items].sort((a, b) => a.n - b.n)
     this.#options = options
-    this.#fireLimit = 100_000 + 10 * items.length
   }
 
   /** Something changed: a request was made, a timer set, an exchange given up. */
@@ -95,15 +99,14 @@ export class Gate {
     outsideRuns(() => void this.#run())
   }
 
-  /** The agent made a request: the first of these items. The pieces of its answer can be delivered. */
-  asked(items: readonly GateItem[]): void {
-    const [request] = items
-    if (request) {
-      request.state = 'done'
-      // What the agent computed took time when it was recorded: timers it sets now count from there.
-      this.now = Math.max(this.now, request.at)
-    }
-    this.ready(items.slice(1))
+  /** The agent made a request. */
+  asked(request: GateItem | undefined): void {
+    if (!request) return
+    request.state = 'done'
+    this.#movedAt = uptime()
+    // What the agent computed took time when it was recorded: timers it sets now count from there.
+    this.now = Math.max(this.now, request.at)
+    this.kick()
   }
 
   /** The requests of these items were made: they can be delivered. */
@@ -213,6 +216,7 @@ export class Gate {
     this.#ready.delete(item)
     this.#hurry = false
     this.deliveries++
+    this.#movedAt = uptime()
     this.now = Math.max(this.now, item.at)
     item.deliver?.()
   }
@@ -223,7 +227,8 @@ export class Gate {
     this.#hurry = false
     this.#holding.delete(timer)
     this.timersFired++
-    if (this.timersFired > this.#fireLimit) {
+    const { hangMs } = this.#options
+    if (hangMs !== undefined && uptime() - this.#movedAt > hangMs) {
       this.#options.onHang()
       return
     }

@@ -4,7 +4,7 @@ import { neutral, neutralLine } from '../errors/neutral.ts'
 import type { Step, Tape } from '../tape/index.ts'
 import { bodyDifference, type Difference } from './difference.ts'
 import type { Answer, Question } from './ladder.ts'
-import { describeEvent, describeStep, type ExchangeState, type StepState, shortUrl } from './step.ts'
+import { describeEvent, describeStep, type ExchangeState, isStep, type StepState, shortUrl } from './step.ts'
 import type { Drift } from './types.ts'
 
 const update = 'if the new behaviour is right: npx harvest test --update-recordings'
@@ -16,6 +16,8 @@ export interface Place {
   readonly site: string | undefined
   /** The step served last, for when there is no site. */
   readonly after: StepState | undefined
+  /** How many steps the agent had made before. */
+  readonly made: number
 }
 
 function where({ tape, site, after }: Place): Record<string, string> {
@@ -24,6 +26,13 @@ function where({ tape, site, after }: Place): Record<string, string> {
     ...(site ? { at: shortSite(site) } : {}),
     ...(after ? { after: describeStep(after) } : { after: 'the start of the run' }),
   }
+}
+
+/** As {@link where}, for a step the agent makes: with its number. */
+function whereMade(place: Place): Record<string, string> {
+  const recorded = place.tape.events.filter(isStep).length
+  const { tape, ...rest } = where(place)
+  return { tape: tape ?? '', step: `${place.made + 1} of this replay (${recorded} recorded)`, ...rest }
 }
 
 /** Relative to the working directory when it lies inside: as an editor opens it. */
@@ -42,7 +51,7 @@ export function noAnswer(place: Place, question: Question, miss: Exclude<Answer,
   if (miss.exhausted && nearest) {
     return new HarvestError('HARVEST_TAPE_EXHAUSTED', {
       what: `The agent asked ${asked} once more than it did when this run was recorded`,
-      where: { ...where(place), nearest: describeStep(nearest) },
+      where: { ...whereMade(place), nearest: describeStep(nearest) },
       ...(difference ? { detail: showDifference(difference) } : {}),
       why: 'All recorded answers of this address are used up: the agent now takes more steps, or repeats one.',
       fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`, update],
@@ -51,7 +60,7 @@ export function noAnswer(place: Place, question: Question, miss: Exclude<Answer,
   if (!nearest) return unknownCall(place, asked, undefined)
   return new HarvestError('HARVEST_DIVERGENCE', {
     what: `The agent asked ${asked} something it did not ask when this run was recorded`,
-    where: { ...where(place), nearest: describeStep(nearest) },
+    where: { ...whereMade(place), nearest: describeStep(nearest) },
     ...(difference ? { detail: showDifference(difference) } : {}),
     why: 'No recorded answer is for this question, and the nearest one answers another.',
     fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`, update],
@@ -66,7 +75,7 @@ function samePlace(step: ExchangeState, question: Question): boolean {
 function unknownCall(place: Place, asked: string, nearest: ExchangeState | undefined): HarvestError {
   return new HarvestError('HARVEST_DIVERGENCE', {
     what: `The agent called ${asked}, which it did not call when this run was recorded`,
-    where: { ...where(place), nearest: nearest ? describeStep(nearest) : 'none: the tape holds no exchange' },
+    where: { ...whereMade(place), nearest: nearest ? describeStep(nearest) : 'none: the tape holds no exchange' },
     why: 'A replay has no way to the network: only recorded calls can be answered.',
     fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`, update],
   })
@@ -75,7 +84,7 @@ function unknownCall(place: Place, asked: string, nearest: ExchangeState | undef
 function ambiguous(place: Place, asked: string, candidates: readonly ExchangeState[]): HarvestError {
   return new HarvestError('HARVEST_AMBIGUOUS', {
     what: `The agent's call of ${asked} fits several recorded conversations about equally well`,
-    where: { ...where(place), ...Object.fromEntries(candidates.map((step, i) => [`candidate ${i + 1}`, describeStep(step)])) },
+    where: { ...whereMade(place), ...Object.fromEntries(candidates.map((step, i) => [`candidate ${i + 1}`, describeStep(step)])) },
     why: 'The request was changed, and nothing in it says which of them it continues. A guess could serve the wrong answer.',
     fix: [update],
   })
@@ -84,7 +93,7 @@ function ambiguous(place: Place, asked: string, candidates: readonly ExchangeSta
 function toolGone(place: Place, asked: string, step: ExchangeState, tool: string): HarvestError {
   return new HarvestError('HARVEST_DIVERGENCE', {
     what: `The recorded answer to ${asked} calls the tool ${neutralLine(tool)}, which the agent no longer offers`,
-    where: { ...where(place), nearest: describeStep(step) },
+    where: { ...whereMade(place), nearest: describeStep(step) },
     why: 'No model calls a tool it is not offered: what the agent would do next was never recorded.',
     fix: [`offer ${neutralLine(tool)} again, or record the run anew`, update],
   })
@@ -97,7 +106,7 @@ export function wrongCall(place: Place, name: string, args: string, nearest: Ste
     what: nearest
       ? `The agent called ${name} with arguments it did not use when this run was recorded`
       : `The agent called ${name} more often than when this run was recorded`,
-    where: { ...where(place), call: `${name} ${excerpt(args)}`, nearest: nearest ? describeStep(nearest) : 'none left' },
+    where: { ...whereMade(place), call: `${name} ${excerpt(args)}`, nearest: nearest ? describeStep(nearest) : 'none left' },
     ...(difference ? { detail: showDifference(difference) } : {}),
     why: 'The tape holds no answer for this call.',
     fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`, update],
@@ -107,19 +116,19 @@ export function wrongCall(place: Place, name: string, args: string, nearest: Ste
 export function outOfOrder(place: Place, step: StepState, before: StepState): HarvestError {
   return new HarvestError('HARVEST_ORDER', {
     what: `The agent made ${describeStep(step)} before ${describeStep(before)} was answered`,
-    where: where(place),
+    where: whereMade(place),
     why: 'When this run was recorded, it waited for that answer first: the order of dependent steps has changed.',
     fix: [`to see the recorded order: npx harvest show ${place.tape.header.id}`, update],
   })
 }
 
 export function unusedSteps(tape: Tape, unused: readonly StepState[]): HarvestError {
-  const shown = unused.slice(0, 10).map((step) => `  - ${describeStep(step)}`)
+  const shown = unused.slice(0, 10).map((step) => `  - ${neutralLine(describeStep(step))}`)
   if (unused.length > shown.length) shown.push(`  … and ${unused.length - shown.length} more`)
   return new HarvestError('HARVEST_UNUSED', {
     what: `The agent left out ${unused.length} recorded step${unused.length === 1 ? '' : 's'}`,
     where: { tape: tape.header.id },
-    detail: neutral(shown.join('\n')),
+    detail: shown.join('\n'),
     why: 'The agent now takes fewer steps than it did when this run was recorded.',
     fix: [`to see the recorded steps: npx harvest show ${tape.header.id}`, update],
   })
@@ -139,7 +148,7 @@ export function escaped(place: Place, kind: string, target: string): HarvestErro
 
 export function driftRefused(tape: Tape, drift: Drift): HarvestError {
   return new HarvestError('HARVEST_DRIFT', {
-    what: `${drift.class} drift at ${drift.path || 'the body'}, which this case does not allow`,
+    what: `${drift.class} drift${drift.path === drift.class ? '' : ` at ${drift.path || 'the body'}`}, which this case does not allow`,
     where: { tape: tape.header.id, step: String(drift.stepNumber), ...(drift.site ? { at: shortSite(drift.site) } : {}) },
     detail: showDifference(drift),
     fix: [`if it is harmless: drift: { ${drift.class}: 'report' }`, update],

@@ -5,7 +5,7 @@ import { seamState } from '../seam/source.ts'
 import { decodeValue, encodeValue, type Json, type Outcome, type Tape } from '../tape/index.ts'
 import * as problem from './problems.ts'
 import { ReplayRun, type RunSettings } from './run.ts'
-import { type ReplayOptions, type ReplayResult, type RunOutcome, serveRungs } from './types.ts'
+import { driftClasses, type ReplayOptions, type ReplayResult, type RunOutcome, serveRungs } from './types.ts'
 
 /** Takes over clock, network, children and random sources for replayed runs. Call before agent code is loaded. */
 export async function installReplay(): Promise<void> {
@@ -116,6 +116,8 @@ function checkOptions(options: ReplayOptions): void {
   if (options.serve !== undefined && !serveRungs.includes(options.serve)) throw badOption(`serve: '${options.serve}'`, serveRungs)
   const { escapes } = options
   if (escapes !== undefined && escapes !== 'error' && escapes !== 'report') throw badOption(`escapes: '${String(escapes)}'`, ['error', 'report'])
+  const unknownClass = typeof options.drift === 'object' ? Object.keys(options.drift).find((name) => !(driftClasses as readonly string[]).includes(name)) : undefined
+  if (unknownClass !== undefined) throw badOption(`drift: { ${unknownClass} }`, driftClasses)
   const policies = typeof options.drift === 'object' ? Object.values(options.drift) : [options.drift ?? 'report']
   const bad = policies.find((policy) => policy !== 'ignore' && policy !== 'report' && policy !== 'fail')
   if (bad !== undefined) throw badOption(`drift: '${String(bad)}'`, ['ignore', 'report', 'fail'])

@@ -54,6 +54,7 @@ export class ReplayRun {
   pending = 0
   identical = 0
   #complaints = 0
+  #made = 0
   last: StepState | undefined
   #n = 0
   #over = false
@@ -121,14 +122,21 @@ export class ReplayRun {
   }
 
   place(madeAt?: Error): problem.Place {
-    return { tape: this.tape, site: madeAt ? siteIn(madeAt) : userSite(), after: this.last }
+    return { tape: this.tape, site: madeAt ? siteIn(madeAt) : userSite(), after: this.last, made: this.#made }
   }
 
   take(step: StepState): void {
+    this.begin(step)
+    this.gate.ready(step.items.slice(1))
+  }
+
+  /** The agent made a step; its answer may be delivered once it is `ready`. */
+  begin(step: StepState): void {
     step.taken = true
     step.served = true
     this.last = step
-    this.gate.asked(step.items)
+    this.#made++
+    this.gate.asked(step.items[0])
   }
 
   /** The next number for an event of this replay's own record. */

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { type ModelRequest, readModelRequest } from '../providers/index.ts'
-import { type CallEvent, type ExchangeEvent, requestBytes, type Step, type Tape } from '../tape/index.ts'
+import { type CallEvent, type ExchangeEvent, requestBytes, type Step, type Tape, type TapeEvent } from '../tape/index.ts'
 import type { GateItem } from './gate.ts'
 
 /** A recorded step and how far its replay has come. */
@@ -26,14 +26,14 @@ export type CallState = StepState<CallEvent>
 
 /** The steps of a tape in order, with nothing done yet. */
 export function stepStates(tape: Tape): readonly (ExchangeState | CallState)[] {
-  const steps = tape.events.filter((event): event is Step => event.kind !== 'draws' && isStep(event))
+  const steps = tape.events.filter(isStep)
   return steps.map((event, i) => {
     const base = { number: i + 1, items: [], taken: false, served: false, answered: false }
     return event.kind === 'exchange' ? exchangeState(event, base) : { event, ...base }
   })
 }
 
-function isStep(event: { readonly kind: string }): boolean {
+export function isStep(event: TapeEvent): event is Step {
   return event.kind === 'exchange' || event.kind === 'tool' || event.kind === 'retrieval' || event.kind === 'value'
 }
 

@@ -37,7 +37,7 @@ export function interceptTimers(): void {
     patchProperty(`timers.${name}`, globalThis, name, (original) => (handle) => {
       const timer = handle as unknown
       if (timer instanceof Timer) timer.close()
-      else if (typeof timer === 'number' && byId.has(timer)) byId.get(timer)?.deref()?.close()
+      else if ((typeof timer === 'number' || typeof timer === 'string') && byId.has(Number(timer))) byId.get(Number(timer))?.deref()?.close()
       else original(handle)
     })
   }
@@ -140,6 +140,8 @@ function interceptImmediates(): void {
     function setImmediate(callback: Callback, ...args: unknown[]): NodeJS.Immediate {
       const run = currentResponder()
       if (!run) return original(callback, ...args)
+      // A run nobody waits for goes no further; undici's pools are shared with those that come after it.
+      if (run.over) return callerPackage(setImmediate) === 'undici' ? original(callback, ...args) : original(() => undefined)
       run.pending++
       const handle = original(() => {
         open.delete(handle)

@@ -1,0 +1,368 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { Ladder, type Answer, type Question } from '../../src/replay/ladder.ts'
+import { Order } from '../../src/replay/order.ts'
+import { type ExchangeState, stepStates } from '../../src/replay/step.ts'
+import type { ServeRung } from '../../src/replay/types.ts'
+import type { Json, Tape } from '../../src/tape/index.ts'
+import { type Asked, chat, chatUrl, Recording, tapeOf } from './tapes.ts'
+
+/** Asks a ladder as a run does, and takes what it found. */
+class Asker {
+  readonly steps: readonly ExchangeState[]
+  readonly #ladder: Ladder
+
+  constructor(tape: Tape, serve: ServeRung = 'reworded') {
+    const states = stepStates(tape)
+    const order = new Order(states)
+    this.steps = states.filter((step): step is ExchangeState => step.event.kind === 'exchange')
+    this.#ladder = new Ladder(this.steps, serve, tape.header.input, (step) => order.violation(step) === undefined)
+  }
+
+  ask({ method = 'POST', url = chatUrl, body = '' }: Asked): Answer & { readonly served?: number; readonly classes?: readonly string[] } {
+    const question: Question = { via: 'undici', method, url, bodyText: body }
+    const answer = this.#ladder.find(question)
+    if (answer.kind !== 'found') return answer
+    answer.step.taken = true
+    answer.step.answered = true
+    return { ...answer, served: this.steps.indexOf(answer.step), classes: answer.drift.map((drift) => drift.class) }
+  }
+}
+
+function ask(recorded: readonly Asked[], live: Asked, input?: Json): ReturnType<Asker['ask']> {
+  return new Asker(tapeOf(recorded, input === undefined ? {} : { input })).ask(live)
+}
+
+describe('the serve ladder climbs', () => {
+  test('a body that is the same byte for byte is exact, without drift', () => {
+    expect(ask([{ body: chat('hi') }], { body: chat('hi') })).toMatchObject({ rung: 'exact', drift: [] })
+  })
+
+  test('the same JSON written differently is canonical, with encoding drift', () => {
+    const live = { body: `{ "messages": [{"content":"h\\u0069","role":"user"}], "model": "m-1" }` }
+    expect(ask([{ body: chat('hi') }], live)).toMatchObject({ rung: 'canonical', classes: ['encoding'] })
+  })
+
+  test('the same query in another order is canonical, values of one name in another order are another question', () => {
+    const recorded = [{ method: 'GET', url: 'https://shop.test/orders?id=1&id=2&sort=up' }]
+    const ask2 = (query: string) => ask(recorded, { method: 'GET', url: `https://shop.test/orders?${query}` }).kind
+    expect(ask2('sort=up&id=1&id=2')).toBe('found')
+    expect(ask2('id=2&id=1&sort=up')).toBe('none')
+    expect(ask2('id=1%26id%3D2&sort=up')).toBe('none')
+  })
+
+  test.for([
+    ['model', { model: 'm-2' }],
+    ['tools', { tools: [{ type: 'function', function: { name: 'refund' } }] }],
+    ['params', { temperature: 0.2 }],
+  ] as const)('a changed %s is served with drift of that class', ([kind, change]) => {
+    const answer = ask([{ body: chat('hi') }], { body: chat('hi', change) })
+    expect(answer).toMatchObject({ rung: 'conversation', classes: [kind] })
+  })
+
+  test('changed instructions are served with drift that names the place', () => {
+    const body = (system: string) => chat('', { messages: [{ role: 'system', content: system }, { role: 'user', content: 'hi' }] })
+    const answer = ask([{ body: body('You sell tea.') }], { body: body('You sell coffee.') })
+    expect(answer).toMatchObject({
+      classes: ['instructions'],
+      drift: [{ path: 'instructions[0].content', recorded: 'You sell tea.', live: 'You sell coffee.' }],
+    })
+  })
+
+  test('a prompt reworded around the same data is served with message drift', () => {
+    const answer = ask(
+      [{ body: chat('Please refund order A-17 for Greta Holm, she paid 25 EUR.') }],
+      { body: chat('Kindly give the money back: order A-17 of Greta Holm, 25 EUR.') },
+      { order: 'A-17', name: 'Greta Holm' },
+    )
+    expect(answer).toMatchObject({ rung: 'reworded', classes: ['messages'] })
+  })
+
+  test('each rung can be forbidden', () => {
+    const tape = tapeOf([{ body: chat('hi') }])
+    const written = { body: chat('hi').replaceAll(':', ': ') }
+    expect(new Asker(tape, 'exact').ask(written).kind).toBe('none')
+    expect(new Asker(tapeOf([{ body: chat('hi') }]), 'canonical').ask({ body: chat('hi', { temperature: 1 }) }).kind).toBe('none')
+  })
+
+  test('the same question asked several times gets its answers in recorded order, then none', () => {
+    const asker = new Asker(tapeOf([{ body: chat('dice') }, { body: chat('dice') }, { body: chat('other') }]))
+    const answers = [1, 2, 3].map(() => asker.ask({ body: chat('dice') }))
+    expect(answers.map((answer) => answer.served ?? answer.kind)).toEqual([0, 1, 'none'])
+    expect(answers[2]).toMatchObject({ exhausted: false })
+  })
+})
+
+describe('the serve ladder refuses', () => {
+  test.for<[string, Asked, Asked]>([
+    ['a number that differs in its twentieth digit', { body: '{"id":12345678901234567890}' }, { body: '{"id":12345678901234567891}' }],
+    [
+      'a long number inside a message',
+      { body: chat('', { messages: [{ role: 'user', content: [{ id: 0 }] }] }).replace('"id":0', '"id":12345678901234567890') },
+      { body: chat('', { messages: [{ role: 'user', content: [{ id: 0 }] }] }).replace('"id":0', '"id":12345678901234567891') },
+    ],
+    ['a fraction with more digits than a number holds', { body: '{"x":0.1234567890123456789}' }, { body: '{"x":0.1234567890123456788}' }],
+    ['a number no number can hold', { body: '{"x":1e400}' }, { body: '{"x":null}' }],
+    ['a key that stands twice', { body: '{"to":"a","to":"b"}' }, { body: '{"to":"b"}' }],
+    ['a letter written as two', { body: '{"name":"Ren\u00e9"}' }, { body: '{"name":"Rene\u0301"}' }],
+    ['an empty body for none of its letters', { body: '{}' }, { body: '' }],
+    ['text that looks like marked bytes', { body: 'base64:/w==' }, { body: 'base64:/w=' }],
+    ['another method', { method: 'POST', body: '{}' }, { method: 'PUT', body: '{}' }],
+    ['another path', { url: 'https://a.test/v1/x', body: '{}' }, { url: 'https://a.test/v1/y', body: '{}' }],
+    ['a stream for a whole answer', { body: chat('hi') }, { body: chat('hi', { stream: true }) }],
+    ['a whole answer for a stream', { body: chat('hi', { stream: true }) }, { body: chat('hi') }],
+    ['the same words in another role', { body: chat('hi') }, { body: chat('', { messages: [{ role: 'assistant', content: 'hi' }] }) }],
+    ['another conversation kept by the provider', responses('yes', 'resp_1'), responses('yes', 'resp_2')],
+    ['a call without messages', responses('', 'resp_1', []), responses('', 'resp_1', [], { temperature: 1 })],
+    ['another number of answers', { body: chat('hi') }, { body: chat('hi', { n: 3 }) }],
+    ['an embedding of another text', embedding('Where is order A-17?'), embedding('Where did order A-17 go?')],
+    ['an embedding in another form', embedding('tea'), embedding('tea', { encoding_format: 'base64' })],
+    ['a count of tokens for a call', anthropic('messages'), anthropic('messages/count_tokens', { temperature: 1 })],
+    ['a Gemini stream for a whole answer', gemini('generateContent'), gemini('streamGenerateContent?alt=sse')],
+    ['a Gemini call with another query', gemini('streamGenerateContent?alt=sse'), gemini('streamGenerateContent')],
+    ['a Bedrock stream for a whole answer', bedrock('converse'), bedrock('converse-stream')],
+  ])('%s', ([, recorded, live]) => {
+    expect(ask([recorded], live, { order: 'A-17' }).kind).toBe('none')
+    expect(ask([live], recorded, { order: 'A-17' }).kind).toBe('none')
+  })
+
+  test.for([
+    ['a digit', 'Refund order A-17 of Greta Holm', 'Refund order A-18 of Greta Holm'],
+    ['a currency', 'Greta Holm paid a lot of dollars', 'Greta Holm paid a lot of euros'],
+    ['a negation', 'Greta Holm may have the money', 'Greta Holm may not have the money'],
+    ['a contraction', 'Greta Holm should get it', "Greta Holm shouldn't get it"],
+    ['a number word', 'Send Greta Holm two cups', 'Send Greta Holm three cups'],
+    ['a name', 'Greta Holm and her friend Anna paid', 'Greta Holm and her friend Berta paid'],
+    ['a quotation', 'Greta Holm said "yes" to it', 'Greta Holm said "no" to it'],
+    ['the data themselves', 'Refund Greta Holm at once please', 'Refund Greta Holmqvist at once please'],
+    ['no data to tell by', 'Refund the customer at once please', 'Refund the customer at last please'],
+  ] as const)('a prompt whose rewording changed %s', ([, recorded, live]) => {
+    expect(ask([{ body: chat(recorded) }], { body: chat(live) }, { name: 'Greta Holm', n: 1 }).kind).toBe('none')
+  })
+
+  test('a rewording without a recorded input: nobody can tell data from wording', () => {
+    expect(ask([{ body: chat('Refund Greta Holm please') }], { body: chat('Please refund Greta Holm') }).kind).toBe('none')
+  })
+
+  test('an answer that calls a tool the agent no longer offers', () => {
+    const tool = (name: string) => ({ type: 'function', function: { name } })
+    const call = { id: 'c', type: 'function', function: { name: 'refund', arguments: '{}' } }
+    const answer = JSON.stringify({ choices: [{ message: { role: 'assistant', tool_calls: [call] }, finish_reason: 'tool_calls' }] })
+    const recorded = [{ body: chat('hi', { tools: [tool('refund'), tool('look_up')] }), answer }]
+    expect(ask(recorded, { body: chat('hi', { tools: [tool('look_up')] }) })).toMatchObject({ kind: 'toolGone', tool: 'refund' })
+    expect(ask(recorded, { body: chat('hi') })).toMatchObject({ kind: 'toolGone', tool: 'refund' })
+    expect(ask(recorded, { body: chat('hi', { tools: [tool('refund')] }) })).toMatchObject({ kind: 'found', classes: ['tools'] })
+  })
+})
+
+describe('hosts', () => {
+  const get = (host: string): Asked => ({ method: 'GET', url: `https://${host}/status` })
+
+  test('a host on the tape answers for itself alone, also when another one has an answer left', () => {
+    const asker = new Asker(tapeOf([get('a.test'), get('b.test')]))
+    expect([asker.ask(get('b.test')).served, asker.ask(get('b.test')).kind, asker.ask(get('a.test')).served]).toEqual([1, 'none', 0])
+  })
+
+  test('a host that is not on the tape stands for the one it is, with endpoint drift', () => {
+    const asker = new Asker(tapeOf([get('a.test'), get('a.test')]))
+    expect(asker.ask(get('localhost:81'))).toMatchObject({ served: 0, classes: ['endpoint'] })
+    expect(asker.ask(get('localhost:82')).kind).toBe('none')
+    expect(asker.ask(get('localhost:81')).served).toBe(1)
+  })
+
+  test('a host that could stand for two is ambiguous', () => {
+    expect(ask([get('a.test'), get('b.test')], get('localhost:81')).kind).toBe('ambiguous')
+  })
+
+  test('two models asked the same at two addresses are never crossed', () => {
+    const at = (host: string, change: object = {}): Asked => ({ url: `https://${host}/v1/chat/completions`, body: chat('hi', { model: host, ...change }) })
+    const asker = new Asker(tapeOf([at('a.test'), at('b.test')]))
+    expect(asker.ask(at('b.test', { temperature: 1 })).served).toBe(1)
+    expect(asker.ask(at('b.test', { temperature: 1 })).kind).toBe('none')
+  })
+})
+
+describe('several conversations', () => {
+  const sub = (system: string): Asked => ({
+    body: chat('', { messages: [{ role: 'system', content: system }, { role: 'user', content: 'Order A-17' }] }),
+  })
+
+  test('two agents with the same task and changed instructions get their own answers', () => {
+    const asker = new Asker(tapeOf([sub('You are a poet who loves the sea.'), sub('You check contracts for a bank.')]))
+    expect(asker.ask(sub('You check contracts for a large bank.')).served).toBe(1)
+    expect(asker.ask(sub('You are a poet who hates the sea.')).served).toBe(0)
+  })
+
+  test('instructions that fit both about equally are ambiguous', () => {
+    expect(ask([sub('Answer as agent alpha.'), sub('Answer as agent beta.')], sub('Answer as agent gamma.')).kind).toBe('ambiguous')
+  })
+
+  test('one of them asked twice is not answered with what is left of the other', () => {
+    const asker = new Asker(tapeOf([sub('You are a poet who loves the sea.'), sub('You check contracts for a bank.')]))
+    expect(asker.ask(sub('You check contracts for a large bank.')).served).toBe(1)
+    expect(asker.ask(sub('You check contracts for a large bank.')).kind).toBe('none')
+  })
+
+  test('two prompts rewritten at once are not guessed at, however different they are', () => {
+    const recording = new Recording()
+    recording.exchange({ body: chat('As a poet, praise Greta Holm') })
+    recording.exchange({ body: chat('Check whether the contract of Greta Holm is valid') })
+    recording.atOnce(2)
+    const asker = new Asker(recording.tape({ input: { name: 'Greta Holm' } }))
+    expect(asker.ask({ body: chat('You are a poet: praise Greta Holm') }).kind).toBe('ambiguous')
+  })
+
+  test('prompts rewritten one after the other are told apart by their place and their words', () => {
+    const recorded = [{ body: chat('As a poet, praise Greta Holm') }, { body: chat('Check whether the contract of Greta Holm is valid') }]
+    const asker = new Asker(tapeOf(recorded, { input: { name: 'Greta Holm' } }))
+    expect(asker.ask({ body: chat('As a great poet, praise Greta Holm') }).served).toBe(0)
+    expect(asker.ask({ body: chat('Check if the contract of Greta Holm is valid') }).served).toBe(1)
+  })
+})
+
+const word = fc.constantFrom('order', 'refund', 'tea', 'please', 'check', 'A-17', '25', '250', 'Berlin', 'not', 'money', 'dollars', 'euros', 'Holm')
+const text = fc.array(word, { minLength: 1, maxLength: 8 }).map((words) => words.join(' '))
+const message = fc.oneof(
+  fc.record({ role: fc.constantFrom('user', 'assistant', 'system'), content: text }),
+  fc.record({ role: fc.constant('tool'), tool_call_id: fc.constantFrom('call_1', 'call_2'), content: text }),
+)
+type Message = { readonly role: string; readonly content: string; readonly tool_call_id?: string }
+const conversation = fc.array(message, { minLength: 1, maxLength: 5 }) as fc.Arbitrary<readonly Message[]>
+const body = (messages: readonly Message[]): string => JSON.stringify({ model: 'm-1', messages })
+
+/** Small changes of the kinds that make another question out of one. */
+const mutations: Readonly<Record<string, (messages: readonly Message[], at: number) => readonly Message[]>> = {
+  'one digit': (all, at) => edit(all, at, (content) => content.replace(/\d/, (digit) => String((Number(digit) + 1) % 10))),
+  'a word of the same length': (all, at) => edit(all, at, (content) => content.replace('money', 'maney').replace('check', 'cheap')),
+  'a longer last word': (all, at) => edit(all, at, (content) => `${content}3`),
+  'another order': (all, at) => all.map((_, i) => all[(i + at + 1) % all.length]!),
+  'swapped ids': (all) => all.map((one) => (one.tool_call_id ? { ...one, tool_call_id: one.tool_call_id === 'call_1' ? 'call_2' : 'call_1' } : one)),
+  'a message dropped': (all, at) => all.filter((_, i) => i !== at % all.length),
+  'a message twice': (all, at) => all.flatMap((one, i) => (i === at % all.length ? [one, one] : [one])),
+  'another role': (all, at) => all.map((one, i) => (i === at % all.length ? { ...one, role: one.role === 'user' ? 'assistant' : 'user' } : one)),
+  'another tool result': (all) => all.map((one) => (one.role === 'tool' ? { ...one, content: `${one.content} failed` } : one)),
+  'another currency': (all, at) => edit(all, at, (content) => content.replace('dollars', 'euros')),
+  'less context': (all, at) => edit(all, at, (content) => content.slice(0, Math.ceil(content.length / 2))),
+}
+
+function edit(all: readonly Message[], at: number, change: (content: string) => string): readonly Message[] {
+  return all.map((one, i) => (i === at % all.length ? { ...one, content: change(one.content) } : one))
+}
+
+/** The conversation without what may drift: instructions. */
+function heard(messages: readonly Message[]): string {
+  return JSON.stringify(messages.filter(({ role }) => role !== 'system'))
+}
+
+describe('never wrong', () => {
+  test('for every tape, each unchanged request is served its own answer, in any order', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(conversation, { selector: body, minLength: 1, maxLength: 6 }), fc.nat(), (all, turn) => {
+        const asker = new Asker(tapeOf(all.map((messages) => ({ body: body(messages) })), { input: { order: 'A-17', name: 'Holm' } }))
+        const order = all.map((_, i) => (i + turn) % all.length)
+        for (const i of order) expect(asker.ask({ body: body(all[i]!) })).toMatchObject({ served: i, rung: 'exact', drift: [] })
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('for every small change, the request is refused, or only wording around the same data changed and is reported', () => {
+    const kinds = fc.constantFrom(...Object.keys(mutations))
+    const refused: Record<string, number> = {}
+    fc.assert(
+      fc.property(conversation, conversation, kinds, fc.nat(10), (messages, other, kind, at) => {
+        const live = mutations[kind]!(messages, at)
+        fc.pre(live.length > 0 && body(live) !== body(messages) && body(live) !== body(other) && body(messages) !== body(other))
+        const asker = new Asker(tapeOf([{ body: body(messages) }, { body: body(other) }], { input: { order: 'A-17', name: 'Holm' } }))
+        const answer = asker.ask({ body: body(live) })
+        if (answer.kind !== 'found') {
+          refused[kind] = (refused[kind] ?? 0) + 1
+          return
+        }
+        const served = answer.served === 0 ? messages : other
+        if (answer.rung === 'conversation') {
+          // The very same conversation; the change lies in a system prompt, and is reported.
+          expect(heard(served)).toBe(heard(live))
+          expect(answer.classes).toContain('instructions')
+          return
+        }
+        expect(answer.rung).toBe('reworded')
+        expect(answer.classes).toContain('messages')
+        expect(dataOf(served)).toEqual(dataOf(live))
+      }),
+      { numRuns: 3000 },
+    )
+    for (const kind of Object.keys(mutations)) expect(refused[kind], kind).toBeGreaterThan(0)
+  })
+
+  test('for every two conversations held at once, both with changed prompts, neither gets the answer of the other', () => {
+    const change = fc.constantFrom(...Object.keys(mutations))
+    fc.assert(
+      fc.property(conversation, conversation, change, fc.nat(10), fc.boolean(), (left, right, kind, at, swapped) => {
+        const both = [left, right].map((messages) => mutations[kind]!(messages, at))
+        fc.pre(heard(left) !== heard(right) && both.every((messages) => messages.length > 0))
+        const recording = new Recording()
+        for (const messages of [left, right]) recording.exchange({ body: body(messages) })
+        recording.atOnce(2)
+        const asker = new Asker(recording.tape({ input: { order: 'A-17', name: 'Holm' } }))
+        for (const i of swapped ? [1, 0] : [0, 1]) {
+          const answer = asker.ask({ body: body(both[i]!) })
+          if (answer.kind !== 'found' || answer.served === i) continue
+          // The change made this conversation the other one: then its answer is right.
+          expect(heard(both[i]!)).toBe(heard(i === 0 ? right : left))
+        }
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('for every JSON value, no other value has its answer', () => {
+    const json = fc.json({ maxDepth: 3 })
+    const url = 'https://shop.test/rpc'
+    fc.assert(
+      fc.property(json, json, (recorded, live) => {
+        const answer = ask([{ url, body: recorded }], { url, body: live })
+        const isSame = JSON.stringify(sorted(JSON.parse(recorded))) === JSON.stringify(sorted(JSON.parse(live)))
+        expect(answer.kind).toBe(isSame ? 'found' : 'none')
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+/** Numbers, names and ids of all messages that are not instructions. */
+function dataOf(messages: readonly Message[]): readonly unknown[] {
+  return messages
+    .filter(({ role }) => role !== 'system')
+    .map(({ content }) => content.match(/A-17|\d+|Holm|not|dollars|euros/g))
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  return ['a map of', ...Object.entries(value).map(([key, member]) => [key, sorted(member)]).sort()]
+}
+
+function responses(user: string, previous: string, input: readonly unknown[] = [{ role: 'user', content: user }], more: object = {}): Asked {
+  const url = 'https://api.openai.com/v1/responses'
+  return { url, body: JSON.stringify({ model: 'm-1', input, previous_response_id: previous, ...more }) }
+}
+
+function embedding(input: string, more: object = {}): Asked {
+  return { url: 'https://api.openai.com/v1/embeddings', body: JSON.stringify({ model: 'e-1', input, ...more }) }
+}
+
+function anthropic(path: string, more: object = {}): Asked {
+  const messages = [{ role: 'user', content: 'hi' }]
+  return { url: `https://api.anthropic.com/v1/${path}`, body: JSON.stringify({ model: 'c-1', messages, ...more }) }
+}
+
+function gemini(method: string): Asked {
+  const contents = [{ role: 'user', parts: [{ text: 'hi' }] }]
+  return { url: `https://g.test/v1beta/models/g-1:${method}`, body: JSON.stringify({ contents }) }
+}
+
+function bedrock(method: string): Asked {
+  const messages = [{ role: 'user', content: [{ text: 'hi' }] }]
+  return { url: `https://b.test/model/a.b-1%3A0/${method}`, body: JSON.stringify({ messages }) }
+}

@@ -1,0 +1,395 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { tool } from '../../src/record/index.ts'
+import { installReplay, type ReplayOptions, replayTape } from '../../src/replay/index.ts'
+import type { Tape } from '../../src/tape/index.ts'
+import { chat, chatUrl, Recording, tapeOf } from './tapes.ts'
+
+// What a person reads when a replay does not hold. Lines of this file are cut to `messages.test.ts:<line>`.
+beforeAll(() => installReplay())
+
+const soon = { hangMs: 80 } as ReplayOptions
+const post = async (body: string, url = chatUrl): Promise<string> => (await fetch(url, { method: 'POST', body })).text()
+
+async function problemOf(tape: Tape, agent: () => unknown, options: ReplayOptions = soon): Promise<string> {
+  const { problems } = await replayTape(tape, agent, options)
+  expect(problems).toHaveLength(1)
+  return (problems[0]?.message ?? '').replaceAll(/messages\.test\.ts:\d+:\d+/g, 'messages.test.ts:<line>')
+}
+
+const refundTape = (): Tape => tapeOf([{ body: chat('Look up order A-17'), answer: '{"paid":25}' }, { body: chat('Refund 25 to Greta Holm') }])
+
+describe('a problem says what, where, against which recorded call, and what to do', () => {
+  test('another question', async () => {
+    const message = await problemOf(refundTape(), async () => {
+      await post(chat('Look up order A-17'))
+      await post(chat('Refund 250 to Greta Holm')).catch(() => undefined)
+    })
+    expect(message).toMatchInlineSnapshot(`
+      "The agent asked POST api.openai.com/v1/chat/completions something it did not ask when this run was recorded
+
+        tape     refund
+        step     2 of this replay (2 recorded)
+        at       test/replay/messages.test.ts:<line>
+        after    step 1, POST api.openai.com/v1/chat/completions
+        nearest  step 2, POST api.openai.com/v1/chat/completions
+
+        differs at messages[0].content
+        recorded  Refund 25 to Greta Holm
+        now       Refund 250 to Greta Holm
+
+      No recorded answer is for this question, and the nearest one answers another.
+      → to see the recorded steps: npx harvest show refund
+      → if the new behaviour is right: npx harvest test --update-recordings
+      (HARVEST_DIVERGENCE)"
+    `)
+  })
+
+  test('a call of an address that is not on the tape', async () => {
+    const message = await problemOf(refundTape(), () => fetch('https://mail.test/send?to=x', { method: 'PUT' }))
+    expect(message).toMatchInlineSnapshot(`
+      "The agent called PUT mail.test/send?to=x, which it did not call when this run was recorded
+
+        tape     refund
+        step     1 of this replay (2 recorded)
+        at       test/replay/messages.test.ts:<line>
+        after    the start of the run
+        nearest  step 1, POST api.openai.com/v1/chat/completions
+
+      A replay has no way to the network: only recorded calls can be answered.
+      → to see the recorded steps: npx harvest show refund
+      → if the new behaviour is right: npx harvest test --update-recordings
+      (HARVEST_DIVERGENCE)"
+    `)
+  })
+
+  test('any call, when the tape has none', async () => {
+    expect(await problemOf(tapeOf([]), () => fetch('https://mail.test/send'))).toMatchInlineSnapshot(`
+      "The agent called GET mail.test/send, which it did not call when this run was recorded
+
+        tape     refund
+        step     1 of this replay (0 recorded)
+        at       test/replay/messages.test.ts:<line>
+        after    the start of the run
+        nearest  none: the tape holds no exchange
+
+      A replay has no way to the network: only recorded calls can be answered.
+      → to see the recorded steps: npx harvest show refund
+      → if the new behaviour is right: npx harvest test --update-recordings
+      (HARVEST_DIVERGENCE)"
+    `)
+  })
+
+  test('one call more than recorded', async () => {
+    const message = await problemOf(tapeOf([{ body: chat('dice') }]), async () => {
+      await post(chat('dice'))
+      await post(chat('dice'))
+    })
+    expect(message).toMatchInlineSnapshot(`
+      "The agent asked POST api.openai.com/v1/chat/completions once more than it did when this run was recorded
+
+        tape     refund
+        step     2 of this replay (1 recorded)
+        at       test/replay/messages.test.ts:<line>
+        after    step 1, POST api.openai.com/v1/chat/completions
+        nearest  step 1, POST api.openai.com/v1/chat/completions
+
+      All recorded answers of this address are used up: the agent now takes more steps, or repeats one.
+      → to see the recorded steps: npx harvest show refund
+      → if the new behaviour is right: npx harvest test --update-recordings
+      (HARVEST_TAPE_EXHAUSTED)"
+    `)
+  })
+
+  test('a call that fits two recorded ones', async () => {
+    const sub = (system: string) => chat('', { messages: [{ role: 'system', content: system }, { role: 'user', content: 'go' }] })
+    const tape = tapeOf([{ body: sub('Answer as agent alpha.') }, { body: sub('Answer as agent beta.') }])
+    expect(await problemOf(tape, () => post(sub('Answer as agent gamma.')))).toMatchInlineSnapshot(`
+      "The agent's call of POST api.openai.com/v1/chat/completions fits several recorded conversations about equally well
+
+        tape         refund
+        step         1 of this replay (2 recorded)
+        at           test/replay/messages.test.ts:<line>
+        after        the start of the run
+        candidate 1  step 1, POST api.openai.com/v1/chat/completions
+        candidate 2  step 2, POST api.openai.com/v1/chat/completions
+
+      The request was changed, and nothing in it says which of them it continues. A guess could serve the wrong answer.
+      → if the new behaviour is right: npx harvest test --update-recordings
+      (HARVEST_AMBIGUOUS)"
+    `)
+  })
+
+  test('an answer that calls a tool no longer offered', async () => {
+    const tools = [{ type: 'function', function: { name: 'refund' } }]
+    const call = { id: 'c', type: 'function', function: { name: 'refund', arguments: '{}' } }
+    const answer = JSON.stringify({ choices: [{ message: { role: 'assistant', tool_calls: [call] } }] })
+    expect(await problemOf(tapeOf([{ body: chat('go', { tools }), answer }]), () => post(chat('go')))).toMatchInlineSnapshot(`
+      "The recorded answer to POST api.openai.com/v1/chat/completions calls the tool refund, which the agent no longer offers
+
+        tape     refund
+        step     1 of this replay (1 recorded)
+        at       test/replay/messages.test.ts:<line>
+        after    the start of the run
+        nearest  step 1, POST api.openai.com/v1/chat/completions
+
+      No model calls a tool it is not offered: what the agent would do next was never recorded.
+      → offer refund again, or record the run anew
+      → if the new behaviour is right: npx harvest test --update-recordings
+      (HARVEST_DIVERGENCE)"
+    `)
+  })
+
+  test('digits that no JavaScript number holds', async () => {
+    const tape = tapeOf([{ body: '{"id":12345678901234567890}' }])
+    expect(await problemOf(tape, () => post('{"id":12345678901234567891}'))).toMatchInlineSnapshot(`
+      "The agent asked POST api.openai.com/v1/chat/completions something it did not ask when this run was recorded
+
+        tape     refund
+        step     1 of this replay (1 recorded)
+        at       test/replay/messages.test.ts:<line>
+        after    the start of the run
+        nearest  step 1, POST api.openai.com/v1/chat/completions
+
+        differs at the body
+        recorded  {"id":12345678901234567890}
+        now       {"id":12345678901234567891}
+
+      No recorded answer is for this question, and the nearest one answers another.
+      → to see the recorded steps: npx harvest show refund
+      → if the new behaviour is right: npx harvest test --update-recordings
+      (HARVEST_DIVERGENCE)"
+    `)
+  })
+
+  test('a tool with other arguments, and a tool called too often', async () => {
+    const refund = tool('refund', (_: { id: string; amount: number }) => 'ran')
+    const recording = new Recording()
+    recording.call('refund', { id: 'A-17', amount: 25 }, 'done', { sync: true })
+    expect(await problemOf(recording.tape(), () => refund({ id: 'A-17', amount: 250 }))).toMatchInlineSnapshot(`
+      "The agent called refund with arguments it did not use when this run was recorded
+
+        tape     refund
+        step     1 of this replay (1 recorded)
+        at       test/replay/messages.test.ts:<line>
+        after    the start of the run
+        call     refund {"id":"A-17","amount":250}
+        nearest  step 1, tool refund
+
+        differs at amount
+        recorded  25
+        now       250
+
+      The tape holds no answer for this call.
+      → to see the recorded steps: npx harvest show refund
+      → if the new behaviour is right: npx harvest test --update-recordings
+      (HARVEST_DIVERGENCE)"
+    `)
+    const often = await problemOf(recording.tape(), () => [refund({ id: 'A-17', amount: 25 }), refund({ id: 'A-17', amount: 25 })])
+    expect(often).toMatchInlineSnapshot(`
+      "The agent called refund more often than when this run was recorded
+
+        tape     refund
+        step     2 of this replay (1 recorded)
+        at       test/replay/messages.test.ts:<line>
+        after    step 1, tool refund
+        call     refund {"id":"A-17","amount":25}
+        nearest  none left
+
+      The tape holds no answer for this call.
+      → to see the recorded steps: npx harvest show refund
+      → if the new behaviour is right: npx harvest test --update-recordings
+      (HARVEST_TAPE_EXHAUSTED)"
+    `)
+  })
+
+  test('steps in another order', async () => {
+    const message = await problemOf(refundTape(), async () => {
+      await post(chat('Refund 25 to Greta Holm'))
+      await post(chat('Look up order A-17'))
+    })
+    expect(message).toMatchInlineSnapshot(`
+      "The agent made step 2, POST api.openai.com/v1/chat/completions before step 1, POST api.openai.com/v1/chat/completions was answered
+
+        tape   refund
+        step   1 of this replay (2 recorded)
+        at     test/replay/messages.test.ts:<line>
+        after  the start of the run
+
+      When this run was recorded, it waited for that answer first: the order of dependent steps has changed.
+      → to see the recorded order: npx harvest show refund
+      → if the new behaviour is right: npx harvest test --update-recordings
+      (HARVEST_ORDER)"
+    `)
+  })
+
+  test('steps left out', async () => {
+    expect(await problemOf(refundTape(), () => 'nothing')).toMatchInlineSnapshot(`
+      "The agent left out 2 recorded steps
+
+        tape  refund
+
+        - step 1, POST api.openai.com/v1/chat/completions
+        - step 2, POST api.openai.com/v1/chat/completions
+
+      The agent now takes fewer steps than it did when this run was recorded.
+      → to see the recorded steps: npx harvest show refund
+      → if the new behaviour is right: npx harvest test --update-recordings
+      (HARVEST_UNUSED)"
+    `)
+  })
+
+  test('something that went around the seam', async () => {
+    const { connect } = await import('node:net')
+    const message = await problemOf(tapeOf([]), () => {
+      connect(5432, 'db.test').on('error', () => undefined)
+    })
+    expect(message).toMatchInlineSnapshot(`
+      "The agent reached the world around the seam: socket db.test:5432
+
+        tape   refund
+        at     test/replay/messages.test.ts:<line>
+        after  the start of the run
+
+      A replay must not depend on the world; this was refused.
+      → record it through a door: tool(), retriever() or value() from 'vitest-harvest/record'
+      → or let it through: allow: ['socket db.test:5432']
+      (HARVEST_ESCAPE)"
+    `)
+  })
+
+  test('a child process', async () => {
+    const { spawn } = await import('node:child_process')
+    expect(await problemOf(tapeOf([]), () => spawn('psql', ['-c', 'select 1']))).toMatchInlineSnapshot(`
+      "The agent started a child process this tape does not know: psql -c select 1
+
+        tape   refund
+        at     test/replay/messages.test.ts:<line>
+        after  the start of the run
+
+      Only children that spoke JSON-RPC over stdio when the run was recorded can be replayed.
+      → record it through a door: tool() or value() from 'vitest-harvest/record'
+      (HARVEST_ESCAPE)"
+    `)
+  })
+
+  test('drift that may not be', async () => {
+    const message = await problemOf(tapeOf([{ body: chat('hi') }]), () => post(chat('hi', { model: 'm-2' })))
+    expect(message).toMatchInlineSnapshot(`
+      "model drift, which this case does not allow
+
+        tape  refund
+        step  1
+        at    test/replay/messages.test.ts:<line>
+
+        differs at model
+        recorded  m-1
+        now       m-2
+
+      → if it is harmless: drift: { model: 'report' }
+      → if the new behaviour is right: npx harvest test --update-recordings
+      (HARVEST_DRIFT)"
+    `)
+  })
+
+  test('a clock that is read for ever', async () => {
+    const message = await problemOf(tapeOf([]), () => {
+      while (Date.now() > 0);
+    })
+    expect(message).toMatchInlineSnapshot(`
+      "The agent reads the clock over and over without letting anything else happen
+
+        tape   refund
+        at     test/replay/messages.test.ts:<line>
+        after  the start of the run
+
+      A replay has a virtual clock: it moves with the tape, not with the time a loop takes.
+      → wait with a timer instead of a loop
+      (HARVEST_CLOCK_SPIN)"
+    `)
+  })
+
+  test('an agent that hangs', async () => {
+    const message = await problemOf(refundTape(), async () => {
+      await post(chat('Look up order A-17'))
+      await new Promise(() => undefined)
+    })
+    expect(message).toMatchInlineSnapshot(`
+      "The agent never answered
+
+        tape    refund
+        after   step 1, POST api.openai.com/v1/chat/completions
+        waited  80 ms of real time with nothing left to deliver
+
+      It waits for something that is not on the tape.
+      → to see the recorded steps: npx harvest show refund
+      (HARVEST_AGENT_HANGS)"
+    `)
+  })
+
+  test('a run that was given up', async () => {
+    const signal = AbortSignal.timeout(30)
+    expect(await problemOf(tapeOf([]), () => new Promise(() => undefined), { signal })).toMatchInlineSnapshot(`
+      "The replay was given up before the agent answered
+
+        tape    refund
+        after   the start of the run
+        reason  The operation was aborted due to timeout
+
+      The agent hangs, or the time limit is too short for what it computes.
+      → raise the time limit of the test, or see what the agent waits for
+      (HARVEST_RUN_ABORTED)"
+    `)
+  })
+
+  test('text of the tape cannot move the cursor or forge a line', async () => {
+    const evil = 'x\u001b[2K\n::error::forged\n(HARVEST_OK)'
+    expect(await problemOf(tapeOf([{ body: evil }]), () => post('y'))).toMatchInlineSnapshot(`
+      "The agent asked POST api.openai.com/v1/chat/completions something it did not ask when this run was recorded
+
+        tape     refund
+        step     1 of this replay (1 recorded)
+        at       test/replay/messages.test.ts:<line>
+        after    the start of the run
+        nearest  step 1, POST api.openai.com/v1/chat/completions
+
+        differs at the body
+        recorded  x\\x1b[2K
+                  | \\x3a:error::forged
+                  | (HARVEST_OK)
+        now       y
+
+      No recorded answer is for this question, and the nearest one answers another.
+      → to see the recorded steps: npx harvest show refund
+      → if the new behaviour is right: npx harvest test --update-recordings
+      (HARVEST_DIVERGENCE)"
+    `)
+  })
+
+  test('an option that is misspelt', async () => {
+    const misspelt = replayTape(tapeOf([]), () => 1, { serv: 'exact' } as ReplayOptions)
+    await expect(misspelt).rejects.toThrowErrorMatchingInlineSnapshot(`
+      [HarvestError: A replay does not know serv
+
+        known  signal, drift, escapes, allow, serve, strict
+
+      → remove it, or correct the spelling
+      (HARVEST_REPLAY_OPTION)]
+    `)
+    await expect(replayTape(tapeOf([]), () => 1, { serve: 'exakt' } as never)).rejects.toThrowErrorMatchingInlineSnapshot(`
+      [HarvestError: A replay does not know serve: 'exakt'
+
+        known  exact, canonical, conversation, reworded
+
+      → remove it, or correct the spelling
+      (HARVEST_REPLAY_OPTION)]
+    `)
+    await expect(replayTape(tapeOf([]), () => 1, { drift: { modl: 'fail' } } as never)).rejects.toThrowErrorMatchingInlineSnapshot(`
+      [HarvestError: A replay does not know drift: { modl }
+
+        known  encoding, endpoint, model, instructions, tools, params, messages, arguments, headers
+
+      → remove it, or correct the spelling
+      (HARVEST_REPLAY_OPTION)]
+    `)
+  })
+})

@@ -1,0 +1,400 @@
+import { setTimeout as sleep, setInterval as every } from 'node:timers/promises'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { installReplay, type ReplayOptions, type ReplayResult, replayTape } from '../../src/replay/index.ts'
+import { tool } from '../../src/record/index.ts'
+import type { Tape } from '../../src/tape/index.ts'
+import { chat, chatUrl, Recording, tapeOf } from './tapes.ts'
+
+beforeAll(() => installReplay())
+
+const status = 'https://shop.test/status'
+const ask = async (url = status): Promise<string> => (await fetch(url)).text()
+const post = async (body: string, url = chatUrl): Promise<string> => (await fetch(url, { method: 'POST', body })).text()
+const codes = ({ problems }: ReplayResult): readonly string[] => problems.map(({ code }) => code)
+/** Replays quickly give up: nothing here takes time. */
+const soon = { hangMs: 150 } as ReplayOptions
+
+describe('the clock', () => {
+  test('back-off of minutes takes no time', async () => {
+    const tape = tapeOf([{ method: 'GET', url: status, answer: 'busy' }, { method: 'GET', url: status, answer: 'ok' }])
+    const started = process.hrtime.bigint()
+    const result = await replayTape(tape, async () => {
+      const before = Date.now()
+      let answer = await ask()
+      for (let wait = 60_000; answer !== 'ok'; wait *= 2) {
+        await sleep(wait)
+        answer = await ask()
+      }
+      return Date.now() - before
+    })
+    expect(codes(result)).toEqual([])
+    expect(result.outcome).toMatchObject({ status: 'returned', value: expect.toSatisfy((ms: number) => ms >= 60_000) })
+    expect(process.hrtime.bigint() - started).toBeLessThan(10_000_000_000n)
+  })
+
+  test('a loop that waits for the clock ends', async () => {
+    const result = await replayTape(tapeOf([]), () => {
+      const until = Date.now() + 500
+      while (Date.now() < until);
+      return 'done'
+    })
+    expect(result.outcome).toEqual({ status: 'returned', value: 'done' })
+  })
+
+  test('a loop that waits for a clock that never comes is stopped', async () => {
+    const result = await replayTape(tapeOf([]), () => {
+      while (Date.now() > 0);
+    })
+    expect(codes(result)).toEqual(['HARVEST_CLOCK_SPIN'])
+  })
+
+  test('dates stay dates: instanceof, subclasses, clones, parsing', async () => {
+    class Stamp extends Date {
+      label = 'stamp'
+    }
+    const result = await replayTape(tapeOf([]), () => {
+      const now = new Date()
+      const clone = structuredClone(now)
+      return [
+        now instanceof Date,
+        clone instanceof Date,
+        clone.getTime() === now.getTime(),
+        new Stamp() instanceof Stamp && new Stamp() instanceof Date,
+        new Stamp().label,
+        new Stamp(5).getTime(),
+        Object.prototype.toString.call(now),
+        now.constructor === Date,
+        Date.UTC(2026, 0) === Date.parse('2026-01-01T00:00:00Z'),
+        new Date(2026, 1).getMonth(),
+        typeof Date(),
+        now.toISOString().slice(0, 10),
+        new Stamp().toISOString().slice(0, 10),
+      ]
+    })
+    expect(result.outcome).toEqual({
+      status: 'returned',
+      value: [true, true, true, true, 'stamp', 5, '[object Date]', true, true, 1, 'string', '2026-03-04', '2026-03-04'],
+    })
+  })
+})
+
+describe('timers', () => {
+  const run = async (agent: () => unknown): Promise<unknown> => {
+    const result = await replayTape(tapeOf([]), agent, soon)
+    expect(codes(result)).toEqual([])
+    return result.outcome.status === 'returned' ? result.outcome.value : result.outcome
+  }
+
+  test('fire by due time, then by age', async () => {
+    const order = await run(async () => {
+      const fired: number[] = []
+      for (const ms of [30, 10, 20, 10]) setTimeout(() => fired.push(ms), ms)
+      await sleep(40)
+      return fired
+    })
+    expect(order).toEqual([10, 10, 20, 30])
+  })
+
+  test('refresh begins the wait again', async () => {
+    const waited = await run(async () => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const timer = setTimeout(resolve, 100)
+      await sleep(60)
+      timer.refresh()
+      const start = performance.now()
+      await promise
+      return Math.round(performance.now() - start)
+    })
+    expect(waited).toBe(100)
+  })
+
+  test('a timer is cleared by its handle, its number, and itself', async () => {
+    const fired = await run(async () => {
+      const seen: string[] = []
+      clearTimeout(setTimeout(() => seen.push('handle'), 5))
+      clearTimeout(Number(setTimeout(() => seen.push('number'), 5)))
+      clearInterval(`${Number(setInterval(() => seen.push('text'), 5))}` as unknown as number)
+      setTimeout(() => seen.push('closed'), 5).close()
+      {
+        using _timer = setTimeout(() => seen.push('disposed'), 5)
+      }
+      await sleep(20)
+      return seen
+    })
+    expect(fired).toEqual([])
+  })
+
+  test('arguments, unref and hasRef are those of Node', async () => {
+    const seen = await run(async () => {
+      const { promise, resolve } = Promise.withResolvers<readonly unknown[]>()
+      setTimeout((...args: unknown[]) => resolve(args), 5, 'a', 'b')
+      const idle = setTimeout(() => undefined, 1e6).unref()
+      return [await promise, idle.hasRef(), idle.ref().hasRef(), clearTimeout(idle)]
+    })
+    expect(seen).toEqual([['a', 'b'], false, true, undefined])
+  })
+
+  test('an interval repeats until it is cleared, also as an async iterator', async () => {
+    const seen = await run(async () => {
+      const ticks: number[] = []
+      const start = performance.now()
+      for await (const tick of every(50, 'tick')) {
+        expect(tick).toBe('tick')
+        ticks.push(Math.round(performance.now() - start))
+        if (ticks.length === 3) break
+      }
+      return ticks
+    })
+    expect(seen).toEqual([50, 100, 150])
+  })
+
+  test('waits are aborted by their signal', async () => {
+    const seen = await run(async () => {
+      const error = await sleep(1000, undefined, { signal: AbortSignal.timeout(10) }).catch((reason: unknown) => reason)
+      const early = await sleep(1000, undefined, { signal: AbortSignal.abort('no') }).catch((reason: unknown) => reason)
+      return [error, early].map((reason) => [(reason as Error).name, ((reason as Error).cause as Error).name ?? (reason as Error).cause])
+    })
+    expect(seen).toEqual([['AbortError', 'TimeoutError'], ['AbortError', 'no']])
+  })
+
+  test('promisify gives what it gives in Node', async () => {
+    const { promisify } = await import('node:util')
+    expect(await run(() => Promise.all([promisify(setTimeout)(5, 'slept'), promisify(setImmediate)('next')]))).toEqual(['slept', 'next'])
+  })
+
+  test('a model that is faster than its time limit stays so, and one that is slower too', async () => {
+    const slow = new Recording()
+    slow.exchange({ body: chat('hi') })
+    const [event] = slow.events
+    const late = JSON.parse(JSON.stringify(event).replaceAll('1.5', '80').replaceAll('2.5', '81')) as typeof event
+    slow.events.splice(0, 1, late!)
+    const race = () => Promise.race([post(chat('hi')).then(() => 'answer'), sleep(40, 'limit')])
+    expect((await replayTape(slow.tape(), race)).outcome).toMatchObject({ value: 'limit' })
+    expect((await replayTape(tapeOf([{ body: chat('hi') }]), race)).outcome).toMatchObject({ value: 'answer' })
+  })
+})
+
+describe('order', () => {
+  const reserveThenCharge = (): Tape => tapeOf([{ body: 'reserve' }, { body: 'charge' }])
+
+  test('dependent steps that changed places are a problem', async () => {
+    const result = await replayTape(reserveThenCharge(), async () => [await post('charge'), await post('reserve')], soon)
+    expect(codes(result)).toEqual(['HARVEST_ORDER'])
+  })
+
+  test('a step that no longer waits for the one before is a problem', async () => {
+    const result = await replayTape(reserveThenCharge(), () => Promise.all([post('reserve'), post('charge')]), soon)
+    expect(codes(result)).toEqual(['HARVEST_ORDER'])
+  })
+
+  test('calls made at once may be made in another order', async () => {
+    const recording = new Recording()
+    for (const name of ['a', 'b', 'c']) recording.exchange({ body: name, answer: `for ${name}` })
+    recording.atOnce(3)
+    const result = await replayTape(recording.tape(), () => Promise.all(['c', 'a', 'b'].map((name) => post(name))))
+    expect(codes(result)).toEqual([])
+    expect(result.outcome).toMatchObject({ value: ['for c', 'for a', 'for b'] })
+  })
+
+  const turn = (calls: number): string => {
+    const one = (i: number) => ({ id: `c${i}`, type: 'function', function: { name: 'look', arguments: '{}' } })
+    return JSON.stringify({ choices: [{ message: { role: 'assistant', tool_calls: Array.from({ length: calls }, (_, i) => one(i)) } }] })
+  }
+  const conversation = (calls: number): Tape =>
+    tapeOf([{ body: chat('go'), answer: turn(calls) }, { body: 'left', url: status }, { body: 'right', url: status }, { body: chat('end') }])
+
+  test('tools one turn of the model asked for may change places, tools it asked for alone may not', async () => {
+    const agent = async () => {
+      await post(chat('go'))
+      await post('right', status)
+      await post('left', status)
+      await post(chat('end'))
+    }
+    expect(codes(await replayTape(conversation(2), agent, soon))).toEqual([])
+    expect(codes(await replayTape(conversation(1), agent, soon))).toEqual(['HARVEST_ORDER'])
+  })
+
+  test('a tool moved before or behind a model call is a problem', async () => {
+    const before = await replayTape(conversation(2), async () => {
+      await post('left', status)
+      await post(chat('go'))
+      await post('right', status)
+      await post(chat('end'))
+    }, soon)
+    const behind = await replayTape(conversation(2), async () => {
+      await post(chat('go'))
+      await post('left', status)
+      await post(chat('end'))
+      await post('right', status)
+    }, soon)
+    expect([codes(before), codes(behind)]).toEqual([['HARVEST_ORDER'], ['HARVEST_ORDER']])
+  })
+})
+
+describe('an agent that does not end', () => {
+  test('an agent that never answers is told from one that takes its time', async () => {
+    const result = await replayTape(tapeOf([]), () => new Promise(() => undefined), soon)
+    expect(codes(result)).toEqual(['HARVEST_AGENT_HANGS'])
+    expect(result.outcome).toMatchObject({ status: 'threw' })
+  })
+
+  test('an agent that only lets time pass is stopped', async () => {
+    const result = await replayTape(tapeOf([]), async () => {
+      for (;;) await sleep(10)
+    }, soon)
+    expect(codes(result)).toEqual(['HARVEST_AGENT_HANGS'])
+  })
+
+  test('an agent that tries for ever is stopped, its problem listed once', async () => {
+    const result = await replayTape(tapeOf([]), async () => {
+      for (;;) await ask().catch(() => undefined)
+    })
+    expect(codes(result)).toEqual(['HARVEST_DIVERGENCE'])
+    expect(result.outcome).toMatchObject({ status: 'threw' })
+  })
+
+  test('a run that was given up does nothing any more, and the next one is not disturbed', async () => {
+    const tape = tapeOf([{ method: 'GET', url: status, answer: 'one' }, { method: 'GET', url: status, answer: 'two' }])
+    const seen: string[] = []
+    const stop = new AbortController()
+    const began = Promise.withResolvers<void>()
+    const zombie = replayTape(tape, async () => {
+      seen.push(await ask())
+      began.resolve()
+      await new Promise((resolve) => (waiting = resolve))
+      setTimeout(() => seen.push('timer'), 1)
+      setImmediate(() => seen.push('immediate'))
+      void sleep(1).then(() => seen.push('sleep'))
+      void ask().then((answer) => seen.push(answer), (error: unknown) => seen.push(String(error)))
+      void lookUp('x').then((answer) => seen.push(String(answer)))
+      const late = tool('late', () => 'ran')
+      void Promise.resolve(late()).then((answer) => seen.push(answer))
+    }, { signal: stop.signal })
+    let waiting: (value: unknown) => void = () => undefined
+    await began.promise
+    stop.abort(new Error('time is up'))
+    const result = await zombie
+    expect(codes(result)).toEqual(['HARVEST_RUN_ABORTED'])
+    waiting(undefined)
+    const next = await replayTape(tape, async () => [await ask(), await sleep(5_000, 'slept'), await ask()])
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    expect(seen).toEqual(['one'])
+    expect(codes(next)).toEqual([])
+    expect(next.outcome).toMatchObject({ value: ['one', 'slept', 'two'] })
+  })
+
+  test('a signal that was aborted before is heard', async () => {
+    const result = await replayTape(tapeOf([]), () => new Promise(() => undefined), { signal: AbortSignal.abort(new Error('no')) })
+    expect(codes(result)).toEqual(['HARVEST_RUN_ABORTED'])
+  })
+})
+
+const lookUp = tool('look_up', (id: string): Promise<unknown> => Promise.reject(new Error(`ran for real: ${id}`)))
+
+describe('several replays in one process', () => {
+  test('ten at once each get their own answers, clocks and problems', async () => {
+    const runs = Array.from({ length: 10 }, async (_, i) => {
+      const tape = tapeOf([{ body: 'who', answer: `I am ${i}` }], { id: `run-${i}` })
+      const result = await replayTape(tape, async () => {
+        await sleep(i * 1000)
+        const answer = await post('who')
+        if (i % 2 === 1) await post('unknown').catch(() => undefined)
+        return answer
+      })
+      expect(result.outcome).toMatchObject({ value: `I am ${i}` })
+      expect(codes(result)).toEqual(i % 2 === 1 ? ['HARVEST_TAPE_EXHAUSTED'] : [])
+    })
+    await Promise.all(runs)
+  })
+
+  test('code outside a run keeps the real clock and the real timers while replays run', async () => {
+    const started = Date.now()
+    let real = false
+    const timer = setTimeout(() => (real = true), 1)
+    await Promise.all([1, 2, 3].map(() => replayTape(tapeOf([]), () => sleep(60_000))))
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    clearTimeout(timer)
+    expect(real).toBe(true)
+    expect(Math.abs(Date.now() - started)).toBeLessThan(30_000)
+  })
+})
+
+describe('tools', () => {
+  const one = (recording: Recording): Tape => recording.tape()
+
+  test('what a tool threw is thrown again, whatever it was', async () => {
+    const recording = new Recording()
+    recording.call('pay', { id: 1 }, 'unused', { result: undefined, error: 'a text' } as never)
+    recording.call('pay', { id: 2 }, 'unused', { result: undefined, error: { $type: 'undefined' } } as never)
+    const pay = tool('pay', async (_: { id: number }) => 'ran')
+    const result = await replayTape(one(recording), async () => {
+      const thrown: unknown[] = []
+      for (const id of [1, 2]) await pay({ id }).catch((error: unknown) => thrown.push(error))
+      return thrown
+    })
+    expect(codes(result)).toEqual([])
+    expect(result.outcome).toMatchObject({ value: ['a text', undefined] })
+  })
+
+  test('a tool that never settled never settles', async () => {
+    const recording = new Recording()
+    const event = recording.call('wait', { id: 1 }, null)
+    const { settled: _settled, result: _result, ...open } = event
+    recording.events.splice(0, 1, open)
+    const wait = tool('wait', async (_: { id: number }) => 'ran')
+    const result = await replayTape(one(recording), () => Promise.race([wait({ id: 1 }), sleep(50, 'gave up')]))
+    expect(codes(result)).toEqual([])
+    expect(result.outcome).toMatchObject({ value: 'gave up' })
+  })
+
+  test('arguments reworded around the same data are served with drift; of two such calls none is guessed', async () => {
+    const search = tool('search', async (_: { query: string }) => 'ran')
+    const recorded = (queries: readonly string[]): Tape => {
+      const recording = new Recording()
+      for (const query of queries) recording.call('search', { query }, `found ${query}`)
+      return one(recording)
+    }
+    const query = 'what is the weather in Paris today'
+    const served = await replayTape(recorded(['the weather in Paris today, please']), () => search({ query }))
+    expect(codes(served)).toEqual([])
+    expect(served.drift).toMatchObject([{ class: 'arguments', path: 'args.query' }])
+    const two = recorded(['the weather in Paris today, please', 'the news from and about Paris today'])
+    expect(codes(await replayTape(two, () => search({ query })))).toEqual(['HARVEST_DIVERGENCE'])
+    const other = await replayTape(recorded([query]), () => search({ query: 'what is the weather in Tokyo today' }))
+    expect(codes(other)).toEqual(['HARVEST_DIVERGENCE'])
+  })
+
+  test('a call repeated is not answered with what is left for another one', async () => {
+    const search = tool('search', async (_: { query: string }) => 'ran')
+    const recording = new Recording()
+    recording.call('search', { query: 'weather in tokyo for today' }, 'rain')
+    recording.call('search', { query: 'weather in paris for today' }, 'sun')
+    const result = await replayTape(one(recording), async () => {
+      await search({ query: 'weather in tokyo for today' })
+      return search({ query: 'weather in tokyo for today' })
+    })
+    expect(codes(result)).toEqual(['HARVEST_DIVERGENCE'])
+  })
+})
+
+test('a model that changed fails by default, and may be allowed', async () => {
+  const tape = tapeOf([{ body: chat('hi') }])
+  const agent = () => post(chat('hi', { model: 'm-2' }))
+  expect(codes(await replayTape(tape, agent))).toEqual(['HARVEST_DRIFT'])
+  expect(codes(await replayTape(tape, agent, { drift: { model: 'report' } }))).toEqual([])
+})
+
+test('an error counts as the recorded one by name, message and code, anything else thrown by its value', async () => {
+  const thrown = (error: unknown): Tape => ({ ...tapeOf([]), close: { kind: 'close', n: 1, at: 1, events: 0, outcome: { status: 'threw', error: error as never } } })
+  const equal = async (recorded: unknown, live: unknown): Promise<boolean> => {
+    const { receipt } = await replayTape(thrown(recorded), () => {
+      throw live
+    })
+    return receipt.outcomeEqual
+  }
+  expect(await equal('stop', 'stop')).toBe(true)
+  expect(await equal('stop', 'go')).toBe(false)
+  const recorded = { $type: 'error', class: 'Error', name: 'Error', message: 'no', fields: { code: 'E1' } }
+  expect(await equal(recorded, Object.assign(new Error('no'), { code: 'E1', at: 5 }))).toBe(true)
+  expect(await equal(recorded, Object.assign(new Error('no'), { code: 'E2' }))).toBe(false)
+})
