@@ -3,6 +3,16 @@ import { type ModelResponse, readModelResponse } from '../../src/providers/index
 import type { Dialect } from '../../src/providers/index.ts'
 import type { ExchangeEvent, Json } from '../../src/tape/types.ts'
 
+/** What the answers of every dialect say: a sentence, then two parallel calls. */
+export const said = {
+  text: 'Looking.',
+  toolCalls: [
+    { id: 'c1', name: 'lookup', args: { order: 7 } },
+    { id: 'c2', name: 'weather', args: {} },
+  ],
+  unknownEvents: 0,
+}
+
 /** Server-sent events as providers write them; a `type` in the data is given as event name too. */
 export function sse(events: readonly Json[], done = true): string {
   const blocks = events.map((event) => {
