@@ -1,3 +1,5 @@
-/** Where tapes and cases live: the golden set, promotion, writing whole or not at all. */
-export { writeFileAtomic } from './atomic.ts'
+/** Where tapes and cases live: the inbox, the golden set, promotion from one to the other. */
+export { type CaseSummary, findCase, listCases, removeCase } from './cases.ts'
+export { writeFileAtomic } from './files.ts'
 export { promote, type Promoted, type PromoteOptions } from './promote.ts'
+export { findTape, listTapes, type TapeSummary } from './tapes.ts'

@@ -1,19 +1,31 @@
-import { globSync, lstatSync, readFileSync, rmSync } from 'node:fs'
-import { join, relative } from 'node:path'
-import { type CaseContent, type CaseExpectation, type CaseLesson, isCaseId, writeCase } from '../cases/index.ts'
-import { HarvestError } from '../errors/index.ts'
-import { scan } from '../privacy/index.ts'
+import { lstatSync, rmSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import {
+  type Case,
+  type CaseContent,
+  type CaseExpectation,
+  type CaseLesson,
+  caseIdMeaning,
+  isCaseId,
+  parseCase,
+  writeCase,
+} from '../cases/index.ts'
+import { HarvestError, neutralLine } from '../errors/index.ts'
+import type { RedactorOptions } from '../privacy/index.ts'
 import { pinsOf } from '../provenance/index.ts'
-import { type Json, readTape, requireClosed, type Tape } from '../tape/index.ts'
+import { type Json, parseTape, readTapeHeader, type Tape } from '../tape/index.ts'
 import { type MatchOptions, renderBaseline, traceOf } from '../trace/index.ts'
-import { writeFileAtomic } from './atomic.ts'
+import { listCases } from './cases.ts'
+import { makeFolder, readRegularFile, refuseLinks, sweepTemporaries, writeFileAtomic } from './files.ts'
+import { refuseSecrets, refuseUnfinished } from './promotable.ts'
+import { findTape } from './tapes.ts'
 
 export interface PromoteOptions {
   /** The folder with `inbox/` and `golden/`. */
   readonly recordings: string
-  /** Path of the tape. */
+  /** Path of the tape, wherever it lies, or what {@link findTape} takes. */
   readonly tape: string
-  /** Id of the case. */
+  /** Id of the case; becomes the name of both files. */
   readonly as: string
   /** Folder below `golden/`. Default: none. */
   readonly group?: string
@@ -24,124 +36,159 @@ export interface PromoteOptions {
   readonly title?: string
   readonly tags?: readonly string[]
   readonly lesson?: CaseLesson
+  /** How the trace is compared; the baseline is written for it. Default: causal, keys. */
   readonly match?: MatchOptions
+  /** How secrets are looked for once more; `false`: not at all. Default: as the recorder does without options. */
+  readonly rescan?: boolean | RedactorOptions
 }
 
 export interface Promoted {
   readonly caseFile: string
   readonly tapeFile: string
-  readonly content: CaseContent
+  /** The case as it loads from now on. */
+  readonly content: Case
   /** Text of the case file. */
   readonly text: string
 }
 
-/** Largest outcome that is asserted, in characters of JSON: beyond it a case stops being readable. */
-const outcomeLimit = 2_000
-
 /**
- * Makes a case of a tape: baseline, outcome and pins are read from it, case and tape are written to the golden set.
+ * Makes a case of a tape: baseline, outcome and pins are read from it, then tape and case are written to the golden
+ * set. The tape given stays where it is.
  *
- * @throws HarvestError `HARVEST_PROMOTE_…` for a tape or id that cannot become a case; nothing is written then
+ * The case is written last and makes the promotion: killed before, nothing is promoted, and doing it again works.
+ *
+ * @throws HARVEST_PROMOTE_ID, _TRUNCATED, _INCOMPLETE, _SECRET, _EXISTS; HARVEST_STORE_… when something cannot be
+ * written; HARVEST_TAPE_… when the tape cannot be read. Nothing is left behind then
  */
 export function promote(options: PromoteOptions): Promoted {
-  checkId('id', options.as)
-  if (options.group !== undefined) checkId('group', options.group)
-  const folder = join(options.recordings, 'golden', ...(options.group === undefined ? [] : [options.group]))
-  const caseFile = join(folder, `${options.as}.case.yaml`)
-  const tapeFile = join(folder, `${options.as}.tape.jsonl`)
-  const tape = requireClosed(readTape(options.tape))
-  const source = readFileSync(options.tape, 'utf8')
-  refuseIncomplete(tape)
-  refuseSecrets(tape, source)
-  refuseTaken(options)
-  const content = contentOf(tape, options)
-  const text = writeCase(content, { schema: relative(folder, 'node_modules/vitest-harvest/case.schema.json') })
-  // The tape first: a case without its tape would be a broken test, a tape without a case is only not promoted yet.
-  if (lstatSync(tapeFile, { throwIfNoEntry: false }) && !lstatSync(caseFile, { throwIfNoEntry: false })) rmSync(tapeFile)
-  writeFileAtomic(tapeFile, source, { exclusive: true })
+  const { recordings, as, group } = options
+  refuseBadName('as', as)
+  if (group !== undefined) refuseBadName('group', group)
+  const folder = join(recordings, 'golden', ...(group === undefined ? [] : [group]))
+  const source = tapeSource(recordings, options.tape)
+  const bytes = readSource(source)
+  const text = bytes.toString('utf8')
+  const tape = parseTape(text, source)
+  refuseUnfinished(tape)
+  if (options.rescan !== false) refuseSecrets(tape, text, options.rescan === true ? {} : (options.rescan ?? {}))
+  refuseTaken(recordings, as)
+  const caseFile = join(folder, `${as}.case.yaml`)
+  const caseText = writeCase(contentOf(tape, options), { schema: schemaSeenFrom(folder, recordings) })
+  const content = parseCase(caseText, caseFile)
+  const tapeFile = join(folder, content.tape)
+  refuseLinks(recordings, folder)
+  makeFolder(folder)
+  sweepTemporaries(folder)
+  const isOurs = placeTape(tapeFile, bytes)
   try {
-    writeFileAtomic(caseFile, text, { exclusive: true })
+    writeFileAtomic(caseFile, caseText, { exclusive: true })
   } catch (error) {
-    rmSync(tapeFile, { force: true })
-    throw error
+    const hasCase = HarvestError.is(error, 'HARVEST_STORE_EXISTS')
+    // Somebody else made a case of the same tape meanwhile: then it is theirs as well.
+    if (isOurs && !hasCase) rmSync(tapeFile, { force: true })
+    throw hasCase ? taken(as, caseFile) : error
   }
-  return { caseFile, tapeFile, content, text }
+  return { caseFile, tapeFile, content, text: caseText }
+}
+
+function tapeSource(recordings: string, word: string): string {
+  const isPath = /[/\\]/.test(word) || lstatSync(word, { throwIfNoEntry: false }) !== undefined
+  return isPath ? word : findTape(recordings, word)
+}
+
+function readSource(source: string): Buffer {
+  // Tells missing, linked, empty and foreign files apart, each with its own code.
+  readTapeHeader(source)
+  return readRegularFile(source)
+}
+
+/**
+ * Puts the tape into the golden set and tells whether that was needed: a promotion that was killed leaves the very
+ * same tape. Another tape of this name belongs to a promotion that is under way, or was never finished.
+ */
+function placeTape(tapeFile: string, bytes: Buffer): boolean {
+  try {
+    writeFileAtomic(tapeFile, bytes, { exclusive: true })
+    return true
+  } catch (error) {
+    if (!HarvestError.is(error, 'HARVEST_STORE_EXISTS')) throw error
+    if (readRegularFile(tapeFile).equals(bytes)) return false
+    throw new HarvestError(
+      'HARVEST_PROMOTE_EXISTS',
+      {
+        what: 'There is another tape of this name, without a case',
+        where: { file: tapeFile },
+        why: 'A promotion that was interrupted leaves its tape; another one may be under way right now.',
+        fix: ['choose another id', `if nobody needs it: rm ${tapeFile}`],
+      },
+      { cause: error },
+    )
+  }
 }
 
 function contentOf(tape: Tape, options: PromoteOptions): CaseContent {
-  const { match } = options
+  const { as, agent, expect, title, tags, lesson, match } = options
   const outcome = outcomeOf(tape)
   return {
-    id: options.as,
-    agent: options.agent ?? tape.header.agent,
-    tape: `${options.as}.tape.jsonl`,
-    expect: options.expect ?? 'pass',
-    ...(options.title === undefined ? {} : { title: options.title }),
-    ...(options.tags && options.tags.length > 0 ? { tags: options.tags } : {}),
-    ...(options.lesson === undefined ? {} : { lesson: options.lesson }),
+    id: as,
+    agent: agent ?? tape.header.agent,
+    tape: `${as}.tape.jsonl`,
+    expect: expect ?? 'pass',
+    ...(title === undefined ? {} : { title }),
+    ...(tags === undefined || tags.length === 0 ? {} : { tags }),
+    ...(lesson === undefined ? {} : { lesson }),
     pins: pinsOf(tape),
     ...(match === undefined ? {} : { match }),
-    baseline: renderBaseline(traceOf(tape.events), match ?? {}) as readonly Json[],
+    baseline: renderBaseline(traceOf(tape.events), match) as readonly Json[],
     ...(outcome === undefined ? {} : { outcome }),
   }
 }
 
-/** The return value, when it is plain and small enough to be asserted. */
-function outcomeOf(tape: Tape): Json | undefined {
-  const outcome = tape.close?.outcome
-  if (outcome?.status !== 'returned' || outcome.value === undefined) return undefined
-  const text = JSON.stringify(outcome.value)
-  return text.length > outcomeLimit || text.includes('"$type"') ? undefined : outcome.value
+/** Characters of JSON an outcome may have to be asserted: beyond them nobody reviews a case any more. */
+const outcomeCap = 2_048
+
+/** What the run returned, when it is plain and small enough to be asserted. */
+function outcomeOf({ close }: Tape): Json | undefined {
+  if (close?.outcome.status !== 'returned') return undefined
+  const { value } = close.outcome
+  return value !== undefined && isPlain(value) && JSON.stringify(value).length <= outcomeCap ? value : undefined
 }
 
-function checkId(what: 'id' | 'group', id: string): void {
-  if (isCaseId(id)) return
-  throw new HarvestError('HARVEST_PROMOTE_ID', {
-    what: `'${id}' cannot be the ${what} of a case`,
-    why: 'It becomes a file name: lower-case letters, digits, dots, dashes and underscores, beginning with a letter or digit, at most 128.',
-    fix: [`--${what === 'id' ? 'as' : 'group'} ${suggestion(id)}`],
-  })
+/** Whether a value is the JSON it looks like: no date or class that was encoded, and no key that a case refuses. */
+function isPlain(value: Json): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  const special = ['$type', '__proto__', 'constructor', 'prototype']
+  return Object.entries(value).every(([key, item]) => !special.includes(key) && isPlain(item as Json))
 }
 
-function suggestion(id: string): string {
-  const slug = id
+function schemaSeenFrom(folder: string, recordings: string): string {
+  const schema = join(dirname(resolve(recordings)), 'node_modules', 'vitest-harvest', 'case.schema.json')
+  return relative(resolve(folder), schema).split(sep).join('/')
+}
+
+function refuseBadName(option: 'as' | 'group', name: string): void {
+  if (isCaseId(name)) return
+  const slug = name
     .toLowerCase()
-    .replaceAll(/[^a-z0-9._-]+/g, '-')
-    .replaceAll(/^[^a-z0-9]+|-+$/g, '')
-  return isCaseId(slug) ? slug : 'refund-100x'
-}
-
-function refuseIncomplete(tape: Tape): void {
-  const reason = tape.close?.incomplete
-  if (reason === undefined) return
-  throw new HarvestError('HARVEST_PROMOTE_INCOMPLETE', {
-    what: 'The recording of this tape failed on the way, so it cannot become a case',
-    where: { tape: tape.header.id, reason },
-    why: 'A replay of it would miss answers that the run had.',
-    fix: ['record the run again'],
+    .replace(/[^a-z0-9._-]+/g, '-')
+    .replace(/^[^a-z0-9]+|-+$/g, '')
+  throw new HarvestError('HARVEST_PROMOTE_ID', {
+    what: `'${neutralLine(name, 60)}' cannot be the ${option === 'as' ? 'id of a case' : 'name of a group'}`,
+    why: `It becomes the name of a ${option === 'as' ? 'file' : 'folder'}, so it has to be ${caseIdMeaning}.`,
+    fix: isCaseId(slug) ? [`--${option} ${slug}`] : [],
   })
 }
 
-/** The recorder redacts before it writes; a tape from elsewhere, or edited by hand, may still hold a secret. */
-function refuseSecrets(tape: Tape, text: string): void {
-  const found = text.split('\n').flatMap((line, i) => scan(line).map(({ kind }) => `line ${i + 1}: ${kind}`))
-  if (found.length === 0) return
-  const shown = [...new Set(found)].slice(0, 10)
-  throw new HarvestError('HARVEST_PROMOTE_SECRET', {
-    what: 'The tape holds what looks like a secret, and a case is committed for everybody to read',
-    where: { tape: tape.header.id },
-    detail: [...shown, ...(found.length > shown.length ? [`… and ${found.length - shown.length} more`] : [])].map((line) => `  ${line}`).join('\n'),
-    fix: ['record the run again: the recorder takes secrets out before it writes', 'add what is special to you: createRecorder({ redact: { rules: [ … ] } })'],
-  })
+function refuseTaken(recordings: string, id: string): void {
+  const other = listCases(recordings).find((each) => each.id === id)
+  if (other !== undefined) throw taken(id, other.file)
 }
 
-function refuseTaken({ recordings, as }: PromoteOptions): void {
-  const taken = globSync(`golden/**/${as}.case.yaml`, { cwd: recordings })
-  if (taken.length === 0) return
-  throw new HarvestError('HARVEST_PROMOTE_EXISTS', {
-    what: `There is a case with the id '${as}'`,
-    where: Object.fromEntries(taken.map((file) => ['file', join(recordings, file)])),
-    why: 'Ids are unique in the golden set, and a case is never replaced by promoting another tape.',
-    fix: ['choose another id', `or remove the old case first: git rm ${join(recordings, taken[0] ?? '')}`],
+function taken(id: string, file: string): HarvestError {
+  return new HarvestError('HARVEST_PROMOTE_EXISTS', {
+    what: `There is a case with the id ${id}`,
+    where: { case: file },
+    why: 'An id names one case in the whole golden set, and a promotion never replaces one.',
+    fix: ['choose another id', `if it is to be replaced, remove it first: git rm ${file}`],
   })
 }

@@ -1,0 +1,212 @@
+import { randomBytes } from 'node:crypto'
+import * as fs from 'node:fs'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { HarvestError } from '../errors/index.ts'
+
+/**
+ * Writes a file whole or not at all: a temporary file beside it (mode 0600), flushed, then renamed over it. Who reads
+ * sees the old bytes or the new ones, also after a crash. A file that was there keeps its mode.
+ *
+ * @param options.exclusive - refuse when there is a file of this name; default false
+ * @throws HARVEST_STORE_EXISTS with `exclusive`, HARVEST_STORE_LINK when the name is a symbolic link,
+ * HARVEST_STORE_WRITE when the system says no; nothing is left behind
+ */
+export function writeFileAtomic(
+  path: string,
+  content: string | Buffer,
+  options: { readonly exclusive?: boolean } = {},
+): void {
+  const temporary = temporaryFor(path)
+  try {
+    const old = fs.lstatSync(path, { throwIfNoEntry: false })
+    if (old?.isSymbolicLink()) throw isLink(path)
+    if (old !== undefined && options.exclusive) throw exists(path)
+    writeAndFlush(temporary, content, old === undefined ? 0o600 : old.mode & 0o777)
+    if (options.exclusive) linkAs(temporary, path)
+    else fs.renameSync(temporary, path)
+    flushFolder(dirname(path))
+  } catch (error) {
+    throw HarvestError.is(error) ? error : unwritable(path, error)
+  } finally {
+    removeQuietly(temporary)
+  }
+}
+
+/**
+ * Removes what a killed process left half-written in a folder. Files of processes that still run stay.
+ */
+export function sweepTemporaries(folder: string): void {
+  for (const name of fs.readdirSync(folder)) {
+    const pid = temporaryName.exec(name)?.[1]
+    if (pid !== undefined && !isRunning(Number(pid))) fs.rmSync(join(folder, name), { force: true })
+  }
+}
+
+/** Every file below a folder whose name fits, sorted; links are listed, never followed, and hidden folders left out. */
+export function filesBelow(folder: string, fits: (name: string) => boolean): readonly string[] {
+  if (fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return []
+  const entries = fs.readdirSync(folder, { withFileTypes: true })
+  return entries
+    .filter(({ name }) => !name.startsWith('.'))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => {
+      const path = join(folder, entry.name)
+      return entry.isDirectory() ? filesBelow(path, fits) : fits(entry.name) ? [path] : []
+    })
+}
+
+/** The bytes of a regular file; a symbolic link is not followed. Errors are those of the system. */
+export function readRegularFile(path: string): Buffer {
+  const file = openRegular(path)
+  try {
+    return fs.readFileSync(file)
+  } finally {
+    fs.closeSync(file)
+  }
+}
+
+/** Opens a file for reading without following a link, or waiting for whoever writes to a pipe. */
+export function openRegular(path: string): number {
+  const { O_RDONLY = 0, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants as Partial<typeof fs.constants>
+  return fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+}
+
+/**
+ * The absolute path of a file somebody named, seen from here or from the folder it must lie in; `undefined` when
+ * there is none.
+ *
+ * @throws HARVEST_STORE_OUTSIDE when it lies elsewhere, also by way of a linked folder
+ */
+export function locate(folder: string, path: string): string | undefined {
+  const found = [resolve(path), resolve(folder, path)].find(
+    (each) => fs.lstatSync(each, { throwIfNoEntry: false }) !== undefined,
+  )
+  if (found === undefined) return undefined
+  const real = join(fs.realpathSync(dirname(found)), basename(found))
+  const root = fs.realpathSync(folder)
+  if (isInside(root, real)) return found
+  throw new HarvestError('HARVEST_STORE_OUTSIDE', {
+    what: 'The file lies outside of the recordings',
+    where: { file: real, recordings: root },
+    fix: [`to use it, copy it into ${join(folder, 'inbox')}`],
+  })
+}
+
+/**
+ * Refuses a folder that is, or lies behind, a symbolic link below the recordings.
+ *
+ * @throws HARVEST_STORE_LINK
+ */
+export function refuseLinks(recordings: string, folder: string): void {
+  let path = recordings
+  for (const part of relative(recordings, folder).split(sep)) {
+    path = join(path, part)
+    if (fs.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) throw isLink(path)
+  }
+}
+
+/** Makes a folder and those above it, and flushes the one they were made in. */
+export function makeFolder(folder: string): void {
+  const first = fs.mkdirSync(folder, { recursive: true })
+  if (first !== undefined) flushFolder(dirname(first))
+}
+
+function isInside(root: string, path: string): boolean {
+  const way = relative(root, path)
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}
+
+const temporaryName = /^\..+\.(\d+)\.[0-9a-f]{12}\.tmp$/
+
+function temporaryFor(path: string): string {
+  return join(dirname(path), `.${basename(path)}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`)
+}
+
+function removeQuietly(temporary: string): void {
+  try {
+    fs.rmSync(temporary, { force: true })
+  } catch {
+    // The file itself is written, or the reason why not is on its way up; what is left here is swept later.
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // EPERM: it runs, and is somebody else's.
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+function writeAndFlush(path: string, content: string | Buffer, mode: number): void {
+  const file = fs.openSync(path, 'wx', 0o600)
+  try {
+    const bytes = Buffer.from(content)
+    for (let done = 0; done < bytes.length; ) done += fs.writeSync(file, bytes, done)
+    if (mode !== 0o600) fs.fchmodSync(file, mode)
+    fs.fsyncSync(file)
+  } finally {
+    fs.closeSync(file)
+  }
+}
+
+/** Gives a file its name unless the name is taken: `rename` would replace what is there. */
+function linkAs(temporary: string, path: string): void {
+  try {
+    fs.linkSync(temporary, path)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') throw exists(path, error)
+    // A file system without hard links: the look before has to do.
+    if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'ENOSYS' && code !== 'EOPNOTSUPP') throw error
+    fs.renameSync(temporary, path)
+  }
+}
+
+/** A new name is only safe once its folder is. */
+function flushFolder(folder: string): void {
+  let handle: number
+  try {
+    handle = fs.openSync(folder, 'r')
+  } catch (error) {
+    // Windows opens no folders, and flushes them by itself.
+    if (process.platform === 'win32') return
+    throw error
+  }
+  try {
+    fs.fsyncSync(handle)
+  } finally {
+    fs.closeSync(handle)
+  }
+}
+
+function exists(path: string, cause?: unknown): HarvestError {
+  return new HarvestError(
+    'HARVEST_STORE_EXISTS',
+    { what: 'There is a file of this name already', where: { file: path } },
+    { cause },
+  )
+}
+
+function isLink(path: string): HarvestError {
+  return new HarvestError('HARVEST_STORE_LINK', {
+    what: 'The recordings hold a symbolic link where something was to be written',
+    where: { link: path },
+    why: 'What a link leads to is not what is reviewed and committed.',
+    fix: ['put the file or folder itself there'],
+  })
+}
+
+function unwritable(path: string, cause: unknown): HarvestError {
+  return new HarvestError(
+    'HARVEST_STORE_WRITE',
+    {
+      what: 'A file of the recordings could not be written',
+      where: { file: path, system: cause instanceof Error ? cause.message : String(cause) },
+      why: 'The disk is full, or the folder is not yours to write to. What was there before is unchanged.',
+    },
+    { cause },
+  )
+}

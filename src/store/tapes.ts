@@ -1,0 +1,184 @@
+import { closeSync, fstatSync, readSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { HarvestError, neutralLine } from '../errors/index.ts'
+import { type Outcome, readTapeHeader, sizeCap, type TapeClose } from '../tape/index.ts'
+import { filesBelow, locate, openRegular } from './files.ts'
+
+/** What the first and the last line of a tape say. Lines between are not read, so they may be damaged. */
+export type TapeSummary = ReadableTape | UnreadableTape
+
+/** A tape with a header: `closed`, or `truncated` when its last line is missing or cut. */
+export interface ReadableTape {
+  readonly state: 'closed' | 'truncated'
+  readonly file: string
+  readonly bytes: number
+  readonly id: string
+  readonly agent: string
+  /** ISO 8601. */
+  readonly startedAt: string
+  /** How the run ended; absent when truncated, as is everything below. */
+  readonly outcome?: Outcome['status']
+  readonly events?: number
+  readonly durationMs?: number
+  /** Why something is missing, when the recorder failed on the way. */
+  readonly incomplete?: string
+}
+
+export interface UnreadableTape {
+  readonly state: 'unreadable'
+  readonly file: string
+  readonly error: HarvestError
+}
+
+/** Every tape below a folder, the one started last first; what cannot be read comes after, with its error. */
+export function listTapes(folder: string): readonly TapeSummary[] {
+  const tapes = tapeFiles(folder).map(summarize)
+  const startOf = (tape: TapeSummary): string => (tape.state === 'unreadable' ? '' : tape.startedAt)
+  return tapes.sort((a, b) => (startOf(a) === startOf(b) ? 0 : startOf(a) < startOf(b) ? 1 : -1))
+}
+
+/**
+ * The file of a tape somebody named: by a path inside the recordings, by its file name or its id, by a beginning of
+ * one that no other tape has, or as `latest` for the one of the inbox that was started last.
+ *
+ * @throws HARVEST_TAPE_MISSING, HARVEST_TAPE_AMBIGUOUS with those it could be, HARVEST_STORE_OUTSIDE
+ */
+export function findTape(recordings: string, word: string): string {
+  if (/[/\\]/.test(word) || word.endsWith('.tape.jsonl')) {
+    const file = locate(recordings, word)
+    if (file === undefined) throw missing(recordings, word)
+    return file
+  }
+  if (word === 'latest') return latest(recordings)
+  const files = tapeFiles(recordings)
+  const begins = (name: string): boolean => word !== '' && name.startsWith(word)
+  // A tape keeps its id when it is promoted, and gets another name: names go first.
+  const ids = (): readonly string[] => files.map((file) => idOf(file) ?? '')
+  const ways: readonly (() => readonly string[])[] = [
+    () => files.filter((file) => stemOf(file) === word),
+    () => files.filter((_, index) => ids()[index] === word),
+    () => files.filter((file) => begins(stemOf(file))),
+    () => files.filter((_, index) => begins(ids()[index] ?? '')),
+  ]
+  for (const way of ways) {
+    const [file, ...others] = way()
+    if (file === undefined) continue
+    if (others.length === 0) return resolve(file)
+    throw ambiguous(word, [file, ...others])
+  }
+  throw missing(recordings, word)
+}
+
+function latest(recordings: string): string {
+  const inbox = join(recordings, 'inbox')
+  const [newest] = listTapes(inbox)
+  if (newest !== undefined && newest.state !== 'unreadable') return resolve(newest.file)
+  throw new HarvestError('HARVEST_TAPE_MISSING', {
+    what: 'The inbox holds no tape that can be read',
+    where: { inbox },
+    fix: ['record a run: npx harvest record -- node agent.js', 'or name a tape by its path'],
+  })
+}
+
+function tapeFiles(folder: string): readonly string[] {
+  return filesBelow(folder, (name) => name.endsWith('.tape.jsonl'))
+}
+
+function stemOf(file: string): string {
+  return basename(file, '.tape.jsonl')
+}
+
+function idOf(file: string): string | undefined {
+  const tape = summarize(file)
+  return tape.state === 'unreadable' ? undefined : tape.id
+}
+
+function summarize(file: string): TapeSummary {
+  try {
+    const { id, agent, startedAt } = readTapeHeader(file)
+    const { bytes, close } = readClose(file)
+    const head = { file, bytes, id, agent, startedAt }
+    if (close === undefined) return { state: 'truncated', ...head }
+    const { outcome, events, at, incomplete } = close
+    return {
+      state: 'closed',
+      ...head,
+      outcome: outcome.status,
+      events,
+      durationMs: at,
+      ...(incomplete === undefined ? {} : { incomplete }),
+    }
+  } catch (error) {
+    return { state: 'unreadable', file, error: HarvestError.is(error) ? error : unreadable(file, error) }
+  }
+}
+
+function readClose(file: string): { readonly bytes: number; readonly close?: TapeClose } {
+  const descriptor = openRegular(file)
+  try {
+    const { size } = fstatSync(descriptor)
+    const close = asClose(lastLine(descriptor, size))
+    return { bytes: size, ...(close === undefined ? {} : { close }) }
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Reads backwards, in pieces that grow: the last line holds the return value and may be long. */
+function lastLine(descriptor: number, size: number): string {
+  for (let length = 64 * 1024; ; length *= 8) {
+    const bytes = Buffer.alloc(Math.min(length, size))
+    readSync(descriptor, bytes, 0, bytes.length, size - bytes.length)
+    const end = bytes.at(-1) === lineFeed ? bytes.length - 1 : bytes.length
+    const start = end === 0 ? -1 : bytes.lastIndexOf(lineFeed, end - 1)
+    if (start !== -1 || length >= Math.min(size, sizeCap)) return bytes.toString('utf8', start + 1, end)
+  }
+}
+
+const lineFeed = 0x0a
+
+function asClose(line: string): TapeClose | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch {
+    // A line cut short: the tape is truncated, and that is what is said.
+    return undefined
+  }
+  const close = value as Partial<TapeClose> | null
+  const isClose =
+    close?.kind === 'close' && typeof close.outcome?.status === 'string' && typeof close.events === 'number'
+  return isClose ? (close as TapeClose) : undefined
+}
+
+function unreadable(file: string, cause: unknown): HarvestError {
+  return new HarvestError(
+    'HARVEST_TAPE_UNREADABLE',
+    {
+      what: 'The tape cannot be read',
+      where: { tape: file, system: cause instanceof Error ? cause.message : String(cause) },
+    },
+    { cause },
+  )
+}
+
+function ambiguous(word: string, files: readonly string[]): HarvestError {
+  const shown = files.slice(0, 10)
+  return new HarvestError('HARVEST_TAPE_AMBIGUOUS', {
+    what: `${files.length} tapes are called, or begin with, '${neutralLine(word, 60)}'`,
+    where: {
+      tapes: [...shown, ...(files.length > shown.length ? [`… and ${files.length - shown.length} more`] : [])].join(
+        '\n',
+      ),
+    },
+    fix: ['name one of them by its path, or with more of its id'],
+  })
+}
+
+function missing(recordings: string, word: string): HarvestError {
+  return new HarvestError('HARVEST_TAPE_MISSING', {
+    what: `There is no tape '${neutralLine(word, 120)}'`,
+    where: { recordings },
+    fix: ['to see which there are: npx harvest ls'],
+  })
+}
