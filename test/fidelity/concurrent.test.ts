@@ -6,6 +6,7 @@ import { runInChild } from '../../fixtures/child/index.ts'
 import { type SeenRequest, withProvider } from '../../fixtures/provider/index.ts'
 import { type ExchangeEvent, readTape, requestBytes, responseBytes, type Tape } from '../../src/tape/index.ts'
 import type { RecordedMany, RecordManyJob } from './concurrent/record.child.ts'
+import type { ReplayManyJob } from './concurrent/replay.child.ts'
 
 const runs = 200
 
@@ -51,6 +52,9 @@ test.for(Object.entries(agents))(
       const onTapes = tapes.flatMap((tape) => exchangesOf(tape).map(describe))
       expect(onTapes.sort()).toEqual(seen.sort())
       expect(recorded.stats.failures).toBe(0)
+      // And they are tapes one can replay, many at once in one process.
+      // A client connected outside any run has its handshake on no tape: an application connects it anew per process.
+      if (name !== 'mcp-stdio-shared') expect(await replayAtOnce(dir, name, recorded.results)).toEqual([])
     } finally {
       await rm(dir, { recursive: true, force: true })
     }
@@ -74,6 +78,13 @@ function record(dir: string, name: string) {
     const seen = name === 'mcp-stdio-shared' ? lines : (await provider.requests()).map(describeSeen)
     return { recorded, seen }
   })
+}
+
+/** Forty of the tapes at once, the provider gone; returns what was not as recorded. */
+function replayAtOnce(dir: string, name: string, results: RecordedMany['results']): Promise<readonly string[]> {
+  const some = Object.fromEntries(Object.entries(results).slice(0, 40))
+  const job: ReplayManyJob = { dir, name, results: some }
+  return runInChild(new URL('./concurrent/replay.child.ts', import.meta.url), job)
 }
 
 function exchangesOf(tape: Tape): readonly ExchangeEvent[] {

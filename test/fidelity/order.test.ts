@@ -10,6 +10,7 @@ import type { ReplayedOrders, ReplayOrderJob } from './order/replay.child.ts'
 
 // Enough for rare interleavings to happen; a quick look is HARVEST_ORDER_RUNS=50.
 const most = Number(process.env['HARVEST_ORDER_RUNS'] ?? 1000)
+const some = Math.ceil(most / 4)
 const patience = 300_000
 
 test('an agent that reports the order of six parallel answers reports the recorded order', { timeout: patience }, () =>
@@ -17,21 +18,21 @@ test('an agent that reports the order of six parallel answers reports the record
 )
 
 test('a replayed agent may take a different number of turns after each answer', { timeout: patience }, () =>
-  expectSameOrders({ label: 'other turns', runs: most / 4, latency: 'rlat10', replay: { hops: 3 } }),
+  expectSameOrders({ label: 'other turns', runs: some, latency: 'rlat10', replay: { hops: 3 } }),
 )
 
 test('eight replays at once in one process do not disturb each other', { timeout: patience }, () =>
-  expectSameOrders({ label: 'eight at once', runs: most / 4, latency: 'rlat3', replay: { atOnce: 8 } }),
+  expectSameOrders({ label: 'eight at once', runs: some, latency: 'rlat3', replay: { atOnce: 8 } }),
 )
 
 test('wrapped tools settle in the recorded order', { timeout: patience }, () =>
-  expectSameOrders({ label: 'served tools', runs: most / 4, latency: 'rlat5', record: { wrapped: 'serve', hops: 3 } }),
+  expectSameOrders({ label: 'served tools', runs: some, latency: 'rlat5', record: { wrapped: 'serve', hops: 3 } }),
 )
 
 test(
   'wrapped tools that run again settle in the recorded order, whatever turns their code takes',
   { timeout: patience },
-  () => expectSameOrders({ label: 'run tools', runs: most / 4, latency: 'rlat5', record: { wrapped: 'run', hops: 3 } }),
+  () => expectSameOrders({ label: 'run tools', runs: some, latency: 'rlat5', record: { wrapped: 'run', hops: 3 } }),
 )
 
 test('without the recorded order of delivery hardly any replay would be the same', { timeout: patience }, async () => {

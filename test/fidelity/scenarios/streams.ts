@@ -36,17 +36,19 @@ export const streams: Readonly<Record<string, Scenario>> = {
   },
   'an openai stream left after two events': {
     run: async (place) => {
-      let events = 0
-      for await (const _ of await openStream(openai(place, 'slow5'))) if (++events === 2) break
+      const events: string[] = []
+      for await (const { choices } of await openStream(openai(place, 'slow5'))) {
+        if (events.push(JSON.stringify(choices)) === 2) break
+      }
       return events
     },
   },
   'an openai stream aborted by signal after two events': {
     run: async (place) => {
       const controller = new AbortController()
-      let events = 0
-      for await (const _ of await openStream(openai(place, 'slow5'), controller.signal)) {
-        if (++events === 2) controller.abort()
+      const events: string[] = []
+      for await (const { choices } of await openStream(openai(place, 'slow5'), controller.signal)) {
+        if (events.push(JSON.stringify(choices)) === 2) controller.abort()
       }
       return events
     },
