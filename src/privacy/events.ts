@@ -23,7 +23,7 @@ export function findScattered(text: string, find: (joined: string) => readonly S
 
 function isStream(text: string): boolean {
   if (/^(?:data|event|id|retry|:)/.test(text)) return text.includes('\ndata:')
-  if (text.startsWith('{')) return /\}\r?\n\{/.test(text)
+  if (text.startsWith('{')) return text.includes('}\n{') || text.includes('}\r\n{')
   return /^\[\s{0,4}\{/.test(text) && text.includes('"candidates"')
 }
 
@@ -36,29 +36,38 @@ interface Piece {
 
 const pieceFields =
   'content|text|delta|arguments|partial_json|thinking|reasoning|reasoning_content|refusal|transcript|input|textDelta|inputTextDelta|response|completion|generated_text|output'
-const piecePattern = new RegExp(`"(${pieceFields})"\\s{0,8}:\\s{0,8}"((?:[^"\\\\]|\\\\.){0,65536})"`, 'g')
+const piecePattern = new RegExp(`"(${pieceFields})"\\s{0,8}:\\s{0,8}"((?:[^"\\\\\n]|\\\\.){0,65536})"`, 'g')
 const streamPattern =
   /"(?:index|output_index|content_index|contentBlockIndex|item_id)"\s{0,8}:\s{0,8}("?[\w-]{1,128}"?)/g
 
 /** Pieces by the stream they belong to: the field, and the numbers of choice, block or item beside it. */
 function gather(text: string): Map<string, Piece[]> {
   const streams = new Map<string, Piece[]>()
-  for (let start = 0; start < text.length; ) {
-    const lineFeed = text.indexOf('\n', start)
-    const end = lineFeed === -1 ? text.length : lineFeed
-    const line = text.slice(start, end)
-    let numbers: string | undefined
-    for (const match of line.matchAll(piecePattern)) {
-      const [whole, field = '', raw = ''] = match
-      numbers ??= Array.from(line.matchAll(streamPattern), ([, number]) => number).join()
-      const stream = `${field} ${numbers}`
-      const pieces = streams.get(stream) ?? []
-      streams.set(stream, pieces)
-      pieces.push({ start: start + match.index + whole.length - 1 - raw.length, raw, text: textOf(raw) })
+  let lineEnd = -1
+  let numbers = ''
+  piecePattern.lastIndex = 0
+  for (let match = piecePattern.exec(text); match !== null; match = piecePattern.exec(text)) {
+    const [whole, field = '', raw = ''] = match
+    const end = match.index + whole.length - 1
+    if (end > lineEnd) {
+      const lineStart = text.lastIndexOf('\n', match.index) + 1
+      const lineFeed = text.indexOf('\n', end)
+      lineEnd = lineFeed === -1 ? text.length : lineFeed
+      numbers = numbersIn(text.slice(lineStart, lineEnd))
     }
-    start = end + 1
+    const stream = `${field} ${numbers}`
+    const pieces = streams.get(stream) ?? []
+    if (pieces.length === 0) streams.set(stream, pieces)
+    pieces.push({ start: end - raw.length, raw, text: textOf(raw) })
   }
   return streams
+}
+
+function numbersIn(line: string): string {
+  let numbers = ''
+  streamPattern.lastIndex = 0
+  for (let match = streamPattern.exec(line); match !== null; match = streamPattern.exec(line)) numbers += `${match[1]},`
+  return numbers
 }
 
 function inPieces(pieces: readonly Piece[], find: (joined: string) => readonly Span[]): Scattered[] {

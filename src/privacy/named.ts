@@ -9,15 +9,39 @@ export function namedFinder(names: SecretNames): Finder {
   return (text) => {
     const found: Span[] = []
     let done = 0
-    for (const { start, end } of names.endsIn(text)) {
-      if (start < done) continue
-      const span = valueAfter(text, start, end)
+    for (const at of signsIn(text)) {
+      if (at < done) continue
+      const end = nameEnd(text, at)
+      const start = names.startBefore(text, end)
+      const span = start === undefined ? undefined : valueAfter(text, start, end)
       if (span === undefined) continue
       found.push(span)
       done = span.end
     }
     return found
   }
+}
+
+/** Places of `:` and `=`, in order. */
+function* signsIn(text: string): Generator<number> {
+  let colon = text.indexOf(':')
+  let equals = text.indexOf('=')
+  while (colon !== -1 || equals !== -1) {
+    if (equals === -1 || (colon !== -1 && colon < equals)) {
+      yield colon
+      colon = text.indexOf(':', colon + 1)
+    } else {
+      yield equals
+      equals = text.indexOf('=', equals + 1)
+    }
+  }
+}
+
+/** Where a name before the sign would end: quotes, Markdown and spaces may stand between them. */
+function nameEnd(text: string, sign: number): number {
+  let end = sign
+  while (end > 0 && sign - end < 16 && ' \t\n\r*`"\'\\'.includes(text[end - 1]!)) end--
+  return end
 }
 
 // The quote that ends the name, the sign, the quote that begins the value; Markdown may stand around the sign.

@@ -1,3 +1,5 @@
+import { escapePattern } from './pattern.ts'
+
 /**
  * Which names promise a secret: `password`, `OPENAI_API_KEY`, `clientSecret`, `x-api-key`. A name counts by how it
  * ends, capitals and separators aside. `token` alone does not: models call the pieces of their text that, and
@@ -11,7 +13,7 @@ const endings = [
   ...['access', 'auth', 'refresh', 'session', 'id', 'bearer', 'api', 'security', 'bot'].map((of) => `${of}token`),
 ]
 
-/** The same, to be found in text: an ending where a word ends. */
+/** The same, as they stand in text. */
 const endingsPattern =
   'passw(?:or)?d|pwd|passphrase|secret|authorization|connection[-_ ]?string|access[-_]?signature' +
   '|(?:api|secret|access|private|encryption|signing|account|subscription|master)[-_ ]?key' +
@@ -35,14 +37,19 @@ const weakQueryNames = new Set([
 export class SecretNames {
   readonly #extra: ReadonlySet<string>
   readonly #inText: RegExp
+  /** Last characters of all names, so that most signs need no more than a look. */
+  readonly #lastCodes: ReadonlySet<number>
+  readonly #longest: number
 
   constructor(extra: readonly string[] = []) {
     this.#extra = new Set(extra.map(plain))
-    const own = extra.map(
-      (name) =>
-        `|(?<![A-Za-z0-9])${name.replace(/[^A-Za-z0-9]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)}`,
+    const own = extra.map((name) => `|(?<![A-Za-z0-9])${escapePattern(name)}`)
+    this.#inText = new RegExp(`(?:${endingsPattern}${own.join('')})$`, 'i')
+    const last = [...endings, ...extra].map((name) => name.at(-1) ?? '')
+    this.#lastCodes = new Set(
+      last.flatMap((letter) => [letter.toLowerCase(), letter.toUpperCase()].map((one) => one.charCodeAt(0))),
     )
-    this.#inText = new RegExp(`(?:${endingsPattern}${own.join('')})(?![A-Za-z0-9_])`, 'gi')
+    this.#longest = Math.max(24, ...extra.map((name) => name.length + 1))
   }
 
   /** Whether the text value of this object key, header or query name is always secret. */
@@ -61,9 +68,12 @@ export class SecretNames {
     return this.isSecret(flag) || /(?:token|key)$/i.test(flag)
   }
 
-  /** Ends of such names in a text, in order. */
-  *endsIn(text: string): Generator<{ readonly start: number; readonly end: number }> {
-    for (const match of text.matchAll(this.#inText)) yield { start: match.index, end: match.index + match[0].length }
+  /** Where such a name begins in a text that ends at `end`, or `undefined` when none does. */
+  startBefore(text: string, end: number): number | undefined {
+    if (!this.#lastCodes.has(text.charCodeAt(end - 1))) return undefined
+    const from = Math.max(0, end - this.#longest)
+    const at = this.#inText.exec(text.slice(from, end))?.index
+    return at === undefined ? undefined : from + at
   }
 }
 

@@ -1,3 +1,5 @@
+import { escapePattern } from './pattern.ts'
+
 /** A placeholder standing in a text. */
 export interface Standing {
   readonly start: number
@@ -59,11 +61,12 @@ export class Placeholders {
     return { text, isNew: true }
   }
 
-  /** Numbers as they are; {@link restore} takes back what was given out since, but for what `keeps` says. */
+  /** Numbers as they are, for {@link restore}. */
   mark(): ReadonlyMap<string, number> {
     return new Map(this.#last)
   }
 
+  /** Takes back the numbers given out since, and forgets these values. */
   restore(mark: ReadonlyMap<string, number>, forget: readonly string[]): void {
     this.#last.clear()
     for (const [kind, n] of mark) this.#last.set(kind, n)
@@ -77,7 +80,7 @@ const cardHead = '80000000000'
 function shapeOf(kind: string, template: string | undefined): Shape {
   if (template !== undefined) {
     const [before = '', after = ''] = template.split('#')
-    return { of: (n) => `${before}${n}${after}`, source: `${escaped(before)}(\\d{1,9})${escaped(after)}` }
+    return { of: (n) => `${before}${n}${after}`, source: `${escapePattern(before)}(\\d{1,9})${escapePattern(after)}` }
   }
   if (kind === 'email')
     return { of: (n) => `redacted-${n}@email.invalid`, source: 'redacted-(\\d{1,9})(?:@|%40)email\\.invalid' }
@@ -88,10 +91,6 @@ function shapeOf(kind: string, template: string | undefined): Shape {
     }
   }
   return { of: (n) => `redacted-${kind}-${n}`, source: `redacted-${kind}-(\\d{1,9})` }
-}
-
-function escaped(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')
 }
 
 function longestPart(template: string): string {

@@ -148,15 +148,22 @@ class TextRedactor implements Redactor {
       now = apply(now, step.edits)
       text = textOf(now)
     }
-    // Numbers follow from what is on the tape and nothing else: a replay sees only that.
-    const lost = fresh.filter(({ placeholder }) => !text.includes(placeholder))
+    if (fresh.length > 0) this.#forgetLost(text, mark, fresh)
+    this.#placeholders.observe(text)
+    return now
+  }
+
+  /** Numbers follow from what is on the tape and nothing else, for a replay sees only that. */
+  #forgetLost(text: string, mark: ReadonlyMap<string, number>, fresh: Step['fresh']): void {
+    const standing = new Set(
+      this.#placeholders.in(text).map(({ start, end }) => text.slice(start, end).replace('%40', '@')),
+    )
+    const lost = fresh.filter(({ placeholder }) => !standing.has(placeholder))
     if (lost.length > 0)
       this.#placeholders.restore(
         mark,
         lost.map(({ value }) => value),
       )
-    this.#placeholders.observe(text)
-    return now
   }
 
   #step(text: string): Step {

@@ -1,0 +1,182 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createRedactor, scan } from '../../src/privacy/index.ts'
+import { arbitraryBody, eventStream } from './arbitrary.ts'
+import { canaries } from './canaries.ts'
+
+const jane = 'jane@example.com'
+
+/** The bytes cut at these places, wherever they fall: in a secret, in a character. */
+function cutAt(text: string, cuts: readonly number[]): Buffer[] {
+  const bytes = Buffer.from(text)
+  const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length]
+  return places.slice(1).map((end, at) => bytes.subarray(places[at], end))
+}
+
+function together(pieces: readonly Buffer[]): string {
+  return Buffer.concat(pieces).toString('utf8')
+}
+
+test('for every cut of every body, the pieces together are the redacted body', () => {
+  fc.assert(
+    fc.property(arbitraryBody, fc.array(fc.nat(5000), { maxLength: 8 }), (text, cuts) => {
+      const pieces = cutAt(text, cuts)
+      const redacted = createRedactor().chunks(pieces)
+      expect(together(redacted)).toBe(createRedactor().text(text))
+      expect(redacted).toHaveLength(pieces.length)
+      expect(createRedactor().chunks(redacted)).toStrictEqual(redacted)
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('for every cut, pieces without a secret are the same buffers', () => {
+  const text = `Grüße 😀 to ${jane} and joe@example.com, order A-17. Ende 東京.`
+  const bytes = Buffer.from(text)
+  const touched = [jane, 'joe@example.com'].map((secret) => {
+    const start = bytes.indexOf(secret)
+    return { start, end: start + secret.length }
+  })
+  fc.assert(
+    fc.property(fc.array(fc.nat(bytes.length), { maxLength: 12 }), (cuts) => {
+      const pieces = cutAt(text, cuts)
+      const redacted = createRedactor().chunks(pieces)
+      let from = 0
+      for (const [at, piece] of pieces.entries()) {
+        const to = from + piece.length
+        const isTouched = touched.some(({ start, end }) => start < to && end > from)
+        expect(redacted[at] === piece || isTouched).toBe(true)
+        from = to
+      }
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('the placeholder stands where the secret began, the rest of it is cut', () => {
+  const pieces = ['to jane@', 'example', '.com or ', 'nobody'].map((text) => Buffer.from(text))
+  const redacted = createRedactor().chunks(pieces)
+  expect(redacted.map(String)).toStrictEqual(['to redacted-1@email.invalid', '', ' or ', 'nobody'])
+  expect(redacted[3]).toBe(pieces[3])
+})
+
+test('a body that is not UTF-8 stays as it is', () => {
+  const pieces = [Buffer.from([0xff, 0xfe]), Buffer.from(jane)]
+  expect(createRedactor().chunks(pieces)).toBe(pieces)
+})
+
+test('an answer that was cut inside a character is redacted all the same', () => {
+  const bytes = Buffer.from(`${jane} 😀`)
+  const redacted = createRedactor().chunks([bytes.subarray(0, bytes.length - 2)])
+  expect(Buffer.concat(redacted).subarray(0, 24).toString()).toBe('redacted-1@email.invalid')
+  expect(Buffer.concat(redacted).subarray(25)).toStrictEqual(Buffer.from([0xf0, 0x9f]))
+})
+
+test('a secret a model streamed in pieces is found, in the first piece replaced and cut from the others', () => {
+  const redactor = createRedactor()
+  expect(redactor.text(eventStream(`Ask ${jane} now.`, [4, 6, 6, 4, 1, 1, 9]))).toMatchInlineSnapshot(`
+    "event: start
+    data: {"type":"start"}
+
+    data: {"id":"chatcmpl-1","choices":[{"index":0,"delta":{"content":"Ask "}}]}
+
+    data: {"id":"chatcmpl-1","choices":[{"index":0,"delta":{"content":"redacted-1@email.invalid"}}]}
+
+    data: {"id":"chatcmpl-1","choices":[{"index":0,"delta":{"content":""}}]}
+
+    data: {"id":"chatcmpl-1","choices":[{"index":0,"delta":{"content":""}}]}
+
+    data: {"id":"chatcmpl-1","choices":[{"index":0,"delta":{"content":" "}}]}
+
+    data: {"id":"chatcmpl-1","choices":[{"index":0,"delta":{"content":"n"}}]}
+
+    data: {"id":"chatcmpl-1","choices":[{"index":0,"delta":{"content":"ow."}}]}
+
+    data: [DONE]
+
+    "
+  `)
+  expect(redactor.text(jane)).toBe('redacted-1@email.invalid')
+})
+
+test('for every kind of secret and every way to stream it, its pieces do not come through', () => {
+  const all = Object.values(canaries).flat()
+  fc.assert(
+    fc.property(fc.constantFrom(...all), fc.infiniteStream(fc.integer({ min: 1, max: 12 })), (secret, lengths) => {
+      const stream = eventStream(`Use "${secret}" — not more.`, lengths)
+      const redacted = createRedactor().text(stream)
+      const answer = assembled(redacted)
+      expect(answer).not.toContain(secret)
+      expect(answer).toMatch(/^Use ".*" — not more\.$/)
+      expect(scan(redacted)).toStrictEqual([])
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test.each([
+  [
+    'openai-responses',
+    (piece: string, at: number) =>
+      `event: response.output_text.delta\ndata: ${JSON.stringify({ type: 'response.output_text.delta', sequence_number: at, item_id: 'msg_1', output_index: 0, content_index: 0, delta: piece })}\n\n`,
+  ],
+  [
+    'openai-tool-arguments',
+    (piece: string) =>
+      `data: ${JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: [{ index: 1, function: { arguments: piece } }] } }] })}\n\n`,
+  ],
+  [
+    'anthropic-text',
+    (piece: string) =>
+      `event: content_block_delta\ndata: ${JSON.stringify({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: piece } })}\n\n`,
+  ],
+  [
+    'anthropic-tool-input',
+    (piece: string) =>
+      `event: content_block_delta\ndata: ${JSON.stringify({ type: 'content_block_delta', index: 1, delta: { type: 'input_json_delta', partial_json: piece } })}\n\n`,
+  ],
+  [
+    'gemini-events',
+    (piece: string) =>
+      `data: ${JSON.stringify({ candidates: [{ index: 0, content: { parts: [{ text: piece }] } }] })}\r\n\r\n`,
+  ],
+  [
+    'ollama-lines',
+    (piece: string) =>
+      `${JSON.stringify({ model: 'm', message: { role: 'assistant', content: piece }, done: false })}\n`,
+  ],
+  [
+    'gemini-list',
+    (piece: string, at: number) =>
+      `${at === 0 ? '[' : ',\r\n'}${JSON.stringify({ candidates: [{ content: { parts: [{ text: piece }] } }] }, undefined, 2)}`,
+  ],
+])('pieces are put together in the way of %s', (_, event) => {
+  const pieces = ['{"to":"jane', '@exam', 'ple.com","pass', 'word":"hun', 'ter2hunter2"}']
+  const redacted = createRedactor().text(pieces.map((piece, at) => event(piece, at)).join(''))
+  const expected = ['{"to":"redacted-1@email.invalid', '', '","pass', 'word":"redacted-secret-1', '"}']
+  expect(redacted).toBe(expected.map((piece, at) => event(piece, at)).join(''))
+})
+
+test('pieces of two answers that arrive in turn are kept apart', () => {
+  const event = (index: number, piece: string): string =>
+    `data: ${JSON.stringify({ choices: [{ index, delta: { content: piece } }] })}\n\n`
+  const stream = event(0, 'jane@') + event(1, 'order@') + event(0, 'example.com') + event(1, ' A-17')
+  const redacted = createRedactor().text(stream)
+  expect(redacted).toBe(event(0, 'redacted-1@email.invalid') + event(1, 'order@') + event(0, '') + event(1, ' A-17'))
+})
+
+test('messages of a request are not pieces of one text', () => {
+  const request = JSON.stringify({ messages: [{ content: 'my name is jane' }, { content: '@example.com is my host' }] })
+  expect(createRedactor().text(request)).toBe(request)
+})
+
+/** The answer a client makes of the stream. */
+function assembled(stream: string): string {
+  return stream
+    .split('\n')
+    .filter((line) => line.startsWith('data: {"id"'))
+    .map(
+      (line) => (JSON.parse(line.slice(6)) as { choices: [{ delta: { content: string } }] }).choices[0].delta.content,
+    )
+    .join('')
+}

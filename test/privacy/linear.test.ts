@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest'
+import type { Json } from '../../src/tape/index.ts'
+import { createRedactor, scan } from '../../src/privacy/index.ts'
+import { eventStream } from './arbitrary.ts'
+
+/*
+ * Text made to be slow. A search whose cost grows with the square of the text takes 100 times as long for ten times
+ * the text; one that grows with the text takes ten times as long. CPU time of this process is compared with itself.
+ */
+const hostile: Readonly<Record<string, (length: number) => string>> = {
+  'one letter': (length) => 'a'.repeat(length),
+  digits: (length) => '4'.repeat(length),
+  'digits in groups': (length) => '4111 '.repeat(length / 5),
+  'at signs': (length) => '@'.repeat(length),
+  'half addresses': (length) => 'a@'.repeat(length / 2),
+  addresses: (length) => 'a@b.cc '.repeat(length / 7),
+  'an address with a long name': (length) => `${'a'.repeat(length)}@example.com`,
+  'dots behind an at sign': (length) => `a@${'a.'.repeat(length / 2)}`,
+  'long labels behind an at sign': (length) => `a@${'a'.repeat(60)}.`.repeat(length / 63),
+  schemes: (length) => '://'.repeat(length / 3),
+  users: (length) => '://a:'.repeat(length / 5),
+  'key heads': (length) => 'sk-'.repeat(length / 3),
+  'key heads apart': (length) => ' sk-ant-'.repeat(length / 8),
+  'one long key': (length) => `sk-${'A1'.repeat(length / 2)}`,
+  'tokens that never end': (length) => 'eyJaaaaa.'.repeat(length / 9),
+  'half a token': (length) => `eyJ${'a'.repeat(length)}`,
+  bearers: (length) => 'Bearer '.repeat(length / 7),
+  'bearers of words': (length) => `Bearer ${'a'.repeat(500)} `.repeat(length / 508),
+  'private keys that never end': (length) => '-----BEGIN PRIVATE KEY-----'.repeat(length / 27),
+  dashes: (length) => '-'.repeat(length),
+  names: (length) => 'password'.repeat(length / 8),
+  'names with signs': (length) => 'password='.repeat(length / 9),
+  'names that begin a text': (length) => '"password":"'.repeat(length / 12),
+  'a text that never ends': (length) => `"password":"${'\\"'.repeat(length / 2)}`,
+  'names in texts that never end': (length) => '\\"password\\":\\"'.repeat(length / 15),
+  backslashes: (length) => '\\'.repeat(length),
+  'backslashes before quotes': (length) => `"secret":"${'\\\\\\"'.repeat(length / 4)}`,
+  'equals signs': (length) => '='.repeat(length),
+  parameters: (length) => '&key='.repeat(length / 5),
+  'bank accounts': (length) => 'DE89 '.repeat(length / 5),
+  countries: (length) => 'DE12'.repeat(length / 4),
+  placeholders: (length) => 'redacted-1@email.invalid '.repeat(length / 25),
+  'half placeholders': (length) => 'redacted-'.repeat(length / 9),
+  spaces: (length) => ' '.repeat(length),
+  percents: (length) => '%40'.repeat(length / 3),
+  events: (length) => eventStream('a@'.repeat(length / 200), [1, 1, ...Array.from({ length: length / 100 }, () => 2)]),
+  'events that repeat a field': (length) => `data: x\n\ndata: {${'"content":"a@",'.repeat(length / 15)}}\n\n`,
+  'an open field': (length) => `data: x\n\ndata: ${'"content":"'.repeat(length / 11)}\n\n`,
+  'secrets by name': (length) => Array.from({ length: length / 40 }, (_, at) => `"secret":"a1b2c3d4-${at}"`).join(),
+}
+
+const [short, long] = [100_000, 1_000_000]
+
+test.each(Object.entries(hostile))('time grows with the text, not with its square: %s', (_, make) => {
+  const [less, more] = [make(short), make(long)]
+  const run = (text: string): void => {
+    createRedactor({ on: ['phone'] }).text(text)
+  }
+  run(less.slice(0, 1000))
+  // Ten short runs against one long one: about equal when linear, ten times apart when quadratic.
+  const base = Math.max(
+    cpuMs(() => run(less)),
+    0.5,
+  )
+  expect(cpuMs(() => run(more)) / base).toBeLessThan(40)
+})
+
+test('scanning, chunks and values grow with the text as well', () => {
+  const text = (length: number): string => 'a@b.cc sk- eyJ "password":"x" '.repeat(length / 30)
+  const runs: readonly ((text: string) => unknown)[] = [
+    (given) => scan(given),
+    (given) => createRedactor().chunks(inPieces(Buffer.from(given), 100)),
+    (given) => createRedactor().json(given.match(/.{1,1000}/gs)! as unknown as Json),
+    (given) => createRedactor().url(`https://x.example/?${given.replaceAll(' ', '&')}`),
+  ]
+  for (const run of runs) {
+    run(text(3000))
+    const base = Math.max(
+      cpuMs(() => run(text(short))),
+      0.5,
+    )
+    expect(cpuMs(() => run(text(long))) / base).toBeLessThan(40)
+  }
+})
+
+function cpuMs(run: () => unknown): number {
+  const start = process.cpuUsage()
+  run()
+  const { user, system } = process.cpuUsage(start)
+  return (user + system) / 1000
+}
+
+function inPieces(bytes: Buffer, length: number): Buffer[] {
+  return Array.from({ length: Math.ceil(bytes.length / length) }, (_, at) =>
+    bytes.subarray(at * length, (at + 1) * length),
+  )
+}
