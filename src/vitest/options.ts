@@ -25,7 +25,7 @@ export interface HarvestOptions {
    * `worker`: a worker of its own, about 250 ms a case, for agents that leave things in globals or in `node_modules`.
    */
   readonly isolate?: IsolateMode
-  /** Where cases run. Default `forks`. */
+  /** Where cases run. Default `forks`. The vm pools cannot be held: see HARVEST_POOL. */
   readonly pool?: PoolName
   /** Tags that cases may carry besides `golden` and `incident`. */
   readonly tags?: readonly (string | TagOption)[]
@@ -48,7 +48,7 @@ export interface HarvestOptions {
 }
 
 export type IsolateMode = 'module' | 'worker'
-export type PoolName = 'forks' | 'threads' | 'vmThreads' | 'vmForks'
+export type PoolName = 'forks' | 'threads'
 
 /** A tag as Vitest's `test.tags` declares it. */
 export interface TagOption {
@@ -135,7 +135,7 @@ export function toPosix(file: string): string {
 }
 
 const isolateModes: readonly IsolateMode[] = ['module', 'worker']
-const poolNames: readonly PoolName[] = ['forks', 'threads', 'vmThreads', 'vmForks']
+const poolNames: readonly PoolName[] = ['forks', 'threads']
 const driftPolicies: readonly DriftPolicy[] = ['ignore', 'report', 'fail']
 const optionNames: readonly string[] = [
   'agents',

@@ -74,8 +74,7 @@ async function runAgent(
   { signal }: TestContext,
 ): Promise<ReplayResult> {
   using limit = startTimeLimit(timeoutMs, signal)
-  // Every case gets the agent's modules fresh: what one run left in a variable must not reach the next. With a worker
-  // for each case too: Vitest 4 keeps modules across its vm contexts.
+  // Every case gets the agent's modules fresh: what one run left in a variable must not reach the next.
   vi.resetModules()
   const late = (where: string) => () => hangs(kase, { waited: `${timeoutMs} ms`, where })
   const agent = await limit.race(

@@ -25,7 +25,28 @@ const lookup: CallSketch = { name: 'lookup_order', args: { order_id: 'A-1' }, re
 const refundCall: CallSketch = { name: 'refund', args: { order_id: 'A-1', amount: 25 }, result: 'ok' }
 export const refundCalls: readonly CallSketch[] = [lookup, refundCall]
 
+/** An exchange that answered `{"amount":25}` to `POST /orders`; nobody listens at that port. */
+export const orderExchange: TapeEvent = {
+  kind: 'exchange',
+  n: 1,
+  at: 0,
+  via: 'undici',
+  method: 'POST',
+  url: 'http://127.0.0.1:45998/orders',
+  request: { headers: [['content-type', 'application/json']], body: '{"order_id":"A-1"}' },
+  response: {
+    moment: [2, 10],
+    status: 200,
+    headers: [['content-type', 'application/json']],
+    chunks: [[3, 11, '{"amount":25}']],
+    end: [4, 11],
+  },
+}
+
 export interface TapeSketch {
+  /** Instead of calls. */
+  readonly events?: readonly TapeEvent[]
+
   readonly agent?: string
   readonly input?: unknown
   readonly calls?: readonly CallSketch[]
@@ -45,7 +66,7 @@ export function tapeText(id: string, sketch: TapeSketch = {}): string {
     returned = { refunded: 25 },
     threw,
   } = sketch
-  const events = calls.map(
+  const called = calls.map(
     ({ name, args, result }, index): TapeEvent => ({
       kind: 'tool',
       n: index * 2 + 1,
@@ -70,8 +91,8 @@ export function tapeText(id: string, sketch: TapeSketch = {}): string {
     threw === undefined
       ? { status: 'returned' as const, value: encodeValue(returned) }
       : { status: 'threw' as const, error: encodeValue(new Error(threw)) }
-  const end = { n: calls.length * 2 + 1, at: calls.length * 10 + 1, outcome }
-  return serializeTape(header, events, sketch.isTruncated ? undefined : end)
+  const end = { n: calls.length * 2 + 10, at: calls.length * 10 + 1, outcome }
+  return serializeTape(header, sketch.events ?? called, sketch.isTruncated ? undefined : end)
 }
 
 /** A case and its tape, as files of an inline project; `more` is appended to the case. */

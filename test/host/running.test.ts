@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Home, type InlineProject, type Lane, openHome, type RunResult } from './inline.ts'
-import { config, golden, refundBaseline, refundSources } from './refund.ts'
+import { config, golden, orderExchange, refundBaseline, refundSources } from './refund.ts'
 
 const lanes: readonly Lane[] = [5, 4]
 
@@ -87,15 +87,36 @@ describe.each(lanes)('the commands of Vitest %i', (lane) => {
 })
 
 describe.each(lanes)('the pools of Vitest %i', (lane) => {
+  it.each(['vmThreads', 'vmForks'])('refuse %s, where a replay cannot hold the world', async (pool) => {
+    using home = openHome(lane)
+    const project = home.project('vm', {
+      'vitest.config.ts': config(),
+      ...refundSources,
+      ...golden('one', refundBaseline),
+    })
+    const { code, output } = await project.run(['run', `--pool=${pool}`])
+    expect([code, output.includes('(HARVEST_POOL)')]).toEqual([1, true])
+  })
+
   it('give every case the agent fresh', async () => {
     using home = openHome(lane)
-    const stateful = `import { tool } from 'vitest-harvest/record'
+    const stateful = `import { request } from 'node:http'
+import { tool } from 'vitest-harvest/record'
 const lookup = tool('lookup_order', async (order: { order_id: string }) => ({ amount: 25 }))
 let runs = 0
 export async function refundAgent({ order_id }: { order_id: string }) {
   await lookup({ order_id })
   runs += 1
-  return { runs, now: Date.now() }
+  return { runs }
+}
+export async function overHttp({ order_id }: { order_id: string }) {
+  const started = Date.now()
+  const response = await fetch('http://127.0.0.1:45998/orders', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ order_id }),
+  })
+  return { ...(await response.json()), tookMs: Date.now() - started }
 }
 `
     const calls = [{ name: 'lookup_order', args: { order_id: 'A-1' }, result: { amount: 25 } }]
@@ -104,10 +125,14 @@ export async function refundAgent({ order_id }: { order_id: string }) {
 import { harvest } from 'vitest-harvest/plugin'
 const { POOL, ISOLATE } = process.env
 export default defineConfig({
-  plugins: [harvest({ agents: { refund: './src/refund.ts#refundAgent' }, pool: POOL as any, isolate: ISOLATE as any })],
+  plugins: [harvest({ agents: { refund: './src/refund.ts#refundAgent', http: './src/refund.ts#overHttp' }, pool: POOL as any, isolate: ISOLATE as any })],
 })
 `,
       'src/refund.ts': stateful,
+      ...golden('over-http', `baseline: []\noutcome: { amount: 25, tookMs: 11 }\n`, {
+        agent: 'http',
+        events: [orderExchange],
+      }),
       ...Object.assign(
         {},
         ...['a', 'b'].map((id) =>
@@ -115,7 +140,7 @@ export default defineConfig({
         ),
       ),
     })
-    const combinations = ['forks', 'threads', 'vmThreads'].flatMap((POOL) =>
+    const combinations = ['forks', 'threads'].flatMap((POOL) =>
       ['module', 'worker'].map((ISOLATE) => ({ POOL, ISOLATE })),
     )
     const found: Record<string, string> = {}
@@ -127,14 +152,12 @@ export default defineConfig({
       const second = combinations[at + 1]
       if (at % 2 === 0 && second !== undefined) await Promise.all([tryOut(first), tryOut(second)])
     }
-    const green = '0 Tests  2 passed (2)'
+    const green = '0 Tests  3 passed (3)'
     expect(found).toEqual({
       'forks module': green,
       'forks worker': green,
       'threads module': green,
       'threads worker': green,
-      'vmThreads module': green,
-      'vmThreads worker': green,
     })
   })
 })

@@ -26,6 +26,7 @@ describe('the options of harvest()', () => {
     ['agents.refund', { agents: { refund: '#x' } }],
     ['isolate', { isolate: true }],
     ['pool', { pool: 'fork' }],
+    ['pool', { pool: 'vmThreads' }],
     ['recordings', { recordings: '' }],
     ['inherit', { inherit: 'no' }],
     ['drift', { drift: 'warn' }],
