@@ -24,6 +24,8 @@ export interface GateOptions {
   readonly isOver: () => boolean
   /** The event loop turned. */
   readonly onTurn: () => void
+  /** A recorded answer could not be handed over: the client refused it, or a callback of a timer threw. */
+  readonly onFault: (error: unknown) => void
   /** Nothing can happen any more and the agent has not answered. */
   readonly onHang: () => void
   /** Virtual ms at which the recorded run ended. */
@@ -145,12 +147,17 @@ export class Gate {
   }
 
   async #run(): Promise<void> {
-    do {
-      this.#again = false
-      await this.#pump()
-    } while (this.#again)
-    this.#running = false
-    if (!this.#options.isOver()) this.#wait()
+    try {
+      do {
+        this.#again = false
+        await this.#pump()
+      } while (this.#again)
+    } catch (error) {
+      this.#options.onFault(error)
+    } finally {
+      this.#running = false
+      if (!this.#options.isOver()) this.#wait()
+    }
   }
 
   async #pump(): Promise<void> {
@@ -218,7 +225,11 @@ export class Gate {
     this.deliveries++
     this.#movedAt = uptime()
     this.now = Math.max(this.now, item.at)
-    item.deliver?.()
+    try {
+      item.deliver?.()
+    } catch (error) {
+      this.#options.onFault(error)
+    }
   }
 
   #fire(): void {

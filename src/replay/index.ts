@@ -1,4 +1,4 @@
-export { shortSite } from './problems.ts'
+export { guardLoading } from './loading.ts'
 export type { ProgramReport } from './program.ts'
 export { installReplay, replayTape } from './replay.ts'
 export * from './types.ts'

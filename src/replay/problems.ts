@@ -1,13 +1,16 @@
-import { isAbsolute, relative } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
 import { neutral, neutralLine } from '../errors/neutral.ts'
+import { userSite } from '../seam/caller.ts'
 import type { Step, Tape } from '../tape/index.ts'
 import { bodyDifference, type Difference } from './difference.ts'
 import type { Answer, Question } from './ladder.ts'
 import { describeEvent, describeStep, type ExchangeState, isStep, type StepState, shortUrl } from './step.ts'
 import type { Drift } from './types.ts'
 
-const update = 'if the new behaviour is right: npx harvest test --update-recordings'
+/** Tool calls left out need no answer: a baseline without them is enough. */
+const accept = 'if the new behaviour is right: npx harvest test --update-recordings'
+/** Nothing on the tape answers the new behaviour: only a new tape does. */
+const anew = 'if the new behaviour is right: record the run anew and promote the new tape'
 
 /** What is known about the place a problem happened. */
 export interface Place {
@@ -23,7 +26,7 @@ export interface Place {
 function where({ tape, site, after }: Place): Record<string, string> {
   return {
     tape: tape.header.id,
-    ...(site ? { at: shortSite(site) } : {}),
+    ...(site ? { at: site } : {}),
     ...(after ? { after: describeStep(after) } : { after: 'the start of the run' }),
   }
 }
@@ -33,12 +36,6 @@ function whereMade(place: Place): Record<string, string> {
   const recorded = place.tape.events.filter(isStep).length
   const { tape, ...rest } = where(place)
   return { tape: tape ?? '', step: `${place.made + 1} of this replay (${recorded} recorded)`, ...rest }
-}
-
-/** Relative to the working directory when it lies inside: as an editor opens it. */
-export function shortSite(site: string): string {
-  const path = relative(process.cwd(), site)
-  return path.startsWith('..') || isAbsolute(path) ? site : path
 }
 
 export function noAnswer(place: Place, question: Question, miss: Exclude<Answer, { kind: 'found' }>): HarvestError {
@@ -54,7 +51,7 @@ export function noAnswer(place: Place, question: Question, miss: Exclude<Answer,
       where: { ...whereMade(place), nearest: describeStep(nearest) },
       ...(difference ? { detail: showDifference(difference) } : {}),
       why: 'All recorded answers of this address are used up: the agent now takes more steps, or repeats one.',
-      fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`, update],
+      fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`, anew],
     })
   }
   if (!nearest) return unknownCall(place, asked, undefined)
@@ -63,7 +60,7 @@ export function noAnswer(place: Place, question: Question, miss: Exclude<Answer,
     where: { ...whereMade(place), nearest: describeStep(nearest) },
     ...(difference ? { detail: showDifference(difference) } : {}),
     why: 'No recorded answer is for this question, and the nearest one answers another.',
-    fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`, update],
+    fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`, anew],
   })
 }
 
@@ -77,7 +74,7 @@ function unknownCall(place: Place, asked: string, nearest: ExchangeState | undef
     what: `The agent called ${asked}, which it did not call when this run was recorded`,
     where: { ...whereMade(place), nearest: nearest ? describeStep(nearest) : 'none: the tape holds no exchange' },
     why: 'A replay has no way to the network: only recorded calls can be answered.',
-    fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`, update],
+    fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`, anew],
   })
 }
 
@@ -86,7 +83,7 @@ function ambiguous(place: Place, asked: string, candidates: readonly ExchangeSta
     what: `The agent's call of ${asked} fits several recorded conversations about equally well`,
     where: { ...whereMade(place), ...Object.fromEntries(candidates.map((step, i) => [`candidate ${i + 1}`, describeStep(step)])) },
     why: 'The request was changed, and nothing in it says which of them it continues. A guess could serve the wrong answer.',
-    fix: [update],
+    fix: [anew],
   })
 }
 
@@ -95,7 +92,7 @@ function toolGone(place: Place, asked: string, step: ExchangeState, tool: string
     what: `The recorded answer to ${asked} calls the tool ${neutralLine(tool)}, which the agent no longer offers`,
     where: { ...whereMade(place), nearest: describeStep(step) },
     why: 'No model calls a tool it is not offered: what the agent would do next was never recorded.',
-    fix: [`offer ${neutralLine(tool)} again, or record the run anew`, update],
+    fix: [`offer ${neutralLine(tool)} again`, anew],
   })
 }
 
@@ -109,7 +106,7 @@ export function wrongCall(place: Place, name: string, args: string, nearest: Ste
     where: { ...whereMade(place), call: `${name} ${excerpt(args)}`, nearest: nearest ? describeStep(nearest) : 'none left' },
     ...(difference ? { detail: showDifference(difference) } : {}),
     why: 'The tape holds no answer for this call.',
-    fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`, update],
+    fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`, anew],
   })
 }
 
@@ -118,7 +115,7 @@ export function outOfOrder(place: Place, step: StepState, before: StepState): Ha
     what: `The agent made ${describeStep(step)} before ${describeStep(before)} was answered`,
     where: whereMade(place),
     why: 'When this run was recorded, it waited for that answer first: the order of dependent steps has changed.',
-    fix: [`to see the recorded order: npx harvest show ${place.tape.header.id}`, update],
+    fix: [`to see the recorded order: npx harvest show ${place.tape.header.id}`, anew],
   })
 }
 
@@ -130,7 +127,7 @@ export function unusedSteps(tape: Tape, unused: readonly StepState[]): HarvestEr
     where: { tape: tape.header.id },
     detail: shown.join('\n'),
     why: 'The agent now takes fewer steps than it did when this run was recorded.',
-    fix: [`to see the recorded steps: npx harvest show ${tape.header.id}`, update],
+    fix: [`to see the recorded steps: npx harvest show ${tape.header.id}`, unused.every(({ event }) => event.kind === 'tool' || event.kind === 'retrieval') ? accept : anew],
   })
 }
 
@@ -146,12 +143,22 @@ export function escaped(place: Place, kind: string, target: string): HarvestErro
   })
 }
 
+export function escapedWhileLoading(kind: string, target: string): HarvestError {
+  const site = userSite()
+  return new HarvestError('HARVEST_ESCAPE', {
+    what: `The agent reached the world while its modules were loading: ${kind} ${neutral(target)}`,
+    ...(site ? { where: { at: site } } : {}),
+    why: 'What happens before the run is on no tape; this was refused.',
+    fix: ['connect inside the agent function, at its first call', `or let it through: allow: ['${kind} ${neutral(target)}']`],
+  })
+}
+
 export function driftRefused(tape: Tape, drift: Drift): HarvestError {
   return new HarvestError('HARVEST_DRIFT', {
     what: `${drift.class} drift${drift.path === drift.class ? '' : ` at ${drift.path || 'the body'}`}, which this case does not allow`,
-    where: { tape: tape.header.id, step: String(drift.stepNumber), ...(drift.site ? { at: shortSite(drift.site) } : {}) },
+    where: { tape: tape.header.id, step: String(drift.stepNumber), ...(drift.site ? { at: drift.site } : {}) },
     detail: showDifference(drift),
-    fix: [`if it is harmless: drift: { ${drift.class}: 'report' }`, update],
+    fix: [`if it is harmless: drift: { ${drift.class}: 'report' }`, anew],
   })
 }
 
@@ -186,6 +193,19 @@ export function givenUp(place: Place, reason: unknown): HarvestError {
   )
 }
 
+export function undeliverable(place: Place, error: unknown): HarvestError {
+  return new HarvestError(
+    'HARVEST_DELIVERY',
+    {
+      what: 'A recorded answer could not be handed to the agent',
+      where: { ...where(place), error: neutral(error instanceof Error ? `${error.name}: ${error.message}` : String(error)) },
+      why: 'The client the agent uses now refuses what it was given when this run was recorded.',
+      fix: ['see which client and version the tape was made with: npx harvest show'],
+    },
+    { cause: error },
+  )
+}
+
 export function runOver(place: Place, kind: string, target: string): HarvestError {
   return new HarvestError('HARVEST_RUN_OVER', {
     what: `The agent went on after its replay was over: ${kind} ${neutral(target)}`,
@@ -213,6 +233,3 @@ function excerpt(text: string): string {
   return neutral(text.length > 200 ? `${text.slice(0, 200)}…` : text)
 }
 
-export function nameOf(step: Step): string {
-  return describeEvent(step)
-}

@@ -1,6 +1,6 @@
 import { HarvestError } from '../errors/index.ts'
 import { canonicalJson } from '../providers/index.ts'
-import { forgetRuns, installInterceptors, real } from '../seam/intercept/index.ts'
+import { forgetRuns, installInterceptors, real, watchOutside } from '../seam/intercept/index.ts'
 import { seamState } from '../seam/source.ts'
 import { decodeValue, encodeValue, type Json, type Outcome, type Tape } from '../tape/index.ts'
 import * as problem from './problems.ts'
@@ -33,10 +33,12 @@ export async function replayTape<T>(
   const abort = (): void => void run.giveUp(problem.givenUp(run.place(), options.signal?.reason))
   if (options.signal?.aborted) abort()
   else options.signal?.addEventListener('abort', abort, { once: true })
+  const unwatch = watchOutside(run.root)
   const outcome = await Promise.race([attempt(run, agent), ended.promise]).then(
     (value): RunOutcome<T> => ({ status: 'returned', value }),
     (error: unknown): RunOutcome<T> => ({ status: 'threw', error }),
   )
+  unwatch()
   options.signal?.removeEventListener('abort', abort)
   run.finish()
   run.conclude()

@@ -6,6 +6,7 @@ import type { ExchangeControl, ExchangeSink, LiveRequest, Responder, VirtualTime
 import { argumentsOf, steadyBoundary } from '../seam/shape.ts'
 import type { Caller, SeamCall, SeamDrawKind, VirtualWorld } from '../seam/source.ts'
 import { encodeValue, type Json, type Tape, type TapeEvent } from '../tape/index.ts'
+import { isAllowed } from './allow.ts'
 import { serveCall } from './call.ts'
 import { Calls } from './calls.ts'
 import { Draws } from './draws.ts'
@@ -83,6 +84,7 @@ export class ReplayRun {
       isBusy: () => this.pending > 0,
       isOver: () => this.over,
       onTurn: () => this.draws.turned(),
+      onFault: (error) => void this.problem(problem.undeliverable(this.place(), error)),
       onHang: () => this.giveUp(problem.hanging(this.place(), hangMs(settings) ?? 0)),
       endAt: tape.close?.at ?? Number.POSITIVE_INFINITY,
       hangMs: hangMs(settings),
@@ -295,11 +297,4 @@ const defaultPolicy: Readonly<Record<DriftClass, DriftPolicy>> = {
 function driftPolicy(given: ReplayOptions['drift']): Readonly<Record<DriftClass, DriftPolicy>> {
   if (typeof given !== 'string') return { ...defaultPolicy, ...given }
   return Object.fromEntries(driftClasses.map((name) => [name, given])) as Record<DriftClass, DriftPolicy>
-}
-
-function isAllowed(allow: readonly string[], kind: string, target: string): boolean {
-  return allow.some((pattern) => {
-    const parts = pattern.split('*').map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&'))
-    return new RegExp(`^${parts.join('.*')}$`).test(`${kind} ${target}`)
-  })
 }

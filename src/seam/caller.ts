@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { isAbsolute, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Caller } from './source.ts'
 
@@ -85,7 +86,13 @@ function siteOf(line: string): string | undefined {
   const found = /(?:\(|at (?:async )?)((?:file:\/\/|\/|[A-Za-z]:[\\/])[^()]*:\d+:\d+)\)?$/.exec(line.trim())?.[1]
   if (!found || found.includes('node_modules') || found.startsWith(own.href)) return undefined
   const path = found.startsWith('file://') ? pathOf(found) : found
-  return path.startsWith(ownPath) ? undefined : path
+  return path.startsWith(ownPath) ? undefined : fromHere(path)
+}
+
+/** Relative to the working directory where it lies inside: no tape carries the folders of a machine. */
+function fromHere(site: string): string {
+  const path = relative(process.cwd(), site)
+  return path.startsWith('..') || isAbsolute(path) ? site : path.split(sep).join('/')
 }
 
 function pathOf(site: string): string {

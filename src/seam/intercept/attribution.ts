@@ -3,7 +3,8 @@ import net from 'node:net'
 import { captureStack } from '../caller.ts'
 import { isOfHttpClient } from '../http-clients.ts'
 import { onceInProcess, patchProperty } from '../patch.ts'
-import { socketTarget } from './guard.ts'
+import { openedInside, openedOutside, socketTarget } from './guard.ts'
+import { refusal } from './outside.ts'
 import { currentResponder, type Responder } from './responder.ts'
 
 /**
@@ -49,8 +50,6 @@ export function forgetRuns(isOver: (run: Responder) => boolean): void {
   for (const tag of stacks.keys()) if (!runOf(tag)) stacks.delete(tag)
 }
 
-const openedInside = new WeakSet<net.Socket>()
-
 /**
  * Writes the run into every request at the moment it is made, and refuses requests that would ride a connection from
  * before the run: those never call `connect`, so only the channels see them. Install after the socket interceptor.
@@ -59,7 +58,8 @@ export function attributeRequests(): void {
   patchProperty('attribution.connect', net.Socket.prototype, 'connect', (original) => {
     return function connect(this: net.Socket, ...args: unknown[]) {
       const run = currentResponder()
-      if (run) {
+      if (!run) openedOutside.add(this)
+      else {
         openedInside.add(this)
         const error = isOfHttpClient() ? undefined : run.escape('socket', socketTarget(args))
         if (error) {
@@ -87,9 +87,9 @@ export function attributeRequests(): void {
   })
   listen('undici:client:sendHeaders', ({ request, socket }: { request: UndiciRequest; socket: net.Socket }) => {
     const tag = headerOf(request.headers)
+    if (openedInside.has(socket)) return
     const run = runOf(tag)
-    if (!run || openedInside.has(socket)) return
-    const error = run.escape('http', `${request.method} ${String(request.origin)}${request.path}`, stackOf(tag).madeAt)
+    const error = (run ? run.escape.bind(run) : refusal)('http', `${request.method} ${String(request.origin)}${request.path}`, stackOf(tag).madeAt)
     if (error) socket.destroy(error)
   })
 }

@@ -4,6 +4,7 @@ import dns from 'node:dns'
 import net from 'node:net'
 import workerThreads from 'node:worker_threads'
 import { patchProperty, syncBuiltins } from '../patch.ts'
+import { refusal } from './outside.ts'
 import { currentResponder } from './responder.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: patched functions keep whatever signature they have
@@ -16,6 +17,7 @@ type Table = Record<string, AnyFunction>
  */
 export function installGuard(): void {
   guardSockets()
+  guardOpenSockets()
   guardDns()
   guardDatagrams()
   guardChildren()
@@ -24,7 +26,7 @@ export function installGuard(): void {
 }
 
 function refused(kind: string, target: unknown): Error | undefined {
-  return currentResponder()?.escape(kind, String(target))
+  return refusal(kind, String(target))
 }
 
 function guard(name: string, target: object, key: string, make: (original: AnyFunction) => AnyFunction): void {
@@ -42,6 +44,46 @@ function guardSockets(): void {
       return this
     }
   })
+}
+
+/** Sockets a replayed run opened itself; those the interceptor answers. */
+export const openedInside = new WeakSet<net.Socket>()
+
+/** What was opened before the run never calls `connect` again: a database pool, the pipe of a child. */
+function guardOpenSockets(): void {
+  for (const key of ['write', 'end'] as const) {
+    guard('net.open', net.Socket.prototype, key, (original) => {
+      return function (this: net.Socket, ...args: unknown[]) {
+        const run = currentResponder()
+        const says = args[0] !== undefined && typeof args[0] !== 'function'
+        const isOurs = !run || !says || !isOpenedOutside(this) || isStandardStream(this)
+        const error = isOurs ? undefined : run.escape('socket', openTarget(this))
+        if (!error) return original.apply(this, args) as unknown
+        process.nextTick(() => this.destroy(error))
+        return key === 'end' ? this : false
+      }
+    })
+  }
+}
+
+/** Sockets opened outside any run since the guard is there, and pipes of children started so. */
+export const openedOutside = new WeakSet<net.Socket>()
+
+/** Sockets from before the guard are told by being connected to somebody; those of a server in this process are not meant. */
+function isOpenedOutside(socket: net.Socket): boolean {
+  if (openedOutside.has(socket)) return true
+  if (openedInside.has(socket)) return false
+  const { _handle: handle, server } = socket as { _handle?: unknown; server?: unknown }
+  return Boolean(handle) && socket.remoteAddress !== undefined && !server
+}
+
+function isStandardStream(socket: net.Socket): boolean {
+  const { fd } = socket as { fd?: number }
+  return fd === 1 || fd === 2 || socket === process.stdout || socket === process.stderr
+}
+
+function openTarget({ remoteAddress, remotePort }: net.Socket): string {
+  return remoteAddress === undefined ? 'a pipe opened before the run' : `${remoteAddress}:${remotePort ?? '?'}`
 }
 
 /** `host:port` or the path, from whatever `connect` was called with. */
@@ -113,7 +155,10 @@ function guardChildren(): void {
       const { file, args: argv } = (args[0] ?? {}) as { file?: string; args?: readonly string[] }
       const error = refused('child_process', argv?.join(' ') ?? file)
       if (error) throw error
-      return original.apply(this, args) as unknown
+      const started = original.apply(this, args) as unknown
+      const { stdin } = this as { stdin?: net.Socket | null }
+      if (stdin && !currentResponder()) openedOutside.add(stdin)
+      return started
     }
   })
   for (const key of ['spawnSync', 'execSync', 'execFileSync']) {
@@ -129,6 +174,13 @@ function guardChildren(): void {
 }
 
 function guardWorkers(): void {
+  guard('Worker.prototype', workerThreads.Worker.prototype, 'postMessage', (original) => {
+    return function (this: unknown, ...args: unknown[]) {
+      const error = currentResponder()?.escape('worker', 'a message to a worker started before the run')
+      if (error) throw error
+      return original.apply(this, args) as unknown
+    }
+  })
   patchProperty('guard.Worker', workerThreads, 'Worker', (Original) => {
     return class Worker extends Original {
       constructor(...args: ConstructorParameters<typeof Original>) {

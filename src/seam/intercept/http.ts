@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { FetchResponse } from '@mswjs/interceptors'
 import { HttpRequestInterceptor } from '@mswjs/interceptors/http'
 import { onceInProcess } from '../patch.ts'
 import { runHeader, runOf, stackOf } from './attribution.ts'
@@ -73,7 +74,7 @@ class Answer implements ExchangeSink {
             this.control?.abort()
           },
         })
-    this.#inContext(() => this.#controller.respondWith(new Response(body, { status, statusText, headers })))
+    this.#inContext(() => this.#controller.respondWith(new FetchResponse(body, { status, statusText, headers })))
     this.#begin()
   }
 

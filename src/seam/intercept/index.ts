@@ -9,6 +9,7 @@ import { interceptTimers } from './timers.ts'
 import { interceptUndici } from './undici.ts'
 
 export { forgetRuns } from './attribution.ts'
+export { type Watcher, watchOutside } from './outside.ts'
 export * from './responder.ts'
 export { real } from './timers.ts'
 

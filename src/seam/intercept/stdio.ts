@@ -136,7 +136,8 @@ const silent: ExchangeSink = {
 
 /** The recorded answer under the id the client used this time. */
 function withId(text: string, id: string | number | undefined): string {
-  const message = JSON.parse(text) as RpcMessage
-  return message.id === id ? text : JSON.stringify({ ...message, id })
+  const message = messageOf(text)
+  // A line that was cut when recorded is handed on as it was.
+  return !message || message.id === id ? text : JSON.stringify({ ...message, id })
 }
 

@@ -1,0 +1,37 @@
+import { seamState } from '../source.ts'
+import { currentResponder } from './responder.ts'
+
+/** Whoever answers for what happens around the seam: a replay, or the loading of an agent. */
+export interface Watcher {
+  /** Notes an escape. The error to refuse it with, or `undefined` to let it through. */
+  escape(kind: string, target: string, madeAt?: Error): Error | undefined
+}
+
+function watchers(): Set<Watcher> {
+  const { shared } = seamState()
+  let known = shared.get('watchers') as Set<Watcher> | undefined
+  if (!known) shared.set('watchers', (known = new Set()))
+  return known
+}
+
+/**
+ * While a replay is under way, whatever reaches the world outside any run counts against it: a queue worker or a
+ * poller started earlier does the agent's work without the agent's context.
+ *
+ * @returns ends the watch
+ */
+export function watchOutside(watcher: Watcher): () => void {
+  watchers().add(watcher)
+  return () => void watchers().delete(watcher)
+}
+
+/** The error to refuse something with that goes around the seam right now, or `undefined` to let it through. */
+export function refusal(kind: string, target: string, madeAt?: Error): Error | undefined {
+  const run = currentResponder()
+  if (run) return run.escape(kind, target, madeAt)
+  const { runs, processRun } = seamState()
+  // A recorded run may reach the world, and so may the replay's own machinery (`null`).
+  if (runs.getStore() !== undefined || processRun) return undefined
+  const [watcher] = [...watchers()].slice(-1)
+  return watcher?.escape(kind, target, madeAt)
+}
