@@ -10,11 +10,25 @@ export function argumentsOf(args: readonly unknown[]): unknown {
 }
 
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as PromiseLike<unknown>).then === 'function'
+  return isObject(value) && holds(() => typeof (value as Partial<PromiseLike<unknown>>).then === 'function')
 }
 
 export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
-  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+  return isObject(value) && holds(() => Symbol.asyncIterator in value)
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === 'object' || typeof value === 'function') && value !== null
+}
+
+/** Looking at a value must not fail the agent: getters throw, proxies are revoked. */
+function holds(look: () => boolean): boolean {
+  try {
+    return look()
+  } catch {
+    // What cannot be looked at is neither.
+    return false
+  }
 }
 
 /**
