@@ -16,27 +16,31 @@ export function edited(text: string, edits: readonly Edit[]): string {
   return result + text.slice(from)
 }
 
+/** A replacement in bytes. */
+export interface ByteEdit {
+  readonly start: number
+  readonly end: number
+  readonly bytes: Buffer
+}
+
 /**
- * Pieces of bytes with edits applied: a replacement goes to the piece where the text it replaces begins, the rest
- * of that text is cut from later pieces. Pieces without a change are the same buffers.
- *
- * @param text - what all pieces together say in UTF-8
+ * Pieces of bytes with edits applied: a replacement goes to the piece where what it replaces begins, the rest of
+ * that is cut from later pieces. Pieces without a change are the same buffers.
  */
-export function editedPieces(pieces: readonly Buffer[], text: string, edits: readonly Edit[]): readonly Buffer[] {
-  const cuts = inBytes(text, edits)
+export function cutPieces(pieces: readonly Buffer[], edits: readonly ByteEdit[]): readonly Buffer[] {
   const result: Buffer[] = []
   let at = 0
   let next = 0
   for (const piece of pieces) {
     const [from, to] = [at, at + piece.length]
     at = to
-    while (next < cuts.length && cuts[next]!.end <= from) next++
+    while (next < edits.length && edits[next]!.end <= from) next++
     const parts: Buffer[] = []
     let copied = from
-    for (let cut = next; cut < cuts.length && cuts[cut]!.start < to; cut++) {
-      const { start, end, text: instead } = cuts[cut]!
+    for (let cut = next; cut < edits.length && edits[cut]!.start < to; cut++) {
+      const { start, end, bytes } = edits[cut]!
       if (start > copied) parts.push(piece.subarray(copied - from, start - from))
-      if (start >= from) parts.push(Buffer.from(instead, 'utf8'))
+      if (start >= from) parts.push(bytes)
       copied = Math.min(end, to)
     }
     const isClean = parts.length === 0 && copied === from
@@ -46,12 +50,17 @@ export function editedPieces(pieces: readonly Buffer[], text: string, edits: rea
   return result
 }
 
-function inBytes(text: string, edits: readonly Edit[]): readonly Edit[] {
+/** Edits of a text as edits of its UTF-8. */
+export function inBytes(text: string, edits: readonly Edit[]): readonly ByteEdit[] {
   let [characters, bytes] = [0, 0]
   const move = (to: number): number => {
     bytes += Buffer.byteLength(text.slice(characters, to), 'utf8')
     characters = to
     return bytes
   }
-  return edits.map(({ start, end, text: instead }) => ({ start: move(start), end: move(end), text: instead }))
+  return edits.map(({ start, end, text: instead }) => ({
+    start: move(start),
+    end: move(end),
+    bytes: Buffer.from(instead),
+  }))
 }

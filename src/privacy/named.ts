@@ -108,7 +108,7 @@ const barePattern = /[^\s"'\\&,;<>(){}[\]`|]{4,512}/y
 function bareValue(text: string, start: number, isLoose: boolean, name: string): Span | undefined {
   barePattern.lastIndex = start
   const raw = barePattern.exec(text)?.[0]
-  if (raw === undefined || text[start + raw.length] === '(') return undefined
+  if (raw === undefined || raw.endsWith('...') || text[start + raw.length] === '(') return undefined
   const value = raw.replace(/[.?:*]+$/, '')
   if (value.length < 4 || isStandIn(value) || value.toLowerCase() === name.toLowerCase()) return undefined
   const isWord = /^[A-Za-z_$][A-Za-z_$.-]*$/.test(value)
@@ -117,9 +117,9 @@ function bareValue(text: string, start: number, isLoose: boolean, name: string):
 }
 
 const standIns =
-  /^(?:none|null|undefined|true|false|string|str|bearer|basic|digest|token|required|optional|changeme|x{3,}|\*+|your[-_].*|process\.env.*|os\.environ.*|import\.meta.*)$/i
+  /^(?:none|null|undefined|true|false|string|str|bearer|basic|digest|aws4-hmac-sha256|token|required|optional|changeme|x{3,}|\*+|your[-_].*|[a-z]+:\/\/.*|process\.env.*|os\.environ.*|import\.meta.*)$/i
 
 /** Text that stands where a secret will: `${API_KEY}`, `<password>`, `None`. A path is what `PWD` holds. */
-function isStandIn(value: string): boolean {
+export function isStandIn(value: string): boolean {
   return /^[$%<{*/~]/.test(value) || standIns.test(value)
 }

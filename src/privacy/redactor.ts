@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { HeaderPair, Json } from '../tape/index.ts'
-import { type Edit, edited, editedPieces } from './edits.ts'
+import { redactAwsEvents } from './aws-events.ts'
+import { cutPieces, type Edit, edited, inBytes } from './edits.ts'
 import { findScattered, type Scattered } from './events.ts'
 import { keepHeaders } from './headers.ts'
 import { redactJson } from './json.ts'
@@ -25,7 +26,8 @@ export interface Redactor {
   json(value: Json): Json
   /**
    * A body in the pieces it came in. Secrets are found across their borders; the placeholder goes where the secret
-   * began. Pieces without one are the same buffers; a body that is not UTF-8 stays as it is.
+   * began. Pieces without one are the same buffers. Amazon's binary event streams are read as what they say; any
+   * other body that is not UTF-8 stays as it is.
    */
   chunks(pieces: readonly Buffer[]): readonly Buffer[]
   /** An absolute URL, or a command line after `stdio:`. */
@@ -81,9 +83,12 @@ class TextRedactor implements Redactor {
   }
 
   chunks(pieces: readonly Buffer[]): readonly Buffer[] {
+    // By chance the bytes around its payloads may be UTF-8: edited as text, no frame would be valid any more.
+    const events = redactAwsEvents(pieces, (lines) => this.text(lines))
+    if (events !== undefined) return events
     if (!isText(pieces)) return pieces
     const textOf = (now: readonly Buffer[]): string => Buffer.concat(now).toString('utf8')
-    return this.#untilClean(pieces, textOf, (now, edits) => editedPieces(now, textOf(now), edits))
+    return this.#untilClean(pieces, textOf, (now, edits) => cutPieces(now, inBytes(textOf(now), edits)))
   }
 
   json(value: Json): Json {

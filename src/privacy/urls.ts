@@ -10,8 +10,8 @@ export const findUrlPasswords: Finder = (text) => {
   for (let at = text.indexOf('://'); at !== -1; at = text.indexOf('://', at + 3)) {
     userInfoPattern.lastIndex = at + 3
     const match = userInfoPattern.exec(text)
-    if (match === null) continue
-    const [, user = '', value = ''] = match
+    const [, user = '', value = ''] = match ?? []
+    if (value === '' || /^[$<{]/.test(value)) continue
     const start = at + 3 + user.length + 1
     found.push({ kind: 'url-password', start, end: start + value.length, value, contextual: true })
   }

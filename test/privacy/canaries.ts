@@ -121,6 +121,8 @@ export const harmless: readonly string[] = [
   'https://user.example/path?page=2&key=name&code=DE&state=open#token',
   'order 1234 5678 9012 3456, tracking 1Z999AA10123456784, invoice 2026-0003-0004-0005',
   'PWD=/home/agent/work',
+  'Reset your password: https://shop.example/reset-password and export XAI_API_KEY=xai-...',
+  'git remote set-url origin https://oauth2:${GITLAB_TOKEN}@git.example/repo',
   'DE89370400440532013001 and XX89370400440532013000 and DE8937040044053201300',
   '127.0.0.1:8080 10.0.0.7 ::1 fe80::1%eth0',
   'C:\\new\\table\\bin and \\\\server\\share',

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { awsEvent } from '../../fixtures/provider/aws-event-stream.ts'
 import { createRedactor, scan } from '../../src/privacy/index.ts'
 import { arbitraryBody, eventStream } from './arbitrary.ts'
 import { canaries } from './canaries.ts'
@@ -168,6 +169,44 @@ test('pieces of two answers that arrive in turn are kept apart', () => {
 test('messages of a request are not pieces of one text', () => {
   const request = JSON.stringify({ messages: [{ content: 'my name is jane' }, { content: '@example.com is my host' }] })
   expect(createRedactor().text(request)).toBe(request)
+})
+
+test('frames of an Amazon event stream are written anew where a secret was, in pieces too', () => {
+  const answer = ['Ask jane@', 'example', '.com 😀 ', 'now.']
+  const frame = (text: string, at: number): Buffer =>
+    awsEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { text }, p: 'ab'.repeat(at) })
+  const wrapped = (text: string): Buffer =>
+    awsEvent('chunk', {
+      bytes: Buffer.from(
+        JSON.stringify({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }),
+      ).toString('base64'),
+      p: 'abc',
+    })
+  for (const make of [frame, wrapped]) {
+    const stream = Buffer.concat(answer.map(make))
+    const expected = Buffer.concat(['Ask redacted-1@email.invalid', '', ' 😀 ', 'now.'].map(make))
+    for (const pieces of [[stream], [stream.subarray(0, 50), stream.subarray(50, 333), stream.subarray(333)]]) {
+      const redacted = createRedactor().chunks(pieces)
+      expect(Buffer.concat(redacted)).toStrictEqual(expected)
+      expect(createRedactor().chunks(redacted)).toBe(redacted)
+    }
+  }
+})
+
+test('an Amazon event stream without secrets, or cut off, keeps its bytes', () => {
+  const stream = Buffer.concat(['no ', 'secret\n'].map((text) => awsEvent('contentBlockDelta', { delta: { text } })))
+  for (const pieces of [
+    [stream],
+    [stream.subarray(0, stream.length - 5)],
+    [stream.subarray(0, 7), stream.subarray(7)],
+  ]) {
+    expect(createRedactor().chunks(pieces)).toBe(pieces)
+  }
+  const secret = Buffer.concat([awsEvent('a', { text: jane }), awsEvent('a', { text: 'b' }).subarray(0, 30)])
+  const redacted = Buffer.concat(createRedactor().chunks([secret]))
+  expect(redacted).toStrictEqual(
+    Buffer.concat([awsEvent('a', { text: 'redacted-1@email.invalid' }), secret.subarray(-30)]),
+  )
 })
 
 /** The answer a client makes of the stream. */

@@ -1,0 +1,86 @@
+import { crc32 } from 'node:zlib'
+import { type ByteEdit, cutPieces } from './edits.ts'
+
+/**
+ * Redacts the binary event stream in which Amazon Bedrock answers; `undefined` when the bytes are none.
+ *
+ * Each frame has lengths and checksums around its payload, so a frame whose payload changes is written anew. It
+ * stands where the old one began. Payloads are JSON, or the base64 of JSON in a field `bytes`; one to a line they
+ * are what a stream of JSON lines is.
+ *
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html
+ */
+export function redactAwsEvents(
+  pieces: readonly Buffer[],
+  redact: (lines: string) => string,
+): readonly Buffer[] | undefined {
+  const bytes = Buffer.concat(pieces)
+  const frames = framesIn(bytes)
+  if (frames === undefined) return undefined
+  const lines = frames.map(({ line }) => line)
+  const redacted = redact(lines.join('\n')).split('\n')
+  // A line feed inside a payload would shift the lines: each is then redacted by itself.
+  const after = redacted.length === lines.length ? redacted : lines.map(redact)
+  const edits = frames.flatMap((frame, at): ByteEdit[] =>
+    after[at] === frame.line
+      ? []
+      : [{ start: frame.start, end: frame.end, bytes: rewritten(bytes, frame, after[at]!) }],
+  )
+  return edits.length === 0 ? pieces : cutPieces(pieces, edits)
+}
+
+interface Frame {
+  readonly start: number
+  readonly end: number
+  readonly payloadStart: number
+  /** The payload, or what the base64 in it says. */
+  readonly line: string
+  readonly isBase64: boolean
+}
+
+const preludeLength = 12
+const checksumLength = 4
+const bytesField = /^\{(?:"p":"[^"]*",)?"bytes":"([A-Za-z0-9+/=]*)"/
+
+function framesIn(bytes: Buffer): readonly Frame[] | undefined {
+  const frames: Frame[] = []
+  for (let start = 0; start + preludeLength + checksumLength <= bytes.length; ) {
+    const end = start + bytes.readUInt32BE(start)
+    // The last frame of an answer that was cut off.
+    if (end > bytes.length && frames.length > 0) break
+    if (!isFrame(bytes, start, end)) return undefined
+    const payloadStart = start + preludeLength + bytes.readUInt32BE(start + 4)
+    const payload = bytes.toString('utf8', payloadStart, end - checksumLength)
+    const base64 = bytesField.exec(payload)?.[1]
+    const line = base64 === undefined ? payload : Buffer.from(base64, 'base64').toString('utf8')
+    frames.push({ start, end, payloadStart, line, isBase64: base64 !== undefined })
+    start = end
+  }
+  return frames.length === 0 ? undefined : frames
+}
+
+function isFrame(bytes: Buffer, start: number, end: number): boolean {
+  const headers = bytes.readUInt32BE(start + 4)
+  return (
+    end <= bytes.length &&
+    end - start >= preludeLength + headers + checksumLength &&
+    bytes.readUInt32BE(start + 8) === crc32(bytes.subarray(start, start + 8)) &&
+    bytes.readUInt32BE(end - checksumLength) === crc32(bytes.subarray(start, end - checksumLength))
+  )
+}
+
+function rewritten(bytes: Buffer, { start, end, payloadStart, isBase64 }: Frame, line: string): Buffer {
+  const old = bytes.toString('utf8', payloadStart, end - checksumLength)
+  const inBase64 = (whole: string, base64: string): string =>
+    whole.replace(base64, Buffer.from(line).toString('base64'))
+  const payload = Buffer.from(isBase64 ? old.replace(bytesField, inBase64) : line)
+  const headers = bytes.subarray(start + preludeLength, payloadStart)
+  const frame = Buffer.alloc(preludeLength + headers.length + payload.length + checksumLength)
+  frame.writeUInt32BE(frame.length, 0)
+  frame.writeUInt32BE(headers.length, 4)
+  frame.writeUInt32BE(crc32(frame.subarray(0, 8)), 8)
+  headers.copy(frame, preludeLength)
+  payload.copy(frame, preludeLength + headers.length)
+  frame.writeUInt32BE(crc32(frame.subarray(0, frame.length - checksumLength)), frame.length - checksumLength)
+  return frame
+}
