@@ -36,9 +36,10 @@ export function findCase(recordings: string, word: string): CaseSummary {
     if (file !== undefined) return summarize(recordings, file)
   }
   const cases = listCases(recordings)
-  const found = cases.filter(
-    ({ id, group }) => word === id || word === `${group}/${id}` || word === `golden/${group}/${id}`,
-  )
+  const found = cases.filter(({ id, group }) => {
+    const name = group === '' ? id : `${group}/${id}`
+    return word === id || word === name || word === `golden/${name}`
+  })
   const [first, ...others] = found
   if (first !== undefined && others.length === 0) return first
   throw first === undefined ? missing(recordings, word, cases) : ambiguous(word, found)

@@ -17,6 +17,7 @@ export function writeFileAtomic(
   options: { readonly exclusive?: boolean } = {},
 ): void {
   const temporary = temporaryFor(path)
+  let isNamed = false
   try {
     const old = fs.lstatSync(path, { throwIfNoEntry: false })
     if (old?.isSymbolicLink()) throw isLink(path)
@@ -24,8 +25,11 @@ export function writeFileAtomic(
     writeAndFlush(temporary, content, old === undefined ? 0o600 : old.mode & 0o777)
     if (options.exclusive) linkAs(temporary, path)
     else fs.renameSync(temporary, path)
+    isNamed = true
     flushFolder(dirname(path))
   } catch (error) {
+    // Told as not written, so it must not be there; what was replaced cannot come back.
+    if (isNamed && options.exclusive) removeQuietly(path)
     throw HarvestError.is(error) ? error : unwritable(path, error)
   } finally {
     removeQuietly(temporary)
@@ -122,11 +126,11 @@ function temporaryFor(path: string): string {
   return join(dirname(path), `.${basename(path)}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`)
 }
 
-function removeQuietly(temporary: string): void {
+function removeQuietly(path: string): void {
   try {
-    fs.rmSync(temporary, { force: true })
+    fs.rmSync(path, { force: true })
   } catch {
-    // The file itself is written, or the reason why not is on its way up; what is left here is swept later.
+    // The reason why nothing was written is on its way up; a temporary file that stays is swept later.
   }
 }
 
@@ -157,6 +161,8 @@ function linkAs(temporary: string, path: string): void {
   try {
     fs.linkSync(temporary, path)
   } catch (error) {
+    // A network file system can lose the answer to a link that was made, and repeat the question.
+    if (fs.lstatSync(temporary).nlink === 2) return
     const { code } = error as NodeJS.ErrnoException
     if (code === 'EEXIST') throw exists(path, error)
     // A file system without hard links: the look before has to do.
@@ -199,12 +205,18 @@ function isLink(path: string): HarvestError {
   })
 }
 
+/** Code and call; the message of the system names a temporary file nobody knows. */
+function systemReason(cause: unknown): string {
+  const { code, syscall } = cause as NodeJS.ErrnoException
+  return code === undefined ? String(cause) : [code, syscall].filter((part) => part !== undefined).join(' on ')
+}
+
 function unwritable(path: string, cause: unknown): HarvestError {
   return new HarvestError(
     'HARVEST_STORE_WRITE',
     {
       what: 'A file of the recordings could not be written',
-      where: { file: path, system: cause instanceof Error ? cause.message : String(cause) },
+      where: { file: path, system: systemReason(cause) },
       why: 'The disk is full, or the folder is not yours to write to. What was there before is unchanged.',
     },
     { cause },

@@ -83,10 +83,9 @@ export function promote(options: PromoteOptions): Promoted {
   try {
     writeFileAtomic(caseFile, caseText, { exclusive: true })
   } catch (error) {
-    const hasCase = HarvestError.is(error, 'HARVEST_STORE_EXISTS')
-    // Somebody else made a case of the same tape meanwhile: then it is theirs as well.
-    if (isOurs && !hasCase) rmSync(tapeFile, { force: true })
-    throw hasCase ? taken(as, caseFile) : error
+    // Somebody else may have made a case of the same tape meanwhile: then the tape is theirs as well.
+    if (isOurs && lstatSync(caseFile, { throwIfNoEntry: false }) === undefined) rmSync(tapeFile, { force: true })
+    throw HarvestError.is(error, 'HARVEST_STORE_EXISTS') ? taken(as, caseFile) : error
   }
   return { caseFile, tapeFile, content, text: caseText }
 }
