@@ -98,7 +98,7 @@ function cannotOpen(file: string, cause: unknown): HarvestError {
   if (code === 'ENOENT' || code === 'ENOTDIR') {
     return new HarvestError(
       'HARVEST_CASE_MISSING',
-      { what: 'There is no such case file', where: { case: file }, fix: ['to see which there are: npx harvest list'] },
+      { what: 'There is no such case file', where: { case: file }, fix: ['to see which there are: npx harvest ls'] },
       { cause },
     )
   }

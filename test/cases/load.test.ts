@@ -55,7 +55,7 @@ test('a missing file, a folder and bytes that are no text are three different er
 
       case  <root>/refund-100x.case.yaml
 
-    → to see which there are: npx harvest list
+    → to see which there are: npx harvest ls
     (HARVEST_CASE_MISSING)"
   `)
   mkdirSync(file)

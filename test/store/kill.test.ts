@@ -7,7 +7,7 @@ import { listCases, promote } from '../../src/store/index.ts'
 import { call, putTape, scratch } from './make.ts'
 
 const kills = 40
-const args = ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'promote-forever.ts')]
+const args = ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'promote-forever.child.ts')]
 // Large enough to be on its way for a while.
 const events = Array.from({ length: 400 }, (_, n) => call(n + 1, 'search', { query: `order ${n} `.repeat(200) }))
 
