@@ -96,9 +96,7 @@ describe('code of another version does not continue a tape', () => {
   })
 
   test('at a commit nobody knows', () => {
-    expect(
-      refusal({ ...pins, commit: undefined } as unknown as CasePins, { ...same, commit: undefined }),
-    ).toMatchInlineSnapshot(`
+    expect(refusal({ node: '24.21.0' }, { commit: undefined })).toMatchInlineSnapshot(`
       "The code here is not known to be the code that made this tape
 
         commit     unknown → unknown
