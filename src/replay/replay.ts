@@ -1,6 +1,6 @@
 import { HarvestError } from '../errors/index.ts'
 import { canonicalJson } from '../providers/index.ts'
-import { forgetRuns, installInterceptors, real, watchOutside } from '../seam/intercept/index.ts'
+import { closeIdleConnections, forgetRuns, installInterceptors, real, watchOutside } from '../seam/intercept/index.ts'
 import { seamState } from '../seam/source.ts'
 import { decodeValue, encodeValue, type Json, type Outcome, type Tape } from '../tape/index.ts'
 import * as problem from './problems.ts'
@@ -28,6 +28,7 @@ export async function replayTape<T>(
 ): Promise<ReplayResult<T>> {
   checkOptions(options)
   installInterceptors()
+  closeIdleConnections()
   const ended = Promise.withResolvers<never>()
   const run = new ReplayRun(tape, options as RunSettings, (error) => ended.reject(error))
   const abort = (): void => void run.giveUp(problem.givenUp(run.place(), options.signal?.reason))

@@ -39,7 +39,7 @@ describe('a problem says what, where, against which recorded call, and what to d
 
       No recorded answer is for this question, and the nearest one answers another.
       → to see the recorded steps: npx harvest show refund
-      → if the new behaviour is right: npx harvest test --update-recordings
+      → if the new behaviour is right: record the run anew and promote the new tape
       (HARVEST_DIVERGENCE)"
     `)
   })
@@ -57,7 +57,7 @@ describe('a problem says what, where, against which recorded call, and what to d
 
       A replay has no way to the network: only recorded calls can be answered.
       → to see the recorded steps: npx harvest show refund
-      → if the new behaviour is right: npx harvest test --update-recordings
+      → if the new behaviour is right: record the run anew and promote the new tape
       (HARVEST_DIVERGENCE)"
     `)
   })
@@ -74,7 +74,7 @@ describe('a problem says what, where, against which recorded call, and what to d
 
       A replay has no way to the network: only recorded calls can be answered.
       → to see the recorded steps: npx harvest show refund
-      → if the new behaviour is right: npx harvest test --update-recordings
+      → if the new behaviour is right: record the run anew and promote the new tape
       (HARVEST_DIVERGENCE)"
     `)
   })
@@ -95,7 +95,7 @@ describe('a problem says what, where, against which recorded call, and what to d
 
       All recorded answers of this address are used up: the agent now takes more steps, or repeats one.
       → to see the recorded steps: npx harvest show refund
-      → if the new behaviour is right: npx harvest test --update-recordings
+      → if the new behaviour is right: record the run anew and promote the new tape
       (HARVEST_TAPE_EXHAUSTED)"
     `)
   })
@@ -114,7 +114,7 @@ describe('a problem says what, where, against which recorded call, and what to d
         candidate 2  step 2, POST api.openai.com/v1/chat/completions
 
       The request was changed, and nothing in it says which of them it continues. A guess could serve the wrong answer.
-      → if the new behaviour is right: npx harvest test --update-recordings
+      → if the new behaviour is right: record the run anew and promote the new tape
       (HARVEST_AMBIGUOUS)"
     `)
   })
@@ -133,8 +133,8 @@ describe('a problem says what, where, against which recorded call, and what to d
         nearest  step 1, POST api.openai.com/v1/chat/completions
 
       No model calls a tool it is not offered: what the agent would do next was never recorded.
-      → offer refund again, or record the run anew
-      → if the new behaviour is right: npx harvest test --update-recordings
+      → offer refund again
+      → if the new behaviour is right: record the run anew and promote the new tape
       (HARVEST_DIVERGENCE)"
     `)
   })
@@ -156,7 +156,7 @@ describe('a problem says what, where, against which recorded call, and what to d
 
       No recorded answer is for this question, and the nearest one answers another.
       → to see the recorded steps: npx harvest show refund
-      → if the new behaviour is right: npx harvest test --update-recordings
+      → if the new behaviour is right: record the run anew and promote the new tape
       (HARVEST_DIVERGENCE)"
     `)
   })
@@ -181,7 +181,7 @@ describe('a problem says what, where, against which recorded call, and what to d
 
       The tape holds no answer for this call.
       → to see the recorded steps: npx harvest show refund
-      → if the new behaviour is right: npx harvest test --update-recordings
+      → if the new behaviour is right: record the run anew and promote the new tape
       (HARVEST_DIVERGENCE)"
     `)
     const often = await problemOf(recording.tape(), () => [refund({ id: 'A-17', amount: 25 }), refund({ id: 'A-17', amount: 25 })])
@@ -197,7 +197,7 @@ describe('a problem says what, where, against which recorded call, and what to d
 
       The tape holds no answer for this call.
       → to see the recorded steps: npx harvest show refund
-      → if the new behaviour is right: npx harvest test --update-recordings
+      → if the new behaviour is right: record the run anew and promote the new tape
       (HARVEST_TAPE_EXHAUSTED)"
     `)
   })
@@ -217,7 +217,7 @@ describe('a problem says what, where, against which recorded call, and what to d
 
       When this run was recorded, it waited for that answer first: the order of dependent steps has changed.
       → to see the recorded order: npx harvest show refund
-      → if the new behaviour is right: npx harvest test --update-recordings
+      → if the new behaviour is right: record the run anew and promote the new tape
       (HARVEST_ORDER)"
     `)
   })
@@ -233,7 +233,7 @@ describe('a problem says what, where, against which recorded call, and what to d
 
       The agent now takes fewer steps than it did when this run was recorded.
       → to see the recorded steps: npx harvest show refund
-      → if the new behaviour is right: npx harvest test --update-recordings
+      → if the new behaviour is right: record the run anew and promote the new tape
       (HARVEST_UNUSED)"
     `)
   })
@@ -286,7 +286,7 @@ describe('a problem says what, where, against which recorded call, and what to d
         now       m-2
 
       → if it is harmless: drift: { model: 'report' }
-      → if the new behaviour is right: npx harvest test --update-recordings
+      → if the new behaviour is right: record the run anew and promote the new tape
       (HARVEST_DRIFT)"
     `)
   })
@@ -360,7 +360,7 @@ describe('a problem says what, where, against which recorded call, and what to d
 
       No recorded answer is for this question, and the nearest one answers another.
       → to see the recorded steps: npx harvest show refund
-      → if the new behaviour is right: npx harvest test --update-recordings
+      → if the new behaviour is right: record the run anew and promote the new tape
       (HARVEST_DIVERGENCE)"
     `)
   })

@@ -1,4 +1,6 @@
 import diagnostics from 'node:diagnostics_channel'
+import http from 'node:http'
+import https from 'node:https'
 import net from 'node:net'
 import { captureStack } from '../caller.ts'
 import { isOfHttpClient } from '../http-clients.ts'
@@ -43,6 +45,13 @@ export function stackOf(tag: string | null | undefined): { readonly madeAt?: Err
   return madeAt ? { madeAt } : {}
 }
 
+/** Closes idle connections of the global agents: a request of a run may not ride one from before. */
+export function closeIdleConnections(): void {
+  for (const { freeSockets } of [http.globalAgent, https.globalAgent]) {
+    for (const socket of Object.values(freeSockets).flat()) if (socket && !openedInside.has(socket)) socket.destroy()
+  }
+}
+
 /** Forgets runs that are over. */
 export function forgetRuns(isOver: (run: Responder) => boolean): void {
   const over = [...runs].filter(([, run]) => isOver(run)).map(([number]) => number)
@@ -53,21 +62,23 @@ export function forgetRuns(isOver: (run: Responder) => boolean): void {
 /**
  * Writes the run into every request at the moment it is made, and refuses requests that would ride a connection from
  * before the run: those never call `connect`, so only the channels see them. Install after the socket interceptor.
+ *
+ * @param realConnect - `connect` as it was before the interceptor, for everything that happens outside runs
  */
-export function attributeRequests(): void {
+export function attributeRequests(realConnect: typeof net.Socket.prototype.connect): void {
   patchProperty('attribution.connect', net.Socket.prototype, 'connect', (original) => {
     return function connect(this: net.Socket, ...args: unknown[]) {
       const run = currentResponder()
-      if (!run) openedOutside.add(this)
-      else {
-        openedInside.add(this)
-        const error = isOfHttpClient() ? undefined : run.escape('socket', socketTarget(args))
-        if (error) {
-          process.nextTick(() => this.destroy(error))
-          return this
-        }
+      if (!run) {
+        openedOutside.add(this)
+        // The interceptor waits for the client's first bytes: a server that speaks first would never be heard.
+        return Reflect.apply(realConnect, this, args) as net.Socket
       }
-      return Reflect.apply(original, this, args) as net.Socket
+      openedInside.add(this)
+      const error = isOfHttpClient() ? undefined : run.escape('socket', socketTarget(args))
+      if (!error) return Reflect.apply(original, this, args) as net.Socket
+      process.nextTick(() => this.destroy(error))
+      return this
     } as typeof original
   })
   listen('undici:request:create', ({ request }: { request: { addHeader(name: string, value: string): void } }) => {

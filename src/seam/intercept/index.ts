@@ -1,3 +1,4 @@
+import net from 'node:net'
 import { patchClock } from '../clock.ts'
 import { patchRandom } from '../random.ts'
 import { attributeRequests } from './attribution.ts'
@@ -8,7 +9,7 @@ import { interceptStdio } from './stdio.ts'
 import { interceptTimers } from './timers.ts'
 import { interceptUndici } from './undici.ts'
 
-export { forgetRuns } from './attribution.ts'
+export { closeIdleConnections, forgetRuns } from './attribution.ts'
 export { type Watcher, watchOutside } from './outside.ts'
 export * from './responder.ts'
 export { real } from './timers.ts'
@@ -23,8 +24,9 @@ export function installInterceptors(): void {
   patchClock()
   patchRandom()
   interceptTimers()
+  const { connect } = net.Socket.prototype
   interceptHttp()
-  attributeRequests()
+  attributeRequests(connect)
   interceptUndici()
   interceptHttp2()
   interceptStdio()
