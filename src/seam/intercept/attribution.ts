@@ -89,7 +89,8 @@ export function attributeRequests(realConnect: typeof net.Socket.prototype.conne
     const run = currentResponder()
     if (!run) return
     const tag = tagFor(run)
-    request.setHeader(runHeader, tag)
+    // Headers given as a flat list are written already: the context the socket was opened in has to do.
+    if (!request.headersSent) request.setHeader(runHeader, tag)
     request.once('socket', (socket: net.Socket) => {
       if (openedInside.has(socket)) return
       const error = run.escape('http', `${request.method} ${String(request.getHeader('host'))}${request.path}`, stackOf(tag).madeAt)
@@ -108,6 +109,7 @@ export function attributeRequests(realConnect: typeof net.Socket.prototype.conne
 interface HttpRequest {
   readonly method: string
   readonly path: string
+  readonly headersSent: boolean
   getHeader(name: string): unknown
   setHeader(name: string, value: string): void
   once(event: 'socket', listener: (socket: net.Socket) => void): void

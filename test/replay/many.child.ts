@@ -1,0 +1,67 @@
+// Replays one agent over and over and reports what is left behind.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { answerParent } from '../../fixtures/child/index.ts'
+import { tool } from '../../src/record/index.ts'
+import { installReplay, replayTape } from '../../src/replay/index.ts'
+import { seamState } from '../../src/seam/index.ts'
+import { chat, chatUrl, Recording } from './tapes.ts'
+
+export interface Leftovers {
+  readonly heapRatio: number
+  readonly resourcesMore: number
+  readonly listenersMore: number
+  readonly patchesMore: number
+  readonly problems: readonly string[]
+}
+
+const look = tool('look', async (_: { id: number }) => 'ran')
+
+async function agent(): Promise<string> {
+  const signal = AbortSignal.timeout(600_000)
+  const idle = setTimeout(() => undefined, 1e6)
+  const answer = await (await fetch(chatUrl, { method: 'POST', body: chat('hi'), signal })).text()
+  await look({ id: 1 })
+  await sleep(10)
+  setInterval(() => undefined, 1000)
+  clearTimeout(idle)
+  return answer
+}
+
+answerParent(async (runs: number): Promise<Leftovers> => {
+  await installReplay()
+  const recording = new Recording()
+  recording.exchange({ body: chat('hi'), answer: 'x'.repeat(10_000) })
+  recording.call('look', { id: 1 }, 'seen')
+  const tape = recording.tape()
+  const problems = new Set<string>()
+  const replay = async (count: number): Promise<void> => {
+    for (let i = 0; i < count; i++) for (const { message } of (await replayTape(tape, agent)).problems) problems.add(message)
+  }
+  await replay(runs / 4)
+  const before = await counts()
+  await replay(runs)
+  const after = await counts()
+  return {
+    heapRatio: after.heap / before.heap,
+    resourcesMore: after.resources - before.resources,
+    listenersMore: after.listeners - before.listeners,
+    patchesMore: after.patches - before.patches,
+    problems: [...problems],
+  }
+})
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
+async function counts() {
+  await sleep(50)
+  for (let i = 0; i < 4; i++) collect()
+  return {
+    heap: process.memoryUsage().heapUsed,
+    resources: process.getActiveResourcesInfo().length,
+    listeners: process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0),
+    patches: seamState().patches.size,
+  }
+}
