@@ -1,4 +1,5 @@
 import { HarvestError } from '../errors/index.ts'
+import { bytesOfClass } from './byte-classes.ts'
 import { printable } from './faults.ts'
 import type { Json } from './types.ts'
 
@@ -223,35 +224,10 @@ function regExpOf(json: Fields): RegExp {
   return value
 }
 
-const byteClasses: Readonly<Record<string, (bytes: ArrayBuffer) => unknown>> = {
-  ArrayBuffer: (bytes) => bytes,
-  SharedArrayBuffer: (bytes) => {
-    const shared = new SharedArrayBuffer(bytes.byteLength)
-    new Uint8Array(shared).set(new Uint8Array(bytes))
-    return shared
-  },
-  Buffer: (bytes) => Buffer.from(bytes),
-  DataView: (bytes) => new DataView(bytes),
-  Int8Array: (bytes) => new Int8Array(bytes),
-  Uint8Array: (bytes) => new Uint8Array(bytes),
-  Uint8ClampedArray: (bytes) => new Uint8ClampedArray(bytes),
-  Int16Array: (bytes) => new Int16Array(bytes),
-  Uint16Array: (bytes) => new Uint16Array(bytes),
-  Int32Array: (bytes) => new Int32Array(bytes),
-  Uint32Array: (bytes) => new Uint32Array(bytes),
-  Float32Array: (bytes) => new Float32Array(bytes),
-  Float64Array: (bytes) => new Float64Array(bytes),
-  BigInt64Array: (bytes) => new BigInt64Array(bytes),
-  BigUint64Array: (bytes) => new BigUint64Array(bytes),
-}
-
 function bytesOf(json: Fields): unknown {
-  const name = text(json, 'class')
-  const make = Object.hasOwn(byteClasses, name) ? byteClasses[name] : undefined
-  if (make === undefined) throw senseless(json, `it holds bytes of a class ${name}`)
-  const bytes = Buffer.from(text(json, 'base64'), 'base64')
-  // A copy with memory of its own: small buffers share Node's pool.
-  return make(new Uint8Array(bytes).buffer)
+  const made = bytesOfClass(text(json, 'class'), Buffer.from(text(json, 'base64'), 'base64'))
+  if (made === undefined) throw senseless(json, `it holds bytes of a class ${text(json, 'class')}`)
+  return made
 }
 
 /** Sets an own field whatever its name: an assignment to `__proto__` would change the prototype. */

@@ -1,9 +1,9 @@
 import { closeSync, readFileSync, readSync } from 'node:fs'
 import type { HarvestError } from '../errors/index.ts'
-import { brokenLine, tapeFault } from './faults.ts'
+import { tapeFault } from './faults.ts'
 import { openTape, sizeCap, unreadable } from './file.ts'
 import { LineReader } from './lines.ts'
-import { cutInHeader, tailOf } from './torn.ts'
+import { cutInHeader, isTorn } from './torn.ts'
 import type { Tape, TapeClose, TapeEvent, TapeHeader } from './types.ts'
 
 const lineFeed = 0x0a
@@ -74,7 +74,7 @@ export function readBytes(bytes: Buffer, source: string): Tape {
   while (end < bytes.length - 1) {
     const start = end + 1
     const lineEnd = bytes.indexOf(lineFeed, start)
-    if (lineEnd === -1 && isTorn(bytes, start, source, lines.line + 1)) break
+    if (lineEnd === -1 && isTorn(bytes.toString('utf8', start))) break
     end = lineEnd === -1 ? bytes.length : lineEnd
     const item = lines.next(bytes, start, end)
     if (item.kind === 'close') {
@@ -89,16 +89,9 @@ export function readBytes(bytes: Buffer, source: string): Tape {
   return { source, header, events, ...(close !== undefined && { close }), digest: lines.digest }
 }
 
-/** Whether the bytes after the last line feed are a line cut short; throws when they cannot even be that. */
-export function isTorn(bytes: Buffer, start: number, source: string, line: number): boolean {
-  const tail = tailOf(bytes.toString('utf8', start))
-  if (tail === 'broken') throw brokenLine(source, line, 'it is not the beginning of an event')
-  return tail === 'torn'
-}
-
 /** The header is the only line: is it whole? */
 export function refuseCutHeader(bytes: Buffer, source: string): void {
-  if (isTorn(bytes, 0, source, 1)) throw cutInHeader(source)
+  if (isTorn(bytes.toString('utf8'))) throw cutInHeader(source)
 }
 
 export function empty(source: string): HarvestError {

@@ -3,7 +3,8 @@ import { promisify } from 'node:util'
 import { digestLength } from './digest.ts'
 import { openTape } from './file.ts'
 import { LineReader } from './lines.ts'
-import { empty, isTorn, refuseCutHeader } from './read.ts'
+import { empty, refuseCutHeader } from './read.ts'
+import { isTorn } from './torn.ts'
 import type { TapeClose, TapeEvent } from './types.ts'
 
 const read = promisify(readCallback)
@@ -49,7 +50,7 @@ export async function* streamTape(path: string): AsyncGenerator<TapeEvent | Tape
     if (lines.line === 0) {
       refuseCutHeader(rest.subarray(digestLength), path)
       lines.header(rest, digestLength, filled)
-    } else if (!isTorn(rest, digestLength, path, lines.line + 1)) yield lines.next(rest, digestLength, filled)
+    } else if (!isTorn(rest.toString('utf8', digestLength))) yield lines.next(rest, digestLength, filled)
   } finally {
     closeSync(fd)
   }

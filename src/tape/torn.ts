@@ -1,24 +1,18 @@
 import type { HarvestError } from '../errors/index.ts'
 import { tapeFault } from './faults.ts'
 
-/** What the text after the last line feed is: a whole line, one that was cut, or neither. */
-export type Tail = 'whole' | 'torn' | 'broken'
-
 /**
- * Tells a line the recorder was writing when its process ended from one that is broken: the first is the
- * beginning of one JSON object. A power failure may leave zero bytes behind it.
+ * Whether the text after the last line feed is a line the recorder was writing when its process ended: the beginning
+ * of one JSON object. A power failure may leave zero bytes behind it. What is neither torn nor whole is read as a
+ * line, to say what is wrong with it.
  */
-export function tailOf(text: string): Tail {
+export function isTorn(text: string): boolean {
   const written = text.replace(/\0+$/, '')
-  if (written === '') return 'torn'
-  if (written[0] !== '{') return 'broken'
-  const end = objectEnd(written)
-  if (end === undefined) return 'torn'
-  return end === text.length ? 'whole' : 'broken'
+  return written === '' || (written.startsWith('{') && !endsAsObject(written))
 }
 
-/** Where the object that starts the text ends, or `undefined` when it does not. */
-function objectEnd(text: string): number | undefined {
+/** Whether the object that begins the text also ends in it. */
+function endsAsObject(text: string): boolean {
   let depth = 0
   let quoted = false
   for (let at = 0; at < text.length; at++) {
@@ -28,9 +22,9 @@ function objectEnd(text: string): number | undefined {
       else if (character === '"') quoted = false
     } else if (character === '"') quoted = true
     else if (character === '{' || character === '[') depth++
-    else if ((character === '}' || character === ']') && --depth === 0) return at + 1
+    else if ((character === '}' || character === ']') && --depth === 0) return true
   }
-  return undefined
+  return false
 }
 
 /** A tape that ends before its header does cannot be loaded at all. */

@@ -155,6 +155,34 @@ test('numbers go on in a replay where the recording had them', () => {
   expect(replay.text('dan@example.com')).toBe('redacted-4@email.invalid')
 })
 
+test('a number that stands in a text already is not given to another value', () => {
+  expect(createRedactor().text(`${jane} redacted-1@email.invalid`)).toBe(
+    'redacted-2@email.invalid redacted-1@email.invalid',
+  )
+})
+
+test('a number whose placeholder did not last is given out again, as a replay would give it', () => {
+  const rules = [{ kind: 'customer', pattern: /Kunde\w*/g }]
+  const [recording, replay] = [createRedactor({ rules }), createRedactor({ rules })]
+  const answer = recording.text('password: Kunde-abc')
+  expect(answer).toBe('password: redacted-secret-1')
+  replay.observe(answer)
+  expect([recording.text('KundeB'), replay.text('KundeB')]).toStrictEqual([
+    'redacted-customer-1',
+    'redacted-customer-1',
+  ])
+})
+
+test('a secret that a quote of shorter escape cuts off ends there', () => {
+  const text = JSON.stringify({ note: 'it was "password":"hunter', user: 'ann', more: 'said "x"' })
+  const redacted = createRedactor().text(text)
+  expect(JSON.parse(redacted)).toStrictEqual({
+    note: 'it was "password":"redacted-secret-1',
+    user: 'ann',
+    more: 'said "x"',
+  })
+})
+
 test('a placeholder anyone made up cannot use up the numbers', () => {
   const redactor = createRedactor()
   redactor.observe('redacted-999999999@email.invalid')

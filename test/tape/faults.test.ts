@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { chmodSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -78,7 +79,7 @@ test('text after the last line that can be no event is a broken line', () => {
     "A line of the tape cannot be read
 
       tape     recordings/golden/refund.tape.jsonl:5
-      problem  it is not the beginning of an event
+      problem  Unexpected token '<', "<<<<<<< HEAD" is not valid JSON
 
     Tapes are written by the recorder, one event per line; an editor, a merge or a failing disk may have changed this one.
     → to get the committed tape back: git restore recordings/golden/refund.tape.jsonl
@@ -198,6 +199,12 @@ test('a directory is no tape', () => {
     It is a directory.
     (HARVEST_TAPE_UNREADABLE)"
   `)
+})
+
+test('a named pipe is no tape, and nobody waits for its writer', () => {
+  const path = join(scratch(), 'pipe')
+  execFileSync('mkfifo', [path])
+  expect(codeOf(() => readTape(path))).toBe('HARVEST_TAPE_UNREADABLE')
 })
 
 test('a socket and a device are no tapes, and nobody waits for them', async () => {

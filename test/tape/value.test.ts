@@ -179,6 +179,12 @@ test('cycles and shared references lead to the same objects again', () => {
   expect([...read.set]).toStrictEqual([read.map, read])
 })
 
+test('a reference finds its way through keys that look like paths', () => {
+  const [a, b, c] = [{ a: 1 }, { b: 2 }, { c: 3 }]
+  const value = { '~1': { '/': a }, '/': { '~1': b }, '~01': c, again: [a, b, c] }
+  expect(onTape(value)).toStrictEqual(value)
+})
+
 test('a value nested deeper than a tape allows is kept, cycles into it too', () => {
   let deep: Record<string, unknown> = { bottom: true }
   const bottom = deep
