@@ -1,183 +1,270 @@
-import { canonicalJson, type ModelRequest, readModelCall, readModelRequest } from '../providers/index.ts'
-import type { Json } from '../tape/index.ts'
-import { steadyPath, originOf } from './address.ts'
-import { bodyDifference, firstDifference, likeness } from './difference.ts'
-import { isFaithful } from './faithful.ts'
-import type { Answer, FoundDrift, Question } from './ladder.ts'
-import { isRewording } from './rewording.ts'
-import type { ExchangeState } from './step.ts'
-import type { ServeRung } from './types.ts'
-
-/** What the search for a conversation needs to know beside the question. */
-export interface ConversationSearch {
-  /** Every exchange a live host may ask, taken or not. */
-  readonly steps: readonly ExchangeState[]
-  readonly input: Json | undefined
-  readonly mayReword: boolean
-  /** Whether all a step waited for when it was recorded was answered. */
-  readonly isDue: (step: ExchangeState) => boolean
-}
+import { types } from 'node:util'
+import type { Json } from './types.ts'
 
 /**
- * Finds the recorded model call that continues the same conversation, when instructions, tools, settings or the
- * wording of a prompt were changed.
+ * Any value as JSON that a person can read: plain JSON stays as it is, everything else becomes `{"$type": …}`.
  *
- * @returns `undefined` when nothing here can answer; an ambiguity or a missing tool is an answer of its own
+ * `decodeValue` makes an equal value of it, with three kinds of loss: class instances become plain objects (an
+ * error of a class of yours becomes an `Error` with its name), functions become functions that throw, and what
+ * could not be read (a getter that throws, a revoked proxy) becomes `undefined`. Shared references and cycles
+ * stay. Never throws, and calls nothing of the value but its getters.
  */
-export function findConversation(question: Question, search: ConversationSearch): Answer | undefined {
-  const live = readModelRequest({ method: question.method, url: question.url, body: question.bodyText })
-  // Without a message nothing says which conversation it is; a number that was rounded may belong to another one.
-  if (!live || live.messages.length === 0 || !isFaithful(question.bodyText)) return undefined
-  const known = search.steps.filter((step) => step.model && sameOperation(step, step.model, question, live))
-  const messages = canonicalJson(live.messages)
-  const same = known.filter((step) => step.model && canonicalJson(step.model.messages) === messages)
-  if (same.some((step) => !step.taken)) return pick(same, question, live, 'conversation', search)
-  // Embeddings are functions of their text: a changed one has another answer.
-  if (!search.mayReword || live.dialect === 'openai-embeddings') return undefined
-  const reworded = known.filter((step) => step.model && isRewording(step.model.messages, live.messages, search.input))
-  return reworded.some((step) => !step.taken) ? pick(reworded, question, live, 'reworded', search) : undefined
+export function encodeValue(value: unknown): Json {
+  return new Encoder().document(value)
 }
 
-/** The same kind of call, answered in the same form: a stream cannot stand in for a whole answer, nor a token count. */
-function sameOperation(step: ExchangeState, recorded: ModelRequest, question: Question, live: ModelRequest): boolean {
-  return (
-    recorded.dialect === live.dialect &&
-    Boolean(recorded.params['stream']) === Boolean(live.params['stream']) &&
-    operationOf(step.event.url, recorded) === operationOf(question.url, live) &&
-    differingParams(recorded, live).every((name) => settings.has(name)) &&
-    isFaithful(step.bodyText)
+type Fields = { [key: string]: Json }
+
+/** Where an encoded object stands: a JSON pointer from its parent. */
+interface Place {
+  readonly parent: Place | undefined
+  readonly step: string
+}
+
+// A tape refuses JSON nested deeper than 256: what lies deeper than this moves to a list beside the value.
+const levelCap = 100
+
+class Encoder {
+  readonly #places = new Map<object, Place>()
+  readonly #rest: { readonly value: object; readonly place: Place }[] = []
+  readonly #references: { readonly node: Fields; readonly target: Place }[] = []
+
+  document(value: unknown): Json {
+    const root: Place = { parent: undefined, step: '' }
+    const encoded = this.#value(value, root, 0)
+    const rest: Json[] = []
+    for (let at = 0; at < this.#rest.length; at++) {
+      const { value: deep, place } = this.#rest[at]!
+      rest.push(this.#object(deep, place, 0))
+    }
+    const prefix = rest.length === 0 ? '' : '/value'
+    for (const { node, target } of this.#references) node['at'] = pointerOf(target, prefix)
+    return rest.length === 0 ? encoded : { $type: 'deep', value: encoded, rest }
+  }
+
+  #value(value: unknown, place: Place, level: number): Json {
+    switch (typeof value) {
+      case 'string':
+      case 'boolean':
+        return value
+      case 'number':
+        return Number.isFinite(value) && !Object.is(value, -0) ? value : { $type: 'number', value: numberText(value) }
+      case 'undefined':
+        return { $type: 'undefined' }
+      case 'bigint':
+        return { $type: 'bigint', value: `${value}` }
+      case 'symbol':
+        return symbolJson(value)
+      case 'function':
+        return functionJson(value)
+      case 'object':
+        return value === null ? null : this.#reference(value, place, level)
+    }
+  }
+
+  #reference(value: object, place: Place, level: number): Json {
+    const target = this.#places.get(value)
+    if (target !== undefined) {
+      const node: Fields = { $type: 'same', at: '' }
+      this.#references.push({ node, target })
+      return node
+    }
+    if (level < levelCap) {
+      this.#places.set(value, place)
+      return this.#object(value, place, level)
+    }
+    const at = this.#rest.length
+    const moved: Place = { parent: undefined, step: `/rest/${at}` }
+    this.#places.set(value, moved)
+    this.#rest.push({ value, place: moved })
+    return { $type: 'rest', at }
+  }
+
+  #object(value: object, place: Place, level: number): Json {
+    try {
+      return this.#special(value, place, level) ?? this.#fielded(value, place, level)
+    } catch (error) {
+      return unreadable(error)
+    }
+  }
+
+  /** Values that are not lists or fields; `undefined` for those that are. */
+  #special(value: object, place: Place, level: number): Json | undefined {
+    if (Array.isArray(value)) return this.#array(value, place, level)
+    if (types.isDate(value)) return { $type: 'date', value: Number.isNaN(value.getTime()) ? null : value.toISOString() }
+    if (types.isRegExp(value)) return regExpJson(value)
+    if (types.isMap(value)) {
+      const entries = this.#pairs([...value], { parent: place, step: '/entries' }, level + 3)
+      return { $type: 'map', entries }
+    }
+    if (types.isSet(value)) {
+      const inside = { parent: place, step: '/values' }
+      return { $type: 'set', values: [...value].map((item, at) => this.#value(item, below(inside, at), level + 2)) }
+    }
+    if (types.isAnyArrayBuffer(value) || ArrayBuffer.isView(value)) return bytesJson(value)
+    if (types.isBoxedPrimitive(value)) {
+      return { $type: 'boxed', value: this.#value(value.valueOf(), below(place, 'value'), level + 1) }
+    }
+    if (value instanceof URL) return { $type: 'url', value: value.href }
+    if (value instanceof URLSearchParams) return { $type: 'search-params', value: value.toString() }
+    if (value instanceof Headers) return { $type: 'headers', entries: [...value] }
+    if (types.isNativeError(value) || value instanceof Error) return this.#error(value, place, level)
+    return undefined
+  }
+
+  #array(list: readonly unknown[], place: Place, level: number): Json {
+    const keys = Object.keys(list)
+    // As many keys as items, and the last of them an index: no holes and no fields.
+    const dense = keys.length === list.length && (list.length === 0 || keys.at(-1) === `${list.length - 1}`)
+    if (dense) return list.map((item, at) => this.#value(item, below(place, at), level + 1))
+    const isItem = (key: string): boolean => /^(?:0|[1-9]\d{0,9})$/.test(key) && Number(key) < list.length
+    const items = keys.filter(isItem).map((key) => [Number(key), list[Number(key)]] as const)
+    const others = keys.filter((key) => !isItem(key))
+    return {
+      $type: 'array',
+      length: list.length,
+      items: this.#pairs(items, { parent: place, step: '/items' }, level + 3),
+      ...(others.length > 0 && { fields: this.#fields(list, others, below(place, 'fields'), level + 2) }),
+    }
+  }
+
+  #error(error: Error, place: Place, level: number): Json {
+    const keys = Object.keys(error).filter((key) => key !== 'stack')
+    const { code } = error as { code?: unknown }
+    // Errors of Node keep `code` where `Object.keys` does not see it.
+    if (typeof code === 'string' && !keys.includes('code')) keys.push('code')
+    const hasCause = Object.hasOwn(error, 'cause') && !keys.includes('cause')
+    const hasErrors = Object.hasOwn(error, 'errors') && !keys.includes('errors')
+    const part = (name: string, value: unknown): Json => this.#value(value, below(place, name), level + 1)
+    return {
+      $type: 'error',
+      class: classNameOf(error) ?? 'Error',
+      name: `${error.name}`,
+      message: `${error.message}`,
+      ...(keys.length > 0 && { fields: this.#fields(error, keys, below(place, 'fields'), level + 2) }),
+      ...(hasErrors && { errors: part('errors', (error as AggregateError).errors) }),
+      ...(hasCause && { cause: part('cause', error.cause) }),
+    }
+  }
+
+  #fielded(value: object, place: Place, level: number): Json {
+    const keys = Object.keys(value)
+    const kind = kindOf(value)
+    if (kind === 'plain' && !keys.includes('$type') && !keys.includes('__proto__')) {
+      return this.#fields(value, keys, place, level + 1)
+    }
+    const fields = this.#fields(value, keys, below(place, 'fields'), level + 2)
+    if (kind === 'plain') return { $type: 'object', fields }
+    if (kind === 'bare') return { $type: 'object', prototype: null, fields }
+    return { $type: 'instance', class: classNameOf(value) ?? '', fields }
+  }
+
+  /** Fields as an object, or as pairs when one is called `__proto__`: no object of a tape has such a key. */
+  #fields(value: object, keys: readonly string[], place: Place, level: number): Json {
+    const read = (key: string): Readable => readField(value, key)
+    if (keys.includes('__proto__')) {
+      return keys.map((key, at) => [key, this.#read(read(key), below(below(place, at), 1), level + 2)])
+    }
+    const fields: Fields = {}
+    for (const key of keys) fields[key] = this.#read(read(key), below(place, key), level)
+    return fields
+  }
+
+  #read(field: Readable, place: Place, level: number): Json {
+    return 'error' in field ? unreadable(field.error) : this.#value(field.value, place, level)
+  }
+
+  #pairs(pairs: readonly (readonly [unknown, unknown])[], place: Place, level: number): Json {
+    return pairs.map(([first, second], at) => {
+      const pair = below(place, at)
+      return [this.#value(first, below(pair, 0), level), this.#value(second, below(pair, 1), level)]
+    })
+  }
+}
+
+type Readable = { readonly value: unknown } | { readonly error: unknown }
+
+function readField(value: object, key: string): Readable {
+  try {
+    return { value: (value as Record<string, unknown>)[key] }
+  } catch (error) {
+    return { error }
+  }
+}
+
+function below(parent: Place, key: string | number): Place {
+  return { parent, step: typeof key === 'number' ? `/${key}` : `/${escapePointer(key)}` }
+}
+
+function pointerOf(place: Place, prefix: string): string {
+  const steps: string[] = []
+  let at: Place | undefined = place
+  for (; at !== undefined; at = at.parent) steps.push(at.step)
+  const moved = steps.at(-1)!.startsWith('/rest/')
+  return (moved ? '' : prefix) + steps.reverse().join('')
+}
+
+/** RFC 6901. */
+export function escapePointer(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
+function numberText(value: number): string {
+  return Object.is(value, -0) ? '-0' : `${value}`
+}
+
+function symbolJson(value: symbol): Json {
+  const key = Symbol.keyFor(value)
+  if (key !== undefined) return { $type: 'symbol', key }
+  const known = Object.getOwnPropertyNames(Symbol).find(
+    (name) => (Symbol as unknown as Fields)[name] === (value as unknown),
   )
+  if (known !== undefined) return { $type: 'symbol', known }
+  return { $type: 'symbol', ...(value.description !== undefined && { description: value.description }) }
 }
 
-/** Last part of the path, and the query: `completions`, `*:generateContent`, `count_tokens`. */
-function operationOf(url: string, { model }: ModelRequest): string {
-  const [path = '', query = ''] = pathWithout(url, model).split(' ')
-  return `${path.split('/').at(-1) ?? ''} ${query}`
+function functionJson(value: { readonly name?: unknown }): Json {
+  try {
+    return { $type: 'function', name: typeof value.name === 'string' ? value.name : '' }
+  } catch (error) {
+    return unreadable(error)
+  }
 }
 
-function pathWithout(url: string, model: string): string {
-  const path = steadyPath({ method: '', url }).trim()
-  return model === '' ? path : path.replace(encodeURIComponent(model), '*').replace(model, '*')
+function regExpJson({ source, flags, lastIndex }: RegExp): Json {
+  return { $type: 'regexp', source, flags, ...(lastIndex !== 0 && { lastIndex }) }
 }
 
-/**
- * Parameters that may change without making it another question. All others may name a conversation kept by the
- * provider, data, or the form of the answer.
- */
-const settings = new Set(
-  [
-    'temperature top_p top_k topP topK min_p seed stop stop_sequences presence_penalty frequency_penalty',
-    'repetition_penalty logit_bias max_tokens max_completion_tokens max_output_tokens maxTokens max_tokens_to_sample',
-    'response_format tool_choice parallel_tool_calls reasoning reasoning_effort thinking effort verbosity text store',
-    'service_tier user metadata safety_identifier prompt_cache_key cache_control stream_options anthropic_version',
-    'generationConfig safetySettings toolConfig inferenceConfig additionalModelRequestFields performanceConfig',
-    'output_config tool_config functions_config truncation safe_prompt',
-  ]
-    .join(' ')
-    .split(' '),
-)
-
-function differingParams(recorded: ModelRequest, live: ModelRequest): readonly string[] {
-  const names = new Set([...Object.keys(recorded.params), ...Object.keys(live.params)])
-  return [...names].filter(
-    (name) => canonicalJson(recorded.params[name] ?? null) !== canonicalJson(live.params[name] ?? null),
-  )
+function bytesJson(value: ArrayBufferLike | ArrayBufferView): Json {
+  const bytes = ArrayBuffer.isView(value)
+    ? Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+    : Buffer.from(value)
+  const name = Buffer.isBuffer(value) ? 'Buffer' : Object.prototype.toString.call(value).slice(8, -1)
+  return { $type: 'bytes', class: name, base64: bytes.toString('base64') }
 }
 
-/** How much nearer the best candidate must be than the next. */
-const clearMargin = 0.15
-
-/** Of several candidates the nearest, if it is nearest by a clear margin or all hold the same answer's question. */
-function pick(
-  candidates: readonly ExchangeState[],
-  question: Question,
-  live: ModelRequest,
-  rung: ServeRung,
-  search: ConversationSearch,
-): Answer {
-  const scored = candidates
-    .map((step) => ({ step, score: step.model ? nearness(step.model, live) : 0 }))
-    .sort((a, b) => b.score - a.score || a.step.event.n - b.step.event.n)
-  const best = scored.find(({ step }) => !step.taken)
-  if (!best) return { kind: 'none', nearest: scored[0]?.step, exhausted: true }
-  // Identical questions asked several times are answered in the order they were asked.
-  const rivals = scored.filter(({ step }) => step.bodyText !== best.step.bodyText)
-  // A call answered before that is nearer than all that are left: this one is asked once more, or in another's place.
-  const before = rivals.find(({ step, score }) => step.taken && score > best.score)
-  if (before) return { kind: 'none', nearest: before.step, exhausted: true }
-  const rival = rivals.find(({ step, score }) => {
-    if (step.taken) return false
-    // Of two prompts rewritten at once nobody can tell which is whose.
-    const isParallel = rung === 'reworded' && search.isDue(step)
-    return isParallel || best.score - score < clearMargin
-  })
-  if (rival) return { kind: 'ambiguous', candidates: [best.step, rival.step] }
-  const { model } = best.step
-  const gone = model && toolGone(best.step, model, live)
-  if (gone !== undefined) return { kind: 'toolGone', step: best.step, tool: gone }
-  return { kind: 'found', step: best.step, rung, drift: model ? drift(best.step, model, question, live) : [] }
+function unreadable(error: unknown): Json {
+  let message = ''
+  try {
+    message = String(error instanceof Error ? error.message : error)
+  } catch {
+    // What was thrown cannot be printed either; that it was thrown is all there is to say.
+  }
+  return { $type: 'unreadable', message }
 }
 
-function nearness(recorded: ModelRequest, live: ModelRequest): number {
-  const same = (part: 'tools' | 'params'): boolean =>
-    canonicalJson(recorded[part] as Json) === canonicalJson(live[part] as Json)
-  return (
-    likeness(JSON.stringify(recorded.instructions), JSON.stringify(live.instructions)) +
-    likeness(JSON.stringify(recorded.messages), JSON.stringify(live.messages)) +
-    (same('tools') ? 0.1 : 0) +
-    (same('params') ? 0.2 : 0) +
-    (recorded.model === live.model ? 1 : 0)
-  )
+/** `plain` as from a literal (of any realm), `bare` without a prototype, else an instance of a class. */
+function kindOf(value: object): 'plain' | 'bare' | 'instance' {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype === null) return 'bare'
+  if (prototype === Object.prototype) return 'plain'
+  // A plain object of another realm (Vitest's vm pools): its prototype is the end of its chain and holds what ours does.
+  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype as object, 'isPrototypeOf')
+    ? 'plain'
+    : 'instance'
 }
 
-/** A tool the recorded answer calls and the live request no longer offers: the agent would be told to do what it cannot. */
-function toolGone(step: ExchangeState, recorded: ModelRequest, live: ModelRequest): string | undefined {
-  const [before, now] = [new Set(recorded.tools.flatMap(toolNames)), new Set(live.tools.flatMap(toolNames))]
-  if ([...before].every((name) => now.has(name))) return undefined
-  const calls = readModelCall(step.event)?.response?.toolCalls ?? []
-  return calls.find(({ name, builtIn }) => !builtIn && before.has(name) && !now.has(name))?.name
-}
-
-function toolNames(tool: Json | undefined): readonly string[] {
-  if (typeof tool !== 'object' || tool === null) return []
-  if (Array.isArray(tool)) return (tool as readonly Json[]).flatMap(toolNames)
-  const {
-    name,
-    function: fn,
-    toolSpec,
-    functionDeclarations,
-    function_declarations: declared,
-  } = tool as { readonly [key: string]: Json }
-  return typeof name === 'string' ? [name] : [fn, toolSpec, functionDeclarations, declared].flatMap(toolNames)
-}
-
-function drift(
-  step: ExchangeState,
-  recorded: ModelRequest,
-  question: Question,
-  live: ModelRequest,
-): readonly FoundDrift[] {
-  const place = (url: string, { model }: ModelRequest): string => originOf(url) + pathWithout(url, model)
-  const [before, now] = [place(step.event.url, recorded), place(question.url, live)]
-  const endpoint: readonly FoundDrift[] =
-    before === now ? [] : [{ class: 'endpoint', path: 'url', recorded: before.trim(), live: now.trim() }]
-  const parts = modelDrift(recorded, live)
-  return [...endpoint, ...(parts.length > 0 ? parts : movedInstructions(step, question))]
-}
-
-/** All parts are equal: then instructions stand at another place between the messages. */
-function movedInstructions(step: ExchangeState, question: Question): readonly FoundDrift[] {
-  const difference = bodyDifference(step.bodyText, question.bodyText)
-  return difference ? [{ class: 'instructions', ...difference }] : []
-}
-
-function modelDrift(recorded: ModelRequest, live: ModelRequest): readonly FoundDrift[] {
-  const parts = ['model', 'instructions', 'tools', 'params', 'messages'] as const
-  return parts.flatMap((part) => {
-    const before = recorded[part] as Json
-    const now = live[part] as Json
-    if (canonicalJson(before) === canonicalJson(now)) return []
-    const difference = firstDifference(before, now, part)
-    return difference ? [{ class: part, ...difference }] : []
-  })
+function classNameOf(value: object): string | undefined {
+  const { constructor } = value as { constructor?: { name?: unknown } }
+  return typeof constructor === 'function' && typeof constructor.name === 'string' ? constructor.name : undefined
 }
