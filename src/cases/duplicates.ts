@@ -10,7 +10,7 @@ export interface DuplicateId {
   readonly error: HarvestError
 }
 
-/** Finds ids that more than one of these cases has: `harvest debug <id>` could not tell them apart. */
+/** Finds ids that more than one of these cases has: `harvest show <id>` could not tell them apart. */
 export function findDuplicateIds(cases: readonly Case[]): readonly DuplicateId[] {
   const byId = Map.groupBy(cases, ({ id }) => id)
   return [...byId]

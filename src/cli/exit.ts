@@ -27,11 +27,11 @@ export function exitCodeOf(error: unknown): ExitCode {
 // The first row that fits counts. A code no row knows is a mistake of ours; a test reads every code of the sources.
 const rows: readonly (readonly [RegExp, ExitCode])[] = [
   [/^HARVEST_(DIVERGENCE|AMBIGUOUS|ORDER|UNUSED|ESCAPE|DRIFT|TRACE|OUTCOME|RULE|VERIFY)$/, exit.divergence],
-  [/^HARVEST_(CLOCK_SPIN|AGENT_HANGS|RUN_ABORTED|RUN_OVER|UNHANDLED_REJECTION)$/, exit.divergence],
+  [/^HARVEST_(CLOCK_SPIN|AGENT_HANGS|DELIVERY|RUN_ABORTED|RUN_OVER|UNHANDLED_REJECTION)$/, exit.divergence],
   [/^HARVEST_TAPE_EXHAUSTED$/, exit.divergence],
   [/^HARVEST_CROSS_VERSION$/, exit.crossVersion],
   [/^HARVEST_TAPE_(EMPTY|LINE|TAMPERED|TRUNCATED|UNREADABLE|VALUE|VERSION)$/, exit.tape],
   [/^HARVEST_TAPE_(MISSING|WRITE|OBSOLETE|FUNCTION|TAKEN|AMBIGUOUS)$/, exit.usage],
-  [/^HARVEST_(AGENT|BASELINE|CASE|CLI|GIT|MATCH|NO|OPTION|OUTCOME_KIND|PROMOTE|RECORD|RECORDER)(_|$)/, exit.usage],
+  [/^HARVEST_(AGENT|BASELINE|CASE|CLI|GIT|MATCH|NO|OPTION|OUTCOME_KIND|POOL|PROMOTE|RECORD|RECORDER)(_|$)/, exit.usage],
   [/^HARVEST_(MATCHER|PRIVACY|RECORDING|REPLAY|RULES|STORE|UPDATE|VITEST)(_|$)/, exit.usage],
 ]

@@ -13,11 +13,11 @@ export interface ReceiptRow {
 /** The bit-exact comparison of a run with its tape: everything that can be counted or hashed. */
 export function receiptRows(tape: Tape, replayed: Replayed): readonly ReceiptRow[] {
   const { receipt, escapes, problems, unused } = replayed.report
-  const { recorded, served, identical, relaxed, drawsServed, drawsMissed } = receipt
+  const { recorded, served, covered, identical, relaxed, drawsServed, drawsMissed } = receipt
   const draws = drawsServed + drawsMissed
   return [
-    row('steps served', recorded, served),
-    row('request bodies and arguments, byte for byte', recorded, identical),
+    row('steps served', recorded, served + covered),
+    row('request bodies and arguments, byte for byte', served, identical),
     row('steps never asked for', 0, unused.length),
     row('clock, random and id reads', draws, drawsServed),
     row('answers out of recorded order', 0, relaxed),

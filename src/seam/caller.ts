@@ -31,8 +31,12 @@ function packageOf(file: string): string {
   const at = file.lastIndexOf('node_modules/')
   if (at < 0) return 'app'
   const [scope = '', name = ''] = file.slice(at + 'node_modules/'.length).split('/')
-  return scope.startsWith('@') ? `${scope}/${name}` : scope
+  const found = scope.startsWith('@') ? `${scope}/${name}` : scope
+  return machinery.has(found) ? 'node' : found
 }
+
+/** Packages that only a replay runs: what they read was never recorded. */
+const machinery = new Set(['vitest-harvest', '@mswjs/interceptors'])
 
 const own = new URL('../', import.meta.url)
 const ownPath = fileURLToPath(own)

@@ -53,7 +53,7 @@ export function requireClosed(tape: Tape): Tape & { readonly close: TapeClose } 
       what: 'The tape is truncated: it has no closing line',
       where: { holds: `${events.length} event(s), ${stepsOf(tape).length} step(s)` },
       why: 'The recorded process ended before its run did, or the end of the file was lost.',
-      fix: [`to see what was recorded up to there: npx harvest debug ${source}`],
+      fix: [`to see what was recorded up to there: npx harvest show ${source}`],
     },
   )
 }

@@ -23,7 +23,7 @@ export interface TapeWriter extends Disposable {
   [Symbol.dispose](): void
 }
 
-/** The calls a writer makes; tests pass failing ones. @internal */
+/** The calls a writer makes; tests pass failing ones. */
 export type WriterDisk = Pick<
   typeof nodeFs,
   'mkdirSync' | 'openSync' | 'writeSync' | 'ftruncateSync' | 'closeSync' | 'unlinkSync'

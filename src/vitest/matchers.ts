@@ -80,11 +80,11 @@ function asText(call: TraceCall): string {
 
 function toReplayExactly(received: unknown): MatcherResult {
   const { tape, problems, drift, receipt } = requireRun(received, 'toReplayExactly')
-  const { recorded, identical, outcomeEqual } = receipt
+  const { recorded, covered, identical, outcomeEqual } = receipt
   const found = [
     ...problems.map(({ facts }) => facts.what),
-    ...(identical < recorded
-      ? [`${recorded - identical} of ${recorded} steps were not asked byte for byte as recorded`]
+    ...(identical + covered < recorded
+      ? [`${recorded - covered - identical} of ${recorded} steps were not asked byte for byte as recorded`]
       : []),
     ...drift.map((one) => `${one.class} drift at step ${one.stepNumber}${one.path === '' ? '' : `, ${one.path}`}`),
     ...(outcomeEqual ? [] : ['the outcome is not the recorded one']),

@@ -1,7 +1,7 @@
 import { inject, recordArtifact, type RunnerTestCase, type TestContext, type TestOptions, vi } from 'vitest'
 import { type Case, caseErrorPlace, hasUncheckedRules, loadCase, requireTapeFile } from '../cases/index.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
-import { replayTape } from '../replay/index.ts'
+import { guardLoading, replayTape } from '../replay/index.ts'
 import type { ReplayResult } from '../replay/types.ts'
 import { readTape, requireClosed, type Tape } from '../tape/index.ts'
 import { acceptRun } from './accept.ts'
@@ -78,7 +78,7 @@ async function runAgent(
   vi.resetModules()
   const late = (where: string) => () => hangs(kase, { waited: `${timeoutMs} ms`, where })
   const agent = await limit.race(
-    loadAgent(link, kase.agent, Object.keys(settings.agents)),
+    guardLoading(() => loadAgent(link, kase.agent, Object.keys(settings.agents)), replay.allow),
     late('while its modules were loading'),
   )
   const work = withStrays(() => replayTape(tape, agent satisfies Agent, { ...replay, signal: limit.signal }))

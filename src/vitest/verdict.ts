@@ -31,7 +31,7 @@ export type Verdict =
  * is red in either case.
  */
 export function judge(kase: Case, run: ReplayResult, match: MatchOptions): Verdict {
-  const [problem] = run.problems
+  const problem = run.problems.find((one) => !isForTheTrace(one, run, kase))
   const isKnownBad = kase.expect === 'fail'
   if (problem !== undefined) {
     const because: Difference = { aspect: 'trace', error: problem, line: kase.lines.agent }
@@ -42,6 +42,21 @@ export function judge(kase: Case, run: ReplayResult, match: MatchOptions): Verdi
   if (first === undefined) return { isGreen: true }
   if (isKnownBad && first.aspect !== 'baseline') return { isGreen: false, because: noLongerFails(kase, first) }
   return { isGreen: false, because: first, open }
+}
+
+/**
+ * Tool calls that were left out are judged by the trace: a baseline without them is what a reviewer accepted. What the
+ * tools asked of the world goes with them.
+ */
+function isForTheTrace({ code }: HarvestError, { unused }: ReplayResult, { expected }: Case): boolean {
+  if (code !== 'HARVEST_UNUSED' || expected === undefined) return false
+  const leftOut = new Set<number>()
+  for (const step of [...unused].sort((a, b) => a.n - b.n)) {
+    const isCall = step.kind === 'tool' || step.kind === 'retrieval'
+    if (!isCall && !(step.in !== undefined && leftOut.has(step.in))) return false
+    leftOut.add(step.n)
+  }
+  return true
 }
 
 /** Everything in which the replay is not what the case says, the ending first: without it the rest means little. */
@@ -87,7 +102,7 @@ function trace(kase: Case, run: ReplayResult, match: MatchOptions): Difference |
     detail: compared.report,
     fix: [
       'if the new behaviour is right: npx harvest test --update-recordings',
-      `to see where the paths part: npx harvest debug ${kase.id}`,
+      `to see the recorded run: npx harvest show ${kase.id}`,
     ],
   })
   const line = baselineItems[Math.min(compared.first?.layer ?? 0, baselineItems.length - 1)] ?? baseline ?? top
@@ -114,7 +129,7 @@ function outcome(kase: Case, run: ReplayResult): Difference | undefined {
     where: { case: kase.id, ...(matched.path !== undefined && matched.path !== '' && { 'differs at': matched.path }) },
     fix: [
       'if the new outcome is right: npx harvest test --update-recordings',
-      `to see where the paths part: npx harvest debug ${kase.id}`,
+      `to see the recorded run: npx harvest show ${kase.id}`,
     ],
   })
   return {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { writeFileAtomic } from '../store/index.ts'
 import type { CaseUpdate } from './channel.ts'
 
 /** What became of the updates of a run; absolute paths. */
@@ -24,9 +25,7 @@ export function writeUpdates(updates: Iterable<Omit<CaseUpdate, 'type'>>): Writt
       skipped.push(file)
       continue
     }
-    const temporary = `${file}.${process.pid}.tmp`
-    writeFileSync(temporary, text)
-    renameSync(temporary, file)
+    writeFileAtomic(file, text)
     written.push(file)
   }
   return { written, skipped }
