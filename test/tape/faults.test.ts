@@ -37,7 +37,7 @@ test('a truncated tape says what it holds, and that it is one', () => {
       holds  1 event(s), 1 step(s)
 
     The recorded process ended before its run did, or the end of the file was lost.
-    → to see what was recorded up to there: npx harvest debug recordings/golden/refund.tape.jsonl
+    → to see what was recorded up to there: npx harvest show recordings/golden/refund.tape.jsonl
     (HARVEST_TAPE_TRUNCATED)"
   `)
   expect(requireClosed(parseTape(good, source)).close.events).toBe(2)
