@@ -13,13 +13,14 @@ type AnyState = ExchangeState | CallState
 export class Order {
   /** By the moment their answer was complete; what comes before `#next` is answered. */
   readonly #steps: readonly AnyState[]
-  readonly #turns: readonly ExchangeState[]
+  readonly #all: readonly AnyState[]
+  #turns: readonly ExchangeState[] | undefined
   readonly #free = new Map<ExchangeState, boolean>()
   #next = 0
 
   constructor(steps: readonly AnyState[]) {
     this.#steps = steps.filter((step) => endOf(step) !== undefined && !isAborted(step)).sort((a, b) => endN(a) - endN(b))
-    this.#turns = steps.filter((step): step is ExchangeState => isTurn(step)).sort((a, b) => endN(a) - endN(b))
+    this.#all = steps
   }
 
   /** The step that should have been answered before `step` is made, if there is one. */
@@ -43,6 +44,8 @@ export class Order {
 
   /** The model call answered last before a step was made. */
   #turnOf(step: AnyState): ExchangeState | undefined {
+    // Telling turns takes requests apart, which most replays never need.
+    this.#turns ??= this.#all.filter((one): one is ExchangeState => isTurn(one)).sort((x, y) => endN(x) - endN(y))
     let last: ExchangeState | undefined
     for (const turn of this.#turns) {
       if (endN(turn) > step.event.n) break
