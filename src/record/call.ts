@@ -4,11 +4,17 @@ import { argumentsOf, isAsyncIterable, isThenable } from '../seam/shape.ts'
 import { type SeamCall, seamState } from '../seam/source.ts'
 import type { CallEvent, Json } from '../tape/index.ts'
 import { observe } from './answer.ts'
-import { observerOf } from './observer.ts'
 import type { RecordedRun } from './run.ts'
 
 /** Runs a wrapped function and records what it was asked and what it answered. */
-export function recordCall(run: RecordedRun, call: SeamCall, fn: () => unknown, where: { readonly in?: number }): unknown {
+export function recordCall(
+  run: RecordedRun,
+  call: SeamCall,
+  fn: () => unknown,
+  where: { readonly in?: number },
+  /** The run as code inside call `n` sees it. */
+  viewFrom: (n: number) => Observer,
+): unknown {
   const [n, at] = run.moment()
   const site = userSite()
   let args: Json = null
@@ -17,8 +23,9 @@ export function recordCall(run: RecordedRun, call: SeamCall, fn: () => unknown, 
   })
   const issued = { kind: call.kind, n, at, ...where, ...(site ? { site } : {}), name: call.name, args }
   run.called(issued)
-  const settle = (rest: () => Partial<CallEvent>): void => run.answered(issued, () => ({ settled: run.moment(), ...rest() }))
-  const inside = observerOf(run, n)
+  const settle = (rest: () => Partial<CallEvent>): void =>
+    run.answered(issued, () => ({ settled: run.moment(), ...rest() }))
+  const inside = viewFrom(n)
   let answer: unknown
   try {
     answer = seamState().runs.run(inside, fn)
@@ -41,8 +48,12 @@ export function recordCall(run: RecordedRun, call: SeamCall, fn: () => unknown, 
 type Settle = (rest: () => Partial<CallEvent>) => void
 
 /** The same iterable, heard while the agent reads it. A stream keeps its other methods; what those read is not heard. */
-function recordIterable(answer: AsyncIterable<unknown>, listen: (source: AsyncIterator<unknown>) => AsyncIterator<unknown>): unknown {
-  if (Object.prototype.toString.call(answer) === '[object AsyncGenerator]') return listen(answer[Symbol.asyncIterator]())
+function recordIterable(
+  answer: AsyncIterable<unknown>,
+  listen: (source: AsyncIterator<unknown>) => AsyncIterator<unknown>,
+): unknown {
+  if (Object.prototype.toString.call(answer) === '[object AsyncGenerator]')
+    return listen(answer[Symbol.asyncIterator]())
   const iterate = answer[Symbol.asyncIterator]
   let isHeard = false
   function heard(...args: []): AsyncIterator<unknown> {
@@ -56,7 +67,12 @@ function recordIterable(answer: AsyncIterable<unknown>, listen: (source: AsyncIt
   return answer
 }
 
-async function* hear(run: RecordedRun, inside: Observer, source: AsyncIterator<unknown>, settle: Settle): AsyncGenerator<unknown> {
+async function* hear(
+  run: RecordedRun,
+  inside: Observer,
+  source: AsyncIterator<unknown>,
+  settle: Settle,
+): AsyncGenerator<unknown> {
   const yields: (readonly [number, number, Json])[] = []
   let isDone = false
   try {

@@ -22,12 +22,14 @@ export function observerOf(run: RecordedRun, inside: number | undefined): Observ
       return drawn
     },
     call(call: SeamCall, fn: () => unknown): unknown {
-      return run.over ? fn() : recordCall(run, call, fn, where)
+      return run.over ? fn() : recordCall(run, call, fn, where, (n) => observerOf(run, n))
     },
     mark(name, data) {
       if (run.over) return
       const [n, at] = run.moment()
-      run.attempt(() => run.append({ kind: 'mark', n, at, ...where, name, ...(data === undefined ? {} : { data: run.encode(data) }) }))
+      run.attempt(() =>
+        run.append({ kind: 'mark', n, at, ...where, name, ...(data === undefined ? {} : { data: run.encode(data) }) }),
+      )
     },
     message({ from, to, body }) {
       if (run.over) return
@@ -43,7 +45,9 @@ export function observerOf(run: RecordedRun, inside: number | undefined): Observ
       if (run.over) return
       const [n, at] = run.moment()
       run.attempt(() => run.spawned(command))
-      run.attempt(() => run.append({ kind: 'spawn', n, at, ...where, command: command.map((part) => run.redactor.text(part)) }))
+      run.attempt(() =>
+        run.append({ kind: 'spawn', n, at, ...where, command: command.map((part) => run.redactor.text(part)) }),
+      )
     },
     pushed(url, text) {
       if (run.over) return
@@ -54,4 +58,3 @@ export function observerOf(run: RecordedRun, inside: number | undefined): Observ
     unrecorded: (what) => run.unrecorded(what),
   }
 }
-

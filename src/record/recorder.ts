@@ -162,7 +162,12 @@ function isInsideRun(): boolean {
 
 /** An id may be anything the application calls its runs; a file name may not. */
 function fileNameOf(id: string): string {
-  return id.replaceAll(/[^\w.-]/g, '-').replace(/^\.+/, '').slice(0, 200) || newId()
+  return (
+    id
+      .replaceAll(/[^\w.-]/g, '-')
+      .replace(/^\.+/, '')
+      .slice(0, 200) || newId()
+  )
 }
 
 /** Subscribes and patches, once per process whoever asks. */

@@ -1,11 +1,14 @@
 import { never } from '../seam/intercept/index.ts'
 import { isThenable } from '../seam/shape.ts'
-import { type SeamCall, seamState } from '../seam/source.ts'
+import { type SeamCall, type Source, seamState } from '../seam/source.ts'
 import { type CallEvent, decodeValue, type Json, type Moment } from '../tape/index.ts'
 import { firstDifference } from './difference.ts'
 import * as problem from './problems.ts'
-import { type ReplayRun, responderOf } from './run.ts'
+import type { ReplayRun } from './run.ts'
 import type { CallState, StepState } from './step.ts'
+
+/** The run as code inside the call with this number sees it. */
+type View = (n: number) => Source
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
@@ -14,7 +17,13 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] }
  * `replay: 'run'`.
  * @throws HarvestError when the tape has no answer for these arguments
  */
-export function serveCall(run: ReplayRun, call: SeamCall, fn: () => unknown, inside: number | undefined): unknown {
+export function serveCall(
+  run: ReplayRun,
+  call: SeamCall,
+  fn: () => unknown,
+  inside: number | undefined,
+  viewFrom: View,
+): unknown {
   if (run.over) return never()
   const args = run.encode(call.args[0])
   const step = findCall(run, call, args)
@@ -29,7 +38,7 @@ export function serveCall(run: ReplayRun, call: SeamCall, fn: () => unknown, ins
     ...(inside === undefined ? {} : { in: inside }),
   }
   run.events.push(heard)
-  return call.replay === 'run' ? runForReal(run, step, heard, fn) : serveRecorded(run, step, heard)
+  return call.replay === 'run' ? runForReal(run, step, heard, fn, viewFrom) : serveRecorded(run, step, heard)
 }
 
 function findCall(run: ReplayRun, call: SeamCall, args: Json): CallState {
@@ -77,9 +86,15 @@ function serveRecorded(run: ReplayRun, step: CallState, heard: Mutable<CallEvent
 }
 
 /** Runs the function; its answer reaches the agent where the recorded one did. */
-function runForReal(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>, fn: () => unknown): unknown {
+function runForReal(
+  run: ReplayRun,
+  step: CallState,
+  heard: Mutable<CallEvent>,
+  fn: () => unknown,
+  viewFrom: View,
+): unknown {
   run.ranForReal.push(step.event.name)
-  const result = seamState().runs.run(responderOf(run, heard.n), fn)
+  const result = seamState().runs.run(viewFrom(heard.n), fn)
   if (!isThenable(result)) {
     run.take(step)
     run.gate.done(step.items)

@@ -40,7 +40,8 @@ export class Calls {
     const like = this.#all(call).filter((step) => sameProse(step.event.args, args))
     const open = like.filter((step) => !step.taken)
     const [first] = open
-    if (!first || open.some((step) => canonicalJson(step.event.args) !== canonicalJson(first.event.args))) return undefined
+    if (!first || open.some((step) => canonicalJson(step.event.args) !== canonicalJson(first.event.args)))
+      return undefined
     const nearness = (step: CallState): number => likeness(JSON.stringify(step.event.args), JSON.stringify(args))
     const isTaken = like.some((step) => step.taken && nearness(step) > nearness(first))
     return isTaken ? undefined : first
@@ -51,7 +52,9 @@ export class Calls {
     const open = this.#all(call).filter((step) => !step.taken)
     const text = JSON.stringify(args)
     const score = (step: CallState): number => closeness(JSON.stringify(step.event.args), text)
-    return open.slice(0, 500).reduce<CallState | undefined>((best, step) => (best && score(best) >= score(step) ? best : step), undefined)
+    return open
+      .slice(0, 500)
+      .reduce<CallState | undefined>((best, step) => (best && score(best) >= score(step) ? best : step), undefined)
   }
 
   /** What happened inside the call `n`. */

@@ -79,14 +79,22 @@ const settings = new Set(
 
 function differingParams(recorded: ModelRequest, live: ModelRequest): readonly string[] {
   const names = new Set([...Object.keys(recorded.params), ...Object.keys(live.params)])
-  return [...names].filter((name) => canonicalJson(recorded.params[name] ?? null) !== canonicalJson(live.params[name] ?? null))
+  return [...names].filter(
+    (name) => canonicalJson(recorded.params[name] ?? null) !== canonicalJson(live.params[name] ?? null),
+  )
 }
 
 /** How much nearer the best candidate must be than the next. */
 const clearMargin = 0.15
 
 /** Of several candidates the nearest, if it is nearest by a clear margin or all hold the same answer's question. */
-function pick(candidates: readonly ExchangeState[], question: Question, live: ModelRequest, rung: ServeRung, search: ConversationSearch): Answer {
+function pick(
+  candidates: readonly ExchangeState[],
+  question: Question,
+  live: ModelRequest,
+  rung: ServeRung,
+  search: ConversationSearch,
+): Answer {
   const scored = candidates
     .map((step) => ({ step, score: step.model ? nearness(step.model, live) : 0 }))
     .sort((a, b) => b.score - a.score || a.step.event.n - b.step.event.n)
@@ -111,7 +119,8 @@ function pick(candidates: readonly ExchangeState[], question: Question, live: Mo
 }
 
 function nearness(recorded: ModelRequest, live: ModelRequest): number {
-  const same = (part: 'tools' | 'params'): boolean => canonicalJson(recorded[part] as Json) === canonicalJson(live[part] as Json)
+  const same = (part: 'tools' | 'params'): boolean =>
+    canonicalJson(recorded[part] as Json) === canonicalJson(live[part] as Json)
   return (
     likeness(JSON.stringify(recorded.instructions), JSON.stringify(live.instructions)) +
     likeness(JSON.stringify(recorded.messages), JSON.stringify(live.messages)) +
@@ -132,14 +141,26 @@ function toolGone(step: ExchangeState, recorded: ModelRequest, live: ModelReques
 function toolNames(tool: Json | undefined): readonly string[] {
   if (typeof tool !== 'object' || tool === null) return []
   if (Array.isArray(tool)) return (tool as readonly Json[]).flatMap(toolNames)
-  const { name, function: fn, toolSpec, functionDeclarations, function_declarations: declared } = tool as { readonly [key: string]: Json }
+  const {
+    name,
+    function: fn,
+    toolSpec,
+    functionDeclarations,
+    function_declarations: declared,
+  } = tool as { readonly [key: string]: Json }
   return typeof name === 'string' ? [name] : [fn, toolSpec, functionDeclarations, declared].flatMap(toolNames)
 }
 
-function drift(step: ExchangeState, recorded: ModelRequest, question: Question, live: ModelRequest): readonly FoundDrift[] {
+function drift(
+  step: ExchangeState,
+  recorded: ModelRequest,
+  question: Question,
+  live: ModelRequest,
+): readonly FoundDrift[] {
   const place = (url: string, { model }: ModelRequest): string => originOf(url) + pathWithout(url, model)
   const [before, now] = [place(step.event.url, recorded), place(question.url, live)]
-  const endpoint: readonly FoundDrift[] = before === now ? [] : [{ class: 'endpoint', path: 'url', recorded: before.trim(), live: now.trim() }]
+  const endpoint: readonly FoundDrift[] =
+    before === now ? [] : [{ class: 'endpoint', path: 'url', recorded: before.trim(), live: now.trim() }]
   const parts = modelDrift(recorded, live)
   return [...endpoint, ...(parts.length > 0 ? parts : movedInstructions(step, question))]
 }

@@ -10,7 +10,12 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] }
  * Answers a request of the agent from the tape, when its moment comes.
  * @throws HarvestError when the tape has no answer
  */
-export function serveExchange(run: ReplayRun, live: LiveRequest, sink: ExchangeSink, inside: number | undefined): ExchangeControl {
+export function serveExchange(
+  run: ReplayRun,
+  live: LiveRequest,
+  sink: ExchangeSink,
+  inside: number | undefined,
+): ExchangeControl {
   // A run that is over gets no more answers: it stays where it is.
   if (run.over) return { abort: () => undefined }
   const question = run.question(live)
@@ -36,7 +41,13 @@ export function serveExchange(run: ReplayRun, live: LiveRequest, sink: ExchangeS
 }
 
 /** This replay's own record of the exchange, in the shape of a tape. */
-function hear(run: ReplayRun, step: ExchangeState, live: LiveRequest, body: string, inside: number | undefined): Mutable<ExchangeEvent> {
+function hear(
+  run: ReplayRun,
+  step: ExchangeState,
+  live: LiveRequest,
+  body: string,
+  inside: number | undefined,
+): Mutable<ExchangeEvent> {
   const { response: _response, error: _error, aborted: _aborted, in: _in, ...issued } = step.event
   const heard: Mutable<ExchangeEvent> = {
     ...issued,
@@ -63,7 +74,11 @@ function wire(run: ReplayRun, step: ExchangeState, sink: ExchangeSink, heard: Mu
     const chunks = response.chunks.map(([, , bytes]) => decodeBytes(bytes))
     piece((moment) => {
       heard.response = { moment, status: response.status, headers: response.headers, chunks: response.chunks }
-      sink.head(response.status, response.statusText ?? '', fitted(response.headers, chunks, response.end !== undefined))
+      sink.head(
+        response.status,
+        response.statusText ?? '',
+        fitted(response.headers, chunks, response.end !== undefined),
+      )
     })
     for (const chunk of chunks) {
       piece(() => {

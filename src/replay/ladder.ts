@@ -23,7 +23,12 @@ export interface FoundDrift {
 }
 
 export type Answer =
-  | { readonly kind: 'found'; readonly step: ExchangeState; readonly rung: ServeRung; readonly drift: readonly FoundDrift[] }
+  | {
+      readonly kind: 'found'
+      readonly step: ExchangeState
+      readonly rung: ServeRung
+      readonly drift: readonly FoundDrift[]
+    }
   /** Several recorded answers are equally close. */
   | { readonly kind: 'ambiguous'; readonly candidates: readonly ExchangeState[] }
   /** The recorded answer calls a tool the request does not offer any more. */
@@ -52,7 +57,12 @@ export class Ladder {
   readonly #isDue: (step: ExchangeState) => boolean
   readonly #hosts: Hosts
 
-  constructor(steps: readonly ExchangeState[], serve: ServeRung, input: Json | undefined, isDue: (step: ExchangeState) => boolean) {
+  constructor(
+    steps: readonly ExchangeState[],
+    serve: ServeRung,
+    input: Json | undefined,
+    isDue: (step: ExchangeState) => boolean,
+  ) {
     this.#steps = steps
     this.#serve = serve
     this.#input = input
@@ -113,7 +123,8 @@ export class Ladder {
     const origin = originOf(first.event.url)
     if (origin === originOf(question.url)) return [first]
     const other = steps.find(
-      (step) => !step.taken && originOf(step.event.url) !== origin && this.#hosts.mayAnswer(step.event.url, question.url),
+      (step) =>
+        !step.taken && originOf(step.event.url) !== origin && this.#hosts.mayAnswer(step.event.url, question.url),
     )
     return other ? [first, other] : [first]
   }
@@ -122,7 +133,8 @@ export class Ladder {
     const [step] = steps
     if (!step || steps.length > 1) return { kind: 'ambiguous', candidates: steps }
     const drift: FoundDrift[] = []
-    if (rung === 'canonical') drift.push({ class: 'encoding', path: '', recorded: 'same value', live: 'written differently' })
+    if (rung === 'canonical')
+      drift.push({ class: 'encoding', path: '', recorded: 'same value', live: 'written differently' })
     const [recorded, live] = [originOf(step.event.url), originOf(question.url)]
     if (recorded !== live) drift.push({ class: 'endpoint', path: 'url', recorded, live })
     return { kind: 'found', step, rung, drift }
@@ -131,11 +143,16 @@ export class Ladder {
   /** The recorded exchange most like a request, open ones first. */
   nearest(question: Question): ExchangeState | undefined {
     const samePath = this.#byPath.get(steadyPath(question)) ?? []
-    const pool = samePath.some((step) => !step.taken) ? samePath.filter((step) => !step.taken) : samePath.length > 0 ? samePath : this.#steps
+    const pool = samePath.some((step) => !step.taken)
+      ? samePath.filter((step) => !step.taken)
+      : samePath.length > 0
+        ? samePath
+        : this.#steps
     let best: ExchangeState | undefined
     let bestScore = -1
     for (const step of pool.slice(0, 500)) {
-      const score = closeness(step.bodyText, question.bodyText) + closeness(addressText(step.event), addressText(question))
+      const score =
+        closeness(step.bodyText, question.bodyText) + closeness(addressText(step.event), addressText(question))
       if (score > bestScore) {
         best = step
         bestScore = score

@@ -19,7 +19,9 @@ export class Order {
   #next = 0
 
   constructor(steps: readonly AnyState[]) {
-    this.#steps = steps.filter((step) => endOf(step) !== undefined && !isAborted(step)).sort((a, b) => endN(a) - endN(b))
+    this.#steps = steps
+      .filter((step) => endOf(step) !== undefined && !isAborted(step))
+      .sort((a, b) => endN(a) - endN(b))
     this.#all = steps
   }
 

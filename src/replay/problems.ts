@@ -1,10 +1,10 @@
 import { HarvestError } from '../errors/index.ts'
 import { neutral, neutralLine } from '../errors/neutral.ts'
 import { userSite } from '../seam/caller.ts'
-import type { Step, Tape } from '../tape/index.ts'
+import type { Tape } from '../tape/index.ts'
 import { bodyDifference, type Difference } from './difference.ts'
 import type { Answer, Question } from './ladder.ts'
-import { describeEvent, describeStep, type ExchangeState, isStep, type StepState, shortUrl } from './step.ts'
+import { describeStep, type ExchangeState, isStep, type StepState, shortUrl } from './step.ts'
 import type { Drift } from './types.ts'
 
 /** Tool calls left out need no answer: a baseline without them is enough. */
@@ -81,7 +81,10 @@ function unknownCall(place: Place, asked: string, nearest: ExchangeState | undef
 function ambiguous(place: Place, asked: string, candidates: readonly ExchangeState[]): HarvestError {
   return new HarvestError('HARVEST_AMBIGUOUS', {
     what: `The agent's call of ${asked} fits several recorded conversations about equally well`,
-    where: { ...whereMade(place), ...Object.fromEntries(candidates.map((step, i) => [`candidate ${i + 1}`, describeStep(step)])) },
+    where: {
+      ...whereMade(place),
+      ...Object.fromEntries(candidates.map((step, i) => [`candidate ${i + 1}`, describeStep(step)])),
+    },
     why: 'The request was changed, and nothing in it says which of them it continues. A guess could serve the wrong answer.',
     fix: [anew],
   })
@@ -103,7 +106,11 @@ export function wrongCall(place: Place, name: string, args: string, nearest: Ste
     what: nearest
       ? `The agent called ${name} with arguments it did not use when this run was recorded`
       : `The agent called ${name} more often than when this run was recorded`,
-    where: { ...whereMade(place), call: `${name} ${excerpt(args)}`, nearest: nearest ? describeStep(nearest) : 'none left' },
+    where: {
+      ...whereMade(place),
+      call: `${name} ${excerpt(args)}`,
+      nearest: nearest ? describeStep(nearest) : 'none left',
+    },
     ...(difference ? { detail: showDifference(difference) } : {}),
     why: 'The tape holds no answer for this call.',
     fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`, anew],
@@ -127,7 +134,10 @@ export function unusedSteps(tape: Tape, unused: readonly StepState[]): HarvestEr
     where: { tape: tape.header.id },
     detail: shown.join('\n'),
     why: 'The agent now takes fewer steps than it did when this run was recorded.',
-    fix: [`to see the recorded steps: npx harvest show ${tape.header.id}`, unused.every(({ event }) => event.kind === 'tool' || event.kind === 'retrieval') ? accept : anew],
+    fix: [
+      `to see the recorded steps: npx harvest show ${tape.header.id}`,
+      unused.every(({ event }) => event.kind === 'tool' || event.kind === 'retrieval') ? accept : anew,
+    ],
   })
 }
 
@@ -149,7 +159,10 @@ export function escapedWhileLoading(kind: string, target: string): HarvestError 
     what: `The agent reached the world while its modules were loading: ${kind} ${neutral(target)}`,
     ...(site ? { where: { at: site } } : {}),
     why: 'What happens before the run is on no tape; this was refused.',
-    fix: ['connect inside the agent function, at its first call', `or let it through: allow: ['${kind} ${neutral(target)}']`],
+    fix: [
+      'connect inside the agent function, at its first call',
+      `or let it through: allow: ['${kind} ${neutral(target)}']`,
+    ],
   })
 }
 
@@ -198,7 +211,10 @@ export function undeliverable(place: Place, error: unknown): HarvestError {
     'HARVEST_DELIVERY',
     {
       what: 'A recorded answer could not be handed to the agent',
-      where: { ...where(place), error: neutral(error instanceof Error ? `${error.name}: ${error.message}` : String(error)) },
+      where: {
+        ...where(place),
+        error: neutral(error instanceof Error ? `${error.name}: ${error.message}` : String(error)),
+      },
       why: 'The client the agent uses now refuses what it was given when this run was recorded.',
       fix: ['see which client and version the tape was made with: npx harvest show'],
     },
@@ -232,4 +248,3 @@ function showDifference({ path, recorded, live }: Difference): string {
 function excerpt(text: string): string {
   return neutral(text.length > 200 ? `${text.slice(0, 200)}…` : text)
 }
-

@@ -54,7 +54,10 @@ export function replayProgram(tape: Tape, options: ReplayOptions, done: (report:
   })
 }
 
-function differences(recorded: Outcome | undefined, live: { readonly code: number; readonly stdout: string; readonly stderr: string }): readonly string[] {
+function differences(
+  recorded: Outcome | undefined,
+  live: { readonly code: number; readonly stdout: string; readonly stderr: string },
+): readonly string[] {
   if (recorded?.status !== 'exited') return ['the tape does not say how the program ended']
   return [
     ...(recorded.code === live.code ? [] : [`exit code: recorded ${recorded.code}, now ${live.code}`]),

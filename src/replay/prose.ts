@@ -7,14 +7,22 @@ import { atoms } from './rewording.ts'
  */
 export function sameProse(recorded: Json, live: Json): boolean {
   if (typeof recorded === 'string' && typeof live === 'string') {
-    return recorded === live || (isProse(recorded) && isProse(live) && atoms(recorded).join('\n') === atoms(live).join('\n'))
+    return (
+      recorded === live || (isProse(recorded) && isProse(live) && atoms(recorded).join('\n') === atoms(live).join('\n'))
+    )
   }
   if (Array.isArray(recorded) && Array.isArray(live)) {
-    return recorded.length === live.length && recorded.every((item: Json, i) => sameProse(item, (live as readonly Json[])[i] ?? null))
+    return (
+      recorded.length === live.length &&
+      recorded.every((item: Json, i) => sameProse(item, (live as readonly Json[])[i] ?? null))
+    )
   }
   if (isMap(recorded) && isMap(live)) {
     const keys = Object.keys(recorded)
-    return keys.length === Object.keys(live).length && keys.every((key) => Object.hasOwn(live, key) && sameProse(recorded[key] ?? null, live[key] ?? null))
+    return (
+      keys.length === Object.keys(live).length &&
+      keys.every((key) => Object.hasOwn(live, key) && sameProse(recorded[key] ?? null, live[key] ?? null))
+    )
   }
   return recorded === live
 }

@@ -116,10 +116,15 @@ const known = new Set(['signal', 'drift', 'escapes', 'allow', 'serve', 'strict',
 function checkOptions(options: ReplayOptions): void {
   const unknown = Object.keys(options).filter((name) => !known.has(name))
   if (unknown.length > 0) throw badOption(unknown.join(', '), [...known].slice(0, 6))
-  if (options.serve !== undefined && !serveRungs.includes(options.serve)) throw badOption(`serve: '${options.serve}'`, serveRungs)
+  if (options.serve !== undefined && !serveRungs.includes(options.serve))
+    throw badOption(`serve: '${options.serve}'`, serveRungs)
   const { escapes } = options
-  if (escapes !== undefined && escapes !== 'error' && escapes !== 'report') throw badOption(`escapes: '${String(escapes)}'`, ['error', 'report'])
-  const unknownClass = typeof options.drift === 'object' ? Object.keys(options.drift).find((name) => !(driftClasses as readonly string[]).includes(name)) : undefined
+  if (escapes !== undefined && escapes !== 'error' && escapes !== 'report')
+    throw badOption(`escapes: '${String(escapes)}'`, ['error', 'report'])
+  const unknownClass =
+    typeof options.drift === 'object'
+      ? Object.keys(options.drift).find((name) => !(driftClasses as readonly string[]).includes(name))
+      : undefined
   if (unknownClass !== undefined) throw badOption(`drift: { ${unknownClass} }`, driftClasses)
   const policies = typeof options.drift === 'object' ? Object.values(options.drift) : [options.drift ?? 'report']
   const bad = policies.find((policy) => policy !== 'ignore' && policy !== 'report' && policy !== 'fail')

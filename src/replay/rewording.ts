@@ -30,7 +30,11 @@ function isPrompt(message: Json): boolean {
 }
 
 function kindsOf(message: Json): string {
-  return JSON.stringify(message).match(/"(?:type|toolResult|functionResponse)":?"?[a-z_]*/g)?.join(' ') ?? ''
+  return (
+    JSON.stringify(message)
+      .match(/"(?:type|toolResult|functionResponse)":?"?[a-z_]*/g)
+      ?.join(' ') ?? ''
+  )
 }
 
 function sameData(recorded: string, live: string, values: readonly string[]): boolean {
@@ -84,7 +88,9 @@ function leaves(value: Json): readonly string[] {
 function texts(message: Json): readonly string[] {
   if (typeof message === 'string') return [message]
   if (typeof message !== 'object' || message === null) return [JSON.stringify(message)]
-  return Object.entries(message as Record<string, Json>).flatMap(([key, value]) => (key === 'role' || key === 'type' ? [String(value)] : texts(value)))
+  return Object.entries(message as Record<string, Json>).flatMap(([key, value]) =>
+    key === 'role' || key === 'type' ? [String(value)] : texts(value),
+  )
 }
 
 /** How often a value stands in a text, not counting where it is a piece of a longer word. */

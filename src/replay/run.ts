@@ -16,7 +16,14 @@ import { Ladder } from './ladder.ts'
 import { Order } from './order.ts'
 import * as problem from './problems.ts'
 import { bodyTextOf, type CallState, type ExchangeState, type StepState, stepStates } from './step.ts'
-import { type Drift, type DriftClass, type DriftPolicy, driftClasses, type Escape, type ReplayOptions } from './types.ts'
+import {
+  type Drift,
+  type DriftClass,
+  type DriftPolicy,
+  driftClasses,
+  type Escape,
+  type ReplayOptions,
+} from './types.ts'
 
 export interface RunSettings extends ReplayOptions {
   readonly hangMs?: number
@@ -146,15 +153,25 @@ export class ReplayRun {
     return this.#n++
   }
 
-  drifted(step: StepState, madeAt: Error | undefined, found: { readonly class: DriftClass; readonly path: string; readonly recorded: string; readonly live: string }): void {
+  drifted(
+    step: StepState,
+    madeAt: Error | undefined,
+    found: { readonly class: DriftClass; readonly path: string; readonly recorded: string; readonly live: string },
+  ): void {
     if (this.#policy[found.class] === 'ignore') return
     const { site } = this.place(madeAt)
     const drift: Drift = { ...found, step: step.event.n, stepNumber: step.number, ...(site ? { site } : {}) }
     this.drift.push(drift)
-    if (this.#policy[found.class] === 'fail' || this.#settings.strict) this.problem(problem.driftRefused(this.tape, drift))
+    if (this.#policy[found.class] === 'fail' || this.#settings.strict)
+      this.problem(problem.driftRefused(this.tape, drift))
   }
 
-  question(live: LiveRequest): { readonly via: LiveRequest['via']; readonly method: string; readonly url: string; readonly bodyText: string } {
+  question(live: LiveRequest): {
+    readonly via: LiveRequest['via']
+    readonly method: string
+    readonly url: string
+    readonly bodyText: string
+  } {
     const { body } = steadyBoundary(live.headers, live.body)
     const redacted = body.length === 0 ? body : Buffer.concat(this.redactor.chunks([body]))
     return { via: live.via, method: live.method, url: this.redactor.url(live.url), bodyText: bodyTextOf(redacted) }
@@ -227,10 +244,17 @@ export function responderOf(run: ReplayRun, inside: number | undefined): Respond
       run.draws.readAfterEnd()
       return real()
     },
-    call: (call: SeamCall, fn: () => unknown) => serveCall(run, { ...call, args: [argumentsOf(call.args)] }, fn, inside),
+    call: (call: SeamCall, fn: () => unknown) =>
+      serveCall(run, { ...call, args: [argumentsOf(call.args)] }, fn, inside, (n) => responderOf(run, n)),
     mark(name, data) {
       const n = run.nextN()
-      run.events.push({ kind: 'mark', n, at: run.gate.now, name, ...(data === undefined ? {} : { data: run.encode(data) }) })
+      run.events.push({
+        kind: 'mark',
+        n,
+        at: run.gate.now,
+        name,
+        ...(data === undefined ? {} : { data: run.encode(data) }),
+      })
     },
     message({ from, to, body }) {
       run.events.push({ kind: 'message', n: run.nextN(), at: run.gate.now, from, to, body: run.encode(body) })
@@ -238,7 +262,8 @@ export function responderOf(run: ReplayRun, inside: number | undefined): Respond
     exchange: (live: LiveRequest, sink: ExchangeSink): ExchangeControl => serveExchange(run, live, sink, inside),
     spawn: (command) => run.spawn(command),
     listen: (url, say) => run.listen(url, say),
-    escape: (kind, target, madeAt) => (run.over ? problem.runOver(run.place(madeAt), kind, target) : run.escape(kind, target, madeAt)),
+    escape: (kind, target, madeAt) =>
+      run.over ? problem.runOver(run.place(madeAt), kind, target) : run.escape(kind, target, madeAt),
     schedule(timer: VirtualTimer) {
       // A timer of a run that is over never fires.
       if (!run.over) run.gate.schedule(timer)
@@ -265,10 +290,18 @@ function gateItems(step: ExchangeState | CallState): readonly GateItem[] {
   return items
 }
 
-function pushItems(tape: Tape, say: (url: string, text: string) => void): readonly { readonly item: GateItem; readonly url: string }[] {
+function pushItems(
+  tape: Tape,
+  say: (url: string, text: string) => void,
+): readonly { readonly item: GateItem; readonly url: string }[] {
   return tape.events.flatMap((event) =>
     event.kind === 'push'
-      ? [{ url: event.url, item: { n: event.n, at: event.at, state: 'waiting' as const, deliver: () => say(event.url, event.text) } }]
+      ? [
+          {
+            url: event.url,
+            item: { n: event.n, at: event.at, state: 'waiting' as const, deliver: () => say(event.url, event.text) },
+          },
+        ]
       : [],
   )
 }

@@ -1,6 +1,13 @@
 import { isUtf8 } from 'node:buffer'
 import { type ModelRequest, readModelRequest } from '../providers/index.ts'
-import { type CallEvent, type ExchangeEvent, requestBytes, type Step, type Tape, type TapeEvent } from '../tape/index.ts'
+import {
+  type CallEvent,
+  type ExchangeEvent,
+  requestBytes,
+  type Step,
+  type Tape,
+  type TapeEvent,
+} from '../tape/index.ts'
 import type { GateItem } from './gate.ts'
 
 /** A recorded step and how far its replay has come. */

@@ -2,9 +2,26 @@ import type { HarvestError } from '../errors/index.ts'
 import type { Step, Tape, TapeEvent } from '../tape/types.ts'
 
 /** A difference that did not stop the replay, by what differed. */
-export type DriftClass = 'encoding' | 'endpoint' | 'model' | 'instructions' | 'tools' | 'params' | 'messages' | 'arguments' | 'headers'
+export type DriftClass =
+  | 'encoding'
+  | 'endpoint'
+  | 'model'
+  | 'instructions'
+  | 'tools'
+  | 'params'
+  | 'messages'
+  | 'arguments'
+  | 'headers'
 export const driftClasses: readonly DriftClass[] = [
-  'encoding', 'endpoint', 'model', 'instructions', 'tools', 'params', 'messages', 'arguments', 'headers',
+  'encoding',
+  'endpoint',
+  'model',
+  'instructions',
+  'tools',
+  'params',
+  'messages',
+  'arguments',
+  'headers',
 ]
 export type DriftPolicy = 'ignore' | 'report' | 'fail'
 

@@ -26,40 +26,64 @@ export function tools<T extends object>(given: T, options?: WrapOptions): T {
 }
 
 /** Wraps one framework tool in place. Returns whether it knew the kind. */
-function wrapKnown(entry: Loose | null | undefined, key: string | undefined, options: WrapOptions | undefined): boolean {
+function wrapKnown(
+  entry: Loose | null | undefined,
+  key: string | undefined,
+  options: WrapOptions | undefined,
+): boolean {
   if (typeof entry !== 'object' || entry === null) return false
   const replay = options?.replay ?? 'serve'
   const name = String(entry['name'] ?? entry['id'] ?? key ?? '')
   // MCP client: callTool({ name, arguments }, …)
   if (typeof entry['callTool'] === 'function') {
-    return shadow(entry, 'callTool', (real) => (request: Loose, ...rest: unknown[]) =>
-      wrapped({ kind: 'tool', name: String(request['name']), args: [request['arguments'] ?? {}], replay }, () =>
-        real(request, ...rest),
-      ),
+    return shadow(
+      entry,
+      'callTool',
+      (real) =>
+        (request: Loose, ...rest: unknown[]) =>
+          wrapped({ kind: 'tool', name: String(request['name']), args: [request['arguments'] ?? {}], replay }, () =>
+            real(request, ...rest),
+          ),
     )
   }
   // LangChain StructuredTool: _call(input, runManager, config)
   if (typeof entry['_call'] === 'function') {
-    return shadow(entry, '_call', (real) => (input: unknown, ...rest: unknown[]) =>
-      wrapped({ kind: 'tool', name, args: [input], replay }, () => real(input, ...rest)),
+    return shadow(
+      entry,
+      '_call',
+      (real) =>
+        (input: unknown, ...rest: unknown[]) =>
+          wrapped({ kind: 'tool', name, args: [input], replay }, () => real(input, ...rest)),
     )
   }
   // OpenAI Agents FunctionTool: invoke(runContext, input as JSON text, details)
   if (entry['type'] === 'function' && typeof entry['invoke'] === 'function') {
-    return shadow(entry, 'invoke', (real) => (context: unknown, input: string, ...rest: unknown[]) =>
-      wrapped({ kind: 'tool', name, args: [parsed(input)], replay }, () => real(context, input, ...rest)),
+    return shadow(
+      entry,
+      'invoke',
+      (real) =>
+        (context: unknown, input: string, ...rest: unknown[]) =>
+          wrapped({ kind: 'tool', name, args: [parsed(input)], replay }, () => real(context, input, ...rest)),
     )
   }
   // AI SDK and Mastra: execute(input, options). A tool without execute is answered by the client: nothing to record.
   if (typeof entry['execute'] === 'function') {
-    return shadow(entry, 'execute', (real) => (input: unknown, ...rest: unknown[]) =>
-      wrapped({ kind: 'tool', name: key ?? name, args: [input], replay }, () => real(input, ...rest)),
+    return shadow(
+      entry,
+      'execute',
+      (real) =>
+        (input: unknown, ...rest: unknown[]) =>
+          wrapped({ kind: 'tool', name: key ?? name, args: [input], replay }, () => real(input, ...rest)),
     )
   }
   return 'inputSchema' in entry && key !== undefined
 }
 
-function shadow(entry: Loose, method: string, make: (real: (...args: unknown[]) => unknown) => (...args: never[]) => unknown): true {
+function shadow(
+  entry: Loose,
+  method: string,
+  make: (real: (...args: unknown[]) => unknown) => (...args: never[]) => unknown,
+): true {
   const real = entry[method] as (...args: unknown[]) => unknown
   if (isWrapped(real)) return true
   const replacement = make(real.bind(entry))

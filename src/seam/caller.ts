@@ -57,7 +57,10 @@ export function captureStack(): Origin {
   const depth = (origin?.depth ?? 0) + 1
   // A poller sets each timer from the one before: its chain is cut back to where it began.
   const cause = depth > 8 ? origin?.first : origin
-  const stack: Origin = Object.assign(new Error('site', { cause }), { depth: cause ? depth % 9 : 1, first: origin?.first ?? origin })
+  const stack: Origin = Object.assign(new Error('site', { cause }), {
+    depth: cause ? depth % 9 : 1,
+    first: origin?.first ?? origin,
+  })
   Error.stackTraceLimit = limit
   return stack
 }

@@ -10,7 +10,11 @@ function copy(stream: NodeJS.WriteStream): () => string {
   const { write } = stream
   stream.write = function (this: NodeJS.WriteStream, ...args: unknown[]) {
     const [chunk, encoding] = args
-    pieces.push(typeof chunk === 'string' ? Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8') : Buffer.from(chunk as Uint8Array))
+    pieces.push(
+      typeof chunk === 'string'
+        ? Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
+        : Buffer.from(chunk as Uint8Array),
+    )
     return Reflect.apply(write, this, args) as boolean
   } as Write
   return () => Buffer.concat(pieces).toString('utf8')

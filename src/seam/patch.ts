@@ -47,17 +47,6 @@ export function syncBuiltins(): void {
   syncBuiltinESMExports()
 }
 
-/** Undoes every patch whose name starts with `prefix`. For tests; a production process keeps its patches. */
-export function undoPatches(prefix: string): void {
-  const { patches } = seamState()
-  for (const [name, undo] of [...patches].reverse()) {
-    if (!name.startsWith(prefix)) continue
-    undo()
-    patches.delete(name)
-  }
-  syncBuiltinESMExports()
-}
-
 // biome-ignore lint/complexity/noBannedTypes: any function
 function copyShape(from: Function, to: Function): void {
   Object.defineProperty(to, 'name', { value: from.name, configurable: true })

@@ -61,7 +61,8 @@ function patchNodeCrypto(): void {
   })
   patchProperty('random.node.fill', nodeCrypto, 'randomFillSync', (real) => {
     function randomFillSync<T extends NodeJS.ArrayBufferView>(buffer: T, offset = 0, size?: number): T {
-      if (!currentRun() || !ArrayBuffer.isView(buffer)) return size === undefined ? real(buffer, offset) : real(buffer, offset, size)
+      if (!currentRun() || !ArrayBuffer.isView(buffer))
+        return size === undefined ? real(buffer, offset) : real(buffer, offset, size)
       const unit = 'BYTES_PER_ELEMENT' in buffer ? Number(buffer.BYTES_PER_ELEMENT) : 1
       const from = buffer.byteOffset + offset * unit
       const length = size === undefined ? buffer.byteLength - offset * unit : size * unit
@@ -121,4 +122,3 @@ function uuid(world: VirtualWorld): ReturnType<webcrypto.Crypto['randomUUID']> {
   const hex = bytes.toString('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
-

@@ -44,7 +44,9 @@ export function steadyBoundary(
   if (!boundary) return { headers, body }
   const steady = '----harvest-boundary'
   return {
-    headers: headers.map(([name, value]) => [name, name === 'content-type' ? value.replace(boundary, steady) : value] as const),
+    headers: headers.map(
+      ([name, value]) => [name, name === 'content-type' ? value.replace(boundary, steady) : value] as const,
+    ),
     body: Buffer.from(body.toString('latin1').replaceAll(boundary, steady), 'latin1'),
   }
 }

@@ -71,7 +71,10 @@ export function isWrapped(fn: unknown): boolean {
 }
 
 function wrap<F extends AnyFunction>(kind: 'tool' | 'retrieval', given: WrapArguments<F>): F {
-  const [name, fn, options] = typeof given[0] === 'string' ? (given as [string, F, WrapOptions?]) : [given[0].name, ...(given as [F, WrapOptions?])]
+  const [name, fn, options] =
+    typeof given[0] === 'string'
+      ? (given as [string, F, WrapOptions?])
+      : [given[0].name, ...(given as [F, WrapOptions?])]
   if (typeof fn !== 'function') throw new TypeError(`${kind}: expected a function, got ${typeof fn}`)
   if (!name) throw new TypeError(`${kind}: the function has no name; write ${kind}('its_name', fn)`)
   if (isWrapped(fn)) return fn

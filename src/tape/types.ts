@@ -165,14 +165,7 @@ export interface MarkEvent extends EventBase {
   readonly data?: Json
 }
 
-export type TapeEvent =
-  | ExchangeEvent
-  | CallEvent
-  | DrawsEvent
-  | SpawnEvent
-  | PushEvent
-  | MessageEvent
-  | MarkEvent
+export type TapeEvent = ExchangeEvent | CallEvent | DrawsEvent | SpawnEvent | PushEvent | MessageEvent | MarkEvent
 
 /** An exchange or a call: the unit people count. */
 export type Step = ExchangeEvent | CallEvent
@@ -181,7 +174,13 @@ export type Outcome =
   | { readonly status: 'returned'; readonly value?: Json }
   | { readonly status: 'threw'; readonly error: Json }
   /** The program ended or was given up before the agent answered. */
-  | { readonly status: 'exited'; readonly code: number | null; readonly signal?: string; readonly stdout?: string; readonly stderr?: string }
+  | {
+      readonly status: 'exited'
+      readonly code: number | null
+      readonly signal?: string
+      readonly stdout?: string
+      readonly stderr?: string
+    }
 
 /** The last line. */
 export interface TapeClose {

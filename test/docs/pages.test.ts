@@ -28,7 +28,7 @@ describe('every code block of the documents runs, and prints what the page says'
   })
 
   async function follow(page: string, project: string): Promise<number> {
-    const env = readerEnvironment(project, provider?.url ?? "")
+    const env = readerEnvironment(project, provider?.url ?? '')
     return walk(join(repository, page), { dir: project, env, rewrite: withoutNpm })
   }
 

@@ -17,7 +17,10 @@ describe('the packed package in an empty project, by the README', () => {
   beforeAll(async () => {
     built('index.js')
     // The scripts are left out: `prepack` would build again under the tests that run beside this one.
-    const packed = spawnSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', scratch], { cwd: repository, encoding: 'utf8' })
+    const packed = spawnSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', scratch], {
+      cwd: repository,
+      encoding: 'utf8',
+    })
     expect(packed.status, packed.stderr).toBe(0)
     tarball = join(scratch, readdirSync(scratch).find((name) => name.endsWith('.tgz')) ?? '')
     provider = await startShopProvider()
@@ -57,5 +60,7 @@ describe('the packed package in an empty project, by the README', () => {
 
 /** Where npm finds its registry and cache on this machine. */
 function npmSettings(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => /^npm_config_(cache|userconfig|registry|globalconfig)$/i.test(name)))
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => /^npm_config_(cache|userconfig|registry|globalconfig)$/i.test(name)),
+  )
 }

@@ -27,7 +27,9 @@ interface Ended {
 }
 
 function run(hook: keyof typeof hooks, file: string, env: Record<string, string>, stopAt?: string): Promise<Ended> {
-  const child = spawn(process.execPath, ['--import', hooks[hook], file], { env: { PATH: '', BASE: provider.base, ...env } })
+  const child = spawn(process.execPath, ['--import', hooks[hook], file], {
+    env: { PATH: '', BASE: provider.base, ...env },
+  })
   const said = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {
@@ -38,7 +40,11 @@ function run(hook: keyof typeof hooks, file: string, env: Record<string, string>
   return new Promise((resolve) => child.on('close', (code, signal) => resolve({ code, signal, ...said })))
 }
 
-async function recordAndReplay(name: string, source: string, { stopAt, base = provider.base }: { stopAt?: string; base?: string } = {}) {
+async function recordAndReplay(
+  name: string,
+  source: string,
+  { stopAt, base = provider.base }: { stopAt?: string; base?: string } = {},
+) {
   const dir = mkdtempSync(join(tmpdir(), 'harvest-program-'))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
   const file = join(dir, name)
@@ -50,7 +56,11 @@ async function recordAndReplay(name: string, source: string, { stopAt, base = pr
   const tape = readTape(path)
   if (stopAt) return { recorded, tape }
   const reportPath = join(dir, 'report.json')
-  const replayed = await run('replay', file, { BASE: base, VITEST_HARVEST_TAPE: path, VITEST_HARVEST_REPORT: reportPath })
+  const replayed = await run('replay', file, {
+    BASE: base,
+    VITEST_HARVEST_TAPE: path,
+    VITEST_HARVEST_REPORT: reportPath,
+  })
   const report = JSON.parse(readFileSync(reportPath, 'utf8')) as ProgramReport
   return { recorded, tape, replayed, report }
 }
@@ -67,9 +77,17 @@ const programs: Readonly<Record<string, readonly [file: string, source: string, 
   'a program that sets its exit code': ['app.mjs', `${call}\nprocess.exitCode = 3`, 3],
   'a program that exits in the middle': ['app.mjs', `${call}\nprocess.exit(4)\nconsole.log('never')`, 4],
   'a program that throws': ['app.mjs', `${call}\nthrow new Error('broken')`, 1],
-  'a program with a rejection nobody handles': ['app.mjs', `${call}\nPromise.reject(new Error('lost'))\nsetTimeout(() => console.log('never'), 50)`, 1],
+  'a program with a rejection nobody handles': [
+    'app.mjs',
+    `${call}\nPromise.reject(new Error('lost'))\nsetTimeout(() => console.log('never'), 50)`,
+    1,
+  ],
   'a program that writes to stderr': ['app.mjs', `${call}\nconsole.error('careful')`, 0],
-  'a program that waits': ['app.mjs', `${call}\nawait new Promise((resolve) => setTimeout(resolve, 200))\nconsole.log('waited')`, 0],
+  'a program that waits': [
+    'app.mjs',
+    `${call}\nawait new Promise((resolve) => setTimeout(resolve, 200))\nconsole.log('waited')`,
+    0,
+  ],
 }
 
 test.for(Object.keys(programs))('%s ends as it did, having said the same', async (name) => {
@@ -84,7 +102,11 @@ test.for(Object.keys(programs))('%s ends as it did, having said the same', async
 })
 
 test('a program ended by a signal leaves a tape without a last line, with all that happened before', async () => {
-  const { recorded, tape } = await recordAndReplay('app.mjs', `${call}\nconsole.log('ready')\nsetInterval(() => undefined, 1000)`, { stopAt: 'ready' })
+  const { recorded, tape } = await recordAndReplay(
+    'app.mjs',
+    `${call}\nconsole.log('ready')\nsetInterval(() => undefined, 1000)`,
+    { stopAt: 'ready' },
+  )
   expect(recorded.signal).toBe('SIGTERM')
   expect(tape.close).toBeUndefined()
   expect(tape.events).toContainEqual(expect.objectContaining({ kind: 'exchange', method: 'GET' }))

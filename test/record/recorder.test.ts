@@ -29,7 +29,9 @@ function recording(options: RecorderOptions = {}) {
 }
 
 const callsOf = ({ events }: Tape): readonly CallEvent[] =>
-  events.filter((event): event is CallEvent => event.kind === 'tool' || event.kind === 'retrieval' || event.kind === 'value')
+  events.filter(
+    (event): event is CallEvent => event.kind === 'tool' || event.kind === 'retrieval' || event.kind === 'value',
+  )
 
 describe('whatever happens to the tape, the agent gets its answer', () => {
   const expectUntouched = async (options: RecorderOptions, prepare: (dir: string) => void = () => undefined) => {
@@ -66,8 +68,11 @@ describe('whatever happens to the tape, the agent gets its answer', () => {
       return 'answer'
     })
     expect(answer).toBe('answer')
-    expect(warnings.map(({ message }) => message.replaceAll(/\S*harvest-recorder-\w+/g, 'inbox').replaceAll(/[0-9a-z]{26}/g, '<id>')))
-      .toMatchInlineSnapshot(`
+    expect(
+      warnings.map(({ message }) =>
+        message.replaceAll(/\S*harvest-recorder-\w+/g, 'inbox').replaceAll(/[0-9a-z]{26}/g, '<id>'),
+      ),
+    ).toMatchInlineSnapshot(`
         [
           "A run could not be recorded completely; the agent goes on as if nothing had happened
 
@@ -105,7 +110,12 @@ describe('whatever happens to the tape, the agent gets its answer', () => {
 
   test('values that cannot be read are recorded as that', () => {
     const { recorder, warnings, tape } = recording()
-    const trap = Object.defineProperty({}, 'x', { enumerable: true, get: () => { throw new Error('no') } })
+    const trap = Object.defineProperty({}, 'x', {
+      enumerable: true,
+      get: () => {
+        throw new Error('no')
+      },
+    })
     const { proxy, revoke } = Proxy.revocable({}, {})
     revoke()
     const show = tool('show', (_: object) => proxy)
@@ -147,8 +157,16 @@ describe('a run gives exactly what the agent gives', () => {
     expect(run(() => undefined)).toBeUndefined()
     const same = { a: 1 }
     expect(run(() => same)).toBe(same)
-    expect(() => run(() => { throw 'a text' })).toThrow('a text')
-    await expect(run(async () => { throw undefined })).rejects.toBeUndefined()
+    expect(() =>
+      run(() => {
+        throw 'a text'
+      }),
+    ).toThrow('a text')
+    await expect(
+      run(async () => {
+        throw undefined
+      }),
+    ).rejects.toBeUndefined()
     const thenable = { then: (fulfil: (value: number) => void) => fulfil(5) }
     expect(await run(() => thenable)).toBe(5)
     class Lazy extends Promise<number> {
@@ -158,7 +176,9 @@ describe('a run gives exactly what the agent gives', () => {
     expect(run(() => lazy)).toBe(lazy)
     const stream = new ReadableStream()
     expect(run(() => stream)).toBe(stream)
-    const generator = (async function* () { yield 1 })()
+    const generator = (async function* () {
+      yield 1
+    })()
     expect(run(() => generator)).toBe(generator)
   })
 
@@ -187,7 +207,8 @@ describe('a run gives exactly what the agent gives', () => {
     later.resolve()
     expect(await background).toBe('done')
     expect(readdirSync(dir).sort()).toEqual(['next.tape.jsonl', 'outer.tape.jsonl'])
-    const marks = (id: string) => readTape(join(dir, `${id}.tape.jsonl`)).events.map((event) => event.kind === 'mark' && event.name)
+    const marks = (id: string) =>
+      readTape(join(dir, `${id}.tape.jsonl`)).events.map((event) => event.kind === 'mark' && event.name)
     expect([marks('outer'), marks('next')]).toEqual([['inside'], ['next']])
   })
 
@@ -216,17 +237,40 @@ describe('tools', () => {
       const answer = { paid: 25 }
       seen.push(tool('sync', () => answer)() === answer)
       seen.push((await tool('async', async () => answer)()) === answer)
-      try { tool('throws', () => { throw new TypeError('no') })() } catch (error) { seen.push((error as Error).name) }
-      await tool('rejects', async () => { throw 'text' })().catch((error: unknown) => seen.push(error))
+      try {
+        tool('throws', () => {
+          throw new TypeError('no')
+        })()
+      } catch (error) {
+        seen.push((error as Error).name)
+      }
+      await tool('rejects', async () => {
+        throw 'text'
+      })().catch((error: unknown) => seen.push(error))
       seen.push(await tool('thenable', () => ({ then: (fulfil: (value: number) => void) => fulfil(7) }))())
-      for await (const piece of tool('generates', async function* () { yield 1; yield 2 })()) seen.push(piece)
-      for await (const piece of tool('breaks', async function* () { yield 3; yield 4 })()) { seen.push(piece); break }
-      void tool('never read', async function* () { yield 5 })()
+      for await (const piece of tool('generates', async function* () {
+        yield 1
+        yield 2
+      })())
+        seen.push(piece)
+      for await (const piece of tool('breaks', async function* () {
+        yield 3
+        yield 4
+      })()) {
+        seen.push(piece)
+        break
+      }
+      void tool('never read', async function* () {
+        yield 5
+      })()
       const stream = tool('streams', () => ReadableStream.from(['a', 'b']))()
       seen.push(stream instanceof ReadableStream)
       for await (const piece of stream) seen.push(piece)
       void tool('never settles', () => new Promise(() => undefined))()
-      seen.push(retriever('search', (query: string) => [query])('tea'), value('limit', () => 5))
+      seen.push(
+        retriever('search', (query: string) => [query])('tea'),
+        value('limit', () => 5),
+      )
       message('a', 'b', 'hello')
     })
     expect(seen).toEqual([true, true, 'TypeError', 'text', 7, 1, 2, 3, true, 'a', 'b', ['tea'], 5])
@@ -257,7 +301,9 @@ describe('tools', () => {
   test('what an async generator asks of the world happened inside it', async () => {
     const { recorder, tape } = recording()
     await recorder.run({ agent: 'x' }, async () => {
-      const pages = tool('pages', async function* () { yield (await fetch(`${provider.base}/tool/page`)).status })
+      const pages = tool('pages', async function* () {
+        yield (await fetch(`${provider.base}/tool/page`)).status
+      })
       for await (const _ of pages());
     })
     const [call] = callsOf(tape())

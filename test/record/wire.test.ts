@@ -30,7 +30,8 @@ function answer(request: http.IncomingMessage, response: http.ServerResponse): v
     const path = (request.url ?? '').split('?')[0]
     if (path === '/204' || path === '/304') return void response.writeHead(Number(path.slice(1))).end()
     if (path === '/from') return void response.writeHead(307, { location: '/to' }).end('moved')
-    if (path === '/head') return void response.writeHead(200, { 'content-length': 5 }).end(request.method === 'HEAD' ? '' : 'hello')
+    if (path === '/head')
+      return void response.writeHead(200, { 'content-length': 5 }).end(request.method === 'HEAD' ? '' : 'hello')
     if (path === '/split') {
       const bytes = Buffer.from('data: füß 🦊\n\n')
       for (const byte of bytes) response.write(Buffer.from([byte]))
@@ -41,7 +42,9 @@ function answer(request: http.IncomingMessage, response: http.ServerResponse): v
       return void response.end()
     }
     if (path === '/gzip') {
-      return void response.writeHead(200, { 'content-encoding': 'gzip', 'set-cookie': 'session=hidden' }).end(gzipSync(`key ${secret}`))
+      return void response
+        .writeHead(200, { 'content-encoding': 'gzip', 'set-cookie': 'session=hidden' })
+        .end(gzipSync(`key ${secret}`))
     }
     response.setHeader('content-type', 'application/octet-stream')
     response.end(Buffer.concat(body))
@@ -62,7 +65,10 @@ afterAll(async () => {
   await Promise.all([server, h2, raw].map((one) => new Promise((done) => one.close(done))))
 })
 
-async function record<T>(agent: () => T | Promise<T>, options: RecorderOptions = {}): Promise<{ tape: Tape; text: string; answer: T }> {
+async function record<T>(
+  agent: () => T | Promise<T>,
+  options: RecorderOptions = {},
+): Promise<{ tape: Tape; text: string; answer: T }> {
   const dir = mkdtempSync(join(tmpdir(), 'harvest-wire-'))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
   const recorder = createRecorder({ dir, ...options })
@@ -98,7 +104,11 @@ describe('request bodies of every kind are recorded whole, and replayed byte-equ
   }
   test.for(Object.keys(kinds))('%s', async (kind) => {
     const post = async () => {
-      const response = await fetch(`${base}/echo`, { method: 'POST', body: kinds[kind]!(), duplex: 'half' } as RequestInit)
+      const response = await fetch(`${base}/echo`, {
+        method: 'POST',
+        body: kinds[kind]!(),
+        duplex: 'half',
+      } as RequestInit)
       return Buffer.from(await response.arrayBuffer()).toString('base64')
     }
     const tape = await expectSameThrice(post)
@@ -127,7 +137,9 @@ describe('answers of every kind', () => {
       seen.push(head.headers.get('content-length'), await head.text())
       const { headers, body } = await undiciRequest(`${base}/head`, { method: 'HEAD' })
       seen.push(headers['content-length'], await body.text())
-      const viaHttp = await new Promise<http.IncomingMessage>((resolve) => http.request(`${base}/head`, { method: 'HEAD' }, resolve).end())
+      const viaHttp = await new Promise<http.IncomingMessage>((resolve) =>
+        http.request(`${base}/head`, { method: 'HEAD' }, resolve).end(),
+      )
       viaHttp.resume()
       return [...seen, viaHttp.headers['content-length']]
     })
@@ -138,7 +150,10 @@ describe('answers of every kind', () => {
       const response = await fetch(`${base}/from`, { method: 'POST', body: 'kept' })
       return [response.redirected, new URL(response.url).pathname, await response.text()]
     })
-    expect(exchanges(tape).map(({ url, response }) => [new URL(url).pathname, response?.status])).toEqual([['/from', 307], ['/to', 200]])
+    expect(exchanges(tape).map(({ url, response }) => [new URL(url).pathname, response?.status])).toEqual([
+      ['/from', 307],
+      ['/to', 200],
+    ])
   })
 
   test('characters split over pieces', async () => {
@@ -165,16 +180,32 @@ describe('answers of every kind', () => {
 
 describe('secrets', () => {
   test('no key reaches the disk: not from headers, cookies, the address, nor from under gzip', async () => {
-    const hidden = ['cookie-value-77', 'sk-proj-Zq3vT8mN1cX5rLw9KdYb2HfJ7sPgEa4u', 'url-key-4711-abcdef', 'session=hidden', secret]
+    const hidden = [
+      'cookie-value-77',
+      'sk-proj-Zq3vT8mN1cX5rLw9KdYb2HfJ7sPgEa4u',
+      'url-key-4711-abcdef',
+      'session=hidden',
+      secret,
+    ]
     const { text, tape } = await record(async () => {
       const headers = { cookie: `id=${hidden[0]}`, authorization: `Bearer ${hidden[1]}`, 'x-api-key': hidden[1]! }
       await (await fetch(`${base}/gzip?api_key=${hidden[2]}`, { headers })).text()
-      await new Promise((resolve) => http.get(`${base}/gzip`, { headers, auth: 'greta:hunter2' }, (response) => response.resume().on('end', resolve)))
+      await new Promise((resolve) =>
+        http.get(`${base}/gzip`, { headers, auth: 'greta:hunter2' }, (response) =>
+          response.resume().on('end', resolve),
+        ),
+      )
     })
     for (const value of [...hidden, 'hunter2']) expect(text).not.toContain(value)
     expect(exchanges(tape)).toHaveLength(2)
     const bytes = responseBytes(exchanges(tape)[0]!)
-    expect(Buffer.from(await new Response(new Blob([new Uint8Array(bytes)]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer()).toString()).not.toContain(secret)
+    expect(
+      Buffer.from(
+        await new Response(
+          new Blob([new Uint8Array(bytes)]).stream().pipeThrough(new DecompressionStream('gzip')),
+        ).arrayBuffer(),
+      ).toString(),
+    ).not.toContain(secret)
   })
 })
 
@@ -192,7 +223,9 @@ describe('what the seam cannot record is listed', () => {
   })
 
   test('a worker thread', async () => {
-    expect(await unrecorded(() => new Promise((resolve) => new Worker('0', { eval: true }).on('exit', resolve)))).toEqual(['worker thread'])
+    expect(
+      await unrecorded(() => new Promise((resolve) => new Worker('0', { eval: true }).on('exit', resolve))),
+    ).toEqual(['worker thread'])
   })
 
   test('a child that speaks no JSON-RPC, as one that makes requests of its own', async () => {
@@ -212,7 +245,10 @@ describe('what the seam cannot record is listed', () => {
       async () => (await undiciRequest(`${base}/echo`)).body.text(),
       () => axios.get(`${base}/echo`),
       () => got(`${base}/echo`),
-      () => new Promise((resolve) => http.get(`${base}/echo`, { agent: new http.Agent() }, (response) => response.resume().on('end', resolve))),
+      () =>
+        new Promise((resolve) =>
+          http.get(`${base}/echo`, { agent: new http.Agent() }, (response) => response.resume().on('end', resolve)),
+        ),
       async () => {
         const session = http2.connect(h2base)
         const stream = session.request({ ':path': '/echo' })

@@ -19,7 +19,11 @@ class Asker {
     this.#ladder = new Ladder(this.steps, serve, tape.header.input, (step) => order.violation(step) === undefined)
   }
 
-  ask({ method = 'POST', url = chatUrl, body = '' }: Asked): Answer & { readonly served?: number; readonly classes?: readonly string[] } {
+  ask({
+    method = 'POST',
+    url = chatUrl,
+    body = '',
+  }: Asked): Answer & { readonly served?: number; readonly classes?: readonly string[] } {
     const question: Question = { via: 'undici', method, url, bodyText: body }
     const answer = this.#ladder.find(question)
     if (answer.kind !== 'found') return answer
@@ -61,7 +65,13 @@ describe('the serve ladder climbs', () => {
   })
 
   test('changed instructions are served with drift that names the place', () => {
-    const body = (system: string) => chat('', { messages: [{ role: 'system', content: system }, { role: 'user', content: 'hi' }] })
+    const body = (system: string) =>
+      chat('', {
+        messages: [
+          { role: 'system', content: system },
+          { role: 'user', content: 'hi' },
+        ],
+      })
     const answer = ask([{ body: body('You sell tea.') }], { body: body('You sell coffee.') })
     expect(answer).toMatchObject({
       classes: ['instructions'],
@@ -82,7 +92,9 @@ describe('the serve ladder climbs', () => {
     const tape = tapeOf([{ body: chat('hi') }])
     const written = { body: chat('hi').replaceAll(':', ': ') }
     expect(new Asker(tape, 'exact').ask(written).kind).toBe('none')
-    expect(new Asker(tapeOf([{ body: chat('hi') }]), 'canonical').ask({ body: chat('hi', { temperature: 1 }) }).kind).toBe('none')
+    expect(
+      new Asker(tapeOf([{ body: chat('hi') }]), 'canonical').ask({ body: chat('hi', { temperature: 1 }) }).kind,
+    ).toBe('none')
   })
 
   test('the same question asked several times gets its answers in recorded order, then none', () => {
@@ -95,13 +107,31 @@ describe('the serve ladder climbs', () => {
 
 describe('the serve ladder refuses', () => {
   test.for<[string, Asked, Asked]>([
-    ['a number that differs in its twentieth digit', { body: '{"id":12345678901234567890}' }, { body: '{"id":12345678901234567891}' }],
+    [
+      'a number that differs in its twentieth digit',
+      { body: '{"id":12345678901234567890}' },
+      { body: '{"id":12345678901234567891}' },
+    ],
     [
       'a long number inside a message',
-      { body: chat('', { messages: [{ role: 'user', content: [{ id: 0 }] }] }).replace('"id":0', '"id":12345678901234567890') },
-      { body: chat('', { messages: [{ role: 'user', content: [{ id: 0 }] }] }).replace('"id":0', '"id":12345678901234567891') },
+      {
+        body: chat('', { messages: [{ role: 'user', content: [{ id: 0 }] }] }).replace(
+          '"id":0',
+          '"id":12345678901234567890',
+        ),
+      },
+      {
+        body: chat('', { messages: [{ role: 'user', content: [{ id: 0 }] }] }).replace(
+          '"id":0',
+          '"id":12345678901234567891',
+        ),
+      },
     ],
-    ['a fraction with more digits than a number holds', { body: '{"x":0.1234567890123456789}' }, { body: '{"x":0.1234567890123456788}' }],
+    [
+      'a fraction with more digits than a number holds',
+      { body: '{"x":0.1234567890123456789}' },
+      { body: '{"x":0.1234567890123456788}' },
+    ],
     ['a number no number can hold', { body: '{"x":1e400}' }, { body: '{"x":null}' }],
     ['a key that stands twice', { body: '{"to":"a","to":"b"}' }, { body: '{"to":"b"}' }],
     ['a letter written as two', { body: '{"name":"Ren\u00e9"}' }, { body: '{"name":"Rene\u0301"}' }],
@@ -111,7 +141,11 @@ describe('the serve ladder refuses', () => {
     ['another path', { url: 'https://a.test/v1/x', body: '{}' }, { url: 'https://a.test/v1/y', body: '{}' }],
     ['a stream for a whole answer', { body: chat('hi') }, { body: chat('hi', { stream: true }) }],
     ['a whole answer for a stream', { body: chat('hi', { stream: true }) }, { body: chat('hi') }],
-    ['the same words in another role', { body: chat('hi') }, { body: chat('', { messages: [{ role: 'assistant', content: 'hi' }] }) }],
+    [
+      'the same words in another role',
+      { body: chat('hi') },
+      { body: chat('', { messages: [{ role: 'assistant', content: 'hi' }] }) },
+    ],
     ['another conversation kept by the provider', responses('yes', 'resp_1'), responses('yes', 'resp_2')],
     ['a call without messages', responses('', 'resp_1', []), responses('', 'resp_1', [], { temperature: 1 })],
     ['another number of answers', { body: chat('hi') }, { body: chat('hi', { n: 3 }) }],
@@ -141,17 +175,27 @@ describe('the serve ladder refuses', () => {
   })
 
   test('a rewording without a recorded input: nobody can tell data from wording', () => {
-    expect(ask([{ body: chat('Refund Greta Holm please') }], { body: chat('Please refund Greta Holm') }).kind).toBe('none')
+    expect(ask([{ body: chat('Refund Greta Holm please') }], { body: chat('Please refund Greta Holm') }).kind).toBe(
+      'none',
+    )
   })
 
   test('an answer that calls a tool the agent no longer offers', () => {
     const tool = (name: string) => ({ type: 'function', function: { name } })
     const call = { id: 'c', type: 'function', function: { name: 'refund', arguments: '{}' } }
-    const answer = JSON.stringify({ choices: [{ message: { role: 'assistant', tool_calls: [call] }, finish_reason: 'tool_calls' }] })
+    const answer = JSON.stringify({
+      choices: [{ message: { role: 'assistant', tool_calls: [call] }, finish_reason: 'tool_calls' }],
+    })
     const recorded = [{ body: chat('hi', { tools: [tool('refund'), tool('look_up')] }), answer }]
-    expect(ask(recorded, { body: chat('hi', { tools: [tool('look_up')] }) })).toMatchObject({ kind: 'toolGone', tool: 'refund' })
+    expect(ask(recorded, { body: chat('hi', { tools: [tool('look_up')] }) })).toMatchObject({
+      kind: 'toolGone',
+      tool: 'refund',
+    })
     expect(ask(recorded, { body: chat('hi') })).toMatchObject({ kind: 'toolGone', tool: 'refund' })
-    expect(ask(recorded, { body: chat('hi', { tools: [tool('refund')] }) })).toMatchObject({ kind: 'found', classes: ['tools'] })
+    expect(ask(recorded, { body: chat('hi', { tools: [tool('refund')] }) })).toMatchObject({
+      kind: 'found',
+      classes: ['tools'],
+    })
   })
 })
 
@@ -160,7 +204,11 @@ describe('hosts', () => {
 
   test('a host on the tape answers for itself alone, also when another one has an answer left', () => {
     const asker = new Asker(tapeOf([get('a.test'), get('b.test')]))
-    expect([asker.ask(get('b.test')).served, asker.ask(get('b.test')).kind, asker.ask(get('a.test')).served]).toEqual([1, 'none', 0])
+    expect([asker.ask(get('b.test')).served, asker.ask(get('b.test')).kind, asker.ask(get('a.test')).served]).toEqual([
+      1,
+      'none',
+      0,
+    ])
   })
 
   test('a host that is not on the tape stands for the one it is, with endpoint drift', () => {
@@ -175,7 +223,10 @@ describe('hosts', () => {
   })
 
   test('two models asked the same at two addresses are never crossed', () => {
-    const at = (host: string, change: object = {}): Asked => ({ url: `https://${host}/v1/chat/completions`, body: chat('hi', { model: host, ...change }) })
+    const at = (host: string, change: object = {}): Asked => ({
+      url: `https://${host}/v1/chat/completions`,
+      body: chat('hi', { model: host, ...change }),
+    })
     const asker = new Asker(tapeOf([at('a.test'), at('b.test')]))
     expect(asker.ask(at('b.test', { temperature: 1 })).served).toBe(1)
     expect(asker.ask(at('b.test', { temperature: 1 })).kind).toBe('none')
@@ -184,7 +235,12 @@ describe('hosts', () => {
 
 describe('several conversations', () => {
   const sub = (system: string): Asked => ({
-    body: chat('', { messages: [{ role: 'system', content: system }, { role: 'user', content: 'Order A-17' }] }),
+    body: chat('', {
+      messages: [
+        { role: 'system', content: system },
+        { role: 'user', content: 'Order A-17' },
+      ],
+    }),
   })
 
   test('two agents with the same task and changed instructions get their own answers', () => {
@@ -194,7 +250,9 @@ describe('several conversations', () => {
   })
 
   test('instructions that fit both about equally are ambiguous', () => {
-    expect(ask([sub('Answer as agent alpha.'), sub('Answer as agent beta.')], sub('Answer as agent gamma.')).kind).toBe('ambiguous')
+    expect(ask([sub('Answer as agent alpha.'), sub('Answer as agent beta.')], sub('Answer as agent gamma.')).kind).toBe(
+      'ambiguous',
+    )
   })
 
   test('one of them asked twice is not answered with what is left of the other', () => {
@@ -213,14 +271,32 @@ describe('several conversations', () => {
   })
 
   test('prompts rewritten one after the other are told apart by their place and their words', () => {
-    const recorded = [{ body: chat('As a poet, praise Greta Holm') }, { body: chat('Check whether the contract of Greta Holm is valid') }]
+    const recorded = [
+      { body: chat('As a poet, praise Greta Holm') },
+      { body: chat('Check whether the contract of Greta Holm is valid') },
+    ]
     const asker = new Asker(tapeOf(recorded, { input: { name: 'Greta Holm' } }))
     expect(asker.ask({ body: chat('As a great poet, praise Greta Holm') }).served).toBe(0)
     expect(asker.ask({ body: chat('Check if the contract of Greta Holm is valid') }).served).toBe(1)
   })
 })
 
-const word = fc.constantFrom('order', 'refund', 'tea', 'please', 'check', 'A-17', '25', '250', 'Berlin', 'not', 'money', 'dollars', 'euros', 'Holm')
+const word = fc.constantFrom(
+  'order',
+  'refund',
+  'tea',
+  'please',
+  'check',
+  'A-17',
+  '25',
+  '250',
+  'Berlin',
+  'not',
+  'money',
+  'dollars',
+  'euros',
+  'Holm',
+)
 const text = fc.array(word, { minLength: 1, maxLength: 8 }).map((words) => words.join(' '))
 const message = fc.oneof(
   fc.record({ role: fc.constantFrom('user', 'assistant', 'system'), content: text }),
@@ -232,15 +308,22 @@ const body = (messages: readonly Message[]): string => JSON.stringify({ model: '
 
 /** Small changes of the kinds that make another question out of one. */
 const mutations: Readonly<Record<string, (messages: readonly Message[], at: number) => readonly Message[]>> = {
-  'one digit': (all, at) => edit(all, at, (content) => content.replace(/\d/, (digit) => String((Number(digit) + 1) % 10))),
-  'a word of the same length': (all, at) => edit(all, at, (content) => content.replace('money', 'maney').replace('check', 'cheap')),
+  'one digit': (all, at) =>
+    edit(all, at, (content) => content.replace(/\d/, (digit) => String((Number(digit) + 1) % 10))),
+  'a word of the same length': (all, at) =>
+    edit(all, at, (content) => content.replace('money', 'maney').replace('check', 'cheap')),
   'a longer last word': (all, at) => edit(all, at, (content) => `${content}3`),
   'another order': (all, at) => all.map((_, i) => all[(i + at + 1) % all.length]!),
-  'swapped ids': (all) => all.map((one) => (one.tool_call_id ? { ...one, tool_call_id: one.tool_call_id === 'call_1' ? 'call_2' : 'call_1' } : one)),
+  'swapped ids': (all) =>
+    all.map((one) =>
+      one.tool_call_id ? { ...one, tool_call_id: one.tool_call_id === 'call_1' ? 'call_2' : 'call_1' } : one,
+    ),
   'a message dropped': (all, at) => all.filter((_, i) => i !== at % all.length),
   'a message twice': (all, at) => all.flatMap((one, i) => (i === at % all.length ? [one, one] : [one])),
-  'another role': (all, at) => all.map((one, i) => (i === at % all.length ? { ...one, role: one.role === 'user' ? 'assistant' : 'user' } : one)),
-  'another tool result': (all) => all.map((one) => (one.role === 'tool' ? { ...one, content: `${one.content} failed` } : one)),
+  'another role': (all, at) =>
+    all.map((one, i) => (i === at % all.length ? { ...one, role: one.role === 'user' ? 'assistant' : 'user' } : one)),
+  'another tool result': (all) =>
+    all.map((one) => (one.role === 'tool' ? { ...one, content: `${one.content} failed` } : one)),
   'another currency': (all, at) => edit(all, at, (content) => content.replace('dollars', 'euros')),
   'less context': (all, at) => edit(all, at, (content) => content.slice(0, Math.ceil(content.length / 2))),
 }
@@ -257,11 +340,21 @@ function heard(messages: readonly Message[]): string {
 describe('never wrong', () => {
   test('for every tape, each unchanged request is served its own answer, in any order', () => {
     fc.assert(
-      fc.property(fc.uniqueArray(conversation, { selector: body, minLength: 1, maxLength: 6 }), fc.nat(), (all, turn) => {
-        const asker = new Asker(tapeOf(all.map((messages) => ({ body: body(messages) })), { input: { order: 'A-17', name: 'Holm' } }))
-        const order = all.map((_, i) => (i + turn) % all.length)
-        for (const i of order) expect(asker.ask({ body: body(all[i]!) })).toMatchObject({ served: i, rung: 'exact', drift: [] })
-      }),
+      fc.property(
+        fc.uniqueArray(conversation, { selector: body, minLength: 1, maxLength: 6 }),
+        fc.nat(),
+        (all, turn) => {
+          const asker = new Asker(
+            tapeOf(
+              all.map((messages) => ({ body: body(messages) })),
+              { input: { order: 'A-17', name: 'Holm' } },
+            ),
+          )
+          const order = all.map((_, i) => (i + turn) % all.length)
+          for (const i of order)
+            expect(asker.ask({ body: body(all[i]!) })).toMatchObject({ served: i, rung: 'exact', drift: [] })
+        },
+      ),
       { numRuns: 300 },
     )
   })
@@ -272,8 +365,15 @@ describe('never wrong', () => {
     fc.assert(
       fc.property(conversation, conversation, kinds, fc.nat(10), (messages, other, kind, at) => {
         const live = mutations[kind]!(messages, at)
-        fc.pre(live.length > 0 && body(live) !== body(messages) && body(live) !== body(other) && body(messages) !== body(other))
-        const asker = new Asker(tapeOf([{ body: body(messages) }, { body: body(other) }], { input: { order: 'A-17', name: 'Holm' } }))
+        fc.pre(
+          live.length > 0 &&
+            body(live) !== body(messages) &&
+            body(live) !== body(other) &&
+            body(messages) !== body(other),
+        )
+        const asker = new Asker(
+          tapeOf([{ body: body(messages) }, { body: body(other) }], { input: { order: 'A-17', name: 'Holm' } }),
+        )
         const answer = asker.ask({ body: body(live) })
         if (answer.kind !== 'found') {
           refused[kind] = (refused[kind] ?? 0) + 1
@@ -340,10 +440,20 @@ function dataOf(messages: readonly Message[]): readonly unknown[] {
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value
-  return ['a map of', ...Object.entries(value).map(([key, member]) => [key, sorted(member)]).sort()]
+  return [
+    'a map of',
+    ...Object.entries(value)
+      .map(([key, member]) => [key, sorted(member)])
+      .sort(),
+  ]
 }
 
-function responses(user: string, previous: string, input: readonly unknown[] = [{ role: 'user', content: user }], more: object = {}): Asked {
+function responses(
+  user: string,
+  previous: string,
+  input: readonly unknown[] = [{ role: 'user', content: user }],
+  more: object = {},
+): Asked {
   const url = 'https://api.openai.com/v1/responses'
   return { url, body: JSON.stringify({ model: 'm-1', input, previous_response_id: previous, ...more }) }
 }

@@ -37,7 +37,8 @@ answerParent(async (runs: number): Promise<Leftovers> => {
   const tape = recording.tape()
   const problems = new Set<string>()
   const replay = async (count: number): Promise<void> => {
-    for (let i = 0; i < count; i++) for (const { message } of (await replayTape(tape, agent)).problems) problems.add(message)
+    for (let i = 0; i < count; i++)
+      for (const { message } of (await replayTape(tape, agent)).problems) problems.add(message)
   }
   await replay(runs / 4)
   const before = await counts()

@@ -16,7 +16,8 @@ async function problemOf(tape: Tape, agent: () => unknown, options: ReplayOption
   return (problems[0]?.message ?? '').replaceAll(/messages\.test\.ts:\d+:\d+/g, 'messages.test.ts:<line>')
 }
 
-const refundTape = (): Tape => tapeOf([{ body: chat('Look up order A-17'), answer: '{"paid":25}' }, { body: chat('Refund 25 to Greta Holm') }])
+const refundTape = (): Tape =>
+  tapeOf([{ body: chat('Look up order A-17'), answer: '{"paid":25}' }, { body: chat('Refund 25 to Greta Holm') }])
 
 describe('a problem says what, where, against which recorded call, and what to do', () => {
   test('another question', async () => {
@@ -101,7 +102,13 @@ describe('a problem says what, where, against which recorded call, and what to d
   })
 
   test('a call that fits two recorded ones', async () => {
-    const sub = (system: string) => chat('', { messages: [{ role: 'system', content: system }, { role: 'user', content: 'go' }] })
+    const sub = (system: string) =>
+      chat('', {
+        messages: [
+          { role: 'system', content: system },
+          { role: 'user', content: 'go' },
+        ],
+      })
     const tape = tapeOf([{ body: sub('Answer as agent alpha.') }, { body: sub('Answer as agent beta.') }])
     expect(await problemOf(tape, () => post(sub('Answer as agent gamma.')))).toMatchInlineSnapshot(`
       "The agent's call of POST api.openai.com/v1/chat/completions fits several recorded conversations about equally well
@@ -123,7 +130,9 @@ describe('a problem says what, where, against which recorded call, and what to d
     const tools = [{ type: 'function', function: { name: 'refund' } }]
     const call = { id: 'c', type: 'function', function: { name: 'refund', arguments: '{}' } }
     const answer = JSON.stringify({ choices: [{ message: { role: 'assistant', tool_calls: [call] } }] })
-    expect(await problemOf(tapeOf([{ body: chat('go', { tools }), answer }]), () => post(chat('go')))).toMatchInlineSnapshot(`
+    expect(
+      await problemOf(tapeOf([{ body: chat('go', { tools }), answer }]), () => post(chat('go'))),
+    ).toMatchInlineSnapshot(`
       "The recorded answer to POST api.openai.com/v1/chat/completions calls the tool refund, which the agent no longer offers
 
         tape     refund
@@ -184,7 +193,10 @@ describe('a problem says what, where, against which recorded call, and what to d
       → if the new behaviour is right: record the run anew and promote the new tape
       (HARVEST_DIVERGENCE)"
     `)
-    const often = await problemOf(recording.tape(), () => [refund({ id: 'A-17', amount: 25 }), refund({ id: 'A-17', amount: 25 })])
+    const often = await problemOf(recording.tape(), () => [
+      refund({ id: 'A-17', amount: 25 }),
+      refund({ id: 'A-17', amount: 25 }),
+    ])
     expect(often).toMatchInlineSnapshot(`
       "The agent called refund more often than when this run was recorded
 
@@ -375,7 +387,9 @@ describe('a problem says what, where, against which recorded call, and what to d
       → remove it, or correct the spelling
       (HARVEST_REPLAY_OPTION)]
     `)
-    await expect(replayTape(tapeOf([]), () => 1, { serve: 'exakt' } as never)).rejects.toThrowErrorMatchingInlineSnapshot(`
+    await expect(
+      replayTape(tapeOf([]), () => 1, { serve: 'exakt' } as never),
+    ).rejects.toThrowErrorMatchingInlineSnapshot(`
       [HarvestError: A replay does not know serve: 'exakt'
 
         known  exact, canonical, conversation, reworded
@@ -383,7 +397,9 @@ describe('a problem says what, where, against which recorded call, and what to d
       → remove it, or correct the spelling
       (HARVEST_REPLAY_OPTION)]
     `)
-    await expect(replayTape(tapeOf([]), () => 1, { drift: { modl: 'fail' } } as never)).rejects.toThrowErrorMatchingInlineSnapshot(`
+    await expect(
+      replayTape(tapeOf([]), () => 1, { drift: { modl: 'fail' } } as never),
+    ).rejects.toThrowErrorMatchingInlineSnapshot(`
       [HarvestError: A replay does not know drift: { modl }
 
         known  encoding, endpoint, model, instructions, tools, params, messages, arguments, headers

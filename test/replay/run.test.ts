@@ -16,7 +16,10 @@ const soon = { hangMs: 150 } as ReplayOptions
 
 describe('the clock', () => {
   test('back-off of minutes takes no time', async () => {
-    const tape = tapeOf([{ method: 'GET', url: status, answer: 'busy' }, { method: 'GET', url: status, answer: 'ok' }])
+    const tape = tapeOf([
+      { method: 'GET', url: status, answer: 'busy' },
+      { method: 'GET', url: status, answer: 'ok' },
+    ])
     const started = process.hrtime.bigint()
     const result = await replayTape(tape, async () => {
       const before = Date.now()
@@ -152,14 +155,23 @@ describe('timers', () => {
     const seen = await run(async () => {
       const error = await sleep(1000, undefined, { signal: AbortSignal.timeout(10) }).catch((reason: unknown) => reason)
       const early = await sleep(1000, undefined, { signal: AbortSignal.abort('no') }).catch((reason: unknown) => reason)
-      return [error, early].map((reason) => [(reason as Error).name, ((reason as Error).cause as Error).name ?? (reason as Error).cause])
+      return [error, early].map((reason) => [
+        (reason as Error).name,
+        ((reason as Error).cause as Error).name ?? (reason as Error).cause,
+      ])
     })
-    expect(seen).toEqual([['AbortError', 'TimeoutError'], ['AbortError', 'no']])
+    expect(seen).toEqual([
+      ['AbortError', 'TimeoutError'],
+      ['AbortError', 'no'],
+    ])
   })
 
   test('promisify gives what it gives in Node', async () => {
     const { promisify } = await import('node:util')
-    expect(await run(() => Promise.all([promisify(setTimeout)(5, 'slept'), promisify(setImmediate)('next')]))).toEqual(['slept', 'next'])
+    expect(await run(() => Promise.all([promisify(setTimeout)(5, 'slept'), promisify(setImmediate)('next')]))).toEqual([
+      'slept',
+      'next',
+    ])
   })
 
   test('a model that is faster than its time limit stays so, and one that is slower too', async () => {
@@ -178,7 +190,11 @@ describe('order', () => {
   const reserveThenCharge = (): Tape => tapeOf([{ body: 'reserve' }, { body: 'charge' }])
 
   test('dependent steps that changed places are a problem', async () => {
-    const result = await replayTape(reserveThenCharge(), async () => [await post('charge'), await post('reserve')], soon)
+    const result = await replayTape(
+      reserveThenCharge(),
+      async () => [await post('charge'), await post('reserve')],
+      soon,
+    )
     expect(codes(result)).toEqual(['HARVEST_ORDER'])
   })
 
@@ -198,10 +214,17 @@ describe('order', () => {
 
   const turn = (calls: number): string => {
     const one = (i: number) => ({ id: `c${i}`, type: 'function', function: { name: 'look', arguments: '{}' } })
-    return JSON.stringify({ choices: [{ message: { role: 'assistant', tool_calls: Array.from({ length: calls }, (_, i) => one(i)) } }] })
+    return JSON.stringify({
+      choices: [{ message: { role: 'assistant', tool_calls: Array.from({ length: calls }, (_, i) => one(i)) } }],
+    })
   }
   const conversation = (calls: number): Tape =>
-    tapeOf([{ body: chat('go'), answer: turn(calls) }, { body: 'left', url: status }, { body: 'right', url: status }, { body: chat('end') }])
+    tapeOf([
+      { body: chat('go'), answer: turn(calls) },
+      { body: 'left', url: status },
+      { body: 'right', url: status },
+      { body: chat('end') },
+    ])
 
   test('tools one turn of the model asked for may change places, tools it asked for alone may not', async () => {
     const agent = async () => {
@@ -215,18 +238,26 @@ describe('order', () => {
   })
 
   test('a tool moved before or behind a model call is a problem', async () => {
-    const before = await replayTape(conversation(2), async () => {
-      await post('left', status)
-      await post(chat('go'))
-      await post('right', status)
-      await post(chat('end'))
-    }, soon)
-    const behind = await replayTape(conversation(2), async () => {
-      await post(chat('go'))
-      await post('left', status)
-      await post(chat('end'))
-      await post('right', status)
-    }, soon)
+    const before = await replayTape(
+      conversation(2),
+      async () => {
+        await post('left', status)
+        await post(chat('go'))
+        await post('right', status)
+        await post(chat('end'))
+      },
+      soon,
+    )
+    const behind = await replayTape(
+      conversation(2),
+      async () => {
+        await post(chat('go'))
+        await post('left', status)
+        await post(chat('end'))
+        await post('right', status)
+      },
+      soon,
+    )
     expect([codes(before), codes(behind)]).toEqual([['HARVEST_ORDER'], ['HARVEST_ORDER']])
   })
 })
@@ -239,9 +270,13 @@ describe('an agent that does not end', () => {
   })
 
   test('an agent that only lets time pass is stopped', async () => {
-    const result = await replayTape(tapeOf([]), async () => {
-      for (;;) await sleep(10)
-    }, soon)
+    const result = await replayTape(
+      tapeOf([]),
+      async () => {
+        for (;;) await sleep(10)
+      },
+      soon,
+    )
     expect(codes(result)).toEqual(['HARVEST_AGENT_HANGS'])
   })
 
@@ -254,22 +289,32 @@ describe('an agent that does not end', () => {
   })
 
   test('a run that was given up does nothing any more, and the next one is not disturbed', async () => {
-    const tape = tapeOf([{ method: 'GET', url: status, answer: 'one' }, { method: 'GET', url: status, answer: 'two' }])
+    const tape = tapeOf([
+      { method: 'GET', url: status, answer: 'one' },
+      { method: 'GET', url: status, answer: 'two' },
+    ])
     const seen: string[] = []
     const stop = new AbortController()
     const began = Promise.withResolvers<void>()
-    const zombie = replayTape(tape, async () => {
-      seen.push(await ask())
-      began.resolve()
-      await new Promise((resolve) => (waiting = resolve))
-      setTimeout(() => seen.push('timer'), 1)
-      setImmediate(() => seen.push('immediate'))
-      void sleep(1).then(() => seen.push('sleep'))
-      void ask().then((answer) => seen.push(answer), (error: unknown) => seen.push(String(error)))
-      void lookUp('x').then((answer) => seen.push(String(answer)))
-      const late = tool('late', () => 'ran')
-      void Promise.resolve(late()).then((answer) => seen.push(answer))
-    }, { signal: stop.signal })
+    const zombie = replayTape(
+      tape,
+      async () => {
+        seen.push(await ask())
+        began.resolve()
+        await new Promise((resolve) => (waiting = resolve))
+        setTimeout(() => seen.push('timer'), 1)
+        setImmediate(() => seen.push('immediate'))
+        void sleep(1).then(() => seen.push('sleep'))
+        void ask().then(
+          (answer) => seen.push(answer),
+          (error: unknown) => seen.push(String(error)),
+        )
+        void lookUp('x').then((answer) => seen.push(String(answer)))
+        const late = tool('late', () => 'ran')
+        void Promise.resolve(late()).then((answer) => seen.push(answer))
+      },
+      { signal: stop.signal },
+    )
     let waiting: (value: unknown) => void = () => undefined
     await began.promise
     stop.abort(new Error('time is up'))
@@ -284,7 +329,9 @@ describe('an agent that does not end', () => {
   })
 
   test('a signal that was aborted before is heard', async () => {
-    const result = await replayTape(tapeOf([]), () => new Promise(() => undefined), { signal: AbortSignal.abort(new Error('no')) })
+    const result = await replayTape(tapeOf([]), () => new Promise(() => undefined), {
+      signal: AbortSignal.abort(new Error('no')),
+    })
     expect(codes(result)).toEqual(['HARVEST_RUN_ABORTED'])
   })
 })
@@ -385,7 +432,10 @@ test('a model that changed fails by default, and may be allowed', async () => {
 })
 
 test('an error counts as the recorded one by name, message and code, anything else thrown by its value', async () => {
-  const thrown = (error: unknown): Tape => ({ ...tapeOf([]), close: { kind: 'close', n: 1, at: 1, events: 0, outcome: { status: 'threw', error: error as never } } })
+  const thrown = (error: unknown): Tape => ({
+    ...tapeOf([]),
+    close: { kind: 'close', n: 1, at: 1, events: 0, outcome: { status: 'threw', error: error as never } },
+  })
   const equal = async (recorded: unknown, live: unknown): Promise<boolean> => {
     const { receipt } = await replayTape(thrown(recorded), () => {
       throw live

@@ -1,4 +1,12 @@
-import { currentFlags, formatVersion, type CallEvent, type ExchangeEvent, type Json, type Tape, type TapeEvent } from '../../src/tape/index.ts'
+import {
+  currentFlags,
+  formatVersion,
+  type CallEvent,
+  type ExchangeEvent,
+  type Json,
+  type Tape,
+  type TapeEvent,
+} from '../../src/tape/index.ts'
 
 export interface Asked {
   readonly method?: string
@@ -18,7 +26,15 @@ export class Recording {
   #n = 0
   #at = 0
 
-  exchange({ method = 'POST', url = chatUrl, body, answer = '{"ok":true}', at, in: inside, error }: Asked): ExchangeEvent {
+  exchange({
+    method = 'POST',
+    url = chatUrl,
+    body,
+    answer = '{"ok":true}',
+    at,
+    in: inside,
+    error,
+  }: Asked): ExchangeEvent {
     this.#at = at ?? this.#at + 1
     const [n, issuedAt] = [this.#n++, this.#at]
     const moment = (): readonly [number, number] => [this.#n++, (this.#at += 0.5)]
@@ -50,7 +66,16 @@ export class Recording {
   call(name: string, args: Json, result: Json, extra: Partial<CallEvent> = {}): CallEvent {
     this.#at += 1
     const [n, at] = [this.#n++, this.#at]
-    const event: CallEvent = { kind: 'tool', n, at, name, args, settled: [this.#n++, (this.#at += 0.5)], result, ...extra }
+    const event: CallEvent = {
+      kind: 'tool',
+      n,
+      at,
+      name,
+      args,
+      settled: [this.#n++, (this.#at += 0.5)],
+      result,
+      ...extra,
+    }
     this.events.push(event)
     return event
   }
@@ -73,7 +98,15 @@ export class Recording {
     this.#n = n
   }
 
-  tape({ input, value, id = 'refund' }: { readonly input?: Json; readonly value?: Json; readonly id?: string } = {}): Tape {
+  tape({
+    input,
+    value,
+    id = 'refund',
+  }: {
+    readonly input?: Json
+    readonly value?: Json
+    readonly id?: string
+  } = {}): Tape {
     return {
       source: `${id}.tape.jsonl`,
       header: {
@@ -87,7 +120,13 @@ export class Recording {
         pins: { node: '24.21.0' },
       },
       events: this.events,
-      close: { kind: 'close', n: this.#n, at: this.#at + 1, outcome: { status: 'returned', value: value ?? null }, events: this.events.length },
+      close: {
+        kind: 'close',
+        n: this.#n,
+        at: this.#at + 1,
+        outcome: { status: 'returned', value: value ?? null },
+        events: this.events.length,
+      },
       digest: '',
     }
   }

@@ -45,7 +45,8 @@ async function record(agent: () => unknown): Promise<Tape> {
 
 const exchanges = ({ events }: Tape): readonly ExchangeEvent[] => events.filter((event) => event.kind === 'exchange')
 const get = (url: string): Tape => tapeOf([{ method: 'GET', url, answer: 'from the tape' }])
-const codes = (result: { readonly problems: readonly { readonly code: string }[] }) => result.problems.map(({ code }) => code)
+const codes = (result: { readonly problems: readonly { readonly code: string }[] }) =>
+  result.problems.map(({ code }) => code)
 
 describe('clients the replay did not see being made', () => {
   const url = 'https://shop.test/status'
@@ -62,16 +63,22 @@ describe('clients the replay did not see being made', () => {
       }),
     'headers as a flat list': () =>
       new Promise((resolve, reject) => {
-        const call = http.request('http://shop.test/status', { headers: ['host', 'shop.test'] as never }, (response) => {
-          response.setEncoding('utf8').on('data', resolve)
-        })
+        const call = http.request(
+          'http://shop.test/status',
+          { headers: ['host', 'shop.test'] as never },
+          (response) => {
+            response.setEncoding('utf8').on('data', resolve)
+          },
+        )
         call.on('error', reject).end()
       }),
   }
   const pool = new Pool('https://shop.test')
 
   test.for(Object.keys(ways))('%s is served', async (name) => {
-    const tape = tapeOf([{ method: 'GET', url: /early|flat/.test(name) ? url.replace('https', 'http') : url, answer: 'from the tape' }])
+    const tape = tapeOf([
+      { method: 'GET', url: /early|flat/.test(name) ? url.replace('https', 'http') : url, answer: 'from the tape' },
+    ])
     const result = await replayTape(tape, ways[name]!)
     expect(codes(result)).toEqual([])
     expect(result.outcome).toMatchObject({ value: 'from the tape' })
@@ -80,7 +87,10 @@ describe('clients the replay did not see being made', () => {
   test('an SDK that captured fetch in its constructor is served', async () => {
     const answer = JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', content: 'tea' } }] })
     const result = await replayTape(tapeOf([{ body: chat('hi'), answer }]), async () => {
-      const { choices } = await early.chat.completions.create({ model: 'm-1', messages: [{ role: 'user', content: 'hi' }] })
+      const { choices } = await early.chat.completions.create({
+        model: 'm-1',
+        messages: [{ role: 'user', content: 'hi' }],
+      })
       return choices[0]?.message.content
     })
     expect(codes(result)).toEqual([])
@@ -90,7 +100,10 @@ describe('clients the replay did not see being made', () => {
   test('a global dispatcher that userland undici put in later is served', async () => {
     const before = getGlobalDispatcher()
     setGlobalDispatcher(new Agent())
-    const results = [await replayTape(get(url), async () => (await fetch(url)).text()), await replayTape(get(url), async () => (await undiciFetch(url)).text())]
+    const results = [
+      await replayTape(get(url), async () => (await fetch(url)).text()),
+      await replayTape(get(url), async () => (await undiciFetch(url)).text()),
+    ]
     setGlobalDispatcher(before)
     expect(results.map(codes)).toEqual([[], []])
   })
@@ -111,7 +124,9 @@ describe('a recording', () => {
     const tapes = []
     for (const name of ['R1', 'R2', 'R3', 'R4']) tapes.push(await record(ask(name)))
     await agent.close()
-    const all = tapes.map((tape) => exchanges(tape).map((event) => [new URL(event.url).pathname, String(responseBytes(event)).trim()]))
+    const all = tapes.map((tape) =>
+      exchanges(tape).map((event) => [new URL(event.url).pathname, String(responseBytes(event)).trim()]),
+    )
     expect(all).toEqual(['R1', 'R2', 'R3', 'R4'].map((name) => [[`/${name}`, `/${name}`]]))
   })
 
@@ -129,7 +144,13 @@ describe('a recording', () => {
     const failures = observed.failures
     const channel = diagnostics.channel('undici:request:create')
     const tape = await record(async () => {
-      channel.publish({ request: Object.defineProperty({}, 'method', { get: () => { throw new Error('no') } }) })
+      channel.publish({
+        request: Object.defineProperty({}, 'method', {
+          get: () => {
+            throw new Error('no')
+          },
+        }),
+      })
       diagnostics.channel('http.client.response.finish').publish({})
       await (await fetch(`${base}/still`)).text()
     })
@@ -142,7 +163,10 @@ describe('a recording', () => {
     const proxy = http.createServer((request, response) => response.end(`via proxy ${request.url}`))
     proxy.on('connect', (_request, socket) => socket.end('HTTP/1.1 502 no\r\n\r\n'))
     await new Promise<void>((ready) => proxy.listen(0, '127.0.0.1', ready))
-    const dispatcher = new ProxyAgent({ uri: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, proxyTunnel: false })
+    const dispatcher = new ProxyAgent({
+      uri: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+      proxyTunnel: false,
+    })
     const tunnel = new ProxyAgent(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`)
     const tape = await record(async () => {
       await (await undiciFetch('http://shop.test/status?x=1', { dispatcher })).text()
@@ -150,7 +174,11 @@ describe('a recording', () => {
     })
     await Promise.all([dispatcher.close(), tunnel.close()])
     proxy.close()
-    expect(exchanges(tape).map(({ method, url }) => `${method} ${url}`).filter((line) => line.startsWith('CONNECT'))).toEqual([])
+    expect(
+      exchanges(tape)
+        .map(({ method, url }) => `${method} ${url}`)
+        .filter((line) => line.startsWith('CONNECT')),
+    ).toEqual([])
     expect(exchanges(tape)[0]?.url).toBe('http://shop.test/status?x=1')
   })
 
@@ -163,7 +191,12 @@ describe('a recording', () => {
       const { promise, resolve } = Promise.withResolvers<unknown>()
       const make = () => {
         const call = http.get(`${base}/x`, (response) => {
-          const counts = [call.listenerCount('response'), response.listenerCount('data'), response.listenerCount('end'), response.readableFlowing]
+          const counts = [
+            call.listenerCount('response'),
+            response.listenerCount('data'),
+            response.listenerCount('end'),
+            response.readableFlowing,
+          ]
           response.resume().on('end', () => resolve(counts))
         })
       }

@@ -93,7 +93,11 @@ export function attributeRequests(realConnect: typeof net.Socket.prototype.conne
     if (!request.headersSent) request.setHeader(runHeader, tag)
     request.once('socket', (socket: net.Socket) => {
       if (openedInside.has(socket)) return
-      const error = run.escape('http', `${request.method} ${String(request.getHeader('host'))}${request.path}`, stackOf(tag).madeAt)
+      const error = run.escape(
+        'http',
+        `${request.method} ${String(request.getHeader('host'))}${request.path}`,
+        stackOf(tag).madeAt,
+      )
       if (error) request.destroy(error)
     })
   })
@@ -101,7 +105,11 @@ export function attributeRequests(realConnect: typeof net.Socket.prototype.conne
     const tag = headerOf(request.headers)
     if (openedInside.has(socket)) return
     const run = runOf(tag)
-    const error = (run ? run.escape.bind(run) : refusal)('http', `${request.method} ${String(request.origin)}${request.path}`, stackOf(tag).madeAt)
+    const error = (run ? run.escape.bind(run) : refusal)(
+      'http',
+      `${request.method} ${String(request.origin)}${request.path}`,
+      stackOf(tag).madeAt,
+    )
     if (error) socket.destroy(error)
   })
 }

@@ -109,7 +109,8 @@ function guardDns(): void {
   for (const [name, Resolver, make] of resolvers) {
     for (const prototype of [Resolver.prototype, Object.getPrototypeOf(Resolver.prototype) as object]) {
       for (const key of Object.getOwnPropertyNames(prototype)) {
-        if (lookups.test(key)) guard(`${name}.${prototype === Resolver.prototype ? 'own' : 'base'}`, prototype, key, make(`${name}.${key}`))
+        if (lookups.test(key))
+          guard(`${name}.${prototype === Resolver.prototype ? 'own' : 'base'}`, prototype, key, make(`${name}.${key}`))
       }
     }
   }

@@ -9,6 +9,7 @@ import { currentResponder, type ExchangeControl, type ExchangeSink, type Pairs }
 export function interceptHttp(): void {
   onceInProcess('intercept.http', () => {
     const interceptor = new HttpRequestInterceptor()
+    // oxlint-disable-next-line no-misused-promises -- the interceptor waits for what a listener returns
     interceptor.on('request', async ({ request, controller }) => {
       const tag = request.headers.get(runHeader)
       const run = runOf(tag) ?? currentResponder()
@@ -18,7 +19,10 @@ export function interceptHttp(): void {
       try {
         const body = Buffer.from(await request.clone().arrayBuffer())
         const headers = [...request.headers.entries()].filter(([name]) => name !== runHeader)
-        const control = run.exchange({ via: 'http', method: request.method, url: request.url, headers, body, ...stackOf(tag) }, answer)
+        const control = run.exchange(
+          { via: 'http', method: request.method, url: request.url, headers, body, ...stackOf(tag) },
+          answer,
+        )
         answer.control = control
         await answer.begun
       } catch (error) {

@@ -1,4 +1,9 @@
-import http2, { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import http2, {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+} from 'node:http2'
 import { type Duplex, duplexPair } from 'node:stream'
 import { patchProperty, syncBuiltins } from '../patch.ts'
 import { outsideRuns, seamState } from '../source.ts'

@@ -13,7 +13,8 @@ export function interceptStdio(): void {
       const run = currentResponder()
       const args = Array.isArray(rest[0]) ? (rest[0] as string[]) : []
       const options = (Array.isArray(rest[0]) ? rest[1] : rest[0]) as SpawnOptions | undefined
-      if (!run || !talksOverPipes(options)) return Reflect.apply(original, childProcess, [command, ...rest]) as ChildProcess
+      if (!run || !talksOverPipes(options))
+        return Reflect.apply(original, childProcess, [command, ...rest]) as ChildProcess
       run.spawn([command, ...args])
       return new ScriptedChild(run, [command, ...args]) as unknown as ChildProcess
     }
@@ -90,12 +91,19 @@ class ScriptedChild extends EventEmitter {
     const run = currentResponder()
     if (!message || !run || run.over) return
     try {
-      const live = { via: 'stdio', method: message.method ?? 'response', url: this.#url, headers: [], body: Buffer.from(line) } as const
+      const live = {
+        via: 'stdio',
+        method: message.method ?? 'response',
+        url: this.#url,
+        headers: [],
+        body: Buffer.from(line),
+      } as const
       run.exchange(live, isRequest(message) ? this.#sink(message) : silent)
     } catch (error) {
       // The run has noted the divergence; the client is told in its own protocol.
       const { id } = message
-      if (id !== undefined) this.#say(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32000, message: String(error) } }))
+      if (id !== undefined)
+        this.#say(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32000, message: String(error) } }))
     }
   }
 
@@ -140,4 +148,3 @@ function withId(text: string, id: string | number | undefined): string {
   // A line that was cut when recorded is handed on as it was.
   return !message || message.id === id ? text : JSON.stringify({ ...message, id })
 }
-

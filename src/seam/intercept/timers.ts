@@ -37,12 +37,20 @@ export function interceptTimers(): void {
     patchProperty(`timers.${name}`, globalThis, name, (original) => (handle) => {
       const timer = handle as unknown
       if (timer instanceof Timer) timer.close()
-      else if ((typeof timer === 'number' || typeof timer === 'string') && byId.has(Number(timer))) byId.get(Number(timer))?.deref()?.close()
+      else if ((typeof timer === 'number' || typeof timer === 'string') && byId.has(Number(timer)))
+        byId.get(Number(timer))?.deref()?.close()
       else original(handle)
     })
   }
   interceptImmediates()
-  for (const name of ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval', 'clearImmediate'] as const) {
+  for (const name of [
+    'setTimeout',
+    'setInterval',
+    'setImmediate',
+    'clearTimeout',
+    'clearInterval',
+    'clearImmediate',
+  ] as const) {
     patchProperty(`timers.module.${name}`, timers as Record<string, unknown>, name, () => globalThis[name])
   }
   interceptPromises()
@@ -141,7 +149,8 @@ function interceptImmediates(): void {
       const run = currentResponder()
       if (!run) return original(callback, ...args)
       // A run nobody waits for goes no further; undici's pools are shared with those that come after it.
-      if (run.over) return callerPackage(setImmediate) === 'undici' ? original(callback, ...args) : original(() => undefined)
+      if (run.over)
+        return callerPackage(setImmediate) === 'undici' ? original(callback, ...args) : original(() => undefined)
       run.pending++
       const handle = original(() => {
         open.delete(handle)
@@ -167,7 +176,12 @@ function interceptImmediates(): void {
 }
 
 function interceptPromises(): void {
-  patchProperty('timers.promises.setTimeout', timersPromises, 'setTimeout', () => sleep as typeof timersPromises.setTimeout)
+  patchProperty(
+    'timers.promises.setTimeout',
+    timersPromises,
+    'setTimeout',
+    () => sleep as typeof timersPromises.setTimeout,
+  )
   patchProperty('timers.promises.setImmediate', timersPromises, 'setImmediate', (original) => {
     function setImmediate<T>(value?: T, options?: { signal?: AbortSignal }): Promise<T> {
       if (!currentResponder()) return original(value, options) as Promise<T>
@@ -176,14 +190,23 @@ function interceptPromises(): void {
     return setImmediate as typeof original
   })
   patchProperty('timers.promises.setInterval', timersPromises, 'setInterval', (original) => {
-    async function* setInterval<T>(ms?: number, value?: T, options?: { signal?: AbortSignal }): AsyncGenerator<T | undefined> {
+    async function* setInterval<T>(
+      ms?: number,
+      value?: T,
+      options?: { signal?: AbortSignal },
+    ): AsyncGenerator<T | undefined> {
       for (;;) yield await sleep(ms, value, options)
     }
     return ((...args: Parameters<typeof setInterval>) =>
       currentResponder() ? setInterval(...args) : original(...args)) as typeof original
   })
   const { scheduler } = timersPromises
-  patchProperty('timers.scheduler.wait', scheduler, 'wait', () => (ms, options) => sleep(ms, undefined, options as { signal?: AbortSignal }))
+  patchProperty(
+    'timers.scheduler.wait',
+    scheduler,
+    'wait',
+    () => (ms, options) => sleep(ms, undefined, options as { signal?: AbortSignal }),
+  )
 }
 
 const originalSleep = timersPromises.setTimeout

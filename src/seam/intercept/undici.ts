@@ -131,7 +131,10 @@ class Dispatch implements ExchangeSink {
       this.#handler.onRequestSent?.()
       const url = /^https?:/.test(options.path) ? options.path : String(options.origin ?? '') + options.path
       const headers = requestPairs(options.headers)
-      this.#control = run.exchange({ via: 'undici', method: options.method, url, headers, body, madeAt: this.#madeAt }, this)
+      this.#control = run.exchange(
+        { via: 'undici', method: options.method, url, headers, body, madeAt: this.#madeAt },
+        this,
+      )
     } catch (error) {
       this.#fail(error as Error)
     }
@@ -245,7 +248,8 @@ function requestPairs(headers: unknown): Pairs {
   if (!headers) return []
   if (Array.isArray(headers)) {
     const pairs: (readonly [string, string])[] = []
-    for (let i = 0; i + 1 < headers.length; i += 2) pairs.push([String(headers[i]).toLowerCase(), String(headers[i + 1])])
+    for (let i = 0; i + 1 < headers.length; i += 2)
+      pairs.push([String(headers[i]).toLowerCase(), String(headers[i + 1])])
     return pairs
   }
   const entries: Iterable<readonly [string, unknown]> =

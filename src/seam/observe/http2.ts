@@ -76,6 +76,7 @@ function urlOf(stream: ClientHttp2Stream, headers: Readonly<Record<string, unkno
   const { session } = stream
   const scheme = String(headers[':scheme'] ?? (session?.encrypted ? 'https' : 'http'))
   const socket = session?.socket as { _host?: string; remoteAddress?: string; remotePort?: number } | undefined
-  const authority = headers[':authority'] ?? `${socket?._host ?? socket?.remoteAddress ?? '?'}:${socket?.remotePort ?? '?'}`
+  const authority =
+    headers[':authority'] ?? `${socket?._host ?? socket?.remoteAddress ?? '?'}:${socket?.remotePort ?? '?'}`
   return `${scheme}://${String(authority)}${String(headers[':path'])}`
 }

@@ -14,7 +14,9 @@ export function observeInventory(): void {
     if (!run || run.over || isOfHttpClient()) return
     // Only a connected socket knows where it leads.
     const { path } = socket as { path?: string }
-    const name = guarded(() => run.unrecorded(`socket ${path ?? `${socket.remoteAddress ?? '?'}:${socket.remotePort ?? '?'}`}`))
+    const name = guarded(() =>
+      run.unrecorded(`socket ${path ?? `${socket.remoteAddress ?? '?'}:${socket.remotePort ?? '?'}`}`),
+    )
     socket.once('connect', name)
   })
 }
