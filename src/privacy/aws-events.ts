@@ -29,6 +29,13 @@ export function redactAwsEvents(
   return edits.length === 0 ? pieces : cutPieces(pieces, edits)
 }
 
+/** What the payloads of an event stream say, one to a line; `undefined` when the bytes are none. */
+export function awsLines(pieces: readonly Buffer[]): string | undefined {
+  return framesIn(Buffer.concat(pieces))
+    ?.map(({ line }) => line)
+    .join('\n')
+}
+
 interface Frame {
   readonly start: number
   readonly end: number

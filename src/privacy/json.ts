@@ -40,8 +40,8 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
     if (tagged !== undefined) return tagged
     let changed = false
     const entries = Object.entries(object).map(([key, item]): readonly [string, Json] => {
-      const redacted = walk(item, names.isSecret(key))
       const redactedKey = means.text(key)
+      const redacted = walk(item, names.isSecret(key))
       changed ||= redacted !== item || redactedKey !== key
       return [redactedKey, redacted]
     })

@@ -9,23 +9,21 @@ const knownCap = 256
  * for as they are: a password of one answer must not stand in the next question.
  */
 export class KnownSecrets {
-  readonly #kinds = new Map<string, string>()
+  readonly #bySpelling = new Map<string, { readonly kind: string; readonly value: string }>()
 
   remember(kind: string, value: string): void {
-    if (this.#kinds.size >= knownCap || !isDistinctive(value)) return
-    this.#kinds.set(value, kind)
+    if (this.#bySpelling.size >= knownCap || !isDistinctive(value)) return
     const inJson = JSON.stringify(value).slice(1, -1)
-    if (inJson !== value) this.#kinds.set(inJson, kind)
+    for (const spelling of [value, inJson]) this.#bySpelling.set(spelling, { kind, value })
   }
 
   find(text: string): readonly Span[] {
     const found: Span[] = []
-    for (const [value, kind] of this.#kinds) {
-      for (let at = text.indexOf(value); at !== -1; at = text.indexOf(value, at + value.length)) {
-        const end = at + value.length
-        const isWhole =
-          beginsToken(text, at) && !(isAlphanumeric(text.charCodeAt(end)) && isAlphanumeric(text.charCodeAt(end - 1)))
-        if (isWhole) found.push({ kind, start: at, end, value })
+    for (const [spelling, { kind, value }] of this.#bySpelling) {
+      for (let at = text.indexOf(spelling); at !== -1; at = text.indexOf(spelling, at + spelling.length)) {
+        const end = at + spelling.length
+        const goesOn = isAlphanumeric(text.charCodeAt(end)) && isAlphanumeric(text.charCodeAt(end - 1))
+        if (beginsToken(text, at) && !goesOn) found.push({ kind, start: at, end, value })
       }
     }
     return found

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { HeaderPair, Json } from '../tape/index.ts'
-import { redactAwsEvents } from './aws-events.ts'
+import { awsLines, redactAwsEvents } from './aws-events.ts'
 import { cutPieces, type Edit, edited, inBytes } from './edits.ts'
 import { findScattered, type Scattered } from './events.ts'
 import { keepHeaders } from './headers.ts'
@@ -36,6 +36,8 @@ export interface Redactor {
   headers(pairs: readonly HeaderPair[]): HeaderPair[]
   /** Takes note of the placeholders in text that a replay served. */
   observe(text: string): void
+  /** As {@link observe}, for a body that was served whole: in pieces, and not compressed. */
+  observeChunks(pieces: readonly Buffer[]): void
   /** What is secret in a text, by position; placeholders are not. Changes nothing. */
   scan(text: string): readonly Finding[]
 }
@@ -115,6 +117,10 @@ class TextRedactor implements Redactor {
 
   observe(text: string): void {
     this.#placeholders.observe(text)
+  }
+
+  observeChunks(pieces: readonly Buffer[]): void {
+    this.observe(awsLines(pieces) ?? Buffer.concat(pieces).toString('utf8'))
   }
 
   scan(text: string): readonly Finding[] {

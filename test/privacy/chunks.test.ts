@@ -189,6 +189,9 @@ test('frames of an Amazon event stream are written anew where a secret was, in p
       const redacted = createRedactor().chunks(pieces)
       expect(Buffer.concat(redacted)).toStrictEqual(expected)
       expect(createRedactor().chunks(redacted)).toBe(redacted)
+      const replay = createRedactor()
+      replay.observeChunks(redacted)
+      expect(replay.text('joe@example.com')).toBe('redacted-2@email.invalid')
     }
   }
 })

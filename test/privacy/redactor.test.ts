@@ -52,6 +52,14 @@ test('a secret that only its name told is found later without the name', () => {
   expect(redactor.json(['hunter2hunter2'])).toStrictEqual(['redacted-secret-1'])
 })
 
+test('a secret is the same secret however JSON spells it', () => {
+  const redactor = createRedactor()
+  const secret = 'a"b\\c12345678'
+  expect(redactor.text(JSON.stringify({ password: secret }))).toBe('{"password":"redacted-secret-1"}')
+  expect(redactor.text(JSON.stringify({ note: `it was ${secret}` }))).toBe('{"note":"it was redacted-secret-1"}')
+  expect(redactor.json({ note: `it was ${secret}` })).toStrictEqual({ note: 'it was redacted-secret-1' })
+})
+
 test('an ordinary word that was a password once stays a word', () => {
   const redactor = createRedactor()
   expect(redactor.text('{"password":"password","secret":"refund"}')).toBe(
