@@ -1,3 +1,4 @@
+export { decodeBody } from './decode.ts'
 export { readModelCall } from './exchange.ts'
 export { canonicalJson } from './json.ts'
 export { type McpCall, readMcpCall } from './mcp.ts'

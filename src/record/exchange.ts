@@ -19,6 +19,7 @@ export class ExchangeDraft implements ExchangeObserver {
   readonly #body: Buffer[] = []
   readonly #pieces: Piece[] = []
   #headers: readonly HeaderPair[]
+  #request: Pick<ExchangeEvent, 'url' | 'request'> | undefined
   #head: { moment: Moment; status: number; statusText: string; headers: readonly HeaderPair[] } | undefined
   #end: Moment | undefined
   #error: ExchangeEvent['error']
@@ -43,10 +44,17 @@ export class ExchangeDraft implements ExchangeObserver {
 
   requestChunk(bytes: Buffer): void {
     this.#body.push(bytes)
+    this.#request = undefined
+  }
+
+  /** Redacts the request as far as it came; see {@link RecordedRun.redactRequests}. */
+  redactRequest(): void {
+    this.#request ??= this.#redactedRequest()
   }
 
   head(status: number, statusText: string, headers: readonly HeaderPair[]): void {
     if (this.#settled || this.#run.over) return
+    this.#run.redactRequests()
     this.#head = { moment: this.#run.moment(), status, statusText, headers }
   }
 
@@ -63,6 +71,7 @@ export class ExchangeDraft implements ExchangeObserver {
 
   error(error: { readonly name?: string; readonly message?: string; readonly code?: string }): void {
     if (this.#settled || this.#run.over) return
+    this.#run.redactRequests()
     const type = error.constructor?.name
     const facts = plainFields(error, this.#run.redactor)
     this.#error = {
@@ -78,6 +87,7 @@ export class ExchangeDraft implements ExchangeObserver {
 
   aborted(): void {
     if (this.#settled || this.#run.over) return
+    this.#run.redactRequests()
     this.#aborted = this.#run.moment()
     this.#run.settled(this)
   }
@@ -86,7 +96,7 @@ export class ExchangeDraft implements ExchangeObserver {
   event(): ExchangeEvent {
     const { redactor } = this.#run
     const [n, at] = this.#issued
-    const { headers, body } = steadyBoundary(this.#headers, Buffer.concat(this.#body))
+    this.redactRequest()
     const event: Mutable<ExchangeEvent> = {
       kind: 'exchange',
       n,
@@ -94,11 +104,7 @@ export class ExchangeDraft implements ExchangeObserver {
       ...this.#where,
       via: this.#start.via,
       method: this.#start.method,
-      url: redactor.url(this.#start.url),
-      request: {
-        headers: redactor.headers(headers),
-        ...(body.length === 0 ? {} : { body: encodeBytes(redactBytes(body, redactor)) }),
-      },
+      ...(this.#request ?? this.#redactedRequest()),
     }
     if (this.#start.via === 'stdio' && !this.#head) event.oneWay = true
     if (this.#head) {
@@ -112,6 +118,18 @@ export class ExchangeDraft implements ExchangeObserver {
     if (this.#error) event.error = this.#error
     if (this.#aborted) event.aborted = this.#aborted
     return event
+  }
+
+  #redactedRequest(): Pick<ExchangeEvent, 'url' | 'request'> {
+    const { redactor } = this.#run
+    const { headers, body } = steadyBoundary(this.#headers, Buffer.concat(this.#body))
+    return {
+      url: redactor.url(this.#start.url),
+      request: {
+        headers: redactor.headers(headers),
+        ...(body.length === 0 ? {} : { body: encodeBytes(redactBytes(body, redactor)) }),
+      },
+    }
   }
 
   #chunks(): readonly Chunk[] {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
-import { createRedactor, type RedactorOptions } from '../privacy/index.ts'
+import { createRedactor, type RedactorOptions, rulesForTape } from '../privacy/index.ts'
 import { patchClock } from '../seam/clock.ts'
 import { observeChildren } from '../seam/observe/child.ts'
 import { observeHttp } from '../seam/observe/http.ts'
@@ -105,6 +105,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
         ...(options.packages === undefined ? {} : { packages: options.packages }),
       },
       redactor: createRedactor(options.redact),
+      ...(options.redact === undefined ? {} : { redact: rulesForTape(options.redact) }),
       warn,
       ...('input' in about ? { input: about.input } : {}),
     })

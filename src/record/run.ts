@@ -1,5 +1,6 @@
 import { HarvestError } from '../errors/index.ts'
 import type { Redactor } from '../privacy/index.ts'
+import { seamState } from '../seam/source.ts'
 import type { Observer } from '../seam/observe/observer.ts'
 import type { SeamDrawKind } from '../seam/source.ts'
 import { urlOfCommand } from '../seam/stdio.ts'
@@ -14,6 +15,7 @@ import {
   type Moment,
   type Outcome,
   type RecordedPins,
+  type RecordedRules,
   type TapeEvent,
   type TapeWriter,
 } from '../tape/index.ts'
@@ -28,6 +30,8 @@ export interface RecordedRunOptions {
   readonly path: string
   readonly pins: RecordedPins
   readonly redactor: Redactor
+  /** The application's own rules, for the header: a replay must redact as the recorder did. */
+  readonly redact?: RecordedRules
   readonly warn: (error: HarvestError) => void
   readonly command?: { readonly argv: readonly string[]; readonly cwd: string }
 }
@@ -38,8 +42,7 @@ export type LiveOutcome =
   | Extract<Outcome, { status: 'exited' }>
 
 // The clock before anybody patched it: the recorder must not hear itself.
-const uptime = performance.now.bind(performance)
-const epoch = Date.now.bind(Date)
+const { uptime, epoch } = seamState().natives
 /** Draws kept back at most before they are written as one line. */
 const drawBatch = 256
 
@@ -83,6 +86,7 @@ export class RecordedRun {
           recorder: `vitest-harvest/${version}`,
           flags: currentFlags,
           pins: options.pins,
+          ...(options.redact === undefined ? {} : { redact: options.redact }),
           ...(options.command ? { command: options.command } : {}),
         },
       })
@@ -138,6 +142,16 @@ export class RecordedRun {
 
   opened(draft: ExchangeDraft): void {
     this.#open.add(draft)
+  }
+
+  /**
+   * Redacts the requests under way, in the order they were made and before the answer that arrives now: a replay sees
+   * them in that order, and placeholders are numbered by first appearance.
+   */
+  redactRequests(): void {
+    this.attempt(() => {
+      for (const draft of this.#open) draft.redactRequest()
+    })
   }
 
   settled(draft: ExchangeDraft): void {

@@ -1,3 +1,4 @@
+import { decodeBody } from '../providers/index.ts'
 import type { ExchangeControl, ExchangeSink, LiveRequest, Pairs } from '../seam/intercept/index.ts'
 import { decodeBytes, type ExchangeEvent, type Moment, type RecordedError } from '../tape/index.ts'
 import * as problem from './problems.ts'
@@ -34,6 +35,7 @@ export function serveExchange(
     abort() {
       if (step.answered) return
       step.answered = true
+      observe(run, step)
       heard.aborted = [run.nextN(), run.gate.now]
       run.gate.done(step.items)
     },
@@ -81,14 +83,12 @@ function wire(run: ReplayRun, step: ExchangeState, sink: ExchangeSink, heard: Mu
       )
     })
     for (const chunk of chunks) {
-      piece(() => {
-        run.redactor.observe(chunk.toString('utf8'))
-        sink.chunk(chunk)
-      })
+      piece(() => sink.chunk(chunk))
     }
     if (response.end) {
       piece((moment) => {
         step.answered = true
+        observe(run, step)
         if (heard.response) heard.response = { ...heard.response, end: moment }
         sink.end()
       })
@@ -97,10 +97,19 @@ function wire(run: ReplayRun, step: ExchangeState, sink: ExchangeSink, heard: Mu
   if (error) {
     piece((moment) => {
       step.answered = true
+      observe(run, step)
       heard.error = { ...error, moment }
       sink.error(errorAgain(error))
     })
   }
+}
+
+/** Takes note of the placeholders in an answer when the recorder did: once it is settled, and as the client reads it. */
+function observe({ redactor }: ReplayRun, { event: { response } }: ExchangeState): void {
+  if (!response) return
+  const pieces = response.chunks.map(([, , bytes]) => decodeBytes(bytes))
+  const encoding = response.headers.find(([name]) => name === 'content-encoding')?.[1]
+  redactor.observeChunks(encoding ? [Buffer.from(decodeBody(Buffer.concat(pieces), encoding))] : pieces)
 }
 
 /** The recorded error once more, of a class of the same name. */

@@ -1,6 +1,6 @@
 import { HarvestError } from '../errors/index.ts'
 import { canonicalJson } from '../providers/index.ts'
-import { createRedactor, type Redactor } from '../privacy/index.ts'
+import { createRedactor, type Redactor, rulesOfTape } from '../privacy/index.ts'
 import { callerPackage, siteIn, userSite } from '../seam/caller.ts'
 import type { ExchangeControl, ExchangeSink, LiveRequest, Responder, VirtualTimer } from '../seam/intercept/index.ts'
 import { argumentsOf, steadyBoundary } from '../seam/shape.ts'
@@ -73,7 +73,7 @@ export class ReplayRun {
     this.#onGivenUp = onGivenUp
     this.#policy = driftPolicy(settings.drift)
     this.steps = stepStates(tape)
-    this.redactor = createRedactor()
+    this.redactor = createRedactor(rulesOfTape(tape.header.redact))
     if (tape.header.input !== undefined) this.redactor.observe(JSON.stringify(tape.header.input))
     const exchanges = this.steps.filter((step): step is ExchangeState => step.event.kind === 'exchange')
     this.calls = new Calls(this.steps)

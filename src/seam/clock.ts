@@ -26,13 +26,13 @@ export function patchClock(): void {
   }
   const construct = handler.construct as () => unknown
   const apply = handler.apply as () => unknown
-  if (patchProperty('clock.Date', globalThis, 'Date', () => new Proxy(RealDate, handler))) {
+  if (patchProperty(globalThis, 'Date', () => new Proxy(RealDate, handler))) {
     // `new Date().constructor === Date` must keep holding.
     const prototype: { constructor: unknown } = RealDate.prototype
-    patchProperty('clock.Date.constructor', prototype, 'constructor', () => globalThis.Date)
+    patchProperty(prototype, 'constructor', () => globalThis.Date)
   }
   const realUptime = performance.now.bind(performance)
-  patchProperty('clock.performance', performance, 'now', () => {
+  patchProperty(performance, 'now', () => {
     function uptime(): number {
       const run = currentRun()
       return run ? run.draw('perf', uptime, realUptime, (world) => world.uptimeMs()) : realUptime()

@@ -2,21 +2,26 @@ import { syncBuiltinESMExports } from 'node:module'
 import { seamState } from './source.ts'
 
 /**
- * Replaces one property once per process and remembers how to put it back.
+ * Replaces one property of an object once.
  *
- * A second copy of this package asking for the same `name` finds the patch in place and does nothing: its
- * replacement would dispatch to the same {@link seamState} anyway.
+ * A second copy of this package asking for the same property finds it replaced and does nothing: the replacement
+ * dispatches to the same {@link seamState} anyway.
  *
+ * @param layer - tells apart patches of one property that lie over another; default: the one there is
  * @returns whether this call made the patch
  */
 export function patchProperty<T extends object, K extends keyof T>(
-  name: string,
   target: T,
   key: K,
   make: (original: T[K]) => T[K],
+  layer = '',
 ): boolean {
-  const { patches } = seamState()
-  if (patches.has(name)) return false
+  const { patched } = seamState()
+  let keys = patched.get(target)
+  if (!keys) patched.set(target, (keys = new Set()))
+  const patch = `${layer}.${String(key)}`
+  if (keys.has(patch)) return false
+  keys.add(patch)
   const before = Object.getOwnPropertyDescriptor(target, key)
   const original = target[key]
   const replacement = make(original)
@@ -27,19 +32,15 @@ export function patchProperty<T extends object, K extends keyof T>(
     writable: true,
     enumerable: before?.enumerable ?? true,
   })
-  patches.set(name, () => {
-    if (target[key] !== replacement) return
-    if (before) Object.defineProperty(target, key, before)
-    else Reflect.deleteProperty(target, key)
-  })
   return true
 }
 
-/** Remembers an undo function that is not a property, such as a channel subscription. */
-export function onceInProcess(name: string, install: () => () => void): void {
-  const { patches } = seamState()
-  if (patches.has(name)) return
-  patches.set(name, install())
+/** Installs something that is not a property, such as a channel subscription, once in the process. */
+export function onceInProcess(name: string, install: () => void): void {
+  const { installed } = seamState()
+  if (installed.has(name)) return
+  installed.add(name)
+  install()
 }
 
 /** Makes patched builtins visible to `import { randomUUID } from 'node:crypto'`, also in modules loaded before. */

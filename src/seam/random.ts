@@ -13,7 +13,7 @@ interface Filled {
  * recording: a seeded generator in production would make tokens predictable.
  */
 export function patchRandom(): void {
-  patchProperty('random.Math', Math, 'random', (real) => {
+  patchProperty(Math, 'random', (real) => {
     const call = real.bind(Math)
     return function random(): number {
       return currentRun()?.draw('random', random, call, (world) => world.uint32() / 2 ** 32) ?? call()
@@ -26,13 +26,13 @@ export function patchRandom(): void {
 
 function patchWebCrypto(): void {
   const prototype = Object.getPrototypeOf(globalThis.crypto) as webcrypto.Crypto
-  patchProperty('random.web.uuid', prototype, 'randomUUID', (real) => {
+  patchProperty(prototype, 'randomUUID', (real) => {
     const call = real.bind(globalThis.crypto)
     return function randomUUID(): ReturnType<webcrypto.Crypto['randomUUID']> {
       return currentRun()?.draw('uuid', randomUUID, call, uuid) ?? call()
     }
   })
-  patchProperty('random.web.values', prototype, 'getRandomValues', (real) => {
+  patchProperty(prototype, 'getRandomValues', (real) => {
     const call = real.bind(globalThis.crypto) as (array: Filled) => Filled
     function getRandomValues<T extends Filled>(array: T): T {
       return fill(array, getRandomValues, () => void call(array))
@@ -42,12 +42,12 @@ function patchWebCrypto(): void {
 }
 
 function patchNodeCrypto(): void {
-  patchProperty('random.node.uuid', nodeCrypto, 'randomUUID', (real) => {
+  patchProperty(nodeCrypto, 'randomUUID', (real) => {
     return function randomUUID(options?: RandomUUIDOptions): ReturnType<typeof real> {
       return currentRun()?.draw('uuid', randomUUID, () => real(options), uuid) ?? real(options)
     }
   })
-  patchProperty('random.node.bytes', nodeCrypto, 'randomBytes', (real) => {
+  patchProperty(nodeCrypto, 'randomBytes', (real) => {
     type Callback = (error: Error | null, bytes: Buffer) => void
     function randomBytes(size: number, callback?: Callback): Buffer | undefined {
       const run = currentRun()
@@ -59,7 +59,7 @@ function patchNodeCrypto(): void {
     }
     return randomBytes as typeof real
   })
-  patchProperty('random.node.fill', nodeCrypto, 'randomFillSync', (real) => {
+  patchProperty(nodeCrypto, 'randomFillSync', (real) => {
     function randomFillSync<T extends NodeJS.ArrayBufferView>(buffer: T, offset = 0, size?: number): T {
       if (!currentRun() || !ArrayBuffer.isView(buffer))
         return size === undefined ? real(buffer, offset) : real(buffer, offset, size)
@@ -72,7 +72,7 @@ function patchNodeCrypto(): void {
     }
     return randomFillSync as typeof real
   })
-  patchProperty('random.node.int', nodeCrypto, 'randomInt', (real) => {
+  patchProperty(nodeCrypto, 'randomInt', (real) => {
     type Callback = (error: Error | null, value: number) => void
     function randomInt(...args: [number, (number | Callback)?, Callback?]): number | undefined {
       const callback = args.find((arg): arg is Callback => typeof arg === 'function')

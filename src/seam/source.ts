@@ -49,18 +49,51 @@ export interface SeamState {
   readonly runs: AsyncLocalStorage<Source | null>
   /** The run everything in this process belongs to that is in no other: set when a whole program is one run. */
   processRun: Source | undefined
-  /** Undo functions of patches by name, so that two copies never patch twice. */
-  readonly patches: Map<string, () => void>
+  /** Properties replaced so far, by object: two copies never patch one twice, and every vm context gets its own globals patched. */
+  readonly patched: WeakMap<object, Set<string>>
+  /** What was installed once for the whole process, by name. */
+  readonly installed: Set<string>
+  /** Clock and timers as they were before anybody patched them. */
+  readonly natives: Natives
   /** Anything else a room keeps once per process. */
   readonly shared: Map<string, unknown>
+}
+
+export interface Natives {
+  /** Milliseconds of this process, monotonic. */
+  readonly uptime: () => number
+  /** Epoch milliseconds. */
+  readonly epoch: () => number
+  readonly setTimeout: typeof globalThis.setTimeout
+  readonly clearTimeout: typeof globalThis.clearTimeout
+  readonly setImmediate: typeof globalThis.setImmediate
 }
 
 const key = Symbol.for('vitest-harvest/seam@1')
 
 export function seamState(): SeamState {
-  const host = globalThis as { [key]?: SeamState }
-  host[key] ??= { runs: new AsyncLocalStorage(), processRun: undefined, patches: new Map(), shared: new Map() }
+  // `process` and not `globalThis`: the contexts of a vm pool share Node's modules, so they must share this too.
+  const host = process as { [key]?: SeamState }
+  host[key] ??= {
+    runs: new AsyncLocalStorage(),
+    processRun: undefined,
+    patched: new WeakMap(),
+    installed: new Set(),
+    natives: natives(),
+    shared: new Map(),
+  }
   return host[key]
+}
+
+function natives(): Natives {
+  const { setTimeout, clearTimeout, setImmediate } = globalThis
+  return {
+    uptime: performance.now.bind(performance),
+    epoch: Date.now.bind(Date),
+    setTimeout,
+    clearTimeout,
+    setImmediate,
+  }
 }
 
 /** The run the calling code belongs to, if any. */

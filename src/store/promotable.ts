@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { HarvestError, neutralLine } from '../errors/index.ts'
-import { createRedactor, type RedactorOptions } from '../privacy/index.ts'
+import { createRedactor, type RedactorOptions, rulesOfTape } from '../privacy/index.ts'
 import { requestBytes, responseBytes, type Tape } from '../tape/index.ts'
 
 /** @throws HARVEST_PROMOTE_TRUNCATED, HARVEST_PROMOTE_INCOMPLETE */
@@ -30,9 +30,11 @@ export function refuseUnfinished({ source, events, close }: Tape): void {
  * @throws HARVEST_PROMOTE_SECRET with kinds and lines, never with what was found
  */
 export function refuseSecrets(tape: Tape, text: string, options: RedactorOptions): void {
-  const redactor = createRedactor(options)
+  const redactor = createRedactor({ ...rulesOfTape(tape.header.redact), ...options })
   const inText = (part: string): readonly string[] => redactor.scan(part).map(({ kind }) => kind)
-  const found = text.split('\n').flatMap((line, index) => inText(line).map((kind) => `line ${index + 1}: ${kind}`))
+  const found = text
+    .split('\n')
+    .flatMap((line, index) => inText(withoutPieces(line)).map((kind) => `line ${index + 1}: ${kind}`))
   // A body that came in pieces is in pieces on its line; put together it may hold what none of them does.
   const bodies = found.length > 0 ? [] : bodiesOf(tape)
   const places = new Set([
@@ -48,6 +50,12 @@ export function refuseSecrets(tape: Tape, text: string, options: RedactorOptions
     detail: [...shown, ...(more > 0 ? [`… and ${more} more`] : [])].map((line) => `  ${line}`).join('\n'),
     fix: ['record the run again: the recorder takes secrets out before it writes'],
   })
+}
+
+/** A line without the pieces of an answer: cut anywhere, half a word can look like something it is not. */
+function withoutPieces(line: string): string {
+  if (!line.includes('"chunks":')) return line
+  return JSON.stringify(JSON.parse(line), (key, value: unknown) => (key === 'chunks' ? undefined : value))
 }
 
 function bodiesOf({ events }: Tape): readonly (readonly [place: string, body: string])[] {

@@ -53,8 +53,24 @@ export interface TapeHeader {
   /** Behaviour a replay of this tape depends on. Unknown flags are refused. */
   readonly flags: readonly string[]
   readonly pins: RecordedPins
+  /** Redaction rules of the application's own, so that a replay redacts its requests alike. */
+  readonly redact?: RecordedRules
   /** The command line that made this tape, when `harvest record` did. */
   readonly command?: { readonly argv: readonly string[]; readonly cwd: string }
+}
+
+/** The redaction options of a recorder, as data. */
+export interface RecordedRules {
+  readonly rules?: readonly {
+    readonly kind: string
+    readonly pattern: string
+    readonly flags: string
+    readonly placeholder?: string
+  }[]
+  readonly keys?: readonly string[]
+  readonly headers?: readonly string[]
+  readonly off?: readonly string[]
+  readonly on?: readonly string[]
 }
 
 interface EventBase {

@@ -25,7 +25,7 @@ export interface HarvestOptions {
    * `worker`: a worker of its own, about 250 ms a case, for agents that leave things in globals or in `node_modules`.
    */
   readonly isolate?: IsolateMode
-  /** Where cases run. Default `forks`. The vm pools cannot be held: see HARVEST_POOL. */
+  /** Where cases run. Default `forks`. */
   readonly pool?: PoolName
   /** Tags that cases may carry besides `golden` and `incident`. */
   readonly tags?: readonly (string | TagOption)[]

@@ -63,6 +63,6 @@ async function counts() {
     heap: process.memoryUsage().heapUsed,
     resources: process.getActiveResourcesInfo().length,
     listeners: process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0),
-    patches: seamState().patches.size,
+    patches: seamState().installed.size,
   }
 }

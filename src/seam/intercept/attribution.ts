@@ -66,21 +66,26 @@ export function forgetRuns(isOver: (run: Responder) => boolean): void {
  * @param realConnect - `connect` as it was before the interceptor, for everything that happens outside runs
  */
 export function attributeRequests(realConnect: typeof net.Socket.prototype.connect): void {
-  patchProperty('attribution.connect', net.Socket.prototype, 'connect', (original) => {
-    return function connect(this: net.Socket, ...args: unknown[]) {
-      const run = currentResponder()
-      if (!run) {
-        openedOutside.add(this)
-        // The interceptor waits for the client's first bytes: a server that speaks first would never be heard.
-        return Reflect.apply(realConnect, this, args) as net.Socket
-      }
-      openedInside.add(this)
-      const error = isOfHttpClient() ? undefined : run.escape('socket', socketTarget(args))
-      if (!error) return Reflect.apply(original, this, args) as net.Socket
-      process.nextTick(() => this.destroy(error))
-      return this
-    } as typeof original
-  })
+  patchProperty(
+    net.Socket.prototype,
+    'connect',
+    (original) => {
+      return function connect(this: net.Socket, ...args: unknown[]) {
+        const run = currentResponder()
+        if (!run) {
+          openedOutside.add(this)
+          // The interceptor waits for the client's first bytes: a server that speaks first would never be heard.
+          return Reflect.apply(realConnect, this, args) as net.Socket
+        }
+        openedInside.add(this)
+        const error = isOfHttpClient() ? undefined : run.escape('socket', socketTarget(args))
+        if (!error) return Reflect.apply(original, this, args) as net.Socket
+        process.nextTick(() => this.destroy(error))
+        return this
+      } as typeof original
+    },
+    'attribution',
+  )
   listen('undici:request:create', ({ request }: { request: { addHeader(name: string, value: string): void } }) => {
     const run = currentResponder()
     if (run) request.addHeader(runHeader, tagFor(run))

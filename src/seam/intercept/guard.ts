@@ -29,13 +29,13 @@ function refused(kind: string, target: unknown): Error | undefined {
   return refusal(kind, String(target))
 }
 
-function guard(name: string, target: object, key: string, make: (original: AnyFunction) => AnyFunction): void {
+function guard(target: object, key: string, make: (original: AnyFunction) => AnyFunction): void {
   if (typeof (target as Table)[key] !== 'function') return
-  patchProperty(`guard.${name}.${key}`, target as Table, key, make)
+  patchProperty(target as Table, key, make)
 }
 
 function guardSockets(): void {
-  guard('net', net.Socket.prototype, 'connect', (original) => {
+  guard(net.Socket.prototype, 'connect', (original) => {
     return function connect(this: net.Socket, ...args: unknown[]) {
       // The interceptor connects the sockets it controls to itself: they carry a `connect` of their own.
       const error = Object.hasOwn(this, 'connect') ? undefined : refused('socket', socketTarget(args))
@@ -52,7 +52,7 @@ export const openedInside = new WeakSet<net.Socket>()
 /** What was opened before the run never calls `connect` again: a database pool, the pipe of a child. */
 function guardOpenSockets(): void {
   for (const key of ['write', 'end'] as const) {
-    guard('net.open', net.Socket.prototype, key, (original) => {
+    guard(net.Socket.prototype, key, (original) => {
       return function (this: net.Socket, ...args: unknown[]) {
         const run = currentResponder()
         const says = args[0] !== undefined && typeof args[0] !== 'function'
@@ -98,9 +98,9 @@ export function socketTarget(args: readonly unknown[]): string {
 const lookups = /^(lookup|lookupService|resolve.*|reverse)$/
 
 function guardDns(): void {
-  for (const key of Object.keys(dns)) if (lookups.test(key)) guard('dns', dns, key, withCallback(`dns.${key}`))
+  for (const key of Object.keys(dns)) if (lookups.test(key)) guard(dns, key, withCallback(`dns.${key}`))
   for (const key of Object.keys(dns.promises)) {
-    if (lookups.test(key)) guard('dns.promises', dns.promises, key, withPromise(`dns.${key}`))
+    if (lookups.test(key)) guard(dns.promises, key, withPromise(`dns.${key}`))
   }
   const resolvers = [
     ['dns.Resolver', dns.Resolver, withCallback],
@@ -109,8 +109,7 @@ function guardDns(): void {
   for (const [name, Resolver, make] of resolvers) {
     for (const prototype of [Resolver.prototype, Object.getPrototypeOf(Resolver.prototype) as object]) {
       for (const key of Object.getOwnPropertyNames(prototype)) {
-        if (lookups.test(key))
-          guard(`${name}.${prototype === Resolver.prototype ? 'own' : 'base'}`, prototype, key, make(`${name}.${key}`))
+        if (lookups.test(key)) guard(prototype, key, make(`${name}.${key}`))
       }
     }
   }
@@ -137,7 +136,7 @@ function withPromise(kind: string): (original: AnyFunction) => AnyFunction {
 }
 
 function guardDatagrams(): void {
-  guard('dgram', dgram.Socket.prototype, 'send', (original) => {
+  guard(dgram.Socket.prototype, 'send', (original) => {
     return function (this: unknown, ...args: unknown[]) {
       const where = args.filter((arg) => typeof arg === 'string' || typeof arg === 'number').slice(-2)
       const error = refused('udp', where.reverse().join(':'))
@@ -151,7 +150,7 @@ function guardDatagrams(): void {
 }
 
 function guardChildren(): void {
-  guard('child_process.prototype', childProcess.ChildProcess.prototype, 'spawn', (original) => {
+  guard(childProcess.ChildProcess.prototype, 'spawn', (original) => {
     return function (this: unknown, ...args: unknown[]) {
       const { file, args: argv } = (args[0] ?? {}) as { file?: string; args?: readonly string[] }
       const error = refused('child_process', argv?.join(' ') ?? file)
@@ -163,7 +162,7 @@ function guardChildren(): void {
     }
   })
   for (const key of ['spawnSync', 'execSync', 'execFileSync']) {
-    guard('child_process', childProcess, key, (original) => {
+    guard(childProcess, key, (original) => {
       return function (this: unknown, ...args: unknown[]) {
         const argv = Array.isArray(args[1]) ? args[1] : []
         const error = refused(`child_process.${key}`, [args[0], ...argv].join(' '))
@@ -175,14 +174,14 @@ function guardChildren(): void {
 }
 
 function guardWorkers(): void {
-  guard('Worker.prototype', workerThreads.Worker.prototype, 'postMessage', (original) => {
+  guard(workerThreads.Worker.prototype, 'postMessage', (original) => {
     return function (this: unknown, ...args: unknown[]) {
       const error = currentResponder()?.escape('worker', 'a message to a worker started before the run')
       if (error) throw error
       return original.apply(this, args) as unknown
     }
   })
-  patchProperty('guard.Worker', workerThreads, 'Worker', (Original) => {
+  patchProperty(workerThreads, 'Worker', (Original) => {
     return class Worker extends Original {
       constructor(...args: ConstructorParameters<typeof Original>) {
         const error = refused('worker', args[0])

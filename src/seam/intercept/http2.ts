@@ -17,7 +17,7 @@ import { currentResponder, type ExchangeControl, type Pairs, type Responder } fr
 export function interceptHttp2(): void {
   const realConnect = http2.connect
   const memory = new MemorySessions(realConnect)
-  const patched = patchProperty('http2.connect', http2, 'connect', () => {
+  const patched = patchProperty(http2, 'connect', () => {
     function connect(this: unknown, ...args: unknown[]): ClientHttp2Session {
       const [authority, second, third] = args
       if (!currentResponder()) return Reflect.apply(realConnect, this, args) as ClientHttp2Session
@@ -30,7 +30,7 @@ export function interceptHttp2(): void {
   const session = memory.open('http://session.invalid', {})
   const prototype = Object.getPrototypeOf(session) as ClientHttp2Session
   // A session opened before the run (or outside it) must not carry its requests out of the process.
-  patchProperty('http2.request', prototype, 'request', (original) => {
+  patchProperty(prototype, 'request', (original) => {
     return function request(this: ClientHttp2Session, headers, options): ClientHttp2Stream {
       const run = currentResponder()
       if (!run) return original.call(this, headers, options)

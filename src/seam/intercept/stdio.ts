@@ -8,7 +8,7 @@ import { real } from './timers.ts'
 
 /** Gives replayed runs scripted children in place of MCP servers over stdio. Other children are escapes. */
 export function interceptStdio(): void {
-  patchProperty('child_process.spawn', childProcess, 'spawn', (original) => {
+  patchProperty(childProcess, 'spawn', (original) => {
     function spawn(command: string, ...rest: unknown[]): ChildProcess {
       const run = currentResponder()
       const args = Array.isArray(rest[0]) ? (rest[0] as string[]) : []

@@ -4,21 +4,17 @@ import timersPromises from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { callerPackage, withOrigin } from '../caller.ts'
 import { patchProperty, syncBuiltins } from '../patch.ts'
-import type { Caller } from '../source.ts'
+import { type Caller, seamState } from '../source.ts'
 import { currentResponder, type Responder, type VirtualTimer } from './responder.ts'
 
 type Callback = (...args: unknown[]) => void
 
 /** The timers before anybody patched them. */
-export const real = {
-  setTimeout: globalThis.setTimeout,
-  clearTimeout: globalThis.clearTimeout,
-  setImmediate: globalThis.setImmediate,
-}
+export const real = seamState().natives
 
 /** Gives replayed runs virtual timers. Code outside a run keeps the real ones. */
 export function interceptTimers(): void {
-  patchProperty('timers.setTimeout', globalThis, 'setTimeout', (original) => {
+  patchProperty(globalThis, 'setTimeout', (original) => {
     function setTimeout(callback: Callback, ms?: number, ...args: unknown[]): unknown {
       const run = virtualFor(setTimeout)
       return run ? new Timer(run, callback, ms, args, false) : original(callback, ms, ...args)
@@ -26,7 +22,7 @@ export function interceptTimers(): void {
     Object.defineProperty(setTimeout, promisify.custom, { value: sleep })
     return setTimeout as unknown as typeof original
   })
-  patchProperty('timers.setInterval', globalThis, 'setInterval', (original) => {
+  patchProperty(globalThis, 'setInterval', (original) => {
     function setInterval(callback: Callback, ms?: number, ...args: unknown[]): unknown {
       const run = virtualFor(setInterval)
       return run ? new Timer(run, callback, ms, args, true) : original(callback, ms, ...args)
@@ -34,9 +30,9 @@ export function interceptTimers(): void {
     return setInterval as unknown as typeof original
   })
   for (const name of ['clearTimeout', 'clearInterval'] as const) {
-    patchProperty(`timers.${name}`, globalThis, name, (original) => (handle) => {
+    patchProperty(globalThis, name, (original) => (handle) => {
       const timer = handle as unknown
-      if (timer instanceof Timer) timer.close()
+      if (isVirtual(timer)) timer.close()
       else if ((typeof timer === 'number' || typeof timer === 'string') && byId.has(Number(timer)))
         byId.get(Number(timer))?.deref()?.close()
       else original(handle)
@@ -51,7 +47,7 @@ export function interceptTimers(): void {
     'clearInterval',
     'clearImmediate',
   ] as const) {
-    patchProperty(`timers.module.${name}`, timers as Record<string, unknown>, name, () => globalThis[name])
+    patchProperty(timers as Record<string, unknown>, name, () => globalThis[name])
   }
   interceptPromises()
   interceptAbortTimeout()
@@ -67,10 +63,18 @@ function virtualFor(caller: Caller): Responder | undefined {
   return run && callerPackage(caller) !== 'undici' ? run : undefined
 }
 
+const virtual = Symbol.for('vitest-harvest/timer@1')
+
+/** A timer of ours, or of another copy of this package. */
+function isVirtual(timer: unknown): timer is Timer {
+  return typeof timer === 'object' && timer !== null && virtual in timer
+}
+
 const byId = new Map<number, WeakRef<Timer>>()
 let lastId = 0
 
 class Timer implements VirtualTimer {
+  readonly [virtual] = true
   readonly ms: number
   readonly id: number
   due: number
@@ -144,7 +148,7 @@ class Timer implements VirtualTimer {
 
 function interceptImmediates(): void {
   const open = new WeakMap<object, Responder>()
-  patchProperty('timers.setImmediate', globalThis, 'setImmediate', (original) => {
+  patchProperty(globalThis, 'setImmediate', (original) => {
     function setImmediate(callback: Callback, ...args: unknown[]): NodeJS.Immediate {
       const run = currentResponder()
       if (!run) return original(callback, ...args)
@@ -165,7 +169,7 @@ function interceptImmediates(): void {
     })
     return setImmediate as unknown as typeof original
   })
-  patchProperty('timers.clearImmediate', globalThis, 'clearImmediate', (original) => (handle) => {
+  patchProperty(globalThis, 'clearImmediate', (original) => (handle) => {
     const run = handle && open.get(handle)
     if (run) {
       open.delete(handle)
@@ -176,20 +180,15 @@ function interceptImmediates(): void {
 }
 
 function interceptPromises(): void {
-  patchProperty(
-    'timers.promises.setTimeout',
-    timersPromises,
-    'setTimeout',
-    () => sleep as typeof timersPromises.setTimeout,
-  )
-  patchProperty('timers.promises.setImmediate', timersPromises, 'setImmediate', (original) => {
+  patchProperty(timersPromises, 'setTimeout', () => sleep as typeof timersPromises.setTimeout)
+  patchProperty(timersPromises, 'setImmediate', (original) => {
     function setImmediate<T>(value?: T, options?: { signal?: AbortSignal }): Promise<T> {
       if (!currentResponder()) return original(value, options) as Promise<T>
       return new Promise((resolve) => globalThis.setImmediate(resolve as Callback, value))
     }
     return setImmediate as typeof original
   })
-  patchProperty('timers.promises.setInterval', timersPromises, 'setInterval', (original) => {
+  patchProperty(timersPromises, 'setInterval', (original) => {
     async function* setInterval<T>(
       ms?: number,
       value?: T,
@@ -201,12 +200,7 @@ function interceptPromises(): void {
       currentResponder() ? setInterval(...args) : original(...args)) as typeof original
   })
   const { scheduler } = timersPromises
-  patchProperty(
-    'timers.scheduler.wait',
-    scheduler,
-    'wait',
-    () => (ms, options) => sleep(ms, undefined, options as { signal?: AbortSignal }),
-  )
+  patchProperty(scheduler, 'wait', () => (ms, options) => sleep(ms, undefined, options as { signal?: AbortSignal }))
 }
 
 const originalSleep = timersPromises.setTimeout
@@ -236,7 +230,7 @@ function abortError(signal: AbortSignal): Error {
 }
 
 function interceptAbortTimeout(): void {
-  patchProperty('timers.AbortSignal.timeout', AbortSignal, 'timeout', (original) => {
+  patchProperty(AbortSignal, 'timeout', (original) => {
     const call = original.bind(AbortSignal)
     return (ms) => {
       const run = currentResponder()

@@ -47,7 +47,7 @@ export function interceptUndici(): void {
   // Touching a fetch class makes Node create its dispatcher.
   new Headers()
   arm()
-  patchProperty('undici.fetch', globalThis, 'fetch', (original) => {
+  patchProperty(globalThis, 'fetch', (original) => {
     // Importing userland undici replaces the global dispatcher on Node 22 and 24: look again before each call.
     return function fetch(...args: Parameters<typeof original>) {
       arm()

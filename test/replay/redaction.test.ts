@@ -1,0 +1,58 @@
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createRecorder } from '../../src/record/index.ts'
+import { replayTape } from '../../src/replay/index.ts'
+import { readTape } from '../../src/tape/index.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'harvest-redaction-'))
+let base = ''
+// The first question is answered last, compressed, and the answer names somebody new.
+const server = http.createServer((request, response) => {
+  request.resume().on('end', () => {
+    const isFirst = request.url === '/first'
+    response.setHeader('content-encoding', 'gzip')
+    setTimeout(
+      () => response.end(gzipSync(`ask carol.${isFirst ? 'first' : 'second'}@shop.test about KD-12345678`)),
+      isFirst ? 60 : 5,
+    )
+  })
+})
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(() => {
+  server.closeAllConnections()
+  server.close()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+const ask = async (path: string, body: string): Promise<string> =>
+  (await fetch(base + path, { method: 'POST', body })).text()
+
+async function agent(): Promise<string> {
+  const [first, second] = await Promise.all([
+    ask('/first', 'from alice@shop.test, customer KD-11112222'),
+    ask('/second', 'from bob@shop.test, customer KD-33334444'),
+  ])
+  return ask('/third', `${first} and ${second}, says dora@shop.test`)
+}
+
+test('a redacted run with parallel questions, compressed answers and rules of its own replays byte for byte', async () => {
+  const recorder = createRecorder({
+    dir,
+    redact: { rules: [{ kind: 'customer', pattern: /KD-\d{8}/g }] },
+  })
+  await recorder.run({ agent: 'a', id: 'redacted' }, agent)
+  const text = readFileSync(recorder.lastTape!, 'utf8')
+  for (const secret of ['alice@', 'bob@', 'dora@', 'carol.', 'KD-1', 'KD-3']) expect(text).not.toContain(secret)
+  const { problems, receipt, drift } = await replayTape(readTape(recorder.lastTape!), agent)
+  expect(problems).toEqual([])
+  expect(drift).toEqual([])
+  expect(receipt.identical).toBe(3)
+})
