@@ -30,7 +30,11 @@ describe.each<Lane>([5, 4])('updates under Vitest %i', (lane) => {
   beforeAll(() => {
     home = openHome(lane)
     project = home.project('updates', {
-      'vitest.config.ts': config('', '', `diverges: './src/diverges.ts'`),
+      'vitest.config.ts': config('', '', `diverges: './src/diverges.ts', skips: './src/skips.ts'`),
+      'src/skips.ts': `import { tool } from 'vitest-harvest/record'
+const lookup = tool('lookup_order', async (order: object) => ({ amount: 25 }))
+export default () => lookup({ order_id: 'A-1' }).then(({ amount }) => ({ refunded: amount }))
+`,
       ...refundSources,
       'src/diverges.ts': `import { tool } from 'vitest-harvest/record'
 const refund = tool('refund', async (order: object) => 'ok')
@@ -125,5 +129,18 @@ export default () => refund({ order_id: 'B-2' })
     const variable = await run(['run', 'golden'], { env: { VITEST_HARVEST_UPDATE: 'yes' } })
     expect([own.code, variable.code, own.changed, variable.changed]).toEqual([2, 1, [], []])
     for (const { output } of [own, variable]) expect(output).toContain('HARVEST_UPDATE_MODE')
+  })
+
+  it('a tool call that is left out is red until an update accepts it, and green from then on', async () => {
+    const file = caseFile('shorter')
+    for (const [name, text] of Object.entries(golden('shorter', refundBaseline, { agent: 'skips' })))
+      project.write(name, text)
+    const red = await project.run(['run', 'golden/shorter'])
+    const update = await project.run(['run', 'golden/shorter', '--update-recordings'], { bin: 'vitest-harvest' })
+    const green = await project.run(['run', 'golden/shorter'])
+    expect([red.code, update.code, green.code]).toEqual([1, 0, 0])
+    expect(red.output).toContain('HARVEST_TRACE')
+    expect(project.read(file)).toContain('baseline:\n  - lookup_order(order_id)\n')
+    expect(project.read(file)).not.toContain('refund(')
   })
 })

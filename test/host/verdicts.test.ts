@@ -165,7 +165,7 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
     expect(message('asks-else')).toContain('src/bad.ts:13:9')
     expect(message('asks-else')).toContain('differs at order_id\n  recorded  A-1\n  now       B-2')
     expect(run.output).toMatch(/❯ src\/bad\.ts:13:9/)
-    expect(message('leaves-out')).toContain('The agent left out 1 recorded step')
+    expect(message('leaves-out')).toContain('missing    layer 2   refund(amount, order_id)')
   })
 
   it('is green when a known-bad run reproduces, and red when it does not any more', () => {
