@@ -1,6 +1,7 @@
 import { isMap, isScalar, isSeq, type Node, type Pair, type ParsedNode, Scalar, type YAMLMap, type YAMLSeq } from 'yaml'
 import type { Json } from '../tape/types.ts'
-import { type Mistake, nearestWord, quoted } from './mistakes.ts'
+import { nearestWord } from '../errors/index.ts'
+import { type Mistake, quoted } from './mistakes.ts'
 import type { Rule } from './schema.ts'
 
 /**

@@ -1,8 +1,7 @@
 import { cac, type CAC } from 'cac'
-import { HarvestError, neutralLine } from '../errors/index.ts'
+import { HarvestError, neutralLine, nearestWord } from '../errors/index.ts'
 import { version } from '../version.ts'
 import type { CommandSpec, Given } from './command.ts'
-import { suggest } from './suggest.ts'
 
 /** What to do: run a command with what it was given, or nothing more because help or the version was printed. */
 export type Asked = { readonly command: CommandSpec; readonly given: Given } | 'answered'
@@ -159,7 +158,7 @@ function flagOf(flag: string): string {
 
 function unknownCommand(word: string, commands: readonly CommandSpec[]): HarvestError {
   const names = commands.map(({ name }) => name)
-  const nearest = suggest(word, names)
+  const nearest = nearestWord(word, names)
   return new HarvestError('HARVEST_CLI_COMMAND', {
     what: `harvest has no command '${neutralLine(word, 40)}'`,
     where: { commands: names.join(', ') },
@@ -168,7 +167,7 @@ function unknownCommand(word: string, commands: readonly CommandSpec[]): Harvest
 }
 
 function unknownOption(word: string, known: readonly string[], command: CommandSpec | undefined): HarvestError {
-  const nearest = suggest(word, known)
+  const nearest = nearestWord(word, known)
   const called = command === undefined ? 'harvest' : `harvest ${command.name}`
   return new HarvestError('HARVEST_CLI_OPTION', {
     what: `${called} has no option '${neutralLine(word, 40)}'`,

@@ -1,4 +1,5 @@
 export { neutral, neutralLine } from './neutral.ts'
+export { nearestWord } from './nearest.ts'
 
 /** What a person reads when something went wrong: what, where, why, and what to paste next. */
 export interface ErrorFacts {

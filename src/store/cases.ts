@@ -1,7 +1,7 @@
 import { lstatSync, rmSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
-import { type Case, loadCase, nearestWord, requireTapeFile } from '../cases/index.ts'
-import { HarvestError, neutralLine } from '../errors/index.ts'
+import { type Case, loadCase, requireTapeFile } from '../cases/index.ts'
+import { HarvestError, neutralLine, nearestWord } from '../errors/index.ts'
 import { filesBelow, locate } from './files.ts'
 
 /** A case file of the golden set, also one that cannot be used. */

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, readSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { HarvestError, neutralLine } from '../errors/index.ts'
+import { HarvestError, neutralLine, nearestWord } from '../errors/index.ts'
 import { type Outcome, readTapeHeader, sizeCap, type TapeClose } from '../tape/index.ts'
 import { filesBelow, locate, openRegular } from './files.ts'
 
@@ -66,7 +66,7 @@ export function findTape(recordings: string, word: string): string {
     if (others.length === 0) return resolve(file)
     throw ambiguous(word, [file, ...others])
   }
-  throw missing(recordings, word)
+  throw missing(recordings, word, files.map(stemOf))
 }
 
 function latest(recordings: string): string {
@@ -175,10 +175,11 @@ function ambiguous(word: string, files: readonly string[]): HarvestError {
   })
 }
 
-function missing(recordings: string, word: string): HarvestError {
+function missing(recordings: string, word: string, known: readonly string[] = []): HarvestError {
+  const nearest = nearestWord(word, known)
   return new HarvestError('HARVEST_TAPE_MISSING', {
     what: `There is no tape '${neutralLine(word, 120)}'`,
     where: { recordings },
-    fix: ['to see which there are: npx harvest ls'],
+    fix: [...(nearest === undefined ? [] : [`did you mean: ${nearest}`]), 'to see which there are: npx harvest ls'],
   })
 }

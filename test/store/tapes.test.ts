@@ -170,6 +170,7 @@ describe('a tape is found', () => {
 
         recordings  <root>/recordings
 
+      → did you mean: refund
       → to see which there are: npx harvest ls
       (HARVEST_TAPE_MISSING)"
     `)

@@ -5,7 +5,7 @@ import { readTape, stepsOf, type TapeHeader } from '../../tape/index.ts'
 import { type CommandSpec, jsonOption } from '../command.ts'
 import { describeOutcome } from '../describe.ts'
 import { exit } from '../exit.ts'
-import { type Listed, listTapeFiles } from '../find.ts'
+import { listTapes, type TapeSummary } from '../../store/index.ts'
 import { usage } from '../parse.ts'
 import { table } from '../screen.ts'
 
@@ -35,7 +35,7 @@ export const lsCommand: CommandSpec = {
       if (!HarvestError.is(error)) throw error
       bad.push({ file, code: error.code, what: error.facts.what })
     }
-    const listed = listTapeFiles(dir, note)
+    const listed = listTapes(dir).toReversed()
     const rows = listed.flatMap((one, i) => {
       screen.progress(`reading ${i + 1} of ${listed.length}`)
       return rowOf(one, note)
@@ -53,10 +53,12 @@ export const lsCommand: CommandSpec = {
   },
 }
 
-function rowOf({ file, header }: Listed, note: (file: string, error: unknown) => void): Row[] {
-  const { id, agent, startedAt, pins } = header
+function rowOf(summary: TapeSummary, note: (file: string, error: unknown) => void): Row[] {
+  const { file } = summary
   try {
+    if (summary.state === 'unreadable') throw summary.error
     const tape = readTape(file)
+    const { id, agent, startedAt, pins } = tape.header
     const outcome = tape.close === undefined ? 'truncated' : describeOutcome(tape.close.outcome)
     return [{ id, file: relative(process.cwd(), file), agent, startedAt, steps: stepsOf(tape).length, outcome, pins }]
   } catch (error) {
