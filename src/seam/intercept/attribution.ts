@@ -5,7 +5,7 @@ import net from 'node:net'
 import { captureStack } from '../caller.ts'
 import { isOfHttpClient } from '../http-clients.ts'
 import { onceInProcess, patchProperty } from '../patch.ts'
-import { openedInside, openedOutside, socketTarget } from './guard.ts'
+import { letThrough, openedInside, openedOutside, socketTarget } from './guard.ts'
 import { refusal } from './outside.ts'
 import { currentResponder, type Responder } from './responder.ts'
 
@@ -108,7 +108,7 @@ export function attributeRequests(realConnect: typeof net.Socket.prototype.conne
   })
   listen('undici:client:sendHeaders', ({ request, socket }: { request: UndiciRequest; socket: net.Socket }) => {
     const tag = headerOf(request.headers)
-    if (openedInside.has(socket)) return
+    if (openedInside.has(socket) || letThrough.has(socket)) return
     const run = runOf(tag)
     const error = (run ? run.escape.bind(run) : refusal)(
       'http',

@@ -4,7 +4,7 @@ import dns from 'node:dns'
 import net from 'node:net'
 import workerThreads from 'node:worker_threads'
 import { patchProperty, syncBuiltins } from '../patch.ts'
-import { refusal } from './outside.ts'
+import { isWatched, refusal } from './outside.ts'
 import { currentResponder } from './responder.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: patched functions keep whatever signature they have
@@ -39,7 +39,10 @@ function guardSockets(): void {
     return function connect(this: net.Socket, ...args: unknown[]) {
       // The interceptor connects the sockets it controls to itself: they carry a `connect` of their own.
       const error = Object.hasOwn(this, 'connect') ? undefined : refused('socket', socketTarget(args))
-      if (!error) return original.apply(this, args) as unknown
+      if (!error) {
+        if (isWatched()) letThrough.add(this)
+        return original.apply(this, args) as unknown
+      }
       process.nextTick(() => this.destroy(error))
       return this
     }
@@ -65,6 +68,9 @@ function guardOpenSockets(): void {
     })
   }
 }
+
+/** Sockets that were let through when they connected: their requests are not asked about once more. */
+export const letThrough = new WeakSet<net.Socket>()
 
 /** Sockets opened outside any run since the guard is there, and pipes of children started so. */
 export const openedOutside = new WeakSet<net.Socket>()

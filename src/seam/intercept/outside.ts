@@ -25,6 +25,11 @@ export function watchOutside(watcher: Watcher): () => void {
   return () => void watchers().delete(watcher)
 }
 
+/** Whether somebody is watching. */
+export function isWatched(): boolean {
+  return watchers().size > 0
+}
+
 /** The error to refuse something with that goes around the seam right now, or `undefined` to let it through. */
 export function refusal(kind: string, target: string, madeAt?: Error): Error | undefined {
   const run = currentResponder()

@@ -1,0 +1,126 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import http from 'node:http'
+import net, { type AddressInfo } from 'node:net'
+import { Worker } from 'node:worker_threads'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { guardLoading, installReplay, replayTape } from '../../src/replay/index.ts'
+import { currentFlags, parseTape, serializeTape } from '../../src/tape/index.ts'
+
+/** A tape on which nothing happened. */
+const idle = parseTape(
+  serializeTape(
+    {
+      harvest: 1,
+      id: 'idle',
+      agent: 'idle',
+      startedAt: '2026-01-01T00:00:00.000Z',
+      recorder: 'test',
+      flags: currentFlags,
+      pins: { node: process.versions.node },
+    },
+    [],
+    { n: 0, at: 1, outcome: { status: 'returned' } },
+  ),
+  'idle',
+)
+const heard: string[] = []
+const database = net.createServer((socket) =>
+  socket
+    .on('error', () => undefined)
+    .on('data', (data) => {
+      heard.push(`row asked: ${String(data)}`)
+      socket.write('row')
+    }),
+)
+const web = http.createServer((request, response) => {
+  heard.push(`request: ${request.url}`)
+  response.end('live')
+})
+const portOf = (server: net.Server) => (server.address() as AddressInfo).port
+const codes = async (agent: () => Promise<unknown>) => {
+  const { problems } = await replayTape(idle, agent, { hangMs: 300 } as object)
+  return problems.map(({ code }) => code)
+}
+
+beforeAll(async () => {
+  await installReplay()
+  await once(database.listen(0, '127.0.0.1'), 'listening')
+  await once(web.listen(0, '127.0.0.1'), 'listening')
+})
+beforeEach(() => {
+  heard.length = 0
+})
+afterAll(() => {
+  web.closeAllConnections()
+  web.close()
+  database.close()
+})
+
+describe('what was opened before the run carries nothing of it into the world', () => {
+  test('a socket of a database pool', async () => {
+    const socket = net.connect(portOf(database), '127.0.0.1')
+    socket.on('error', () => undefined)
+    await once(socket, 'connect')
+    const query = (): Promise<unknown> => {
+      socket.write('SELECT 1')
+      return once(socket, 'data')
+    }
+    expect((await codes(query))[0]).toBe('HARVEST_ESCAPE')
+    expect(heard).toEqual([])
+    socket.destroy()
+  })
+
+  test('a child process', async () => {
+    const child = spawn(process.execPath, ['-e', 'process.stdin.on("data", (d) => process.stdout.write(d))'])
+    child.stdin.on('error', () => undefined)
+    const said = (): Promise<unknown> => {
+      child.stdin.write('hello\n')
+      return once(child.stdout, 'data')
+    }
+    expect((await codes(said))[0]).toBe('HARVEST_ESCAPE')
+    child.kill()
+  })
+
+  test('a worker thread', async () => {
+    const worker = new Worker('require("node:worker_threads").parentPort.on("message", () => {})', { eval: true })
+    const told = async (): Promise<void> => worker.postMessage('hello')
+    expect(await codes(told)).toEqual(['HARVEST_ESCAPE'])
+    await worker.terminate()
+  })
+
+  test('a queue whose worker belongs to no run', async () => {
+    const jobs: (() => void)[] = []
+    const poller = setInterval(() => jobs.shift()?.(), 2)
+    const queued = (): Promise<unknown> =>
+      new Promise((resolve, reject) => {
+        jobs.push(() => void fetch(`http://127.0.0.1:${portOf(web)}/queued`).then(resolve, reject))
+      })
+    expect(await codes(queued)).toEqual(['HARVEST_ESCAPE'])
+    expect(heard).toEqual([])
+    clearInterval(poller)
+  })
+
+  test('and once the replay is over the world is open again', async () => {
+    await codes(() => Promise.resolve())
+    expect(await (await fetch(`http://127.0.0.1:${portOf(web)}/after`)).text()).toBe('live')
+  })
+})
+
+describe('while the modules of an agent load', () => {
+  const connects = async (): Promise<string> => (await fetch(`http://127.0.0.1:${portOf(web)}/loading`)).text()
+
+  test('the way to the world is shut', async () => {
+    await expect(guardLoading(connects)).rejects.toMatchObject({ code: 'HARVEST_ESCAPE' })
+    expect(heard).toEqual([])
+  })
+
+  test('what is on the list gets through', async () => {
+    web.closeIdleConnections()
+    expect(await guardLoading(connects, ['socket 127.0.0.1:*'])).toBe('live')
+  })
+
+  test('a module that throws for reasons of its own throws those', async () => {
+    await expect(guardLoading(() => Promise.reject(new RangeError('own')))).rejects.toThrow('own')
+  })
+})
