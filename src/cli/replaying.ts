@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { HarvestError } from '../errors/index.ts'
+import { changedPins, describeChanges, gitState, pinsOf } from '../provenance/index.ts'
 import type { ReplayOptions } from '../replay/index.ts'
 import type { Tape } from '../tape/index.ts'
 import type { CommandSpec, Given, OptionSpec } from './command.ts'
@@ -24,6 +25,8 @@ export const replayOptions: readonly OptionSpec[] = [
 export interface Replayed {
   readonly report: ReplayReport
   readonly ended: Ended
+  /** What is not as it was when the tape was made, one line each; empty when nothing is known to have changed. */
+  readonly changed: readonly string[]
   /** The tape is of a whole program: exit code and output belong to its outcome. */
   readonly isProgram: boolean
 }
@@ -56,10 +59,19 @@ export async function replay(
       },
       output,
     })
-    return { report: readReport(file, ended), ended, isProgram }
+    return { report: readReport(file, ended), ended, isProgram, changed: await changedSince(tape) }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** Commit, work tree and Node, now and when the tape was made. A tape that names no commit has nothing to compare it with. */
+async function changedSince(tape: Tape): Promise<readonly string[]> {
+  const pins = pinsOf(tape)
+  const git = pins.commit === undefined ? undefined : await gitState(process.cwd())
+  const live = { node: process.versions.node, ...(git && { commit: git.commit, dirty: git.dirty }) }
+  const comparable = git ? pins : { ...(pins.node !== undefined && { node: pins.node }) }
+  return describeChanges(changedPins(comparable, live)).split('\n').filter(Boolean)
 }
 
 interface Target {

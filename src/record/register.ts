@@ -7,6 +7,7 @@
  * @module
  */
 import { basename } from 'node:path'
+import { leaveEnvironment } from '../seam/environment.ts'
 import { recordProgram } from './program.ts'
 
 const { env, argv } = process
@@ -17,3 +18,4 @@ recordProgram({
   ...(env['VITEST_HARVEST_ARGV'] ? { argv: JSON.parse(env['VITEST_HARVEST_ARGV']) as string[] } : {}),
   ...(env['GIT_SHA'] ? { commit: env['GIT_SHA'] } : {}),
 })
+leaveEnvironment(import.meta.url, ['VITEST_HARVEST_ID', 'VITEST_HARVEST_AGENT', 'VITEST_HARVEST_ARGV'])

@@ -6,6 +6,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { HarvestError } from '../errors/index.ts'
+import { leaveEnvironment } from '../seam/environment.ts'
 import { readTape } from '../tape/index.ts'
 import { replayProgram } from './program.ts'
 
@@ -20,3 +21,4 @@ if (!path) {
 replayProgram(readTape(path), options ? (JSON.parse(options) as object) : {}, (result) => {
   if (report) writeFileSync(report, JSON.stringify(result))
 })
+leaveEnvironment(import.meta.url, ['VITEST_HARVEST_TAPE', 'VITEST_HARVEST_REPORT', 'VITEST_HARVEST_OPTIONS'])

@@ -16,14 +16,20 @@ beforeAll(async () => {
 describe('harvest replay --agent', () => {
   it('runs the agent from the tape and says that it held', async () => {
     const answered = await harvest(['replay', tape, '--agent', refundAgent])
-    expect(answered).toEqual({ code: 0, stdout: '', stderr: 'harvest: replayed refund-100x: 3 of 3 steps served\n' })
+    // The tape names a commit that this repository never had.
+    expect(answered.stderr).toMatch(/^since it was recorded: commit +4f2a9c1 → /)
+    expect({ ...answered, stderr: said(answered.stderr) }).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'harvest: replayed refund-100x: 3 of 3 steps served\n',
+    })
   })
 
   it('counts drift by class and stays green', async () => {
     const { code, stderr } = await harvest(['replay', tape, '--agent', refundAgent], {
       env: { REFUND_PROMPT: 'Be kind.' },
     })
-    expect(stderr).toMatch(/^harvest: replayed refund-100x: 3 of 3 steps served; drift: 2 instructions\n$/)
+    expect(said(stderr)).toMatch(/^harvest: replayed refund-100x: 3 of 3 steps served; drift: 2 instructions\n$/)
     expect(code).toBe(0)
   })
 
@@ -78,7 +84,7 @@ describe('harvest replay --agent', () => {
 describe('harvest verify --agent', () => {
   it('prints a receipt when not a byte differs', async () => {
     const { code, stdout } = await harvest(['verify', tape, '--agent', refundAgent])
-    expect(stdout).toMatchInlineSnapshot(`
+    expect(said(stdout)).toMatchInlineSnapshot(`
       "                                             recorded  replayed
       steps served                                        3         3  ✓
       request bodies and arguments, byte for byte         3         3  ✓
@@ -120,3 +126,8 @@ describe('a tape that was changed', () => {
     expect(answered).toMatchObject({ code: 3, stdout: '' })
   })
 })
+
+/** Without what has changed since the recording: that depends on the commit these tests run at. */
+function said(text: string): string {
+  return text.replaceAll(/^since it was recorded: .*\n/gm, '')
+}

@@ -60,6 +60,7 @@ async function recordAndReplay(
     BASE: base,
     VITEST_HARVEST_TAPE: path,
     VITEST_HARVEST_REPORT: reportPath,
+    REPLAYED: '1',
   })
   const report = JSON.parse(readFileSync(reportPath, 'utf8')) as ProgramReport
   return { recorded, tape, replayed, report }
@@ -113,9 +114,29 @@ test('a program ended by a signal leaves a tape without a last line, with all th
 })
 
 test('a program that does something else says so in its report', async () => {
-  const source = `const response = await fetch(process.env.BASE + '/tool/' + (process.env.VITEST_HARVEST_TAPE ? 'other' : 'dice')).catch((error) => error)
+  const source = `const response = await fetch(process.env.BASE + '/tool/' + (process.env.REPLAYED ? 'other' : 'dice')).catch((error) => error)
 console.log(response.status ?? String(response))`
   const { report } = await recordAndReplay('app.mjs', source)
   expect(report?.problems.map(({ code }) => code)).toEqual(['HARVEST_DIVERGENCE'])
   expect(report?.outcomeDiffers).toEqual(['stdout'])
+})
+
+test('a Node program that the recorded one starts is no run of its own', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'harvest-program-'))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  const file = join(dir, 'parent.mjs')
+  writeFileSync(
+    file,
+    `import { spawn } from 'node:child_process'
+const child = spawn(process.execPath, ['-e', 'console.log("child", process.env.NODE_OPTIONS ?? "plain")'], { stdio: 'inherit' })
+await new Promise((resolve) => child.on('close', resolve))`,
+  )
+  const env = { NODE_OPTIONS: `--no-deprecation --import=${hooks.record}`, VITEST_HARVEST_DIR: join(dir, 'tapes') }
+  const child = spawn(process.execPath, [file], { env: { PATH: '', ...env, VITEST_HARVEST_ID: 'parent' } })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (said += text))
+  await new Promise((resolve) => child.on('close', resolve))
+  expect(said).toBe('child --no-deprecation\n')
+  expect(readdirSync(env.VITEST_HARVEST_DIR)).toEqual(['parent.tape.jsonl'])
 })

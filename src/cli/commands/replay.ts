@@ -35,7 +35,14 @@ export const replayCommand: CommandSpec = {
       output: isJson ? 'stderr' : 'inherit',
     })
     const held = replayed.report.problems.length === 0 && exitCodes(tape, replayed)?.isEqual !== false
-    if (isJson) screen.json({ held, exitCode: replayed.ended.code, ...replayed.report, file: tape.source })
+    if (isJson)
+      screen.json({
+        held,
+        exitCode: replayed.ended.code,
+        ...replayed.report,
+        changed: replayed.changed,
+        file: tape.source,
+      })
     else print(tape, replayed, held, screen)
     return held ? exit.ok : exit.divergence
   },
@@ -70,6 +77,7 @@ function print(tape: Tape, replayed: Replayed, held: boolean, screen: Screen): v
       .filter((part) => !part.startsWith('exit code'))
       .map((part) => neutralLine(`${part} is not as recorded`)),
   ]
+  for (const change of replayed.changed) screen.note(`since it was recorded: ${neutralLine(change)}`)
   screen.note(`harvest: ${held ? 'replayed' : 'diverged from'} ${neutralLine(tape.header.id)}: ${facts.join('; ')}`)
 }
 
