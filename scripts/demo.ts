@@ -2,7 +2,15 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { styleText } from 'node:util'
-import { installPackage, readerEnvironment, requireBuild, startShopProvider, withoutNpm } from './project.ts'
+import {
+  installPackage,
+  isTest,
+  readerEnvironment,
+  requireBuild,
+  startShopProvider,
+  withoutNpm,
+  withoutProvider,
+} from './project.ts'
 import { type Block, walk } from './walkthrough.ts'
 
 const repository = resolve(import.meta.dirname, '..')
@@ -14,11 +22,13 @@ await rm(dir, { recursive: true, force: true })
 await mkdir(dir, { recursive: true })
 await installPackage(dir)
 const provider = await startShopProvider()
+const env = readerEnvironment(dir, provider.url)
 const startedAt = performance.now()
 try {
   await walk(resolve(repository, 'README.md'), {
     dir,
-    env: readerEnvironment(dir, provider.url),
+    env,
+    environmentOf: (command) => (isTest(command) ? withoutProvider(env) : undefined),
     rewrite: withoutNpm,
     onBlock: announce,
     onCommand: (command) => console.log(styleText('bold', `\n$ ${command}`)),

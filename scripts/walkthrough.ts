@@ -16,6 +16,8 @@ export interface WalkOptions {
   /** The project the page is followed in. */
   readonly dir: string
   readonly env: NodeJS.ProcessEnv
+  /** The environment of one command, where it is another. */
+  readonly environmentOf?: (command: string) => NodeJS.ProcessEnv | undefined
   /** Changes a command before it runs, or drops it by returning `undefined`. */
   readonly rewrite?: (command: string) => string | undefined
   readonly onBlock?: (block: Block) => void
@@ -83,7 +85,8 @@ async function runConsole(block: Block, options: WalkOptions): Promise<void> {
     const actual = options.rewrite ? options.rewrite(command) : command
     if (actual === undefined) continue
     options.onCommand?.(command)
-    const { code, text } = await run(actual, options)
+    const env = options.environmentOf?.(command) ?? options.env
+    const { code, text } = await run(actual, { ...options, env })
     output += text
     const want = i === commands.length - 1 ? wanted : 0
     if (code !== want) throw new Error(`\`${command}\` exited with ${code}, not ${want}:\n${text}`)

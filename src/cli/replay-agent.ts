@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { HarvestError, neutralLine } from '../errors/index.ts'
-import { guardLoading, installReplay, type ReplayOptions, replayTape } from '../replay/index.ts'
+import { guardLoading, installReplay, type ReplayOptions, replayTape, standInKeys } from '../replay/index.ts'
 import { readTape } from '../tape/index.ts'
 import { type FailedReport, type ReplayReport, reportOf, variables } from './report.ts'
 
@@ -16,6 +16,7 @@ try {
   const options = JSON.parse(take('options')) as ReplayOptions
   const spec = take('agent')
   await installReplay()
+  standInKeys(tape)
   write(reportOf(await replayTape(tape, await guardLoading(() => loadAgent(spec), options.allow), options)))
 } catch (error) {
   if (!HarvestError.is(error)) throw error

@@ -1,3 +1,4 @@
+export { standInKeys } from './keys.ts'
 export { guardLoading } from './loading.ts'
 export type { ProgramReport } from './program.ts'
 export { installReplay, replayTape } from './replay.ts'

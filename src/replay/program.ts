@@ -2,6 +2,7 @@ import { installInterceptors } from '../seam/intercept/index.ts'
 import { copyOutput } from '../seam/output.ts'
 import { seamState } from '../seam/source.ts'
 import type { Outcome, Tape } from '../tape/index.ts'
+import { standInKeys } from './keys.ts'
 import { resultOf } from './replay.ts'
 import { ReplayRun } from './run.ts'
 import { describeEvent } from './step.ts'
@@ -23,6 +24,8 @@ export interface ProgramReport {
 /** Makes everything this process does one replay of `tape`; `done` is called, synchronously, when the process ends. */
 export function replayProgram(tape: Tape, options: ReplayOptions, done: (report: ProgramReport) => void): void {
   installInterceptors()
+  // For good: the process is the replay.
+  standInKeys(tape)
   const output = copyOutput()
   const run = new ReplayRun(tape, { ...options, program: true }, (error) => {
     process.stderr.write(`${error.message}\n`)

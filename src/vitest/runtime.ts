@@ -1,7 +1,7 @@
 import { inject, recordArtifact, type RunnerTestCase, type TestContext, type TestOptions, vi } from 'vitest'
 import { type Case, caseErrorPlace, hasUncheckedRules, loadCase, requireTapeFile } from '../cases/index.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
-import { guardLoading, replayTape } from '../replay/index.ts'
+import { guardLoading, replayTape, standInKeys } from '../replay/index.ts'
 import type { ReplayResult } from '../replay/types.ts'
 import { readTape, requireClosed, type Tape } from '../tape/index.ts'
 import { acceptRun } from './accept.ts'
@@ -74,6 +74,7 @@ async function runAgent(
   { signal }: TestContext,
 ): Promise<ReplayResult> {
   using limit = startTimeLimit(timeoutMs, signal)
+  using _keys = lentKeys(tape)
   // Every case gets the agent's modules fresh: what one run left in a variable must not reach the next.
   vi.resetModules()
   const late = (where: string) => () => hangs(kase, { waited: `${timeoutMs} ms`, where })
@@ -84,6 +85,11 @@ async function runAgent(
   const work = withStrays(() => replayTape(tape, agent satisfies Agent, { ...replay, signal: limit.signal }))
   const { result, strays } = await limit.race(work, late('the agent never gave control back'), graceMs)
   return withProblems(kase, result, strays, limit)
+}
+
+function lentKeys(tape: Tape): Disposable {
+  const takeBack = standInKeys(tape)
+  return { [Symbol.dispose]: takeBack }
 }
 
 /** Says what the time limit cut off, and adds what the run left unhandled, to the problems of a replay. */

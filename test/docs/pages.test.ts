@@ -2,7 +2,15 @@ import { globSync } from 'node:fs'
 import { cp, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { installPackage, readerEnvironment, startShopProvider, withoutNpm } from '../../scripts/project.ts'
+import {
+  installPackage,
+  isTest,
+  readerEnvironment,
+  startShopProvider,
+  withoutKey,
+  withoutNpm,
+  withoutProvider,
+} from '../../scripts/project.ts'
 import { blocksOf, walk } from '../../scripts/walkthrough.ts'
 import { built } from '../support/built.ts'
 
@@ -29,7 +37,9 @@ describe('every code block of the documents runs, and prints what the page says'
 
   async function follow(page: string, project: string): Promise<number> {
     const env = readerEnvironment(project, provider?.url ?? '')
-    return walk(join(repository, page), { dir: project, env, rewrite: withoutNpm })
+    const environmentOf = (command: string) =>
+      isTest(command) ? (page === 'README.md' ? withoutProvider : withoutKey)(env) : undefined
+    return walk(join(repository, page), { dir: project, env, environmentOf, rewrite: withoutNpm })
   }
 
   test('README.md, from an empty project to a red test and back', async () => {

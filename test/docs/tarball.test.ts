@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startShopProvider } from '../../scripts/project.ts'
+import { isTest, startShopProvider, withoutProvider } from '../../scripts/project.ts'
 import { walk } from '../../scripts/walkthrough.ts'
 import { built } from '../support/built.ts'
 
@@ -46,6 +46,7 @@ describe('the packed package in an empty project, by the README', () => {
     const blocks = await walk(join(repository, 'README.md'), {
       dir,
       env,
+      environmentOf: (command) => (isTest(command) ? withoutProvider(env) : undefined),
       rewrite: (command) =>
         command.startsWith('npm install')
           ? command

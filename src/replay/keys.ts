@@ -1,0 +1,68 @@
+import { type Dialect, readModelRequest } from '../providers/index.ts'
+import { requestBytes, type Tape } from '../tape/index.ts'
+
+const openai = ['OPENAI_API_KEY']
+const variables: Readonly<Record<Dialect, readonly string[]>> = {
+  'openai-chat': openai,
+  'openai-responses': openai,
+  'openai-completions': openai,
+  'openai-embeddings': openai,
+  anthropic: ['ANTHROPIC_API_KEY'],
+  gemini: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY'],
+  'bedrock-converse': ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_REGION'],
+  cohere: ['CO_API_KEY', 'COHERE_API_KEY'],
+  'ai-gateway': ['AI_GATEWAY_API_KEY'],
+  mcp: [],
+}
+
+/** Providers that speak somebody else's dialect: part of their host → the variable their SDKs read. */
+const byHost: readonly (readonly [host: RegExp, variable: string])[] = [
+  [/\.openai\.azure\.com$/, 'AZURE_OPENAI_API_KEY'],
+  [/groq\.com$/, 'GROQ_API_KEY'],
+  [/openrouter\.ai$/, 'OPENROUTER_API_KEY'],
+  [/mistral\.ai$/, 'MISTRAL_API_KEY'],
+  [/x\.ai$/, 'XAI_API_KEY'],
+  [/deepseek\.com$/, 'DEEPSEEK_API_KEY'],
+  [/together\.(ai|xyz)$/, 'TOGETHER_API_KEY'],
+  [/cerebras\.ai$/, 'CEREBRAS_API_KEY'],
+]
+
+/** No provider takes it, and none sees it. */
+const placeholder = 'not-a-key-this-is-a-replay'
+
+/**
+ * Sets the variables in which the SDKs of a tape's providers look for their key, where they are not set: clients refuse
+ * to be made without one, and a test machine has none. When the run was recorded the keys were there, so code that asks
+ * whether there is one goes the recorded way.
+ *
+ * @returns takes them back
+ */
+export function standInKeys(tape: Tape): () => void {
+  const lent = [...keysOf(tape)].filter(([name]) => process.env[name] === undefined)
+  for (const [name, value] of lent) process.env[name] = value
+  return () => {
+    for (const [name, value] of lent) if (process.env[name] === value) delete process.env[name]
+  }
+}
+
+function keysOf(tape: Tape): ReadonlyMap<string, string> {
+  const keys = new Map<string, string>()
+  const seen = new Set<string>()
+  for (const event of tape.events) {
+    if (event.kind !== 'exchange' || event.method !== 'POST' || !URL.canParse(event.url)) continue
+    const { host, hostname, pathname } = new URL(event.url)
+    // One request of each address says what is spoken there.
+    if (seen.has(host + pathname)) continue
+    seen.add(host + pathname)
+    const { method, url } = event
+    const dialect = readModelRequest({ method, url, body: requestBytes(event).toString('utf8') })?.dialect
+    if (dialect === undefined) continue
+    for (const name of variables[dialect]) keys.set(name, name === 'AWS_REGION' ? regionOf(hostname) : placeholder)
+    for (const [pattern, name] of byHost) if (pattern.test(hostname)) keys.set(name, placeholder)
+  }
+  return keys
+}
+
+function regionOf(hostname: string): string {
+  return /\.([a-z]{2}(?:-[a-z]+)+-\d)\./.exec(hostname)?.[1] ?? 'us-east-1'
+}

@@ -1,0 +1,61 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { standInKeys } from '../../src/replay/index.ts'
+import { currentFlags, type ExchangeEvent, parseTape, serializeTape } from '../../src/tape/index.ts'
+
+const header = {
+  harvest: 1,
+  id: 'keys',
+  agent: 'a',
+  startedAt: '2026-01-01T00:00:00.000Z',
+  recorder: 'test',
+  flags: currentFlags,
+  pins: { node: process.versions.node },
+}
+const post = (n: number, url: string, body: object): ExchangeEvent => ({
+  kind: 'exchange',
+  n,
+  at: n,
+  via: 'undici',
+  method: 'POST',
+  url,
+  request: { headers: [], body: JSON.stringify(body) },
+})
+const chat = { model: 'm', messages: [{ role: 'user', content: 'hi' }] }
+const tapeOf = (...events: readonly ExchangeEvent[]) =>
+  parseTape(serializeTape(header, events, { n: 9, at: 9, outcome: { status: 'returned' } }), 'keys')
+
+afterEach(() => vi.unstubAllEnvs())
+
+test('the keys of the providers on the tape stand in where none is set, and are taken back', () => {
+  vi.stubEnv('OPENAI_API_KEY', undefined)
+  vi.stubEnv('GROQ_API_KEY', undefined)
+  vi.stubEnv('ANTHROPIC_API_KEY', undefined)
+  const takeBack = standInKeys(tapeOf(post(0, 'https://api.groq.com/openai/v1/chat/completions', chat)))
+  expect(process.env['OPENAI_API_KEY']).toBeTruthy()
+  expect(process.env['GROQ_API_KEY']).toBeTruthy()
+  expect(process.env['ANTHROPIC_API_KEY']).toBeUndefined()
+  takeBack()
+  expect(process.env['OPENAI_API_KEY']).toBeUndefined()
+  expect(process.env['GROQ_API_KEY']).toBeUndefined()
+})
+
+test('a key that is set stays', () => {
+  vi.stubEnv('OPENAI_API_KEY', 'mine')
+  standInKeys(tapeOf(post(0, 'https://api.openai.com/v1/chat/completions', chat)))()
+  expect(process.env['OPENAI_API_KEY']).toBe('mine')
+})
+
+test('the region of Bedrock is the recorded one', () => {
+  for (const name of ['AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) vi.stubEnv(name, undefined)
+  const url = 'https://bedrock-runtime.eu-central-1.amazonaws.com/model/m/converse'
+  const body = { messages: [{ role: 'user', content: [{ text: 'hi' }] }] }
+  const takeBack = standInKeys(tapeOf(post(0, url, body)))
+  expect(process.env['AWS_REGION']).toBe('eu-central-1')
+  takeBack()
+})
+
+test('a tape without model calls sets nothing', () => {
+  vi.stubEnv('OPENAI_API_KEY', undefined)
+  standInKeys(tapeOf(post(0, 'https://shop.test/orders', { id: 1 })))
+  expect(process.env['OPENAI_API_KEY']).toBeUndefined()
+})
