@@ -1,29 +1,21 @@
 import { HarvestError } from '../errors/index.ts'
 import { canonicalJson } from '../providers/index.ts'
 import { createRedactor, type Redactor, rulesOfTape } from '../privacy/index.ts'
-import { callerPackage, siteIn, userSite } from '../seam/caller.ts'
-import type { ExchangeControl, ExchangeSink, LiveRequest, Responder, VirtualTimer } from '../seam/intercept/index.ts'
-import { argumentsOf, steadyBoundary } from '../seam/shape.ts'
-import type { Caller, SeamCall, SeamDrawKind, VirtualWorld } from '../seam/source.ts'
+import { siteIn, userSite } from '../seam/caller.ts'
+import type { LiveRequest, Responder } from '../seam/intercept/index.ts'
+import { steadyBoundary } from '../seam/shape.ts'
 import { encodeValue, type Json, type Tape, type TapeEvent } from '../tape/index.ts'
 import { isAllowed } from './allow.ts'
-import { serveCall } from './call.ts'
 import { Calls } from './calls.ts'
 import { Draws } from './draws.ts'
-import { serveExchange } from './exchange.ts'
+import { driftPolicy } from './drift-policy.ts'
 import { Gate, type GateItem } from './gate.ts'
 import { Ladder } from './ladder.ts'
 import { Order } from './order.ts'
 import * as problem from './problems.ts'
+import { responderOf } from './responder.ts'
 import { bodyTextOf, type CallState, type ExchangeState, type StepState, stepStates } from './step.ts'
-import {
-  type Drift,
-  type DriftClass,
-  type DriftPolicy,
-  driftClasses,
-  type Escape,
-  type ReplayOptions,
-} from './types.ts'
+import { type Drift, type DriftClass, type DriftPolicy, type Escape, type ReplayOptions } from './types.ts'
 
 export interface RunSettings extends ReplayOptions {
   readonly hangMs?: number
@@ -222,56 +214,6 @@ export class ReplayRun {
   }
 }
 
-/** The run as the agent sees it from inside the tool call `inside` (or from none). */
-export function responderOf(run: ReplayRun, inside: number | undefined): Responder {
-  return {
-    id: run.tape.header.id,
-    mode: 'replay',
-    get over() {
-      return run.over
-    },
-    get now() {
-      return run.gate.now
-    },
-    get pending() {
-      return run.pending
-    },
-    set pending(count) {
-      run.pending = count
-    },
-    draw<T>(kind: SeamDrawKind, caller: Caller, real: () => T, virtual: (world: VirtualWorld) => T): T {
-      if (!run.over) return run.draws.draw(kind, callerPackage(caller), virtual)
-      run.draws.readAfterEnd()
-      return real()
-    },
-    call: (call: SeamCall, fn: () => unknown) =>
-      serveCall(run, { ...call, args: [argumentsOf(call.args)] }, fn, inside, (n) => responderOf(run, n)),
-    mark(name, data) {
-      const n = run.nextN()
-      run.events.push({
-        kind: 'mark',
-        n,
-        at: run.gate.now,
-        name,
-        ...(data === undefined ? {} : { data: run.encode(data) }),
-      })
-    },
-    message({ from, to, body }) {
-      run.events.push({ kind: 'message', n: run.nextN(), at: run.gate.now, from, to, body: run.encode(body) })
-    },
-    exchange: (live: LiveRequest, sink: ExchangeSink): ExchangeControl => serveExchange(run, live, sink, inside),
-    spawn: (command) => run.spawn(command),
-    listen: (url, say) => run.listen(url, say),
-    escape: (kind, target, madeAt) =>
-      run.over ? problem.runOver(run.place(madeAt), kind, target) : run.escape(kind, target, madeAt),
-    schedule(timer: VirtualTimer) {
-      // A timer of a run that is over never fires.
-      if (!run.over) run.gate.schedule(timer)
-    },
-    held: (timer) => run.gate.held(timer),
-  }
-}
-
 function gateItems(step: ExchangeState | CallState): readonly GateItem[] {
   const { event, items } = step
   items.push({ n: event.n, at: event.at, state: 'waiting' })
@@ -312,22 +254,4 @@ function commandKey(command: readonly string[]): string {
 
 function hangMs(settings: RunSettings): number | undefined {
   return settings.program ? undefined : (settings.hangMs ?? 10_000)
-}
-
-/** Everything is reported, and another model is refused: a recorded answer says nothing about what it would do. */
-const defaultPolicy: Readonly<Record<DriftClass, DriftPolicy>> = {
-  encoding: 'report',
-  endpoint: 'report',
-  model: 'fail',
-  instructions: 'report',
-  tools: 'report',
-  params: 'report',
-  messages: 'report',
-  arguments: 'report',
-  headers: 'report',
-}
-
-function driftPolicy(given: ReplayOptions['drift']): Readonly<Record<DriftClass, DriftPolicy>> {
-  if (typeof given !== 'string') return { ...defaultPolicy, ...given }
-  return Object.fromEntries(driftClasses.map((name) => [name, given])) as Record<DriftClass, DriftPolicy>
 }

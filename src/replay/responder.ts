@@ -1,0 +1,58 @@
+import { callerPackage } from '../seam/caller.ts'
+import type { ExchangeControl, ExchangeSink, LiveRequest, Responder, VirtualTimer } from '../seam/intercept/index.ts'
+import { argumentsOf } from '../seam/shape.ts'
+import type { Caller, SeamCall, SeamDrawKind, VirtualWorld } from '../seam/source.ts'
+import { serveCall } from './call.ts'
+import { serveExchange } from './exchange.ts'
+import * as problem from './problems.ts'
+import type { ReplayRun } from './run.ts'
+
+/** The run as the agent sees it from inside the tool call `inside` (or from none). */
+export function responderOf(run: ReplayRun, inside: number | undefined): Responder {
+  return {
+    id: run.tape.header.id,
+    mode: 'replay',
+    get over() {
+      return run.over
+    },
+    get now() {
+      return run.gate.now
+    },
+    get pending() {
+      return run.pending
+    },
+    set pending(count) {
+      run.pending = count
+    },
+    draw<T>(kind: SeamDrawKind, caller: Caller, real: () => T, virtual: (world: VirtualWorld) => T): T {
+      if (!run.over) return run.draws.draw(kind, callerPackage(caller), virtual)
+      run.draws.readAfterEnd()
+      return real()
+    },
+    call: (call: SeamCall, fn: () => unknown) =>
+      serveCall(run, { ...call, args: [argumentsOf(call.args)] }, fn, inside, (n) => responderOf(run, n)),
+    mark(name, data) {
+      const n = run.nextN()
+      run.events.push({
+        kind: 'mark',
+        n,
+        at: run.gate.now,
+        name,
+        ...(data === undefined ? {} : { data: run.encode(data) }),
+      })
+    },
+    message({ from, to, body }) {
+      run.events.push({ kind: 'message', n: run.nextN(), at: run.gate.now, from, to, body: run.encode(body) })
+    },
+    exchange: (live: LiveRequest, sink: ExchangeSink): ExchangeControl => serveExchange(run, live, sink, inside),
+    spawn: (command) => run.spawn(command),
+    listen: (url, say) => run.listen(url, say),
+    escape: (kind, target, madeAt) =>
+      run.over ? problem.runOver(run.place(madeAt), kind, target) : run.escape(kind, target, madeAt),
+    schedule(timer: VirtualTimer) {
+      // A timer of a run that is over never fires.
+      if (!run.over) run.gate.schedule(timer)
+    },
+    held: (timer) => run.gate.held(timer),
+  }
+}
