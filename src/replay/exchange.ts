@@ -1,6 +1,8 @@
 import { decodeBody } from '../providers/index.ts'
+import { steadyBoundary } from '../seam/shape.ts'
 import type { ExchangeControl, ExchangeSink, LiveRequest, Pairs } from '../seam/intercept/index.ts'
 import { decodeBytes, type ExchangeEvent, type Moment, type RecordedError } from '../tape/index.ts'
+import { headerDrift } from './header-drift.ts'
 import * as problem from './problems.ts'
 import type { ReplayRun } from './run.ts'
 import type { ExchangeState } from './step.ts'
@@ -26,7 +28,10 @@ export function serveExchange(
   const before = run.order.violation(step)
   if (before) run.problem(problem.outOfOrder(run.place(live.madeAt), step, before))
   if (answer.rung === 'exact') run.identical++
-  for (const found of answer.drift) run.drifted(step, live.madeAt, found)
+  const { headers } = steadyBoundary(live.headers, Buffer.alloc(0))
+  const headersNow = run.redactor.headers(headers)
+  const drift = [...answer.drift, ...headerDrift(step.event.request.headers, headersNow)]
+  for (const found of drift) run.drifted(step, live.madeAt, found)
   const heard = hear(run, step, live, question.bodyText, inside)
   wire(run, step, sink, heard)
   run.take(step)

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 
 /** A chat-completions server on 127.0.0.1 that always says the same; answers its address. */
 export async function startProvider(content: string): Promise<{ readonly url: string; close(): void }> {
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
     request.resume().on('end', () => {
       response.setHeader('content-type', 'application/json')
       response.end(

@@ -10,7 +10,7 @@ const message = {
   content: 'Done.\u001b[2J\u202e\n::error::forged',
   tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'lookup_order', arguments: '{"order":"A1"}' } }],
 }
-const server = createServer((request, response) => {
+const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
   request.resume().on('end', () => {
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify({ model: 'invented-1', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }))

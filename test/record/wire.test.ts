@@ -53,7 +53,8 @@ function answer(request: http.IncomingMessage, response: http.ServerResponse): v
 
 beforeAll(async () => {
   await installReplay()
-  server = http.createServer(answer)
+  // A busy test may think for longer than a server usually keeps an idle connection.
+  server = http.createServer({ keepAliveTimeout: 120_000 }, answer)
   h2 = http2.createServer((request, response) => answer(request as never, response as never))
   raw = createServer((socket) => socket.end('bye'))
   for (const one of [server, h2, raw]) await new Promise<void>((ready) => one.listen(0, '127.0.0.1', ready))

@@ -33,7 +33,7 @@ const database = net.createServer((socket) =>
       socket.write('row')
     }),
 )
-const web = http.createServer((request, response) => {
+const web = http.createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
   heard.push(`request: ${request.url}`)
   response.end('live')
 })

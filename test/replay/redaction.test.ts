@@ -12,7 +12,7 @@ import { readTape } from '../../src/tape/index.ts'
 const dir = mkdtempSync(join(tmpdir(), 'harvest-redaction-'))
 let base = ''
 // The first question is answered last, compressed, and the answer names somebody new.
-const server = http.createServer((request, response) => {
+const server = http.createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
   request.resume().on('end', () => {
     const isFirst = request.url === '/first'
     response.setHeader('content-encoding', 'gzip')

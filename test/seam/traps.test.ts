@@ -21,7 +21,7 @@ const early = new OpenAI({ apiKey: 'k', baseURL: 'https://api.openai.com/v1' })
 const capturedFetch = globalThis.fetch
 
 beforeAll(async () => {
-  server = http.createServer((request, response) => {
+  server = http.createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
     const body: Buffer[] = []
     request.on('data', (chunk: Buffer) => body.push(chunk))
     request.on('end', () => response.end(`${request.url} ${Buffer.concat(body).toString()}`))
