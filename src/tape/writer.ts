@@ -42,7 +42,7 @@ export function createTapeWriter(
   const lines = new TapeLines()
   const first = lines.header(header)
   let fd: number | undefined = failing(path, 'open', () => {
-    disk.mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    makeFolder(disk, dirname(path))
     return disk.openSync(path, 'wx', 0o600)
   })
   let written = 0
@@ -104,6 +104,23 @@ export function createTapeWriter(
       }
     },
     [Symbol.dispose]: shut,
+  }
+}
+
+/**
+ * Makes a folder and those above it. Not `recursive: true`: below /proc, where nothing can be made, that never returns,
+ * and a recorder must not hang its agent.
+ */
+function makeFolder(disk: WriterDisk, folder: string): void {
+  try {
+    disk.mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') return
+    const above = dirname(folder)
+    if (code !== 'ENOENT' || above === folder || nodeFs.existsSync(above)) throw error
+    makeFolder(disk, above)
+    makeFolder(disk, folder)
   }
 }
 

@@ -217,3 +217,8 @@ function failingDisk(code: string, at: number, goodFor: 'once' | 'ever'): Writer
     calls: () => calls,
   }
 }
+
+test('a folder that cannot be made is an error at once, also where the system never says no', () => {
+  const path = '/proc/harvest/inbox/run.tape.jsonl'
+  expect(() => createTapeWriter({ path, header })).toThrow(/HARVEST_TAPE_WRITE/)
+})
