@@ -1,3 +1,4 @@
+import diagnostics from 'node:diagnostics_channel'
 import { syncBuiltinESMExports } from 'node:module'
 import { seamState } from './source.ts'
 
@@ -35,12 +36,20 @@ export function patchProperty<T extends object, K extends keyof T>(
   return true
 }
 
-/** Installs something that is not a property, such as a channel subscription, once in the process. */
+/** Installs something that is not a property once in the process, for good. */
 export function onceInProcess(name: string, install: () => void): void {
   const { installed } = seamState()
   if (installed.has(name)) return
   installed.add(name)
   install()
+}
+
+/**
+ * Subscribes to a channel once in the process, for good.
+ * @param room - tells apart subscriptions of one channel for different purposes
+ */
+export function subscribeOnce<M>(room: string, channel: string, handler: (message: M) => void): void {
+  onceInProcess(`${room}.${channel}`, () => diagnostics.subscribe(channel, (message) => handler(message as M)))
 }
 
 /** Makes patched builtins visible to `import { randomUUID } from 'node:crypto'`, also in modules loaded before. */

@@ -1,10 +1,9 @@
-import diagnostics from 'node:diagnostics_channel'
 import http from 'node:http'
 import https from 'node:https'
 import net from 'node:net'
 import { captureStack } from '../caller.ts'
 import { isOfHttpClient } from '../http-clients.ts'
-import { onceInProcess, patchProperty } from '../patch.ts'
+import { patchProperty, subscribeOnce } from '../patch.ts'
 import { letThrough, openedInside, openedOutside, socketTarget } from './guard.ts'
 import { refusal } from './outside.ts'
 import { currentResponder, type Responder } from './responder.ts'
@@ -86,11 +85,15 @@ export function attributeRequests(realConnect: typeof net.Socket.prototype.conne
     },
     'attribution',
   )
-  listen('undici:request:create', ({ request }: { request: { addHeader(name: string, value: string): void } }) => {
-    const run = currentResponder()
-    if (run) request.addHeader(runHeader, tagFor(run))
-  })
-  listen('http.client.request.created', ({ request }: { request: HttpRequest }) => {
+  subscribeOnce(
+    'attribution',
+    'undici:request:create',
+    ({ request }: { request: { addHeader(name: string, value: string): void } }) => {
+      const run = currentResponder()
+      if (run) request.addHeader(runHeader, tagFor(run))
+    },
+  )
+  subscribeOnce('attribution', 'http.client.request.created', ({ request }: { request: HttpRequest }) => {
     const run = currentResponder()
     if (!run) return
     const tag = tagFor(run)
@@ -106,17 +109,21 @@ export function attributeRequests(realConnect: typeof net.Socket.prototype.conne
       if (error) request.destroy(error)
     })
   })
-  listen('undici:client:sendHeaders', ({ request, socket }: { request: UndiciRequest; socket: net.Socket }) => {
-    const tag = headerOf(request.headers)
-    if (openedInside.has(socket) || letThrough.has(socket)) return
-    const run = runOf(tag)
-    const error = (run ? run.escape.bind(run) : refusal)(
-      'http',
-      `${request.method} ${String(request.origin)}${request.path}`,
-      stackOf(tag).madeAt,
-    )
-    if (error) socket.destroy(error)
-  })
+  subscribeOnce(
+    'attribution',
+    'undici:client:sendHeaders',
+    ({ request, socket }: { request: UndiciRequest; socket: net.Socket }) => {
+      const tag = headerOf(request.headers)
+      if (openedInside.has(socket) || letThrough.has(socket)) return
+      const run = runOf(tag)
+      const error = (run ? run.escape.bind(run) : refusal)(
+        'http',
+        `${request.method} ${String(request.origin)}${request.path}`,
+        stackOf(tag).madeAt,
+      )
+      if (error) socket.destroy(error)
+    },
+  )
 }
 
 interface HttpRequest {
@@ -140,12 +147,4 @@ function headerOf(headers: unknown): string | undefined {
   const flat = Array.isArray(headers) ? headers.map(String) : String(headers).split(/\r\n|: /)
   const at = flat.indexOf(runHeader)
   return at < 0 ? undefined : flat[at + 1]
-}
-
-function listen<M>(channel: string, handler: (message: M) => void): void {
-  onceInProcess(`attribution.${channel}`, () => {
-    const listener = (message: unknown): void => handler(message as M)
-    diagnostics.subscribe(channel, listener)
-    return () => diagnostics.unsubscribe(channel, listener)
-  })
 }

@@ -30,7 +30,6 @@ export function interceptHttp(): void {
       }
     })
     interceptor.apply()
-    return () => interceptor.dispose()
   })
 }
 

@@ -1,14 +1,9 @@
-import diagnostics from 'node:diagnostics_channel'
-import { onceInProcess } from '../patch.ts'
+import { subscribeOnce } from '../patch.ts'
 import { guarded } from './observer.ts'
 
 /** Subscribes once per process; a throwing handler is counted, never thrown. */
 export function onChannel<M>(room: string, channel: string, handler: (message: M) => void): void {
-  onceInProcess(`observe.${room}.${channel}`, () => {
-    const listener = guarded((message: unknown) => handler(message as M))
-    diagnostics.subscribe(channel, listener)
-    return () => diagnostics.unsubscribe(channel, listener)
-  })
+  subscribeOnce(`observe.${room}`, channel, guarded(handler))
 }
 
 export type Pairs = readonly (readonly [string, string])[]
