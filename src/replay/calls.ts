@@ -12,17 +12,15 @@ interface Called {
 
 /** The serve key of wrapped functions: the recorded call of that name with these arguments. */
 export class Calls {
-  readonly #byName = new Map<string, CallState[]>()
-  readonly #byArgs = new Map<string, CallState[]>()
-  readonly #inside = new Map<number, (ExchangeState | CallState)[]>()
+  readonly #byName: ReadonlyMap<string, readonly CallState[]>
+  readonly #byArgs: ReadonlyMap<string, CallState[]>
+  readonly #inside: ReadonlyMap<number | undefined, readonly (ExchangeState | CallState)[]>
 
   constructor(steps: readonly (ExchangeState | CallState)[]) {
-    for (const step of steps) {
-      if (step.event.in !== undefined) add(this.#inside, step.event.in, step)
-      if (!isCall(step)) continue
-      add(this.#byName, keyOf(step.event), step)
-      add(this.#byArgs, keyOf(step.event, step.event.args), step)
-    }
+    const calls = steps.filter(isCall)
+    this.#byName = Map.groupBy(calls, ({ event }) => keyOf(event))
+    this.#byArgs = Map.groupBy(calls, ({ event }) => keyOf(event, event.args))
+    this.#inside = Map.groupBy(steps, ({ event }) => event.in)
   }
 
   /** The first open call with the same arguments; a value is asked for by name alone. */
@@ -73,10 +71,4 @@ function isCall(step: ExchangeState | CallState): step is CallState {
 
 function keyOf({ kind, name }: Called, args?: Json): string {
   return JSON.stringify([kind, name, args === undefined || kind === 'value' ? '' : canonicalJson(args)])
-}
-
-function add<K, V>(map: Map<K, V[]>, key: K, value: V): void {
-  const list = map.get(key)
-  if (list) list.push(value)
-  else map.set(key, [value])
 }

@@ -48,8 +48,8 @@ export type Answer =
  * On every rung a host that is not on the tape may stand for one that is.
  */
 export class Ladder {
-  readonly #exact = new Map<string, ExchangeState[]>()
-  readonly #byPath = new Map<string, ExchangeState[]>()
+  readonly #exact: ReadonlyMap<string, ExchangeState[]>
+  readonly #byPath: ReadonlyMap<string, ExchangeState[]>
   readonly #canonical = new Map<string, Map<string, ExchangeState[]>>()
   readonly #steps: readonly ExchangeState[]
   readonly #serve: ServeRung
@@ -68,10 +68,8 @@ export class Ladder {
     this.#input = input
     this.#isDue = isDue
     this.#hosts = new Hosts(steps.map((step) => step.event.url))
-    for (const step of steps) {
-      add(this.#exact, `${writtenPath(step.event)}\n${step.bodyText}`, step)
-      add(this.#byPath, steadyPath(step.event), step)
-    }
+    this.#exact = Map.groupBy(steps, (step) => `${writtenPath(step.event)}\n${step.bodyText}`)
+    this.#byPath = Map.groupBy(steps, (step) => steadyPath(step.event))
   }
 
   find(question: Question): Answer {
@@ -97,8 +95,7 @@ export class Ladder {
     const key = steadyPath(question)
     let index = this.#canonical.get(key)
     if (!index) {
-      index = new Map()
-      for (const step of this.#byPath.get(key) ?? []) add(index, canonicalBody(step.bodyText, step.event.via), step)
+      index = Map.groupBy(this.#byPath.get(key) ?? [], (step) => canonicalBody(step.bodyText, step.event.via))
       this.#canonical.set(key, index)
     }
     return this.#untaken(index.get(canonicalBody(question.bodyText, question.via)), question)
@@ -173,10 +170,4 @@ function canonicalBody(text: string, via: Question['via']): string {
 
 function addressText({ method, url }: { readonly method: string; readonly url: string }): string {
   return `${method} ${url}`
-}
-
-function add<K>(map: Map<K, ExchangeState[]>, key: K, step: ExchangeState): void {
-  const list = map.get(key)
-  if (list) list.push(step)
-  else map.set(key, [step])
 }

@@ -10,7 +10,7 @@ import { Calls } from './calls.ts'
 import { Draws } from './draws.ts'
 import { driftPolicy } from './drift-policy.ts'
 import { Gate, type GateItem } from './gate.ts'
-import { Ladder } from './ladder.ts'
+import { Ladder, type Question } from './ladder.ts'
 import { Order } from './order.ts'
 import * as problem from './problems.ts'
 import { responderOf } from './responder.ts'
@@ -158,12 +158,7 @@ export class ReplayRun {
       this.problem(problem.driftRefused(this.tape, drift))
   }
 
-  question(live: LiveRequest): {
-    readonly via: LiveRequest['via']
-    readonly method: string
-    readonly url: string
-    readonly bodyText: string
-  } {
+  question(live: LiveRequest): Question {
     const { body } = steadyBoundary(live.headers, live.body)
     const redacted = body.length === 0 ? body : Buffer.concat(this.redactor.chunks([body]))
     return { via: live.via, method: live.method, url: this.redactor.url(live.url), bodyText: bodyTextOf(redacted) }

@@ -99,14 +99,8 @@ function edgesBetween(
   actual: readonly TraceCall[],
   matcher: Matcher,
 ): readonly (readonly number[])[] {
-  const byName = new Map<string, number[]>()
-  for (const [position, index] of openActual.entries()) {
-    const { name } = actual[index] as TraceCall
-    const positions = byName.get(name)
-    if (positions === undefined) byName.set(name, [position])
-    else positions.push(position)
-  }
   const all = [...openActual.keys()]
+  const byName = Map.groupBy(all, (position) => (actual[openActual[position] as number] as TraceCall).name)
   return openExpected.map((index) => {
     const call = expected[index] as ExpectedCall
     if (isAnyCall(call)) return all
