@@ -210,6 +210,40 @@ export interface TapeClose {
   readonly incomplete?: string
   /** Sockets, children and contexts the recorder saw but could not record. */
   readonly unrecorded?: readonly string[]
+  /** Why a recorder that does not keep every run kept this one; absent when it keeps every run and nothing stood out. */
+  readonly kept?: readonly KeptReason[]
+  readonly retention?: Retention
+  /** What the run's model calls used, when the recorder counted it. */
+  readonly usage?: RunUsage
+}
+
+/** One reason for keeping a run. */
+export interface KeptReason {
+  /** `sample`: chance; `tokens`, `cost`: more than other runs used; `flag`: the application said so. */
+  readonly because: 'sample' | 'error' | 'timeout' | 'tokens' | 'cost' | 'tool' | 'flag' | 'budget'
+  /** Which tool, what the flag says, which limit. */
+  readonly detail?: string
+}
+
+/** How long a tape is to be kept. */
+export interface Retention {
+  /** `incident`: the run went wrong; `flagged`: it stood out; `clean`: neither. */
+  readonly class: RetentionClass
+  /** ISO 8601; the tape may be pruned after it. Absent: never. */
+  readonly until?: string
+  /** Reason of a legal hold: while it stands, the tape is never pruned. */
+  readonly hold?: string
+}
+
+export type RetentionClass = 'clean' | 'flagged' | 'incident'
+
+/** Model calls of one run, added up. */
+export interface RunUsage {
+  readonly modelCalls: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  /** US dollars; absent when the price of a model that was called is not known. */
+  readonly costUsd?: number
 }
 
 /** A tape read into memory. */
