@@ -19,7 +19,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   store: ['errors', 'tape', 'privacy', 'providers', 'cases', 'trace', 'provenance'],
   importers: ['errors', 'tape', 'providers', 'privacy'],
   timeline: ['errors', 'tape', 'replay', 'trace', 'logic'],
-  fork: ['errors', 'tape', 'replay', 'provenance'],
+  fork: ['errors', 'tape', 'seam', 'privacy', 'providers', 'replay', 'provenance'],
   blame: ['errors', 'tape', 'trace', 'fork'],
   faults: ['errors', 'tape', 'seam', 'fork', 'blame'],
   report: ['errors', 'tape', 'store', 'cases', 'trace', 'logic', 'timeline', 'blame'],

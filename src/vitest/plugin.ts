@@ -6,6 +6,7 @@ import type { TestProject, Vitest } from 'vitest/node'
 import { version } from '../version.ts'
 import { generateCaseModule, generatedMark, isCaseId, isNode, withoutQuery } from './case-module.ts'
 import type { HarvestProvided } from './channel.ts'
+import { generateJobModule, jobModule } from './job-module.ts'
 import { type HarvestOptions, type HarvestSettings, parseOptions, resolveAgent, toPosix } from './options.ts'
 import { keepOwnLists, projectName, recordingsProject, sibling } from './project.ts'
 import { HarvestReporter } from './reporter.ts'
@@ -45,7 +46,8 @@ function wire(settings: HarvestSettings): Plugin {
     },
     async configureVitest({ vitest, project: current, injectTestProjects }) {
       const choice = requestedMode(vitest, process.env)
-      addReporter(vitest, current, settings, choice)
+      // A run for a command has no cases to sum up, and writes none.
+      if (jobModule() === undefined) addReporter(vitest, current, settings, choice)
       provide(current, settings, choice.mode)
       const isDeclared = hasProjects(vitest) || vitest.projects.some(({ name }) => name === projectName)
       if (current.name === projectName || isDeclared || injecting.has(vitest)) return
@@ -99,6 +101,7 @@ function cases(settings: HarvestSettings): Plugin {
     const found = settings.deps.length === 0 ? [] : globSync([...settings.deps], { cwd: root })
     return found.map((file) => toPosix(path.resolve(root, file))).sort()
   }
+  const agents = () => Object.entries(settings.agents).map(([name, entry]) => resolveAgent(name, entry, root))
   let deps: readonly string[] = []
   const plugin: Plugin = {
     name: cachedName(settings, deps),
@@ -113,6 +116,7 @@ function cases(settings: HarvestSettings): Plugin {
       guardYamlPlugins(config.plugins as unknown as { name: string }[], isCaseId)
     },
     load(id) {
+      if (id === jobModule()) return generateJobModule(agents(), sibling('job-runtime'))
       return isNode(id, deps) ? { code: 'export {}', map: { mappings: '' } } : undefined
     },
     transform(code, id) {
@@ -122,10 +126,7 @@ function cases(settings: HarvestSettings): Plugin {
         recordings: path.resolve(root, settings.recordings),
         runtime: sibling('runtime'),
         deps,
-        agent: (key) => {
-          const entry = Object.hasOwn(settings.agents, key) ? settings.agents[key] : undefined
-          return entry === undefined ? undefined : resolveAgent(key, entry, root)
-        },
+        agent: (key) => agents().find(({ name }) => name === key),
         exists: existsSync,
       })
       // Once the missing tape is there, the case runs again.

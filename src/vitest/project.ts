@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import type { Plugin, TestProjectInlineConfiguration } from 'vitest/config'
+import { jobModule } from './job-module.ts'
 import type { HarvestSettings } from './options.ts'
 
 /** Name of the project the plugin owns; `vitest --project recordings` runs the cases alone. */
@@ -56,8 +57,9 @@ export function keepOwnLists(config: { test?: object }, settings: HarvestSetting
 }
 
 function ownLists({ recordings }: HarvestSettings) {
+  const jobs = jobModule()
   return {
-    include: [`${recordings}/**/*.case.{yaml,yml}`],
+    include: jobs === undefined ? [`${recordings}/**/*.case.{yaml,yml}`] : [jobs],
     includeSource: [],
     globalSetup: [sibling('global-setup')],
   }

@@ -1,0 +1,102 @@
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  watchFile,
+  unwatchFile,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { HarvestError } from '../errors/index.ts'
+import { type FinishedJob, type Job, type JobResult, jobsVariable } from '../fork/index.ts'
+import { type Ended, runProgram } from './program.ts'
+
+export interface JobsOptions {
+  /** How many run at once. Default 1. */
+  readonly parallel?: number
+  /** More environment of the agents. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Hears how many jobs have ended. */
+  readonly onProgress?: (ended: number) => void
+}
+
+/** A job that ended, or the error that kept it from running. */
+export type JobOutcome = FinishedJob | HarvestError
+
+/**
+ * Runs agents of the project's Vitest config, as cases would run them: in the project's own Vitest, started once for
+ * all jobs.
+ *
+ * @returns one per job, in their order
+ * @throws HarvestError `HARVEST_AGENTS_UNREACHABLE` when Vitest ended before all jobs had
+ */
+export async function runJobs(jobs: readonly Job[], options: JobsOptions = {}): Promise<readonly JobOutcome[]> {
+  // The real path: Vitest compares the paths of files it finds with those it was given.
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'harvest-jobs-'))
+  const list = join(folder, 'jobs.json')
+  const results = join(folder, 'results.jsonl')
+  const module = join(folder, 'agents.harvest-jobs.mjs')
+  const { parallel = 1, env = {}, onProgress } = options
+  try {
+    writeFileSync(list, JSON.stringify({ jobs, results, parallel }))
+    writeFileSync(module, '')
+    writeFileSync(results, '')
+    if (onProgress) watchFile(results, { interval: 200 }, () => onProgress(readResults(results).length))
+    const ended = await runProgram(
+      { argv: ['node', runner, ...vitestArguments, module], cwd: process.cwd() },
+      { env: { ...env, [jobsVariable]: list }, output: 'capture' },
+    )
+    return inOrder(jobs, readResults(results), ended)
+  } finally {
+    unwatchFile(results)
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const runner = fileURLToPath(new URL('../vitest/run-vitest.js', import.meta.url))
+
+// Nothing of what a run of tests does beside running: no report, no coverage, no type check.
+const vitestArguments = [
+  'run',
+  '--reporter=dot',
+  '--coverage.enabled=false',
+  '--typecheck.enabled=false',
+  '--passWithNoTests=false',
+  '--bail=0',
+]
+
+/** The lines that are whole: the last one may be on its way. */
+function readResults(file: string): readonly JobResult[] {
+  if (!existsSync(file)) return []
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as JobResult)
+}
+
+function inOrder(jobs: readonly Job[], results: readonly JobResult[], ended: Ended): readonly JobOutcome[] {
+  const byJob = new Map(results.map((result) => [result.job, result]))
+  return jobs.map((_, index) => {
+    const result = byJob.get(index)
+    if (result === undefined) throw unreachable(ended)
+    return 'failed' in result ? new HarvestError(result.failed.code, result.failed.facts) : result
+  })
+}
+
+function unreachable({ code, stdout, stderr }: Ended): HarvestError {
+  const said = `${stdout}\n${stderr}`.trim().split('\n').slice(-25).join('\n')
+  return new HarvestError('HARVEST_AGENTS_UNREACHABLE', {
+    what: 'The agents of this project could not be run',
+    where: { vitest: `exit code ${code}`, folder: process.cwd() },
+    detail: said,
+    why: 'Commands that run an agent run it in the Vitest of the project, whose config says where the agents are.',
+    fix: [
+      'see that the tests run: npx vitest run',
+      "name the agents in vitest.config.ts: harvest({ agents: { refund: './src/refund-agent.ts#refundAgent' } })",
+    ],
+  })
+}

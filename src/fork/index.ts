@@ -1,0 +1,11 @@
+/** Runs of an agent that part from its tape: asked for by commands, done where the agent's code can be loaded. */
+export {
+  type FailedJob,
+  type FinishedJob,
+  type Job,
+  type JobList,
+  type JobResult,
+  type JobVerdict,
+  jobsVariable,
+  type Spent,
+} from './job.ts'

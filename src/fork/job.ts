@@ -1,0 +1,68 @@
+import type { ErrorFacts } from '../errors/index.ts'
+import type { ProgramReport } from '../replay/program.ts'
+import type { ReplayOptions } from '../replay/types.ts'
+import type { Json } from '../tape/types.ts'
+
+/**
+ * One run of an agent that a command asks for. The user's own Vitest runs it, because only that loads the agent's code as
+ * the tests do: with its aliases, plugins and setup files.
+ */
+export interface Job {
+  /** Absolute path of the tape. */
+  readonly tape: string
+  /** Key of the agent in the plugin's options. Default: the one the tape names. */
+  readonly agent?: string
+  /** The run is judged by this text of a case, whether it is on disk yet or not. */
+  readonly case?: { readonly file: string; readonly text: string }
+  /** Default `replay`. `live`: models are asked for real, tools are answered from the tape. */
+  readonly mode?: 'replay' | 'live'
+  readonly options?: Omit<ReplayOptions, 'signal'>
+  /** Milliseconds the run may take. Default: as for cases. */
+  readonly timeoutMs?: number
+}
+
+/** What a command hands over: {@link jobsVariable} names the file it lies in. */
+export interface JobList {
+  readonly jobs: readonly Job[]
+  /** File that gets one line of JSON, a {@link JobResult}, per job as it ends. */
+  readonly results: string
+  /** How many run at once. Default 1. */
+  readonly parallel?: number
+}
+
+/** Environment variable that puts the plugin to work for a command. */
+export const jobsVariable = 'VITEST_HARVEST_JOBS'
+
+export type JobResult = FinishedJob | FailedJob
+
+export interface FinishedJob {
+  /** Index of the job in its list. */
+  readonly job: number
+  readonly report: ProgramReport
+  /** What the agent returned or threw, encoded as on a tape. */
+  readonly outcome: { readonly status: 'returned' | 'threw'; readonly value: Json }
+  /** The tool calls of this run as a baseline would say them. */
+  readonly trace: readonly Json[]
+  /** By the case of the job, when it has one. */
+  readonly verdict?: JobVerdict
+  /** What the models asked for real have used; only of a `live` job. */
+  readonly spent?: Spent
+}
+
+export type JobVerdict =
+  | { readonly isGreen: true }
+  | { readonly isGreen: false; readonly code: string; readonly message: string; readonly aspect: string }
+
+export interface Spent {
+  readonly modelCalls: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  /** US dollars; absent when a price is not known. */
+  readonly costUsd?: number
+}
+
+/** The run did not come about. */
+export interface FailedJob {
+  readonly job: number
+  readonly failed: { readonly code: string; readonly facts: ErrorFacts }
+}

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { type JobList, jobsVariable } from '../fork/index.ts'
+import type { AgentEntry } from './options.ts'
+import { toPosix } from './options.ts'
+
+/** Name of the file that stands for a list of jobs in Vitest: it lies beside the list, and the plugin says what is in it. */
+export const jobModuleName = 'agents.harvest-jobs.mjs'
+
+/** The one test file of a run that a command asked for, or `undefined` in an ordinary run. */
+export function jobModule(env: Readonly<Record<string, string | undefined>> = process.env): string | undefined {
+  const list = env[jobsVariable]
+  return list === undefined || list === '' ? undefined : toPosix(path.join(path.dirname(list), jobModuleName))
+}
+
+/** Reads what a command asked for. */
+export function readJobs(file: string): JobList {
+  return JSON.parse(readFileSync(file, 'utf8')) as JobList
+}
+
+/** The test file that runs jobs: all agents of the config, each loaded when a job needs it. */
+export function generateJobModule(agents: readonly AgentEntry[], runtime: string): string {
+  const links = agents.map(
+    (agent) =>
+      `  { name: ${quote(agent.name)}, export: ${quote(agent.export)}, load: () => import(${quote(agent.module)}) },`,
+  )
+  return [
+    'import { test } from "vitest";',
+    `import { runJobs } from ${quote(toPosix(runtime))};`,
+    'test("jobs", { timeout: 0, retry: 0 }, (context) => runJobs([',
+    ...links,
+    '], context));',
+  ].join('\n')
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text)
+}
