@@ -12,12 +12,24 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { HarvestError } from '../errors/index.ts'
-import { type FinishedJob, type Job, type JobResult, jobsVariable } from '../fork/index.ts'
+import {
+  type BudgetLimits,
+  type FinishedJob,
+  type Job,
+  type JobList,
+  type JobResult,
+  jobsVariable,
+} from '../fork/index.ts'
+import type { PriceTable } from '../providers/index.ts'
 import { type Ended, runProgram } from './program.ts'
 
 export interface JobsOptions {
   /** How many run at once. Default 1. */
   readonly parallel?: number
+  /** What the models of all live jobs together may use. */
+  readonly limits?: BudgetLimits
+  /** Looked in before the list prices. */
+  readonly prices?: PriceTable
   /** More environment of the agents. */
   readonly env?: Readonly<Record<string, string>>
   /** Hears how many jobs have ended. */
@@ -40,9 +52,10 @@ export async function runJobs(jobs: readonly Job[], options: JobsOptions = {}): 
   const list = join(folder, 'jobs.json')
   const results = join(folder, 'results.jsonl')
   const module = join(folder, 'agents.harvest-jobs.mjs')
-  const { parallel = 1, env = {}, onProgress } = options
+  const { parallel = 1, limits = {}, prices = {}, env = {}, onProgress } = options
+  const asked: JobList = { jobs, results, parallel, limits, prices }
   try {
-    writeFileSync(list, JSON.stringify({ jobs, results, parallel }))
+    writeFileSync(list, JSON.stringify(asked))
     writeFileSync(module, '')
     writeFileSync(results, '')
     if (onProgress) watchFile(results, { interval: 200 }, () => onProgress(readResults(results).length))

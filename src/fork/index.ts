@@ -1,4 +1,5 @@
 /** Runs of an agent that part from its tape: asked for by commands, done where the agent's code can be loaded. */
+export { type Budget, type BudgetLimits, openBudget } from './budget.ts'
 export {
   type FailedJob,
   type FinishedJob,
@@ -9,3 +10,5 @@ export {
   jobsVariable,
   type Spent,
 } from './job.ts'
+export { runLive } from './live.ts'
+export { type Change, type Changed, patchTape } from './patch.ts'

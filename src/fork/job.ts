@@ -1,7 +1,9 @@
 import type { ErrorFacts } from '../errors/index.ts'
 import type { ProgramReport } from '../replay/program.ts'
+import type { PriceTable } from '../providers/index.ts'
 import type { ReplayOptions } from '../replay/types.ts'
 import type { Json } from '../tape/types.ts'
+import type { BudgetLimits } from './budget.ts'
 
 /**
  * One run of an agent that a command asks for. The user's own Vitest runs it, because only that loads the agent's code as
@@ -28,6 +30,10 @@ export interface JobList {
   readonly results: string
   /** How many run at once. Default 1. */
   readonly parallel?: number
+  /** What the models of all `live` jobs together may use. */
+  readonly limits?: BudgetLimits
+  /** Looked in before the list prices. */
+  readonly prices?: PriceTable
 }
 
 /** Environment variable that puts the plugin to work for a command. */
@@ -45,13 +51,20 @@ export interface FinishedJob {
   readonly trace: readonly Json[]
   /** By the case of the job, when it has one. */
   readonly verdict?: JobVerdict
-  /** What the models asked for real have used; only of a `live` job. */
-  readonly spent?: Spent
+  /** What all `live` jobs have used when this one ended. */
+  readonly spentSoFar?: Spent
 }
 
 export type JobVerdict =
   | { readonly isGreen: true }
-  | { readonly isGreen: false; readonly code: string; readonly message: string; readonly aspect: string }
+  | {
+      readonly isGreen: false
+      readonly code: string
+      readonly message: string
+      /** What differs, without what to do about it. */
+      readonly said: string
+      readonly aspect: string
+    }
 
 export interface Spent {
   readonly modelCalls: number
@@ -59,6 +72,8 @@ export interface Spent {
   readonly outputTokens: number
   /** US dollars; absent when a price is not known. */
   readonly costUsd?: number
+  /** Some provider told no tokens, and they were estimated, on the high side. */
+  readonly isEstimated?: true
 }
 
 /** The run did not come about. */

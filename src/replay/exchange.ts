@@ -139,7 +139,7 @@ function errorClass(type: string): ErrorConstructor {
 }
 
 /** Redaction may have changed the length of a complete body; a client would wait for the difference. */
-function fitted(headers: Pairs, chunks: readonly Buffer[], complete: boolean): Pairs {
+export function fitted(headers: Pairs, chunks: readonly Buffer[], complete: boolean): Pairs {
   const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
   if (!complete || length === 0) return headers
   return headers.map(([name, value]) => [name, name === 'content-length' ? String(length) : value] as const)

@@ -51,16 +51,31 @@ export interface Promoted {
   readonly text: string
 }
 
+/** A case that may be written: everything about it was checked, and nothing is on disk yet. */
+export interface Promotion extends Promoted {
+  /** The tape that is promoted, wherever it lies. */
+  readonly source: string
+  /** Bytes of the tape as they were checked. */
+  readonly bytes: Buffer
+  readonly recordings: string
+}
+
 /**
  * Makes a case of a tape: baseline, outcome and pins are read from it, then tape and case are written to the golden
  * set. The tape given stays where it is.
  *
- * The case is written last and makes the promotion: killed before, nothing is promoted, and doing it again works.
- *
- * @throws HARVEST_PROMOTE_ID, _TRUNCATED, _INCOMPLETE, _SECRET, _EXISTS; HARVEST_STORE_… when something cannot be
- * written; HARVEST_TAPE_… when the tape cannot be read. Nothing is left behind then
+ * @throws what {@link preparePromotion} and {@link placePromotion} throw
  */
 export function promote(options: PromoteOptions): Promoted {
+  return placePromotion(preparePromotion(options))
+}
+
+/**
+ * Reads and checks everything a promotion needs, and writes nothing.
+ *
+ * @throws HARVEST_PROMOTE_ID, _TRUNCATED, _INCOMPLETE, _SECRET, _EXISTS; HARVEST_TAPE_… when the tape cannot be read
+ */
+export function preparePromotion(options: PromoteOptions): Promotion {
   const { recordings, as, group } = options
   refuseBadName('as', as)
   if (group !== undefined) refuseBadName('group', group)
@@ -75,19 +90,29 @@ export function promote(options: PromoteOptions): Promoted {
   const caseFile = join(folder, `${as}.case.yaml`)
   const caseText = writeCase(contentOf(tape, options), { schema: schemaSeenFrom(folder, recordings) })
   const content = parseCase(caseText, caseFile)
-  const tapeFile = join(folder, content.tape)
+  return { recordings, source, bytes, caseFile, tapeFile: join(folder, content.tape), content, text: caseText }
+}
+
+/**
+ * Writes a prepared promotion. The case is written last and makes the promotion: killed before, nothing is promoted,
+ * and doing it again works.
+ *
+ * @throws HARVEST_PROMOTE_EXISTS, HARVEST_STORE_… when something cannot be written. Nothing is left behind then
+ */
+export function placePromotion({ recordings, bytes, caseFile, tapeFile, content, text }: Promotion): Promoted {
+  const folder = dirname(caseFile)
   refuseLinks(recordings, folder)
   makeFolder(folder)
   sweepTemporaries(folder)
   const isOurs = placeTape(tapeFile, bytes)
   try {
-    writeFileAtomic(caseFile, caseText, { exclusive: true })
+    writeFileAtomic(caseFile, text, { exclusive: true })
   } catch (error) {
     // Somebody else may have made a case of the same tape meanwhile: then the tape is theirs as well.
     if (isOurs && lstatSync(caseFile, { throwIfNoEntry: false }) === undefined) rmSync(tapeFile, { force: true })
-    throw HarvestError.is(error, 'HARVEST_STORE_EXISTS') ? taken(as, caseFile) : error
+    throw HarvestError.is(error, 'HARVEST_STORE_EXISTS') ? taken(content.id, caseFile) : error
   }
-  return { caseFile, tapeFile, content, text: caseText }
+  return { caseFile, tapeFile, content, text }
 }
 
 function tapeSource(recordings: string, word: string): string {

@@ -2,13 +2,21 @@ import { appendFileSync } from 'node:fs'
 import { inject, type TestContext, vi } from 'vitest'
 import { parseCase } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
-import { type Job, type JobResult, jobsVariable, type JobVerdict } from '../fork/index.ts'
+import {
+  type Budget,
+  type Job,
+  type JobResult,
+  jobsVariable,
+  type JobVerdict,
+  openBudget,
+  runLive,
+} from '../fork/index.ts'
 import { guardLoading, replayTape, standInKeys } from '../replay/index.ts'
 import { describeEvent } from '../replay/step.ts'
 import type { ReplayResult } from '../replay/types.ts'
 import { encodeValue, type Json, readTape, requireClosed } from '../tape/index.ts'
 import { renderBaseline, traceOf } from '../trace/index.ts'
-import { type AgentLink, loadAgent } from './agent-link.ts'
+import { type Agent, type AgentLink, loadAgent } from './agent-link.ts'
 import { caseOptions } from './case-options.ts'
 import type { HarvestProvided } from './channel.ts'
 import { readJobs } from './job-module.ts'
@@ -19,68 +27,72 @@ import { judge } from './verdict.ts'
 export async function runJobs(agents: readonly AgentLink[], context: TestContext): Promise<void> {
   const file = process.env[jobsVariable]
   if (file === undefined) throw new TypeError(`${jobsVariable} is not set: this module is run by harvest commands`)
-  const { jobs, results, parallel = 1 } = readJobs(file)
-  const provided = inject('vitest-harvest')
+  const { jobs, results, parallel = 1, limits = {}, prices } = readJobs(file)
+  const budget = openBudget(limits, prices)
+  const { settings } = inject('vitest-harvest')
   const write = (result: JobResult): void => appendFileSync(results, `${JSON.stringify(result)}\n`)
   const waiting = jobs.entries()
   const work = async (): Promise<void> => {
-    for (const [index, job] of waiting) write(await attempt(index, job, agents, provided, context))
+    for (const [index, job] of waiting) write(await attempt(index, job, { agents, settings, budget, context }))
   }
   await Promise.all(Array.from({ length: parallel }, work))
 }
 
-async function attempt(
-  index: number,
-  job: Job,
-  agents: readonly AgentLink[],
-  provided: HarvestProvided,
-  context: TestContext,
-): Promise<JobResult> {
+/** What every job of a list has in common. */
+interface Surroundings {
+  readonly agents: readonly AgentLink[]
+  readonly settings: HarvestProvided['settings']
+  readonly budget: Budget
+  readonly context: TestContext
+}
+
+async function attempt(index: number, job: Job, around: Surroundings): Promise<JobResult> {
   try {
-    return { job: index, ...(await runJob(job, agents, provided, context)) }
+    return { job: index, ...(await runJob(job, around)) }
   } catch (error) {
     if (!HarvestError.is(error)) throw error
     return { job: index, failed: { code: error.code, facts: error.facts } }
   }
 }
 
-async function runJob(job: Job, agents: readonly AgentLink[], { settings }: HarvestProvided, context: TestContext) {
+async function runJob(job: Job, { agents, settings, budget, context }: Surroundings) {
   const tape = requireClosed(readTape(job.tape))
   const kase = job.case === undefined ? undefined : parseCase(job.case.text, job.case.file)
-  const options =
-    kase === undefined
-      ? { replay: settings.replay, match: settings.match, timeoutMs: settings.timeoutMs }
-      : caseOptions(kase, settings)
-  const name = job.agent ?? kase?.agent ?? tape.header.agent
-  using limit = startTimeLimit(job.timeoutMs ?? options.timeoutMs, context.signal)
-  const takeBack = standInKeys(tape)
+  const { replay, match, timeoutMs } = kase === undefined ? settings : caseOptions(kase, settings)
+  const isLive = job.mode === 'live'
+  using limit = startTimeLimit(job.timeoutMs ?? timeoutMs, context.signal)
+  // Models that are asked for real want a real key.
+  const takeBack = isLive ? () => undefined : standInKeys(tape)
   try {
-    vi.resetModules()
-    const link = agents.find((one) => one.name === name)
-    const agent = await guardLoading(
-      () =>
-        loadAgent(
-          link,
-          name,
-          agents.map((one) => one.name),
-        ),
-      options.replay.allow,
-    )
-    const run = await limit.race(
-      replayTape(tape, agent, { ...options.replay, ...job.options, signal: limit.signal }),
-      () => hangs(job.tape),
-      1_000,
-    )
-    return { ...describe(run), ...(kase === undefined ? {} : { verdict: verdictOf(judge(kase, run, options.match)) }) }
+    const agent = await load(job.agent ?? kase?.agent ?? tape.header.agent, agents, replay.allow)
+    const { signal } = limit
+    const work = isLive
+      ? runLive(tape, agent, { ...replay, signal, budget })
+      : replayTape(tape, agent, { ...replay, ...job.options, signal })
+    const run = await limit.race(work, () => hangs(job.tape), 1_000)
+    return {
+      ...describe(run),
+      ...(kase === undefined ? {} : { verdict: verdictOf(judge(kase, run, match)) }),
+      ...(isLive ? { spentSoFar: budget.total } : {}),
+    }
   } finally {
     takeBack()
   }
 }
 
+function load(name: string, agents: readonly AgentLink[], allow: readonly string[] | undefined): Promise<Agent> {
+  // Every run gets the agent's modules fresh: what one left in a variable must not reach the next.
+  vi.resetModules()
+  const link = agents.find((one) => one.name === name)
+  const known = agents.map((one) => one.name)
+  return guardLoading(() => loadAgent(link, name, known), allow)
+}
+
 function verdictOf(verdict: ReturnType<typeof judge>): JobVerdict {
   if (verdict.isGreen) return { isGreen: true }
   const { error, aspect } = verdict.because
-  return { isGreen: false, code: error.code, message: error.message, aspect }
+  const said = [error.facts.what, error.facts.detail].filter((part) => part !== undefined).join('\n\n')
+  return { isGreen: false, code: error.code, message: error.message, said, aspect }
 }
 
 /** The part of a result that can leave the process. */

@@ -1,20 +1,22 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { harvest, scratch } from './harvest.ts'
-import { recordRefund } from './tapes.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { harvest } from './harvest.ts'
+import { configFor, project } from './project.ts'
+import { recordRefund, refundAgent } from './tapes.ts'
 
 const golden = 'recordings/golden/incidents/refund-100x'
 
-async function project(): Promise<string> {
-  const folder = scratch()
+async function recorded(config = configFor({ refund: refundAgent })): Promise<string> {
+  const folder = project({ 'vitest.config.ts': config })
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   await recordRefund(join(folder, 'recordings/inbox'), 'first')
   return folder
 }
 
 describe('harvest promote', () => {
   it('writes the case and its tape, and prints the case', async () => {
-    const cwd = await project()
+    const cwd = await recorded()
     const options = [
       '--group',
       'incidents',
@@ -30,6 +32,7 @@ describe('harvest promote', () => {
     const lesson = ['--lesson-wrong', 'paid twice', '--lesson-right', 'pay once']
     const { code, stdout } = await harvest(['promote', 'latest', '--as', 'refund-100x', ...options, ...lesson], { cwd })
     expect(code).toBe(0)
+    expect(stdout).toContain('replayed bit for bit: the known bad run, reproduced')
     const text = readFileSync(join(cwd, `${golden}.case.yaml`), 'utf8')
     for (const line of text
       .trim()
@@ -54,7 +57,7 @@ describe('harvest promote', () => {
     ['an expectation that does not exist', ['latest', '--as', 'x', '--expect', 'maybe'], 'pass or fail'],
     ['a tape that is not there', ['secnd', '--as', 'x'], 'HARVEST_TAPE_MISSING'],
   ])('%s: nothing is written, exit code 2', async (_, args, message) => {
-    const cwd = await project()
+    const cwd = await recorded()
     const { code, stdout, stderr } = await harvest(['promote', ...args], { cwd })
     expect(stderr).toContain(message)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
@@ -62,7 +65,7 @@ describe('harvest promote', () => {
   })
 
   it('an id that is taken is refused, the case stays as it is', async () => {
-    const cwd = await project()
+    const cwd = await recorded()
     await harvest(['promote', 'latest', '--as', 'refund-100x', '--title', 'the first'], { cwd })
     const file = join(cwd, 'recordings/golden/refund-100x.case.yaml')
     const before = readFileSync(file)
@@ -71,12 +74,47 @@ describe('harvest promote', () => {
     expect(readFileSync(file)).toEqual(before)
   })
 
+  it('an agent that does something else now is refused with what differs, and nothing is written', async () => {
+    const cwd = await recorded()
+    const args = ['promote', 'latest', '--as', 'refund-100x']
+    const env = { REFUND_TWICE: '1' }
+    const { code, stdout, stderr } = await harvest(args, { cwd, env })
+    expect(stderr).toContain('HARVEST_PROMOTE_DIVERGED')
+    expect(stderr).toContain('HARVEST_TAPE_EXHAUSTED')
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(existsSync(join(cwd, 'recordings/golden'))).toBe(false)
+    const unverified = await harvest([...args, '--unverified'], { cwd, env })
+    expect(unverified.code).toBe(0)
+    expect(unverified.stdout).toContain('not replayed')
+  })
+
+  it('a reworded prompt is promoted, and said to be drift', async () => {
+    const cwd = await recorded()
+    const env = { REFUND_PROMPT: 'Be very fair.' }
+    const { code, stdout } = await harvest(['promote', 'latest', '--as', 'refund-100x'], { cwd, env })
+    expect(stdout).toContain('replayed; drift: 2 instructions')
+    expect(code).toBe(0)
+  })
+
+  it.each([
+    ['the config knows no such agent', configFor({ other: refundAgent }), 'HARVEST_AGENT_UNKNOWN'],
+    ['the module of the agent is gone', configFor({ refund: './src/gone.ts#refundAgent' }), 'HARVEST_AGENT_IMPORT'],
+    ['the config does not have the plugin', 'export default {}\n', 'HARVEST_AGENTS_UNREACHABLE'],
+  ])('%s: refused with exit code 2, and nothing is written', async (_, config, message) => {
+    const cwd = await recorded(config)
+    const { code, stderr } = await harvest(['promote', 'latest', '--as', 'refund-100x'], { cwd })
+    expect(stderr).toContain(message)
+    expect(code).toBe(2)
+    expect(readdirSync(join(cwd, 'recordings'))).toEqual(['inbox'])
+  })
+
   it('--json says where both are', async () => {
-    const cwd = await project()
+    const cwd = await recorded()
     const { stdout } = await harvest(['promote', 'latest', '--as', 'refund-100x', '--json'], { cwd })
     expect(JSON.parse(stdout)).toMatchObject({
       case: 'recordings/golden/refund-100x.case.yaml',
       tape: 'recordings/golden/refund-100x.tape.jsonl',
+      replayed: { exact: true, drift: [] },
     })
   })
 })

@@ -76,6 +76,8 @@ describe('help', () => {
         show <tape>     Print what a tape holds: its steps, tool calls and outcome
         promote <tape>  Make a test of a tape: writes its case, with the baseline, and a copy of it into the golden set
         test            Run Vitest; also understands --update-recordings[=new|all|none]
+        rerun [case]    Run a case with its models asked for real and its tools answered from the tape: how often does it pass
+        patch <tape>    Change one recorded input, replay, and say whether the outcome survives
 
       Options:
         -h, --help     Display this message 

@@ -1,8 +1,10 @@
 import type { CommandSpec } from '../command.ts'
 import { lsCommand } from './ls.ts'
+import { patchCommand } from './patch.ts'
 import { promoteCommand } from './promote.ts'
 import { recordCommand } from './record.ts'
 import { replayCommand } from './replay.ts'
+import { rerunCommand } from './rerun.ts'
 import { showCommand } from './show.ts'
 import { testCommand } from './test.ts'
 import { verifyCommand } from './verify.ts'
@@ -16,4 +18,6 @@ export const commands: readonly CommandSpec[] = [
   showCommand,
   promoteCommand,
   testCommand,
+  rerunCommand,
+  patchCommand,
 ]

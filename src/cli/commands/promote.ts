@@ -1,10 +1,13 @@
 import { join, relative } from 'node:path'
 import { neutral } from '../../errors/index.ts'
-import { promote } from '../../store/index.ts'
-import { type CommandSpec, jsonOption } from '../command.ts'
+import { placePromotion, preparePromotion, type PromoteOptions, type Promotion } from '../../store/index.ts'
+import { type CommandSpec, type Given, jsonOption } from '../command.ts'
 import { exit } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
 import { usage } from '../parse.ts'
+import { type Rehearsal, rehearse, wouldBeRed } from '../rehearse.ts'
+import type { Screen } from '../screen.ts'
+import { driftLine } from './replay.ts'
 
 /** Makes a case of a tape: `harvest promote <tape> --as <id>`. */
 export const promoteCommand: CommandSpec = {
@@ -24,47 +27,80 @@ export const promoteCommand: CommandSpec = {
     { flag: '--lesson-wrong <text>', about: 'What went wrong in this run' },
     { flag: '--lesson-right <text>', about: 'What would have been right' },
     { flag: '--dir <folder>', about: 'Folder with inbox/ and golden/ (default: recordings)' },
+    { flag: '--unverified', about: 'Write the case without replaying its tape first; it may be red' },
     jsonOption,
   ],
   examples: [
     'promote latest --as refund-broken-item',
     'promote recordings/inbox/run.tape.jsonl --as refund-100x --expect fail --tag incident',
   ],
-  run(given, screen) {
-    const as = given.value('as')
-    if (as === undefined) throw usage(promoteCommand, 'HARVEST_CLI_ARGUMENT', 'promote needs --as <id>')
-    const expect = given.value('expect') ?? 'pass'
-    if (expect !== 'pass' && expect !== 'fail') {
-      throw usage(promoteCommand, 'HARVEST_CLI_ARGUMENT', `--expect is pass or fail, not ${expect}`)
-    }
-    const recordings = given.value('dir') ?? 'recordings'
-    const optional = (option: string, name: string): Record<string, string> => {
-      const value = given.value(option)
-      return value === undefined ? {} : { [name]: value }
-    }
-    const lesson = { ...optional('lesson-wrong', 'wrong'), ...optional('lesson-right', 'right') }
-    const { caseFile, tapeFile, content, text } = promote({
-      recordings,
-      tape: findTapeFile(given.args[0] ?? '', recordings),
-      as,
-      expect,
-      tags: given.values('tag'),
-      ...optional('group', 'group'),
-      ...optional('agent', 'agent'),
-      ...optional('title', 'title'),
-      ...(Object.keys(lesson).length === 0 ? {} : { lesson }),
-    })
+  async run(given, screen) {
+    const promotion = preparePromotion(optionsOf(given))
+    const rehearsal = given.has('unverified') ? undefined : await checked(promotion, screen)
+    const { caseFile, tapeFile, content, text } = placePromotion(promotion)
     if (given.has('json')) {
-      screen.json({ case: here(caseFile), tape: here(tapeFile), id: content.id, agent: content.agent })
+      const replayed = rehearsal === undefined ? null : { exact: rehearsal.isExact, drift: rehearsal.run.report.drift }
+      screen.json({
+        case: here(caseFile),
+        tape: here(tapeFile),
+        id: content.id,
+        agent: content.agent,
+        expect: content.expect,
+        replayed,
+        text,
+      })
       return exit.ok
     }
-    screen.line(here(caseFile))
-    for (const line of text.trimEnd().split('\n')) screen.line(`  ${neutral(line)}`)
-    screen.line(here(tapeFile))
+    screen.line(screen.paint('bold', here(caseFile)))
+    for (const line of text.trimEnd().split('\n')) screen.line(screen.paint('green', `+ ${neutral(line)}`))
+    screen.line(screen.paint('bold', here(tapeFile)))
+    screen.line(describeTape(promotion, rehearsal))
     screen.line()
-    screen.line('Look it over, then run it: npx vitest run')
+    screen.line(`Look it over, then run it: npx vitest run`)
     return exit.ok
   },
+}
+
+/** Replays the tape as its case will, and refuses a case that would be red. */
+async function checked(promotion: Promotion, screen: Screen): Promise<Rehearsal> {
+  screen.progress(`replaying ${promotion.content.tape} before it is written`)
+  const rehearsal = await rehearse(promotion)
+  if (!rehearsal.isGreen) throw wouldBeRed(rehearsal, promotion)
+  return rehearsal
+}
+
+function describeTape({ bytes, content }: Promotion, rehearsal: Rehearsal | undefined): string {
+  const size = `+ ${(bytes.length / 1024).toFixed(1)} KB`
+  if (rehearsal === undefined) return `${size}, not replayed`
+  const { isExact, run } = rehearsal
+  const how = isExact ? 'replayed bit for bit' : `replayed; drift: ${driftLine(run.report.drift) || 'none'}`
+  return `${size}, ${how}${content.expect === 'fail' ? ': the known bad run, reproduced' : ''}`
+}
+
+function optionsOf(given: Given): PromoteOptions {
+  const as = given.value('as')
+  if (as === undefined) throw usage(promoteCommand, 'HARVEST_CLI_ARGUMENT', 'promote needs --as <id>')
+  const expect = given.value('expect') ?? 'pass'
+  if (expect !== 'pass' && expect !== 'fail') {
+    throw usage(promoteCommand, 'HARVEST_CLI_ARGUMENT', `--expect is pass or fail, not ${expect}`)
+  }
+  const recordings = given.value('dir') ?? 'recordings'
+  const optional = (option: string, name: string): Record<string, string> => {
+    const value = given.value(option)
+    return value === undefined ? {} : { [name]: value }
+  }
+  const lesson = { ...optional('lesson-wrong', 'wrong'), ...optional('lesson-right', 'right') }
+  return {
+    recordings,
+    tape: findTapeFile(given.args[0] ?? '', recordings),
+    as,
+    expect,
+    tags: given.values('tag'),
+    ...optional('group', 'group'),
+    ...optional('agent', 'agent'),
+    ...optional('title', 'title'),
+    ...(Object.keys(lesson).length === 0 ? {} : { lesson }),
+  }
 }
 
 function here(file: string): string {

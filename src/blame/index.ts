@@ -1,0 +1,2 @@
+/** Statistics of repeated runs: every interval says how it was made. */
+export { type Interval, wilson } from './wilson.ts'

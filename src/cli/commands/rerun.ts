@@ -1,0 +1,177 @@
+import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { type Interval, wilson } from '../../blame/index.ts'
+import type { Case } from '../../cases/index.ts'
+import { HarvestError, neutralLine } from '../../errors/index.ts'
+import type { Job, Spent } from '../../fork/index.ts'
+import { type GitState, gitState, refuseCrossVersion } from '../../provenance/index.ts'
+import { type CaseSummary, findCase, listCases } from '../../store/index.ts'
+import { type CommandSpec, type Given, jsonOption } from '../command.ts'
+import { exit } from '../exit.ts'
+import { type JobOutcome, runJobs } from '../jobs.ts'
+import { describeInterval, describeSpent, liveOptions, percent, readLivePlan, readNumber, spentBy } from '../live.ts'
+import { usage } from '../parse.ts'
+import { neutralLines, type Screen, table } from '../screen.ts'
+
+/** Asks the models of cases anew, several times, and says how often the agent still does what the case wants. */
+export const rerunCommand: CommandSpec = {
+  name: 'rerun',
+  args: '[case]',
+  about: 'Run a case with its models asked for real and its tools answered from the tape: how often does it pass',
+  options: [
+    ...liveOptions,
+    { flag: '--tag <name>', about: 'All cases with this tag, such as incident' },
+    { flag: '--min-pass-rate <rate>', about: 'Fail unless the lower end of the 95 % interval reaches it, such as 0.8' },
+    { flag: '--dir <folder>', about: 'Folder with inbox/ and golden/ (default: recordings)' },
+    jsonOption,
+  ],
+  examples: [
+    'rerun refund-100x --live --times 20 --max-cost 2.50',
+    'rerun --tag incident --live --min-pass-rate 0.8 --cross-version',
+  ],
+  async run(given, screen) {
+    if (!given.has('live')) throw usage(rerunCommand, 'HARVEST_CLI_ARGUMENT', 'rerun asks models for real: say --live')
+    const plan = readLivePlan(given, rerunCommand)
+    const minimum = readNumber(given, rerunCommand, 'min-pass-rate', 0, 1)
+    const cases = chosen(given)
+    const git = await gitState(process.cwd())
+    for (const kase of cases) refuseOtherVersion(kase, git, given.has('cross-version'))
+    const jobs = cases.flatMap((kase) => Array.from({ length: plan.times }, () => jobOf(kase, plan.timeoutMs)))
+    screen.progress(`0 of ${jobs.length} runs`)
+    const ended = await runJobs(jobs, {
+      parallel: plan.parallel,
+      limits: plan.limits,
+      onProgress: (count) => screen.progress(`${count} of ${jobs.length} runs`),
+    })
+    const rates = cases.map((kase, i) => rateOf(kase, ended.slice(i * plan.times, (i + 1) * plan.times)))
+    const spent = spentBy(ended)
+    const isMet = minimum === undefined || rates.every((rate) => meets(rate, minimum))
+    if (given.has('json')) screen.json({ cases: rates, spent, minimum: minimum ?? null, met: isMet })
+    else print(rates, spent, { minimum, isMet }, screen)
+    return isMet ? exit.ok : exit.divergence
+  },
+}
+
+/** How often one case passed. */
+export interface PassRate {
+  readonly case: string
+  readonly expect: 'pass' | 'fail'
+  /** Runs that ended and were judged. */
+  readonly runs: number
+  /** Of a known-bad case: runs that did not go the recorded bad way. */
+  readonly passed: number
+  /** Runs that asked for what is not on the tape; judged as not passed. */
+  readonly offTape: number
+  /** Runs the budget did not pay for, or that could not begin; not judged. */
+  readonly notRun: number
+  /** Wilson score interval at 95 %; absent when nothing was judged. */
+  readonly interval?: Interval
+  /** Why runs did not pass, the most frequent first. */
+  readonly reasons: readonly { readonly code: string; readonly count: number; readonly example: string }[]
+}
+
+type Loaded = CaseSummary & { readonly case: Case }
+
+function chosen(given: Given): readonly Loaded[] {
+  const recordings = given.value('dir') ?? 'recordings'
+  const [name] = given.args
+  const tag = given.value('tag')
+  if ((name === undefined) === (tag === undefined))
+    throw usage(rerunCommand, 'HARVEST_CLI_ARGUMENT', 'rerun takes the id of a case, or --tag')
+  const found =
+    name === undefined
+      ? listCases(recordings).filter(({ case: loaded }) => loaded?.tags?.includes(tag ?? '') === true)
+      : [findCase(recordings, name)]
+  if (found.length === 0)
+    throw usage(rerunCommand, 'HARVEST_CLI_ARGUMENT', `no case has the tag ${neutralLine(tag ?? '', 60)}`)
+  return found.map((summary) => {
+    if (summary.error !== undefined || summary.case === undefined)
+      throw summary.error ?? new TypeError(`${summary.file} was not read`)
+    return { ...summary, case: summary.case }
+  })
+}
+
+function refuseOtherVersion({ case: { pins = {} } }: Loaded, git: GitState | undefined, crossVersion: boolean): void {
+  refuseCrossVersion(pins, { commit: git?.commit, dirty: git?.dirty }, { crossVersion })
+}
+
+function jobOf({ file, case: { tape } }: Loaded, timeoutMs: number): Job {
+  const text = readFileSync(file, 'utf8')
+  return { tape: resolve(dirname(file), tape), case: { file: resolve(file), text }, mode: 'live', timeoutMs }
+}
+
+function rateOf({ case: { id, expect } }: Loaded, ended: readonly JobOutcome[]): PassRate {
+  const judged = ended.filter((run) => !isNotRun(run))
+  const offTape = judged.filter((run) => codesOf(run).includes('HARVEST_OFF_TAPE')).length
+  const isPass = (run: JobOutcome): boolean => {
+    if (HarvestError.is(run) || codesOf(run).length > 0) return false
+    return (run.verdict?.isGreen === true) === (expect === 'pass')
+  }
+  const passed = judged.filter(isPass).length
+  return {
+    case: id,
+    expect,
+    runs: judged.length,
+    passed,
+    offTape,
+    notRun: ended.length - judged.length,
+    ...(judged.length === 0 ? {} : { interval: wilson(passed, judged.length) }),
+    reasons: reasonsOf(ended.filter((run) => !isPass(run)).map((run) => reasonOf(run))),
+  }
+}
+
+/** Problems of the run itself, beside what the case says about it. */
+function codesOf(run: JobOutcome): readonly string[] {
+  return HarvestError.is(run) ? [run.code] : run.report.problems.map(({ code }) => code)
+}
+
+function isNotRun(run: JobOutcome): boolean {
+  return HarvestError.is(run) || codesOf(run).some((code) => code.startsWith('HARVEST_BUDGET_'))
+}
+
+function reasonOf(run: JobOutcome): readonly [code: string, example: string] {
+  if (HarvestError.is(run)) return [run.code, run.facts.what]
+  const [problem] = run.report.problems
+  if (problem !== undefined) return [problem.code, problem.message]
+  if (run.verdict?.isGreen === false) return [run.verdict.code, run.verdict.said]
+  return ['reproduced', 'The agent went the recorded bad way again']
+}
+
+function reasonsOf(reasons: readonly (readonly [string, string])[]): PassRate['reasons'] {
+  const groups = Object.entries(Object.groupBy(reasons, ([code]) => code))
+  return groups
+    .map(([code, list = []]) => ({ code, count: list.length, example: list[0]?.[1] ?? '' }))
+    .sort((a, b) => b.count - a.count)
+}
+
+/** What was not judged is not known to pass: a gate that was not paid for is not met. */
+function meets({ interval, notRun }: PassRate, minimum: number): boolean {
+  return interval !== undefined && notRun === 0 && interval.low >= minimum
+}
+
+interface Gate {
+  readonly minimum: number | undefined
+  readonly isMet: boolean
+}
+
+function print(rates: readonly PassRate[], spent: Spent, { minimum, isMet }: Gate, screen: Screen): void {
+  const head = ['case', 'passed', 'rate', '95 % (Wilson)', 'off tape', 'not run'].map((cell) =>
+    screen.paint('dim', cell),
+  )
+  screen.line(table([head, ...rates.map((rate) => cells(rate))], [1, 2, 3, 4, 5]))
+  for (const { case: id, expect, reasons } of rates) {
+    if (expect === 'fail') screen.line(`\n${id} is known bad: a run passes when it does not go the recorded way`)
+    for (const { code, count, example } of reasons) {
+      screen.line(`\n${id}: ${count} × ${code}`)
+      screen.line(neutralLines(example).replace(/^/gm, '  '))
+    }
+  }
+  screen.line()
+  screen.line(describeSpent(spent))
+  if (minimum !== undefined) screen.line(`lower end of every interval ≥ ${minimum}: ${isMet ? 'yes' : 'no'}`)
+}
+
+function cells({ case: id, runs, passed, interval, offTape, notRun }: PassRate): string[] {
+  const range = interval === undefined ? 'nothing judged' : describeInterval(interval)
+  return [id, `${passed}/${runs}`, runs === 0 ? '–' : percent(passed / runs), range, `${offTape}`, `${notRun}`]
+}

@@ -1,0 +1,48 @@
+import { resolve } from 'node:path'
+import { HarvestError } from '../errors/index.ts'
+import type { FinishedJob } from '../fork/index.ts'
+import type { Promotion } from '../store/index.ts'
+import { runJobs } from './jobs.ts'
+
+/** How the replay of a tape went that is about to become a case. */
+export interface Rehearsal {
+  /** The case would be green. */
+  readonly isGreen: boolean
+  /** Every byte, read and answer was the recorded one. */
+  readonly isExact: boolean
+  readonly run: FinishedJob
+}
+
+/**
+ * Replays a tape once, as its case will, before anything is written.
+ *
+ * @throws HarvestError `HARVEST_AGENT_UNKNOWN` and whatever else keeps the agent from running
+ */
+export async function rehearse({ source, content, caseFile, text }: Promotion): Promise<Rehearsal> {
+  const [run] = await runJobs([{ tape: resolve(source), case: { file: resolve(caseFile), text } }])
+  if (run === undefined || HarvestError.is(run)) throw run ?? new TypeError(`no answer for ${content.id}`)
+  const { receipt, drift, problems, escapes } = run.report
+  const { recorded, served, covered, identical, relaxed, drawsMissed, outcomeEqual } = receipt
+  const isComplete = served + covered === recorded && identical === served && drawsMissed === 0 && relaxed === 0
+  const isQuiet = drift.length === 0 && problems.length === 0 && escapes.length === 0
+  return { isGreen: run.verdict?.isGreen === true, isExact: isComplete && isQuiet && outcomeEqual, run }
+}
+
+/** The refusal of a case that would be red from the first day. */
+export function wouldBeRed({ run }: Rehearsal, { source, content }: Promotion): HarvestError {
+  const verdict = run.verdict
+  const said = verdict === undefined || verdict.isGreen ? '' : verdict.message
+  return new HarvestError('HARVEST_PROMOTE_DIVERGED', {
+    what: 'A replay of this tape is not what was recorded, so its case would be red; nothing was written',
+    where: { tape: source, agent: content.agent },
+    detail: said.replace(/^/gm, '  '),
+    why: 'The agent here is not the one that was recorded, or something it reads is not on the tape.',
+    fix: [
+      ...(content.pins?.commit === undefined
+        ? []
+        : [`to promote with the recorded code: git checkout ${content.pins.commit}`]),
+      `to see what makes it differ: npx harvest doctor ${source}`,
+      'to write the red case all the same: --unverified',
+    ],
+  })
+}

@@ -1,0 +1,86 @@
+import { HarvestError, neutralLine } from '../errors/index.ts'
+import { costOf, type PriceTable, type Usage } from '../providers/index.ts'
+import type { Spent } from './job.ts'
+
+/** What live runs may use, all together. */
+export interface BudgetLimits {
+  /** US dollars. */
+  readonly costUsd?: number
+  /** Input and output tokens. */
+  readonly tokens?: number
+  readonly calls?: number
+}
+
+/** Characters of a request and of its answer. */
+export interface Said {
+  readonly asked: number
+  readonly answered: number
+}
+
+/** Adds up what models use, and refuses the call after which a limit may be passed. */
+export interface Budget {
+  /** The error for a model call that may not be made any more. */
+  refusal(model: string): HarvestError | undefined
+  /** Notes one model call. When the provider told no tokens, they are estimated from the size of what was said. */
+  spent(model: string, usage: Usage | undefined, said: Said): void
+  readonly total: Spent
+}
+
+/**
+ * Opens a budget. A limit in dollars needs a price for every model: without one nothing would ever reach the limit.
+ *
+ * A call is refused once a limit is reached; the calls under way then may still pass it.
+ */
+export function openBudget(limits: BudgetLimits, prices: PriceTable = {}): Budget {
+  const total = { modelCalls: 0, inputTokens: 0, outputTokens: 0 }
+  let costUsd: number | undefined = 0
+  let isEstimated: true | undefined
+  return {
+    refusal(model) {
+      const isPriced = costOf({ inputTokens: 1, outputTokens: 1 }, model, prices) !== undefined
+      if (limits.costUsd !== undefined && !isPriced) return noPrice(model)
+      const tokens = total.inputTokens + total.outputTokens
+      if (limits.calls !== undefined && total.modelCalls >= limits.calls) return usedUp('calls', limits.calls)
+      if (limits.tokens !== undefined && tokens >= limits.tokens) return usedUp('tokens', limits.tokens)
+      if (limits.costUsd !== undefined && (costUsd ?? Number.POSITIVE_INFINITY) >= limits.costUsd)
+        return usedUp('US dollars', limits.costUsd)
+      total.modelCalls++
+      return undefined
+    },
+    spent(model, told, said) {
+      const usage = told?.inputTokens === undefined && told?.outputTokens === undefined ? estimate(said) : told
+      if (usage !== told) isEstimated = true
+      total.inputTokens += usage.inputTokens ?? 0
+      total.outputTokens += usage.outputTokens ?? 0
+      const cost = costOf(usage, model, prices)
+      costUsd = cost === undefined || costUsd === undefined ? undefined : costUsd + cost
+    },
+    get total() {
+      return { ...total, ...(costUsd === undefined ? {} : { costUsd }), ...(isEstimated ? { isEstimated } : {}) }
+    },
+  }
+}
+
+/** Streams tell no tokens unless they are asked to. A token is rarely shorter than three characters, so this is high. */
+function estimate({ asked, answered }: Said): Usage {
+  return { inputTokens: Math.ceil(asked / 3), outputTokens: Math.ceil(answered / 3) }
+}
+
+function noPrice(model: string): HarvestError {
+  return new HarvestError('HARVEST_BUDGET_PRICE', {
+    what: 'A budget in dollars needs the price of every model, and one is not known',
+    where: { model: neutralLine(model) },
+    why: 'A cost that nobody can count would never reach its limit.',
+    fix: [
+      `write it into recordings/prices.json: { ${JSON.stringify(neutralLine(model))}: { "input": 1.25, "output": 10 } }`,
+      'or limit what can be counted: --max-tokens 100000',
+    ],
+  })
+}
+
+function usedUp(unit: string, limit: number): HarvestError {
+  return new HarvestError('HARVEST_BUDGET_USED', {
+    what: `The budget of ${limit} ${unit} is used up, so no further model call is made`,
+    fix: ['to allow more: --max-cost, --max-tokens or --max-calls'],
+  })
+}

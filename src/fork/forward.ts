@@ -1,0 +1,71 @@
+import http from 'node:http'
+import https from 'node:https'
+import type { ExchangeControl, ExchangeSink, LiveRequest } from '../seam/intercept/index.ts'
+import { outsideRuns } from '../seam/source.ts'
+import { type Chunk, encodeBytes, type HeaderPair, type Moment, type RecordedResponse } from '../tape/index.ts'
+
+/** Who hears a request that really goes out. */
+export interface ForwardListener {
+  moment(): Moment
+  /** The answer is complete, or has broken off. */
+  ended(response: RecordedResponse): void
+}
+
+/** Headers of one connection; the next one makes its own. */
+const hopByHop = new Set([
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'te',
+  'trailer',
+  'upgrade',
+  'proxy-connection',
+  'expect',
+])
+
+/** Sends a request of a live run to where it was meant for, and hands the answer on as it comes. */
+export function forward(live: LiveRequest, sink: ExchangeSink, listener: ForwardListener): ExchangeControl {
+  return outsideRuns(() => {
+    const url = new URL(live.url)
+    const { request: send } = url.protocol === 'https:' ? https : http
+    const headers = Object.fromEntries(
+      live.headers.filter(([name]) => !hopByHop.has(name) && name !== 'content-length'),
+    )
+    const isEmpty = live.body.length === 0
+    const request = send(url, {
+      method: live.method,
+      headers: { ...headers, ...(isEmpty ? {} : { 'content-length': String(live.body.length) }) },
+      agent: false,
+    })
+    request.on('error', (error) => sink.error(error))
+    request.on('response', (response) => hear(response, sink, listener))
+    request.end(isEmpty ? undefined : live.body)
+    return { abort: () => void request.destroy() }
+  })
+}
+
+function hear(response: http.IncomingMessage, sink: ExchangeSink, listener: ForwardListener): void {
+  const { statusCode = 0, statusMessage = '', rawHeaders } = response
+  const headers = pairs(rawHeaders).filter(([name]) => !hopByHop.has(name))
+  const head = { moment: listener.moment(), status: statusCode, statusText: statusMessage, headers }
+  const chunks: Chunk[] = []
+  sink.head(statusCode, statusMessage, headers)
+  response.on('data', (bytes: Buffer) => {
+    chunks.push([...listener.moment(), encodeBytes(bytes)])
+    sink.chunk(bytes)
+  })
+  response.on('error', (error) => {
+    listener.ended({ ...head, chunks })
+    sink.error(error)
+  })
+  response.on('end', () => {
+    listener.ended({ ...head, chunks, end: listener.moment() })
+    sink.end()
+  })
+}
+
+function pairs(raw: readonly string[]): readonly HeaderPair[] {
+  const found: HeaderPair[] = []
+  for (let i = 0; i + 1 < raw.length; i += 2) found.push([raw[i]?.toLowerCase() ?? '', raw[i + 1] ?? ''])
+  return found
+}

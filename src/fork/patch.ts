@@ -1,0 +1,208 @@
+import { HarvestError, nearestWord, neutralLine } from '../errors/index.ts'
+import { decodeBody } from '../providers/index.ts'
+import {
+  type CallEvent,
+  encodeBytes,
+  type ExchangeEvent,
+  type Json,
+  responseBytes,
+  serializeTape,
+  stepsOf,
+  type Tape,
+  type TapeEvent,
+} from '../tape/index.ts'
+
+/** One recorded input that is to be another one. */
+export interface Change {
+  /** 1-based; absent: the input the agent was called with. */
+  readonly step?: number
+  /**
+   * Where: `input.…`; of a tool call `result.…` or `error`; of an exchange `status`, `body.…` for JSON and
+   * `events[2].…` for the JSON of its third server-sent event.
+   */
+  readonly path: string
+  readonly value: Json
+}
+
+/** What was changed, and from what. */
+export interface Changed extends Change {
+  readonly before: Json | undefined
+}
+
+/**
+ * The text of a tape in which some recorded inputs are others. Everything else is as it was; the digests are new.
+ *
+ * @throws HarvestError `HARVEST_PATCH_STEP`, `HARVEST_PATCH_PATH` when there is nothing to change at that place
+ */
+export function patchTape(
+  tape: Tape,
+  changes: readonly Change[],
+): { readonly text: string; readonly changed: readonly Changed[] } {
+  const { close } = tape
+  let { header } = tape
+  const events: TapeEvent[] = [...tape.events]
+  const changed: Changed[] = []
+  for (const change of changes) {
+    if (change.step === undefined) {
+      const [root, ...path] = parsePath(change)
+      if (root !== 'input' || header.input === undefined)
+        throw noPlace(change, header.input === undefined ? [] : ['input'])
+      const set = setAt(header.input, path, change)
+      header = { ...header, input: set.value }
+      changed.push({ ...change, before: set.before })
+    } else {
+      const at = events.indexOf(stepAt(tape, events, change.step))
+      const set = changeStep(events[at] as CallEvent | ExchangeEvent, change)
+      events[at] = set.event
+      changed.push({ ...change, before: set.before })
+    }
+  }
+  return { text: serializeTape(header, events, close), changed }
+}
+
+interface ChangedStep {
+  readonly event: CallEvent | ExchangeEvent
+  readonly before: Json | undefined
+}
+
+function stepAt(tape: Tape, events: readonly TapeEvent[], number: number): TapeEvent {
+  const steps = stepsOf({ events })
+  const step = steps[number - 1]
+  if (step !== undefined) return step
+  throw new HarvestError('HARVEST_PATCH_STEP', {
+    what: `The tape has no step ${number}`,
+    where: { tape: tape.header.id, steps: steps.length === 0 ? 'none' : `1 to ${steps.length}` },
+    fix: [`to see them: npx harvest show ${tape.header.id}`],
+  })
+}
+
+function changeStep(event: CallEvent | ExchangeEvent, change: Change): ChangedStep {
+  return event.kind === 'exchange' ? changeExchange(event, change) : changeCall(event, change)
+}
+
+function changeCall(event: CallEvent, change: Change): ChangedStep {
+  const [root, ...path] = parsePath(change)
+  const { result, error, ...rest } = event
+  if (root === 'error' && path.length === 0) {
+    const message = typeof change.value === 'string' ? change.value : JSON.stringify(change.value)
+    return { event: { ...rest, error: { $type: 'error', name: 'Error', message } }, before: error ?? result }
+  }
+  // A call that failed answers from now on.
+  if (root === 'result' && path.length === 0)
+    return { event: { ...rest, result: change.value }, before: result ?? error }
+  if (root !== 'result' || result === undefined)
+    throw noPlace(change, result === undefined ? ['error'] : ['result', 'error'])
+  const set = setAt(result, path, change)
+  return { event: { ...rest, result: set.value }, before: set.before }
+}
+
+function changeExchange(event: ExchangeEvent, change: Change): ChangedStep {
+  const { response } = event
+  const [root, ...path] = parsePath(change)
+  if (response === undefined) throw noPlace(change, [])
+  if (root === 'status' && path.length === 0 && typeof change.value === 'number')
+    return { event: { ...event, response: { ...response, status: change.value } }, before: response.status }
+  const encoding = response.headers.find(([name]) => name === 'content-encoding')?.[1]
+  const text = Buffer.from(decodeBody(responseBytes(event), encoding)).toString('utf8')
+  const isStream = response.headers.some(([name, value]) => name === 'content-type' && value.includes('event-stream'))
+  if (root !== (isStream ? 'events' : 'body')) throw noPlace(change, ['status', isStream ? 'events[0]' : 'body'])
+  const set = isStream ? changeStream(text, path, change) : changeJson(text, path, change)
+  return { event: withBody(event, set.value), before: set.before }
+}
+
+interface Set<T> {
+  readonly value: T
+  readonly before: Json | undefined
+}
+
+function changeJson(text: string, path: readonly Key[], change: Change): Set<string> {
+  if (path.length === 0)
+    return { value: typeof change.value === 'string' ? change.value : JSON.stringify(change.value), before: text }
+  const set = setAt(parseJson(text, change), path, change)
+  return { value: JSON.stringify(set.value), before: set.before }
+}
+
+/** Every `data:` line counts, from 0; what is no JSON (`[DONE]`) counts too, and cannot be changed inside. */
+function changeStream(text: string, [index, ...path]: readonly Key[], change: Change): Set<string> {
+  const lines = text.split('\n')
+  const data = lines.flatMap((line, at) => (line.startsWith('data:') ? [at] : []))
+  const at = typeof index === 'number' ? data[index] : undefined
+  if (at === undefined) throw noPlace(change, [`events[0] to events[${data.length - 1}]`])
+  const set = setAt(parseJson(lines[at]?.slice('data:'.length) ?? '', change), path, change)
+  lines[at] = `data: ${JSON.stringify(set.value)}`
+  return { value: lines.join('\n'), before: set.before }
+}
+
+/** The answer with another body, uncompressed and in one piece at the moment of its first. */
+function withBody(event: ExchangeEvent, text: string): ExchangeEvent {
+  const { response } = event
+  if (response === undefined) return event
+  const [first] = response.chunks
+  const bytes = Buffer.from(text)
+  const [n, at] = first ?? response.moment
+  const headers = response.headers
+    .filter(([name]) => name !== 'content-encoding')
+    .map(([name, value]) => [name, name === 'content-length' ? String(bytes.length) : value] as const)
+  return { ...event, response: { ...response, headers, chunks: [[n, at, encodeBytes(bytes)]] } }
+}
+
+function parseJson(text: string, change: Change): Json {
+  try {
+    return JSON.parse(text) as Json
+  } catch (cause) {
+    throw new HarvestError(
+      'HARVEST_PATCH_PATH',
+      {
+        what: 'What is there is no JSON, so nothing inside it can be set',
+        where: { path: change.path, ...(change.step === undefined ? {} : { step: `${change.step}` }) },
+        fix: ['to set all of it: --set body=<text>'],
+      },
+      { cause },
+    )
+  }
+}
+
+type Key = string | number
+
+/** `result.items[0]["unit price"]` → its keys. */
+function parsePath(change: Change): readonly Key[] {
+  const keys: Key[] = []
+  const token = /\.?([^.[\]"]+)|\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]/gy
+  while (token.lastIndex < change.path.length) {
+    const found = token.exec(change.path)
+    if (found === null) throw noPlace(change, [])
+    const [, name, index, quoted] = found
+    keys.push(index === undefined ? (name ?? (JSON.parse(`"${quoted ?? ''}"`) as string)) : Number(index))
+  }
+  return keys
+}
+
+function setAt(value: Json, path: readonly Key[], change: Change): Set<Json> {
+  const [key, ...rest] = path
+  if (key === undefined) return { value: change.value, before: value }
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key))
+    throw noPlace(change, typeof value === 'object' && value !== null ? Object.keys(value) : [])
+  const inner = setAt((value as { readonly [key: Key]: Json })[key] ?? null, rest, change)
+  const next: Json = Array.isArray(value)
+    ? value.map((item: Json, at) => (at === key ? inner.value : item))
+    : { ...(value as object), [key]: inner.value }
+  return { value: next, before: inner.before }
+}
+
+/** A path that leads nowhere is a typo more often than a new field. */
+function noPlace(change: Change, known: readonly string[]): HarvestError {
+  const last = change.path.split(/[.[\]]+/).findLast((part) => part !== '') ?? change.path
+  const near = nearestWord(last, known)
+  return new HarvestError('HARVEST_PATCH_PATH', {
+    what: `There is nothing at '${neutralLine(change.path, 120)}' that could be changed`,
+    where: {
+      ...(change.step === undefined ? { of: 'the input of the run' } : { step: `${change.step}` }),
+      ...(known.length === 0 ? {} : { there: neutralLine(known.join(', '), 300) }),
+    },
+    fix: [
+      ...(near === undefined ? [] : [`did you mean: ${neutralLine(near, 60)}`]),
+      'of the input: --set input.order_id=A-2; of a tool call: --step 3 --set result.total=30',
+      'of an answer: --step 2 --set body.choices[0].message.content=No, or --set status=500',
+    ],
+  })
+}

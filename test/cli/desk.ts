@@ -1,0 +1,124 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { run } from './harvest.ts'
+import { configFor, project } from './project.ts'
+
+/** What the model of the desk says: text, or a tool it wants called. */
+export type Decision = string | { readonly tool: string; readonly args: object }
+
+export interface Desk {
+  readonly url: string
+  /** Questions the model was asked so far. */
+  readonly asked: { role: string; content?: unknown }[][]
+  /** Called with the messages so far; decides what comes next. */
+  decide: (messages: readonly { readonly role: string; readonly content?: unknown }[]) => Decision
+  close(): Promise<void>
+}
+
+/** A chat-completions server on 127.0.0.1 whose decisions a test makes. */
+export async function openDesk(decide: Desk['decide']): Promise<Desk> {
+  const asked: { role: string; content?: unknown }[][] = []
+  const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
+    const body: Buffer[] = []
+    request.on('data', (chunk: Buffer) => body.push(chunk))
+    request.on('end', () => {
+      const { messages, model } = JSON.parse(Buffer.concat(body).toString()) as {
+        messages: { role: string; content?: unknown }[]
+        model: string
+      }
+      asked.push(messages)
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify(completion(model, desk.decide(messages))))
+    })
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  const desk: Desk = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    decide,
+    close: () =>
+      new Promise((closed) => {
+        server.closeAllConnections()
+        server.close(() => closed())
+      }),
+  }
+  return desk
+}
+
+function completion(model: string, decision: Decision): object {
+  const message =
+    typeof decision === 'string'
+      ? { role: 'assistant', content: decision }
+      : {
+          role: 'assistant',
+          content: null,
+          tool_calls: [
+            {
+              id: 'call_1',
+              type: 'function',
+              function: { name: decision.tool, arguments: JSON.stringify(decision.args) },
+            },
+          ],
+        }
+  const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 }
+  return { id: 'chatcmpl-1', object: 'chat.completion', created: 1, model, choices: [{ index: 0, message }], usage }
+}
+
+/** Looks the order up before it refunds, when its model says so. The address of the model comes from the environment. */
+export const deskAgent = `import { tools } from 'vitest-harvest/record'
+
+const shop = tools({
+  lookup_order: async ({ order_id }: { order_id: string }) => ({ order_id, total: 25 }),
+  refund: async ({ order_id, amount }: { order_id: string; amount: number }) => ({ order_id, refunded: amount }),
+})
+
+export async function deskAgent(ticket: { text: string }) {
+  const messages: any[] = [{ role: 'system', content: 'Look it up first.' }, { role: 'user', content: ticket.text }]
+  for (;;) {
+    const response = await fetch(process.env.DESK_URL + '/v1/chat/completions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gpt-4o', messages }),
+    })
+    const { choices } = await response.json()
+    const { message } = choices[0]
+    messages.push(message)
+    const [call] = message.tool_calls ?? []
+    if (!call) return { answer: message.content }
+    const result = await shop[call.function.name as keyof typeof shop](JSON.parse(call.function.arguments) as never)
+    messages.push({ role: 'tool', tool_call_id: call.id, content: JSON.stringify(result) })
+  }
+}
+`
+
+/** A project with the desk's agent under the key `desk`. */
+export function deskProject(): string {
+  return project({
+    'vitest.config.ts': configFor({ desk: './src/desk.ts#deskAgent' }),
+    'src/desk.ts': deskAgent,
+    'src/record.ts': `import { createRecorder } from 'vitest-harvest/record'
+import { deskAgent } from './desk.ts'
+const [id = 'first', text = 'Refund A-100.', commit = ''] = process.argv.slice(2)
+const recorder = createRecorder(commit === '' ? {} : { commit })
+const ticket = { text }
+await recorder.run({ agent: 'desk', id, input: ticket }, () => deskAgent(ticket))
+`,
+  })
+}
+
+/** Records a run into the project's inbox. */
+export async function recordDesk(cwd: string, desk: Desk, id = 'first', more: readonly string[] = []): Promise<void> {
+  const { code, stderr } = await run(process.execPath, ['src/record.ts', id, ...more], {
+    cwd,
+    env: { DESK_URL: desk.url },
+  })
+  if (code !== 0) throw new Error(`recording failed: ${stderr}`)
+}
+
+/** The usual way: look the order up, refund its total, say so. */
+export function usual(messages: readonly { readonly role: string }[]): Decision {
+  const done = messages.filter(({ role }) => role === 'tool').length
+  if (done === 0) return { tool: 'lookup_order', args: { order_id: 'A-100' } }
+  if (done === 1) return { tool: 'refund', args: { order_id: 'A-100', amount: 25 } }
+  return 'I refunded 25 EUR.'
+}

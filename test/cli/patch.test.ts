@@ -1,0 +1,127 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { orderExchange, tapeText } from '../host/refund.ts'
+import { type Desk, deskProject, openDesk, recordDesk, usual } from './desk.ts'
+import { harvest } from './harvest.ts'
+
+const inbox = 'recordings/inbox'
+
+/** Pays back what was paid, and asks a person when that is much: its code decides, no model. */
+const payer = `import { tool } from 'vitest-harvest/record'
+const lookup = tool('lookup_order', async (order: { order_id: string }) => ({ amount: 25 }))
+const refund = tool('refund', async (order: { order_id: string; amount: number }) => 'ok')
+export async function payer({ order_id }: { order_id: string }) {
+  const { amount } = await lookup({ order_id })
+  if (amount > 500) return { asked: 'a person' }
+  if (amount > 100) return { refunded: 25 }
+  await refund({ order_id, amount })
+  return { refunded: amount }
+}
+export async function orders() {
+  const response = await fetch('http://127.0.0.1:45998/orders', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"order_id":"A-1"}' })
+  if (!response.ok) return { failed: response.status }
+  return { amount: (await response.json()).amount }
+}
+`
+
+describe('harvest patch', () => {
+  let cwd = ''
+  let desk: Desk
+  beforeAll(async () => {
+    desk = await openDesk(usual)
+    cwd = deskProject()
+    execFileSync('git', ['init', '--quiet'], { cwd })
+    writeFileSync(join(cwd, 'src/payer.ts'), payer)
+    const config = readFileSync(join(cwd, 'vitest.config.ts'), 'utf8')
+    const agents = '"payer":"./src/payer.ts#payer","orders":"./src/payer.ts#orders",'
+    writeFileSync(join(cwd, 'vitest.config.ts'), config.replace('agents: {', `agents: {${agents}`))
+    mkdirSync(join(cwd, inbox), { recursive: true })
+    writeFileSync(join(cwd, inbox, 'paid.tape.jsonl'), tapeText('paid', { agent: 'payer', input: { order_id: 'A-1' } }))
+    const ordered = tapeText('ordered', { agent: 'orders', events: [orderExchange], returned: { amount: 25 } })
+    writeFileSync(join(cwd, inbox, 'ordered.tape.jsonl'), ordered)
+    await recordDesk(cwd, desk)
+  })
+  afterAll(async () => {
+    rmSync(cwd, { recursive: true, force: true })
+    await desk.close()
+  })
+  const patch = (...args: string[]) => harvest(['patch', ...args], { cwd, env: { DESK_URL: desk.url } })
+
+  it('a changed tool result, and the outcome is gone', async () => {
+    const { code, stdout, stderr } = await patch('paid', '--step', '1', '--set', 'result.amount=600')
+    expect(stderr).toBe('')
+    expect(stdout).toMatchInlineSnapshot(`
+      "step 1, result.amount: 25 → 600
+      recorded: returned {"refunded":25}
+
+      the outcome is gone
+      The run now returned {"asked":"a person"}
+      The tool calls are others: ["lookup_order(order_id)"]
+      "
+    `)
+    expect(code).toBe(0)
+  })
+
+  it('a changed tool result, and the same outcome comes of other tool calls', async () => {
+    const { stdout } = await patch('paid', '--step', '1', '--set', 'result.amount=200', '--json')
+    expect(JSON.parse(stdout)).toMatchObject({
+      survives: true,
+      traceChanged: true,
+      changed: [{ step: 1, path: 'result.amount', before: 25, value: 200 }],
+    })
+  })
+
+  it('an answer of a service: its body, and its status', async () => {
+    const body = JSON.parse(
+      (await patch('ordered', '--step', '1', '--set', 'body.amount=30', '--json')).stdout,
+    ) as object
+    expect(body).toMatchObject({ survives: false, outcome: { status: 'returned', value: { amount: 30 } } })
+    const status = await patch('ordered', '--step', '1', '--set', 'status=503', '--json')
+    expect(JSON.parse(status.stdout)).toMatchObject({ survives: false, outcome: { value: { failed: 503 } } })
+  })
+
+  it('what a model would say to a changed question nobody recorded: undecided, exit code 1', async () => {
+    const { code, stdout } = await patch('first', '--step', '2', '--set', 'result.total=30')
+    expect(stdout).toContain('step 2, result.total: 25 → 30')
+    expect(stdout).toContain('undecided')
+    expect(stdout).toContain('--live')
+    expect(code).toBe(1)
+  })
+
+  it('--live asks the models what comes of it, and counts', async () => {
+    let runs = 0
+    desk.decide = (messages) => {
+      const done = usual(messages)
+      return typeof done === 'string' && ++runs === 1 ? 'That is another total.' : done
+    }
+    const args = ['first', '--set', 'input.text=Refund A-100, please.', '--live', '--times', '4', '--parallel', '1']
+    const { code, stdout } = await patch(...args, '--cross-version', '--json')
+    expect(JSON.parse(stdout)).toMatchObject({
+      survives: true,
+      rate: { survived: 3, runs: 4, undecided: 0 },
+      spent: { modelCalls: 12 },
+    })
+    expect(code).toBe(0)
+  })
+
+  it('the tape itself stays as it is', async () => {
+    const before = readFileSync(join(cwd, inbox, 'paid.tape.jsonl'))
+    await patch('paid', '--set', 'input.order_id=B-2')
+    expect(readFileSync(join(cwd, inbox, 'paid.tape.jsonl'))).toEqual(before)
+  })
+
+  it.each([
+    ['nothing to set', ['paid'], 'patch needs --set', 2],
+    ['no value', ['paid', '--set', 'result.amount'], 'path=value', 2],
+    ['a step that is not there', ['paid', '--step', '9', '--set', 'result=1'], '1 to 2', 2],
+    ['a mistyped key', ['paid', '--step', '1', '--set', 'result.amuont=1'], 'did you mean: amount', 2],
+    ['a path that is none', ['paid', '--step', '1', '--set', 'result..[=1'], 'HARVEST_PATCH_PATH', 2],
+    ['code that was not recorded, live', ['paid', '--live', '--set', 'input.order_id=1'], 'HARVEST_CROSS_VERSION', 4],
+  ])('%s is refused', async (_, args, message, exitCode) => {
+    const { code, stdout, stderr } = await patch(...args)
+    expect(stderr).toContain(message)
+    expect({ code, stdout }).toEqual({ code: exitCode, stdout: '' })
+  })
+})

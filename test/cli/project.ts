@@ -1,0 +1,30 @@
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+
+const repository = resolve(import.meta.dirname, '../..')
+
+/** An empty project that finds Vitest, this package as it is built, and the SDKs. */
+export function project(files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'harvest-project-'))
+  mkdirSync(join(folder, 'node_modules'))
+  for (const name of ['vitest', 'vite', 'openai']) link(join('node_modules', name), folder, name)
+  link('.', folder, 'vitest-harvest')
+  for (const [file, text] of Object.entries({ 'package.json': '{ "type": "module" }\n', ...files })) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true })
+    writeFileSync(join(folder, file), text)
+  }
+  return folder
+}
+
+/** `vitest.config.ts` with these agents: key → file and export. */
+export function configFor(agents: Readonly<Record<string, string>>): string {
+  return `import { defineConfig } from 'vitest/config'
+import { harvest } from 'vitest-harvest/plugin'
+export default defineConfig({ plugins: [harvest({ agents: ${JSON.stringify(agents)} })] })
+`
+}
+
+function link(target: string, folder: string, name: string): void {
+  symlinkSync(join(repository, target), join(folder, 'node_modules', name), 'junction')
+}

@@ -1,0 +1,130 @@
+import { execFileSync } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { PassRate } from '../../src/cli/commands/rerun.ts'
+import { type Desk, deskProject, openDesk, recordDesk, usual } from './desk.ts'
+import { harvest } from './harvest.ts'
+
+describe('harvest rerun', () => {
+  let desk: Desk
+  let cwd = ''
+  beforeAll(async () => {
+    desk = await openDesk(usual)
+    cwd = deskProject()
+    git('init', '--quiet')
+    git('add', '-A')
+    git('commit', '--quiet', '-m', 'the desk')
+    await recordDesk(cwd, desk, 'first', ['Refund A-100.', git('rev-parse', 'HEAD').trim()])
+    const { code, stderr } = await rerun(['promote', 'latest', '--as', 'refund', '--tag', 'money'])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  })
+  beforeEach(() => {
+    desk.decide = usual
+    desk.asked.length = 0
+  })
+  afterAll(async () => {
+    rmSync(cwd, { recursive: true, force: true })
+    await desk.close()
+  })
+
+  const git = (...args: string[]): string =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], { cwd, encoding: 'utf8' })
+  const rerun = (args: readonly string[]) => harvest(args, { cwd, env: { DESK_URL: desk.url } })
+  const rates = (stdout: string) =>
+    JSON.parse(stdout) as { cases: PassRate[]; spent: { modelCalls: number; costUsd: number }; met: boolean }
+
+  it('asks the models for real, answers tools from the tape, and says how often the case passed', async () => {
+    let runs = 0
+    // Every fourth run refunds without looking the order up.
+    desk.decide = (messages) => {
+      if (messages.length === 2 && ++runs % 4 === 0) return { tool: 'refund', args: { order_id: 'A-100', amount: 25 } }
+      if (messages.length === 4 && JSON.stringify(messages[2]).includes('"refund"')) return 'I refunded 25 EUR.'
+      return usual(messages)
+    }
+    const { code, stdout, stderr } = await rerun(['rerun', 'refund', '--live', '--times', '12', '--cross-version'])
+    expect(stderr).toBe('')
+    expect(stdout).toMatchInlineSnapshot(`
+      "case    passed    rate    95 % (Wilson)  off tape  not run
+      refund    9/12  75.0 %  46.8 % – 91.1 %         0        0
+
+      refund: 3 × HARVEST_TRACE
+        The agent made other tool calls than the baseline of this case
+        
+        The run's calls differ from the baseline: 1 missing.
+        
+          missing    layer 1   lookup_order(order_id)
+        
+          - lookup_order(order_id)
+            refund(amount, order_id)
+
+      33 model calls, 3300 tokens in, 660 out, $0.0149; tools from the tape
+      "
+    `)
+    expect(code).toBe(0)
+    expect(desk.asked.length).toBe(9 * 3 + 3 * 2)
+  })
+
+  it('the gate is on the lower end of the interval, not on the rate', async () => {
+    const gate = async (rate: string) => {
+      const args = ['rerun', '--tag', 'money', '--live', '--times', '8', '--min-pass-rate', rate, '--cross-version']
+      return rerun([...args, '--json'])
+    }
+    const strict = await gate('0.9')
+    expect(strict.code).toBe(1)
+    expect(rates(strict.stdout)).toMatchObject({ met: false, cases: [{ case: 'refund', runs: 8, passed: 8 }] })
+    // 8 of 8: the Wilson interval begins at 0.676.
+    expect(rates(strict.stdout).cases[0]?.interval?.low).toBeCloseTo(0.676, 3)
+    expect((await gate('0.6')).code).toBe(0)
+  })
+
+  it('a run that asks for what nobody recorded has not passed, and says what it asked', async () => {
+    desk.decide = (messages) =>
+      messages.length === 2 ? { tool: 'lookup_order', args: { order_id: 'B-7' } } : usual(messages)
+    const { code, stdout } = await rerun(['rerun', 'refund', '--live', '--times', '2', '--json', '--cross-version'])
+    expect(code).toBe(0)
+    expect(rates(stdout).cases).toMatchObject([
+      { runs: 2, passed: 0, offTape: 2, reasons: [{ code: 'HARVEST_OFF_TAPE', count: 2 }] },
+    ])
+    expect(rates(stdout).cases[0]?.reasons[0]?.example).toContain('lookup_order({"order_id":"B-7"})')
+  })
+
+  it('stops when the budget is used up: those runs are not judged, and no gate is met', async () => {
+    const args = ['rerun', 'refund', '--live', '--times', '6', '--parallel', '1', '--max-calls', '7', '--cross-version']
+    const { code, stdout } = await rerun([...args, '--min-pass-rate', '0.1', '--json'])
+    expect(rates(stdout)).toMatchObject({ met: false, cases: [{ runs: 2, passed: 2, notRun: 4 }] })
+    expect(code).toBe(1)
+    expect(desk.asked.length).toBe(7)
+  })
+
+  it('refuses code that is not the code of the tape, with exit code 4, unless told otherwise', async () => {
+    git('commit', '--quiet', '--allow-empty', '-m', 'another commit')
+    // The code is at another commit now.
+    const refused = await rerun(['rerun', 'refund', '--live'])
+    expect(refused.code).toBe(4)
+    expect(refused.stderr).toContain('HARVEST_CROSS_VERSION')
+    expect(desk.asked.length).toBe(0)
+  })
+
+  it('a known-bad case passes when its agent does not go the recorded way', async () => {
+    await recordDesk(cwd, desk, 'second', ['Refund A-100 now.'])
+    await rerun(['promote', 'second', '--as', 'bad', '--expect', 'fail', '--tag', 'incident'])
+    const again = await rerun(['rerun', '--tag', 'incident', '--live', '--times', '3', '--cross-version', '--json'])
+    expect(rates(again.stdout).cases).toMatchObject([{ case: 'bad', runs: 3, passed: 0 }])
+    desk.decide = () => 'I must not refund that.'
+    const mended = await rerun(['rerun', '--tag', 'incident', '--live', '--times', '3', '--cross-version', '--json'])
+    expect(rates(mended.stdout).cases).toMatchObject([{ case: 'bad', runs: 3, passed: 3 }])
+  })
+
+  it.each([
+    ['without --live', ['rerun', 'refund'], 'say --live'],
+    ['neither case nor tag', ['rerun', '--live'], 'the id of a case, or --tag'],
+    ['a tag nobody has', ['rerun', '--live', '--tag', 'nobody'], 'no case has the tag'],
+    ['a rate above one', ['rerun', 'refund', '--live', '--min-pass-rate', '80'], 'a number from 0 to 1'],
+    ['half a run', ['rerun', 'refund', '--live', '--times', '1.5'], 'a whole number'],
+  ])('%s: exit code 2, no model is asked', async (_, args, message) => {
+    const { code, stderr } = await rerun(args)
+    expect(stderr).toContain(message)
+    expect(code).toBe(2)
+    expect(desk.asked.length).toBe(0)
+  })
+})
