@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { findTape } from '../store/index.ts'
+import { type Case, requireTapeFile } from '../cases/index.ts'
+import { findCase, findTape, listCases } from '../store/index.ts'
+import type { PriceTable } from '../providers/index.ts'
+import { type Run, readRun } from './reading/run.ts'
 
 /**
  * The file of a tape somebody named: any path, or what {@link findTape} knows: an id, the beginning of one, `latest`.
@@ -10,4 +13,40 @@ import { findTape } from '../store/index.ts'
 export function findTapeFile(word: string, recordings = 'recordings'): string {
   const isPath = /[/\\]|\.jsonl$/.test(word) || existsSync(word)
   return isPath ? resolve(word) : findTape(recordings, word)
+}
+
+/** A tape to read, and the case it was found by. */
+export interface FoundRun {
+  readonly file: string
+  readonly case?: Case
+}
+
+/**
+ * The tape somebody named, as {@link findTapeFile}, or the tape of the case they named: `id`, `group/id`, or the path
+ * of the case file. A case goes before a tape of the same name.
+ *
+ * @throws HarvestError as {@link findTapeFile}, and `HARVEST_CASE_…` when the case or its tape cannot be read
+ */
+export function findRun(word: string, recordings = 'recordings'): FoundRun {
+  const isCaseFile = /\.case\.ya?ml$/.test(word)
+  if (!isCaseFile && !namesCase(recordings, word)) return { file: findTapeFile(word, recordings) }
+  const found = findCase(recordings, word)
+  if (found.case === undefined) throw found.error ?? new Error(`the case ${found.file} has neither content nor error`)
+  return { file: requireTapeFile(found.case), case: found.case }
+}
+
+function namesCase(recordings: string, word: string): boolean {
+  if (word === 'latest' || word.endsWith('.tape.jsonl')) return false
+  return listCases(recordings).some(({ id, group }) => {
+    const name = group === '' ? id : `${group}/${id}`
+    return word === id || word === name || word === `golden/${name}`
+  })
+}
+
+/** Prices of this project, looked in before the list prices. */
+const prices: PriceTable = {}
+
+/** Reads the tape that was found. */
+export function openRun({ file }: FoundRun): Promise<Run> {
+  return readRun(file, prices)
 }

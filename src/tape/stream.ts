@@ -17,9 +17,10 @@ const step = 256 * 1024
  *
  * A truncated tape ends without a `close`. The header is checked and not yielded: see `readTapeHeader`.
  *
+ * @returns the digest of the last line read
  * @throws HarvestError as `readTape`, when the faulty line is reached
  */
-export async function* streamTape(path: string): AsyncGenerator<TapeEvent | TapeClose> {
+export async function* streamTape(path: string): AsyncGenerator<TapeEvent | TapeClose, string> {
   const { fd } = openTape(path)
   try {
     const lines = new LineReader(path)
@@ -44,13 +45,14 @@ export async function* streamTape(path: string): AsyncGenerator<TapeEvent | Tape
     }
     if (filled === digestLength) {
       if (lines.line === 0) throw empty(path)
-      return
+      return lines.digest
     }
     const rest = buffer.subarray(0, filled)
     if (lines.line === 0) {
       refuseCutHeader(rest.subarray(digestLength), path)
       lines.header(rest, digestLength, filled)
     } else if (!isTorn(rest.toString('utf8', digestLength))) yield lines.next(rest, digestLength, filled)
+    return lines.digest
   } finally {
     closeSync(fd)
   }

@@ -12,24 +12,32 @@ describe('harvest show', () => {
       "tape      refund-100x
       file      <file>
       agent     refund
-      recorded  <when>, <time>
+      recorded  <when>, took <time>
       made by   vitest-harvest/0.1.0, node <version>
       commit    4f2a9c1
+      models    invented-1
+      usage     2 model calls, tokens unknown, cost unknown
       input     {"order":"A1","provider":"http://127.0.0.1:<port>"}
+      steps     3 steps (2 model, 1 tool); draws: 1 now
 
-      1 <time> <time>  model  invented-1
-                  · Refund this order: A1
-                  → lookup_order(order: "A1")
-                  = Done.\\x1b[2J\\u202e⏎::error::forged
+      1 <time> <time>  model  invented-1  tokens unknown
+         system   Be fair.
+         user     Refund this order: A1
+         said     Done.\\x1b[2J\\u202e
+                  | \\x3a:error::forged
+         calls    lookup_order(order: "A1")
       2 <time> <time>  tool   lookup_order
-                  · ["A1"]
-                  = {"order":"A1","value":25}
-      3 <time> <time>  model  invented-1
-                  · A1 is worth 25. Refund?
-                  → lookup_order(order: "A1")
-                  = Done.\\x1b[2J\\u202e⏎::error::forged
+         args     ["A1"]
+         result   {"order":"A1","value":25}
+      3 <time> <time>  model  invented-1  tokens unknown
+         prompt   system as in step 1
+         user     A1 is worth 25. Refund?
+         said     Done.\\x1b[2J\\u202e
+                  | \\x3a:error::forged
+         calls    lookup_order(order: "A1")
 
-      outcome  returned {"refunded":25,"at":<now>,"said":"Done.\\u001b[2J\\u202e\\n::error::forged"}
+      outcome   returned {"refunded":25,"at":<now>,
+                  "said":"Done.\\u001b[2J\\u202e\\n::error::forged"}
       "
     `)
     expect(stdout).not.toMatch(/\u001b|^\s*::/m)

@@ -1,84 +1,173 @@
-import { neutralLine } from '../../errors/index.ts'
-import { readTape, stepsOf, type Tape } from '../../tape/index.ts'
-import { type CommandSpec, jsonOption } from '../command.ts'
-import { compact, describeOutcome, describeStep, duration, type StepSummary } from '../describe.ts'
+import type { Case } from '../../cases/index.ts'
+import { neutral, neutralLine } from '../../errors/index.ts'
+import { type CallEvent, type ExchangeEvent, readTape, requestBytes, responseBytes } from '../../tape/index.ts'
+import { renderBaseline, traceOf } from '../../trace/index.ts'
+import { type CommandSpec, type Given, jsonOption } from '../command.ts'
 import { exit } from '../exit.ts'
-import { findTapeFile } from '../find.ts'
-import { type Screen, table } from '../screen.ts'
+import { type FoundRun, findRun, openRun } from '../find.ts'
+import { usage } from '../parse.ts'
+import { baselineLines } from '../reading/calls.ts'
+import { printEnd } from '../reading/end.ts'
+import { counted, foldText, terminalWidth } from '../reading/fold.ts'
+import { factsOf } from '../reading/head.ts'
+import { bodiesOf, printStep, readStep } from '../reading/one-step.ts'
+import type { Run, RunStep } from '../reading/run.ts'
+import { printTimeline } from '../reading/timeline.ts'
+import type { Screen } from '../screen.ts'
 
-/** Prints what a tape holds: where it is from, its steps, how it ended. */
+/** Prints a run as one can read it: where it is from, its steps, what was said and called, how it ended. */
 export const showCommand: CommandSpec = {
   name: 'show',
-  args: '<tape>',
-  about: 'Print what a tape holds: its steps, tool calls and outcome',
-  options: [jsonOption],
-  examples: ['show recordings/inbox/refund-100x.tape.jsonl', 'show refund-100x --json'],
-  run(given, screen) {
-    const tape = readTape(findTapeFile(given.args[0] ?? ''))
-    const steps = stepsOf(tape).map((step, index) => describeStep(step, index + 1))
-    const { source, header, close, digest } = tape
-    if (given.has('json')) screen.json({ tape: source, header, steps, close: close ?? null, digest })
-    else print(tape, steps, screen)
+  args: '<tape|case>',
+  about: 'Print a run: prompts, tool calls, answers, times, tokens and cost, step by step',
+  options: [
+    { flag: '--step <number>', about: 'One step whole: addresses, headers, both bodies' },
+    { flag: '--raw <body>', about: 'With --step: write the exact bytes of the request or the response to a pipe' },
+    { flag: '--trace', about: 'Only the tool calls in causal order, as a baseline has them' },
+    { flag: '--full', about: 'Unfold every text' },
+    { flag: '--draws', about: 'List clock, random and id reads one by one' },
+    { flag: '--limit <steps>', about: 'Steps to print, the first and the last ones (default: 100)' },
+    { flag: '--dir <folder>', about: 'Folder with inbox/ and golden/ (default: recordings)' },
+    jsonOption,
+  ],
+  examples: ['show latest', 'show refund-100x --full', 'show refund-100x --step 3', 'show refund-100x --json'],
+  async run(given, screen) {
+    const options = readOptions(given)
+    const found = findRun(given.args[0] ?? '', given.value('dir'))
+    if (options.step !== undefined) return showStep(found, options.step, options, given, screen)
+    if (given.has('trace')) return showTrace(found, given, screen)
+    const run = await openRun(found)
+    if (given.has('json')) {
+      screen.json(asJson(run, found.case))
+      return exit.ok
+    }
+    const { limit } = options
+    const [isFull, withDraws] = [given.has('full'), given.has('draws')]
+    printFacts(run, found.case, isFull, screen)
+    screen.line()
+    printTimeline(run, { width: terminalWidth(), isFull, limit, withDraws }, screen)
+    screen.line()
+    printEnd(run, { width: terminalWidth(), isFull }, screen)
+    if (found.case !== undefined) printBaseline(found.case, screen)
     return exit.ok
   },
 }
 
-function print(tape: Tape, steps: readonly StepSummary[], screen: Screen): void {
-  screen.line(table(headRows(tape).map(([label, text]) => [screen.paint('dim', label), text])))
+interface ShowOptions {
+  readonly step?: number
+  readonly raw?: 'request' | 'response'
+  readonly limit: number
+}
+
+function readOptions(given: Given): ShowOptions {
+  const step = wholeNumber(given, 'step')
+  const limit = wholeNumber(given, 'limit') ?? 100
+  const raw = given.value('raw')
+  if (raw === undefined) return { limit, ...(step === undefined ? {} : { step }) }
+  if (raw !== 'request' && raw !== 'response') {
+    throw usage(showCommand, 'HARVEST_CLI_OPTION', `--raw is request or response, not '${neutralLine(raw, 40)}'`)
+  }
+  if (step === undefined) throw usage(showCommand, 'HARVEST_CLI_OPTION', '--raw needs --step <number>')
+  if (process.stdout.isTTY) {
+    // What was recorded may hold commands for a terminal.
+    throw usage(showCommand, 'HARVEST_CLI_OPTION', '--raw writes to a file or a pipe, never to a terminal', [
+      `harvest show ${given.args[0] ?? ''} --step ${step} --raw ${raw} > ${raw}.bin`,
+    ])
+  }
+  return { limit, step, raw }
+}
+
+function wholeNumber(given: Given, name: string): number | undefined {
+  const value = given.value(name)
+  if (value === undefined) return undefined
+  if (/^[1-9]\d{0,8}$/.test(value)) return Number(value)
+  throw usage(showCommand, 'HARVEST_CLI_OPTION', `--${name} is a whole number from 1, not '${neutralLine(value, 40)}'`)
+}
+
+async function showStep(
+  found: FoundRun,
+  number: number,
+  { raw }: ShowOptions,
+  given: Given,
+  screen: Screen,
+): Promise<number> {
+  const run = await openRun(found)
+  const step = run.steps[number - 1]
+  if (step === undefined) throw noSuchStep(run, number)
+  const event = await readStep(found.file, step)
+  if (raw !== undefined) process.stdout.write(rawBytes(event, raw, step))
+  else if (given.has('json')) screen.json({ tape: found.file, step, event, ...bodiesOf(event) })
+  else printStep(event, step, terminalWidth(), screen)
+  return exit.ok
+}
+
+function noSuchStep({ steps, header }: Run, number: number): Error {
+  const held = steps.length === 0 ? 'no steps' : counted(steps.length, 'step')
+  return usage(
+    showCommand,
+    'HARVEST_CLI_OPTION',
+    `there is no step ${number}: ${neutralLine(header.id, 60)} has ${held}`,
+  )
+}
+
+function rawBytes(event: ExchangeEvent | CallEvent, raw: 'request' | 'response', { number, kind }: RunStep): Buffer {
+  if (event.kind !== 'exchange') {
+    throw usage(showCommand, 'HARVEST_CLI_OPTION', `step ${number} is a ${kind}: it has values and no bytes`, [
+      `to see them: harvest show <tape> --step ${number} --json`,
+    ])
+  }
+  return raw === 'request' ? requestBytes(event) : responseBytes(event)
+}
+
+function showTrace({ file, case: found }: FoundRun, given: Given, screen: Screen): number {
+  const trace = traceOf(readTape(file).events)
+  if (given.has('json')) {
+    screen.json({ tape: file, baseline: renderBaseline(trace, found?.match), layers: trace.layers })
+    return exit.ok
+  }
+  const lines = baselineLines(renderBaseline(trace, found?.match) as readonly (string | readonly string[])[])
+  if (lines.length === 0) screen.line(screen.paint('dim', 'no tool calls'))
+  for (const line of lines) screen.line(neutral(line))
+  return exit.ok
+}
+
+function asJson(run: Run, found: Case | undefined): object {
+  const { file, header, steps, notes, draws, models, spending, close, digest } = run
+  return {
+    tape: file,
+    header,
+    ...(found === undefined ? {} : { case: found }),
+    models,
+    spending,
+    steps,
+    notes,
+    draws: draws.flatMap((event) =>
+      event.draws.map(([kind, caller, value]) => ({ n: event.n, atMs: event.at, kind, caller, value })),
+    ),
+    close: close ?? null,
+    digest,
+  }
+}
+
+function printFacts(run: Run, found: Case | undefined, isFull: boolean, screen: Screen): void {
+  const facts = factsOf(run, found)
+  const indent = Math.max(...facts.map(([label]) => label.length)) + 2
+  const width = terminalWidth() - indent
+  for (const [label, text] of facts) {
+    // A command line and an input can be pages long.
+    const isOneLine = !isFull && (label === 'input' || label === 'command')
+    const [first = '', ...more] = isOneLine ? [neutralLine(text, width)] : foldText(text, { width })
+    screen.line(`${screen.paint('dim', label.padEnd(indent))}${first}`)
+    for (const row of more) screen.line(`${' '.repeat(indent)}${row}`)
+  }
+}
+
+function printBaseline({ baseline, approved }: Case, screen: Screen): void {
   screen.line()
-  if (steps.length === 0) screen.line(screen.paint('dim', 'no steps'))
-  else
-    screen.line(
-      table(
-        steps.flatMap((step) => stepRows(step, screen)),
-        [0, 1, 2],
-      ),
-    )
-  screen.line()
-  for (const line of tailLines(tape)) screen.line(line)
-}
-
-function headRows({ source, header, close }: Tape): (readonly [string, string])[] {
-  const { id, agent, startedAt, pins, recorder, command, input } = header
-  const took = close === undefined ? '' : `, ${duration(close.at)}`
-  const packages = Object.entries(pins.packages ?? {}).map(([name, version]) => `${name} ${version}`)
-  const commit = `${pins.commit ?? ''}${pins.dirty === true ? ' with uncommitted changes' : ''}`
-  return [
-    ['tape', neutralLine(id)],
-    ['file', source],
-    ['agent', neutralLine(agent)],
-    ['recorded', neutralLine(`${startedAt}${took}`)],
-    ['made by', neutralLine([recorder, `node ${pins.node}`, ...packages].join(', '))],
-    ...(pins.commit === undefined ? [] : [['commit', neutralLine(commit)] as const]),
-    ...(command === undefined ? [] : [['command', neutralLine(command.argv.join(' '))] as const]),
-    ...(input === undefined ? [] : [['input', compact(input)] as const]),
-  ]
-}
-
-function stepRows(step: StepSummary, { paint }: Screen): string[][] {
-  const { number, atMs, tookMs, kind, name, asked, toolCalls, answer, error } = step
-  const more = (mark: string, text: string): string[] => ['', '', '', '', `${mark} ${neutralLine(text)}`]
-  return [
-    [
-      `${number}`,
-      paint('dim', `+${duration(atMs)}`),
-      paint('dim', tookMs === undefined ? '…' : duration(tookMs)),
-      kind,
-      paint('bold', neutralLine(name)),
-    ],
-    ...(asked === undefined ? [] : [more('·', asked)]),
-    ...toolCalls.map((call) => more('→', call)),
-    ...(answer === undefined ? [] : [more('=', answer)]),
-    ...(error === undefined ? [] : [more(paint('red', '✗'), error)]),
-  ]
-}
-
-function tailLines({ close }: Tape): string[] {
-  if (close === undefined) return ['truncated: the process ended before the run did']
-  const { outcome, incomplete, unrecorded = [] } = close
-  return [
-    `outcome  ${describeOutcome(outcome)}`,
-    ...(incomplete === undefined ? [] : [`incomplete: ${neutralLine(incomplete)}`]),
-    ...unrecorded.map((what) => `not recorded: ${neutralLine(what)}`),
-  ]
+  if (baseline === undefined) return screen.line('baseline  none: the case asserts no tool calls yet')
+  screen.line('baseline')
+  const lines = baselineLines(baseline as readonly (string | readonly string[])[])
+  for (const line of lines.length === 0 ? ['no tool is called'] : lines) screen.line(`  ${neutral(line)}`)
+  if (approved?.reason === undefined) return
+  screen.line(`approved  ${neutralLine([approved.reason, approved.by, approved.at].filter(Boolean).join(', '))}`)
 }

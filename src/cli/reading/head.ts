@@ -1,0 +1,74 @@
+import { relative } from 'node:path'
+import type { Case } from '../../cases/index.ts'
+import type { KeptReason, Retention } from '../../tape/index.ts'
+import { duration } from '../describe.ts'
+import { counted } from './fold.ts'
+import type { Run } from './run.ts'
+import { spendingText } from './spending.ts'
+
+/** One line of facts: a label and recorded text, not yet neutral. */
+export type Fact = readonly [label: string, text: string]
+
+/** What is to be known of a run before its steps. */
+export function factsOf(run: Run, found?: Case): readonly Fact[] {
+  const { file, header, close, models, spending } = run
+  const { id, agent, startedAt, pins, recorder, command, input } = header
+  const packages = Object.entries(pins.packages ?? {}).map(([name, version]) => `${name} ${version}`)
+  const dirty = pins.dirty === true ? ' with uncommitted changes' : ''
+  return [
+    ...(found === undefined ? [] : caseFacts(found)),
+    ['tape', id],
+    ['file', here(file)],
+    ['agent', agent],
+    ['recorded', `${startedAt}${close === undefined ? '' : `, took ${duration(close.at)}`}`],
+    ['made by', [recorder, `node ${pins.node}`, ...packages].join(', ')],
+    ['commit', pins.commit === undefined ? 'unknown' : `${pins.commit}${dirty}`],
+    ['models', models.length === 0 ? 'none' : models.join(', ')],
+    ['usage', spendingText(spending, close?.usage)],
+    ...(close?.kept === undefined ? [] : [['kept', keptText(close.kept)] as const]),
+    ...(close?.retention === undefined ? [] : [['retention', retentionText(close.retention)] as const]),
+    ...(command === undefined ? [] : [['command', command.argv.join(' ')] as const]),
+    ...(input === undefined ? [] : [['input', JSON.stringify(input)] as const]),
+    ['steps', stepsText(run)],
+  ]
+}
+
+function caseFacts({ id, file, title, expect, tags = [], lesson }: Case): Fact[] {
+  return [
+    ['case', `${id}  ${here(file)}`],
+    ...(title === undefined ? [] : [['title', title] as const]),
+    ['expect', expect === 'fail' ? 'fail: a known-bad incident that is not fixed yet' : expect],
+    ...(tags.length === 0 ? [] : [['tags', tags.join(', ')] as const]),
+    ...(lesson?.wrong === undefined ? [] : [['wrong was', lesson.wrong] as const]),
+    ...(lesson?.right === undefined ? [] : [['right is', lesson.right] as const]),
+  ]
+}
+
+function keptText(reasons: readonly KeptReason[]): string {
+  return reasons.map(({ because, detail }) => (detail === undefined ? because : `${because} (${detail})`)).join(', ')
+}
+
+function retentionText({ class: name, until, hold }: Retention): string {
+  if (hold !== undefined) return `${name}, on legal hold: ${hold}`
+  return until === undefined ? `${name}, never pruned` : `${name}, may be pruned after ${until}`
+}
+
+const kinds = ['model', 'tool', 'mcp', 'retrieval', 'value', 'http', 'rpc'] as const
+
+function stepsText({ steps, draws }: Run): string {
+  if (steps.length === 0) return 'none'
+  const parts = kinds
+    .map((kind) => [kind, steps.filter((step) => step.kind === kind).length] as const)
+    .filter(([, count]) => count > 0)
+    .map(([kind, count]) => `${count.toLocaleString('en-US')} ${kind}`)
+  const reads = draws.flatMap((event) => event.draws)
+  const counts = Map.groupBy(reads, ([kind]) => kind)
+  const drawn = [...counts].map(([kind, list]) => `${list.length.toLocaleString('en-US')} ${kind}`)
+  return `${counted(steps.length, 'step')} (${parts.join(', ')})${drawn.length === 0 ? '' : `; draws: ${drawn.join(', ')}`}`
+}
+
+/** A path as seen from the current folder when that is shorter. */
+export function here(file: string): string {
+  const short = relative('.', file)
+  return short.startsWith('..') ? file : short
+}

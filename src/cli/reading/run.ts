@@ -1,0 +1,211 @@
+import { parseJson } from '../../providers/json.ts'
+import { type ModelCall, type PriceTable, readModelCall } from '../../providers/index.ts'
+import {
+  type DrawsEvent,
+  isSettled,
+  isStep,
+  readTapeHeader,
+  type Step,
+  streamTape,
+  type TapeClose,
+  type TapeEvent,
+  type TapeHeader,
+} from '../../tape/index.ts'
+import { type DescribedStep, describeStep } from '../describe.ts'
+import { Conversations, type Prompt, type Turn } from './conversation.ts'
+import { overlaps } from './overlaps.ts'
+import { addUp, type CallSpending, type Spending, spendingOf } from './spending.ts'
+
+/** A tape taken apart for reading: everything a person asks about, none of the bodies. */
+export interface Run {
+  readonly file: string
+  readonly header: TapeHeader
+  /** Absent: the tape is truncated. */
+  readonly close?: TapeClose
+  readonly digest: string
+  readonly steps: readonly RunStep[]
+  /** What happened between the steps. */
+  readonly notes: readonly Note[]
+  readonly draws: readonly DrawsEvent[]
+  /** Every model that was asked for, in the order of first use. */
+  readonly models: readonly string[]
+  readonly spending: Spending
+}
+
+/** A step with its place in the run. Step numbers are 1-based. */
+export interface RunStep extends DescribedStep, Partial<Pick<CallSpending, 'usage' | 'costUsd'>> {
+  readonly number: number
+  /** What a model request says that none before it said; its numbers are of steps. */
+  readonly prompt?: Prompt
+  /** Number of the tool call this happened inside of. */
+  readonly inside?: number
+  /** The nearest steps of the same level that were under way at the same time. */
+  readonly during: readonly number[]
+  /** How many there were. */
+  readonly duringCount: number
+  /** No answer was recorded. */
+  readonly isOpen: boolean
+}
+
+/** A mark, a message, a child process, or a line it sent unasked. */
+export interface Note {
+  readonly kind: 'mark' | 'message' | 'spawn' | 'push'
+  readonly n: number
+  readonly atMs: number
+  /** Number of the tool call it happened inside of. */
+  readonly inside?: number
+  readonly text: string
+}
+
+/**
+ * Reads a tape for people: one pass over the file, holding what the steps say once and no body, whatever its length.
+ *
+ * @param prices - looked in before the list prices
+ * @throws HarvestError `HARVEST_TAPE_…` as `streamTape`
+ */
+export async function readRun(file: string, prices: PriceTable): Promise<Run> {
+  const header = readTapeHeader(file)
+  const reader = new RunReader(prices)
+  const lines = streamTape(file)
+  let close: TapeClose | undefined
+  let line = await lines.next()
+  for (; line.done !== true; line = await lines.next()) {
+    if (line.value.kind === 'close') close = line.value
+    else reader.add(line.value)
+  }
+  return { file, header, ...(close === undefined ? {} : { close }), digest: line.value, ...reader.finish() }
+}
+
+/** A step read and not yet numbered. */
+interface Read {
+  readonly described: DescribedStep
+  readonly in?: number
+  /** Number of the moment it ended; `Infinity` when it never did. */
+  readonly end: number
+  readonly isOpen: boolean
+  readonly turn?: Turn
+  readonly spending?: CallSpending
+}
+
+class RunReader {
+  readonly #prices: PriceTable
+  readonly #conversations = new Conversations()
+  readonly #read: Read[] = []
+  readonly #notes: (Omit<Note, 'inside'> & { readonly in?: number })[] = []
+  readonly #draws: DrawsEvent[] = []
+
+  constructor(prices: PriceTable) {
+    this.#prices = prices
+  }
+
+  add(event: TapeEvent): void {
+    if (isStep(event)) this.#addStep(event)
+    else if (event.kind === 'draws') this.#draws.push(event)
+    else {
+      const { kind, n, at: atMs } = event
+      this.#notes.push({ kind, n, atMs, text: noteText(event), ...(event.in === undefined ? {} : { in: event.in }) })
+    }
+  }
+
+  #addStep(step: Step): void {
+    const call: ModelCall | undefined = step.kind === 'exchange' ? readModelCall(step) : undefined
+    this.#read.push({
+      described: describeStep(step),
+      end: endOf(step),
+      isOpen: !isSettled(step),
+      ...(step.in === undefined ? {} : { in: step.in }),
+      ...(call === undefined ? {} : { turn: this.#conversations.add(call), spending: spendingOf(call, this.#prices) }),
+    })
+  }
+
+  finish(): Pick<Run, 'steps' | 'notes' | 'draws' | 'models' | 'spending'> {
+    const byN = <T extends { readonly n: number }>(one: T, other: T): number => one.n - other.n
+    // Lines are written as things end; a run is told in the order they began.
+    const read = this.#read.sort((one, other) => byN(one.described, other.described))
+    const numbers = new Map(read.map(({ described: { n } }, index) => [n, index + 1]))
+    const insideOf = (parent: number | undefined): { readonly inside?: number } => {
+      const number = parent === undefined ? undefined : numbers.get(parent)
+      return number === undefined ? {} : { inside: number }
+    }
+    const answers = stepsByAnswer(read)
+    const together = overlaps(read.map(({ described: { n }, end, in: parent }) => ({ n, end, level: parent ?? 0 })))
+    const steps = read.map((one, index): RunStep => {
+      const { described, isOpen, turn, spending } = one
+      const { usage, costUsd } = spending ?? {}
+      const { near = [], count = 0 } = together[index] ?? {}
+      return {
+        number: index + 1,
+        ...described,
+        ...(turn === undefined ? {} : { prompt: numbered(this.#conversations.promptOf(turn), numbers, answers) }),
+        ...(usage === undefined ? {} : { usage }),
+        ...(costUsd === undefined ? {} : { costUsd }),
+        ...insideOf(one.in),
+        during: near.map((other) => other + 1),
+        duringCount: count,
+        isOpen,
+      }
+    })
+    const calls = read.flatMap(({ spending }) => spending ?? [])
+    return {
+      steps,
+      notes: this.#notes.sort(byN).map(({ in: parent, ...note }) => ({ ...note, ...insideOf(parent) })),
+      draws: this.#draws.sort(byN),
+      models: [...new Set(calls.map(({ model }) => model))].filter((model) => model !== ''),
+      spending: addUp(calls),
+    }
+  }
+}
+
+/** Numbers of the steps that gave an answer, by its text; of several the last. */
+function stepsByAnswer(read: readonly Read[]): ReadonlyMap<string, number> {
+  return new Map(
+    read.flatMap(({ described: { kind, answer } }, index): [string, number][] => {
+      if (answer === undefined || kind === 'model' || kind === 'http') return []
+      const bare = answer.startsWith('"') ? parseJson(answer) : undefined
+      return [[answer, index + 1], ...(typeof bare === 'string' ? [[bare, index + 1] as [string, number]] : [])]
+    }),
+  )
+}
+
+/** Events are told by `n`; people count steps. What a step answered word for word is told by its number. */
+function numbered(prompt: Prompt, numbers: ReadonlyMap<number, number>, answers: ReadonlyMap<string, number>): Prompt {
+  const numberOf = (n: number | undefined): number | undefined => (n === undefined ? undefined : numbers.get(n))
+  const renumber = <T extends { readonly sameAs?: number }>({ sameAs, ...rest }: T) => {
+    const number = numberOf(sameAs)
+    return number === undefined ? rest : { ...rest, sameAs: number }
+  }
+  const { instructions, tools, continues, fresh, ...rest } = prompt
+  const from = numberOf(continues)
+  return {
+    ...rest,
+    fresh: fresh.map((message) => ({
+      ...message,
+      results: message.results.map((result) => {
+        const step = answers.get(result.text)
+        return step === undefined ? result : { ...result, sameAs: step }
+      }),
+    })),
+    ...(instructions === undefined ? {} : { instructions: renumber(instructions) }),
+    ...(tools === undefined ? {} : { tools: renumber(tools) }),
+    ...(from === undefined ? {} : { continues: from }),
+  } as Prompt
+}
+
+function endOf(step: Step): number {
+  if (step.kind !== 'exchange') return step.settled?.[0] ?? (step.sync === true ? step.n : Infinity)
+  const { response, error, aborted, oneWay, n } = step
+  return response?.end?.[0] ?? error?.moment[0] ?? aborted?.[0] ?? (oneWay === true ? n : Infinity)
+}
+
+function noteText(event: Exclude<TapeEvent, Step | DrawsEvent>): string {
+  switch (event.kind) {
+    case 'mark':
+      return event.data === undefined ? event.name : `${event.name} ${JSON.stringify(event.data)}`
+    case 'message':
+      return `${event.from} → ${event.to}  ${JSON.stringify(event.body)}`
+    case 'spawn':
+      return event.command.join(' ')
+    case 'push':
+      return event.text
+  }
+}
