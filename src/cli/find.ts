@@ -3,7 +3,8 @@ import { resolve } from 'node:path'
 import { type Case, requireTapeFile } from '../cases/index.ts'
 import { findCase, findTape, listCases } from '../store/index.ts'
 import type { PriceTable } from '../providers/index.ts'
-import { type Run, readRun } from './reading/run.ts'
+import { readTape, type Tape } from '../tape/index.ts'
+import { type Run, readRun, runOf } from './reading/run.ts'
 
 /**
  * The file of a tape somebody named: any path, or what {@link findTape} knows: an id, the beginning of one, `latest`.
@@ -46,7 +47,13 @@ function namesCase(recordings: string, word: string): boolean {
 /** Prices of this project, looked in before the list prices. */
 const prices: PriceTable = {}
 
-/** Reads the tape that was found. */
+/** Reads the tape that was found, in one pass. */
 export function openRun({ file }: FoundRun): Promise<Run> {
   return readRun(file, prices)
+}
+
+/** Reads the tape that was found into memory, bodies and all. */
+export function openTape({ file }: FoundRun): { readonly tape: Tape; readonly run: Run } {
+  const tape = readTape(file)
+  return { tape, run: runOf(tape, prices) }
 }

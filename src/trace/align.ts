@@ -160,6 +160,9 @@ function alignGap(
   return rows.reverse()
 }
 
+/** Edits above which two stretches have too little in common for a diff of them to say anything, and take seconds. */
+const maxEdits = 1000
+
 /** For gaps too big for a table: a line diff of signatures, changed blocks side by side in order. */
 function alignRoughly(
   expected: readonly ExpectedLayer[],
@@ -174,7 +177,9 @@ function alignRoughly(
   const flush = (): void => {
     for (; removed > 0; removed--) rows.push([i++, undefined])
   }
-  for (const part of diffArrays(texts(expected), texts(actual))) {
+  const parts = diffArrays(texts(expected), texts(actual), { maxEditLength: maxEdits })
+  if (parts === undefined) return inOrder(expected.length, actual.length)
+  for (const part of parts) {
     if (part.removed) {
       flush()
       removed = part.count
@@ -190,6 +195,14 @@ function alignRoughly(
   }
   flush()
   return rows
+}
+
+/** Layers side by side as they come; what the longer side has more stands alone. */
+function inOrder(expected: number, actual: number): readonly Row[] {
+  return Array.from(
+    { length: Math.max(expected, actual) },
+    (_, index): Row => [index < expected ? index : undefined, index < actual ? index : undefined],
+  )
 }
 
 /** How alike two layers are: -1 when no call has a counterpart, up to 2 when all have an equal one. */

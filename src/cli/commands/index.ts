@@ -1,4 +1,5 @@
 import type { CommandSpec } from '../command.ts'
+import { diffCommand } from './diff.ts'
 import { lsCommand } from './ls.ts'
 import { patchCommand } from './patch.ts'
 import { promoteCommand } from './promote.ts'
@@ -16,6 +17,7 @@ export const commands: readonly CommandSpec[] = [
   verifyCommand,
   lsCommand,
   showCommand,
+  diffCommand,
   promoteCommand,
   testCommand,
   rerunCommand,

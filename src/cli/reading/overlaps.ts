@@ -20,19 +20,17 @@ export function overlaps(
   const found = spans.map(() => ({ near: [] as number[], count: 0 }))
   const open = new Map<number, number[]>()
   for (const [index, { n, level }] of spans.entries()) {
-    const running = (open.get(level) ?? []).filter((other) => (spans[other]?.end ?? 0) > n)
-    // From the nearest one backwards, so that those named are the nearest.
-    for (const other of running.toReversed()) {
-      for (const [one, with_] of [
-        [found[index], other],
-        [found[other], index],
-      ] as const) {
-        if (one === undefined) continue
-        one.count++
-        if (one.near.length < namedAtMost) one.near.push(with_)
-      }
+    const running = (open.get(level) ?? []).filter((other) => spans[other]!.end > n)
+    const mine = found[index]!
+    mine.count = running.length
+    mine.near.push(...running.slice(-namedAtMost))
+    for (const other of running) {
+      const theirs = found[other]!
+      theirs.count++
+      if (theirs.near.length < namedAtMost) theirs.near.push(index)
     }
-    open.set(level, [...running, index])
+    running.push(index)
+    open.set(level, running)
   }
-  return found.map(({ near, count }) => ({ near: near.sort((a, b) => a - b), count }))
+  return found
 }

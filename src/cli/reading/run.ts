@@ -7,6 +7,7 @@ import {
   readTapeHeader,
   type Step,
   streamTape,
+  type Tape,
   type TapeClose,
   type TapeEvent,
   type TapeHeader,
@@ -74,6 +75,13 @@ export async function readRun(file: string, prices: PriceTable): Promise<Run> {
     else reader.add(line.value)
   }
   return { file, header, ...(close === undefined ? {} : { close }), digest: line.value, ...reader.finish() }
+}
+
+/** The same of a tape that is in memory. */
+export function runOf({ source, header, events, close, digest }: Tape, prices: PriceTable): Run {
+  const reader = new RunReader(prices)
+  for (const event of events) reader.add(event)
+  return { file: source, header, ...(close === undefined ? {} : { close }), digest, ...reader.finish() }
 }
 
 /** A step read and not yet numbered. */

@@ -1,0 +1,69 @@
+import { canonicalJson } from '../../providers/index.ts'
+import { firstDifference } from '../../replay/difference.ts'
+import type { Json, Outcome, Tape } from '../../tape/index.ts'
+import { argsByKey } from '../../trace/args.ts'
+import { compareTraces, type ExpectedTrace, type Trace, type TraceComparison, traceOf } from '../../trace/index.ts'
+import { outcomeText } from '../reading/end.ts'
+import { compareSteps, type StepRow } from './steps.ts'
+
+/**
+ * What sets two runs apart, in one word: the first of these that fits. `tool sequence`: other tools, or in another
+ * causal order. `arguments`: the same tools with other arguments. `number of calls`: the same tool calls, and more or
+ * fewer steps around them. `text only`: what was said or answered. Times, ids and addresses are no difference.
+ */
+export type DiffClass = (typeof diffClasses)[number]
+const diffClasses = ['tool sequence', 'arguments', 'number of calls', 'text only', 'same'] as const
+
+/** How two runs differ. `a` is the first named, `b` the second. */
+export interface RunDiff {
+  readonly class: DiffClass
+  readonly outcome: OutcomeDiff
+  /** The tool calls of `b` against those of `a`, arguments and all. */
+  readonly trace: TraceComparison
+  readonly callCounts: readonly [a: number, b: number]
+  readonly steps: readonly StepRow[]
+}
+
+/** How two runs ended. */
+export interface OutcomeDiff {
+  readonly same: boolean
+  readonly a: string
+  readonly b: string
+  /** Where two return values first differ, such as `refunded`; the path is empty when they are texts. */
+  readonly at?: { readonly path: string; readonly a: string; readonly b: string }
+}
+
+/** Compares two runs. Both sides count alike: nothing is expected of either. */
+export function compareRuns(a: Tape, b: Tape): RunDiff {
+  const [traceA, traceB] = [traceOf(a.events), traceOf(b.events)]
+  const wanted = asExpected(traceA)
+  const trace = compareTraces(wanted, traceB, { args: 'exact' })
+  const isSameSequence = trace.equal || compareTraces(wanted, traceB, { args: 'ignore' }).equal
+  const steps = compareSteps(a, b)
+  const outcome = compareOutcomes(a.close?.outcome, b.close?.outcome)
+  const isSameText = outcome.same && steps.every(({ differences }) => differences.every(({ isText }) => !isText))
+  const isSameNumber = steps.every((row) => row.a !== undefined && row.b !== undefined)
+  const holds = [!isSameSequence, !trace.equal, !isSameNumber, !isSameText, true]
+  return {
+    class: diffClasses[holds.indexOf(true)] ?? 'same',
+    outcome,
+    trace,
+    callCounts: [traceA.layers.flat().length, traceB.layers.flat().length],
+    steps,
+  }
+}
+
+function asExpected({ layers }: Trace): ExpectedTrace {
+  return { layers: layers.map((layer) => layer.map(({ name, args }) => ({ name, args: argsByKey(args) }))) }
+}
+
+function compareOutcomes(a: Outcome | undefined, b: Outcome | undefined): OutcomeDiff {
+  const texts = {
+    a: a === undefined ? 'truncated' : outcomeText(a),
+    b: b === undefined ? 'truncated' : outcomeText(b),
+  }
+  const same = canonicalJson((a ?? null) as Json) === canonicalJson((b ?? null) as Json)
+  const at = a?.status === 'returned' && b?.status === 'returned' ? firstDifference(a.value, b.value) : undefined
+  if (same || at === undefined) return { same, ...texts }
+  return { same, ...texts, at: { path: at.path, a: at.recorded, b: at.live } }
+}
