@@ -125,7 +125,8 @@ function check(
     values.set(name, given)
   }
   const slots = (command.args ?? '').split(' ').filter((slot) => slot !== '')
-  const extra = args.slice(slots.length)
+  const isVariadic = slots.at(-1)?.includes('...') === true
+  const extra = isVariadic ? [] : args.slice(slots.length)
   if (extra.length > 0) {
     const hint =
       command.rest === undefined ? [] : [`put -- before the program: harvest ${command.name} -- ${args.join(' ')}`]

@@ -68,7 +68,7 @@ function readStatus(status: string): GitState {
  * Only what git needs to start and to find its user's settings. Inside a git hook GIT_DIR and GIT_INDEX_FILE point
  * at the repository of the hook, which need not be the one `cwd` is in.
  */
-function quietEnvironment(): Record<string, string> {
+export function quietEnvironment(): Record<string, string> {
   const kept = ['PATH', 'Path', 'HOME', 'XDG_CONFIG_HOME', 'USERPROFILE', 'SystemRoot', 'SYSTEMROOT', 'TMPDIR', 'TEMP']
   const env: Record<string, string> = { GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' }
   for (const name of kept) {

@@ -168,9 +168,10 @@ class TapeLines {
     })
   }
 
-  close({ n, at, outcome, incomplete, unrecorded }: Closing): PendingLine {
+  close({ n, at, outcome, incomplete, unrecorded, kept, retention, usage }: Closing): PendingLine {
+    const rest = { incomplete, unrecorded, kept, retention, usage }
     // `JSON.stringify` leaves out what is undefined.
-    return this.#seal({ kind: 'close', n, at, outcome, events: this.#events, incomplete, unrecorded }, () => {})
+    return this.#seal({ kind: 'close', n, at, outcome, events: this.#events, ...rest }, () => {})
   }
 
   #seal(value: object, done: () => void): PendingLine {

@@ -2,6 +2,7 @@ import type { CommandSpec } from '../command.ts'
 import { diffCommand } from './diff.ts'
 import { lsCommand } from './ls.ts'
 import { patchCommand } from './patch.ts'
+import { pinsCommand } from './pins.ts'
 import { promoteCommand } from './promote.ts'
 import { recordCommand } from './record.ts'
 import { replayCommand } from './replay.ts'
@@ -22,4 +23,5 @@ export const commands: readonly CommandSpec[] = [
   testCommand,
   rerunCommand,
   patchCommand,
+  pinsCommand,
 ]

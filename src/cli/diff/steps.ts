@@ -133,8 +133,9 @@ function differencesOf(a: Side, b: Side): readonly StepDifference[] {
   const found = classes.flatMap((name): StepDifference[] => {
     const difference = firstDifference(a.parts[name], b.parts[name])
     if (difference === undefined) return []
-    const { path, recorded, live } = difference
-    return [{ class: name, path, a: recorded, b: live, isText: true }]
+    const { recorded, live } = difference
+    const path = difference.path.startsWith('[') || difference.path === '' ? difference.path : `.${difference.path}`
+    return [{ class: name, path: `${name}${path}`, a: recorded, b: live, isText: true }]
   })
   return [...found, ...addressDifferences(a.step, b.step)]
 }

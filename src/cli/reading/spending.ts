@@ -89,5 +89,6 @@ export function callSpendingText({ usage, costUsd }: { readonly usage?: Usage; r
 /** `$1.25`, `$0.0312`, `$0.000045`. */
 export function money(usd: number): string {
   if (usd === 0) return '$0'
-  return `$${usd.toFixed(usd >= 1 ? 2 : usd >= 0.01 ? 4 : 6)}`
+  // Four digits behind the point, up to six where the amount needs them.
+  return `$${usd >= 1 ? usd.toFixed(2) : usd.toFixed(6).replace(/0{1,2}$/, '')}`
 }

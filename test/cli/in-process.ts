@@ -1,0 +1,25 @@
+import { commands } from '../../src/cli/commands/index.ts'
+import { parse } from '../../src/cli/parse.ts'
+
+export interface Said {
+  readonly code: number
+  /** What the command printed on stdout, without colours, 80 columns wide as in a pipe. */
+  readonly out: string
+  readonly notes: string
+}
+
+/** Runs a command of `harvest` in this process: many answers are looked at, and a process each would take minutes. */
+export async function ask(...argv: readonly string[]): Promise<Said> {
+  const asked = parse(argv, commands)
+  if (asked === 'answered') throw new Error('help was printed')
+  const out: string[] = []
+  const notes: string[] = []
+  const code = await asked.command.run(asked.given, {
+    line: (text = '') => void out.push(text),
+    note: (text) => void notes.push(text),
+    json: (value) => void out.push(JSON.stringify(value)),
+    paint: (_, text) => text,
+    progress: () => {},
+  })
+  return { code, out: out.join('\n'), notes: notes.join('\n') }
+}
