@@ -11,7 +11,7 @@ describe('a command line that is wrong', () => {
 
   it.each([
     ['a mistyped option', ['record', '--dirr', 'x', '--', 'node', 'a.js'], '→ did you mean: --dir'],
-    ['an option of another command', ['show', '--dir', 'x', 'y'], "harvest show has no option '--dir'"],
+    ['an option of another command', ['show', '--allow', 'x', 'y'], "harvest show has no option '--allow'"],
     ['a negated option', ['show', '--no-json', 'x'], "harvest show has no option '--no-json'"],
     ['a dotted option', ['show', '--json.x', 'y'], "harvest show has no option '--json.x'"],
     ['an option that is a trap', ['show', '--__proto__=1', 'x'], "harvest show has no option '--__proto__'"],
@@ -19,7 +19,7 @@ describe('a command line that is wrong', () => {
     ['an option without its value', ['record', '--dir', '--', 'node', 'a.js'], '--dir was given without a value'],
     ['an option twice', ['record', '--id', 'a', '--id', 'b', '--', 'node', 'a.js'], '--id was given more than once'],
     ['a value where none belongs', ['show', '--json=1', 'x'], '--json takes no value'],
-    ['a missing argument', ['show'], 'harvest show needs <tape>'],
+    ['a missing argument', ['show'], 'harvest show needs <tape|case>'],
     ['one argument too many', ['show', 'a', 'b'], "does not know what to do with 'b'"],
     [
       'a program without the dashes',
@@ -41,7 +41,7 @@ describe('a command line that is wrong', () => {
     expect(stderr).toMatchInlineSnapshot(`
       "harvest show has no option '--jsn'
 
-        options  --json, --help, -h
+        options  --step, --raw, --trace, --full, --draws, --limit, --dir, --json, --help, -h
 
       An option that is not known is refused, so that a typo never changes what is run.
       → did you mean: --json
@@ -78,6 +78,15 @@ describe('help', () => {
         test            Run Vitest; also understands --update-recordings[=new|all|none]
         rerun [case]    Run a case with its models asked for real and its tools answered from the tape: how often does it pass
         patch <tape>    Change one recorded input, replay, and say whether the outcome survives
+        record            Run a Node program and record it; its exit code is passed on
+        replay <tape>     Run the program or agent of a tape again, from the tape
+        verify <tape>     Run a tape and demand that every byte, read, answer and exit code is the recorded one
+        ls                List the tapes: when, which agent, how many steps, how it ended
+        show <tape|case>  Print a run: prompts, tool calls, answers, times, tokens and cost, step by step
+        diff <a> <b>      Say how two runs differ: outcome, tool calls, steps, prompts, cost (two tapes, two cases, or one of each)
+        promote <tape>    Make a test of a tape: writes its case, with the baseline, and a copy of it into the golden set
+        test              Run Vitest; also understands --update-recordings[=new|all|none]
+        pins [...cases]   Say which cases were made with which commit, models, prompt and tools, and what has changed since
 
       Options:
         -h, --help     Display this message 

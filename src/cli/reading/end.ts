@@ -1,4 +1,3 @@
-import { neutralLine } from '../../errors/index.ts'
 import { isMap } from '../../providers/json.ts'
 import type { Json, Outcome } from '../../tape/index.ts'
 import type { Screen } from '../screen.ts'
@@ -52,9 +51,4 @@ function thrownText(error: Json): string {
   const text = errorText(error) ?? JSON.stringify(error)
   const cause = isMap(error) ? error['cause'] : undefined
   return cause === undefined || cause === null ? text : `${text}\ncaused by ${thrownText(cause)}`
-}
-
-/** As {@link outcomeText}, on one neutral line. */
-export function outcomeLine(outcome: Outcome | undefined, width: number): string {
-  return neutralLine(outcome === undefined ? 'truncated' : outcomeText(outcome), width)
 }
