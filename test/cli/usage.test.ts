@@ -69,15 +69,6 @@ describe('help', () => {
         $ harvest <command> [options]
 
       Commands:
-        record          Run a Node program and record it; its exit code is passed on
-        replay <tape>   Run the program or agent of a tape again, from the tape
-        verify <tape>   Run a tape and demand that every byte, read, answer and exit code is the recorded one
-        ls              List the tapes: when, which agent, how many steps, how it ended
-        show <tape>     Print what a tape holds: its steps, tool calls and outcome
-        promote <tape>  Make a test of a tape: writes its case, with the baseline, and a copy of it into the golden set
-        test            Run Vitest; also understands --update-recordings[=new|all|none]
-        rerun [case]    Run a case with its models asked for real and its tools answered from the tape: how often does it pass
-        patch <tape>    Change one recorded input, replay, and say whether the outcome survives
         record            Run a Node program and record it; its exit code is passed on
         replay <tape>     Run the program or agent of a tape again, from the tape
         verify <tape>     Run a tape and demand that every byte, read, answer and exit code is the recorded one
@@ -86,6 +77,8 @@ describe('help', () => {
         diff <a> <b>      Say how two runs differ: outcome, tool calls, steps, prompts, cost (two tapes, two cases, or one of each)
         promote <tape>    Make a test of a tape: writes its case, with the baseline, and a copy of it into the golden set
         test              Run Vitest; also understands --update-recordings[=new|all|none]
+        rerun [case]      Run a case with its models asked for real and its tools answered from the tape: how often does it pass
+        patch <tape>      Change one recorded input, replay, and say whether the outcome survives
         pins [...cases]   Say which cases were made with which commit, models, prompt and tools, and what has changed since
 
       Options:
