@@ -3,24 +3,24 @@
  *
  * A plain promise or a foreign thenable is followed by a new promise, so that an unhandled rejection stays one and a
  * lazy thenable is started once. A subclass keeps its own methods and is handed on itself.
+ *
+ * @param handOn - what whoever asked gets for the value; it tells `fulfilled` itself. Not asked about a subclass
  */
 export function observe(
   answer: PromiseLike<unknown>,
   fulfilled: (value: unknown) => void,
   rejected: (error: unknown) => void,
+  handOn: (value: unknown) => unknown = (value) => {
+    fulfilled(value)
+    return value
+  },
 ): PromiseLike<unknown> {
   if (answer instanceof Promise && answer.constructor !== Promise) {
     answer.then(fulfilled, rejected)
     return answer
   }
-  return Promise.resolve(answer).then(
-    (value) => {
-      fulfilled(value)
-      return value
-    },
-    (error: unknown) => {
-      rejected(error)
-      throw error
-    },
-  )
+  return Promise.resolve(answer).then(handOn, (error: unknown) => {
+    rejected(error)
+    throw error
+  })
 }

@@ -25,6 +25,11 @@ export function recordCall(
   run.called(issued)
   const settle = (rest: () => Partial<CallEvent>): void =>
     run.answered(issued, () => ({ settled: run.moment(), ...rest() }))
+  const { spent } = run.ledger
+  if (spent !== undefined && call.kind !== 'value') {
+    settle(() => ({ sync: true, error: run.encode(spent) }))
+    throw spent
+  }
   const inside = viewFrom(n)
   let answer: unknown
   try {

@@ -4,4 +4,10 @@
  * @module
  */
 export { bind, mark, message, retriever, tool, tools, value, type WrapOptions } from '../seam/index.ts'
-export { createRecorder, type Recorder, type RecorderOptions, type RunOptions } from './recorder.ts'
+export type { BudgetEvent } from './gauge.ts'
+export type { KeepStats } from './keeper.ts'
+export type { RunHandle } from './ledger.ts'
+export type { BudgetOptions, KeepOptions, Limits, RecorderOptions, RetentionOptions } from './options.ts'
+export { createRecorder, type Recorder, type RunOptions } from './recorder.ts'
+export type { Duration } from './retention.ts'
+export { isSampled } from './sample.ts'

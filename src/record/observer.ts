@@ -3,14 +3,21 @@ import type { ExchangeObserver, ExchangeStart, Observer } from '../seam/observe/
 import type { Caller, SeamCall, SeamDrawKind } from '../seam/source.ts'
 import { recordCall } from './call.ts'
 import { ExchangeDraft } from './exchange.ts'
+import type { RunHandle } from './ledger.ts'
 import type { RecordedRun } from './run.ts'
 
+/** A recorded run as code finds it in its async context. */
+export interface RunObserver extends Observer {
+  readonly handle: RunHandle
+}
+
 /** The run as agents see it from inside the tool call `inside` (or from none). */
-export function observerOf(run: RecordedRun, inside: number | undefined): Observer {
+export function observerOf(run: RecordedRun, inside: number | undefined): RunObserver {
   const where = inside === undefined ? {} : { in: inside }
   return {
     id: run.id,
     mode: 'record',
+    handle: run.handle,
     get over() {
       return run.over
     },

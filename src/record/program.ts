@@ -2,8 +2,10 @@ import { join } from 'node:path'
 import { createRedactor } from '../privacy/index.ts'
 import { copyOutput } from '../seam/output.ts'
 import { seamState } from '../seam/source.ts'
-import { listen, newId, warner } from './recorder.ts'
+import { Keeper } from './keeper.ts'
+import { listen, newId } from './recorder.ts'
 import { RecordedRun } from './run.ts'
+import { warner } from './warn.ts'
 
 export interface ProgramOptions {
   readonly dir: string
@@ -19,13 +21,13 @@ export function recordProgram(options: ProgramOptions): void {
   const id = options.id ?? newId()
   listen()
   const output = copyOutput()
+  const warn = warner(undefined)
   const run = new RecordedRun({
-    id,
-    agent: options.agent,
+    ledger: new Keeper({}, warn).open(id, options.agent),
     path: join(options.dir, `${id}.tape.jsonl`),
     pins: { node: process.versions.node, ...(options.commit === undefined ? {} : { commit: options.commit }) },
     redactor: createRedactor(),
-    warn: warner(undefined),
+    warn,
     ...(options.argv ? { command: { argv: options.argv, cwd: '.' } } : {}),
   })
   seamState().processRun = run.root

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { HarvestError } from '../errors/index.ts'
-import { createRedactor, type RedactorOptions, rulesForTape } from '../privacy/index.ts'
+import { createRedactor, rulesForTape } from '../privacy/index.ts'
 import { patchClock } from '../seam/clock.ts'
 import { observeChildren } from '../seam/observe/child.ts'
 import { observeHttp } from '../seam/observe/http.ts'
@@ -10,27 +9,16 @@ import { observeInventory } from '../seam/observe/inventory.ts'
 import { observed, type Observer } from '../seam/observe/observer.ts'
 import { observeUndici } from '../seam/observe/undici.ts'
 import { patchRandom } from '../seam/random.ts'
-import { isThenable } from '../seam/shape.ts'
+import { isThenable, isUnreadResponse } from '../seam/shape.ts'
 import { currentRun, seamState } from '../seam/source.ts'
 import { observe } from './answer.ts'
+import { Keeper, type KeepStats } from './keeper.ts'
+import type { RunHandle } from './ledger.ts'
+import type { RunObserver } from './observer.ts'
+import { checkOptions, type RecorderOptions } from './options.ts'
+import { hearBody } from './response.ts'
 import { type LiveOutcome, RecordedRun, recordingFailed } from './run.ts'
-
-export interface RecorderOptions {
-  /** Folder for the tapes; made when missing. Default `recordings/inbox`. */
-  readonly dir?: string
-  /** Git commit the agent runs at. Production images have no git: pass it in. */
-  readonly commit?: string
-  /** Whether the work tree had uncommitted changes. */
-  readonly dirty?: boolean
-  /** `name → version` of packages worth pinning, such as the SDK's. */
-  readonly packages?: Readonly<Record<string, string>>
-  /** What counts as a secret, beyond the built-in rules. */
-  readonly redact?: RedactorOptions
-  /** Called once when a tape is closed, with its path. */
-  readonly onTape?: (path: string) => void
-  /** Called at the first failure of a recording. Default: one line on stderr per process. */
-  readonly onWarning?: (error: HarvestError) => void
-}
+import { warner } from './warn.ts'
 
 export interface RunOptions {
   /** Key of the agent in the plugin's `agents`. */
@@ -45,41 +33,55 @@ export interface RunOptions {
 export interface Recorder {
   /**
    * Runs `fn` and records it. Returns or throws exactly what `fn` does: a failure of the recorder is a warning and
-   * an incomplete tape, never an error of the agent. Inside another recorded run, `fn` belongs to that run.
+   * an incomplete tape, never an error of the agent. Inside another recorded run, `fn` belongs to that run and gets
+   * its handle.
+   *
+   * A `Response` of the Fetch API is handed on with the same status and headers and a body that is heard: the run ends
+   * when the body has been read.
    */
-  run<T>(options: RunOptions, fn: () => T): T
-  /** Path of the tape closed last. */
+  run<T>(options: RunOptions, fn: (run: RunHandle) => T): T
+  /** Keeps the run the calling code belongs to, whatever chance says. Returns whether there is one. */
+  flag(reason: string): boolean
+  /** Keeps its tape until somebody lifts the hold. Returns whether there is such a run. */
+  hold(reason: string): boolean
+  /** Path of the tape closed last, of those that were kept. */
   readonly lastTape: string | undefined
-  /** What the seam saw but could not attribute to a run. */
-  readonly stats: { readonly outsideRuns: number; readonly failures: number }
+  /** What the seam saw but could not attribute to a run, and what became of the runs. */
+  readonly stats: { readonly outsideRuns: number; readonly failures: number } & KeepStats
 }
 
 /**
  * Makes a recorder and starts listening. Nothing of the HTTP clients is replaced: requests are heard on Node's
  * diagnostics channels, whatever was imported before.
  *
- * @throws HarvestError `HARVEST_RECORDER_OPTION` for an option this version does not know, `HARVEST_PRIVACY_OPTION`
- * for a redaction rule that cannot work
+ * @throws HarvestError `HARVEST_RECORDER_OPTION` for an option this version does not know or that cannot be,
+ * `HARVEST_PRIVACY_OPTION` for a redaction rule that cannot work, `HARVEST_RECORDER_METER` when what counts model calls
+ * is not there
  */
 export function createRecorder(options: RecorderOptions = {}): Recorder {
   checkOptions(options)
   // Bad rules are refused here, at start-up, not in the middle of a run.
   createRedactor(options.redact)
+  const warn = warner(options.onWarning)
+  const keeper = new Keeper(options, (error) => warn(error, true))
   listen()
   const dir = options.dir ?? join('recordings', 'inbox')
-  const warn = warner(options.onWarning)
   let lastTape: string | undefined
 
-  function run<T>(about: RunOptions, fn: () => T): T {
-    if (isInsideRun()) return fn()
+  function run<T>(about: RunOptions, fn: (run: RunHandle) => T): T {
+    if (isInsideRun()) return fn(currentHandle() ?? bystander())
     const recorded = begin(about)
-    if (!recorded) return fn()
+    if (!recorded) return fn(bystander(about.id))
     const closed = (): void => {
       if (!recorded.hasTape) return
       lastTape = recorded.path
       recorded.attempt(() => options.onTape?.(recorded.path))
     }
-    return settle(seamState().runs.run(recorded.root, attempt, fn), recorded, closed)
+    return settle(
+      seamState().runs.run(recorded.root, attempt, () => fn(recorded.handle)),
+      recorded,
+      closed,
+    )
   }
 
   /** Whatever goes wrong here must not reach the application: the run is then not recorded. */
@@ -95,8 +97,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
 
   function open(id: string, about: RunOptions): RecordedRun {
     return new RecordedRun({
-      id,
-      agent: about.agent,
+      ledger: keeper.open(id, about.agent),
       path: join(dir, `${fileNameOf(id)}.tape.jsonl`),
       pins: {
         node: process.versions.node,
@@ -113,11 +114,13 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
 
   return {
     run,
+    flag: (reason) => currentHandle()?.flag(reason) ?? isInsideRun(),
+    hold: (reason) => currentHandle()?.hold(reason) ?? isInsideRun(),
     get lastTape() {
       return lastTape
     },
     get stats() {
-      return { outsideRuns: observed.outsideRuns, failures: observed.failures }
+      return { outsideRuns: observed.outsideRuns, failures: observed.failures, ...keeper.stats }
     },
   }
 }
@@ -141,24 +144,37 @@ function settle<T>(result: Attempt<T>, run: RecordedRun, closed: () => void): T 
   }
   const { value } = result
   const end = (outcome: LiveOutcome): void => {
+    if (run.over) return
     run.close(outcome)
     closed()
   }
-  if (isThenable(value)) {
-    return observe(
-      value,
-      (answer) => end({ status: 'returned', value: answer }),
-      (error) => end({ status: 'threw', error }),
-    ) as T
+  const answered = (answer: unknown): void => end({ status: 'returned', value: answer })
+  const failed = (error: unknown): void => end({ status: 'threw', error })
+  const handOn = (answer: unknown): unknown => {
+    const heard = isUnreadResponse(answer)
+      ? hearBody(answer, run.root, (body) => (body.status === 'failed' ? failed(body.error) : answered(answer)))
+      : undefined
+    if (heard === undefined) answered(answer)
+    return heard ?? answer
   }
-  end({ status: 'returned', value })
-  return value
+  return (isThenable(value) ? observe(value, answered, failed, handOn) : handOn(value)) as T
 }
 
 /** A run that was answered records nothing more: what begins in its context, such as the next request of a server, is a run of its own. */
 function isInsideRun(): boolean {
   const run = currentRun()
   return run !== undefined && !(run.mode === 'record' && (run as Observer).over)
+}
+
+/** The recorded run the calling code belongs to; a replayed one has none. */
+function currentHandle(): RunHandle | undefined {
+  return (currentRun() as Partial<RunObserver> | undefined)?.handle
+}
+
+/** What the function gets that runs without a tape of its own: in a replay, or where none could be made. */
+function bystander(id = currentRun()?.id ?? ''): RunHandle {
+  const isThere = (): boolean => currentRun() !== undefined
+  return { id, signal: new AbortController().signal, usage: undefined, flag: isThere, hold: isThere }
 }
 
 /** An id may be anything the application calls its runs; a file name may not. */
@@ -182,38 +198,7 @@ export function listen(): void {
   patchRandom()
 }
 
-const known = new Set(['dir', 'commit', 'dirty', 'packages', 'redact', 'onTape', 'onWarning'])
-
-function checkOptions(options: RecorderOptions): void {
-  const unknown = Object.keys(options).filter((name) => !known.has(name))
-  if (unknown.length === 0) return
-  throw new HarvestError('HARVEST_RECORDER_OPTION', {
-    what: `createRecorder does not know the option ${unknown.map((name) => `'${name}'`).join(', ')}`,
-    where: { known: [...known].join(', ') },
-    fix: ['remove it, or correct the spelling'],
-  })
-}
-
-/** Tells about the first failure; a callback that fails itself is ignored, for the agent must go on. */
-export function warner(onWarning: RecorderOptions['onWarning']): (error: HarvestError) => void {
-  let said = false
-  return (error) => {
-    if (onWarning) return quietly(() => onWarning(error))
-    if (said) return
-    said = true
-    process.stderr.write(`vitest-harvest: ${error.message.replaceAll('\n', '\n  ')}\n`)
-  }
-}
-
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
-
-function quietly(work: () => void): void {
-  try {
-    work()
-  } catch {
-    // The callback that was to hear of the failure failed: there is nobody left to tell.
-  }
-}
 
 /** 10 characters of time, 16 of chance: sorts by time, safe as a file name. */
 export function newId(): string {

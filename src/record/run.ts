@@ -21,11 +21,13 @@ import {
 } from '../tape/index.ts'
 import { version } from '../version.ts'
 import type { ExchangeDraft } from './exchange.ts'
-import { observerOf } from './observer.ts'
+import { asDetail, type Ledger, type RunHandle, type Verdict } from './ledger.ts'
+import { mishapOf } from './mishap.ts'
+import { observerOf, type RunObserver } from './observer.ts'
 
 export interface RecordedRunOptions {
-  readonly id: string
-  readonly agent: string
+  /** Names run and agent, and decides whether the tape is kept. */
+  readonly ledger: Ledger
   readonly input?: unknown
   readonly path: string
   readonly pins: RecordedPins
@@ -52,7 +54,10 @@ export class RecordedRun {
   readonly path: string
   readonly redactor: Redactor
   /** The source agents see; calls inside a tool see a view of it that knows the tool. */
-  readonly root: Observer
+  readonly root: RunObserver
+  readonly ledger: Ledger
+  /** The run as the function it runs sees it. */
+  readonly handle: RunHandle
   readonly #warn: (error: HarvestError) => void
   readonly #startedAt = uptime()
   readonly #open = new Set<ExchangeDraft>()
@@ -69,18 +74,20 @@ export class RecordedRun {
   #incomplete: string | undefined
 
   constructor(options: RecordedRunOptions) {
-    this.id = options.id
+    this.ledger = options.ledger
+    this.id = options.ledger.run
     this.path = options.path
     this.redactor = options.redactor
     this.#warn = options.warn
+    this.handle = this.#handle()
     this.root = observerOf(this, undefined)
     this.attempt(() => {
       this.#writer = createTapeWriter({
         path: options.path,
         header: {
           harvest: formatVersion,
-          id: options.id,
-          agent: options.agent,
+          id: this.id,
+          agent: this.ledger.agent,
           ...('input' in options ? { input: this.encode(options.input) } : {}),
           startedAt: new Date(epoch()).toISOString(),
           recorder: `vitest-harvest/${version}`,
@@ -93,7 +100,7 @@ export class RecordedRun {
     })
   }
 
-  /** Whether there is a file: not when its folder cannot be written. */
+  /** Whether there is a file: not when its folder cannot be written, nor when the run was not kept. */
   get hasTape(): boolean {
     return this.#writer !== undefined
   }
@@ -156,7 +163,7 @@ export class RecordedRun {
 
   settled(draft: ExchangeDraft): void {
     if (!this.#open.delete(draft) || this.#over) return
-    this.attempt(() => this.append(draft.event()))
+    this.attempt(() => this.#exchanged(draft))
   }
 
   spawned(command: readonly string[]): void {
@@ -169,6 +176,7 @@ export class RecordedRun {
 
   called(event: CallEvent): void {
     this.#calls.add(event)
+    if (event.kind === 'tool') this.ledger.called(event.name)
   }
 
   /** Completes a call, once, and writes it. */
@@ -197,7 +205,7 @@ export class RecordedRun {
     this.attempt(() => {
       this.flushDraws()
       // What is still under way was never answered, as far as this run is concerned.
-      for (const draft of this.#open) this.append(draft.event())
+      for (const draft of this.#open) this.#exchanged(draft)
       for (const call of this.#calls) this.append(call)
     })
     this.#open.clear()
@@ -205,6 +213,9 @@ export class RecordedRun {
     for (const command of this.#mute.values()) this.#unrecorded.add(`child process ${command}`)
     const [n, at] = this.moment()
     this.#over = true
+    const mishap = mishapOf(outcome, this.#incomplete, this.#unrecorded)
+    const verdict = this.ledger.judged({ durationMs: at, hasTape: this.hasTape, ...(mishap && { mishap }) })
+    if (!verdict.isKept) return this.#discard()
     this.attempt(() => {
       this.#writer?.close({
         n,
@@ -212,8 +223,33 @@ export class RecordedRun {
         outcome: this.#outcome(outcome),
         ...(this.#incomplete === undefined ? {} : { incomplete: this.#incomplete }),
         ...(this.#unrecorded.size === 0 ? {} : { unrecorded: [...this.#unrecorded].sort() }),
+        ...this.#said(verdict),
       })
     })
+  }
+
+  /** A tape that cannot be removed stays, without a last line. */
+  #discard(): void {
+    const writer = this.#writer
+    this.#writer = undefined
+    try {
+      writer?.discard()
+    } catch (error) {
+      this.#warn(notRemoved({ run: this.id, tape: this.path }, error))
+    }
+  }
+
+  /** Redacted after everything else: a replay has not seen these texts when it numbers its placeholders. */
+  #said({ kept, retention, usage }: Verdict): Omit<Verdict, 'isKept'> {
+    const redact = (text: string): string => this.redactor.text(text)
+    const hold = retention?.hold === undefined ? {} : { hold: asDetail(retention.hold, redact) }
+    return {
+      ...(kept && {
+        kept: kept.map(({ because, detail }) => ({ because, ...(detail ? { detail: asDetail(detail, redact) } : {}) })),
+      }),
+      ...(retention && { retention: { ...retention, ...hold } }),
+      ...(usage && { usage }),
+    }
   }
 
   #outcome(outcome: LiveOutcome): Outcome {
@@ -233,6 +269,30 @@ export class RecordedRun {
     }
   }
 
+  #exchanged(draft: ExchangeDraft): void {
+    const event = draft.event()
+    // Counted first: an exchange whose line cannot be written was paid for all the same.
+    this.ledger.exchanged(event)
+    this.append(event)
+  }
+
+  #handle(): RunHandle {
+    const { ledger } = this
+    const unlessOver = (work: () => void): boolean => {
+      if (!this.#over) work()
+      return !this.#over
+    }
+    return {
+      id: ledger.run,
+      signal: ledger.signal,
+      get usage() {
+        return ledger.usage
+      },
+      flag: (reason) => unlessOver(() => ledger.flag(reason)),
+      hold: (reason) => unlessOver(() => ledger.setHold(reason)),
+    }
+  }
+
   #write(event: TapeEvent): void {
     if (this.#over || this.#incomplete !== undefined) return
     this.attempt(() => this.#writer?.append(event))
@@ -247,6 +307,19 @@ export function recordingFailed(where: { readonly run: string; readonly tape?: s
       where,
       why: reasonOf(error),
       fix: ['check that the folder exists, is writable and has space'],
+    },
+    { cause: error },
+  )
+}
+
+function notRemoved(where: { readonly run: string; readonly tape: string }, error: unknown): HarvestError {
+  return new HarvestError(
+    'HARVEST_RECORDING_NOT_REMOVED',
+    {
+      what: 'The tape of a run that is not kept could not be removed',
+      where,
+      why: reasonOf(error),
+      fix: [`remove it by hand: it has no last line and looks like a run whose process died`],
     },
     { cause: error },
   )

@@ -1,6 +1,7 @@
 import { HarvestError } from '../errors/index.ts'
 import { canonicalJson } from '../providers/index.ts'
 import { closeIdleConnections, forgetRuns, installInterceptors, real, watchOutside } from '../seam/intercept/index.ts'
+import { isUnreadResponse } from '../seam/shape.ts'
 import { seamState } from '../seam/source.ts'
 import { decodeValue, encodeValue, type Json, type Outcome, type Tape } from '../tape/index.ts'
 import * as problem from './problems.ts'
@@ -51,9 +52,16 @@ async function attempt<T>(run: ReplayRun, agent: (input: unknown) => T | Promise
   const { input } = run.tape.header
   const given = input === undefined ? undefined : decodeValue(input)
   run.gate.kick()
-  const value = await seamState().runs.run(run.root, () => agent(given))
+  const value = await seamState().runs.run(run.root, async () => readOut(await agent(given)))
   await letEnd(run)
   return value
+}
+
+/** A recorded run ends when the body of its response has been read: so does a replayed one. */
+async function readOut<T>(value: T): Promise<T> {
+  if (!isUnreadResponse(value)) return value
+  const body = await value.arrayBuffer()
+  return new Response(body, value) as T
 }
 
 /** Requests made just before the answer are still on their way to the interceptors: they are part of the run. */

@@ -17,6 +17,21 @@ export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown>
   return isObject(value) && holds(() => Symbol.asyncIterator in value)
 }
 
+/**
+ * Whether a value is a response of the Fetch API whose body is still to be read. The global class is not asked: Node
+ * loads it when it is first named, and a service may never need it.
+ */
+export function isUnreadResponse(value: unknown): value is Response {
+  return (
+    isObject(value) &&
+    holds(() => {
+      const { body, bodyUsed } = value as Partial<Response>
+      const isResponse = Object.prototype.toString.call(value) === '[object Response]'
+      return isResponse && bodyUsed === false && typeof body?.getReader === 'function' && !body.locked
+    })
+  )
+}
+
 function isObject(value: unknown): value is object {
   return (typeof value === 'object' || typeof value === 'function') && value !== null
 }

@@ -1,4 +1,4 @@
-import type { DrawKind, Via } from './types.ts'
+import type { DrawKind, KeptReason, RetentionClass, Via } from './types.ts'
 
 /**
  * Checks by hand that a parsed line is what its type says. Each function answers with the first thing that is
@@ -34,13 +34,19 @@ export function eventProblem(event: Fields): Problem {
 
 /** What is wrong with the last line. */
 export function closeProblem(close: Fields): Problem {
-  const { outcome, incomplete, unrecorded } = close
+  const { outcome, incomplete, unrecorded, kept, retention, usage } = close
   if (!isCount(close['n'])) return 'n is not a whole number'
   if (!isMs(close['at'])) return 'at is not a number of milliseconds'
   if (!isCount(close['events'])) return 'events is not a whole number'
   if (incomplete !== undefined && !isText(incomplete)) return 'incomplete is not text'
   if (!isFields(outcome)) return 'outcome is not an object'
-  return outcomeProblem(outcome) ?? optional(unrecorded, () => listOf(unrecorded, 'unrecorded', isText))
+  return (
+    outcomeProblem(outcome) ??
+    optional(unrecorded, () => listOf(unrecorded, 'unrecorded', isText)) ??
+    optional(kept, () => listOf(kept, 'kept', isKeptReason)) ??
+    optional(retention, () => (isFields(retention) ? retentionProblem(retention) : 'retention is not an object')) ??
+    optional(usage, () => (isFields(usage) ? usageProblem(usage) : 'usage is not an object'))
+  )
 }
 
 function outcomeProblem(outcome: Fields): Problem {
@@ -50,6 +56,38 @@ function outcomeProblem(outcome: Fields): Problem {
   if (status === 'exited')
     return code === null || isCount(code) ? undefined : 'outcome.code is not a whole number or null'
   return 'outcome.status is not returned, threw or exited'
+}
+
+const reasons: ReadonlySet<unknown> = new Set<KeptReason['because']>([
+  'sample',
+  'error',
+  'timeout',
+  'tokens',
+  'cost',
+  'tool',
+  'flag',
+  'budget',
+])
+const classes: ReadonlySet<unknown> = new Set<RetentionClass>(['clean', 'flagged', 'incident'])
+
+function isKeptReason(value: unknown): boolean {
+  return isFields(value) && reasons.has(value['because']) && (value['detail'] === undefined || isText(value['detail']))
+}
+
+function retentionProblem(retention: Fields): Problem {
+  const { until, hold } = retention
+  if (!classes.has(retention['class'])) return 'retention.class is not clean, flagged or incident'
+  if (until !== undefined && !isDate(until)) return 'retention.until is not a date'
+  return hold === undefined || isText(hold) ? undefined : 'retention.hold is not text'
+}
+
+function usageProblem(usage: Fields): Problem {
+  const { costUsd } = usage
+  const wrong = ['modelCalls', 'inputTokens', 'outputTokens'].find((name) => !isCount(usage[name]))
+  if (wrong !== undefined) return `usage.${wrong} is not a whole number`
+  return costUsd === undefined || (isMs(costUsd) && (costUsd as number) >= 0)
+    ? undefined
+    : 'usage.costUsd is not a number of dollars'
 }
 
 const checks = new Map<string, (event: Fields) => Problem>([
@@ -173,6 +211,11 @@ function isText(value: unknown): value is string {
 
 function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+/** A moment of the calendar in ISO 8601, as `toISOString` writes it. */
+function isDate(value: unknown): boolean {
+  return isText(value) && /^\d{4}-\d\d-\d\dT/.test(value) && !Number.isNaN(Date.parse(value))
 }
 
 function isMs(value: unknown): boolean {

@@ -19,6 +19,8 @@ export interface TapeWriter extends Disposable {
   append(event: TapeEvent): void
   /** Writes the last line and closes the file. */
   close(close: Closing): void
+  /** Closes the file and removes it: the run is not kept. */
+  discard(): void
   /** Closes the file as it is: without a last line the tape is truncated. Does nothing after `close`. */
   [Symbol.dispose](): void
 }
@@ -102,6 +104,10 @@ export function createTapeWriter(
       } finally {
         shut()
       }
+    },
+    discard() {
+      shut()
+      failing(path, 'remove', () => disk.unlinkSync(path))
     },
     [Symbol.dispose]: shut,
   }

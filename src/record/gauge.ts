@@ -1,0 +1,95 @@
+import { HarvestError, neutralLine } from '../errors/index.ts'
+import type { RunUsage } from '../tape/index.ts'
+import type { Metered } from './meter.ts'
+import type { BudgetOptions, Limits } from './options.ts'
+
+/** What a run can use up. */
+export type Budgeted = keyof BudgetOptions
+
+/** A run passed a limit. */
+export interface BudgetEvent {
+  /** Id of the run. */
+  readonly run: string
+  readonly agent: string
+  readonly of: Budgeted
+  readonly level: keyof Limits
+  readonly limit: number
+  readonly used: number
+  readonly usage: RunUsage
+}
+
+/** Counts what one run uses and tells each limit that is passed, once. */
+export class Gauge {
+  readonly #limits: readonly (readonly [Budgeted, keyof Limits, number])[]
+  readonly #passed = new Set<string>()
+  #modelCalls = 0
+  #inputTokens = 0
+  #outputTokens = 0
+  #costUsd = 0
+  #isCostKnown = true
+
+  constructor(budget: BudgetOptions = {}) {
+    this.#limits = (['tokens', 'costUsd', 'calls'] as const).flatMap((of) =>
+      (['soft', 'hard'] as const).flatMap((level) => {
+        const limit = budget[of]?.[level]
+        return limit === undefined ? [] : [[of, level, limit] as const]
+      }),
+    )
+  }
+
+  get usage(): RunUsage {
+    return {
+      modelCalls: this.#modelCalls,
+      inputTokens: this.#inputTokens,
+      outputTokens: this.#outputTokens,
+      ...(this.#isCostKnown ? { costUsd: roundedUsd(this.#costUsd) } : {}),
+    }
+  }
+
+  get tokens(): number {
+    return this.#inputTokens + this.#outputTokens
+  }
+
+  /** Adds a model call; answers with the limits it passed. What is not known is not counted, and makes the cost unknown. */
+  add({ usage, costUsd, missing }: Metered): readonly Omit<BudgetEvent, 'run' | 'agent'>[] {
+    this.#modelCalls += 1
+    this.#inputTokens += usage?.inputTokens ?? 0
+    this.#outputTokens += usage?.outputTokens ?? 0
+    this.#costUsd += costUsd ?? 0
+    if (missing !== undefined) this.#isCostKnown = false
+    const used = { tokens: this.tokens, costUsd: roundedUsd(this.#costUsd), calls: this.#modelCalls }
+    return this.#limits.flatMap(([of, level, limit]) => {
+      if (used[of] <= limit || this.#passed.has(of + level)) return []
+      this.#passed.add(of + level)
+      return [{ of, level, limit, used: used[of], usage: this.usage }]
+    })
+  }
+}
+
+/** To a trillionth of a dollar: prices are no finer, the sums of floating point are. */
+function roundedUsd(costUsd: number): number {
+  return Math.round(costUsd * 1e12) / 1e12
+}
+
+/** What the signal of the run is aborted with, and what every later tool call throws. */
+export function budgetSpent({ run, agent, of, limit, used }: BudgetEvent): HarvestError {
+  return new HarvestError('HARVEST_BUDGET', {
+    what: 'The run used more than its budget allows',
+    where: { run: neutralLine(run), agent: neutralLine(agent), limit: `${of} ${limit}`, used: `${used}` },
+    why: 'The hard limit of the recorder: its signal is aborted, and wrapped tools are called no more.',
+    fix: ['see what the run did: npx harvest show latest', `or raise the limit: budget: { ${of}: { hard: … } }`],
+  })
+}
+
+/** A model call that a budget was to hold and could not count. */
+export function notCounted(model: string, missing: 'tokens' | 'price'): HarvestError {
+  return new HarvestError('HARVEST_BUDGET_UNKNOWN', {
+    what: `A model call could not be counted against the budget: ${missing === 'price' ? 'its price is not known' : 'its answer told no tokens'}`,
+    where: { model: neutralLine(model) },
+    why: 'The other calls of the run are counted, so the run may use more than its limit.',
+    fix:
+      missing === 'price'
+        ? [`give its price in dollars per million tokens: prices: { '${neutralLine(model)}': { input: …, output: … } }`]
+        : ['ask for usage: OpenAI streams tell it with stream_options: { include_usage: true }'],
+  })
+}

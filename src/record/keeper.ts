@@ -1,0 +1,184 @@
+import type { HarvestError } from '../errors/index.ts'
+import type { PriceTable } from '../providers/index.ts'
+import { seamState } from '../seam/source.ts'
+import type { ExchangeEvent, KeptReason, RetentionClass, RunUsage } from '../tape/index.ts'
+import type { BudgetEvent } from './gauge.ts'
+import { notCounted } from './gauge.ts'
+import { type Ended, Ledger, type Verdict } from './ledger.ts'
+import { loadMeter } from './load-meter.ts'
+import type { Metered } from './meter.ts'
+import type { BudgetOptions, KeepOptions, RecorderOptions } from './options.ts'
+import { RunningQuantile } from './quantile.ts'
+import { type Duration, retentionOf } from './retention.ts'
+import { isSampled } from './sample.ts'
+import { quietly } from './warn.ts'
+
+/** How many runs were kept and dropped, and why the kept ones were. */
+export interface KeepStats {
+  readonly kept: number
+  readonly dropped: number
+  /** A run kept for several reasons counts under each; one of a recorder that keeps all, and that nothing stood out in, under none. */
+  readonly because: Readonly<Partial<Record<KeptReason['because'], number>>>
+}
+
+interface Quantiles {
+  readonly tokens?: RunningQuantile
+  readonly costUsd?: RunningQuantile
+}
+
+const defaultRetention = { clean: '7d', flagged: '90d', incident: '1y' } as const satisfies Record<
+  RetentionClass,
+  Duration
+>
+const runsBeforeOutliers = 100
+
+/** Decides for all runs of one recorder which are kept, why, and for how long. Holds a few numbers per agent, no run. */
+export class Keeper {
+  readonly budget: BudgetOptions | undefined
+  readonly tools: ReadonlySet<string>
+  readonly #sample: number | undefined
+  readonly #keep: KeepOptions
+  readonly #isSelective: boolean
+  readonly #retention: Readonly<Record<RetentionClass, Duration>> | undefined
+  readonly #prices: PriceTable | undefined
+  readonly #meter: ((event: ExchangeEvent, prices: PriceTable | undefined) => Metered | undefined) | undefined
+  readonly #onBudget: ((event: BudgetEvent) => void) | undefined
+  readonly #tell: (error: HarvestError) => void
+  readonly #told = new Set<string>()
+  readonly #agents = new Map<string, Quantiles>()
+  #kept = 0
+  #dropped = 0
+  readonly #because = new Map<KeptReason['because'], number>()
+
+  /**
+   * @param tell - hears each thing worth a warning once
+   * @throws HarvestError `HARVEST_RECORDER_METER`
+   */
+  constructor(options: RecorderOptions, tell: (error: HarvestError) => void) {
+    const { sample, keep, budget, prices, retention, onBudget } = options
+    this.budget = budget
+    this.tools = new Set(keep?.tools)
+    this.#sample = sample
+    this.#keep = keep ?? {}
+    this.#isSelective = sample !== undefined || keep !== undefined
+    this.#retention = retention && { ...defaultRetention, ...given(retention) }
+    this.#prices = prices
+    this.#onBudget = onBudget
+    this.#tell = tell
+    const isMetered = budget ?? prices ?? keep?.outliers ?? keep?.tools
+    this.#meter = isMetered === undefined ? undefined : loadMeter().meter
+  }
+
+  /** The book of one run. */
+  open(run: string, agent: string): Ledger {
+    return new Ledger(this, run, agent)
+  }
+
+  /** Whether exchanges are read for what they used. */
+  get isMetering(): boolean {
+    return this.#meter !== undefined
+  }
+
+  get stats(): KeepStats {
+    return { kept: this.#kept, dropped: this.#dropped, because: Object.fromEntries(this.#because) }
+  }
+
+  /** What an exchange used; what a budget could not count is told once per model. */
+  read(event: ExchangeEvent): Metered | undefined {
+    const metered = this.#meter?.(event, this.#prices)
+    const { model, missing } = metered ?? {}
+    if (model === undefined || missing === undefined) return metered
+    const { tokens, costUsd } = this.budget ?? {}
+    const matters = costUsd !== undefined || (tokens !== undefined && missing === 'tokens')
+    if (matters && !this.#told.has(`${missing} ${model}`)) {
+      this.#told.add(`${missing} ${model}`)
+      this.#tell(notCounted(model, missing))
+    }
+    return metered
+  }
+
+  overBudget(event: BudgetEvent): void {
+    quietly(() => this.#onBudget?.(event))
+  }
+
+  /** Whether the run is kept. Its numbers count for the agent's later runs either way. */
+  judge(ledger: Ledger, ended: Ended): Verdict {
+    const outliers = this.#outliers(ledger)
+    const isAll = this.#sample === undefined
+    const stoodOut = [...(this.#isSelective ? this.#mishaps(ended) : []), ...outliers, ...ledger.reasons]
+    const byChance = !isAll && this.#sample < 1 && isSampled(ledger.run, this.#sample)
+    const kept: KeptReason[] = [...(byChance ? [{ because: 'sample' as const }] : []), ...stoodOut]
+    const isKept = isAll || this.#sample === 1 || kept.length > 0
+    if (ended.hasTape) this.#count(isKept, kept)
+    const { hold } = ledger
+    const kind = classOf(ended, ledger, stoodOut)
+    const endedAt = seamState().natives.epoch()
+    const keepFor = this.#retention?.[kind]
+    return {
+      isKept,
+      ...(kept.length === 0 ? {} : { kept }),
+      ...(this.#retention === undefined && hold === undefined
+        ? {}
+        : { retention: retentionOf(kind, { endedAt, ...(keepFor && { keepFor }), ...(hold && { hold }) }) }),
+      ...(this.isMetering ? { usage: ledger.usage as RunUsage } : {}),
+    }
+  }
+
+  #count(isKept: boolean, kept: readonly KeptReason[]): void {
+    if (isKept) this.#kept += 1
+    else this.#dropped += 1
+    for (const because of new Set(kept.map((reason) => reason.because)))
+      this.#because.set(because, (this.#because.get(because) ?? 0) + 1)
+  }
+
+  #mishaps({ mishap, durationMs }: Ended): readonly KeptReason[] {
+    const { errors = true, timeoutMs } = this.#keep
+    const reasons: KeptReason[] = []
+    if (mishap?.because === 'timeout' ? errors || timeoutMs !== undefined : errors && mishap) reasons.push(mishap!)
+    if (timeoutMs !== undefined && durationMs > timeoutMs && mishap?.because !== 'timeout')
+      reasons.push({ because: 'timeout', detail: `${Math.round(durationMs)} ms > ${timeoutMs} ms` })
+    return reasons
+  }
+
+  #outliers({ agent, usage }: Ledger): readonly KeptReason[] {
+    const { outliers } = this.#keep
+    if (outliers === undefined || usage === undefined) return []
+    const { after = runsBeforeOutliers } = outliers
+    const quantiles = this.#quantilesOf(agent)
+    const reasons: KeptReason[] = []
+    const compare = (because: 'tokens' | 'cost', used: number | undefined, quantile: RunningQuantile | undefined): void => {
+      if (used === undefined || quantile === undefined) return
+      const usual = quantile.value
+      if (quantile.count >= after && usual !== undefined && used > usual)
+        reasons.push({ because, detail: `${used} > ${Number(usual.toPrecision(4))} of ${quantile.count} runs before` })
+      quantile.add(used)
+    }
+    compare('tokens', usage.inputTokens + usage.outputTokens, quantiles.tokens)
+    compare('cost', usage.costUsd, quantiles.costUsd)
+    return reasons
+  }
+
+  #quantilesOf(agent: string): Quantiles {
+    let known = this.#agents.get(agent)
+    if (known === undefined) {
+      const { tokens, costUsd } = this.#keep.outliers ?? {}
+      known = {
+        ...(tokens === undefined ? {} : { tokens: new RunningQuantile(tokens) }),
+        ...(costUsd === undefined ? {} : { costUsd: new RunningQuantile(costUsd) }),
+      }
+      this.#agents.set(agent, known)
+    }
+    return known
+  }
+}
+
+function classOf({ mishap }: Ended, ledger: Ledger, stoodOut: readonly KeptReason[]): RetentionClass {
+  const isIncident = mishap !== undefined || ledger.spent !== undefined || stoodOut.some(({ because }) => because === 'timeout')
+  if (isIncident) return 'incident'
+  return stoodOut.length > 0 || ledger.hold !== undefined ? 'flagged' : 'clean'
+}
+
+/** Without what is given as undefined. */
+function given<T extends object>(options: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as never
+}

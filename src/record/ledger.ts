@@ -1,0 +1,135 @@
+import { type HarvestError, neutralLine } from '../errors/index.ts'
+import { outsideRuns } from '../seam/source.ts'
+import type { ExchangeEvent, KeptReason, Retention, RunUsage } from '../tape/index.ts'
+import { type BudgetEvent, budgetSpent, Gauge } from './gauge.ts'
+import type { Keeper } from './keeper.ts'
+
+/** How a run ended, as far as keeping it is concerned. */
+export interface Ended {
+  readonly durationMs: number
+  /** Whether there is a tape to keep or remove. */
+  readonly hasTape: boolean
+  /** It threw, or its tape is not whole. */
+  readonly mishap?: KeptReason
+}
+
+/** What becomes of a tape, and what its last line says about it. */
+export interface Verdict {
+  readonly isKept: boolean
+  readonly kept?: readonly KeptReason[]
+  readonly retention?: Retention
+  readonly usage?: RunUsage
+}
+
+/** What {@link Recorder.run} hands to the function it runs. */
+export interface RunHandle {
+  /** Name of the tape. */
+  readonly id: string
+  /** Aborted with a `HARVEST_BUDGET` error when a hard limit is passed. Hand it to the model client. */
+  readonly signal: AbortSignal
+  /** What the run used so far; `undefined` where no option makes the recorder count. */
+  readonly usage: RunUsage | undefined
+  /** Keeps this run whatever chance says. Returns whether the run still went on. */
+  flag(reason: string): boolean
+  /** Keeps the tape of this run until somebody lifts the hold. Returns whether the run still went on. */
+  hold(reason: string): boolean
+}
+
+/** A run says a reason once, and no more of them than a person reads. */
+const reasonCap = 32
+
+/** The book of one run: what it used, what it was flagged for, which limits it passed. Holds no bodies. */
+export class Ledger {
+  readonly run: string
+  readonly agent: string
+  readonly #keeper: Keeper
+  readonly #gauge: Gauge | undefined
+  readonly #abort = new AbortController()
+  readonly #reasons = new Map<string, KeptReason>()
+  #hold: string | undefined
+  #spent: HarvestError | undefined
+
+  constructor(keeper: Keeper, run: string, agent: string) {
+    this.run = run
+    this.agent = agent
+    this.#keeper = keeper
+    this.#gauge = keeper.isMetering ? new Gauge(keeper.budget) : undefined
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal
+  }
+
+  get usage(): RunUsage | undefined {
+    return this.#gauge?.usage
+  }
+
+  /** Why wrapped tools are called no more. */
+  get spent(): HarvestError | undefined {
+    return this.#spent
+  }
+
+  get hold(): string | undefined {
+    return this.#hold
+  }
+
+  get reasons(): readonly KeptReason[] {
+    return [...this.#reasons.values()]
+  }
+
+  flag(reason: string): void {
+    this.#note({ because: 'flag', detail: reason })
+  }
+
+  setHold(reason: string): void {
+    this.#hold ??= shortened(reason)
+    this.#note({ because: 'flag', detail: reason })
+  }
+
+  /** A wrapped tool is called. */
+  called(tool: string): void {
+    if (this.#keeper.tools.has(tool)) this.#note({ because: 'tool', detail: tool })
+  }
+
+  /** The run is over: whether it is kept, and what is said about it. */
+  judged(ended: Ended): Verdict {
+    return this.#keeper.judge(this, ended)
+  }
+
+  /** An exchange is over. */
+  exchanged(event: ExchangeEvent): void {
+    if (this.#gauge === undefined) return
+    const metered = this.#keeper.read(event)
+    for (const tool of metered?.tools ?? []) this.called(tool)
+    if (metered?.model === undefined) return
+    for (const passed of this.#gauge.add(metered)) this.#passed({ run: this.run, agent: this.agent, ...passed })
+  }
+
+  #passed(event: BudgetEvent): void {
+    const { of, level, limit, used } = event
+    this.#note({ because: 'budget', detail: `${of} ${used} > ${limit}, ${level}` })
+    if (level === 'hard') {
+      this.#spent ??= budgetSpent(event)
+      const spent = this.#spent
+      // The agent hears of it in a turn of its own, as of any abort, and not in the middle of an answer.
+      queueMicrotask(() => this.#abort.abort(spent))
+    }
+    outsideRuns(() => this.#keeper.overBudget(event))
+  }
+
+  #note(reason: KeptReason): void {
+    const detail = shortened(reason.detail ?? '')
+    const isFull = reason.because === 'flag' && this.#reasons.size >= reasonCap
+    if (!isFull) this.#reasons.set(`${reason.because} ${detail}`, { ...reason, detail })
+  }
+}
+
+/** Text of the application or a model, short enough to be looked through for secrets before it is written. */
+function shortened(text: string): string {
+  return text.slice(0, 2000)
+}
+
+/** Text as it may stand on the last line: without secrets, in one line that is safe to print. */
+export function asDetail(text: string, redact: (text: string) => string): string {
+  return neutralLine(redact(text), 200)
+}

@@ -1,0 +1,44 @@
+import { costOf, type PriceTable, readMcpCall, readModelCall, type Usage } from '../providers/index.ts'
+import type { ExchangeEvent } from '../tape/index.ts'
+
+/** What one exchange used and asked for. */
+export interface Metered {
+  /** Of a model call: the model the agent named, or the one that answered. */
+  readonly model?: string
+  readonly usage?: Usage
+  readonly costUsd?: number
+  /** Names of tools the model asked for, or the tool an MCP server was asked to run. */
+  readonly tools: readonly string[]
+  /** What an answered model call did not tell: its tokens, or what its model costs. */
+  readonly missing?: 'tokens' | 'price'
+}
+
+/**
+ * Reads an exchange for what it used.
+ *
+ * The only module of this room that reads providers. It is loaded when an option needs it, so that a recorder without
+ * budget, outliers and watch list does not pay for it; see `load-meter.ts`.
+ *
+ * @returns `undefined` when the exchange is neither a model call nor a call of an MCP tool
+ */
+export function meter(event: ExchangeEvent, prices: PriceTable | undefined): Metered | undefined {
+  const mcp = readMcpCall(event)
+  if (mcp !== undefined) return { tools: [mcp.name] }
+  const call = countsOnly.test(event.url) ? undefined : readModelCall(event)
+  if (call === undefined) return undefined
+  const { request, response } = call
+  const model = request.model || response?.model || 'unknown'
+  const tools = response?.toolCalls.map(({ name }) => name) ?? []
+  const usage = response?.usage
+  if (usage === undefined) return { model, tools, ...(isRefused(event) ? {} : { missing: 'tokens' }) }
+  const costUsd = costOf(usage, model, prices) ?? (response?.model && costOf(usage, response.model, prices))
+  return { model, tools, usage, ...(typeof costUsd === 'number' ? { costUsd } : { missing: 'price' as const }) }
+}
+
+/** Endpoints that count the tokens of a call which is not made. */
+const countsOnly = /\/count_tokens(?:\?|$)|\/input_tokens(?:\?|$)|:countTokens(?:\?|$)/
+
+/** Not answered at all, or with an error: nothing was used. What broke off half way used something nobody told. */
+function isRefused({ response }: ExchangeEvent): boolean {
+  return response === undefined || response.status >= 400
+}

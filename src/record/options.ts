@@ -1,0 +1,198 @@
+import { HarvestError, nearestWord, neutralLine } from '../errors/index.ts'
+import type { RedactorOptions } from '../privacy/index.ts'
+import type { PriceTable } from '../providers/index.ts'
+import type { BudgetEvent } from './gauge.ts'
+import { type Duration, isDuration } from './retention.ts'
+
+export interface RecorderOptions {
+  /** Folder for the tapes; made when missing. Default `recordings/inbox`. */
+  readonly dir?: string
+  /** Git commit the agent runs at. Production images have no git: pass it in. */
+  readonly commit?: string
+  /** Whether the work tree had uncommitted changes. */
+  readonly dirty?: boolean
+  /** `name → version` of packages worth pinning, such as the SDK's. */
+  readonly packages?: Readonly<Record<string, string>>
+  /** What counts as a secret, beyond the built-in rules. */
+  readonly redact?: RedactorOptions
+  /** Fraction of the runs to keep by chance, from 0 to 1; the id of a run decides, see `isSampled`. Default 1: all. */
+  readonly sample?: number
+  /** Runs to keep whatever chance says. */
+  readonly keep?: KeepOptions
+  /** What one run may use. Needs the model calls to be read, as `prices`, `keep.outliers` and `keep.tools` do. */
+  readonly budget?: BudgetOptions
+  /** What models cost, in US dollars per million tokens; looked in before the list prices this package ships. */
+  readonly prices?: PriceTable
+  /** How long tapes are to be kept: written on their last line. Default: nothing is written. */
+  readonly retention?: RetentionOptions
+  /** Called once when a tape is closed and kept, with its path. */
+  readonly onTape?: (path: string) => void
+  /** Called at the first failure of a recording. Default: one line on stderr per process. */
+  readonly onWarning?: (error: HarvestError) => void
+  /** Called once per run and limit that is passed. */
+  readonly onBudget?: (event: BudgetEvent) => void
+}
+
+/** What makes a run worth keeping. */
+export interface KeepOptions {
+  /** The run threw, or its tape is not whole. Default `true`. */
+  readonly errors?: boolean
+  /** It took longer, in milliseconds. */
+  readonly timeoutMs?: number
+  /** It used more than the running quantile of the agent's earlier runs. */
+  readonly outliers?: {
+    /** Quantile of the tokens of a run, such as 0.99. */
+    readonly tokens?: number
+    /** Quantile of its cost; runs whose cost is not known are left out. */
+    readonly costUsd?: number
+    /** Runs of an agent to see before one can stand out. Default 100. */
+    readonly after?: number
+  }
+  /** Names of tools: it called one that is wrapped, or a model asked for one. */
+  readonly tools?: readonly string[]
+}
+
+/** Limits of one run. */
+export interface BudgetOptions {
+  /** Tokens read and written, together. */
+  readonly tokens?: Limits
+  /** US dollars. */
+  readonly costUsd?: Limits
+  /** Model calls, repeated ones included. */
+  readonly calls?: Limits
+}
+
+export interface Limits {
+  /** Passing it keeps the run and calls `onBudget`. */
+  readonly soft?: number
+  /** Passing it aborts the signal of the run as well, and every later call of a wrapped tool throws `HARVEST_BUDGET`. */
+  readonly hard?: number
+}
+
+/** How long tapes of a class are kept. */
+export interface RetentionOptions {
+  /** Nothing stood out. Default `'7d'`. */
+  readonly clean?: Duration
+  /** Flagged, an outlier, a tool of the watch list, over a soft limit. Default `'90d'`. */
+  readonly flagged?: Duration
+  /** It threw, timed out, passed a hard limit, or its tape is not whole. Default `'1y'`. */
+  readonly incident?: Duration
+}
+
+interface Rule {
+  readonly wanted: string
+  readonly fits: (value: unknown) => boolean
+}
+type Shape = { readonly [name: string]: Rule | Shape }
+
+const text: Rule = { wanted: 'text', fits: (value) => typeof value === 'string' }
+const truth: Rule = { wanted: 'true or false', fits: (value) => typeof value === 'boolean' }
+const listener: Rule = { wanted: 'a function', fits: (value) => typeof value === 'function' }
+const fields: Rule = { wanted: 'an object', fits: isFields }
+const fraction: Rule = { wanted: 'a number from 0 to 1', fits: (value) => isNumber(value) && value >= 0 && value <= 1 }
+const quantile: Rule = { wanted: 'a number between 0 and 1', fits: (value) => isNumber(value) && value > 0 && value < 1 }
+const amount: Rule = { wanted: 'a number above 0', fits: (value) => isNumber(value) && value > 0 }
+const count: Rule = { wanted: 'a whole number from 5', fits: (value) => Number.isSafeInteger(value) && Number(value) >= 5 }
+const names: Rule = {
+  wanted: 'a list of names',
+  fits: (value) => Array.isArray(value) && value.every((name) => typeof name === 'string' && name !== ''),
+}
+const duration: Rule = { wanted: "a duration such as '12h', '7d', '4w', '1y', or 'forever'", fits: isDuration }
+const versions: Rule = {
+  wanted: 'an object of names and versions',
+  fits: (value) => isFields(value) && Object.values(value).every((version) => typeof version === 'string'),
+}
+const prices: Rule = {
+  wanted: 'an object of models and { input, output, cachedInput? }, in dollars per million tokens',
+  fits: (value) => isFields(value) && Object.values(value).every(isPrice),
+}
+const limits: Shape = { soft: amount, hard: amount }
+
+const shape: Shape = {
+  dir: text,
+  commit: text,
+  dirty: truth,
+  packages: versions,
+  redact: fields,
+  sample: fraction,
+  keep: { errors: truth, timeoutMs: amount, outliers: { tokens: quantile, costUsd: quantile, after: count }, tools: names },
+  budget: { tokens: limits, costUsd: limits, calls: limits },
+  prices,
+  retention: { clean: duration, flagged: duration, incident: duration },
+  onTape: listener,
+  onWarning: listener,
+  onBudget: listener,
+}
+
+/**
+ * Refuses options at start-up that cannot be meant: unknown names at any depth, numbers and durations that cannot be,
+ * and groups that say nothing.
+ *
+ * @throws HarvestError `HARVEST_RECORDER_OPTION`
+ */
+export function checkOptions(options: RecorderOptions): void {
+  check(options, shape, '')
+  for (const [name, { soft, hard }] of Object.entries(options.budget ?? {}) as [string, Limits][]) {
+    if (soft === undefined && hard === undefined) throw unusable(`budget.${name}`, {}, 'soft, hard, or both')
+    if (soft !== undefined && hard !== undefined && soft > hard)
+      throw unusable(`budget.${name}.soft`, soft, `at most the hard limit, ${hard}`)
+  }
+  const { outliers } = options.keep ?? {}
+  if (outliers !== undefined && outliers.tokens === undefined && outliers.costUsd === undefined)
+    throw unusable('keep.outliers', outliers, 'a quantile for tokens, costUsd, or both')
+}
+
+function check(given: object, shape: Shape, path: string): void {
+  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(shape, name))
+  if (unknown.length > 0) throw unknownOptions(unknown, Object.keys(shape), path)
+  for (const [name, value] of Object.entries(given)) {
+    const wanted = shape[name]
+    // What is given as undefined is not given: `commit: process.env.GIT_SHA`.
+    if (wanted === undefined || value === undefined) continue
+    if (isRule(wanted)) {
+      if (!wanted.fits(value)) throw unusable(path + name, value, wanted.wanted)
+    } else if (isFields(value)) check(value, wanted, `${path}${name}.`)
+    else throw unusable(path + name, value, `an object with ${Object.keys(wanted).join(', ')}`)
+  }
+}
+
+function isRule(rule: Rule | Shape): rule is Rule {
+  return typeof rule['fits'] === 'function'
+}
+
+function isFields(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value)
+}
+
+function isPrice(value: unknown): boolean {
+  if (!isFields(value)) return false
+  const { input, output, cachedInput = 0, ...rest } = value as Readonly<Record<string, unknown>>
+  return (
+    Object.keys(rest).length === 0 && [input, output, cachedInput].every((price) => isNumber(price) && price >= 0)
+  )
+}
+
+function unknownOptions(unknown: readonly string[], known: readonly string[], path: string): HarvestError {
+  const meant = nearestWord(unknown[0] ?? '', known)
+  return new HarvestError('HARVEST_RECORDER_OPTION', {
+    what: `createRecorder does not know the option ${unknown.map((name) => `'${path}${neutralLine(name)}'`).join(', ')}`,
+    where: { known: known.map((name) => path + name).join(', ') },
+    fix: [meant === undefined ? 'remove it, or correct the spelling' : `perhaps you meant: ${path}${meant}`],
+  })
+}
+
+function unusable(name: string, given: unknown, wanted: string): HarvestError {
+  return new HarvestError('HARVEST_RECORDER_OPTION', {
+    what: `createRecorder cannot use the option '${name}'`,
+    where: { given: neutralLine(shown(given)), wanted },
+    fix: [`give ${name} ${wanted}, or leave it out`],
+  })
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'object' || typeof value === 'string' ? JSON.stringify(value) : String(value)
+}

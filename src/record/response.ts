@@ -1,0 +1,55 @@
+import type { Observer } from '../seam/observe/observer.ts'
+import { seamState } from '../seam/source.ts'
+
+/** How the reading of a body ended. */
+export type BodyEnd = { readonly status: 'read' } | { readonly status: 'failed'; readonly error: unknown }
+
+/**
+ * The same response with a body that is heard: a handler of the Fetch API returns before the model has answered, and
+ * the run goes on while the server reads.
+ *
+ * What is read behind the body happens in the run, whoever reads it. `ended` is called when the body was read, failed,
+ * was given up by its reader, or was collected because nobody read it; once or more.
+ *
+ * @returns `undefined` for a response that cannot be made again; it is untouched
+ */
+export function hearBody(response: Response, run: Observer, ended: (end: BodyEnd) => void): Response | undefined {
+  const inRun = <T>(work: () => T): T => seamState().runs.run(run, work)
+  const reader = inRun(() => response.body!.getReader())
+  const heard = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await inRun(() => reader.read())
+          if (!done) return controller.enqueue(value)
+          ended({ status: 'read' })
+          controller.close()
+        } catch (error) {
+          ended({ status: 'failed', error })
+          controller.error(error)
+        }
+      },
+      async cancel(reason) {
+        try {
+          await inRun(() => reader.cancel(reason))
+        } finally {
+          ended({ status: 'read' })
+        }
+      },
+    },
+    // Nothing is read before somebody asks for it.
+    { highWaterMark: 0 },
+  )
+  try {
+    const again = new Response(heard, response)
+    unread.register(heard, ended)
+    return again
+  } catch {
+    // A class of its own, a status no constructor takes: the body stays whole, what is behind it is not recorded.
+    reader.releaseLock()
+    return undefined
+  }
+}
+
+/** A body that nobody can read any more ends its run too. */
+const unread = new FinalizationRegistry<(end: BodyEnd) => void>((ended) => ended({ status: 'read' }))
