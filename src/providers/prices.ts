@@ -9,7 +9,10 @@ export interface Price {
   readonly cachedInput?: number
 }
 
-/** Model id → price. A key that ends in `*` is for every id that begins so; the longest key that fits counts. */
+/**
+ * Model id → price. A key that ends in `*` is for every id that begins so; the longest key that fits counts. A dated
+ * version, or the region of a Bedrock model, that has no key of its own has the price of its family.
+ */
 export type PriceTable = Readonly<Record<string, Price>>
 
 /**
@@ -31,6 +34,16 @@ export function costOf(usage: Usage | undefined, model: string, prices: PriceTab
 }
 
 function priceOf(model: string, prices: PriceTable): Price | undefined {
+  const family = model.replace(version, '')
+  return inTable(model, prices) ?? inTable(family, prices) ?? inTable(family.replace(region, ''), prices)
+}
+
+/** `-2025-08-07`, `-20250929`, `@20250929`, and Bedrock's `-v1:0`. */
+const version = /(?:[-@]20\d\d-?[01]\d-?[0-3]\d)?(?:-v\d+(?::\d+)?)?$/
+/** Bedrock's inference profiles; `global.` has prices of its own. */
+const region = /^(?:us|us-gov|eu|apac|jp|au|ca|in)\./
+
+function inTable(model: string, prices: PriceTable): Price | undefined {
   if (Object.hasOwn(prices, model)) return prices[model]
   const fits = Object.keys(prices).filter((key) => key.endsWith('*') && model.startsWith(key.slice(0, -1)))
   const [longest] = fits.sort((a, b) => b.length - a.length)

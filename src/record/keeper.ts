@@ -146,7 +146,11 @@ export class Keeper {
     const { after = runsBeforeOutliers } = outliers
     const quantiles = this.#quantilesOf(agent)
     const reasons: KeptReason[] = []
-    const compare = (because: 'tokens' | 'cost', used: number | undefined, quantile: RunningQuantile | undefined): void => {
+    const compare = (
+      because: 'tokens' | 'cost',
+      used: number | undefined,
+      quantile: RunningQuantile | undefined,
+    ): void => {
       if (used === undefined || quantile === undefined) return
       const usual = quantile.value
       if (quantile.count >= after && usual !== undefined && used > usual)
@@ -173,7 +177,8 @@ export class Keeper {
 }
 
 function classOf({ mishap }: Ended, ledger: Ledger, stoodOut: readonly KeptReason[]): RetentionClass {
-  const isIncident = mishap !== undefined || ledger.spent !== undefined || stoodOut.some(({ because }) => because === 'timeout')
+  const isIncident =
+    mishap !== undefined || ledger.spent !== undefined || stoodOut.some(({ because }) => because === 'timeout')
   if (isIncident) return 'incident'
   return stoodOut.length > 0 || ledger.hold !== undefined ? 'flagged' : 'clean'
 }

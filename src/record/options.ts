@@ -90,9 +90,15 @@ const truth: Rule = { wanted: 'true or false', fits: (value) => typeof value ===
 const listener: Rule = { wanted: 'a function', fits: (value) => typeof value === 'function' }
 const fields: Rule = { wanted: 'an object', fits: isFields }
 const fraction: Rule = { wanted: 'a number from 0 to 1', fits: (value) => isNumber(value) && value >= 0 && value <= 1 }
-const quantile: Rule = { wanted: 'a number between 0 and 1', fits: (value) => isNumber(value) && value > 0 && value < 1 }
+const quantile: Rule = {
+  wanted: 'a number between 0 and 1',
+  fits: (value) => isNumber(value) && value > 0 && value < 1,
+}
 const amount: Rule = { wanted: 'a number above 0', fits: (value) => isNumber(value) && value > 0 }
-const count: Rule = { wanted: 'a whole number from 5', fits: (value) => Number.isSafeInteger(value) && Number(value) >= 5 }
+const count: Rule = {
+  wanted: 'a whole number from 5',
+  fits: (value) => Number.isSafeInteger(value) && Number(value) >= 5,
+}
 const names: Rule = {
   wanted: 'a list of names',
   fits: (value) => Array.isArray(value) && value.every((name) => typeof name === 'string' && name !== ''),
@@ -115,7 +121,12 @@ const shape: Shape = {
   packages: versions,
   redact: fields,
   sample: fraction,
-  keep: { errors: truth, timeoutMs: amount, outliers: { tokens: quantile, costUsd: quantile, after: count }, tools: names },
+  keep: {
+    errors: truth,
+    timeoutMs: amount,
+    outliers: { tokens: quantile, costUsd: quantile, after: count },
+    tools: names,
+  },
   budget: { tokens: limits, costUsd: limits, calls: limits },
   prices,
   retention: { clean: duration, flagged: duration, incident: duration },
@@ -171,9 +182,7 @@ function isNumber(value: unknown): value is number {
 function isPrice(value: unknown): boolean {
   if (!isFields(value)) return false
   const { input, output, cachedInput = 0, ...rest } = value as Readonly<Record<string, unknown>>
-  return (
-    Object.keys(rest).length === 0 && [input, output, cachedInput].every((price) => isNumber(price) && price >= 0)
-  )
+  return Object.keys(rest).length === 0 && [input, output, cachedInput].every((price) => isNumber(price) && price >= 0)
 }
 
 function unknownOptions(unknown: readonly string[], known: readonly string[], path: string): HarvestError {

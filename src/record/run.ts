@@ -1,7 +1,6 @@
 import { HarvestError } from '../errors/index.ts'
 import type { Redactor } from '../privacy/index.ts'
 import { seamState } from '../seam/source.ts'
-import type { Observer } from '../seam/observe/observer.ts'
 import type { SeamDrawKind } from '../seam/source.ts'
 import { urlOfCommand } from '../seam/stdio.ts'
 import {

@@ -7,9 +7,7 @@ export function binomialBounds(trials: number, chance: number, risk: number): re
   const logs = [0]
   for (let n = 1; n <= trials; n++) logs.push(logs[n - 1]! + Math.log(n))
   const probability = (k: number): number =>
-    Math.exp(
-      logs[trials]! - logs[k]! - logs[trials - k]! + k * Math.log(chance) + (trials - k) * Math.log1p(-chance),
-    )
+    Math.exp(logs[trials]! - logs[k]! - logs[trials - k]! + k * Math.log(chance) + (trials - k) * Math.log1p(-chance))
   const edge = (counts: Iterable<number>): number => {
     let sum = 0
     for (const k of counts) if ((sum += probability(k)) > risk) return k

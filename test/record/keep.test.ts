@@ -499,7 +499,7 @@ describe('options are checked at start-up', () => {
   })
 
   test('what is undefined is not given', () => {
-    const { run, kept } = recording({ sample: undefined, keep: undefined } as RecorderOptions)
+    const { run, kept } = recording({ sample: undefined, keep: undefined } as object)
     run('a', () => 1)
     expect(kept()).toEqual(['a'])
   })

@@ -59,9 +59,7 @@ describe('the running quantile', () => {
       0.02, 0.15, 0.74, 3.39, 0.83, 22.37, 10.15, 15.43, 38.62, 15.92, 34.6, 10.28, 1.47, 0.4, 0.05, 11.39, 0.27, 0.42,
       0.09, 11.37,
     ]
-    const published = [
-      0.74, 0.74, 0.74, 2.18, 4.75, 4.75, 9.28, 9.28, 9.28, 9.28, 6.3, 6.3, 6.3, 6.3, 4.44, 4.44,
-    ]
+    const published = [0.74, 0.74, 0.74, 2.18, 4.75, 4.75, 9.28, 9.28, 9.28, 9.28, 6.3, 6.3, 6.3, 6.3, 4.44, 4.44]
     const found = estimates(0.5, observed).slice(4)
     // The paper rounds to two digits as it goes.
     for (const [at, value] of published.entries()) expect(Math.abs(found[at]! - value), `${at + 5}`).toBeLessThan(0.011)
@@ -92,7 +90,9 @@ describe('the running quantile', () => {
     const values = fc.array(amount, { minLength: 5, maxLength: 100 })
     fc.assert(
       fc.property(values, level, fc.constantFrom(2, 4, 8), (some, quantile, scale) => {
-        const [plain, scaled] = [some, some.map((value) => value * scale)].map((list) => estimates(quantile, list).at(-1))
+        const [plain, scaled] = [some, some.map((value) => value * scale)].map((list) =>
+          estimates(quantile, list).at(-1),
+        )
         expect(scaled).toBeCloseTo(plain! * scale, 3)
       }),
     )
