@@ -8,6 +8,7 @@ import type {
   ExchangeEvent,
   HeaderPair,
   Json,
+  KeptReason,
   Moment,
   Outcome,
   RecordedResponse,
@@ -198,9 +199,37 @@ const outcome: fc.Arbitrary<Outcome> = fc.oneof(
   fc.constant({ status: 'exited' as const, code: null, signal: 'SIGKILL', stdout: 'half a li' }),
 )
 
+const reason: fc.Arbitrary<KeptReason> = fc
+  .tuple(
+    fc.constantFrom('sample', 'error', 'timeout', 'tokens', 'cost', 'tool', 'flag', 'budget'),
+    maybe('detail', text),
+  )
+  .map(([because, detail]) => ({ because, ...detail }) as KeptReason)
+
+const retention = fc
+  .tuple(
+    fc.constantFrom('clean', 'flagged', 'incident'),
+    maybe('until', fc.constant('2027-03-04T05:06:07.089Z')),
+    maybe('hold', text),
+  )
+  .map(([kind, until, hold]) => ({ class: kind, ...until, ...hold }))
+
+const usage = fc
+  .tuple(fc.nat(), fc.nat(), fc.nat(), maybe('costUsd', ms))
+  .map(([modelCalls, inputTokens, outputTokens, cost]) => ({ modelCalls, inputTokens, outputTokens, ...cost }))
+
 /** The last line of a tape. */
 export const arbitraryClosing: fc.Arbitrary<Closing> = fc
-  .tuple(fc.nat(), ms, outcome, maybe('incomplete', text), maybe('unrecorded', fc.array(text, { maxLength: 2 })))
+  .tuple(
+    fc.nat(),
+    ms,
+    outcome,
+    maybe('incomplete', text),
+    maybe('unrecorded', fc.array(text, { maxLength: 2 })),
+    maybe('kept', fc.array(reason, { maxLength: 3 })),
+    maybe('retention', retention),
+    maybe('usage', usage),
+  )
   .map(([n, at, result, ...rest]) => Object.assign({ n, at, outcome: result }, ...rest) as Closing)
 
 /** A whole run: header, events in the order they are written, and usually a close. */

@@ -348,6 +348,8 @@ test('a reference to a body that is not there is refused', () => {
 
 test('every field of every kind of line is checked', () => {
   const message = { kind: 'message', n: 1, at: 0, from: 'a', to: 'b', body: 1 }
+  const last = { kind: 'close', n: 1, at: 0, events: 0, outcome: { status: 'returned' } }
+  const usage = { modelCalls: 1, inputTokens: 1, outputTokens: 1 }
   const wrong: readonly (readonly [string, object])[] = [
     ['id is not text', { ...header, id: 7 }],
     ['pins is not an object', { ...header, pins: [] }],
@@ -426,6 +428,20 @@ test('every field of every kind of line is checked', () => {
       'unrecorded is not a list',
       { kind: 'close', n: 1, at: 0, events: 0, outcome: { status: 'returned' }, unrecorded: 1 },
     ],
+    ['kept is not a list', { ...last, kept: 'sample' }],
+    ['kept[1] has the wrong shape', { ...last, kept: [{ because: 'sample' }, { because: 'mood' }] }],
+    ['kept[0] has the wrong shape', { ...last, kept: [{ because: 'flag', detail: 7 }] }],
+    ['retention is not an object', { ...last, retention: '7d' }],
+    ['retention.class is not clean, flagged or incident', { ...last, retention: { class: 'dirty' } }],
+    ['retention.until is not a date', { ...last, retention: { class: 'clean', until: '7d' } }],
+    ['retention.until is not a date', { ...last, retention: { class: 'clean', until: '2026-13-01T00:00:00.000Z' } }],
+    ['retention.hold is not text', { ...last, retention: { class: 'clean', hold: true } }],
+    ['usage is not an object', { ...last, usage: [] }],
+    ['usage.modelCalls is not a whole number', { ...last, usage: { ...usage, modelCalls: 1.5 } }],
+    ['usage.inputTokens is not a whole number', { ...last, usage: { ...usage, inputTokens: -1 } }],
+    ['usage.outputTokens is not a whole number', { ...last, usage: { modelCalls: 1, inputTokens: 1 } }],
+    ['usage.costUsd is not a number of dollars', { ...last, usage: { ...usage, costUsd: '1' } }],
+    ['usage.costUsd is not a number of dollars', { ...last, usage: { ...usage, costUsd: -1 } }],
   ]
   for (const [problem, line] of wrong) {
     const lines: object[] = 'pins' in line ? [line] : [header, line]
