@@ -1,5 +1,7 @@
-import { execFileSync } from 'node:child_process'
-import { relative, resolve } from 'node:path'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { built } from './support/built.ts'
@@ -9,11 +11,15 @@ const ask = `
   const { registerHooks } = require('node:module')
   const loaded = []
   registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) })
-  import(process.argv[1]).then(() => console.log(JSON.stringify(loaded)))
+  import(process.argv[1]).then((door) => {
+    if (process.argv[2]) door.createRecorder(eval('(' + process.argv[2] + ')'))
+    console.log(JSON.stringify(loaded))
+  })
 `
 
-function loadedBy(door: string): string[] {
-  const urls = JSON.parse(execFileSync(process.execPath, ['-e', ask, built(door)], { encoding: 'utf8' })) as string[]
+function loadedBy(door: string, options = ''): string[] {
+  const args = ['-e', ask, built(door), options]
+  const urls = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as string[]
   return urls.map((url) => (url.startsWith('file:') ? relative(resolve('dist'), fileURLToPath(url)) : url))
 }
 
@@ -31,7 +37,43 @@ describe('what production loads for vitest-harvest/record', () => {
   })
 
   it('is this many modules, and a change of the number is a decision', () => {
-    expect(ours.length).toBe(69)
+    expect(ours.length).toBe(80)
+  })
+
+  it.each(['{}', '{ sample: 0.1, keep: { errors: true, timeoutMs: 5 }, retention: {} }'])(
+    'is no more with a recorder made with %s',
+    (options) => {
+      expect(loadedBy('record/index.js', options)).toEqual(loaded)
+    },
+  )
+
+  it.each([
+    '{ budget: { calls: { soft: 5 } } }',
+    '{ prices: {} }',
+    "{ keep: { tools: ['refund'] } }",
+    '{ keep: { outliers: { tokens: 0.9 } } }',
+  ])('is the meter and the readers of provider dialects besides, once, with %s', (options) => {
+    const more = loadedBy('record/index.js', options).filter((url) => !loaded.includes(url))
+    expect(more.filter((url) => !url.startsWith('providers/'))).toEqual(['record/meter.js'])
+    expect(more.length).toBe(23)
+  })
+
+  it('is refused at start-up where the meter is not there, as in a bundle', () => {
+    const dir = mkdtempSync(join(tmpdir(), 'harvest-bundle-'))
+    try {
+      cpSync('dist', dir, { recursive: true })
+      rmSync(join(dir, 'record/meter.js'))
+      writeFileSync(join(dir, 'package.json'), '{ "type": "module" }')
+      const make = (options: string) =>
+        spawnSync(process.execPath, ['-e', ask, join(dir, 'record/index.js'), options], { encoding: 'utf8' })
+      expect(make('{ sample: 0.5 }').status).toBe(0)
+      const refused = make('{ budget: { calls: { soft: 5 } } }')
+      expect(refused.status).toBe(1)
+      expect(refused.stderr).toContain("keep the package out of the bundle: external: ['vitest-harvest']")
+      expect(refused.stderr).toContain('HARVEST_RECORDER_METER')
+    } finally {
+      rmSync(dir, { recursive: true, force: true })
+    }
   })
 
   it('nor does vitest-harvest/register load more than the floor', () => {

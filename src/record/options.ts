@@ -39,7 +39,7 @@ export interface KeepOptions {
   readonly errors?: boolean
   /** It took longer, in milliseconds. */
   readonly timeoutMs?: number
-  /** It used more than the running quantile of the agent's earlier runs. */
+  /** It used clearly more (a hundredth) than the running quantile of the agent's earlier runs. */
   readonly outliers?: {
     /** Quantile of the tokens of a run, such as 0.99. */
     readonly tokens?: number

@@ -243,13 +243,21 @@ describe('whatever chance says, a run is kept', () => {
       await run(`large-${i}`, () => model.ask({ usage: [100_000, 10] }), 'research')
     }
     expect(kept()).toEqual([])
-    await run('more', () => model.ask({ usage: [100, 11] }))
-    await run('dear', () => model.ask({ usage: [101, 0] }))
+    await run('more', () => model.ask({ usage: [100, 12] }))
+    await run('dear', () => model.ask({ usage: [102, 0] }))
     expect(closeOf('more')).toMatchObject({
-      kept: [{ because: 'tokens', detail: '111 > 110 of 30 runs before' }],
-      usage: { modelCalls: 1, inputTokens: 100, outputTokens: 11, costUsd: 0.1 },
+      kept: [{ because: 'tokens', detail: '112 > 110 of 30 runs before' }],
+      usage: { modelCalls: 1, inputTokens: 100, outputTokens: 12, costUsd: 0.1 },
     })
-    expect(closeOf('dear')?.kept).toEqual([{ because: 'cost', detail: '0.101 > 0.1 of 31 runs before' }])
+    expect(closeOf('dear')?.kept).toEqual([{ because: 'cost', detail: '0.102 > 0.1 of 31 runs before' }])
+  })
+
+  test('and of an agent that always uses one of three amounts, the largest does not stand out', async () => {
+    const { run, recorder } = selective({ keep: { outliers: { tokens: 0.9, after: 20 } } })
+    for (let i = 0; i < 300; i++) await run(`run-${i}`, () => model.ask({ usage: [[30, 45, 60][(i * 7) % 3]!, 0] }))
+    expect(recorder.stats.kept).toBeLessThan(10)
+    await run('more', () => model.ask({ usage: [90, 0] }))
+    expect(recorder.lastTape).toContain('more')
   })
 
   test('but none stands out before enough were seen', async () => {
