@@ -10,6 +10,8 @@ export interface Wish {
   readonly tools?: readonly string[]
   readonly status?: number
   readonly waitMs?: number
+  /** Characters the answer is long. */
+  readonly pad?: number
 }
 
 export interface Model {
@@ -54,10 +56,14 @@ export async function startModel(): Promise<Model> {
   }
 }
 
-function answer(model: string, { usage = [10, 5], tools = [], status = 200 }: Wish): object {
+function answer(model: string, { usage = [10, 5], tools = [], status = 200, pad = 0 }: Wish): object {
   if (status >= 400) return { error: { type: 'rate_limit_error', message: 'later' } }
   const calls = tools.map((name, i) => ({ id: `call_${i}`, type: 'function', function: { name, arguments: '{}' } }))
-  const message = { role: 'assistant', content: 'It is on its way.', ...(calls.length > 0 && { tool_calls: calls }) }
+  const message = {
+    role: 'assistant',
+    content: `It is on its way.${' Thank you!'.repeat(pad / 11)}`,
+    ...(calls.length > 0 && { tool_calls: calls }),
+  }
   return {
     id: 'chatcmpl-1',
     object: 'chat.completion',

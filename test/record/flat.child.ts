@@ -1,0 +1,48 @@
+// Runs agents whose bodies together are far larger than the heap may grow, and says how far it grew.
+// node --expose-gc flat.child.ts <base of a model> <folder>
+import { rmSync } from 'node:fs'
+import { createRecorder } from '../../src/record/index.ts'
+
+const [base, dir = ''] = process.argv.slice(2)
+const collect = (globalThis as { gc?: () => void }).gc
+if (collect === undefined) throw new Error('run with --expose-gc')
+
+const recorder = createRecorder({
+  dir,
+  sample: 0,
+  keep: { outliers: { tokens: 0.99, costUsd: 0.99 }, tools: ['never'] },
+  budget: { tokens: { soft: 1e9 } },
+})
+
+async function ask(): Promise<void> {
+  const messages = [{ role: 'user', content: 'Where is my order 4711? '.repeat(2_500) }]
+  const body = JSON.stringify({ model: 'gpt-4o', messages, wish: { pad: 60_000 } })
+  const response = await fetch(`${base}/v1/chat/completions`, { method: 'POST', body })
+  await response.text()
+}
+
+async function run(calls: number): Promise<void> {
+  await recorder.run({ agent: 'long' }, async () => {
+    for (let call = 0; call < calls; call++) await ask()
+  })
+}
+
+function usedMiB(): number {
+  collect?.()
+  const { heapUsed, external } = process.memoryUsage()
+  return (heapUsed + external) / 2 ** 20
+}
+
+await run(20)
+const before = usedMiB()
+let inside = 0
+await recorder.run({ agent: 'long' }, async () => {
+  for (let call = 0; call < 40; call++) await ask()
+  const early = usedMiB()
+  for (let call = 0; call < 200; call++) await ask()
+  inside = usedMiB() - early
+})
+for (let runs = 0; runs < 100; runs++) await run(1)
+const after = usedMiB() - before
+rmSync(dir, { recursive: true, force: true })
+console.log(JSON.stringify({ inside, after, dropped: recorder.stats.dropped }))
