@@ -81,12 +81,12 @@ export function budgetSpent({ run, agent, of, limit, used }: BudgetEvent): Harve
   })
 }
 
-/** A model call that a budget was to hold and could not count. */
-export function notCounted(model: string, missing: 'tokens' | 'price'): HarvestError {
-  return new HarvestError('HARVEST_BUDGET_UNKNOWN', {
-    what: `A model call could not be counted against the budget: ${missing === 'price' ? 'its price is not known' : 'its answer told no tokens'}`,
+/** A model call that a budget or an outlier was to count, and that told too little. */
+export function usageUnknown(model: string, missing: 'tokens' | 'price'): HarvestError {
+  return new HarvestError('HARVEST_USAGE_UNKNOWN', {
+    what: `What a model call used is not known: ${missing === 'price' ? 'its model has no price' : 'its answer told no tokens'}`,
     where: { model: neutralLine(model) },
-    why: 'The other calls of the run are counted, so the run may use more than its limit.',
+    why: 'Budget and outliers count the other calls of the run only, so it may use more than they say.',
     fix:
       missing === 'price'
         ? [`give its price in dollars per million tokens: prices: { '${neutralLine(model)}': { input: …, output: … } }`]

@@ -3,7 +3,7 @@ import type { PriceTable } from '../providers/index.ts'
 import { seamState } from '../seam/source.ts'
 import type { ExchangeEvent, KeptReason, RetentionClass, RunUsage } from '../tape/index.ts'
 import type { BudgetEvent } from './gauge.ts'
-import { notCounted } from './gauge.ts'
+import { usageUnknown } from './gauge.ts'
 import { type Ended, Ledger, type Verdict } from './ledger.ts'
 import { loadMeter } from './load-meter.ts'
 import type { Metered } from './meter.ts'
@@ -88,16 +88,16 @@ export class Keeper {
     return { kept: this.#kept, dropped: this.#dropped, because: Object.fromEntries(this.#because) }
   }
 
-  /** What an exchange used; what a budget could not count is told once per model. */
+  /** What an exchange used; what a limit cannot count is told once per model. */
   read(event: ExchangeEvent): Metered | undefined {
     const metered = this.#meter?.(event, this.#prices)
     const { model, missing } = metered ?? {}
     if (model === undefined || missing === undefined) return metered
-    const { tokens, costUsd } = this.budget ?? {}
-    const matters = costUsd !== undefined || (tokens !== undefined && missing === 'tokens')
+    const counted = [this.budget, this.#keep.outliers].flatMap((options) => Object.keys(options ?? {}))
+    const matters = counted.includes('costUsd') || (counted.includes('tokens') && missing === 'tokens')
     if (matters && !this.#told.has(`${missing} ${model}`)) {
       this.#told.add(`${missing} ${model}`)
-      this.#tell(notCounted(model, missing))
+      this.#tell(usageUnknown(model, missing))
     }
     return metered
   }

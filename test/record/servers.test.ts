@@ -12,6 +12,7 @@ import PQueue from 'p-queue'
 import PgBoss from 'pg-boss'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type Provider, startProvider } from '../../fixtures/provider/index.ts'
+import { blocksOf } from '../../scripts/walkthrough.ts'
 import { createRecorder, tool } from '../../src/record/index.ts'
 import { type CallEvent, decodeValue, type ExchangeEvent, readTape, requestBytes } from '../../src/tape/index.ts'
 
@@ -122,7 +123,6 @@ async function listening(server: Server): Promise<string> {
 describe(`${together} requests at once are ${together} whole tapes, each its own`, () => {
   test('a handler of the Fetch API', async () => {
     const { dir, refund } = recording()
-    // prettier-ignore
     const POST = async (request: Request) => Response.json(await refund((await request.json()) as Ticket))
     const server = serve({ fetch: POST, port: 0, hostname: '127.0.0.1' }) as Server
     await new Promise((ready) => server.once('listening', ready))
@@ -180,23 +180,30 @@ describe(`${together} requests at once are ${together} whole tapes, each its own
   })
 
   test('a queue in Postgres', async () => {
-    const { dir, refund } = recording()
+    const { dir, refund, recorder } = recording()
     const postgres = new PGlite()
     onTestFinished(() => postgres.close())
     const boss = new PgBoss({ db: clientOf(postgres), supervise: false, schedule: false })
+    const failed: Error[] = []
+    boss.on('error', (error) => failed.push(error))
     await boss.start()
     await boss.createQueue('refund')
     for (const ticket of tickets) await boss.send('refund', ticket)
-    const done = Promise.withResolvers<void>()
-    boss.on('error', done.reject)
-    await boss.work<Ticket>('refund', { batchSize: together, pollingIntervalSeconds: 0.5 }, async (jobs) => {
-      await Promise.all(jobs.map((job) => refund(job.data)))
-      done.resolve()
-    })
-    await done.promise
+    await boss.work<Ticket>('refund', { batchSize: 50 }, (jobs) => Promise.all(jobs.map((job) => refund(job.data))))
+    await expect.poll(() => recorder.stats.kept + failed.length, { timeout: 30_000 }).toBe(together)
     await boss.stop({ graceful: false, wait: false })
     expectNoMixing(dir)
   })
+})
+
+test('every line of the page that records a server or a queue is one this file runs', () => {
+  const lines = blocksOf(page)
+    .filter(({ language }) => language === 'ts')
+    .flatMap(({ text }) => text.split('\n'))
+    .map((line) => line.trim().replace(/^export /, ''))
+    .filter((line) => /\b(?:refund|stream)\(\(?(?:await|request|ticket|job)\b/.test(line))
+  expect(lines.length).toBeGreaterThan(6)
+  expect(lines.filter((line) => !own.includes(line))).toEqual([])
 })
 
 /** What pg-boss asks of a client: one statement with values, or several without. */
