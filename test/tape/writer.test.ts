@@ -76,7 +76,12 @@ test('a discarded tape is gone; one that cannot be removed is an error, and noth
   }
   const stuck = createTapeWriter({ path, header }, { ...nodeFs, unlinkSync })
   expect(messageOf(thrownBy(() => stuck.discard()))).toContain('The recorder could not remove a tape')
-  expect(HarvestError.is(thrownBy(() => stuck.append(mark(1, 'late'))), 'HARVEST_TAPE_WRITE')).toBe(true)
+  expect(
+    HarvestError.is(
+      thrownBy(() => stuck.append(mark(1, 'late'))),
+      'HARVEST_TAPE_WRITE',
+    ),
+  ).toBe(true)
   expect(readTape(path).close).toBeUndefined()
 })
 

@@ -1,5 +1,16 @@
 import { describe, expectTypeOf, it } from 'vitest'
-import { bind, createRecorder, type Recorder, retriever, tool, tools, value } from '../../src/record/index.ts'
+import {
+  bind,
+  createRecorder,
+  type Recorder,
+  type RecorderOptions,
+  retriever,
+  type RunHandle,
+  tool,
+  tools,
+  value,
+} from '../../src/record/index.ts'
+import type { RunUsage } from '../../src/tape/index.ts'
 
 interface Order {
   readonly id: string
@@ -15,6 +26,38 @@ describe('recorder.run', () => {
       Promise<{ refunded: number }>
     >()
     expectTypeOf(recorder.run({ agent: 'refund', input: 1 }, () => 7)).toEqualTypeOf<number>()
+  })
+
+  it('hands the run to the agent, who need not take it', () => {
+    recorder.run({ agent: 'refund' }, (run) => {
+      expectTypeOf(run).toEqualTypeOf<RunHandle>()
+      expectTypeOf(run.signal).toEqualTypeOf<AbortSignal>()
+      expectTypeOf(run.usage).toEqualTypeOf<RunUsage | undefined>()
+      expectTypeOf(run.flag('odd')).toEqualTypeOf<boolean>()
+      expectTypeOf(run.hold('case 17')).toEqualTypeOf<boolean>()
+    })
+    expectTypeOf(recorder.run({ agent: 'refund' }, ({ signal }) => ({ signal }))).toEqualTypeOf<{
+      signal: AbortSignal
+    }>()
+    expectTypeOf(recorder.run({ agent: 'chat' }, async () => new Response('x'))).toEqualTypeOf<Promise<Response>>()
+    expectTypeOf(recorder.flag('odd')).toEqualTypeOf<boolean>()
+  })
+
+  it('knows what may be said about keeping', () => {
+    const options: RecorderOptions = {
+      sample: 0.05,
+      keep: { timeoutMs: 1000, outliers: { tokens: 0.99 }, tools: ['refund'] },
+      budget: { tokens: { soft: 1, hard: 2 }, costUsd: { hard: 0.5 }, calls: { soft: 3 } },
+      prices: { 'gpt-4o': { input: 2.5, output: 10 } },
+      retention: { clean: '7d', incident: 'forever' },
+    }
+    createRecorder(options)
+    // @ts-expect-error a typo in a nested option
+    createRecorder({ keep: { timeout: 5 } })
+    // @ts-expect-error a duration names its unit
+    createRecorder({ retention: { clean: '7 days' } })
+    // @ts-expect-error a price has two sides
+    createRecorder({ prices: { x: { input: 1 } } })
   })
 
   it('needs the name of the agent and knows its options', () => {
