@@ -362,23 +362,43 @@ describe('the budget of a run', () => {
       })
     expect(how.warnings.map(({ message }) => message)).toMatchInlineSnapshot(`
       [
-        "A model call could not be counted against the budget: its price is not known
+        "What a model call used is not known: its model has no price
 
         model  house-model
 
-      The other calls of the run are counted, so the run may use more than its limit.
+      Budget and outliers count the other calls of the run only, so it may use more than they say.
       → give its price in dollars per million tokens: prices: { 'house-model': { input: …, output: … } }
-      (HARVEST_BUDGET_UNKNOWN)",
-        "A model call could not be counted against the budget: its answer told no tokens
+      (HARVEST_USAGE_UNKNOWN)",
+        "What a model call used is not known: its answer told no tokens
 
         model  gpt-4o
 
-      The other calls of the run are counted, so the run may use more than its limit.
+      Budget and outliers count the other calls of the run only, so it may use more than they say.
       → ask for usage: OpenAI streams tell it with stream_options: { include_usage: true }
-      (HARVEST_BUDGET_UNKNOWN)",
+      (HARVEST_USAGE_UNKNOWN)",
       ]
     `)
     expect(how.closeOf('b')?.usage).toEqual({ modelCalls: 4, inputTokens: 20, outputTokens: 10 })
+  })
+
+  test('a run that passed a hard limit is an incident, even if it ends well; a soft one only stands out', async () => {
+    const how = recording({ budget: { calls: { soft: 1, hard: 2 } }, retention: {} })
+    await spend('soft', [1, 1], 2, how)
+    await spend('hard', [1, 1], 3, how)
+    const said = ['soft', 'hard'].map((id) => [how.closeOf(id)?.outcome.status, how.closeOf(id)?.retention?.class])
+    expect(said).toEqual([
+      ['returned', 'flagged'],
+      ['returned', 'incident'],
+    ])
+  })
+
+  test('outliers that cannot see are told of, too', async () => {
+    const how = recording({ keep: { outliers: { tokens: 0.9 } } })
+    await how.run('a', () => model.ask({ usage: null }))
+    await how.run('b', () => model.ask({ model: 'house-model' }))
+    expect(how.warnings.map(({ code, facts }) => [code, facts.where])).toEqual([
+      ['HARVEST_USAGE_UNKNOWN', { model: 'gpt-4o' }],
+    ])
   })
 
   test('a call that was refused costs nothing', async () => {
