@@ -1,4 +1,5 @@
 import type { Observer } from '../seam/observe/observer.ts'
+import { onceInProcess } from '../seam/patch.ts'
 import { seamState } from '../seam/source.ts'
 
 /** How the reading of a body ended. */
@@ -9,16 +10,17 @@ export type BodyEnd = { readonly status: 'read' } | { readonly status: 'failed';
  * the run goes on while the server reads.
  *
  * What is read behind the body happens in the run, whoever reads it. `ended` is called when the body was read, failed,
- * was given up by its reader, or was collected because nobody read it; once or more.
+ * was given up by its reader, or will not be read: it was collected, or the process ends. Once or more.
  *
  * @returns `undefined` for a response that cannot be made again; it is untouched
  */
-export function hearBody(response: Response, run: Observer, ended: (end: BodyEnd) => void): Response | undefined {
+export function hearBody(response: Response, run: Observer, ended: Ended): Response | undefined {
   const inRun = <T>(work: () => T): T => seamState().runs.run(run, work)
   const reader = inRun(() => response.body!.getReader())
   const heard = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
+        untouched.delete(ended)
         try {
           const { done, value } = await inRun(() => reader.read())
           if (!done) return controller.enqueue(value)
@@ -30,6 +32,7 @@ export function hearBody(response: Response, run: Observer, ended: (end: BodyEnd
         }
       },
       async cancel(reason) {
+        untouched.delete(ended)
         try {
           await inRun(() => reader.cancel(reason))
         } finally {
@@ -43,6 +46,8 @@ export function hearBody(response: Response, run: Observer, ended: (end: BodyEnd
   try {
     const again = new Response(heard, response)
     unread.register(heard, ended)
+    untouched.add(ended)
+    onceInProcess('record.untouched', () => process.on('exit', endUntouched))
     return again
   } catch {
     // A class of its own, a status no constructor takes: the body stays whole, what is behind it is not recorded.
@@ -51,5 +56,17 @@ export function hearBody(response: Response, run: Observer, ended: (end: BodyEnd
   }
 }
 
+type Ended = (end: BodyEnd) => void
+
 /** A body that nobody can read any more ends its run too. */
-const unread = new FinalizationRegistry<(end: BodyEnd) => void>((ended) => ended({ status: 'read' }))
+const unread = new FinalizationRegistry<Ended>((ended) => {
+  untouched.delete(ended)
+  ended({ status: 'read' })
+})
+
+/** Bodies nobody began to read: their agents had answered, so their runs do not look cut short when the process ends. */
+const untouched = new Set<Ended>()
+
+function endUntouched(): void {
+  for (const ended of untouched) ended({ status: 'read' })
+}

@@ -8,6 +8,7 @@ import {
   type BudgetEvent,
   createRecorder,
   isSampled,
+  mark,
   type RecorderOptions,
   type RunHandle,
   tool,
@@ -254,7 +255,7 @@ describe('whatever chance says, a run is kept', () => {
 
   test('and of an agent that always uses one of three amounts, the largest does not stand out', async () => {
     const { run, recorder } = selective({ keep: { outliers: { tokens: 0.9, after: 20 } } })
-    for (let i = 0; i < 300; i++) await run(`run-${i}`, () => model.ask({ usage: [[30, 45, 60][(i * 7) % 3]!, 0] }))
+    for (let i = 0; i < 150; i++) await run(`run-${i}`, () => model.ask({ usage: [[30, 45, 60][(i * 7) % 3]!, 0] }))
     expect(recorder.stats.kept).toBeLessThan(10)
     await run('more', () => model.ask({ usage: [90, 0] }))
     expect(recorder.lastTape).toContain('more')
@@ -428,6 +429,22 @@ describe('the budget of a run', () => {
     })
     expect(aborted).toBe(true)
     expect(warnings.map(({ code }) => code)).toEqual(['HARVEST_RECORDING_FAILED'])
+  })
+
+  test('counting the tokens of a call is no call', async () => {
+    const { run, closeOf, warnings } = recording({ budget: { tokens: { hard: 1 } } })
+    const body = JSON.stringify({ model: 'claude-x', messages: [{ role: 'user', content: 'Hi' }], wish: {} })
+    const url = `${model.base}/v1/messages/count_tokens?beta=true`
+    await run('a', async () => (await fetch(url, { method: 'POST', body })).text())
+    expect(closeOf('a')?.usage).toEqual({ modelCalls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 })
+    expect(warnings).toEqual([])
+  })
+
+  test('what the callback does belongs to no run', async () => {
+    const onBudget = () => mark('from the callback')
+    const how = recording({ budget: { calls: { soft: 1 } }, onBudget })
+    await spend('a', [1, 1], 2, how)
+    expect(readTape(join(how.dir, 'a.tape.jsonl')).events.filter(({ kind }) => kind === 'mark')).toEqual([])
   })
 
   test('a callback that throws is nobody’s problem', async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -157,6 +158,22 @@ test('a body that nobody reads ends its run when it is collected', async () => {
       return isClosed()
     })
     .toBe(true)
+})
+
+test('a process that ends with a body nobody began to read leaves a whole tape; one half read is cut short', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'harvest-response-'))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  const door = new URL('../../src/record/index.ts', import.meta.url).href
+  const source = `
+    import { createRecorder } from '${door}'
+    const recorder = createRecorder({ dir: ${JSON.stringify(dir)} })
+    const answer = () => new Response(new ReadableStream({ pull: (c) => c.enqueue(Uint8Array.of(1)) }))
+    globalThis.unread = recorder.run({ agent: 'chat', id: 'unread' }, answer)
+    await recorder.run({ agent: 'chat', id: 'half' }, answer).body.getReader().read()
+    process.exit()`
+  execFileSync(process.execPath, ['--input-type=module', '-e', source])
+  const closeOf = (id: string) => readTape(join(dir, `${id}.tape.jsonl`)).close
+  expect([closeOf('unread')?.outcome.status, closeOf('half')]).toEqual(['returned', undefined])
 })
 
 test('a replay reads the body too: the same handler, offline, with nothing left over', async () => {

@@ -68,6 +68,16 @@ describe('the running quantile', () => {
   const amount = fc.integer({ min: 0, max: 1_000_000 })
   const level = fc.double({ min: 0.01, max: 0.99, noNaN: true })
 
+  test('for every stream, also of values that repeat, it is what the box of the paper says word for word', () => {
+    const values = fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 5, maxLength: 40 })
+    fc.assert(
+      fc.property(values, level, (some, quantile) => {
+        expect(estimates(quantile, some).at(-1)).toBeCloseTo(boxOne(quantile, some), 9)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
   test('for every stream, it lies between the smallest and the largest value', () => {
     fc.assert(
       fc.property(fc.array(amount, { minLength: 5, maxLength: 200 }), level, (values, quantile) => {
@@ -112,3 +122,35 @@ describe('the running quantile', () => {
     for (const quantile of [0, 1, Number.NaN]) expect(() => new RunningQuantile(quantile)).toThrow(RangeError)
   })
 })
+
+/** Box 1 of the paper, step by step, with its names and its counting from 1. */
+function boxOne(p: number, [x1 = 0, x2 = 0, x3 = 0, x4 = 0, x5 = 0, ...rest]: readonly number[]): number {
+  const q = [Number.NaN, ...[x1, x2, x3, x4, x5].toSorted((a, b) => a - b)]
+  const n = [Number.NaN, 1, 2, 3, 4, 5]
+  const wanted = [Number.NaN, 1, 1 + 2 * p, 1 + 4 * p, 3 + 2 * p, 5]
+  const dn = [Number.NaN, 0, p / 2, p, (1 + p) / 2, 1]
+  for (const x of rest) {
+    let k = 4
+    if (x < q[1]!) {
+      q[1] = x
+      k = 1
+    } else if (x < q[2]!) k = 1
+    else if (x < q[3]!) k = 2
+    else if (x < q[4]!) k = 3
+    else if (x > q[5]!) q[5] = x
+    for (let i = k + 1; i <= 5; i++) n[i]! += 1
+    for (let i = 1; i <= 5; i++) wanted[i]! += dn[i]!
+    for (let i = 2; i <= 4; i++) {
+      const off = wanted[i]! - n[i]!
+      if (!((off >= 1 && n[i + 1]! - n[i]! > 1) || (off <= -1 && n[i - 1]! - n[i]! < -1))) continue
+      const d = Math.sign(off)
+      const up = ((n[i]! - n[i - 1]! + d) * (q[i + 1]! - q[i]!)) / (n[i + 1]! - n[i]!)
+      const down = ((n[i + 1]! - n[i]! - d) * (q[i]! - q[i - 1]!)) / (n[i]! - n[i - 1]!)
+      const parabola = q[i]! + (d / (n[i + 1]! - n[i - 1]!)) * (up + down)
+      const line = q[i]! + (d * (q[i + d]! - q[i]!)) / (n[i + d]! - n[i]!)
+      q[i] = q[i - 1]! < parabola && parabola < q[i + 1]! ? parabola : line
+      n[i]! += d
+    }
+  }
+  return q[3]!
+}
