@@ -1,0 +1,80 @@
+import { alterSetting } from './alter.ts'
+import { ask, isMade, made, type Ways } from './probe.ts'
+
+/** Variables other machines set, and what they set them to. */
+const ambient: Readonly<Record<string, string>> = {
+  CI: 'true',
+  GITHUB_ACTIONS: 'true',
+  DEBUG: '*',
+  NODE_ENV: 'production',
+  LOG_LEVEL: 'debug',
+  TZ: 'Pacific/Kiritimati',
+  LANG: 'ar_EG.UTF-8',
+  LC_ALL: 'ar_EG.UTF-8',
+  NO_COLOR: '1',
+  FORCE_COLOR: '1',
+  TERM: 'dumb',
+}
+
+/** Names of variables that somebody sets to switch something on. */
+const switches = /^(?:FEATURE|FLAG|ENABLE|DISABLE|EXPERIMENT)S?_|_(?:ENABLED?|DISABLED?|FLAGS?|EXPERIMENT)$/i
+
+/** Without it a client is not even made, and a replay stands in for those it knows: only another value is tried. */
+const secret = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL/i
+
+/**
+ * Puts a view on the environment that tells who reads which variable. A variable that is not set is left so, unless it is
+ * one that other machines set: what a program may ask for has no end.
+ */
+export function probeEnvironment(): void {
+  const real = process.env
+  const view: NodeJS.ProcessEnv = new Proxy(real, {
+    get: function get(target, key, receiver): unknown {
+      if (typeof key !== 'string') return Reflect.get(target, key, receiver)
+      return read(target, key, get, false)
+    },
+    has: function has(target, key) {
+      if (typeof key !== 'string') return Reflect.has(target, key)
+      return read(target, key, has, true) !== undefined
+    },
+    getOwnPropertyDescriptor: function describe(target, key) {
+      const known = Reflect.getOwnPropertyDescriptor(target, key)
+      if (typeof key !== 'string') return known
+      const value = read(target, key, describe, true)
+      return value === undefined ? undefined : { value, configurable: true, enumerable: true, writable: true }
+    },
+    ownKeys: function ownKeys(target) {
+      const keys = Reflect.ownKeys(target)
+      const slot = ask(() => ({ kind: 'environment', name: 'process.env, all of it' }), ownKeys)
+      return slot ? slot.of(() => keys, { 'another order': (noted) => noted.toReversed() }) : keys
+    },
+    set(target, key, value) {
+      made(`process.env.${String(key)}`)
+      return Reflect.set(target, key, value)
+    },
+  })
+  Object.defineProperty(process, 'env', { value: view, configurable: true, enumerable: true, writable: true })
+}
+
+// biome-ignore lint/complexity/noBannedTypes: any function will do for Error.captureStackTrace
+function read(target: NodeJS.ProcessEnv, key: string, caller: Function, isQuestion: boolean): string | undefined {
+  const value = target[key]
+  const name = `process.env.${key}`
+  // What the run has set itself is as it was.
+  const slot = ask(() => (isMade(name) || key in Object.prototype ? undefined : { kind: 'environment', name }), caller)
+  return slot ? slot.of(() => value, waysOf(key, value, isQuestion)) : value
+}
+
+function waysOf(key: string, value: string | undefined, isQuestion: boolean): Ways<string | undefined> {
+  if (value === undefined) {
+    const set = ambient[key] ?? (switches.test(key) ? '1' : undefined)
+    return set === undefined ? {} : { set: () => set }
+  }
+  const other = { 'another value': () => otherThan(value, ambient[key]) }
+  const absent = secret.test(key) ? {} : { 'not set': () => undefined }
+  return isQuestion ? absent : { ...other, ...absent }
+}
+
+function otherThan(value: string, usual: string | undefined): string {
+  return usual === undefined || usual === value ? alterSetting(value) : usual
+}
