@@ -11,4 +11,7 @@ export {
   type Spent,
 } from './job.ts'
 export { runLive } from './live.ts'
-export { type Change, type Changed, patchTape } from './patch.ts'
+export { type Patch, type Patched, patchTape } from './patch.ts'
+export type { Examination, Found } from './examine.ts'
+export type { Change, Fingerprint } from './fingerprint.ts'
+export type { Kept } from './kept.ts'

@@ -4,6 +4,7 @@ import type { PriceTable } from '../providers/index.ts'
 import type { ReplayOptions } from '../replay/types.ts'
 import type { Json } from '../tape/types.ts'
 import type { BudgetLimits } from './budget.ts'
+import type { Examination } from './examine.ts'
 
 /**
  * One run of an agent that a command asks for. The user's own Vitest runs it, because only that loads the agent's code as
@@ -18,6 +19,8 @@ export interface Job {
   readonly case?: { readonly file: string; readonly text: string }
   /** Default `replay`. `live`: models are asked for real, tools are answered from the tape. */
   readonly mode?: 'replay' | 'live'
+  /** `sources`: looks for what makes the run irreproducible. `plain`: replays once, to be compared with such a look. */
+  readonly probe?: 'sources' | 'plain'
   readonly options?: Omit<ReplayOptions, 'signal'>
   /** Milliseconds the run may take. Default: as for cases. */
   readonly timeoutMs?: number
@@ -51,6 +54,8 @@ export interface FinishedJob {
   readonly trace: readonly Json[]
   /** By the case of the job, when it has one. */
   readonly verdict?: JobVerdict
+  /** Only of a job with `probe`. */
+  readonly examination?: Examination
   /** What all `live` jobs have used when this one ended. */
   readonly spentSoFar?: Spent
 }

@@ -13,7 +13,7 @@ import {
 } from '../tape/index.ts'
 
 /** One recorded input that is to be another one. */
-export interface Change {
+export interface Patch {
   /** 1-based; absent: the input the agent was called with. */
   readonly step?: number
   /**
@@ -25,7 +25,7 @@ export interface Change {
 }
 
 /** What was changed, and from what. */
-export interface Changed extends Change {
+export interface Patched extends Patch {
   readonly before: Json | undefined
 }
 
@@ -36,12 +36,12 @@ export interface Changed extends Change {
  */
 export function patchTape(
   tape: Tape,
-  changes: readonly Change[],
-): { readonly text: string; readonly changed: readonly Changed[] } {
+  changes: readonly Patch[],
+): { readonly text: string; readonly changed: readonly Patched[] } {
   const { close } = tape
   let { header } = tape
   const events: TapeEvent[] = [...tape.events]
-  const changed: Changed[] = []
+  const changed: Patched[] = []
   for (const change of changes) {
     if (change.step === undefined) {
       const [root, ...path] = parsePath(change)
@@ -76,11 +76,11 @@ function stepAt(tape: Tape, events: readonly TapeEvent[], number: number): TapeE
   })
 }
 
-function changeStep(event: CallEvent | ExchangeEvent, change: Change): ChangedStep {
+function changeStep(event: CallEvent | ExchangeEvent, change: Patch): ChangedStep {
   return event.kind === 'exchange' ? changeExchange(event, change) : changeCall(event, change)
 }
 
-function changeCall(event: CallEvent, change: Change): ChangedStep {
+function changeCall(event: CallEvent, change: Patch): ChangedStep {
   const [root, ...path] = parsePath(change)
   const { result, error, ...rest } = event
   if (root === 'error' && path.length === 0) {
@@ -96,7 +96,7 @@ function changeCall(event: CallEvent, change: Change): ChangedStep {
   return { event: { ...rest, result: set.value }, before: set.before }
 }
 
-function changeExchange(event: ExchangeEvent, change: Change): ChangedStep {
+function changeExchange(event: ExchangeEvent, change: Patch): ChangedStep {
   const { response } = event
   const [root, ...path] = parsePath(change)
   if (response === undefined) throw noPlace(change, [])
@@ -115,7 +115,7 @@ interface Set<T> {
   readonly before: Json | undefined
 }
 
-function changeJson(text: string, path: readonly Key[], change: Change): Set<string> {
+function changeJson(text: string, path: readonly Key[], change: Patch): Set<string> {
   if (path.length === 0)
     return { value: typeof change.value === 'string' ? change.value : JSON.stringify(change.value), before: text }
   const set = setAt(parseJson(text, change), path, change)
@@ -123,7 +123,7 @@ function changeJson(text: string, path: readonly Key[], change: Change): Set<str
 }
 
 /** Every `data:` line counts, from 0; what is no JSON (`[DONE]`) counts too, and cannot be changed inside. */
-function changeStream(text: string, [index, ...path]: readonly Key[], change: Change): Set<string> {
+function changeStream(text: string, [index, ...path]: readonly Key[], change: Patch): Set<string> {
   const lines = text.split('\n')
   const data = lines.flatMap((line, at) => (line.startsWith('data:') ? [at] : []))
   const at = typeof index === 'number' ? data[index] : undefined
@@ -146,7 +146,7 @@ function withBody(event: ExchangeEvent, text: string): ExchangeEvent {
   return { ...event, response: { ...response, headers, chunks: [[n, at, encodeBytes(bytes)]] } }
 }
 
-function parseJson(text: string, change: Change): Json {
+function parseJson(text: string, change: Patch): Json {
   try {
     return JSON.parse(text) as Json
   } catch (cause) {
@@ -165,7 +165,7 @@ function parseJson(text: string, change: Change): Json {
 type Key = string | number
 
 /** `result.items[0]["unit price"]` → its keys. */
-function parsePath(change: Change): readonly Key[] {
+function parsePath(change: Patch): readonly Key[] {
   const keys: Key[] = []
   const token = /\.?([^.[\]"]+)|\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]/gy
   while (token.lastIndex < change.path.length) {
@@ -177,7 +177,7 @@ function parsePath(change: Change): readonly Key[] {
   return keys
 }
 
-function setAt(value: Json, path: readonly Key[], change: Change): Set<Json> {
+function setAt(value: Json, path: readonly Key[], change: Patch): Set<Json> {
   const [key, ...rest] = path
   if (key === undefined) return { value: change.value, before: value }
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key))
@@ -190,7 +190,7 @@ function setAt(value: Json, path: readonly Key[], change: Change): Set<Json> {
 }
 
 /** A path that leads nowhere is a typo more often than a new field. */
-function noPlace(change: Change, known: readonly string[]): HarvestError {
+function noPlace(change: Patch, known: readonly string[]): HarvestError {
   const last = change.path.split(/[.[\]]+/).findLast((part) => part !== '') ?? change.path
   const near = nearestWord(last, known)
   return new HarvestError('HARVEST_PATCH_PATH', {

@@ -36,6 +36,7 @@ export function serveCall(
     name: call.name,
     args,
     ...(inside === undefined ? {} : { in: inside }),
+    ...run.siteOf(),
   }
   run.events.push(heard)
   return call.replay === 'run' ? runForReal(run, step, heard, fn, viewFrom) : serveRecorded(run, step, heard)

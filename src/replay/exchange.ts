@@ -64,6 +64,7 @@ function hear(
     url: run.redactor.url(live.url),
     request: { headers: run.redactor.headers(live.headers), ...(body === '' ? {} : { body }) },
     ...(inside === undefined ? {} : { in: inside }),
+    ...run.siteOf(live.madeAt),
   }
   run.events.push(heard)
   return heard

@@ -119,7 +119,7 @@ function isSameError(recorded: Json, live: Json): boolean {
   return facts(recorded) === facts(live)
 }
 
-const known = new Set(['signal', 'drift', 'escapes', 'allow', 'serve', 'strict', 'hangMs', 'ungated'])
+const known = new Set(['signal', 'drift', 'escapes', 'allow', 'serve', 'strict', 'hangMs', 'ungated', 'sites'])
 
 function checkOptions(options: ReplayOptions): void {
   const unknown = Object.keys(options).filter((name) => !known.has(name))

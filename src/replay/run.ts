@@ -23,6 +23,8 @@ export interface RunSettings extends ReplayOptions {
   readonly program?: boolean
   /** @internal */
   readonly ungated?: boolean
+  /** Every step of the replay's own record names the place it was made at. Costs a formatted stack each. @internal */
+  readonly sites?: boolean
 }
 
 /** Problems after which an agent counts as trying for ever. */
@@ -124,6 +126,12 @@ export class ReplayRun {
 
   place(madeAt?: Error): problem.Place {
     return { tape: this.tape, site: madeAt ? siteIn(madeAt) : userSite(), after: this.last, made: this.#made }
+  }
+
+  /** For the replay's own record, where that is to have it. */
+  siteOf(madeAt?: Error): { readonly site?: string } {
+    const site = this.#settings.sites ? this.place(madeAt).site : undefined
+    return site === undefined ? {} : { site }
   }
 
   take(step: StepState): void {

@@ -13,7 +13,7 @@ import {
 } from '../fork/index.ts'
 import { guardLoading, replayTape, standInKeys } from '../replay/index.ts'
 import { describeEvent } from '../replay/step.ts'
-import type { ReplayResult } from '../replay/types.ts'
+import type { ReplayOptions, ReplayResult } from '../replay/types.ts'
 import { encodeValue, type Json, readTape, requireClosed } from '../tape/index.ts'
 import { renderBaseline, traceOf } from '../trace/index.ts'
 import { type Agent, type AgentLink, loadAgent } from './agent-link.ts'
@@ -59,25 +59,47 @@ async function runJob(job: Job, { agents, settings, budget, context }: Surroundi
   const tape = requireClosed(readTape(job.tape))
   const kase = job.case === undefined ? undefined : parseCase(job.case.text, job.case.file)
   const { replay, match, timeoutMs } = kase === undefined ? settings : caseOptions(kase, settings)
+  const name = job.agent ?? kase?.agent ?? tape.header.agent
   const isLive = job.mode === 'live'
-  using limit = startTimeLimit(job.timeoutMs ?? timeoutMs, context.signal)
-  // Models that are asked for real want a real key.
-  const takeBack = isLive ? () => undefined : standInKeys(tape)
-  try {
-    const agent = await load(job.agent ?? kase?.agent ?? tape.header.agent, agents, replay.allow)
-    const { signal } = limit
-    const work = isLive
-      ? runLive(tape, agent, { ...replay, signal, budget })
-      : replayTape(tape, agent, { ...replay, ...job.options, signal })
-    const run = await limit.race(work, () => hangs(job.tape), 1_000)
-    return {
-      ...describe(run),
-      ...(kase === undefined ? {} : { verdict: verdictOf(judge(kase, run, match)) }),
-      ...(isLive ? { spentSoFar: budget.total } : {}),
+  const once = async (more: ReplayOptions = {}): Promise<ReplayResult> => {
+    using limit = startTimeLimit(job.timeoutMs ?? timeoutMs, context.signal)
+    // Models that are asked for real want a real key.
+    const takeBack = isLive ? () => undefined : standInKeys(tape)
+    try {
+      const agent = await load(name, agents, replay.allow)
+      const { signal } = limit
+      const work = isLive
+        ? runLive(tape, agent, { ...replay, signal, budget })
+        : replayTape(tape, agent, { ...replay, ...job.options, ...more, signal })
+      return await limit.race(work, () => hangs(job.tape), 1_000)
+    } finally {
+      takeBack()
     }
-  } finally {
-    takeBack()
   }
+  if (job.probe !== undefined) return probe(job.probe, once)
+  const run = await once()
+  return {
+    ...describe(run),
+    ...(kase === undefined ? {} : { verdict: verdictOf(judge(kase, run, match)) }),
+    ...(isLive ? { spentSoFar: budget.total } : {}),
+  }
+}
+
+/** What is varied makes agents wait for what never comes: they need not be waited for long. Not options of the public type. */
+const probed = { hangMs: 1_500, sites: true } as ReplayOptions
+
+/** Looks for what makes the run irreproducible; the result is that of the first replay, as it always is. */
+async function probe(how: NonNullable<Job['probe']>, once: (more: ReplayOptions) => Promise<ReplayResult>) {
+  let first: ReplayResult | undefined
+  const { examine, replayPlainly } = await import('../fork/examine.ts')
+  const replay = async (): Promise<ReplayResult> => {
+    const run = await once(probed)
+    first ??= run
+    return run
+  }
+  const examination = await (how === 'plain' ? replayPlainly(replay) : examine(replay))
+  if (first === undefined) throw new TypeError('an examination replays')
+  return { ...describe(first), examination }
 }
 
 function load(name: string, agents: readonly AgentLink[], allow: readonly string[] | undefined): Promise<Agent> {

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { type Interval, wilson } from '../../blame/index.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
-import { type Change, type Changed, type FinishedJob, type Job, patchTape, type Spent } from '../../fork/index.ts'
+import { type Patch, type Patched, type FinishedJob, type Job, patchTape, type Spent } from '../../fork/index.ts'
 import { gitState, pinsOf, refuseCrossVersion } from '../../provenance/index.ts'
 import { listCases } from '../../store/index.ts'
 import { encodeValue, type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
@@ -78,7 +78,7 @@ interface PatchAnswer {
   readonly spent?: Spent
 }
 
-function changesOf(given: Given): readonly Change[] {
+function changesOf(given: Given): readonly Patch[] {
   const step = readWhole(given, patchCommand, 'step')
   const sets = given.values('set')
   if (sets.length === 0) throw usage(patchCommand, 'HARVEST_CLI_ARGUMENT', 'patch needs --set <path=value>')
@@ -194,7 +194,7 @@ function describeEnd({ outcome }: FinishedJob): string {
   return describeOutcome(status === 'returned' ? { status, value } : { status, error: value })
 }
 
-function print(tape: Tape, changed: readonly Changed[], answer: PatchAnswer, screen: Screen): void {
+function print(tape: Tape, changed: readonly Patched[], answer: PatchAnswer, screen: Screen): void {
   for (const { step, path, before, value } of changed) {
     const place = step === undefined ? neutralLine(path) : `step ${step}, ${neutralLine(path)}`
     screen.line(`${place}: ${before === undefined ? 'nothing' : compact(before)} → ${compact(value)}`)
