@@ -1,3 +1,5 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { dirname, relative, sep } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
 
 /** What git says about a folder. */
@@ -18,6 +20,45 @@ export interface GitState {
  * @throws HARVEST_GIT_UNREADABLE when there is a repository and git refuses to read it
  */
 export async function gitState(cwd: string): Promise<GitState | undefined> {
+  const status = await ask(cwd, statusArguments)
+  return status === undefined ? undefined : readStatus(status)
+}
+
+/**
+ * Asks git which files of the repository around a folder are under version control.
+ *
+ * @returns says of a file or folder whether it, or anything in it, is; `undefined` where git knows nothing
+ * @throws HARVEST_GIT_UNREADABLE
+ */
+export async function versionedFiles(cwd: string): Promise<((path: string) => boolean) | undefined> {
+  const top = (await ask(cwd, ['rev-parse', '--show-toplevel']))?.trim()
+  if (top === undefined || top === '') return undefined
+  const known = new Set<string>()
+  for (const file of ((await ask(cwd, ['ls-files', '-z', '--full-name', ':/'])) ?? '').split('\0').filter(Boolean)) {
+    for (let path = file; path !== '.' && !known.has(path); path = dirname(path)) known.add(path)
+  }
+  return (path) => {
+    const inside = relative(top, existsSync(path) ? realpathSync(path) : path)
+      .split(sep)
+      .join('/')
+    return inside === '' || known.has(inside)
+  }
+}
+
+/**
+ * Asks git whether it leaves the tapes of an inbox alone.
+ *
+ * @returns `undefined` where git knows nothing
+ * @throws HARVEST_GIT_UNREADABLE
+ */
+export async function isInboxIgnored(cwd: string, recordings: string): Promise<boolean | undefined> {
+  const file = `${recordings}/inbox/any.tape.jsonl`
+  const said = await ask(cwd, ['check-ignore', '--verbose', '--non-matching', '--no-index', '--', file])
+  // Without a rule that matches, the line begins with `::`.
+  return said === undefined ? undefined : !said.startsWith('::')
+}
+
+async function ask(cwd: string, words: readonly string[]): Promise<string | undefined> {
   const { simpleGit } = await import('simple-git')
   try {
     const git = simpleGit({
@@ -28,7 +69,7 @@ export async function gitState(cwd: string): Promise<GitState | undefined> {
       allowEnvironment: ['GIT_OPTIONAL_LOCKS'],
       timeout: { block: 10_000 },
     })
-    return readStatus(await git.env(quietEnvironment()).raw(statusArguments))
+    return await git.env(quietEnvironment()).raw([...words])
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error)
     if (said.includes('not a git repository') || said.includes('ENOENT')) return undefined

@@ -1,5 +1,6 @@
 import type { CommandSpec } from '../command.ts'
 import { diffCommand } from './diff.ts'
+import { doctorCommand } from './doctor.ts'
 import { lsCommand } from './ls.ts'
 import { patchCommand } from './patch.ts'
 import { pinsCommand } from './pins.ts'
@@ -20,6 +21,7 @@ export const commands: readonly CommandSpec[] = [
   showCommand,
   diffCommand,
   promoteCommand,
+  doctorCommand,
   testCommand,
   rerunCommand,
   patchCommand,

@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs'
+import { requireTapeFile } from '../../cases/index.ts'
+import { neutralLine } from '../../errors/index.ts'
+import { versionedFiles } from '../../provenance/index.ts'
+import { findCase, listCases } from '../../store/index.ts'
+import { readTape, requireClosed } from '../../tape/index.ts'
+import { type CommandSpec, jsonOption } from '../command.ts'
+import { checkSetUp } from '../doctor/set-up.ts'
+import { type DoctorReport, examineAll, type Patient, type Untreated } from '../doctor/examine.ts'
+import { findingsOf, isCode } from '../doctor/findings.ts'
+import { printDoctor } from '../doctor/print.ts'
+import { exit, exitCodeOf } from '../exit.ts'
+import { findTapeFile } from '../find.ts'
+
+/** Finds what makes runs irreproducible, and names the line: `harvest doctor [tape...]`. */
+export const doctorCommand: CommandSpec = {
+  name: 'doctor',
+  args: '[tape...]',
+  about: 'Find what makes runs irreproducible: replays with one answer at a time being another, and names the line',
+  options: [
+    { flag: '--verbose', about: 'Also list what was asked around the seam and changes nothing' },
+    { flag: '--dir <folder>', about: 'Folder with inbox/ and golden/ (default: recordings)' },
+    jsonOption,
+  ],
+  examples: ['doctor', 'doctor refund-100x', 'doctor latest --verbose'],
+  async run(given, screen) {
+    const recordings = given.value('dir') ?? 'recordings'
+    const isWhole = given.args.length === 0
+    const { patients, untreated } = isWhole ? allCases(recordings) : named(given.args, recordings)
+    const checks = isWhole ? await checkSetUp(recordings) : []
+    const isVersioned = (await versionedFiles(process.cwd())) ?? isInside
+    const looked = await examineAll(patients, isVersioned, screen)
+    const diagnoses = looked.diagnoses
+    const report: DoctorReport = {
+      checks,
+      findings: findingsOf(diagnoses, isVersioned),
+      diagnoses,
+      untreated: [...untreated, ...looked.untreated],
+      isVersioned,
+    }
+    if (given.has('json')) screen.json(jsonOf(report))
+    else printDoctor(report, given.has('verbose'), screen)
+    return codeOf(report)
+  },
+}
+
+/** Where git knows nothing, what lies in the project is code. */
+function isInside(path: string): boolean {
+  return path.startsWith(process.cwd())
+}
+
+function codeOf({ checks, findings, untreated }: DoctorReport): number {
+  const [failed] = untreated
+  if (findings.length > 0 || checks.some(({ state }) => state === 'wrong')) return exit.divergence
+  return failed === undefined ? exit.ok : exitCodeOf(failed.error)
+}
+
+function allCases(recordings: string): { patients: readonly Patient[]; untreated: readonly Untreated[] } {
+  const patients: Patient[] = []
+  const untreated: Untreated[] = []
+  for (const { id, case: loaded, error } of listCases(recordings)) {
+    if (loaded !== undefined && error === undefined) patients.push(patientOf(requireTapeFile(loaded), id, loaded.file))
+    else if (error !== undefined) untreated.push({ name: id, error })
+  }
+  return { patients, untreated }
+}
+
+/** A word names a case of the golden set, or else a tape. */
+function named(words: readonly string[], recordings: string): { patients: readonly Patient[]; untreated: [] } {
+  const cases = listCases(recordings)
+  const patients = words.map((word) => {
+    const isCase = /\.case\.ya?ml$/.test(word) || cases.some(({ id, group }) => [id, `${group}/${id}`].includes(word))
+    if (!isCase) {
+      const file = findTapeFile(word, recordings)
+      return patientOf(file, requireClosed(readTape(file)).header.id)
+    }
+    const { id, case: loaded, error } = findCase(recordings, word)
+    if (error !== undefined) throw error
+    if (loaded === undefined) throw new TypeError(`the case ${id} is neither loaded nor wrong`)
+    return patientOf(requireTapeFile(loaded), id, loaded.file)
+  })
+  return { patients, untreated: [] }
+}
+
+function patientOf(tape: string, name: string, file?: string): Patient {
+  const kase = file === undefined ? {} : { case: { file, text: readFileSync(file, 'utf8') } }
+  return { name, job: { tape, probe: 'sources', ...kase } }
+}
+
+function jsonOf({ checks, findings, diagnoses, untreated, isVersioned }: DoctorReport): unknown {
+  return {
+    clean: findings.length === 0 && untreated.length === 0 && checks.every(({ state }) => state !== 'wrong'),
+    checks,
+    findings: findings.map(({ site, ...finding }) => ({ ...placeOf(site), ...finding })),
+    tapes: diagnoses.map(({ tape, examination: { replays, held, found, harmless } }) => ({
+      tape,
+      replays,
+      // Whether the plain replay was the recorded run, and not only the same each time.
+      asRecorded: held,
+      harmless: [
+        ...harmless,
+        ...found.filter(({ reading }) => isCode(reading, isVersioned)).map(({ reading }) => reading),
+      ].map(({ key: _, ...reading }) => reading),
+    })),
+    failed: untreated.map(({ name, error: { code, facts } }) => ({ tape: name, code, what: neutralLine(facts.what) })),
+  }
+}
+
+function placeOf(site: string | undefined): { file?: string; line?: number; column?: number } {
+  const [, file, line, column] = /^(.*):(\d+):(\d+)$/.exec(site ?? '') ?? []
+  return file === undefined ? {} : { file, line: Number(line), column: Number(column) }
+}

@@ -1,0 +1,97 @@
+import { neutral, neutralLine } from '../../errors/index.ts'
+import type { Reading } from '../../seam/probe/index.ts'
+import type { DoctorReport } from './examine.ts'
+import { neutralLines, type Screen } from '../screen.ts'
+import type { Check } from './set-up.ts'
+import { type Finding, type FoundSource, isCode } from './findings.ts'
+
+/** Prints the report for people: what is wrong on stdout, with the line first. */
+export function printDoctor(report: DoctorReport, isVerbose: boolean, screen: Screen): void {
+  const { checks, findings, diagnoses, untreated } = report
+  for (const check of checks) screen.line(checkLine(check, screen))
+  if (checks.length > 0) screen.line()
+  for (const finding of findings) printFinding(finding, screen)
+  for (const { name, error } of untreated) {
+    screen.line(`${neutralLine(name)} could not be looked into`)
+    screen.line(indent(neutralLines(error.message)))
+    screen.line()
+  }
+  if (isVerbose) printHarmless(report, screen)
+  for (const { tape, examination } of diagnoses) {
+    const isWell = !findings.some(({ tapes }) => tapes.includes(tape))
+    if (isWell && !examination.held)
+      screen.line(
+        `${neutralLine(tape)} replays the same each time, but not as recorded: npx harvest replay ${neutralLine(tape)}`,
+      )
+  }
+  screen.line(summary(report))
+}
+
+function checkLine({ state, says, fix }: Check, screen: Screen): string {
+  const mark = { ok: screen.paint('green', '✓'), note: screen.paint('yellow', '!'), wrong: screen.paint('red', '✗') }[
+    state
+  ]
+  return `${mark} ${neutralLine(says)}${fix === undefined ? '' : `\n  → ${neutralLine(fix)}`}`
+}
+
+function printFinding({ site, sources, tapes }: Finding, screen: Screen): void {
+  const place = site === undefined ? `${neutralLine(tapes[0] ?? '')}: no line of the agent is known` : neutralLine(site)
+  screen.line(screen.paint('bold', place))
+  for (const source of sources) printSource(source, screen)
+  screen.line(screen.paint('dim', `  on ${tapes.length === 1 ? 'tape' : `${tapes.length} tapes:`} ${listOf(tapes)}`))
+  screen.line()
+}
+
+function printSource({ kind, name, via, varied, change, fix }: FoundSource, screen: Screen): void {
+  const through = via === undefined ? '' : `, asked by ${neutralLine(via)}`
+  screen.line(`  ${screen.paint('red', kind)}: ${neutralLine(name, 100)}${through}`)
+  const where = change.path === '' ? '' : `, ${neutralLine(change.path)}`
+  screen.line(`  changes ${neutralLine(change.what, 120)}${where}`)
+  screen.line(`    was     ${shown(change.before)}`)
+  screen.line(`    became  ${shown(change.after)}  (${neutralLine(varied)})`)
+  for (const line of fix) screen.line(`  → ${neutral(line)}`)
+}
+
+function shown(text: string): string {
+  return neutralLine(text.replaceAll('\n', '⏎'), 110)
+}
+
+function printHarmless({ diagnoses, isVersioned }: DoctorReport, screen: Screen): void {
+  const seen = new Map<string, string>()
+  for (const { examination } of diagnoses) {
+    const code = examination.found.flatMap(({ reading }) => (isCode(reading, isVersioned) ? [reading] : []))
+    for (const reading of [...examination.harmless, ...code]) seen.set(lineOf(reading), reading.key)
+  }
+  if (seen.size === 0) return
+  screen.line('asked around the seam, and nothing depends on it:')
+  for (const line of [...seen.keys()].sort()) screen.line(`  ${line}`)
+  screen.line()
+}
+
+function lineOf({ kind, name, site, via, ways }: Reading): string {
+  const where = site === undefined ? '' : ` at ${neutralLine(site)}`
+  const through = via === undefined ? '' : ` by ${neutralLine(via)}`
+  return `${kind}: ${neutralLine(name, 100)}${where}${through}${ways.length === 0 ? ' (not varied)' : ''}`
+}
+
+function summary({ findings, diagnoses, untreated, checks }: DoctorReport): string {
+  const replays = diagnoses.reduce((sum, { examination }) => sum + examination.replays, 0)
+  const looked = `${diagnoses.length} tape${diagnoses.length === 1 ? '' : 's'}, ${replays} replays`
+  const wrong = checks.filter(({ state }) => state === 'wrong').length
+  return [
+    diagnoses.length === 0 && untreated.length === 0
+      ? 'there is no case to look into: npx harvest promote <tape> --as <id>'
+      : `${looked}: ${findings.length === 0 ? 'nothing found' : `${findings.length === 1 ? '1 place makes' : `${findings.length} places make`} runs irreproducible`}`,
+    ...(untreated.length === 0 ? [] : [`${untreated.length} not looked into`]),
+    ...(wrong === 0 ? [] : [`${wrong} thing${wrong === 1 ? '' : 's'} wrong with the project`]),
+  ].join('; ')
+}
+
+function listOf(tapes: readonly string[]): string {
+  const shownTapes = tapes.slice(0, 5).map((tape) => neutralLine(tape, 60))
+  return [...shownTapes, ...(tapes.length > 5 ? [`and ${tapes.length - 5} more`] : [])].join(', ')
+}
+
+function indent(text: string): string {
+  return text.replaceAll(/^(?=.)/gm, '  ')
+}
