@@ -1,0 +1,171 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { readTape, serializeTape } from '../../src/tape/index.ts'
+import { type Answered, run, scratch } from '../cli/harvest.ts'
+import { built } from '../support/built.ts'
+import { agentsIn, clients, openProject, type Project } from './project.ts'
+
+interface Report {
+  readonly clean: boolean
+  readonly findings: readonly {
+    readonly file?: string
+    readonly line?: number
+    readonly sources: readonly { readonly kind: string; readonly name: string }[]
+    readonly tapes: readonly string[]
+  }[]
+  readonly tapes: readonly {
+    readonly tape: string
+    readonly asRecorded: boolean
+    readonly harmless: readonly { name: string }[]
+  }[]
+  readonly failed: readonly unknown[]
+}
+
+const planted = agentsIn('doctor/planted')
+const own = agentsIn('doctor/clean')
+const clean = { ...own, ...Object.fromEntries(clients.map((name) => [name, `fixtures/agents/${name}.ts`])) }
+
+let project: Project
+let report: Report
+let cleanReport: Report
+let cleanCode: number | null
+
+beforeAll(async () => {
+  project = await openProject({ ...planted, ...clean })
+  addStranger(join(project.folder, 'recordings/inbox'))
+  const sick = await doctor([...Object.keys(planted), 'stranger', '--json'])
+  expect(sick).toMatchObject({ code: 1, stderr: '' })
+  report = JSON.parse(sick.stdout) as Report
+  const well = await doctor([...Object.keys(clean), '--json'])
+  cleanCode = well.code
+  cleanReport = JSON.parse(well.stdout) as Report
+  return () => project[Symbol.dispose]()
+})
+
+function doctor(words: readonly string[]): Promise<Answered> {
+  return run(process.execPath, [built('cli/main.js'), 'doctor', ...words], { cwd: project.folder, env: project.env })
+}
+
+describe('a source of irreproducibility is named, with its line and kind, and nothing else', () => {
+  it('there are at least 20 of them', () => {
+    expect(Object.keys(planted).length).toBeGreaterThanOrEqual(20)
+    expect(report.tapes.map(({ tape }) => tape).sort()).toEqual(Object.keys(planted).sort())
+  })
+
+  it.each(Object.entries(planted))('%s', (name, file) => {
+    const found = report.findings.filter(({ tapes }) => tapes.includes(name))
+    expect(
+      found.map((one) => ({ file: one.file, line: one.line, kinds: one.sources.map(({ kind }) => kind) })),
+    ).toEqual([{ file, ...markerIn(file) }])
+  })
+})
+
+describe('an agent that depends on nothing but its tape has no findings', () => {
+  it('there are at least 20 of them, most with real clients', () => {
+    expect(Object.keys(clean).length).toBeGreaterThanOrEqual(20)
+    expect(cleanReport.failed).toEqual([])
+    expect(cleanReport.tapes.map(({ tape }) => tape).sort()).toEqual(Object.keys(clean).sort())
+  })
+
+  it.each(Object.keys(clean))('%s', (name) => {
+    expect(cleanReport.findings.filter(({ tapes }) => tapes.includes(name))).toEqual([])
+    expect(cleanReport.tapes.find(({ tape }) => tape === name)).toMatchObject({ asRecorded: true })
+  })
+
+  it('the exit code is 0', () => {
+    expect(cleanCode).toBe(0)
+    expect(cleanReport.clean).toBe(true)
+  })
+
+  it('what was asked without effect is listed all the same', () => {
+    const harmless = cleanReport.tapes.find(({ tape }) => tape === 'logs-its-pid')?.harmless.map(({ name }) => name)
+    expect(harmless).toEqual(['os.hostname()', 'process.pid', 'process.uptime()'])
+  })
+})
+
+describe('harvest doctor without arguments', () => {
+  it('looks over the project and into every case of the golden set', async () => {
+    const made = await run(process.execPath, [built('cli/main.js'), 'promote', 'local-hour', '--as', 'greets'], {
+      cwd: project.folder,
+      env: project.env,
+    })
+    expect(made.code).toBe(0)
+    const { code, stdout } = await doctor([])
+    expect(code).toBe(1)
+    expect(
+      stdout.replaceAll(/It is \d+ o/g, 'It is N o').replaceAll(/(Node|Vitest) [\d.]+/g, '$1 N'),
+    ).toMatchInlineSnapshot(`
+      "✓ Node N
+      ✓ Vitest N
+      ✓ vitest.config.ts has harvest()
+      ✓ git, at no commit yet
+      ✓ git ignores recordings/inbox/
+      ✓ the recorder knows the commit
+
+      fixtures/doctor/planted/local-hour.ts:4:40
+        time zone: Date#getHours()
+        changes request POST /v1/chat/completions, messages[0].content
+          was     It is N o'clock. Greet the customer.
+          became  It is N o'clock. Greet the customer.  (Pacific/Kiritimati)
+        → name the zone: { timeZone: 'UTC' } in the options, or getUTCHours(), toISOString()
+        → put its answer on the tape: value('getHours', () => …)
+        on tape greets
+
+      1 tape, 5 replays: 1 place makes runs irreproducible
+      "
+    `)
+  })
+
+  it('says what is wrong with a project, and how to mend it', async () => {
+    const folder = scratch()
+    execFileSync('git', ['init', '--quiet'], { cwd: folder })
+    const { code, stdout } = await run(process.execPath, [built('cli/main.js'), 'doctor'], { cwd: folder })
+    expect(code).toBe(1)
+    expect(stdout.replaceAll(/(Node|Vitest) [\d.]+/g, '$1 N')).toMatchInlineSnapshot(`
+      "✓ Node N
+      ✗ Vitest is not installed here
+        → npm install --save-dev vitest
+      ! there is no Vitest config here
+        → plugins: [harvest({ agents: { refund: './src/refund-agent.ts#refundAgent' } })]
+      ✓ git, at no commit yet
+      ✗ git does not ignore recordings/inbox/
+        → echo 'recordings/inbox/' >> .gitignore
+
+      there is no case to look into: npx harvest promote <tape> --as <id>; 2 things wrong with the project
+      "
+    `)
+  })
+})
+
+describe('what cannot be looked into', () => {
+  it('a tape whose agent the config does not know is said to have failed, and the others are looked into', () => {
+    expect(report.failed).toEqual([
+      {
+        tape: 'stranger',
+        code: 'HARVEST_AGENT_UNKNOWN',
+        what: 'The case names an agent that the config does not know: stranger',
+      },
+    ])
+  })
+
+  it('a tape that is not there is exit code 2', async () => {
+    expect(await doctor(['nowhere'])).toMatchObject({ code: 2, stdout: '' })
+  })
+})
+
+/** A tape of an agent that is not in the config. */
+function addStranger(inbox: string): void {
+  const { header, events, close } = readTape(join(inbox, 'local-hour.tape.jsonl'))
+  const text = serializeTape({ ...header, agent: 'stranger', id: 'stranger' }, events, close)
+  writeFileSync(join(inbox, 'stranger.tape.jsonl'), text)
+}
+
+/** Line and kind of the one marker of an agent: `// ← kind` on the line, or `// ↓ kind` above it. */
+function markerIn(file: string): { line: number; kinds: readonly string[] } {
+  const lines = readFileSync(join(import.meta.dirname, '../..', file), 'utf8').split('\n')
+  const at = lines.findIndex((line) => /\/\/ [←↓] /.test(line))
+  const [, arrow, kinds = ''] = /\/\/ ([←↓]) (.*)$/.exec(lines[at] ?? '') ?? []
+  return { line: at + (arrow === '↓' ? 2 : 1), kinds: kinds.split(', ') }
+}
