@@ -76,6 +76,7 @@ describe('help', () => {
         show <tape|case>  Print a run: prompts, tool calls, answers, times, tokens and cost, step by step
         diff <a> <b>      Say how two runs differ: outcome, tool calls, steps, prompts, cost (two tapes, two cases, or one of each)
         promote <tape>    Make a test of a tape: writes its case, with the baseline, and a copy of it into the golden set
+        doctor [tape...]  Find what makes runs irreproducible: replays with one answer at a time being another, and names the line
         test              Run Vitest; also understands --update-recordings[=new|all|none]
         rerun [case]      Run a case with its models asked for real and its tools answered from the tape: how often does it pass
         patch <tape>      Change one recorded input, replay, and say whether the outcome survives
