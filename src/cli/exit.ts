@@ -3,7 +3,7 @@ import { HarvestError } from '../errors/index.ts'
 /** What the `harvest` command answers to its shell. */
 export const exit = {
   ok: 0,
-  /** The agent did something else than its tape says. */
+  /** The agent did something else than its tape says, or a check found something. */
   divergence: 1,
   /** Wrong arguments, a missing file, a setting that cannot be. */
   usage: 2,
@@ -33,7 +33,7 @@ const rows: readonly (readonly [RegExp, ExitCode])[] = [
   [/^HARVEST_TAPE_(EMPTY|LINE|TAMPERED|TRUNCATED|UNREADABLE|VALUE|VERSION)$/, exit.tape],
   [/^HARVEST_TAPE_(MISSING|WRITE|OBSOLETE|FUNCTION|TAKEN|AMBIGUOUS)$/, exit.usage],
   [
-    /^HARVEST_(AGENT|AGENTS|BASELINE|BUDGET|CASE|CLI|GIT|MATCH|NO|OPTION|OUTCOME_KIND|PATCH|PROMOTE|RECORD|RECORDER)(_|$)/,
+    /^HARVEST_(AGENT|CHECK|AGENTS|BASELINE|BUDGET|CASE|CLI|GIT|MATCH|NO|OPTION|OUTCOME_KIND|PATCH|PROMOTE|RECORD|RECORDER)(_|$)/,
     exit.usage,
   ],
   [/^HARVEST_(MATCHER|PRIVACY|RECORDING|REPLAY|RULES|STORE|UPDATE|USAGE|VITEST)(_|$)/, exit.usage],

@@ -3,6 +3,7 @@ export { resolveCommit } from './commit.ts'
 export { type CommitLine, type History, readHistory, type Standing } from './history.ts'
 export { type GitState, gitState, isInboxIgnored, versionedFiles } from './git.ts'
 export { type CasePins, pinsOf } from './pins.ts'
+export { type GitIndex, type IndexedFile, readIndex } from './staged.ts'
 export {
   changedPins,
   describeChanges,

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { HarvestError, neutralLine } from '../errors/index.ts'
-import { createRedactor, type RedactorOptions, rulesOfTape } from '../privacy/index.ts'
-import { requestBytes, responseBytes, type Tape } from '../tape/index.ts'
+import { createRedactor, type Redactor, type RedactorOptions, rulesOfTape } from '../privacy/index.ts'
+import { decodeBody } from '../providers/index.ts'
+import { type HeaderPair, type Json, requestBytes, responseBytes, type Tape } from '../tape/index.ts'
 
 /** @throws HARVEST_PROMOTE_TRUNCATED, HARVEST_PROMOTE_INCOMPLETE */
 export function refuseUnfinished({ source, events, close }: Tape): void {
@@ -30,20 +31,10 @@ export function refuseUnfinished({ source, events, close }: Tape): void {
  * @throws HARVEST_PROMOTE_SECRET with kinds and lines, never with what was found
  */
 export function refuseSecrets(tape: Tape, text: string, options: RedactorOptions): void {
-  const redactor = createRedactor({ ...rulesOfTape(tape.header.redact), ...options })
-  const inText = (part: string): readonly string[] => redactor.scan(part).map(({ kind }) => kind)
-  const found = text
-    .split('\n')
-    .flatMap((line, index) => inText(withoutPieces(line)).map((kind) => `line ${index + 1}: ${kind}`))
-  // A body that came in pieces is in pieces on its line; put together it may hold what none of them does.
-  const bodies = found.length > 0 ? [] : bodiesOf(tape)
-  const places = new Set([
-    ...found,
-    ...bodies.flatMap(([place, body]) => inText(body).map((kind) => `${place}: ${kind}`)),
-  ])
-  if (places.size === 0) return
-  const shown = [...places].slice(0, 12)
-  const more = places.size - shown.length
+  const places = secretsIn(tape, text, { ...rulesOfTape(tape.header.redact), ...options })
+  if (places.length === 0) return
+  const shown = places.slice(0, 12)
+  const more = places.length - shown.length
   throw new HarvestError('HARVEST_PROMOTE_SECRET', {
     what: 'The tape holds what looks like a secret, and a case is committed for everybody to read',
     where: { tape: tape.source },
@@ -52,19 +43,62 @@ export function refuseSecrets(tape: Tape, text: string, options: RedactorOptions
   })
 }
 
-/** A line without the pieces of an answer: cut anywhere, half a word can look like something it is not. */
-function withoutPieces(line: string): string {
-  if (!line.includes('"chunks":')) return line
-  return JSON.stringify(JSON.parse(line), (key, value: unknown) => (key === 'chunks' ? undefined : value))
+/**
+ * Where a tape holds what looks like a secret: `line 3: email`, `response of event 7: jwt`. Says of which kind, never
+ * what.
+ *
+ * @param text - the text the tape was read from
+ */
+export function secretsIn(tape: Tape, text: string, options: RedactorOptions): readonly string[] {
+  const redactor = createRedactor(options)
+  const found = text
+    .split('\n')
+    .flatMap((line, index) => kindsOnLine(line, redactor).map((kind) => `line ${index + 1}: ${kind}`))
+  // A body that came in pieces is in pieces on its line; put together it may hold what none of them does.
+  const bodies = found.length > 0 ? [] : bodiesOf(tape)
+  const inBodies = bodies.flatMap(([place, body]) => kindsInBody(body, redactor).map((kind) => `${place}: ${kind}`))
+  return [...new Set([...found, ...inBodies])]
 }
 
-function bodiesOf({ events }: Tape): readonly (readonly [place: string, body: string])[] {
+function kindsOnLine(line: string, redactor: Redactor): readonly string[] {
+  if (line === '') return []
+  const event = JSON.parse(line) as Headed
+  const { response } = event
+  // The pieces of an answer are left out: cut anywhere, half a word can look like something it is not.
+  const { chunks, ...rest } = response ?? {}
+  const whole = chunks === undefined ? event : { ...event, response: rest }
+  const kinds = redactor.scan(whole === event ? line : JSON.stringify(whole)).map(({ kind }) => kind)
+  return kinds.length > 0 || !hidesSecret(whole, redactor) ? kinds : ['secret']
+}
+
+/** What only its place tells: text in base64, and values under a name that promises a secret. */
+function hidesSecret(event: Headed, redactor: Redactor): boolean {
+  const headers = [event.request, event.response].flatMap((side) => side?.headers ?? [])
+  const named = headers.map(([name, value]) => ({ [name]: value }))
+  return [event as Json, ...named].some((value) => redactor.json(value) !== value)
+}
+
+/** As much of a line as matters here. */
+interface Headed {
+  readonly request?: { readonly headers?: readonly HeaderPair[] }
+  readonly response?: { readonly headers?: readonly HeaderPair[]; readonly chunks?: unknown }
+}
+
+/** A body as its reader gets it: unpacked, and what a binary stream says. */
+function kindsInBody(body: Buffer, redactor: Redactor): readonly string[] {
+  if (isUtf8(body)) return redactor.scan(body.toString('utf8')).map(({ kind }) => kind)
+  return Buffer.concat(redactor.chunks([body])).equals(body) ? [] : ['secret']
+}
+
+function bodiesOf({ events }: Tape): readonly (readonly [place: string, body: Buffer])[] {
   return events.flatMap((event) => {
     if (event.kind !== 'exchange') return []
-    const sides = [
-      [`request of event ${event.n}`, requestBytes(event)],
-      [`response of event ${event.n}`, responseBytes(event)],
-    ] as const
-    return sides.flatMap(([place, bytes]) => (isUtf8(bytes) ? [[place, bytes.toString('utf8')] as const] : []))
+    const { n, request, response } = event
+    const decoded = (bytes: Buffer, headers: readonly HeaderPair[] = []): Buffer =>
+      Buffer.from(decodeBody(bytes, headers.find(([name]) => name.toLowerCase() === 'content-encoding')?.[1]))
+    return [
+      [`request of event ${n}`, decoded(requestBytes(event), request.headers)],
+      [`response of event ${n}`, decoded(responseBytes(event), response?.headers)],
+    ]
   })
 }

@@ -1,6 +1,7 @@
 import type { CommandSpec } from '../command.ts'
 import { diffCommand } from './diff.ts'
 import { doctorCommand } from './doctor.ts'
+import { checkCommand } from './check.ts'
 import { lsCommand } from './ls.ts'
 import { patchCommand } from './patch.ts'
 import { pinsCommand } from './pins.ts'
@@ -22,6 +23,7 @@ export const commands: readonly CommandSpec[] = [
   diffCommand,
   promoteCommand,
   doctorCommand,
+  checkCommand,
   testCommand,
   rerunCommand,
   patchCommand,

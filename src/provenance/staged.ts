@@ -1,0 +1,152 @@
+import { spawnSync } from 'node:child_process'
+import { HarvestError } from '../errors/index.ts'
+import { quietEnvironment } from './git.ts'
+
+/** A file of git's index. Paths are seen from the top of the work tree, with `/`. */
+export interface IndexedFile {
+  readonly path: string
+  /** What it is: a link or a submodule is no file one can read. */
+  readonly type: 'file' | 'link' | 'submodule' | 'conflict'
+  /** Name of its content in the object store. */
+  readonly oid: string
+}
+
+/** What the next commit would hold. */
+export interface GitIndex {
+  /** Absolute path of the top of the work tree. */
+  readonly top: string
+  /** Every recorded file: cases and tapes, wherever they lie. */
+  readonly recordings: readonly IndexedFile[]
+  /** Files that differ from the last commit; all of them in a repository without commits. */
+  readonly staged: readonly IndexedFile[]
+  /** What was there in the last commit and changes or goes, by path: the oid it had. */
+  readonly before: ReadonlyMap<string, string>
+  /** Bytes of contents, by oid. */
+  sizesOf(oids: readonly string[]): ReadonlyMap<string, number>
+  /** Contents, by oid; all of them in memory. */
+  contentsOf(oids: readonly string[]): ReadonlyMap<string, Buffer>
+}
+
+/**
+ * Reads git's index: what is staged, not what lies in the work tree.
+ *
+ * Inside a hook it is the index of the commit that is being made, also with `git commit -a` and `git commit <path>`.
+ * Names of files never become arguments of git, and contents are asked for by their hash.
+ *
+ * @throws HARVEST_GIT_INDEX outside of a work tree, and where git is not installed
+ */
+export function readIndex(cwd: string): GitIndex {
+  const git = (args: readonly string[], input = ''): Buffer => run(cwd, args, input)
+  const top = git(['rev-parse', '--show-toplevel']).toString('utf8').replace(/\r?\n$/, '')
+  const { staged, before } = readChanges(git(changeArguments).toString('utf8'))
+  return {
+    top,
+    recordings: readEntries(git(entryArguments).toString('utf8')),
+    staged,
+    before,
+    sizesOf: (oids) => readSizes(oids.length === 0 ? '' : git(['cat-file', '--batch-check'], lines(oids)).toString()),
+    contentsOf: (oids) => readContents(oids.length === 0 ? Buffer.of() : git(['cat-file', '--batch'], lines(oids))),
+  }
+}
+
+const changeArguments = ['diff', '--cached', '--raw', '-z', '--no-abbrev', '--no-renames', '--no-ext-diff']
+const entryArguments = [
+  'ls-files',
+  '--stage',
+  '-z',
+  '--full-name',
+  '--',
+  ...['case.yaml', 'case.yml', 'tape.jsonl'].map((ending) => `:(top,glob)**/*.${ending}`),
+]
+
+/** One is enough for any golden set; more would be a disk image. */
+const outputCap = 2 * 1024 * 1024 * 1024 - 1
+
+function run(cwd: string, args: readonly string[], input: string): Buffer {
+  const { status, stdout, stderr, error } = spawnSync(
+    'git',
+    ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', ...args],
+    { cwd, input, env: { ...quietEnvironment(), ...indexEnvironment() }, maxBuffer: outputCap },
+  )
+  if (status === 0 && error === undefined) return stdout
+  throw unreadable(cwd, error?.message ?? stderr.toString('utf8'), error)
+}
+
+/** A hook is told which index it stands before; without these git would look at another one. */
+function indexEnvironment(): Record<string, string> {
+  const kept = ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_COMMON_DIR', 'GIT_OBJECT_DIRECTORY']
+  const known = kept.flatMap((name) => {
+    const value = process.env[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return { ...Object.fromEntries(known), GIT_NO_LAZY_FETCH: '1' }
+}
+
+function lines(oids: readonly string[]): string {
+  return `${oids.join('\n')}\n`
+}
+
+/** `:<old mode> <new mode> <old oid> <new oid> <status>`, NUL, path, NUL. */
+function readChanges(raw: string): Pick<GitIndex, 'staged' | 'before'> {
+  const parts = raw.split('\0')
+  const staged: IndexedFile[] = []
+  const before = new Map<string, string>()
+  for (let at = 0; at + 1 < parts.length; at += 2) {
+    const [head = '', path = ''] = [parts[at], parts[at + 1]]
+    const [, mode = '', oldOid = '', oid = '', status = ''] = head.split(' ')
+    if (!/^0+$/.test(oldOid)) before.set(path, oldOid)
+    if (status === 'U') staged.push({ path, type: 'conflict', oid })
+    else if (status !== 'D') staged.push({ path, type: typeOf(mode), oid })
+  }
+  return { staged, before }
+}
+
+/** `<mode> <oid> <stage>`, tab, path, NUL. */
+function readEntries(listed: string): readonly IndexedFile[] {
+  return listed.split('\0').flatMap((entry): IndexedFile[] => {
+    const tab = entry.indexOf('\t')
+    if (tab === -1) return []
+    const [mode = '', oid = '', stage] = entry.slice(0, tab).split(' ')
+    return [{ path: entry.slice(tab + 1), type: stage === '0' ? typeOf(mode) : 'conflict', oid }]
+  })
+}
+
+function typeOf(mode: string): IndexedFile['type'] {
+  if (mode === '120000') return 'link'
+  return mode === '160000' ? 'submodule' : 'file'
+}
+
+/** `<oid> <type> <size>`. */
+function readSizes(checked: string): ReadonlyMap<string, number> {
+  return new Map(
+    checked.split('\n').flatMap((line) => {
+      const [oid = '', , size] = line.split(' ')
+      return size === undefined ? [] : [[oid, Number(size)] as const]
+    }),
+  )
+}
+
+/** `<oid> <type> <size>`, line feed, that many bytes, line feed. */
+function readContents(batch: Buffer): ReadonlyMap<string, Buffer> {
+  const contents = new Map<string, Buffer>()
+  for (let at = 0; at < batch.length; ) {
+    const headEnd = batch.indexOf(0x0a, at)
+    const [oid = '', , size] = batch.toString('latin1', at, headEnd).split(' ')
+    const length = Number(size ?? 0)
+    contents.set(oid, batch.subarray(headEnd + 1, headEnd + 1 + length))
+    at = headEnd + 1 + length + (size === undefined ? 0 : 1)
+  }
+  return contents
+}
+
+function unreadable(cwd: string, said: string, cause: unknown): HarvestError {
+  return new HarvestError(
+    'HARVEST_GIT_INDEX',
+    {
+      what: 'git could not say what is staged',
+      where: { folder: cwd, git: said.trim() },
+      fix: ['run it inside a git work tree, such as from a pre-commit hook', 'or without --staged: npx harvest check'],
+    },
+    { cause },
+  )
+}
