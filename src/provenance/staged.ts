@@ -37,7 +37,9 @@ export interface GitIndex {
  */
 export function readIndex(cwd: string): GitIndex {
   const git = (args: readonly string[], input = ''): Buffer => run(cwd, args, input)
-  const top = git(['rev-parse', '--show-toplevel']).toString('utf8').replace(/\r?\n$/, '')
+  const top = git(['rev-parse', '--show-toplevel'])
+    .toString('utf8')
+    .replace(/\r?\n$/, '')
   const { staged, before } = readChanges(git(changeArguments).toString('utf8'))
   return {
     top,

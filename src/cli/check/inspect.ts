@@ -120,7 +120,11 @@ function inspectCase(
 }
 
 /** Text read line by line, for the number of the line, and whole, for what goes over several lines. */
-function inspectText(file: SnapshotFile, text: string, { allow }: Pick<InspectOptions, 'allow'>): readonly CheckFinding[] {
+function inspectText(
+  file: SnapshotFile,
+  text: string,
+  { allow }: Pick<InspectOptions, 'allow'>,
+): readonly CheckFinding[] {
   const starts = [...text.matchAll(/^/gm)].map(({ index }) => index)
   const places = scan(text, { off: allow }).map(({ kind, index }) => {
     const line = starts.findLastIndex((start) => start <= index) + 1
