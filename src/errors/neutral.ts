@@ -21,10 +21,11 @@ export function neutralLine(text: string, max = 120): string {
   return line.length > max ? `${line.slice(0, max - 1)}…` : line
 }
 
-// C0 without the line feed, DEL and C1; direction marks; line separators, byte order mark and soft hyphen; interlinear
-// marks and the tag block, which no terminal shows but a model reads; halves of surrogate pairs.
+// C0 without the line feed, DEL and C1; direction marks and line separators; what no terminal shows but a model reads
+// (blanks without width, invisible tags, interlinear marks), but for the joiners and variants that scripts and emoji
+// need; halves of surrogate pairs and code points that are no characters.
 const unprintable =
-  /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}\p{Surrogate}]/gu
+  /(?!\u200c|\u200d|[\ufe00-\ufe0f])[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\ufff9-\ufffb\u{e0000}-\u{e0fff}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\p{Surrogate}]/gu
 
 function escaped(character: string): string {
   const code = character.codePointAt(0) ?? 0

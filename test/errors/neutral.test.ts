@@ -10,6 +10,7 @@ describe('text from a tape on a terminal', () => {
     ['a carriage return that overwrites the line', 'bad\rgood', 'bad\n| good'],
     ['a direction override', 'a\u202egpj.exe', 'a\\u202egpj.exe'],
     ['an invisible tag', 'a\u{e0041}', 'a\\u{e0041}'],
+    ['a letter that is not seen', 're\u3164fund', 're\\u3164fund'],
     ['half a surrogate pair', 'a\ud83d', 'a\\ud83d'],
     ['a workflow command', '::error::forged', '\\x3a:error::forged'],
     ['a workflow command further down', 'a\n  ::stop-commands::x', 'a\n|   \\x3a:stop-commands::x'],
@@ -19,9 +20,12 @@ describe('text from a tape on a terminal', () => {
     expect(neutral(text)).toBe(shown)
   })
 
-  it.each(['refund €25 — ok', '日本語', '👩‍👩‍👧 é', 'a::b', '# heading', '{"a": [1]}'])('%s stays as it is', (text) => {
-    expect(neutral(text)).toBe(text)
-  })
+  it.each(['refund €25 — ok', '日本語', '👩‍👩‍👧 é ❤️', 'a::b', '# heading', '{"a": [1]}'])(
+    '%s stays as it is',
+    (text) => {
+      expect(neutral(text)).toBe(text)
+    },
+  )
 
   it('for every text, nothing a terminal acts on is left and a second pass changes only the line marks', () => {
     fc.assert(
