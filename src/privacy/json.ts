@@ -41,7 +41,7 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
     let changed = false
     const entries = Object.entries(object).map(([key, item]): readonly [string, Json] => {
       const redactedKey = means.text(key)
-      const redacted = walk(item, names.isSecret(key))
+      const redacted = walk(item, names.isSecret(key, item))
       changed ||= redacted !== item || redactedKey !== key
       return [redactedKey, redacted]
     })
@@ -81,7 +81,7 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
 
   function walkPair(pair: readonly Json[]): Json {
     const [key = null, value = null] = pair
-    return [walk(key, false), walk(value, typeof key === 'string' && names.isSecret(key))]
+    return [walk(key, false), walk(value, typeof key === 'string' && names.isSecret(key, value))]
   }
 }
 

@@ -1,6 +1,7 @@
 import { HarvestError } from '../errors/index.ts'
-import { namedFinder } from './named.ts'
+import { elementFinder, namedFinder, partFinder } from './named.ts'
 import type { SecretNames } from './names.ts'
+import { inPercent } from './percent.ts'
 import { findCards, findEmails, findIbans, findPhones } from './personal.ts'
 import { findTokens, tokenKinds } from './tokens.ts'
 import type { Finder, RedactorOptions, RedactRule, Span } from './types.ts'
@@ -40,14 +41,15 @@ export function kindsOf({ rules = [], off = [], on = [] }: RedactorOptions, name
     ...(isOn('iban') ? [findIbans] : []),
     ...(isOn('phone') ? [findPhones] : []),
     ...(isOn('url-password') ? [findUrlPasswords] : []),
-    ...(isOn('secret') ? [queryFinder(names), namedFinder(names)] : []),
+    ...(isOn('secret') ? [queryFinder(names), namedFinder(names), partFinder(names), elementFinder(names)] : []),
   ]
+  const find: Finder = (text) => finders.flatMap((finder) => finder(text))
   return {
     templates: new Map<string, string | undefined>([
       ...known.map((kind) => [kind, undefined] as const),
       ...rules.map(({ kind, placeholder }) => [kind, placeholder] as const),
     ]),
-    find: (text) => finders.flatMap((find) => find(text)),
+    find: (text) => [...find(text), ...inPercent(text, find)],
   }
 }
 

@@ -14,7 +14,7 @@ export class KnownSecrets {
   remember(kind: string, value: string): void {
     if (this.#bySpelling.size >= knownCap || !isDistinctive(value)) return
     const inJson = JSON.stringify(value).slice(1, -1)
-    for (const spelling of [value, inJson]) this.#bySpelling.set(spelling, { kind, value })
+    for (const spelling of [value, inJson, encodeURIComponent(value)]) this.#bySpelling.set(spelling, { kind, value })
   }
 
   find(text: string): readonly Span[] {

@@ -1,4 +1,4 @@
-import type { SecretNames } from './names.ts'
+import { isCookie, type SecretNames } from './names.ts'
 import type { Finder, Span } from './types.ts'
 
 /**
@@ -14,7 +14,7 @@ export function namedFinder(names: SecretNames): Finder {
       const end = nameEnd(text, at)
       const start = names.startBefore(text, end)
       const span = start === undefined ? undefined : valueAfter(text, start, end)
-      if (span === undefined) continue
+      if (span === undefined || (isCookie(text.slice(start, end)) && !span.value.includes('='))) continue
       found.push(span)
       done = span.end
     }
@@ -99,6 +99,8 @@ function unescaped(raw: string, quote: string): string {
   }
 }
 
+// `theme=dark; sid=…` goes on to the end of its line.
+const cookiePattern = /[^\s"'\\`=]{1,256}=[^\r\n"'\\`]{1,4096}/y
 const barePattern = /[^\s"'\\&,;<>(){}[\]`|]{4,512}/y
 
 /**
@@ -106,8 +108,9 @@ const barePattern = /[^\s"'\\&,;<>(){}[\]`|]{4,512}/y
  * "the secret: patience" only what looks like no word is.
  */
 function bareValue(text: string, start: number, isLoose: boolean, name: string): Span | undefined {
-  barePattern.lastIndex = start
-  const raw = barePattern.exec(text)?.[0]
+  const pattern = isCookie(name) ? cookiePattern : barePattern
+  pattern.lastIndex = start
+  const raw = pattern.exec(text)?.[0]
   if (raw === undefined || raw.endsWith('...') || text[start + raw.length] === '(') return undefined
   const value = raw.replace(/[.?:*]+$/, '')
   if (value.length < 4 || isStandIn(value) || value.toLowerCase() === name.toLowerCase()) return undefined
@@ -122,4 +125,39 @@ const standIns =
 /** Text that stands where a secret will: `${API_KEY}`, `<password>`, `None`. A path is what `PWD` holds. */
 export function isStandIn(value: string): boolean {
   return /^[$%<{*/~]/.test(value) || standIns.test(value)
+}
+
+const partHead = /\bname="([^"\r\n]{1,128})"[^\r\n]{0,512}\r\n(?:[^\r\n]{1,512}\r\n){0,4}\r\n/g
+
+/** Finds secret fields of multipart forms: the name stands in the head of the part, the value is its body. */
+export function partFinder(names: SecretNames): Finder {
+  return (text) => {
+    if (!text.includes('form-data')) return []
+    const found: Span[] = []
+    for (const { 0: head, 1: name = '', index } of text.matchAll(partHead)) {
+      const start = index + head.length
+      const next = text.indexOf('\r\n--', start)
+      const end = next === -1 ? text.length : next
+      const value = text.slice(start, end)
+      if (value !== '' && names.isSecretQuery(name, value))
+        found.push({ kind: 'secret', start, end, value, contextual: true })
+    }
+    return found
+  }
+}
+
+const element = /<([\w:.-]{1,64})>([^<>\s]{8,4096})<\//g
+
+/** Finds secret elements: `<password>…</password>`. What looks like a word is left alone, as it is behind a colon. */
+export function elementFinder(names: SecretNames): Finder {
+  return (text) => {
+    if (!text.includes('</')) return []
+    const found: Span[] = []
+    for (const { 1: name = '', 2: value = '', index } of text.matchAll(element)) {
+      if (!/\d/.test(value) || isStandIn(value) || !names.isSecret(name, value)) continue
+      const start = index + name.length + 2
+      found.push({ kind: 'secret', start, end: start + value.length, value, contextual: true })
+    }
+    return found
+  }
 }

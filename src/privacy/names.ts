@@ -7,6 +7,7 @@ import { escapePattern } from './pattern.ts'
  */
 const endings = [
   ...['password', 'passwd', 'pwd', 'passphrase', 'secret', 'authorization', 'connectionstring', 'accesssignature'],
+  ...['authorizationcode', 'devicecode', 'codeverifier'],
   ...['api', 'secret', 'access', 'private', 'encryption', 'signing', 'account', 'subscription', 'master'].map(
     (of) => `${of}key`,
   ),
@@ -15,7 +16,8 @@ const endings = [
 
 /** The same, as they stand in text. */
 const endingsPattern =
-  'passw(?:or)?d|pwd|passphrase|secret|authorization|connection[-_ ]?string|access[-_]?signature' +
+  'passw(?:or)?d|pwd|passphrase|secret|authorization|connection[-_ ]?string|access[-_]?signature|cookie' +
+  '|(?:authorization|device)[-_]?code|code[-_]?verifier' +
   '|(?:api|secret|access|private|encryption|signing|account|subscription|master)[-_ ]?key' +
   '|(?:access|auth|refresh|session|id|bearer|api|security|bot)[-_ ]?token'
 
@@ -45,27 +47,28 @@ export class SecretNames {
     this.#extra = new Set(extra.map(plain))
     const own = extra.map((name) => `|(?<![A-Za-z0-9])${escapePattern(name)}`)
     this.#inText = new RegExp(`(?:${endingsPattern}${own.join('')})$`, 'i')
-    const last = [...endings, ...extra].map((name) => name.at(-1) ?? '')
+    const last = [...endings, 'cookie', ...extra].map((name) => name.at(-1) ?? '')
     this.#lastCodes = new Set(
       last.flatMap((letter) => [letter.toLowerCase(), letter.toUpperCase()].map((one) => one.charCodeAt(0))),
     )
     this.#longest = Math.max(24, ...extra.map((name) => name.length + 1))
   }
 
-  /** Whether the text value of this object key, header or query name is always secret. */
-  isSecret(name: string): boolean {
+  /** Whether the text value of this object key, header or query name is secret: always, but a cookie only when it is one. */
+  isSecret(name: string, value: unknown): boolean {
     const short = plain(name)
-    return this.#extra.has(short) || endings.some((ending) => short.endsWith(ending))
+    if (this.#extra.has(short) || endings.some((ending) => short.endsWith(ending))) return true
+    return isCookie(name) && typeof value === 'string' && /(?:=|%3D)[^;\s]/i.test(value)
   }
 
   /** As {@link isSecret}, in a query, where `key` and `token` count too if their value looks random. */
   isSecretQuery(name: string, value: string): boolean {
-    return this.isSecret(name) || (weakQueryNames.has(plain(name)) && value.length >= 16 && /\d/.test(value))
+    return this.isSecret(name, value) || (weakQueryNames.has(plain(name)) && value.length >= 16 && /\d/.test(value))
   }
 
   /** As {@link isSecret}, for an argument of a command, where `--token` and `--key` count too. */
   isSecretFlag(flag: string): boolean {
-    return this.isSecret(flag) || /(?:token|key)$/i.test(flag)
+    return this.isSecret(flag, '') || /(?:token|key|cookie)$/i.test(flag)
   }
 
   /** Where such a name begins in a text that ends at `end`, or `undefined` when none does. */
@@ -75,6 +78,11 @@ export class SecretNames {
     const at = this.#inText.exec(text.slice(from, end))?.index
     return at === undefined ? undefined : from + at
   }
+}
+
+/** Whether a name is that of a cookie, which is secret when it has a value of its own: `sid=…`. */
+export function isCookie(name: string): boolean {
+  return /cookie$/i.test(name)
 }
 
 function plain(name: string): string {

@@ -107,7 +107,7 @@ class TextRedactor implements Redactor {
 
   headers(pairs: readonly HeaderPair[]): HeaderPair[] {
     return keepHeaders(pairs, this.#keptHeaders, (value, name) =>
-      this.#names.isSecret(name)
+      this.#names.isSecret(name, value)
         ? this.#secret(value)
         : name === 'location' || name === 'link'
           ? this.url(value)

@@ -10,6 +10,8 @@ interface TokenRule {
   readonly pattern: RegExp
   /** Weeds out words and names that only begin like a token. */
   readonly holds?: (secret: string) => boolean
+  /** The head is the end of a word. */
+  readonly isInside?: true
   /** The head tells nothing about other places where the same secret stands. */
   readonly contextual?: true
 }
@@ -17,12 +19,17 @@ interface TokenRule {
 const hasDigit = (secret: string): boolean => /\d/.test(secret)
 // A slug such as sk-learn-pipeline has neither digits nor capitals.
 const isRandom = (secret: string): boolean => /[\dA-Z]/.test(secret.slice(4))
+// A name that begins like a key, such as `dapi-client-for-node-24`, goes on in words.
+const isMixed = (secret: string): boolean =>
+  /[A-Za-z]\d|\d[A-Za-z]/.test(secret.slice(4)) && !/(?:[-.][a-z]+){3}/.test(secret)
 
 const rules: readonly TokenRule[] = [
   { kind: 'anthropic-key', heads: ['sk-ant-'], pattern: /sk-ant-[\w-]{16,1024}/y },
   { kind: 'openai-key', heads: ['sk-'], pattern: /sk-(?!ant-)[\w-]{20,1024}/y, holds: isRandom },
   { kind: 'google-key', heads: ['AIza'], pattern: /AIza[\w-]{30,60}(?![\w-])/y },
   { kind: 'google-key', heads: ['ya29.', 'GOCSPX-'], pattern: /(?:ya29\.|GOCSPX-)[\w-]{20,4096}/y },
+  // Refresh tokens and authorization codes.
+  { kind: 'google-key', heads: ['1//0', '4/0A'], pattern: /(?:1\/\/0|4\/0A)[\w-]{30,1024}/y },
   {
     kind: 'aws-key',
     heads: ['AKIA', 'ASIA', 'ABIA', 'ACCA'],
@@ -33,12 +40,27 @@ const rules: readonly TokenRule[] = [
     heads: ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_', 'github_pat_'],
     pattern: /(?:gh[pousr]|github_pat)_\w{20,255}/y,
   },
-  { kind: 'gitlab-token', heads: ['glpat-', 'gldt-', 'glrt-'], pattern: /gl(?:pat|dt|rt)-[\w-]{16,255}/y },
+  {
+    kind: 'gitlab-token',
+    heads: ['glpat-', 'gldt-', 'glrt-', 'glptt-', 'glcbt-', 'glimt-', 'glft-', 'glsoat-', 'gloas-', 'glagent-'],
+    pattern: /gl(?:pat|dt|rt|ptt|cbt|imt|ft|soat|oas|agent)-[\w.-]{16,255}/y,
+  },
   { kind: 'slack-token', heads: ['xox', 'xapp-'], pattern: /(?:xox[a-z]|xapp)-[A-Za-z0-9-]{10,512}/y, holds: hasDigit },
   {
     kind: 'slack-token',
     heads: ['hooks.slack.com/'],
     pattern: /hooks\.slack\.com\/(?:services|workflows)\/([A-Za-z0-9/]{20,255})/y,
+  },
+  {
+    kind: 'webhook',
+    heads: ['discord.com/api/webhooks/', 'discordapp.com/api/webhooks/'],
+    pattern: /discord(?:app)?\.com\/api\/webhooks\/(\d{10,24}\/[\w-]{20,255})/y,
+  },
+  {
+    kind: 'webhook',
+    heads: ['.webhook.office.com/webhookb2/'],
+    pattern: /\.webhook\.office\.com\/webhookb2\/([\w@/-]{20,512})/y,
+    isInside: true,
   },
   {
     kind: 'stripe-key',
@@ -61,14 +83,44 @@ const rules: readonly TokenRule[] = [
       'lin_api_',
       'ntn_',
       'shpat_',
+      'shpss_',
+      'shpca_',
       'dop_v1_',
+      'doo_v1_',
+      'dor_v1_',
       'r8_',
       'jina_',
       'fc-',
       'e2b_',
+      'pypi-',
+      'dckr_pat_',
+      'hvs.',
+      'hvb.',
+      'glsa_',
+      'glc_',
+      'figd_',
+      'sbp_',
+      'nfp_',
+      'rubygems_',
+      'pscale_pw_',
+      'pscale_tkn_',
+      'dapi',
+      'NRAK-',
+      'PMAK-',
+      'sntrys_',
+      'sntryu_',
+      'ATATT3',
+      'ATCTT3',
+      'sq0atp-',
+      'sq0csp-',
+      'HRKU-',
+      'dp.st.',
+      'dp.pt.',
+      'AGE-SECRET-KEY-1',
     ],
     pattern:
-      /(?:gsk_|xai-|pplx-|tvly-|lsv2_|pcsk_|lin_api_|ntn_|shpat_|dop_v1_|r8_|jina_|fc-|e2b_)(?=[\w-]{0,64}\d)[\w-]{24,512}/y,
+      /(?:gsk_|xai-|pplx-|tvly-|lsv2_|pcsk_|lin_api_|ntn_|shpat_|shpss_|shpca_|dop_v1_|doo_v1_|dor_v1_|r8_|jina_|fc-|e2b_|pypi-|dckr_pat_|hvs\.|hvb\.|glsa_|glc_|figd_|sbp_|nfp_|rubygems_|pscale_pw_|pscale_tkn_|dapi|NRAK-|PMAK-|sntrys_|sntryu_|ATATT3|ATCTT3|sq0atp-|sq0csp-|HRKU-|dp\.st\.|dp\.pt\.|AGE-SECRET-KEY-1)(?=[\w.=-]{0,64}\d)[\w.=-]{24,1024}/y,
+    holds: isMixed,
   },
   { kind: 'api-key', heads: ['bot'], pattern: /bot(\d{8,12}:[\w-]{30,64})/y },
   { kind: 'jwt', heads: ['eyJ'], pattern: /eyJ[\w-]{5,65536}\.eyJ[\w-]{5,65536}\.[\w-]{5,65536}/y },
@@ -124,7 +176,7 @@ export const findTokens: Finder = (text) => {
 function tryHeads(text: string, pivot: number, candidates: readonly Head[], found: Span[]): void {
   for (const { text: head, offset, rule } of candidates) {
     const start = pivot - offset
-    if (start < 0 || !text.startsWith(head, start) || !beginsToken(text, start)) continue
+    if (start < 0 || !text.startsWith(head, start) || !(rule.isInside || beginsToken(text, start))) continue
     rule.pattern.lastIndex = start
     const match = rule.pattern.exec(text)
     const value = match?.[1] ?? match?.[0]

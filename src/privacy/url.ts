@@ -7,7 +7,7 @@ interface Means {
 
 /** Redacts a URL as it is spelled: nothing else of it changes. */
 export function redactUrl(url: string, names: SecretNames, means: Means): string {
-  if (url.startsWith('stdio:')) return means.text(redactFlags(url, names, means))
+  if (url.startsWith('stdio:')) return redactCommand(url, names, means)
   const withoutUser = url.replace(
     /^([a-z][a-z0-9+.-]{0,32}:\/\/)([^/?#]{1,2048})@/i,
     (_, scheme: string, user: string) => {
@@ -34,11 +34,37 @@ function redactPair(pair: string, names: SecretNames, means: Means): string {
     : pair
 }
 
-function redactFlags(command: string, names: SecretNames, means: Means): string {
-  const flagged = /(?<=^|\s)(--?[\w-]{1,64})(=|\s{1,8})([^\s-]\S{0,8191})/g
-  return command.replace(flagged, (whole, flag: string, sign: string, value: string) =>
-    names.isSecretFlag(flag) ? `${flag}${sign}${means.secret(value)}` : whole,
-  )
+/** `stdio:node server.ts --api-key …`: each word as `urlOfCommand` spells it. */
+function redactCommand(command: string, names: SecretNames, means: Means): string {
+  const words = command.slice('stdio:'.length).split(' ')
+  const redacted = words.map((word, at) => {
+    const text = decoded(word)
+    const [flag = '', ...rest] = text.split('=')
+    const value = rest.join('=')
+    if (/^--?\w/.test(text) && value !== '') {
+      const isSecret = names.isSecretFlag(flag) || isRandom(value)
+      return respell(word, text, isSecret ? `${flag}=${means.secret(value)}` : means.text(text))
+    }
+    const before = decoded(words[at - 1] ?? '')
+    const isFlagged = /^--?\w[^=]*$/.test(before) && names.isSecretFlag(before) && !text.startsWith('-')
+    return respell(word, text, isFlagged || isRandom(text) ? means.secret(text) : means.text(text))
+  })
+  return means.text(`stdio:${redacted.join(' ')}`)
+}
+
+/** The word as it was, unless something in it was replaced. */
+function respell(word: string, text: string, redacted: string): string {
+  if (redacted === text) return word
+  return word === text ? redacted : encodeURIComponent(redacted)
+}
+
+/**
+ * Of an argument with slashes only the last part is kept, so that a tape replays on another machine; the beginning that
+ * told what it was is then gone. A last part that looks like a key is one.
+ */
+function isRandom(word: string): boolean {
+  if (/PRIVATE KEY(?: BLOCK)?-----/.test(word)) return true
+  return /^[\w+-]{20,}={0,2}$/.test(word) && [/[a-z]/, /[A-Z]/, /\d/].every((kind) => kind.test(word))
 }
 
 function decoded(text: string): string {

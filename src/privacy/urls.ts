@@ -19,6 +19,8 @@ export const findUrlPasswords: Finder = (text) => {
 }
 
 const queryName = /[?&]([\w.[\]-]{1,64})$/
+// A form has no sign before its first name.
+const firstName = /^([\w.[\]-]{1,64})$/
 const queryValue = /[^&#\s"'<>\\`]{1,8192}/y
 
 /** Finds secret values in queries and forms: `?api_key=…`, and `&sig=…` when it looks random. */
@@ -26,11 +28,15 @@ export function queryFinder(names: SecretNames): Finder {
   return (text) => {
     const found: Span[] = []
     for (let at = text.indexOf('='); at !== -1; at = text.indexOf('=', at + 1)) {
-      const name = queryName.exec(text.slice(Math.max(0, at - 65), at))?.[1]
+      const before = text.slice(Math.max(0, at - 65), at)
+      const first = at < 65 ? firstName.exec(before)?.[1] : undefined
+      const name = queryName.exec(before)?.[1] ?? first
       if (name === undefined) continue
       queryValue.lastIndex = at + 1
       const value = queryValue.exec(text)?.[0]
       if (value === undefined || !names.isSecretQuery(name, value)) continue
+      // What always is secret is found by its name wherever that stands.
+      if (name === first && names.isSecret(name, value)) continue
       found.push({ kind: 'secret', start: at + 1, end: at + 1 + value.length, value, contextual: true })
     }
     return found

@@ -33,7 +33,7 @@ describe.each(Object.entries(canaries))('%s', (kind, secrets) => {
 })
 
 test('every built-in kind has a canary', () => {
-  const contextual = ['bearer-token', 'basic-auth', 'url-password', 'secret']
+  const contextual = ['webhook', 'bearer-token', 'basic-auth', 'url-password', 'secret']
   expect([...Object.keys(canaries), ...contextual].sort()).toStrictEqual([...kindsOn].sort())
 })
 
@@ -49,6 +49,13 @@ test.each(surrounded)('the secret in %s is found by what stands around it', (tex
     expect(createRedactor().text(redacted)).toBe(redacted)
     if (isJson(place)) expect(isJson(redacted), redacted).toBe(true)
   }
+})
+
+test('the secret in a multipart form is found by the name in the head of its part', () => {
+  const part = (name: string): string =>
+    `--x\r\nContent-Disposition: form-data; name="${name}"; filename="a"\r\nContent-Type: text/plain\r\n\r\npa55 word\r\n--x--\r\n`
+  expect(createRedactor().text(part('password'))).toBe(part('password').replace('pa55 word', 'redacted-secret-1'))
+  expect(createRedactor().text(part('subject'))).toBe(part('subject'))
 })
 
 test.each(harmless)('%s is left alone', (text) => {
