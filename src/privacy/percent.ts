@@ -14,11 +14,7 @@ export function inPercent(text: string, find: Finder): readonly Span[] {
     while (start > done && isPart(text.charCodeAt(start - 1))) start--
     const { plain, places, end } = read(text, start)
     done = end
-    for (const span of find(plain)) {
-      const place = { start: places[span.start]!, end: places[span.end]! }
-      // What has no escape in it is found without us.
-      if (text.slice(place.start, place.end).includes('%') || span.contextual) found.push({ ...span, ...place })
-    }
+    for (const span of find(plain)) found.push({ ...span, start: places[span.start]!, end: places[span.end]! })
   }
   return found
 }

@@ -198,7 +198,8 @@ class TextRedactor implements Redactor {
   }
 
   #replace({ kind, value, contextual }: Pick<Span, 'kind' | 'value' | 'contextual'>): { text: string; isNew: boolean } {
-    if (contextual) this.#known.remember(kind, value)
+    // What holds a secret that is found by itself is left to that: `Bearer …` in one place, the field it is in another.
+    if (contextual && this.#find(value).length === 0) this.#known.remember(kind, value)
     return this.#placeholders.for(kind, value)
   }
 

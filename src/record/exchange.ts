@@ -110,6 +110,7 @@ export class ExchangeDraft implements ExchangeObserver {
     if (this.#head) {
       event.response = {
         ...this.#head,
+        statusText: redactor.text(this.#head.statusText),
         headers: redactor.headers(this.#head.headers),
         chunks: this.#chunks(),
         ...(this.#end ? { end: this.#end } : {}),

@@ -53,14 +53,16 @@ export function observerOf(run: RecordedRun, inside: number | undefined): RunObs
       const [n, at] = run.moment()
       run.attempt(() => run.spawned(command))
       run.attempt(() =>
-        run.append({ kind: 'spawn', n, at, ...where, command: command.map((part) => run.redactor.text(part)) }),
+        run.append({ kind: 'spawn', n, at, ...where, command: run.redactor.json(command) as readonly string[] }),
       )
     },
     pushed(url, text) {
       if (run.over) return
       run.spokeTo(url)
       const [n, at] = run.moment()
-      run.attempt(() => run.append({ kind: 'push', n, at, ...where, url, text: run.redactor.text(text) }))
+      run.attempt(() =>
+        run.append({ kind: 'push', n, at, ...where, url: run.redactor.url(url), text: run.redactor.text(text) }),
+      )
     },
     unrecorded: (what) => run.unrecorded(what),
   }

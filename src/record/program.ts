@@ -22,13 +22,14 @@ export function recordProgram(options: ProgramOptions): void {
   listen()
   const output = copyOutput()
   const warn = warner(undefined)
+  const redactor = createRedactor()
   const run = new RecordedRun({
     ledger: new Keeper({}, warn).open(id, options.agent),
     path: join(options.dir, `${id}.tape.jsonl`),
     pins: { node: process.versions.node, ...(options.commit === undefined ? {} : { commit: options.commit }) },
-    redactor: createRedactor(),
+    redactor,
     warn,
-    ...(options.argv ? { command: { argv: options.argv, cwd: '.' } } : {}),
+    ...(options.argv ? { command: { argv: redactor.json(options.argv) as readonly string[], cwd: '.' } } : {}),
   })
   seamState().processRun = run.root
   // Synchronous on purpose: nothing asynchronous happens any more once a process exits.

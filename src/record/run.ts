@@ -166,7 +166,10 @@ export class RecordedRun {
   }
 
   spawned(command: readonly string[]): void {
-    this.#mute.set(urlOfCommand(command), this.redactor.text(command.join(' ')))
+    const url = urlOfCommand(command)
+    this.#mute.set(url, (this.redactor.json(command) as readonly string[]).join(' '))
+    // Numbered here and not at the first message: a replay meets both at once.
+    this.redactor.url(url)
   }
 
   spokeTo(url: string): void {

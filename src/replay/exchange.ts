@@ -111,8 +111,10 @@ function wire(run: ReplayRun, step: ExchangeState, sink: ExchangeSink, heard: Mu
 }
 
 /** Takes note of the placeholders in an answer when the recorder did: once it is settled, and as the client reads it. */
-function observe({ redactor }: ReplayRun, { event: { response } }: ExchangeState): void {
+function observe({ redactor }: ReplayRun, { event: { response, error } }: ExchangeState): void {
+  if (error) redactor.observe(JSON.stringify(error))
   if (!response) return
+  redactor.observe(JSON.stringify([response.statusText, response.headers]))
   const pieces = response.chunks.map(([, , bytes]) => decodeBytes(bytes))
   const encoding = response.headers.find(([name]) => name === 'content-encoding')?.[1]
   redactor.observeChunks(encoding ? [Buffer.from(decodeBody(Buffer.concat(pieces), encoding))] : pieces)

@@ -68,7 +68,8 @@ export class ReplayRun {
     this.#policy = driftPolicy(settings.drift)
     this.steps = stepStates(tape)
     this.redactor = createRedactor(rulesOfTape(tape.header.redact))
-    if (tape.header.input !== undefined) this.redactor.observe(JSON.stringify(tape.header.input))
+    for (const given of [tape.header.command?.argv, tape.header.input])
+      if (given !== undefined) this.redactor.observe(JSON.stringify(given))
     const exchanges = this.steps.filter((step): step is ExchangeState => step.event.kind === 'exchange')
     this.calls = new Calls(this.steps)
     this.order = new Order(this.steps)
@@ -183,7 +184,8 @@ export class ReplayRun {
     return allowed ? undefined : this.problem(problem.escaped(place, kind, target))
   }
 
-  spawn(command: readonly string[]): void {
+  spawn(given: readonly string[]): void {
+    const command = this.redactor.json(given) as readonly string[]
     const at = this.#spawns.indexOf(commandKey(command))
     const known = at >= 0 || this.steps.some((step) => step.event.kind === 'exchange' && step.event.via === 'stdio')
     if (at >= 0) this.#spawns.splice(at, 1)
@@ -193,8 +195,10 @@ export class ReplayRun {
   }
 
   listen(url: string, say: (text: string) => void): void {
-    this.#children.set(url, say)
-    this.gate.ready(this.#pushes.filter((push) => push.url === url).map(({ item }) => item))
+    // Tapes of before this was redacted hold it as it is.
+    const names = [url, this.redactor.url(url)]
+    for (const name of names) this.#children.set(name, say)
+    this.gate.ready(this.#pushes.filter((push) => names.includes(push.url)).map(({ item }) => item))
   }
 
   #spin(): never {

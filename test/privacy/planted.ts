@@ -242,7 +242,7 @@ export function asText({ name, value }: Planted): string {
 }
 
 /** As a pair of a form, a query, a command line. */
-export function asPair({ name = 'note', value }: Planted): readonly [name: string, value: string] {
+export function asPair({ name = 'note', value }: Planted): [name: string, value: string] {
   return [name, value]
 }
 

@@ -1,0 +1,163 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { decodeBody } from '../../src/providers/index.ts'
+import { replayTape } from '../../src/replay/index.ts'
+import { readTape, requestBytes, responseBytes } from '../../src/tape/index.ts'
+import { planted, stillIn } from '../privacy/planted.ts'
+import { built } from '../support/built.ts'
+import { agent, places, type Task } from './planted/agent.ts'
+import { startPlantedServer } from './planted/server.ts'
+import { type Answered, harvest, run } from './harvest.ts'
+
+const repository = resolve(import.meta.dirname, '../..')
+/** Places whose tapes go all the way: looked at, promoted, tested. */
+const chosen = [
+  'request-form',
+  'response-events',
+  'response-gzip',
+  'tool-errors',
+  'return-value',
+  'thrown-error',
+  'child-process',
+]
+
+/*
+ * One story: every place a run can carry a secret is recorded with two hundred of them, and everything the product
+ * does with the tapes is done. Then every byte it left on disk or said is searched.
+ */
+describe('planted secrets', () => {
+  let project = ''
+  const said: { readonly command: string; readonly answer: Answered }[] = []
+  let server: Awaited<ReturnType<typeof startPlantedServer>>
+
+  beforeAll(async () => {
+    // Inside the repository: its node_modules are found from there.
+    project = mkdtempSync(join(repository, '.docs-secrets-'))
+    mkdirSync(join(project, 'tmp'))
+    writeFileSync(
+      join(project, 'vitest.config.mjs'),
+      `import { harvest } from ${JSON.stringify(built('vitest/plugin.js'))}
+export default { plugins: [harvest({ agents: { planted: '../test/cli/planted/agent.ts#agent' } })] }
+`,
+    )
+    server = await startPlantedServer()
+    const inbox = join(project, 'recordings/inbox')
+    said.push({
+      command: 'record',
+      answer: await run(process.execPath, [join(import.meta.dirname, 'planted/record.child.ts'), inbox]),
+    })
+  })
+  afterAll(() => {
+    server.close()
+    rmSync(project, { recursive: true, force: true })
+  })
+
+  async function say(args: readonly string[], env: Record<string, string> = {}): Promise<number | null> {
+    const answer = await harvest(args, { cwd: project, env: { TMPDIR: join(project, 'tmp'), NO_COLOR: '1', ...env } })
+    said.push({ command: args.join(' ').slice(0, 60), answer })
+    return answer.code
+  }
+  const lastWords = (): string => `${said.at(-1)?.answer.stdout}${said.at(-1)?.answer.stderr}`
+
+  it('every run that carried them is on a whole tape', () => {
+    expect(said[0]?.answer).toMatchObject({ code: 0, stderr: '' })
+    const tapes = tapesOf(project)
+    expect(tapes.map(({ header }) => header.id).sort()).toEqual(Object.keys(places).sort())
+    for (const { close } of tapes) expect(close?.incomplete).toBeUndefined()
+  })
+
+  it('every one of them replays byte for byte', { timeout: 120_000 }, async () => {
+    const differing: unknown[] = []
+    for (const tape of tapesOf(project)) {
+      const { problems, drift, receipt } = await replayTape(tape, (task) => agent(task as Task), { strict: true })
+      const { served, recorded } = receipt
+      if (problems.length > 0 || drift.length > 0 || served !== recorded)
+        differing.push({
+          tape: tape.header.id,
+          problems: problems.map(({ message }) => message),
+          drift: drift.slice(0, 3),
+          served,
+          recorded,
+        })
+    }
+    expect(differing).toEqual([])
+  })
+
+  it('a program that is told them on its command line and says them is recorded and verified', async () => {
+    const program = [relative(project, join(import.meta.dirname, 'planted/program.ts')), server.base]
+    const flags = planted.filter((_, at) => at % 7 === 0).flatMap(({ name = 'note', value }) => [`--${name}`, value])
+    // Its own output belongs to the one who started it.
+    const recorded = await harvest(['record', '--id', 'program', '--', 'node', ...program, ...flags], { cwd: project })
+    expect(recorded.code).toBe(0)
+    expect({ code: await say(['verify', 'program']), said: lastWords() }).toMatchObject({ code: 0 })
+  })
+
+  it('their tapes are shown, promoted, checked and tested, green and red', { timeout: 120_000 }, async () => {
+    for (const args of [['ls'], ['ls', '--json']]) expect(await say(args)).toBe(0)
+    for (const place of chosen) {
+      for (const args of [
+        ['show', place],
+        ['show', place, '--json'],
+        ['promote', place, '--as', place],
+      ])
+        expect({ args, code: await say(args), said: lastWords() }).toMatchObject({ code: 0 })
+    }
+    for (const args of [['check'], ['check', '--json']])
+      expect({ code: await say(args), said: lastWords() }).toMatchObject({ code: 0 })
+    const reporters = ['default', 'json', 'junit', 'github-actions'].map((name) => `--reporter=${name}`)
+    const files = (name: string): string[] =>
+      ['json', 'junit'].map((kind) => `--outputFile.${kind}=reports/${name}.${kind}`)
+    expect({ code: await say(['test', ...reporters, ...files('green')]), said: lastWords() }).toMatchObject({ code: 0 })
+    // Another agent: every question, argument and answer is then told as expected and found.
+    const red = {
+      PLANTED_BROKEN: '1',
+      GITHUB_ACTIONS: 'true',
+      GITHUB_STEP_SUMMARY: join(project, 'reports/summary.md'),
+    }
+    writeFileSync(red.GITHUB_STEP_SUMMARY, '')
+    expect(await say(['test', ...reporters, ...files('red')], red)).toBe(1)
+    expect(await say(['replay', 'request-json', '--agent', '../test/cli/planted/agent.ts#agent'], red)).toBe(1)
+  })
+
+  it('none of them is in any file, or in anything that was said', () => {
+    expect(said.length).toBeGreaterThan(25)
+    const left = new Map<string, readonly string[]>()
+    const look = (place: string, text: string): void => {
+      const found = stillIn(text)
+      if (found.length > 0) left.set(place, [...new Set(found.map(({ class: name }) => name))])
+    }
+    for (const { command, answer } of said) look(`said by ${command}`, answer.stdout + answer.stderr)
+    const files = filesBelow(project)
+    for (const file of files) look(relative(project, file), readFileSync(file, 'utf8') + unpacked(file))
+    expect(files.length).toBeGreaterThan(40)
+    expect(Object.fromEntries(left)).toEqual({})
+  })
+})
+
+function tapesOf(project: string): ReturnType<typeof readTape>[] {
+  const inbox = join(project, 'recordings/inbox')
+  return readdirSync(inbox)
+    .filter((name) => name.endsWith('.tape.jsonl'))
+    .map((name) => readTape(join(inbox, name)))
+}
+
+function filesBelow(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+}
+
+/** What a tape says once it is unpacked: compressed bodies, and bytes in base64. */
+function unpacked(file: string): string {
+  if (!file.endsWith('.tape.jsonl')) return ''
+  const bodies = readTape(file).events.flatMap((event) => {
+    if (event.kind !== 'exchange') return []
+    const encoding = event.response?.headers.find(([name]) => name === 'content-encoding')?.[1]
+    return [requestBytes(event), decodeBody(responseBytes(event), encoding)]
+  })
+  const inBase64 = [...readFileSync(file, 'utf8').matchAll(/"base64":"([^"]+)"/g)].map(([, text = '']) =>
+    Buffer.from(text, 'base64'),
+  )
+  return [...bodies, ...inBase64].map((bytes) => Buffer.from(bytes).toString('utf8')).join('\n')
+}
