@@ -1,4 +1,4 @@
-import { isCookie, type SecretNames } from './names.ts'
+import { isCookie, schemeOf, type SecretNames } from './names.ts'
 import type { Finder, Span } from './types.ts'
 
 /**
@@ -73,7 +73,8 @@ function quotedValue(text: string, start: number, quote: string, isField: boolea
   const end = closingQuote(text, start, quote)
   const raw = text.slice(start, end)
   if (raw === '' || (!isField && isStandIn(raw))) return undefined
-  return { kind: 'secret', start, end, value: unescaped(raw, quote), contextual: true }
+  const from = start + schemeOf(raw).length
+  return { kind: 'secret', start: from, end, value: unescaped(text.slice(from, end), quote), contextual: true }
 }
 
 function closingQuote(text: string, start: number, quote: string): number {

@@ -85,6 +85,11 @@ export function isCookie(name: string): boolean {
   return /cookie$/i.test(name)
 }
 
+/** The scheme before credentials, such as `Bearer `: in a text only what follows is the secret, so in a field as well. */
+export function schemeOf(value: string): string {
+  return /^(?:bearer|basic|token)\s{1,8}(?=\S+$)/i.exec(value)?.[0] ?? ''
+}
+
 function plain(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '')
 }

@@ -7,7 +7,7 @@ import { keepHeaders } from './headers.ts'
 import { redactJson } from './json.ts'
 import { kindsOf } from './kinds.ts'
 import { KnownSecrets } from './known.ts'
-import { SecretNames } from './names.ts'
+import { schemeOf, SecretNames } from './names.ts'
 import { Placeholders } from './placeholders.ts'
 import { settle } from './spans.ts'
 import type { Finding, RedactorOptions, Span } from './types.ts'
@@ -138,6 +138,8 @@ class TextRedactor implements Redactor {
   /** A text that is secret as a whole, because of the name it stands under. */
   #secret(text: string): string {
     if (text === '') return text
+    const scheme = schemeOf(text)
+    if (scheme !== '') return scheme + this.#secret(text.slice(scheme.length))
     const [standing] = this.#placeholders.in(text)
     if (standing?.start === 0 && standing.end === text.length) return this.text(text)
     const whole = settle(text, this.#find(text), []).find(({ start, end }) => start === 0 && end === text.length)

@@ -186,7 +186,7 @@ function tryHeads(text: string, pivot: number, candidates: readonly Head[], foun
       kind: rule.kind,
       start: from,
       end: from + value.length,
-      value,
+      value: rule.kind === 'private-key' ? withLines(value) : value,
       ...(rule.contextual && { contextual: true }),
     })
   }
@@ -217,6 +217,11 @@ function rarest(head: string): number {
   let best = 0
   for (let at = 1; at < head.length; at++) if (rank(head[at]!) > rank(head[best]!)) best = at
   return best
+}
+
+/** A key has line feeds, which JSON spells in its own way at each depth: the same key is one secret everywhere. */
+function withLines(key: string): string {
+  return key.replace(/(?:\\+r)?\\+n|\r\n?/g, '\n')
 }
 
 /** Base64 of `name:password`, as opposed to the word after a "Basic" that begins a sentence. */

@@ -403,6 +403,13 @@ test('rules of the application are found before all others', () => {
   expect(replay.text('K-777777')).toBe('K-3-CUSTOMER')
 })
 
+test('a private key is one secret, however deep in JSON it stands', () => {
+  const key = canaries['private-key']![0]!
+  const redactor = createRedactor()
+  for (const text of [key, JSON.stringify({ key }), JSON.stringify(JSON.stringify({ key })), key.replaceAll('\n', '\r\n')])
+    expect(redactor.text(text)).toContain('redacted-private-key-1')
+})
+
 test('options that cannot be meant are errors', () => {
   const message = (options: Parameters<typeof createRedactor>[0]): string => {
     try {
