@@ -94,17 +94,18 @@ export default { plugins: [harvest({ agents: { planted: '../test/cli/planted/age
   })
 
   it('their tapes are shown, promoted, checked and tested, green and red', { timeout: 120_000 }, async () => {
-    for (const args of [['ls'], ['ls', '--json']]) expect(await say(args)).toBe(0)
-    for (const place of chosen) {
-      for (const args of [
+    const looks = [
+      ['ls'],
+      ['ls', '--json'],
+      ...chosen.flatMap((place) => [
         ['show', place],
         ['show', place, '--json'],
-        ['promote', place, '--as', place],
-      ])
-        expect({ args, code: await say(args), said: lastWords() }).toMatchObject({ code: 0 })
-    }
-    for (const args of [['check'], ['check', '--json']])
-      expect({ code: await say(args), said: lastWords() }).toMatchObject({ code: 0 })
+      ]),
+    ]
+    expect(await Promise.all(looks.map((args) => say(args)))).toEqual(looks.map(() => 0))
+    for (const place of chosen)
+      expect({ code: await say(['promote', place, '--as', place]), said: lastWords() }).toMatchObject({ code: 0 })
+    expect(await Promise.all([say(['check']), say(['check', '--json'])])).toEqual([0, 0])
     const reporters = ['default', 'json', 'junit', 'github-actions'].map((name) => `--reporter=${name}`)
     const files = (name: string): string[] =>
       ['json', 'junit'].map((kind) => `--outputFile.${kind}=reports/${name}.${kind}`)

@@ -406,7 +406,12 @@ test('rules of the application are found before all others', () => {
 test('a private key is one secret, however deep in JSON it stands', () => {
   const key = canaries['private-key']![0]!
   const redactor = createRedactor()
-  for (const text of [key, JSON.stringify({ key }), JSON.stringify(JSON.stringify({ key })), key.replaceAll('\n', '\r\n')])
+  for (const text of [
+    key,
+    JSON.stringify({ key }),
+    JSON.stringify(JSON.stringify({ key })),
+    key.replaceAll('\n', '\r\n'),
+  ])
     expect(redactor.text(text)).toContain('redacted-private-key-1')
 })
 
