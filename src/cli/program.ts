@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { constants } from 'node:os'
 import { basename, dirname, join, resolve, sep } from 'node:path'
@@ -38,11 +38,21 @@ export async function runProgram({ argv, cwd }: Program, { preload, env, output 
   const [program = '', ...args] = argv
   const out = { inherit: 'inherit', stderr: 2, capture: 'pipe' } as const
   const err = output === 'capture' ? 'pipe' : 'inherit'
-  const child = spawn(program === 'node' ? process.execPath : program, args, {
-    cwd,
-    stdio: ['inherit', out[output], err],
-    env: { ...process.env, ...env, ...(preload === undefined ? {} : { NODE_OPTIONS: withPreload(preload) }) },
-  })
+  const child = start(() =>
+    spawn(program === 'node' ? process.execPath : program, args, {
+      cwd,
+      stdio: ['inherit', out[output], err],
+      env: { ...process.env, ...env, ...(preload === undefined ? {} : { NODE_OPTIONS: withPreload(preload) }) },
+    }),
+  )
+  function start(begin: () => ChildProcess): ChildProcess {
+    try {
+      return begin()
+    } catch (cause) {
+      // A NUL in an argument: a tape may hold one, a command line may not.
+      throw cannotStart(program, cwd, cause)
+    }
+  }
   const captured = { stdout: [] as Buffer[], stderr: [] as Buffer[] }
   child.stdout?.on('data', (chunk: Buffer) => captured.stdout.push(chunk))
   child.stderr?.on('data', (chunk: Buffer) => captured.stderr.push(chunk))

@@ -47,9 +47,9 @@ export function createScreen(): Screen {
   }
 }
 
-// JSON escapes C0 controls only. The same value in other letters: what a terminal obeys or hides, as `\u` escapes.
+// JSON escapes C0 controls only. The same value in other letters: what `neutral` takes out of text, as `\u` escapes.
 const unseen =
-  /[\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udfff]/g
+  /(?!\u200c|\u200d|[\ufe00-\ufe0f])[\u007f-\u009f\u200e\u200f\u2028-\u202e\ufff9-\ufffb\u{e0000}-\u{e0fff}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]|#(?=#(?:\[|vso\[|teamcity\[))/giu
 
 function asEscape(characters: string): string {
   return [...Array(characters.length).keys()]

@@ -12,15 +12,7 @@ import { type Answered, harvest, run } from './harvest.ts'
 
 const repository = resolve(import.meta.dirname, '../..')
 /** Places whose tapes go all the way: looked at, promoted, tested. */
-const chosen = [
-  'request-form',
-  'response-events',
-  'response-gzip',
-  'tool-errors',
-  'return-value',
-  'thrown-error',
-  'child-process',
-]
+const chosen = ['request-form', 'response-events', 'tool-errors', 'thrown-error', 'child-process']
 
 /*
  * One story: every place a run can carry a secret is recorded with two hundred of them, and everything the product

@@ -48,7 +48,8 @@ export const lsCommand: CommandSpec = {
       screen.note(`no tapes in ${dir}\n→ to make one: harvest record -- node agent.js`)
     const head = ['started', 'agent', 'steps', 'outcome', 'tape'].map((cell) => screen.paint('dim', cell))
     if (rows.length > 0) screen.line(table([head, ...rows.map(cells)], [2]))
-    for (const { file, code, what } of bad) screen.note(`${file}: ${what} (${code})`)
+    for (const { file, code, what } of bad)
+      screen.note(`${neutralLine(file, 400)}: ${neutralLine(what, 300)} (${code})`)
     return bad.length === 0 ? exit.ok : exit.tape
   },
 }
@@ -73,6 +74,6 @@ function cells({ file, agent, startedAt, steps, outcome }: Row): string[] {
     neutralLine(agent, 30),
     `${steps}`,
     neutralLine(outcome, 48),
-    file,
+    neutralLine(file, 400),
   ]
 }

@@ -1,0 +1,283 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type CaseContent, writeCase } from '../../src/cases/index.ts'
+import { commands } from '../../src/cli/commands/index.ts'
+import type { Json, TapeEvent } from '../../src/tape/index.ts'
+import { call, exchange, tapeText } from '../store/make.ts'
+import { built } from '../support/built.ts'
+import { findsHostile, hostilePayloads } from '../support/hostile.ts'
+import { type Answered, harvest } from './harvest.ts'
+
+interface Payload {
+  readonly id: string
+  readonly text: string
+}
+
+// Half a surrogate pair is no text one can write into a file; it stands in the tape as an escape.
+const payloads: readonly Payload[] = hostilePayloads.map(({ text }, at) => ({ id: `h${at}`, text }))
+/** All of a class in one text, for what reads the whole golden set each time. */
+const classes: readonly Payload[] = [...Map.groupBy(hostilePayloads, (one) => one.class)].map(([name, list]) => ({
+  id: `c-${name}`,
+  text: list.map(({ text }) => text).join(' '),
+}))
+const tapeOf = ({ id }: Payload): string => `recordings/inbox/${id}.tape.jsonl`
+/** Names of files may hold anything but a slash and a NUL; half a pair is not written. */
+const asName = ({ id, text }: Payload): string => `${id} ${text.toWellFormed().replaceAll(/[/\0]/g, '-').slice(0, 60)}`
+/** What a command line can hold. */
+const asWord = ({ text }: Payload): string => text.toWellFormed().replaceAll('\0', '')
+
+/**
+ * The command lines that bring every payload through a command, `--json` too. A new command has to be given some: what
+ * it prints of a tape or a case is otherwise not looked at.
+ */
+const recipes: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  // What its program prints is the program's own.
+  record: [['record', '--id', 'recorded', '--', 'node', 'program.js', ...payloads.slice(0, 20).map(asWord)]],
+  replay: [['replay', tapeOf(payloads[0]!)], ...payloads.map((one) => ['replay', tapeOf(one), '--serve', asWord(one)])],
+  verify: classes.map((one) => ['verify', tapeOf(one)]),
+  ls: [
+    ['ls'],
+    ['ls', '--json'],
+    ['ls', '--dir', 'recordings/inbox'],
+    ...payloads.map((one) => ['ls', '--dir', asWord(one)]),
+  ],
+  show: payloads.flatMap((one) => [
+    ['show', tapeOf(one)],
+    ['show', tapeOf(one), '--json'],
+    ['show', `recordings/golden/${asName(one)}.tape.jsonl`],
+  ]),
+  promote: classes.flatMap((one) => [
+    [
+      'promote',
+      tapeOf(one),
+      '--as',
+      `p-${one.id}`,
+      '--title',
+      asWord(one),
+      '--lesson-wrong',
+      asWord(one),
+      '--tag',
+      asWord(one),
+    ],
+    ['promote', tapeOf(one), '--as', `j-${one.id}`, '--json'],
+    ['promote', tapeOf(one), '--as', asWord(one)],
+  ]),
+  check: [
+    ['check'],
+    ['check', '--json'],
+    ...payloads.map((one) => ['check', asWord(one)]),
+    ...payloads.map((one) => ['check', '--allow', asWord(one)]),
+  ],
+  init: [
+    ['init', '--dry-run'],
+    ['init', '--dry-run', '--json'],
+    ...payloads.map((one) => ['init', '--agent', asWord(one)]),
+    ['init'],
+    ['init', '--json'],
+  ],
+  test: [
+    ['test', '--json'],
+    ['test', '--reporter=default'],
+  ],
+  diff: payloads.flatMap((one, at) => [
+    ['diff', tapeOf(one), tapeOf(payloads[at + 1] ?? payloads[0]!)],
+    ['diff', tapeOf(one), tapeOf(payloads[at + 1] ?? payloads[0]!), '--full', '--json'],
+  ]),
+  pins: [['pins'], ['pins', '--json'], ['pins', '--stale'], ...classes.map((one) => ['pins', `g-${one.id}`])],
+  demote: classes.flatMap((one) => [
+    ['demote', `g-${one.id}`],
+    ['demote', asWord(one)],
+  ]),
+  hold: classes.flatMap((one) => [
+    ['hold', tapeOf(one), '--reason', asWord(one)],
+    ['hold', one.id, '--release', '--json'],
+  ]),
+  prune: [
+    ['prune', '--dry-run'],
+    ['prune', '--dry-run', '--json'],
+    ['prune', '--older-than', '0d', '--class', 'none'],
+  ],
+  rm: payloads.flatMap((one) => [
+    ['rm', tapeOf(one), '--yes'],
+    ['rm', asWord(one), '--yes', '--json'],
+  ]),
+}
+
+/** Commands that start programs get a process of their own, so that what those print is heard. */
+const spawning = new Set(['record', 'test'])
+/** Commands that take away what others look at go last. */
+const last = ['demote', 'prune', 'rm']
+
+describe('hostile recorded text', () => {
+  let project = ''
+
+  beforeAll(() => {
+    project = mkdtempSync(join(tmpdir(), 'harvest-hostile-'))
+    for (const one of [...payloads, ...classes]) write(tapeOf(one), tapeText(hostileTape(one)))
+    for (const one of payloads) {
+      write(`recordings/golden/${asName(one)}.tape.jsonl`, 'no tape')
+      write(
+        `src/${asName(one)}.ts`,
+        `export async function agent(input: string) {\n  return fetch(${JSON.stringify(one.text.toWellFormed())})\n}\n`,
+      )
+    }
+    for (const one of classes) {
+      const text = JSON.stringify(one.text.toWellFormed())
+      write(`recordings/golden/g-${one.id}.tape.jsonl`, tapeText(hostileTape(one)))
+      write(`recordings/golden/g-${one.id}.case.yaml`, caseText(one))
+      write(`recordings/golden/broken-${one.id}.case.yaml`, `case: broken-${one.id}\n${text}: x\nexpect: ${text}\n`)
+    }
+    write('program.js', 'require("node:child_process").spawnSync("true", process.argv.slice(2))\n')
+    write('package.json', '{ "private": true, "type": "commonjs" }')
+  })
+
+  afterAll(() => rmSync(project, { recursive: true, force: true }))
+
+  const write = (file: string, text: string): void => {
+    mkdirSync(dirname(join(project, file)), { recursive: true })
+    writeFileSync(join(project, file), text)
+  }
+
+  it('every command is run with it', () => {
+    expect(commands.map(({ name }) => name).filter((name) => recipes[name] === undefined)).toEqual([])
+  })
+
+  const inOrder = commands.map(({ name }) => name).sort((a, b) => last.indexOf(a) - last.indexOf(b))
+  it.each(inOrder)('is neutral in what `harvest %s` prints, and whole in its JSON', async (name) => {
+    const lines = recipes[name] ?? []
+    const answers = spawning.has(name) ? await each(lines) : many(lines)
+    const leaks = answers.flatMap(({ stdout, stderr, code }, at) => {
+      const found = findsHostile(`${stdout}\n${stderr}`)
+      const isJson = lines[at]?.includes('--json') !== true || isWhole(stdout)
+      const isOurs = code !== 101
+      return found.length === 0 && isJson && isOurs
+        ? []
+        : [{ line: lines[at]?.join(' '), found: found.slice(0, 2), isJson, code, stderr: isOurs ? '' : stderr }]
+    })
+    expect(leaks.slice(0, 5)).toEqual([])
+    expect(answers).toHaveLength(lines.length)
+    // It must have seen something to hold back.
+    expect(answers.map(({ stdout, stderr }) => stdout + stderr).join('').length).toBeGreaterThan(20)
+  })
+
+  it('a word nobody knows is answered neutrally', () => {
+    const lines = payloads.flatMap((one) => [
+      [asWord(one)],
+      ['ls', `--${asWord(one)}`],
+      ['ls', asWord(one)],
+      ['show', `${asWord(one)}.tape.jsonl`, '--json'],
+    ])
+    for (const { stdout, stderr } of many(lines)) expect(findsHostile(`${stdout}\n${stderr}`)).toEqual([])
+  })
+
+  it('JSON holds the very text', () => {
+    const [{ stdout } = { stdout: '' }] = many([['show', 'recordings/inbox/h0.tape.jsonl', '--json']])
+    expect(JSON.parse(stdout)).toMatchObject({ header: { agent: payloads[0]!.text } })
+  })
+
+  function many(lines: readonly (readonly string[])[]): readonly Answered[] {
+    const report = join(project, 'report.json')
+    const child = join(import.meta.dirname, 'many.child.ts')
+    execFileSync(process.execPath, [child, built('cli/main.js'), report], {
+      cwd: project,
+      input: JSON.stringify(lines),
+      env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, VITEST: undefined },
+      stdio: ['pipe', 'ignore', 'inherit'],
+      timeout: 50_000,
+    })
+    return JSON.parse(readFileSync(report, 'utf8')) as readonly Answered[]
+  }
+
+  async function each(lines: readonly (readonly string[])[]): Promise<readonly Answered[]> {
+    const answers: Answered[] = []
+    for (const line of lines) answers.push(await harvest(line, { cwd: project, env: { NO_COLOR: '1' } }))
+    return answers
+  }
+})
+
+function isWhole(stdout: string): boolean {
+  try {
+    JSON.parse(stdout)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The payload in every field a tape has. */
+function hostileTape({ id, text }: Payload): Parameters<typeof tapeText>[0] {
+  // A tape refuses keys that reach into the objects of a program.
+  const key = text === '__proto__' || text === '' ? 'key' : text
+  const value: Json = { [key]: text, list: [text] }
+  const asked = exchange(
+    3,
+    JSON.stringify({ model: text, messages: [{ role: 'user', content: text }], tools: [{ name: text }] }),
+    [
+      JSON.stringify({
+        model: text,
+        choices: [
+          {
+            message: {
+              role: 'assistant',
+              content: text,
+              tool_calls: [{ id: text, function: { name: text, arguments: JSON.stringify(value) } }],
+            },
+          },
+        ],
+      }),
+    ],
+  )
+  const failed = exchange(40, text, [text])
+  const events: TapeEvent[] = [
+    { ...call(1, text, value), result: value, site: `${text}:1:1` },
+    { ...asked, url: 'https://api.example/v1/chat/completions' },
+    {
+      ...failed,
+      method: text,
+      url: `https://api.example/${text}`,
+      error: { name: text, message: text, code: text, moment: [63, 63] },
+    },
+    { ...call(70, text, value), kind: 'retrieval', error: { message: text, name: text } },
+    { kind: 'spawn', n: 80, at: 80, command: ['node', text] },
+    { kind: 'push', n: 81, at: 81, url: `stdio:${text}`, text },
+    { kind: 'message', n: 82, at: 82, from: text, to: text, body: value },
+    { kind: 'mark', n: 83, at: 83, name: text, data: value },
+  ]
+  return {
+    header: {
+      id: `${id}${text}`,
+      agent: text,
+      input: value,
+      startedAt: '2026-03-04T05:06:07.089Z',
+      recorder: `vitest-harvest/0.1.0 ${text}`,
+      pins: { node: text, commit: text, packages: { [key]: text } },
+      command: { argv: ['node', text], cwd: text },
+    },
+    events,
+    close: { n: 90, outcome: { status: 'returned', value }, unrecorded: [text] },
+  }
+}
+
+function caseText({ id, text }: Payload): string {
+  const legal = text.toWellFormed()
+  const content: CaseContent = {
+    id: `g-${id}`,
+    agent:
+      legal
+        .replaceAll(/[\u0000-\u001f\u007f]/g, ' ')
+        .slice(0, 190)
+        .toWellFormed() || 'agent',
+    tape: `g-${id}.tape.jsonl`,
+    expect: 'fail',
+    title: legal,
+    lesson: { wrong: legal, right: legal },
+    outcome: { text: legal },
+    pins: { commit: legal, models: [legal], prompt: legal, node: legal },
+    approved: { reason: legal, by: legal, at: legal },
+    rules: [],
+  }
+  return writeCase(content, { schema: 'x' })
+}
