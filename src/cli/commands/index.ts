@@ -2,6 +2,7 @@ import type { CommandSpec } from '../command.ts'
 import { diffCommand } from './diff.ts'
 import { doctorCommand } from './doctor.ts'
 import { checkCommand } from './check.ts'
+import { initCommand } from './init.ts'
 import { lsCommand } from './ls.ts'
 import { patchCommand } from './patch.ts'
 import { pinsCommand } from './pins.ts'
@@ -15,6 +16,7 @@ import { verifyCommand } from './verify.ts'
 
 /** Every command of `harvest`, in the order people meet them. */
 export const commands: readonly CommandSpec[] = [
+  initCommand,
   recordCommand,
   replayCommand,
   verifyCommand,
