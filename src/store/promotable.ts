@@ -31,7 +31,7 @@ export function refuseUnfinished({ source, events, close }: Tape): void {
  * @throws HARVEST_PROMOTE_SECRET with kinds and lines, never with what was found
  */
 export function refuseSecrets(tape: Tape, text: string, options: RedactorOptions): void {
-  const places = secretsIn(tape, text, { ...rulesOfTape(tape.header.redact), ...options })
+  const places = secretsIn(tape, text, createRedactor({ ...rulesOfTape(tape.header.redact), ...options }))
   if (places.length === 0) return
   const shown = places.slice(0, 12)
   const more = places.length - shown.length
@@ -49,8 +49,7 @@ export function refuseSecrets(tape: Tape, text: string, options: RedactorOptions
  *
  * @param text - the text the tape was read from
  */
-export function secretsIn(tape: Tape, text: string, options: RedactorOptions): readonly string[] {
-  const redactor = createRedactor(options)
+export function secretsIn(tape: Tape, text: string, redactor: Redactor): readonly string[] {
   const found = text
     .split('\n')
     .flatMap((line, index) => kindsOnLine(line, redactor).map((kind) => `line ${index + 1}: ${kind}`))

@@ -2,7 +2,7 @@ import { basename, posix } from 'node:path'
 import { findDuplicateIds, parseCase } from '../../cases/index.ts'
 import type { Case } from '../../cases/types.ts'
 import { HarvestError } from '../../errors/index.ts'
-import { scan } from '../../privacy/index.ts'
+import { createRedactor, type Redactor } from '../../privacy/index.ts'
 import { refuseUnfinished, secretsIn } from '../../store/promotable.ts'
 import { parseTape } from '../../tape/index.ts'
 import { readCap, type Snapshot, type SnapshotFile } from './snapshot.ts'
@@ -29,6 +29,11 @@ export interface InspectOptions {
   readonly progress: (done: number) => void
 }
 
+interface Inspecting extends InspectOptions {
+  /** One for all files: making one takes as long as reading a small tape. */
+  readonly redactor: Redactor
+}
+
 /** A tape of more bytes is worth a word. */
 const largeTape = 1024 * 1024
 /** Bytes a case may have is a matter of `cases`; of more than these, people read only the beginning. */
@@ -40,8 +45,9 @@ const largeCase = 64 * 1024
  *
  * @returns what was found, in order of files
  */
-export function inspect(snapshot: Snapshot, options: InspectOptions): readonly CheckFinding[] {
+export function inspect(snapshot: Snapshot, given: InspectOptions): readonly CheckFinding[] {
   const cases: Case[] = []
+  const options = { ...given, redactor: createRedactor({ off: given.allow }) }
   const found = snapshot.files.flatMap((file, index) => {
     options.progress(index + 1)
     return [...inspectFile(file, snapshot, options, cases), ...inspectName(file, options)]
@@ -54,7 +60,7 @@ export function inspect(snapshot: Snapshot, options: InspectOptions): readonly C
 function inspectFile(
   file: SnapshotFile,
   snapshot: Snapshot,
-  options: InspectOptions,
+  options: Inspecting,
   cases: Case[],
 ): readonly CheckFinding[] {
   if (file.type !== 'file') return [notAFile(file)]
@@ -88,28 +94,24 @@ function inspectSize({ path, kind, bytes }: SnapshotFile, maxSize: number): read
   ]
 }
 
-function inspectTape(file: SnapshotFile, bytes: Buffer, { allow }: InspectOptions): readonly CheckFinding[] {
+function inspectTape(file: SnapshotFile, bytes: Buffer, options: Inspecting): readonly CheckFinding[] {
   const text = bytes.toString('utf8')
   try {
     const tape = parseTape(text, file.path)
     refuseUnfinished(tape)
     // The tape must not say what is looked for in it: of its own rules only the names count that promise more secrets.
     const keys = tape.header.redact?.keys
-    return secrets(file, secretsIn(tape, text, { off: allow, ...(keys === undefined ? {} : { keys }) }))
+    const redactor = keys === undefined ? options.redactor : createRedactor({ off: options.allow, keys })
+    return secrets(file, secretsIn(tape, text, redactor))
   } catch (error) {
     if (!HarvestError.is(error)) throw error
-    return [findingOf(file, error, 'tape'), ...inspectText(file, text, { allow })]
+    return [findingOf(file, error, 'tape'), ...inspectText(file, text, options)]
   }
 }
 
-function inspectCase(
-  file: SnapshotFile,
-  bytes: Buffer,
-  { allow }: InspectOptions,
-  cases: Case[],
-): readonly CheckFinding[] {
+function inspectCase(file: SnapshotFile, bytes: Buffer, options: Inspecting, cases: Case[]): readonly CheckFinding[] {
   const text = bytes.toString('utf8')
-  const hidden = inspectText(file, text, { allow })
+  const hidden = inspectText(file, text, options)
   try {
     cases.push(parseCase(text, file.path))
     return hidden
@@ -120,23 +122,19 @@ function inspectCase(
 }
 
 /** Text read line by line, for the number of the line, and whole, for what goes over several lines. */
-function inspectText(
-  file: SnapshotFile,
-  text: string,
-  { allow }: Pick<InspectOptions, 'allow'>,
-): readonly CheckFinding[] {
+function inspectText(file: SnapshotFile, text: string, { redactor }: Inspecting): readonly CheckFinding[] {
   const starts = [...text.matchAll(/^/gm)].map(({ index }) => index)
-  const places = scan(text, { off: allow }).map(({ kind, index }) => {
+  const places = redactor.scan(text).map(({ kind, index }) => {
     const line = starts.findLastIndex((start) => start <= index) + 1
     return `line ${line}: ${kind}`
   })
   return secrets(file, [...new Set(places)])
 }
 
-function inspectName(file: SnapshotFile, { allow }: InspectOptions): readonly CheckFinding[] {
+function inspectName(file: SnapshotFile, { redactor }: Inspecting): readonly CheckFinding[] {
   return secrets(
     file,
-    scan(file.path, { off: allow }).map(({ kind }) => `name of the file: ${kind}`),
+    redactor.scan(file.path).map(({ kind }) => `name of the file: ${kind}`),
   )
 }
 
