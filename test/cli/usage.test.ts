@@ -69,6 +69,7 @@ describe('help', () => {
         $ harvest <command> [options]
 
       Commands:
+        init              Set a project up: finds its agents, puts the plugin into its Vitest config and the inbox into .gitignore
         record            Run a Node program and record it; its exit code is passed on
         replay <tape>     Run the program or agent of a tape again, from the tape
         verify <tape>     Run a tape and demand that every byte, read, answer and exit code is the recorded one
@@ -77,6 +78,7 @@ describe('help', () => {
         diff <a> <b>      Say how two runs differ: outcome, tool calls, steps, prompts, cost (two tapes, two cases, or one of each)
         promote <tape>    Make a test of a tape: writes its case, with the baseline, and a copy of it into the golden set
         doctor [tape...]  Find what makes runs irreproducible: replays with one answer at a time being another, and names the line
+        check [...files]  Check cases and tapes before they are committed: schema, pairs, digests, secrets, size
         test              Run Vitest; also understands --update-recordings[=new|all|none]
         rerun [case]      Run a case with its models asked for real and its tools answered from the tape: how often does it pass
         patch <tape>      Change one recorded input, replay, and say whether the outcome survives
