@@ -1,6 +1,8 @@
+import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { type HarvestError, neutral, neutralLine } from '../errors/index.ts'
 import type { CaseLesson } from '../cases/index.ts'
+import { type HarvestError, neutral, neutralLine } from '../errors/index.ts'
+import { neutralLines } from './neutral-lines.ts'
 
 /** A place in a file, 1-based. */
 export interface Place {
@@ -35,25 +37,31 @@ export class CaseFailure extends Error {
   readonly expected?: string
   readonly actual?: string
   readonly showDiff?: boolean
+  /** Printed by Vitest instead of frames with the lines of the file around them. */
+  readonly frame?: string
 
   constructor({ error, place, title, lesson, expected, actual }: FailureFacts) {
-    super(eachLine(error.message) + describeLesson(title, lesson), causeOf(error))
+    super(neutralLines(error.message) + describeLesson(title, lesson), causeOf(error))
     const frames = [place, ...userFrame(error)]
     this.code = error.code
     // Both: Vitest takes `stacks` as they are, reporters for machines print `stack`.
     this.stacks = frames.map((frame) => ({ ...frame, method: '' }))
     const lines = frames.map(({ file, line, column }) => `    at ${file}:${line}:${column}`)
     this.stack = [`${this.name}: ${this.message}`, ...lines].join('\n')
+    // Vitest would print the lines of the case as they are.
+    if (!isSafeToQuote(place.file)) this.frame = lines.map((line) => line.replace('    at', ' ❯')).join('\n')
     if (expected === undefined || actual === undefined) return
-    this.expected = eachLine(expected)
-    this.actual = eachLine(actual)
+    this.expected = neutralLines(expected)
+    this.actual = neutralLines(actual)
     this.showDiff = true
   }
 }
 
-/** Text from a tape in a CI log must not be taken for a command of the runner. */
-function eachLine(text: string): string {
-  return text.split('\n').map(neutral).join('\n')
+/** Whether the lines of a file can be shown as they are: a case may come from anybody who opens a pull request. */
+function isSafeToQuote(file: string): boolean {
+  if (!existsSync(file)) return true
+  const lines = readFileSync(file, 'utf8').split(/\r?\n|\t/)
+  return lines.every((line) => neutral(line) === line)
 }
 
 /** What the case is there for: a reader of a red build has not read its file. */
@@ -62,26 +70,29 @@ function describeLesson(title: string | undefined, { wrong, right }: CaseLesson 
   if (title === undefined && rows.length === 0) return ''
   const heading = title === undefined ? 'The lesson of this case' : neutralLine(title.trim())
   const lines = rows.map(([label, text]) => `  ${label}  ${indent(text?.trim() ?? '')}`)
-  return `\n\n${[heading, ...lines].join('\n')}`
+  return `\n\n${[neutralLines(heading), ...lines].join('\n')}`
 }
 
 function indent(text: string): string {
-  return eachLine(text).replaceAll('\n', `\n${' '.repeat(9)}`)
+  return neutralLines(text).replaceAll('\n', `\n${' '.repeat(9)}`)
 }
 
 /** The line in the user's code that the message names, as a frame an editor can open. */
 function userFrame(error: HarvestError): readonly Place[] {
   const found = /^(.+):(\d+):(\d+)$/.exec(error.facts.where?.['at'] ?? '')
   if (!found) return []
-  return [{ file: path.resolve(found[1] ?? ''), line: Number(found[2]), column: Number(found[3]) }]
+  const file = path.resolve(found[1] ?? '')
+  // A line of a recorded run may lie in a build that is not here, or be no path at all.
+  if (!existsSync(file) || neutral(file) !== file) return []
+  return [{ file, line: Number(found[2]), column: Number(found[3]) }]
 }
 
 /** Name, message and stack of the cause; an SDK's error has the whole request on it. */
 function causeOf(error: HarvestError): { readonly cause?: Error } {
   if (!(error.cause instanceof Error)) return {}
   const { name, message, stack } = error.cause
-  const cause = new Error(eachLine(message))
-  cause.name = name
-  cause.stack = eachLine(stack ?? `${name}: ${message}`)
+  const cause = new Error(neutralLines(message))
+  cause.name = neutralLine(name)
+  cause.stack = neutralLines(stack ?? `${name}: ${message}`)
   return { cause }
 }

@@ -1,4 +1,5 @@
 import type { Case } from '../cases/index.ts'
+import { neutralLine } from '../errors/index.ts'
 import { changedPins, describeChanges, type GitState, pinsOf } from '../provenance/index.ts'
 import type { ReplayResult } from '../replay/types.ts'
 import type { CaseReport } from './channel.ts'
@@ -13,10 +14,11 @@ export function reportOf(kase: Case, run: ReplayResult, git: GitState | null): C
   return {
     case: kase.id,
     expect: kase.expect,
-    tape: run.tape.header.id,
-    agent: kase.agent,
-    ...(pins.commit !== undefined && { commit: pins.commit }),
-    ...(pins.models !== undefined && { models: pins.models }),
+    // JSON escapes no direction mark and no command of a runner.
+    tape: neutralLine(run.tape.header.id),
+    agent: neutralLine(kase.agent),
+    ...(pins.commit !== undefined && { commit: neutralLine(pins.commit) }),
+    ...(pins.models !== undefined && { models: pins.models.map((model) => neutralLine(model)) }),
     recorded: run.receipt.recorded,
     served: run.receipt.served,
     drift: counts,

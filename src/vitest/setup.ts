@@ -1,5 +1,7 @@
 import { installReplay } from '../replay/index.ts'
+import { captureOutput } from './worker-output.ts'
 
 // A setup file runs before the test file, and so before any module of an agent is loaded. In a shared worker it runs
 // again for every file; installing twice does nothing. In a vm pool it gives each file's own globals their patches.
 await installReplay()
+captureOutput()

@@ -1,0 +1,64 @@
+import { stripVTControlCharacters } from 'node:util'
+import type { Reporter, TestCase, TestModule, Vitest } from 'vitest/node'
+import { neutralLines } from './neutral-lines.ts'
+import { projectName } from './project.ts'
+
+/**
+ * Makes what cases print and throw safe before any other reporter sees it, so it has to be the first one.
+ *
+ * Our own failures carry neutral text already. What an agent writes to the console, and what hooks of the user throw
+ * around a case, comes from Vitest as it is: recorded text in it could speak to a terminal or to the runner of a pipeline.
+ */
+export class NeutralReporter implements Reporter {
+  #vitest: Vitest | undefined
+
+  onInit(vitest: Vitest): void {
+    this.#vitest = vitest
+  }
+
+  onUserConsoleLog(log: { content: string; readonly taskId?: string }): void {
+    const task = this.#vitest?.state.idMap.get(log.taskId ?? '')
+    // What Vitest cannot say the test of may be an agent's.
+    if (task === undefined || task.file.projectName === projectName) log.content = neutralText(log.content)
+  }
+
+  onTestCaseResult(test: TestCase): void {
+    if (test.project.name === projectName) neutralise(test.result().errors)
+  }
+
+  onTestModuleEnd(module: TestModule): void {
+    if (module.project.name === projectName) neutralise(module.errors())
+  }
+
+  onTestRunEnd(_modules: readonly TestModule[], unhandled: readonly object[]): void {
+    const cases = new Set(
+      this.#vitest?.state
+        .getFiles()
+        .filter(isCase)
+        .map(({ filepath }) => filepath),
+    )
+    neutralise(unhandled.filter((error) => cases.has(String(Reflect.get(error, 'VITEST_TEST_PATH')))))
+  }
+}
+
+function isCase({ projectName: name }: { readonly projectName?: string | undefined }): boolean {
+  return name === projectName
+}
+
+/** Changes the errors in place: every reporter is handed the same ones. */
+function neutralise(errors: readonly object[] | undefined): void {
+  for (const error of errors ?? []) {
+    for (const key of ['name', 'message', 'stack']) {
+      const value: unknown = Reflect.get(error, key)
+      if (typeof value === 'string') Reflect.set(error, key, neutralText(value))
+    }
+    const cause: unknown = Reflect.get(error, 'cause')
+    if (typeof cause === 'string') Reflect.set(error, 'cause', neutralText(cause))
+    if (typeof cause === 'object' && cause !== null) neutralise([cause])
+  }
+}
+
+/** Colours are taken out first: as escapes they would bury the text. */
+function neutralText(text: string): string {
+  return neutralLines(stripVTControlCharacters(text))
+}
