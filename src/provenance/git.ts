@@ -58,6 +58,25 @@ export async function isInboxIgnored(cwd: string, recordings: string): Promise<b
   return said === undefined ? undefined : !said.startsWith('::')
 }
 
+/**
+ * Asks git who works in a folder: `Ada Lovelace <ada@example.com>`, or what of it is configured.
+ *
+ * @returns `undefined` where neither `user.name` nor `user.email` is set, and where git is not installed
+ * @throws HARVEST_GIT_UNREADABLE when git refuses to say
+ */
+export async function gitUser(cwd: string): Promise<string | undefined> {
+  const said = await ask(cwd, userArguments)
+  // `--null`: key, line feed, value, NUL. Of several values the last one counts.
+  const values = new Map((said ?? '').split('\0').map((entry) => [entry.split('\n', 1)[0], entry.replace(/^.*\n/, '')]))
+  const name = values.get('user.name')
+  const email = values.get('user.email')
+  const parts = [...(name ? [name] : []), ...(email ? [`<${email}>`] : [])]
+  return parts.length === 0 ? undefined : parts.join(' ')
+}
+
+const userArguments = ['config', '--null', '--get-regexp', '^user\\.(name|email)$']
+
+/** What git answers; `undefined` outside a repository, and where git is not installed. */
 async function ask(cwd: string, words: readonly string[]): Promise<string | undefined> {
   const { simpleGit } = await import('simple-git')
   try {

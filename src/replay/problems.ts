@@ -8,7 +8,7 @@ import { describeStep, type ExchangeState, isStep, type StepState, shortUrl } fr
 import type { Drift } from './types.ts'
 
 /** Tool calls left out need no answer: a baseline without them is enough. */
-const accept = 'if the new behaviour is right: npx harvest test --update-recordings'
+const accept = 'if the new behaviour is right: npx harvest test --update-recordings --reason "…"'
 /** Nothing on the tape answers the new behaviour: only a new tape does. */
 const anew = 'if the new behaviour is right: record the run anew and promote the new tape'
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type Case, type CaseChanges, parseCase, updateCase } from '../cases/index.ts'
+import { type Case, type CaseApproval, type CaseChanges, parseCase, updateCase } from '../cases/index.ts'
 import { type CasePins, type GitState, pinsOf } from '../provenance/index.ts'
 import type { ReplayResult } from '../replay/types.ts'
 import { encodeValue } from '../tape/index.ts'
@@ -17,7 +17,8 @@ export interface Acceptance {
   readonly open: readonly Difference[]
   readonly mode: UpdateMode
   readonly git: GitState | null
-  readonly env: Readonly<Record<string, string | undefined>>
+  /** Who accepts it and why; a first baseline needs nobody. */
+  readonly approval: CaseApproval | undefined
 }
 
 /**
@@ -48,15 +49,15 @@ function accepts(mode: UpdateMode, aspect: Difference['aspect'], { expect }: Cas
   }
 }
 
-function changesFor({ kase, run, open, git, mode, env }: Acceptance): CaseChanges {
+function changesFor({ kase, run, open, git, mode, approval }: Acceptance): CaseChanges {
   const has = (aspect: Difference['aspect']) => open.some((difference) => difference.aspect === aspect)
   const returned = run.outcome.status === 'returned' ? encodeValue(run.outcome.value) : undefined
-  const reason = env['HARVEST_UPDATE_REASON']
   return {
     ...((has('trace') || has('baseline')) && { baseline: traceOf(run.events) }),
     ...(has('outcome') && returned !== undefined && { outcome: returned }),
     ...(mode === 'all' && kase.pins !== undefined && { pins: pinsNow(kase.pins, run, git) }),
-    ...(mode === 'all' && reason !== undefined && reason !== '' && { approved: { ...kase.approved, reason } }),
+    // As a whole: who approved the last update did not approve this one.
+    ...(approval !== undefined && { approved: approval }),
   }
 }
 

@@ -1,3 +1,4 @@
+import type { CaseApproval } from '../cases/index.ts'
 import type { GitState } from '../provenance/index.ts'
 import type { HarvestSettings } from './options.ts'
 import type { UpdateMode } from './update-mode.ts'
@@ -10,6 +11,8 @@ import type { UpdateMode } from './update-mode.ts'
 export interface HarvestProvided {
   readonly settings: Pick<HarvestSettings, 'agents' | 'replay' | 'match' | 'timeoutMs'>
   readonly update: UpdateMode
+  /** Written into the cases this run updates. */
+  readonly approval?: CaseApproval
 }
 
 /** What is told about one case. It is printed into JSON reports: no recorded text, no absolute path. */
@@ -28,8 +31,10 @@ export interface CaseReport {
   readonly escapes?: number
   /** Pins that are not what they were, in words. */
   readonly pins?: readonly string[]
-  /** 1-based step at which the replay left its tape. */
-  readonly divergedAt?: number
+  /** Where the replay left the recorded run, in words. */
+  readonly divergedAt?: string
+  /** Set when the run was asked for a part of the cases: merged reports then need not have them all. */
+  readonly isPart?: true
   /** Code of the error that made it red. */
   readonly code?: string
   /** Set when the case will be rewritten at the end of the run. */

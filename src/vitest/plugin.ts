@@ -9,9 +9,11 @@ import type { HarvestProvided } from './channel.ts'
 import { generateJobModule, jobModule } from './job-module.ts'
 import { type HarvestOptions, type HarvestSettings, parseOptions, resolveAgent, toPosix } from './options.ts'
 import { keepOwnLists, projectName, recordingsProject, sibling } from './project.ts'
+import { NeutralReporter } from './neutral-reporter.ts'
 import { HarvestReporter } from './reporter.ts'
 import { requestedMode } from './requested-mode.ts'
-import { type UpdateChoice, type UpdateMode } from './update-mode.ts'
+import type { UpdateChoice } from './update-mode.ts'
+import { approvalOf } from './update-reason.ts'
 import { guardYamlPlugins } from './yaml-guard.ts'
 
 export type { AgentEntry, HarvestOptions, IsolateMode, MatchSetting, PoolName, TagOption } from './options.ts'
@@ -46,16 +48,19 @@ function wire(settings: HarvestSettings): Plugin {
     },
     async configureVitest({ vitest, project: current, injectTestProjects }) {
       const choice = requestedMode(vitest, process.env)
+      const { mode: update, reason } = choice
+      const approval = reason === undefined ? {} : { approval: await approvalOf(reason, current.config.root) }
+      const updates = { update, ...approval }
       // A run for a command has no cases to sum up, and writes none.
-      if (jobModule() === undefined) addReporter(vitest, current, settings, choice)
-      provide(current, settings, choice.mode)
+      if (jobModule() === undefined) addReporters(vitest, current, settings, choice)
+      provide(current, settings, updates)
       const isDeclared = hasProjects(vitest) || vitest.projects.some(({ name }) => name === projectName)
       if (current.name === projectName || isDeclared || injecting.has(vitest)) return
       // No projects: ours is injected. The guard ends with the call, for a restart of the config has to inject again.
       injecting.add(vitest)
       try {
         // configureVitest is not called for injected projects.
-        for (const injected of await injectTestProjects(project(settings))) provide(injected, settings, choice.mode)
+        for (const injected of await injectTestProjects(project(settings))) provide(injected, settings, updates)
       } finally {
         injecting.delete(vitest)
       }
@@ -68,20 +73,27 @@ function project(settings: HarvestSettings): TestProjectInlineConfiguration {
   return recordingsProject(settings, [...(settings.inherit ? [] : [wire(settings)]), cases(settings)])
 }
 
-function provide(to: TestProject, settings: HarvestSettings, update: UpdateMode): void {
+function provide(
+  to: TestProject,
+  settings: HarvestSettings,
+  updates: Pick<HarvestProvided, 'update' | 'approval'>,
+): void {
   const { agents, replay, match, timeoutMs } = settings
-  const provided: HarvestProvided = { settings: { agents, replay, match, timeoutMs }, update }
+  const provided: HarvestProvided = { settings: { agents, replay, match, timeoutMs }, ...updates }
   to.provide('vitest-harvest', provided)
 }
 
-function addReporter(vitest: Vitest, { config }: TestProject, settings: HarvestSettings, choice: UpdateChoice): void {
+function addReporters(vitest: Vitest, { config }: TestProject, settings: HarvestSettings, choice: UpdateChoice): void {
   const { reporters } = vitest.config
   if (reporters.some((reporter) => reporter instanceof HarvestReporter)) return
   // The project's root may lie below Vitest's; the recordings belong to Vitest's.
   const root = vitest.config.root ?? config.root
   const reporter = new HarvestReporter({ recordings: path.resolve(root, settings.recordings), choice })
   // The list also holds instances; its type only knows names.
-  ;(reporters as unknown[]).push(reporter)
+  const list = reporters as unknown[]
+  // The first sees recorded text before it is printed, the last sums up below what the others print.
+  list.unshift(new NeutralReporter())
+  list.push(reporter)
 }
 
 function hasProjects(vitest: Vitest): boolean {

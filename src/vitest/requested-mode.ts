@@ -1,4 +1,5 @@
 import type { Vitest } from 'vitest/node'
+import { HarvestError } from '../errors/index.ts'
 import {
   chooseMode,
   parseFlag,
@@ -8,6 +9,7 @@ import {
   updateVariable,
   unattended,
 } from './update-mode.ts'
+import { noReason, parseReason, reasonVariable } from './update-reason.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -16,13 +18,16 @@ type Environment = Readonly<Record<string, string | undefined>>
  * the variable that our command sets, `vitest run -- --update-recordings`, `vitest run --update=recordings`.
  *
  * `-u` alone does not count: whoever refreshes UI snapshots has not reviewed what the agents do.
+ *
+ * @throws HarvestError `HARVEST_UPDATE_REASON` when new behaviour is to be accepted and nobody says why, and
+ *   `HARVEST_UPDATE_PARTIAL` when only tests of some name are to run
  */
 export function requestedMode(vitest: Vitest, env: Environment): UpdateChoice {
   const { config } = vitest
   const afterDashes: readonly unknown[] = readList(config, '--')
   const flags = afterDashes.map((argument) => (typeof argument === 'string' ? parseFlag(argument) : undefined))
   const variable = env[updateVariable]
-  return chooseMode(
+  const choice = chooseMode(
     [
       variable === undefined || variable === '' ? undefined : parseMode(variable, `${updateVariable}=${variable}`),
       flags.findLast((mode) => mode !== undefined),
@@ -30,6 +35,11 @@ export function requestedMode(vitest: Vitest, env: Environment): UpdateChoice {
     ],
     env,
   )
+  const reason = env[reasonVariable] ?? ''
+  if (choice.mode === 'none' || (choice.mode === 'new' && reason === '')) return choice
+  if (reason === '') throw noReason()
+  if (choice.mode === 'all' && config.testNamePattern !== undefined) throw partial(config.testNamePattern)
+  return { ...choice, reason: parseReason(reason) }
 }
 
 /** `--update=recordings` also made Vitest rewrite its own snapshots; that was not meant, so it is put back. */
@@ -46,6 +56,16 @@ function takeOverUpdate(vitest: Vitest, env: Environment): UpdateMode | undefine
     each.snapshotOptions.updateSnapshot = updateSnapshot
   }
   return 'all'
+}
+
+/** A pattern finds whatever has such a name, today and tomorrow; a file is what somebody looked at. */
+function partial(pattern: RegExp): HarvestError {
+  return new HarvestError('HARVEST_UPDATE_PARTIAL', {
+    what: 'A run of some tests only does not become a baseline; nothing was run and nothing was written',
+    where: { 'name pattern': pattern.source },
+    why: 'Which cases a part of a name finds is not seen before they are rewritten.',
+    fix: ['name the files instead: npx harvest test refund-100x --update-recordings --reason "…"'],
+  })
 }
 
 const taken = new WeakSet<Vitest>()

@@ -4,18 +4,21 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { HarvestError } from '../errors/index.ts'
-import { parseFlag, updateVariable } from './update-mode.ts'
+import { chooseMode, parseFlag, parseMode, type UpdateMode, updateVariable } from './update-mode.ts'
+import { askReason, noReason, parseReason, reasonVariable } from './update-reason.ts'
 
 /*
- * The `vitest-harvest` command: `vitest`, and it also understands `--update-recordings[=new|all|none]`.
+ * The `vitest-harvest` command: `vitest`, and it also understands `--update-recordings[=new|all|none]` and
+ * `--reason "…"`.
  *
- * Vitest refuses an unknown flag before it loads any config, so no plugin can add one. This takes the flag out, says it in
- * an environment variable instead, and runs the project's own Vitest in this process: every other command and flag of
+ * Vitest refuses an unknown flag before it loads any config, so no plugin can add one. This takes the flags out, says them
+ * in environment variables instead, and runs the project's own Vitest in this process: every other command and flag of
  * Vitest, its exit code and its keyboard shortcuts stay as they are.
  */
 try {
-  const argv = takeFlag(process.argv)
+  const { argv, reason } = takeFlags(process.argv)
   const entry = findVitest(process.cwd())
+  await settleReason(argv, reason)
   process.argv = [...argv.slice(0, 1), entry, ...argv.slice(2)]
   await import(pathToFileURL(entry).href)
 } catch (error) {
@@ -24,14 +27,52 @@ try {
   process.exitCode = 2
 }
 
+interface Taken {
+  /** What is left for Vitest. */
+  readonly argv: readonly string[]
+  /** The last `--reason` there was. */
+  readonly reason?: string
+}
+
 /** What follows a bare `--` is left alone: the plugin reads it there. */
-function takeFlag(argv: readonly string[]): readonly string[] {
-  const stop = argv.indexOf('--')
-  return argv.filter((argument, index) => {
-    const mode = index >= 2 && (stop === -1 || index < stop) ? parseFlag(argument) : undefined
+function takeFlags(words: readonly string[]): Taken {
+  const stop = words.indexOf('--', 2)
+  const own = stop === -1 ? words.slice(2) : words.slice(2, stop)
+  const argv: string[] = []
+  let reason: string | undefined
+  for (let at = 0; at < own.length; at++) {
+    const word = own[at] ?? ''
+    const mode = parseFlag(word)
     if (mode !== undefined) process.env[updateVariable] = mode
-    return mode === undefined
-  })
+    else if (word === '--reason') reason = own[(at += 1)] ?? ''
+    else if (word.startsWith('--reason=')) reason = word.slice('--reason='.length)
+    else argv.push(word)
+  }
+  const rest = stop === -1 ? [] : words.slice(stop)
+  return { argv: [...words.slice(0, 2), ...argv, ...rest], ...(reason !== undefined && { reason }) }
+}
+
+/**
+ * Makes sure that somebody says why new behaviour is accepted, before anything runs: with `--reason`, the variable, or an
+ * answer at the terminal.
+ */
+async function settleReason(argv: readonly string[], reason: string | undefined): Promise<void> {
+  if (reason !== undefined) process.env[reasonVariable] = parseReason(reason)
+  if (chooseMode([askedMode(argv)], process.env).mode !== 'all') return
+  const isSaid = (process.env[reasonVariable] ?? '').trim() !== ''
+  const isAsked = !isSaid && process.stdin.isTTY && process.stderr.isTTY
+  if (!isSaid && !isAsked) throw noReason()
+  if (isAsked) process.env[reasonVariable] = parseReason(await askReason(process.stdin, process.stderr))
+}
+
+/** The mode the plugin will be asked for, by any spelling. */
+function askedMode(argv: readonly string[]): UpdateMode | undefined {
+  const variable = process.env[updateVariable] ?? ''
+  if (variable !== '') return parseMode(variable, `${updateVariable}=${variable}`)
+  const stop = argv.indexOf('--')
+  const afterDashes = stop === -1 ? [] : argv.slice(stop).map(parseFlag)
+  const isVitests = argv.some((word) => /^--update[.=]recordings\b/.test(word))
+  return afterDashes.findLast((mode) => mode !== undefined) ?? (isVitests ? 'all' : undefined)
 }
 
 /** The Vitest of the project, not one that happens to lie next to this package. */

@@ -110,7 +110,7 @@ async function conclude(
   kase: Case,
   run: ReplayResult,
   { match }: CaseOptions,
-  { update: mode }: HarvestProvided,
+  { update: mode, approval }: HarvestProvided,
   context: TestContext,
 ): Promise<void> {
   const { task } = context
@@ -121,22 +121,26 @@ async function conclude(
   const verdict = judge(kase, run, match)
   if (verdict.isGreen) return
   const { because, open } = verdict
-  const update = open && acceptRun({ kase, run, match, open, mode, git, env: process.env })
+  const update = open && acceptRun({ kase, run, match, open, mode, git, approval })
   if (update !== undefined && mode !== 'none') {
     tell(task, { ...report, updated: mode })
     await recordArtifact(task, update)
     return
   }
-  await annotateFailure(report, run, context)
+  const { divergedAt } = because
+  const failed = { ...report, ...(divergedAt !== undefined && { divergedAt }) }
+  tell(task, failed)
+  await annotateFailure(failed, run, context)
   throw failure(kase, because)
 }
 
 /** Machines read these: JUnit writes them as properties of the test. */
 async function annotateFailure(report: CaseReport, run: ReplayResult, { annotate }: TestContext): Promise<void> {
-  const { commit, models, tape, served, recorded } = report
-  await annotate(`${tape}, ${served} of ${recorded} steps served`, 'tape')
-  if (commit !== undefined) await annotate(neutralLine(commit), 'recorded at')
+  const { commit, models, tape, served, recorded, divergedAt } = report
+  await annotate(neutralLine(`${tape}, ${served} of ${recorded} steps served`), 'tape')
+  if (commit !== undefined) await annotate(neutralLine(commit), 'commit')
   if (models !== undefined && models.length > 0) await annotate(neutralLine(models.join(', ')), 'models')
+  if (divergedAt !== undefined) await annotate(divergedAt, 'diverged at')
   const leaks = run.escapes.filter(({ allowed }) => allowed)
   if (leaks.length > 0)
     await annotate(neutralLine(leaks.map(({ kind, target }) => `${kind} ${target}`).join(', ')), 'escapes let through')

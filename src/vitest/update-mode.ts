@@ -10,6 +10,8 @@ export const updateModes: readonly UpdateMode[] = ['none', 'new', 'all']
 /** The mode of a run, and why it is less than what was asked for. */
 export interface UpdateChoice {
   readonly mode: UpdateMode
+  /** Why new behaviour is accepted; always there for `all`. */
+  readonly reason?: string
   readonly refused?: { readonly asked: UpdateMode; readonly because: string }
 }
 

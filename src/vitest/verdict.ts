@@ -11,6 +11,8 @@ export interface Difference {
   readonly error: HarvestError
   /** 1-based line of the case file. */
   readonly line: number
+  /** Where the replay left the recorded run, in words: `step 3`, `layer 2 of the trace`. */
+  readonly divergedAt?: string
   readonly expected?: string
   readonly actual?: string
 }
@@ -34,7 +36,7 @@ export function judge(kase: Case, run: ReplayResult, match: MatchOptions): Verdi
   const problem = run.problems.find((one) => !isForTheTrace(one, run, kase))
   const isKnownBad = kase.expect === 'fail'
   if (problem !== undefined) {
-    const because: Difference = { aspect: 'trace', error: problem, line: kase.lines.agent }
+    const because: Difference = { aspect: 'trace', error: problem, line: kase.lines.agent, ...stepOf(problem) }
     return { isGreen: false, because: isKnownBad && isDeparture(problem) ? noLongerFails(kase, because) : because }
   }
   const open = differences(kase, run, match)
@@ -101,12 +103,14 @@ function trace(kase: Case, run: ReplayResult, match: MatchOptions): Difference |
     where: { case: kase.id, ...(compared.first?.actual?.site !== undefined && { at: compared.first.actual.site }) },
     detail: compared.report,
     fix: [
-      'if the new behaviour is right: npx harvest test --update-recordings',
+      'if the new behaviour is right: npx harvest test --update-recordings --reason "…"',
       `to see the recorded run: npx harvest show ${kase.id}`,
     ],
   })
   const line = baselineItems[Math.min(compared.first?.layer ?? 0, baselineItems.length - 1)] ?? baseline ?? top
-  return { aspect: 'trace', error, line, expected: compared.expectedText, actual: compared.actualText }
+  const divergedAt =
+    compared.first === undefined ? {} : { divergedAt: `layer ${compared.first.layer + 1} of the trace` }
+  return { aspect: 'trace', error, line, ...divergedAt, expected: compared.expectedText, actual: compared.actualText }
 }
 
 function baselineMissing(kase: Case): Difference {
@@ -128,7 +132,7 @@ function outcome(kase: Case, run: ReplayResult): Difference | undefined {
     what: 'The agent returned something else than this case says',
     where: { case: kase.id, ...(matched.path !== undefined && matched.path !== '' && { 'differs at': matched.path }) },
     fix: [
-      'if the new outcome is right: npx harvest test --update-recordings',
+      'if the new outcome is right: npx harvest test --update-recordings --reason "…"',
       `to see the recorded run: npx harvest show ${kase.id}`,
     ],
   })
@@ -143,6 +147,12 @@ function outcome(kase: Case, run: ReplayResult): Difference | undefined {
 
 function pretty(value: Json): string {
   return JSON.stringify(value, null, 2)
+}
+
+/** `step` of a problem reads `3 of this replay (5 recorded)`. */
+function stepOf({ facts }: HarvestError): { readonly divergedAt?: string } {
+  const step = /^\d+/.exec(facts.where?.['step'] ?? '')?.[0]
+  return step === undefined ? {} : { divergedAt: `step ${step}` }
 }
 
 /** Problems that say: the agent went another way than the recorded one. */
@@ -166,7 +176,7 @@ function noLongerFails(kase: Case, found: Difference): Difference {
     detail: [found.error.facts.what, found.error.facts.detail].filter((text) => text !== undefined).join('\n\n'),
     why: 'The case is marked `expect: fail`: it was to stay as bad as it was recorded until somebody fixed it.',
     fix: [
-      'if the agent is right now: set `expect: pass`, then npx harvest test --update-recordings',
+      'if the agent is right now: set `expect: pass`, then npx harvest test --update-recordings --reason "…"',
       'if it now fails in another way: record the new run',
     ],
   })

@@ -24,6 +24,13 @@ const vitestOf: Readonly<Record<Lane, string>> = {
   4: path.join(repository, 'lanes/vitest-4/node_modules/vitest'),
 }
 
+/** Where the commands are below `node_modules`. */
+const entries = {
+  vitest: 'vitest/vitest.mjs',
+  'vitest-harvest': 'vitest-harvest/dist/vitest/run-vitest.js',
+  harvest: 'vitest-harvest/dist/cli/main.js',
+}
+
 /** A folder in which projects find `vitest` of one lane and a real copy of the built package. */
 export interface Home extends Disposable {
   readonly lane: Lane
@@ -41,8 +48,8 @@ export interface RunResult {
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
-  /** `vitest` itself (default), or our own command in front of it. */
-  readonly bin?: 'vitest' | 'vitest-harvest'
+  /** `vitest` itself (default), or a command of ours in front of it. */
+  readonly bin?: keyof typeof entries
 }
 
 export interface InlineProject {
@@ -51,6 +58,8 @@ export interface InlineProject {
   watch(args: readonly string[], options?: RunOptions): Watching
   write(file: string, text: string): void
   read(file: string): string
+  /** Absolute path of a command, to be run by Node. */
+  bin(name: keyof typeof entries): string
   /** Files below `folder` whose text matches. */
   search(folder: string, text: RegExp): readonly string[]
   /** Digest of every file outside of node_modules and .vitest, with its name. */
@@ -63,6 +72,8 @@ export interface Watching extends AsyncDisposable {
   untilIdle(): Promise<string>
   /** What it printed since the last call, once `text` is in it. */
   until(text: string): Promise<string>
+  /** Ends it; its exit code, or `null` when the signal did. */
+  stop(signal: NodeJS.Signals): Promise<number | null>
 }
 
 /**
@@ -113,14 +124,14 @@ function createProject(folder: string, modules: string, files: Readonly<Record<s
   }
   for (const [file, text] of Object.entries({ 'package.json': '{ "type": "module" }', ...files })) write(file, text)
   const start = (args: readonly string[], { env, bin = 'vitest' }: RunOptions = {}) => {
-    const entry = bin === 'vitest' ? 'vitest/vitest.mjs' : 'vitest-harvest/dist/vitest/run-vitest.js'
-    return spawn(process.execPath, [path.join(modules, entry), ...args], {
+    return spawn(process.execPath, [path.join(modules, entries[bin]), ...args], {
       cwd: folder,
       env: { ...cleanEnvironment(), ...env },
     })
   }
   return {
     folder,
+    bin: (name) => path.join(modules, entries[name]),
     write,
     read: (file) => readFileSync(path.join(folder, file), 'utf8'),
     search: (below, text) =>
@@ -179,15 +190,18 @@ function watching(child: ChildProcess): Watching {
       waiting.delete(check)
     })
   }
+  const stop = async (signal: NodeJS.Signals): Promise<number | null> => {
+    const closed = new Promise<number | null>((resolve) => child.once('close', resolve))
+    child.kill(signal)
+    const guard = setTimeout(() => child.kill('SIGKILL'), 5_000)
+    return closed.finally(() => clearTimeout(guard))
+  }
   return {
     until,
     untilIdle: () => until('press h to show help'),
+    stop,
     async [Symbol.asyncDispose]() {
-      const closed = new Promise((resolve) => child.once('close', resolve))
-      child.kill('SIGTERM')
-      const guard = setTimeout(() => child.kill('SIGKILL'), 5_000)
-      await closed
-      clearTimeout(guard)
+      await stop('SIGTERM')
     },
   }
 }

@@ -2,14 +2,15 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { HarvestError } from '../../src/errors/index.ts'
-import { gitState } from '../../src/provenance/index.ts'
+import { gitState, gitUser } from '../../src/provenance/index.ts'
 
 let root: string
 beforeEach(() => {
   root = realpathSync(mkdtempSync(join(tmpdir(), 'harvest-git-')))
 })
+afterEach(() => vi.unstubAllEnvs())
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 function git(...args: string[]): string {
@@ -129,4 +130,17 @@ test('a repository git cannot read is an error that shows what git said', async 
     → or tell the commit yourself: GIT_SHA=<commit>
     (HARVEST_GIT_UNREADABLE)"
   `)
+})
+
+test('who works in a folder is what git is configured with, and nobody where it is not', async () => {
+  vi.stubEnv('HOME', root)
+  vi.stubEnv('XDG_CONFIG_HOME', root)
+  git('init', '-q')
+  expect(await gitUser(root)).toBeUndefined()
+  git('config', 'user.email', 'ada@example.com')
+  expect(await gitUser(root)).toBe('<ada@example.com>')
+  git('config', '--add', 'user.name', 'old')
+  git('config', '--add', 'user.name', 'Ada Lovelace')
+  expect(await gitUser(root)).toBe('Ada Lovelace <ada@example.com>')
+  expect(await gitUser(realpathSync(tmpdir()))).toBeUndefined()
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { noReason, parseReason } from '../../src/vitest/update-reason.ts'
 import { chooseMode, parseFlag, parseMode, unattended, updateModes } from '../../src/vitest/update-mode.ts'
 
 describe('what a run may write', () => {
@@ -70,5 +71,24 @@ describe('the flag', () => {
       (HARVEST_UPDATE_MODE)]
     `)
     expect(() => parseMode('', 'VITEST_HARVEST_UPDATE')).toThrow('HARVEST_UPDATE_MODE')
+  })
+})
+
+describe('the reason for an update', () => {
+  it('is a sentence', () => {
+    expect(parseReason('  refunds need a person now\n')).toBe('refunds need a person now')
+    for (const text of ['', ' \n', 'x'.repeat(501)]) expect(() => parseReason(text)).toThrow('HARVEST_UPDATE_REASON')
+  })
+
+  it('is missed with a line to paste', () => {
+    expect(noReason().message).toMatchInlineSnapshot(`
+      "An update needs a reason, and none was given; nothing was run and nothing was written
+
+      A baseline says what is right: a reviewer has to see in the case why the new behaviour is.
+      → npx harvest test --update-recordings --reason "…"
+      → or for other ways to ask for an update: HARVEST_UPDATE_REASON="…"
+      → to write baselines that are missing, and nothing else: npx harvest test --update-recordings=new
+      (HARVEST_UPDATE_REASON)"
+    `)
   })
 })

@@ -10,11 +10,16 @@ import type { Screen } from '../screen.ts'
 /** Runs the project's Vitest in a process of its own, with the flags of this package. */
 export const testCommand: CommandSpec = {
   name: 'test',
-  about: 'Run Vitest; also understands --update-recordings[=new|all|none]',
+  about: 'Run Vitest; also understands --update-recordings[=new|all|none] and --reason',
   options: [jsonOption],
   rest: '[vitest arguments]',
   passThrough: true,
-  examples: ['test', 'test --update-recordings', 'test --tags-filter=golden', 'test refund-100x --reporter=verbose'],
+  examples: [
+    'test',
+    `test --update-recordings --reason "refunds need a person now"`,
+    'test --tags-filter=golden',
+    'test refund-100x --reporter=verbose',
+  ],
   run({ rest = [] }, screen) {
     const words = rest.filter((word) => word !== '--json')
     return words.length < rest.length ? reported(words, screen) : vitest(words, 'inherit')

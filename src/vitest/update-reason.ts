@@ -1,0 +1,64 @@
+import { createInterface } from 'node:readline/promises'
+import type { CaseApproval } from '../cases/index.ts'
+import { HarvestError } from '../errors/index.ts'
+import { gitUser } from '../provenance/index.ts'
+
+/** Says why new behaviour is accepted; `--reason` of our commands sets it. */
+export const reasonVariable = 'HARVEST_UPDATE_REASON'
+
+/** A reason is read in a diff: longer ones belong in the message of the commit. */
+const maxLength = 500
+
+/**
+ * Checks the reason for an update.
+ *
+ * @throws HarvestError `HARVEST_UPDATE_REASON` when it says nothing, or more than 500 characters
+ */
+export function parseReason(text: string): string {
+  const reason = text.trim()
+  if (reason === '') throw noReason()
+  if (reason.length <= maxLength) return reason
+  throw new HarvestError('HARVEST_UPDATE_REASON', {
+    what: 'The reason for this update is too long',
+    where: { characters: `${reason.length}, at most ${maxLength}` },
+    why: 'It is written into every case that is updated.',
+    fix: ['say it in a sentence; the rest belongs in the message of the commit'],
+  })
+}
+
+/** New behaviour was to be accepted, and nobody says why. */
+export function noReason(): HarvestError {
+  return new HarvestError('HARVEST_UPDATE_REASON', {
+    what: 'An update needs a reason, and none was given; nothing was run and nothing was written',
+    why: 'A baseline says what is right: a reviewer has to see in the case why the new behaviour is.',
+    fix: [
+      'npx harvest test --update-recordings --reason "…"',
+      `or for other ways to ask for an update: ${reasonVariable}="…"`,
+      'to write baselines that are missing, and nothing else: npx harvest test --update-recordings=new',
+    ],
+  })
+}
+
+/** Asks the person at the terminal why new behaviour is accepted. An empty line or the end of the input is no reason. */
+export async function askReason(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Promise<string> {
+  const terminal = createInterface({ input, output })
+  const ended = new Promise<string>((resolve) => terminal.once('close', () => resolve('')))
+  try {
+    return await Promise.race([
+      terminal.question('Why is the new behaviour right? It is written into the cases: '),
+      ended,
+    ])
+  } finally {
+    terminal.close()
+  }
+}
+
+/**
+ * What is written into the cases that an update rewrites.
+ *
+ * @param folder - where git is asked who the user is; who is not known is left out
+ */
+export async function approvalOf(reason: string, folder: string): Promise<CaseApproval> {
+  const by = await gitUser(folder)
+  return { reason, ...(by !== undefined && { by }), at: new Date().toISOString() }
+}
