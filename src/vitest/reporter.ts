@@ -1,6 +1,7 @@
 import path from 'node:path'
 import {
   DefaultReporter,
+  GithubActionsReporter,
   type Reporter,
   type TestCase,
   type TestModule,
@@ -8,12 +9,16 @@ import {
   type Vitest,
 } from 'vitest/node'
 import { type HarvestError, neutralLine } from '../errors/index.ts'
+import { caseResults } from './case-results.ts'
 import { type CaseUpdate, updateArtifact } from './channel.ts'
+import { lookAtGoldenSet, type Looked, type Scope } from './golden-set.ts'
+import { neutralLines } from './neutral-lines.ts'
 import { toPosix } from './options.ts'
 import { projectName } from './project.ts'
-import { type CaseResult, summarise } from './summary.ts'
-import { duplicateErrors, noCasesCollected, obsoleteTapes, pragmaErrors, surveyRecordings } from './survey.ts'
-import { type UpdateChoice, unattended } from './update-mode.ts'
+import { failures, type SummaryLine, totals } from './summary.ts'
+import { pragmaErrors } from './survey.ts'
+import { tellGithub } from './tell-github.ts'
+import type { UpdateChoice } from './update-mode.ts'
 import { writeUpdates } from './write-updates.ts'
 
 // Every reporter for people extends it. Vitest types it as an export of vitest/node, but it is none.
@@ -22,14 +27,15 @@ const HumanReporter = Object.getPrototypeOf(DefaultReporter) as typeof DefaultRe
 /**
  * The config process at the end of a run: writes updates, looks for what no single case can notice, and sums up.
  *
- * What it sums up travels in the meta of each test, so that `--merge-reports` shows it for all shards.
+ * What it sums up travels with each test, so that `--merge-reports` shows it for all shards.
  */
 export class HarvestReporter implements Reporter {
   readonly #recordings: string
   readonly #choice: UpdateChoice
-  readonly #updates = new Map<string, CaseUpdate>()
+  /** By the file they rewrite. */
+  readonly #updates = new Map<string, { readonly update: CaseUpdate; readonly test: TestCase }>()
   #vitest: Vitest | undefined
-  #isFiltered = false
+  #scope: Scope = 'all'
   #isFirstRun = true
 
   constructor(about: { readonly recordings: string; readonly choice: UpdateChoice }) {
@@ -43,109 +49,101 @@ export class HarvestReporter implements Reporter {
 
   onTestRunStart(specifications: readonly TestSpecification[]): void {
     this.#updates.clear()
-    this.#isFiltered = this.#vitest !== undefined && isFiltered(this.#vitest)
+    this.#scope = this.#vitest === undefined ? 'all' : scopeOf(this.#vitest)
     const files = specifications.filter(({ project }) => project.name === projectName).map(({ moduleId }) => moduleId)
     this.#fail(pragmaErrors(files))
   }
 
-  onTestCaseArtifactRecord(_test: TestCase, artifact: { readonly type: string }): void {
-    if (isUpdate(artifact)) this.#updates.set(artifact.file, artifact)
+  onTestCaseArtifactRecord(test: TestCase, artifact: { readonly type: string }): void {
+    if (isUpdate(artifact)) this.#updates.set(artifact.file, { update: artifact, test })
+  }
+
+  onTestCaseResult(test: TestCase): void {
+    const report = test.meta().harvest
+    if (this.#scope === 'part' && report !== undefined) test.meta().harvest = { ...report, isPart: true }
   }
 
   async onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[], reason: string): Promise<void> {
     const vitest = this.#vitest
     if (vitest === undefined) return
-    const results = caseResults(modules)
-    const lines = summarise(results)
-    const isHuman = activeReporters(vitest).some((reporter) => reporter instanceof HumanReporter)
-    const tell = (label: string, text: string) => isHuman && vitest.logger.log(`${label.padStart(11)}  ${text}`)
-    for (const [label, text] of lines) tell(label, text)
-    this.#write(tell, reason, unhandled.length)
-    this.#fail(await this.#problems(modules, tell))
+    const { written, lines } = this.#write(reason, unhandled.length)
+    const results = caseResults(modules, this.#scope === 'merge' ? undefined : new Set(written))
+    const shown = (file: string) => this.#shown(file)
+    const { root } = vitest.config
+    const run = { scope: this.#scope, modules, results, root, recordings: this.#recordings, shown }
+    // A re-run has what changed; a run that was stopped had not come to all of it.
+    const isWhole = this.#isFirstRun && reason !== 'interrupted'
+    const { errors, warnings }: Looked = isWhole ? await lookAtGoldenSet(run) : { errors: [], warnings: [] }
+    const sums = totals(results)
+    const reporters = activeReporters(vitest)
+    if (reporters.some((one) => one instanceof HumanReporter))
+      print([...sums, ...lines, ...warnings, ...failures(results, shown)], vitest.logger)
+    this.#fail(errors)
+    // Vitest does not export its blob reporter. A blob is merged later, and told of then.
+    if (!reporters.some((one) => one?.constructor.name === 'BlobReporter')) {
+      const hasErrors = reporters.some((one) => one instanceof GithubActionsReporter)
+      const told = { totals: sums, results, errors, hasErrors, shown }
+      tellGithub(told, process.env, (line) => vitest.logger.error(line))
+    }
     this.#isFirstRun = false
   }
 
   /** Reporters for machines own stdout; what makes the run fail is said on stderr in any case. */
   #fail(errors: readonly HarvestError[]): void {
     for (const error of errors) {
-      this.#vitest?.logger.error(`\n${error.message}\n`)
+      this.#vitest?.logger.error(`\n${neutralLines(error.message)}\n`)
       process.exitCode = 1
     }
   }
 
-  #write(tell: (label: string, text: string) => void, reason: string, unhandled: number): void {
+  /** Writes what was accepted. An update that was promised and is not written makes the run red: its test is green. */
+  #write(reason: string, unhandled: number): { readonly written: readonly string[]; readonly lines: SummaryLine[] } {
     const { refused } = this.#choice
+    const lines: SummaryLine[] = []
     if (refused) {
-      tell('Update', `--update-recordings=${refused.asked} was not followed: ${refused.because}`)
-      tell('', 'to allow it: HARVEST_ALLOW_CI_UPDATE=1')
+      lines.push(['Update', `--update-recordings=${refused.asked} was not followed: ${refused.because}`])
+      lines.push(['', 'to allow it: HARVEST_ALLOW_CI_UPDATE=1'])
     }
     // Merged reports tell of runs elsewhere, over other files than those here.
-    if (this.#updates.size === 0 || this.#vitest?.config.mergeReports !== undefined) return
+    if (this.#updates.size === 0 || this.#scope === 'merge') return { written: [], lines }
     if (reason === 'interrupted' || unhandled > 0) {
+      process.exitCode = 1
       const why = unhandled > 0 ? 'the run had errors outside of its tests' : 'the run was interrupted'
-      tell('Update', `nothing was written: ${why}`)
-      return
+      return { written: [], lines: [...lines, ['Update', `nothing was written: ${why}`]] }
     }
-    const { written, skipped } = writeUpdates(this.#updates.values())
-    for (const file of written.slice(0, 9)) tell('Updated', this.#shown(file))
-    if (written.length > 9) tell('', `and ${written.length - 9} more`)
-    for (const file of skipped) tell('Not updated', `${this.#shown(file)}: it was edited during the run`)
-  }
-
-  async #problems(
-    modules: readonly TestModule[],
-    tell: (label: string, text: string) => void,
-  ): Promise<readonly HarvestError[]> {
-    const ran = modules.some(({ project }) => project.name === projectName)
-    // A filtered run may rightly have no case; a re-run has what changed.
-    if (!this.#isFirstRun || (!ran && this.#isFiltered)) return []
-    const survey = surveyRecordings(this.#recordings)
-    const folder = this.#shown(this.#recordings)
-    if (!ran && survey.isEmpty) return []
-    const duplicates = await duplicateErrors(survey, this.#recordings)
-    const problems = [...duplicates, ...(ran ? [] : [noCasesCollected(survey, folder)])]
-    if (survey.obsolete.length === 0) return problems
-    const obsolete = obsoleteTapes(survey.obsolete, folder)
-    if (unattended(process.env) !== undefined) return [...problems, obsolete]
-    tell('Obsolete', `${survey.obsolete.length} tape(s) without a case; CI fails on them`)
-    return problems
+    const all = [...this.#updates.values()]
+    const red = all.filter(({ test }) => test.result().state !== 'passed').map(({ update }) => update.file)
+    const { written, skipped } = writeUpdates(all.map(({ update }) => update).filter(({ file }) => !red.includes(file)))
+    for (const file of written.slice(0, 9)) lines.push(['Updated', this.#shown(file)])
+    if (written.length > 9) lines.push(['', `and ${written.length - 9} more`])
+    for (const file of red) lines.push(['Not updated', `${this.#shown(file)}: its test failed for another reason`])
+    for (const file of skipped) lines.push(['Not updated', `${this.#shown(file)}: it was edited during the run`])
+    if (skipped.length > 0) process.exitCode = 1
+    return { written, lines }
   }
 
   #shown(file: string): string {
-    return neutralLine(toPosix(path.relative(this.#vitest?.config.root ?? '', file)))
+    return neutralLine(toPosix(path.relative(this.#vitest?.config.root ?? '', file)), 300)
   }
 }
 
+function print(lines: readonly SummaryLine[], logger: { log(text: string): void }): void {
+  for (const [label, text] of lines) logger.log(`${label.padStart(11)}  ${text}`)
+}
+
 /** The reporters as they were made; not in Vitest's types. */
-function activeReporters(vitest: Vitest): readonly unknown[] {
+function activeReporters(vitest: Vitest): readonly (object | undefined)[] {
   const reporters: unknown = Reflect.get(vitest, 'reporters')
   return Array.isArray(reporters) ? reporters : []
 }
 
-function caseResults(modules: readonly TestModule[]): readonly CaseResult[] {
-  const results: CaseResult[] = []
-  for (const module of modules) {
-    if (module.project.name !== projectName) continue
-    for (const test of module.children.allTests()) {
-      const report = test.meta().harvest
-      if (report) results.push({ state: test.result().state, report })
-    }
-  }
-  return results
-}
-
-/** Whether the run was asked for a part of the tests only. */
-function isFiltered(vitest: Vitest): boolean {
+function scopeOf(vitest: Vitest): Scope {
   const { config } = vitest
+  if (config.mergeReports) return 'merge'
   const lists = [Reflect.get(vitest, 'filenamePattern'), config.project, config.related, config.tagsFilter]
-  const switches = [
-    config.changed,
-    config.shard,
-    config.mergeReports,
-    config.standalone,
-    Reflect.get(config.cliOptions ?? {}, 'lastFailed'),
-  ]
-  return lists.some((list) => Array.isArray(list) && list.length > 0) || switches.some(Boolean)
+  const switches = [config.changed, config.standalone, Reflect.get(config.cliOptions ?? {}, 'lastFailed')]
+  if (lists.some((list) => Array.isArray(list) && list.length > 0) || switches.some(Boolean)) return 'part'
+  return config.shard ? 'shard' : 'all'
 }
 
 function isUpdate(artifact: { readonly type: string }): artifact is CaseUpdate {

@@ -3,36 +3,110 @@ import type { CaseReport } from './channel.ts'
 
 /** One case of a run, as Vitest judged it. */
 export interface CaseResult {
+  /** `golden/refund-100x`. */
+  readonly name: string
   readonly state: 'passed' | 'failed' | 'skipped' | 'pending'
   readonly report: CaseReport
+  /** Whether its file was rewritten in this run. */
+  readonly isUpdated?: boolean
+  /** Why it is red; text is neutral. */
+  readonly failure?: CaseError
 }
 
-/** The few lines printed below a run: label → text, in this order. Empty when no case ran. */
-export function summarise(results: readonly CaseResult[]): readonly (readonly [label: string, text: string])[] {
+/** The error of a red case. */
+export interface CaseError {
+  /** All of it, several lines. */
+  readonly message: string
+  /** In the case file; absolute path and 1-based line. */
+  readonly place?: FileLine
+  /** In the user's code, where a line of it is known. */
+  readonly site?: FileLine
+}
+
+/** A line of a file, 1-based. */
+export interface FileLine {
+  readonly file: string
+  readonly line: number
+  readonly column: number
+}
+
+/** One row of the summary: what it is about, and what there is to say. */
+export type SummaryLine = readonly [label: string, text: string]
+
+/** Red cases that are named one by one. */
+const namedCases = 9
+
+/** What came of the cases that ran, in a few lines. Empty when none did. */
+export function totals(results: readonly CaseResult[]): readonly SummaryLine[] {
   const ran = results.filter(({ state }) => state === 'passed' || state === 'failed')
   if (ran.length === 0) return []
-  const lines: [string, string][] = [['Recordings', counts(ran)]]
+  const lines: SummaryLine[] = [['Recordings', counts(ran)]]
   const drifted = ran.filter(({ report }) => Object.keys(report.drift ?? {}).length > 0)
   if (drifted.length > 0) lines.push(['Drift', `${driftCounts(drifted)} (${plural(drifted.length, 'case')})`])
   const moved = ran.filter(({ report }) => (report.pins ?? []).length > 0)
   if (moved.length > 0) lines.push(['Pins', pinLine(moved)])
   const escapes = ran.reduce((sum, { report }) => sum + (report.escapes ?? 0), 0)
-  lines.push(['Escapes', String(escapes)])
-  return lines
+  return [...lines, ['Escapes', String(escapes)]]
+}
+
+/** What a red case means for its reader, worst first. */
+const kinds = ['escaped', 'diverged', 'no longer reproduced', 'failed'] as const
+
+function kindOf({ report: { code = '' } }: CaseResult): (typeof kinds)[number] {
+  if (code === 'HARVEST_ESCAPE') return 'escaped'
+  if (code === 'HARVEST_CASE_NO_LONGER_FAILS') return 'no longer reproduced'
+  return divergences.test(code) ? 'diverged' : 'failed'
+}
+
+// The agent did something else than its case says; every other error says that the case could not be judged.
+const divergences = /^HARVEST_(?:DIVERGENCE|TAPE_EXHAUSTED|AMBIGUOUS|ORDER|UNUSED|DRIFT|TRACE|OUTCOME|OUTCOME_KIND)$/
+
+/** Red cases, worst first, and by name among equals. */
+export function worstFirst(results: readonly CaseResult[]): readonly CaseResult[] {
+  const red = results.filter(({ state }) => state === 'failed')
+  const rank = (result: CaseResult) => kinds.indexOf(kindOf(result))
+  return red.sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1))
 }
 
 function counts(ran: readonly CaseResult[]): string {
-  const knownBad = ran.filter(({ state, report }) => state === 'passed' && report.expect === 'fail').length
-  const updated = ran.filter(({ report }) => report.updated !== undefined).length
-  const failed = ran.filter(({ state }) => state === 'failed').length
-  const replayed = ran.length - failed - knownBad
+  const green = ran.filter(({ state }) => state === 'passed')
+  const updated = green.filter(({ isUpdated }) => isUpdated === true).length
+  const knownBad = green.filter(({ report }) => report.expect === 'fail').length
+  const red = Map.groupBy(worstFirst(ran), kindOf)
   const parts = [
-    `${replayed} replayed`,
+    `${green.length - knownBad - updated} replayed`,
     ...(knownBad > 0 ? [`${knownBad} known bad reproduced`] : []),
-    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...kinds.flatMap((kind) => (red.has(kind) ? [`${red.get(kind)?.length} ${kind}`] : [])),
     ...(updated > 0 ? [`${updated} updated`] : []),
   ]
   return parts.join(', ')
+}
+
+/**
+ * The red cases, worst first: why in one line, and the line of the agent where it is known.
+ *
+ * @param shown - a path as people read it
+ */
+export function failures(results: readonly CaseResult[], shown: (file: string) => string): readonly SummaryLine[] {
+  const red = worstFirst(results)
+  const lines = red.slice(0, namedCases).flatMap((result, at): SummaryLine[] => {
+    const site = result.failure?.site
+    return [
+      [at === 0 ? 'Red' : '', `${result.name}  ${reasonOf(result)}`],
+      ...(site === undefined ? [] : [['', `  ${placeText(site, shown)}`] as const]),
+    ]
+  })
+  return red.length > namedCases ? [...lines, ['', `and ${red.length - namedCases} more`]] : lines
+}
+
+/** Why a case is red, in one line. */
+export function reasonOf({ failure }: CaseResult): string {
+  return neutralLine(failure?.message.split('\n', 1)[0] ?? 'no error was reported')
+}
+
+/** `src/refund.ts:12:9` */
+export function placeText({ file, line, column }: FileLine, shown: (file: string) => string): string {
+  return `${shown(file)}:${line}:${column}`
 }
 
 function driftCounts(drifted: readonly CaseResult[]): string {

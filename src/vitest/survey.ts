@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { HarvestError } from '../errors/index.ts'
+import { HarvestError, neutralLine } from '../errors/index.ts'
 import { hasPragma } from '../cases/pragma.ts'
 import { isCaseId, readHead } from './case-module.ts'
 import { toPosix } from './options.ts'
@@ -88,16 +88,30 @@ export function noCasesCollected(survey: Survey, folder: string): HarvestError {
   })
 }
 
+/** Cases that lie there and are no test: each would go on to be green for ever. */
+export function notCollected(left: readonly string[], folder: string): HarvestError {
+  return new HarvestError('HARVEST_CASE_NOT_COLLECTED', {
+    what: 'A case in the recordings folder was not run',
+    where: { cases: listed(left, folder) },
+    why: 'Something in the Vitest config or its arguments keeps it out, such as `exclude`; or the report of a shard is missing.',
+    fix: ['compare test.exclude in vitest.config.ts with the name of the case', 'or delete the case and its tape'],
+  })
+}
+
 /** A golden tape without a case asserts nothing: somebody deleted the test and left the evidence. */
 export function obsoleteTapes(obsolete: readonly string[], folder: string): HarvestError {
-  const shown = obsolete.slice(0, 9).map((file) => `${folder}/${file}`)
-  const more = obsolete.length - shown.length
   return new HarvestError('HARVEST_TAPE_OBSOLETE', {
     what: 'A tape in the golden set has no case',
-    where: { tapes: [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('\n') },
+    where: { tapes: listed(obsolete, folder) },
     why: 'Nothing is asserted about it, so nothing would notice when the agent changes.',
     fix: ['write the case again: npx harvest promote <tape>', 'or delete the tape'],
   })
+}
+
+function listed(files: readonly string[], folder: string): string {
+  const shown = files.slice(0, 9).map((file) => neutralLine(`${folder}/${file}`))
+  const more = files.length - shown.length
+  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('\n')
 }
 
 function listFiles(recordings: string): readonly string[] {

@@ -1,4 +1,4 @@
-import type { InlineProject } from './inline.ts'
+import type { InlineProject, RunResult } from './inline.ts'
 
 /** What a JSON report says about one test. */
 export interface ReportedTest {
@@ -25,4 +25,13 @@ export function reported(project: InlineProject): ReadonlyMap<string, ReportedTe
   const { testResults } = JSON.parse(project.read('.vitest/report.json')) as JsonReport
   const tests = testResults.flatMap(({ assertionResults }) => assertionResults)
   return new Map(tests.map((test) => [test.fullName.replace(/ (?:> )?replays$/, ''), test]))
+}
+
+/** Our lines below a run: from the counts to the last red case. */
+export function summaryOf({ output }: RunResult): string {
+  const lines = output.split('\n')
+  const from = lines.findIndex((line) => line.startsWith(' Recordings  '))
+  const rest = from === -1 ? [] : lines.slice(from)
+  const end = rest.findIndex((line) => !/^[ \w]{11} {2}\S|^ {13}/.test(line))
+  return rest.slice(0, end === -1 ? undefined : end).join('\n')
 }

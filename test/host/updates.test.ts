@@ -1,5 +1,8 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync, rmSync, statSync, utimesSync } from 'node:fs'
+import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Home, type InlineProject, type Lane, openHome, type RunOptions } from './inline.ts'
+import { type Home, type InlineProject, type Lane, openHome, type RunOptions, type RunResult } from './inline.ts'
 import { config, golden, refundBaseline, refundSources } from './refund.ts'
 import { reported, withJson } from './reports.ts'
 
@@ -20,9 +23,17 @@ const cases = {
   ...golden('diverges', outdated, { agent: 'diverges' }),
   ...golden('known-bad', `expect: fail\n${outdated}`),
   ...golden('ended-otherwise', outdated, { threw: 'timeout' }),
+  ...golden('escapes', outdated, { agent: 'escapes' }),
+  ...golden('hangs', `timeout: 300\n${outdated}`, { agent: 'hangs' }),
 }
-const untouched = ['holds', 'diverges', 'known-bad', 'ended-otherwise']
+const untouched = ['holds', 'diverges', 'known-bad', 'ended-otherwise', 'escapes', 'hangs']
+const why = 'refunds are approved now'
+/** As if a person had said it. */
+const reason = { HARVEST_UPDATE_REASON: why }
 const caseFile = (id: string) => `recordings/golden/${id}.case.yaml`
+
+const own = { bin: 'vitest-harvest' } as const
+const unsaid = { HARVEST_UPDATE_REASON: '' }
 
 describe.each<Lane>([5, 4])('updates under Vitest %i', (lane) => {
   let home: Home
@@ -30,7 +41,15 @@ describe.each<Lane>([5, 4])('updates under Vitest %i', (lane) => {
   beforeAll(() => {
     home = openHome(lane)
     project = home.project('updates', {
-      'vitest.config.ts': config('', '', `diverges: './src/diverges.ts', skips: './src/skips.ts'`),
+      'vitest.config.ts': config(
+        '',
+        '',
+        `diverges: './src/diverges.ts', skips: './src/skips.ts', escapes: './src/escapes.ts', hangs: './src/hangs.ts'`,
+      ),
+      'src/escapes.ts': `import { connect } from 'node:net'
+export default () => new Promise((resolve) => connect(45999, '127.0.0.1').on('error', resolve))
+`,
+      'src/hangs.ts': `export default () => new Promise(() => setInterval(() => {}, 5))\n`,
       'src/skips.ts': `import { tool } from 'vitest-harvest/record'
 const lookup = tool('lookup_order', async (order: object) => ({ amount: 25 }))
 export default () => lookup({ order_id: 'A-1' }).then(({ amount }) => ({ refunded: amount }))
@@ -44,28 +63,44 @@ export default () => refund({ order_id: 'B-2' })
       'src/__snapshots__/ui.test.ts.snap': `// Vitest Snapshot v1, https://vitest.dev/guide/snapshot.html\n\nexports[\`is a snapshot 1\`] = \`"old"\`;\n`,
       ...cases,
     })
+    git('init', '--quiet')
+    git('config', 'user.name', 'Ada Lovelace')
+    git('config', 'user.email', 'ada@example.com')
+    git('add', '.')
+    git('commit', '--quiet', '--message', 'Golden set')
   })
   afterAll(() => home?.[Symbol.dispose]())
+  const git = (...words: string[]) => {
+    const { stdout, stderr, status } = spawnSync('git', words, { cwd: project.folder, encoding: 'utf8' })
+    if (status !== 0) throw new Error(`git ${words.join(' ')}: ${stderr}`)
+    return stdout
+  }
+  // What does not depend on Vitest's version is seen once.
+  const once = it.runIf(lane === 5)
   const reset = () => {
     for (const [file, text] of Object.entries(cases)) project.write(file, text)
   }
-  const run = async (args: readonly string[], options?: RunOptions) => {
+  const run = async (args: readonly string[], options: RunOptions = {}) => {
     reset()
-    const result = await project.run([...args, ...withJson], options)
+    const result = await project.run([...args, ...withJson], { ...options, env: { ...reason, ...options.env } })
     const changed = Object.keys(cases).filter((file) => project.read(file) !== cases[file as keyof typeof cases])
     return { ...result, changed }
   }
 
   it.each<readonly [string, readonly string[], RunOptions]>([
-    ['our own command', ['run', 'golden', '--update-recordings'], { bin: 'vitest-harvest' }],
+    ['our own command', ['run', 'golden', '--update-recordings', '--reason', why], { ...own, env: unsaid }],
     ['two dashes', ['run', 'golden', '--', '--update-recordings'], {}],
     ['--update=recordings', ['run', '--update=recordings'], {}],
     ['a variable', ['run', 'golden'], { env: { VITEST_HARVEST_UPDATE: 'all' } }],
   ])('%s accepts new behaviour, and nothing else', async (_spelling, args, options) => {
     const { changed, output } = await run(args, options)
     expect(changed.sort()).toEqual([caseFile('stale'), caseFile('unwritten')])
-    expect(project.read(caseFile('stale'))).toBe(
-      cases[caseFile('stale')]?.replace(outdated, accepted).replace('30', '25'),
+    expect(project.read(caseFile('stale')).replace(/(?<=at: )\S+Z$/m, 'now')).toBe(
+      `${cases[caseFile('stale')]?.replace(outdated, accepted).replace('30', '25')}approved:
+  reason: ${why}
+  by: Ada Lovelace <ada@example.com>
+  at: now
+`,
     )
     expect(project.read(caseFile('unwritten'))).toContain(refundBaseline)
     expect(output).toContain(`Updated  ${caseFile('stale')}`)
@@ -75,6 +110,8 @@ export default () => refund({ order_id: 'B-2' })
       'HARVEST_DIVERGENCE',
       'HARVEST_CASE_NO_LONGER_FAILS',
       'HARVEST_OUTCOME_KIND',
+      'HARVEST_ESCAPE',
+      'HARVEST_AGENT_HANGS',
     ])
     expect(project.read('src/__snapshots__/ui.test.ts.snap')).toContain('"old"')
   })
@@ -95,14 +132,16 @@ export default () => refund({ order_id: 'B-2' })
   })
 
   it('-u, which is for snapshots, accepts no new behaviour', async () => {
-    const { changed } = await run(['run', 'golden', '-u'])
+    const { changed } = await run(['run', 'golden', '-u'], { env: unsaid })
     expect(changed).toEqual([caseFile('unwritten')])
+    // Nobody reviewed it yet, so nobody is said to have approved it.
+    expect(project.read(caseFile('unwritten'))).not.toContain('approved')
   })
 
   it.each([['CI'], ['CLAUDECODE']])('with %s set nothing is written, and the run says why', async (name) => {
     const { changed, output } = await run(['run', 'golden', '--update-recordings'], {
-      bin: 'vitest-harvest',
-      env: { [name]: '1' },
+      ...own,
+      env: { [name]: '1', ...unsaid },
     })
     expect(changed).toEqual([])
     expect(output).toContain(`--update-recordings=all was not followed`)
@@ -136,11 +175,136 @@ export default () => refund({ order_id: 'B-2' })
     for (const [name, text] of Object.entries(golden('shorter', refundBaseline, { agent: 'skips' })))
       project.write(name, text)
     const red = await project.run(['run', 'golden/shorter'])
-    const update = await project.run(['run', 'golden/shorter', '--update-recordings'], { bin: 'vitest-harvest' })
+    const update = await project.run(['run', 'golden/shorter', '--update-recordings', '--reason=no refund'], own)
     const green = await project.run(['run', 'golden/shorter'])
     expect([red.code, update.code, green.code]).toEqual([1, 0, 0])
     expect(red.output).toContain('HARVEST_TRACE')
     expect(project.read(file)).toContain('baseline:\n  - lookup_order(order_id)\n')
     expect(project.read(file)).not.toContain('refund(')
+  })
+  once('is a small diff: what changed, and why, and every comment is still there', async () => {
+    await run(['run', 'golden/stale', '--update-recordings'], own)
+    const lines = git('diff', '--unified=0', '--', 'recordings').split('\n')
+    expect(lines.filter((line) => /^[-+](?![-+])/.test(line)).map((line) => line.replace(/at: .*/, 'at: now'))).toEqual(
+      [
+        '-  - escalate(order_id)',
+        '-outcome: { refunded: 30 }',
+        '+  - refund(amount, order_id)',
+        '+outcome: { refunded: 25 }',
+        '+approved:',
+        `+  reason: ${why}`,
+        '+  by: Ada Lovelace <ada@example.com>',
+        '+  at: now',
+      ],
+    )
+    expect(git('diff', '--stat', '--', 'recordings')).toMatch(/1 file changed, 6 insertions\(\+\), 2 deletions\(-\)/)
+    const before = project.hash()
+    const again = await project.run(['run', 'golden/stale', '--update-recordings', '--reason', 'another'], own)
+    expect([again.code, project.hash()]).toEqual([0, before])
+  })
+
+  once('never touches a tape, whatever is asked', async () => {
+    const tapes = Object.keys(cases).filter((file) => file.endsWith('.tape.jsonl'))
+    reset()
+    for (const file of tapes) utimesSync(path.join(project.folder, file), 1, 1)
+    await project.run(['run', 'golden', '-u', '--update-recordings'], { ...own, env: reason })
+    expect(project.read(caseFile('stale'))).toContain('approved')
+    const written = tapes.map((file) => statSync(path.join(project.folder, file)).mtimeMs)
+    expect([...new Set(written)]).toEqual([1000])
+    expect(tapes.map((file) => readFileSync(path.join(project.folder, file), 'utf8'))).toEqual(
+      tapes.map((file) => cases[file as keyof typeof cases]),
+    )
+  })
+
+  it('needs a reason, however it is asked for: without one nothing is run and nothing written', async () => {
+    const spellings: readonly (readonly [number, readonly string[], RunOptions])[] = [
+      [2, ['run', '--update-recordings'], own],
+      [2, ['run', '--update-recordings', '--reason', ' '], own],
+      [2, ['run', '--update-recordings', `--reason=${'long '.repeat(200)}`], own],
+      [2, ['run', '--', '--update-recordings'], own],
+      [2, ['run', '--update=recordings'], own],
+      [1, ['run', '--', '--update-recordings'], {}],
+      [1, ['run', '--update=recordings'], {}],
+      [1, ['run'], { env: { VITEST_HARVEST_UPDATE: 'all' } }],
+    ]
+    reset()
+    const before = project.hash()
+    for (const [code, args, options] of lane === 5 ? spellings : spellings.slice(-2, -1)) {
+      const result = await project.run(args, options)
+      expect([args, result.code, result.output.includes('Test Files')]).toEqual([args, code, false])
+      expect(result.output).toContain('HARVEST_UPDATE_REASON')
+    }
+    expect(project.hash()).toBe(before)
+  })
+
+  once('is refused for the tests of a name, which may be more than somebody looked at', async () => {
+    const { code, output, changed } = await run(['run', '-t', 'stale', '--update-recordings'], own)
+    expect([code, changed, output.includes('HARVEST_UPDATE_PARTIAL')]).toEqual([1, [], true])
+  })
+
+  it('is not written when the run had errors outside of its tests, and the run is red', async () => {
+    project.write(
+      'src/stray.test.ts',
+      `import { it } from 'vitest'\nit('is green', () => { Promise.reject(new Error('stray')) })\n`,
+    )
+    const { code, output, changed } = await run(['run', 'golden/stale', 'src/stray', '--update-recordings'], own)
+    expect([code, changed]).toEqual([1, []])
+    expect(output).toMatch(/Recordings {2}1 replayed\n[^]*Update {2}nothing was written: the run had errors outside/)
+    rmSync(path.join(project.folder, 'src/stray.test.ts'))
+  })
+
+  once('is not written for a case whose test is red after all', async () => {
+    const config = project.read('vitest.config.ts')
+    project.write('vitest.config.ts', config.replace('test: {', `test: { setupFiles: ['./hooks.ts'],`))
+    project.write('hooks.ts', `import { afterEach } from 'vitest'\nafterEach(() => { throw new Error('not tidy') })\n`)
+    const { code, output, changed } = await run(['run', 'golden/stale', '--update-recordings'], own)
+    expect([code, changed]).toEqual([1, []])
+    expect(output).toContain(`Not updated  ${caseFile('stale')}: its test failed for another reason`)
+    project.write('vitest.config.ts', config)
+  })
+
+  it('is not written when somebody stops the run', async () => {
+    project.write(
+      'src/waits.test.ts',
+      `import { it } from 'vitest'\nit('waits', () => { console.log('it waits'); return new Promise(() => {}) }, 60_000)\n`,
+    )
+    reset()
+    const running = project.watch(
+      ['run', 'golden/stale', 'src/waits', '--update-recordings', '--maxWorkers=1', '--no-file-parallelism'],
+      { ...own, env: reason },
+    )
+    await running.until('it waits')
+    expect(await running.stop('SIGINT')).not.toBe(0)
+    expect(project.read(caseFile('stale'))).toBe(cases[caseFile('stale')])
+    rmSync(path.join(project.folder, 'src/waits.test.ts'))
+  })
+})
+
+describe('the reason for an update', () => {
+  // The `script` of other systems takes other arguments.
+  it.runIf(process.platform === 'linux')('is asked for at a terminal, before anything runs', () => {
+    using home = openHome(5)
+    const project = home.project('asks', {
+      'vitest.config.ts': config(),
+      ...refundSources,
+      ...golden('stale', outdated),
+    })
+    const ask = (answer: string): RunResult['output'] => {
+      const command = `${process.execPath} ${project.bin('vitest-harvest')} run --update-recordings`
+      const terminal = ['-qec', command, '/dev/null']
+      const env = { PATH: process.env['PATH'], HOME: project.folder, NO_COLOR: '1' }
+      const { stdout, status } = spawnSync('script', terminal, {
+        cwd: project.folder,
+        env,
+        input: answer,
+        encoding: 'utf8',
+      })
+      return `${status} ${stdout}`
+    }
+    const refused = ask('\n')
+    expect(refused).toMatch(/^2 [^]*Why is the new behaviour right\?[^]*HARVEST_UPDATE_REASON/)
+    expect(project.read(caseFile('stale'))).not.toContain('approved')
+    expect(ask('a person refunds now\n')).toMatch(/^0 [^]*Why[^]*Updated/)
+    expect(project.read(caseFile('stale'))).toMatch(/approved:\n {2}reason: a person refunds now\n {2}at: /)
   })
 })

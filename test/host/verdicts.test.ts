@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Home, type InlineProject, type Lane, openHome, type RunResult } from './inline.ts'
 import { config, golden, refundBaseline, refundSources, tapeText } from './refund.ts'
-import { reported, type ReportedTest, withJson } from './reports.ts'
+import { reported, type ReportedTest, summaryOf, withJson } from './reports.ts'
 
 /** Agents that each do one thing wrong, by the name of their export. */
 const badAgents = `import { connect } from 'node:net'
@@ -94,13 +94,17 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
       ...golden('holds', `${refundBaseline}outcome: { refunded: 25 }\n`),
       ...golden(
         'other-trace',
-        `title: Refunds are approved\nlesson: { wrong: refunded without asking, right: a person is asked }\nbaseline:\n  - lookup_order(order_id)\n  - escalate(order_id)\n`,
+        `title: Refunds are approved\npins: { commit: 4f2a9c1, models: [model-x, model-y] }\nlesson: { wrong: refunded without asking, right: a person is asked }\nbaseline:\n  - lookup_order(order_id)\n  - escalate(order_id)\n`,
       ),
       ...golden('other-outcome', `${refundBaseline}outcome:\n  refunded: 30\n`),
       ...golden('threw-before', refundBaseline, { threw: 'timeout' }),
       ...golden('known-bad', `expect: fail\n${refundBaseline}outcome: { refunded: 25 }\n`),
       ...golden('fixed', `expect: fail\n${refundBaseline}outcome: { refunded: 2500 }\n`),
       ...golden('fixed-by-another-way', `expect: fail\n${refundBaseline}`, { agent: 'leaves-out' }),
+      ...golden('fixed-returns', `expect: fail\nlesson: { wrong: gave up }\n${refundBaseline}`, { threw: 'timeout' }),
+      ...golden('fixed-throws', `expect: fail\n${refundBaseline}`, { agent: 'throws' }),
+      ...golden('fixed-asks-else', `expect: fail\n${refundBaseline}`, { agent: 'asks-else' }),
+      ...golden('fixed-calls-else', `expect: fail\nbaseline:\n  - lookup_order(order_id)\n  - escalate(order_id)\n`),
       ...golden('known-bad-escapes', `expect: fail\nbaseline: []\n`, { agent: 'escapes', calls: [] }),
       ...golden('known-bad-truncated', `expect: fail\n${refundBaseline}`, { isTruncated: true }),
       ...golden('known-bad-import', `expect: fail\n${refundBaseline}`, { agent: 'broken-module' }),
@@ -140,8 +144,8 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
 
   it('is red at the line of the baseline that does not hold, with a diff and its lesson', () => {
     expect(status('other-trace')).toBe('failed')
-    expect(run.output).toContain('recordings/golden/other-trace.case.yaml:9:1')
-    expect(run.output).toMatch(/9\| {3}- escalate\(order_id\)\n\s+\| \^/)
+    expect(run.output).toContain('recordings/golden/other-trace.case.yaml:10:1')
+    expect(run.output).toMatch(/10\| {3}- escalate\(order_id\)\n\s+\| \^/)
     expect(run.output).toMatch(
       /- Expected\n\+ Received\n\n {2}lookup_order\(order_id\)\n- escalate\(order_id\)\n\+ refund\(amount, order_id\)/,
     )
@@ -170,10 +174,21 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
 
   it('is green when a known-bad run reproduces, and red when it does not any more', () => {
     expect(status('known-bad')).toBe('passed')
-    for (const id of ['fixed', 'fixed-by-another-way']) {
-      expect(message(id)).toContain('This incident no longer reproduces: review and set expect: pass')
-      expect(message(id)).toContain(`${id}.case.yaml:4:1`)
-    }
+    expect(message('fixed-returns')).toContain('  wrong  gave up')
+  })
+
+  it.each([
+    ['fixed', 'The agent returned something else'],
+    ['fixed-by-another-way', 'The agent made other tool calls'],
+    ['fixed-calls-else', 'The agent made other tool calls'],
+    ['fixed-asks-else', 'The agent called refund with arguments it did not use'],
+    ['fixed-returns', 'The agent returned, and threw when this run was recorded'],
+    ['fixed-throws', 'The agent threw, and returned when this run was recorded'],
+  ])('%s: a known-bad run that does not reproduce any more is red, and says how', (id, how) => {
+    expect(message(id)).toContain('This incident no longer reproduces: review and set expect: pass')
+    expect(message(id)).toContain(how)
+    expect(message(id)).toContain(`${id}.case.yaml:4:1`)
+    expect(codes([id])).toEqual(['HARVEST_CASE_NO_LONGER_FAILS'])
   })
 
   it('is red for what is no decision of the agent, known bad or not', () => {
@@ -219,12 +234,28 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
     expect(run.output).not.toContain('the zombie refunded')
   })
 
-  it('sums up in a few lines', () => {
-    expect(run.output).toContain(' Recordings  2 replayed, 1 known bad reproduced, 26 failed\n    Escapes  2\n')
+  it('sums up in a few lines, the worst cases last', () => {
+    expect(summaryOf(run)).toMatchInlineSnapshot(`
+      " Recordings  2 replayed, 1 known bad reproduced, 2 escaped, 6 diverged, 6 no longer reproduced, 16 failed
+          Escapes  2
+              Red  golden/escapes  The agent reached the world around the seam: socket 127.0.0.1:45999
+                     src/bad.ts:44:34
+                   golden/known-bad-escapes  The agent reached the world around the seam: socket 127.0.0.1:45999
+                     src/bad.ts:44:34
+                   golden/asks-else  The agent called refund with arguments it did not use when this run was recorded
+                     src/bad.ts:13:9
+                   golden/leaves-out  The agent made other tool calls than the baseline of this case
+                   golden/other-outcome  The agent returned something else than this case says
+                   golden/other-trace  The agent made other tool calls than the baseline of this case
+                   golden/threw-before  The agent returned, and threw when this run was recorded
+                   golden/throws  The agent threw, and returned when this run was recorded
+                   golden/fixed  This incident no longer reproduces: review and set expect: pass
+                   and 21 more"
+    `)
   })
 
   it('annotates a pull request at the line of the case', () => {
-    expect(run.stdout).toMatch(/^::error file=[^,]*other-trace\.case\.yaml,title=[^,]*,line=9,column=1::HarvestError/m)
+    expect(run.stdout).toMatch(/^::error file=[^,]*other-trace\.case\.yaml,title=[^,]*,line=10,column=1::HarvestError/m)
   })
 
   it('lets no recorded text speak to the runner of a pipeline', () => {
@@ -233,20 +264,36 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
   })
 
   it('tells machines the tape, the steps and the place', () => {
-    expect(project.read('.vitest/junit.xml')).toMatch(/<property name="tape" value="other-trace, 2 of 2 steps served">/)
+    const properties = (id: string) => {
+      const [, block = ''] =
+        new RegExp(`<testcase classname="[^"]*/${id}\\.[^]*?<properties>([^]*?)</properties>`).exec(
+          project.read('.vitest/junit.xml'),
+        ) ?? []
+      return [...block.matchAll(/name="([^"]*)" value="([^"]*)"/g)].map(([, name, value]) => `${name}: ${value}`)
+    }
+    expect(properties('other-trace')).toEqual([
+      'tape: other-trace, 2 of 2 steps served',
+      'commit: 4f2a9c1',
+      'models: model-x, model-y',
+      'diverged at: layer 2 of the trace',
+    ])
+    expect(properties('asks-else')).toEqual(['tape: asks-else, 1 of 2 steps served', 'diverged at: step 2'])
     expect(run.stdout).toMatch(
-      /not ok \d+ - recordings\/golden\/other-trace\.case\.yaml[^]*?at: ".*other-trace\.case\.yaml:9:1"/,
+      /not ok \d+ - recordings\/golden\/other-trace\.case\.yaml[^]*?at: ".*other-trace\.case\.yaml:10:1"/,
     )
     expect(tests.get('golden/other-trace')?.meta.harvest).toEqual({
       case: 'other-trace',
       expect: 'pass',
       tape: 'other-trace',
       agent: 'refund',
+      commit: '4f2a9c1',
+      models: ['model-x', 'model-y'],
       recorded: 2,
       served: 2,
       drift: {},
       escapes: 0,
       pins: [],
+      divergedAt: 'layer 2 of the trace',
       code: 'HARVEST_TRACE',
     })
   })

@@ -197,7 +197,8 @@ function commandsIn(output: string): string[] {
   const lines = output.split(/\r\n|[\n\r\u0085\u2028\u2029]/)
   const obeyed = lines.filter(
     (line) =>
-      /^\s*::[\w-]+(?:\s[^:]*)?::/.test(line) && !/^::(?:error|warning|notice) file=(?!FORGED)[^,]+,/.test(line),
+      /^\s*::[\w-]+(?:\s[^:]*)?::/.test(line) &&
+      !/^::(?:error|warning|notice) (?:file|title)=(?!FORGED)[^,:]+[,:]/.test(line),
   )
   return [...obeyed.map((line) => `the command ${quoted(line)}`), ...matches(output, /##(?:\[|vso\[|teamcity\[)/gi)]
 }
@@ -216,7 +217,8 @@ function proseOf(page: string): string {
   const prose: string[] = []
   let fence: string | undefined
   for (const line of page.split('\n')) {
-    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1]
+    // What follows a fence of backticks has none itself; then it is code within a line.
+    const mark = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/.exec(line)?.[1]
     if (fence === undefined && mark !== undefined) fence = mark
     else if (fence === undefined) prose.push(line)
     else if (mark !== undefined && mark.startsWith(fence) && line.trim() === mark) fence = undefined

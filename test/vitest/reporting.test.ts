@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { summarise } from '../../src/vitest/summary.ts'
-import { noCasesCollected, obsoleteTapes, surveyRecordings } from '../../src/vitest/survey.ts'
+import { type CaseResult, failures, totals } from '../../src/vitest/summary.ts'
+import { noCasesCollected, notCollected, obsoleteTapes, surveyRecordings } from '../../src/vitest/survey.ts'
 import { textHash, writeUpdates } from '../../src/vitest/write-updates.ts'
 
 function folder(files: Readonly<Record<string, string>>): string {
@@ -17,22 +17,33 @@ function folder(files: Readonly<Record<string, string>>): string {
 }
 
 describe('the summary', () => {
+  const result = (
+    name: string,
+    state: CaseResult['state'],
+    report: object,
+    more: Partial<CaseResult> = {},
+  ): CaseResult => ({
+    name,
+    state,
+    report: { case: name, ...report },
+    ...more,
+  })
+  const red = (name: string, code: string): CaseResult =>
+    result(name, 'failed', { code }, { failure: { message: `${name} was red\n\nfor some reason` } })
+
   it('says how many held, drifted, moved and escaped', () => {
-    const lines = summarise([
-      {
-        state: 'passed',
-        report: { case: 'a', expect: 'pass', drift: { instructions: 2 }, pins: ['commit 4f2a → 9c1b'] },
-      },
-      {
-        state: 'passed',
-        report: { case: 'b', expect: 'fail', drift: { instructions: 1, params: 1 }, pins: ['commit 4f2a → 9c1b'] },
-      },
-      { state: 'failed', report: { case: 'c', expect: 'pass', escapes: 1 } },
-      { state: 'passed', report: { case: 'd', expect: 'pass', updated: 'all' } },
-      { state: 'skipped', report: { case: 'e' } },
+    const lines = totals([
+      result('a', 'passed', { expect: 'pass', drift: { instructions: 2 }, pins: ['commit 4f2a → 9c1b'] }),
+      result('b', 'passed', { expect: 'fail', drift: { instructions: 1, params: 1 }, pins: ['commit 4f2a → 9c1b'] }),
+      result('c', 'failed', { expect: 'pass', escapes: 1, code: 'HARVEST_ESCAPE' }),
+      red('d', 'HARVEST_TRACE'),
+      red('e', 'HARVEST_CASE_NO_LONGER_FAILS'),
+      red('f', 'HARVEST_TAPE_TAMPERED'),
+      result('g', 'passed', { expect: 'pass', updated: 'all' }, { isUpdated: true }),
+      result('h', 'skipped', {}),
     ])
     expect(lines.map(([label, text]) => `${label}: ${text}`)).toEqual([
-      'Recordings: 2 replayed, 1 known bad reproduced, 1 failed, 1 updated',
+      'Recordings: 1 replayed, 1 known bad reproduced, 1 escaped, 1 diverged, 1 no longer reproduced, 1 failed, 1 updated',
       'Drift: instructions 3, params 1 (2 cases)',
       'Pins: commit 4f2a → 9c1b (2 cases)',
       'Escapes: 1',
@@ -40,7 +51,32 @@ describe('the summary', () => {
   })
 
   it('is silent when no case ran', () => {
-    expect(summarise([{ state: 'skipped', report: { case: 'e' } }])).toEqual([])
+    expect(totals([result('e', 'skipped', {})])).toEqual([])
+  })
+
+  it('names the nine worst cases in one line each, and how many more there are', () => {
+    const many = Array.from({ length: 11 }, (_, at) => red(`golden/${String.fromCodePoint(97 + at)}`, 'HARVEST_TRACE'))
+    const site = { file: '/p/src/agent.ts', line: 3, column: 7 }
+    const worst = result(
+      'golden/z',
+      'failed',
+      { code: 'HARVEST_ESCAPE' },
+      { failure: { message: 'out it went', site } },
+    )
+    const lines = failures([...many, red('golden/0', 'HARVEST_TAPE_EMPTY'), worst], (file) => file.replace('/p/', ''))
+    expect(lines.map(([label, text]) => `${label.padStart(4)}  ${text}`).join('\n')).toMatchInlineSnapshot(`
+      " Red  golden/z  out it went
+              src/agent.ts:3:7
+            golden/a  golden/a was red
+            golden/b  golden/b was red
+            golden/c  golden/c was red
+            golden/d  golden/d was red
+            golden/e  golden/e was red
+            golden/f  golden/f was red
+            golden/g  golden/g was red
+            golden/h  golden/h was red
+            and 4 more"
+    `)
   })
 })
 
@@ -81,6 +117,19 @@ describe('the survey of a recordings folder', () => {
         'recordings',
       ).message,
     ).toContain('and 2 more')
+    expect(
+      notCollected(['golden/a.case.yaml', 'golden/\u001b[2J.case.yaml'], 'recordings').message,
+    ).toMatchInlineSnapshot(`
+      "A case in the recordings folder was not run
+
+        cases  recordings/golden/a.case.yaml
+               recordings/golden/\\x1b[2J.case.yaml
+
+      Something in the Vitest config or its arguments keeps it out, such as \`exclude\`; or the report of a shard is missing.
+      → compare test.exclude in vitest.config.ts with the name of the case
+      → or delete the case and its tape
+      (HARVEST_CASE_NOT_COLLECTED)"
+    `)
   })
 })
 

@@ -1,0 +1,65 @@
+import path from 'node:path'
+import type { TestCase, TestModule } from 'vitest/node'
+import { neutralLines } from './neutral-lines.ts'
+import { toPosix } from './options.ts'
+import { projectName } from './project.ts'
+import type { CaseError, CaseResult, FileLine } from './summary.ts'
+
+/**
+ * What became of the cases of a run, from what Vitest keeps of each test and nothing else: it is the same when reports
+ * of runs elsewhere are merged.
+ *
+ * @param updated - absolute paths of the cases that were rewritten; `undefined` when only their runs know
+ */
+export function caseResults(
+  modules: readonly TestModule[],
+  updated: ReadonlySet<string> | undefined,
+): readonly CaseResult[] {
+  return modules.filter(isCaseModule).flatMap((module) => {
+    const tests = [...module.children.allTests()]
+    const found = tests.flatMap((test) => resultOf(test, module, updated) ?? [])
+    return found.length === 0 ? notCollected(module) : found
+  })
+}
+
+export function isCaseModule({ project }: TestModule): boolean {
+  return project.name === projectName
+}
+
+function resultOf(
+  test: TestCase,
+  module: TestModule,
+  updated: ReadonlySet<string> | undefined,
+): CaseResult | undefined {
+  const report = test.meta().harvest
+  if (report === undefined) return undefined
+  const { state, errors } = test.result()
+  const isUpdated = updated === undefined ? report.updated !== undefined : updated.has(module.moduleId)
+  // The suite has the name of the case, see generateCaseModule.
+  const name = test.parent.type === 'suite' ? test.parent.name : report.case
+  return { name, state, report, isUpdated, ...(state === 'failed' && { failure: failureOf(errors, module) }) }
+}
+
+/** A case whose test could not even be made. */
+function notCollected(module: TestModule): readonly CaseResult[] {
+  if (module.state() !== 'failed') return []
+  const name = toPosix(module.relativeModuleId)
+  return [{ name, state: 'failed', report: { case: name }, failure: failureOf(module.errors(), module) }]
+}
+
+function failureOf(errors: readonly object[] | undefined, { moduleId }: TestModule): CaseError {
+  const [error] = errors ?? []
+  const message: unknown = error === undefined ? undefined : Reflect.get(error, 'message')
+  const frames: unknown = error === undefined ? undefined : Reflect.get(error, 'stacks')
+  const known = Array.isArray(frames) ? frames.filter(isFrame) : []
+  const site = known.find(({ file }) => path.resolve(file) !== path.resolve(moduleId))
+  return {
+    message: neutralLines(typeof message === 'string' ? message : 'no error was reported'),
+    place: known.find((frame) => frame !== site) ?? { file: moduleId, line: 1, column: 1 },
+    ...(site !== undefined && { site }),
+  }
+}
+
+function isFrame(value: unknown): value is FileLine {
+  return typeof value === 'object' && value !== null && 'file' in value && 'line' in value && 'column' in value
+}

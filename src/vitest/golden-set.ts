@@ -1,0 +1,78 @@
+import path from 'node:path'
+import type { TestModule } from 'vitest/node'
+import type { HarvestError } from '../errors/index.ts'
+import { isCaseModule } from './case-results.ts'
+import { toPosix } from './options.ts'
+import type { CaseResult, SummaryLine } from './summary.ts'
+import { duplicateErrors, noCasesCollected, notCollected, obsoleteTapes, surveyRecordings } from './survey.ts'
+import { unattended } from './update-mode.ts'
+
+/** What a run was asked for: all tests, a part of them, the part of a shard, or the reports of runs elsewhere. */
+export type Scope = 'all' | 'part' | 'shard' | 'merge'
+
+export interface Looked {
+  /** What makes the run red. */
+  readonly errors: readonly HarvestError[]
+  /** What is told on a developer's machine and is an error in CI. */
+  readonly warnings: readonly SummaryLine[]
+}
+
+/** The run that is over. */
+export interface EndedRun {
+  readonly scope: Scope
+  readonly modules: readonly TestModule[]
+  readonly results: readonly CaseResult[]
+  /** Absolute folders. */
+  readonly root: string
+  readonly recordings: string
+  /** A path as people read it. */
+  readonly shown: (file: string) => string
+}
+
+/**
+ * Looks at the golden set as a whole, for what no case can notice of itself: two cases with one id, a tape without its
+ * case, a case nobody ran.
+ */
+export async function lookAtGoldenSet(run: EndedRun): Promise<Looked> {
+  const { scope, modules, results, root, recordings, shown } = run
+  const ran = modules.some(isCaseModule)
+  // Merged reports have all cases, unless one of the runs was asked for a part of them.
+  const isWhole = scope === 'all' || (scope === 'merge' && ran && !results.some(({ report }) => report.isPart))
+  if (!ran && !isWhole) return nothing
+  const survey = surveyRecordings(recordings)
+  if (!ran && survey.isEmpty) return nothing
+  const folder = shown(recordings)
+  const errors = [...(await duplicateErrors(survey, recordings)), ...(ran ? [] : [noCasesCollected(survey, folder)])]
+  const below = toPosix(path.relative(root, recordings))
+  const left = isWhole && ran ? notAmong(modules, survey.cases, below) : []
+  const { obsolete } = survey
+  if (unattended(process.env) === undefined) {
+    return {
+      errors,
+      warnings: [
+        ...warning('Not run', left, 'case(s) the config keeps out'),
+        ...warning('Obsolete', obsolete, 'tape(s) without a case'),
+      ],
+    }
+  }
+  return {
+    errors: [
+      ...errors,
+      ...(left.length > 0 ? [notCollected(left, folder)] : []),
+      ...(obsolete.length > 0 ? [obsoleteTapes(obsolete, folder)] : []),
+    ],
+    warnings: [],
+  }
+}
+
+const nothing: Looked = { errors: [], warnings: [] }
+
+/** By the path below the root: reports from elsewhere have other absolute paths. */
+function notAmong(modules: readonly TestModule[], cases: readonly string[], folder: string): readonly string[] {
+  const collected = new Set(modules.filter(isCaseModule).map(({ relativeModuleId }) => toPosix(relativeModuleId)))
+  return cases.filter((file) => !collected.has(path.posix.join(folder, file)))
+}
+
+function warning(label: string, files: readonly string[], what: string): readonly SummaryLine[] {
+  return files.length === 0 ? [] : [[label, `${files.length} ${what}; CI fails on them`]]
+}

@@ -1,0 +1,105 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { annotations } from '../../src/vitest/github.ts'
+import { neutralLines } from '../../src/vitest/neutral-lines.ts'
+import { maxSummaryBytes, stepSummary } from '../../src/vitest/step-summary.ts'
+import type { CaseResult } from '../../src/vitest/summary.ts'
+import { findsHostile, hostilePayloads } from '../support/hostile.ts'
+
+const place = { file: '/p/recordings/golden/a.case.yaml', line: 4, column: 1 }
+const site = { file: '/p/src/a,b:c.ts', line: 12, column: 7 }
+const red = (name: string, message: string, at: { readonly site?: typeof site } = { site }): CaseResult => ({
+  name,
+  state: 'failed',
+  report: { case: name, code: 'HARVEST_TRACE' },
+  failure: { message, place, ...at },
+})
+const many = (count: number) => Array.from({ length: count }, (_, at) => red(`golden/${at}`, 'it differs\nhere'))
+const shown = (file: string) => file.replace('/p/', '')
+const page = (results: readonly CaseResult[], room = maxSummaryBytes) =>
+  stepSummary({ totals: [['Recordings', '0 replayed, 1 diverged']], results, problems: [], shown }, room)
+
+describe('annotations', () => {
+  it('stand at the line of the agent, and at the line of the case where Vitest does not put them', () => {
+    expect(annotations({ results: [red('golden/a', '100% other\ncalls')], hasErrors: false })).toEqual([
+      '::error file=/p/recordings/golden/a.case.yaml,line=4,col=1,title=golden/a::100%25 other%0Acalls',
+      '::warning file=/p/src/a%2Cb%3Ac.ts,line=12,col=7,title=golden/a::100%25 other',
+    ])
+    expect(annotations({ results: [red('golden/a', 'x', {})], hasErrors: true })).toEqual([])
+  })
+
+  it.each([9, 10, 11, 60])('of %i red cases are at most ten errors and ten warnings', (count) => {
+    for (const hasErrors of [true, false]) {
+      const told = annotations({ results: many(count), hasErrors })
+      for (const level of ['error', 'warning']) {
+        const of = told.filter((line) => line.startsWith(`::${level} `))
+        const isMine = level === 'warning' || !hasErrors
+        expect(of).toHaveLength(isMine ? Math.min(count, 10) : 0)
+        if (isMine && count > 9) expect(of.at(-1)).toContain(`::and ${count - 9} more red cases`)
+      }
+    }
+  })
+})
+
+describe('the summary of a step', () => {
+  it('has a block of code for each red case, with a fence longer than what is in it', () => {
+    expect(page([red('golden/a', 'a ```` b\n[x](y)'), red('a `case`.case.yaml', 'x', {})])).toMatchInlineSnapshot(`
+      "
+      ## Recordings
+
+      \`\`\`
+      Recordings  0 replayed, 1 diverged
+      \`\`\`
+
+      ### \`\` a \`case\`.case.yaml \`\`
+
+      \`recordings/golden/a.case.yaml:4:1\`
+
+      \`\`\`
+      x
+      \`\`\`
+
+      ### \`golden/a\`
+
+      \`recordings/golden/a.case.yaml:4:1\`, \`src/a,b:c.ts:12:7\`
+
+      \`\`\`\`\`
+      a \`\`\`\` b
+      [x](y)
+      \`\`\`\`\`
+      "
+    `)
+  })
+
+  it.each(hostilePayloads)('makes nothing of a payload: $class', ({ text }) => {
+    const failed = { ...red(text, text), failure: { message: text, place: { ...place, file: text }, site } }
+    const told = stepSummary({ totals: [['Pins', text]], results: [failed], problems: [text], shown }, maxSummaryBytes)
+    expect(findsHostile(told, 'markdown')).toEqual([])
+  })
+
+  it('ends before the limit of GitHub and says so', () => {
+    const long = Array.from({ length: 80 }, (_, at) => red(`golden/${at}`, `€${'x'.repeat(15_000)}`))
+    const told = page(long)
+    expect(Buffer.byteLength(told)).toBeLessThanOrEqual(maxSummaryBytes)
+    expect(Buffer.byteLength(told)).toBeGreaterThan(maxSummaryBytes - 20_000)
+    expect(told).toMatch(
+      /```\n\n\d+ more are left out: GitHub shows at most 1 MiB of summary a step\. The log names them\.\n$/,
+    )
+    expect(page([red('golden/a', 'x'.repeat(100_000))])).toContain('… cut here: the log has all of it')
+    expect(page(long, 10)).toBe('')
+  })
+})
+
+describe('text of several lines', () => {
+  it('for every text, holds nothing a terminal, a runner or a reader of TAP acts on, and a second pass changes nothing', () => {
+    const payload = fc.constantFrom(...hostilePayloads.map(({ text }) => text))
+    fc.assert(
+      fc.property(fc.array(fc.oneof(payload, fc.string({ unit: 'binary' })), { maxLength: 5 }), (parts) => {
+        const told = neutralLines(parts.join('\n'))
+        expect(findsHostile(told)).toEqual([])
+        expect(told).not.toMatch(/^(?:ok|not ok|Bail out!|1\.\.\d|TAP version|\.\.\.|---)/m)
+        expect(neutralLines(told)).toBe(told)
+      }),
+    )
+  })
+})
