@@ -1,0 +1,110 @@
+import { crc32 } from 'node:zlib'
+import type { TapeFacts } from './tape-facts.ts'
+
+/** What filters and orders look at; `null` is not known. */
+export interface Columns {
+  /** How the run ended, `truncated`, or `unreadable`. */
+  readonly outcome: string
+  readonly agent: string | null
+  /** Epoch milliseconds. */
+  readonly started: number | null
+  readonly commit_hash: string | null
+  /** US dollars. */
+  readonly cost: number | null
+  /** Milliseconds. */
+  readonly duration: number | null
+  readonly steps: number | null
+  /** Of retention. */
+  readonly class: string | null
+  /** Of retention; epoch milliseconds. */
+  readonly until: number | null
+  /** One {@link lineOf} each, between line feeds. */
+  readonly words: string
+}
+
+/** One tape in the index, as SQLite gives it. */
+export interface IndexRow extends Columns {
+  /** Seen from the recordings, with `/`. */
+  readonly path: string
+  /** What the system said of the file before it was read. */
+  readonly stamp: string
+  /** The facts of the tape as JSON. */
+  readonly facts: string
+  readonly sum: number
+}
+
+/** Names of the columns, in the order of the table. */
+export const columnNames = [
+  'outcome',
+  'agent',
+  'started',
+  'commit_hash',
+  'cost',
+  'duration',
+  'steps',
+  'class',
+  'until',
+  'words',
+] as const satisfies readonly (keyof Columns)[]
+
+/** Rows with everything, to be followed by conditions. */
+export const rowQuery = `SELECT CASE folder.path WHEN '' THEN name ELSE folder.path || '/' || name END AS path,
+  detail.stamp, ${columnNames.join(', ')}, facts, sum
+  FROM tape JOIN detail ON detail.tape = tape.id JOIN folder ON folder.id = tape.folder`
+
+/** The condition that a path is the folder of the first parameter or lies below it. */
+export function inScope(column: string): string {
+  return `(?1 = '' OR ${column} = ?1 OR substr(${column}, 1, length(?1) + 1) = ?1 || '/')`
+}
+
+/** A row of a tape as it should be. `cost` is in US dollars. */
+export function rowOf(path: string, stamp: string, facts: TapeFacts, cost: number | undefined): IndexRow {
+  const { state, outcome, agent, startedAt, commit, durationMs, steps, retention, until } = facts
+  const row = {
+    path,
+    stamp,
+    outcome: outcome ?? state,
+    agent: agent ?? null,
+    started: momentOf(startedAt),
+    commit_hash: commit ?? null,
+    cost: cost ?? null,
+    duration: durationMs ?? null,
+    steps: steps ?? null,
+    class: retention ?? null,
+    until: momentOf(until),
+    words: `\n${wordsOf(facts).map(lineOf).join('')}`,
+    facts: JSON.stringify(facts),
+  }
+  return { ...row, sum: sumOf(row) }
+}
+
+/** Whether a row still is what was written: a disk can lose bits where SQLite does not look. */
+export function isIntact(row: IndexRow): boolean {
+  return sumOf(row) === row.sum
+}
+
+function sumOf(row: Omit<IndexRow, 'sum'>): number {
+  return crc32(JSON.stringify([row.path, row.stamp, ...columnNames.map((name) => row[name]), row.facts]))
+}
+
+export type WordKind = 'agent' | 'model' | 'tool' | 'kept'
+
+/** The names on a tape that a filter may ask for. */
+export function wordsOf({ agent, models, tools, kept }: TapeFacts): readonly (readonly [WordKind, string])[] {
+  return [
+    ...(agent === undefined ? [] : [['agent', agent] as const]),
+    ...models.map((model) => ['model', model] as const),
+    ...tools.map((tool) => ['tool', tool] as const),
+    ...[...new Set(kept.map(({ because }) => because))].map((because) => ['kept', because] as const),
+  ]
+}
+
+/** One name as it stands among the words of a tape. A recorded name cannot end its line. */
+export function lineOf([kind, word]: readonly [kind: WordKind, word: string]): string {
+  return `${kind} ${JSON.stringify(word)}\n`
+}
+
+function momentOf(text: string | undefined): number | null {
+  const moment = text === undefined ? Number.NaN : Date.parse(text)
+  return Number.isNaN(moment) ? null : moment
+}
