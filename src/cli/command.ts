@@ -24,7 +24,7 @@ export interface Given {
 /** One command of `harvest`. */
 export interface CommandSpec {
   readonly name: string
-  /** Arguments as cac writes them: `<tape>`, `[tape]`. */
+  /** Arguments as cac writes them: `<tape>`, `[tape]`, `<...tapes>`. */
   readonly args?: string
   readonly about: string
   readonly options: readonly OptionSpec[]

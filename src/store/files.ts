@@ -42,7 +42,7 @@ export function writeFileAtomic(
 export function sweepTemporaries(folder: string): void {
   for (const name of fs.readdirSync(folder)) {
     const pid = temporaryName.exec(name)?.[1]
-    if (pid !== undefined && !isRunning(Number(pid))) fs.rmSync(join(folder, name), { force: true })
+    if (pid !== undefined && !isRunning(Number(pid))) fs.rmSync(join(folder, name), { recursive: true, force: true })
   }
 }
 
@@ -107,6 +107,21 @@ export function refuseLinks(recordings: string, folder: string): void {
     path = join(path, part)
     if (fs.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) throw isLink(path)
   }
+}
+
+/**
+ * Refuses a tape that does not lie in the inbox.
+ *
+ * @throws HARVEST_STORE_GOLDEN
+ */
+export function refuseOutsideInbox(recordings: string, file: string): void {
+  if (isInside(resolve(recordings, 'inbox'), resolve(file))) return
+  throw new HarvestError('HARVEST_STORE_GOLDEN', {
+    what: 'The tape is not in the inbox, so it is neither removed nor held',
+    where: { tape: file },
+    why: 'A tape of the golden set is the evidence of its case: it stays until the case is taken out.',
+    fix: [`to take its case out of the golden set: npx harvest demote ${basename(file, '.tape.jsonl')}`],
+  })
 }
 
 /** Makes a folder and those above it, and flushes the one they were made in. */

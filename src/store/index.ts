@@ -1,6 +1,9 @@
 /** Where tapes and cases live: the inbox, the golden set, promotion from one to the other. */
 export { type CaseSummary, findCase, listCases, removeCase } from './cases.ts'
+export { demote, type Demoted } from './demote.ts'
+export { type Hold, holdOf, holdOfTape, placeHold, releaseHold } from './holds.ts'
 export type { TapeFilter, TapeQuery, TapeSort } from './index-select.ts'
+export { type Pruned, type PruneOptions, pruneTapes } from './prune.ts'
 export { readPrices } from './prices.ts'
 export { type ListedTape, queryTapes, type TapeList } from './query-tapes.ts'
 export { writeFileAtomic } from './files.ts'
@@ -12,4 +15,6 @@ export {
   type PromoteOptions,
   type Promotion,
 } from './promote.ts'
-export { findTape, listTapes, type TapeSummary } from './tapes.ts'
+export { removeTapes } from './removal.ts'
+export { costOfRun, readFacts, type TapeFacts, tokensOf } from './tape-facts.ts'
+export { closeOf, findTape, listTapes, type TapeSummary } from './tapes.ts'

@@ -247,8 +247,8 @@ interface Fresh {
   readonly facts?: TapeFacts
 }
 
-function stampOf({ size, mtimeMs, ctimeMs }: Stats): string {
-  return `${size} ${mtimeMs} ${ctimeMs}`
+function stampOf({ size, mtimeMs, ctimeMs, ino }: Stats): string {
+  return `${size} ${mtimeMs} ${ctimeMs} ${ino}`
 }
 
 function listFolder(folder: string): readonly Dirent[] {

@@ -113,6 +113,17 @@ function summarize(file: string): TapeSummary {
   }
 }
 
+/** The last line of a tape, unverified; `undefined` when it is truncated, or no tape that can be read. */
+export function closeOf(file: string): TapeClose | undefined {
+  try {
+    return readClose(file).close
+  } catch (error) {
+    // Whoever needs the tape itself hears why it cannot be read; a link, a folder or nothing has no last line.
+    if (error instanceof Error && 'syscall' in error) return undefined
+    throw error
+  }
+}
+
 function readClose(file: string): { readonly bytes: number; readonly close?: TapeClose } {
   const descriptor = openRegular(file)
   try {

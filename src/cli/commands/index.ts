@@ -3,13 +3,17 @@ import { diffCommand } from './diff.ts'
 import { doctorCommand } from './doctor.ts'
 import { checkCommand } from './check.ts'
 import { initCommand } from './init.ts'
+import { demoteCommand } from './demote.ts'
+import { holdCommand } from './hold.ts'
 import { lsCommand } from './ls.ts'
 import { patchCommand } from './patch.ts'
 import { pinsCommand } from './pins.ts'
 import { promoteCommand } from './promote.ts'
+import { pruneCommand } from './prune.ts'
 import { recordCommand } from './record.ts'
 import { replayCommand } from './replay.ts'
 import { rerunCommand } from './rerun.ts'
+import { rmCommand } from './rm.ts'
 import { showCommand } from './show.ts'
 import { testCommand } from './test.ts'
 import { verifyCommand } from './verify.ts'
@@ -26,6 +30,10 @@ export const commands: readonly CommandSpec[] = [
   promoteCommand,
   doctorCommand,
   checkCommand,
+  demoteCommand,
+  rmCommand,
+  pruneCommand,
+  holdCommand,
   testCommand,
   rerunCommand,
   patchCommand,

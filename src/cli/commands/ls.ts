@@ -1,79 +1,276 @@
 import { existsSync } from 'node:fs'
-import { relative } from 'node:path'
-import { HarvestError, neutralLine } from '../../errors/index.ts'
-import { readTape, stepsOf, type TapeHeader } from '../../tape/index.ts'
-import { type CommandSpec, jsonOption } from '../command.ts'
-import { describeOutcome } from '../describe.ts'
+import { dirname, join, relative } from 'node:path'
+import { neutralLine } from '../../errors/index.ts'
+import {
+  closeOf,
+  holdOf,
+  listCases,
+  type ListedTape,
+  queryTapes,
+  type TapeFilter,
+  type TapeList,
+  tokensOf,
+} from '../../store/index.ts'
+import { choose } from '../choose.ts'
+import { type CommandSpec, type Given, jsonOption } from '../command.ts'
+import { describeOutcome, duration } from '../describe.ts'
 import { exit } from '../exit.ts'
-import { listTapes, type TapeSummary } from '../../store/index.ts'
+import { momentMeaning, parseMoment } from '../moments.ts'
 import { usage } from '../parse.ts'
-import { table } from '../screen.ts'
+import { type Screen, table } from '../screen.ts'
 
-interface Row {
-  readonly id: string
-  readonly file: string
-  readonly agent: string
-  readonly startedAt: string
-  readonly steps: number
-  readonly outcome: string
-  readonly pins: TapeHeader['pins']
-}
+/** Options that say which tapes; `harvest ls` has them. */
+const filterOptions = [
+  { flag: '--agent <name>', about: 'Only of this agent' },
+  { flag: '--outcome <how>', about: 'Only returned, threw, exited, truncated or unreadable ones' },
+  { flag: '--model <id>', about: 'Only where this model was asked or answered' },
+  { flag: '--commit <hash>', about: 'Only made at this commit; the beginning of its hash will do' },
+  { flag: '--tool <name>', about: 'Only where this tool was called' },
+  { flag: '--min-cost <dollars>', about: 'Only where the model calls cost at least this' },
+  { flag: '--max-cost <dollars>', about: 'Only where they cost at most this' },
+  { flag: '--since <when>', about: 'Only started then or later: 2026-03-04, 2h, 3d' },
+  { flag: '--until <when>', about: 'Only started by then' },
+  { flag: '--kept <reason>', about: 'Only kept for sample, error, timeout, tokens, cost, tool, flag or budget' },
+  { flag: '--class <name>', about: 'Only of this retention: clean, flagged, incident or none' },
+  { flag: '--inbox', about: 'Only in the inbox' },
+  { flag: '--golden', about: 'Only outside of the inbox' },
+] as const
 
 /** Lists the tapes of a folder, oldest first. */
 export const lsCommand: CommandSpec = {
   name: 'ls',
-  about: 'List the tapes: when, which agent, how many steps, how it ended',
-  options: [{ flag: '--dir <folder>', about: 'Folder to look in (default: recordings)' }, jsonOption],
-  examples: ['ls', 'ls --dir recordings/inbox --json'],
-  run(given, screen) {
+  about: 'List the tapes: when, which agent, how many steps, what it cost, how it ended',
+  options: [
+    ...filterOptions,
+    { flag: '--sort <by>', about: 'started (oldest first, the default), cost, duration or steps (largest first)' },
+    { flag: '--limit <count>', about: 'The newest, or largest, so many; all (default: 50 on a terminal, else all)' },
+    { flag: '--dir <folder>', about: 'Folder to look in (default: recordings)' },
+    jsonOption,
+  ],
+  examples: ['ls', 'ls --inbox --outcome threw --since 3d', 'ls --sort cost --limit 10 --json'],
+  async run(given, screen) {
     const dir = given.value('dir') ?? 'recordings'
     // A typo in the folder's name must not look like an empty folder.
     if (given.has('dir') && !existsSync(dir))
       throw usage(lsCommand, 'HARVEST_CLI_ARGUMENT', `there is no folder ${dir}`)
-    const bad: { file: string; code: string; what: string }[] = []
-    const note = (file: string, error: unknown): void => {
-      if (!HarvestError.is(error)) throw error
-      bad.push({ file, code: error.code, what: error.facts.what })
+    const query = {
+      filter: filterOf(given, Date.now()),
+      sort: choose(given, 'sort', ['started', 'cost', 'duration', 'steps'], lsCommand) ?? 'started',
+      ...limitOf(given),
     }
-    const listed = listTapes(dir).toReversed()
-    const rows = listed.flatMap((one, i) => {
-      screen.progress(`reading ${i + 1} of ${listed.length}`)
-      return rowOf(one, note)
-    })
-    if (given.has('json')) {
-      screen.json({ tapes: rows, unreadable: bad })
-      return bad.length === 0 ? exit.ok : exit.tape
-    }
-    if (rows.length === 0 && bad.length === 0)
-      screen.note(`no tapes in ${dir}\n→ to make one: harvest record -- node agent.js`)
-    const head = ['started', 'agent', 'steps', 'outcome', 'tape'].map((cell) => screen.paint('dim', cell))
-    if (rows.length > 0) screen.line(table([head, ...rows.map(cells)], [2]))
-    for (const { file, code, what } of bad)
-      screen.note(`${neutralLine(file, 400)}: ${neutralLine(what, 300)} (${code})`)
-    return bad.length === 0 ? exit.ok : exit.tape
+    const list = await queryTapes(dir, query, (done, total) => screen.progress(`reading ${done} of ${total} tapes`))
+    screen.progress('')
+    if (list.note !== undefined) screen.note(list.note)
+    if (given.has('json')) screen.json(asJson(list, dir))
+    else print(list, dir, given, screen)
+    return list.unreadable.length === 0 ? exit.ok : exit.tape
   },
 }
 
-function rowOf(summary: TapeSummary, note: (file: string, error: unknown) => void): Row[] {
-  const { file } = summary
-  try {
-    if (summary.state === 'unreadable') throw summary.error
-    const tape = readTape(file)
-    const { id, agent, startedAt, pins } = tape.header
-    const outcome = tape.close === undefined ? 'truncated' : describeOutcome(tape.close.outcome)
-    return [{ id, file: relative(process.cwd(), file), agent, startedAt, steps: stepsOf(tape).length, outcome, pins }]
-  } catch (error) {
-    note(file, error)
-    return []
+function filterOf(given: Given, now: number): TapeFilter {
+  if (given.has('inbox') && given.has('golden'))
+    throw usage(lsCommand, 'HARVEST_CLI_ARGUMENT', '--inbox and --golden exclude each other', [
+      'leave both out to see all',
+    ])
+  const outcome = choose(given, 'outcome', ['returned', 'threw', 'exited', 'truncated', 'unreadable'], lsCommand)
+  const reasons = ['sample', 'error', 'timeout', 'tokens', 'cost', 'tool', 'flag', 'budget'] as const
+  return defined({
+    agent: given.value('agent'),
+    outcome,
+    model: given.value('model'),
+    commit: given.value('commit')?.toLowerCase(),
+    tool: given.value('tool'),
+    minCostUsd: dollars(given, 'min-cost'),
+    maxCostUsd: dollars(given, 'max-cost'),
+    since: moment(given, 'since', now),
+    until: moment(given, 'until', now),
+    kept: choose(given, 'kept', reasons, lsCommand),
+    retention: choose(given, 'class', ['clean', 'flagged', 'incident', 'none'], lsCommand),
+    place: given.has('inbox') ? 'inbox' : given.has('golden') ? 'golden' : undefined,
+  })
+}
+
+type Defined<T> = { readonly [Key in keyof T]?: Exclude<T[Key], undefined> }
+
+function defined<T extends object>(fields: T): Defined<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>
+}
+
+function dollars(given: Given, option: 'min-cost' | 'max-cost'): number | undefined {
+  const text = given.value(option)
+  if (text === undefined) return undefined
+  if (/^\d*\.?\d+$/.test(text)) return Number(text)
+  throw usage(
+    lsCommand,
+    'HARVEST_CLI_ARGUMENT',
+    `--${option} is a number of dollars such as 0.05, not '${neutralLine(text, 40)}'`,
+  )
+}
+
+function moment(given: Given, option: 'since' | 'until', now: number): number | undefined {
+  const text = given.value(option)
+  if (text === undefined) return undefined
+  const parsed = parseMoment(text, option, now)
+  if (parsed !== undefined) return parsed
+  throw usage(lsCommand, 'HARVEST_CLI_ARGUMENT', `--${option} is ${momentMeaning}, not '${neutralLine(text, 40)}'`)
+}
+
+/** Lines that fit a screen or two. */
+const terminalLimit = 50
+
+function limitOf(given: Given): { readonly limit?: number } {
+  const text = given.value('limit')
+  if (text === 'all') return {}
+  if (text === undefined) return process.stdout.isTTY && !given.has('json') ? { limit: terminalLimit } : {}
+  if (/^[1-9]\d{0,8}$/.test(text)) return { limit: Number(text) }
+  throw usage(
+    lsCommand,
+    'HARVEST_CLI_ARGUMENT',
+    `--limit is a number of tapes from 1, or all, not '${neutralLine(text, 40)}'`,
+  )
+}
+
+function asJson({ tapes, unreadable, more, total, note }: TapeList, dir: string): object {
+  const casesOf = caseFinder(dir, tapes)
+  return {
+    tapes: tapes.map((tape) => {
+      const {
+        file,
+        place,
+        state,
+        outcome,
+        commit,
+        usage: _,
+        countedUsd: __,
+        retention,
+        until,
+        hold: ___,
+        ...facts
+      } = tape
+      const cases = casesOf(file)
+      const held = holdOf(file, tape.hold)
+      return {
+        ...facts,
+        outcome: outcome ?? state,
+        file: relative(process.cwd(), file),
+        place,
+        pins: defined({ commit }),
+        ...tokensOf(tape),
+        ...(retention !== undefined && { retention: defined({ class: retention, until }) }),
+        ...(held !== undefined && { hold: held.reason }),
+        ...(cases.length > 0 && { cases }),
+      }
+    }),
+    unreadable: unreadable.map(({ file, problem }) => ({ file, ...problem })),
+    more,
+    total,
+    ...(note !== undefined && { note }),
   }
 }
 
-function cells({ file, agent, startedAt, steps, outcome }: Row): string[] {
-  return [
-    neutralLine(startedAt.replace(/\.\d+Z$/, 'Z')),
-    neutralLine(agent, 30),
-    `${steps}`,
-    neutralLine(outcome, 48),
-    neutralLine(file, 400),
+function print(list: TapeList, dir: string, given: Given, screen: Screen): void {
+  const { tapes, unreadable, more, total, withoutCost } = list
+  if (tapes.length === 0 && unreadable.length === 0) printNone(list, dir, given, screen)
+  if (tapes.length > 0) printTable(tapes, dir, screen)
+  for (const { file, problem } of unreadable)
+    screen.note(`${neutralLine(file, 400)}: ${neutralLine(problem?.what ?? '')} (${problem?.code})`)
+  if (more > 0) screen.note(`and ${number(more)} more of ${number(total)}\n→ to see all: --limit all`)
+  if (withoutCost > 0) screen.note(`left out: ${number(withoutCost)} whose cost is not known`)
+}
+
+function printNone({ total, unknownWords }: TapeList, dir: string, given: Given, screen: Screen): void {
+  if (total === 0) return screen.note(`no tapes in ${dir}\n→ to make one: harvest record -- node agent.js`)
+  const asked = filterOptions.flatMap(({ flag }) => {
+    const [option = '', takes] = flag.split(' ')
+    const name = option.slice(2)
+    if (!given.has(name)) return []
+    return [takes === undefined ? option : `${option} ${neutralLine(given.value(name) ?? '', 60)}`]
+  })
+  screen.note(`none of ${number(total)} tapes in ${dir} fits: ${asked.join(' ')}`)
+  for (const { option, word, nearest } of unknownWords) {
+    const hint = nearest === undefined ? '' : `\n→ did you mean: --${option} ${neutralLine(nearest, 60)}`
+    screen.note(`no tape has the ${option} ${neutralLine(word, 60)}${hint}`)
+  }
+}
+
+function number(count: number): string {
+  return count.toLocaleString('en')
+}
+
+interface Column {
+  readonly head: string
+  readonly isNumber?: true
+  /** Left out when it is empty for every tape. */
+  readonly isOptional?: true
+  cell(tape: ListedTape): string
+}
+
+function printTable(tapes: readonly ListedTape[], dir: string, screen: Screen): void {
+  const casesOf = caseFinder(dir, tapes)
+  const columns: readonly Column[] = [
+    { head: 'started', cell: ({ startedAt = '' }) => neutralLine(startedAt.replace(/\.\d+Z$/, 'Z')) },
+    { head: 'agent', cell: ({ agent = '' }) => neutralLine(agent, 30) },
+    { head: 'steps', isNumber: true, cell: ({ steps }) => `${steps}` },
+    { head: 'took', isNumber: true, cell: ({ durationMs }) => (durationMs === undefined ? '…' : duration(durationMs)) },
+    {
+      head: 'cost',
+      isNumber: true,
+      isOptional: true,
+      cell: ({ costUsd }) => (costUsd === undefined ? '' : cost(costUsd)),
+    },
+    { head: 'kept', isOptional: true, cell: keptCell },
+    { head: 'outcome', cell: outcomeCell },
+    {
+      head: 'case',
+      isOptional: true,
+      cell: ({ file }) =>
+        casesOf(file)
+          .map((id) => neutralLine(id, 60))
+          .join(', '),
+    },
+    { head: 'tape', cell: ({ file }) => neutralLine(relative(process.cwd(), file), 400) },
   ]
+  const rows = tapes.map((tape) => columns.map(({ cell }) => cell(tape)))
+  const shown = columns
+    .map((_, i) => i)
+    .filter((i) => columns[i]?.isOptional !== true || rows.some((row) => row[i] !== ''))
+  const head = shown.map((i) => screen.paint('dim', columns[i]?.head ?? ''))
+  const body = rows.map((row) => shown.map((i) => row[i] ?? ''))
+  screen.line(
+    table(
+      [head, ...body],
+      shown.flatMap((i, at) => (columns[i]?.isNumber === true ? [at] : [])),
+    ),
+  )
+}
+
+/** Read from the tape itself: what a run returned is not in the index. */
+function outcomeCell({ file, state }: ListedTape): string {
+  const close = state === 'closed' ? closeOf(file) : undefined
+  return close === undefined ? state : neutralLine(describeOutcome(close.outcome), 48)
+}
+
+function keptCell({ file, kept, hold }: ListedTape): string {
+  const reasons = kept.map(({ because, detail }) =>
+    detail === undefined ? because : `${because} ${neutralLine(detail, 20)}`,
+  )
+  return [...(holdOf(file, hold) === undefined ? [] : ['hold']), ...reasons].join(', ')
+}
+
+/** Dollars: cents where there are any, else as many digits as it takes to see something. */
+function cost(usd: number): string {
+  return `$${usd === 0 || usd >= 0.1 ? usd.toFixed(2) : usd.toPrecision(2)}`
+}
+
+/** Ids of the cases a tape has; cases are read only when a tape outside of the inbox is listed. */
+function caseFinder(dir: string, tapes: readonly ListedTape[]): (file: string) => readonly string[] {
+  if (tapes.every(({ place }) => place === 'inbox')) return () => []
+  const cases = listCases(dir)
+  const ids = Map.groupBy(
+    cases.flatMap(({ file, case: loaded }) =>
+      loaded === undefined ? [] : [{ id: loaded.id, tape: join(dirname(file), loaded.tape) }],
+    ),
+    ({ tape }) => tape,
+  )
+  return (file) => (ids.get(file) ?? []).map(({ id }) => id)
 }

@@ -1,0 +1,31 @@
+import { neutralLine, nearestWord } from '../errors/index.ts'
+import type { CommandSpec, Given } from './command.ts'
+import { usage } from './parse.ts'
+
+/**
+ * The value of an option that takes one of a few words; `undefined` when it was not given.
+ *
+ * @throws HarvestError `HARVEST_CLI_ARGUMENT` with the nearest word
+ */
+export function choose<Word extends string>(
+  given: Given,
+  option: string,
+  words: readonly Word[],
+  command: CommandSpec,
+): Word | undefined {
+  const value = given.value(option)
+  if (value === undefined) return undefined
+  const word = words.find((each) => each === value)
+  if (word !== undefined) return word
+  const nearest = nearestWord(value, words)
+  throw usage(
+    command,
+    'HARVEST_CLI_ARGUMENT',
+    `--${option} is ${list(words)}, not '${neutralLine(value, 40)}'`,
+    nearest === undefined ? [] : [`did you mean: --${option} ${nearest}`],
+  )
+}
+
+function list(words: readonly string[]): string {
+  return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
+}

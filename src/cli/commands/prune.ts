@@ -1,0 +1,76 @@
+import { relative } from 'node:path'
+import { neutralLine } from '../../errors/index.ts'
+import { type ListedTape, type Pruned, pruneTapes } from '../../store/index.ts'
+import { choose } from '../choose.ts'
+import { type CommandSpec, type Given, jsonOption } from '../command.ts'
+import { exit } from '../exit.ts'
+import { parseSpan } from '../moments.ts'
+import { usage } from '../parse.ts'
+import type { Screen } from '../screen.ts'
+
+/** Removes the tapes of the inbox whose retention has ended. */
+export const pruneCommand: CommandSpec = {
+  name: 'prune',
+  about: 'Remove the tapes of the inbox whose retention has ended; never one under a hold',
+  options: [
+    { flag: '--dry-run', about: 'Say what would be removed, and remove nothing' },
+    { flag: '--older-than <age>', about: 'Also tapes without an end of retention that are older: 90d; needs --class' },
+    { flag: '--class <name>', about: 'Which of those: clean, flagged, incident or none; needs --older-than' },
+    { flag: '--dir <folder>', about: 'Folder with inbox/ (default: recordings)' },
+    jsonOption,
+  ],
+  examples: ['prune --dry-run', 'prune --older-than 90d --class clean'],
+  async run(given, screen) {
+    const isDryRun = given.has('dry-run')
+    const without = withoutEnd(given)
+    const recordings = given.value('dir') ?? 'recordings'
+    const pruned = await pruneTapes({ recordings, dryRun: isDryRun, ...(without && { without }) })
+    if (pruned.note !== undefined) screen.note(pruned.note)
+    if (given.has('json')) screen.json(asJson(pruned, isDryRun))
+    else print(pruned, isDryRun, screen)
+    return pruned.failed.length === 0 ? exit.ok : exit.usage
+  },
+}
+
+function withoutEnd(given: Given): Parameters<typeof pruneTapes>[0]['without'] {
+  const age = given.value('older-than')
+  const retention = choose(given, 'class', ['clean', 'flagged', 'incident', 'none'], pruneCommand)
+  if (age === undefined && retention === undefined) return undefined
+  if (age === undefined || retention === undefined) {
+    throw usage(pruneCommand, 'HARVEST_CLI_ARGUMENT', '--older-than and --class go together', [
+      'a tape whose recorder gave it no end of retention is removed only when both say so',
+    ])
+  }
+  const span = parseSpan(age)
+  if (span === undefined)
+    throw usage(
+      pruneCommand,
+      'HARVEST_CLI_ARGUMENT',
+      `--older-than is an age such as 90d or 12w, not '${neutralLine(age, 40)}'`,
+    )
+  return { retention, startedBefore: Date.now() - span }
+}
+
+function asJson({ removed, held, failed }: Pruned, isDryRun: boolean): object {
+  return {
+    dryRun: isDryRun,
+    removed: removed.map(({ file, retention, until }) => ({ file: here(file), class: retention, until })),
+    held: held.map(({ tape, hold }) => ({ file: here(tape.file), hold: hold.reason })),
+    failed: failed.map(({ tape, error }) => ({ file: here(tape.file), error: error.toJSON() })),
+  }
+}
+
+function print({ removed, held, failed }: Pruned, isDryRun: boolean, screen: Screen): void {
+  for (const tape of removed) screen.line(`${isDryRun ? 'would remove' : 'removed'} ${here(tape.file)}${why(tape)}`)
+  for (const { tape, hold } of held) screen.line(`held         ${here(tape.file)}  ${neutralLine(hold.reason)}`)
+  for (const { error } of failed) screen.note(error.message)
+  if (removed.length + held.length + failed.length === 0) screen.note('no tape whose retention has ended')
+}
+
+function why({ retention, until, startedAt }: ListedTape): string {
+  return neutralLine(`  ${retention ?? 'no class'}, ${until === undefined ? `started ${startedAt}` : `until ${until}`}`)
+}
+
+function here(file: string): string {
+  return relative('.', file)
+}

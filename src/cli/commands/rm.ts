@@ -1,0 +1,39 @@
+import { relative } from 'node:path'
+import { findTape, removeTapes } from '../../store/index.ts'
+import { askYesNo, canAsk } from '../ask.ts'
+import { type CommandSpec, jsonOption } from '../command.ts'
+import { exit } from '../exit.ts'
+import { usage } from '../parse.ts'
+
+/** Removes tapes from the inbox. */
+export const rmCommand: CommandSpec = {
+  name: 'rm',
+  args: '<...tapes>',
+  about: 'Remove tapes from the inbox for good; asks first',
+  options: [
+    { flag: '--yes', about: 'Do not ask' },
+    { flag: '--dir <folder>', about: 'Folder with inbox/ (default: recordings)' },
+    jsonOption,
+  ],
+  examples: ['rm recordings/inbox/first.tape.jsonl', 'rm first second --yes'],
+  async run(given, screen) {
+    const recordings = given.value('dir') ?? 'recordings'
+    const files = [...new Set(given.args.map((word) => relative('.', findTape(recordings, word))))]
+    if (!given.has('yes')) {
+      if (!canAsk()) {
+        throw usage(rmCommand, 'HARVEST_CLI_ARGUMENT', 'rm removes for good, and there is no terminal to ask at', [
+          `if that is what you want: harvest rm ${files.join(' ')} --yes`,
+        ])
+      }
+      for (const file of files) screen.note(file)
+      if (!(await askYesNo(`Remove ${files.length === 1 ? 'this tape' : `these ${files.length} tapes`} for good?`))) {
+        screen.note('nothing was removed')
+        return exit.usage
+      }
+    }
+    removeTapes(recordings, files)
+    if (given.has('json')) screen.json({ removed: files })
+    else for (const file of files) screen.line(`removed ${file}`)
+    return exit.ok
+  },
+}

@@ -1,0 +1,112 @@
+import { lstatSync, rmSync } from 'node:fs'
+import { basename, dirname, join, sep } from 'node:path'
+import { HarvestError } from '../errors/index.ts'
+import { readTapeHeader } from '../tape/index.ts'
+import { type CaseSummary, findCase, listCases, removeCase } from './cases.ts'
+import { filesBelow, makeFolder, readRegularFile, refuseLinks, sweepTemporaries, writeFileAtomic } from './files.ts'
+
+/** What {@link demote} did. */
+export interface Demoted {
+  /** Where the tape lies in the inbox from now on. */
+  readonly tapeFile: string
+  /** Whether it was there already. */
+  readonly wasThere: boolean
+  /** Files that are gone from the golden set. */
+  readonly removed: readonly string[]
+}
+
+/**
+ * Takes a case out of the golden set and puts its tape back into the inbox.
+ *
+ * The tape is in the inbox before anything is removed; then the case goes, then its tape unless another case has the
+ * same one. Killed in between, doing it again goes on where it stopped: a tape without a case is taken back too.
+ *
+ * @param word - as {@link findCase} takes it
+ * @throws HARVEST_CASE_… when there is no such case, or it cannot be read, or its tape is not there;
+ * HARVEST_STORE_EXISTS when the inbox has other tapes of its names; HARVEST_STORE_WRITE, HARVEST_STORE_REMOVE
+ */
+export function demote(recordings: string, word: string): Demoted {
+  const found = findCaseOrTape(recordings, word)
+  if (typeof found === 'string') {
+    const back = putBack(recordings, found)
+    removing(found, () => rmSync(found))
+    return { ...back, removed: [found] }
+  }
+  const { file, case: loaded, error } = found
+  if (loaded === undefined || error !== undefined) throw error
+  const back = putBack(recordings, join(dirname(file), loaded.tape))
+  return { ...back, removed: removing(file, () => removeCase(recordings, file)) }
+}
+
+function findCaseOrTape(recordings: string, word: string): CaseSummary | string {
+  try {
+    return findCase(recordings, word)
+  } catch (error) {
+    const tape = HarvestError.is(error, 'HARVEST_CASE_MISSING') ? tapeWithoutCase(recordings, word) : undefined
+    if (tape === undefined) throw error
+    return tape
+  }
+}
+
+/** The only tape of this name outside of the inbox, when no case has it. */
+function tapeWithoutCase(recordings: string, word: string): string | undefined {
+  const name = `${basename(word).replace(/\.case\.ya?ml$/, '')}.tape.jsonl`
+  const inbox = join(recordings, 'inbox') + sep
+  const used = listCases(recordings).flatMap(({ file, case: loaded }) =>
+    loaded === undefined ? [] : [join(dirname(file), loaded.tape)],
+  )
+  const [tape, ...others] = filesBelow(recordings, (each) => each === name).filter(
+    (file) => !file.startsWith(inbox) && !used.includes(file),
+  )
+  return others.length === 0 ? tape : undefined
+}
+
+function putBack(recordings: string, source: string): Pick<Demoted, 'tapeFile' | 'wasThere'> {
+  const bytes = readRegularFile(source)
+  const inbox = join(recordings, 'inbox')
+  refuseLinks(recordings, inbox)
+  makeFolder(inbox)
+  sweepTemporaries(inbox)
+  const places = namesOf(source).map((name) => join(inbox, name))
+  const same = places.find((place) => isThere(place) && readRegularFile(place).equals(bytes))
+  if (same !== undefined) return { tapeFile: same, wasThere: true }
+  const free = places.find((place) => !isThere(place)) ?? places[0]!
+  writeFileAtomic(free, bytes, { exclusive: true })
+  return { tapeFile: free, wasThere: false }
+}
+
+/** Names a tape may have in the inbox: by the id it was recorded under, or as it is called. */
+function namesOf(source: string): readonly string[] {
+  const name = basename(source)
+  try {
+    const { id } = readTapeHeader(source)
+    // An id is text from a tape: as a name it must not lead elsewhere, or hide.
+    return /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/.test(id) ? [`${id}.tape.jsonl`, name] : [name]
+  } catch (error) {
+    // A damaged tape is taken back as it is.
+    if (HarvestError.is(error)) return [name]
+    throw error
+  }
+}
+
+function isThere(file: string): boolean {
+  return lstatSync(file, { throwIfNoEntry: false }) !== undefined
+}
+
+function removing<T>(file: string, run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    if (HarvestError.is(error)) throw error
+    throw new HarvestError(
+      'HARVEST_STORE_REMOVE',
+      {
+        what: 'A case could not be taken out of the golden set',
+        where: { file, system: (error as Error).message },
+        why: 'The folder is not yours to write to. Its tape is in the inbox already, and doing it again goes on from here.',
+        fix: [`to see whose it is: ls -ld ${dirname(file)}`],
+      },
+      { cause: error },
+    )
+  }
+}

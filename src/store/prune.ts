@@ -1,0 +1,65 @@
+import { dirname } from 'node:path'
+import { HarvestError } from '../errors/index.ts'
+import { type Hold, holdOf } from './holds.ts'
+import type { TapeFilter } from './index-select.ts'
+import { type ListedTape, queryTapes } from './query-tapes.ts'
+import { finishRemovals, removeTape } from './removal.ts'
+
+export interface PruneOptions {
+  /** The folder with the inbox. */
+  readonly recordings: string
+  /** Say what would be removed, and remove nothing. */
+  readonly dryRun?: boolean
+  /** Also tapes without an end of retention: of this class, and started before then (epoch milliseconds). */
+  readonly without?: { readonly retention: NonNullable<TapeFilter['retention']>; readonly startedBefore: number }
+  /** Epoch milliseconds. Default: the clock. */
+  readonly now?: number
+}
+
+/** What {@link pruneTapes} did. */
+export interface Pruned {
+  readonly removed: readonly ListedTape[]
+  /** Their retention has ended and a hold keeps them. */
+  readonly held: readonly { readonly tape: ListedTape; readonly hold: Hold }[]
+  /** Could not be removed. */
+  readonly failed: readonly { readonly tape: ListedTape; readonly error: HarvestError }[]
+  /** As in a list of tapes. */
+  readonly note?: string
+}
+
+/**
+ * Removes the tapes of an inbox whose retention has ended. A hold keeps a tape, and so does a retention without an end,
+ * unless `without` names it. Truncated and unreadable tapes stay: they may be the evidence of a crash.
+ */
+export async function pruneTapes({ recordings, dryRun, without, now = Date.now() }: PruneOptions): Promise<Pruned> {
+  const expired = await queryTapes(recordings, { filter: { place: 'inbox', expiredBefore: now } })
+  const aged =
+    without === undefined
+      ? []
+      : (
+          await queryTapes(recordings, {
+            filter: { place: 'inbox', retention: without.retention, until: without.startedBefore },
+          })
+        ).tapes.filter(({ until }) => until === undefined)
+  const due = [...expired.tapes, ...aged].filter(({ state }) => state === 'closed')
+  const removed: ListedTape[] = []
+  const held: { tape: ListedTape; hold: Hold }[] = []
+  const failed: { tape: ListedTape; error: HarvestError }[] = []
+  if (dryRun !== true) for (const folder of new Set(due.map(({ file }) => dirname(file)))) finishRemovals(folder)
+  for (const tape of due) {
+    const hold = holdOf(tape.file, tape.hold)
+    if (hold !== undefined) {
+      held.push({ tape, hold })
+      continue
+    }
+    try {
+      if (dryRun !== true) removeTape(tape.file)
+      removed.push(tape)
+    } catch (error) {
+      if (!HarvestError.is(error)) throw error
+      // Somebody else has removed it: that is what was wanted.
+      if (error.code !== 'HARVEST_TAPE_MISSING') failed.push({ tape, error })
+    }
+  }
+  return { removed, held, failed, ...(expired.note !== undefined && { note: expired.note }) }
+}
