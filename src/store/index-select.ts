@@ -1,7 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { nearestWord } from '../errors/index.ts'
 import type { KeptReason, Outcome, RetentionClass } from '../tape/index.ts'
-import { type IndexRow, inScope, lineOf, rowQuery, type WordKind } from './index-rows.ts'
+import { DamagedRow } from './index-database.ts'
+import { type IndexRow, inScope, isIntact, lineOf, rowQuery, type WordKind } from './index-rows.ts'
 
 /** Which tapes are asked for; everything given has to fit. */
 export interface TapeFilter {
@@ -88,7 +89,11 @@ function rows(database: DatabaseSync, conditions: readonly Condition[], order: s
     .prepare(`SELECT id FROM tape WHERE ${sqlOf(conditions)} ORDER BY ${order} LIMIT ?`)
     .all(...valuesOf(conditions), limit)
   const one = database.prepare(`${rowQuery} WHERE tape.id = ?`)
-  return ids.map(({ id }) => one.get(id!) as unknown as IndexRow)
+  return ids.map(({ id }) => {
+    const row = one.get(id!) as unknown as IndexRow | undefined
+    if (row === undefined || !isIntact(row)) throw new DamagedRow()
+    return row
+  })
 }
 
 type Counts = Pick<Matches, 'total' | 'withoutCost'> & { readonly fit: number }

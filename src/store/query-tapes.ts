@@ -1,8 +1,8 @@
 import { basename, dirname, join, resolve } from 'node:path'
 import { lstatSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { DamagedRow, discardIndexFile, faultOf, openIndexFile, openIndexMemory } from './index-database.ts'
-import { type IndexRow, isIntact } from './index-rows.ts'
+import { discardIndexFile, faultOf, openIndexFile, openIndexMemory } from './index-database.ts'
+import type { IndexRow } from './index-rows.ts'
 import { type Matches, selectRows, type TapeQuery } from './index-select.ts'
 import { readPrices } from './prices.ts'
 import type { TapeFacts } from './tape-facts.ts'
@@ -97,19 +97,14 @@ async function askIndex(
 ): Promise<Matches> {
   const index = new TapeIndex(database, source)
   await index.update(scope, { every: false })
-  const first = intact(selectRows(database, scope, query))
+  const first = selectRows(database, scope, query)
   const changed = first.rows.filter((row) => index.isFresh(row) !== true)
   if (changed.length === 0) return first
   // A closed tape that changed: somebody rewrites tapes in place, so all of them have to be looked at.
   const every = changed.some(({ outcome }) => outcome !== 'truncated' && outcome !== 'unreadable')
   if (every) await index.update(scope, { every })
   else await index.read(changed.map(({ path }) => path))
-  return intact(selectRows(database, scope, query))
-}
-
-function intact(matches: Matches): Matches {
-  if (matches.rows.every(isIntact)) return matches
-  throw new DamagedRow()
+  return selectRows(database, scope, query)
 }
 
 function listOf(matches: Matches, root: string, note: string | undefined): TapeList {
