@@ -1,6 +1,6 @@
 import { lstatSync, rmSync } from 'node:fs'
 import { basename, dirname, join, sep } from 'node:path'
-import { HarvestError } from '../errors/index.ts'
+import { HarvestError, neutralLine } from '../errors/index.ts'
 import { readTapeHeader } from '../tape/index.ts'
 import { type CaseSummary, findCase, listCases, removeCase } from './cases.ts'
 import { filesBelow, makeFolder, readRegularFile, refuseLinks, sweepTemporaries, writeFileAtomic } from './files.ts'
@@ -26,16 +26,20 @@ export interface Demoted {
  * HARVEST_STORE_EXISTS when the inbox has other tapes of its names; HARVEST_STORE_WRITE, HARVEST_STORE_REMOVE
  */
 export function demote(recordings: string, word: string): Demoted {
-  const found = findCaseOrTape(recordings, word)
-  if (typeof found === 'string') {
-    const back = putBack(recordings, found)
-    removing(found, () => rmSync(found))
-    return { ...back, removed: [found] }
+  try {
+    const found = findCaseOrTape(recordings, word)
+    if (typeof found === 'string') {
+      const back = putBack(recordings, found)
+      rmSync(found)
+      return { ...back, removed: [found] }
+    }
+    const { file, case: loaded, error } = found
+    if (loaded === undefined || error !== undefined) throw error
+    const back = putBack(recordings, join(dirname(file), loaded.tape))
+    return { ...back, removed: removeCase(recordings, file) }
+  } catch (error) {
+    throw HarvestError.is(error) ? error : undone(word, error)
   }
-  const { file, case: loaded, error } = found
-  if (loaded === undefined || error !== undefined) throw error
-  const back = putBack(recordings, join(dirname(file), loaded.tape))
-  return { ...back, removed: removing(file, () => removeCase(recordings, file)) }
 }
 
 function findCaseOrTape(recordings: string, word: string): CaseSummary | string {
@@ -83,8 +87,8 @@ function namesOf(source: string): readonly string[] {
     // An id is text from a tape: as a name it must not lead elsewhere, or hide.
     return /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/.test(id) ? [`${id}.tape.jsonl`, name] : [name]
   } catch (error) {
-    // A damaged tape is taken back as it is.
-    if (HarvestError.is(error)) return [name]
+    // A damaged tape is taken back as it is; one the system does not let us read is not damaged.
+    if (HarvestError.is(error) && error.code !== 'HARVEST_TAPE_UNREADABLE') return [name]
     throw error
   }
 }
@@ -93,20 +97,15 @@ function isThere(file: string): boolean {
   return lstatSync(file, { throwIfNoEntry: false }) !== undefined
 }
 
-function removing<T>(file: string, run: () => T): T {
-  try {
-    return run()
-  } catch (error) {
-    if (HarvestError.is(error)) throw error
-    throw new HarvestError(
-      'HARVEST_STORE_REMOVE',
-      {
-        what: 'A case could not be taken out of the golden set',
-        where: { file, system: (error as Error).message },
-        why: 'The folder is not yours to write to. Its tape is in the inbox already, and doing it again goes on from here.',
-        fix: [`to see whose it is: ls -ld ${dirname(file)}`],
-      },
-      { cause: error },
-    )
-  }
+function undone(word: string, cause: unknown): HarvestError {
+  return new HarvestError(
+    'HARVEST_STORE_REMOVE',
+    {
+      what: 'The case could not be taken out of the golden set',
+      where: { case: neutralLine(word), system: cause instanceof Error ? cause.message : String(cause) },
+      why: 'The folder is not yours to write to, or the disk failed. The tape is in the golden set, in the inbox, or in both.',
+      fix: [`when that is mended, go on from here: npx harvest demote ${neutralLine(word)}`],
+    },
+    { cause },
+  )
 }

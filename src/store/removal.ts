@@ -14,7 +14,7 @@ import { type Hold, holdFileOf, holdOf, holdOfTape } from './holds.ts'
  * when the system says no; for the first tape where it is so, before anything is removed if it can be known then
  */
 export function removeTapes(recordings: string, files: readonly string[]): void {
-  for (const file of files) refuseRemoval(recordings, file)
+  for (const file of files) removing(file, () => refuseRemoval(recordings, file))
   for (const folder of new Set(files.map((file) => dirname(file)))) finishRemovals(folder)
   for (const file of files) removeTape(file)
 }
@@ -73,7 +73,7 @@ function removing<T>(file: string, run: () => T): T {
       {
         what: 'A tape could not be removed',
         where: { tape: file, system: message },
-        why: 'The folder is not yours to write to. The tape is still there.',
+        why: 'The folder is not yours to write to, or the disk failed. The tape is still there, or aside as a hidden file.',
         fix: [`to see whose it is: ls -ld ${dirname(file)}`],
       },
       { cause: error },

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, lstatSync, readSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { HarvestError, neutralLine, nearestWord } from '../errors/index.ts'
 import { type Outcome, readTapeHeader, sizeCap, type TapeClose } from '../tape/index.ts'
@@ -113,14 +113,16 @@ function summarize(file: string): TapeSummary {
   }
 }
 
-/** The last line of a tape, unverified; `undefined` when it is truncated, or no tape that can be read. */
+/**
+ * The last line of a tape, unverified; `undefined` when it is truncated, or a link, which is no tape.
+ *
+ * @throws HARVEST_TAPE_UNREADABLE when the system does not let us read it
+ */
 export function closeOf(file: string): TapeClose | undefined {
   try {
-    return readClose(file).close
+    return lstatSync(file).isSymbolicLink() ? undefined : readClose(file).close
   } catch (error) {
-    // Whoever needs the tape itself hears why it cannot be read; a link, a folder or nothing has no last line.
-    if (error instanceof Error && 'syscall' in error) return undefined
-    throw error
+    throw unreadable(file, error)
   }
 }
 

@@ -1,9 +1,10 @@
 import * as nodeFs from 'node:fs'
-import { createRequire, syncBuiltinESMExports } from 'node:module'
+import { syncBuiltinESMExports } from 'node:module'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { loadCase } from '../../src/cases/index.ts'
 import { promote, writeFileAtomic } from '../../src/store/index.ts'
+import { type Failure, failingAt, fs, namesIn, originals, restoreDisk } from './failing-disk.ts'
 import { errorOf, messageOf, put, putTape, scratch, tapeText } from './make.ts'
 
 const { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } =
@@ -59,63 +60,7 @@ test('a folder that is not there is an error that names the file', () => {
   `)
 })
 
-// Calls that change the disk.
-const changing = [
-  'openSync',
-  'writeSync',
-  'fsyncSync',
-  'closeSync',
-  'linkSync',
-  'renameSync',
-  'mkdirSync',
-  'fchmodSync',
-  'rmSync',
-] as const
-const fs = createRequire(import.meta.url)('node:fs') as Record<string, (...args: unknown[]) => unknown>
-const originals = new Map(changing.map((name) => [name, fs[name] as (...args: unknown[]) => unknown]))
-
-/** `before`: the call fails. `after`: it is made, and fails. `for good`: so does every call after it, as in a process that was killed. */
-type Failure = 'before' | 'after' | 'for good'
-
-/** Lets the n-th changing call fail; tells how many calls there were. */
-function failingAt(
-  n: number,
-  failure: Failure,
-  run: () => unknown,
-): { readonly calls: number; readonly error?: unknown } {
-  let calls = 0
-  for (const [name, original] of originals) {
-    fs[name] = (...args) => {
-      // Cleaning up works, unless nothing does any more.
-      if (name === 'rmSync' && (failure !== 'for good' || calls < n)) return original(...args)
-      calls++
-      if (calls < n || (calls > n && failure !== 'for good')) return original(...args)
-      if (failure === 'after') original(...args)
-      throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
-    }
-  }
-  syncBuiltinESMExports()
-  try {
-    run()
-    return { calls }
-  } catch (error) {
-    return { error, calls }
-  } finally {
-    restore()
-  }
-}
-
-function restore(): void {
-  for (const [name, original] of originals) fs[name] = original
-  syncBuiltinESMExports()
-}
-afterEach(restore)
-
-/** Names in a folder, without temporary files when a killed process may have left them. */
-function namesIn(folder: string, failure: Failure): readonly string[] {
-  const names = existsSync(folder) ? readdirSync(folder) : []
-  return failure === 'for good' ? names.filter((name) => !name.endsWith('.tmp')) : names
-}
+afterEach(restoreDisk)
 
 describe.each<Failure>(['before', 'after', 'for good'])('a disk that fails %s, at any one call,', (failure) => {
   test('leaves a file that was there as it was, or as it was to be', () => {
@@ -162,7 +107,7 @@ function meanwhile(act: (n: number) => void, run: () => unknown): unknown {
   try {
     return run()
   } finally {
-    restore()
+    restoreDisk()
   }
 }
 
@@ -203,7 +148,7 @@ test('a file system without hard links is written to all the same, and nothing i
   syncBuiltinESMExports()
   writeFileAtomic(file, 'first', { exclusive: true })
   expect(errorOf(() => writeFileAtomic(file, 'second', { exclusive: true })).code).toBe('HARVEST_STORE_EXISTS')
-  restore()
+  restoreDisk()
   expect(readFileSync(file, 'utf8')).toBe('first')
 })
 
@@ -214,7 +159,7 @@ test('a disk that takes a few bytes at a time gets all of them', () => {
     originals.get('writeSync')?.(descriptor, bytes, offset, Math.min(7, (bytes as Buffer).length - (offset as number)))
   syncBuiltinESMExports()
   writeFileAtomic(file, text)
-  restore()
+  restoreDisk()
   expect(readFileSync(file, 'utf8')).toBe(text)
 })
 
