@@ -34,7 +34,7 @@ export function demote(recordings: string, word: string): Demoted {
       return { ...back, removed: [found] }
     }
     const { file, case: loaded, error } = found
-    if (loaded === undefined || error !== undefined) throw error
+    if (loaded === undefined || error !== undefined) throw error ?? new TypeError(`${file} is neither read nor refused`)
     const back = putBack(recordings, join(dirname(file), loaded.tape))
     return { ...back, removed: removeCase(recordings, file) }
   } catch (error) {

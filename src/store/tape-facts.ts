@@ -8,6 +8,7 @@ import {
   readTape,
   readTapeHeader,
   type RetentionClass,
+  type RunUsage,
   streamTape,
   type TapeClose,
   type TapeEvent,
@@ -36,8 +37,8 @@ export interface TapeFacts {
   readonly tools: readonly string[]
   /** Tokens of each model the run called. */
   readonly usage: readonly ModelUsage[]
-  /** US dollars, as the recorder counted. */
-  readonly countedUsd?: number
+  /** What the recorder counted. */
+  readonly counted?: RunUsage
   readonly kept: readonly KeptReason[]
   readonly retention?: RetentionClass
   /** ISO 8601. */
@@ -110,12 +111,14 @@ export function costOfRun(facts: TapeFacts, prices: PriceTable | undefined): num
   })
   const known = computed.every((cost) => cost !== undefined) ? computed.reduce((sum, cost) => sum + cost, 0) : undefined
   if (facts.state === 'unreadable') return undefined
-  return prices === undefined ? (facts.countedUsd ?? known) : (known ?? facts.countedUsd)
+  return prices === undefined ? (facts.counted?.costUsd ?? known) : (known ?? facts.counted?.costUsd)
 }
 
-/** Tokens in and out, all models together; absent when an answer did not tell. */
-export function tokensOf({ usage }: TapeFacts): { readonly inputTokens?: number; readonly outputTokens?: number } {
-  if (usage.length === 0 || usage.some(({ tokens }) => tokens === undefined)) return {}
+/** Tokens in and out, all models together; as the recorder counted when an answer on the tape does not tell. */
+export function tokensOf({ usage, counted }: TapeFacts): Partial<Pick<RunUsage, 'inputTokens' | 'outputTokens'>> {
+  if (usage.length === 0 || usage.some(({ tokens }) => tokens === undefined)) {
+    return counted === undefined ? {} : { inputTokens: counted.inputTokens, outputTokens: counted.outputTokens }
+  }
   const sum = (of: 'inputTokens' | 'outputTokens'): number => usage.reduce((all, { tokens }) => all + tokens![of], 0)
   return { inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens') }
 }
@@ -182,7 +185,7 @@ function closingFacts(close: TapeClose): Partial<TapeFacts> {
     outcome: outcome.status,
     durationMs: at,
     kept,
-    ...(usage?.costUsd !== undefined && { countedUsd: usage.costUsd }),
+    ...(usage !== undefined && { counted: usage }),
     ...(retention !== undefined && { retention: retention.class }),
     ...(retention?.until !== undefined && { until: retention.until }),
     ...(retention?.hold !== undefined && { hold: retention.hold }),

@@ -1,4 +1,5 @@
 import { commands } from '../../src/cli/commands/index.ts'
+import { exitCodeOf } from '../../src/cli/exit.ts'
 import { parse } from '../../src/cli/parse.ts'
 
 export interface Said {
@@ -22,4 +23,14 @@ export async function ask(...argv: readonly string[]): Promise<Said> {
     progress: () => {},
   })
   return { code, out: out.join('\n'), notes: notes.join('\n') }
+}
+
+/** As {@link ask}, with the exit code and the message where it would throw. */
+export async function inProcess(args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  try {
+    const { code, out, notes } = await ask(...args)
+    return { code, stdout: out, stderr: notes }
+  } catch (error) {
+    return { code: exitCodeOf(error), stdout: '', stderr: String(error) }
+  }
 }

@@ -1,7 +1,11 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { putTape } from '../store/make.ts'
 import { harvest, scratch } from './harvest.ts'
+import { modelCall } from '../store/model-call.ts'
+import { inProcess } from './in-process.ts'
+import { hasTerminal, onTerminal } from './terminal.ts'
 import { recordRefund } from './tapes.ts'
 
 async function project(): Promise<string> {
@@ -16,13 +20,16 @@ describe('harvest ls', () => {
     const cwd = await project()
     const { code, stdout, stderr } = await harvest(['ls'], { cwd })
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    const lines = stdout
-      .split('\n')
-      .map((line) => line.replace(/\d{4}-\S+Z/, '<when>').replace(/"at":\d+/, '"at":<now>'))
+    const lines = stdout.split('\n').map((line) =>
+      line
+        .replace(/\d{4}-\S+Z/, '<when>')
+        .replace(/[\d.]+ m?s/, '<took>')
+        .replace(/"at":\d+/, '"at":<now>'),
+    )
     expect(lines.map((line) => line.replace(/ {2,}/g, '  '))).toEqual([
-      'started  agent  steps  outcome  tape',
-      '<when>  refund  3  returned {"refunded":25,"at":<now>,"sai…  recordings/inbox/first.tape.jsonl',
-      '<when>  refund  3  returned {"refunded":25,"at":<now>,"sai…  recordings/inbox/second.tape.jsonl',
+      'started  agent  steps  took  outcome  tape',
+      '<when>  refund  3  <took>  returned {"refunded":25,"at":<now>,"sai…  recordings/inbox/first.tape.jsonl',
+      '<when>  refund  3  <took>  returned {"refunded":25,"at":<now>,"sai…  recordings/inbox/second.tape.jsonl',
       '',
     ])
   })
@@ -56,6 +63,180 @@ describe('harvest ls', () => {
       stderr: 'no tapes in recordings\n→ to make one: harvest record -- node agent.js\n',
     })
     expect(await harvest(['ls', '--dir', 'recordigns'], { cwd })).toMatchObject({ code: 2, stdout: '' })
+  })
+})
+
+describe('harvest ls with filters', () => {
+  /** Made by hand, so that every column has something to say. */
+  function inbox(): string {
+    const folder = scratch()
+    const recordings = join(folder, 'recordings')
+    const at = (day: number) => ({ startedAt: `2026-03-0${day}T05:06:07.089Z` })
+    const usage = { modelCalls: 1, inputTokens: 900, outputTokens: 100 }
+    putTape(recordings, 'inbox/plain', {
+      header: { id: 'plain', ...at(1) },
+      close: { usage: { ...usage, costUsd: 0.0123 } },
+    })
+    putTape(recordings, 'inbox/odd', {
+      header: { id: 'odd', agent: 'search\u001b[2J', ...at(2) },
+      close: {
+        outcome: { status: 'threw', error: '\u202e\n::error::forged' },
+        kept: [{ because: 'error' }, { because: 'flag', detail: 'angry\u001b[2J' }],
+        retention: { class: 'incident', until: '2027-01-01T00:00:00.000Z' },
+        usage: { ...usage, costUsd: 1.5 },
+      },
+    })
+    writeFileSync(join(recordings, 'inbox/plain.hold.json'), '{"hold":"claim 4711"}')
+    putTape(recordings, 'golden/g/refund-100x', {
+      header: { id: 'run', ...at(3) },
+      events: [modelCall(1, { model: 'unpriced', tools: ['lookup_order'] })],
+    })
+    writeFileSync(
+      join(recordings, 'golden/g/refund-100x.case.yaml'),
+      'case: refund-100x\nagent: refund\ntape: refund-100x.tape.jsonl\nexpect: pass\n',
+    )
+    return folder
+  }
+
+  it('shows cost, why a tape was kept, holds and cases where there are any, and obeys nothing recorded', async () => {
+    const { stdout } = await harvest(['ls'], { cwd: inbox() })
+    expect(stdout).toMatchInlineSnapshot(`
+      "started               agent          steps   took    cost  kept                      outcome                          case         tape
+      2026-03-01T05:06:07Z  refund             1  13 ms  $0.012  hold                      returned {"refunded":25}                      recordings/inbox/plain.tape.jsonl
+      2026-03-02T05:06:07Z  search\\x1b[2J      1  13 ms   $1.50  error, flag angry\\x1b[2J  threw "\\u202e\\n::error::forged"               recordings/inbox/odd.tape.jsonl
+      2026-03-03T05:06:07Z  refund             1  13 ms                                    returned {"refunded":25}         refund-100x  recordings/golden/g/refund-100x.tape.jsonl
+      "
+    `)
+  })
+
+  it('--json gives each tape with everything a filter looks at', async () => {
+    const { stdout } = await harvest(['ls', '--outcome', 'threw', '--json'], { cwd: inbox() })
+    expect(JSON.parse(stdout.replaceAll('\\u001b', '<esc>'))).toMatchInlineSnapshot(`
+      {
+        "more": 0,
+        "tapes": [
+          {
+            "agent": "search[2J",
+            "costUsd": 1.5,
+            "durationMs": 12.5,
+            "events": 1,
+            "file": "recordings/inbox/odd.tape.jsonl",
+            "id": "odd",
+            "kept": [
+              {
+                "because": "error",
+              },
+              {
+                "because": "flag",
+                "detail": "angry[2J",
+              },
+            ],
+            "models": [],
+            "outcome": "threw",
+            "pins": {
+              "commit": "4f2a9c1",
+            },
+            "place": "inbox",
+            "retention": {
+              "class": "incident",
+              "until": "2027-01-01T00:00:00.000Z",
+            },
+            "startedAt": "2026-03-02T05:06:07.089Z",
+            "steps": 1,
+            "tools": [
+              "lookup_order",
+            ],
+          },
+        ],
+        "total": 3,
+        "unreadable": [],
+      }
+    `)
+    const { stdout: golden } = await harvest(['ls', '--golden', '--json'], { cwd: inbox() })
+    expect(JSON.parse(golden)).toMatchObject({
+      tapes: [{ place: 'golden', cases: ['refund-100x'] }],
+      more: 0,
+      total: 1,
+    })
+  })
+
+  it.each([
+    [['--agent', 'refund', '--inbox'], ['plain']],
+    [['--min-cost', '1'], ['odd']],
+    [['--max-cost', '0.02'], ['plain']],
+    [['--since', '2026-03-02', '--until', '2026-03-02'], ['odd']],
+    [
+      ['--until', '1d'],
+      ['plain', 'odd', 'refund-100x'],
+    ],
+    [['--since', '2026-03-02T05:06:08Z'], ['refund-100x']],
+    [['--kept', 'flag', '--class', 'incident'], ['odd']],
+    [
+      ['--commit', '4F2A', '--tool', 'lookup_order', '--class', 'none'],
+      ['plain', 'refund-100x'],
+    ],
+    [['--sort', 'cost', '--limit', '1', '--inbox'], ['odd']],
+    [['--limit', '1'], ['refund-100x']],
+    [
+      ['--limit', 'all'],
+      ['plain', 'odd', 'refund-100x'],
+    ],
+  ])('%j lists %j', async (args, names) => {
+    const { code, stdout } = await inProcess(['ls', '--dir', join(inbox(), 'recordings'), ...args])
+    expect([code, [...stdout.matchAll(/(\S+)\.tape\.jsonl$/gm)].map(([, file]) => basename(file!))]).toEqual([0, names])
+  })
+
+  it('says how many more there are, and which were left out for a cost nobody knows', async () => {
+    const { stderr } = await harvest(['ls', '--max-cost', '2', '--limit', '1'], { cwd: inbox() })
+    expect(stderr).toBe('and 1 more of 3\n→ to see all: --limit all\nleft out: 1 whose cost is not known\n')
+  })
+
+  it('that finds nothing says what was asked for, and the nearest word there is', async () => {
+    const { code, stdout, stderr } = await harvest(['ls', '--agent', 'refnd', '--inbox', '--since', '2h'], {
+      cwd: inbox(),
+    })
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
+    expect(stderr).toMatchInlineSnapshot(`
+      "none of 2 tapes in recordings fits: --agent refnd --since 2h --inbox
+      no tape has the agent refnd
+      → did you mean: --agent refund
+      "
+    `)
+  })
+
+  it.each([
+    [['--outcome', 'trew'], '→ did you mean: --outcome threw'],
+    [['--kept', 'flags'], '→ did you mean: --kept flag'],
+    [['--class', 'inciden'], '→ did you mean: --class incident'],
+    [['--sort', 'price'], '--sort is started, cost, duration or steps, not'],
+    [['--limit', '0'], '--limit is a number of tapes from 1, or all, not'],
+    [['--limit', '1e3'], '--limit is a number of tapes from 1, or all, not'],
+    [['--min-cost', 'cheap'], '--min-cost is a number of dollars such as 0.05, not'],
+    [['--max-cost', '-1'], '--max-cost'],
+    [['--since', 'yesterday'], '--since is a date such as 2026-03-04'],
+    [['--until', '2026-13-40'], '--until is a date such as 2026-03-04'],
+    [['--inbox', '--golden'], '--inbox and --golden exclude each other'],
+  ])('%j is refused', async (args, message) => {
+    const { code, stdout, stderr } = await inProcess(['ls', '--dir', join(inbox(), 'recordings'), ...args])
+    expect(stderr).toContain(message)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  })
+
+  it('a price table that cannot be used is an error, not a guess', async () => {
+    const cwd = inbox()
+    writeFileSync(join(cwd, 'recordings/prices.json'), '{"gpt-5":{"inptu":1}}')
+    const { code, stderr } = await harvest(['ls'], { cwd })
+    expect(stderr).toContain('did you mean input?')
+    expect(code).toBe(2)
+  })
+
+  it.skipIf(!hasTerminal)('on a terminal lists the newest fifty, and shows where it is', async () => {
+    const cwd = inbox()
+    for (let n = 0; n < 120; n++) putTape(join(cwd, 'recordings'), `inbox/run-${n}`, { header: { id: `run-${n}` } })
+    const { output } = await onTerminal(['ls', '--inbox'], { cwd })
+    expect(output).toContain('reading 100 of 123 tapes')
+    expect(output.match(/run-\d+\.tape\.jsonl/g)).toHaveLength(50)
+    expect(output).toContain('and 72 more of 122')
   })
 })
 

@@ -7,8 +7,7 @@ import { promote, writeFileAtomic } from '../../src/store/index.ts'
 import { type Failure, failingAt, fs, namesIn, originals, restoreDisk } from './failing-disk.ts'
 import { errorOf, messageOf, put, putTape, scratch, tapeText } from './make.ts'
 
-const { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } =
-  nodeFs
+const { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } = nodeFs
 
 test('a new file is readable by its owner only, and an old one keeps its mode', () => {
   const file = put(scratch(), 'old.txt', 'old')

@@ -1,6 +1,6 @@
 import * as nodeFs from 'node:fs'
 import { createRequire, syncBuiltinESMExports } from 'node:module'
-import { basename, dirname, join, relative } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'

@@ -134,19 +134,7 @@ function asJson({ tapes, unreadable, more, total, note }: TapeList, dir: string)
   const casesOf = caseFinder(dir, tapes)
   return {
     tapes: tapes.map((tape) => {
-      const {
-        file,
-        place,
-        state,
-        outcome,
-        commit,
-        usage: _,
-        countedUsd: __,
-        retention,
-        until,
-        hold: ___,
-        ...facts
-      } = tape
+      const { file, place, state, outcome, commit, usage: _, counted: __, retention, until, hold: ___, ...facts } = tape
       const cases = casesOf(file)
       const held = holdOf(file, tape.hold)
       return {

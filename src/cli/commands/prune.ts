@@ -62,7 +62,7 @@ function asJson({ removed, held, failed }: Pruned, isDryRun: boolean): object {
 
 function print({ removed, held, failed }: Pruned, isDryRun: boolean, screen: Screen): void {
   for (const tape of removed) screen.line(`${isDryRun ? 'would remove' : 'removed'} ${here(tape.file)}${why(tape)}`)
-  for (const { tape, hold } of held) screen.line(`held         ${here(tape.file)}  ${neutralLine(hold.reason)}`)
+  for (const { tape, hold } of held) screen.line(`held ${here(tape.file)}  ${neutralLine(hold.reason)}`)
   for (const { error } of failed) screen.note(error.message)
   if (removed.length + held.length + failed.length === 0) screen.note('no tape whose retention has ended')
 }
