@@ -227,6 +227,21 @@ describe('the index', () => {
     expect(looks).toBe(4)
   })
 
+  test('notices a tape that came within the same tick of the clock of the disk', async () => {
+    const recordings = scratch()
+    putTape(recordings, 'inbox/run-1')
+    await queryTapes(recordings)
+    const tick = Date.now()
+    fs['lstatSync'] = (...args) => {
+      const stats = lstatSync!(...args) as nodeFs.Stats | undefined
+      return stats?.isDirectory() === true ? Object.assign(stats, { mtimeMs: tick, ctimeMs: tick }) : stats
+    }
+    syncBuiltinESMExports()
+    expect(await found(recordings)).toEqual(['run-1'])
+    putTape(recordings, 'inbox/run-2', { header: { id: 'run-2' } })
+    expect(await found(recordings)).toHaveLength(2)
+  })
+
   test('is not asked about a tape whose recorder is still at it: its steps are counted anew', async () => {
     const recordings = scratch()
     const text = tapeText({ events: [call(1, 'a', {}), call(10, 'b', {})] })
