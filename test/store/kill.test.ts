@@ -234,6 +234,19 @@ test(`an index killed at ${kills} random moments is whole, and the next list is 
   expect(open, 'kills that met an open index').toBeGreaterThan(kills / 10)
 })
 
+test('an index that several processes use at once, while tapes are written over one another, is right in the end', async () => {
+  const recordings = scratch()
+  put(recordings, 'inbox/.gitkeep', '')
+  // Each writes the same tapes again, and lists them.
+  const said = await Promise.all([1, 2, 3].map(() => killed(childArgs('index-forever.child.ts', recordings), '4', 0)))
+  for (const lines of said) expect(lines.slice(0, 4)).toEqual(['ready', '1', '2', '3'])
+  expect(integrityOf(join(recordings, 'inbox/.index/tapes.sqlite'))).toBe('ok')
+  const { tapes: readable, unreadable, note } = await queryTapes(recordings)
+  expect(note).toBeUndefined()
+  const listed = [...readable, ...unreadable].map(({ place: _, costUsd: __, ...facts }) => facts)
+  expect(listed.sort((a, b) => (a.file < b.file ? -1 : 1))).toEqual(await truth(recordings))
+})
+
 function integrityOf(file: string): unknown {
   const database = new DatabaseSync(file)
   try {
