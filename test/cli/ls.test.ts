@@ -116,23 +116,25 @@ describe('harvest ls with filters', () => {
         "more": 0,
         "tapes": [
           {
-            "agent": "search[2J",
+            "agent": "search<esc>[2J",
             "costUsd": 1.5,
             "durationMs": 12.5,
             "events": 1,
             "file": "recordings/inbox/odd.tape.jsonl",
             "id": "odd",
+            "inputTokens": 900,
             "kept": [
               {
                 "because": "error",
               },
               {
                 "because": "flag",
-                "detail": "angry[2J",
+                "detail": "angry<esc>[2J",
               },
             ],
             "models": [],
             "outcome": "threw",
+            "outputTokens": 100,
             "pins": {
               "commit": "4f2a9c1",
             },

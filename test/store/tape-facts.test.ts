@@ -32,7 +32,12 @@ describe('what a list says about a tape', () => {
       {
         "agent": "refund",
         "commit": "4f2a9c1",
-        "countedUsd": 0.25,
+        "counted": {
+          "costUsd": 0.25,
+          "inputTokens": 2500,
+          "modelCalls": 3,
+          "outputTokens": 105,
+        },
         "durationMs": 12.5,
         "events": 4,
         "hold": "claim 7",
