@@ -92,8 +92,11 @@ export function transaction(database: DatabaseSync, run: () => void): void {
     run()
     database.exec('COMMIT')
   } catch (error) {
-    // Some faults have rolled back already; then there is nothing left to roll back.
-    if (database.isTransaction) database.exec('ROLLBACK')
+    try {
+      database.exec('ROLLBACK')
+    } catch {
+      // Some faults have rolled back already; the one that counts is on its way up.
+    }
     throw error
   }
 }
