@@ -63,7 +63,7 @@ export const places: Readonly<Record<string, (task: Task) => Promise<unknown>>> 
     }),
   url: ({ base }) =>
     each(async (batch) => {
-      for (const one of batch) await read(fetch(`${base}/seen?page=1&${new URLSearchParams([asPair(one)])}`))
+      for (const one of batch) await read(fetch(`${base}/seen?page=1&${new URLSearchParams([asPair(one)]).toString()}`))
     }),
   'response-json': ({ base }) => answered(base, 'json'),
   'response-pieces': ({ base }) => answered(base, 'pieces'),

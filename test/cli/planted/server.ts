@@ -72,9 +72,12 @@ function headers(batch: readonly Planted[], response: ServerResponse): void {
   )
   response.setHeader(
     'link',
-    batch.map((one) => `<https://shop.example/?${new URLSearchParams([asPair(one)])}>`),
+    batch.map((one) => `<https://shop.example/?${new URLSearchParams([asPair(one)]).toString()}>`),
   )
-  response.setHeader('location', `https://shop.example/?${new URLSearchParams(batch.map((one) => asPair(one)))}`)
+  response.setHeader(
+    'location',
+    `https://shop.example/?${new URLSearchParams(batch.map((one) => asPair(one))).toString()}`,
+  )
   response.statusMessage = lines.find((_, at) => batch[at]!.name === undefined) ?? 'Found'
   response.statusCode = 302
   response.end()
