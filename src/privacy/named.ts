@@ -72,8 +72,8 @@ function endsText(text: string, start: number): boolean {
 function quotedValue(text: string, start: number, quote: string, isField: boolean): Span | undefined {
   const end = closingQuote(text, start, quote)
   const raw = text.slice(start, end)
-  if (raw === '' || (!isField && isStandIn(raw))) return undefined
   const from = start + schemeOf(raw).length
+  if (raw === '' || (!isField && isStandIn(text.slice(from, end)))) return undefined
   return { kind: 'secret', start: from, end, value: unescaped(text.slice(from, end), quote), contextual: true }
 }
 

@@ -136,6 +136,7 @@ export const harmless: readonly string[] = [
   'order 1234 5678 9012 3456, tracking 1Z999AA10123456784, invoice 2026-0003-0004-0005',
   'PWD=/home/agent/work',
   'Reset your password: https://shop.example/reset-password and export XAI_API_KEY=xai-...',
+  'headers = { Authorization: `Bearer ${apiKey}`, other: `Bearer ${token}` }',
   'Cookie: accept all. {"cookie":"chocolate chip","cookies":3,"setCookie":"no"}',
   '{"code":"E11000_DUPLICATE_KEY_2","key":"Uploads/2026/Invoice-0003.pdf","status":"4/0 done","ratio":"1//0"}',
   'dapi-client-for-node-24-and-later pypi-server-of-2026-in-docker fc-cache-of-2026-on-disk-of-host',
