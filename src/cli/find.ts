@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Case, requireTapeFile } from '../cases/index.ts'
-import { findCase, findTape, listCases } from '../store/index.ts'
-import type { PriceTable } from '../providers/index.ts'
+import { findCase, findTape, listCases, readPrices } from '../store/index.ts'
 import { readTape, type Tape } from '../tape/index.ts'
 import { type Run, readRun, runOf } from './reading/run.ts'
 
@@ -44,16 +43,13 @@ function namesCase(recordings: string, word: string): boolean {
   })
 }
 
-/** Prices of this project, looked in before the list prices. */
-const prices: PriceTable = {}
-
 /** Reads the tape that was found, in one pass. */
 export function openRun({ file }: FoundRun): Promise<Run> {
-  return readRun(file, prices)
+  return readRun(file, readPrices('recordings') ?? {})
 }
 
 /** Reads the tape that was found into memory, bodies and all. */
 export function openTape({ file }: FoundRun): { readonly tape: Tape; readonly run: Run } {
   const tape = readTape(file)
-  return { tape, run: runOf(tape, prices) }
+  return { tape, run: runOf(tape, readPrices('recordings') ?? {}) }
 }

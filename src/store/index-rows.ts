@@ -64,9 +64,9 @@ export function rowOf(path: string, stamp: string, facts: TapeFacts, cost: numbe
     path,
     stamp,
     outcome: outcome ?? state,
-    agent: agent ?? null,
+    agent: agent === undefined ? null : storable(agent),
     started: momentOf(startedAt),
-    commit_hash: commit ?? null,
+    commit_hash: commit === undefined ? null : storable(commit),
     cost: cost ?? null,
     duration: durationMs ?? null,
     steps: steps ?? null,
@@ -97,6 +97,11 @@ export function wordsOf({ agent, models, tools, kept }: TapeFacts): readonly (re
     ...tools.map((tool) => ['tool', tool] as const),
     ...[...new Set(kept.map(({ because }) => because))].map((because) => ['kept', because] as const),
   ]
+}
+
+/** A text as SQLite keeps it: one with a NUL or half a surrogate pair would come back as another, so it is stored as JSON. */
+export function storable(text: string): string {
+  return text.includes('\0') || text.startsWith('"') || !text.isWellFormed() ? JSON.stringify(text) : text
 }
 
 /** One name as it stands among the words of a tape. A recorded name cannot end its line. */

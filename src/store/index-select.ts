@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { nearestWord } from '../errors/index.ts'
 import type { KeptReason, Outcome, RetentionClass } from '../tape/index.ts'
 import { DamagedRow } from './index-database.ts'
-import { type IndexRow, inScope, isIntact, lineOf, rowQuery, type WordKind } from './index-rows.ts'
+import { type IndexRow, inScope, isIntact, lineOf, rowQuery, storable, type WordKind } from './index-rows.ts'
 
 /** Which tapes are asked for; everything given has to fit. */
 export interface TapeFilter {
@@ -134,7 +134,7 @@ function placeCondition(database: DatabaseSync, scope: string, place: TapeFilter
 function conditionsOf(filter: TapeFilter): readonly Condition[] {
   const { agent, outcome, model, commit, tool, minCostUsd, maxCostUsd, since, until, kept, retention } = filter
   const conditions: (Condition | undefined)[] = [
-    agent === undefined ? undefined : ['agent = ?', agent],
+    agent === undefined ? undefined : ['agent = ?', storable(agent)],
     outcome === undefined ? undefined : ['outcome = ?', outcome],
     // Either may be shortened.
     commit === undefined

@@ -53,7 +53,8 @@ export function findTape(recordings: string, word: string): string {
   const files = tapeFiles(recordings)
   const begins = (name: string): boolean => word !== '' && name.startsWith(word)
   // A tape keeps its id when it is promoted, and gets another name: names go first.
-  const ids = (): readonly string[] => files.map((file) => idOf(file) ?? '')
+  let known: readonly string[] | undefined
+  const ids = (): readonly string[] => (known ??= files.map((file) => idOf(file) ?? ''))
   const ways: readonly (() => readonly string[])[] = [
     () => files.filter((file) => stemOf(file) === word),
     () => files.filter((_, index) => ids()[index] === word),

@@ -87,6 +87,20 @@ const recipes: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['diff', tapeOf(one), tapeOf(payloads[at + 1] ?? payloads[0]!), '--full', '--json'],
   ]),
   pins: [['pins'], ['pins', '--json'], ['pins', '--stale'], ...classes.map((one) => ['pins', `g-${one.id}`])],
+  rerun: [
+    ...payloads.map((one) => ['rerun', asWord(one), '--live']),
+    ...payloads.map((one) => ['rerun', '--live', '--tag', asWord(one), '--json']),
+    ...classes.map((one) => ['rerun', `g-${one.id}`, '--live', '--times', asWord(one)]),
+    ...classes.map((one) => ['rerun', `g-${one.id}`, '--live']),
+  ],
+  patch: [
+    ...payloads.map((one) => ['patch', tapeOf(one), '--step', '1', '--set', `${asWord(one)}=1`]),
+    ...payloads.map((one) => ['patch', tapeOf(one), '--step', '1', '--set', asWord(one), '--json']),
+    ...classes.map((one) => ['patch', tapeOf(one), '--live', '--set', `input=${asWord(one)}`]),
+    // One that gets as far as the agents, whose config is not there.
+    ['patch', tapeOf(classes[0]!), '--set', 'input=1'],
+  ],
+  doctor: [['doctor', tapeOf(classes[0]!)], ...classes.map((one) => ['doctor', asWord(one)]), ['doctor', '--json']],
   demote: classes.flatMap((one) => [
     ['demote', `g-${one.id}`],
     ['demote', asWord(one)],
@@ -145,6 +159,12 @@ describe('hostile recorded text', () => {
     expect(commands.map(({ name }) => name).filter((name) => recipes[name] === undefined)).toEqual([])
   })
 
+  // Before anything takes the tape away.
+  it('JSON holds the very text', () => {
+    const [{ stdout } = { stdout: '' }] = many([['show', 'recordings/inbox/h0.tape.jsonl', '--json']])
+    expect(JSON.parse(stdout)).toMatchObject({ header: { agent: payloads[0]!.text } })
+  })
+
   const inOrder = commands.map(({ name }) => name).sort((a, b) => last.indexOf(a) - last.indexOf(b))
   it.each(inOrder)('is neutral in what `harvest %s` prints, and whole in its JSON', async (name) => {
     const lines = recipes[name] ?? []
@@ -171,11 +191,6 @@ describe('hostile recorded text', () => {
       ['show', `${asWord(one)}.tape.jsonl`, '--json'],
     ])
     for (const { stdout, stderr } of many(lines)) expect(findsHostile(`${stdout}\n${stderr}`)).toEqual([])
-  })
-
-  it('JSON holds the very text', () => {
-    const [{ stdout } = { stdout: '' }] = many([['show', 'recordings/inbox/h0.tape.jsonl', '--json']])
-    expect(JSON.parse(stdout)).toMatchObject({ header: { agent: payloads[0]!.text } })
   })
 
   function many(lines: readonly (readonly string[])[]): readonly Answered[] {

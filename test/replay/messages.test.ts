@@ -7,7 +7,7 @@ import { chat, chatUrl, Recording, tapeOf } from './tapes.ts'
 // What a person reads when a replay does not hold. Lines of this file are cut to `messages.test.ts:<line>`.
 beforeAll(() => installReplay())
 
-const soon = { hangMs: 80 } as ReplayOptions
+const soon = { hangMs: 500 } as ReplayOptions
 const post = async (body: string, url = chatUrl): Promise<string> => (await fetch(url, { method: 'POST', body })).text()
 
 async function problemOf(tape: Tape, agent: () => unknown, options: ReplayOptions = soon): Promise<string> {

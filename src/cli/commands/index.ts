@@ -1,10 +1,10 @@
 import type { CommandSpec } from '../command.ts'
+import { checkCommand } from './check.ts'
+import { demoteCommand } from './demote.ts'
 import { diffCommand } from './diff.ts'
 import { doctorCommand } from './doctor.ts'
-import { checkCommand } from './check.ts'
-import { initCommand } from './init.ts'
-import { demoteCommand } from './demote.ts'
 import { holdCommand } from './hold.ts'
+import { initCommand } from './init.ts'
 import { lsCommand } from './ls.ts'
 import { patchCommand } from './patch.ts'
 import { pinsCommand } from './pins.ts'
@@ -22,20 +22,20 @@ import { verifyCommand } from './verify.ts'
 export const commands: readonly CommandSpec[] = [
   initCommand,
   recordCommand,
-  replayCommand,
-  verifyCommand,
   lsCommand,
   showCommand,
   diffCommand,
   promoteCommand,
-  doctorCommand,
-  checkCommand,
   demoteCommand,
   rmCommand,
   pruneCommand,
   holdCommand,
   testCommand,
+  replayCommand,
+  verifyCommand,
   rerunCommand,
   patchCommand,
+  doctorCommand,
   pinsCommand,
+  checkCommand,
 ]

@@ -6,7 +6,7 @@ import { type Interval, wilson } from '../../blame/index.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { type Patch, type Patched, type FinishedJob, type Job, patchTape, type Spent } from '../../fork/index.ts'
 import { gitState, pinsOf, refuseCrossVersion } from '../../provenance/index.ts'
-import { listCases } from '../../store/index.ts'
+import { listCases, readPrices } from '../../store/index.ts'
 import { encodeValue, type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
 import { renderBaseline, traceOf } from '../../trace/index.ts'
 import { type CommandSpec, type Given, jsonOption } from '../command.ts'
@@ -51,7 +51,7 @@ export const patchCommand: CommandSpec = {
     const { text, changed } = patchTape(tape, changes)
     if (plan !== undefined) await refuseOtherVersion(tape, given.has('cross-version'))
     const agent = given.value('agent') ?? agentOf(tape, recordings)
-    const ended = await runPatched(text, { ...(agent === undefined ? {} : { agent }) }, plan, screen)
+    const ended = await runPatched(text, agent === undefined ? {} : { agent }, recordings, plan, screen)
     const answer = plan === undefined ? replayed(tape, ended[0]) : live(tape, ended)
     if (given.has('json')) screen.json({ tape: tape.source, changed, ...answer })
     else print(tape, changed, answer, screen)
@@ -116,6 +116,7 @@ async function refuseOtherVersion(tape: Tape, crossVersion: boolean): Promise<vo
 async function runPatched(
   text: string,
   job: Pick<Job, 'agent'>,
+  recordings: string,
   plan: LivePlan | undefined,
   screen: Screen,
 ): Promise<readonly JobOutcome[]> {
@@ -125,8 +126,14 @@ async function runPatched(
     writeFileSync(file, text, { mode: 0o600 })
     if (plan === undefined) return await runJobs([{ tape: file, ...job }])
     const { times, timeoutMs, parallel, limits } = plan
+    const prices = readPrices(recordings) ?? {}
     const jobs = Array.from({ length: times }, (): Job => ({ tape: file, ...job, mode: 'live', timeoutMs }))
-    return await runJobs(jobs, { parallel, limits, onProgress: (n) => screen.progress(`${n} of ${times} runs`) })
+    return await runJobs(jobs, {
+      parallel,
+      limits,
+      prices,
+      onProgress: (n) => screen.progress(`${n} of ${times} runs`),
+    })
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -5,7 +5,7 @@ import type { Case } from '../../cases/index.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import type { Job, Spent } from '../../fork/index.ts'
 import { type GitState, gitState, refuseCrossVersion } from '../../provenance/index.ts'
-import { type CaseSummary, findCase, listCases } from '../../store/index.ts'
+import { type CaseSummary, findCase, listCases, readPrices } from '../../store/index.ts'
 import { type CommandSpec, type Given, jsonOption } from '../command.ts'
 import { exit } from '../exit.ts'
 import { type JobOutcome, runJobs } from '../jobs.ts'
@@ -41,6 +41,7 @@ export const rerunCommand: CommandSpec = {
     const ended = await runJobs(jobs, {
       parallel: plan.parallel,
       limits: plan.limits,
+      prices: readPrices(given.value('dir') ?? 'recordings') ?? {},
       onProgress: (count) => screen.progress(`${count} of ${jobs.length} runs`),
     })
     const rates = cases.map((kase, i) => rateOf(kase, ended.slice(i * plan.times, (i + 1) * plan.times)))
