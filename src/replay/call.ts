@@ -27,8 +27,7 @@ export function serveCall(
   if (run.over) return never()
   const args = run.encode(call.args[0])
   const step = findCall(run, call, args)
-  const before = run.order.violation(step)
-  if (before) run.problem(problem.outOfOrder(run.place(), step, before))
+  run.checkOrder(step)
   const heard: Mutable<CallEvent> = {
     kind: call.kind,
     n: run.nextN(),

@@ -25,8 +25,7 @@ export function serveExchange(
   const answer = run.ladder.find(question)
   if (answer.kind !== 'found') throw run.problem(problem.noAnswer(run.place(live.madeAt), question, answer))
   const { step } = answer
-  const before = run.order.violation(step)
-  if (before) run.problem(problem.outOfOrder(run.place(live.madeAt), step, before))
+  run.checkOrder(step, live.madeAt)
   if (answer.rung === 'exact') run.identical++
   const { headers } = steadyBoundary(live.headers, Buffer.alloc(0))
   const headersNow = run.redactor.headers(headers)

@@ -14,6 +14,7 @@ export class Order {
   /** By the moment their answer was complete; what comes before `#next` is answered. */
   readonly #steps: readonly AnyState[]
   readonly #all: readonly AnyState[]
+  readonly #byN: ReadonlyMap<number, AnyState>
   #turns: readonly ExchangeState[] | undefined
   readonly #free = new Map<ExchangeState, boolean>()
   #next = 0
@@ -23,17 +24,38 @@ export class Order {
       .filter((step) => endOf(step) !== undefined && !isAborted(step))
       .sort((a, b) => endN(a) - endN(b))
     this.#all = steps
+    this.#byN = new Map(steps.map((step) => [step.event.n, step]))
   }
 
-  /** The step that should have been answered before `step` is made, if there is one. */
-  violation(step: AnyState): AnyState | undefined {
+  /** Whether everything that was answered before `step` was made is answered now. */
+  isDue(step: AnyState): boolean {
+    const { early, skipped } = this.look(step)
+    return early === undefined && skipped.length === 0
+  }
+
+  /**
+   * What should have been answered before `step` is made: `early`, when it is certain that the order is another one;
+   * `skipped`, tool calls that were not made yet: the agent may leave them out, or make them later and so out of order.
+   */
+  look(step: AnyState): { readonly early?: AnyState; readonly skipped: readonly AnyState[] } {
     while (this.#steps[this.#next]?.answered) this.#next++
+    const skipped: AnyState[] = []
     for (let i = this.#next; i < this.#steps.length; i++) {
       const earlier = this.#steps[i]
-      if (!earlier || endN(earlier) > step.event.n) return undefined
-      if (earlier !== step && !earlier.answered && !this.#mayChangePlaces(earlier, step)) return earlier
+      if (!earlier || endN(earlier) > step.event.n) break
+      if (earlier === step || earlier.answered || this.#mayChangePlaces(earlier, step)) continue
+      if (!this.#mayBeLeftOut(earlier)) return { early: earlier, skipped }
+      skipped.push(earlier)
     }
-    return undefined
+    return { skipped }
+  }
+
+  /** A tool call nobody has made, or what happened inside of one. */
+  #mayBeLeftOut({ event, taken }: AnyState): boolean {
+    if (taken) return false
+    if (event.kind === 'tool' || event.kind === 'retrieval') return true
+    const outer = event.in === undefined ? undefined : this.#byN.get(event.in)
+    return outer !== undefined && this.#mayBeLeftOut(outer)
   }
 
   #mayChangePlaces(a: AnyState, b: AnyState): boolean {

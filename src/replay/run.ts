@@ -51,6 +51,8 @@ export class ReplayRun {
   readonly #policy: Readonly<Record<DriftClass, DriftPolicy>>
   readonly #onGivenUp: (error: HarvestError) => void
   readonly #children = new Map<string, (text: string) => void>()
+  /** Tool calls that others went before, with the problem that is if they are made. */
+  readonly #skipped = new Map<StepState, HarvestError>()
   readonly #pushes: readonly { readonly item: GateItem; readonly url: string }[]
   readonly #spawns: string[]
   pending = 0
@@ -73,7 +75,7 @@ export class ReplayRun {
     const exchanges = this.steps.filter((step): step is ExchangeState => step.event.kind === 'exchange')
     this.calls = new Calls(this.steps)
     this.order = new Order(this.steps)
-    const isDue = (step: ExchangeState): boolean => this.order.violation(step) === undefined
+    const isDue = (step: ExchangeState): boolean => this.order.isDue(step)
     this.ladder = new Ladder(exchanges, settings.serve ?? 'reworded', tape.header.input, isDue)
     this.draws = new Draws(
       tape,
@@ -140,8 +142,18 @@ export class ReplayRun {
     this.gate.ready(step.items.slice(1))
   }
 
+  /** Notes what `step` was made without waiting for; what it merely went without is a problem once it is made after all. */
+  checkOrder(step: ExchangeState | CallState, madeAt?: Error): void {
+    const { early, skipped } = this.order.look(step)
+    if (early) this.problem(problem.outOfOrder(this.place(madeAt), step, early))
+    for (const one of skipped)
+      if (!this.#skipped.has(one)) this.#skipped.set(one, problem.outOfOrder(this.place(madeAt), step, one))
+  }
+
   /** The agent made a step; its answer may be delivered once it is `ready`. */
   begin(step: StepState): void {
+    const late = this.#skipped.get(step)
+    if (late) this.problem(late)
     step.taken = true
     step.served = true
     this.last = step

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 
@@ -8,8 +8,10 @@ const repository = resolve(import.meta.dirname, '../..')
 export function project(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'harvest-project-'))
   mkdirSync(join(folder, 'node_modules'))
-  for (const name of ['vitest', 'vite', 'openai']) link(join('node_modules', name), folder, name)
-  link('.', folder, 'vitest-harvest')
+  for (const name of ['vitest', 'vite', 'openai', ...dependencies()]) link(join('node_modules', name), folder, name)
+  // A real copy: through a link its files would look like the user's own.
+  const own = join(folder, 'node_modules/vitest-harvest')
+  for (const part of ['dist', 'package.json']) cpSync(join(repository, part), join(own, part), { recursive: true })
   for (const [file, text] of Object.entries({ 'package.json': '{ "type": "module" }\n', ...files })) {
     mkdirSync(dirname(join(folder, file)), { recursive: true })
     writeFileSync(join(folder, file), text)
@@ -25,6 +27,13 @@ export default defineConfig({ plugins: [harvest({ agents: ${JSON.stringify(agent
 `
 }
 
+function dependencies(): readonly string[] {
+  const manifest = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as { dependencies: object }
+  return Object.keys(manifest.dependencies)
+}
+
 function link(target: string, folder: string, name: string): void {
-  symlinkSync(join(repository, target), join(folder, 'node_modules', name), 'junction')
+  const at = join(folder, 'node_modules', name)
+  mkdirSync(dirname(at), { recursive: true })
+  symlinkSync(join(repository, target), at, 'junction')
 }

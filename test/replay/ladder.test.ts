@@ -16,7 +16,7 @@ class Asker {
     const states = stepStates(tape)
     const order = new Order(states)
     this.steps = states.filter((step): step is ExchangeState => step.event.kind === 'exchange')
-    this.#ladder = new Ladder(this.steps, serve, tape.header.input, (step) => order.violation(step) === undefined)
+    this.#ladder = new Ladder(this.steps, serve, tape.header.input, (step) => order.isDue(step))
   }
 
   ask({

@@ -330,7 +330,7 @@ describe('a problem says what, where, against which recorded call, and what to d
 
         tape    refund
         after   step 1, POST api.openai.com/v1/chat/completions
-        waited  80 ms of real time with nothing left to deliver
+        waited  500 ms of real time with nothing left to deliver
 
       It waits for something that is not on the tape.
       → to see the recorded steps: npx harvest show refund

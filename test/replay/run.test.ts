@@ -260,6 +260,36 @@ describe('order', () => {
     )
     expect([codes(before), codes(behind)]).toEqual([['HARVEST_ORDER'], ['HARVEST_ORDER']])
   })
+
+  describe('a tool call that later steps were recorded behind', () => {
+    const look = tool('look', async (_: { id: number }) => 'ran')
+    const pay = tool('pay', async (_: { id: number }) => 'ran')
+    const lookThenPay = (): Tape => {
+      const recording = new Recording()
+      recording.call('look', { id: 1 }, 'seen')
+      recording.call('pay', { id: 1 }, 'paid')
+      recording.exchange({ body: chat('end') })
+      return recording.tape()
+    }
+
+    test('may be left out as far as order goes: whether it was needed is for the trace to say', async () => {
+      const result = await replayTape(lookThenPay(), async () => [await pay({ id: 1 }), await post(chat('end'))], soon)
+      expect(codes(result)).toEqual(['HARVEST_UNUSED'])
+      expect(result.outcome).toMatchObject({ status: 'returned', value: ['paid', '{"ok":true}'] })
+    })
+
+    test('is out of order when it is made after them', async () => {
+      const agent = async () => [await pay({ id: 1 }), await look({ id: 1 }), await post(chat('end'))]
+      const result = await replayTape(lookThenPay(), agent, soon)
+      expect(codes(result)).toEqual(['HARVEST_ORDER'])
+      expect(result.problems[0]?.message).toContain('step 2, tool pay before step 1, tool look was answered')
+    })
+
+    test('is out of order at once when it was made and they do not wait for its answer', async () => {
+      const agent = () => Promise.all([look({ id: 1 }), pay({ id: 1 }), post(chat('end'))])
+      expect(codes(await replayTape(lookThenPay(), agent, soon))[0]).toBe('HARVEST_ORDER')
+    })
+  })
 })
 
 describe('an agent that does not end', () => {
