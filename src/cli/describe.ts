@@ -102,15 +102,17 @@ type Described = Omit<DescribedStep, 'n' | 'atMs' | 'site'>
 
 function exchange(event: ExchangeEvent): Described {
   const { response, error, aborted, at: started } = event
+  const model = readModelCall(event)
+  // A client may hang up once the model has finished: that is no failure, and not the same each time.
+  const isCutShort = error === undefined && aborted !== undefined && model?.response?.finish === undefined
   const end = response?.end ?? error?.moment ?? aborted
   const common = {
     ...(end === undefined ? {} : { tookMs: end[1] - started }),
     ...(response === undefined || event.via === 'stdio' ? {} : { status: response.status }),
     ...((response?.chunks.length ?? 0) > 1 ? { pieces: response?.chunks.length ?? 0 } : {}),
     ...(error === undefined ? {} : { error: `${error.name}: ${error.message}` }),
-    ...(error === undefined && aborted !== undefined ? { error: 'the client gave up' } : {}),
+    ...(isCutShort ? { error: 'the client gave up' } : {}),
   }
-  const model = readModelCall(event)
   return { ...(model === undefined ? message(event) : modelCall(event, model)), ...common }
 }
 

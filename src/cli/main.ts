@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { HarvestError } from '../errors/index.ts'
-import { commands } from './commands/index.ts'
+import { loadCommands } from './commands/index.ts'
 import { exit, exitCodeOf } from './exit.ts'
-import { parse } from './parse.ts'
+import { nameIn, parse } from './parse.ts'
 import { createScreen, neutralLines } from './screen.ts'
 
 /*
@@ -18,7 +18,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 })
 
 try {
-  const asked = parse(argv, commands)
+  const asked = parse(argv, await loadCommands(nameIn(argv)))
   process.exitCode = asked === 'answered' ? exit.ok : await asked.command.run(asked.given, screen)
 } catch (error) {
   process.exitCode = exitCodeOf(error)

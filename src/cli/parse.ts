@@ -16,7 +16,7 @@ export function parse(argv: readonly string[], commands: readonly CommandSpec[])
   const cli = describe(commands)
   const stop = argv.indexOf('--')
   const words = stop === -1 ? argv : argv.slice(0, stop)
-  const name = words.find((word) => !word.startsWith('-'))
+  const name = nameIn(argv)
   const command = commands.find((one) => one.name === name)
   if (name !== undefined && command === undefined) throw unknownCommand(name, commands)
   if (command?.passThrough === true && !isHelp(words.slice(0, 2))) return { command, given: handOn(argv, command) }
@@ -31,6 +31,12 @@ export function parse(argv: readonly string[], commands: readonly CommandSpec[])
   }
   const rest = stop === -1 ? undefined : argv.slice(stop + 1)
   return { command, given: check(command, bare(cli.args), bare(cli.options), rest) }
+}
+
+/** The first word that is no option: it names the command. */
+export function nameIn(argv: readonly string[]): string | undefined {
+  const stop = argv.indexOf('--')
+  return (stop === -1 ? argv : argv.slice(0, stop)).find((word) => !word.startsWith('-'))
 }
 
 function describe(commands: readonly CommandSpec[]): CAC {

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, relative, sep } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
+import { isCommit, sameCommit } from './commit.ts'
 
 /** What git says about a folder. */
 export interface GitState {
@@ -22,6 +23,27 @@ export interface GitState {
 export async function gitState(cwd: string): Promise<GitState | undefined> {
   const status = await ask(cwd, statusArguments)
   return status === undefined ? undefined : readStatus(status)
+}
+
+/**
+ * Asks git which code is here, seen from the commit a tape was made at: a later commit in which only tapes and cases
+ * changed is the same code, and counts as that commit.
+ *
+ * @param recorded - the commit of the tape; not asked about unless it is a full or shortened hash
+ * @returns as {@link gitState}
+ * @throws HARVEST_GIT_UNREADABLE
+ */
+export async function codeState(cwd: string, recorded: string | undefined): Promise<GitState | undefined> {
+  const state = await gitState(cwd)
+  if (state?.commit === undefined || recorded === undefined || !isCommit(recorded)) return state
+  if (sameCommit(state.commit, recorded)) return state
+  const known = await ask(cwd, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${recorded}^{commit}`]).catch(
+    // A commit that is not in this repository: nothing can be compared.
+    (error: unknown) => (HarvestError.is(error, 'HARVEST_GIT_UNREADABLE') ? undefined : Promise.reject(error as Error)),
+  )
+  if (known === undefined || known.trim() === '') return state
+  const changed = await ask(cwd, ['diff', '--name-only', '-z', `${known.trim()}..${state.commit}`, ...codeOnly])
+  return changed === '' ? { ...state, commit: recorded } : state
 }
 
 /**
@@ -96,18 +118,11 @@ async function ask(cwd: string, words: readonly string[]): Promise<string | unde
   }
 }
 
+/** Everything under version control but tapes and cases. */
+const codeOnly = ['--', ':(top)', ':(top,exclude,glob)**/*.case.yaml', ':(top,exclude,glob)**/*.tape.jsonl']
+
 /** Fixed: nothing a tape or a case says is ever an argument of git. */
-const statusArguments = [
-  'status',
-  '--porcelain=v2',
-  '--branch',
-  '-z',
-  '--untracked-files=no',
-  '--',
-  ':(top)',
-  ':(top,exclude,glob)**/*.case.yaml',
-  ':(top,exclude,glob)**/*.tape.jsonl',
-]
+const statusArguments = ['status', '--porcelain=v2', '--branch', '-z', '--untracked-files=no', ...codeOnly]
 
 /** `--porcelain=v2 --branch -z`: header lines `# branch.oid <hash>` first, then one entry per changed file. */
 function readStatus(status: string): GitState {

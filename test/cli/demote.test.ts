@@ -8,7 +8,7 @@ async function project(until?: string): Promise<string> {
   const cwd = scratch()
   const retention = until === undefined ? {} : { retention: { class: 'clean' as const, until } }
   const tape = putTape(join(cwd, 'recordings'), 'inbox/run-1', { close: retention })
-  await harvest(['promote', 'run-1', '--as', 'refund-100x', '--group', 'incidents'], { cwd })
+  await harvest(['promote', 'run-1', '--as', 'refund-100x', '--group', 'incidents', '--unverified'], { cwd })
   rmSync(tape)
   return cwd
 }
@@ -28,7 +28,7 @@ describe('harvest demote', () => {
       stderr: '',
     })
     expect(readdirSync(join(cwd, 'recordings/golden/incidents'))).toEqual([])
-    expect((await harvest(['promote', 'run-1', '--as', 'refund-100x'], { cwd })).code).toBe(0)
+    expect((await harvest(['promote', 'run-1', '--as', 'refund-100x', '--unverified'], { cwd })).code).toBe(0)
   })
 
   it('warns when the retention of the tape has ended', async () => {

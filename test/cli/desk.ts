@@ -75,7 +75,7 @@ const shop = tools({
 export async function deskAgent(ticket: { text: string }) {
   const messages: any[] = [{ role: 'system', content: 'Look it up first.' }, { role: 'user', content: ticket.text }]
   for (;;) {
-    const response = await fetch(process.env.DESK_URL + '/v1/chat/completions', {
+    const response = await fetch((process.env.DESK_URL ?? 'http://127.0.0.1:45999') + '/v1/chat/completions', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ model: 'gpt-4o', messages }),

@@ -1,8 +1,10 @@
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { commands } from '../../src/cli/commands/index.ts'
+import { loadCommands } from '../../src/cli/commands/index.ts'
 import { exit, exitCodeOf } from '../../src/cli/exit.ts'
 import { HarvestError } from '../../src/errors/index.ts'
+
+const commands = await loadCommands(undefined)
 
 const sources = globSync('src/**/*.ts').map((file) => readFileSync(file, 'utf8'))
 

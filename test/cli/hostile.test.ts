@@ -4,12 +4,14 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type CaseContent, writeCase } from '../../src/cases/index.ts'
-import { commands } from '../../src/cli/commands/index.ts'
+import { loadCommands } from '../../src/cli/commands/index.ts'
 import type { Json, TapeEvent } from '../../src/tape/index.ts'
 import { call, exchange, tapeText } from '../store/make.ts'
 import { built } from '../support/built.ts'
 import { findsHostile, hostilePayloads } from '../support/hostile.ts'
 import { type Answered, harvest } from './harvest.ts'
+
+const commands = await loadCommands(undefined)
 
 interface Payload {
   readonly id: string

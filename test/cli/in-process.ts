@@ -1,6 +1,8 @@
-import { commands } from '../../src/cli/commands/index.ts'
+import { loadCommands } from '../../src/cli/commands/index.ts'
 import { exitCodeOf } from '../../src/cli/exit.ts'
 import { parse } from '../../src/cli/parse.ts'
+
+const commands = await loadCommands(undefined)
 
 export interface Said {
   readonly code: number

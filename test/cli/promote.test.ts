@@ -1,22 +1,30 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { harvest } from './harvest.ts'
 import { configFor, project } from './project.ts'
 import { recordRefund, refundAgent } from './tapes.ts'
 
 const golden = 'recordings/golden/incidents/refund-100x'
 
-async function recorded(config = configFor({ refund: refundAgent })): Promise<string> {
+let tape = ''
+beforeAll(async () => {
+  tape = await recordRefund(mkdtempSync(join(tmpdir(), 'harvest-promote-')), 'first')
+})
+afterAll(() => rmSync(dirname(tape), { recursive: true, force: true }))
+
+function recorded(config = configFor({ refund: refundAgent })): string {
   const folder = project({ 'vitest.config.ts': config })
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  await recordRefund(join(folder, 'recordings/inbox'), 'first')
+  mkdirSync(join(folder, 'recordings/inbox'), { recursive: true })
+  cpSync(tape, join(folder, 'recordings/inbox/first.tape.jsonl'))
   return folder
 }
 
 describe('harvest promote', () => {
   it('writes the case and its tape, and prints the case', async () => {
-    const cwd = await recorded()
+    const cwd = recorded()
     const options = [
       '--group',
       'incidents',
@@ -57,7 +65,7 @@ describe('harvest promote', () => {
     ['an expectation that does not exist', ['latest', '--as', 'x', '--expect', 'maybe'], 'pass or fail'],
     ['a tape that is not there', ['secnd', '--as', 'x'], 'HARVEST_TAPE_MISSING'],
   ])('%s: nothing is written, exit code 2', async (_, args, message) => {
-    const cwd = await recorded()
+    const cwd = recorded()
     const { code, stdout, stderr } = await harvest(['promote', ...args], { cwd })
     expect(stderr).toContain(message)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
@@ -65,7 +73,7 @@ describe('harvest promote', () => {
   })
 
   it('an id that is taken is refused, the case stays as it is', async () => {
-    const cwd = await recorded()
+    const cwd = recorded()
     await harvest(['promote', 'latest', '--as', 'refund-100x', '--title', 'the first'], { cwd })
     const file = join(cwd, 'recordings/golden/refund-100x.case.yaml')
     const before = readFileSync(file)
@@ -75,7 +83,7 @@ describe('harvest promote', () => {
   })
 
   it('an agent that does something else now is refused with what differs, and nothing is written', async () => {
-    const cwd = await recorded()
+    const cwd = recorded()
     const args = ['promote', 'latest', '--as', 'refund-100x']
     const env = { REFUND_TWICE: '1' }
     const { code, stdout, stderr } = await harvest(args, { cwd, env })
@@ -89,7 +97,7 @@ describe('harvest promote', () => {
   })
 
   it('a reworded prompt is promoted, and said to be drift', async () => {
-    const cwd = await recorded()
+    const cwd = recorded()
     const env = { REFUND_PROMPT: 'Be very fair.' }
     const { code, stdout } = await harvest(['promote', 'latest', '--as', 'refund-100x'], { cwd, env })
     expect(stdout).toContain('replayed; drift: 2 instructions')
@@ -101,7 +109,7 @@ describe('harvest promote', () => {
     ['the module of the agent is gone', configFor({ refund: './src/gone.ts#refundAgent' }), 'HARVEST_AGENT_IMPORT'],
     ['the config does not have the plugin', 'export default {}\n', 'HARVEST_AGENTS_UNREACHABLE'],
   ])('%s: refused with exit code 2, and nothing is written', async (_, config, message) => {
-    const cwd = await recorded(config)
+    const cwd = recorded(config)
     const { code, stderr } = await harvest(['promote', 'latest', '--as', 'refund-100x'], { cwd })
     expect(stderr).toContain(message)
     expect(code).toBe(2)
@@ -109,7 +117,7 @@ describe('harvest promote', () => {
   })
 
   it('--json says where both are', async () => {
-    const cwd = await recorded()
+    const cwd = recorded()
     const { stdout } = await harvest(['promote', 'latest', '--as', 'refund-100x', '--json'], { cwd })
     expect(JSON.parse(stdout)).toMatchObject({
       case: 'recordings/golden/refund-100x.case.yaml',

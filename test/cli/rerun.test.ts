@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { rmSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PassRate } from '../../src/cli/commands/rerun.ts'
 import { type Desk, deskProject, openDesk, recordDesk, usual } from './desk.ts'
@@ -97,8 +98,16 @@ describe('harvest rerun', () => {
   })
 
   it('refuses code that is not the code of the tape, with exit code 4, unless told otherwise', async () => {
-    git('commit', '--quiet', '--allow-empty', '-m', 'another commit')
-    // The code is at another commit now.
+    // A commit of cases and tapes alone is the same code, and so is none at all.
+    git('add', '-A', '-f', 'recordings/golden')
+    git('commit', '--quiet', '-m', 'the golden set')
+    const same = await rerun(['rerun', 'refund', '--live', '--times', '1'])
+    expect(same.stderr).toBe('')
+    expect(same.code).toBe(0)
+    desk.asked.length = 0
+    writeFileSync(join(cwd, 'src/note.ts'), 'export {}\n')
+    git('add', 'src/note.ts')
+    git('commit', '--quiet', '-m', 'another commit')
     const refused = await rerun(['rerun', 'refund', '--live'])
     expect(refused.code).toBe(4)
     expect(refused.stderr).toContain('HARVEST_CROSS_VERSION')

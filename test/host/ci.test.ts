@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Home, type InlineProject, type Lane, openHome, type RunResult } from './inline.ts'
+import { type Home, type InlineProject, type Lane, openHome, type RunResult, onLane } from './inline.ts'
 import { config, golden, refundBaseline, refundSources } from './refund.ts'
 import { summaryOf } from './reports.ts'
 
@@ -142,7 +142,7 @@ ${Array.from(
     expect(merged.code).toBe(1)
   })
 
-  it.runIf(lane === 5)(
+  onLane(lane, 5)(
     'annotates by itself where the reporter of Vitest was left out, nine cases and how many more',
     async () => {
       const { stdout, stderr } = await project.run(['run', '--reporter=dot'], { env: github('dot.md') })
@@ -174,7 +174,7 @@ ${Array.from(
     for (const result of [json, junit, tap]) expect(result?.stdout).not.toMatch(/^(?:::|\s*Recordings)/m)
   })
 
-  it.runIf(lane === 5)('writes no update when reports are merged', async () => {
+  onLane(lane, 5)('writes no update when reports are merged', async () => {
     const update = { VITEST_HARVEST_UPDATE: 'new' }
     await project.run(['run', 'golden/unwritten', '--reporter=blob'], { env: update })
     expect(project.read('recordings/golden/unwritten.case.yaml')).toContain('baseline')
@@ -183,7 +183,7 @@ ${Array.from(
     const merged = await project.run(['run', '--merge-reports'], { env: update })
     expect([merged.output.includes('Updated'), project.hash()]).toEqual([false, before])
   })
-  it.runIf(lane === 5)('is answered by harvest test as by Vitest, and with 2 where it was called wrongly', async () => {
+  onLane(lane, 5)('is answered by harvest test as by Vitest, and with 2 where it was called wrongly', async () => {
     const harvest = (...args: string[]) => project.run(['test', ...args], { bin: 'harvest' })
     const results = await Promise.all([
       harvest('golden/holds'),

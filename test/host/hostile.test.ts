@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { writeCase } from '../../src/cases/index.ts'
 import { HarvestError } from '../../src/errors/index.ts'
 import { findsHostile, hostilePayloads } from '../support/hostile.ts'
-import { type Home, type InlineProject, type Lane, openHome, type RunResult } from './inline.ts'
+import { type Home, type InlineProject, type Lane, openHome, type RunResult, onLane } from './inline.ts'
 import { config, golden, refundSources, tapeText } from './refund.ts'
 import { summaryOf } from './reports.ts'
 
@@ -156,22 +156,19 @@ describe.each<Lane>([5, 4])('hostile text in cases, tapes and agents under Vites
     expect(findsHostile(page, 'markdown')).toEqual([])
   })
 
-  it.runIf(lane === 5)(
-    'forges no result of TAP, and the reports of blobs are the same when they are merged',
-    async () => {
-      const tap = await project.run(['run', '--reporter=tap-flat', '--reporter=blob'], { env: env('tap.md') })
-      expect(findsHostile(tap.stdout + tap.stderr)).toEqual([])
-      const points = tap.stdout.split('\n').filter((line) => /^(?:ok|not ok) \d/.test(line))
-      expect(points).toHaveLength(total)
-      expect(
-        tap.stdout.split('\n').filter((line) => /^(?:ok|not ok|bail out|\d+\.\.|tap version)/i.test(line)),
-      ).toHaveLength(total + 2)
-      const merged = await project.run(['run', '--merge-reports'], { env: env('merged.md') })
-      expect(findsHostile(merged.stdout + merged.stderr)).toEqual([])
-      expect(summaryOf(merged)).toBe(summaryOf(run))
-      expect(findsHostile(read('merged.md'), 'markdown')).toEqual([])
-    },
-  )
+  onLane(lane, 5)('forges no result of TAP, and the reports of blobs are the same when they are merged', async () => {
+    const tap = await project.run(['run', '--reporter=tap-flat', '--reporter=blob'], { env: env('tap.md') })
+    expect(findsHostile(tap.stdout + tap.stderr)).toEqual([])
+    const points = tap.stdout.split('\n').filter((line) => /^(?:ok|not ok) \d/.test(line))
+    expect(points).toHaveLength(total)
+    expect(
+      tap.stdout.split('\n').filter((line) => /^(?:ok|not ok|bail out|\d+\.\.|tap version)/i.test(line)),
+    ).toHaveLength(total + 2)
+    const merged = await project.run(['run', '--merge-reports'], { env: env('merged.md') })
+    expect(findsHostile(merged.stdout + merged.stderr)).toEqual([])
+    expect(summaryOf(merged)).toBe(summaryOf(run))
+    expect(findsHostile(read('merged.md'), 'markdown')).toEqual([])
+  })
 })
 
 /** Names of the elements of a document, after a look that every one is closed where it was opened. */

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   cpSync,
@@ -14,9 +14,19 @@ import {
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
+import { it } from 'vitest'
+import { built } from '../support/built.ts'
 
 /** The Vitest versions the package promises to work with. */
 export type Lane = 5 | 4
+
+/**
+ * Registers a test of what is our own code on every lane for one of them; on the other there is none, and so none that is
+ * skipped.
+ */
+export function onLane(lane: Lane, only: Lane): (name: string, run: () => Promise<void> | void) => void {
+  return lane === only ? it : () => undefined
+}
 
 const repository = path.resolve(import.meta.dirname, '../..')
 const vitestOf: Readonly<Record<Lane, string>> = {
@@ -68,8 +78,8 @@ export interface InlineProject {
 
 /** A Vitest in watch mode. */
 export interface Watching extends AsyncDisposable {
-  /** What it printed since the last call, once a run is over; fails after 30 s. */
-  untilIdle(): Promise<string>
+  /** What it printed since the last call, once a run is over and all of `texts` is in it; fails after 30 s. */
+  untilIdle(...texts: readonly string[]): Promise<string>
   /** What it printed since the last call, once `text` is in it. */
   until(text: string): Promise<string>
   /** Ends it; its exit code, or `null` when the signal did. */
@@ -77,7 +87,7 @@ export interface Watching extends AsyncDisposable {
 }
 
 /**
- * Builds the package as it is now and lays it out as npm would, a copy per lane: through a link, Node would find the
+ * Lays the built package out as npm would, a copy per lane: through a link, Node would find the
  * repository's own Vitest instead of the lane's.
  */
 export function openHome(lane: Lane): Home {
@@ -85,7 +95,7 @@ export function openHome(lane: Lane): Home {
   const modules = path.join(folder, 'node_modules')
   const own = path.join(modules, 'vitest-harvest')
   mkdirSync(own, { recursive: true })
-  build(path.join(own, 'dist'))
+  cpSync(path.dirname(built('version.js')), path.join(own, 'dist'), { recursive: true })
   cpSync(path.join(repository, 'package.json'), path.join(own, 'package.json'))
   link(vitestOf[lane], path.join(modules, 'vitest'))
   for (const name of [...dependencies(), 'vite'])
@@ -95,15 +105,6 @@ export function openHome(lane: Lane): Home {
     project: (name, files) => createProject(path.join(folder, name), modules, files),
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   }
-}
-
-function build(outDir: string): void {
-  const compiler = path.join(repository, 'node_modules/.bin/tsc')
-  const built = spawnSync(compiler, ['-p', 'tsconfig.build.json', '--noCheck', '--outDir', outDir], {
-    cwd: repository,
-    encoding: 'utf8',
-  })
-  if (built.status !== 0) throw new Error(`the package does not build\n${built.stdout}${built.stderr}`)
 }
 
 function dependencies(): readonly string[] {
@@ -173,14 +174,19 @@ function watching(child: ChildProcess): Watching {
   }
   child.stdout?.on('data', take)
   child.stderr?.on('data', take)
-  const until = async (text: string): Promise<string> => {
+  // What goes to stderr may come before or after what goes to stdout.
+  const until = async (...texts: readonly string[]): Promise<string> => {
     const { promise, resolve, reject } = Promise.withResolvers<string>()
-    const guard = setTimeout(() => reject(new Error(`never printed ${JSON.stringify(text)}; printed\n${seen}`)), 30_000)
+    const guard = setTimeout(
+      () => reject(new Error(`never printed ${JSON.stringify(texts)}; printed\n${seen}`)),
+      30_000,
+    )
     const check = () => {
-      const at = seen.indexOf(text)
-      if (at < 0) return
-      const told = seen.slice(0, at + text.length)
-      seen = seen.slice(at + text.length)
+      const ends = texts.map((text) => (seen.includes(text) ? seen.indexOf(text) + text.length : Number.NaN))
+      const end = Math.max(...ends)
+      if (Number.isNaN(end)) return
+      const told = seen.slice(0, end)
+      seen = seen.slice(end)
       resolve(told)
     }
     waiting.add(check)
@@ -197,8 +203,8 @@ function watching(child: ChildProcess): Watching {
     return closed.finally(() => clearTimeout(guard))
   }
   return {
-    until,
-    untilIdle: () => until('press h to show help'),
+    until: (text) => until(text),
+    untilIdle: (...texts) => until('press h to show help', ...texts),
     stop,
     async [Symbol.asyncDispose]() {
       await stop('SIGTERM')

@@ -2,7 +2,15 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, rmSync, statSync, utimesSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Home, type InlineProject, type Lane, openHome, type RunOptions, type RunResult } from './inline.ts'
+import {
+  type Home,
+  type InlineProject,
+  type Lane,
+  openHome,
+  type RunOptions,
+  type RunResult,
+  onLane,
+} from './inline.ts'
 import { config, golden, refundBaseline, refundSources } from './refund.ts'
 import { reported, withJson } from './reports.ts'
 
@@ -76,7 +84,7 @@ export default () => refund({ order_id: 'B-2' })
     return stdout
   }
   // What does not depend on Vitest's version is seen once.
-  const once = it.runIf(lane === 5)
+  const once = onLane(lane, 5)
   const reset = () => {
     for (const [file, text] of Object.entries(cases)) project.write(file, text)
   }

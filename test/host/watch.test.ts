@@ -16,17 +16,17 @@ describe.each<Lane>([5, 4])('watch mode of Vitest %i', (lane) => {
     expect(await vitest.untilIdle()).toContain('1 passed')
 
     project.write('src/amount.ts', amount.replace('order.amount', 'order.amount + 1'))
-    expect(await vitest.untilIdle()).toContain('HARVEST_DIVERGENCE')
+    await vitest.untilIdle('HARVEST_DIVERGENCE')
     project.write('src/amount.ts', amount)
     expect(await vitest.untilIdle()).toContain('1 passed')
 
     project.write(file, project.read(file).replace('refunded: 25', 'refunded: 30'))
-    expect(await vitest.untilIdle()).toContain('(HARVEST_OUTCOME)')
+    await vitest.untilIdle('(HARVEST_OUTCOME)')
     project.write(file, project.read(file).replace('refunded: 30', 'refunded: 25'))
     expect(await vitest.untilIdle()).toContain('1 passed')
 
     project.write('recordings/golden/watched.tape.jsonl', tapeText('watched', { isTruncated: true }))
-    expect(await vitest.untilIdle()).toContain('HARVEST_TAPE_TRUNCATED')
+    await vitest.untilIdle('HARVEST_TAPE_TRUNCATED')
     project.write('recordings/golden/watched.tape.jsonl', tapeText('watched'))
     expect(await vitest.untilIdle()).toContain('1 passed')
 
@@ -42,6 +42,6 @@ describe.each<Lane>([5, 4])('watch mode of Vitest %i', (lane) => {
     expect(rerun + settled).not.toContain('Updated')
 
     project.write(file, 'case: [\n')
-    expect(await vitest.untilIdle()).toContain('HARVEST_CASE_SYNTAX')
+    await vitest.untilIdle('HARVEST_CASE_SYNTAX')
   })
 })

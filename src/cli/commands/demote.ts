@@ -9,7 +9,7 @@ export const demoteCommand: CommandSpec = {
   args: '<case>',
   about: 'Take a case out of the golden set: its tape goes back to the inbox, its case file is removed',
   options: [{ flag: '--dir <folder>', about: 'Folder with inbox/ and golden/ (default: recordings)' }, jsonOption],
-  examples: ['demote refund-broken-item', 'demote incidents/refund-100x --json'],
+  examples: ['demote refund-broken-item', 'demote refund-100x --json'],
   run(given, screen) {
     const { tapeFile, wasThere, removed } = demote(given.value('dir') ?? 'recordings', given.args[0] ?? '')
     const tape = relative('.', tapeFile)

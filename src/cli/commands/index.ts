@@ -1,41 +1,29 @@
 import type { CommandSpec } from '../command.ts'
-import { checkCommand } from './check.ts'
-import { demoteCommand } from './demote.ts'
-import { diffCommand } from './diff.ts'
-import { doctorCommand } from './doctor.ts'
-import { holdCommand } from './hold.ts'
-import { initCommand } from './init.ts'
-import { lsCommand } from './ls.ts'
-import { patchCommand } from './patch.ts'
-import { pinsCommand } from './pins.ts'
-import { promoteCommand } from './promote.ts'
-import { pruneCommand } from './prune.ts'
-import { recordCommand } from './record.ts'
-import { replayCommand } from './replay.ts'
-import { rerunCommand } from './rerun.ts'
-import { rmCommand } from './rm.ts'
-import { showCommand } from './show.ts'
-import { testCommand } from './test.ts'
-import { verifyCommand } from './verify.ts'
 
-/** Every command of `harvest`, in the order people meet them. */
-export const commands: readonly CommandSpec[] = [
-  initCommand,
-  recordCommand,
-  lsCommand,
-  showCommand,
-  diffCommand,
-  promoteCommand,
-  demoteCommand,
-  rmCommand,
-  pruneCommand,
-  holdCommand,
-  testCommand,
-  replayCommand,
-  verifyCommand,
-  rerunCommand,
-  patchCommand,
-  doctorCommand,
-  pinsCommand,
-  checkCommand,
-]
+/** How every command of `harvest` is loaded, in the order people meet them: one that is called alone loads alone. */
+const loaders: Readonly<Record<string, () => Promise<CommandSpec>>> = {
+  init: async () => (await import('./init.ts')).initCommand,
+  record: async () => (await import('./record.ts')).recordCommand,
+  ls: async () => (await import('./ls.ts')).lsCommand,
+  show: async () => (await import('./show.ts')).showCommand,
+  diff: async () => (await import('./diff.ts')).diffCommand,
+  promote: async () => (await import('./promote.ts')).promoteCommand,
+  demote: async () => (await import('./demote.ts')).demoteCommand,
+  rm: async () => (await import('./rm.ts')).rmCommand,
+  prune: async () => (await import('./prune.ts')).pruneCommand,
+  hold: async () => (await import('./hold.ts')).holdCommand,
+  test: async () => (await import('./test.ts')).testCommand,
+  replay: async () => (await import('./replay.ts')).replayCommand,
+  verify: async () => (await import('./verify.ts')).verifyCommand,
+  rerun: async () => (await import('./rerun.ts')).rerunCommand,
+  patch: async () => (await import('./patch.ts')).patchCommand,
+  doctor: async () => (await import('./doctor.ts')).doctorCommand,
+  pins: async () => (await import('./pins.ts')).pinsCommand,
+  check: async () => (await import('./check.ts')).checkCommand,
+}
+
+/** The command somebody named, or all of them when there is none of that name: then help is wanted, or a name is wrong. */
+export async function loadCommands(name: string | undefined): Promise<readonly CommandSpec[]> {
+  const load = name !== undefined && Object.hasOwn(loaders, name) ? loaders[name] : undefined
+  return load === undefined ? Promise.all(Object.values(loaders).map((one) => one())) : [await load()]
+}

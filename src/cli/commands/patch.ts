@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Interval, wilson } from '../../blame/index.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { type Patch, type Patched, type FinishedJob, type Job, patchTape, type Spent } from '../../fork/index.ts'
-import { gitState, pinsOf, refuseCrossVersion } from '../../provenance/index.ts'
+import { codeState, pinsOf, refuseCrossVersion } from '../../provenance/index.ts'
 import { listCases, readPrices } from '../../store/index.ts'
 import { encodeValue, type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
 import { renderBaseline, traceOf } from '../../trace/index.ts'
@@ -109,8 +109,9 @@ function agentOf(tape: Tape, recordings: string): string | undefined {
 }
 
 async function refuseOtherVersion(tape: Tape, crossVersion: boolean): Promise<void> {
-  const git = await gitState(process.cwd())
-  refuseCrossVersion(pinsOf(tape), { commit: git?.commit, dirty: git?.dirty }, { crossVersion })
+  const pins = pinsOf(tape)
+  const git = await codeState(process.cwd(), pins.commit)
+  refuseCrossVersion(pins, { commit: git?.commit, dirty: git?.dirty }, { crossVersion })
 }
 
 async function runPatched(

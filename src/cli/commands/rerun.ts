@@ -4,7 +4,7 @@ import { type Interval, wilson } from '../../blame/index.ts'
 import type { Case } from '../../cases/index.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import type { Job, Spent } from '../../fork/index.ts'
-import { type GitState, gitState, refuseCrossVersion } from '../../provenance/index.ts'
+import { codeState, refuseCrossVersion } from '../../provenance/index.ts'
 import { type CaseSummary, findCase, listCases, readPrices } from '../../store/index.ts'
 import { type CommandSpec, type Given, jsonOption } from '../command.ts'
 import { exit } from '../exit.ts'
@@ -27,15 +27,14 @@ export const rerunCommand: CommandSpec = {
   ],
   examples: [
     'rerun refund-100x --live --times 20 --max-cost 2.50',
-    'rerun --tag incident --live --min-pass-rate 0.8 --cross-version',
+    'rerun --tag incident --live --times 20 --min-pass-rate 0.8 --cross-version',
   ],
   async run(given, screen) {
     if (!given.has('live')) throw usage(rerunCommand, 'HARVEST_CLI_ARGUMENT', 'rerun asks models for real: say --live')
     const plan = readLivePlan(given, rerunCommand)
     const minimum = readNumber(given, rerunCommand, 'min-pass-rate', 0, 1)
     const cases = chosen(given)
-    const git = await gitState(process.cwd())
-    for (const kase of cases) refuseOtherVersion(kase, git, given.has('cross-version'))
+    for (const kase of cases) await refuseOtherVersion(kase, given.has('cross-version'))
     const jobs = cases.flatMap((kase) => Array.from({ length: plan.times }, () => jobOf(kase, plan.timeoutMs)))
     screen.progress(`0 of ${jobs.length} runs`)
     const ended = await runJobs(jobs, {
@@ -92,7 +91,8 @@ function chosen(given: Given): readonly Loaded[] {
   })
 }
 
-function refuseOtherVersion({ case: { pins = {} } }: Loaded, git: GitState | undefined, crossVersion: boolean): void {
+async function refuseOtherVersion({ case: { pins = {} } }: Loaded, crossVersion: boolean): Promise<void> {
+  const git = await codeState(process.cwd(), pins.commit)
   refuseCrossVersion(pins, { commit: git?.commit, dirty: git?.dirty }, { crossVersion })
 }
 

@@ -15,7 +15,7 @@ export const rmCommand: CommandSpec = {
     { flag: '--dir <folder>', about: 'Folder with inbox/ (default: recordings)' },
     jsonOption,
   ],
-  examples: ['rm recordings/inbox/first.tape.jsonl', 'rm first second --yes'],
+  examples: ['rm first second --yes', 'rm recordings/inbox/run.tape.jsonl --yes --json'],
   async run(given, screen) {
     const recordings = given.value('dir') ?? 'recordings'
     const files = [...new Set(given.args.map((word) => relative('.', findTape(recordings, word))))]

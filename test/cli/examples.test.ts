@@ -1,0 +1,133 @@
+import { execFileSync } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { loadCommands } from '../../src/cli/commands/index.ts'
+import { promote } from '../../src/store/index.ts'
+import { type Desk, deskAgent, openDesk, usual } from './desk.ts'
+import { type Answered, harvest, run } from './harvest.ts'
+import { configFor, project } from './project.ts'
+
+const commands = await loadCommands(undefined)
+
+/** What a project has when somebody tries the examples of a command. `golden` where none is named. */
+const worlds: Readonly<Record<string, 'golden' | 'inbox' | 'program' | 'bare'>> = {
+  init: 'bare',
+  record: 'inbox',
+  promote: 'inbox',
+  replay: 'program',
+  verify: 'program',
+}
+/** Examples that end with another code than 0 on purpose. */
+const codes: Readonly<Record<string, number>> = {
+  // What a model says to a changed result is not on the tape.
+  'patch refund-100x --step 2 --set result.total=30': 1,
+}
+
+const program = `const url = process.env.DESK_URL ?? 'http://127.0.0.1:45999'
+const messages = [{ role: 'user', content: 'Hello' }]
+const response = await fetch(url + '/v1/chat/completions', { method: 'POST', body: JSON.stringify({ model: 'gpt-4o', messages }) })
+console.log((await response.json()).choices[0].message.role)
+`
+const recordAll = `import { createRecorder } from 'vitest-harvest/record'
+import { refundAgent } from './src/refund-agent.ts'
+const recorder = createRecorder({ commit: process.argv[2] })
+for (const id of ['first', 'second', 'run', 'last']) {
+  const ticket = { text: 'Refund A-100.' }
+  await recorder.run({ agent: 'refund', id, input: ticket }, () => refundAgent(ticket))
+}
+`
+
+describe('every example of --help works', () => {
+  let desk: Desk
+  let home = ''
+  beforeAll(async () => {
+    desk = await openDesk(usual)
+    home = mkdtempSync(join(tmpdir(), 'harvest-examples-'))
+    await makeWorlds(home, desk)
+  })
+  afterAll(async () => {
+    rmSync(home, { recursive: true, force: true })
+    await desk.close()
+  })
+
+  it('there are examples of every command', () => {
+    expect(commands.filter(({ examples }) => examples.length === 0)).toEqual([])
+  })
+
+  it.each(commands.map(({ name, examples }) => ({ name, examples })))(
+    'of harvest $name',
+    async ({ name, examples }) => {
+      // The tape of a program says what to run, that of an agent is told.
+      const worldOf = (example: string): string => {
+        const world = example.includes('--agent ./src') && name !== 'init' ? 'golden' : (worlds[name] ?? 'golden')
+        const cwd = join(home, `${name}-${world}`)
+        if (!existsSync(cwd)) cpSync(join(home, world), cwd, { recursive: true, verbatimSymlinks: true })
+        return cwd
+      }
+      // Tests and examinations need no model.
+      const env: Record<string, string> =
+        name === 'doctor' || name === 'test' ? { CI: '' } : { CI: '', DESK_URL: desk.url }
+      const answers: (Pick<Answered, 'code'> & { readonly example: string; readonly said: string })[] = []
+      for (const example of examples) {
+        const { code, stdout, stderr } = await harvest(words(example), { cwd: worldOf(example), env })
+        answers.push({ example, code, said: code === (codes[example] ?? 0) ? '' : stdout + stderr })
+      }
+      expect(answers).toEqual(examples.map((example) => ({ example, code: codes[example] ?? 0, said: '' })))
+    },
+  )
+})
+
+/** As a shell takes a line apart: double quotes hold words together. */
+function words(line: string): readonly string[] {
+  return [...line.matchAll(/(?:[^\s"]|"[^"]*")+/g)].map(([word]) => word.replaceAll('"', ''))
+}
+
+async function makeWorlds(home: string, desk: Desk): Promise<void> {
+  const base = project({
+    'vitest.config.ts': configFor({ refund: './src/refund-agent.ts#refundAgent' }),
+    'src/refund-agent.ts': deskAgent.replace('function deskAgent', 'function refundAgent'),
+    'agent.js': program,
+    'record.ts': recordAll,
+    '.gitignore': 'node_modules/\nrecordings/inbox/\n.vitest/\n',
+  })
+  const git = (...args: string[]): string =>
+    execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', ...args], {
+      cwd: base,
+      encoding: 'utf8',
+    })
+  const add = (message: string): void => {
+    git('add', '-A')
+    git('commit', '--quiet', '-m', message)
+  }
+  const keep = (world: string): void => cpSync(base, join(home, world), { recursive: true, verbatimSymlinks: true })
+  git('init', '--quiet')
+  add('the agent')
+  const env = { DESK_URL: desk.url }
+  const recorded = await run(process.execPath, ['record.ts', git('rev-parse', 'HEAD').trim()], { cwd: base, env })
+  expect(recorded).toEqual({ code: 0, stdout: '', stderr: '' })
+  keep('inbox')
+
+  const recordings = join(base, 'recordings')
+  promote({ recordings, tape: 'second', as: 'refund-broken-item', tags: ['golden'] })
+  promote({ recordings, tape: 'run', as: 'refund-100x', tags: ['incident'] })
+  add('the golden set')
+  keep('golden')
+
+  // For --agent the tape of a run, for the program behind it the tape of a program; both are called refund-100x.
+  const cwd = join(home, 'inbox')
+  cpSync(cwd, join(home, 'program'), { recursive: true, verbatimSymlinks: true })
+  const whole = join(home, 'program')
+  const { code } = await harvest(['record', '--id', 'refund-100x', '--', 'node', 'agent.js'], { cwd: whole, env })
+  expect(code).toBe(0)
+
+  keep('bare')
+  const config = readFileSync(join(base, 'vitest.config.ts'), 'utf8')
+  expect(config).toContain('plugins')
+  writeFileSync(
+    join(home, 'bare/vitest.config.ts'),
+    `import { defineConfig } from 'vitest/config'\nexport default defineConfig({})\n`,
+  )
+  rmSync(base, { recursive: true, force: true })
+}
