@@ -4,7 +4,8 @@ import { pathToFileURL } from 'node:url'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { guardLoading, installReplay, type ReplayOptions, replayTape, standInKeys } from '../replay/index.ts'
 import { readTape } from '../tape/index.ts'
-import { type FailedReport, type ReplayReport, reportOf, variables } from './report.ts'
+import { reportOf } from '../replay/program.ts'
+import { type FailedReport, type ReplayReport, variables } from './report.ts'
 
 /*
  * The program `harvest replay --agent` starts: takes over the world before the agent's code is loaded, replays the tape

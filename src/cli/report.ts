@@ -1,25 +1,8 @@
 import type { ErrorFacts } from '../errors/index.ts'
 import type { ProgramReport } from '../replay/program.ts'
-import { describeEvent } from '../replay/step.ts'
-import type { ReplayResult } from '../replay/types.ts'
 
 /** What a replay in another process says at its end, as JSON. */
 export type ReplayReport = ProgramReport
-
-/** The part of an agent's result that can leave its process. */
-export function reportOf(result: ReplayResult): ReplayReport {
-  const { tape, problems, drift, escapes, unused, ranForReal, receipt } = result
-  return {
-    tape: tape.header.id,
-    problems: problems.map(({ code, message }) => ({ code, message })),
-    drift,
-    escapes,
-    unused: unused.map(describeEvent),
-    ranForReal,
-    receipt,
-    outcomeDiffers: receipt.outcomeEqual ? [] : ['answer of the agent'],
-  }
-}
 
 /** Where a child process reads what to replay and where it writes its report. Names are part of what users may set. */
 export const variables = {

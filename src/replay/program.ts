@@ -6,7 +6,7 @@ import { standInKeys } from './keys.ts'
 import { resultOf } from './replay.ts'
 import { ReplayRun } from './run.ts'
 import { describeEvent } from './step.ts'
-import type { Drift, Escape, Receipt, ReplayOptions } from './types.ts'
+import type { Drift, Escape, Receipt, ReplayOptions, ReplayResult } from './types.ts'
 
 /** What a replayed program leaves behind, as data: its process is gone. */
 export interface ProgramReport {
@@ -39,22 +39,23 @@ export function replayProgram(tape: Tape, options: ReplayOptions, done: (report:
     run.conclude()
     const live = { code, stdout: run.redactor.text(output.stdout()), stderr: run.redactor.text(output.stderr()) }
     const outcomeDiffers = differences(tape.close?.outcome, live)
-    const { problems, drift, escapes, unused, ranForReal, receipt } = resultOf(
-      run,
-      { status: 'returned', value: undefined },
-      outcomeDiffers.length === 0,
-    )
-    done({
-      tape: tape.header.id,
-      problems: problems.map(({ code: kind, message }) => ({ code: kind, message })),
-      drift,
-      escapes,
-      unused: unused.map(describeEvent),
-      ranForReal,
-      receipt,
-      outcomeDiffers,
-    })
+    const result = resultOf(run, { status: 'returned', value: undefined }, outcomeDiffers.length === 0)
+    done({ ...reportOf(result), outcomeDiffers })
   })
+}
+
+/** The part of a result that can leave its process. */
+export function reportOf({ tape, problems, drift, escapes, unused, ranForReal, receipt }: ReplayResult): ProgramReport {
+  return {
+    tape: tape.header.id,
+    problems: problems.map(({ code, message }) => ({ code, message })),
+    drift,
+    escapes,
+    unused: unused.map(describeEvent),
+    ranForReal,
+    receipt,
+    outcomeDiffers: receipt.outcomeEqual ? [] : ['answer of the agent'],
+  }
 }
 
 function differences(

@@ -12,7 +12,7 @@ import {
   runLive,
 } from '../fork/index.ts'
 import { guardLoading, replayTape, standInKeys } from '../replay/index.ts'
-import { describeEvent } from '../replay/step.ts'
+import { reportOf } from '../replay/program.ts'
 import type { ReplayOptions, ReplayResult } from '../replay/types.ts'
 import { encodeValue, type Json, readTape, requireClosed } from '../tape/index.ts'
 import { renderBaseline, traceOf } from '../trace/index.ts'
@@ -117,20 +117,11 @@ function verdictOf(verdict: ReturnType<typeof judge>): JobVerdict {
   return { isGreen: false, code: error.code, message: error.message, said, aspect }
 }
 
-/** The part of a result that can leave the process. */
+/** What a command is told of a run. */
 function describe(run: ReplayResult) {
-  const { tape, problems, drift, escapes, unused, ranForReal, receipt, outcome } = run
+  const { outcome } = run
   return {
-    report: {
-      tape: tape.header.id,
-      problems: problems.map(({ code, message }) => ({ code, message })),
-      drift,
-      escapes,
-      unused: unused.map(describeEvent),
-      ranForReal,
-      receipt,
-      outcomeDiffers: receipt.outcomeEqual ? [] : ['answer of the agent'],
-    },
+    report: reportOf(run),
     outcome: {
       status: outcome.status,
       value: encodeValue(outcome.status === 'returned' ? outcome.value : outcome.error),
