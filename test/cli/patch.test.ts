@@ -106,9 +106,10 @@ describe('harvest patch', () => {
     expect(code).toBe(0)
   })
 
-  it('the tape itself stays as it is', async () => {
+  it('another input is what the agent is called with; the tape itself stays as it is', async () => {
     const before = readFileSync(join(cwd, inbox, 'paid.tape.jsonl'))
-    await patch('paid', '--set', 'input.order_id=B-2')
+    const { stdout } = await patch('paid', '--set', 'input.order_id=B-2', '--json')
+    expect(JSON.parse(stdout)).toMatchObject({ survives: null, because: expect.stringContaining('B-2') as string })
     expect(readFileSync(join(cwd, inbox, 'paid.tape.jsonl'))).toEqual(before)
   })
 
