@@ -21,11 +21,15 @@ export interface Rehearsal {
 export async function rehearse({ source, content, caseFile, text }: Promotion): Promise<Rehearsal> {
   const [run] = await runJobs([{ tape: resolve(source), case: { file: resolve(caseFile), text } }])
   if (run === undefined || HarvestError.is(run)) throw run ?? new TypeError(`no answer for ${content.id}`)
-  const { receipt, drift, problems, escapes } = run.report
+  return { isGreen: run.verdict?.isGreen === true, isExact: isExact(run), run }
+}
+
+/** Whether every byte, read and answer of a replay was the recorded one. */
+export function isExact({ report }: FinishedJob): boolean {
+  const { receipt, drift, problems, escapes } = report
   const { recorded, served, covered, identical, relaxed, drawsMissed, outcomeEqual } = receipt
   const isComplete = served + covered === recorded && identical === served && drawsMissed === 0 && relaxed === 0
-  const isQuiet = drift.length === 0 && problems.length === 0 && escapes.length === 0
-  return { isGreen: run.verdict?.isGreen === true, isExact: isComplete && isQuiet && outcomeEqual, run }
+  return isComplete && outcomeEqual && drift.length === 0 && problems.length === 0 && escapes.length === 0
 }
 
 /** The refusal of a case that would be red from the first day. */

@@ -102,6 +102,20 @@ describe('harvest promote', () => {
     const { code, stdout } = await harvest(['promote', 'latest', '--as', 'refund-100x'], { cwd, env })
     expect(stdout).toContain('replayed; drift: 2 instructions')
     expect(code).toBe(0)
+    const shown = await harvest(['show', 'refund-100x', '--replay'], { cwd, env })
+    expect(shown.stdout.slice(shown.stdout.indexOf('now  '))).toMatchInlineSnapshot(`
+      "now  follows the tape; drift: 2 instructions
+        step 1, instructions at instructions[0].content
+          recorded  Be fair.
+          now       Be very fair.
+        step 3, instructions at instructions[0].content
+          recorded  Be fair.
+          now       Be very fair.
+      "
+    `)
+    expect((await harvest(['show', 'refund-100x', '--replay'], { cwd })).stdout).toContain(
+      'now  as recorded, bit for bit',
+    )
   })
 
   it.each([

@@ -10,6 +10,7 @@ import { baselineLines } from '../reading/calls.ts'
 import { printEnd } from '../reading/end.ts'
 import { counted, foldText, terminalWidth } from '../reading/fold.ts'
 import { factsOf } from '../reading/head.ts'
+import { printNow, replayNow } from '../reading/now.ts'
 import { bodiesOf, printStep, readStep } from '../reading/one-step.ts'
 import type { Run, RunStep } from '../reading/run.ts'
 import { printTimeline } from '../reading/timeline.ts'
@@ -24,21 +25,30 @@ export const showCommand: CommandSpec = {
     { flag: '--step <number>', about: 'One step whole: addresses, headers, both bodies' },
     { flag: '--raw <body>', about: 'With --step: write the exact bytes of the request or the response to a pipe' },
     { flag: '--trace', about: 'Only the tool calls in causal order, as a baseline has them' },
+    { flag: '--replay', about: 'Replay it once, and say what drifted since' },
     { flag: '--full', about: 'Unfold every text' },
     { flag: '--draws', about: 'List clock, random and id reads one by one' },
     { flag: '--limit <steps>', about: 'Steps to print, the first and the last ones (default: 100)' },
     { flag: '--dir <folder>', about: 'Folder with inbox/ and golden/ (default: recordings)' },
     jsonOption,
   ],
-  examples: ['show latest', 'show refund-100x --full', 'show refund-100x --step 3', 'show refund-100x --json'],
+  examples: [
+    'show latest',
+    'show refund-100x --full',
+    'show refund-100x --step 3',
+    'show refund-100x --replay',
+    'show refund-100x --json',
+  ],
   async run(given, screen) {
     const options = readOptions(given)
     const found = findRun(given.args[0] ?? '', given.value('dir'))
     if (options.step !== undefined) return showStep(found, options.step, options, given, screen)
     if (given.has('trace')) return showTrace(found, given, screen)
     const run = await openRun(found)
+    if (given.has('replay')) screen.progress('replaying')
+    const now = given.has('replay') ? await replayNow(found) : undefined
     if (given.has('json')) {
-      screen.json(asJson(run, found.case))
+      screen.json({ ...asJson(run, found.case), ...(now === undefined ? {} : { now }) })
       return exit.ok
     }
     const { limit } = options
@@ -49,6 +59,7 @@ export const showCommand: CommandSpec = {
     screen.line()
     printEnd(run, { width: terminalWidth(), isFull }, screen)
     if (found.case !== undefined) printBaseline(found.case, screen)
+    if (now !== undefined) printNow(now, screen)
     return exit.ok
   },
 }

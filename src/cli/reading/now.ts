@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { HarvestError, neutralLine } from '../../errors/index.ts'
+import type { FinishedJob } from '../../fork/index.ts'
+import { driftLine } from '../commands/replay.ts'
+import type { FoundRun } from '../find.ts'
+import { runJobs } from '../jobs.ts'
+import { isExact } from '../rehearse.ts'
+import { neutralLines, type Screen } from '../screen.ts'
+
+/** What a replay of a tape does with the code as it is now. */
+export interface Now {
+  /** Every byte, read and answer is the recorded one. */
+  readonly exact: boolean
+  readonly drift: FinishedJob['report']['drift']
+  readonly problems: FinishedJob['report']['problems']
+  readonly escapes: FinishedJob['report']['escapes']
+}
+
+/**
+ * Replays a tape once in the project's Vitest.
+ *
+ * @throws HarvestError what kept the agent from running
+ */
+export async function replayNow({ file, case: found }: FoundRun): Promise<Now> {
+  const own = found === undefined ? {} : { case: { file: resolve(found.file), text: readFileSync(found.file, 'utf8') } }
+  const [run] = await runJobs([{ tape: resolve(file), ...own }])
+  if (run === undefined || HarvestError.is(run)) throw run ?? new TypeError(`no answer for ${file}`)
+  const { drift, problems, escapes } = run.report
+  return { exact: isExact(run), drift, problems, escapes }
+}
+
+// Nobody reads more of them, and `--json` has all.
+const shownDrift = 10
+
+/** Prints what a replay does now: drift by class and place, and what went wrong. */
+export function printNow({ exact, drift, problems, escapes }: Now, screen: Screen): void {
+  screen.line()
+  const state = problems.length > 0 ? 'diverges from the tape' : exact ? 'as recorded, bit for bit' : 'follows the tape'
+  screen.line(`now  ${state}${drift.length === 0 ? '' : `; drift: ${driftLine(drift)}`}`)
+  for (const { class: kind, stepNumber, path, recorded, live } of drift.slice(0, shownDrift)) {
+    const place = path === '' ? '' : ` at ${neutralLine(path, 60)}`
+    screen.line(`  step ${stepNumber}, ${kind}${place}`)
+    screen.line(`    recorded  ${neutralLine(recorded)}`)
+    screen.line(`    now       ${neutralLine(live)}`)
+  }
+  if (drift.length > shownDrift) screen.line(`  … and ${drift.length - shownDrift} more`)
+  for (const { kind, target } of escapes) screen.line(`  escape: ${neutralLine(`${kind} ${target}`)}`)
+  for (const { message } of problems) screen.line(`\n${neutralLines(message)}`)
+}
