@@ -42,7 +42,7 @@ describe('a command line that is wrong', () => {
     expect(stderr).toMatchInlineSnapshot(`
       "harvest show has no option '--jsn'
 
-        options  --step, --raw, --trace, --full, --draws, --limit, --dir, --json, --help, -h
+        options  --step, --raw, --trace, --replay, --full, --draws, --limit, --dir, --json, --help, -h
 
       An option that is not known is refused, so that a typo never changes what is run.
       → did you mean: --json

@@ -18,6 +18,10 @@ import {
 import { numbered } from './numbered.ts'
 
 const [operation = '', recordings = ''] = process.argv.slice(2)
+if (process.env['AS_NOBODY'] !== undefined) {
+  process.setgid?.(65_534)
+  process.setuid?.(65_534)
+}
 const tape = join(recordings, 'inbox/run-1.tape.jsonl')
 
 const operations: Readonly<Record<string, () => unknown>> = {

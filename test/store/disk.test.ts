@@ -95,8 +95,12 @@ function say(
   const node = [process.execPath, '--disable-warning=ExperimentalWarning', child, operation, recordings]
   const [program = '', ...args] =
     blocks === undefined ? node : ['bash', '-c', `ulimit -f ${blocks}; exec "$@"`, 'bash', ...node]
-  const own = asNobody === true && process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
-  const { stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', ...own, env: { PATH: process.env['PATH'] } })
+  // The process gives up being root itself, once it is loaded: this repository may lie where nobody else can read.
+  const own = asNobody === true && process.getuid?.() === 0 ? { AS_NOBODY: '1' } : {}
+  const { stdout, stderr } = spawnSync(program, args, {
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'], ...own },
+  })
   if (stdout === '') throw new Error(`nothing was said: ${stderr}`)
   return JSON.parse(stdout) as Said
 }
