@@ -6,12 +6,13 @@
  * returned: what stands there is a promise kept. Without a folder: loads what is needed, to fill the compile cache.
  */
 import { createRequire, syncBuiltinESMExports } from 'node:module'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { demote } from '../../src/store/demote.ts'
-import { writeFileAtomic } from '../../src/store/files.ts'
 import { placeHold } from '../../src/store/holds.ts'
 import { promote } from '../../src/store/promote.ts'
 import { removeTapes } from '../../src/store/removal.ts'
+import { textHash, writeUpdates } from '../../src/vitest/write-updates.ts'
 import { mulberry32 } from './mulberry32.ts'
 import { numbered } from './numbered.ts'
 
@@ -38,7 +39,11 @@ const operations: readonly Operation[] = [
     name: 'update',
     calls: 20,
     rounds: Infinity,
-    round: (recordings, n) => writeFileAtomic(join(recordings, 'golden/a.case.yaml'), numbered(n)),
+    round(recordings, n) {
+      const file = join(recordings, 'golden/a.case.yaml')
+      const { written } = writeUpdates([{ file, before: textHash(readFileSync(file, 'utf8')), text: numbered(n) }])
+      if (written.length !== 1) throw new Error(`update ${n} was not written`)
+    },
   },
   {
     name: 'rm',
