@@ -18,6 +18,7 @@ import {
   type Job,
   type JobList,
   type JobResult,
+  jobModuleName,
   jobsVariable,
 } from '../fork/index.ts'
 import type { PriceTable } from '../providers/index.ts'
@@ -51,7 +52,7 @@ export async function runJobs(jobs: readonly Job[], options: JobsOptions = {}): 
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'harvest-jobs-'))
   const list = join(folder, 'jobs.json')
   const results = join(folder, 'results.jsonl')
-  const module = join(folder, 'agents.harvest-jobs.mjs')
+  const module = join(folder, jobModuleName)
   const { parallel = 1, limits = {}, prices = {}, env = {}, onProgress } = options
   const asked: JobList = { jobs, results, parallel, limits, prices }
   try {

@@ -1,8 +1,9 @@
 import http from 'node:http'
 import https from 'node:https'
 import type { ExchangeControl, ExchangeSink, LiveRequest } from '../seam/intercept/index.ts'
+import { headerPairs } from '../seam/observe/channels.ts'
 import { outsideRuns } from '../seam/source.ts'
-import { type Chunk, encodeBytes, type HeaderPair, type Moment, type RecordedResponse } from '../tape/index.ts'
+import { type Chunk, encodeBytes, type Moment, type RecordedResponse } from '../tape/index.ts'
 
 /** Who hears a request that really goes out. */
 export interface ForwardListener {
@@ -46,7 +47,7 @@ export function forward(live: LiveRequest, sink: ExchangeSink, listener: Forward
 
 function hear(response: http.IncomingMessage, sink: ExchangeSink, listener: ForwardListener): void {
   const { statusCode = 0, statusMessage = '', rawHeaders } = response
-  const headers = pairs(rawHeaders).filter(([name]) => !hopByHop.has(name))
+  const headers = headerPairs(rawHeaders).filter(([name]) => !hopByHop.has(name))
   const head = { moment: listener.moment(), status: statusCode, statusText: statusMessage, headers }
   const chunks: Chunk[] = []
   sink.head(statusCode, statusMessage, headers)
@@ -62,10 +63,4 @@ function hear(response: http.IncomingMessage, sink: ExchangeSink, listener: Forw
     listener.ended({ ...head, chunks, end: listener.moment() })
     sink.end()
   })
-}
-
-function pairs(raw: readonly string[]): readonly HeaderPair[] {
-  const found: HeaderPair[] = []
-  for (let i = 0; i + 1 < raw.length; i += 2) found.push([raw[i]?.toLowerCase() ?? '', raw[i + 1] ?? ''])
-  return found
 }

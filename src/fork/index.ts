@@ -7,6 +7,7 @@ export {
   type JobList,
   type JobResult,
   type JobVerdict,
+  jobModuleName,
   jobsVariable,
   type Spent,
 } from './job.ts'

@@ -2,7 +2,7 @@ import type { ErrorFacts } from '../errors/index.ts'
 import type { ProgramReport } from '../replay/program.ts'
 import type { PriceTable } from '../providers/index.ts'
 import type { ReplayOptions } from '../replay/types.ts'
-import type { Json } from '../tape/types.ts'
+import type { Json, RunUsage } from '../tape/types.ts'
 import type { BudgetLimits } from './budget.ts'
 import type { Examination } from './examine.ts'
 
@@ -39,6 +39,9 @@ export interface JobList {
   readonly prices?: PriceTable
 }
 
+/** Name of the file that stands for the list in Vitest: it lies beside it, and the plugin says what is in it. */
+export const jobModuleName = 'agents.harvest-jobs.mjs'
+
 /** Environment variable that puts the plugin to work for a command. */
 export const jobsVariable = 'VITEST_HARVEST_JOBS'
 
@@ -71,12 +74,8 @@ export type JobVerdict =
       readonly aspect: string
     }
 
-export interface Spent {
-  readonly modelCalls: number
-  readonly inputTokens: number
-  readonly outputTokens: number
-  /** US dollars; absent when a price is not known. */
-  readonly costUsd?: number
+/** What live runs have used. */
+export interface Spent extends RunUsage {
   /** Some provider told no tokens, and they were estimated, on the high side. */
   readonly isEstimated?: true
 }

@@ -4,6 +4,7 @@ import { readModelCall } from '../providers/index.ts'
 import { closeIdleConnections, forgetRuns, installInterceptors, never, watchOutside } from '../seam/intercept/index.ts'
 import type { ExchangeControl, Responder, VirtualTimer } from '../seam/intercept/index.ts'
 import { isAllowed } from '../replay/allow.ts'
+import { isSameOutcome } from '../replay/replay.ts'
 import type { Escape, ReplayResult, RunOutcome } from '../replay/types.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
 import { argumentsOf, isThenable } from '../seam/shape.ts'
@@ -106,6 +107,7 @@ class LiveRun {
 
   result<T>(outcome: RunOutcome<T>): ReplayResult<T> {
     const recorded = this.recorded.count
+    const { close } = this.tape
     return {
       tape: this.tape,
       outcome,
@@ -126,7 +128,7 @@ class LiveRun {
         timersFired: 0,
         drawsServed: 0,
         drawsMissed: 0,
-        outcomeEqual: false,
+        outcomeEqual: close !== undefined && isSameOutcome((value) => this.encode(value), close.outcome, outcome),
       },
     }
   }

@@ -1,8 +1,10 @@
 import { canonicalJson, type ModelRequest, readModelRequest } from '../providers/index.ts'
 import type { Redactor } from '../privacy/index.ts'
 import { Calls } from '../replay/calls.ts'
-import { fitted } from '../replay/exchange.ts'
+import { answer } from '../replay/call.ts'
+import { errorAgain, fitted } from '../replay/exchange.ts'
 import { Ladder, type Question } from '../replay/ladder.ts'
+import { commandKey } from '../replay/run.ts'
 import { bodyTextOf, type CallState, type ExchangeState, stepStates } from '../replay/step.ts'
 import type { ExchangeControl, ExchangeSink, LiveRequest } from '../seam/intercept/index.ts'
 import { never } from '../seam/intercept/index.ts'
@@ -33,7 +35,9 @@ export class RecordedAnswers {
     this.count = served.length
     this.#calls = new Calls(served)
     this.#ladder = new Ladder(exchanges, 'canonical', tape.header.input, () => true)
-    this.#children = new Set(tape.events.flatMap((event) => (event.kind === 'spawn' ? [childKey(event.command)] : [])))
+    this.#children = new Set(
+      tape.events.flatMap((event) => (event.kind === 'spawn' ? [commandKey(event.command)] : [])),
+    )
   }
 
   /** The model a request asks, when it asks one. */
@@ -42,7 +46,7 @@ export class RecordedAnswers {
   }
 
   hasChild(command: readonly string[]): boolean {
-    return this.#children.has(childKey(command))
+    return this.#children.has(commandKey(command))
   }
 
   /** The recorded answer of a service; models that write text are never answered from the tape. */
@@ -57,11 +61,11 @@ export class RecordedAnswers {
       bodyText: bodyTextOf(redacted),
     }
     const key = JSON.stringify([question.method, question.url, question.bodyText])
-    const answer = this.#ladder.find(question)
-    if (answer.kind !== 'found') return this.#lastExchange.get(key)?.event
-    answer.step.taken = true
-    this.#lastExchange.set(key, answer.step)
-    return answer.step.event
+    const found = this.#ladder.find(question)
+    if (found.kind !== 'found') return this.#lastExchange.get(key)?.event
+    found.step.taken = true
+    this.#lastExchange.set(key, found.step)
+    return found.step.event
   }
 
   forCall(call: SeamCall, args: Json): CallEvent | undefined {
@@ -77,11 +81,11 @@ export class RecordedAnswers {
   valueOf(event: CallEvent): unknown {
     if (event.yields !== undefined) return iterate(event)
     if (event.sync !== true && event.settled === undefined) return never()
-    if (event.sync === true) return settled(event)
+    if (event.sync === true) return answer(event)
     return new Promise((resolve, reject) => {
       realImmediate(() => {
         try {
-          resolve(settled(event))
+          resolve(answer(event))
         } catch (error) {
           reject(error as Error)
         }
@@ -100,7 +104,7 @@ export class RecordedAnswers {
       for (const chunk of chunks) pieces.push(() => sink.chunk(chunk))
       if (response.end !== undefined) pieces.push(() => sink.end())
     }
-    if (error !== undefined) pieces.push(() => sink.error(Object.assign(new Error(error.message), error)))
+    if (error !== undefined) pieces.push(() => sink.error(errorAgain(error)))
     const next = (): void => {
       const piece = isAborted ? undefined : pieces.shift()
       if (piece === undefined) return
@@ -124,13 +128,4 @@ function isGenerative(request: ModelRequest | undefined): boolean {
 async function* iterate(event: CallEvent): AsyncGenerator<unknown> {
   for (const [, , value] of event.yields ?? []) yield decodeValue(value)
   if (event.error !== undefined) throw decodeValue(event.error) as Error
-}
-
-function settled(event: CallEvent): unknown {
-  if (event.error !== undefined) throw decodeValue(event.error) as Error
-  return event.result === undefined ? undefined : decodeValue(event.result)
-}
-
-function childKey(command: readonly string[]): string {
-  return command.map((part) => part.split(/[\\/]/).at(-1) ?? part).join(' ')
 }

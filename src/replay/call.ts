@@ -165,7 +165,8 @@ function settle(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>, mome
   if (error !== undefined) heard.error = error
 }
 
-function answer(event: CallEvent): unknown {
+/** The recorded answer of a call, or its error thrown. */
+export function answer(event: CallEvent): unknown {
   if (event.error !== undefined) throw decodeValue(event.error) as Error
   return event.result === undefined ? undefined : decodeValue(event.result)
 }

@@ -120,7 +120,7 @@ function observe({ redactor }: ReplayRun, { event: { response, error } }: Exchan
 }
 
 /** The recorded error once more, of a class of the same name. */
-function errorAgain({ name, message, code, type, facts }: RecordedError): Error & { code?: string } {
+export function errorAgain({ name, message, code, type, facts }: RecordedError): Error & { code?: string } {
   const Kind = type === undefined ? Error : errorClass(type)
   const error: Error & { code?: string } = Object.assign(new Kind(message), facts)
   if (error.name !== name) Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true })

@@ -45,7 +45,11 @@ export async function replayTape<T>(
   run.finish()
   run.conclude()
   forgetRuns((other) => other.over)
-  return resultOf(run, outcome, tape.close !== undefined && isSameOutcome(run, tape.close.outcome, outcome))
+  return resultOf(
+    run,
+    outcome,
+    tape.close !== undefined && isSameOutcome((value) => run.encode(value), tape.close.outcome, outcome),
+  )
 }
 
 async function attempt<T>(run: ReplayRun, agent: (input: unknown) => T | PromiseLike<T>): Promise<T> {
@@ -98,13 +102,14 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
   }
 }
 
-function isSameOutcome(run: ReplayRun, recorded: Outcome, live: RunOutcome): boolean {
+/** Whether a run ended as recorded. */
+export function isSameOutcome(encode: (value: unknown) => Json, recorded: Outcome, live: RunOutcome): boolean {
   if (recorded.status !== live.status) return false
   if (live.status === 'returned') {
-    const value = run.encode(live.value)
-    return run.isSame(recorded.status === 'returned' ? (recorded.value ?? encodeValue(undefined)) : undefined, value)
+    const value = recorded.status === 'returned' ? (recorded.value ?? encodeValue(undefined)) : undefined
+    return value !== undefined && canonicalJson(value) === canonicalJson(encode(live.value))
   }
-  return recorded.status === 'threw' && isSameError(recorded.error, run.encode(live.error))
+  return recorded.status === 'threw' && isSameError(recorded.error, encode(live.error))
 }
 
 /** Errors are the same when name, message and code are; the rest, such as a stack or a request object, may not be. */

@@ -1,5 +1,4 @@
 import { HarvestError } from '../errors/index.ts'
-import { canonicalJson } from '../providers/index.ts'
 import { createRedactor, type Redactor, rulesOfTape } from '../privacy/index.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
 import type { LiveRequest, Responder } from '../seam/intercept/index.ts'
@@ -227,10 +226,6 @@ export class ReplayRun {
   get unused(): readonly StepState[] {
     return this.steps.filter((step) => !step.taken)
   }
-
-  isSame(recorded: Json | undefined, live: Json): boolean {
-    return recorded !== undefined && canonicalJson(recorded) === canonicalJson(live)
-  }
 }
 
 function gateItems(step: ExchangeState | CallState): readonly GateItem[] {
@@ -267,7 +262,8 @@ function pushItems(
   )
 }
 
-function commandKey(command: readonly string[]): string {
+/** A command without the folders its programs lie in. */
+export function commandKey(command: readonly string[]): string {
   return command.map((part) => part.split(/[\\/]/).at(-1) ?? part).join(' ')
 }
 

@@ -1,11 +1,8 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { type JobList, jobsVariable } from '../fork/index.ts'
+import { type JobList, jobModuleName, jobsVariable } from '../fork/index.ts'
 import type { AgentEntry } from './options.ts'
 import { toPosix } from './options.ts'
-
-/** Name of the file that stands for a list of jobs in Vitest: it lies beside the list, and the plugin says what is in it. */
-export const jobModuleName = 'agents.harvest-jobs.mjs'
 
 /** The one test file of a run that a command asked for, or `undefined` in an ordinary run. */
 export function jobModule(env: Readonly<Record<string, string | undefined>> = process.env): string | undefined {

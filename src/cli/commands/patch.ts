@@ -5,9 +5,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Interval, wilson } from '../../blame/index.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { type Patch, type Patched, type FinishedJob, type Job, patchTape, type Spent } from '../../fork/index.ts'
-import { codeState, pinsOf, refuseCrossVersion } from '../../provenance/index.ts'
+import { pinsOf } from '../../provenance/index.ts'
 import { listCases, readPrices } from '../../store/index.ts'
-import { encodeValue, type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
+import { type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
 import { renderBaseline, traceOf } from '../../trace/index.ts'
 import { type CommandSpec, type Given, jsonOption } from '../command.ts'
 import { compact, describeOutcome } from '../describe.ts'
@@ -20,6 +20,7 @@ import {
   liveOptions,
   type LivePlan,
   readLivePlan,
+  refuseOtherCode,
   readWhole,
   spentBy,
 } from '../live.ts'
@@ -49,7 +50,7 @@ export const patchCommand: CommandSpec = {
     const recordings = given.value('dir') ?? 'recordings'
     const tape = requireClosed(readTape(findTapeFile(given.args[0] ?? '', recordings)))
     const { text, changed } = patchTape(tape, changes)
-    if (plan !== undefined) await refuseOtherVersion(tape, given.has('cross-version'))
+    if (plan !== undefined) await refuseOtherCode(pinsOf(tape), given)
     const agent = given.value('agent') ?? agentOf(tape, recordings)
     const ended = await runPatched(text, agent === undefined ? {} : { agent }, recordings, plan, screen)
     const answer = plan === undefined ? replayed(tape, ended[0]) : live(tape, ended)
@@ -108,12 +109,6 @@ function agentOf(tape: Tape, recordings: string): string | undefined {
   return owner?.case?.agent
 }
 
-async function refuseOtherVersion(tape: Tape, crossVersion: boolean): Promise<void> {
-  const pins = pinsOf(tape)
-  const git = await codeState(process.cwd(), pins.commit)
-  refuseCrossVersion(pins, { commit: git?.commit, dirty: git?.dirty }, { crossVersion })
-}
-
 async function runPatched(
   text: string,
   job: Pick<Job, 'agent'>,
@@ -154,13 +149,13 @@ function replayed(tape: Tape, run: JobOutcome | undefined): PatchAnswer {
 }
 
 function judged(tape: Tape, run: FinishedJob): Pick<PatchAnswer, 'survives' | 'because'> {
-  const survives = isRecordedOutcome(tape, run)
+  const survives = run.report.receipt.outcomeEqual
   return { survives, because: survives ? 'The same outcome comes of it.' : `The run now ${describeEnd(run)}` }
 }
 
 function live(tape: Tape, ended: readonly JobOutcome[]): PatchAnswer {
   const judgedRuns = ended.flatMap((run) => (HarvestError.is(run) || run.report.problems.length > 0 ? [] : [run]))
-  const survived = judgedRuns.filter((run) => isRecordedOutcome(tape, run)).length
+  const survived = judgedRuns.filter((run) => run.report.receipt.outcomeEqual).length
   const runs = judgedRuns.length
   const [failed] = ended.flatMap((run) =>
     HarvestError.is(run) ? [run.message] : run.report.problems.map(({ message }) => message),
@@ -177,20 +172,6 @@ function live(tape: Tape, ended: readonly JobOutcome[]): PatchAnswer {
     },
     spent: spentBy(ended),
   }
-}
-
-function isRecordedOutcome({ close }: Tape, { outcome: live, report }: FinishedJob): boolean {
-  const recorded = close?.outcome
-  if (report.receipt.outcomeEqual || recorded === undefined || recorded.status !== live.status)
-    return report.receipt.outcomeEqual
-  if (recorded.status === 'returned') return isDeepStrictEqual(recorded.value ?? encodeValue(undefined), live.value)
-  return recorded.status === 'threw' && isDeepStrictEqual(nameOf(recorded.error), nameOf(live.value))
-}
-
-/** Name and message of an encoded error; its stack is another one each time. */
-function nameOf(error: Json): Json {
-  const { $type, name, message } = (error ?? {}) as { readonly [key: string]: Json }
-  return $type === 'error' ? [name ?? null, message ?? null] : error
 }
 
 function isOtherTrace({ events }: Tape, { trace }: FinishedJob): boolean {

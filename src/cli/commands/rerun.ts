@@ -4,12 +4,20 @@ import { type Interval, wilson } from '../../blame/index.ts'
 import type { Case } from '../../cases/index.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import type { Job, Spent } from '../../fork/index.ts'
-import { codeState, refuseCrossVersion } from '../../provenance/index.ts'
 import { type CaseSummary, findCase, listCases, readPrices } from '../../store/index.ts'
 import { type CommandSpec, type Given, jsonOption } from '../command.ts'
 import { exit } from '../exit.ts'
 import { type JobOutcome, runJobs } from '../jobs.ts'
-import { describeInterval, describeSpent, liveOptions, percent, readLivePlan, readNumber, spentBy } from '../live.ts'
+import {
+  describeInterval,
+  describeSpent,
+  liveOptions,
+  percent,
+  readLivePlan,
+  readNumber,
+  refuseOtherCode,
+  spentBy,
+} from '../live.ts'
 import { usage } from '../parse.ts'
 import { neutralLines, type Screen, table } from '../screen.ts'
 
@@ -34,7 +42,7 @@ export const rerunCommand: CommandSpec = {
     const plan = readLivePlan(given, rerunCommand)
     const minimum = readNumber(given, rerunCommand, 'min-pass-rate', 0, 1)
     const cases = chosen(given)
-    for (const kase of cases) await refuseOtherVersion(kase, given.has('cross-version'))
+    for (const kase of cases) await refuseOtherCode(kase.case.pins ?? {}, given)
     const jobs = cases.flatMap((kase) => Array.from({ length: plan.times }, () => jobOf(kase, plan.timeoutMs)))
     screen.progress(`0 of ${jobs.length} runs`)
     const ended = await runJobs(jobs, {
@@ -89,11 +97,6 @@ function chosen(given: Given): readonly Loaded[] {
       throw summary.error ?? new TypeError(`${summary.file} was not read`)
     return { ...summary, case: summary.case }
   })
-}
-
-async function refuseOtherVersion({ case: { pins = {} } }: Loaded, crossVersion: boolean): Promise<void> {
-  const git = await codeState(process.cwd(), pins.commit)
-  refuseCrossVersion(pins, { commit: git?.commit, dirty: git?.dirty }, { crossVersion })
 }
 
 function jobOf({ file, case: { tape } }: Loaded, timeoutMs: number): Job {
