@@ -20,8 +20,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   importers: ['errors', 'tape', 'providers', 'privacy'],
   timeline: ['errors', 'tape', 'replay', 'trace', 'logic'],
   fork: ['errors', 'tape', 'seam', 'privacy', 'providers', 'replay', 'provenance'],
-  blame: ['errors', 'tape', 'trace', 'fork'],
-  faults: ['errors', 'tape', 'seam', 'fork', 'blame'],
+  blame: ['errors', 'tape', 'providers', 'replay', 'trace', 'provenance', 'cases', 'fork'],
+  faults: ['errors', 'tape', 'seam', 'providers', 'replay', 'trace', 'fork', 'blame'],
   report: ['errors', 'tape', 'store', 'cases', 'trace', 'logic', 'timeline', 'blame'],
 }
 const inner = Object.keys(mayImport)
@@ -35,6 +35,7 @@ const mayUse: Readonly<Record<string, readonly string[]>> = {
   cases: ['yaml', 'diff'],
   trace: ['diff'],
   provenance: ['simple-git'],
+  faults: ['fast-check'],
   vitest: ['vitest'],
   cli: ['cac', 'diff'],
 }

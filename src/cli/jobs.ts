@@ -15,6 +15,7 @@ import { HarvestError } from '../errors/index.ts'
 import {
   type BudgetLimits,
   type FinishedJob,
+  type FinishedTask,
   type Job,
   type JobList,
   type JobResult,
@@ -22,6 +23,7 @@ import {
   jobsVariable,
 } from '../fork/index.ts'
 import type { PriceTable } from '../providers/index.ts'
+import type { Json } from '../tape/index.ts'
 import { type Ended, runProgram } from './program.ts'
 
 export interface JobsOptions {
@@ -48,18 +50,51 @@ export type JobOutcome = FinishedJob | HarvestError
  * @throws HarvestError `HARVEST_AGENTS_UNREACHABLE` when Vitest ended before all jobs had
  */
 export async function runJobs(jobs: readonly Job[], options: JobsOptions = {}): Promise<readonly JobOutcome[]> {
+  const { onProgress } = options
+  const ended = await runAll(jobs, options, (results) => onProgress?.(results.length))
+  return ended.map((result) => {
+    if (!HarvestError.is(result) && 'answer' in result) throw new TypeError('this job is a task: runTask')
+    return result
+  })
+}
+
+/**
+ * Lets the project's own Vitest do a task that runs the agent as often as it needs to.
+ *
+ * @param job - with a `task`
+ * @param options - `onTold` hears how far the task says it is
+ * @throws HarvestError of the task, and those of {@link runJobs}
+ */
+export async function runTask(
+  job: Job & { readonly task: NonNullable<Job['task']> },
+  { onTold, ...options }: Omit<JobsOptions, 'onProgress'> & { readonly onTold?: (progress: Json) => void } = {},
+): Promise<Json> {
+  const [ended] = await runAll([job], options, (results) => {
+    const last = results.at(-1)
+    if (last !== undefined && 'progress' in last) onTold?.(last.progress)
+  })
+  if (ended === undefined || HarvestError.is(ended)) throw ended ?? new TypeError('no answer')
+  if (!('answer' in ended)) throw new TypeError(`the task ${job.task.name} gave no answer`)
+  return ended.answer
+}
+
+async function runAll(
+  jobs: readonly Job[],
+  options: JobsOptions,
+  onResults: (results: readonly JobResult[]) => void,
+): Promise<readonly (FinishedJob | FinishedTask | HarvestError)[]> {
   // The real path: Vitest compares the paths of files it finds with those it was given.
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'harvest-jobs-'))
   const list = join(folder, 'jobs.json')
   const results = join(folder, 'results.jsonl')
   const module = join(folder, jobModuleName)
-  const { parallel = 1, limits = {}, prices = {}, env = {}, onProgress } = options
+  const { parallel = 1, limits = {}, prices = {}, env = {} } = options
   const asked: JobList = { jobs, results, parallel, limits, prices }
   try {
     writeFileSync(list, JSON.stringify(asked))
     writeFileSync(module, '')
     writeFileSync(results, '')
-    if (onProgress) watchFile(results, { interval: 200 }, () => onProgress(readResults(results).length))
+    watchFile(results, { interval: 200 }, () => onResults(readResults(results)))
     const ended = await runProgram(
       { argv: ['node', runner, ...vitestArguments, module], cwd: process.cwd() },
       { env: { ...env, [jobsVariable]: list }, output: 'capture' },
@@ -92,8 +127,12 @@ function readResults(file: string): readonly JobResult[] {
     .map((line) => JSON.parse(line) as JobResult)
 }
 
-function inOrder(jobs: readonly Job[], results: readonly JobResult[], ended: Ended): readonly JobOutcome[] {
-  const byJob = new Map(results.map((result) => [result.job, result]))
+function inOrder(
+  jobs: readonly Job[],
+  results: readonly JobResult[],
+  ended: Ended,
+): readonly (FinishedJob | FinishedTask | HarvestError)[] {
+  const byJob = new Map(results.flatMap((result) => ('progress' in result ? [] : [[result.job, result] as const])))
   return jobs.map((_, index) => {
     const result = byJob.get(index)
     if (result === undefined) throw unreachable(ended)

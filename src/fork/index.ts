@@ -3,6 +3,7 @@ export { type Budget, type BudgetLimits, openBudget } from './budget.ts'
 export {
   type FailedJob,
   type FinishedJob,
+  type FinishedTask,
   type Job,
   type JobList,
   type JobResult,
@@ -10,9 +11,14 @@ export {
   jobModuleName,
   jobsVariable,
   type Spent,
+  type Task,
+  type TaskContext,
+  type TaskName,
+  type TaskProgress,
 } from './job.ts'
 export { runLive } from './live.ts'
 export { type Patch, type Patched, patchTape } from './patch.ts'
 export type { Examination, Found } from './examine.ts'
 export type { Change, Fingerprint } from './fingerprint.ts'
 export type { Kept } from './kept.ts'
+export type { Answer, Branch, Change as ForkChange, Decision, ForkOptions, ForkPlan, ForkResult, Tail } from './plan.ts'

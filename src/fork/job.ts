@@ -2,8 +2,8 @@ import type { ErrorFacts } from '../errors/index.ts'
 import type { ProgramReport } from '../replay/program.ts'
 import type { PriceTable } from '../providers/index.ts'
 import type { ReplayOptions } from '../replay/types.ts'
-import type { Json, RunUsage } from '../tape/types.ts'
-import type { BudgetLimits } from './budget.ts'
+import type { Json, RunUsage, Tape } from '../tape/types.ts'
+import type { Budget, BudgetLimits } from './budget.ts'
 import type { Examination } from './examine.ts'
 
 /**
@@ -24,7 +24,39 @@ export interface Job {
   readonly options?: Omit<ReplayOptions, 'signal'>
   /** Milliseconds the run may take. Default: as for cases. */
   readonly timeoutMs?: number
+  /** More than one run: something that runs the agent as often as it needs to. */
+  readonly task?: { readonly name: TaskName; readonly options: Json }
 }
+
+/** What can be asked of the agent's process beyond single runs. */
+export type TaskName = 'fork' | 'blame' | 'chaos'
+
+/** What a task is given to work with. */
+export interface TaskContext {
+  readonly tape: Tape
+  /** Absolute path of the tape. */
+  readonly tapeFile: string
+  /** The case of the job: its file and text. */
+  readonly case?: { readonly file: string; readonly text: string }
+  /** Loads an agent of the config afresh: `name`, or the one of the job. */
+  load(name?: string): Promise<(input: unknown) => unknown>
+  /** The options of this case's replays. */
+  readonly replay: Omit<ReplayOptions, 'signal'>
+  /** Milliseconds one run may take. */
+  readonly timeoutMs: number
+  /** How many runs there may be at once. */
+  readonly parallel: number
+  readonly budget: Budget
+  readonly limits: BudgetLimits
+  readonly prices: PriceTable
+  /** Aborts when the command is given up. */
+  readonly signal: AbortSignal
+  /** Says how far the task is; the command hears it. */
+  say(progress: Json): void
+}
+
+/** Does what a command asked for; what it returns is the answer of the job. */
+export type Task = (options: Json, context: TaskContext) => Promise<Json>
 
 /** What a command hands over: {@link jobsVariable} names the file it lies in. */
 export interface JobList {
@@ -45,7 +77,17 @@ export const jobModuleName = 'agents.harvest-jobs.mjs'
 /** Environment variable that puts the plugin to work for a command. */
 export const jobsVariable = 'VITEST_HARVEST_JOBS'
 
-export type JobResult = FinishedJob | FailedJob
+export type JobResult = FinishedJob | FinishedTask | TaskProgress | FailedJob
+
+export interface FinishedTask {
+  readonly job: number
+  readonly answer: Json
+}
+
+export interface TaskProgress {
+  readonly job: number
+  readonly progress: Json
+}
 
 export interface FinishedJob {
   /** Index of the job in its list. */

@@ -4,6 +4,7 @@ import { parseCase } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
 import {
   type Budget,
+  type BudgetLimits,
   type Job,
   type JobResult,
   jobsVariable,
@@ -11,6 +12,7 @@ import {
   openBudget,
   runLive,
 } from '../fork/index.ts'
+import type { PriceTable } from '../providers/index.ts'
 import { guardLoading, replayTape, standInKeys } from '../replay/index.ts'
 import { reportOf } from '../replay/program.ts'
 import type { ReplayOptions, ReplayResult } from '../replay/types.ts'
@@ -20,6 +22,7 @@ import { type Agent, type AgentLink, loadAgent } from './agent-link.ts'
 import { caseOptions } from './case-options.ts'
 import type { HarvestProvided } from './channel.ts'
 import { readJobs } from './job-module.ts'
+import { loadTask } from './tasks.ts'
 import { startTimeLimit } from './time-limit.ts'
 import { judge } from './verdict.ts'
 
@@ -27,13 +30,16 @@ import { judge } from './verdict.ts'
 export async function runJobs(agents: readonly AgentLink[], context: TestContext): Promise<void> {
   const file = process.env[jobsVariable]
   if (file === undefined) throw new TypeError(`${jobsVariable} is not set: this module is run by harvest commands`)
-  const { jobs, results, parallel = 1, limits = {}, prices } = readJobs(file)
+  const { jobs, results, parallel = 1, limits = {}, prices = {} } = readJobs(file)
   const budget = openBudget(limits, prices)
   const { settings } = inject('vitest-harvest')
   const write = (result: JobResult): void => appendFileSync(results, `${JSON.stringify(result)}\n`)
   const waiting = jobs.entries()
   const work = async (): Promise<void> => {
-    for (const [index, job] of waiting) write(await attempt(index, job, { agents, settings, budget, context }))
+    for (const [index, job] of waiting) {
+      const say = (progress: Json): void => write({ job: index, progress })
+      write(await attempt(index, job, { agents, settings, budget, context, limits, prices, parallel, say }))
+    }
   }
   await Promise.all(Array.from({ length: parallel }, work))
 }
@@ -44,6 +50,10 @@ interface Surroundings {
   readonly settings: HarvestProvided['settings']
   readonly budget: Budget
   readonly context: TestContext
+  readonly limits: BudgetLimits
+  readonly prices: PriceTable
+  readonly parallel: number
+  say(progress: Json): void
 }
 
 async function attempt(index: number, job: Job, around: Surroundings): Promise<JobResult> {
@@ -55,11 +65,31 @@ async function attempt(index: number, job: Job, around: Surroundings): Promise<J
   }
 }
 
-async function runJob(job: Job, { agents, settings, budget, context }: Surroundings) {
+async function runJob(job: Job, around: Surroundings) {
+  const { agents, settings, budget, context } = around
   const tape = requireClosed(readTape(job.tape))
   const kase = job.case === undefined ? undefined : parseCase(job.case.text, job.case.file)
   const { replay, match, timeoutMs } = kase === undefined ? settings : caseOptions(kase, settings)
   const name = job.agent ?? kase?.agent ?? tape.header.agent
+  if (job.task !== undefined) {
+    const { limits, prices, parallel, say } = around
+    const run = await loadTask(job.task.name)
+    const answer = await run(job.task.options, {
+      tape,
+      tapeFile: job.tape,
+      ...(job.case === undefined ? {} : { case: job.case }),
+      load: (other = name) => load(other, agents, replay.allow),
+      replay,
+      timeoutMs: job.timeoutMs ?? timeoutMs,
+      parallel,
+      budget,
+      limits,
+      prices,
+      signal: context.signal,
+      say,
+    })
+    return { answer }
+  }
   const isLive = job.mode === 'live'
   const once = async (more: ReplayOptions = {}): Promise<ReplayResult> => {
     using limit = startTimeLimit(job.timeoutMs ?? timeoutMs, context.signal)

@@ -1,0 +1,57 @@
+/**
+ * What a run came to. `ok`, `bad`, `crash` and `timeout` are outcomes and count; `undefined` (the fork left its tape before
+ * it was free to) and `ungraded` (nobody can say) are none, and leave the denominator.
+ */
+export type Grade = 'ok' | 'bad' | 'crash' | 'timeout' | 'undefined' | 'ungraded'
+
+/** One place at which a run can be drawn anew: a step of the tape, or a block of steps under way at the same time. */
+export interface Position {
+  /** 1-based numbers of its steps. */
+  readonly steps: readonly number[]
+  /** For people, such as `lookup_order(order_id: "A-100")`. */
+  readonly label: string
+  /** Its answer comes from outside the agent and its model: a tool result, a retrieval, an answer of a service. */
+  readonly isExogenous: boolean
+}
+
+/** One fork that is to be made. Positions count from 0, in causal order. */
+export interface ForkSpec {
+  /** Positions below it answer as recorded; what lies behind is drawn anew. */
+  readonly keep: number
+  /** Positions from `keep` on that answer as recorded all the same, where the same is asked for. */
+  readonly pinned?: readonly number[]
+  /** Positions that get a good answer in place of the recorded one; what "good" is, the source says (fresh draw, donor). */
+  readonly repaired?: readonly number[]
+  /** One position that gets a mutated answer; `mutant` numbers the distinct ones there are. */
+  readonly mutated?: { readonly position: number; readonly mutant: number }
+  /** Another number is another draw. */
+  readonly seed: number
+}
+
+/** What one fork came to. */
+export interface ForkDraw {
+  readonly grade: Grade
+  /** Model calls that were made for real. */
+  readonly modelCalls: number
+  readonly tokens?: number
+  /** US dollars; absent when nobody knows. */
+  readonly costUsd?: number
+  /** All that happened behind the kept steps, in one text without times. */
+  readonly fingerprint: string
+  /** Nothing the run asked behind the kept steps differs from the tape: it could not have ended otherwise. */
+  readonly isInert?: boolean
+}
+
+/** Where forks come from: real runs of an agent, or a model of one. */
+export interface ForkSource {
+  readonly positions: readonly Position[]
+  /** What the recorded run came to. */
+  readonly recorded: Grade
+  /** How many distinct mutants a position has; absent: this source mutates nothing. */
+  mutants?(position: number): number
+  /** What "good" is when positions are repaired, for people; absent: this source repairs nothing. */
+  readonly repairs?: string
+  /** What a fork is expected to use, from the tape's own counts: the sum over its own tail. */
+  expect(spec: ForkSpec): { readonly modelCalls: number; readonly costUsd?: number }
+  draw(spec: ForkSpec, signal: AbortSignal): Promise<ForkDraw>
+}

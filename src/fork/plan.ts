@@ -1,0 +1,101 @@
+import type { Json, Step, Tape, TapeEvent } from '../tape/types.ts'
+import type { ReplayResult } from '../replay/types.ts'
+import type { HarvestError } from '../errors/index.ts'
+import type { Budget } from './budget.ts'
+import type { Spent } from './job.ts'
+import type { Patch } from './patch.ts'
+
+/** One run that parts from its tape: how far it is bound, what is another one, and who answers from there on. */
+export interface ForkPlan {
+  /**
+   * Steps 1 to `keep` answer as recorded, byte for byte, and must be asked for as recorded; the run is free from the
+   * step behind. 0: nothing is kept. The number of steps of the tape: everything is.
+   */
+  readonly keep: number
+  /** Answers that are other ones, at the kept steps or behind them. Default none. */
+  readonly changes?: readonly Change[]
+  /**
+   * Single steps behind the kept ones that are answered otherwise than the tail says. `pinned`: as recorded, where the
+   * same is asked for. `live`: anew.
+   */
+  readonly modes?: Readonly<Record<number, 'pinned' | 'live'>>
+  readonly tail: Tail
+  /** Milliseconds by which the clock is ahead of the tape's. Default 0. */
+  readonly clockOffsetMs?: number
+  /** Forks that differ in nothing else draw other random numbers and ids. Default `''`. */
+  readonly seed?: string
+}
+
+/** An answer that is another one. */
+export type Change =
+  /** One value of a recorded input. */
+  | Patch
+  /** The step as it should have been recorded. Used once: asked for again, the recorded answer is given, unless `always`. */
+  | { readonly step: number; readonly rewrite: (step: Step) => Step; readonly always?: boolean }
+  /** What the model decided: these tool calls instead of its own, in the bytes of its dialect; or a final text. */
+  | { readonly step: number; readonly decide: Decision }
+  /** What a mark hands over. */
+  | { readonly mark: string; readonly data: Json }
+
+export type Decision =
+  | { readonly calls: readonly { readonly name: string; readonly args: Json }[] }
+  | { readonly say: string }
+
+/** Who answers behind the kept steps. */
+export type Tail =
+  /** The tape itself: each request by what it asks for. `serve` as in the replay options; default `canonical`. */
+  | { readonly from: 'tape'; readonly serve?: 'exact' | 'canonical' | 'conversation' | 'reworded' }
+  /** Another tape of the same agent, alike. */
+  | {
+      readonly from: 'donor'
+      readonly tape: Tape
+      readonly serve?: 'exact' | 'canonical' | 'conversation' | 'reworded'
+    }
+  /**
+   * Models are asked for real. Wrapped calls and services: from the tape where the same is asked for, and `tools` says
+   * what happens to others. `tape` (default): refused, HARVEST_OFF_TAPE. `live`: all of them run for real.
+   */
+  | { readonly from: 'live'; readonly tools?: 'tape' | 'live'; readonly budget: Budget; readonly baseUrl?: string }
+  /** A function that answers each step, such as a scripted model; `undefined`: off tape. */
+  | { readonly from: 'script'; readonly answer: (asked: Step, n: number) => Answer | undefined }
+
+/** An answer somebody makes up. */
+export type Answer =
+  | { readonly status?: number; readonly headers?: Readonly<Record<string, string>>; readonly body: string | Json }
+  | { readonly result: Json }
+  | { readonly error: { readonly name?: string; readonly message: string; readonly code?: string } }
+
+export interface ForkOptions {
+  readonly signal?: AbortSignal
+  /** Escapes to let through, as in the replay options. */
+  readonly allow?: readonly string[]
+  /** Real ms without anything happening after which the run counts as hanging. Default as for replays. */
+  readonly hangMs?: number
+}
+
+export interface ForkResult<T = unknown> extends ReplayResult<T> {
+  /** The kept steps as this run asked for them. */
+  readonly prefix: {
+    readonly steps: number
+    /** Every request and argument byte for byte as recorded. */
+    readonly isExact: boolean
+    /** Where the run left the tape before it was free to: HARVEST_FORK_PREFIX. Nothing can be said of such a run. */
+    readonly divergence?: HarvestError
+  }
+  /** Model calls of the tail that were made for real, and what they used. */
+  readonly spent: Spent
+  /** Nothing that was asked behind the kept steps differs from the tape: the outcome could not change. */
+  readonly isInert: boolean
+  /** One text for all that happened behind the kept steps, without times: equal for equal runs. */
+  readonly fingerprint: string
+  /** The run as a tape of its own, whose shared history is its parent's. */
+  readonly branch: Branch
+}
+
+/** A run that shares the beginning of another tape. */
+export interface Branch {
+  /** The text of its file: header with `parent`, the events behind the shared ones, close. */
+  readonly text: string
+  readonly tape: Tape
+  readonly ownEvents: readonly TapeEvent[]
+}

@@ -1,0 +1,17 @@
+import { HarvestError } from '../errors/index.ts'
+import type { Task, TaskName } from '../fork/index.ts'
+
+/** How each task is loaded: a run that asks for none loads none. */
+const tasks: Readonly<Partial<Record<TaskName, () => Promise<Task>>>> = {}
+
+/** @throws HarvestError `HARVEST_TASK_UNKNOWN` for a name this version does not know */
+export async function loadTask(name: TaskName): Promise<Task> {
+  const load = Object.hasOwn(tasks, name) ? tasks[name] : undefined
+  if (load === undefined)
+    throw new HarvestError('HARVEST_TASK_UNKNOWN', {
+      what: `A command asked for ${name}, which this version of the plugin does not know`,
+      why: 'The command and the plugin are of two versions of the package.',
+      fix: ['to see both: npm ls vitest-harvest'],
+    })
+  return load()
+}
