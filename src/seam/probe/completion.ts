@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks'
 import crypto from 'node:crypto'
 import fs from 'node:fs'
 import zlib from 'node:zlib'
@@ -13,8 +14,9 @@ const hashing = ['scrypt', 'pbkdf2', 'hkdf', 'randomFill', 'generateKeyPair', 's
 const subtle = ['digest', 'sign', 'verify', 'encrypt', 'decrypt', 'deriveBits', 'deriveKey', 'importKey', 'generateKey']
 
 /**
- * Work that Node does on threads of its own may be done in any order. Where two such pieces are under way at once, one
- * way of being another is: this place last, and what it has started itself in reverse.
+ * Work that Node does on threads of its own may be done in any order. Under the probe it is handed over in the order it
+ * was started; where two pieces are under way at once, one way of being another is: this place last, and what it has
+ * started itself in reverse.
  */
 export function probeCompletion(): void {
   for (const key of files) {
@@ -31,12 +33,13 @@ export function probeCompletion(): void {
 /** A piece of work under way. */
 interface Work {
   readonly slot: Slot
-  readonly isHeld: boolean
+  readonly isLast: boolean
   readonly run: Responder | undefined
   /** Hands the result over; set once it is there. */
   release?: () => void
 }
 
+/** In the order they were started. */
 const working = new Set<Work>()
 
 function hold(target: object, key: string, manner: Manner, name: string): void {
@@ -48,8 +51,9 @@ function hold(target: object, key: string, manner: Manner, name: string): void {
       if (!slot) return original.apply(this, args)
       const work = begin(slot)
       if (manner === 'promise') return finished(original.apply(this, args) as Promise<unknown>, work)
-      args[args.length - 1] = (...results: unknown[]) =>
-        end(work, () => (callback as (...all: unknown[]) => unknown)(...results))
+      // Handed over while another piece ends, it is still called as part of its own run.
+      const handOver = AsyncResource.bind(callback as (...all: unknown[]) => unknown)
+      args[args.length - 1] = (...results: unknown[]) => end(work, () => handOver(...results))
       return original.apply(this, args)
     }
   }
@@ -71,21 +75,16 @@ function begin(slot: Slot): Work {
   // Alone, it is in nobody's way.
   const overlaps = working.size > 0
   if (overlaps) for (const other of working) other.slot.way(lastInReverse)
-  const isHeld = overlaps ? slot.way(lastInReverse) !== undefined : slot.isVaried
-  const run = isHeld ? currentResponder() : undefined
-  const work: Work = { slot, isHeld, run }
+  const isLast = overlaps ? slot.way(lastInReverse) !== undefined : slot.isVaried
+  const run = currentResponder()
+  const work: Work = { slot, isLast, run }
   working.add(work)
-  // Held back, it is still work under way: no recorded answer may overtake it.
+  // Done and not handed over, it is still work under way: no recorded answer may overtake it.
   if (run) run.pending++
   return work
 }
 
 function end(work: Work, release: () => void): void {
-  if (!work.isHeld) {
-    working.delete(work)
-    release()
-    return
-  }
   work.release = () => {
     working.delete(work)
     if (work.run) work.run.pending--
@@ -96,32 +95,49 @@ function end(work: Work, release: () => void): void {
 
 /** Turns of the event loop before one more result is handed over: what the last one led to has begun by then. */
 const calmTurns = 3
-const turnLimit = 2_000
+/** Real ms after which nobody waits any more for work that does not end, such as the reading of a pipe. */
+const patienceMs = 1_000
 
 let isLetting = false
 
-/** Hands over what is held, the last one first, once nothing else is under way. */
+/** Hands over what is done: in the order it was started, and what is to be last once nothing else is under way. */
 function letGo(): void {
-  if (isLetting) return
+  handOverFirst(false)
+  if (isLetting || working.size === 0) return
   isLetting = true
+  const { setImmediate, uptime } = seamState().natives
   let calm = 0
-  let turns = 0
-  const { setImmediate } = seamState().natives
+  let movedAt = uptime()
   const turn = (): void => {
-    const waiting = [...working].filter(({ isHeld }) => isHeld)
-    const last = waiting.at(-1)
-    if (!last) {
+    if (![...working].some(({ release }) => release !== undefined)) {
+      // Whatever ends next calls again.
       isLetting = false
       return
     }
+    const isLate = uptime() - movedAt > patienceMs
+    let hasMoved = handOverFirst(isLate)
     const isCalm = [...working].every(({ release }) => release !== undefined)
     calm = isCalm ? calm + 1 : 0
-    const ready = waiting.findLast(({ release }) => release !== undefined)
-    if (ready && (calm >= calmTurns || ++turns > turnLimit)) {
+    const last = [...working].findLast(({ isLast, release }) => isLast && release !== undefined)
+    if (last && !hasMoved && (calm >= calmTurns || isLate)) {
       calm = 0
-      ready.release?.()
+      last.release?.()
+      hasMoved = true
     }
+    if (hasMoved) movedAt = uptime()
     setImmediate(turn)
   }
   seamState().runs.run(null, () => setImmediate(turn))
+}
+
+/** Hands over what is done and has nothing before it that is not; `isLate`: whatever is done. */
+function handOverFirst(isLate: boolean): boolean {
+  let hasMoved = false
+  for (const { isLast, release } of working) {
+    if (isLast) continue
+    if (release === undefined && !isLate) break
+    release?.()
+    hasMoved ||= release !== undefined
+  }
+  return hasMoved
 }
