@@ -37,7 +37,7 @@ describe('what production loads for vitest-harvest/record', () => {
   })
 
   it('is this many modules, and a change of the number is a decision', () => {
-    expect(ours.length).toBe(81)
+    expect(ours.length).toBe(82)
   })
 
   it.each(['{}', '{ sample: 0.1, keep: { errors: true, timeoutMs: 5 }, retention: {} }'])(
@@ -74,6 +74,12 @@ describe('what production loads for vitest-harvest/record', () => {
     } finally {
       rmSync(dir, { recursive: true, force: true })
     }
+  })
+
+  it('nor does vitest-harvest load what draws faults, before somebody asks for them', () => {
+    const all = loadedBy('index.js')
+    expect(all).toContain('faults/load.js')
+    expect(all.filter((url) => url.includes('fast-check') || url === 'faults/chaos.js')).toEqual([])
   })
 
   it('nor does vitest-harvest/register load more than the floor', () => {

@@ -32,11 +32,12 @@ export function observerOf(run: RecordedRun, inside: number | undefined): RunObs
       return run.over ? fn() : recordCall(run, call, fn, where, (n) => observerOf(run, n))
     },
     mark(name, data) {
-      if (run.over) return
+      if (run.over) return data
       const [n, at] = run.moment()
       run.attempt(() =>
         run.append({ kind: 'mark', n, at, ...where, name, ...(data === undefined ? {} : { data: run.encode(data) }) }),
       )
+      return data
     },
     message({ from, to, body }) {
       if (run.over) return

@@ -12,6 +12,10 @@ export class Draws {
   readonly #queues = new Map<string, { readonly values: Json[]; next: number }>()
   readonly #world: VirtualWorld
   readonly #onSpin: () => never
+  readonly #onDraw: ((kind: DrawKind, caller: string, value: unknown) => void) | undefined
+  #uint32: () => number
+  #isAnew = false
+  #aheadMs = 0
   #inTurn = 0
   #extraMs = 0
   #lastNow = 0
@@ -19,7 +23,14 @@ export class Draws {
   served = 0
   missed = 0
 
-  constructor(tape: Tape, now: () => number, onSpin: () => never) {
+  /** @param onDraw - hears every read that a tape would hold */
+  constructor(
+    tape: Tape,
+    now: () => number,
+    onSpin: () => never,
+    onDraw?: (kind: DrawKind, caller: string, value: unknown) => void,
+  ) {
+    this.#onDraw = onDraw
     for (const event of tape.events) {
       if (event.kind !== 'draws') continue
       for (const [kind, caller, value] of event.draws) {
@@ -31,14 +42,27 @@ export class Draws {
     }
     const epoch = Date.parse(tape.header.startedAt)
     const uptime = firstUptime(tape)
-    const uint32 = generator(tape.header.id)
+    this.#uint32 = generator(tape.header.id)
     this.#onSpin = onSpin
     this.#world = {
       // Never behind what was already served: code that measures must not see time run backwards.
-      epochMs: () => Math.max(this.#lastNow, epoch + Math.floor(now() + this.#extraMs)),
+      epochMs: () => Math.max(this.#lastNow, epoch + Math.floor(now() + this.#extraMs + this.#aheadMs)),
       uptimeMs: () => Math.max(this.#lastPerf, uptime + now() + this.#extraMs),
-      uint32,
+      uint32: () => this.#uint32(),
     }
+  }
+
+  /**
+   * From here on the tape answers nothing: the virtual world does, with chance seeded by `seed` and its calendar
+   * `aheadMs` ahead.
+   */
+  startAnew(seed: string, aheadMs: number): void {
+    if (this.#isAnew) return
+    this.#isAnew = true
+    this.#uint32 = generator(seed)
+    this.#aheadMs = aheadMs
+    // Ahead of the tape means ahead of what it would say now, and backwards where that is asked for.
+    if (aheadMs !== 0) this.#lastNow = Number.NEGATIVE_INFINITY
   }
 
   draw<T>(kind: DrawKind, caller: string, virtual: (world: VirtualWorld) => T): T {
@@ -46,6 +70,7 @@ export class Draws {
     const value = this.#drawn(kind, caller, virtual)
     if (kind === 'now') this.#lastNow = Math.max(this.#lastNow, value as number)
     if (kind === 'perf') this.#lastPerf = Math.max(this.#lastPerf, value as number)
+    if (caller !== 'node') this.#onDraw?.(kind, caller, value)
     return value
   }
 
@@ -65,7 +90,7 @@ export class Draws {
   #drawn<T>(kind: DrawKind, caller: string, virtual: (world: VirtualWorld) => T): T {
     // Reads by Node itself were not recorded.
     if (caller === 'node') return virtual(this.#world)
-    const queue = this.#queues.get(`${kind} ${caller}`)
+    const queue = this.#isAnew ? undefined : this.#queues.get(`${kind} ${caller}`)
     const recorded = queue?.values[queue.next]
     if (!queue || recorded === undefined) {
       this.missed++

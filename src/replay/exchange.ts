@@ -1,3 +1,4 @@
+import type { Redactor } from '../privacy/index.ts'
 import { decodeBody } from '../providers/index.ts'
 import { steadyBoundary } from '../seam/shape.ts'
 import type { ExchangeControl, ExchangeSink, LiveRequest, Pairs } from '../seam/intercept/index.ts'
@@ -110,7 +111,11 @@ function wire(run: ReplayRun, step: ExchangeState, sink: ExchangeSink, heard: Mu
 }
 
 /** Takes note of the placeholders in an answer when the recorder did: once it is settled, and as the client reads it. */
-function observe({ redactor }: ReplayRun, { event: { response, error } }: ExchangeState): void {
+export function observe(
+  { redactor }: { readonly redactor: Redactor },
+  { event }: { readonly event: ExchangeEvent },
+): void {
+  const { response, error } = event
   if (error) redactor.observe(JSON.stringify(error))
   if (!response) return
   redactor.observe(JSON.stringify([response.statusText, response.headers]))

@@ -13,6 +13,11 @@ export interface GateItem {
   readonly at: number
   /** Hands the piece to the agent. Absent for a request: the agent makes that one itself. */
   deliver?: () => void
+  /**
+   * Has a turn of its own also where the tape has it in one burst with what came before: no live connection breaks in
+   * the turn in which its last bytes are read, and undici never settles a response whose body broke then.
+   */
+  readonly isAlone?: true
   /** `request`: waits for the agent. `ready`: its request was made, it can be delivered. */
   state: 'waiting' | 'ready' | 'done'
 }
@@ -32,6 +37,8 @@ export interface GateOptions {
   readonly endAt: number
   /** Real ms without anything happening after which the run counts as hanging; absent for a program, which just ends. */
   readonly hangMs: number | undefined
+  /** The order was relaxed: an answer went out before a request the tape has first. */
+  readonly onRelaxed?: () => void
   /** Deliveries in the order the agent asks. Exists so that a test can show what the gate is for. */
   readonly ungated?: boolean
 }
@@ -67,6 +74,8 @@ export class Gate {
   readonly #items: readonly GateItem[]
   readonly #options: GateOptions
   readonly #timers = new TimerQueue()
+  /** Answers that have no place on the tape, by the moment they are due. */
+  readonly #answers = new TimerQueue()
   /** Timers somebody waits for; an unreferenced one alone keeps nothing going. */
   readonly #holding = new Set<VirtualTimer>()
   /** Requested and not yet delivered. */
@@ -136,6 +145,26 @@ export class Gate {
     this.kick()
   }
 
+  /** Has an answer that is not on the tape at this place delivered once its time has come. */
+  later(answer: VirtualTimer): void {
+    this.#movedAt = uptime()
+    this.#answers.push(answer)
+    this.kick()
+  }
+
+  /** Number of the next thing on the tape that has not happened. */
+  get headN(): number {
+    return this.#head()?.n ?? Number.POSITIVE_INFINITY
+  }
+
+  /** Hands over the timers that have not fired: from now on somebody else keeps the time. */
+  takeTimers(): readonly VirtualTimer[] {
+    const all: VirtualTimer[] = []
+    for (let timer = this.#timers.pop(); timer; timer = this.#timers.pop()) all.push(timer)
+    this.#holding.clear()
+    return all
+  }
+
   /** Whether a timer keeps the agent waiting changed: it was set, cleared, referenced or unreferenced. */
   held(timer: VirtualTimer): void {
     if (timer.cancelled || !timer.isHolding) this.#holding.delete(timer)
@@ -176,13 +205,20 @@ export class Gate {
     }
     const item = this.#head()
     const timer = this.#timers.peek()
+    const answer = this.#answers.peek()
+    const isAnswerFirst =
+      answer && !(timer && timer.due < answer.due) && !(item?.state === 'ready' && item.at < answer.due)
+    if (isAnswerFirst) {
+      this.#answer()
+      return true
+    }
     if (item?.state === 'ready') {
       if (timer && timer.due < item.at) this.#fire()
       else this.#deliverBurst()
       return true
     }
     // The tape expects a request the agent has not made (or nothing at all): only time can pass.
-    const limit = (item?.at ?? this.#options.endAt) + slackMs
+    const limit = Math.max((item?.at ?? this.#options.endAt) + slackMs, answer?.due ?? 0)
     if (timer && (timer.due <= limit || (this.#hurry && this.#holding.size > 0))) {
       this.#fire()
       return true
@@ -190,6 +226,7 @@ export class Gate {
     const ready = this.#hurry ? this.#earliestReady() : undefined
     if (ready) {
       this.relaxed++
+      this.#options.onRelaxed?.()
       this.#deliver(ready)
       return true
     }
@@ -214,6 +251,7 @@ export class Gate {
     for (let i = this.#next; i < this.#items.length; i++) {
       const item = this.#items[i]
       if (!first || !item || item.at !== first.at || item.state === 'waiting') return
+      if (item.isAlone && item !== first) return
       if (item.state === 'ready') this.#deliver(item)
     }
   }
@@ -227,6 +265,20 @@ export class Gate {
     this.now = Math.max(this.now, item.at)
     try {
       item.deliver?.()
+    } catch (error) {
+      this.#options.onFault(error)
+    }
+  }
+
+  #answer(): void {
+    const answer = this.#answers.pop()
+    if (!answer) return
+    this.#hurry = false
+    this.deliveries++
+    this.#movedAt = uptime()
+    this.now = Math.max(this.now, answer.due)
+    try {
+      answer.fire()
     } catch (error) {
       this.#options.onFault(error)
     }

@@ -40,6 +40,7 @@ export function responderOf(run: ReplayRun, inside: number | undefined): Respond
         name,
         ...(data === undefined ? {} : { data: run.encode(data) }),
       })
+      return data
     },
     message({ from, to, body }) {
       run.events.push({ kind: 'message', n: run.nextN(), at: run.gate.now, from, to, body: run.encode(body) })

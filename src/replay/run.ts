@@ -228,7 +228,8 @@ export class ReplayRun {
   }
 }
 
-function gateItems(step: ExchangeState | CallState): readonly GateItem[] {
+/** What the gate delivers for a step, its request first. */
+export function gateItems(step: ExchangeState | CallState): readonly GateItem[] {
   const { event, items } = step
   items.push({ n: event.n, at: event.at, state: 'waiting' })
   const piece = (n: number, at: number): void => void items.push({ n, at, state: 'waiting' })
@@ -238,7 +239,8 @@ function gateItems(step: ExchangeState | CallState): readonly GateItem[] {
       for (const [n, at] of event.response.chunks) piece(n, at)
       if (event.response.end) piece(...event.response.end)
     }
-    if (event.error) piece(...event.error.moment)
+    if (event.error)
+      items.push({ n: event.error.moment[0], at: event.error.moment[1], state: 'waiting', isAlone: true })
   } else {
     for (const [n, at] of event.yields ?? []) piece(n, at)
     if (event.settled) piece(...event.settled)
@@ -246,7 +248,8 @@ function gateItems(step: ExchangeState | CallState): readonly GateItem[] {
   return items
 }
 
-function pushItems(
+/** What children said without being asked, by who said it. */
+export function pushItems(
   tape: Tape,
   say: (url: string, text: string) => void,
 ): readonly { readonly item: GateItem; readonly url: string }[] {

@@ -15,7 +15,8 @@ export interface Source {
   draw<T>(kind: SeamDrawKind, caller: Caller, real: () => T, virtual: (world: VirtualWorld) => T): T
   /** A call of a wrapped function. Returns what the function would have returned: a value or a promise. */
   call(call: SeamCall, run: () => unknown): unknown
-  mark(name: string, data: unknown): void
+  /** What the code that leaves the mark goes on with: `data`, or what a fork hands over in its place. */
+  mark(name: string, data: unknown): unknown
   message(message: { readonly from: string; readonly to: string; readonly body: unknown }): void
 }
 

@@ -46,9 +46,19 @@ export function bind<F extends AnyFunction>(fn: F): F {
   return AsyncLocalStorage.bind(fn)
 }
 
-/** Leaves a note or checkpoint on the tape. */
-export function mark(name: string, data?: unknown): void {
-  currentRun()?.mark(name, data)
+/**
+ * Leaves a note or checkpoint on the tape, and hands its data back.
+ *
+ * Go on with what comes back, and a fork can set another state here: recorded runs and replays get `data` itself.
+ *
+ * @example
+ * const state = mark('planned', { budget: 100, steps })
+ */
+export function mark(name: string): void
+export function mark<T>(name: string, data: T): T
+export function mark(name: string, data?: unknown): unknown {
+  const run = currentRun()
+  return run ? run.mark(name, data) : data
 }
 
 /** Puts a message between two agents of this run on the tape. */

@@ -2,6 +2,7 @@ import { lstatSync, rmSync } from 'node:fs'
 import { basename, dirname, join, sep } from 'node:path'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { readTapeHeader } from '../tape/index.ts'
+import { Branches } from './branches.ts'
 import { type CaseSummary, findCase, listCases, removeCase } from './cases.ts'
 import { filesBelow, makeFolder, readRegularFile, refuseLinks, sweepTemporaries, writeFileAtomic } from './files.ts'
 
@@ -23,19 +24,23 @@ export interface Demoted {
  *
  * @param word - as {@link findCase} takes it
  * @throws HARVEST_CASE_… when there is no such case, or it cannot be read, or its tape is not there;
- * HARVEST_STORE_EXISTS when the inbox has other tapes of its names; HARVEST_STORE_WRITE, HARVEST_STORE_REMOVE
+ * HARVEST_STORE_BRANCHES when branches begin with it where it lies; HARVEST_STORE_EXISTS when the inbox has other tapes of its names; HARVEST_STORE_WRITE, HARVEST_STORE_REMOVE
  */
 export function demote(recordings: string, word: string): Demoted {
   try {
     const found = findCaseOrTape(recordings, word)
+    const branches = new Branches(recordings)
     if (typeof found === 'string') {
+      branches.refuseNeeded(found)
       const back = putBack(recordings, found)
       rmSync(found)
       return { ...back, removed: [found] }
     }
     const { file, case: loaded, error } = found
     if (loaded === undefined || error !== undefined) throw error ?? new TypeError(`${file} is neither read nor refused`)
-    const back = putBack(recordings, join(dirname(file), loaded.tape))
+    const tape = join(dirname(file), loaded.tape)
+    branches.refuseNeeded(tape)
+    const back = putBack(recordings, tape)
     return { ...back, removed: removeCase(recordings, file) }
   } catch (error) {
     throw HarvestError.is(error) ? error : undone(word, error)

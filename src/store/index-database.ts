@@ -3,8 +3,8 @@ import { existsSync, lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } f
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 
-/** Of the tables below. A database of another version is emptied and filled anew. */
-const schemaVersion = 1
+/** Of the tables below and of the facts in them. A database of another version is emptied and filled anew. */
+const schemaVersion = 2
 
 // Filters look through all of `tape`, so what they do not look at stands in `detail`.
 const schema = `

@@ -13,7 +13,7 @@ import {
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import type { RedactorOptions } from '../privacy/index.ts'
 import { pinsOf } from '../provenance/index.ts'
-import { type Json, parseTape, readTapeHeader, type Tape } from '../tape/index.ts'
+import { type Json, parseTape, readTapeHeader, type Tape, wholeTape } from '../tape/index.ts'
 import { type MatchOptions, renderBaseline, traceOf } from '../trace/index.ts'
 import { listCases } from './cases.ts'
 import { makeFolder, readRegularFile, refuseLinks, sweepTemporaries, writeFileAtomic } from './files.ts'
@@ -81,9 +81,11 @@ export function preparePromotion(options: PromoteOptions): Promotion {
   if (group !== undefined) refuseBadName('group', group)
   const folder = join(recordings, 'golden', ...(group === undefined ? [] : [group]))
   const source = tapeSource(recordings, options.tape)
-  const bytes = readSource(source)
+  const read = readSource(source)
+  const tape = parseTape(read.toString('utf8'), source)
+  // The golden set stands by itself: a branch is promoted with what it shares with its parent.
+  const bytes = tape.header.parent === undefined ? read : Buffer.from(wholeTape(tape))
   const text = bytes.toString('utf8')
-  const tape = parseTape(text, source)
   refuseUnfinished(tape)
   if (options.rescan !== false) refuseSecrets(tape, text, options.rescan === true ? {} : (options.rescan ?? {}))
   refuseTaken(recordings, as)

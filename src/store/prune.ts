@@ -1,8 +1,10 @@
 import { dirname } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
+import { Branches } from './branches.ts'
 import { type Hold, holdOf } from './holds.ts'
 import type { TapeFilter } from './index-select.ts'
 import { type ListedTape, queryTapes } from './query-tapes.ts'
+import { forgetForks } from './kept-forks.ts'
 import { finishRemovals, removeTape } from './removal.ts'
 
 export interface PruneOptions {
@@ -21,6 +23,8 @@ export interface Pruned {
   readonly removed: readonly ListedTape[]
   /** Their retention has ended and a hold keeps them. */
   readonly held: readonly { readonly tape: ListedTape; readonly hold: Hold }[]
+  /** Their retention has ended, and branches that stay begin with them. */
+  readonly needed: readonly { readonly tape: ListedTape; readonly branches: readonly string[] }[]
   /** Could not be removed. */
   readonly failed: readonly { readonly tape: ListedTape; readonly error: HarvestError }[]
   /** As in a list of tapes. */
@@ -28,8 +32,8 @@ export interface Pruned {
 }
 
 /**
- * Removes the tapes of an inbox whose retention has ended. A hold keeps a tape, and so does a retention without an end,
- * unless `without` names it. Truncated and unreadable tapes stay: they may be the evidence of a crash.
+ * Removes the tapes of an inbox whose retention has ended. A hold keeps a tape, and so does a branch that begins with
+ * it and stays, or a retention without an end, unless `without` names it. Truncated and unreadable tapes stay: they may be the evidence of a crash.
  */
 export async function pruneTapes({ recordings, dryRun, without, now = Date.now() }: PruneOptions): Promise<Pruned> {
   const expired = await queryTapes(recordings, { filter: { place: 'inbox', expiredBefore: now } })
@@ -43,17 +47,31 @@ export async function pruneTapes({ recordings, dryRun, without, now = Date.now()
         ).tapes.filter(({ until }) => until === undefined)
   const due = [...expired.tapes, ...aged].filter(({ state }) => state === 'closed')
   const removed: ListedTape[] = []
+  const needed: { tape: ListedTape; branches: readonly string[] }[] = []
   const held: { tape: ListedTape; hold: Hold }[] = []
   const failed: { tape: ListedTape; error: HarvestError }[] = []
   if (dryRun !== true) for (const folder of new Set(due.map(({ file }) => dirname(file)))) finishRemovals(folder)
-  for (const tape of due) {
+  const branches = new Branches(recordings)
+  for (const tape of branches.branchesFirst(due, ({ file }) => file)) {
     const hold = holdOf(tape.file, tape.hold)
     if (hold !== undefined) {
       held.push({ tape, hold })
       continue
     }
+    const left = branches.of(
+      tape.file,
+      removed.map(({ file }) => file),
+    )
+    if (left.length > 0) {
+      needed.push({ tape, branches: left })
+      continue
+    }
     try {
-      if (dryRun !== true) removeTape(tape.file)
+      branches.refuseUnread(removed.map(({ file }) => file))
+      if (dryRun !== true) {
+        removeTape(tape.file)
+        forgetForks(recordings, tape.file)
+      }
       removed.push(tape)
     } catch (error) {
       if (!HarvestError.is(error)) throw error
@@ -61,5 +79,5 @@ export async function pruneTapes({ recordings, dryRun, without, now = Date.now()
       if (error.code !== 'HARVEST_TAPE_MISSING') failed.push({ tape, error })
     }
   }
-  return { removed, held, failed, ...(expired.note !== undefined && { note: expired.note }) }
+  return { removed, held, needed, failed, ...(expired.note !== undefined && { note: expired.note }) }
 }

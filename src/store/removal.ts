@@ -1,8 +1,10 @@
 import { lstatSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { HarvestError, neutralLine } from '../errors/index.ts'
+import { Branches } from './branches.ts'
 import { refuseOutsideInbox } from './files.ts'
 import { type Hold, holdFileOf, holdOf, holdOfTape } from './holds.ts'
+import { forgetForks } from './kept-forks.ts'
 
 /**
  * Takes tapes out of the inbox for good, one after the other.
@@ -10,13 +12,18 @@ import { type Hold, holdFileOf, holdOf, holdOfTape } from './holds.ts'
  * Each is taken aside first and looked at for a hold there, so that of a removal and a hold at the same moment one
  * fails. Killed in between, the tape is aside: the next removal in this folder finishes it, or puts it back when held.
  *
- * @throws HARVEST_STORE_GOLDEN outside of the inbox, HARVEST_STORE_HELD, HARVEST_TAPE_MISSING, HARVEST_STORE_REMOVE
- * when the system says no; for the first tape where it is so, before anything is removed if it can be known then
+ * @throws HARVEST_STORE_GOLDEN outside of the inbox, HARVEST_STORE_HELD, HARVEST_STORE_BRANCHES when branches that stay
+ * begin with it, HARVEST_TAPE_MISSING, HARVEST_STORE_REMOVE when the system says no; for the first tape where it is so, before anything is removed if it can be known then
  */
 export function removeTapes(recordings: string, files: readonly string[]): void {
   for (const file of files) removing(file, () => refuseRemoval(recordings, file))
+  const branches = new Branches(recordings)
+  for (const file of files) branches.refuseNeeded(file, files)
   for (const folder of new Set(files.map((file) => dirname(file)))) finishRemovals(folder)
-  for (const file of files) removeTape(file)
+  for (const file of branches.branchesFirst(files, (each) => each)) {
+    removeTape(file)
+    forgetForks(recordings, file)
+  }
 }
 
 /** Takes one tape out of its folder, as {@link removeTapes}, without asking whether it may. */

@@ -23,6 +23,8 @@ export interface TapeFacts {
   readonly agent?: string
   /** ISO 8601. */
   readonly startedAt?: string
+  /** Id of the tape a branch begins like. */
+  readonly branchOf?: string
   /** Commit the tape names. */
   readonly commit?: string
   /** How the run ended; absent unless closed. */
@@ -70,12 +72,14 @@ const wholeCap = 4 * 1024 * 1024
 export async function readFacts(file: string, bytes: number): Promise<TapeFacts> {
   try {
     const seen = new Seen()
-    const { id, agent, startedAt, pins } = bytes <= wholeCap ? readAtOnce(file, seen) : await readByLine(file, seen)
+    const { id, agent, startedAt, pins, parent } =
+      bytes <= wholeCap ? readAtOnce(file, seen) : await readByLine(file, seen)
     return {
       state: seen.close === undefined ? 'truncated' : 'closed',
       id,
       agent,
       startedAt,
+      ...(parent !== undefined && { branchOf: parent.id }),
       ...(typeof pins.commit === 'string' && { commit: pins.commit }),
       ...seen.facts(),
     }

@@ -10,6 +10,7 @@ export type TapeFault =
   | 'HARVEST_TAPE_VERSION'
   | 'HARVEST_TAPE_TRUNCATED'
   | 'HARVEST_TAPE_WRITE'
+  | 'HARVEST_TAPE_PARENT'
 
 /** An error about one tape, with the place as `file` or `file:line`. */
 export function tapeFault(

@@ -4,8 +4,12 @@
  *
  * - `gate-1`: deliveries happen in the recorded order of moments, one burst per quiet moment of the agent.
  * - `draws-by-package-1`: clock, random and id reads are served back per kind and calling package, in order.
+ * - `branch-1`: the tape begins with the events of its parent.
  */
 export const currentFlags: readonly string[] = ['gate-1', 'draws-by-package-1']
 
+/** A tape that begins with events of another: `parent` in its header says which. */
+export const branchFlag = 'branch-1'
+
 /** Every flag this version can replay: those it writes and those of older versions. */
-export const knownFlags: readonly string[] = [...currentFlags]
+export const knownFlags: readonly string[] = [...currentFlags, branchFlag]

@@ -3,6 +3,7 @@ import type { HarvestError } from '../errors/index.ts'
 import { tapeFault } from './faults.ts'
 import { openTape, sizeCap, unreadable } from './file.ts'
 import { LineReader } from './lines.ts'
+import { withShared } from './parent.ts'
 import { cutInHeader, isTorn } from './torn.ts'
 import type { Tape, TapeClose, TapeEvent, TapeHeader } from './types.ts'
 
@@ -14,21 +15,27 @@ const lineFeed = 0x0a
  * A tape that was cut (its process was killed) loads up to its last whole line and has no `close`; see
  * `requireClosed`. Refuses files over 512 MiB, symlinks, and everything that is not a tape.
  *
- * @throws HarvestError `HARVEST_TAPE_MISSING`, `_UNREADABLE`, `_EMPTY`, `_LINE`, `_TAMPERED`, `_VERSION`, and
+ * A branch comes with the events it shares with its parent, whose file is read as well.
+ *
+ * @throws HarvestError `HARVEST_TAPE_MISSING`, `_UNREADABLE`, `_EMPTY`, `_LINE`, `_TAMPERED`, `_VERSION`, `_PARENT`, and
  * `_TRUNCATED` when not even the header is whole
  */
 export function readTape(path: string): Tape {
+  return readAt(path, 0)
+}
+
+function readAt(path: string, depth: number): Tape {
   const { fd, size } = openTape(path)
   try {
     if (size > sizeCap)
       throw unreadable(path, `It has ${size} bytes; the largest tape that is read whole has ${sizeCap}.`)
-    return readBytes(readFileSync(fd), path)
+    return readBytes(readFileSync(fd), path, depth)
   } finally {
     closeSync(fd)
   }
 }
 
-/** As {@link readTape}, from text. `source` names it in messages. */
+/** As {@link readTape}, from text. `source` names it in messages; the parent of a branch is looked for beside it. */
 export function parseTape(text: string, source: string): Tape {
   return readBytes(Buffer.from(text, 'utf8'), source)
 }
@@ -61,7 +68,7 @@ function firstLine(fd: number): Buffer {
 }
 
 /** As {@link readTape}, from bytes, which are scratch space afterwards. @internal */
-export function readBytes(bytes: Buffer, source: string): Tape {
+export function readBytes(bytes: Buffer, source: string, depth = 0): Tape {
   if (bytes.length === 0) throw empty(source)
   const lines = new LineReader(source)
   const firstEnd = bytes.indexOf(lineFeed)
@@ -86,7 +93,8 @@ export function readBytes(bytes: Buffer, source: string): Tape {
   }
   // Lines are written as things end; a run is told in the order they began.
   if (!ascending) events.sort((a, b) => a.n - b.n)
-  return { source, header, events, ...(close !== undefined && { close }), digest: lines.digest }
+  const tape: Tape = { source, header, events, ...(close !== undefined && { close }), digest: lines.digest }
+  return withShared(tape, readAt, depth)
 }
 
 /** The header is the only line: is it whole? */

@@ -9,7 +9,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** What is wrong with the header of a tape this version can read. */
 export function headerProblem(header: Fields): Problem {
-  const { pins, command } = header
+  const { pins, command, parent } = header
   return (
     text(header, 'id', 'agent', 'startedAt', 'recorder') ??
     listOf(header['flags'], 'flags', isText) ??
@@ -17,8 +17,17 @@ export function headerProblem(header: Fields): Problem {
     optional(command, () => {
       if (!isFields(command)) return 'command is not an object'
       return listOf(command['argv'], 'command.argv', isText) ?? text(command, 'cwd')
-    })
+    }) ??
+    optional(parent, () => (isFields(parent) ? parentProblem(parent) : 'parent is not an object'))
   )
+}
+
+function parentProblem(parent: Fields): Problem {
+  const { before } = parent
+  const wrong = ['events', 'keep'].find((name) => !isCount(parent[name]))
+  if (wrong !== undefined) return `parent.${wrong} is not a whole number`
+  if (before !== undefined && !isCount(before)) return 'parent.before is not a whole number'
+  return text(parent, 'id', 'file', 'digest')
 }
 
 /** What is wrong with an event. Its kind is one of {@link isEventKind}. */

@@ -3,9 +3,10 @@ import { promisify } from 'node:util'
 import { digestLength } from './digest.ts'
 import { openTape } from './file.ts'
 import { LineReader } from './lines.ts'
+import { checkParent, isShared, orUnusable, parentFile } from './parent.ts'
 import { empty, refuseCutHeader } from './read.ts'
 import { isTorn } from './torn.ts'
-import type { TapeClose, TapeEvent } from './types.ts'
+import type { TapeClose, TapeEvent, TapeHeader } from './types.ts'
 
 const read = promisify(readCallback)
 const lineFeed = 0x0a
@@ -14,6 +15,8 @@ const step = 256 * 1024
 /**
  * Reads a tape line by line, in file order, verifying as `readTape` does. Holds one line, the request bodies later
  * lines may refer to, and a bit per event: a tape of any length streams in about the same memory.
+ *
+ * The events a branch shares with its parent come first, streamed from the parent's file.
  *
  * A truncated tape ends without a `close`. The header is checked and not yielded: see `readTapeHeader`.
  *
@@ -35,7 +38,7 @@ export async function* streamTape(path: string): AsyncGenerator<TapeEvent | Tape
       let start = digestLength
       let end = buffer.subarray(0, filled).indexOf(lineFeed, searched)
       while (end !== -1) {
-        if (lines.line === 0) lines.header(buffer, start, end)
+        if (lines.line === 0) yield* shared(path, lines.header(buffer, start, end))
         else yield lines.next(buffer, start, end)
         start = end + 1
         end = buffer.subarray(0, filled).indexOf(lineFeed, start)
@@ -50,12 +53,31 @@ export async function* streamTape(path: string): AsyncGenerator<TapeEvent | Tape
     const rest = buffer.subarray(0, filled)
     if (lines.line === 0) {
       refuseCutHeader(rest.subarray(digestLength), path)
-      lines.header(rest, digestLength, filled)
+      yield* shared(path, lines.header(rest, digestLength, filled))
     } else if (!isTorn(rest.toString('utf8', digestLength))) yield lines.next(rest, digestLength, filled)
     return lines.digest
   } finally {
     closeSync(fd)
   }
+}
+
+/** What the parent of a branch holds of it. */
+async function* shared(path: string, { parent }: TapeHeader): AsyncGenerator<TapeEvent> {
+  if (parent === undefined) return
+  const file = parentFile(path, parent)
+  const lines = streamTape(file)
+  let events = 0
+  for (;;) {
+    const line = await lines.next().catch((error: unknown) => orUnusable(path, file, () => rethrow(error)))
+    if (line.done === true) return checkParent(path, file, parent, { digest: line.value, events })
+    if (line.value.kind === 'close' || !isShared(line.value, parent)) continue
+    events++
+    yield line.value
+  }
+}
+
+function rethrow(error: unknown): never {
+  throw error
 }
 
 /** The unread rest moved to the front, in a buffer with room for the next read. */

@@ -57,6 +57,23 @@ export interface TapeHeader {
   readonly redact?: RecordedRules
   /** The command line that made this tape, when `harvest record` did. */
   readonly command?: { readonly argv: readonly string[]; readonly cwd: string }
+  /** The tape this one begins like. */
+  readonly parent?: TapeParent
+}
+
+/** Whose events a branch begins with. They stand in the parent's file alone. */
+export interface TapeParent {
+  readonly id: string
+  /** The parent's file, relative to the folder of the branch. */
+  readonly file: string
+  /** Digest of the parent's last line. */
+  readonly digest: string
+  /** How many events are shared. */
+  readonly events: number
+  /** The parent's events with a smaller `n` are shared; absent: all are. */
+  readonly before?: number
+  /** How many steps the fork was bound to. */
+  readonly keep: number
 }
 
 /** The redaction options of a recorder, as data. */

@@ -22,6 +22,6 @@ test.each(tapes)('%s reads as it did when it was written', async (name) => {
   expect(streamed.toSorted((a, b) => a.n - b.n)).toStrictEqual([...tape.events, ...(tape.close === undefined ? [] : [tape.close])])
 })
 
-test('there is a whole and a truncated tape of every format version', () => {
-  expect(tapes).toStrictEqual(['v1-truncated.tape.jsonl', 'v1.tape.jsonl'])
+test('there is a whole tape, a truncated one and a branch of every format version', () => {
+  expect(tapes).toStrictEqual(['v1-branch.tape.jsonl', 'v1-truncated.tape.jsonl', 'v1.tape.jsonl'])
 })

@@ -2,11 +2,11 @@
  * node kill.child.ts <folder> <seed>: waits to be killed in the middle of four operations at once.
  *
  * Each operation is done over and over until a random one of its calls to the disk; inside of that call the next
- * operation begins. The innermost says `stopped` and waits. A line on stdout is written only after an operation has
+ * operation begins. Files that are only read do not count: nobody leaves anything half done there. The innermost says `stopped` and waits. A line on stdout is written only after an operation has
  * returned: what stands there is a promise kept. Without a folder: loads what is needed, to fill the compile cache.
  */
 import { createRequire, syncBuiltinESMExports } from 'node:module'
-import { readFileSync } from 'node:fs'
+import { constants, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { demote } from '../../src/store/demote.ts'
 import { placeHold } from '../../src/store/holds.ts'
@@ -47,7 +47,7 @@ const operations: readonly Operation[] = [
   },
   {
     name: 'rm',
-    calls: 60,
+    calls: 25,
     rounds: 20,
     round(recordings, n) {
       const file = join(recordings, `inbox/run-${n}.tape.jsonl`)
@@ -55,12 +55,14 @@ const operations: readonly Operation[] = [
       else removeTapes(recordings, [file])
     },
   },
-  { name: 'demote', calls: 110, rounds: 4, round: (recordings, n) => demote(recordings, `case-${n}`) },
+  { name: 'demote', calls: 40, rounds: 4, round: (recordings, n) => demote(recordings, `case-${n}`) },
 ]
 
 const fs = createRequire(import.meta.url)('node:fs') as Record<string, (...args: unknown[]) => unknown>
 const { writeSync } = fs
 const random = mulberry32(Number(seed))
+/** Files that are open for reading. */
+const read = new Set<unknown>()
 /** Called at every call to the disk, before or after it. */
 let atDisk = (_: 'before' | 'after'): void => {}
 
@@ -76,11 +78,19 @@ for (const name of [
 ]) {
   const original = fs[name]!
   fs[name] = (...args) => {
-    atDisk('before')
+    const isRead = isOnlyRead(name, args)
+    if (!isRead) atDisk('before')
     const result = original(...args)
-    atDisk('after')
+    if (!isRead) atDisk('after')
+    else if (name === 'openSync') read.add(result)
     return result
   }
+}
+
+function isOnlyRead(name: string, [target, flags]: readonly unknown[]): boolean {
+  if (name === 'closeSync') return read.delete(target)
+  const { O_WRONLY, O_RDWR } = constants
+  return name === 'openSync' && (typeof flags === 'number' ? (flags & (O_WRONLY | O_RDWR)) === 0 : flags === 'r')
 }
 syncBuiltinESMExports()
 begin(

@@ -2,6 +2,7 @@ import { describe, expectTypeOf, it } from 'vitest'
 import {
   bind,
   createRecorder,
+  mark,
   type Recorder,
   type RecorderOptions,
   retriever,
@@ -90,5 +91,12 @@ describe('wrappers', () => {
     tool('lookup', lookup, { replay: 'live' })
     // @ts-expect-error a tool is a function
     tool('lookup', 7)
+  })
+})
+
+describe('mark', () => {
+  it('hands back what it was given', () => {
+    expectTypeOf(mark('planned', { budget: 5 })).toEqualTypeOf<{ budget: number }>()
+    expectTypeOf(mark('planned')).toEqualTypeOf<void>()
   })
 })

@@ -207,6 +207,7 @@ function printTable(tapes: readonly ListedTape[], dir: string, screen: Screen): 
       cell: ({ costUsd }) => (costUsd === undefined ? '' : cost(costUsd)),
     },
     { head: 'kept', isOptional: true, cell: keptCell },
+    { head: 'branch of', isOptional: true, cell: ({ branchOf = '' }) => neutralLine(branchOf, 40) },
     { head: 'outcome', cell: outcomeCell },
     {
       head: 'case',

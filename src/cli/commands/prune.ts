@@ -51,20 +51,24 @@ function withoutEnd(given: Given): Parameters<typeof pruneTapes>[0]['without'] {
   return { retention, startedBefore: Date.now() - span }
 }
 
-function asJson({ removed, held, failed }: Pruned, isDryRun: boolean): object {
+function asJson({ removed, held, needed, failed }: Pruned, isDryRun: boolean): object {
   return {
     dryRun: isDryRun,
     removed: removed.map(({ file, retention, until }) => ({ file: here(file), class: retention, until })),
     held: held.map(({ tape, hold }) => ({ file: here(tape.file), hold: hold.reason })),
+    needed: needed.map(({ tape, branches }) => ({ file: here(tape.file), branches: branches.map(here) })),
     failed: failed.map(({ tape, error }) => ({ file: here(tape.file), error: error.toJSON() })),
   }
 }
 
-function print({ removed, held, failed }: Pruned, isDryRun: boolean, screen: Screen): void {
+function print({ removed, held, needed, failed }: Pruned, isDryRun: boolean, screen: Screen): void {
   for (const tape of removed) screen.line(`${isDryRun ? 'would remove' : 'removed'} ${here(tape.file)}${why(tape)}`)
   for (const { tape, hold } of held) screen.line(`held ${here(tape.file)}  ${neutralLine(hold.reason)}`)
+  for (const { tape, branches } of needed)
+    screen.line(`needed ${here(tape.file)}  by ${neutralLine(branches.map(here).join(', '), 400)}`)
   for (const { error } of failed) screen.note(error.message)
-  if (removed.length + held.length + failed.length === 0) screen.note('no tape whose retention has ended')
+  if (removed.length + held.length + needed.length + failed.length === 0)
+    screen.note('no tape whose retention has ended')
 }
 
 function why({ retention, until, startedAt }: ListedTape): string {

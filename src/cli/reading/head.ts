@@ -1,6 +1,6 @@
-import { relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import type { Case } from '../../cases/index.ts'
-import type { KeptReason, Retention } from '../../tape/index.ts'
+import type { KeptReason, Retention, TapeParent } from '../../tape/index.ts'
 import { duration } from '../describe.ts'
 import { counted } from './fold.ts'
 import type { Run } from './run.ts'
@@ -12,13 +12,14 @@ export type Fact = readonly [label: string, text: string]
 /** What is to be known of a run before its steps. */
 export function factsOf(run: Run, found?: Case): readonly Fact[] {
   const { file, header, close, models, spending } = run
-  const { id, agent, startedAt, pins, recorder, command, input } = header
+  const { id, agent, startedAt, pins, recorder, command, input, parent } = header
   const packages = Object.entries(pins.packages ?? {}).map(([name, version]) => `${name} ${version}`)
   const dirty = pins.dirty === true ? ' with uncommitted changes' : ''
   return [
     ...(found === undefined ? [] : caseFacts(found)),
     ['tape', id],
     ['file', here(file)],
+    ...(parent === undefined ? [] : branchFacts(parent, run)),
     ['agent', agent],
     ['recorded', `${startedAt}${close === undefined ? '' : `, took ${duration(close.at)}`}`],
     ['made by', [recorder, `node ${pins.node}`, ...packages].join(', ')],
@@ -41,6 +42,21 @@ function caseFacts({ id, file, title, expect, tags = [], lesson }: Case): Fact[]
     ...(tags.length === 0 ? [] : [['tags', tags.join(', ')] as const]),
     ...(lesson?.wrong === undefined ? [] : [['wrong was', lesson.wrong] as const]),
     ...(lesson?.right === undefined ? [] : [['right is', lesson.right] as const]),
+  ]
+}
+
+function branchFacts(parent: TapeParent, { file, steps }: Run): Fact[] {
+  const { before = Number.POSITIVE_INFINITY, keep } = parent
+  const own = steps.find(({ n }) => n >= before)
+  const at =
+    own !== undefined
+      ? `step ${own.number}`
+      : before === Number.POSITIVE_INFINITY
+        ? "its end: every event is its parent's"
+        : 'its end, behind the last step'
+  return [
+    ['branch of', `${parent.id}  ${here(join(dirname(file), parent.file))}`],
+    ['parts at', `${at}; ${counted(keep, 'step')} kept`],
   ]
 }
 
