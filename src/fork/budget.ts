@@ -24,6 +24,8 @@ export interface Budget {
   /** Notes one model call. When the provider told no tokens, they are estimated from the size of what was said. */
   spent(model: string, usage: Usage | undefined, said: Said): void
   readonly total: Spent
+  /** Counts what one run uses of this budget. */
+  part(): Budget
 }
 
 /**
@@ -35,7 +37,7 @@ export function openBudget(limits: BudgetLimits, prices: PriceTable = {}): Budge
   const total = { modelCalls: 0, inputTokens: 0, outputTokens: 0 }
   let costUsd: number | undefined = 0
   let isEstimated: true | undefined
-  return {
+  const whole: Budget = {
     refusal(model) {
       const isPriced = costOf({ inputTokens: 1, outputTokens: 1 }, model, prices) !== undefined
       if (limits.costUsd !== undefined && !isPriced) return noPrice(model)
@@ -58,6 +60,23 @@ export function openBudget(limits: BudgetLimits, prices: PriceTable = {}): Budge
     get total() {
       return { ...total, ...(costUsd === undefined ? {} : { costUsd }), ...(isEstimated ? { isEstimated } : {}) }
     },
+    part: () => partOf(whole, openBudget({}, prices)),
+  }
+  return whole
+}
+
+/** `own` counts, `whole` counts too and refuses. */
+function partOf(whole: Budget, own: Budget): Budget {
+  return {
+    refusal: (model) => whole.refusal(model) ?? own.refusal(model),
+    spent(model, usage, said) {
+      whole.spent(model, usage, said)
+      own.spent(model, usage, said)
+    },
+    get total() {
+      return own.total
+    },
+    part: whole.part,
   }
 }
 

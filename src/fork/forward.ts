@@ -8,8 +8,10 @@ import { type Chunk, encodeBytes, type Moment, type RecordedResponse } from '../
 /** Who hears a request that really goes out. */
 export interface ForwardListener {
   moment(): Moment
-  /** The answer is complete, or has broken off. */
+  /** The answer is complete, has broken off, or nobody waits for the rest of it; once. */
   ended(response: RecordedResponse): void
+  /** There is no answer. */
+  failed?(error: Error & { readonly code?: string }): void
 }
 
 /** Headers of one connection; the next one makes its own. */
@@ -38,29 +40,49 @@ export function forward(live: LiveRequest, sink: ExchangeSink, listener: Forward
       headers: { ...headers, ...(isEmpty ? {} : { 'content-length': String(live.body.length) }) },
       agent: false,
     })
-    request.on('error', (error) => sink.error(error))
-    request.on('response', (response) => hear(response, sink, listener))
+    let breakOff: (() => void) | undefined
+    request.on('error', (error) => {
+      if (breakOff === undefined) listener.failed?.(error)
+      sink.error(error)
+    })
+    request.on('response', (response) => {
+      breakOff = hear(response, sink, listener)
+    })
     request.end(isEmpty ? undefined : live.body)
-    return { abort: () => void request.destroy() }
+    return {
+      abort() {
+        // Clients act on the last event of a stream and do not wait for its end: what was heard counts, and was paid for.
+        breakOff?.()
+        request.destroy()
+      },
+    }
   })
 }
 
-function hear(response: http.IncomingMessage, sink: ExchangeSink, listener: ForwardListener): void {
+/** @returns ends it with what was heard so far */
+function hear(response: http.IncomingMessage, sink: ExchangeSink, listener: ForwardListener): () => void {
   const { statusCode = 0, statusMessage = '', rawHeaders } = response
   const headers = headerPairs(rawHeaders).filter(([name]) => !hopByHop.has(name))
   const head = { moment: listener.moment(), status: statusCode, statusText: statusMessage, headers }
   const chunks: Chunk[] = []
+  let isOver = false
+  const end = (rest: Pick<RecordedResponse, 'end'> = {}): void => {
+    if (isOver) return
+    isOver = true
+    listener.ended({ ...head, chunks, ...rest })
+  }
   sink.head(statusCode, statusMessage, headers)
   response.on('data', (bytes: Buffer) => {
     chunks.push([...listener.moment(), encodeBytes(bytes)])
     sink.chunk(bytes)
   })
   response.on('error', (error) => {
-    listener.ended({ ...head, chunks })
+    end()
     sink.error(error)
   })
   response.on('end', () => {
-    listener.ended({ ...head, chunks, end: listener.moment() })
+    end({ end: listener.moment() })
     sink.end()
   })
+  return () => end()
 }

@@ -16,9 +16,17 @@ export {
   type TaskName,
   type TaskProgress,
 } from './job.ts'
+export { forkTape } from './fork.ts'
+export { fork, type Forking, type StepChange } from './library.ts'
 export { runLive } from './live.ts'
 export { type Patch, type Patched, patchTape } from './patch.ts'
 export type { Examination, Found } from './examine.ts'
 export type { Change, Fingerprint } from './fingerprint.ts'
 export type { Kept } from './kept.ts'
 export type { Answer, Branch, Change as ForkChange, Decision, ForkOptions, ForkPlan, ForkResult, Tail } from './plan.ts'
+export { editAnswer } from './edits.ts'
+export type { AnswerEdit } from './edits.ts'
+export { readJsonPatch } from './json-patch.ts'
+export { forkKey, readKeptFork } from './kept-forks.ts'
+export type { ChangeRequest, FinishedFork, ForkRequest, Said, TailRequest } from './request.ts'
+export type { ForkTaskAnswer, ForkTaskOptions } from './fork-task.ts'

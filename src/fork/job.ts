@@ -29,7 +29,7 @@ export interface Job {
 }
 
 /** What can be asked of the agent's process beyond single runs. */
-export type TaskName = 'fork' | 'blame' | 'chaos'
+export type TaskName = 'fork' | 'blame' | 'grade' | 'chaos'
 
 /** What a task is given to work with. */
 export interface TaskContext {
@@ -40,6 +40,8 @@ export interface TaskContext {
   readonly case?: { readonly file: string; readonly text: string }
   /** Loads an agent of the config afresh: `name`, or the one of the job. */
   load(name?: string): Promise<(input: unknown) => unknown>
+  /** Imports another module of the project, by its absolute path, as its agents are. */
+  importModule(file: string): Promise<object>
   /** The options of this case's replays. */
   readonly replay: Omit<ReplayOptions, 'signal'>
   /** Milliseconds one run may take. */

@@ -2,7 +2,7 @@ import { HarvestError } from '../errors/index.ts'
 import { createRedactor, type Redactor, rulesOfTape } from '../privacy/index.ts'
 import { readModelCall } from '../providers/index.ts'
 import { closeIdleConnections, forgetRuns, installInterceptors, never, watchOutside } from '../seam/intercept/index.ts'
-import type { ExchangeControl, Responder, VirtualTimer } from '../seam/intercept/index.ts'
+import type { ExchangeControl, Responder } from '../seam/intercept/index.ts'
 import { isAllowed } from '../replay/allow.ts'
 import { isSameOutcome } from '../replay/replay.ts'
 import type { Escape, ReplayResult, RunOutcome } from '../replay/types.ts'
@@ -20,6 +20,7 @@ import {
 import { type Budget } from './budget.ts'
 import { forward } from './forward.ts'
 import { offTape } from './off-tape.ts'
+import { RealTimers } from './real-timers.ts'
 import { RecordedAnswers } from './recorded-answers.ts'
 
 export interface LiveOptions {
@@ -30,7 +31,7 @@ export interface LiveOptions {
   readonly budget: Budget
 }
 
-const { setTimeout: realTimeout, clearTimeout: stopTimeout, uptime } = seamState().natives
+const { uptime } = seamState().natives
 
 /**
  * Runs an agent with its models asked for real and everything else answered from a tape: tools, retrievers, MCP servers
@@ -77,7 +78,7 @@ class LiveRun {
   readonly #escapes: Escape[] = []
   readonly events: TapeEvent[] = []
   readonly #ranForReal = new Set<string>()
-  readonly #timers = new Map<VirtualTimer, NodeJS.Timeout>()
+  readonly timers = new RealTimers(() => uptime() - this.startedAt)
   readonly #underWay = new Set<ExchangeControl>()
   readonly startedAt = uptime()
   #served = 0
@@ -99,8 +100,7 @@ class LiveRun {
 
   finish(): void {
     this.over = true
-    for (const handle of this.#timers.values()) stopTimeout(handle)
-    this.#timers.clear()
+    this.timers.stop()
     // A run that is over pays for no more tokens.
     for (const control of this.#underWay) control.abort()
   }
@@ -243,29 +243,6 @@ class LiveRun {
     this.#escapes.push({ kind, target, allowed, ...(site ? { site } : {}) })
     return allowed ? undefined : this.offTape(`${kind} ${target}`, madeAt)
   }
-
-  schedule(timer: VirtualTimer): void {
-    if (this.over) return
-    const handle = realTimeout(
-      () => {
-        this.#timers.delete(timer)
-        if (!timer.cancelled && !this.over) timer.fire()
-      },
-      Math.max(0, timer.due - (uptime() - this.startedAt)),
-    )
-    if (!timer.isHolding) handle.unref()
-    stopTimeout(this.#timers.get(timer))
-    this.#timers.set(timer, handle)
-  }
-
-  held(timer: VirtualTimer): void {
-    const handle = this.#timers.get(timer)
-    if (timer.cancelled) {
-      stopTimeout(handle)
-      this.#timers.delete(timer)
-    } else if (timer.isHolding) handle?.ref()
-    else handle?.unref()
-  }
 }
 
 /** The run as the agent sees it from inside the tool call `inside` (or from none). */
@@ -283,7 +260,7 @@ function responderOf(run: LiveRun, inside: number | undefined): Responder {
     },
     draw: (_kind, _caller, real) => real(),
     call: (call, fn) => run.call({ ...call, args: [argumentsOf(call.args)] }, fn, where),
-    mark: () => undefined,
+    mark: (_name, data) => data,
     message: ({ from, to, body }) => {
       const [n, at] = run.moment()
       run.events.push({ kind: 'message', n, at, ...where, from, to, body: run.encode(body) })
@@ -294,8 +271,8 @@ function responderOf(run: LiveRun, inside: number | undefined): Responder {
     },
     listen: () => undefined,
     escape: (kind, target, madeAt) => run.escape(kind, target, madeAt),
-    schedule: (timer) => run.schedule(timer),
-    held: (timer) => run.held(timer),
+    schedule: (timer) => run.timers.schedule(timer),
+    held: (timer) => run.timers.held(timer),
   }
 }
 

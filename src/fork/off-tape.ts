@@ -1,8 +1,16 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import type { Tape } from '../tape/index.ts'
+import type { Tail } from './plan.ts'
+
+const whys: Readonly<Record<Tail['from'], string>> = {
+  live: 'Its model decided otherwise than when this run was recorded, and only models are asked for real.',
+  tape: 'The run is another one from the fork on, and what it asks now was never recorded.',
+  donor: 'The run is another one from the fork on, and the tape that answers it was never asked this.',
+  script: 'The script that answers this run said nothing to it.',
+}
 
 /** The refusal of something that a live run asks for and the tape has no answer to. */
-export function offTape(tape: Tape, what: string, site: string | undefined): HarvestError {
+export function offTape(tape: Tape, what: string, site: string | undefined, tail: Tail['from'] = 'live'): HarvestError {
   return new HarvestError('HARVEST_OFF_TAPE', {
     what: 'The agent asked for something that is not on the tape',
     where: {
@@ -10,7 +18,7 @@ export function offTape(tape: Tape, what: string, site: string | undefined): Har
       asked: neutralLine(what, 200),
       ...(site === undefined ? {} : { at: site }),
     },
-    why: 'Its model decided otherwise than when this run was recorded, and only models are asked for real.',
+    why: whys[tail],
     fix: [
       'if the call is right, record a run in which it is made',
       'to call a tool for real: wrap it with { replay: "run" }',

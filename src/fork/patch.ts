@@ -1,16 +1,15 @@
 import { HarvestError, nearestWord, neutralLine } from '../errors/index.ts'
-import { decodeBody } from '../providers/index.ts'
 import {
   type CallEvent,
-  encodeBytes,
   type ExchangeEvent,
   type Json,
-  responseBytes,
   serializeTape,
   stepsOf,
   type Tape,
   type TapeEvent,
+  wholeHeader,
 } from '../tape/index.ts'
+import { answerText, withBody } from './body.ts'
 
 /** One recorded input that is to be another one. */
 export interface Patch {
@@ -44,10 +43,7 @@ export function patchTape(
   const changed: Patched[] = []
   for (const change of changes) {
     if (change.step === undefined) {
-      const [root, ...path] = parsePath(change)
-      if (root !== 'input' || header.input === undefined)
-        throw noPlace(change, header.input === undefined ? [] : ['input'])
-      const set = setAt(header.input, path, change)
+      const set = setInput(header.input, change)
       header = { ...header, input: set.value }
       changed.push({ ...change, before: set.before })
     } else {
@@ -57,7 +53,23 @@ export function patchTape(
       changed.push({ ...change, before: set.before })
     }
   }
-  return { text: serializeTape(header, events, close), changed }
+  return { text: serializeTape(wholeHeader(header), events, close), changed }
+}
+
+/** The input of a run with one value changed. */
+export function changeInput(input: Json | undefined, change: Patch): Json {
+  return setInput(input, change).value
+}
+
+/** A step with one value of its answer changed. */
+export function changeOfStep(step: CallEvent | ExchangeEvent, change: Patch): CallEvent | ExchangeEvent {
+  return changeStep(step, change).event
+}
+
+function setInput(input: Json | undefined, change: Patch): Set<Json> {
+  const [root, ...path] = parsePath(change)
+  if (root !== 'input' || input === undefined) throw noPlace(change, input === undefined ? [] : ['input'])
+  return setAt(input, path, change)
 }
 
 interface ChangedStep {
@@ -85,7 +97,10 @@ function changeCall(event: CallEvent, change: Patch): ChangedStep {
   const { result, error, ...rest } = event
   if (root === 'error' && path.length === 0) {
     const message = typeof change.value === 'string' ? change.value : JSON.stringify(change.value)
-    return { event: { ...rest, error: { $type: 'error', name: 'Error', message } }, before: error ?? result }
+    return {
+      event: { ...rest, error: { $type: 'error', class: 'Error', name: 'Error', message } },
+      before: error ?? result,
+    }
   }
   // A call that failed answers from now on.
   if (root === 'result' && path.length === 0)
@@ -102,9 +117,7 @@ function changeExchange(event: ExchangeEvent, change: Patch): ChangedStep {
   if (response === undefined) throw noPlace(change, [])
   if (root === 'status' && path.length === 0 && typeof change.value === 'number')
     return { event: { ...event, response: { ...response, status: change.value } }, before: response.status }
-  const encoding = response.headers.find(([name]) => name === 'content-encoding')?.[1]
-  const text = Buffer.from(decodeBody(responseBytes(event), encoding)).toString('utf8')
-  const isStream = response.headers.some(([name, value]) => name === 'content-type' && value.includes('event-stream'))
+  const { text, isStream } = answerText(event)
   if (root !== (isStream ? 'events' : 'body')) throw noPlace(change, ['status', isStream ? 'events[0]' : 'body'])
   const set = isStream ? changeStream(text, path, change) : changeJson(text, path, change)
   return { event: withBody(event, set.value), before: set.before }
@@ -131,19 +144,6 @@ function changeStream(text: string, [index, ...path]: readonly Key[], change: Pa
   const set = setAt(parseJson(lines[at]?.slice('data:'.length) ?? '', change), path, change)
   lines[at] = `data: ${JSON.stringify(set.value)}`
   return { value: lines.join('\n'), before: set.before }
-}
-
-/** The answer with another body, uncompressed and in one piece at the moment of its first. */
-function withBody(event: ExchangeEvent, text: string): ExchangeEvent {
-  const { response } = event
-  if (response === undefined) return event
-  const [first] = response.chunks
-  const bytes = Buffer.from(text)
-  const [n, at] = first ?? response.moment
-  const headers = response.headers
-    .filter(([name]) => name !== 'content-encoding')
-    .map(([name, value]) => [name, name === 'content-length' ? String(bytes.length) : value] as const)
-  return { ...event, response: { ...response, headers, chunks: [[n, at, encodeBytes(bytes)]] } }
 }
 
 function parseJson(text: string, change: Patch): Json {

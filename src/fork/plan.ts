@@ -32,6 +32,11 @@ export type Change =
   | Patch
   /** The step as it should have been recorded. Used once: asked for again, the recorded answer is given, unless `always`. */
   | { readonly step: number; readonly rewrite: (step: Step) => Step; readonly always?: boolean }
+  /**
+   * Answers before that: the first time the step is asked for the first of them, asked again the second, and so on. Then
+   * come the changes above, or what was recorded.
+   */
+  | { readonly step: number; readonly attempts: readonly ((step: Step) => Step)[] }
   /** What the model decided: these tool calls instead of its own, in the bytes of its dialect; or a final text. */
   | { readonly step: number; readonly decide: Decision }
   /** What a mark hands over. */
@@ -65,12 +70,17 @@ export type Answer =
   | { readonly result: Json }
   | { readonly error: { readonly name?: string; readonly message: string; readonly code?: string } }
 
+/** A function in the place of another, given what that one would have been given. */
+export type Replacement = (...args: never[]) => unknown
+
 export interface ForkOptions {
   readonly signal?: AbortSignal
   /** Escapes to let through, as in the replay options. */
   readonly allow?: readonly string[]
   /** Real ms without anything happening after which the run counts as hanging. Default as for replays. */
   readonly hangMs?: number
+  /** Functions that stand in for wrapped ones of these names, behind the kept steps. They run for real. */
+  readonly tools?: Readonly<Record<string, Replacement>>
 }
 
 export interface ForkResult<T = unknown> extends ReplayResult<T> {

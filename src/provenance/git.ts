@@ -1,5 +1,6 @@
-import { existsSync, realpathSync } from 'node:fs'
-import { dirname, relative, sep } from 'node:path'
+import { createHash } from 'node:crypto'
+import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { dirname, join, relative, sep } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
 import { isCommit, sameCommit } from './commit.ts'
 
@@ -45,6 +46,43 @@ export async function codeState(cwd: string, recorded: string | undefined): Prom
   const changed = await ask(cwd, ['diff', '--name-only', '-z', `${known.trim()}..${state.commit}`, ...codeOnly])
   return changed === '' ? { ...state, commit: recorded } : state
 }
+
+/**
+ * One text for the code that is here: its commit, what was changed since, and files git does not know yet and does not
+ * ignore. Two folders with the same digest hold the same code; tapes and cases are no code.
+ *
+ * @returns `undefined` where there is no commit, and where more than {@link mostUntracked} files are unknown to git
+ * @throws HARVEST_GIT_UNREADABLE
+ */
+export async function codeDigest(cwd: string): Promise<string | undefined> {
+  const { commit } = (await gitState(cwd)) ?? {}
+  if (commit === undefined) return undefined
+  const top = ((await ask(cwd, ['rev-parse', '--show-toplevel'])) ?? '').trim()
+  // Programs the repository names are not run for it.
+  const changed = await ask(cwd, ['diff', '--binary', '--no-ext-diff', '--no-textconv', 'HEAD', ...codeOnly])
+  const listed = await ask(cwd, ['ls-files', '--others', '--exclude-standard', '--full-name', '-z', ...codeOnly])
+  const unknown = (listed ?? '').split('\0').filter(Boolean).sort()
+  if (unknown.length > mostUntracked) return undefined
+  const digest = createHash('sha256').update(`${commit}\0${changed ?? ''}\0`)
+  for (const file of unknown) {
+    digest.update(`${file}\0`).update(
+      createHash('sha256')
+        .update(contentOf(join(top, file)))
+        .digest(),
+    )
+  }
+  return digest.digest('base64url')
+}
+
+/** A link counts by where it leads: what is there need not be in the repository, nor be there at all. */
+function contentOf(path: string): string | Buffer {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (stats?.isSymbolicLink() === true) return readlinkSync(path)
+  return stats?.isFile() === true ? readFileSync(path) : ''
+}
+
+/** More than a work tree under way has; a folder of packages that nobody ignores has thousands. */
+const mostUntracked = 500
 
 /**
  * Asks git which files of the repository around a folder are under version control.

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { HarvestError } from '../../src/errors/index.ts'
-import { gitState, gitUser } from '../../src/provenance/index.ts'
+import { codeDigest, gitState, gitUser } from '../../src/provenance/index.ts'
 
 let root: string
 beforeEach(() => {
@@ -143,4 +143,39 @@ test('who works in a folder is what git is configured with, and nobody where it 
   git('config', '--add', 'user.name', 'Ada Lovelace')
   expect(await gitUser(root)).toBe('Ada Lovelace <ada@example.com>')
   expect(await gitUser(realpathSync(tmpdir()))).toBeUndefined()
+})
+
+test('the digest of the code is another one for every change of it, and the same for tapes, cases and ignored files', async () => {
+  git('init', '-q')
+  commitFile('agent.ts', 'export {}\n')
+  commitFile('.gitignore', 'ignored/\n')
+  const clean = await codeDigest(root)
+  expect(clean).toMatch(/^[\w-]{43}$/)
+  mkdirSync(join(root, 'ignored'))
+  writeFileSync(join(root, 'ignored/a.ts'), 'x')
+  writeFileSync(join(root, 'a.case.yaml'), 'case: a\n')
+  writeFileSync(join(root, 'a.tape.jsonl'), '{}\n')
+  expect(await codeDigest(root)).toBe(clean)
+  const seen = new Set([clean])
+  const isOther = async (): Promise<void> => {
+    const digest = await codeDigest(root)
+    expect(seen).not.toContain(digest)
+    seen.add(digest)
+  }
+  writeFileSync(join(root, 'agent.ts'), 'export const changed = 1\n')
+  await isOther()
+  writeFileSync(join(root, 'unknown.ts'), 'export const one = 1\n')
+  await isOther()
+  writeFileSync(join(root, 'unknown.ts'), 'export const two = 1\n')
+  await isOther()
+  git('add', '-A')
+  await isOther()
+  git('commit', '-q', '-m', 'Change the agent')
+  await isOther()
+})
+
+test('there is no digest of code that has no commit', async () => {
+  expect(await codeDigest(root)).toBeUndefined()
+  git('init', '-q')
+  expect(await codeDigest(root)).toBeUndefined()
 })

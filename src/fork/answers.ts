@@ -1,0 +1,288 @@
+import { canonicalJson, type ModelRequest, readModelRequest } from '../providers/index.ts'
+import { Calls } from '../replay/calls.ts'
+import { type FoundDrift, Ladder, type Question } from '../replay/ladder.ts'
+import { Order } from '../replay/order.ts'
+import { type CallState, type ExchangeState, stepStates } from '../replay/step.ts'
+import type { ServeRung } from '../replay/types.ts'
+import type { LiveRequest } from '../seam/intercept/index.ts'
+import type { SeamCall } from '../seam/source.ts'
+import { type CallEvent, type ExchangeEvent, type Json, type Tape } from '../tape/index.ts'
+import type { ForkRun } from './fork-run.ts'
+import { asEvent } from './made-up.ts'
+import { leftTape } from './prefix.ts'
+
+type AnyState = ExchangeState | CallState
+
+/** Who answers one step, and with what. */
+export type Reply<S extends AnyState> =
+  /** The recorded answer at its recorded place. */
+  | { readonly from: 'place'; readonly step: S }
+  /** This answer, as soon as it took when it was recorded. `step`: the step of the parent it stands for. */
+  | { readonly from: 'event'; readonly event: S['event']; readonly step?: S }
+  /** The world. */
+  | { readonly from: 'world'; readonly model?: ModelRequest }
+
+/** Times the same question is answered by the same answer again before the run counts as trying for ever. */
+const repeatLimit = 200
+
+/** Decides, for one fork, where each answer comes from. */
+export class Answers {
+  readonly #run: ForkRun
+  readonly #kept: Source
+  readonly #free: Source
+  readonly #freeSteps: readonly AnyState[]
+  #exactly: Ladder | undefined
+  readonly #donor: Source | undefined
+  /** Asked again the same: what is answered then. */
+  readonly #again = new Map<string, Again>()
+  /** The last recorded answer to each question. */
+  readonly #last = new Map<string, ExchangeEvent | CallEvent>()
+  readonly #changed = new Set<number>()
+  #repeats = 0
+
+  constructor(run: ForkRun) {
+    const { tape, plan, kept, steps } = run
+    const { tail } = plan
+    const free = steps.slice(plan.keep)
+    const serve = tail.from === 'tape' ? (tail.serve ?? 'canonical') : 'canonical'
+    this.#run = run
+    this.#kept = new Source(kept, tape, 'exact')
+    this.#free = new Source(free, tape, serve)
+    this.#freeSteps = free
+    this.#donor =
+      tail.from === 'donor' ? new Source(stepStates(tail.tape), tail.tape, tail.serve ?? 'canonical') : undefined
+  }
+
+  /** @throws HarvestError `HARVEST_FORK_PREFIX`, `HARVEST_OFF_TAPE` when there is no answer */
+  forRequest(question: Question, live: LiveRequest): Reply<ExchangeState> {
+    const run = this.#run
+    const key = keyOfQuestion(question)
+    const isNext = (): boolean =>
+      this.#kept.ladder.find(question).kind === 'found' || this.#free.ladder.find(question).kind === 'found'
+    const again = this.#askedAgain(key, isNext)
+    if (again) return again as Reply<ExchangeState>
+    if (!run.hasKept()) {
+      const found = this.#kept.ladder.find(question)
+      if (found.kind === 'found') return this.#keptReply(found.step, key, found.drift)
+      if (this.#freeExact.find(question).kind !== 'found')
+        throw run.diverged(leftTape.byRequest(run.place(live.madeAt), run.kept, question, this.#kept.ladder))
+    }
+    const { ladder } = this.#free
+    const found = ladder.find(question)
+    const step = found.kind === 'found' ? found.step : undefined
+    if (found.kind === 'found') {
+      run.drifted(found.step, found.drift)
+      if (found.rung === 'exact') run.identical++
+      else run.depart()
+    }
+    if (found.kind !== 'found' || found.rung !== 'exact') run.isOther = true
+    const asked = { ...question, live }
+    return this.#freeReply<ExchangeState>(step, key, {
+      what: `${live.method} ${live.url}`,
+      model: () => readModelRequest({ method: live.method, url: live.url, body: question.bodyText }),
+      donor: (source) => {
+        const donated = source.ladder.find(question)
+        return donated.kind === 'found' ? donated.step : undefined
+      },
+      script: (answer, n) => asEvent.exchange(asked, answer, n, run),
+      live,
+    })
+  }
+
+  /** @throws HarvestError `HARVEST_FORK_PREFIX`, `HARVEST_OFF_TAPE` when there is no answer */
+  forCall(call: SeamCall, args: Json): Reply<CallState> {
+    const run = this.#run
+    const key = keyOfCall(call, args)
+    const isNext = (): boolean => [this.#kept, this.#free].some(({ calls }) => calls.findSame(call, args) !== undefined)
+    const again = this.#askedAgain(key, isNext)
+    if (again) return again as Reply<CallState>
+    if (!run.hasKept()) {
+      const step = this.#kept.calls.findSame(call, args)
+      if (step) return this.#keptReply(step, key, [])
+      if (!this.#free.calls.findSame(call, args))
+        throw run.diverged(leftTape.byCall(run.place(), run.kept, call, args, this.#kept.calls))
+    }
+    const same = this.#free.calls.findSame(call, args)
+    const step = same ?? (this.#last.has(key) ? undefined : this.#reworded(call, args))
+    if (same) run.identical++
+    else run.isOther = true
+    if (step && !same) run.depart()
+    const isReplaced = Object.hasOwn(run.options.tools ?? {}, call.name)
+    return this.#freeReply<CallState>(step, key, {
+      what: `${call.name}(${JSON.stringify(args)})`,
+      model: () => undefined,
+      donor: ({ calls }) => calls.findSame(call, args) ?? calls.findReworded(call, args),
+      script: (answer, n) => asEvent.call(call, args, answer, n, run),
+      isReal: isReplaced || call.replay === 'run',
+    })
+  }
+
+  /** The free steps by their bytes alone: only asked for steps that are under way together with kept ones. */
+  get #freeExact(): Ladder {
+    this.#exactly ??= new Source(this.#freeSteps, this.#run.tape, 'exact').ladder
+    return this.#exactly
+  }
+
+  #reworded(call: SeamCall, args: Json): CallState | undefined {
+    const { tail } = this.#run.plan
+    return tail.from === 'live' || (tail.from === 'tape' && tail.serve === 'reworded')
+      ? this.#free.calls.findReworded(call, args)
+      : undefined
+  }
+
+  /** @param isNext - whether the tape has a further step that asks the same: a failure is retried, anything else is not */
+  #askedAgain(key: string, isNext: () => boolean): Reply<AnyState> | undefined {
+    const again = this.#again.get(key)
+    const event = again?.next[0]
+    if (!again || !event) return undefined
+    if (!again.stays && !again.isRetry && isNext()) {
+      this.#again.delete(key)
+      return undefined
+    }
+    if (!again.stays || again.next.length > 1) {
+      again.next.shift()
+      again.isRetry = isFailure(event)
+    }
+    this.#run.isOther = true
+    return { from: 'event', event } as Reply<AnyState>
+  }
+
+  #keptReply<S extends AnyState>(step: S, key: string, drift: readonly FoundDrift[]): Reply<S> {
+    const run = this.#run
+    run.identical++
+    run.drifted(step, drift)
+    run.take(step)
+    return this.#changedReply(step, key) ?? this.#place(step, key)
+  }
+
+  #place<S extends AnyState>(step: S, key: string): Reply<S> {
+    this.#last.set(key, step.event)
+    return { from: 'place', step }
+  }
+
+  /** The answer of a step that is to have another one. */
+  #changedReply<S extends AnyState>(step: S, key: string): Reply<S> | undefined {
+    const change = this.#run.plan.answers.get(step.number)
+    if (change === undefined || this.#changed.has(step.number)) return undefined
+    this.#changed.add(step.number)
+    const { attempts, always } = change
+    // Asked again once all of it is used, a step answers as recorded, unless it stays changed.
+    const lastly = always || change.event === step.event ? [] : [step.event]
+    const [event = change.event, ...next] = [...attempts, change.event, ...lastly]
+    if (always && next.length === 0) next.push(event)
+    this.#again.set(key, { next, stays: always, isRetry: isFailure(event) })
+    this.#last.set(key, step.event)
+    return { from: 'event', event, step }
+  }
+
+  #freeReply<S extends AnyState>(step: S | undefined, key: string, ask: Ask<S>): Reply<S> {
+    const run = this.#run
+    const { tail, modes } = run.plan
+    if (step) {
+      run.take(step)
+      const changed = this.#changedReply(step, key)
+      if (changed) return changed
+      const mode = modes?.[step.number]
+      if (mode === 'pinned') return this.#recorded(step, key)
+      if (mode === 'live') return this.#world(ask)
+    }
+    if (ask.isReal) return this.#world(ask)
+    switch (tail.from) {
+      case 'tape':
+        return step ? this.#recorded(step, key) : this.#lastAgain(key, ask)
+      case 'donor': {
+        const donated = this.#donor && ask.donor(this.#donor)
+        if (!donated) return this.#lastAgain(key, ask)
+        donated.taken = true
+        run.isOther = true
+        this.#last.set(key, donated.event)
+        return { from: 'event', event: donated.event }
+      }
+      case 'script': {
+        run.isOther = true
+        const event = ask.script(tail.answer, run.account.made + 1)
+        if (event === undefined) throw run.offTape(ask.what, ask.live?.madeAt)
+        return { from: 'event', event }
+      }
+      case 'live': {
+        if (tail.tools === 'live' || isGenerative(ask.model())) return this.#world(ask)
+        return step ? this.#recorded(step, key) : this.#lastAgain(key, ask)
+      }
+      default:
+        return tail satisfies never
+    }
+  }
+
+  #world<S extends AnyState>(ask: Ask<S>): Reply<S> {
+    this.#run.isOther = true
+    const model = ask.model()
+    return { from: 'world', ...(model === undefined ? {} : { model }) }
+  }
+
+  #recorded<S extends AnyState>(step: S, key: string): Reply<S> {
+    const isBound = this.#run.plan.tail.from === 'tape' && !this.#run.departed
+    if (isBound) return this.#place(step, key)
+    this.#last.set(key, step.event)
+    return { from: 'event', event: step.event, step }
+  }
+
+  /** A question asked again once its recorded answers are used gets the last of them again. */
+  #lastAgain<S extends AnyState>(key: string, ask: Ask<S>): Reply<S> {
+    const last = this.#last.get(key)
+    if (last === undefined || ++this.#repeats > repeatLimit) throw this.#run.offTape(ask.what, ask.live?.madeAt)
+    this.#run.depart()
+    return { from: 'event', event: last as S['event'] }
+  }
+}
+
+/** What a question with a changed answer is answered the next time. */
+interface Again {
+  /** One after the other. */
+  readonly next: (ExchangeEvent | CallEvent)[]
+  /** The last of them is given for ever. */
+  readonly stays: boolean
+  /** The answer given last was a failure: who asks the same then, asks again. */
+  isRetry: boolean
+}
+
+function isFailure(event: ExchangeEvent | CallEvent): boolean {
+  if (event.kind !== 'exchange') return event.error !== undefined
+  return event.error !== undefined || (event.response?.status ?? 0) >= 400 || event.response?.end === undefined
+}
+
+/** One question, put to each of those who may answer. */
+interface Ask<S extends AnyState> {
+  /** For people. */
+  readonly what: string
+  model(): ModelRequest | undefined
+  donor(source: Source): S | undefined
+  script(answer: Extract<ForkRun['plan']['tail'], { from: 'script' }>['answer'], n: number): S['event'] | undefined
+  readonly isReal?: boolean
+  readonly live?: LiveRequest
+}
+
+/** Recorded steps, found by what they ask. */
+class Source {
+  readonly ladder: Ladder
+  readonly calls: Calls
+
+  constructor(steps: readonly AnyState[], tape: Tape, serve: ServeRung) {
+    const order = serve === 'reworded' ? new Order(steps) : undefined
+    const exchanges = steps.filter((step): step is ExchangeState => step.event.kind === 'exchange')
+    this.ladder = new Ladder(exchanges, serve, tape.header.input, (step) => order?.isDue(step) ?? true)
+    this.calls = new Calls(steps)
+  }
+}
+
+/** Whether a model decides something here; embeddings and MCP servers answer the same way each time. */
+function isGenerative(request: ModelRequest | undefined): boolean {
+  return request !== undefined && request.dialect !== 'openai-embeddings' && request.dialect !== 'mcp'
+}
+
+function keyOfQuestion({ method, url, bodyText }: Question): string {
+  return JSON.stringify([method, url, bodyText])
+}
+
+function keyOfCall({ kind, name }: SeamCall, args: Json): string {
+  return JSON.stringify([kind, name, kind === 'value' ? '' : canonicalJson(args)])
+}

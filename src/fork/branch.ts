@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto'
+import { basename } from 'node:path'
+import {
+  branchFlag,
+  currentFlags,
+  type Draw,
+  formatVersion,
+  type Json,
+  type Outcome,
+  serializeTape,
+  type Tape,
+  type TapeClose,
+  type TapeEvent,
+  type TapeHeader,
+} from '../tape/index.ts'
+import { version } from '../version.ts'
+import type { ForkRun } from './fork-run.ts'
+import type { Branch } from './plan.ts'
+
+/** Draws on one line of a tape. */
+const drawBatch = 256
+
+/** How a run ended, encoded and redacted. */
+export interface Ended {
+  readonly status: 'returned' | 'threw'
+  readonly ended: Json
+}
+
+/** The run as a tape whose beginning is its parent's: everything up to the first event that is not. */
+export function branchOf(run: ForkRun, outcome: Ended, isSame: boolean): Branch {
+  const { tape } = run
+  const { before, own } = split(run)
+  const shared = tape.events.filter(({ n }) => n < before)
+  const draws = drawLines(run, shared)
+  const events = [...own, ...draws].sort((a, b) => a.n - b.n)
+  const close = closeOf(run, outcome, isSame, events)
+  const ends = { outcome: close.outcome, n: close.n, at: close.at }
+  const header: TapeHeader = {
+    harvest: formatVersion,
+    id: idOf(run, events, ends),
+    agent: tape.header.agent,
+    ...(run.plan.input === undefined ? {} : { input: run.plan.input }),
+    startedAt: tape.header.startedAt,
+    recorder: `vitest-harvest/${version}`,
+    flags: [...new Set([...tape.header.flags, ...currentFlags, branchFlag])],
+    pins: { node: process.versions.node },
+    ...(tape.header.redact === undefined ? {} : { redact: tape.header.redact }),
+    ...(tape.header.command === undefined ? {} : { command: tape.header.command }),
+    parent: {
+      id: tape.header.id,
+      file: fileOf(tape),
+      digest: tape.digest,
+      events: shared.length,
+      ...(before === Number.POSITIVE_INFINITY ? {} : { before }),
+      keep: run.plan.keep,
+    },
+  }
+  const text = serializeTape(header, events, ends)
+  const digest = /"#":"([^"]*)"\}\n$/.exec(text)?.[1] ?? ''
+  const whole = [...shared, ...events].sort((a, b) => a.n - b.n)
+  return { text, ownEvents: events, tape: { source: `${header.id}.tape.jsonl`, header, events: whole, close, digest } }
+}
+
+/** The first number at which the run is not its parent any more, and all it did from there on. */
+function split({ tape, account, drawn }: ForkRun): { readonly before: number; readonly own: readonly TapeEvent[] } {
+  const recorded = new Set<TapeEvent>()
+  let before = Number.POSITIVE_INFINITY
+  for (const entry of account.entries) {
+    const same = entry.recorded
+    if (same) recorded.add(same)
+    else before = Math.min(before, entry.event.n)
+  }
+  const covered = coveredBy(recorded, tape)
+  for (const event of tape.events)
+    if (event.kind !== 'draws' && !recorded.has(event) && !covered.has(event)) before = Math.min(before, event.n)
+  before = Math.min(before, firstOtherDraw(tape, drawn))
+  const own = account.entries
+    .map((entry) => entry.recorded ?? (entry.event as TapeEvent))
+    .filter(({ n }) => n >= before)
+  return { before, own }
+}
+
+/** What served calls did inside when they were recorded: it is part of their answer. */
+function coveredBy(recorded: ReadonlySet<TapeEvent>, tape: Tape): ReadonlySet<TapeEvent> {
+  const calls = new Set(
+    [...recorded].filter(({ kind }) => kind === 'tool' || kind === 'retrieval' || kind === 'value').map(({ n }) => n),
+  )
+  const covered = new Set<TapeEvent>()
+  for (const event of tape.events) {
+    if (event.in === undefined || !calls.has(event.in) || recorded.has(event)) continue
+    covered.add(event)
+    calls.add(event.n)
+  }
+  return covered
+}
+
+/** The line of the parent's draws with the first one that this run drew otherwise. */
+function firstOtherDraw(tape: Tape, drawn: readonly Draw[]): number {
+  const queues = Map.groupBy(drawn, keyOf)
+  const next = new Map<string, number>()
+  for (const event of tape.events) {
+    if (event.kind !== 'draws') continue
+    for (const draw of event.draws) {
+      const key = keyOf(draw)
+      const at = next.get(key) ?? 0
+      next.set(key, at + 1)
+      const now = queues.get(key)?.[at]
+      if (now !== undefined && now[2] !== draw[2]) return event.n
+    }
+  }
+  return Number.POSITIVE_INFINITY
+}
+
+/** What was drawn and is in no shared line. */
+function drawLines({ account, drawn, now }: ForkRun, shared: readonly TapeEvent[]): readonly TapeEvent[] {
+  const left = new Map<string, number>()
+  for (const event of shared)
+    if (event.kind === 'draws') for (const draw of event.draws) left.set(keyOf(draw), (left.get(keyOf(draw)) ?? 0) + 1)
+  const own = drawn.filter((draw) => {
+    const key = keyOf(draw)
+    const count = left.get(key) ?? 0
+    left.set(key, count - 1)
+    return count <= 0
+  })
+  const lines: TapeEvent[] = []
+  for (let i = 0; i < own.length; i += drawBatch) {
+    const [n, at] = account.numbers.fresh(now)
+    lines.push({ kind: 'draws', n, at, draws: own.slice(i, i + drawBatch) })
+  }
+  return lines
+}
+
+function keyOf([kind, caller]: Draw): string {
+  return `${kind} ${caller}`
+}
+
+function closeOf(run: ForkRun, outcome: Ended, isSame: boolean, own: readonly TapeEvent[]): TapeClose {
+  const { close } = run.tape
+  if (close && isSame && own.length === 0) {
+    const { n, at, outcome: recorded } = close
+    return { kind: 'close', n, at, outcome: recorded, events: 0 }
+  }
+  const [n, at] = run.account.numbers.fresh(run.now)
+  return { kind: 'close', n, at, outcome: encoded(outcome), events: own.length }
+}
+
+function encoded({ status, ended }: Ended): Outcome {
+  return status === 'returned' ? { status, value: ended } : { status, error: ended }
+}
+
+/** The same for the same run, and another for any other. */
+function idOf({ tape, plan }: ForkRun, own: readonly TapeEvent[], ends: object): string {
+  const said = JSON.stringify([plan.draws, plan.tail.from, plan.clockOffsetMs ?? 0, own, ends] as unknown as Json)
+  const root = tape.header.id.replace(/~[0-9a-f]{12}$/, '')
+  return `${root}~${createHash('sha256').update(said).digest('hex').slice(0, 12)}`
+}
+
+/** Name of the parent's file, for a branch that lies beside it. */
+function fileOf({ source, header }: Tape): string {
+  const name = basename(source)
+  return name.endsWith('.tape.jsonl') ? name : `${header.id}.tape.jsonl`
+}

@@ -1,0 +1,11 @@
+import { type Decided, type JsonMap, type Recorded, serverSentEvents } from './types.ts'
+
+/** A `GenerateContentResponse`; a stream of them becomes one. */
+export function writeGemini({ isStream, whole, events }: Recorded, { text, calls }: Decided): string {
+  const parts: readonly JsonMap[] =
+    calls.length > 0 ? calls.map(({ name, args }) => ({ functionCall: { name, args } })) : [{ text }]
+  const candidates = [{ content: { role: 'model', parts }, finishReason: 'STOP', index: 0 }]
+  // The last of a stream is the one that counts what was used.
+  const answer: JsonMap = { ...whole, ...events.at(-1), candidates }
+  return isStream ? serverSentEvents([answer], false) : JSON.stringify(answer)
+}

@@ -1,0 +1,42 @@
+import type { Json } from '../../tape/index.ts'
+
+export type JsonMap = { readonly [key: string]: Json }
+
+/** A recorded answer taken apart. */
+export interface Recorded {
+  readonly isStream: boolean
+  /** The whole answer, or the first event of a stream. */
+  readonly whole: JsonMap
+  /** The events of a stream. */
+  readonly events: readonly JsonMap[]
+  /** The stream ended in `[DONE]`. */
+  readonly isDone?: boolean
+}
+
+/** What the model is to have decided: a text, or calls. */
+export interface Decided {
+  readonly text: string
+  readonly calls: readonly { readonly id: string; readonly name: string; readonly args: Json }[]
+}
+
+/** Writes a decision in the bytes of one dialect. */
+export type Writer = (recorded: Recorded, decided: Decided) => string
+
+/** Server-sent events; `withNames`: each named by its `type`. */
+export function serverSentEvents(events: readonly JsonMap[], withNames: boolean, isDone = false): string {
+  const lines = events.map((event) => {
+    const name = withNames ? `event: ${String(event['type'])}\n` : ''
+    return `${name}data: ${JSON.stringify(event)}\n\n`
+  })
+  return lines.join('') + (isDone ? 'data: [DONE]\n\n' : '')
+}
+
+/** A member that is an object, or an empty one. */
+export function mapAt(value: Json | undefined, key: string): JsonMap {
+  const member = isMap(value) ? value[key] : undefined
+  return isMap(member) ? member : {}
+}
+
+function isMap(value: Json | undefined): value is JsonMap {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,130 @@
+import { HarvestError, neutralLine } from '../errors/index.ts'
+import { type CallEvent, type ExchangeEvent, type Json, type Step } from '../tape/index.ts'
+import { answerText, withBody } from './body.ts'
+import { applyJsonPatch, type JsonPatchOperation } from './json-patch.ts'
+
+/** How a whole answer becomes another one. */
+export type AnswerEdit =
+  /** All of it: the body of a response; of a call its result, as JSON or else as text. */
+  | { readonly text: string }
+  /** A JSON patch of the body or result; of a stream of events the document is the list of their JSON. */
+  | { readonly patch: readonly JsonPatchOperation[] }
+  /** A text in it, everywhere it stands. */
+  | { readonly replace: string; readonly with: string }
+  /** A regular expression and what stands for it, as `String.replace` reads both. */
+  | { readonly match: string; readonly flags: string; readonly with: string }
+
+/**
+ * A step with another answer. What it was asked, and when, stays.
+ *
+ * @param stepNumber - 1-based, for messages
+ * @throws HarvestError `HARVEST_FORK_EDIT` when the edit finds nothing, or leaves what is no JSON where JSON has to be;
+ *   `HARVEST_FORK_PATCH`
+ */
+export function editAnswer(step: Step, edit: AnswerEdit, stepNumber: number): Step {
+  return step.kind === 'exchange' ? editExchange(step, edit, stepNumber) : editCall(step, edit, stepNumber)
+}
+
+function editExchange(event: ExchangeEvent, edit: AnswerEdit, stepNumber: number): ExchangeEvent {
+  const { response } = event
+  if (response === undefined) throw noAnswer(stepNumber)
+  if ('text' in edit) return withBody(event, edit.text)
+  const { text: body, isStream } = answerText(event)
+  if (!('patch' in edit)) return withBody(event, editText(body, edit, stepNumber, isStream))
+  const patched = isStream ? patchStream(body, edit.patch, stepNumber) : patchJson(body, edit.patch, stepNumber)
+  return withBody(event, patched)
+}
+
+function editCall(event: CallEvent, edit: AnswerEdit, stepNumber: number): CallEvent {
+  const { result, error, ...rest } = event
+  if (event.yields !== undefined) throw noAnswer(stepNumber)
+  if ('text' in edit) return { ...rest, result: jsonOrText(edit.text) }
+  if (result === undefined) throw noAnswer(stepNumber)
+  if ('patch' in edit) return { ...rest, result: applyJsonPatch(result, edit.patch) }
+  if (typeof result === 'string') return { ...rest, result: editText(result, edit, stepNumber, false) }
+  return { ...rest, result: parse(editText(JSON.stringify(result), edit, stepNumber, false), stepNumber) }
+}
+
+type TextEdit = Exclude<AnswerEdit, { readonly text: string } | { readonly patch: readonly JsonPatchOperation[] }>
+
+function editText(text: string, edit: TextEdit, stepNumber: number, isStream: boolean): string {
+  const edited =
+    'match' in edit
+      ? text.replace(new RegExp(edit.match, edit.flags), edit.with)
+      : text.replaceAll(edit.replace, () => edit.with)
+  if (edited === text) throw nothingFound(edit, stepNumber, isStream)
+  return edited
+}
+
+function patchJson(body: string, patch: readonly JsonPatchOperation[], stepNumber: number): string {
+  return JSON.stringify(applyJsonPatch(parse(body, stepNumber), patch))
+}
+
+/** Every `data:` line is an item; what is no JSON (`[DONE]`) is a text. Lines are changed, not added or removed. */
+function patchStream(body: string, patch: readonly JsonPatchOperation[], stepNumber: number): string {
+  const lines = body.split('\n')
+  const places = lines.flatMap((line, at) => (line.startsWith('data:') ? [at] : []))
+  const before = places.map((at) => jsonOrText((lines[at] ?? '').slice('data:'.length).trim()))
+  const after = applyJsonPatch(before, patch)
+  if (!Array.isArray(after) || after.length !== before.length) {
+    throw new HarvestError('HARVEST_FORK_EDIT', {
+      what: 'The events of a stream can be changed inside, not added or removed',
+      where: { step: `${stepNumber}`, events: `${before.length}` },
+      fix: ['to answer something else altogether: --say "…", --decide "tool(key=value)" or --answer FILE'],
+    })
+  }
+  for (const [index, at] of places.entries()) {
+    const value = (after as readonly Json[])[index] ?? null
+    if (value !== before[index]) lines[at] = `data: ${typeof value === 'string' ? value : JSON.stringify(value)}`
+  }
+  return lines.join('\n')
+}
+
+function parse(text: string, stepNumber: number): Json {
+  try {
+    return JSON.parse(text) as Json
+  } catch (cause) {
+    throw new HarvestError(
+      'HARVEST_FORK_EDIT',
+      {
+        what: 'The answer of this step is no JSON, before or after the edit',
+        where: { step: `${stepNumber}`, text: neutralLine(text, 120) },
+        fix: ['to give all of it: --answer FILE'],
+      },
+      { cause },
+    )
+  }
+}
+
+function jsonOrText(text: string): Json {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    // A text is an answer too.
+    return text
+  }
+}
+
+function noAnswer(stepNumber: number): HarvestError {
+  return new HarvestError('HARVEST_FORK_EDIT', {
+    what: 'This step has no answer that could be edited',
+    where: { step: `${stepNumber}` },
+    why: 'It failed, never ended, or answered piece by piece.',
+    fix: ['of a tool call: --result JSON gives it one'],
+  })
+}
+
+/** An edit that changes nothing is a typo: the fork would be told as if it had been made. */
+function nothingFound(edit: TextEdit, stepNumber: number, isStream: boolean): HarvestError {
+  return new HarvestError('HARVEST_FORK_EDIT', {
+    what: 'The edit changes nothing in the answer of this step',
+    where: { step: `${stepNumber}`, looked: neutralLine('match' in edit ? edit.match : edit.replace, 120) },
+    ...(isStream
+      ? { why: 'A stream brings a text in pieces, so what one reads as one sentence may be many events.' }
+      : {}),
+    fix: [
+      `to see it: npx harvest show <tape> --step ${stepNumber} --raw`,
+      ...(isStream ? ['to let the model say something else: --say "…"'] : []),
+    ],
+  })
+}

@@ -1,0 +1,326 @@
+import type { HarvestError } from '../errors/index.ts'
+import { createRedactor, type Redactor, rulesOfTape } from '../privacy/index.ts'
+import { Calls } from '../replay/calls.ts'
+import { Draws } from '../replay/draws.ts'
+import { Gate, type GateItem } from '../replay/gate.ts'
+import type { FoundDrift, Question } from '../replay/ladder.ts'
+import { isAllowed } from '../replay/allow.ts'
+import * as problem from '../replay/problems.ts'
+import { commandKey, gateItems, pushItems } from '../replay/run.ts'
+import { bodyTextOf, type CallState, type ExchangeState, type StepState, stepStates } from '../replay/step.ts'
+import type { Drift, Escape } from '../replay/types.ts'
+import { siteIn, userSite } from '../seam/caller.ts'
+import type { ExchangeControl, LiveRequest, Responder, VirtualTimer } from '../seam/intercept/index.ts'
+import { steadyBoundary } from '../seam/shape.ts'
+import { seamState } from '../seam/source.ts'
+import { type Draw, encodeValue, type Json, type Tape } from '../tape/index.ts'
+import type { CompiledPlan } from './compile.ts'
+import { Account } from './account.ts'
+import { Answers } from './answers.ts'
+import type { Budget } from './budget.ts'
+import { offTape } from './off-tape.ts'
+import type { ForkOptions } from './plan.ts'
+import { RealTimers } from './real-timers.ts'
+import { forkResponder } from './responder.ts'
+
+const { uptime, setImmediate: realImmediate } = seamState().natives
+/** Problems after which an agent counts as trying for ever. */
+const complaintLimit = 200
+const defaultHangMs = 10_000
+
+/** One fork of one tape, while it runs. */
+export class ForkRun {
+  readonly tape: Tape
+  readonly plan: CompiledPlan
+  readonly options: ForkOptions
+  /** All steps of the parent, the kept ones first. */
+  readonly steps: readonly (ExchangeState | CallState)[]
+  readonly kept: readonly (ExchangeState | CallState)[]
+  readonly redactor: Redactor
+  readonly gate: Gate
+  readonly draws: Draws
+  readonly answers: Answers
+  /** The run's own record. */
+  readonly account: Account
+  /** The source the agent sees. */
+  readonly root: Responder
+  readonly problems: HarvestError[] = []
+  readonly drift: Drift[] = []
+  readonly escapes: Escape[] = []
+  readonly ranForReal = new Set<string>()
+  readonly drawn: Draw[] = []
+  /** Requests under way that cost something. */
+  readonly underWay = new Set<ExchangeControl>()
+  /** What the models of this run use. */
+  readonly budget: Budget | undefined
+  divergence: HarvestError | undefined
+  pending = 0
+  served = 0
+  identical = 0
+  last: StepState | undefined
+  /** Something was asked or answered behind the kept steps that is not on the tape. */
+  isOther = false
+  /** The run left the order of its tape: what follows is answered by what is asked, and not by its place. */
+  departed = false
+  /** Changed answers of kept steps that are on their way. */
+  answering = 0
+  readonly #calls: Calls
+  readonly #keptItems: readonly GateItem[]
+  readonly #timers = new RealTimers(() => this.now)
+  readonly #onGivenUp: (error: HarvestError) => void
+  readonly #pushes: readonly { readonly item: GateItem; readonly url: string }[]
+  readonly #spawns: string[]
+  readonly #children = new Map<string, (text: string) => void>()
+  #real: { readonly now: number; readonly since: number } | undefined
+  readonly #marks: Map<string, Json>
+  #firstOpen = 0
+  #isFree = false
+  #complaints = 0
+  #over = false
+
+  constructor(tape: Tape, plan: CompiledPlan, options: ForkOptions, onGivenUp: (error: HarvestError) => void) {
+    this.tape = tape
+    this.plan = plan
+    this.options = options
+    this.budget = plan.tail.from === 'live' ? plan.tail.budget.part() : undefined
+    this.#marks = new Map(plan.marks)
+    this.#onGivenUp = onGivenUp
+    this.steps = stepStates(tape)
+    this.kept = this.steps.slice(0, plan.keep)
+    this.redactor = createRedactor(rulesOfTape(tape.header.redact))
+    for (const given of [tape.header.command?.argv, plan.input])
+      if (given !== undefined) this.redactor.observe(JSON.stringify(given))
+    this.#calls = new Calls(this.steps)
+    this.account = new Account(this)
+    this.draws = new Draws(
+      tape,
+      () => this.now,
+      () => this.#spin(),
+      (kind, caller, value) =>
+        this.drawn.push([kind, caller, Buffer.isBuffer(value) ? value.toString('base64') : (value as Json)]),
+    )
+    this.#keptItems = this.kept.flatMap(gateItems)
+    const isBound = plan.tail.from === 'tape'
+    const free = isBound ? this.steps.slice(plan.keep).flatMap(gateItems) : []
+    const pushes = pushItems(tape, (url, text) => {
+      this.account.noted({ kind: 'push', url, text })
+      this.#children.get(url)?.(text)
+    })
+    const end = this.steps[plan.keep]?.event.n ?? Number.POSITIVE_INFINITY
+    this.#pushes = isBound ? pushes : pushes.filter(({ item }) => item.n < end)
+    this.#spawns = tape.events.flatMap((event) => (event.kind === 'spawn' ? [commandKey(event.command)] : []))
+    const hangMs = options.hangMs ?? defaultHangMs
+    this.gate = new Gate([...this.#keptItems, ...free, ...this.#pushes.map(({ item }) => item)], {
+      isBusy: () => this.pending > 0,
+      isOver: () => this.over,
+      onTurn: () => this.draws.turned(),
+      onFault: (error) => void this.problem(problem.undeliverable(this.place(), error)),
+      onHang: () => {
+        if (!this.isReal) this.giveUp(problem.hanging(this.place(), hangMs))
+      },
+      onRelaxed: () => {
+        if (this.hasKept()) this.depart()
+      },
+      endAt: tape.close?.at ?? Number.POSITIVE_INFINITY,
+      hangMs,
+    })
+    this.answers = new Answers(this)
+    this.root = forkResponder(this, undefined)
+  }
+
+  get over(): boolean {
+    return this.#over
+  }
+
+  finish(): void {
+    // A run that is over pays for no more tokens.
+    for (const control of this.underWay) control.abort()
+    this.#over = true
+    this.gate.stop()
+    this.#timers.stop()
+  }
+
+  /** Time is real: models are asked for real from here on. */
+  get isReal(): boolean {
+    return this.#real !== undefined
+  }
+
+  /** Milliseconds since the run began, on the clock the agent has. */
+  get now(): number {
+    return this.#real === undefined ? this.gate.now : this.#real.now + uptime() - this.#real.since
+  }
+
+  /** Whether every kept step was asked for. */
+  hasKept(): boolean {
+    while (this.kept[this.#firstKept]?.taken) this.#firstKept++
+    return this.#firstKept === this.kept.length
+  }
+  #firstKept = 0
+
+  /** Looks whether the kept steps are all answered: then chance, and with a live tail time, are the fork's own. */
+  look(): void {
+    if (this.#isFree || this.over) return
+    while (this.#keptItems[this.#firstOpen]?.state === 'done') this.#firstOpen++
+    if (this.#firstOpen < this.#keptItems.length || this.answering > 0 || !this.hasKept()) return
+    this.#isFree = true
+    const { seed = '', clockOffsetMs = 0 } = this.plan
+    const isParents = this.plan.tail.from === 'tape' && seed === '' && clockOffsetMs === 0
+    if (!isParents || this.departed) this.#drawAnew()
+    if (this.plan.tail.from === 'live') this.goReal()
+  }
+
+  /** Whether the kept steps are asked and answered. */
+  get isFree(): boolean {
+    this.look()
+    return this.#isFree
+  }
+
+  #drawAnew(): void {
+    this.draws.startAnew(this.plan.draws, this.plan.clockOffsetMs ?? 0)
+  }
+
+  /** From here on the order of the tape binds nothing but the kept steps and what is under way. */
+  depart(): void {
+    if (this.departed) return
+    this.departed = true
+    for (const { items } of this.steps.slice(this.plan.keep)) if (items[0]?.state === 'waiting') this.gate.done(items)
+    this.gate.done(this.#pushes.filter(({ item }) => item.state === 'waiting').map(({ item }) => item))
+    if (this.#isFree) this.#drawAnew()
+  }
+
+  goReal(): void {
+    if (this.#real !== undefined) return
+    this.#real = { now: this.gate.now, since: uptime() }
+    for (const timer of this.gate.takeTimers()) this.#timers.schedule(timer)
+    this.gate.stop()
+  }
+
+  schedule(timer: VirtualTimer): void {
+    if (this.over) return
+    this.look()
+    if (this.isReal) this.#timers.schedule(timer)
+    else this.gate.schedule(timer)
+  }
+
+  held(timer: VirtualTimer): void {
+    if (this.isReal) this.#timers.held(timer)
+    else this.gate.held(timer)
+  }
+
+  /** Does something `afterMs` from now: at its virtual time, or where time is real, in a turn of its own. */
+  later(afterMs: number, work: () => void): void {
+    if (this.isReal) {
+      realImmediate(() => {
+        if (!this.over) work()
+      })
+      return
+    }
+    this.gate.later({ ms: afterMs, due: this.now + afterMs, cancelled: false, isHolding: true, fire: work })
+  }
+
+  /** Notes a problem; an agent that tries for ever is given up. */
+  problem(error: HarvestError): HarvestError {
+    if (this.over) return error
+    if (!this.problems.some((known) => known.message === error.message)) this.problems.push(error)
+    if (++this.#complaints >= complaintLimit) this.#onGivenUp(error)
+    return error
+  }
+
+  /** Notes a problem and ends the run with it. */
+  giveUp(error: HarvestError): HarvestError {
+    if (this.over) return error
+    this.problem(error)
+    this.#onGivenUp(error)
+    return error
+  }
+
+  /** The run left its tape before it was free to. */
+  diverged(error: HarvestError): HarvestError {
+    this.divergence ??= error
+    return this.problem(error)
+  }
+
+  offTape(what: string, madeAt: Error | undefined): HarvestError {
+    this.isOther = true
+    this.depart()
+    const site = madeAt ? siteIn(madeAt) : userSite()
+    return this.problem(offTape(this.tape, what, site, this.plan.tail.from))
+  }
+
+  place(madeAt?: Error): problem.Place {
+    const site = madeAt ? siteIn(madeAt) : userSite()
+    return { tape: this.tape, site, after: this.last, made: this.account.made }
+  }
+
+  question(live: LiveRequest): Question {
+    const { body } = steadyBoundary(live.headers, live.body)
+    const redacted = body.length === 0 ? body : Buffer.concat(this.redactor.chunks([body]))
+    return { via: live.via, method: live.method, url: this.redactor.url(live.url), bodyText: bodyTextOf(redacted) }
+  }
+
+  encode(value: unknown): Json {
+    return this.redactor.json(encodeValue(value))
+  }
+
+  /** A step was asked for. */
+  take(step: StepState): void {
+    step.taken = true
+    step.served = true
+    this.served++
+    this.last = step
+  }
+
+  /** What the served call `n` did when it was recorded is part of its answer. */
+  skipInside(n: number): void {
+    for (const step of this.#calls.inside(n)) {
+      if (step.taken) continue
+      step.taken = true
+      step.answered = true
+      this.gate.done(step.items)
+      this.skipInside(step.event.n)
+    }
+  }
+
+  drifted(step: StepState, found: readonly FoundDrift[]): void {
+    for (const one of found) this.drift.push({ ...one, step: step.event.n, stepNumber: step.number })
+  }
+
+  escape(kind: string, target: string, madeAt: Error | undefined): Error | undefined {
+    const allowed = isAllowed(this.options.allow ?? [], kind, target)
+    const site = madeAt ? siteIn(madeAt) : userSite()
+    this.escapes.push({ kind, target, allowed, ...(site ? { site } : {}) })
+    if (allowed) return undefined
+    return this.isReal
+      ? this.offTape(`${kind} ${target}`, madeAt)
+      : this.problem(problem.escaped(this.place(madeAt), kind, target))
+  }
+
+  spawn(given: readonly string[]): void {
+    const command = this.redactor.json(given) as readonly string[]
+    const at = this.#spawns.indexOf(commandKey(command))
+    const known = at >= 0 || this.steps.some((step) => step.event.kind === 'exchange' && step.event.via === 'stdio')
+    if (!known) throw this.offTape(`the child process ${command.join(' ')}`, undefined)
+    if (at >= 0) this.#spawns.splice(at, 1)
+    this.account.noted({ kind: 'spawn', command })
+  }
+
+  /** What the mark of this name is to hand over: the first one behind the kept steps. */
+  takeMark(name: string): Json | undefined {
+    const data = this.#marks.get(name)
+    if (data === undefined) return undefined
+    this.#marks.delete(name)
+    this.depart()
+    return data
+  }
+
+  listen(url: string, say: (text: string) => void): void {
+    const names = [url, this.redactor.url(url)]
+    for (const name of names) this.#children.set(name, say)
+    const items = this.#pushes.filter((push) => names.includes(push.url)).map(({ item }) => item)
+    this.gate.ready(items)
+  }
+
+  #spin(): never {
+    throw this.giveUp(problem.spinning(this.place()))
+  }
+}

@@ -1,0 +1,168 @@
+import { HarvestError, neutralLine } from '../errors/index.ts'
+import { readModelCall } from '../providers/index.ts'
+import { standInKeys } from '../replay/index.ts'
+import { seamState } from '../seam/source.ts'
+import { encodeValue, type Json, readTape, stepsOf } from '../tape/index.ts'
+import { forkTape } from './fork.ts'
+import type { FailedJob, Task, TaskContext } from './job.ts'
+import { keepFork } from './kept-forks.ts'
+import type { ForkResult, Tail } from './plan.ts'
+import { changeOf, type FinishedFork, type ForkRequest, said, type TailRequest } from './request.ts'
+
+/** What the task `fork` is asked for. */
+export interface ForkTaskOptions {
+  readonly forks: readonly {
+    readonly request: ForkRequest
+    /** Where it is kept as soon as it is made. */
+    readonly keptAs?: { readonly folder: string; readonly key: string }
+  }[]
+}
+
+/** What became of each, in their order: a fork, or why it could not be made. */
+export type ForkTaskAnswer = readonly (FinishedFork | { readonly failed: FailedJob['failed'] })[]
+
+/** Makes many forks in one process, each with the agent's modules fresh, and keeps each one as it ends. */
+export const forkTask: Task = async (options, context) => {
+  const { forks } = options as unknown as ForkTaskOptions
+  const isLive = forks.some(({ request }) => request.tail.from === 'live')
+  // Models that are asked for real want a real key.
+  const takeBack = isLive ? () => undefined : standInKeys(context.tape)
+  const answers: ForkTaskAnswer[number][] = []
+  const waiting = forks.entries()
+  const work = async (): Promise<void> => {
+    for (const [index, { request, keptAs }] of waiting) {
+      const made = await makeOne(request, context)
+      if (keptAs !== undefined && !('failed' in made)) keepFork(keptAs.folder, keptAs.key, made)
+      answers[index] = made
+      context.say({ made: Object.keys(answers).length, of: forks.length })
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: Math.min(context.parallel, forks.length) }, work))
+  } finally {
+    takeBack()
+  }
+  return answers as unknown as Json
+}
+
+async function makeOne(request: ForkRequest, context: TaskContext): Promise<ForkTaskAnswer[number]> {
+  using limit = timeLimit(context)
+  try {
+    const { keep, changes = [], modes, clockOffsetMs, seed } = request
+    const plan = {
+      keep,
+      changes: changes.map(changeOf),
+      tail: await tailOf(request.tail, context),
+      seed,
+      ...(modes === undefined ? {} : { modes }),
+      ...(clockOffsetMs === undefined ? {} : { clockOffsetMs }),
+    }
+    const agent = await context.load(request.agent)
+    const { allow } = context.replay
+    const options = { signal: limit.signal, ...(allow === undefined ? {} : { allow }) }
+    return asData(await forkTape(context.tape, agent, plan, options), request)
+  } catch (error) {
+    if (!HarvestError.is(error)) throw error
+    return { failed: { code: error.code, facts: error.facts } }
+  }
+}
+
+async function tailOf(tail: TailRequest, context: TaskContext): Promise<Tail> {
+  switch (tail.from) {
+    case 'tape':
+      return tail
+    case 'donor': {
+      const { file, ...rest } = tail
+      return { ...rest, tape: readTape(file) }
+    }
+    case 'live':
+      return { ...tail, budget: context.budget }
+    case 'script':
+      return { from: 'script', answer: await loadScript(tail, context) }
+    default:
+      return tail satisfies never
+  }
+}
+
+type Script = Extract<Tail, { readonly from: 'script' }>['answer']
+
+async function loadScript(tail: Extract<TailRequest, { readonly from: 'script' }>, context: TaskContext) {
+  const exports = await context.importModule(tail.file)
+  const answer: unknown = Reflect.get(exports, tail.export)
+  if (typeof answer === 'function') return (...asked: Parameters<Script>) => Reflect.apply(answer, undefined, asked)
+  const functions = Object.keys(exports).filter((name) => typeof Reflect.get(exports, name) === 'function')
+  throw new HarvestError('HARVEST_FORK_SCRIPT', {
+    what: `The script of the tail exports no function '${tail.export}'`,
+    where: { file: tail.file, functions: functions.join(', ') || 'none' },
+    fix: ['export one: export const answer = (asked, n) => ({ result: … })'],
+  })
+}
+
+function asData(run: ForkResult, { seed, tail }: ForkRequest): FinishedFork {
+  const { outcome, prefix, spent, isInert, fingerprint, branch } = run
+  const keyless = beforeAsking(run, tail)
+  const problems = keyless === undefined ? [...run.problems, ...unreached(run, tail)] : [keyless]
+  const { steps, isExact } = prefix
+  const divergence = keyless === undefined ? prefix.divergence : undefined
+  return {
+    seed,
+    outcome: {
+      status: outcome.status,
+      value: encodeValue(outcome.status === 'returned' ? outcome.value : outcome.error),
+    },
+    prefix: { steps, isExact, ...(divergence === undefined ? {} : { divergence: said(divergence) }) },
+    problems: problems.map(said),
+    spent,
+    isInert,
+    fingerprint,
+    branch: branch.text,
+    madeAt: new Date().toISOString(),
+  }
+}
+
+/** An agent that throws before it asks anything, not even what is kept, found another world: no key, no file. */
+function beforeAsking({ events, outcome }: ForkResult, tail: TailRequest): HarvestError | undefined {
+  if (tail.from !== 'live' || outcome.status === 'returned' || stepsOf({ events }).length > 0) return undefined
+  const { error } = outcome
+  const said = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  return new HarvestError('HARVEST_FORK_UNREACHED', {
+    what: 'The agent threw before it asked anything, so this fork says nothing about it',
+    where: { error: neutralLine(said, 200) },
+    fix: ['see that its key and all else it needs are there, and run it again'],
+  })
+}
+
+/**
+ * A model that could not be asked says nothing about the agent: no connection, no key, no quota. A request the provider
+ * calls malformed is the agent's own doing. The last one counts: what was asked again is got over.
+ */
+function unreached({ events, tape }: ForkResult, tail: TailRequest): readonly HarvestError[] {
+  if (tail.from !== 'live') return []
+  const asked = events
+    .filter((event) => event.kind === 'exchange')
+    .filter((event) => readModelCall(event) !== undefined)
+  const last = asked.toSorted((a, b) => a.n - b.n).at(-1)
+  // Given up by the agent, or as it was recorded: both are its own way to end.
+  if (last === undefined || last.aborted !== undefined || tape.events.includes(last)) return []
+  const status = last.response?.status
+  if (status !== undefined && status < 500 && ![401, 402, 403, 404, 408, 429].includes(status)) return []
+  return [
+    new HarvestError('HARVEST_FORK_UNREACHED', {
+      what: 'A model could not be asked, so this fork says nothing about the agent',
+      where: {
+        model: neutralLine(last.url, 120),
+        answer: status === undefined ? neutralLine(last.error?.message ?? 'none', 120) : `status ${status}`,
+      },
+      fix: ['see that the key, the quota and the address of the model are right, and run it again'],
+    }),
+  ]
+}
+
+const { setTimeout: startTimer, clearTimeout: stopTimer } = seamState().natives
+
+/** Ends a fork that takes too long. Real time: the clock of a fork may be its tape's. */
+function timeLimit({ timeoutMs, signal }: TaskContext): Disposable & { readonly signal: AbortSignal } {
+  const own = new AbortController()
+  const timer = startTimer(() => own.abort(new Error(`it took longer than ${timeoutMs} ms`)), timeoutMs)
+  return { signal: AbortSignal.any([signal, own.signal]), [Symbol.dispose]: () => stopTimer(timer) }
+}

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { canonicalJson } from '../providers/index.ts'
+import type { Json } from '../tape/index.ts'
+import type { FinishedFork, ForkRequest } from './request.ts'
+
+/** All that makes a fork the same fork. */
+export interface ForkIdentity {
+  /** Digest of the tape that is forked. */
+  readonly tape: string
+  /** Key of the agent that runs. */
+  readonly agent: string
+  /** One text for the code of the project, uncommitted changes and all. */
+  readonly code: string
+  /** Version of this package. */
+  readonly version: string
+  readonly request: ForkRequest
+  /** Digest of what the tail is answered from, when that is a file. */
+  readonly source?: string
+}
+
+/** The name under which a fork is kept: the same for the same fork, another one when anything of it is other. */
+export function forkKey({ request, ...rest }: ForkIdentity): string {
+  const { tail } = request
+  // Where a file lies says nothing; what is in it does, and is in `source`.
+  const asked = { ...request, tail: 'file' in tail ? { ...tail, file: '' } : tail }
+  const text = canonicalJson(JSON.parse(JSON.stringify({ ...rest, request: asked })) as Json)
+  return createHash('sha256').update(text).digest('base64url').slice(0, 24)
+}
+
+/** A fork that was made before; `undefined` when there is none, or when its file is damaged: then it is made anew. */
+export function readKeptFork(folder: string, key: string): FinishedFork | undefined {
+  const file = fileOf(folder, key)
+  if (!existsSync(file)) return undefined
+  try {
+    const { fork } = JSON.parse(readFileSync(file, 'utf8')) as { readonly fork?: FinishedFork }
+    return fork
+  } catch {
+    // A file somebody cut or wrote into: what it held can be made again.
+    return undefined
+  }
+}
+
+/**
+ * Keeps a fork, whole or not at all. A fork nobody paid for, or that was given up, is not kept: asked again it may go on.
+ *
+ * The folder keeps itself out of git: a branch holds what its tape holds.
+ */
+export function keepFork(folder: string, key: string, fork: FinishedFork): void {
+  if (fork.problems.some(({ code }) => passing.test(code))) return
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const ignore = join(dirname(folder), '.gitignore')
+  if (!existsSync(ignore)) writeFileSync(ignore, '*\n')
+  const file = fileOf(folder, key)
+  const temporary = `${file}.${process.pid}.tmp`
+  writeFileSync(temporary, JSON.stringify({ fork }), { mode: 0o600 })
+  renameSync(temporary, file)
+}
+
+/** What another time need not be so. */
+const passing = /^HARVEST_(BUDGET_|FORK_UNREACHED$|RUN_ABORTED$|AGENT_HANGS$)/
+
+function fileOf(folder: string, key: string): string {
+  return join(folder, `${key}.json`)
+}

@@ -1,0 +1,67 @@
+import type { HarvestError } from '../errors/index.ts'
+import { editAnswer, type AnswerEdit } from './edits.ts'
+import type { Patch } from './patch.ts'
+import type { Change, Decision, ForkPlan } from './plan.ts'
+import type { FinishedJob, Spent } from './job.ts'
+
+/** A fork as data: what a command hands to the process of the agent. Files are absolute paths. */
+export interface ForkRequest extends Pick<ForkPlan, 'keep' | 'modes' | 'clockOffsetMs'> {
+  readonly changes?: readonly ChangeRequest[]
+  readonly tail: TailRequest
+  /** Forks that differ in nothing else draw other random numbers and ids. */
+  readonly seed: string
+  /** Key of the agent in the plugin's options, when another one goes on. */
+  readonly agent?: string
+}
+
+/** An answer that is another one, as data. */
+export type ChangeRequest =
+  | Patch
+  | { readonly step: number; readonly edit: AnswerEdit }
+  | { readonly step: number; readonly decide: Decision }
+  | { readonly mark: string; readonly data: Patch['value'] }
+
+/** Who answers behind the kept steps, as data. */
+export type TailRequest =
+  | { readonly from: 'tape'; readonly serve?: ServeRung }
+  | { readonly from: 'donor'; readonly file: string; readonly serve?: ServeRung }
+  | { readonly from: 'live'; readonly tools?: 'tape' | 'live'; readonly baseUrl?: string }
+  | { readonly from: 'script'; readonly file: string; readonly export: string }
+
+type ServeRung = 'exact' | 'canonical' | 'conversation' | 'reworded'
+
+/** What one fork came to, as data. */
+export interface FinishedFork {
+  readonly seed: string
+  readonly outcome: FinishedJob['outcome']
+  readonly prefix: { readonly steps: number; readonly isExact: boolean; readonly divergence?: Said }
+  /** First one first; empty when the run can be judged. */
+  readonly problems: readonly Said[]
+  readonly spent: Spent
+  /** Nothing that was asked behind the kept steps differs from the tape. */
+  readonly isInert: boolean
+  /** All that happened behind the kept steps, as one text: equal for equal runs. */
+  readonly fingerprint: string
+  /** The file of the branch, as text. */
+  readonly branch: string
+  /** When it was made, ISO 8601. */
+  readonly madeAt: string
+}
+
+/** An error, as data. */
+export interface Said {
+  readonly code: string
+  readonly message: string
+}
+
+/** The code of an error and its whole message. */
+export function said({ code, message }: HarvestError): Said {
+  return { code, message }
+}
+
+/** What a fork is asked to change, in the words of the engine. */
+export function changeOf(change: ChangeRequest): Change {
+  if (!('edit' in change)) return change
+  const { step, edit } = change
+  return { step, rewrite: (recorded) => editAnswer(recorded, edit, step) }
+}

@@ -1,0 +1,58 @@
+import { callerPackage } from '../seam/caller.ts'
+import type { Responder } from '../seam/intercept/index.ts'
+import type { Caller, SeamDrawKind, VirtualWorld } from '../seam/source.ts'
+import { decodeValue } from '../tape/index.ts'
+import * as problem from '../replay/problems.ts'
+import type { ForkRun } from './fork-run.ts'
+import { forkCall } from './serve-call.ts'
+import { forkExchange } from './serve-exchange.ts'
+
+/** The fork as the agent sees it from inside the tool call `inside` (or from none). */
+export function forkResponder(run: ForkRun, inside: number | undefined): Responder {
+  const where = inside === undefined ? {} : { in: inside }
+  return {
+    id: run.tape.header.id,
+    mode: 'replay',
+    get over() {
+      return run.over
+    },
+    get now() {
+      run.look()
+      return run.now
+    },
+    get pending() {
+      return run.pending
+    },
+    set pending(count) {
+      run.pending = count
+    },
+    draw<T>(kind: SeamDrawKind, caller: Caller, real: () => T, virtual: (world: VirtualWorld) => T): T {
+      if (!run.over) {
+        run.look()
+        return run.draws.draw(kind, callerPackage(caller), virtual)
+      }
+      run.draws.readAfterEnd()
+      return real()
+    },
+    call: (call, fn) => forkCall(run, call, fn, inside, (n) => forkResponder(run, n)),
+    mark(name, data) {
+      const changed = run.isFree ? run.takeMark(name) : undefined
+      const handed = changed === undefined ? data : decodeValue(changed)
+      run.account.noted({
+        kind: 'mark',
+        ...where,
+        name,
+        ...(handed === undefined ? {} : { data: run.encode(handed) }),
+      })
+      return handed
+    },
+    message: ({ from, to, body }) => run.account.noted({ kind: 'message', ...where, from, to, body: run.encode(body) }),
+    exchange: (live, sink) => forkExchange(run, live, sink, inside),
+    spawn: (command) => run.spawn(command),
+    listen: (url, say) => run.listen(url, say),
+    escape: (kind, target, madeAt) =>
+      run.over ? problem.runOver(run.place(madeAt), kind, target) : run.escape(kind, target, madeAt),
+    schedule: (timer) => run.schedule(timer),
+    held: (timer) => run.held(timer),
+  }
+}

@@ -1,0 +1,246 @@
+import { HarvestError } from '../errors/index.ts'
+import { answer } from '../replay/call.ts'
+import type { CallState } from '../replay/step.ts'
+import { never } from '../seam/intercept/index.ts'
+import { argumentsOf, isThenable } from '../seam/shape.ts'
+import { type SeamCall, type Source, seamState } from '../seam/source.ts'
+import { type CallEvent, decodeValue, type Json, type Moment } from '../tape/index.ts'
+import type { Entry } from './account.ts'
+import type { Reply } from './answers.ts'
+import type { ForkRun } from './fork-run.ts'
+
+/** The run as code inside the call with this number sees it. */
+type View = (n: number) => Source
+type Heard = Entry<CallEvent>
+type Fields = Omit<CallEvent, 'n' | 'at'>
+
+/**
+ * Answers a call of a wrapped function in a fork.
+ * @throws HarvestError when nobody answers it
+ */
+export function forkCall(
+  run: ForkRun,
+  given: SeamCall,
+  fn: () => unknown,
+  inside: number | undefined,
+  viewFrom: View,
+): unknown {
+  if (run.over) return never()
+  run.look()
+  const call = { ...given, args: [argumentsOf(given.args)] }
+  const args = run.encode(call.args[0])
+  const fields: Fields = { kind: call.kind, name: call.name, args, ...(inside === undefined ? {} : { in: inside }) }
+  const reply = answerFor(run, call, fields)
+  switch (reply.from) {
+    case 'place':
+      return call.replay === 'run'
+        ? runInPlace(run, reply.step, fields, fn, viewFrom)
+        : inPlace(run, reply.step, fields)
+    case 'event':
+      return played(run, reply, fields)
+    case 'world': {
+      const replaced = run.options.tools?.[call.name]
+      return runForReal(run, fields, replaced ? () => replaced(...(given.args as never[])) : fn, viewFrom)
+    }
+    default:
+      return reply satisfies never
+  }
+}
+
+/** What the agent asked for is part of what it did, although nobody answers it. */
+function answerFor(run: ForkRun, call: SeamCall, fields: Fields): Reply<CallState> {
+  try {
+    return run.answers.forCall(call, fields.args)
+  } catch (error) {
+    if (HarvestError.is(error, 'HARVEST_OFF_TAPE')) run.account.began<CallEvent>(fields)
+    throw error
+  }
+}
+
+/** The recorded answer at its recorded place. */
+function inPlace(run: ForkRun, step: CallState, fields: Fields): unknown {
+  const { event, items } = step
+  run.skipInside(event.n)
+  const heard = run.account.began<CallEvent>(fields, event)
+  run.gate.asked(items[0])
+  if (event.sync) {
+    run.gate.done(items)
+    heard.event.sync = true
+    settle(run, event, heard, heard.moment(event.settled))
+    step.answered = true
+    return answer(event)
+  }
+  if (event.yields === undefined && event.settled === undefined) return never()
+  const pieces = (event.yields ?? []).map(([n, at, value]) => ({ at: [n, at] as const, value, ...gate() }))
+  const end = gate()
+  for (const [i, piece] of pieces.entries()) {
+    const item = items[i + 1]
+    if (item)
+      item.deliver = () => {
+        heard.event.yields = [...(heard.event.yields ?? []), [...heard.moment(piece.at), piece.value]]
+        piece.open()
+      }
+  }
+  const last = items.at(-1)
+  if (last && event.settled)
+    last.deliver = () => {
+      step.answered = true
+      settle(run, event, heard, heard.moment(event.settled))
+      end.open()
+    }
+  run.gate.ready(items.slice(1))
+  return event.yields === undefined ? answerAt(event, end) : iterate(event, pieces, end)
+}
+
+/** Runs the function; its answer reaches the agent where the recorded one did. */
+function runInPlace(run: ForkRun, step: CallState, fields: Fields, fn: () => unknown, viewFrom: View): unknown {
+  const { event, items } = step
+  const heard = run.account.began<CallEvent>(fields, event)
+  run.ranForReal.add(event.name)
+  run.gate.asked(items[0])
+  const done = (rest: Pick<CallEvent, 'result' | 'error'>, moment: Moment): void => {
+    step.answered = true
+    Object.assign(heard.event, rest, { settled: moment })
+    if (JSON.stringify([rest.result, rest.error]) !== JSON.stringify([event.result, event.error])) heard.differs()
+  }
+  const value = seamState().runs.run(viewFrom(heard.event.n), fn)
+  if (!isThenable(value)) {
+    run.gate.done(items)
+    heard.event.sync = true
+    done({ result: run.encode(value) }, heard.moment(event.settled))
+    return value
+  }
+  const arrive = (rest: Pick<CallEvent, 'result' | 'error'>): Promise<void> => {
+    const { open, opened } = gate()
+    const last = items.at(-1)
+    if (!last || items.length === 1) return opened
+    last.deliver = () => {
+      done(rest, heard.moment(event.settled))
+      open()
+    }
+    run.gate.ready(items.slice(1))
+    return opened
+  }
+  return value.then(
+    async (result: unknown) => {
+      await arrive({ result: run.encode(result) })
+      return result
+    },
+    async (error: unknown) => {
+      await arrive({ error: run.encode(error) })
+      throw error
+    },
+  )
+}
+
+/** A recorded or made-up answer, as long after the call as it took. */
+function played(run: ForkRun, { event, step }: Extract<Reply<CallState>, { from: 'event' }>, fields: Fields): unknown {
+  run.depart()
+  const isKept = step !== undefined && step.number <= run.plan.keep
+  if (step) {
+    run.gate.asked(step.items[0])
+    run.gate.done(step.items)
+    run.skipInside(step.event.n)
+  }
+  const heard = run.account.began<CallEvent>(fields, step?.event)
+  heard.differs()
+  if (event.sync) {
+    heard.event.sync = true
+    settle(run, event, heard, heard.moment())
+    if (step) step.answered = true
+    return answer(event)
+  }
+  if (event.yields === undefined && event.settled === undefined) return never()
+  if (isKept) run.answering++
+  const start = run.now
+  const pieces = (event.yields ?? []).map(([, at, value]) => ({ at, value, ...gate() }))
+  const end = gate()
+  const waits = pieces.map((piece) => ({
+    at: piece.at,
+    work: () => {
+      heard.event.yields = [...(heard.event.yields ?? []), [...heard.moment(), piece.value]]
+      piece.open()
+    },
+  }))
+  if (event.settled)
+    waits.push({
+      at: event.settled[1],
+      work: () => {
+        settle(run, event, heard, heard.moment())
+        if (step) step.answered = true
+        if (isKept) run.answering--
+        end.open()
+      },
+    })
+  const next = (): void => {
+    const wait = waits.shift()
+    if (!wait) return
+    run.later(Math.max(0, wait.at - event.at - (run.now - start)), () => {
+      wait.work()
+      next()
+    })
+  }
+  next()
+  return event.yields === undefined ? answerAt(event, end) : iterate(event, pieces, end)
+}
+
+function runForReal(run: ForkRun, fields: Fields, fn: () => unknown, viewFrom: View): unknown {
+  run.depart()
+  run.ranForReal.add(fields.name)
+  const heard = run.account.began<CallEvent>(fields)
+  const value = seamState().runs.run(viewFrom(heard.event.n), fn)
+  const settled = (rest: Partial<CallEvent>): void => {
+    Object.assign(heard.event, rest, { settled: heard.moment() })
+  }
+  if (!isThenable(value)) {
+    settled({ sync: true, result: run.encode(value) })
+    return value
+  }
+  return value.then(
+    (result: unknown) => {
+      settled({ result: run.encode(result) })
+      return result
+    },
+    (error: unknown) => {
+      settled({ error: run.encode(error) })
+      throw error
+    },
+  )
+}
+
+function settle(run: ForkRun, { result, error }: CallEvent, heard: Heard, moment: Moment): void {
+  heard.event.settled = moment
+  if (result !== undefined) {
+    heard.event.result = run.redactor.json(result)
+    run.redactor.observe(JSON.stringify(result))
+  }
+  if (error !== undefined) heard.event.error = run.redactor.json(error)
+}
+
+interface Opening {
+  readonly open: () => void
+  readonly opened: Promise<void>
+}
+
+function gate(): Opening {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  return { open: resolve, opened: promise }
+}
+
+async function answerAt(event: CallEvent, end: Opening): Promise<unknown> {
+  await end.opened
+  return answer(event)
+}
+
+async function* iterate(
+  event: CallEvent,
+  pieces: readonly (Opening & { readonly value: Json })[],
+  end: Opening,
+): AsyncGenerator<unknown> {
+  for (const piece of pieces) {
+    await piece.opened
+    yield decodeValue(piece.value)
+  }
+  await end.opened
+  if (event.error !== undefined) throw decodeValue(event.error) as Error
+}

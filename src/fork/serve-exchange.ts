@@ -1,0 +1,337 @@
+import { decodeBody, readModelCall } from '../providers/index.ts'
+import { errorAgain, fitted, observe } from '../replay/exchange.ts'
+import { headerDrift } from '../replay/header-drift.ts'
+import type { Question } from '../replay/ladder.ts'
+import type { ExchangeState } from '../replay/step.ts'
+import type { ExchangeControl, ExchangeSink, LiveRequest } from '../seam/intercept/index.ts'
+import { steadyBoundary } from '../seam/shape.ts'
+import {
+  type Chunk,
+  decodeBytes,
+  encodeBytes,
+  type ExchangeEvent,
+  type Moment,
+  type RecordedResponse,
+  responseBytes,
+} from '../tape/index.ts'
+import type { Entry } from './account.ts'
+import type { Reply } from './answers.ts'
+import type { ForkRun } from './fork-run.ts'
+import { forward } from './forward.ts'
+import { requestOf } from './made-up.ts'
+
+type Heard = Entry<ExchangeEvent>
+
+/**
+ * Answers a request of a fork.
+ * @throws HarvestError when nobody answers it
+ */
+export function forkExchange(
+  run: ForkRun,
+  live: LiveRequest,
+  sink: ExchangeSink,
+  inside: number | undefined,
+): ExchangeControl {
+  if (run.over) return { abort: () => undefined }
+  run.look()
+  const question = run.question(live)
+  const reply = run.answers.forRequest(question, live)
+  const fields = fieldsOf(run, live, question, inside)
+  switch (reply.from) {
+    case 'place':
+      return inPlace(run, reply.step, fields, sink)
+    case 'event':
+      return played(run, reply, fields, sink)
+    case 'world':
+      return asked(run, reply, fields, live, sink)
+    default:
+      return reply satisfies never
+  }
+}
+
+type Fields = Omit<ExchangeEvent, 'n' | 'at'>
+
+function fieldsOf(run: ForkRun, live: LiveRequest, { url, bodyText }: Question, inside: number | undefined): Fields {
+  return {
+    kind: 'exchange',
+    ...(inside === undefined ? {} : { in: inside }),
+    via: live.via,
+    method: live.method,
+    url,
+    request: requestOf({ ...live, headers: steadyBoundary(live.headers, Buffer.alloc(0)).headers }, bodyText, run),
+  }
+}
+
+/** The recorded answer, piece by piece at its recorded places. */
+function inPlace(run: ForkRun, step: ExchangeState, fields: Fields, sink: ExchangeSink): ExchangeControl {
+  const { event, items } = step
+  run.drifted(step, headerDrift(event.request.headers, fields.request.headers))
+  const heard = run.account.began<ExchangeEvent>(fields, event)
+  // What was asked is what was recorded; headers and host may be those of this machine.
+  if (event.oneWay) heard.event.oneWay = true
+  const { response, error } = event
+  let next = 1
+  const piece = (recorded: Moment, deliver: (moment: Moment) => void): void => {
+    const item = items[next++]
+    if (item) item.deliver = () => deliver(heard.moment(recorded))
+  }
+  if (response) {
+    const chunks = response.chunks.map(([, , bytes]) => decodeBytes(bytes))
+    piece(response.moment, (moment) => {
+      heard.event.response = { ...response, moment, chunks: [] }
+      if (response.end) delete (heard.event.response as { end?: Moment }).end
+      sink.head(
+        response.status,
+        response.statusText ?? '',
+        fitted(response.headers, chunks, response.end !== undefined),
+      )
+    })
+    for (const [i, [n, at, bytes]] of response.chunks.entries()) {
+      piece([n, at], (moment) => {
+        addChunk(heard, [...moment, bytes])
+        sink.chunk(chunks[i] ?? Buffer.alloc(0))
+      })
+    }
+    if (response.end) {
+      piece(response.end, (moment) => {
+        ended(run, step, heard, moment)
+        sink.end()
+      })
+    }
+  }
+  if (error) {
+    piece(error.moment, (moment) => {
+      step.answered = true
+      observe(run, step)
+      heard.event.error = { ...error, moment }
+      sink.error(errorAgain(error))
+    })
+  }
+  run.gate.asked(items[0])
+  run.gate.ready(items.slice(1))
+  if (items.length === 1) step.answered = true
+  return {
+    abort() {
+      if (step.answered || run.over) return
+      step.answered = true
+      observe(run, step)
+      heard.event.aborted = heard.moment(event.aborted)
+      run.gate.done(items)
+    },
+  }
+}
+
+function addChunk(heard: Heard, chunk: Chunk): void {
+  const { response } = heard.event
+  if (response) heard.event.response = { ...response, chunks: [...response.chunks, chunk] }
+}
+
+function ended(
+  run: ForkRun,
+  step: { answered: boolean; readonly event: ExchangeEvent },
+  heard: Heard,
+  end: Moment,
+): void {
+  step.answered = true
+  observe(run, step)
+  if (heard.event.response) heard.event.response = { ...heard.event.response, end }
+}
+
+/** An answer that is not at its recorded place: each piece as long after the request as it was when recorded. */
+function played(
+  run: ForkRun,
+  { event, step }: Extract<Reply<ExchangeState>, { from: 'event' }>,
+  fields: Fields,
+  sink: ExchangeSink,
+): ExchangeControl {
+  run.depart()
+  const isKept = step !== undefined && step.number <= run.plan.keep
+  if (step) {
+    run.gate.asked(step.items[0])
+    run.gate.done(step.items)
+    if (isKept) run.answering++
+  }
+  const heard = run.account.began<ExchangeEvent>(fields, step?.event)
+  heard.differs()
+  if (event.oneWay) heard.event.oneWay = true
+  let isOver = false
+  const finish = (): void => {
+    if (isOver) return
+    isOver = true
+    if (step) step.answered = true
+    observe(run, { event })
+    if (isKept) run.answering--
+  }
+  const start = run.now
+  const bursts = burstsOf(run, event, heard, sink, finish)
+  const next = (): void => {
+    const burst = bursts.shift()
+    if (burst === undefined) {
+      // Nothing comes any more: what was recorded had no end either.
+      finish()
+      return
+    }
+    run.later(Math.max(0, burst.afterMs - (run.now - start)), () => {
+      if (isOver) return
+      for (const piece of burst.pieces) piece()
+      if (!isOver) next()
+    })
+  }
+  next()
+  return {
+    abort() {
+      if (isOver || run.over) return
+      finish()
+      heard.event.aborted = heard.moment()
+    },
+  }
+}
+
+interface Burst {
+  readonly afterMs: number
+  readonly pieces: (() => void)[]
+}
+
+/**
+ * The pieces of an answer; those that came in one burst, without a turn of the agent between them, stay together. A
+ * connection that breaks does so in a turn of its own, as in a replay (`GateItem.isAlone`).
+ */
+function burstsOf(run: ForkRun, event: ExchangeEvent, heard: Heard, sink: ExchangeSink, finish: () => void): Burst[] {
+  const bursts: Burst[] = []
+  const add = (at: number, piece: () => void, isAlone = false): void => {
+    const afterMs = Math.max(0, at - event.at)
+    const last = bursts.at(-1)
+    if (last?.afterMs === afterMs && !isAlone) last.pieces.push(piece)
+    else bursts.push({ afterMs, pieces: [piece] })
+  }
+  const { response, error } = event
+  if (response) {
+    const { headers, chunks: noted } = cleaned(run, response, event)
+    const chunks = response.chunks.map(([, , bytes]) => decodeBytes(bytes))
+    add(response.moment[1], () => {
+      const { end: _end, ...rest } = response
+      heard.event.response = { ...rest, headers, moment: heard.moment(), chunks: [] }
+      sink.head(
+        response.status,
+        response.statusText ?? '',
+        fitted(response.headers, chunks, response.end !== undefined),
+      )
+    })
+    for (const [i, [, at]] of response.chunks.entries()) {
+      add(at, () => {
+        const bytes = noted[i]
+        if (bytes !== undefined) addChunk(heard, [...heard.moment(), bytes])
+        sink.chunk(chunks[i] ?? Buffer.alloc(0))
+      })
+    }
+    if (response.end) {
+      add(response.end[1], () => {
+        if (heard.event.response) heard.event.response = { ...heard.event.response, end: heard.moment() }
+        finish()
+        sink.end()
+      })
+    }
+  }
+  if (error) {
+    add(
+      error.moment[1],
+      () => {
+        heard.event.error = { ...error, moment: heard.moment() }
+        finish()
+        sink.error(errorAgain(error))
+      },
+      true,
+    )
+  }
+  return bursts
+}
+
+/** An answer as it may be written down: somebody made it up or changed it, so nobody redacted it. */
+function cleaned(run: ForkRun, { headers, chunks }: RecordedResponse, event: ExchangeEvent) {
+  const encoding = headers.find(([name]) => name === 'content-encoding')?.[1]
+  if (encoding === undefined) {
+    const clean = run.redactor.chunks(chunks.map(([, , bytes]) => decodeBytes(bytes)))
+    return { headers: run.redactor.headers(headers), chunks: clean.map((bytes) => encodeBytes(bytes)) }
+  }
+  const whole = Buffer.from(decodeBody(responseBytes(event), encoding))
+  return {
+    headers: run.redactor.headers(headers.filter(([name]) => name !== 'content-encoding' && name !== 'content-length')),
+    chunks: [encodeBytes(Buffer.concat(run.redactor.chunks([whole])))],
+  }
+}
+
+/** Sends the request to where it is meant for. */
+function asked(
+  run: ForkRun,
+  { model }: Extract<Reply<ExchangeState>, { from: 'world' }>,
+  fields: Fields,
+  live: LiveRequest,
+  sink: ExchangeSink,
+): ExchangeControl {
+  const { tail } = run.plan
+  if (tail.from !== 'live') throw run.offTape(`${live.method} ${live.url}`, live.madeAt)
+  const refused = model && run.budget?.refusal(model.model)
+  if (refused !== undefined) throw run.problem(refused)
+  run.depart()
+  run.goReal()
+  const heard = run.account.began<ExchangeEvent>(fields)
+  let isOver = false
+  const finish = (): void => {
+    isOver = true
+    run.underWay.delete(control)
+  }
+  const sent = forward({ ...live, url: redirected(live.url, tail.baseUrl) }, sink, {
+    moment: () => heard.moment(),
+    ended(response) {
+      if (model) pay(run, { ...heard.event, response }, model.model, live.body.length)
+      if (run.over) return
+      const { headers, chunks } = cleaned(run, response, { ...heard.event, response })
+      heard.event.response = { ...response, headers, chunks: placed(response.chunks, chunks) }
+      observe(run, heard)
+      finish()
+    },
+    failed({ name, message, code }) {
+      if (isOver || run.over) return
+      heard.event.error = {
+        name,
+        message: run.redactor.text(message),
+        ...(code === undefined ? {} : { code }),
+        moment: heard.moment(),
+      }
+      finish()
+    },
+  })
+  const control: ExchangeControl = {
+    abort() {
+      if (isOver) return
+      finish()
+      heard.event.aborted = heard.moment()
+      sent.abort()
+      // Given up before anything came: what was asked is paid for all the same.
+      if (model && heard.event.response === undefined) pay(run, heard.event, model.model, live.body.length)
+    },
+  }
+  if (!isOver) run.underWay.add(control)
+  return control
+}
+
+function pay(run: ForkRun, whole: ExchangeEvent, model: string, asked: number): void {
+  const said = readModelCall(whole)?.response
+  const answered = (said?.text.length ?? 0) + JSON.stringify(said?.toolCalls ?? []).length
+  run.budget?.spent(model, said?.usage, { asked, answered })
+}
+
+/** Clean pieces at the moments of the raw ones; a body that was unpacked is one piece. */
+function placed(raw: readonly Chunk[], clean: readonly Chunk[2][]): readonly Chunk[] {
+  return clean.flatMap((bytes, i) => {
+    const at = raw[i]
+    return at === undefined ? [] : [[at[0], at[1], bytes] as const]
+  })
+}
+
+/** The same path at another server. */
+function redirected(url: string, baseUrl: string | undefined): string {
+  if (baseUrl === undefined) return url
+  const { pathname, search } = new URL(url)
+  return new URL(pathname + search, baseUrl).href
+}

@@ -1,0 +1,87 @@
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type ForkIdentity, forkKey, keepFork, readKeptFork } from '../../src/fork/kept-forks.ts'
+import type { FinishedFork } from '../../src/fork/request.ts'
+
+const identity: ForkIdentity = {
+  tape: 'digest',
+  agent: 'refund',
+  code: 'code',
+  version: '1',
+  request: { keep: 2, tail: { from: 'tape' }, seed: '1', changes: [{ step: 2, path: 'result', value: 1 }] },
+}
+const fork: FinishedFork = {
+  seed: '1',
+  outcome: { status: 'returned', value: 1 },
+  prefix: { steps: 2, isExact: true },
+  problems: [],
+  spent: { modelCalls: 0, inputTokens: 0, outputTokens: 0 },
+  isInert: false,
+  fingerprint: 'x',
+  branch: '',
+  madeAt: '2026-01-02T03:04:05.000Z',
+}
+
+function folder(): string {
+  const root = mkdtempSync(join(tmpdir(), 'harvest-forks-'))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  return join(root, '.forks', 'run')
+}
+
+describe('a kept fork', () => {
+  it('is found by all that makes it the same fork', () => {
+    const { request } = identity
+    const others: readonly ForkIdentity[] = [
+      { ...identity, tape: 'other' },
+      { ...identity, agent: 'other' },
+      { ...identity, code: 'other' },
+      { ...identity, version: '2' },
+      { ...identity, source: 'donor' },
+      { ...identity, request: { ...request, keep: 3 } },
+      { ...identity, request: { ...request, seed: '2' } },
+      { ...identity, request: { ...request, clockOffsetMs: 1 } },
+      { ...identity, request: { ...request, modes: { 3: 'pinned' } } },
+      { ...identity, request: { ...request, tail: { from: 'live' } } },
+      { ...identity, request: { ...request, changes: [{ step: 2, path: 'result', value: '1' }] } },
+    ]
+    expect(new Set([identity, ...others].map(forkKey)).size).toBe(others.length + 1)
+    expect(forkKey({ request: { ...request }, version: '1', code: 'code', agent: 'refund', tape: 'digest' })).toBe(
+      forkKey(identity),
+    )
+  })
+
+  it('does not ask where a donor lies, only what it says', () => {
+    const from = (file: string, source: string): string =>
+      forkKey({ ...identity, source, request: { ...identity.request, tail: { from: 'donor', file } } })
+    expect(from('/a/x', 'd')).toBe(from('/b/y', 'd'))
+    expect(from('/a/x', 'd')).not.toBe(from('/a/x', 'e'))
+  })
+
+  it('is read as it was written, by its owner alone, and out of git', () => {
+    const at = folder()
+    keepFork(at, 'key', fork)
+    expect(readKeptFork(at, 'key')).toEqual(fork)
+    expect(statSync(join(at, 'key.json')).mode & 0o077).toBe(0)
+    expect(readdirSync(join(at, '..')).sort()).toEqual(['.gitignore', 'run'])
+    expect(readdirSync(at)).toEqual(['key.json'])
+  })
+
+  it.each(['HARVEST_BUDGET_USED', 'HARVEST_RUN_ABORTED', 'HARVEST_FORK_UNREACHED'])(
+    'is not one that ended with %s: asked again it may go on',
+    (code) => {
+      const at = folder()
+      keepFork(at, 'key', { ...fork, problems: [{ code, message: '' }] })
+      expect(readKeptFork(at, 'key')).toBeUndefined()
+    },
+  )
+
+  it('that is damaged is made anew', () => {
+    const at = folder()
+    keepFork(at, 'key', fork)
+    writeFileSync(join(at, 'key.json'), '{"fork":{"se')
+    expect(readKeptFork(at, 'key')).toBeUndefined()
+    expect(readKeptFork(at, 'none')).toBeUndefined()
+  })
+})
