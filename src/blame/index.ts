@@ -1,3 +1,35 @@
-/** Statistics of repeated runs: every interval says how it was made. */
+/** Which step of a run decided how it ended, and how sure that is: every interval says how it was made. */
+export { blameFailedRun, type FailedRunBlame } from './failed-run.ts'
+export { type BlameReport, blameSource, type ReportOptions, type StepReport } from './report.ts'
+export { type CostPlan, type ExpectedUse, planCost } from './plan-cost.ts'
+export type { BlameOptions, BlameProgress } from './settings.ts'
+export type { Commitment, Confirmed, Member, NeverRecoverable, Undecided, Verdict } from './verdict.ts'
+export type { Tally, Undecidable } from './curve.ts'
+export { blameMutations } from './mutations.ts'
+export type {
+  MutatedPosition,
+  MutationBlame,
+  MutationOptions,
+  MutationVerdict,
+  Responsible,
+} from './mutation-verdict.ts'
+export {
+  type Arm,
+  type ForkLimits,
+  type ForksSpent,
+  Governor,
+  type GovernorOptions,
+  type Ledger,
+  type LedgerEntry,
+  type Stop,
+} from './governor.ts'
+export { blameRepairs, type RepairBlame, type RepairOptions } from './repairs.ts'
 export { type Interval, wilson } from './wilson.ts'
+export { clopperPearson, jeffreys } from './clopper-pearson.ts'
+export { type Counted, newcombe } from './newcombe.ts'
+export { confidenceSequence } from './confidence-sequence.ts'
+export { signEvidence } from './sign-test.ts'
+export { sprt, type SprtPlan } from './sprt.ts'
+export { fisherExact, holm } from './fisher.ts'
 export type { ForkDraw, ForkSource, ForkSpec, Grade, Position } from './types.ts'
+export { type BranchComparison, compareBranches, type StepDifference } from './compare.ts'

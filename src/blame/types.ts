@@ -22,8 +22,13 @@ export interface ForkSpec {
   readonly pinned?: readonly number[]
   /** Positions that get a good answer in place of the recorded one; what "good" is, the source says (fresh draw, donor). */
   readonly repaired?: readonly number[]
-  /** One position that gets a mutated answer; `mutant` numbers the distinct ones there are. */
+  /**
+   * One position that gets a mutated answer; `mutant` numbers the distinct ones there are, from 0. Blame asks for it as the
+   * last kept one (`keep` is `position` + 1), so that the fork without it is the same fork but for the mutation.
+   */
   readonly mutated?: { readonly position: number; readonly mutant: number }
+  /** Of a position with several steps, `keep`: only these steps are drawn anew, its others answer as recorded. */
+  readonly only?: readonly number[]
   /** Another number is another draw. */
   readonly seed: number
 }
@@ -40,6 +45,10 @@ export interface ForkDraw {
   readonly fingerprint: string
   /** Nothing the run asked behind the kept steps differs from the tape: it could not have ended otherwise. */
   readonly isInert?: boolean
+  /** Models that answered, sorted. */
+  readonly models?: readonly string[]
+  /** Why nobody can say what it came to, when the grade is `undefined` or `ungraded`. */
+  readonly because?: string
 }
 
 /** Where forks come from: real runs of an agent, or a model of one. */
@@ -51,6 +60,8 @@ export interface ForkSource {
   mutants?(position: number): number
   /** What "good" is when positions are repaired, for people; absent: this source repairs nothing. */
   readonly repairs?: string
+  /** It can draw single steps of a position anew ({@link ForkSpec.only}); absent: a block is blamed as a whole. */
+  readonly splits?: true
   /** What a fork is expected to use, from the tape's own counts: the sum over its own tail. */
   expect(spec: ForkSpec): { readonly modelCalls: number; readonly costUsd?: number }
   draw(spec: ForkSpec, signal: AbortSignal): Promise<ForkDraw>

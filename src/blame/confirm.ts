@@ -1,0 +1,198 @@
+import { passed } from './curve.ts'
+import { confidenceSequence } from './confidence-sequence.ts'
+import type { Arm } from './governor.ts'
+import { isHopeless } from './lost-forks.ts'
+import { isSavedLate } from './late-arms.ts'
+import { type Inquiry } from './settings.ts'
+import { signEvidence } from './sign-test.ts'
+import type { Commitment, Member, NeverRecoverable } from './verdict.ts'
+
+/**
+ * Tests one position with fresh pairs of forks: drawn anew, and kept. It is confirmed when the evidence of the pairs
+ * reaches 1/alpha and the rates differ by at least tau.
+ *
+ * The kinds take turns, so that a model that changes while it is asked changes for both.
+ *
+ * @param position - its last one is held against the recorded run itself, which failed
+ * @returns `refuted` after as many pairs as allowed, or when the rates clearly differ by less than half of tau; `stopped`
+ *   when a limit came first; `undecidable` when too many forks tell nothing
+ */
+export async function confirmCommitment(
+  inquiry: Inquiry,
+  position: number,
+  alpha: number,
+  note: (keep: number, isOk: boolean) => void,
+): Promise<Commitment | 'refuted' | 'stopped' | 'undecidable'> {
+  const { curve, source } = inquiry
+  const isLast = position + 1 === source.positions.length
+  const result = await confirmPairs(inquiry, { keep: position }, isLast ? undefined : { keep: position + 1 }, alpha, {
+    drawn(arm, draw) {
+      const isOk = curve.add(arm.keep, draw)
+      if (isOk !== undefined) note(arm.keep, isOk)
+    },
+  })
+  if (typeof result === 'string') return result
+  return { position, how: 'certified', ...result, alpha }
+}
+
+/** The pairs of one test. */
+interface Pairs {
+  readonly redrawn: { readonly ok: number; readonly forks: number }
+  readonly kept: { readonly ok: number; readonly forks: number }
+  readonly difference: number
+  readonly evidence: number
+}
+
+/** Fresh pairs of two kinds of forks; without a second one, every fork is held against a failure. */
+export async function confirmPairs(
+  inquiry: Inquiry,
+  treated: Arm | ((pair: number) => Arm),
+  control: Arm | undefined,
+  alpha: number,
+  hooks: {
+    drawn?(arm: Arm, draw: Parameters<Inquiry['curve']['add']>[1]): void
+    /** What counts as a hit. Default: the fork ended well. */
+    readonly hit?: (isOk: boolean) => boolean
+  } = {},
+): Promise<Pairs | 'refuted' | 'stopped' | 'undecidable'> {
+  const { governor, tau, maxPairs } = inquiry
+  const hit = hooks.hit ?? ((isOk: boolean): boolean => isOk)
+  const perRound = Math.max(1, control === undefined ? governor.parallel : Math.floor(governor.parallel / 2))
+  let tried = 0
+  let pairs = 0
+  let made = 0
+  let lost = 0
+  let wins = 0
+  let losses = 0
+  let first = 0
+  let second = 0
+  let confirmed: Pairs | undefined
+  while (pairs < maxPairs && confirmed === undefined) {
+    const arms: Arm[] = []
+    for (let i = 0; i < perRound; i++) {
+      arms.push(typeof treated === 'function' ? treated(tried + i) : treated)
+      if (control !== undefined) arms.push(control)
+    }
+    const draws = await governor.draw(arms)
+    arms.forEach((arm, i) => {
+      const draw = draws[i]
+      if (draw !== undefined) hooks.drawn?.(arm, draw)
+    })
+    const each = control === undefined ? 1 : 2
+    for (let i = 0; i < perRound; i++) {
+      const a = draws[i * each]
+      const b = control === undefined ? undefined : draws[i * each + 1]
+      if (a === undefined || (control !== undefined && b === undefined)) continue
+      tried++
+      const one = passed(a.grade)
+      const other = b === undefined ? !hit(true) : passed(b.grade)
+      made += b === undefined ? 1 : 2
+      lost += Number(one === undefined) + Number(other === undefined)
+      if (one === undefined || other === undefined) continue
+      pairs++
+      const isFirst = hit(one)
+      const isSecond = b === undefined ? false : hit(other)
+      first += Number(isFirst)
+      second += Number(isSecond)
+      if (isFirst && !isSecond) wins++
+      if (!isFirst && isSecond) losses++
+      const evidence = signEvidence(wins, losses)
+      const difference = (first - second) / pairs
+      if (evidence >= 1 / alpha && difference >= tau) {
+        confirmed ??= {
+          redrawn: { ok: first, forks: pairs },
+          kept: { ok: second, forks: control === undefined ? 0 : pairs },
+          difference,
+          evidence,
+        }
+      }
+    }
+    inquiry.report('confirm')
+    if (confirmed !== undefined) break
+    if (isHopeless(lost, made)) return 'undecidable'
+    if (governor.stopped !== undefined) return 'stopped'
+    if (pairs >= 12 && (first - second) / pairs < tau / 2) return 'refuted'
+  }
+  return confirmed ?? 'refuted'
+}
+
+/**
+ * Tests that no position decided: forks that draw everything anew, until their rate of ending well is certainly below tau.
+ *
+ * All forks of that kind count, the first ones too: a confidence sequence may be looked at any time.
+ */
+export async function confirmNever(
+  inquiry: Inquiry,
+  alpha: number,
+  note: (keep: number, isOk: boolean) => void,
+): Promise<NeverRecoverable | 'refuted' | 'stopped' | 'undecidable'> {
+  const { curve, governor, tau } = inquiry
+  const arm = curve.at(0)
+  for (;;) {
+    if (curve.undecidable) return 'undecidable'
+    const rate = confidenceSequence(arm.ok, arm.graded, alpha)
+    if (rate.high < tau) {
+      if (await isSavedLate(inquiry, note)) return 'refuted'
+      if (governor.stopped !== undefined) return 'stopped'
+      return { kind: 'never', how: 'certified', ok: arm.ok, forks: arm.graded, rate, alpha }
+    }
+    const isAbove = arm.graded > 20 && arm.ok / arm.graded > tau
+    if (rate.low > tau / 2 || isAbove || arm.graded > 80) return 'refuted'
+    if (governor.stopped !== undefined) return 'stopped'
+    const needed = failuresNeeded(arm.ok, arm.graded, tau, alpha)
+    const arms = new Array<Arm>(Math.max(1, Math.min(governor.parallel, needed))).fill({ keep: 0 })
+    for (const draw of await governor.draw(arms)) {
+      if (draw === undefined) continue
+      const isOk = curve.add(0, draw)
+      if (isOk !== undefined) note(0, isOk)
+    }
+    inquiry.report('confirm')
+  }
+}
+
+/** How many more forks in a row have to fail until the rate is certainly below tau. */
+function failuresNeeded(ok: number, graded: number, tau: number, alpha: number): number {
+  let more = 1
+  while (more < 100 && confidenceSequence(ok, graded + more, alpha).high >= tau) more++
+  return more
+}
+
+/** The steps of a confirmed block, each drawn anew alone against the block kept; delta is shared among them. */
+export async function confirmMembers(inquiry: Inquiry, position: number, alpha: number): Promise<Member[] | undefined> {
+  const { source } = inquiry
+  const steps = source.positions[position]?.steps ?? []
+  if (steps.length < 2 || source.splits === undefined) return undefined
+  const isLast = position + 1 === source.positions.length
+  const members: Member[] = []
+  for (const step of steps) {
+    const counts = { one: { ok: 0, forks: 0 }, kept: { ok: 0, forks: 0 } }
+    const result = await confirmPairs(
+      inquiry,
+      { keep: position, only: [step] },
+      isLast ? undefined : { keep: position + 1 },
+      alpha / steps.length,
+      {
+        drawn(arm, draw) {
+          const isOk = passed(draw.grade)
+          const count = arm.only === undefined ? counts.kept : counts.one
+          if (isOk === undefined) return
+          count.forks++
+          count.ok += Number(isOk)
+        },
+      },
+    )
+    if (typeof result === 'string') {
+      members.push({ step, redrawn: counts.one, kept: counts.kept, isConfirmed: false })
+      if (result === 'stopped') break
+    } else {
+      members.push({
+        step,
+        redrawn: result.redrawn,
+        kept: result.kept,
+        isConfirmed: true,
+        evidence: result.evidence,
+      })
+    }
+  }
+  return members
+}

@@ -1,0 +1,218 @@
+import { passed } from './curve.ts'
+import type { Inquiry } from './settings.ts'
+import type { ForkDraw } from './types.ts'
+import type { Commitment, Member, Verdict } from './verdict.ts'
+
+/**
+ * Whether drawing everything anew, twice, gives the same run. That is a hint only: {@link blameExactly} draws twice also
+ * where its answer rests, and gives up when the two differ there.
+ */
+export async function looksDeterministic(inquiry: Inquiry): Promise<boolean> {
+  const [first, second] = await inquiry.governor.draw([{ keep: 0 }, { keep: 0 }])
+  for (const draw of [first, second]) if (draw !== undefined) inquiry.curve.add(0, draw)
+  return first !== undefined && second !== undefined && isSame(first, second)
+}
+
+/**
+ * Finds the last position at which a run with a deterministic tail was lost: the last one where the fork that draws it anew
+ * ends well and the fork that keeps it fails. Exact: one fork each, no interval.
+ *
+ * Bisection, in at most ⌈log₂ n⌉ + 4 forks while no recovery is seen. A run may recover and fail again; forks that are left
+ * of that number look for it behind the position found, and `sweep` looks everywhere. Each recovery seen is bisected anew,
+ * and the verdict says how many positions were not looked at.
+ *
+ * @returns `noisy` when the same fork, drawn twice, was two runs
+ */
+export async function blameExactly(inquiry: Inquiry): Promise<Verdict | 'noisy'> {
+  const { source } = inquiry
+  const count = source.positions.length
+  const seen = new Seen(inquiry)
+  const allowed = Math.ceil(Math.log2(count)) + 4
+  const commitments: Commitment[] = []
+  let low = (await seen.look(0)) === true ? 0 : await seen.firstOk(0, inquiry.sweep ? Infinity : 2)
+  while (low !== undefined) {
+    let high = count
+    while (high - low > 1) {
+      const middle = await seen.nearMiddle(low, high)
+      if (middle === undefined) break
+      if (middle.isOk) low = middle.keep
+      else high = middle.keep
+    }
+    if (high - low > 1 || seen.isStopped) return seen.giveUp(low, high)
+    if (inquiry.tail !== 'deterministic' && !(await seen.isRepeated(witnesses(low, count, allowed - seen.forks))))
+      return 'noisy'
+    commitments.push({
+      position: low,
+      how: 'exact',
+      redrawn: { ok: 1, forks: 1 },
+      kept: { ok: 0, forks: high === count ? 0 : 1 },
+      difference: 1,
+      ...(await membersOf(inquiry, low)),
+    })
+    low = await seen.firstOk(low + 1, inquiry.sweep ? Infinity : allowed - seen.forks)
+    if (seen.isStopped) break
+  }
+  if (seen.lost > 0 && seen.lost > seen.forks / 5) return seen.giveUp(0, count)
+  const last = commitments.at(-1)
+  if (last !== undefined) return { kind: 'confirmed', commitments, unseen: seen.unseen(last.position + 1) }
+  if (seen.isStopped) return seen.giveUp(0, count)
+  if (inquiry.tail !== 'deterministic') {
+    // That nothing helps rests on the forks that draw all anew: they are drawn as often as the forks allowed let it be.
+    const again = new Array<number>(Math.max(1, allowed - seen.forks - 1)).fill(0)
+    if (!(await seen.isRepeated([Math.floor(count / 2), ...again]))) return 'noisy'
+  }
+  return { kind: 'never', how: 'exact', ok: 0, forks: seen.forks, unseen: seen.unseen(0) }
+}
+
+/**
+ * What is drawn again before a position is named, with so many forks left. An agent that says the same words each time and
+ * errs now and then looks deterministic until it does. The likeliest mistake is a fork that keeps the position and failed
+ * by chance, so that one is drawn three times in all; keeping the last position is the recorded run, which is known.
+ */
+function witnesses(low: number, count: number, left: number): readonly number[] {
+  if (low + 1 === count) return [low, low]
+  return left > 2 ? [low, low + 1, low + 1] : [low + 1, low + 1]
+}
+
+/** One fork per number of kept positions. */
+class Seen {
+  forks: number
+  lost = 0
+  isStopped = false
+  readonly #inquiry: Inquiry
+  readonly #draws = new Map<number, ForkDraw>()
+
+  constructor(inquiry: Inquiry) {
+    this.#inquiry = inquiry
+    this.forks = inquiry.curve.at(0).graded + inquiry.curve.at(0).lost
+  }
+
+  /** Whether the fork ended well; `undefined` when it tells nothing or was not made. */
+  async look(keep: number): Promise<boolean | undefined> {
+    const { curve } = this.#inquiry
+    // The fork that keeps nothing was drawn to find out whether it repeats.
+    if (keep === 0 && curve.at(0).graded > 0) return curve.at(0).ok > 0
+    const known = this.#draws.get(keep)
+    if (known !== undefined) return passed(known.grade)
+    const draw = await this.#draw(keep)
+    if (draw === undefined) return undefined
+    this.#draws.set(keep, draw)
+    return passed(draw.grade)
+  }
+
+  /** The fork nearest to the middle between two that tells something. */
+  async nearMiddle(low: number, high: number): Promise<{ readonly keep: number; readonly isOk: boolean } | undefined> {
+    const middle = Math.floor((low + high) / 2)
+    for (let away = 0; away < high - low; away++) {
+      for (const keep of away === 0 ? [middle] : [middle - away, middle + away]) {
+        if (keep <= low || keep >= high) continue
+        const isOk = await this.look(keep)
+        if (isOk !== undefined) return { keep, isOk }
+        if (this.isStopped) return undefined
+      }
+    }
+    return undefined
+  }
+
+  /** A number of kept positions from this on at which the run ends well, looking in the widest gaps first. */
+  async firstOk(from: number, atMost: number): Promise<number | undefined> {
+    for (let looks = 0; looks < atMost; looks++) {
+      const keep = this.#widestGap(from)
+      if (keep === undefined || this.isStopped) return undefined
+      if ((await this.look(keep)) === true) return keep
+    }
+    return undefined
+  }
+
+  /** Whether these forks, drawn once more, are the same runs. */
+  async isRepeated(keeps: readonly number[]): Promise<boolean> {
+    for (const keep of keeps) {
+      // The forks that keep nothing were drawn to find out whether they repeat, and are known by their texts.
+      const before = this.#draws.get(keep)
+      if (before === undefined && keep > 0) continue
+      const again = await this.#draw(keep)
+      if (again !== undefined && before !== undefined && !isSame(before, again)) return false
+      if (keep === 0 && this.#inquiry.curve.at(0).distinct > 1) return false
+    }
+    return true
+  }
+
+  /** How many numbers of kept positions from this on no fork looked at. */
+  unseen(from: number): number {
+    let count = 0
+    for (let keep = from; keep < this.#inquiry.curve.arms.length; keep++) {
+      if (keep !== 0 && passed(this.#draws.get(keep)?.grade ?? 'ungraded') === undefined) count++
+    }
+    return count
+  }
+
+  giveUp(from: number, to: number): Verdict {
+    const { curve, governor } = this.#inquiry
+    if (this.isStopped) {
+      const stop = governor.stopped
+      const forksNeeded = Math.ceil(Math.log2(Math.max(2, to - from)))
+      const range = { from, to: to - 1 }
+      return { kind: 'unresolved', range, never: 0, forksNeeded, ...(stop === undefined ? {} : { stoppedBy: stop }) }
+    }
+    const sum = (count: (arm: (typeof curve.arms)[number]) => number): number =>
+      curve.arms.reduce((all, arm) => all + count(arm), 0)
+    const positions = curve.arms.flatMap((arm, keep) => (arm.lost > 0 ? [keep] : []))
+    return {
+      kind: 'undecidable',
+      forks: this.forks,
+      undefined: sum((arm) => arm.undefined),
+      ungraded: sum((arm) => arm.ungraded),
+      positions,
+    }
+  }
+
+  async #draw(keep: number): Promise<ForkDraw | undefined> {
+    const { curve, governor } = this.#inquiry
+    const [draw] = await governor.draw([{ keep }])
+    if (draw === undefined) {
+      this.isStopped = true
+      return undefined
+    }
+    this.forks++
+    if (curve.add(keep, draw) === undefined) this.lost++
+    this.#inquiry.report('locate')
+    return draw
+  }
+
+  #widestGap(from: number): number | undefined {
+    const count = this.#inquiry.curve.arms.length
+    let best: number | undefined
+    let widest = 0
+    let start = from
+    for (let keep = from; keep <= count; keep++) {
+      const isKnown = keep === count || keep === 0 || this.#draws.has(keep)
+      if (!isKnown) continue
+      if (keep - start > widest) {
+        widest = keep - start
+        best = Math.floor((start + keep) / 2)
+      }
+      start = keep + 1
+    }
+    return best
+  }
+}
+
+/** The steps of a block, one fork each that draws only this one anew. */
+async function membersOf(inquiry: Inquiry, position: number): Promise<{ readonly members?: Member[] }> {
+  const { governor, source } = inquiry
+  const steps = source.positions[position]?.steps ?? []
+  if (steps.length < 2 || source.splits === undefined) return {}
+  const draws = await governor.draw(steps.map((step) => ({ keep: position, only: [step] })))
+  return {
+    members: steps.map((step, i) => {
+      const isOk = passed(draws[i]?.grade ?? 'ungraded')
+      const redrawn = { ok: Number(isOk === true), forks: Number(isOk !== undefined) }
+      return { step, redrawn, kept: { ok: 0, forks: 1 }, isConfirmed: isOk === true }
+    }),
+  }
+}
+
+/** Two forks that nobody can judge are not known to be the same run. */
+function isSame(a: ForkDraw, b: ForkDraw): boolean {
+  return passed(a.grade) !== undefined && a.grade === b.grade && a.fingerprint === b.fingerprint
+}

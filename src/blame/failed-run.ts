@@ -1,0 +1,208 @@
+import { HarvestError } from '../errors/index.ts'
+import { confirmCommitment, confirmMembers, confirmNever } from './confirm.ts'
+import { passed, type Tally } from './curve.ts'
+import { blameExactly, looksDeterministic } from './exact.ts'
+import { DropPosterior } from './posterior.ts'
+import { isRecoverable, recoversAt } from './recovery.ts'
+import { type BlameOptions, type Inquiry, nextAlpha, openInquiry } from './settings.ts'
+import { expectedPairs } from './sign-test.ts'
+import type { ForkSource } from './types.ts'
+import type { Commitment, Undecided, Verdict } from './verdict.ts'
+
+/** What was found out about a failed run. */
+export interface FailedRunBlame {
+  readonly verdict: Verdict
+  /** What was drawn anew came out the same each time. */
+  readonly isDeterministic: boolean
+  /** For every number of kept positions, from 0: what the forks came to. */
+  readonly curve: readonly Tally[]
+}
+
+/**
+ * Finds the position of a failed run at which it was lost: drawn anew, runs end well; kept, they fail.
+ *
+ * A posterior over the deciding position says which forks tell most for their price; when it is sure, fresh pairs of forks
+ * test the position it names, and only they decide what is claimed. All claims of a run together are false at most delta
+ * of the time, for forks that are independent draws of one agent. If the run could still recover behind the position
+ * found, the search goes on behind it. With a deterministic tail it is plain bisection, one fork per kind.
+ *
+ * @throws HarvestError HARVEST_BLAME_NOT_FAILED when the recorded run did not fail, HARVEST_BLAME_OPTION,
+ *   HARVEST_BLAME_NO_STEPS, HARVEST_BLAME_PRICE
+ */
+export async function blameFailedRun(source: ForkSource, options: BlameOptions = {}): Promise<FailedRunBlame> {
+  if (passed(source.recorded) !== false) throw notFailed(source)
+  const inquiry = openInquiry(source, options)
+  const found = (verdict: Verdict, isDeterministic: boolean): FailedRunBlame => ({
+    verdict,
+    isDeterministic,
+    curve: inquiry.curve.arms.map((arm) => arm.tally),
+  })
+  if (inquiry.tail === 'deterministic' || (inquiry.tail === 'detect' && (await looksDeterministic(inquiry)))) {
+    const verdict = await blameExactly(inquiry)
+    if (verdict !== 'noisy') return found(verdict, true)
+  }
+  const verdict = await search(inquiry, 0)
+  return found(inquiry.curve.undecided ?? verdict, false)
+}
+
+/** A position this likely is worth a test. It decides about forks alone: what is claimed, the test decides. */
+const sureEnough = 0.9
+
+/** Locates and confirms from this position on. */
+async function search(inquiry: Inquiry, from: number): Promise<Verdict> {
+  const { curve, governor, source } = inquiry
+  const posterior = new DropPosterior(from, source.positions.length)
+  curve.arms.forEach((arm, keep) => posterior.add(keep, arm.ok, arm.failed))
+  // Behind a position that was confirmed the run is known to be recoverable.
+  if (from > 0) posterior.exclude('never')
+  const note = (keep: number, isOk: boolean): void => posterior.add(keep, Number(isOk), Number(!isOk))
+  const draw = async (keeps: readonly number[]): Promise<void> => {
+    const draws = await governor.draw(keeps.map((keep) => ({ keep })))
+    draws.forEach((made, i) => {
+      const keep = keeps[i] ?? 0
+      const isOk = made === undefined ? undefined : curve.add(keep, made)
+      if (isOk !== undefined) note(keep, isOk)
+    })
+    inquiry.report('locate', posterior.range(0.9))
+  }
+  await draw(spread(from, source.positions.length, 6).filter((keep) => curve.at(keep).graded === 0))
+  const root = pricesOf(source)
+  for (;;) {
+    const undecidable = curve.undecidable
+    if (undecidable) return undecidable
+    const { what, chance } = posterior.best()
+    if (governor.stopped !== undefined) return undecided(inquiry, posterior, 'unresolved')
+    if (chance < sureEnough) {
+      const keeps = chooseForks(inquiry, posterior, root)
+      if (keeps === undefined) return lostPairs(inquiry, what === 'never' ? 0 : what)
+      await draw(keeps)
+      continue
+    }
+    if (inquiry.tries >= inquiry.maxTries) return undecided(inquiry, posterior, 'diffuse')
+    const alpha = nextAlpha(inquiry)
+    const result =
+      what === 'never' ? await confirmNever(inquiry, alpha, note) : await confirmCommitment(inquiry, what, alpha, note)
+    if (result === 'stopped') return undecided(inquiry, posterior, 'unresolved')
+    if (result === 'undecidable') return curve.undecidable ?? lostPairs(inquiry, what === 'never' ? 0 : what)
+    if (result === 'refuted') {
+      if (inquiry.tries >= inquiry.maxTries || posterior.isLastAnswer) return undecided(inquiry, posterior, 'diffuse')
+      // The pairs count for the posterior too. Where it still names the same, its model does not fit, and it would for ever.
+      const again = posterior.best()
+      if (again.what === what && again.chance >= sureEnough) posterior.exclude(what)
+      continue
+    }
+    if ('kind' in result) return result
+    return behind(inquiry, await withMembers(inquiry, result, alpha))
+  }
+}
+
+/** Looks whether the run could still be saved behind a commitment, and if so, where it was lost then. */
+async function behind(inquiry: Inquiry, commitment: Commitment): Promise<Verdict> {
+  const { kept, position } = commitment
+  const next = position + 1
+  const from = isRecoverable(inquiry, kept.ok, kept.forks) ? next : await recoversAt(inquiry, commitment)
+  if (from === undefined) return { kind: 'confirmed', commitments: [commitment] }
+  const later = await search(inquiry, from)
+  return later.kind === 'confirmed'
+    ? { ...later, commitments: [commitment, ...later.commitments] }
+    : { kind: 'confirmed', commitments: [commitment], isStillRecoverable: true }
+}
+
+async function withMembers(inquiry: Inquiry, commitment: Commitment, alpha: number): Promise<Commitment> {
+  const members = await confirmMembers(inquiry, commitment.position, alpha)
+  return members === undefined ? commitment : { ...commitment, members }
+}
+
+/**
+ * The forks of the next round: those that tell most for the root of their price. `undefined` when those that could tell
+ * more never tell anything.
+ */
+function chooseForks(
+  { curve, governor }: Inquiry,
+  posterior: DropPosterior,
+  rootPrices: readonly number[],
+): number[] | undefined {
+  const { parallel } = governor
+  const candidates = posterior.candidates()
+  // A fork that never tells anything would be asked for again and again, for nothing is learnt from it.
+  const telling = candidates.filter((keep) => curve.at(keep).lost < 2 || curve.at(keep).graded > 0)
+  if (telling.length < candidates.length && !telling.some((keep) => posterior.gain(keep) > 1e-3)) return undefined
+  const scored = telling
+    .map((keep) => ({ keep, score: posterior.gain(keep) / (rootPrices[keep] ?? 1) }))
+    .sort((a, b) => b.score - a.score || a.keep - b.keep)
+  // Half as many kinds as forks: the best are drawn twice, and the rest hedges, for none of them knows of the others.
+  const kinds = scored.slice(0, Math.max(1, Math.ceil(parallel / 2)))
+  return Array.from({ length: parallel }, (_, i) => kinds[i % kinds.length]?.keep ?? posterior.from)
+}
+
+/**
+ * The square root of what each fork is expected to cost: in dollars, or where nobody knows, in model calls.
+ *
+ * @see Kanarios, Zhang and Ying, Cost Aware Best Arm Identification (2024), for the root
+ */
+function pricesOf(source: ForkSource): number[] {
+  const expected = source.positions.map((_, keep) => source.expect({ keep, seed: 0 }))
+  const isPriced = expected.every(({ costUsd }) => costUsd !== undefined && costUsd > 0)
+  const prices = expected.map(({ costUsd, modelCalls }) => (isPriced ? (costUsd ?? 0) : modelCalls))
+  // A fork without any model call is not for nothing.
+  const least = Math.max(...prices, 0) / prices.length || 1
+  return prices.map((price) => Math.sqrt(price + least))
+}
+
+/** So many positions, the first and others as far apart as possible. */
+export function spread(from: number, to: number, count: number): number[] {
+  const size = Math.min(count, to - from)
+  return Array.from({ length: size }, (_, i) => from + Math.floor((i * (to - from)) / size))
+}
+
+function undecided(inquiry: Inquiry, posterior: DropPosterior, kind: 'diffuse' | 'unresolved'): Undecided {
+  const { what, chance } = posterior.best()
+  const stoppedBy = inquiry.governor.stopped
+  const forksNeeded = kind === 'unresolved' ? stillNeeded(inquiry, posterior) : undefined
+  return {
+    kind,
+    range: posterior.range(0.9),
+    never: posterior.chance('never'),
+    ...(what === 'never' ? {} : { likeliest: { position: what, chance } }),
+    ...(forksNeeded === undefined ? {} : { forksNeeded }),
+    ...(stoppedBy === undefined ? {} : { stoppedBy }),
+  }
+}
+
+/** About how many forks: to become sure at the present pace, and to confirm what is likeliest now. */
+function stillNeeded(inquiry: Inquiry, posterior: DropPosterior): number | undefined {
+  const { what } = posterior.best()
+  const pace = Math.max(...posterior.candidates().map((keep) => posterior.gain(keep)))
+  const left = Math.max(0, posterior.entropy - 0.2)
+  const locate = left === 0 ? 0 : left / Math.max(pace, 1e-3)
+  const alpha = inquiry.delta / 2 ** (inquiry.tries + 1)
+  if (what === 'never') return Math.ceil(locate + 30)
+  const { redrawn, kept } = posterior.rates(what)
+  const pairs = expectedPairs(redrawn, kept, alpha)
+  return pairs === undefined ? undefined : Math.ceil(locate + 2 * pairs)
+}
+
+function lostPairs(inquiry: Inquiry, position: number): Verdict {
+  const arms = [position, position + 1].filter((keep) => keep < inquiry.curve.arms.length)
+  const tallies = arms.map((keep) => inquiry.curve.at(keep))
+  const sum = (count: (tally: Tally) => number): number => tallies.reduce((all, tally) => all + count(tally), 0)
+  return {
+    kind: 'undecidable',
+    forks: sum((tally) => tally.ok + tally.failed + tally.undefined + tally.ungraded),
+    undefined: sum((tally) => tally.undefined),
+    ungraded: sum((tally) => tally.ungraded),
+    positions: arms,
+  }
+}
+
+function notFailed(source: ForkSource): HarvestError {
+  return new HarvestError('HARVEST_BLAME_NOT_FAILED', {
+    what: 'There is no failure to ask about: the recorded run is not graded as failed',
+    where: { graded: source.recorded },
+    why: 'Blame of a failed run asks which step, drawn anew, would have saved it.',
+    fix: [
+      'say what a good end is, so that the recorded run is graded bad',
+      'or ask which step a good run depends on: harvest blame <id> --mutate',
+    ],
+  })
+}

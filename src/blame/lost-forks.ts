@@ -1,0 +1,19 @@
+import { confidenceSequence } from './confidence-sequence.ts'
+
+/** A larger share of forks that tell nothing, and no verdict is given. */
+const largestShare = 1 / 5
+
+/** Whether more forks tell nothing than a verdict allows. */
+export function isTooLittle(lost: number, forks: number): boolean {
+  return forks >= 10 && lost > forks * largestShare
+}
+
+/**
+ * Whether it is no use to go on: so many forks tell nothing that a verdict will hardly be allowed.
+ *
+ * This is asked after every round, and three of the first ten are soon lost by chance: the share has to be above half of
+ * what is allowed for certain, by a {@link confidenceSequence}, which may be looked at any time.
+ */
+export function isHopeless(lost: number, forks: number): boolean {
+  return isTooLittle(lost, forks) && confidenceSequence(lost, forks).low > largestShare / 2
+}

@@ -1,0 +1,268 @@
+import { HarvestError } from '../errors/index.ts'
+import { confirmPairs } from './confirm.ts'
+import { Counter, passed, type Undecidable } from './curve.ts'
+import { fisherExact, holm } from './fisher.ts'
+import type { Arm } from './governor.ts'
+import { isHopeless, isTooLittle } from './lost-forks.ts'
+import { MutationArms } from './mutation-arms.ts'
+import type { MutationBlame, MutationOptions, MutationVerdict, Responsible } from './mutation-verdict.ts'
+import { type Inquiry, openInquiry } from './settings.ts'
+import type { ForkDraw, ForkSource } from './types.ts'
+
+/**
+ * Finds the positions whose answers the outcome of a run hangs on: with a mutated answer it flips more often than with
+ * the recorded one, the rest drawn anew either way.
+ *
+ * The control is measured: a noisy tail flips outcomes by itself, and the earlier the position, the more often. It is
+ * looked where flips are likeliest (KL-LUCB with its practical rate, which has no guarantee and needs none here); claims
+ * rest on fresh pairs alone. All of them together are false at most delta of the time. Copies of one mutant count as one.
+ * With a deterministic tail: one fork per mutant, exact.
+ *
+ * @throws HarvestError HARVEST_BLAME_NO_MUTANTS when the source has none; as `blameFailedRun` otherwise
+ * @see Kaufmann and Kalyanakrishnan, COLT 2013, for KL-LUCB
+ */
+export async function blameMutations(source: ForkSource, options: MutationOptions = {}): Promise<MutationBlame> {
+  const inquiry = openInquiry(source, options)
+  const recorded = passed(source.recorded)
+  const able = source.positions.map((_, i) => i).filter((position) => (source.mutants?.(position) ?? 0) > 0)
+  if (recorded === undefined || able.length === 0) throw noMutants(source)
+  const state: State = { inquiry, arms: new MutationArms(source, able), lost: new Counter(), recorded }
+  const done = (verdict: MutationVerdict, isDeterministic = false): MutationBlame => ({
+    verdict: undecidable(state, isTooLittle) ?? verdict,
+    isDeterministic,
+    positions: state.arms.summary(isDeterministic),
+  })
+  if (inquiry.tail === 'deterministic' || (inquiry.tail === 'detect' && (await repeats(state, able)))) {
+    const verdict = await mutateExactly(state, able)
+    if (verdict !== 'noisy') return done(verdict, true)
+  }
+  const { plan = 'adaptive', top = 3 } = options
+  if (plan !== 'adaptive') return done(await fixedPlan(state, able, plan.pairs))
+  await explore(state)
+  if (undecidable(state)) return done({ kind: 'none' })
+  return done(await certify(state, top))
+}
+
+interface State {
+  readonly inquiry: Inquiry
+  readonly arms: MutationArms
+  /** All forks, for the share that tells nothing. */
+  readonly lost: Counter
+  readonly recorded: boolean
+}
+
+/** Looks where flips are likeliest: both the foremost and its rivals, until it leads or nothing flips often enough. */
+async function explore(state: State): Promise<void> {
+  const { arms, inquiry } = state
+  const { governor, tau } = inquiry
+  await drawControls(state)
+  await drawMutants(state, arms.positions)
+  const most = 6 * arms.positions.length + 60
+  while (arms.forks < most && governor.stopped === undefined) {
+    const ranked = arms.ranked(inquiry.delta)
+    const [leader, ...rivals] = ranked
+    if (leader === undefined || ranked.every(({ upper }) => upper < tau)) return
+    const rival = Math.max(0, ...rivals.map(({ upper }) => upper))
+    if (leader.lower >= tau && leader.lower >= rival - 0.1) return
+    const open = [leader, ...rivals.toSorted((a, b) => b.upper - a.upper)].filter(({ isOpen }) => isOpen)
+    if (open.length === 0) return
+    await drawMutants(
+      state,
+      open.slice(0, Math.max(2, Math.ceil(governor.parallel / 2))).map(({ position }) => position),
+    )
+    if (undecidable(state)) return
+  }
+}
+
+async function certify(state: State, top: number): Promise<MutationVerdict> {
+  const { arms, inquiry, recorded } = state
+  const positions: Responsible[] = []
+  let isStopped = inquiry.governor.stopped !== undefined
+  for (const { position, mean } of arms.ranked(inquiry.delta).slice(0, top)) {
+    if (mean < inquiry.tau / 2) break
+    const alpha = inquiry.delta / top
+    const mutants = new Set<number>()
+    const result = await confirmPairs(inquiry, () => mutated(position, arms.next(position)), control(position), alpha, {
+      drawn(arm, draw) {
+        note(state, arm, draw)
+        if (arm.mutated !== undefined && passed(draw.grade) !== undefined) mutants.add(arm.mutated.mutant)
+      },
+      hit: (isOk) => isOk !== recorded,
+    })
+    if (result === 'stopped') isStopped = true
+    if (typeof result === 'string') continue
+    const { difference, evidence, kept, redrawn } = result
+    positions.push({
+      position,
+      how: 'certified',
+      mutated: { flips: redrawn.ok, forks: redrawn.forks },
+      control: { flips: kept.ok, forks: kept.forks },
+      difference,
+      mutants: mutants.size,
+      evidence,
+      alpha,
+    })
+  }
+  return verdictOf(positions, isStopped)
+}
+
+async function fixedPlan(state: State, able: readonly number[], pairs: number): Promise<MutationVerdict> {
+  const { arms, inquiry, recorded } = state
+  const rows: Responsible[] = []
+  for (const position of able) {
+    const counts = { mutated: { flips: 0, forks: 0 }, control: { flips: 0, forks: 0 } }
+    const mutants = new Set<number>()
+    const wanted = Array.from({ length: pairs }, () => [mutated(position, arms.next(position)), control(position)])
+    const draws = await inquiry.governor.draw(wanted.flat())
+    wanted.flat().forEach((arm, i) => {
+      const draw = draws[i]
+      if (draw === undefined) return
+      note(state, arm, draw)
+      const isOk = passed(draw.grade)
+      if (isOk === undefined) return
+      const count = arm.mutated === undefined ? counts.control : counts.mutated
+      count.forks++
+      count.flips += Number(isOk !== recorded)
+      if (arm.mutated !== undefined) mutants.add(arm.mutated.mutant)
+    })
+    if (inquiry.governor.stopped !== undefined) return { kind: 'unresolved' }
+    const difference = rateOf(counts.mutated) - rateOf(counts.control)
+    rows.push({ position, how: 'fisher', ...counts, difference, mutants: mutants.size })
+  }
+  const values = rows.map(({ control: c, mutated: m }) =>
+    m.forks === 0 || c.forks === 0
+      ? 1
+      : fisherExact({ hits: m.flips, runs: m.forks }, { hits: c.flips, runs: c.forks }),
+  )
+  const corrected = holm(values)
+  const responsible = rows
+    .map((row, i) => ({ ...row, pValue: corrected[i] ?? 1 }))
+    .filter(({ difference, pValue }) => pValue <= inquiry.delta && difference >= inquiry.tau)
+  return verdictOf(responsible, false)
+}
+
+/** Two forks that keep all but what lies behind the first position: the same run? */
+async function repeats(state: State, able: readonly number[]): Promise<boolean> {
+  const arm = control(able[0] ?? 0)
+  const [first, second] = await state.inquiry.governor.draw([arm, arm])
+  for (const draw of [first, second]) if (draw !== undefined) note(state, arm, draw)
+  return first !== undefined && second !== undefined && isSame(first, second)
+}
+
+/** One fork per mutant, at most six per position, and one control each; the control of what is named, once more. */
+async function mutateExactly(state: State, able: readonly number[]): Promise<MutationVerdict | 'noisy'> {
+  const { arms, inquiry, recorded } = state
+  const { governor, source } = inquiry
+  const responsible: Responsible[] = []
+  for (const position of able) {
+    const count = Math.min(6, source.mutants?.(position) ?? 0)
+    const wanted = [
+      control(position),
+      ...Array.from({ length: count }, () => mutated(position, arms.next(position))),
+    ] as const
+    const [base, ...draws] = await governor.draw(wanted)
+    if (base !== undefined) note(state, wanted[0], base)
+    let flips = 0
+    let forks = 0
+    let flipped: { readonly arm: Arm; readonly draw: ForkDraw } | undefined
+    draws.forEach((draw, i) => {
+      const arm = wanted[i + 1]
+      if (draw === undefined || arm === undefined) return
+      note(state, arm, draw)
+      const isOk = passed(draw.grade)
+      if (isOk === undefined) return
+      forks++
+      if (isOk !== recorded && draw.isInert !== true) {
+        flips++
+        flipped ??= { arm, draw }
+      }
+    })
+    inquiry.report('explore')
+    if (governor.stopped !== undefined) return { kind: 'unresolved' }
+    if (base === undefined || passed(base.grade) !== recorded || flipped === undefined) continue
+    const [again, baseAgain] = await governor.draw([flipped.arm, control(position)])
+    const isRepeated =
+      again !== undefined && baseAgain !== undefined && isSame(again, flipped.draw) && isSame(base, baseAgain)
+    if (inquiry.tail === 'detect' && !isRepeated) return 'noisy'
+    responsible.push({
+      position,
+      how: 'exact',
+      mutated: { flips, forks },
+      control: { flips: 0, forks: 1 },
+      difference: flips / forks,
+      mutants: forks,
+    })
+  }
+  return verdictOf(responsible, false)
+}
+
+function verdictOf(positions: readonly Responsible[], isStopped: boolean): MutationVerdict {
+  if (positions.length > 0)
+    return { kind: 'responsible', positions: positions.toSorted((a, b) => b.difference - a.difference) }
+  return { kind: isStopped ? 'unresolved' : 'none' }
+}
+
+async function drawMutants(state: State, positions: readonly number[]): Promise<void> {
+  const wanted = positions.map((position) => mutated(position, state.arms.next(position)))
+  const draws = await state.inquiry.governor.draw(wanted)
+  wanted.forEach((arm, i) => {
+    const draw = draws[i]
+    if (draw !== undefined) note(state, arm, draw)
+  })
+  state.inquiry.report('explore')
+}
+
+/** A few controls along the run, so that early positions are not looked at for the noise of their long tails. */
+async function drawControls(state: State): Promise<void> {
+  const { positions } = state.arms
+  const places = Math.min(12, positions.length)
+  const wanted = Array.from({ length: places }, (_, i) => {
+    const position = positions[Math.floor((i * positions.length) / places)] ?? 0
+    return [control(position), control(position)]
+  }).flat()
+  const draws = await state.inquiry.governor.draw(wanted)
+  wanted.forEach((arm, i) => {
+    const draw = draws[i]
+    if (draw !== undefined) note(state, arm, draw)
+  })
+}
+
+function note({ arms, lost, recorded }: State, arm: Arm, draw: ForkDraw): void {
+  const isOk = lost.add(draw)
+  if (arm.mutated === undefined) {
+    if (isOk !== undefined) arms.addControl(arm.keep - 1, isOk !== recorded)
+  } else arms.add(arm.mutated.position, arm.mutated.mutant, draw, isOk === undefined ? undefined : isOk !== recorded)
+}
+
+/** The forks that tell nothing, when they are so many that it is no use to go on; or, in the end, too many for a verdict. */
+function undecidable({ arms, lost }: State, isTooMuch = isHopeless): Undecidable | undefined {
+  const forks = lost.graded + lost.lost
+  if (!isTooMuch(lost.lost, forks)) return undefined
+  return { kind: 'undecidable', forks, undefined: lost.undefined, ungraded: lost.ungraded, positions: arms.lost }
+}
+
+/** Everything as recorded up to the position, which gets a mutated answer; what lies behind is drawn anew. */
+function mutated(position: number, mutant: number): Arm {
+  return { keep: position + 1, mutated: { position, mutant } }
+}
+
+/** The same fork without the mutation. */
+function control(position: number): Arm {
+  return { keep: position + 1 }
+}
+
+function rateOf({ flips, forks }: { readonly flips: number; readonly forks: number }): number {
+  return forks === 0 ? 0 : flips / forks
+}
+
+function isSame(a: ForkDraw, b: ForkDraw): boolean {
+  return passed(a.grade) !== undefined && a.grade === b.grade && a.fingerprint === b.fingerprint
+}
+
+function noMutants(source: ForkSource): HarvestError {
+  return new HarvestError('HARVEST_BLAME_NO_MUTANTS', {
+    what: 'There is nothing to mutate: no answer of this run has another one, or the run itself is not graded',
+    where: { graded: source.recorded, steps: `${source.positions.length}` },
+    why: 'Mutation blame changes one answer at a time and looks whether the outcome flips.',
+  })
+}

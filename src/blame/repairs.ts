@@ -1,0 +1,255 @@
+import { HarvestError } from '../errors/index.ts'
+import { passed } from './curve.ts'
+import { ddmin } from './ddmin.ts'
+import type { Arm } from './governor.ts'
+import { isHopeless, isTooLittle } from './lost-forks.ts'
+import { type BlameOptions, type Inquiry, openInquiry } from './settings.ts'
+import { sprt, type SprtPlan, sprtRatio } from './sprt.ts'
+import type { ForkSource } from './types.ts'
+
+export interface RepairOptions extends BlameOptions {
+  /** Positions that may be repaired. Default: all whose answers come from outside the agent and its model. */
+  readonly suspects?: readonly number[]
+}
+
+/** What repairing recorded answers does to a failed run. */
+export interface RepairBlame {
+  /** `exact`: deterministic tail, one fork per question. `sprt`: Wald's test against the measured clean rate. */
+  readonly how: 'exact' | 'sprt'
+  readonly suspects: readonly number[]
+  /** Forks with all suspects repaired: the clean rate that the others are judged against. */
+  readonly clean: { readonly ok: number; readonly forks: number }
+  /**
+   * `found`; `not_needed`: with every suspect as recorded and the rest drawn anew it already ends well, so no recorded answer
+   * is to blame; `no_help`: with all of them repaired it still fails; `undecidable`: more than a fifth of the forks tell
+   * nothing; `unresolved`: a limit came first, and the lists are what was found until then.
+   */
+  readonly outcome: 'found' | 'not_needed' | 'no_help' | 'undecidable' | 'unresolved'
+  /** Repaired alone, the run ends well: without this answer it would not have failed. */
+  readonly necessary: readonly number[]
+  /** Left as recorded alone, with all other suspects repaired, the run fails: this answer is enough. */
+  readonly sufficient: readonly number[]
+  /** Repaired together the run ends well, and no repair can be left out. There may be others of that kind. */
+  readonly repairSet?: readonly number[]
+}
+
+/**
+ * Which recorded answers from outside made a run fail: necessary, sufficient, and a smallest set of repairs.
+ *
+ * Every fork runs the agent from its beginning, with each suspect as recorded or repaired. Whether it ends well is judged
+ * by Wald's test: as often as with all of them repaired (.85 of that rate), or hardly ever (.3), with an error of .02
+ * either way, or .05 over the number of suspects where each of them is asked about. More than sixteen suspects are asked in
+ * groups, which supposes that a repair does no harm.
+ *
+ * @throws HarvestError HARVEST_BLAME_NO_REPAIRS when the source repairs nothing or has no suspects
+ * @see Zeller and Hildebrandt, IEEE TSE 28 (2002) 183–200, for the smallest set
+ */
+export async function blameRepairs(source: ForkSource, options: RepairOptions = {}): Promise<RepairBlame> {
+  const outside = source.positions.flatMap(({ isExogenous }, i) => (isExogenous ? [i] : []))
+  const suspects = [...(options.suspects ?? outside)].sort((a, b) => a - b)
+  if (source.repairs === undefined || suspects.length === 0) throw noRepairs(source, suspects.length)
+  const inquiry = openInquiry(source, options)
+  const judge = new RepairJudge(inquiry, outside, suspects)
+  const found = (outcome: RepairBlame['outcome'], lists: Partial<RepairBlame> = {}): RepairBlame => ({
+    how: judge.isExact ? 'exact' : 'sprt',
+    suspects,
+    clean: judge.clean,
+    outcome: judge.hasLostTooMany ? 'undecidable' : inquiry.governor.stopped ? 'unresolved' : outcome,
+    necessary: [],
+    sufficient: [],
+    ...lists,
+  })
+  if (!(await judge.measure())) return found('no_help')
+  if (await judge.isGood([])) return found('not_needed')
+  // Each list holds one answer per suspect, so each answer has its share of the error.
+  const error = Math.max(0.001, Math.min(0.02, 0.05 / suspects.length))
+  const rest = (group: readonly number[]): number[] => suspects.filter((suspect) => !group.includes(suspect))
+  const helping = await singles(suspects, (groups) => judge.areGood(groups, error))
+  const harming = await singles(suspects, async (groups) =>
+    (await judge.areGood(groups.map(rest), error)).map((isGood) => !isGood),
+  )
+  const necessary = await judge.affirm(helping, (one) => [one], 'good', error / 10)
+  const sufficient = await judge.affirm(harming, (one) => rest([one]), 'bad', error / 10)
+  const [first] = necessary
+  const repairSet = first === undefined ? await smallest(suspects, judge) : [first]
+  const lists = { necessary, sufficient }
+  return found('found', repairSet === undefined ? lists : { ...lists, repairSet })
+}
+
+/** Those that hit alone. A group that does not hit holds none; many are therefore halved until few are left. */
+async function singles(
+  suspects: readonly number[],
+  hits: (groups: readonly (readonly number[])[]) => Promise<boolean[]>,
+): Promise<number[]> {
+  let groups = suspects.length > 16 ? halves(suspects) : suspects.map((suspect) => [suspect])
+  const found: number[] = []
+  while (groups.length > 0) {
+    const asked = await hits(groups)
+    const hit = groups.filter((_, i) => asked[i] === true)
+    found.push(...hit.flatMap((group) => (group.length === 1 ? group : [])))
+    groups = hit.filter((group) => group.length > 1).flatMap(halves)
+  }
+  return found.sort((a, b) => a - b)
+}
+
+function halves(group: readonly number[]): number[][] {
+  const middle = Math.ceil(group.length / 2)
+  return [group.slice(0, middle), group.slice(middle)]
+}
+
+/** A set of which no repair can be left out. What is left over is asked once more, with a smaller error. */
+async function smallest(suspects: readonly number[], judge: RepairJudge): Promise<number[] | undefined> {
+  let set = await ddmin(suspects, (repaired) => judge.isGood(repaired))
+  for (let i = 0; i < set.length; ) {
+    const rest = set.filter((_, at) => at !== i)
+    if (await judge.isGood(rest, 0.005)) {
+      set = rest
+      i = 0
+    } else i++
+  }
+  return (await judge.isGood(set, 0.005)) ? set : undefined
+}
+
+/** Judges sets of repairs; every fork is made once, and what it came to is kept. */
+class RepairJudge {
+  isExact: boolean
+  clean = { ok: 0, forks: 0 }
+  isUndecidable = false
+  readonly #inquiry: Inquiry
+  readonly #outside: readonly number[]
+  readonly #suspects: readonly number[]
+  readonly #counts = new Map<string, { ok: number; failed: number; lost: number }>()
+  #plan: SprtPlan = { good: 0.8, bad: 0.3, error: 0.02 }
+  #forks = 0
+  #lost = 0
+
+  constructor(inquiry: Inquiry, outside: readonly number[], suspects: readonly number[]) {
+    this.#inquiry = inquiry
+    this.#outside = outside
+    this.#suspects = suspects
+    this.isExact = inquiry.tail !== 'noisy'
+  }
+
+  /** Measures the clean rate. @returns whether repairs help at all */
+  async measure(): Promise<boolean> {
+    const arm = this.#arm(this.#suspects)
+    const { governor, tail, tau } = this.#inquiry
+    if (this.isExact) {
+      const draws = await governor.draw(tail === 'deterministic' ? [arm] : [arm, arm])
+      const grades = draws.map((draw) => (draw === undefined ? undefined : this.#note(this.#suspects, draw.grade)))
+      this.isExact = draws.every(
+        (draw) => draw?.grade === draws[0]?.grade && draw?.fingerprint === draws[0]?.fingerprint,
+      )
+      if (this.clean.forks === 0) this.isUndecidable = governor.stopped === undefined
+      if (this.isExact) return grades[0] === true
+    }
+    const wanted = 15 - this.clean.forks
+    for (const draw of await governor.draw(new Array<Arm>(wanted).fill(arm))) {
+      if (draw !== undefined) this.#note(this.#suspects, draw.grade)
+    }
+    const rate = (this.clean.ok + 0.5) / (this.clean.forks + 1)
+    if (rate < tau) return false
+    this.#plan = { good: Math.min(0.97, 0.85 * rate), bad: 0.3 * rate, error: 0.02 }
+    return true
+  }
+
+  /** More than a fifth of the forks tell nothing. */
+  get hasLostTooMany(): boolean {
+    return this.isUndecidable || isTooLittle(this.#lost, this.#forks)
+  }
+
+  async isGood(repaired: readonly number[], error = 0.02): Promise<boolean> {
+    const [isGood] = await this.areGood([repaired], error)
+    return isGood === true
+  }
+
+  /** Whether runs with these repairs end well, for several sets at once; the sets take turns. */
+  async areGood(sets: readonly (readonly number[])[], error = 0.02): Promise<boolean[]> {
+    const { governor } = this.#inquiry
+    for (;;) {
+      const open = sets.filter((set) => this.#verdict(set, error) === undefined)
+      if (open.length === 0 || governor.stopped !== undefined || this.isUndecidable) break
+      // A single set needs three forks at least to be judged; many sets fill the places anyhow.
+      const each = this.isExact ? 1 : open.length === 1 ? this.#atLeast(open[0] ?? [], error) : 1
+      const wanted = open.flatMap((set) => new Array<readonly number[]>(each).fill(set))
+      const draws = await governor.draw(wanted.map((set) => this.#arm(set)))
+      draws.forEach((draw, i) => {
+        if (draw !== undefined) this.#note(wanted[i] ?? [], draw.grade)
+      })
+      this.#inquiry.report('repair')
+    }
+    return sets.map((set) => this.#verdict(set, error) === 'good')
+  }
+
+  /**
+   * Those whose set of repairs is judged so once more, with a smaller error. Most suspects do nothing, and a few of many
+   * would be named by chance; those that are named are few, so to ask again about them costs little.
+   */
+  async affirm(
+    named: readonly number[],
+    setOf: (one: number) => readonly number[],
+    wanted: 'good' | 'bad',
+    error: number,
+  ): Promise<number[]> {
+    if (this.isExact) return [...named]
+    const sets = named.map(setOf)
+    await this.areGood(sets, error)
+    return named.filter((_, i) => this.#verdict(sets[i] ?? [], error, wanted === 'good' ? 'bad' : 'good') === wanted)
+  }
+
+  #verdict(repaired: readonly number[], error: number, unclear?: 'good' | 'bad'): 'good' | 'bad' | undefined {
+    const { ok, failed, lost } = this.#count(repaired)
+    // Repairs whose forks tell nothing, time and again, are not known to help.
+    if (ok + failed === 0 && lost >= (this.isExact ? 2 : 10)) return 'bad'
+    if (this.isExact) return ok + failed === 0 ? undefined : ok > 0 ? 'good' : 'bad'
+    const plan = { ...this.#plan, error }
+    const verdict = sprt(ok, failed, plan)
+    if (verdict !== undefined || ok + failed < 40) return verdict
+    return unclear ?? (sprtRatio(ok, failed, plan) > 0 ? 'good' : 'bad')
+  }
+
+  /** How many forks more, all alike, would decide. */
+  #atLeast(repaired: readonly number[], error: number): number {
+    const { ok, failed } = this.#count(repaired)
+    const plan = { ...this.#plan, error }
+    let more = 1
+    while (more < 8 && !sprt(ok + more, failed, plan) && !sprt(ok, failed + more, plan)) more++
+    return more
+  }
+
+  #arm(repaired: readonly number[]): Arm {
+    return { keep: 0, pinned: this.#outside.filter((position) => !repaired.includes(position)), repaired }
+  }
+
+  #note(repaired: readonly number[], grade: Parameters<typeof passed>[0]): boolean | undefined {
+    this.#forks++
+    const isOk = passed(grade)
+    const count = this.#count(repaired)
+    if (isOk === undefined) {
+      this.#lost++
+      count.lost++
+    } else if (isOk) count.ok++
+    else count.failed++
+    if (isOk !== undefined && repaired.length === this.#suspects.length) {
+      this.clean = { ok: count.ok, forks: count.ok + count.failed }
+    }
+    if (isHopeless(this.#lost, this.#forks)) this.isUndecidable = true
+    return isOk
+  }
+
+  #count(repaired: readonly number[]): { ok: number; failed: number; lost: number } {
+    const key = repaired.join(',')
+    const count = this.#counts.get(key) ?? { ok: 0, failed: 0, lost: 0 }
+    this.#counts.set(key, count)
+    return count
+  }
+}
+
+function noRepairs(source: ForkSource, suspects: number): HarvestError {
+  return new HarvestError('HARVEST_BLAME_NO_REPAIRS', {
+    what: 'There is nothing to repair in this run',
+    where: { 'answers from outside': `${suspects}`, 'good answers': source.repairs ?? 'none are known' },
+    why: 'Which recorded answers are necessary or sufficient is asked by giving good ones in their place.',
+    fix: ['give a passing run of the same kind, whose answers are good: --donor <tape>'],
+  })
+}

@@ -1,0 +1,214 @@
+import { confidenceSequence } from './confidence-sequence.ts'
+import type { Tally } from './curve.ts'
+import { blameFailedRun, type FailedRunBlame } from './failed-run.ts'
+import { type ForksSpent, Governor } from './governor.ts'
+import { blameMutations } from './mutations.ts'
+import type { MutatedPosition, MutationBlame, MutationOptions } from './mutation-verdict.ts'
+import { newcombe } from './newcombe.ts'
+import { blameRepairs, type RepairBlame } from './repairs.ts'
+import type { ForkSource } from './types.ts'
+import type { Verdict } from './verdict.ts'
+import { type Interval, wilson } from './wilson.ts'
+
+export interface ReportOptions extends MutationOptions {
+  /** Ask which step of a failed run decided. Default: whether it failed. */
+  readonly curve?: boolean
+  /** Ask which recorded answers are necessary and sufficient, and for a smallest set of repairs. Default false. */
+  readonly repairs?: boolean
+  /** Ask which answers the outcome hangs on, by mutating them. Default false. */
+  readonly mutations?: boolean
+  /** Positions that may be repaired; default as for {@link blameRepairs}. */
+  readonly suspects?: readonly number[]
+  /** What is done to a step, for the report. Default: it is drawn anew. */
+  readonly perturbation?: string
+  /** The models that were asked. */
+  readonly models?: readonly string[]
+  /** The commit of the agent. */
+  readonly commit?: string
+}
+
+/** All that blame found out about a run; plain data, fit for JSON. */
+export interface BlameReport {
+  /** The tail of every fork is drawn anew: what happens if one intervenes, not what would have happened that time. */
+  readonly estimand: 'interventional'
+  readonly perturbation: string
+  readonly delta: number
+  readonly tau: number
+  /** `exact`: what was drawn anew came out the same each time, so no interval is given. */
+  readonly tail: 'exact' | 'noisy'
+  /** What all forks used that this rests on; `now` is the part of this session, the rest came from the ledger. */
+  readonly spent: ForksSpent & { readonly now: ForksSpent; readonly retries: number }
+  readonly models?: readonly string[]
+  readonly commit?: string
+  /** Absent when only mutations were asked about. */
+  readonly verdict?: Verdict
+  readonly mutations?: MutationBlame
+  readonly repairs?: RepairBlame
+  readonly steps: readonly StepReport[]
+  /** How every interval and claim of the report was made, by the name of its field. */
+  readonly methods: Readonly<Record<string, string>>
+}
+
+/** What is known of one position. */
+export interface StepReport {
+  readonly position: number
+  /** 1-based steps of the tape. */
+  readonly steps: readonly number[]
+  readonly label: string
+  readonly isExogenous: boolean
+  /** Forks that keep all before this position and draw it anew; absent when none was made. */
+  readonly redrawn?: Tally
+  /** The rate at which they end well. */
+  readonly value?: number
+  /** For `value`: valid at any time, one position at a time. Absent when exact. */
+  readonly sequence?: Interval
+  /** How much is lost when this position is kept too: `value` less that of the next position. */
+  readonly drop?: number
+  /** For `drop`, for display only. Absent when exact. */
+  readonly display?: Interval
+  /** The share of forks that told nothing. */
+  readonly undefinedRate?: number
+  /** The run was lost here. `likeliest`: not shown. */
+  readonly commitment?: 'certified' | 'exact' | 'likeliest'
+  readonly isNecessary?: boolean
+  readonly isSufficient?: boolean
+  readonly isInRepairSet?: boolean
+  readonly mutated?: MutatedPosition
+  /** Its mutation flips the outcome, certified. */
+  readonly isResponsible?: boolean
+}
+
+/**
+ * Asks all that is to be asked about a run, within one budget, and makes one report of it.
+ *
+ * @throws HarvestError as {@link blameFailedRun}, {@link blameMutations} and {@link blameRepairs}
+ */
+export async function blameSource(source: ForkSource, options: ReportOptions = {}): Promise<BlameReport> {
+  const governor = options.governor ?? new Governor(source, options)
+  const shared = { ...options, governor }
+  const isCurve = options.curve ?? (source.recorded !== 'ok' || options.mutations !== true)
+  const failed = isCurve ? await blameFailedRun(source, shared) : undefined
+  // What the curve found out about the tail need not be found out again.
+  const tail = failed === undefined ? options.tail : failed.isDeterministic ? 'deterministic' : 'noisy'
+  const known = tail === undefined ? shared : { ...shared, tail }
+  const repairs = options.repairs === true ? await blameRepairs(source, known) : undefined
+  const mutations = options.mutations === true ? await blameMutations(source, known) : undefined
+  const isExact = failed?.isDeterministic ?? mutations?.isDeterministic ?? repairs?.how === 'exact'
+  const { now, reused, retries } = governor.spent
+  return {
+    estimand: 'interventional',
+    perturbation: options.perturbation ?? 'each step drawn anew',
+    delta: options.delta ?? 0.05,
+    tau: options.tau ?? 0.2,
+    tail: isExact ? 'exact' : 'noisy',
+    spent: { ...sumOf(now, reused), now, retries },
+    ...(options.models === undefined ? {} : { models: options.models }),
+    ...(options.commit === undefined ? {} : { commit: options.commit }),
+    ...(failed === undefined ? {} : { verdict: failed.verdict }),
+    ...(mutations === undefined ? {} : { mutations }),
+    ...(repairs === undefined ? {} : { repairs }),
+    steps: stepsOf(source, { failed, mutations, repairs }),
+    methods: methodsOf(isExact),
+  }
+}
+
+interface Found {
+  readonly failed: FailedRunBlame | undefined
+  readonly mutations: MutationBlame | undefined
+  readonly repairs: RepairBlame | undefined
+}
+
+function stepsOf(source: ForkSource, found: Found): StepReport[] {
+  return source.positions.map(({ isExogenous, label, steps }, position) => ({
+    position,
+    steps,
+    label,
+    isExogenous,
+    ...(found.failed === undefined ? {} : curveOf(found.failed, position)),
+    ...(found.repairs === undefined ? {} : repairsOf(found.repairs, position)),
+    ...(found.mutations === undefined ? {} : mutationsOf(found.mutations, position)),
+  }))
+}
+
+function curveOf({ curve, isDeterministic, verdict }: FailedRunBlame, position: number): Partial<StepReport> {
+  const here = curve[position]
+  if (here === undefined) return {}
+  const graded = here.ok + here.failed
+  const all = graded + here.undefined + here.ungraded
+  const commitment = commitmentOf(verdict, position)
+  return {
+    ...(all === 0 ? {} : { redrawn: here, undefinedRate: (here.undefined + here.ungraded) / all }),
+    ...(graded === 0 ? {} : { value: here.ok / graded }),
+    ...(graded === 0 || isDeterministic ? {} : { sequence: confidenceSequence(here.ok, graded) }),
+    ...dropOf(curve, position, isDeterministic),
+    ...(commitment === undefined ? {} : { commitment }),
+  }
+}
+
+function dropOf(curve: readonly Tally[], position: number, isExact: boolean): Partial<StepReport> {
+  const here = curve[position]
+  if (here === undefined || here.ok + here.failed === 0) return {}
+  const next = curve[position + 1]
+  const first = { hits: here.ok, runs: here.ok + here.failed }
+  if (next === undefined) {
+    // Behind the last position lies the recorded run alone, and it failed.
+    return { drop: first.hits / first.runs, ...(isExact ? {} : { display: wilson(first.hits, first.runs) }) }
+  }
+  const second = { hits: next.ok, runs: next.ok + next.failed }
+  if (second.runs === 0) return {}
+  const drop = first.hits / first.runs - second.hits / second.runs
+  return { drop, ...(isExact ? {} : { display: newcombe(first, second) }) }
+}
+
+function commitmentOf(verdict: Verdict, position: number): StepReport['commitment'] {
+  switch (verdict.kind) {
+    case 'confirmed':
+      return verdict.commitments.find((one) => one.position === position)?.how
+    case 'diffuse':
+    case 'unresolved':
+      return verdict.likeliest?.position === position ? 'likeliest' : undefined
+    case 'never':
+    case 'undecidable':
+      return undefined
+  }
+}
+
+function repairsOf({ necessary, outcome, repairSet, sufficient, suspects }: RepairBlame, position: number) {
+  const isAsked = suspects.includes(position) && (outcome === 'found' || outcome === 'not_needed')
+  if (!isAsked) return {}
+  return {
+    isNecessary: necessary.includes(position),
+    isSufficient: sufficient.includes(position),
+    isInRepairSet: repairSet?.includes(position) === true,
+  }
+}
+
+function mutationsOf({ positions, verdict }: MutationBlame, position: number): Partial<StepReport> {
+  const mutated = positions.find((one) => one.position === position)
+  if (mutated === undefined) return {}
+  const named = verdict.kind === 'responsible' ? verdict.positions : []
+  return { mutated, isResponsible: named.some((one) => one.position === position) }
+}
+
+function methodsOf(isExact: boolean): Record<string, string> {
+  if (isExact) return { verdict: 'exact: deterministic tail, one fork of each kind, no interval' }
+  return {
+    verdict: 'sequential sign test on fresh pairs of forks; all claims together are false at most delta of the time',
+    sequence: 'Beta(1/2, 1/2) mixture confidence sequence, 95 %, valid at any time, for one position',
+    display: 'Newcombe hybrid score (last step: Wilson), 95 % at a fixed number of forks; for display only',
+    'mutated.display': 'Wilson, 95 % at a fixed number of mutants; for display only',
+    'mutated.simultaneous':
+      'Clopper-Pearson, 95 % for all positions together (Bonferroni), at a fixed number of mutants',
+    repairs: "Wald's sequential test against the measured clean rate, error .02, or .05 over the number of suspects",
+  }
+}
+
+function sumOf(a: ForksSpent, b: ForksSpent): ForksSpent {
+  const costUsd = a.costUsd === undefined && b.costUsd === undefined ? undefined : (a.costUsd ?? 0) + (b.costUsd ?? 0)
+  return {
+    forks: a.forks + b.forks,
+    modelCalls: a.modelCalls + b.modelCalls,
+    tokens: a.tokens + b.tokens,
+    ...(costUsd === undefined ? {} : { costUsd }),
+  }
+}

@@ -1,0 +1,107 @@
+import { HarvestError } from '../errors/index.ts'
+import { Curve } from './curve.ts'
+import { Governor, type GovernorOptions } from './governor.ts'
+import type { ForkSource } from './types.ts'
+
+export interface BlameOptions extends GovernorOptions {
+  /** How often a verdict that names something may be false. Default 0.05. */
+  readonly delta?: number
+  /** The smallest difference of rates that is blamed; below it a run counts as not recoverable. Default 0.2. */
+  readonly tau?: number
+  /**
+   * What is drawn anew comes out the same each time (`deterministic`), does not (`noisy`), or that is to be found out by
+   * drawing the same twice (`detect`, the default).
+   */
+  readonly tail?: 'detect' | 'deterministic' | 'noisy'
+  /**
+   * With a deterministic tail: look at every position behind the one found, so that no later recovery is missed; a fork
+   * each. Default false: the verdict says how many were not looked at.
+   */
+  readonly sweep?: boolean
+  /** Positions that are tested with fresh forks before the verdict is `diffuse`. Default 4. */
+  readonly maxTries?: number
+  /** Pairs of forks after which such a test gives up. Default 40. */
+  readonly maxPairs?: number
+  /** Hears how far it is, after each round of forks. */
+  readonly onProgress?: (progress: BlameProgress) => void
+  /** Makes the forks, when several questions share one budget; limits, ledger and the like are then its. */
+  readonly governor?: Governor
+}
+
+/** How far blame is. */
+export interface BlameProgress {
+  readonly forks: number
+  readonly costUsd?: number
+  /** What is being done. */
+  readonly phase: 'locate' | 'confirm' | 'explore' | 'repair'
+  /** The positions still suspected, both included. */
+  readonly range?: { readonly from: number; readonly to: number }
+}
+
+/** One question about one run: options with their defaults, and what is known so far. */
+export interface Inquiry {
+  readonly source: ForkSource
+  readonly governor: Governor
+  readonly delta: number
+  readonly tau: number
+  readonly tail: 'detect' | 'deterministic' | 'noisy'
+  readonly sweep: boolean
+  readonly maxTries: number
+  readonly maxPairs: number
+  readonly curve: Curve
+  /** Tests with fresh forks so far: each has half the error of the one before, so that all of them have delta. */
+  tries: number
+  report(phase: BlameProgress['phase'], range?: BlameProgress['range']): void
+}
+
+/** @throws HarvestError HARVEST_BLAME_OPTION for a value that cannot be, HARVEST_BLAME_NO_STEPS for a run without steps */
+export function openInquiry(source: ForkSource, options: BlameOptions): Inquiry {
+  const { delta = 0.05, tau = 0.2, tail = 'detect', sweep = false, maxTries = 4, maxPairs = 40 } = options
+  if (!(delta > 0 && delta < 0.5)) throw badOption('delta', delta, 'above 0 and below 0.5')
+  if (!(tau > 0 && tau < 1)) throw badOption('tau', tau, 'above 0 and below 1')
+  if (!['detect', 'deterministic', 'noisy'].includes(tail))
+    throw badOption('tail', tail, 'detect, deterministic or noisy')
+  if (!(Number.isSafeInteger(maxTries) && maxTries > 0)) throw badOption('maxTries', maxTries, 'a whole number from 1')
+  if (!(Number.isSafeInteger(maxPairs) && maxPairs > 0)) throw badOption('maxPairs', maxPairs, 'a whole number from 1')
+  if (source.positions.length === 0) {
+    throw new HarvestError('HARVEST_BLAME_NO_STEPS', {
+      what: 'The run has no step that could be drawn anew',
+      why: 'Blame compares runs that keep a step with runs that draw it anew.',
+    })
+  }
+  const governor = options.governor ?? new Governor(source, options)
+  return {
+    source,
+    governor,
+    delta,
+    tau,
+    tail,
+    sweep,
+    maxTries,
+    maxPairs,
+    curve: new Curve(source.positions.length),
+    tries: 0,
+    report(phase, range) {
+      const { now, reused } = governor.spent
+      options.onProgress?.({
+        phase,
+        forks: now.forks + reused.forks,
+        ...(now.costUsd === undefined ? {} : { costUsd: now.costUsd }),
+        ...(range === undefined ? {} : { range }),
+      })
+    },
+  }
+}
+
+/** The error that the next test with fresh forks may have. */
+export function nextAlpha(inquiry: Inquiry): number {
+  inquiry.tries++
+  return inquiry.delta / 2 ** inquiry.tries
+}
+
+function badOption(name: string, value: unknown, allowed: string): HarvestError {
+  return new HarvestError('HARVEST_BLAME_OPTION', {
+    what: `A setting of blame cannot be: ${name}`,
+    where: { given: String(value), allowed },
+  })
+}

@@ -1,0 +1,86 @@
+import type { Undecidable } from './curve.ts'
+import type { Stop } from './governor.ts'
+import type { Interval } from './wilson.ts'
+
+/** What blame says of a failed run. */
+export type Verdict = Confirmed | NeverRecoverable | Undecided | Undecidable
+
+/** At least one position is named. */
+export interface Confirmed {
+  readonly kind: 'confirmed'
+  /** In causal order. The run was lost for good at the last one; after the others it had recovered, or could have. */
+  readonly commitments: readonly Commitment[]
+  /**
+   * With a deterministic tail: positions behind the last commitment that no fork looked at. If the run recovered there and
+   * failed once more, it was lost later. 0: looked at all of them. Absent with a noisy tail.
+   */
+  readonly unseen?: number
+  /** Behind the last commitment forks still end well often enough, but no later position could be named. */
+  readonly isStillRecoverable?: true
+}
+
+/** One position that decided: drawn anew, runs end well more often than with it kept. */
+export interface Commitment {
+  /** From 0, in causal order. */
+  readonly position: number
+  /**
+   * `certified`: by fresh pairs of forks, at an error of at most `alpha`. `exact`: the tail is deterministic, so one fork
+   * of each kind says it, and there is no interval.
+   */
+  readonly how: 'certified' | 'exact'
+  /** Forks with the position drawn anew: how many ended well. The fresh ones alone. */
+  readonly redrawn: { readonly ok: number; readonly forks: number }
+  /** Forks with the position kept. 0 forks: it is the last one, so keeping it is the recorded run. */
+  readonly kept: { readonly ok: number; readonly forks: number }
+  /** The rate of the former less that of the latter. */
+  readonly difference: number
+  /** The e-value of the pairs ({@link signEvidence}); absent when exact. */
+  readonly evidence?: number
+  /** How often a claim like this may be false; its share of delta. Absent when exact. */
+  readonly alpha?: number
+  /** The steps of a block, each drawn anew alone; absent for a single step, and when the source cannot. */
+  readonly members?: readonly Member[]
+}
+
+/** One step of a block, drawn anew while the others of the block answer as recorded. */
+export interface Member {
+  /** 1-based, as on the tape. */
+  readonly step: number
+  readonly redrawn: { readonly ok: number; readonly forks: number }
+  readonly kept: { readonly ok: number; readonly forks: number }
+  /** This step alone decided. False: not shown. */
+  readonly isConfirmed: boolean
+  readonly evidence?: number
+}
+
+/** Drawn anew from its very beginning the run still fails: no step of it, but the prompt, the tools or the environment. */
+export interface NeverRecoverable {
+  readonly kind: 'never'
+  readonly how: 'certified' | 'exact'
+  /** Forks that draw everything anew. */
+  readonly ok: number
+  readonly forks: number
+  /** The rate at which they end well, by {@link confidenceSequence}; absent when exact. */
+  readonly rate?: Interval
+  readonly alpha?: number
+  /** With a deterministic tail: positions that no fork looked at, where the run might have recovered. */
+  readonly unseen?: number
+}
+
+/** No position is named. */
+export interface Undecided {
+  /**
+   * `diffuse`: forks were enough, but no position stands the test: what the run can still become declines over many steps.
+   * `unresolved`: a limit ended it.
+   */
+  readonly kind: 'diffuse' | 'unresolved'
+  /** Between these positions lies the deciding one with a probability of 0.9, if there is one. */
+  readonly range: { readonly from: number; readonly to: number }
+  /** How likely it is that no position decided. */
+  readonly never: number
+  /** The likeliest position, not certified; absent when none is likelier. */
+  readonly likeliest?: { readonly position: number; readonly chance: number }
+  /** About as many forks are likely still needed; absent when more forks would not help. */
+  readonly forksNeeded?: number
+  readonly stoppedBy?: Stop
+}

@@ -1,0 +1,336 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { blameFailedRun, type BlameOptions, type ForkSource, type Grade, type Verdict } from '../../src/blame/index.ts'
+import { cliff, curveSource, type Plant, plantedSource, random, seedOf } from './sources.ts'
+
+/** Blames so many runs, each with a curve of its own. */
+async function runs(name: string, count: number, curve: (at: () => number) => number[], options: BlameOptions = {}) {
+  const verdicts: { rates: number[]; verdict: Verdict; forks: number }[] = []
+  for (let run = 0; run < count; run++) {
+    const rates = curve(random(seedOf(name, run)))
+    const { made, source } = curveSource(rates, seedOf(name, run, 'forks'))
+    const { verdict } = await blameFailedRun(source, { parallel: 1, ...options })
+    verdicts.push({ rates, verdict, forks: made.length })
+  }
+  return verdicts
+}
+
+function named(verdict: Verdict): number | undefined {
+  return verdict.kind === 'confirmed' ? verdict.commitments.at(-1)?.position : undefined
+}
+
+/** The position behind which the curve is clearly lower for the last time. */
+function lastDrop(rates: readonly number[]): number {
+  return rates.findLastIndex((rate, i) => rate > (rates[i + 1] ?? 0) + 0.1)
+}
+
+const mean = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0) / values.length
+
+describe('a failed run with a noisy tail', () => {
+  it.each([
+    // Shape, steps, rates, forks at once; at least this share right, at most so many forks on average.
+    // A dozen of them look behind the position found, for a run that recovered there.
+    [50, 0.9, 0.02, 1, 1, 45],
+    [50, 0.7, 0.1, 1, 0.95, 90],
+    [50, 0.9, 0.02, 8, 1, 55],
+    [200, 0.9, 0.02, 1, 1, 52],
+    [200, 0.7, 0.1, 8, 0.95, 130],
+  ])(
+    'of %i steps, falling from %d to %d (%i at once), is blamed on the right step',
+    async (steps, high, low, parallel, share, most) => {
+      const all = await runs(`${steps}/${high}`, 40, (at) => cliff(steps, Math.floor(at() * steps), high, low), {
+        parallel,
+      })
+      const right = all.filter(({ rates, verdict }) => named(verdict) === lastDrop(rates))
+      const wrong = all.filter(
+        ({ rates, verdict }) => verdict.kind === 'confirmed' && named(verdict) !== lastDrop(rates),
+      )
+      expect(right.length / all.length).toBeGreaterThanOrEqual(share)
+      expect(wrong).toHaveLength(0)
+      expect(mean(all.map(({ forks }) => forks))).toBeLessThan(most)
+    },
+  )
+
+  it('that could not be saved from its beginning is no step at all', async () => {
+    const all = await runs('never', 20, () => Array<number>(30).fill(0.01))
+    for (const { verdict } of all) {
+      expect(verdict).toMatchObject({ kind: 'never', how: 'certified' })
+      if (verdict.kind === 'never') expect(verdict.rate?.high).toBeLessThan(0.2)
+    }
+  })
+
+  it('of an agent that seldom gets through is not called hopeless for that, when a late step lost it', async () => {
+    const all = await runs('late', 12, (at) => {
+      const position = 85 + Math.floor(at() * 14)
+      return Array.from({ length: 100 }, (_, keep) => (keep > position ? 0 : 0.97 ** (100 - keep)))
+    })
+    expect(all.filter(({ verdict }) => verdict.kind === 'never')).toHaveLength(0)
+  })
+
+  it('whose chances decline step by step names none, and says between which steps, and what ended it', async () => {
+    const all = await runs('gradual', 12, () => Array.from({ length: 50 }, (_, keep) => 0.9 * (1 - keep / 50)), {
+      limits: { forks: 200 },
+    })
+    for (const { verdict } of all) {
+      expect(['unresolved', 'diffuse']).toContain(verdict.kind)
+      if (verdict.kind !== 'unresolved') continue
+      expect(verdict.stoppedBy).toBe('forks')
+      expect(verdict.range.from).toBeLessThanOrEqual(verdict.range.to)
+      expect(verdict.forksNeeded).toBeGreaterThan(0)
+    }
+  })
+
+  it('that recovered and was lost again is blamed on the later step', async () => {
+    const all = await runs('recover', 20, (at) => {
+      const [first, second] = [5 + Math.floor(at() * 10), 25 + Math.floor(at() * 20)]
+      return Array.from({ length: 50 }, (_, keep) =>
+        keep > second ? 0.02 : keep > first && keep <= first + 6 ? 0.3 : 0.8,
+      )
+    })
+    const right = all.filter(({ rates, verdict }) => named(verdict) === lastDrop(rates))
+    expect(right.length).toBeGreaterThanOrEqual(19)
+  })
+
+  it('that was lost in two steps is blamed on both, in their order', async () => {
+    const { source } = curveSource(
+      Array.from({ length: 40 }, (_, keep) => (keep <= 9 ? 0.95 : keep <= 29 ? 0.4 : 0.01)),
+      3,
+    )
+    const { verdict } = await blameFailedRun(source)
+    expect(verdict).toMatchObject({ kind: 'confirmed', commitments: [{ position: 9 }, { position: 29 }] })
+  })
+
+  it('is claimed with the pairs, the error and the evidence that the claim rests on', async () => {
+    const { source } = curveSource(cliff(12, 5, 0.9, 0.02), 1)
+    const { curve, isDeterministic, verdict } = await blameFailedRun(source, { parallel: 1 })
+    expect(isDeterministic).toBe(false)
+    if (verdict.kind !== 'confirmed') throw new Error(verdict.kind)
+    const [commitment] = verdict.commitments
+    expect(commitment).toMatchObject({ position: 5, how: 'certified', alpha: 0.025 })
+    expect(commitment?.evidence).toBeGreaterThanOrEqual(40)
+    expect(commitment?.difference).toBeGreaterThanOrEqual(0.2)
+    expect(commitment?.redrawn.forks).toBe(commitment?.kept.forks)
+    // Fresh: the forks that found it are not among the pairs.
+    expect(curve[5]?.ok).toBeGreaterThan(commitment?.redrawn.ok ?? 0)
+  })
+
+  it('is held against the recorded run itself at the last step', async () => {
+    const { source } = curveSource(cliff(10, 9, 0.9, 0), 2)
+    const { verdict } = await blameFailedRun(source)
+    expect(verdict).toMatchObject({ kind: 'confirmed', commitments: [{ position: 9, kept: { ok: 0, forks: 0 } }] })
+  })
+
+  it.each(['undefined', 'ungraded'] as const)(
+    'is given no verdict when more than a fifth of the forks are %s',
+    async (grade) => {
+      const { source } = curveSource(cliff(20, 8, 0.9, 0.05), 4, ({ keep, seed }) =>
+        keep % 2 === 0 && seed % 2 === 0 ? grade : undefined,
+      )
+      const { verdict } = await blameFailedRun(source)
+      expect(verdict).toMatchObject({ kind: 'undecidable' })
+      if (verdict.kind !== 'undecidable') return
+      expect(verdict[grade]).toBeGreaterThan(verdict.forks / 5)
+      expect(verdict.positions.every((keep) => keep % 2 === 0)).toBe(true)
+    },
+  )
+
+  it('is blamed all the same when the forks of a step never tell anything', async () => {
+    const { made, source } = curveSource(cliff(40, 18, 0.97, 0.01), 6, ({ keep }) =>
+      keep === 17 ? 'undefined' : undefined,
+    )
+    const { verdict } = await blameFailedRun(source, { parallel: 1 })
+    expect(verdict).toMatchObject({ kind: 'confirmed', commitments: [{ position: 18 }] })
+    expect(made.filter(({ keep }) => keep === 17)).toHaveLength(2)
+  })
+
+  it('is given no verdict when what remains to be told lies with forks that never tell anything', async () => {
+    const { made, source } = curveSource(cliff(40, 18, 0.97, 0.01), 6, ({ keep }) =>
+      keep === 19 ? 'undefined' : undefined,
+    )
+    const { verdict } = await blameFailedRun(source, { parallel: 1 })
+    expect(verdict).toMatchObject({ kind: 'undecidable', undefined: 2 })
+    if (verdict.kind === 'undecidable') expect(verdict.positions).toContain(19)
+    expect(made.length).toBeLessThan(100)
+  })
+
+  it('counts crashes and timeouts as failures, and leaves out the few forks that tell nothing', async () => {
+    const odd: readonly Grade[] = ['crash', 'timeout', 'bad']
+    const { source } = curveSource(cliff(20, 8, 1, 0), 4, ({ keep, seed }) =>
+      seed % 9 === 8 ? 'undefined' : keep > 8 ? odd[seed % 3] : 'ok',
+    )
+    const { verdict } = await blameFailedRun(source)
+    expect(verdict).toMatchObject({ kind: 'confirmed', commitments: [{ position: 8, difference: 1 }] })
+  })
+
+  it('that ends in a block of steps names the one of them that decided', async () => {
+    const rates = cliff(6, 3, 0.9, 0.02)
+    const { source } = curveSource(rates, 7)
+    const blocks: ForkSource = {
+      ...source,
+      splits: true,
+      positions: source.positions.map((one, i) => (i === 3 ? { ...one, steps: [4, 5, 6] } : one)),
+      async draw(spec, signal) {
+        const draw = await source.draw(spec, signal)
+        // Drawn anew alone, step 5 saves the run; its neighbours do not.
+        return spec.only === undefined || spec.only.includes(5) ? draw : { ...draw, grade: 'bad' }
+      },
+    }
+    const { verdict } = await blameFailedRun(blocks)
+    if (verdict.kind !== 'confirmed') throw new Error(verdict.kind)
+    const members = verdict.commitments[0]?.members?.map(({ isConfirmed, step }) => [step, isConfirmed])
+    expect(members).toEqual([
+      [4, false],
+      [5, true],
+      [6, false],
+    ])
+  })
+
+  it('is blamed within limits, and says what is likely still needed', async () => {
+    const { made, source } = curveSource(cliff(50, 20, 0.7, 0.1), 9)
+    const { verdict } = await blameFailedRun(source, { limits: { costUsd: 5 } })
+    expect(verdict).toMatchObject({ kind: 'unresolved', stoppedBy: 'costUsd' })
+    expect(made.reduce((sum, { keep }) => sum + 0.01 * (50 - keep), 0)).toBeLessThanOrEqual(5)
+    if (verdict.kind === 'unresolved') expect(verdict.forksNeeded).toBeGreaterThan(10)
+  })
+})
+
+const archetypes: readonly (readonly [string, Omit<Plant, 'count'>])[] = [
+  ['single', { facts: [4], fails: (holds) => holds(4) }],
+  ['AND', { facts: [2, 9], fails: (holds) => holds(2) && holds(9) }],
+  ['OR', { facts: [2, 9], fails: (holds) => holds(2) || holds(9) }],
+  ['two of three', { facts: [1, 5, 9], fails: (holds) => Number(holds(1)) + Number(holds(5)) + Number(holds(9)) >= 2 }],
+  ['XOR', { facts: [3], fails: (holds) => holds(3) !== holds(8) }],
+  [
+    'parity of three',
+    { facts: [1, 5, 9], fails: (holds) => (Number(holds(1)) + Number(holds(5)) + Number(holds(9))) % 2 === 1 },
+  ],
+  ['echo', { facts: [1], fails: (holds) => holds(1), outside: [1, 4, 8] }],
+  ['preemption', { facts: [2, 9], fails: (holds) => holds(2) || (holds(9) && !holds(2)) }],
+  ['the first step', { facts: [0], fails: (holds) => holds(0) }],
+  ['the last step', { facts: [11], fails: (holds) => holds(11) }],
+  ['never', { facts: [], fails: () => true }],
+]
+
+describe('a failed run with a deterministic tail', () => {
+  /** The last step that is lost, by trying every number of kept steps. */
+  async function truth(plant: Omit<Plant, 'count'>, count: number): Promise<number | 'never'> {
+    const { source } = plantedSource({ ...plant, count }, 1)
+    const signal = new AbortController().signal
+    const ends: boolean[] = []
+    for (let keep = 0; keep < count; keep++) ends.push((await source.draw({ keep, seed: 0 }, signal)).grade === 'ok')
+    ends.push(false)
+    const last = ends.findLastIndex((isOk, i) => isOk && ends[i + 1] === false)
+    return last === -1 ? 'never' : last
+  }
+
+  it.each(archetypes)('%s: is blamed exactly as trying every step does', async (_, plant) => {
+    const { source } = plantedSource({ ...plant, count: 12 }, 1)
+    const { isDeterministic, verdict } = await blameFailedRun(source, { sweep: true })
+    expect(isDeterministic).toBe(true)
+    expect(named(verdict) ?? verdict.kind).toBe(await truth(plant, 12))
+    expect(verdict).toMatchObject({ unseen: 0 })
+  })
+
+  it.each(archetypes.filter(([name]) => name !== 'parity of three'))(
+    '%s: needs no more than four forks beside those of bisection',
+    async (_, plant) => {
+      for (const steps of [12, 50, 200]) {
+        const { made, source } = plantedSource({ ...plant, count: steps }, 1)
+        const { verdict } = await blameFailedRun(source)
+        expect(made.length).toBeLessThanOrEqual(Math.ceil(Math.log2(steps)) + 4)
+        expect(named(verdict) ?? verdict.kind).toBe(await truth(plant, steps))
+      }
+    },
+  )
+
+  it('for every curve: what is named is a step behind which the run fails, and looking everywhere, the last one', async () => {
+    const curves = fc.array(fc.boolean(), { minLength: 1, maxLength: 40 })
+    await fc.assert(
+      fc.asyncProperty(curves, fc.boolean(), async (ends, sweep) => {
+        const { source } = curveSource(ends.map(Number), 1)
+        const { verdict } = await blameFailedRun(source, { tail: 'deterministic', sweep })
+        if (verdict.kind === 'confirmed') {
+          for (const { position } of verdict.commitments) {
+            expect([ends[position], ends[position + 1] ?? false]).toEqual([true, false])
+          }
+        } else expect([verdict.kind, ends[0]]).toEqual(['never', false])
+        if (sweep) expect(named(verdict) ?? -1).toBe(ends.lastIndexOf(true))
+        const isMonotone = ends.every((isOk, i) => isOk || ends[i + 1] !== true)
+        if (isMonotone) expect(named(verdict) ?? -1).toBe(ends.lastIndexOf(true))
+      }),
+    )
+  })
+
+  it('has no interval and no error, and says how many steps nobody looked at', async () => {
+    const { source } = plantedSource({ count: 50, facts: [30], fails: (holds) => holds(30) }, 1)
+    const { verdict } = await blameFailedRun(source)
+    expect(verdict).toEqual({
+      kind: 'confirmed',
+      commitments: [
+        {
+          position: 30,
+          how: 'exact',
+          redrawn: { ok: 1, forks: 1 },
+          kept: { ok: 0, forks: 1 },
+          difference: 1,
+        },
+      ],
+      unseen: expect.any(Number) as number,
+    })
+    if (verdict.kind === 'confirmed') expect(verdict.unseen).toBeGreaterThan(0)
+  })
+
+  it('that was declared needs no fork to find out', async () => {
+    const { made, source } = plantedSource({ count: 64, facts: [10], fails: (holds) => holds(10) }, 1)
+    await blameFailedRun(source, { tail: 'deterministic' })
+    expect(made.every(({ seed }) => seed === 0)).toBe(true)
+  })
+
+  it('is not believed when a fork that the answer rests on comes out otherwise the second time', async () => {
+    // The same run twice from its beginning; behind the first step nothing repeats.
+    const { source } = curveSource(cliff(20, 7, 0.9, 0.05), 11)
+    const seeming: ForkSource = {
+      ...source,
+      async draw(spec, signal) {
+        const draw = await source.draw(spec, signal)
+        return spec.keep === 0 ? { ...draw, grade: 'ok', fingerprint: 'same' } : draw
+      },
+    }
+    const { isDeterministic, verdict } = await blameFailedRun(seeming)
+    expect(isDeterministic).toBe(false)
+    expect(verdict).toMatchObject({ kind: 'confirmed', commitments: [{ position: 7, how: 'certified' }] })
+  })
+})
+
+describe('blame of a run', () => {
+  it('that did not fail is refused', async () => {
+    const { source } = curveSource([0.5, 0.5], 1)
+    await expect(blameFailedRun({ ...source, recorded: 'ok' })).rejects.toThrowErrorMatchingInlineSnapshot(`
+      [HarvestError: There is no failure to ask about: the recorded run is not graded as failed
+
+        graded  ok
+
+      Blame of a failed run asks which step, drawn anew, would have saved it.
+      → say what a good end is, so that the recorded run is graded bad
+      → or ask which step a good run depends on: harvest blame <id> --mutate
+      (HARVEST_BLAME_NOT_FAILED)]
+    `)
+  })
+
+  it('without steps is refused', async () => {
+    const { source } = curveSource([], 1)
+    await expect(blameFailedRun(source)).rejects.toMatchObject({ code: 'HARVEST_BLAME_NO_STEPS' })
+  })
+
+  it.each([
+    { delta: 0 },
+    { delta: 0.5 },
+    { tau: 1 },
+    { maxTries: 0 },
+    { maxPairs: 1.5 },
+    { tail: 'determinstic' as 'deterministic' },
+  ])('refuses %o', async (options) => {
+    const { source } = curveSource([0.5], 1)
+    await expect(blameFailedRun(source, options)).rejects.toMatchObject({ code: 'HARVEST_BLAME_OPTION' })
+  })
+})
