@@ -172,6 +172,12 @@ export const caseSchema = {
     },
     rules: { description: 'Temporal rules, checked on every replay.', ...words },
     outcome: { description: 'Structural match on what the agent returns.' },
+    oracle: {
+      description: 'Function that says whether a run was right, for blame and fork: ./src/oracle.ts#isRight.',
+      type: 'string',
+      pattern: '^\\./(?!(?:.*/)?\\.\\./)[^#\\u0000-\\u001f\\u007f]{1,300}#[A-Za-z_$][A-Za-z0-9_$]{0,99}$',
+      patternErrorMessage: 'a module below the folder of the project and its export, such as ./src/oracle.ts#isRight',
+    },
     approved: {
       description: 'Who accepted the baseline, and why.',
       type: 'object',

@@ -67,6 +67,8 @@ export interface CaseContent {
   readonly rules?: readonly string[]
   /** Structural match on the return value; `undefined` asserts nothing, `null` asserts null. */
   readonly outcome?: Json
+  /** Function that says whether a run was right, such as `./src/oracle.ts#isRight`; for blame and fork. */
+  readonly oracle?: string
   readonly approved?: CaseApproval
 }
 
@@ -101,5 +103,6 @@ export interface CaseLines {
   /** One per rule. */
   readonly ruleItems: readonly number[]
   readonly outcome?: number
+  readonly oracle?: number
   readonly approved?: number
 }

@@ -41,6 +41,7 @@ test('every field is read as it was written', () => {
     baseline: ['lookup_order(order_id)', ['audit(*)', 'notify(channel)'], 'refund(amount, order_id)'],
     rules: ['never refund(amount: $a) where $a > 500'],
     outcome: { refunded: 25, note: null },
+    oracle: './src/oracle.ts#isRight',
     approved: { reason: 'limit is per order', by: 'Kim', at: '2026-11-20T10:00:00Z' },
   })
   expect(expected?.layers.map((layer) => layer.map(({ name }) => name))).toEqual([
@@ -70,7 +71,8 @@ test('the line of every field and of every baseline item is known, so that a fai
     rules: 19,
     ruleItems: [20],
     outcome: 21,
-    approved: 22,
+    oracle: 22,
+    approved: 23,
   })
 })
 
@@ -97,6 +99,22 @@ test('a case with rules says that nobody checked them', () => {
   expect(hasUncheckedRules(parseCase(`${head}rules: []\n`, 'a'))).toBe(false)
 })
 
+test('an oracle that is no module of the project and its export is told with its line', () => {
+  for (const oracle of [
+    'isRight',
+    './src/oracle.ts',
+    '../oracle.ts#isRight',
+    './src/../../x.ts#y',
+    '/etc/x.ts#y',
+    './x.ts#1',
+  ])
+    expect(messageOf(read(`${head}oracle: ${oracle}\n`))).toContain('refund-100x.case.yaml:5:9')
+  expect(parseCase(`${head}oracle: ./src/oracle.ts#isRight\n`, 'a')).toMatchObject({
+    oracle: './src/oracle.ts#isRight',
+    lines: { oracle: 5 },
+  })
+})
+
 test('an unknown key says which are known and which was probably meant', () => {
   expect(messageOf(read(`${head}basline:\n  - refund(*)\n`))).toMatchInlineSnapshot(`
     "The case file has a mistake
@@ -104,7 +122,7 @@ test('an unknown key says which are known and which was probably meant', () => {
       case  refund-100x.case.yaml:5:1
 
       5:1
-        expected  one of case, agent, tape, expect, title, tags, lesson, pins, match, drift, escapes, serve, timeout, baseline, rules, outcome, approved
+        expected  one of case, agent, tape, expect, title, tags, lesson, pins, match, drift, escapes, serve, timeout, baseline, rules, outcome, oracle, approved
         found     the key "basline"
         → did you mean baseline?
 

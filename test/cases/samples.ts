@@ -28,6 +28,7 @@ baseline:
 rules:
   - 'never refund(amount: $a) where $a > 500'
 outcome: { refunded: 25, note: null }
+oracle: ./src/oracle.ts#isRight
 approved: { reason: "limit is per order", by: "Kim", at: 2026-11-20T10:00:00Z }
 `
 

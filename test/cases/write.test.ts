@@ -52,6 +52,7 @@ test('a new case is written in fixed order, in block style, with the schema for 
     outcome:
       refunded: 25
       note: null
+    oracle: ./src/oracle.ts#isRight
     approved:
       reason: limit is per order
       by: Kim

@@ -1,0 +1,93 @@
+import { HarvestError } from '../errors/index.ts'
+import type { PriceTable } from '../providers/index.ts'
+import { readTape, requireClosed, type Tape } from '../tape/index.ts'
+import type { ForkLimits } from './governor.ts'
+import { chooseJudging } from './judging.ts'
+import type { OracleFunction } from './oracle.ts'
+import { type BlamedRun, requireAgent, runBlame } from './run-blame.ts'
+import type { BlameProgress } from './settings.ts'
+
+/** How a run is blamed from code. */
+export interface BlameTapeOptions {
+  /** The agent. It is called once per fork: what it keeps in variables outside itself, one fork leaves to the next. */
+  readonly agent: (input: unknown) => unknown
+  /** Grades a run by what it returned and which tools it called. */
+  readonly oracle?: OracleFunction
+  /** What a good run does: `refunded=25`, `answer~25 EUR`, `refund(amount: 25)`. */
+  readonly ok?: readonly string[]
+  /** What a bad run does, written alike. */
+  readonly bad?: readonly string[]
+  /** What forks may use. Nothing has a default: models are asked for real. `forks: 400` is usual. */
+  readonly limits: ForkLimits & ({ readonly costUsd: number } | { readonly forks: number })
+  /** Looked in before the list prices. */
+  readonly prices?: PriceTable
+  /** `live`: tools and services run for real in every fork, with all they do. Default `tape`. */
+  readonly tools?: 'tape' | 'live'
+  /** A good run of the agent: its tools answer what this tape cannot. */
+  readonly donor?: string | Tape
+  /** Ask as well which recorded answers are necessary and sufficient, and for a smallest set of repairs. Default false. */
+  readonly columns?: boolean
+  /** Ask instead which answers the outcome hangs on, by mutating them; the run may be a good one. Default false. */
+  readonly mutate?: boolean
+  /** How often a verdict that names a step may be wrong. Default 0.05. */
+  readonly delta?: number
+  /** The smallest difference of rates that is blamed. Default 0.2. */
+  readonly tau?: number
+  /** Forks under way at once. Default 8. */
+  readonly parallel?: number
+  /** Milliseconds one run may take. Default 120,000. */
+  readonly timeoutMs?: number
+  /** Escapes to let through, as in the replay options. Default none. */
+  readonly allow?: readonly string[]
+  /** File to which forks are added, and from which those of earlier sessions are counted. Default none. */
+  readonly ledger?: string
+  /** Counts forks that other models answer, and forks of a ledger that ran other code. Default false. */
+  readonly crossVersion?: boolean
+  readonly onProgress?: (progress: BlameProgress) => void
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Says which step of a bad run decided how it ended: replays it, then runs the agent anew from step after step on, with its
+ * models asked for real, until fresh pairs of runs certify one step, or the limits are reached.
+ *
+ * **Gotchas.** Models are asked for real, and that costs money: `limits` has no default. The agent is called again and again
+ * in this process; `harvest blame` loads it afresh for every fork.
+ *
+ * @param tape - a tape, or its file
+ * @throws HarvestError `HARVEST_ORACLE_…` when nobody says what is bad about the run or it is not, HARVEST_BLAME_PREFLIGHT
+ *   when it does not replay byte for byte, HARVEST_BLAME_LIMITS without a limit, HARVEST_CROSS_VERSION when another model
+ *   answers
+ */
+export async function blame(tape: string | Tape, options: BlameTapeOptions): Promise<BlamedRun> {
+  const { agent, oracle, ok, bad, limits, timeoutMs = 120_000, crossVersion, donor, ...rest } = options
+  if (limits.costUsd === undefined && limits.forks === undefined) throw noLimits()
+  const opened = open(tape)
+  requireAgent(opened)
+  const judging = chooseJudging(opened, {
+    ...(oracle === undefined ? {} : { judge: { name: oracle.name || 'a function', judge: oracle } }),
+    ...(ok === undefined ? {} : { ok }),
+    ...(bad === undefined ? {} : { bad }),
+  })
+  return runBlame(opened, {
+    ...rest,
+    agent: opened.header.agent,
+    load: async () => agent,
+    judging,
+    limits,
+    timeoutMs,
+    ...(donor === undefined ? {} : { donor: open(donor) }),
+    ...(crossVersion === undefined ? {} : { isCrossVersion: crossVersion }),
+  })
+}
+
+function open(tape: string | Tape): Tape {
+  return requireClosed(typeof tape === 'string' ? readTape(tape) : tape)
+}
+
+function noLimits(): HarvestError {
+  return new HarvestError('HARVEST_BLAME_LIMITS', {
+    what: 'Blame was given no limit, and asks models for real',
+    fix: ['name one: limits: { costUsd: 2.5 }', 'or where prices are not known: limits: { forks: 100 }'],
+  })
+}

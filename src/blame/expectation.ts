@@ -1,0 +1,126 @@
+import { HarvestError, neutralLine } from '../errors/index.ts'
+import type { Json } from '../tape/types.ts'
+import { matchOutcome, parseCall, type TraceCall } from '../trace/index.ts'
+import { createMatcher } from '../trace/matcher.ts'
+
+/** One thing a run may be asked for: by what it returned, or by a tool call it made. */
+export type Expectation =
+  | {
+      readonly kind: 'value'
+      readonly text: string
+      /** Whether the value a run returned fits. */
+      fits(value: Json): boolean
+    }
+  | {
+      readonly kind: 'call'
+      readonly text: string
+      /** Whether one of the calls fits. */
+      isAmong(calls: readonly TraceCall[]): boolean
+    }
+
+/**
+ * Reads an expectation as somebody types it.
+ *
+ * - `refunded=25`, `order.items[0].price=10`: the value there, by structure (as `outcome:` of a case: maps may hold more,
+ *   `*` is anything); a value is JSON, or else text. `.` in place of a path is the value itself
+ * - `answer~25 EUR`: the text there has a match of this regular expression
+ * - `refund(amount: 25)`: a call of this tool was made with at least these arguments; `refund(*)`: with any
+ *
+ * @param option - what to call it in the error, such as `--ok`
+ * @throws HarvestError `HARVEST_ORACLE_EXPECTATION` when it is none of them
+ */
+export function parseExpectation(text: string, option: string): Expectation {
+  const [, path, sign, rest = ''] = /^([^=~(]+)([=~])(.*)$/s.exec(text) ?? []
+  if (path !== undefined && sign === '=') return expectValue(text, keysOf(path, text, option), jsonOrText(rest))
+  if (path !== undefined) return expectText(text, keysOf(path, text, option), patternOf(rest, text, option))
+  if (text.includes('(')) return expectCall(text, option)
+  throw wrong(text, option)
+}
+
+function expectValue(text: string, keys: readonly Key[], value: Json): Expectation {
+  return {
+    kind: 'value',
+    text,
+    fits(returned) {
+      const found = valueAt(returned, keys)
+      return found !== undefined && matchOutcome(value, found).equal
+    },
+  }
+}
+
+function expectText(text: string, keys: readonly Key[], pattern: RegExp): Expectation {
+  return {
+    kind: 'value',
+    text,
+    fits(returned) {
+      const found = valueAt(returned, keys)
+      return found !== undefined && pattern.test(typeof found === 'string' ? found : JSON.stringify(found))
+    },
+  }
+}
+
+function expectCall(text: string, option: string): Expectation {
+  const expected = readCall(text, option)
+  const matcher = createMatcher({ args: 'superset' })
+  return { kind: 'call', text, isAmong: (calls) => calls.some((call) => matcher.accepts(expected, call)) }
+}
+
+function readCall(text: string, option: string): ReturnType<typeof parseCall> {
+  try {
+    return parseCall(text, option)
+  } catch (error) {
+    // It speaks of a baseline, where calls are written alike.
+    if (!HarvestError.is(error)) throw error
+    const { column = '', wanted = '' } = error.facts.where ?? {}
+    throw wrong(text, option, `In column ${column} there should be ${wanted}.`)
+  }
+}
+
+type Key = string | number
+
+/** `order.items[0].price` → its keys; `.` → none. */
+function keysOf(path: string, text: string, option: string): readonly Key[] {
+  const trimmed = path.trim()
+  if (trimmed === '.') return []
+  if (!/^[^.[\]]+(?:\.[^.[\]]+|\[\d+\])*$/.test(trimmed)) throw wrong(text, option)
+  return [...trimmed.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([key, index]) => (index === undefined ? key : Number(index)))
+}
+
+function valueAt(value: Json, keys: readonly Key[]): Json | undefined {
+  let at: Json | undefined = value
+  for (const key of keys) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined
+    at = (at as { readonly [key: string]: Json })[key]
+  }
+  return at
+}
+
+/** `30` is a number, `"30"` and `thirty` are texts. */
+function jsonOrText(word: string): Json {
+  try {
+    return JSON.parse(word) as Json
+  } catch {
+    // Nobody quotes a word in a shell twice: what is no JSON is meant as text.
+    return word
+  }
+}
+
+function patternOf(source: string, text: string, option: string): RegExp {
+  try {
+    return new RegExp(source, 'u')
+  } catch (cause) {
+    throw wrong(text, option, (cause as Error).message)
+  }
+}
+
+function wrong(text: string, option: string, why?: string): HarvestError {
+  return new HarvestError('HARVEST_ORACLE_EXPECTATION', {
+    what: 'What a run should have come to cannot be read',
+    where: { at: option, text: neutralLine(text) },
+    ...(why === undefined ? {} : { why: neutralLine(why, 200) }),
+    fix: [
+      `by what it returns: ${option} refunded=25   ${option} 'answer~25 EUR'`,
+      `by a tool call it makes: ${option} 'refund(amount: 25)'`,
+    ],
+  })
+}

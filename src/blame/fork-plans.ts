@@ -1,0 +1,82 @@
+import { type Budget, type ForkChange, type ForkPlan, patchTape } from '../fork/index.ts'
+import { parseTape, stepsOf, type Tape } from '../tape/index.ts'
+import type { Donor } from './donor.ts'
+import { type Mutant, mutantsOf } from './mutants.ts'
+import type { PlacedPosition } from './positions.ts'
+import type { ForkSpec } from './types.ts'
+
+/** What the plans of all forks of a run have in common. */
+export interface PlanOptions {
+  readonly positions: readonly PlacedPosition[]
+  readonly tools: 'tape' | 'live'
+  readonly donor: Donor | undefined
+  readonly budget: Budget
+}
+
+/** Says what blame asks for, in positions, as what a fork is asked for, in steps. */
+export interface Planner {
+  /** @throws RangeError for a mutant that does not exist */
+  planOf(spec: ForkSpec): ForkPlan
+  /** The distinct mutants of a position. */
+  mutantsAt(position: number): readonly Mutant[]
+}
+
+/**
+ * Plans the forks of a run.
+ *
+ * - repaired: with a donor, its answer; without one the step is asked anew
+ * - pinned, and the other steps of a block of which only some are drawn anew: as recorded, where the same is asked
+ */
+export function createPlanner(tape: Tape, { positions, tools, donor, budget }: PlanOptions): Planner {
+  const steps = stepsOf(tape)
+  const known = new Map<number, readonly Mutant[]>()
+  const mutantsAt = (position: number): readonly Mutant[] => {
+    const found =
+      known.get(position) ??
+      (positions[position]?.steps ?? []).flatMap((number) => {
+        const step = steps[number - 1]
+        return step === undefined ? [] : mutantsOf(step, number)
+      })
+    known.set(position, found)
+    return found
+  }
+  const stepsAt = (list: readonly number[]): readonly number[] =>
+    list.flatMap((position) => positions[position]?.all ?? [])
+
+  return {
+    mutantsAt,
+    planOf({ keep, mutated, pinned = [], repaired = [], only, seed }) {
+      const mutant = mutated === undefined ? undefined : mutantsAt(mutated.position)[mutated.mutant]
+      if (mutated !== undefined && mutant === undefined)
+        throw new RangeError(`position ${mutated.position} has no mutant ${mutated.mutant}`)
+      const changes = [
+        ...(mutant === undefined ? [] : [mutation(tape, mutant)]),
+        ...(donor === undefined ? [] : stepsAt(repaired).flatMap((step) => repair(donor, step))),
+      ]
+      const held = only === undefined ? [] : stepsAt([keep]).filter((step) => !only.includes(step))
+      const modes = Object.fromEntries([
+        ...[...stepsAt(pinned), ...held].map((step) => [step, 'pinned'] as const),
+        ...(donor === undefined ? stepsAt(repaired) : []).map((step) => [step, 'live'] as const),
+      ])
+      return {
+        keep: positions.slice(0, keep).reduce((count, { all }) => count + all.length, 0),
+        ...(changes.length === 0 ? {} : { changes }),
+        ...(Object.keys(modes).length === 0 ? {} : { modes }),
+        tail: { from: 'live', tools, budget },
+        seed: `${seed}`,
+      }
+    },
+  }
+}
+
+function mutation(tape: Tape, mutant: Mutant): ForkChange {
+  if (mutant.kind === 'decision') return { step: mutant.step, decide: mutant.decision }
+  const { step } = mutant.patch
+  const other = stepsOf(parseTape(patchTape(tape, [mutant.patch]).text, tape.source))[step - 1]
+  return { step, rewrite: (recorded) => other ?? recorded, always: true }
+}
+
+function repair(donor: Donor, step: number): readonly ForkChange[] {
+  const good = donor.answerFor(step)
+  return good === undefined ? [] : [{ step, rewrite: (recorded) => good(recorded), always: true }]
+}

@@ -1,0 +1,211 @@
+import { HarvestError } from '../errors/index.ts'
+import { type Budget, type ForkPlan, type ForkResult, forkTape } from '../fork/index.ts'
+import { costOf, modelIds, type ModelResponse, type PriceTable, readModelCall } from '../providers/index.ts'
+import { standInKeys } from '../replay/index.ts'
+import { type ExchangeEvent, requestBytes, type Step, stepsOf, type Tape } from '../tape/index.ts'
+import { donorOf } from './donor.ts'
+import { createPlanner } from './fork-plans.ts'
+import type { GradeGiven, Oracle } from './oracle.ts'
+import { decisionOf, type PlacedPosition, positionsOf } from './positions.ts'
+import type { ForkDraw, ForkSource, ForkSpec } from './types.ts'
+
+type Agent = (input: unknown) => unknown
+
+export interface ForkSourceOptions {
+  /** The agent, loaded afresh for every run: what one run leaves in a variable must not reach the next. */
+  load(): Promise<Agent>
+  readonly oracle: Oracle
+  /** Counts what models use, and refuses calls nobody pays for any more. */
+  readonly budget: Budget
+  /** Looked in before the list prices. */
+  readonly prices?: PriceTable
+  /** `tape` (default): tools and services answer from the tape, by what they are asked. `live`: they run for real. */
+  readonly tools?: 'tape' | 'live'
+  /** A run of the same agent that went well: its tool answers are what "repaired" means, and answer what this tape cannot. */
+  readonly donor?: Tape
+  /** Milliseconds one run may take. */
+  readonly timeoutMs: number
+  /** Escapes to let through, as in the replay options. */
+  readonly allow?: readonly string[]
+  /** Counts forks that other models answer than those of the tape. Default false: such a fork is refused. */
+  readonly isCrossVersion?: boolean
+}
+
+/** Forks of a real run. */
+export interface RealForks extends ForkSource {
+  readonly positions: readonly PlacedPosition[]
+  /** What the recorded run came to, and why nobody can say. */
+  readonly graded: GradeGiven
+}
+
+/**
+ * Forks of a recorded run as draws for blame: positions are its steps in causal order, each fork is a run of the real
+ * agent whose models are asked for real behind the kept steps, and the oracle says what it came to.
+ *
+ * Before anything is spent the run is replayed once, whole and from its tape.
+ *
+ * @throws HarvestError `HARVEST_BLAME_PREFLIGHT` when that replay is not byte for byte the recorded run; a draw throws
+ *   HARVEST_CROSS_VERSION when another model answers than those of the tape
+ */
+export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Promise<RealForks> {
+  const { oracle, tools = 'tape', prices = {}, budget } = options
+  const graded = await preflight(tape, options)
+  const positions = positionsOf(tape)
+  const steps = stepsOf(tape)
+  const donor = options.donor === undefined ? undefined : donorOf(tape, options.donor)
+  const planner = createPlanner(tape, { positions, tools, donor, budget })
+  const costs = steps.map((step) => costOfStep(step, prices))
+  const known = new Set([...modelIds(tape.events), ...answeredBy(steps)])
+  const repairs = donor === undefined ? (tools === 'live' ? 'a fresh call' : undefined) : donor.about
+
+  return {
+    positions,
+    graded,
+    recorded: graded.grade,
+    mutants: (position) => planner.mutantsAt(position).length,
+    ...(repairs === undefined ? {} : { repairs }),
+    splits: true,
+    expect({ keep, pinned = [] }: ForkSpec) {
+      const free = positions
+        .filter((_, position) => position >= keep && !pinned.includes(position))
+        .flatMap(({ all }) => all)
+        .filter((number) => decisionOfStep(steps[number - 1]) !== undefined)
+      const sum = free.reduce<number | undefined>((total, number) => {
+        const cost = costs[number - 1]
+        return total === undefined || cost === undefined ? undefined : total + cost
+      }, 0)
+      return { modelCalls: free.length, ...(sum === undefined ? {} : { costUsd: sum }) }
+    },
+    async draw(spec, signal) {
+      const { result, isTimedOut } = await runOnce(donor?.tape ?? tape, planner.planOf(spec), signal, options)
+      const models = answeredBy(stepsOf(result).slice(result.prefix.steps))
+      const other = models.find((model) => !known.has(model))
+      if (other !== undefined && options.isCrossVersion !== true) throw otherModel(tape, other, [...known])
+      const isChanged = spec.mutated !== undefined || spec.repaired !== undefined
+      const lost = isChanged ? undefined : lostAtOnce(result, steps.length)
+      return drawOf(result, models, lost ?? (await oracle.grade({ ...result, isTimedOut })))
+    },
+  }
+}
+
+function decisionOfStep(step: Step | undefined) {
+  return step === undefined ? undefined : decisionOf(step)
+}
+
+/** US dollars; 0 for what no model does. Tokens nobody told are estimated from the size of what was said, on the high side. */
+function costOfStep(step: Step, prices: PriceTable): number | undefined {
+  const decision = decisionOf(step)
+  if (decision === undefined) return 0
+  const { request, response } = decision
+  const { usage } = response ?? {}
+  const isTold = usage?.inputTokens !== undefined || usage?.outputTokens !== undefined
+  return costOf(isTold ? usage : estimate(step as ExchangeEvent, response), request.model, prices)
+}
+
+/** As the budget of live runs does it. */
+function estimate(step: ExchangeEvent, response: ModelResponse | undefined) {
+  const answered = (response?.text.length ?? 0) + JSON.stringify(response?.toolCalls ?? []).length
+  return { inputTokens: Math.ceil(requestBytes(step).length / 3), outputTokens: Math.ceil(answered / 3) }
+}
+
+interface Ran {
+  readonly result: ForkResult
+  readonly isTimedOut: boolean
+}
+
+async function runOnce(tape: Tape, plan: ForkPlan, signal: AbortSignal, options: ForkSourceOptions): Promise<Ran> {
+  const { load, timeoutMs, allow } = options
+  const time = new AbortController()
+  const timer = setTimeout(() => time.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+  try {
+    const agent = await load()
+    const result = await forkTape(tape, agent, plan, {
+      signal: AbortSignal.any([signal, time.signal]),
+      ...(allow === undefined ? {} : { allow }),
+    })
+    signal.throwIfAborted()
+    return { result, isTimedOut: time.signal.aborted }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function drawOf(
+  { spent, fingerprint, isInert }: ForkResult,
+  models: readonly string[],
+  { grade, because }: GradeGiven,
+): ForkDraw {
+  return {
+    grade,
+    modelCalls: spent.modelCalls,
+    tokens: spent.inputTokens + spent.outputTokens,
+    ...(spent.costUsd === undefined ? {} : { costUsd: spent.costUsd }),
+    fingerprint,
+    models: [...new Set(models)].sort(),
+    ...(isInert ? { isInert } : {}),
+    ...(because === undefined ? {} : { because }),
+  }
+}
+
+/**
+ * With its kept answers as recorded an agent asks next what it asked then. One that threw instead, before it asked
+ * anything, found another world: no key, no file.
+ */
+function lostAtOnce({ outcome, events, prefix, problems }: ForkResult, recorded: number): GradeGiven | undefined {
+  if (outcome.status === 'returned') return undefined
+  const asked = stepsOf({ events }).length
+  const isAtOnce = asked <= prefix.steps && prefix.steps < recorded && problems.length === 0
+  // With no key it does not even get to its first kept step.
+  const isBefore = asked === 0 && problems.every(({ code }) => code === 'HARVEST_FORK_PREFIX')
+  if (!isAtOnce && !isBefore) return undefined
+  const { error } = outcome
+  const said = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  return { grade: 'ungraded', because: `The agent threw before it asked anything: ${said}` }
+}
+
+function answeredBy(steps: readonly Step[]): readonly string[] {
+  return steps.flatMap((step) => (step.kind === 'exchange' ? (readModelCall(step)?.response?.model ?? []) : []))
+}
+
+/** The whole run from its tape: what the forks share with it has to be right before one of them is paid for. */
+async function preflight(tape: Tape, options: ForkSourceOptions): Promise<GradeGiven> {
+  const plan: ForkPlan = { keep: stepsOf(tape).length, tail: { from: 'tape', serve: 'exact' } }
+  // Offline no key is needed; models that are asked for real want a real one.
+  const takeBack = standInKeys(tape)
+  const { result, isTimedOut } = await runOnce(tape, plan, new AbortController().signal, options).finally(takeBack)
+  const { prefix, problems, receipt } = result
+  if (!prefix.isExact || problems.length > 0 || !receipt.outcomeEqual) throw notReproducible(tape, result)
+  return options.oracle.grade({ ...result, isTimedOut })
+}
+
+function notReproducible(tape: Tape, { prefix, problems }: ForkResult): HarvestError {
+  const found = prefix.divergence ?? problems[0]
+  return new HarvestError(
+    'HARVEST_BLAME_PREFLIGHT',
+    {
+      what: 'The recorded run does not replay byte for byte, so nothing can be said about runs that share its beginning',
+      where: {
+        tape: tape.header.id,
+        ...(found?.facts.where?.['at'] === undefined ? {} : { at: found.facts.where['at'] }),
+      },
+      detail:
+        found === undefined
+          ? 'It asks the same, and ends otherwise.'
+          : [found.facts.what, found.facts.detail].filter((text) => text !== undefined).join('\n'),
+      fix: [
+        `to see the line of the agent that makes it so: npx harvest doctor ${tape.header.id}`,
+        `to see the difference: npx harvest show ${tape.header.id} --replay`,
+      ],
+    },
+    { cause: found },
+  )
+}
+
+function otherModel(tape: Tape, model: string, known: readonly string[]): HarvestError {
+  return new HarvestError('HARVEST_CROSS_VERSION', {
+    what: 'Another model answers than the one that made this tape',
+    where: { tape: tape.header.id, recorded: known.join(', '), now: model },
+    why: 'What its forks come to could come from the other model, and not from the step they draw anew.',
+    fix: ['to count them all the same: --cross-version'],
+  })
+}

@@ -1,0 +1,63 @@
+import { dirname, join } from 'node:path'
+import type { Task } from '../fork/index.ts'
+import { decodeValue, type Json, parseTape, type Tape } from '../tape/index.ts'
+import { loadOracle, type NamedOracle } from './named-oracle.ts'
+import { createOracle, type Oracle } from './oracle.ts'
+import type { Grade } from './types.ts'
+
+/** What the task `grade` is asked for. */
+export interface GradeRequest {
+  readonly oracle: NamedOracle
+  /** Forks of the tape: how each ended, and the text of its branch. */
+  readonly forks: readonly { readonly outcome: EncodedOutcome; readonly branch: string }[]
+}
+
+/** How a run ended, encoded. */
+export interface EncodedOutcome {
+  readonly status: 'returned' | 'threw'
+  readonly value: Json
+}
+
+export interface GradeAnswer {
+  /** What the function calls the tape itself. */
+  readonly recorded: Grade
+  readonly grades: readonly Grade[]
+}
+
+/** Grades forks by a function of the project, in the process that can load it. */
+export const gradeTask: Task = async (asked, { tape, tapeFile, importModule }) => {
+  const { oracle: named, forks } = asked as unknown as GradeRequest
+  const oracle = createOracle({ by: 'function', ...(await loadOracle(named, importModule)) })
+  const grades: Grade[] = []
+  for (const { outcome, branch } of forks) {
+    // It names its parent as seen from the parent's own folder.
+    const { events } = parseTape(branch, join(dirname(tapeFile), 'branch.tape.jsonl'))
+    grades.push(await gradeFork(oracle, tape, outcome, events))
+  }
+  const answer: GradeAnswer = { recorded: await gradeRecorded(oracle, tape), grades }
+  return answer as unknown as Json
+}
+
+/** The grade of a fork that came to its end without problems. */
+export async function gradeFork(
+  oracle: Oracle,
+  tape: Tape,
+  { status, value }: EncodedOutcome,
+  events: Tape['events'],
+): Promise<Grade> {
+  const decoded = decodeValue(value)
+  const outcome = status === 'returned' ? { status, value: decoded } : { status, error: decoded }
+  return (await oracle.grade({ tape, outcome, events, problems: [] })).grade
+}
+
+/** The grade of the recorded run; a program's exit cannot be graded. */
+export async function gradeRecorded(oracle: Oracle, tape: Tape): Promise<Grade> {
+  const outcome = tape.close?.outcome
+  if (outcome === undefined || outcome.status === 'exited') return 'ungraded'
+  const { events } = tape
+  const ended =
+    outcome.status === 'returned'
+      ? { status: outcome.status, value: outcome.value === undefined ? undefined : decodeValue(outcome.value) }
+      : { status: outcome.status, error: decodeValue(outcome.error) }
+  return (await oracle.grade({ tape, outcome: ended, events, problems: [] })).grade
+}

@@ -1,0 +1,58 @@
+import { resolve } from 'node:path'
+import type { Case } from '../cases/index.ts'
+import { HarvestError } from '../errors/index.ts'
+import type { TaskContext } from '../fork/index.ts'
+import type { OracleFunction } from './oracle.ts'
+
+/** A function that grades, by where it is. */
+export interface NamedOracle {
+  /** Absolute path. */
+  readonly file: string
+  readonly export: string
+  /** As it was written: `./src/oracle.ts#isRight`. */
+  readonly name: string
+  /** Place in the case that names it, as `file:line:column`; absent when it was named on the command line. */
+  readonly at?: string
+}
+
+/**
+ * The function a text names; its file is seen from the current folder.
+ *
+ * @returns `undefined` when it is no `file#export`
+ */
+export function parseOracle(text: string): NamedOracle | undefined {
+  const [, file, symbol] = /^(.+)#([\p{L}_$][\p{L}\p{N}_$]*)$/u.exec(text) ?? []
+  return file === undefined || symbol === undefined ? undefined : { file: resolve(file), export: symbol, name: text }
+}
+
+/** The function a case names. */
+export function oracleOfCase({
+  oracle,
+  file,
+  lines,
+}: Pick<Case, 'oracle' | 'file' | 'lines'>): NamedOracle | undefined {
+  const named = oracle === undefined ? undefined : parseOracle(oracle)
+  return named && { ...named, at: `${file}:${lines.oracle ?? 1}:1` }
+}
+
+/** @throws HarvestError `HARVEST_ORACLE_EXPORT` when the module has no such function */
+export async function loadOracle(
+  { file, export: name, name: written, at }: NamedOracle,
+  importModule: TaskContext['importModule'],
+): Promise<{ readonly name: string; readonly judge: OracleFunction }> {
+  const exports = await importModule(file)
+  const judge: unknown = Reflect.get(exports, name)
+  if (typeof judge === 'function')
+    return { name: written, judge: (run) => Reflect.apply(judge, undefined, [run]) as ReturnType<OracleFunction> }
+  const functions = Object.keys(exports).filter((one) => typeof Reflect.get(exports, one) === 'function')
+  const known = `${written.replace(/#[^#]*$/, '')}#${functions[0] ?? 'isRight'}`
+  throw new HarvestError('HARVEST_ORACLE_EXPORT', {
+    what: `The module of ${at === undefined ? '--oracle' : 'the oracle of the case'} has no such function`,
+    where: {
+      ...(at === undefined ? {} : { case: at }),
+      asked: written,
+      functions: functions.length > 0 ? functions.join(', ') : 'none',
+    },
+    fix: [`name one of them: ${at === undefined ? `--oracle ${known}` : `oracle: ${known}`}`],
+  })
+}

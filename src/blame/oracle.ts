@@ -1,0 +1,306 @@
+import type { Case } from '../cases/index.ts'
+import { HarvestError } from '../errors/index.ts'
+import { readModelCall } from '../providers/index.ts'
+import { isSameOutcome } from '../replay/replay.ts'
+import type { RunOutcome } from '../replay/types.ts'
+import { type CallEvent, decodeValue, encodeValue, type Json, type Tape, type TapeEvent } from '../tape/index.ts'
+import { compareTraces, matchOutcome, traceOf } from '../trace/index.ts'
+import { presentArgs } from '../trace/args.ts'
+import type { Expectation } from './expectation.ts'
+import type { Grade } from './types.ts'
+
+/** What is known of a run that is to be graded. */
+export interface GradedRun {
+  readonly tape: Tape
+  readonly outcome: RunOutcome
+  readonly events: readonly TapeEvent[]
+  /** Errors of the run itself, first one first. */
+  readonly problems: readonly HarvestError[]
+  /** Its time was up before it had answered. */
+  readonly isTimedOut?: boolean
+}
+
+/** A run as a function that grades sees it. */
+export interface OracleRun {
+  /** What the agent returned. */
+  readonly value?: unknown
+  /** What it threw. */
+  readonly error?: unknown
+  /** Tool calls, wrapped or to MCP servers or only asked for by a model, in their order. */
+  readonly trace: readonly { readonly name: string; readonly args: unknown }[]
+  /** Wrapped tool calls that were made, with what came back. */
+  readonly sideEffects: readonly SideEffect[]
+  /** Messages between agents. */
+  readonly messages: readonly { readonly from: string; readonly to: string; readonly body: unknown }[]
+}
+
+/** A wrapped tool call that was made. */
+export interface SideEffect {
+  readonly name: string
+  readonly args: unknown
+  readonly result?: unknown
+  readonly error?: unknown
+}
+
+/** `true` is ok, `false` is bad, `undefined` is ungraded: nobody can say. */
+export type OracleFunction = (run: OracleRun) => OracleAnswer | Promise<OracleAnswer>
+export type OracleAnswer = boolean | undefined | Grade
+
+/** Says what runs came to. */
+export interface Oracle {
+  /** What it goes by, for people and to know it again: `--bad refund(amount: 2500)`. */
+  readonly about: string
+  grade(run: GradedRun): Promise<GradeGiven>
+}
+
+export interface GradeGiven {
+  readonly grade: Grade
+  /** Why nobody can say, when it is `undefined` or `ungraded`. */
+  readonly because?: string
+}
+
+/** What an oracle goes by. */
+export type Judging =
+  | { readonly by: 'case'; readonly case: Case }
+  | { readonly by: 'expectations'; readonly ok: readonly Expectation[]; readonly bad: readonly Expectation[] }
+  | { readonly by: 'function'; readonly name: string; readonly judge: OracleFunction }
+  /** The recorded run threw: a run that returns is ok. */
+  | { readonly by: 'ending' }
+
+/**
+ * Makes an oracle. It looks at what the agent returned or threw and at the calls it made, never at the text of an answer
+ * on the wire.
+ *
+ * - `undefined`: the run left its tape before it was free to
+ * - `timeout`: it was given up by time, or hung
+ * - `ungraded`: it asked for what is not on the tape, its model could not be reached, or the oracle cannot say
+ * - `crash`: it threw; but `bad` when the recorded run threw the same
+ *
+ * A run that went off its tape did make the calls it made up to there: it is graded by them where the oracle asks for
+ * calls alone.
+ */
+export function createOracle(judging: Judging): Oracle {
+  return {
+    about: describe(judging),
+    async grade(run) {
+      const broken = gradeOfProblems(run, judging)
+      if (broken !== undefined) return broken
+      return run.outcome.status === 'threw' ? gradeOfThrown(run, judging) : gradeOfReturned(run, judging)
+    },
+  }
+}
+
+function describe(judging: Judging): string {
+  switch (judging.by) {
+    case 'case': {
+      const { id, expect, outcome } = judging.case
+      return `${expect === 'fail' ? 'not ' : ''}the ${outcome === undefined ? 'baseline' : 'outcome'} of case ${id}`
+    }
+    case 'expectations': {
+      const words = (flag: string, list: readonly Expectation[]) => list.map(({ text }) => `${flag} ${text}`)
+      return [...words('--ok', judging.ok), ...words('--bad', judging.bad)].join(' ')
+    }
+    case 'function':
+      return `--oracle ${judging.name}`
+    case 'ending':
+      return 'the run returns'
+  }
+}
+
+/** Codes of a run that was given up, or that waits for ever. */
+const timeouts = new Set(['HARVEST_RUN_ABORTED', 'HARVEST_AGENT_HANGS', 'HARVEST_CLOCK_SPIN'])
+
+function gradeOfProblems(run: GradedRun, judging: Judging): GradeGiven | undefined {
+  const { problems } = run
+  const prefix = problems.find(({ code }) => code === 'HARVEST_FORK_PREFIX')
+  if (prefix !== undefined) return { grade: 'undefined', because: reasonOf(prefix) }
+  const budget = problems.find(({ code }) => code.startsWith('HARVEST_BUDGET_'))
+  if (budget !== undefined) return { grade: 'ungraded', because: reasonOf(budget) }
+  if (run.isTimedOut === true || problems.some(({ code }) => timeouts.has(code))) return { grade: 'timeout' }
+  const [first] = problems
+  if (first === undefined) return undefined
+  const offTape = problems.find(({ code }) => code === 'HARVEST_OFF_TAPE')
+  const grade = offTape === undefined ? undefined : gradeOfCalls(run, judging)
+  return grade === undefined ? { grade: 'ungraded', because: reasonOf(offTape ?? first) } : { grade }
+}
+
+/**
+ * Whether another try may tell more: nobody paid for the run, its model could not be reached, or the agent had no key.
+ *
+ * @param because - of a grade that is `ungraded`
+ */
+export function isPassing(because: string | undefined): boolean {
+  return (
+    because !== undefined &&
+    /\(HARVEST_BUDGET_[A-Z]+\)$|^A model (?:could not be reached|answered with status)|^The agent threw before/.test(
+      because,
+    )
+  )
+}
+
+function reasonOf({ code, facts }: HarvestError): string {
+  const asked = facts.where?.['asked'] ?? facts.where?.['call']
+  return `${facts.what}${asked === undefined ? '' : `: ${asked}`} (${code})`
+}
+
+/** Calls that were made are made, whatever would have come behind them. */
+function gradeOfCalls({ events }: GradedRun, judging: Judging): Grade | undefined {
+  if (judging.by !== 'expectations') return undefined
+  const calls = callsOf(events)
+  const isMade = (one: Expectation): boolean => one.kind === 'call' && one.isAmong(calls)
+  if (judging.bad.some(isMade)) return 'bad'
+  return judging.ok.length > 0 && judging.ok.every(isMade) ? 'ok' : undefined
+}
+
+async function gradeOfThrown(run: GradedRun, judging: Judging): Promise<GradeGiven> {
+  if (run.outcome.status !== 'threw') throw new TypeError('the run returned')
+  const { close } = run.tape
+  const isRecorded = close !== undefined && isSameOutcome((value) => encodeValue(value), close.outcome, run.outcome)
+  const unreached = isRecorded ? undefined : unreachedModel(run.events)
+  if (unreached !== undefined) return { grade: 'ungraded', because: unreached }
+  if (judging.by === 'function') {
+    const answered = await ask(judging, run)
+    if (answered !== undefined) return { grade: answered }
+  }
+  return { grade: isRecorded ? 'bad' : 'crash' }
+}
+
+/**
+ * A model that could not be asked says nothing about the agent: no connection, no key, no quota, no such model. A request
+ * the provider calls malformed is the agent's own doing. The last one counts: what was asked again is got over.
+ */
+function unreachedModel(events: readonly TapeEvent[]): string | undefined {
+  const asked = events
+    .filter((event) => event.kind === 'exchange')
+    .filter((event) => event.aborted === undefined && readModelCall(event) !== undefined)
+  const last = asked.reduce<(typeof asked)[number] | undefined>(
+    (a, b) => (a !== undefined && a.n > b.n ? a : b),
+    undefined,
+  )
+  if (last === undefined) return undefined
+  const status = last.response?.status
+  if (status === undefined) return `A model could not be reached${last.error ? `: ${last.error.message}` : ''}`
+  const isRefusal = [401, 402, 403, 404, 408, 429].includes(status) || status >= 500
+  return isRefusal ? `A model answered with status ${status}` : undefined
+}
+
+async function gradeOfReturned(run: GradedRun, judging: Judging): Promise<GradeGiven> {
+  if (run.outcome.status !== 'returned') throw new TypeError('the run threw')
+  const value = encodeValue(run.outcome.value)
+  switch (judging.by) {
+    case 'ending':
+      return { grade: 'ok' }
+    case 'case':
+      return { grade: byCase(judging.case, value, run.events) ? 'ok' : 'bad' }
+    case 'expectations': {
+      const grade = byExpectations(judging, value, callsOf(run.events))
+      return grade === undefined ? { grade: 'ungraded', because: 'Neither --ok nor --bad fits the run' } : { grade }
+    }
+    case 'function': {
+      const grade = await ask(judging, run)
+      return grade === undefined ? { grade: 'ungraded', because: `${judging.name} cannot say` } : { grade }
+    }
+  }
+}
+
+/** What a known-bad case expects is the bad run: everything else is taken for better. */
+function byCase({ expect, outcome, expected, match }: Case, value: Json, events: readonly TapeEvent[]): boolean {
+  const isExpected =
+    outcome === undefined
+      ? expected !== undefined && compareTraces(expected, traceOf(events), match ?? {}).equal
+      : matchOutcome(outcome, value).equal
+  return (expect === 'pass') === isExpected
+}
+
+type ByExpectations = Extract<Judging, { readonly by: 'expectations' }>
+
+function byExpectations({ ok, bad }: ByExpectations, value: Json, calls: readonly CalledTool[]): Grade | undefined {
+  const fits = (one: Expectation): boolean => (one.kind === 'value' ? one.fits(value) : one.isAmong(calls))
+  if (bad.some(fits)) return 'bad'
+  if (ok.length > 0 && ok.every(fits)) return 'ok'
+  // With one of them alone everything it does not fit is the other.
+  if (bad.length === 0) return 'bad'
+  return ok.length === 0 ? 'ok' : undefined
+}
+
+type CalledTool = ReturnType<typeof callsOf>[number]
+
+function callsOf(events: readonly TapeEvent[]) {
+  return traceOf(events)
+    .layers.flat()
+    .sort((a, b) => a.n - b.n)
+}
+
+const grades: readonly Grade[] = ['ok', 'bad', 'crash', 'timeout', 'undefined', 'ungraded']
+
+async function ask(
+  { name, judge }: Extract<Judging, { readonly by: 'function' }>,
+  { outcome, events }: GradedRun,
+): Promise<Grade | undefined> {
+  let answer: unknown
+  try {
+    answer = await judge({
+      ...(outcome.status === 'returned' ? { value: outcome.value } : { error: outcome.error }),
+      trace: callsOf(events).map(({ name: tool, args }) => ({ name: tool, args: decodeValue(args) })),
+      sideEffects: events.flatMap((event) => (event.kind === 'tool' ? [sideEffectOf(event)] : [])),
+      messages: events.flatMap((event) =>
+        event.kind === 'message' ? [{ from: event.from, to: event.to, body: decodeValue(event.body) }] : [],
+      ),
+    })
+  } catch (cause) {
+    throw new HarvestError(
+      'HARVEST_ORACLE_THREW',
+      {
+        what: 'The function that grades runs threw',
+        where: { oracle: name, error: cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause) },
+        why: 'It has to say of every run what it came to: forks end in ways the recorded run did not.',
+        fix: ['return undefined for a run it cannot grade'],
+      },
+      { cause },
+    )
+  }
+  if (answer === undefined) return undefined
+  if (typeof answer === 'boolean') return answer ? 'ok' : 'bad'
+  const grade = grades.find((one) => one === answer)
+  if (grade !== undefined) return grade
+  throw new HarvestError('HARVEST_ORACLE_ANSWER', {
+    what: 'The function that grades runs answered what is no grade',
+    where: {
+      oracle: name,
+      answer: JSON.stringify(answer) ?? typeof answer,
+      known: ['true', 'false', ...grades].join(', '),
+    },
+    fix: ['return true for a good run, false for a bad one, undefined when it cannot say'],
+  })
+}
+
+function sideEffectOf({ name, args, result, error }: CallEvent): SideEffect {
+  return {
+    name,
+    args: decodeValue(presentArgs(args)),
+    ...(result === undefined ? {} : { result: decodeValue(result) }),
+    ...(error === undefined ? {} : { error: decodeValue(error) }),
+  }
+}
+
+/**
+ * Refuses a question nobody can answer: what was to be blamed is no failure.
+ *
+ * @throws HarvestError `HARVEST_ORACLE_OK`, `HARVEST_ORACLE_UNGRADED`
+ */
+export function requireFailure({ grade, because }: GradeGiven, about: string, tape: string): void {
+  if (grade === 'bad' || grade === 'crash' || grade === 'timeout') return
+  const isOk = grade === 'ok'
+  throw new HarvestError(isOk ? 'HARVEST_ORACLE_OK' : 'HARVEST_ORACLE_UNGRADED', {
+    what: isOk
+      ? 'The recorded run is graded ok: there is nothing to blame'
+      : 'The recorded run itself cannot be graded, so no other run could be compared with it',
+    where: { tape, 'graded by': about, grade },
+    ...(because === undefined ? {} : { why: because }),
+    fix: [
+      "say what is bad about it: --bad 'refund(amount: 2500)'   --bad 'answer~2500 EUR'",
+      "or what would have been right: --ok 'refund(amount: 25)'   --ok refunded=25",
+      ...(isOk ? ['to see which changed inputs would have broken it: --mutate'] : []),
+    ],
+  })
+}

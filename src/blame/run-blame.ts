@@ -1,0 +1,235 @@
+import { HarvestError } from '../errors/index.ts'
+import { openBudget } from '../fork/index.ts'
+import { costOf, modelIds } from '../providers/index.ts'
+import { pinsOf } from '../provenance/index.ts'
+import type { Tape } from '../tape/index.ts'
+import { type ForkSourceOptions, forkSourceOf, type RealForks } from './fork-source.ts'
+import { type ForkLimits, type ForksSpent, Governor, type Ledger, type Stop } from './governor.ts'
+import { openLedger, type Ran } from './ledger.ts'
+import { createOracle, type Judging, requireFailure } from './oracle.ts'
+import { type CostPlan, planCost } from './plan-cost.ts'
+import { type BlameReport, blameSource } from './report.ts'
+import type { BlameProgress } from './settings.ts'
+import type { ForkDraw, Grade, Position } from './types.ts'
+
+/** How a real run is blamed. */
+export interface RunBlameOptions
+  extends Pick<ForkSourceOptions, 'load' | 'prices' | 'tools' | 'donor' | 'timeoutMs' | 'allow' | 'isCrossVersion'> {
+  /** Key of the agent. */
+  readonly agent: string
+  readonly judging: Judging
+  readonly limits?: ForkLimits
+  /** A limit in US dollars that counts where every price is known. */
+  readonly costUsdIfPriced?: number
+  /** Ask as well which recorded answers are necessary and sufficient, and for a smallest set of repairs. Default false. */
+  readonly columns?: boolean
+  /** Ask instead which answers the outcome hangs on, by mutating them. Default false. */
+  readonly mutate?: boolean
+  /** Forks under way at once. Default 8. */
+  readonly parallel?: number
+  /** How often a verdict that names something may be false. Default 0.05. */
+  readonly delta?: number
+  /** The smallest difference of rates that is blamed. Default 0.2. */
+  readonly tau?: number
+  /** File to which every fork is added, and from which those of earlier sessions are counted. Default none. */
+  readonly ledger?: string
+  /** Leaves the forks of earlier sessions alone. */
+  readonly isFresh?: boolean
+  /** What code runs here. */
+  readonly ran?: Ran
+  readonly onProgress?: (progress: BlameProgress) => void
+  readonly signal?: AbortSignal
+}
+
+/** What was found out about a real run. Plain JSON. */
+export interface BlamedRun extends BlameReport {
+  /** Id of the tape. */
+  readonly tape: string
+  readonly agent: string
+  /** What runs were graded by. */
+  readonly gradedBy: string
+  readonly recorded: Grade
+  /** The part of `spent` that earlier sessions made. */
+  readonly reused: ForksSpent
+  readonly stoppedBy?: Stop
+  /** Where tools, retrievers and services get their answers from. */
+  readonly tools: string
+  /** What a good answer is, when some were repaired. */
+  readonly repairedBy?: string
+  /** Models that answered, sorted; before any did, those of the tape. */
+  readonly models: readonly string[]
+  /** Why forks could not be graded, the most frequent first. */
+  readonly unclear: readonly { readonly because: string; readonly forks: number }[]
+}
+
+/**
+ * Blames a real run: replays it, grades it, makes forks of it within the limits, and says which step decided.
+ *
+ * @throws HarvestError `HARVEST_BLAME_PREFLIGHT`, `HARVEST_ORACLE_…`, HARVEST_CROSS_VERSION, and those of
+ *   {@link blameSource}; all of them but those of the oracle and the models before anything is spent
+ */
+export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<BlamedRun> {
+  const { delta = 0.05, tau = 0.2, columns = false, mutate = false } = options
+  const seen = new Seen()
+  const { source, oracle, ledger, limits } = await prepare(tape, options)
+  for (const { draw } of ledger?.entries ?? []) seen.add(draw)
+  const heard = seen.listening(source)
+  const governor = new Governor(heard, {
+    limits,
+    ...(options.parallel === undefined ? {} : { parallel: options.parallel }),
+    ...(ledger === undefined ? {} : { ledger }),
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  })
+  const { commit } = options.ran ?? {}
+  const report = await blameSource(heard, {
+    governor,
+    delta,
+    tau,
+    curve: !mutate,
+    repairs: columns,
+    mutations: mutate,
+    perturbation: mutate
+      ? 'one value of a recorded answer is another one of its type'
+      : 'what lies behind a kept step is drawn anew',
+    ...(commit === undefined ? {} : { commit }),
+    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+  })
+  return {
+    ...report,
+    tape: tape.header.id,
+    agent: options.agent,
+    gradedBy: oracle.about,
+    recorded: source.recorded,
+    reused: governor.spent.reused,
+    ...(governor.stopped === undefined ? {} : { stoppedBy: governor.stopped }),
+    tools: toolsOf(options),
+    ...(columns && source.repairs !== undefined ? { repairedBy: source.repairs } : {}),
+    models: seen.models.size > 0 ? [...seen.models].sort() : (pinsOf(tape).models ?? []),
+    unclear: seen.unclear(),
+  }
+}
+
+interface Prepared {
+  readonly source: RealForks
+  readonly oracle: ReturnType<typeof createOracle>
+  readonly ledger: Ledger | undefined
+  readonly limits: ForkLimits
+}
+
+/** What is the same whether forks are made or only counted. */
+async function prepare(tape: Tape, options: RunBlameOptions): Promise<Prepared> {
+  const { judging, ledger: file, ran = {}, isFresh, isCrossVersion, donor, tools = 'tape', agent } = options
+  const oracle = createOracle(judging)
+  const { prices = {} } = options
+  const limits = limitsOf(tape, options)
+  // The governor plans with what forks are expected to use; one that runs away is stopped in its middle.
+  const budget = openBudget(limits.costUsd === undefined ? {} : { costUsd: limits.costUsd }, prices)
+  const source = await forkSourceOf(tape, { ...options, oracle, budget })
+  if (options.mutate !== true) requireFailure(source.graded, oracle.about, tape.header.id)
+  if (options.columns === true && source.repairs === undefined) throw noRepairs(tape)
+  const question = {
+    tape: tape.digest,
+    agent,
+    oracle: oracle.about,
+    tools,
+    ...(donor === undefined ? {} : { donor: donor.digest }),
+  }
+  const ledger =
+    file === undefined
+      ? undefined
+      : openLedger(file, {
+          question,
+          ran,
+          ...(isFresh === undefined ? {} : { isFresh }),
+          ...(isCrossVersion === undefined ? {} : { isCrossVersion }),
+        })
+  return { source, oracle, ledger, limits }
+}
+
+function limitsOf(tape: Tape, { limits = {}, costUsdIfPriced, prices = {} }: RunBlameOptions): ForkLimits {
+  if (limits.costUsd !== undefined || costUsdIfPriced === undefined) return limits
+  const one = { inputTokens: 1, outputTokens: 1 }
+  const isPriced = modelIds(tape.events).every((model) => costOf(one, model, prices) !== undefined)
+  return isPriced ? { ...limits, costUsd: costUsdIfPriced } : limits
+}
+
+function toolsOf({ tools = 'tape', donor }: RunBlameOptions): string {
+  if (tools === 'live') return 'called for real'
+  return donor === undefined ? 'answered from the tape' : `answered from the tape, and from ${donor.header.id}`
+}
+
+/** What forks said beside their grade. */
+class Seen {
+  readonly models = new Set<string>()
+  readonly #reasons = new Map<string, number>()
+
+  add({ models = [], because }: ForkDraw): void {
+    for (const model of models) this.models.add(model)
+    if (because !== undefined) this.#reasons.set(because, (this.#reasons.get(because) ?? 0) + 1)
+  }
+
+  listening(source: RealForks): RealForks {
+    return {
+      ...source,
+      draw: async (spec, signal) => {
+        const draw = await source.draw(spec, signal)
+        this.add(draw)
+        return draw
+      },
+    }
+  }
+
+  unclear(): BlamedRun['unclear'] {
+    return [...this.#reasons]
+      .map(([because, forks]) => ({ because, forks }))
+      .sort((a, b) => b.forks - a.forks)
+      .slice(0, 5)
+  }
+}
+
+/** What blaming a run is expected to use. */
+export interface BlameEstimate extends CostPlan {
+  readonly tape: string
+  readonly gradedBy: string
+  readonly recorded: Grade
+  readonly positions: readonly Position[]
+  /** Forks of earlier sessions that need not be made again. */
+  readonly reused: number
+}
+
+/** Replays and grades the run and says what its blame is expected to cost. Nothing is spent. */
+export async function estimateBlame(tape: Tape, options: RunBlameOptions): Promise<BlameEstimate> {
+  const { source, oracle, ledger, limits } = await prepare(tape, options)
+  const { columns = false, mutate = false, parallel } = options
+  const asked = { limits, curve: !mutate, repairs: columns, mutations: mutate }
+  return {
+    ...planCost(source, parallel === undefined ? asked : { ...asked, parallel }),
+    tape: tape.header.id,
+    gradedBy: oracle.about,
+    recorded: source.recorded,
+    positions: source.positions.map(({ steps, label, isExogenous }) => ({ steps, label, isExogenous })),
+    reused: ledger?.entries.length ?? 0,
+  }
+}
+
+function noRepairs(tape: Tape): HarvestError {
+  return new HarvestError('HARVEST_BLAME_NO_REPAIRS', {
+    what: 'Nobody knows good answers to give in the place of the recorded ones',
+    where: { tape: tape.header.id },
+    why: 'Which recorded answers are necessary or sufficient is asked by giving good ones in their place.',
+    fix: [
+      'name a good run of the agent, whose answers are good: --donor <tape|case>',
+      'or call the tools anew, with all they do: --tools live',
+    ],
+  })
+}
+
+/** @throws HarvestError `HARVEST_BLAME_PROGRAM` for a tape that no agent function made */
+export function requireAgent(tape: Tape): void {
+  if (tape.header.command === undefined) return
+  throw new HarvestError('HARVEST_BLAME_PROGRAM', {
+    what: 'This tape was made by a whole program, and forks need an agent that can be called again and again',
+    where: { tape: tape.header.id },
+    fix: ['record the agent itself: recorder.run({ agent: "refund", input }, () => refundAgent(input))'],
+  })
+}

@@ -1,0 +1,85 @@
+import { parseCase } from '../cases/index.ts'
+import type { Task, TaskContext } from '../fork/index.ts'
+import { type Json, readTape, requireClosed } from '../tape/index.ts'
+import type { ForkLimits } from './governor.ts'
+import { chooseJudging } from './judging.ts'
+import { loadOracle, type NamedOracle } from './named-oracle.ts'
+import type { Judging } from './oracle.ts'
+import { positionsOf } from './positions.ts'
+import { estimateBlame, requireAgent, runBlame, type RunBlameOptions } from './run-blame.ts'
+import type { BlameProgress } from './settings.ts'
+import type { Position } from './types.ts'
+
+/** What the command asks of the process of the agent. Files are absolute paths. */
+export interface BlameRequest
+  extends Pick<
+    RunBlameOptions,
+    | 'agent'
+    | 'columns'
+    | 'costUsdIfPriced'
+    | 'delta'
+    | 'isCrossVersion'
+    | 'isFresh'
+    | 'ledger'
+    | 'mutate'
+    | 'ran'
+    | 'tau'
+    | 'tools'
+  > {
+  readonly limits: ForkLimits
+  readonly ok: readonly string[]
+  readonly bad: readonly string[]
+  /** A function that grades. */
+  readonly oracle?: NamedOracle
+  readonly donor?: string
+  /** Only says what it is expected to cost. */
+  readonly isDryRun?: boolean
+}
+
+/** Blames a run, in the process that can load its agent; answers with a `BlamedRun`, or with a `BlameEstimate`. */
+export const blameTask: Task = async (asked, context) => {
+  const request = asked as unknown as BlameRequest
+  const { tape, prices, parallel, signal, timeoutMs, replay } = context
+  requireAgent(tape)
+  const { donor, isDryRun, oracle: _oracle, ok: _ok, bad: _bad, ...settings } = request
+  const options: RunBlameOptions = {
+    ...settings,
+    load: () => context.load(),
+    judging: await judgingOf(request, context),
+    prices,
+    parallel,
+    signal,
+    timeoutMs,
+    ...(replay.allow === undefined ? {} : { allow: replay.allow }),
+    ...(donor === undefined ? {} : { donor: requireClosed(readTape(donor)) }),
+    onProgress: (progress) => context.say(told(progress, positionsOf(tape))),
+  }
+  const answer = isDryRun === true ? await estimateBlame(tape, options) : await runBlame(tape, options)
+  return JSON.parse(JSON.stringify(answer)) as Json
+}
+
+/** How far it is, in steps as people number them. */
+function told({ phase, forks, costUsd, range }: BlameProgress, positions: readonly Position[]): Json {
+  const [first] = positions[range?.from ?? -1]?.steps ?? []
+  const last = positions[range?.to ?? -1]?.steps.at(-1)
+  const steps = first === last ? `step ${first}` : `steps ${first} to ${last}`
+  return {
+    phase,
+    forks,
+    ...(costUsd === undefined ? {} : { costUsd }),
+    ...(first === undefined || last === undefined ? {} : { steps }),
+  }
+}
+
+async function judgingOf(
+  { ok, bad, oracle }: BlameRequest,
+  { tape, case: kase, importModule }: TaskContext,
+): Promise<Judging> {
+  const judge = oracle === undefined ? undefined : await loadOracle(oracle, importModule)
+  return chooseJudging(tape, {
+    ok,
+    bad,
+    ...(judge === undefined ? {} : { judge }),
+    ...(kase === undefined ? {} : { case: parseCase(kase.text, kase.file) }),
+  })
+}

@@ -1,0 +1,29 @@
+import type { ExpectedUse } from '../../blame/index.ts'
+import type { BlameEstimate } from '../../blame/run-blame.ts'
+import { neutralLine } from '../../errors/index.ts'
+import { type Screen, table } from '../screen.ts'
+
+/** Prints what blaming a run is expected to cost. */
+export function printEstimate(estimate: BlameEstimate, screen: Screen): void {
+  const { tape, recorded, gradedBy, positions, low, likely, high, deterministic, reused } = estimate
+  const steps = positions.reduce((count, { steps: own }) => count + own.length, 0)
+  screen.line(
+    `${neutralLine(tape)} replays byte for byte and is graded ${recorded} (by ${neutralLine(gradedBy, 200)}); ${steps} steps in ${positions.length} places`,
+  )
+  screen.line()
+  const head = ['expected', 'forks', 'model calls', 'cost'].map((cell) => screen.paint('dim', cell))
+  const rows = [
+    row('one clear cause', low),
+    row('likely', likely),
+    row('at most', high),
+    row('if the same comes out each time', deterministic),
+  ]
+  screen.line(table([head, ...rows], [1, 2, 3]))
+  screen.line()
+  if (reused > 0) screen.line(`${reused} forks of earlier sessions are there and will be counted`)
+  screen.line('nothing was spent')
+}
+
+function row(name: string, { forks, modelCalls, costUsd }: ExpectedUse): readonly string[] {
+  return [name, `${forks}`, `${modelCalls}`, costUsd === undefined ? 'unknown' : `$${costUsd.toFixed(2)}`]
+}

@@ -1,0 +1,131 @@
+import type { StepReport } from '../../blame/index.ts'
+import type { BlamedRun } from '../../blame/run-blame.ts'
+import { neutralLine } from '../../errors/index.ts'
+import { type Screen, table } from '../screen.ts'
+import { describeMutations, describeRepairs } from './answers.ts'
+import { describeVerdict } from './verdict.ts'
+
+/** Prints what blame found: what it says, the steps, and what it rests on. */
+export function printBlame(blamed: BlamedRun, screen: Screen): void {
+  const { verdict, mutations, repairs } = blamed
+  const said = [
+    ...(verdict === undefined ? [] : [describeVerdict(blamed, verdict)]),
+    ...(repairs === undefined ? [] : [describeRepairs(blamed, repairs)]),
+    ...(mutations === undefined ? [] : [describeMutations(blamed, mutations)]),
+  ]
+  for (const [first = '', ...more] of said) {
+    screen.line(screen.paint('bold', first))
+    for (const line of more) screen.line(line)
+  }
+  screen.line()
+  const columns = mutations !== undefined ? mutatedColumns : repairs === undefined ? curveColumns : allColumns
+  const rows = blamed.steps.map((step) => columns.cells(step, blamed))
+  screen.line(table([columns.head.map((cell) => screen.paint('dim', cell)), ...rows]))
+  screen.line()
+  if (blamed.spent.forks > 0) for (const line of columns.legend) screen.line(screen.paint('dim', line))
+  for (const line of finePrint(blamed)) screen.line(screen.paint('dim', line))
+}
+
+interface Columns {
+  readonly head: readonly string[]
+  cells(step: StepReport, blamed: BlamedRun): readonly string[]
+  /** What the numbers are, for those who never read of them. */
+  readonly legend: readonly string[]
+}
+
+const curveColumns: Columns = {
+  head: ['step', 'what', 'drawn anew', 'lost by keeping it', 'commitment'],
+  cells: (step, { spent }) => [
+    ...named(step),
+    rateOf(step),
+    lostBy(step),
+    spent.forks === 0 ? '' : (step.commitment ?? ''),
+  ],
+  legend: [
+    'drawn anew: of the runs that keep all steps before this one, and decide this one and the rest anew, so many end well',
+    'lost by keeping it: how far that share falls when this step is kept too (and what chance alone leaves possible)',
+  ],
+}
+
+const allColumns: Columns = {
+  ...curveColumns,
+  head: [...curveColumns.head, 'necessary', 'sufficient', 'repair set'],
+  cells: (step, blamed) => [
+    ...curveColumns.cells(step, blamed),
+    yesNo(step.isNecessary),
+    yesNo(step.isSufficient),
+    yesNo(step.isInRepairSet),
+  ],
+}
+
+const mutatedColumns: Columns = {
+  head: ['step', 'what', 'changes tried', 'outcome flips', 'responsible'],
+  cells: (step) => [
+    ...named(step),
+    step.mutated === undefined ? '' : `${step.mutated.tried} of ${step.mutated.mutants}`,
+    flipsOf(step),
+    responsibleOf(step),
+  ],
+  legend: [
+    'changes tried: different changes of one value in this answer that were run, of those there are',
+    'outcome flips: the share of runs with such a change that end otherwise (and what chance alone leaves possible)',
+  ],
+}
+
+/** Of changes that were not tried nobody knows. */
+function responsibleOf({ isResponsible, mutated }: StepReport): string {
+  const isPart = mutated !== undefined && mutated.tried < mutated.mutants
+  return isResponsible === false && isPart ? 'not seen' : yesNo(isResponsible)
+}
+
+function named({ steps, label }: StepReport): readonly string[] {
+  return [steps.join(', '), neutralLine(label, 56)]
+}
+
+function rateOf({ redrawn }: StepReport): string {
+  const forks = (redrawn?.ok ?? 0) + (redrawn?.failed ?? 0)
+  return forks === 0 ? 'not tried' : `${redrawn?.ok ?? 0} of ${forks} ok`
+}
+
+function lostBy({ drop, display }: StepReport): string {
+  if (drop === undefined) return ''
+  return display === undefined ? drop.toFixed(2) : `${drop.toFixed(2)} (${range(display)})`
+}
+
+function flipsOf({ mutated }: StepReport): string {
+  if (mutated?.rate === undefined) return ''
+  const rate = mutated.rate.toFixed(2)
+  return mutated.display === undefined ? rate : `${rate} (${range(mutated.display)})`
+}
+
+function range({ low, high }: { readonly low: number; readonly high: number }): string {
+  return `${low.toFixed(2)} to ${high.toFixed(2)}`
+}
+
+function yesNo(is: boolean | undefined): string {
+  return is === undefined ? '' : is ? 'yes' : 'no'
+}
+
+/** What a verdict rests on: without it nobody could repeat or doubt it. */
+function finePrint(blamed: BlamedRun): readonly string[] {
+  const { delta, tau, spent, reused, models, commit, gradedBy, tail, recorded, tools, unclear, methods, repairs } =
+    blamed
+  const { estimand, perturbation, repairedBy, mutations } = blamed
+  const earlier = reused.forks === 0 ? '' : `; of earlier sessions ${spentText(reused)}`
+  const lost = unclear.reduce((sum, { forks }) => sum + forks, 0)
+  const display = mutations === undefined ? methods['display'] : methods['mutated.display']
+  return [
+    `graded by ${neutralLine(gradedBy, 200)}; the recorded run: ${recorded}`,
+    `estimand ${estimand}: ${perturbation}; models asked for real, tools ${neutralLine(tools)}${repairedBy === undefined ? '' : `, repaired with ${neutralLine(repairedBy)}`}`,
+    `delta ${delta}, tau ${tau}; claims: ${methods['verdict'] ?? 'none'}`,
+    ...(tail === 'exact' ? [] : [`intervals: ${display ?? 'none'}`]),
+    ...(repairs === undefined || tail === 'exact' ? [] : [`repairs: ${methods['repairs'] ?? 'none'}`]),
+    `${spentText(spent.now)}${earlier}; models ${neutralLine(models.join(', ') || 'none')}; commit ${neutralLine(commit?.slice(0, 10) ?? 'unknown')}`,
+    ...(lost > 0 ? [`${lost} forks could not be graded and count for nothing`] : []),
+  ]
+}
+
+function spentText({ forks, modelCalls, costUsd }: BlamedRun['reused']): string {
+  const cost = forks === 0 ? '$0' : costUsd === undefined ? 'cost unknown' : `$${costUsd.toFixed(4)}`
+  return `${forks} forks, ${modelCalls} model calls, ${cost}`
+}

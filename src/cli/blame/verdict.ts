@@ -1,0 +1,154 @@
+import type { Commitment, RepairBlame, Undecided, Verdict } from '../../blame/index.ts'
+import type { BlamedRun } from '../../blame/run-blame.ts'
+import { neutralLine } from '../../errors/index.ts'
+
+/** What the curve says, in sentences that need no further knowledge; one per line. */
+export function describeVerdict(blamed: BlamedRun, verdict: Verdict): readonly string[] {
+  switch (verdict.kind) {
+    case 'confirmed':
+      return describeConfirmed(blamed, verdict)
+    case 'never':
+      return describeNever(blamed.repairs?.outcome, verdict)
+    case 'diffuse':
+    case 'unresolved':
+      return describeUndecided(blamed, verdict)
+    case 'undecidable':
+      return describeUndecidable(blamed, verdict)
+  }
+}
+
+type Of<K extends Verdict['kind']> = Extract<Verdict, { readonly kind: K }>
+
+function describeConfirmed(blamed: BlamedRun, { commitments, isStillRecoverable, unseen = 0 }: Of<'confirmed'>) {
+  const lines = commitments.flatMap((commitment, index) => [
+    `${nameOf(blamed, commitment.position)}, ${index === commitments.length - 1 ? 'decided the outcome' : 'made the bad outcome likelier'}:`,
+    `  ${effectOf(blamed, commitment)}`,
+    ...membersOf(commitment),
+  ])
+  if (isStillRecoverable === true)
+    lines.push('Behind it runs still end well often enough, but no later step could be named.')
+  if (unseen > 0)
+    lines.push(`${unseen} places behind it were not looked at: had the run recovered there, it was lost later.`)
+  return lines
+}
+
+function effectOf({ delta }: BlamedRun, { kept, redrawn, how }: Commitment): string {
+  if (how === 'exact') {
+    const rest =
+      kept.forks === 0 ? 'kept, it is the recorded run' : `kept, the run ${kept.ok > 0 ? 'ends well' : 'fails'}`
+    return `${rest}; drawn anew, it ${redrawn.ok > 0 ? 'ends well' : 'fails'} (exact: what is drawn anew comes out the same each time)`
+  }
+  const rest = kept.forks === 0 ? 'kept, it is the recorded run' : `kept, ${of(kept)} end well`
+  return `${rest}; drawn anew, ${redrawn.ok} of ${redrawn.forks} do (certified at delta ${delta})`
+}
+
+function of({ ok, forks }: { readonly ok: number; readonly forks: number }): string {
+  return `${ok} of ${forks} runs`
+}
+
+function membersOf({ members = [] }: Commitment): readonly string[] {
+  return members.map(
+    ({ step, redrawn, kept, isConfirmed }) =>
+      `  of its steps, step ${step} alone ${isConfirmed ? 'decided' : 'is not shown to have decided'}: drawn anew, ${of(redrawn)} end well, kept, ${of(kept)}`,
+  )
+}
+
+function describeNever(
+  repairs: RepairBlame['outcome'] | undefined,
+  { ok, forks, how, rate, unseen = 0 }: Of<'never'>,
+): readonly string[] {
+  const bound =
+    how === 'exact' || rate === undefined
+      ? ' (exact: what is drawn anew comes out the same each time)'
+      : `: fewer than ${(rate.high * 100).toFixed(0)} % do (confidence sequence)`
+  return [
+    repairs === 'found'
+      ? 'No model decided the outcome: recorded answers did.'
+      : 'No step decided the outcome: look at the prompt, the tools or the environment.',
+    `  drawn anew from its very beginning, ${of({ ok, forks })} end well${bound}`,
+    ...(unseen > 0 ? [`${unseen} places were not looked at, where the run might have recovered.`] : []),
+    ...(repairs !== undefined
+      ? []
+      : ['→ to ask which recorded answers did it, with a good run to compare: --columns --donor <tape|case>']),
+  ]
+}
+
+const stops = { forks: 'of forks', costUsd: 'in dollars', timeMs: 'of time', signal: 'that ended it' } as const
+
+function describeUndecided(blamed: BlamedRun, undecided: Undecided): readonly string[] {
+  const { kind, range, never, likeliest, forksNeeded, stoppedBy } = undecided
+  const limit = stoppedBy === undefined ? '' : ` ${stops[stoppedBy]}`
+  // What is thought likely before anything was seen is no finding.
+  if (blamed.spent.forks === 0) return [`Not resolved: the limit${limit} leaves room for no run.`]
+  const where = placesOf(blamed, range)
+  const guess =
+    likeliest === undefined
+      ? []
+      : [`  likeliest, not certified: ${nameOf(blamed, likeliest.position)} (${percent(likeliest.chance)})`]
+  const none = `  that no step decided: ${percent(never)}`
+  if (kind === 'diffuse') {
+    return [
+      'No single step decided the outcome: it was lost little by little, or by more than one of them.',
+      `  if one step decided all the same, ${where} (90 % credible range)`,
+      ...guess,
+      none,
+    ]
+  }
+  const onward =
+    blamed.spent.now.forks === 0 ? 'this limit leaves room for none' : 'the same command goes on where this one ended'
+  const more = forksNeeded === undefined ? [] : [`About ${forksNeeded} more forks are likely needed; ${onward}.`]
+  return [
+    `Not resolved: it ended at the limit${limit}.`,
+    `  if one step decided, ${where} (90 % credible range)`,
+    ...guess,
+    none,
+    ...more,
+  ]
+}
+
+function describeUndecidable(blamed: BlamedRun, { forks, undefined: lost, ungraded }: Of<'undecidable'>) {
+  return [
+    `Nothing can be said: ${lost + ungraded} of ${forks} forks could not be graded.`,
+    ...whyUnclear(blamed),
+    ...(lost > 0 ? ['→ to see what makes the agent leave its tape: npx harvest doctor'] : []),
+  ]
+}
+
+/** Why forks could not be graded, and what helps. */
+export function whyUnclear({ unclear, tools }: BlamedRun): readonly string[] {
+  const isOffTape = unclear.some(({ because }) => because.includes('HARVEST_OFF_TAPE'))
+  return [
+    ...unclear.map(({ because, forks }) => `  ${forks} × ${neutralLine(because, 200)}`),
+    ...(isOffTape && tools !== 'called for real'
+      ? [
+          "→ to grade runs by the calls they make: --ok 'refund(amount: 25)'",
+          '→ to answer tools from a good run as well: --donor <tape|case>',
+          '→ to call tools for real, with all they do: --tools live',
+        ]
+      : []),
+  ]
+}
+
+/** `step 4, the model's decision refund(amount: 2500)`. */
+export function nameOf({ steps: all }: Pick<BlamedRun, 'steps'>, position: number): string {
+  const { steps = [], label = '' } = all[position] ?? {}
+  return `${stepsText(steps)}, ${neutralLine(label, 160)}`
+}
+
+/** `step 4`, `steps 2 and 3`, `steps 2 to 5`. */
+function stepsText(steps: readonly number[]): string {
+  const [first = 0] = steps
+  const last = steps.at(-1) ?? first
+  if (steps.length <= 1) return `step ${first}`
+  return steps.length === 2 ? `steps ${first} and ${last}` : `steps ${first} to ${last}`
+}
+
+function placesOf({ steps: positions }: BlamedRun, { from, to }: Undecided['range']): string {
+  const first = positions[from]?.steps[0] ?? 0
+  const last = positions[to]?.steps.at(-1) ?? first
+  return first === last ? `it is step ${first}` : `it lies between step ${first} and step ${last}`
+}
+
+function percent(part: number): string {
+  return `${(part * 100).toFixed(0)} %`
+}

@@ -1,0 +1,221 @@
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { parseExpectation } from '../../blame/expectation.ts'
+import type { BlamedRun, BlameEstimate } from '../../blame/run-blame.ts'
+import type { BlameRequest } from '../../blame/task.ts'
+import { HarvestError, neutralLine } from '../../errors/index.ts'
+import { codeDigest, codeState, pinsOf } from '../../provenance/index.ts'
+import { forksFolder, readPrices } from '../../store/index.ts'
+import { type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
+import { askYesNo, canAsk } from '../ask.ts'
+import { printBlame } from '../blame/print.ts'
+import { printEstimate } from '../blame/estimate.ts'
+import { oracleOfCase, parseOracle } from '../../blame/named-oracle.ts'
+import { type CommandSpec, type Given, jsonOption } from '../command.ts'
+import { exit } from '../exit.ts'
+import { findRun, type FoundRun } from '../find.ts'
+import { runTask } from '../jobs.ts'
+import { readNumber, readWhole, refuseOtherCode } from '../live.ts'
+import { parseSpan } from '../moments.ts'
+import { usage } from '../parse.ts'
+import type { Screen } from '../screen.ts'
+
+/** Says which step of a bad run decided how it ended, how sure that is, and what it cost to find out. */
+export const blameCommand: CommandSpec = {
+  name: 'blame',
+  args: '<tape|case>',
+  about:
+    'Say which step of a bad run decided its outcome: runs it anew from each step on, with its models asked for real',
+  options: [
+    {
+      flag: '--ok <what>',
+      about: "What a good run does: refunded=25, 'answer~25 EUR', 'refund(amount: 25)'",
+      many: true,
+    },
+    { flag: '--bad <what>', about: 'What a bad run does, written alike', many: true },
+    {
+      flag: '--oracle <file#export>',
+      about: 'A function that grades a run by what it returned and which tools it called',
+    },
+    { flag: '--donor <tape|case>', about: 'A good run of the agent: its tools answer what this tape cannot' },
+    { flag: '--tools <tape|live>', about: 'live: tools and services run for real, with all they do (default: tape)' },
+    {
+      flag: '--columns',
+      about: 'Also: which answers of tools are necessary, which sufficient, a smallest set of repairs',
+    },
+    {
+      flag: '--mutate',
+      about: 'Instead: which answers the outcome hangs on, by changing single values; also of a good run',
+    },
+    { flag: '--budget <dollars>', about: 'Yes, ask the models, and stop before they have cost more (default: 5.00)' },
+    { flag: '--live', about: 'Yes, ask the models, within the default budget' },
+    { flag: '--forks <n>', about: 'Runs made at most (default: 400); the only limit where prices are not known' },
+    { flag: '--time <span>', about: 'Start no run after so long, such as 10m (default: no limit)' },
+    { flag: '--delta <risk>', about: 'How often a verdict that names a step may be wrong (default: 0.05)' },
+    { flag: '--tau <difference>', about: 'The smallest difference of rates that is blamed (default: 0.2)' },
+    { flag: '--parallel <n>', about: 'How many run at once (default: 8)' },
+    { flag: '--timeout <ms>', about: 'Milliseconds one run may take (default: 120000)' },
+    { flag: '--agent <name>', about: 'Agent to run (default: the one the case or the tape names)' },
+    { flag: '--dry-run', about: 'Replay and grade the run, say what its blame is expected to cost, ask no model' },
+    { flag: '--fresh', about: 'Leave the forks of earlier sessions alone' },
+    { flag: '--cross-version', about: 'Run although code or models are not those of the tape' },
+    { flag: '--dir <folder>', about: 'Folder with inbox/ and golden/ (default: recordings)' },
+    jsonOption,
+  ],
+  examples: [
+    'blame refund-100x --bad "refund(*)" --budget 2.50',
+    'blame latest --ok "answer~cannot refund" --donor refund-broken-item --dry-run',
+  ],
+  async run(given, screen) {
+    const recordings = given.value('dir') ?? 'recordings'
+    const found = findRun(given.args[0] ?? '', recordings)
+    const tape = requireClosed(readTape(found.file))
+    const parallel = readWhole(given, blameCommand, 'parallel') ?? 8
+    const timeoutMs = readWhole(given, blameCommand, 'timeout') ?? 120_000
+    const request = await requestOf(given, found, tape, recordings)
+    if (request.isDryRun !== true) await requireConsent(given, request, screen)
+    const answer = await runTask(
+      {
+        tape: found.file,
+        agent: request.agent,
+        timeoutMs,
+        ...(found.case === undefined ? {} : { case: caseOf(found.case.file) }),
+        task: { name: 'blame', options: JSON.parse(JSON.stringify(request)) as Json },
+      },
+      {
+        parallel,
+        prices: readPrices(recordings) ?? {},
+        onTold: (progress) => screen.progress(progressLine(progress as unknown as Told)),
+      },
+    )
+    return request.isDryRun === true
+      ? estimated(answer as unknown as BlameEstimate, given, screen)
+      : blamed(answer as unknown as BlamedRun, given, screen)
+  },
+}
+
+function estimated(answer: BlameEstimate, given: Given, screen: Screen): number {
+  if (given.has('json')) screen.json(answer)
+  else printEstimate(answer, screen)
+  return exit.ok
+}
+
+/** A verdict is an answer whatever it says; without one the question is still open. */
+function blamed(answer: BlamedRun, given: Given, screen: Screen): number {
+  if (given.has('json')) screen.json(answer)
+  else printBlame(answer, screen)
+  const { kind } = answer.verdict ?? answer.mutations?.verdict ?? { kind: 'unresolved' }
+  return kind === 'unresolved' || kind === 'undecidable' ? exit.divergence : exit.ok
+}
+
+function caseOf(file: string): { readonly file: string; readonly text: string } {
+  return { file: resolve(file), text: readFileSync(file, 'utf8') }
+}
+
+async function requestOf(given: Given, found: FoundRun, tape: Tape, recordings: string): Promise<BlameRequest> {
+  // What was typed wrong is told first, before anything is run or refused for it.
+  for (const option of ['ok', 'bad']) for (const text of given.values(option)) parseExpectation(text, `--${option}`)
+  const donor = given.value('donor')
+  const delta = readNumber(given, blameCommand, 'delta', 0, 0.5)
+  const tau = readNumber(given, blameCommand, 'tau', 0, 1)
+  const typed = {
+    ...limitsOf(given),
+    ...oracleOf(given, found),
+    tools: toolsOf(given),
+    ...(donor === undefined ? {} : { donor: findRun(donor, recordings).file }),
+    ...(delta === undefined ? {} : { delta }),
+    ...(tau === undefined ? {} : { tau }),
+  }
+  const pins = found.case?.pins ?? pinsOf(tape)
+  await refuseOtherCode(pins, given)
+  const { commit } = (await codeState(process.cwd(), pins.commit)) ?? {}
+  const code = await codeDigest(process.cwd())
+  const ledger = resolve(join(forksFolder(recordings, found.file), 'blame.jsonl'))
+  return {
+    agent: given.value('agent') ?? found.case?.agent ?? tape.header.agent,
+    ok: given.values('ok'),
+    bad: given.values('bad'),
+    ...typed,
+    ledger,
+    isFresh: given.has('fresh'),
+    isCrossVersion: given.has('cross-version'),
+    isDryRun: given.has('dry-run'),
+    columns: given.has('columns'),
+    mutate: given.has('mutate'),
+    ran: { ...(commit === undefined ? {} : { commit }), ...(code === undefined ? {} : { code }) },
+  }
+}
+
+/** US dollars, unless another amount is named. */
+const defaultUsd = 5
+
+function limitsOf(given: Given): Pick<BlameRequest, 'limits' | 'costUsdIfPriced'> {
+  const forks = readWhole(given, blameCommand, 'forks')
+  const dollars = readNumber(given, blameCommand, 'budget', 0)
+  const time = given.value('time')
+  const timeMs = time === undefined ? undefined : parseSpan(time)
+  if (time !== undefined && timeMs === undefined)
+    throw usage(blameCommand, 'HARVEST_CLI_ARGUMENT', `--time is a span such as 10m, not ${neutralLine(time, 40)}`)
+  const timed = timeMs === undefined ? {} : { timeMs }
+  // Without a price nobody can count dollars: the number of forks is the limit then, if somebody named one.
+  if (dollars === undefined && forks !== undefined) return { limits: { forks, ...timed }, costUsdIfPriced: defaultUsd }
+  return { limits: { forks: forks ?? 400, costUsd: dollars ?? defaultUsd, ...timed } }
+}
+
+function toolsOf(given: Given): 'tape' | 'live' {
+  const word = given.value('tools') ?? 'tape'
+  if (word === 'tape' || word === 'live') return word
+  throw usage(blameCommand, 'HARVEST_CLI_ARGUMENT', `--tools is tape or live, not ${neutralLine(word, 40)}`)
+}
+
+/** The function of the command line, or the case's own when nothing else says what a good run is. */
+function oracleOf(given: Given, { case: kase }: FoundRun): Pick<BlameRequest, 'oracle'> {
+  const name = given.value('oracle')
+  const isTold = given.values('ok').length + given.values('bad').length > 0
+  if (name === undefined) {
+    const named = isTold || kase === undefined ? undefined : oracleOfCase(kase)
+    return named === undefined ? {} : { oracle: named }
+  }
+  const oracle = parseOracle(name)
+  if (oracle !== undefined) return { oracle }
+  throw usage(
+    blameCommand,
+    'HARVEST_CLI_ARGUMENT',
+    `--oracle is a file and its export, such as ./src/oracle.ts#isRight, not ${neutralLine(name, 60)}`,
+  )
+}
+
+/**
+ * Blame asks models for real, and that costs money. Naming an amount is a yes, and so is --live; at a terminal one is
+ * asked; anything else, such as CI, has to say it.
+ */
+async function requireConsent(given: Given, { tools }: BlameRequest, screen: Screen): Promise<void> {
+  if (given.has('live') || given.has('budget')) return
+  const amount = `$${defaultUsd.toFixed(2)}`
+  if (canAsk()) {
+    screen.note(`Blame asks the models for real, for at most ${amount}.`)
+    if (tools === 'live') screen.note('Tools and services run for real in every run, with all they do.')
+    if (await askYesNo('Go on?')) return
+  }
+  throw new HarvestError('HARVEST_BLAME_CONSENT', {
+    what: 'Blame asks models for real, and nobody said that this may cost money',
+    fix: [
+      'to name an amount, which is a yes: --budget 2.50',
+      `or to take the default of ${amount}: --live`,
+      'to see what it is expected to cost, for nothing: --dry-run',
+    ],
+  })
+}
+
+/** How far the task is, as it says it. */
+interface Told {
+  readonly phase: string
+  readonly forks: number
+  readonly costUsd?: number
+  readonly steps?: string
+}
+
+function progressLine({ phase, forks, costUsd, steps }: Told): string {
+  const cost = costUsd === undefined ? '' : `, $${costUsd.toFixed(2)}`
+  return `${phase}: ${forks} forks${cost}${steps === undefined ? '' : `, suspected: ${neutralLine(steps, 60)}`}`
+}

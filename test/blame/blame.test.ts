@@ -1,0 +1,202 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type BlameTapeOptions, blame } from '../../src/blame/blame.ts'
+import { parseExpectation } from '../../src/blame/expectation.ts'
+import { estimateBlame } from '../../src/blame/run-blame.ts'
+import { installReplay } from '../../src/replay/index.ts'
+import type { Tape } from '../../src/tape/index.ts'
+import { deskAgent, openRefunds, refunds, type Refunds } from './desk-agent.ts'
+
+describe('blame of a run of a real agent', () => {
+  let world: Refunds
+  let bad: Tape
+  let ledgers = 0
+  beforeAll(async () => {
+    await installReplay()
+    world = await openRefunds()
+    bad = await world.record(refunds(2500))
+  })
+  beforeEach(() => {
+    world.desk.decide = varied(25)
+    world.desk.asked.length = 0
+  })
+  afterAll(() => world.close())
+
+  /** Says the same in other words each time, so that no two runs are the same. */
+  const varied = (amount: number): Refunds['desk']['decide'] => {
+    let said = 0
+    return (messages) => {
+      const decided = refunds(amount)(messages)
+      return typeof decided === 'string' ? `${decided} Bye ${said++}.` : decided
+    }
+  }
+  const ledger = () => join(world.dir, `${ledgers++}.jsonl`)
+  const blamed = (more: Partial<BlameTapeOptions> = {}, tape = bad) =>
+    blame(tape, { agent: (input) => deskAgent(input), ok: ['refund(amount: 25)'], limits: { costUsd: 1 }, ...more })
+
+  test('names the decision, what it rests on, and what it cost', async () => {
+    const answer = await blamed()
+    expect(answer.verdict).toMatchObject({ kind: 'confirmed', commitments: [{ position: 2, how: 'certified' }] })
+    expect(answer.steps[2]).toMatchObject({
+      steps: [3],
+      label: `the model's decision refund(amount: 2500, order_id: "A-100")`,
+      isExogenous: false,
+    })
+    expect(answer).toMatchObject({
+      tape: bad.header.id,
+      agent: 'desk',
+      gradedBy: '--ok refund(amount: 25)',
+      recorded: 'bad',
+      delta: 0.05,
+      tau: 0.2,
+      models: ['gpt-4o'],
+      tools: 'answered from the tape',
+      unclear: [],
+    })
+    expect(answer.spent.now.modelCalls).toBe(world.desk.asked.length)
+    // 100 tokens in and 20 out per call, at 2.50 and 10 dollars per million.
+    expect(answer.spent.now.costUsd).toBeCloseTo(world.desk.asked.length * 0.00045, 10)
+    expect(JSON.parse(JSON.stringify(answer))).toEqual(answer)
+  })
+
+  test('with a function that grades: undefined leaves the run out', async () => {
+    const answer = await blamed({
+      ok: [],
+      oracle: ({ value }) => (value as { answer: string }).answer.includes('25 EUR'),
+      tools: 'live',
+      limits: { forks: 60 },
+    })
+    expect(answer.gradedBy).toBe('--oracle oracle')
+    expect(answer.verdict).toMatchObject({ kind: 'confirmed', commitments: [{ position: 2 }] })
+    expect(answer.tools).toBe('called for real')
+  })
+
+  test('asked for columns, it says which recorded answers made the run fail', async () => {
+    const order = (total: number): Refunds['desk']['decide'] => {
+      return (messages) => {
+        const found = /"total\\*":(\d+)/.exec(JSON.stringify(messages))?.[1]
+        return refunds(found === undefined ? total : Number(found))(messages)
+      }
+    }
+    // The same agent, whose shop knew a wrong total when the run was recorded.
+    const failed = JSON.parse(
+      JSON.stringify(await world.record(refunds(2500))).replaceAll(/(\\*"total\\*":)25\b/g, '$12500'),
+    ) as Tape
+    const donor = await world.record(refunds(25))
+    world.desk.decide = order(0)
+    const answer = await blamed({ donor, columns: true }, failed)
+    expect(answer.verdict?.kind).toBe('never')
+    expect(answer.repairs).toMatchObject({ outcome: 'found', necessary: [1], sufficient: [1], repairSet: [1] })
+    expect(answer.steps[1]).toMatchObject({ steps: [2], isNecessary: true, isSufficient: true, isInRepairSet: true })
+    expect(answer.steps[3]).toMatchObject({ steps: [4], isNecessary: false })
+    expect(answer.repairedBy).toBe(`the answers of ${donor.header.id}`)
+  })
+
+  test('of a good run, mutations say which answers its outcome hangs on', async () => {
+    const good = await world.record(refunds(25))
+    world.desk.decide = (messages) => {
+      const found = /"total\\*":([\d.-]+)/.exec(JSON.stringify(messages))?.[1] ?? '0'
+      return refunds(Number(found))(messages)
+    }
+    const answer = await blamed({ mutate: true, tools: 'live' }, good)
+    expect(answer.verdict).toBeUndefined()
+    const named = answer.mutations?.verdict.kind === 'responsible' ? answer.mutations.verdict.positions : []
+    expect(named.map(({ position }) => answer.steps[position]?.label)).toContain(
+      'the answer of lookup_order(order_id: "A-100")',
+    )
+    // What the tool of the refund answers comes too late to change what was asked of it.
+    expect(answer.steps[3]?.isResponsible).toBe(false)
+  })
+
+  test('stopped by its limit it says so, and goes on later without a fork thrown away', async () => {
+    const file = ledger()
+    const first = await blamed({ ledger: file, limits: { forks: 7 } })
+    expect(first).toMatchObject({ verdict: { kind: 'unresolved' }, stoppedBy: 'forks', spent: { forks: 7 } })
+    expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(7)
+    const asked = world.desk.asked.length
+    const second = await blamed({ ledger: file, crossVersion: true })
+    expect(second.verdict?.kind).toBe('confirmed')
+    expect(second.reused.forks).toBe(7)
+    expect(second.spent.now.modelCalls).toBe(world.desk.asked.length - asked)
+    const third = await blamed({ ledger: file, crossVersion: true })
+    expect(third.verdict).toEqual(second.verdict)
+    expect(third.spent.now.forks).toBe(0)
+  })
+
+  test('stops before the dollars are spent', async () => {
+    const answer = await blamed({ limits: { costUsd: 0.006 } })
+    expect(answer).toMatchObject({ verdict: { kind: 'unresolved' }, stoppedBy: 'costUsd' })
+    expect(answer.spent.costUsd).toBeLessThanOrEqual(0.006)
+    expect(answer.spent.forks).toBeGreaterThan(2)
+  })
+
+  test('forks that ran unknown code are not counted unless that is asked for', async () => {
+    const file = ledger()
+    await blamed({ ledger: file, limits: { forks: 2 } })
+    await expect(blamed({ ledger: file })).rejects.toMatchObject({ code: 'HARVEST_CROSS_VERSION' })
+  })
+
+  test('a fork that another model answers is refused, unless that is asked for', async () => {
+    const upgraded = (): BlameTapeOptions['agent'] => {
+      let runs = 0
+      return (input) => deskAgent(input, runs++ === 0 ? 'gpt-4o' : 'gpt-4.1')
+    }
+    await expect(blamed({ agent: upgraded() })).rejects.toMatchObject({
+      code: 'HARVEST_CROSS_VERSION',
+      facts: { where: { recorded: 'gpt-4o', now: 'gpt-4.1' } },
+    })
+    const answer = await blamed({ agent: upgraded(), crossVersion: true, limits: { forks: 3 } })
+    expect(answer.models).toEqual(['gpt-4.1'])
+  })
+
+  test('what replays, and is graded bad, is told what it will cost, for nothing', async () => {
+    const estimate = await estimateBlame(bad, {
+      agent: 'desk',
+      load: async () => (input) => deskAgent(input),
+      judging: { by: 'expectations', ok: [parseExpectation('refund(amount: 25)', '--ok')], bad: [] },
+      timeoutMs: 10_000,
+    })
+    expect(estimate).toMatchObject({ recorded: 'bad', reused: 0 })
+    const { low, likely, high } = estimate
+    expect(low.forks).toBeLessThan(likely.forks)
+    expect(likely.forks).toBeLessThan(high.forks)
+    expect((high.costUsd ?? 0) / high.modelCalls).toBeCloseTo(0.00045, 4)
+    expect(world.desk.asked).toEqual([])
+  })
+
+  test.each([
+    ['nobody says what is bad', { ok: [] }, 'HARVEST_ORACLE_MISSING'],
+    ['two say it', { oracle: () => true }, 'HARVEST_ORACLE_TWO'],
+    ['the recorded run is fine', { ok: ['refund(amount: 2500)'] }, 'HARVEST_ORACLE_OK'],
+    ['columns are asked for and nobody knows good answers', { columns: true }, 'HARVEST_BLAME_NO_REPAIRS'],
+    ['there is no limit', { limits: {} as never }, 'HARVEST_BLAME_LIMITS'],
+    ['it does not replay', { agent: () => 'other' }, 'HARVEST_BLAME_PREFLIGHT'],
+  ] as const)('is refused before a model is asked when %s', async (_, more, code) => {
+    await expect(blamed(more)).rejects.toMatchObject({ code })
+    expect(world.desk.asked).toEqual([])
+  })
+
+  test('models that cannot be reached say nothing about the agent', async () => {
+    const gone = await openRefunds()
+    const tape = await gone.record(refunds(2500))
+    await gone.close()
+    const answer = await blamed({ limits: { forks: 12 } }, tape)
+    expect(answer.verdict?.kind).toBe('undecidable')
+    expect(answer.unclear[0]?.because).toContain('A model could not be reached')
+  })
+
+  test('an agent that throws before it asks anything found another world', async () => {
+    let runs = 0
+    const keyless = (input: unknown) => {
+      if (runs++ > 0) throw new Error('no key')
+      return deskAgent(input)
+    }
+    const answer = await blamed({ agent: keyless, limits: { forks: 12 } })
+    expect(answer.verdict?.kind).toBe('undecidable')
+    expect(answer.unclear).toContainEqual({
+      because: 'The agent threw before it asked anything: Error: no key',
+      forks: expect.any(Number) as number,
+    })
+  })
+})

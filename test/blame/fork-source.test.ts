@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { parseExpectation } from '../../src/blame/expectation.ts'
+import { type ForkSourceOptions, forkSourceOf } from '../../src/blame/fork-source.ts'
+import { blameFailedRun } from '../../src/blame/index.ts'
+import { createOracle, isPassing } from '../../src/blame/oracle.ts'
+import { openBudget } from '../../src/fork/index.ts'
+import { createRecorder } from '../../src/record/index.ts'
+import { installReplay } from '../../src/replay/index.ts'
+import { readTape, type Tape } from '../../src/tape/index.ts'
+import { startShopProvider } from '../../fixtures/refund/provider.ts'
+
+type Agent = (input: unknown) => unknown
+
+describe('forks of a run of the real SDK', () => {
+  let provider: Awaited<ReturnType<typeof startShopProvider>>
+  let dir = ''
+  let agent: Agent
+  let bad: Tape
+  beforeAll(async () => {
+    provider = await startShopProvider()
+    vi.stubEnv('OPENAI_BASE_URL', provider.url)
+    await installReplay()
+    agent = (await import('../../fixtures/refund/refund-agent.ts')).refundAgent as Agent
+    dir = mkdtempSync(join(tmpdir(), 'harvest-blame-'))
+    bad = await record('Refund 25.00 EUR for order A-100.')
+    expect(JSON.stringify(bad.close?.outcome)).toContain('I refunded 2500 EUR')
+  })
+  afterAll(async () => {
+    vi.unstubAllEnvs()
+    rmSync(dir, { recursive: true, force: true })
+    await provider.close()
+  })
+
+  async function record(text: string): Promise<Tape> {
+    const recorder = createRecorder({ dir })
+    await recorder.run({ agent: 'refund', input: { text } }, () => agent({ text }))
+    return readTape(recorder.lastTape ?? '')
+  }
+
+  const oracle = (text: string) => createOracle({ by: 'expectations', ok: [parseExpectation(text, '--ok')], bad: [] })
+  const sourceOf = (tape: Tape, more: Partial<ForkSourceOptions> = {}) =>
+    forkSourceOf(tape, {
+      load: async () => agent,
+      oracle: oracle('refund(amount: 25)'),
+      budget: openBudget({}),
+      timeoutMs: 10_000,
+      ...more,
+    })
+  const none = new AbortController().signal
+
+  test('the recorded run is graded from its replay, and costs what its own tail asks', async () => {
+    const source = await sourceOf(bad)
+    expect(source.graded).toEqual({ grade: 'bad' })
+    const calls = source.positions.map((_, keep) => source.expect({ keep, seed: 0 }).modelCalls)
+    expect(calls).toEqual([3, 2, 2, 1, 1])
+    const costs = source.positions.map((_, keep) => source.expect({ keep, seed: 0 }).costUsd ?? 0)
+    expect(costs[0]).toBeGreaterThan(costs[1] ?? 0)
+    expect(costs[1]).toBe(costs[2])
+  })
+
+  test('the decision that was wrong is blamed, its tools answered from the tape', async () => {
+    const source = await sourceOf(bad)
+    const { verdict } = await blameFailedRun(source, { limits: { forks: 200 } })
+    expect(verdict).toMatchObject({ kind: 'confirmed', commitments: [{ position: 2, how: 'certified' }] })
+    expect(source.positions[2]?.label).toContain('refund(amount: 2500')
+  })
+
+  test('a stream whose end nobody waited for is counted with what was heard of it', async () => {
+    const last = await (await sourceOf(bad)).draw({ keep: 4, seed: 0 }, none)
+    expect(last).toMatchObject({ grade: 'bad', modelCalls: 1, models: ['gpt-5'] })
+    expect(last.tokens).toBeGreaterThan(100)
+  })
+
+  test('an agent that has no key throws before its first kept step: nobody can say, and it is not kept', async () => {
+    let runs = 0
+    const keyless: Agent = (input) => {
+      if (runs++ === 0) return agent(input)
+      throw new TypeError('no key')
+    }
+    const source = await sourceOf(bad, { load: async () => keyless })
+    for (const keep of [0, 2]) {
+      const { grade, because } = await source.draw({ keep, seed: 0 }, none)
+      expect({ grade, because }).toEqual({
+        grade: 'ungraded',
+        because: 'The agent threw before it asked anything: TypeError: no key',
+      })
+      expect(isPassing(because)).toBe(true)
+    }
+  })
+
+  test('a donor answers what this tape cannot, so that runs come to their end', async () => {
+    const donor = await record('Refund order A-100, please.')
+    const source = await sourceOf(bad, { donor, oracle: oracle('answer~25 EUR') })
+    const draws = await Promise.all([0, 1].map((seed) => source.draw({ keep: 2, seed }, none)))
+    expect(draws).toMatchObject([{ grade: 'ok', modelCalls: 2 }, { grade: 'ok' }])
+    const alone = await sourceOf(bad, { oracle: oracle('answer~25 EUR') })
+    expect(await alone.draw({ keep: 2, seed: 0 }, none)).toMatchObject({
+      grade: 'ungraded',
+      because: expect.stringContaining('HARVEST_OFF_TAPE') as string,
+    })
+  })
+
+  test('a run that does not replay byte for byte has no forks', async () => {
+    const otherwise: Agent = (input) => agent({ text: `${(input as { text: string }).text} Thanks!` })
+    await expect(sourceOf(bad, { load: async () => otherwise })).rejects.toMatchObject({
+      code: 'HARVEST_BLAME_PREFLIGHT',
+    })
+  })
+})

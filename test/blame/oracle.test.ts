@@ -1,0 +1,247 @@
+import { describe, expect, test } from 'vitest'
+import { parseExpectation } from '../../src/blame/expectation.ts'
+import { chooseJudging } from '../../src/blame/judging.ts'
+import { createOracle, type GradedRun, type Judging, type OracleRun, requireFailure } from '../../src/blame/oracle.ts'
+import { parseCase } from '../../src/cases/index.ts'
+import { HarvestError } from '../../src/errors/index.ts'
+import type { TapeEvent } from '../../src/tape/index.ts'
+import { errorOf } from '../store/make.ts'
+import { refundOf } from './refund-run.ts'
+
+const bad = refundOf(2500)
+const good = refundOf(25)
+const runOf = (tape = bad, more: Partial<GradedRun> = {}): GradedRun => {
+  const outcome = tape.close?.outcome.status === 'returned' ? tape.close.outcome.value : undefined
+  return { tape: bad, outcome: { status: 'returned', value: outcome }, events: tape.events, problems: [], ...more }
+}
+const gradeOf = async (judging: Judging, run: GradedRun) => (await createOracle(judging).grade(run)).grade
+const asked = (ok: readonly string[], notOk: readonly string[] = []): Judging => ({
+  by: 'expectations',
+  ok: ok.map((text) => parseExpectation(text, '--ok')),
+  bad: notOk.map((text) => parseExpectation(text, '--bad')),
+})
+const problem = (code: string, asked?: string) =>
+  new HarvestError(code, { what: 'It went wrong', ...(asked === undefined ? {} : { where: { asked } }) })
+
+describe('what is expected of a run', () => {
+  test.each([
+    ['answer=I refunded 25 EUR.', 'ok'],
+    ['answer~25 EUR', 'ok'],
+    ['answer~^25', 'bad'],
+    ['answer=25', 'bad'],
+    ['.={"answer":"*"}', 'ok'],
+    ['refund(amount: 25)', 'ok'],
+    ['refund(amount: 2500)', 'bad'],
+    ['refund(*)', 'ok'],
+    ['escalate(*)', 'bad'],
+    ['nothing.of[3].this=1', 'bad'],
+  ])('--ok %s', async (text, grade) => {
+    expect(await gradeOf(asked([text]), runOf(good))).toBe(grade)
+  })
+
+  test('what fits --bad is bad, what does not is ok; with both, what fits neither is ungraded', async () => {
+    const only = asked([], ['refund(amount: 2500)'])
+    expect([await gradeOf(only, runOf(bad)), await gradeOf(only, runOf(good))]).toEqual(['bad', 'ok'])
+    const both = asked(['refund(amount: 25)'], ['refund(amount: 2500)'])
+    expect(await gradeOf(both, runOf(refundOf(20)))).toBe('ungraded')
+    expect(await gradeOf(both, runOf(good))).toBe('ok')
+    expect(createOracle(both).about).toBe('--ok refund(amount: 25) --bad refund(amount: 2500)')
+  })
+
+  test.each(['', 'refunded', '=25', 'a..b=1', 'a[x]=1', 'answer~('])(
+    "'%s' is refused with what can be written",
+    (text) => {
+      expect(errorOf(() => parseExpectation(text, '--ok')).code).toBe('HARVEST_ORACLE_EXPECTATION')
+    },
+  )
+
+  test('a refusal says what can be written', () => {
+    expect(errorOf(() => parseExpectation('answer~(', '--bad')).message).toMatchInlineSnapshot(`
+      "What a run should have come to cannot be read
+
+        at    --bad
+        text  answer~(
+
+      Invalid regular expression: /(/u: Unterminated group
+      → by what it returns: --bad refunded=25   --bad 'answer~25 EUR'
+      → by a tool call it makes: --bad 'refund(amount: 25)'
+      (HARVEST_ORACLE_EXPECTATION)"
+    `)
+  })
+})
+
+describe('a case as oracle', () => {
+  const kase = (expect: string, more = '') =>
+    parseCase(`case: refund\nagent: refund\ntape: refund.tape.jsonl\nexpect: ${expect}\n${more}`, 'refund.case.yaml')
+  const answer = 'outcome: { answer: I refunded 2500 EUR. }\n'
+
+  test('of a known-bad incident its outcome is the bad one', async () => {
+    const judging: Judging = { by: 'case', case: kase('fail', answer) }
+    expect([await gradeOf(judging, runOf(bad)), await gradeOf(judging, runOf(good))]).toEqual(['bad', 'ok'])
+    expect(createOracle(judging).about).toBe('not the outcome of case refund')
+  })
+
+  test('of a passing case its outcome is the good one', async () => {
+    const judging: Judging = { by: 'case', case: kase('pass', answer) }
+    expect([await gradeOf(judging, runOf(bad)), await gradeOf(judging, runOf(good))]).toEqual(['ok', 'bad'])
+  })
+
+  test('a known-bad run that threw, with no outcome, is bad for throwing', async () => {
+    const tape = refundOf(2500, { outcome: { status: 'threw', error: { $type: 'error', name: 'E', message: 'x' } } })
+    const more = 'baseline: ["refund(amount, order_id)"]\n'
+    expect(chooseJudging(tape, { case: kase('fail', more) })).toEqual({ by: 'ending' })
+    expect(chooseJudging(tape, { case: kase('pass', more) })).toMatchObject({ by: 'case' })
+    expect(chooseJudging(bad, { case: kase('fail', more) })).toMatchObject({ by: 'case' })
+  })
+
+  test('without an outcome its baseline is', async () => {
+    const judging: Judging = { by: 'case', case: kase('fail', 'baseline: ["refund(amount, order_id)"]\n') }
+    const only = bad.events.filter((event) => event.kind === 'tool' && event.name === 'refund')
+    expect([await gradeOf(judging, runOf(bad)), await gradeOf(judging, runOf(bad, { events: only }))]).toEqual([
+      'ok',
+      'bad',
+    ])
+  })
+})
+
+describe('a run that did not end as runs do', () => {
+  const judging = asked(['refund(amount: 25)'], ['refund(amount: 2500)'])
+  const threw = (error: unknown, events: readonly TapeEvent[] = good.events) =>
+    runOf(good, { outcome: { status: 'threw', error }, events })
+
+  test('threw: a crash', async () => {
+    expect(await gradeOf(judging, threw(new TypeError('x is undefined')))).toBe('crash')
+  })
+
+  test('threw what the recorded run threw: bad', async () => {
+    const error = new TypeError('x is undefined')
+    const encoded = { $type: 'error', name: 'TypeError', message: 'x is undefined' }
+    const tape = refundOf(2500, { outcome: { status: 'threw', error: encoded } })
+    expect(await gradeOf({ by: 'ending' }, { ...threw(error), tape })).toBe('bad')
+    expect(await gradeOf({ by: 'ending' }, { ...threw(new Error('other')), tape })).toBe('crash')
+    expect(await gradeOf({ by: 'ending' }, { ...runOf(good), tape })).toBe('ok')
+  })
+
+  test.each([
+    [401, 'ungraded'],
+    [429, 'ungraded'],
+    [503, 'ungraded'],
+    [400, 'crash'],
+  ])('threw after its model answered %d: %s', async (status, grade) => {
+    const events = good.events.map((event) =>
+      event.kind === 'exchange' && event.response !== undefined
+        ? { ...event, response: { ...event.response, status } }
+        : event,
+    )
+    const given = await createOracle(judging).grade(threw(new Error('APIError'), events))
+    expect(given.grade).toBe(grade)
+    if (grade === 'ungraded') expect(given.because).toBe(`A model answered with status ${status}`)
+  })
+
+  test('threw because its model could not be reached: nobody can say', async () => {
+    const events = good.events.map((event) => {
+      if (event.kind !== 'exchange') return event
+      const { response: _, ...rest } = event
+      return rest
+    })
+    expect(await gradeOf(judging, threw(new Error('fetch failed'), events))).toBe('ungraded')
+  })
+
+  test.each([
+    ['HARVEST_FORK_PREFIX', 'undefined'],
+    ['HARVEST_RUN_ABORTED', 'timeout'],
+    ['HARVEST_AGENT_HANGS', 'timeout'],
+    ['HARVEST_ESCAPE', 'ungraded'],
+    ['HARVEST_BUDGET_USED', 'ungraded'],
+  ])('%s: %s', async (code, grade) => {
+    expect(await gradeOf(judging, runOf(good, { problems: [problem(code)] }))).toBe(grade)
+  })
+
+  test('off its tape it is graded by the calls it made, where calls alone are asked for', async () => {
+    const problems = [problem('HARVEST_OFF_TAPE', 'refund({"amount":25})')]
+    expect(await gradeOf(judging, runOf(good, { problems }))).toBe('ok')
+    expect(await gradeOf(judging, runOf(bad, { problems }))).toBe('bad')
+    const unsaid = await createOracle(asked(['answer~25'])).grade(runOf(good, { problems }))
+    expect(unsaid).toEqual({ grade: 'ungraded', because: 'It went wrong: refund({"amount":25}) (HARVEST_OFF_TAPE)' })
+    // A bad call that was not made yet may still be made.
+    expect(await gradeOf(asked([], ['refund(amount: 2500)']), runOf(good, { problems }))).toBe('ungraded')
+  })
+
+  test('its time was up: a timeout, whatever it did', async () => {
+    expect(await gradeOf(judging, runOf(good, { isTimedOut: true }))).toBe('timeout')
+  })
+})
+
+describe('a function as oracle', () => {
+  const judging = (judge: (run: OracleRun) => unknown): Judging => ({
+    by: 'function',
+    name: './src/oracle.ts#isRight',
+    judge: judge as never,
+  })
+
+  test('is given what the agent returned, its calls, and what its tools really did', async () => {
+    const seen: OracleRun[] = []
+    await gradeOf(
+      judging((run) => seen.push(run) > 0),
+      runOf(good),
+    )
+    expect(seen[0]).toMatchObject({
+      value: { answer: 'I refunded 25 EUR.' },
+      trace: [{ name: 'lookup_order' }, { name: 'refund_policy' }, { name: 'refund', args: { amount: 25 } }],
+      messages: [],
+    })
+    expect(seen[0]?.sideEffects.at(-1)).toEqual({
+      name: 'refund',
+      args: { order_id: 'A-100', amount: 25 },
+      result: { refunded: 25 },
+    })
+  })
+
+  test.each([
+    [true, 'ok'],
+    [false, 'bad'],
+    [undefined, 'ungraded'],
+    ['crash', 'crash'],
+  ])('%s is %s', async (answer, grade) => {
+    expect(
+      await gradeOf(
+        judging(() => answer),
+        runOf(good),
+      ),
+    ).toBe(grade)
+  })
+
+  test('what is no grade is refused, and so is a function that throws', async () => {
+    await expect(
+      gradeOf(
+        judging(() => 'fine'),
+        runOf(good),
+      ),
+    ).rejects.toMatchObject({ code: 'HARVEST_ORACLE_ANSWER' })
+    const throws = judging(() => {
+      throw new TypeError('no refund')
+    })
+    await expect(gradeOf(throws, runOf(good))).rejects.toMatchObject({ code: 'HARVEST_ORACLE_THREW' })
+  })
+})
+
+test('a recorded run that is graded ok leaves nothing to blame', () => {
+  expect(() => requireFailure({ grade: 'crash' }, 'x', 'run')).not.toThrow()
+  expect(
+    errorOf(() => requireFailure({ grade: 'ok' }, '--bad refund(amount: 2500)', 'run')).message,
+  ).toMatchInlineSnapshot(`
+    "The recorded run is graded ok: there is nothing to blame
+
+      tape       run
+      graded by  --bad refund(amount: 2500)
+      grade      ok
+
+    → say what is bad about it: --bad 'refund(amount: 2500)'   --bad 'answer~2500 EUR'
+    → or what would have been right: --ok 'refund(amount: 25)'   --ok refunded=25
+    → to see which changed inputs would have broken it: --mutate
+    (HARVEST_ORACLE_OK)"
+  `)
+  expect(errorOf(() => requireFailure({ grade: 'ungraded', because: 'why' }, 'x', 'run')).code).toBe(
+    'HARVEST_ORACLE_UNGRADED',
+  )
+})

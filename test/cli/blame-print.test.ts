@@ -1,0 +1,227 @@
+import { describe, expect, it } from 'vitest'
+import type { RepairBlame, StepReport, Verdict } from '../../src/blame/index.ts'
+import type { BlamedRun } from '../../src/blame/run-blame.ts'
+import { printBlame } from '../../src/cli/blame/print.ts'
+import { findsHostile, hostilePayloads } from '../support/hostile.ts'
+
+const none = { forks: 0, modelCalls: 0, tokens: 0 }
+const step = (position: number, label: string, more: Partial<StepReport> = {}): StepReport => ({
+  position,
+  steps: [position + 1],
+  label,
+  isExogenous: position % 2 === 1,
+  ...more,
+})
+const steps = [
+  step(0, 'the model\'s decision lookup_order(order_id: "A-100")'),
+  step(1, 'the answer of lookup_order(order_id: "A-100")'),
+  step(2, "the model's decision refund(amount: 2500)"),
+]
+
+function blamed(verdict: Verdict | undefined, more: Partial<BlamedRun> = {}): BlamedRun {
+  return {
+    estimand: 'interventional',
+    perturbation: 'what lies behind a kept step is drawn anew',
+    delta: 0.05,
+    tau: 0.2,
+    tail: 'noisy',
+    spent: { ...none, forks: 24, now: { ...none, forks: 24 }, retries: 0 },
+    reused: none,
+    steps,
+    methods: { verdict: 'sequential sign test', display: 'Newcombe' },
+    tape: 'run-1',
+    agent: 'refund',
+    gradedBy: '--ok refund(amount: 25)',
+    recorded: 'bad',
+    tools: 'answered from the tape',
+    models: ['gpt-5'],
+    unclear: [],
+    ...(verdict === undefined ? {} : { verdict }),
+    ...more,
+  }
+}
+
+const onlyEarlier = { ...none, forks: 6, now: none, retries: 0 }
+
+function print(one: BlamedRun): string {
+  const lines: string[] = []
+  printBlame(one, {
+    line: (text = '') => void lines.push(text),
+    note: () => {},
+    json: () => {},
+    paint: (_, text) => text,
+    progress: () => {},
+  })
+  return lines.join('\n')
+}
+
+/** What is said above the table. */
+function said(verdict: Verdict | undefined, more: Partial<BlamedRun> = {}): string {
+  return print(blamed(verdict, more)).split('\n\n')[0] ?? ''
+}
+
+const of = (ok: number, forks: number) => ({ ok, forks })
+const repairs = (outcome: RepairBlame['outcome'], more: Partial<RepairBlame> = {}): Partial<BlamedRun> => ({
+  repairs: { how: 'sprt', suspects: [1], clean: of(14, 15), outcome, necessary: [], sufficient: [], ...more },
+})
+
+describe('what blame says', () => {
+  it('of steps that decided, the first one first', () => {
+    const certified = { how: 'certified', difference: 0.9, evidence: 60, alpha: 0.025 } as const
+    expect(
+      said({
+        kind: 'confirmed',
+        commitments: [
+          { position: 0, redrawn: of(12, 12), kept: of(5, 12), ...certified },
+          {
+            position: 2,
+            redrawn: of(38, 40),
+            kept: of(0, 0),
+            ...certified,
+            members: [{ step: 3, redrawn: of(8, 8), kept: of(0, 8), isConfirmed: true }],
+          },
+        ],
+        isStillRecoverable: true,
+      }),
+    ).toMatchInlineSnapshot(`
+      "step 1, the model's decision lookup_order(order_id: "A-100"), made the bad outcome likelier:
+        kept, 5 of 12 runs end well; drawn anew, 12 of 12 do (certified at delta 0.05)
+      step 3, the model's decision refund(amount: 2500), decided the outcome:
+        kept, it is the recorded run; drawn anew, 38 of 40 do (certified at delta 0.05)
+        of its steps, step 3 alone decided: drawn anew, 8 of 8 runs end well, kept, 0 of 8 runs
+      Behind it runs still end well often enough, but no later step could be named."
+    `)
+  })
+
+  it('of a run whose models always say the same: without an interval', () => {
+    const exact = {
+      kind: 'confirmed',
+      commitments: [{ position: 2, how: 'exact', redrawn: of(1, 1), kept: of(0, 1), difference: 1 }],
+      unseen: 2,
+    } as const
+    expect(said(exact, { tail: 'exact' })).toMatchInlineSnapshot(`
+      "step 3, the model's decision refund(amount: 2500), decided the outcome:
+        kept, the run fails; drawn anew, it ends well (exact: what is drawn anew comes out the same each time)
+      2 places behind it were not looked at: had the run recovered there, it was lost later."
+    `)
+    const whole = print(blamed(exact, { tail: 'exact', steps: [step(0, 'x', { drop: 1, value: 1 })] }))
+    expect(whole).toContain('1.00')
+    expect(whole).not.toContain('Newcombe')
+  })
+
+  it('of a run that no step decided', () => {
+    const never = {
+      kind: 'never',
+      how: 'certified',
+      ok: 0,
+      forks: 19,
+      rate: { low: 0, high: 0.19 },
+      alpha: 0.025,
+    } as const
+    expect(said(never)).toMatchInlineSnapshot(`
+      "No step decided the outcome: look at the prompt, the tools or the environment.
+        drawn anew from its very beginning, 0 of 19 runs end well: fewer than 19 % do (confidence sequence)
+      → to ask which recorded answers did it, with a good run to compare: --columns --donor <tape|case>"
+    `)
+    expect(said(never, repairs('found', { necessary: [1], sufficient: [1], repairSet: [1] }))).toMatchInlineSnapshot(`
+      "No model decided the outcome: recorded answers did.
+        drawn anew from its very beginning, 0 of 19 runs end well: fewer than 19 % do (confidence sequence)
+      Recorded answers made the run fail; with all of them repaired, 14 of 15 runs end well:
+        necessary (repaired alone, the run ends well): step 2, the answer of lookup_order(order_id: "A-100")
+        sufficient (as recorded alone, the run fails): step 2, the answer of lookup_order(order_id: "A-100")
+        a smallest set of repairs: step 2, the answer of lookup_order(order_id: "A-100")"
+    `)
+  })
+
+  it('of recorded answers that explain nothing', () => {
+    expect(said(undefined, repairs('not_needed'))).toMatchInlineSnapshot(
+      `"No recorded answer is to blame: with all of them as recorded, runs drawn anew end well."`,
+    )
+    expect(said(undefined, repairs('no_help', { clean: of(0, 15) }))).toMatchInlineSnapshot(
+      `"No recorded answer explains it: with all of them repaired, 0 of 15 runs end well."`,
+    )
+    expect(said(undefined, repairs('unresolved'))).toContain('A limit came before')
+    expect(said(undefined, repairs('undecidable'))).toContain('nothing can be said')
+  })
+
+  it('of a limit that leaves room for no run: no likeliest step', () => {
+    const open = { range: { from: 0, to: 2 }, never: 0.13, likeliest: { position: 2, chance: 0.2 } } as const
+    const nothing = { ...none, now: none, retries: 0 }
+    const text = print(
+      blamed(
+        { kind: 'unresolved', ...open, forksNeeded: 58, stoppedBy: 'costUsd' },
+        { spent: nothing, steps: steps.map((one) => ({ ...one, commitment: 'likeliest' as const })) },
+      ),
+    )
+    expect(text).toMatch(/^Not resolved: the limit in dollars leaves room for no run\.\n\nstep/)
+    expect(text).not.toContain('likel')
+  })
+
+  it('of a run that it cannot resolve: where the step lies, and what it would take', () => {
+    const open = { range: { from: 1, to: 2 }, never: 0.05, likeliest: { position: 2, chance: 0.6 } } as const
+    expect(said({ kind: 'unresolved', ...open, forksNeeded: 40, stoppedBy: 'costUsd' })).toMatchInlineSnapshot(`
+      "Not resolved: it ended at the limit in dollars.
+        if one step decided, it lies between step 2 and step 3 (90 % credible range)
+        likeliest, not certified: step 3, the model's decision refund(amount: 2500) (60 %)
+        that no step decided: 5 %
+      About 40 more forks are likely needed; the same command goes on where this one ended."
+    `)
+    expect(
+      said({ kind: 'unresolved', ...open, forksNeeded: 40, stoppedBy: 'costUsd' }, { spent: onlyEarlier }),
+    ).toContain('About 40 more forks are likely needed; this limit leaves room for none.')
+    expect(said({ kind: 'diffuse', ...open })).toMatchInlineSnapshot(`
+      "No single step decided the outcome: it was lost little by little, or by more than one of them.
+        if one step decided all the same, it lies between step 2 and step 3 (90 % credible range)
+        likeliest, not certified: step 3, the model's decision refund(amount: 2500) (60 %)
+        that no step decided: 5 %"
+    `)
+  })
+
+  it('of a run whose forks cannot be graded: why, and what would help', () => {
+    const verdict = { kind: 'undecidable', forks: 10, undefined: 0, ungraded: 6, positions: [0] } as const
+    const because = 'The agent asked for something that is not on the tape: refund({"amount":25}) (HARVEST_OFF_TAPE)'
+    expect(said(verdict, { unclear: [{ because, forks: 6 }] })).toMatchInlineSnapshot(`
+      "Nothing can be said: 6 of 10 forks could not be graded.
+        6 × The agent asked for something that is not on the tape: refund({"amount":25}) (HARVEST_OFF_TAPE)
+      → to grade runs by the calls they make: --ok 'refund(amount: 25)'
+      → to answer tools from a good run as well: --donor <tape|case>
+      → to call tools for real, with all they do: --tools live"
+    `)
+  })
+
+  it('of answers the outcome hangs on', () => {
+    const mutated = { flips: 8, forks: 8 }
+    const control = { flips: 0, forks: 8 }
+    const found = { position: 1, how: 'certified', mutated, control, difference: 1, mutants: 5, evidence: 60 } as const
+    const mutations = (verdict: NonNullable<BlamedRun['mutations']>['verdict']): Partial<BlamedRun> => ({
+      mutations: { verdict, isDeterministic: false, positions: [] },
+    })
+    expect(said(undefined, mutations({ kind: 'responsible', positions: [found] }))).toMatchInlineSnapshot(`
+      "The outcome hangs on step 2, the answer of lookup_order(order_id: "A-100"):
+        changed, 8 of 8 runs end otherwise (5 distinct changes); as recorded, 0 of 8 do (certified, e-value 60)"
+    `)
+    expect(said(undefined, mutations({ kind: 'none' }))).toContain('hangs on no single answer')
+    expect(said(undefined, mutations({ kind: 'unresolved' }))).toContain('Not resolved')
+  })
+
+  it('is neutral, whatever is on the tape', () => {
+    for (const { text } of hostilePayloads) {
+      const hostile = print(
+        blamed(
+          { kind: 'undecidable', forks: 9, undefined: 0, ungraded: 9, positions: [] },
+          {
+            steps: [step(0, text)],
+            models: [text],
+            gradedBy: text,
+            tools: text,
+            commit: text,
+            repairedBy: text,
+            unclear: [{ because: text, forks: 9 }],
+            ...repairs('found', { necessary: [0] }),
+          },
+        ),
+      )
+      expect(findsHostile(hostile)).toEqual([])
+    }
+  })
+})

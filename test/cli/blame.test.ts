@@ -1,0 +1,185 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { BlamedRun } from '../../src/blame/run-blame.ts'
+import { parseTape, serializeTape } from '../../src/tape/index.ts'
+import { built } from '../support/built.ts'
+import { type Desk, deskProject, openDesk, recordDesk, usual } from './desk.ts'
+import { harvest } from './harvest.ts'
+
+describe('harvest blame', () => {
+  let desk: Desk
+  let cwd = ''
+  beforeAll(async () => {
+    desk = await openDesk(tooMuch)
+    cwd = deskProject()
+    writeFileSync(
+      join(cwd, 'src/oracle.ts'),
+      `import type { OracleRun } from 'vitest-harvest'
+export const isRight = ({ sideEffects }: OracleRun): boolean =>
+  sideEffects.some(({ name, args }) => name === 'refund' && (args as { amount: number }).amount === 25)\n`,
+    )
+    writeFileSync(join(cwd, '.gitignore'), 'node_modules/\n')
+    git('init', '--quiet')
+    git('add', '-A')
+    git('commit', '--quiet', '-m', 'the desk')
+    await recordDesk(cwd, desk, 'bad', ['Refund A-100.', git('rev-parse', 'HEAD').trim()])
+    desk.decide = usual
+    await recordDesk(cwd, desk, 'good', ['Refund A-100.', git('rev-parse', 'HEAD').trim()])
+  })
+  beforeEach(() => {
+    desk.decide = inOtherWords()
+    desk.asked.length = 0
+    desk.left = 0
+  })
+  afterAll(async () => {
+    rmSync(cwd, { recursive: true, force: true })
+    await desk.close()
+  })
+
+  const tooMuch: Desk['decide'] = (messages) => {
+    const done = messages.filter(({ role }) => role === 'tool').length
+    if (done === 1) return { tool: 'refund', args: { order_id: 'A-100', amount: 2500 } }
+    return done === 2 ? 'I refunded 2500 EUR.' : usual(messages)
+  }
+  /** The usual way, and no two runs say the same. */
+  const inOtherWords = (): Desk['decide'] => {
+    let said = 0
+    return (messages) => {
+      const decided = usual(messages)
+      return typeof decided === 'string' ? `${decided} (${said++})` : decided
+    }
+  }
+  const git = (...args: string[]): string =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], { cwd, encoding: 'utf8' })
+  const blame = (...args: readonly string[]) =>
+    harvest(['blame', ...args], { cwd, env: { DESK_URL: desk.url, CI: '' } })
+  const right = ['--ok', 'refund(amount: 25)'] as const
+
+  it('says which step decided the outcome, how sure that is, and what it rests on', async () => {
+    const { code, stdout, stderr } = await blame('bad', ...right, '--budget', '1', '--parallel', '1')
+    expect(stderr).toBe('')
+    expect(stdout.replace(/commit \w+/, 'commit <commit>')).toMatchInlineSnapshot(`
+      "step 3, the model's decision refund(amount: 2500, order_id: "A-100"), decided the outcome:
+        kept, 0 of 8 runs end well; drawn anew, 8 of 8 do (certified at delta 0.05)
+
+      step  what                                                      drawn anew   lost by keeping it    commitment
+      1     the model's decision lookup_order(order_id: "A-100")      2 of 2 ok    0.00 (-0.66 to 0.79)
+      2     the answer of lookup_order(order_id: "A-100")             1 of 1 ok    0.00 (-0.79 to 0.28)
+      3     the model's decision refund(amount: 2500, order_id: "A-…  10 of 10 ok  1.00 (0.61 to 1.00)   certified
+      4     the answer of refund(amount: 2500, order_id: "A-100")     0 of 10 ok   0.00 (-0.79 to 0.28)
+      5     the model's answer "I refunded 2500 EUR."                 0 of 1 ok    0.00 (0.00 to 0.79)
+
+      drawn anew: of the runs that keep all steps before this one, and decide this one and the rest anew, so many end well
+      lost by keeping it: how far that share falls when this step is kept too (and what chance alone leaves possible)
+      graded by --ok refund(amount: 25); the recorded run: bad
+      estimand interventional: what lies behind a kept step is drawn anew; models asked for real, tools answered from the tape
+      delta 0.05, tau 0.2; claims: sequential sign test on fresh pairs of forks; all claims together are false at most delta of the time
+      intervals: Newcombe hybrid score (last step: Wilson), 95 % at a fixed number of forks; for display only
+      24 forks, 26 model calls, $0.0117; models gpt-4o; commit <commit>
+      "
+    `)
+    expect(code).toBe(0)
+  })
+
+  it('goes on where a limit stopped it, and prints the same as JSON', async () => {
+    const first = await blame('bad', '--oracle', './src/oracle.ts#isRight', '--donor', 'good', '--live', '--forks', '6')
+    expect(first.stdout).toContain('Not resolved: it ended at the limit of forks.')
+    expect(first.stdout).toContain('the same command goes on where this one ended')
+    expect(first.code).toBe(1)
+    const asked = desk.asked.length
+    const args = ['bad', '--oracle', './src/oracle.ts#isRight', '--donor', 'good', '--live', '--json'] as const
+    const { code, stdout } = await blame(...args)
+    const answer = JSON.parse(stdout) as BlamedRun
+    expect(answer.verdict).toMatchObject({ kind: 'confirmed', commitments: [{ position: 2, how: 'certified' }] })
+    expect(answer).toMatchObject({ reused: { forks: 6 }, gradedBy: '--oracle ./src/oracle.ts#isRight' })
+    expect(answer.spent.now.modelCalls).toBe(desk.asked.length - asked)
+    expect(code).toBe(0)
+    const lines = readFileSync(join(cwd, 'recordings/inbox/.forks/bad/blame.jsonl'), 'utf8').trimEnd().split('\n')
+    expect(lines.length).toBeGreaterThanOrEqual(answer.spent.now.forks + 6)
+  })
+
+  it.each(['SIGKILL', 'SIGINT'] as const)('asks no model any more once %s ended it', async (signal) => {
+    const args = [built('cli/main.js'), 'blame', 'bad', ...right, '--live', '--fresh', '--parallel', '1']
+    const child = spawn(process.execPath, args, {
+      cwd,
+      env: { ...process.env, DESK_URL: desk.url, CI: '', VITEST: '' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    let said = ''
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => (said += chunk))
+    desk.decide = () => void child.kill(signal)
+    const [code] = await once(child, 'close')
+    await expect.poll(() => desk.left, { timeout: 10_000 }).toBe(1)
+    expect(desk.asked).toHaveLength(1)
+    expect(code).toBe(signal === 'SIGINT' ? 130 : null)
+    if (signal === 'SIGINT') expect(said).toContain('HARVEST_CLI_INTERRUPTED')
+  })
+
+  it('--dry-run grades the run and says what to expect; no model is asked', async () => {
+    const { code, stdout } = await blame('bad', ...right, '--dry-run', '--fresh')
+    expect(stdout).toMatchInlineSnapshot(`
+      "bad replays byte for byte and is graded bad (by --ok refund(amount: 25)); 5 steps in 5 places
+
+      expected                         forks  model calls   cost
+      one clear cause                     45           80  $0.04
+      likely                              79          141  $0.07
+      at most                            400          720  $0.33
+      if the same comes out each time      7           13  $0.01
+
+      nothing was spent
+      "
+    `)
+    expect({ code, asked: desk.asked.length }).toEqual({ code: 0, asked: 0 })
+  })
+
+  it('grades by the function its case names', async () => {
+    const golden = join(cwd, 'recordings/golden')
+    mkdirSync(golden, { recursive: true })
+    copyFileSync(join(cwd, 'recordings/inbox/bad.tape.jsonl'), join(golden, 'known.tape.jsonl'))
+    const named = 'case: known\nagent: desk\ntape: known.tape.jsonl\nexpect: fail\noracle: ./src/oracle.ts#isRight\n'
+    writeFileSync(join(golden, 'known.case.yaml'), named)
+    const { stdout, stderr } = await blame('known', '--dry-run', '--json')
+    expect(stderr).toBe('')
+    expect(JSON.parse(stdout)).toMatchObject({ gradedBy: '--oracle ./src/oracle.ts#isRight', recorded: 'bad' })
+    rmSync(golden, { recursive: true })
+  })
+
+  it('is refused before anything is run when it cannot be', () => {
+    const lines: readonly (readonly [args: readonly string[], code: number, message: string])[] = [
+      [['bad', ...right], 2, 'HARVEST_BLAME_CONSENT'],
+      [['bad', ...right, '--live', '--tools', 'mock'], 2, '--tools is tape or live'],
+      [['bad', ...right, '--live', '--time', 'soon'], 2, '--time is a span such as 10m'],
+      [['bad', ...right, '--live', '--delta', '0.9'], 2, 'a number from 0 to 0.5'],
+      [['bad', '--oracle', './src/oracle.ts', '--live'], 2, '--oracle is a file and its export'],
+      [['worse', ...right, '--live'], 2, 'HARVEST_TAPE_MISSING'],
+      [['bad', ...right, '--live', '--donor', 'nobody'], 2, 'HARVEST_TAPE_MISSING'],
+      [['bad', '--ok', 'refund(amount', '--live'], 2, "In column 14 there should be ',' or ')'."],
+      [['other', ...right, '--budget', 'much'], 2, '--budget is a number from 0 on'],
+      [['other', ...right, '--live'], 4, 'HARVEST_CROSS_VERSION'],
+    ]
+    const inbox = join(cwd, 'recordings/inbox')
+    const other = readFileSync(join(inbox, 'bad.tape.jsonl'), 'utf8')
+    const { header, events, close } = parseTape(other, 'bad')
+    const unknown = { ...header, id: 'other', pins: { ...header.pins, commit: '4f2a9c1' } }
+    writeFileSync(join(inbox, 'other.tape.jsonl'), serializeTape(unknown, events, close))
+    const answers = many(lines.map(([args]) => ['blame', ...args]))
+    const said = answers.map(({ code, stderr }, at) => [code, stderr.includes(lines[at]![2])])
+    expect(said).toEqual(lines.map(([, code]) => [code, true]))
+    expect(desk.asked).toEqual([])
+  })
+
+  /** Many command lines in one process: none of them gets as far as the agent. */
+  function many(lines: readonly (readonly string[])[]): readonly { readonly code: number; readonly stderr: string }[] {
+    const report = join(cwd, 'report.json')
+    execFileSync(process.execPath, [join(import.meta.dirname, 'many.child.ts'), built('cli/main.js'), report], {
+      cwd,
+      input: JSON.stringify(lines),
+      env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, VITEST: undefined },
+      stdio: ['pipe', 'ignore', 'inherit'],
+    })
+    return JSON.parse(readFileSync(report, 'utf8')) as readonly { code: number; stderr: string }[]
+  }
+})
