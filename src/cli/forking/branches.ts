@@ -1,0 +1,121 @@
+import { type BranchComparison, compareBranches, type Grade, type Interval, wilson } from '../../blame/index.ts'
+import { HarvestError } from '../../errors/index.ts'
+import type { FinishedFork, ForkRequest, Said, Spent } from '../../fork/index.ts'
+import type { Tape } from '../../tape/index.ts'
+import { branchTape } from './branch-tape.ts'
+import type { Grader } from './grading.ts'
+import type { MadeFork } from './make.ts'
+
+/** A fork and how it differs from its parent. */
+export interface ToldBranch {
+  readonly seed: string
+  readonly request: ForkRequest
+  /** Absent: the fork could not be made. */
+  readonly fork?: FinishedFork
+  /** Absent: the run cannot be judged. */
+  readonly compared?: BranchComparison
+  /** Absent: it cannot be judged, or nobody says what a good run is. */
+  readonly grade?: Grade
+  /** Why it cannot be judged, the first reason first. */
+  readonly problems: readonly Said[]
+  /** Made before, by the same code. */
+  readonly isReused: boolean
+  /** File it was written to. */
+  readonly saved?: string
+}
+
+/** What several forks of one plan say together. */
+export interface Together {
+  readonly forks: number
+  readonly judged: number
+  /** Judged ones whose outcome is the recorded one. */
+  readonly asRecorded: number
+  /** Judged ones that are not the same run as another. */
+  readonly distinct: number
+  /** Wilson score interval at 95 %, for display; absent where all are one run, or nothing was judged. */
+  readonly interval?: Interval
+  /** How many were given each grade; absent when nobody says what a good run is. */
+  readonly grades?: Readonly<Partial<Record<Grade, number>>>
+  /** Of the forks that were made now. */
+  readonly spent: Spent
+}
+
+/** Compares forks with the run they part from, and grades them when somebody says what a good run is. */
+export async function tellBranches(
+  parent: Tape,
+  made: readonly MadeFork[],
+  grader: Grader | undefined,
+): Promise<readonly ToldBranch[]> {
+  const branches: ToldBranch[] = []
+  const judged: { readonly at: number; readonly fork: FinishedFork; readonly branch: Tape }[] = []
+  for (const { request, fork, isReused } of made) {
+    const common = { seed: request.seed, request, isReused }
+    if (HarvestError.is(fork)) {
+      branches.push({ ...common, problems: [{ code: fork.code, message: fork.message }] })
+      continue
+    }
+    const problems = problemsOf(fork)
+    if (problems.length > 0) {
+      branches.push({ ...common, fork, problems })
+      continue
+    }
+    const tape = branchTape(fork.branch, parent)
+    const [compared] = compareBranches(parent, [tape], changedSteps(request))
+    judged.push({ at: branches.length, fork, branch: tape })
+    branches.push({ ...common, fork, problems, ...(compared === undefined ? {} : { compared }) })
+  }
+  const grades = (await grader?.grade(judged)) ?? []
+  const gradeAt = new Map(judged.map(({ at }, index) => [at, grades[index]]))
+  return branches.map((branch, at) => {
+    const grade = gradeAt.get(at)
+    return grade === undefined ? branch : { ...branch, grade }
+  })
+}
+
+function changedSteps({ changes = [] }: ForkRequest): readonly number[] {
+  return changes.flatMap((change) => ('step' in change && change.step !== undefined ? [change.step] : []))
+}
+
+function problemsOf({ prefix, problems }: FinishedFork): readonly Said[] {
+  const left = prefix.divergence === undefined ? [] : [prefix.divergence]
+  const others = problems.filter(({ code, message }) => code !== 'HARVEST_UNUSED' && message !== left[0]?.message)
+  return [...left, ...others]
+}
+
+/** Adds forks of one plan up. */
+export function together(branches: readonly ToldBranch[]): Together {
+  const judged = branches.filter(({ compared }) => compared !== undefined)
+  const asRecorded = judged.filter(({ compared }) => compared?.outcome.same).length
+  const distinct = new Set(judged.map(({ fork }) => fork?.fingerprint)).size
+  return {
+    forks: branches.length,
+    judged: judged.length,
+    asRecorded,
+    distinct,
+    // Copies of one run are one observation: an interval over them would claim what nobody saw.
+    ...(distinct > 1 ? { interval: wilson(asRecorded, judged.length) } : {}),
+    ...(judged.some(({ grade }) => grade !== undefined) ? { grades: countGrades(judged) } : {}),
+    spent: sum(branches.flatMap(({ fork, isReused }) => (fork === undefined || isReused ? [] : [fork.spent]))),
+  }
+}
+
+function countGrades(judged: readonly ToldBranch[]): NonNullable<Together['grades']> {
+  const counts: Partial<Record<Grade, number>> = {}
+  for (const { grade } of judged) if (grade !== undefined) counts[grade] = (counts[grade] ?? 0) + 1
+  return counts
+}
+
+function sum(all: readonly Spent[]): Spent {
+  const none: Spent = { modelCalls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 }
+  return all.reduce<Spent>((total, one) => {
+    // One unknown cost makes the sum unknown.
+    const isKnown = total.costUsd !== undefined && one.costUsd !== undefined
+    return {
+      modelCalls: total.modelCalls + one.modelCalls,
+      inputTokens: total.inputTokens + one.inputTokens,
+      outputTokens: total.outputTokens + one.outputTokens,
+      ...(isKnown ? { costUsd: (total.costUsd ?? 0) + (one.costUsd ?? 0) } : {}),
+      ...(total.isEstimated || one.isEstimated ? { isEstimated: true as const } : {}),
+    }
+  }, none)
+}

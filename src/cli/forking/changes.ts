@@ -1,0 +1,116 @@
+import { isUtf8 } from 'node:buffer'
+import { neutralLine } from '../../errors/index.ts'
+import { type ChangeRequest, editAnswer, type Patch, patchTape, readJsonPatch } from '../../fork/index.ts'
+import { bodyDifference } from '../../replay/difference.ts'
+import { type Json, type Step, stepsOf, type Tape } from '../../tape/index.ts'
+import type { CommandSpec, Given } from '../command.ts'
+import { decodedResponse, describeStep, signature } from '../describe.ts'
+import { usage } from '../parse.ts'
+import { jsonOrText, readCall, readEdit, readGivenFile, readJson, readPair } from './words.ts'
+
+/** The changes that were asked for, in the order of the options. */
+export function changesOf(given: Given, step: number | undefined, command: CommandSpec): readonly ChangeRequest[] {
+  const sets = given.values('set').map((word): Patch => {
+    const [path, text] = readPair(word, 'set', command)
+    const value = jsonOrText(text)
+    return /^input\b/.test(path) ? { path, value } : { step: at(step, command), path, value }
+  })
+  const marks = given.values('mark').map((word): ChangeRequest => {
+    const [mark, text] = readPair(word, 'mark', command)
+    return { mark, data: readJson(text, 'mark', command) }
+  })
+  const calls = given.values('decide').map((word) => readCall(word, command))
+  const said = given.value('say')
+  if (calls.length > 0 && said !== undefined)
+    throw usage(command, 'HARVEST_CLI_ARGUMENT', 'a model calls tools (--decide) or says something (--say)')
+  return [
+    ...sets,
+    ...answerChanges(given, step, command),
+    ...(calls.length === 0 ? [] : [{ step: at(step, command), decide: { calls } }]),
+    ...(said === undefined ? [] : [{ step: at(step, command), decide: { say: said } }]),
+    ...marks,
+  ]
+}
+
+function answerChanges(given: Given, step: number | undefined, command: CommandSpec): readonly ChangeRequest[] {
+  const result = given.value('result')
+  const answer = given.value('answer')
+  const patch = given.value('json-patch')
+  const edit = given.value('edit')
+  const [old, other] = [given.value('replace'), given.value('with')]
+  if ((old === undefined) !== (other === undefined))
+    throw usage(command, 'HARVEST_CLI_ARGUMENT', '--replace and --with belong together')
+  if (old === '') throw usage(command, 'HARVEST_CLI_ARGUMENT', '--replace needs a text to look for')
+  const changes: ChangeRequest[] = []
+  if (result !== undefined)
+    changes.push({ step: at(step, command), path: 'result', value: readJson(result, 'result', command) })
+  if (answer !== undefined)
+    changes.push({ step: at(step, command), edit: { text: readGivenFile(answer, 'answer', command) } })
+  if (patch !== undefined) {
+    const operations = readJsonPatch(readGivenFile(patch, 'json-patch', command))
+    changes.push({ step: at(step, command), edit: { patch: operations } })
+  }
+  if (edit !== undefined) changes.push({ step: at(step, command), edit: readEdit(edit, command) })
+  if (old !== undefined && other !== undefined)
+    changes.push({ step: at(step, command), edit: { replace: old, with: other } })
+  return changes
+}
+
+function at(step: number | undefined, command: CommandSpec): number {
+  if (step !== undefined) return step
+  throw usage(command, 'HARVEST_CLI_ARGUMENT', 'a changed answer needs --step <n>')
+}
+
+/** What is changed, from what, to what; texts are as recorded. */
+export interface ToldChange {
+  /** `step 3, result.total`, `input.text`, `mark plan`. */
+  readonly where: string
+  readonly before: string
+  readonly after: string
+}
+
+/**
+ * Tries a change on the tape, before anything runs, and tells it.
+ *
+ * @throws HarvestError `HARVEST_PATCH_…`, `HARVEST_FORK_EDIT`, `HARVEST_FORK_PATCH` when it does not fit
+ */
+export function tellChange(tape: Tape, change: ChangeRequest): ToldChange {
+  if ('mark' in change) {
+    const mark = tape.events.find((event) => event.kind === 'mark' && event.name === change.mark)
+    const data = mark?.kind === 'mark' ? mark.data : undefined
+    return { where: `mark ${change.mark}`, before: text(data), after: text(change.data) }
+  }
+  if ('path' in change) {
+    const [patched] = patchTape(tape, [change]).changed
+    const where = change.step === undefined ? change.path : `step ${change.step}, ${change.path}`
+    return { where, before: text(patched?.before), after: text(change.value) }
+  }
+  const step = stepsOf(tape)[change.step - 1]
+  if (step === undefined) throw new RangeError(`the tape has no step ${change.step}`)
+  const where = `step ${change.step}`
+  if ('edit' in change) {
+    const [before, after] = [answerText(step), answerText(editAnswer(step, change.edit, change.step))]
+    const { path = '', recorded = before, live = after } = bodyDifference(before, after) ?? {}
+    return { where: path === '' ? where : `${where}, ${path}`, before: recorded, after: live }
+  }
+  const { toolCalls, answer = '' } = describeStep(step)
+  const before = toolCalls.length > 0 ? toolCalls.join(' and ') : JSON.stringify(answer)
+  const { decide } = change
+  const after = 'say' in decide ? JSON.stringify(decide.say) : decide.calls.map(signature).join(' and ')
+  return { where: `${where}, what the model decides`, before, after }
+}
+
+/** One line for people. */
+export function changeLine({ where, before, after }: ToldChange): string {
+  return `${neutralLine(where, 120)}: ${neutralLine(before, 100)} → ${neutralLine(after, 100)}`
+}
+
+function text(value: Json | undefined): string {
+  return value === undefined ? 'nothing' : JSON.stringify(value)
+}
+
+function answerText(step: Step): string {
+  if (step.kind !== 'exchange') return JSON.stringify(step.result ?? step.error ?? null)
+  const bytes = decodedResponse(step)
+  return isUtf8(bytes) ? new TextDecoder().decode(bytes) : Buffer.from(bytes).toString('base64')
+}

@@ -1,0 +1,64 @@
+import { chooseJudging } from '../../blame/judging.ts'
+import { type GradeAnswer, gradeFork, gradeRecorded, type GradeRequest } from '../../blame/grade-task.ts'
+import type { Grade } from '../../blame/index.ts'
+import { oracleOfCase } from '../../blame/named-oracle.ts'
+import { createOracle } from '../../blame/oracle.ts'
+import type { FinishedFork } from '../../fork/index.ts'
+import type { Json, Tape } from '../../tape/index.ts'
+import type { Given, OptionSpec } from '../command.ts'
+import { runTask } from '../jobs.ts'
+import type { Parent } from './make.ts'
+
+/** What a run is graded by, when that is not its case. */
+export const gradeOptions: readonly OptionSpec[] = [
+  { flag: '--ok <what>', about: 'What a good run returns or calls, such as refunded=25; may be repeated', many: true },
+  { flag: '--bad <what>', about: 'What a bad run returns or calls, such as "refund(amount: 2500)"', many: true },
+]
+
+/** Says of runs whether they are good ones, and of the recorded run as well. */
+export interface Grader {
+  /** What it goes by, for people. */
+  readonly by: string
+  readonly recorded: Grade
+  /** The grades of forks, in their order. */
+  grade(forks: readonly { readonly fork: FinishedFork; readonly branch: Tape }[]): Promise<readonly Grade[]>
+}
+
+/**
+ * The grader of a command: by `--ok` and `--bad`, or else by the case. The function a case names as its `oracle` is run in
+ * the project's own Vitest, once before anything is forked: a name that leads nowhere is told before it costs anything.
+ *
+ * @returns `undefined` when neither says what a good run is
+ * @throws HarvestError `HARVEST_ORACLE_…`
+ */
+export async function graderOf(parent: Parent, given: Given): Promise<Grader | undefined> {
+  const { tape, case: kase } = parent
+  const [ok, bad] = [given.values('ok'), given.values('bad')]
+  const isTold = ok.length + bad.length > 0
+  const named = isTold || kase === undefined ? undefined : oracleOfCase(kase)
+  if (named !== undefined) {
+    const ask = async (forks: GradeRequest['forks']): Promise<GradeAnswer> => {
+      const request: GradeRequest = { oracle: named, forks }
+      const options = JSON.parse(JSON.stringify(request)) as Json
+      const answer = await runTask({ tape: parent.file, task: { name: 'grade', options } })
+      return answer as unknown as GradeAnswer
+    }
+    const { recorded } = await ask([])
+    return {
+      by: `the oracle of its case, ${named.name}`,
+      recorded,
+      grade: async (forks) =>
+        forks.length === 0
+          ? []
+          : (await ask(forks.map(({ fork: { outcome, branch } }) => ({ outcome, branch })))).grades,
+    }
+  }
+  if (!isTold && kase?.outcome === undefined && kase?.expected === undefined) return undefined
+  const oracle = createOracle(chooseJudging(tape, { ok, bad, ...(kase === undefined ? {} : { case: kase }) }))
+  return {
+    by: oracle.about,
+    recorded: await gradeRecorded(oracle, tape),
+    grade: (forks) =>
+      Promise.all(forks.map(({ fork: { outcome }, branch }) => gradeFork(oracle, tape, outcome, branch.events))),
+  }
+}

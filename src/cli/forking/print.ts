@@ -1,0 +1,165 @@
+import { relative } from 'node:path'
+import type { StepDifference } from '../../blame/index.ts'
+import { neutralLine } from '../../errors/index.ts'
+import type { FinishedFork, TailRequest } from '../../fork/index.ts'
+import { stepsOf } from '../../tape/index.ts'
+import { describeOutcome } from '../describe.ts'
+import { describeInterval, describeSpent } from '../live.ts'
+import { neutralLines, type Screen, table } from '../screen.ts'
+import type { ForkAsk } from './ask.ts'
+import type { Together, ToldBranch } from './branches.ts'
+import { changeLine, type ToldChange } from './changes.ts'
+import type { Grader } from './grading.ts'
+import type { Parent } from './make.ts'
+
+/** What was kept, what was changed, and who answers behind it. */
+export function printAsk(
+  { tape, case: kase }: Pick<Parent, 'tape' | 'case'>,
+  ask: ForkAsk,
+  changes: readonly ToldChange[],
+  screen: Screen,
+): void {
+  screen.line(
+    `${neutralLine(kase?.id ?? tape.header.id, 80)}: ${stepsOf(tape).length} steps, agent ${neutralLine(kase?.agent ?? tape.header.agent, 60)}`,
+  )
+  screen.line(keptLine(ask.keep))
+  for (const change of changes) screen.line(`changed: ${changeLine(change)}`)
+  if (ask.agent !== undefined) screen.line(`changed: the agent → ${neutralLine(ask.agent, 60)}`)
+  if (ask.clockOffsetMs !== undefined) screen.line(`changed: the clock → ${clockText(ask.clockOffsetMs)}`)
+  const modes = Object.entries(ask.modes ?? {}).map(([step, mode]) => `; step ${step} ${modeWords[mode]}`)
+  screen.line(`behind: ${tailLine(ask.tail)}${modes.join('')}`)
+  const recorded = tape.close === undefined ? 'unknown' : describeOutcome(tape.close.outcome)
+  screen.line(`recorded: ${recorded}\n`)
+}
+
+const modeWords = { pinned: 'as recorded', live: 'asked for real' } as const
+
+/** `48 h ahead`, in the largest unit that says it without a fraction. */
+function clockText(ms: number): string {
+  const [unit = 'ms', size = 1] =
+    Object.entries({ h: 3_600_000, min: 60_000, s: 1_000 }).find(([, length]) => ms % length === 0) ?? []
+  return `${Math.abs(ms) / size} ${unit} ${ms < 0 ? 'behind' : 'ahead'}`
+}
+
+function keptLine(keep: number): string {
+  if (keep === 0) return 'kept: nothing, the run is another one from its beginning'
+  const steps = keep === 1 ? 'step 1' : `steps 1 to ${keep}`
+  return `kept: ${steps}, asked for byte for byte as recorded; no call, no cost`
+}
+
+function tailLine(tail: TailRequest): string {
+  switch (tail.from) {
+    case 'tape':
+      return 'the tape answers where the same is asked'
+    case 'donor':
+      return `another tape answers, ${fileName(tail.file)}`
+    case 'script':
+      return `a script answers, ${fileName(tail.file)}#${neutralLine(tail.export, 40)}`
+    case 'live':
+      return `models are asked${tail.baseUrl === undefined ? '' : ` at ${neutralLine(tail.baseUrl, 80)}`}, ${tail.tools === 'live' ? 'tools run for real' : 'tools answer from the tape'}`
+    default:
+      return tail satisfies never
+  }
+}
+
+function fileName(file: string): string {
+  const near = relative(process.cwd(), file)
+  return neutralLine(near.startsWith('..') ? file : near, 120)
+}
+
+/** One row per fork, then what they came to. */
+export function printBranches(
+  branches: readonly ToldBranch[],
+  sum: Together,
+  grader: Pick<Grader, 'by' | 'recorded'> | undefined,
+  screen: Screen,
+): void {
+  const isGraded = sum.grades !== undefined
+  const titles = ['seed', 'outcome', ...(isGraded ? ['grade'] : []), 'tool calls', 'first difference', 'cost']
+  const rows = branches.map((branch) => cells(branch, isGraded))
+  screen.line(table([titles.map((cell) => screen.paint('dim', cell)), ...rows], [0]))
+  screen.line()
+  for (const [text, seeds] of Map.groupBy(branches, endOf))
+    screen.line(neutralLines(`seed ${seedsText(seeds.map(({ seed }) => seed))}: ${text}`))
+  for (const { seed, saved } of branches)
+    if (saved !== undefined) screen.line(`seed ${seed} is saved: ${neutralLine(saved, 200)}`)
+  screen.line(`\n${screen.paint('bold', sumLine(sum))}`)
+  if (sum.judged > 0 && branches.every(({ fork }) => fork?.isInert === true))
+    screen.line('nothing that is asked behind the kept steps differs from the tape, so it could not end otherwise')
+  if (grader !== undefined && sum.grades !== undefined) {
+    const counts = Object.entries(sum.grades).map(([grade, count]) => `${count} ${grade}`)
+    screen.line(
+      `graded by ${neutralLine(grader.by, 120)}: ${counts.join(', ')}; the recorded run is ${grader.recorded}`,
+    )
+  }
+  const reused = branches.filter(({ isReused }) => isReused)
+  const [first] = reused
+  if (first?.fork !== undefined)
+    screen.line(
+      `${reused.length} made before by the same code (${neutralLine(first.fork.madeAt.slice(0, 10))}); to run anew: --fresh`,
+    )
+  if (sum.spent.modelCalls > 0)
+    screen.line(describeSpent(sum.spent, areToolsReal(branches) ? 'for real' : 'from the tape'))
+}
+
+function areToolsReal(branches: readonly ToldBranch[]): boolean {
+  return branches.some(({ request: { tail } }) => tail.from === 'live' && tail.tools === 'live')
+}
+
+function cells({ seed, fork, compared, grade, problems, request }: ToldBranch, isGraded: boolean): readonly string[] {
+  const cost = fork === undefined ? '' : costText(fork, request.tail)
+  if (compared === undefined) return [seed, 'not judged', ...(isGraded ? [''] : []), '', problems[0]?.code ?? '', cost]
+  return [
+    seed,
+    compared.outcome.same ? 'as recorded' : 'other',
+    ...(isGraded ? [grade ?? ''] : []),
+    compared.trace.same ? 'as recorded' : 'other',
+    compared.first === undefined ? 'none' : differenceText(compared.first),
+    cost,
+  ]
+}
+
+function costText({ spent: { modelCalls, costUsd } }: FinishedFork, tail: TailRequest): string {
+  if (tail.from !== 'live') return 'none'
+  return costUsd === undefined ? `${modelCalls} calls` : `$${costUsd.toFixed(4)}`
+}
+
+/** `step 4 answers refund(amount: 10), not refund(amount: 2500)`. */
+export function differenceText(difference: StepDifference): string {
+  const { kind, step, before } = difference
+  const was = before === undefined ? '' : neutralLine(before, 60)
+  switch (kind) {
+    case 'missing':
+      return `step ${step} is missing: ${was}`
+    case 'asked': {
+      const now = neutralLine(difference.after, 60)
+      if (before === difference.after) return `step ${step}: ${now} otherwise`
+      return `step ${step}: ${now}${was === '' ? '' : `, not ${was}`}`
+    }
+    case 'answered':
+      return `step ${step} answers ${neutralLine(difference.after, 60)}, not ${was}`
+    default:
+      return difference satisfies never
+  }
+}
+
+/** How a fork ended, or why it cannot be judged; recorded text in it is not neutral yet. */
+function endOf({ fork, compared, problems }: ToldBranch): string {
+  if (fork === undefined || compared === undefined) return problems[0]?.message ?? 'it has no answer'
+  const { status, value } = fork.outcome
+  return describeOutcome(status === 'returned' ? { status, value } : { status, error: value })
+}
+
+function seedsText(seeds: readonly string[]): string {
+  return seeds.length > 6 ? `${seeds.slice(0, 5).join(', ')} and ${seeds.length - 5} more` : seeds.join(', ')
+}
+
+function sumLine({ forks, judged, asRecorded, distinct, interval }: Together): string {
+  const left = forks === judged ? '' : `; ${forks - judged} could not be judged`
+  if (judged === 0) return `no fork could be judged`
+  if (judged === 1) return `${asRecorded === 1 ? 'the outcome survives' : 'the outcome is another one'}${left}`
+  const share = `${asRecorded} of ${judged} end as recorded`
+  if (interval === undefined) return `${share}; all are the same run, which counts once${left}`
+  const copies = distinct === judged ? '' : ` (${distinct} distinct runs)`
+  return `${share}${copies}; 95 % (Wilson, for display): ${describeInterval(interval)}${left}`
+}

@@ -1,0 +1,24 @@
+import { mkdirSync } from 'node:fs'
+import { join, relative, resolve, sep } from 'node:path'
+import { writeFileAtomic } from '../../store/index.ts'
+import { branchFor } from './branch-tape.ts'
+import type { ToldBranch } from './branches.ts'
+import type { Parent } from './make.ts'
+
+/** Writes each branch into the inbox, as a tape that shares its beginning with its parent. */
+export function saveBranches(
+  { tape, file, recordings }: Parent,
+  branches: readonly ToldBranch[],
+): readonly ToldBranch[] {
+  const inbox = join(recordings, 'inbox')
+  mkdirSync(inbox, { recursive: true, mode: 0o700 })
+  const seen = relative(resolve(inbox), file).split(sep).join('/')
+  return branches.map((branch) => {
+    if (branch.fork === undefined) return branch
+    const { id, text } = branchFor(seen, branch.fork.branch, tape)
+    const saved = join(inbox, `${id.replaceAll(/[^\w.~-]/g, '-').slice(0, 120)}.tape.jsonl`)
+    // The same fork is the same branch, under the same name: what is there already is replaced by itself.
+    writeFileAtomic(saved, text)
+    return { ...branch, saved }
+  })
+}

@@ -1,0 +1,310 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { orderExchange, tapeText } from '../host/refund.ts'
+import { type Desk, deskProject, openDesk, recordDesk, usual } from './desk.ts'
+import { harvest } from './harvest.ts'
+import { inProcess } from './in-process.ts'
+
+const inbox = 'recordings/inbox'
+
+/** Pays back what was paid, and asks a person when that is much: its code decides, no model. */
+const payer = `import { tool } from 'vitest-harvest/record'
+const lookup = tool('lookup_order', async (order: { order_id: string }) => ({ amount: 25 }))
+const refund = tool('refund', async (order: { order_id: string; amount: number }) => 'ok')
+export async function payer({ order_id }: { order_id: string }) {
+  const { amount } = await lookup({ order_id })
+  if (amount > 500) return { asked: 'a person' }
+  await refund({ order_id, amount })
+  return { refunded: amount }
+}
+export async function orders() {
+  const response = await fetch('http://127.0.0.1:45998/orders', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"order_id":"A-1"}' })
+  if (!response.ok) return { failed: response.status }
+  return { amount: (await response.json()).amount }
+}
+`
+/** Answers what the tape does not: a script for tails. */
+const script = `export const isRight = ({ value }: { value?: { refunded?: number } }) => value?.refunded === 25
+export const answer = (asked: { kind: string; name?: string }) =>
+  asked.kind === 'tool' ? { result: 'done by ' + asked.name } : undefined
+`
+
+interface Told {
+  readonly judged: number
+  readonly asRecorded: number
+  readonly distinct: number
+  readonly changed: readonly object[]
+  readonly spent: { readonly modelCalls: number }
+  readonly branches: readonly {
+    readonly seed: string
+    readonly reused: boolean
+    readonly outcome: object
+    readonly problems: readonly { readonly code: string }[]
+    readonly saved: string | null
+  }[]
+}
+
+describe('harvest fork', () => {
+  let cwd = ''
+  let desk: Desk
+  beforeAll(async () => {
+    desk = await openDesk(usual)
+    cwd = deskProject()
+    writeFileSync(join(cwd, 'src/payer.ts'), payer)
+    writeFileSync(join(cwd, 'src/script.ts'), script)
+    writeFileSync(join(cwd, '.gitignore'), 'node_modules\nrecordings/inbox\n.vitest\n')
+    const config = readFileSync(join(cwd, 'vitest.config.ts'), 'utf8')
+    const agents = '"payer":"./src/payer.ts#payer","orders":"./src/payer.ts#orders",'
+    writeFileSync(join(cwd, 'vitest.config.ts'), config.replace('agents: {', `agents: {${agents}`))
+    git('init', '--quiet')
+    git('add', '-A')
+    git('commit', '--quiet', '-m', 'the agents')
+    mkdirSync(join(cwd, inbox), { recursive: true })
+    writeFileSync(join(cwd, inbox, 'paid.tape.jsonl'), tapeText('paid', { agent: 'payer', input: { order_id: 'A-1' } }))
+    const ordered = tapeText('ordered', { agent: 'orders', events: [orderExchange], returned: { amount: 25 } })
+    writeFileSync(join(cwd, inbox, 'ordered.tape.jsonl'), ordered)
+    await recordDesk(cwd, desk, 'first', ['Refund A-100.', git('rev-parse', 'HEAD').trim()])
+    // The same ticket, and the model refuses.
+    desk.decide = (messages) => (messages.length > 2 ? 'I refunded nothing.' : usual(messages))
+    await recordDesk(cwd, desk, 'donor', ['Refund A-100.'])
+    desk.decide = usual
+  })
+  afterAll(async () => {
+    rmSync(cwd, { recursive: true, force: true })
+    await desk.close()
+  })
+  const git = (...args: string[]): string =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], { cwd, encoding: 'utf8' })
+  const fork = (...args: string[]) => harvest(['fork', ...args], { cwd, env: { DESK_URL: desk.url } })
+  const told = async (...args: string[]): Promise<Told> => {
+    const { stdout, stderr } = await fork(...args, '--json')
+    expect(stderr).toBe('')
+    return JSON.parse(stdout) as Told
+  }
+
+  it('a changed tool result, offline: what was kept, what was changed, what comes of it', async () => {
+    const { code, stdout, stderr } = await fork('paid', '--step', '1', '--result', '{"amount":600}')
+    expect(stderr).toBe('')
+    expect(stdout).toMatchInlineSnapshot(`
+      "paid: 2 steps, agent payer
+      kept: step 1, asked for byte for byte as recorded; no call, no cost
+      changed: step 1, result: {"amount":25} → {"amount":600}
+      behind: the tape answers where the same is asked
+      recorded: returned {"refunded":25}
+
+      seed  outcome  tool calls  first difference                                        cost
+         1  other    other       step 2 is missing: refund(order_id: "A-1", amount: 25)  none
+
+      seed 1: returned {"asked":"a person"}
+
+      the outcome is another one
+      "
+    `)
+    expect(code).toBe(0)
+  })
+
+  it('a step drawn anew, live: how many end as recorded, each fork once, and what it cost', async () => {
+    let runs = 0
+    desk.decide = (messages) => {
+      const done = usual(messages)
+      return typeof done === 'string' && ++runs % 4 === 0 ? 'I refunded nothing.' : done
+    }
+    const { code, stdout, stderr } = await fork('first', '--step', '5', '--live', '--times', '4', '--parallel', '1')
+    desk.decide = usual
+    expect(stderr).toBe('')
+    expect(stdout).toMatchInlineSnapshot(`
+      "first: 5 steps, agent desk
+      kept: steps 1 to 4, asked for byte for byte as recorded; no call, no cost
+      behind: models are asked, tools answer from the tape
+      recorded: returned {"answer":"I refunded 25 EUR."}
+
+      seed  outcome      tool calls   first difference                                                cost
+         1  as recorded  as recorded  none                                                            $0.0004
+         2  as recorded  as recorded  none                                                            $0.0004
+         3  as recorded  as recorded  none                                                            $0.0004
+         4  other        as recorded  step 5 answers "I refunded nothing.", not "I refunded 25 EUR."  $0.0004
+
+      seed 1, 2, 3: returned {"answer":"I refunded 25 EUR."}
+      seed 4: returned {"answer":"I refunded nothing."}
+
+      3 of 4 end as recorded (2 distinct runs); 95 % (Wilson, for display): 30.1 % – 95.4 %
+      4 model calls, 400 tokens in, 80 out, $0.0018; tools from the tape
+      "
+    `)
+    expect(code).toBe(0)
+  })
+
+  it('an interrupted or repeated command goes on with what the same code was asked before; other code runs anew', async () => {
+    const args = (times: number) => ['first', '--step', '3', '--live', '--times', `${times}`, '--cross-version']
+    const reused = ({ branches }: Told) => branches.map((one) => one.reused)
+    const first = await told(...args(2))
+    expect(first).toMatchObject({ judged: 2, asRecorded: 2, distinct: 1, spent: { modelCalls: 4 } })
+    const asked = desk.asked.length
+    const again = await told(...args(2))
+    expect(again.branches.map(({ reused: _, ...one }) => one)).toEqual(
+      first.branches.map(({ reused: _, ...one }) => one),
+    )
+    expect(reused(again)).toEqual([true, true])
+    expect({ spent: again.spent.modelCalls, asked: desk.asked.length - asked }).toEqual({ spent: 0, asked: 0 })
+    expect(reused(await told(...args(3)))).toEqual([true, true, false])
+    expect(desk.asked.length - asked).toBe(2)
+    writeFileSync(join(cwd, 'src/other.ts'), 'export {}\n')
+    expect(reused(await told(...args(1)))).toEqual([false])
+    rmSync(join(cwd, 'src/other.ts'))
+  })
+
+  it('--fresh runs it all the same', async () => {
+    const args = ['paid', '--step', '1', '--result', '{"amount":600}']
+    expect((await told(...args)).branches).toMatchObject([{ reused: true }])
+    expect((await told(...args, '--fresh')).branches).toMatchObject([{ reused: false }])
+  })
+
+  it('--save keeps the branch as a tape, which shows and differs like any other', async () => {
+    const { branches } = await told(
+      'paid',
+      '--step',
+      '1',
+      '--set',
+      'result.amount=30',
+      '--tail',
+      'src/script.ts#answer',
+      '--save',
+    )
+    expect(branches).toMatchObject([{ outcome: { status: 'returned', value: { refunded: 30 } } }])
+    const saved = branches[0]?.saved ?? ''
+    const { stdout } = await harvest(['show', saved], { cwd })
+    expect(stdout).toContain('"order_id":"A-1","amount":30')
+    expect(stdout).toMatch(/^branch of +paid {2}recordings\/inbox\/paid\.tape\.jsonl\nparts at +step 1; /m)
+    const listed = await harvest(['ls'], { cwd })
+    expect(listed.stdout).toMatch(/branch of[^]* paid +returned {"refunded":30}/)
+    const removed = await harvest(['rm', 'paid', '--yes'], { cwd })
+    expect(removed.stderr).toContain(`→ to remove the branches first: npx harvest rm ${saved}`)
+    expect(removed.code).toBe(2)
+    const diff = await harvest(['diff', 'paid', saved], { cwd })
+    expect(diff.stdout).toContain('amount')
+    expect(diff.code).toBe(1)
+  })
+
+  it('grades by the function its case names, unless --ok or --bad is given', async () => {
+    const golden = join(cwd, 'recordings/golden')
+    mkdirSync(golden, { recursive: true })
+    const paid = tapeText('paid', { agent: 'payer', input: { order_id: 'A-1' } })
+    writeFileSync(join(golden, 'paid-right.tape.jsonl'), paid)
+    const kase =
+      'case: paid-right\nagent: payer\ntape: paid-right.tape.jsonl\nexpect: pass\noutcome: { refunded: 30 }\n'
+    const file = join(golden, 'paid-right.case.yaml')
+    writeFileSync(file, `${kase}oracle: ./src/script.ts#isRight\n`)
+    const args = ['paid-right', '--step', '1', '--set', 'result.amount=30', '--tail', 'src/script.ts#answer'] as const
+    expect(await told(...args)).toMatchObject({
+      gradedBy: 'the oracle of its case, ./src/script.ts#isRight',
+      recorded: 'ok',
+      branches: [{ grade: 'bad' }],
+    })
+    expect(await told(...args, '--ok', 'refunded=30')).toMatchObject({ recorded: 'bad', branches: [{ grade: 'ok' }] })
+    writeFileSync(file, `${kase}oracle: ./src/script.ts#isWrong\n`)
+    const { code, stderr } = await fork(...args)
+    expect(stderr).toContain('paid-right.case.yaml:6:1\n')
+    expect(stderr).toContain('→ name one of them: oracle: ./src/script.ts#isRight')
+    expect(code).toBe(2)
+    rmSync(golden, { recursive: true })
+  })
+
+  it('what a tape holds goes with it: its forks are forgotten when it is removed', async () => {
+    const kept = join(cwd, inbox, '.forks')
+    writeFileSync(join(cwd, inbox, 'gone.tape.jsonl'), tapeText('gone', { agent: 'payer', input: { order_id: 'A-1' } }))
+    mkdirSync(join(kept, 'gone'), { recursive: true })
+    writeFileSync(join(kept, 'gone', 'x.json'), '{}')
+    const before = readdirSync(kept)
+    await harvest(['rm', 'gone', '--yes'], { cwd })
+    expect(readdirSync(kept)).toEqual(before.filter((name) => name !== 'gone'))
+  })
+
+  it('what the tape cannot answer is not guessed: nothing is judged, exit code 1', async () => {
+    const { code, stdout } = await fork('first', '--step', '2', '--set', 'result.total=30')
+    expect(stdout).toContain('not judged')
+    expect(stdout).toContain('HARVEST_OFF_TAPE')
+    expect(stdout).toContain('→ to ask the models what comes of it: --live')
+    expect(code).toBe(1)
+  })
+
+  it('a model that cannot be asked is no outcome', async () => {
+    const args = ['first', '--step', '5', '--live', '--model-server', 'http://127.0.0.1:9', '--json']
+    const { code, stdout } = await fork(...args)
+    expect(JSON.parse(stdout)).toMatchObject({
+      judged: 0,
+      branches: [{ problems: [{ code: 'HARVEST_FORK_UNREACHED' }] }],
+    })
+    expect(code).toBe(1)
+  })
+
+  it('an agent that throws before it asks anything, as without its key, says nothing and is not kept', async () => {
+    const args = ['fork', 'first', '--step', '2', '--live', '--json']
+    const { code, stdout } = await harvest(args, { cwd, env: { DESK_URL: 'no address', CI: '' } })
+    expect(JSON.parse(stdout)).toMatchObject({
+      judged: 0,
+      branches: [
+        {
+          prefix: { isExact: false },
+          problems: [
+            { code: 'HARVEST_FORK_UNREACHED', message: expect.stringContaining('threw before it asked anything') },
+          ],
+        },
+      ],
+    })
+    expect(code).toBe(1)
+  })
+
+  it('--critical tries other decisions at every model step, and says what was not tried', async () => {
+    const { code, stdout, stderr } = await fork('first', '--critical', '--tail', 'donor', '--bad', 'refund(*)')
+    expect(stderr).toBe('')
+    expect(stdout).toMatchInlineSnapshot(`
+      "graded by --bad refund(*); the recorded run is bad
+
+      step 1  critical
+        the model decided: lookup_order(order_id: "A-100")
+        calls nothing and says "Nothing more to do.": another outcome, ok (step 2 is missing: lookup_order(order_id: "A-100"))
+      step 3  critical
+        the model decided: refund(order_id: "A-100", amount: 25)
+        calls nothing and says "Nothing more to do.": another outcome, ok (step 4 is missing: refund(order_id: "A-100", amount: 25))
+        as the donor: says "I refunded nothing.": another outcome, ok (step 4 is missing: refund(order_id: "A-100", amount: 25))
+      step 5  unknown
+        the model decided: says "I refunded 25 EUR."
+        nothing was tried: it called no tool
+
+      critical: 1, 3
+      no tried alternative changes the outcome: none
+      nothing could be judged: 5
+      not tried: other arguments, other texts, other answers of tools
+      → what a model would say to a changed question is not on the tape; to ask it: --live
+      "
+    `)
+    expect(code).toBe(0)
+  })
+
+  it.each([
+    ['nothing to fork at', ['paid'], 'fork needs --step <n>', 2],
+    ['a step that is not there', ['paid', '--step', '9', '--result', '1'], '1 to 2', 2],
+    ['a changed answer without its step', ['paid', '--result', '1'], '--step <n>', 2],
+    ['a mistyped key', ['paid', '--step', '1', '--set', 'result.amuont=1'], 'did you mean: amount', 2],
+    ['an edit that finds nothing', ['paid', '--step', '1', '--edit', 's/26/1/'], 'HARVEST_FORK_EDIT', 2],
+    ['a result that is no JSON', ['paid', '--step', '1', '--result', '{"amount":600'], '--result is JSON', 2],
+    ['a text without what stands for it', ['paid', '--step', '1', '--replace', '25'], 'belong together', 2],
+    ['a file that is not there', ['paid', '--step', '1', '--answer', 'no.json'], 'cannot be read', 2],
+    ['two decisions at once', ['first', '--step', '1', '--say', 'x', '--decide', 'a()'], '--say', 2],
+    ['a mark that is not there', ['paid', '--mark', 'plan=1'], 'no mark', 2],
+    ['a live tail nobody agreed to', ['first', '--step', '1', '--tail', 'live'], 'say --live', 2],
+    ['a live step nobody agreed to', ['first', '--step', '1', '--mode', '3=live'], 'needs --live', 2],
+    ['tools that run for real without models', ['first', '--step', '1', '--tools', 'live'], 'needs --live', 2],
+    ['tools of nobody', ['first', '--step', '1', '--live', '--tools', 'none'], 'tape or live', 2],
+    ['two tails', ['first', '--step', '1', '--tail', 'tape', '--live'], 'exclude each other', 2],
+    ['a tail that is not there', ['first', '--step', '1', '--tail', 'frist'], 'HARVEST_TAPE_MISSING', 2],
+    ['a change and --critical', ['first', '--critical', '--step', '1'], 'leave --step out', 2],
+    ['code that was not recorded, live', ['paid', '--step', '1', '--live'], 'HARVEST_CROSS_VERSION', 4],
+  ])('%s is refused', async (_, args, message, exitCode) => {
+    const { code, stdout, stderr } = await inProcess(['fork', ...args, '--dir', join(cwd, 'recordings')])
+    expect(stderr).toContain(message)
+    expect({ code, stdout }).toEqual({ code: exitCode, stdout: '' })
+  })
+})
