@@ -1,0 +1,224 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { HarvestError, neutralLine } from '../../errors/index.ts'
+import {
+  type ChaosProgress,
+  type ChaosReport,
+  type ChaosTaskOptions,
+  defaultFaults,
+  describeFault,
+  type FailureClass,
+  failureClasses,
+  type FaultSchedule,
+  kindsNamed,
+} from '../../faults/index.ts'
+import type { Job } from '../../fork/index.ts'
+import { type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
+import { type CommandSpec, type Given, jsonOption } from '../command.ts'
+import { exit } from '../exit.ts'
+import { findRun, type FoundRun } from '../find.ts'
+import { runTask } from '../jobs.ts'
+import { readWhole } from '../live.ts'
+import { usage } from '../parse.ts'
+import { neutralLines, type Screen } from '../screen.ts'
+
+/** Runs a case under generated faults, and shrinks a failure to the faults it needs. */
+export const chaosCommand: CommandSpec = {
+  name: 'chaos',
+  args: '<case>',
+  about: 'Let things go wrong in a recorded run, and find the fewest faults the agent does not survive',
+  options: [
+    {
+      flag: '--faults <names>',
+      about: 'Families or single faults, such as http,tool-error (default: http,tools,order)',
+    },
+    { flag: '--runs <n>', about: 'Schedules of faults to try (default: 100)' },
+    { flag: '--seed <n>', about: 'Draw the same schedules again (default: chance)' },
+    { flag: '--path <path>', about: 'With --seed: run one schedule again, as a failure reports it' },
+    { flag: '--smallest', about: 'Make the numbers in a failing schedule as small as they can be, too' },
+    { flag: '--time <duration>', about: 'Begin no further run after this time, such as 60s or 5m' },
+    { flag: '--fail <endings>', about: 'What counts as failing (default: crash,hang,trace,outcome)' },
+    { flag: '--reads <tools>', about: 'Tools that change nothing and may be called again, such as get_*,balance' },
+    { flag: '--schedule <file>', about: 'Try this schedule first: a JSON list of faults, such as an incident' },
+    { flag: '--arbitrary <file#name>', about: 'Draw schedules with an arbitrary of your own' },
+    { flag: '--variant <names>', about: 'Agents of the config that may run instead, for the fault regression' },
+    { flag: '--agent <name>', about: 'Agent to run (default: the one the tape or its case names)' },
+    { flag: '--timeout <ms>', about: 'Milliseconds one run may take (default: as for cases)' },
+    { flag: '--dir <folder>', about: 'Folder with inbox/ and golden/ (default: recordings)' },
+    jsonOption,
+  ],
+  examples: [
+    'chaos refund-100x --faults tool-error,tool-slow,http-slow --runs 50 --time 60s',
+    'chaos refund-100x --faults http --smallest --seed 7',
+  ],
+  async run(given, screen) {
+    const options = readOptions(given)
+    const recordings = given.value('dir') ?? 'recordings'
+    const found = findRun(given.args[0] ?? '', recordings)
+    const tape = requireClosed(readTape(found.file))
+    const report = await ask(found, options, given, screen)
+    if (given.has('json')) screen.json({ tape: tape.source, ...report })
+    else print(tape, report, given, screen)
+    return report.survived === true ? exit.ok : exit.divergence
+  },
+}
+
+function readOptions(given: Given): ChaosTaskOptions {
+  const runs = readWhole(given, chaosCommand, 'runs')
+  const seed = readSeed(given)
+  const path = given.value('path')
+  const timeMs = readTime(given)
+  const fail = listOf(given, 'fail')
+  const schedule = given.value('schedule')
+  const arbitrary = given.value('arbitrary')
+  const faults = listOf(given, 'faults') ?? defaultFaults
+  // A name that is not known is told before anything is started.
+  kindsNamed(faults)
+  if (path !== undefined && (seed === undefined || !/^[\d:]+$/.test(path)))
+    throw wrong(`--path is numbers between colons, beside --seed, not ${neutralLine(path, 40)}`)
+  const variants = listOf(given, 'variant')
+  const reads = listOf(given, 'reads')
+  return {
+    faults,
+    ...(runs === undefined ? {} : { runs }),
+    ...(seed === undefined ? {} : { seed }),
+    ...(path === undefined ? {} : { path }),
+    ...(given.has('smallest') ? { smallest: true } : {}),
+    ...(timeMs === undefined ? {} : { timeMs }),
+    ...(fail === undefined ? {} : { fail: fail.map(endingNamed) }),
+    ...(schedule === undefined ? {} : { examples: [readSchedule(schedule)] }),
+    ...(arbitrary === undefined ? {} : { arbitrary: readPlace(arbitrary) }),
+    ...(variants === undefined ? {} : { variants }),
+    ...(reads === undefined ? {} : { reads }),
+  }
+}
+
+function listOf(given: Given, name: string): readonly string[] | undefined {
+  const list = given
+    .value(name)
+    ?.split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '')
+  if (list?.length === 0) throw wrong(`--${name} names nothing`)
+  return list
+}
+
+function readTime(given: Given): number | undefined {
+  const text = given.value('time')
+  if (text === undefined) return undefined
+  const [, number, unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(text) ?? []
+  if (number === undefined) throw wrong(`--time is a duration such as 60s or 5m, not ${neutralLine(text, 40)}`)
+  return Number(number) * ({ ms: 1, s: 1000, m: 60_000 }[unit] ?? 1000)
+}
+
+/** Seeds of fast-check may be negative. */
+function readSeed(given: Given): number | undefined {
+  const text = given.value('seed')
+  if (text === undefined) return undefined
+  if (/^-?\d{1,10}$/.test(text)) return Number(text)
+  throw wrong(`--seed is a whole number, not ${neutralLine(text, 40)}`)
+}
+
+function endingNamed(word: string): FailureClass {
+  const found = failureClasses.find((one) => one === word)
+  if (found === undefined) throw wrong(`--fail knows ${failureClasses.join(', ')}, not ${neutralLine(word, 40)}`)
+  return found
+}
+
+/** Its faults are checked where they are used. */
+function readSchedule(file: string): FaultSchedule {
+  try {
+    const schedule: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    if (Array.isArray(schedule)) return schedule as FaultSchedule
+  } catch (cause) {
+    throw new HarvestError('HARVEST_CHAOS_SCHEDULE', scheduleFacts(file, cause), { cause })
+  }
+  throw new HarvestError('HARVEST_CHAOS_SCHEDULE', scheduleFacts(file, 'no list'))
+}
+
+function scheduleFacts(file: string, cause: unknown) {
+  return {
+    what: 'The schedule of faults cannot be read',
+    where: {
+      file: neutralLine(file),
+      because: neutralLine(cause instanceof Error ? cause.message : String(cause), 160),
+    },
+    fix: ['write a list such as [{ "step": 2, "kind": "http-429", "args": {} }]'],
+  }
+}
+
+function readPlace(text: string): { readonly file: string; readonly export: string } {
+  const [file = '', name = 'default'] = text.split('#', 2)
+  return { file: resolve(file), export: name }
+}
+
+function wrong(what: string): HarvestError {
+  return usage(chaosCommand, 'HARVEST_CLI_ARGUMENT', what)
+}
+
+async function ask(found: FoundRun, options: ChaosTaskOptions, given: Given, screen: Screen): Promise<ChaosReport> {
+  const agent = given.value('agent')
+  const timeoutMs = readWhole(given, chaosCommand, 'timeout')
+  const kase = found.case
+  const expectation = kase?.outcome === undefined ? {} : { expected: kase.outcome }
+  const job: Job & { readonly task: NonNullable<Job['task']> } = {
+    tape: found.file,
+    ...(agent === undefined ? {} : { agent }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(kase === undefined ? {} : { case: { file: resolve(kase.file), text: readFileSync(kase.file, 'utf8') } }),
+    task: { name: 'chaos', options: { ...options, ...expectation } as unknown as Json },
+  }
+  const answer = await runTask(job, {
+    onTold: (told) => {
+      const { runs, failing } = told as unknown as ChaosProgress
+      screen.progress(`${runs} runs${failing === undefined ? '' : `, failing with ${failing} fault(s)`}`)
+    },
+  })
+  screen.progress('')
+  return answer as unknown as ChaosReport
+}
+
+function print(tape: Tape, report: ChaosReport, given: Given, screen: Screen): void {
+  const { failure, survived, seed, path } = report
+  if (failure !== undefined) {
+    screen.line(screen.paint('bold', 'the agent does not survive'))
+    for (const fault of failure.schedule) screen.line(`  ${describeFault(tape, fault)}`)
+    screen.line(`${failure.class}: ${neutralLines(failure.said)}`)
+    screen.line()
+    screen.line(shrunk(report))
+    if (path !== undefined)
+      screen.line(`→ to see it again: npx harvest chaos ${repeat(given)} --seed ${seed} --path ${path}`)
+    return
+  }
+  screen.line(screen.paint('bold', survived === true ? 'the agent survives' : 'undecided'))
+  if (survived === null)
+    screen.line('In every run the agent asked for what nobody recorded: what it would have done, its tape cannot tell.')
+  screen.line(`${report.schedules} schedules of faults, ${report.runs} runs: ${counts(report.endings)}`)
+  screen.line(`tried: ${counts(report.tried)}`)
+  if (report.isInterrupted) screen.line('stopped before all schedules were tried')
+  screen.line(`seed ${seed}`)
+}
+
+function shrunk({ failure, schedules, runs }: ChaosReport): string {
+  if (failure === undefined) return ''
+  const { schedule, isMinimal, drawn, shrinkRuns } = failure
+  const one = schedule.length === 1 ? 'Without this fault' : `Without any one of these ${schedule.length} faults`
+  const found = `Found in schedule ${schedules}, of ${drawn} fault${drawn === 1 ? '' : 's'}; ${shrinkRuns} runs to shrink it, ${runs} all together.`
+  return isMinimal ? `${one} it survives. ${found}` : `There may be a smaller schedule. ${found}`
+}
+
+/** The words of this call that say what is run, as they were typed. */
+function repeat(given: Given): string {
+  const words = ['faults', 'fail', 'reads', 'schedule', 'arbitrary', 'variant', 'agent', 'timeout', 'dir'].flatMap(
+    (name) => {
+      const value = given.value(name)
+      return value === undefined ? [] : [`--${name}`, neutralLine(value)]
+    },
+  )
+  return [neutralLine(given.args[0] ?? ''), ...words, ...(given.has('smallest') ? ['--smallest'] : [])].join(' ')
+}
+
+function counts(by: Readonly<Record<string, number>>): string {
+  const list = Object.entries(by).sort(([, a], [, b]) => b - a)
+  return list.length === 0 ? 'none' : list.map(([name, count]) => `${count} ${name}`).join(', ')
+}

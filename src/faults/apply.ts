@@ -1,0 +1,81 @@
+import type { ForkChange } from '../fork/index.ts'
+import { HarvestError } from '../errors/index.ts'
+import { type Step, stepsOf, type Tape } from '../tape/index.ts'
+import { kindNamed } from './kinds.ts'
+import type { AnswerKind, Fault, FaultSchedule, Place, RunChange } from './types.ts'
+
+/**
+ * The changes of a fork that make the answers go wrong as a schedule says.
+ *
+ * Failures come one after the other: the first time a step is asked for it meets the first of them, asked again the
+ * second, and so on until an answer comes. What only makes that answer late is done to it. Wrong values stay, whoever asks. Faults of the whole run that
+ * are no changes (the clock, another agent) are told by {@link runChangesOf}.
+ *
+ * @throws HarvestError `HARVEST_FAULT_KIND` for a kind that is not known, `HARVEST_FAULT_STEP` for a step that is not
+ * there or to which the fault cannot happen
+ */
+export function applyFaults(tape: Tape, schedule: FaultSchedule): readonly ForkChange[] {
+  const steps = stepsOf(tape)
+  const byStep = Map.groupBy(schedule, ({ step }) => step)
+  return [...byStep].flatMap(([number, faults]) => {
+    if (number === 0) return faults.flatMap((fault) => runChangeOf(tape, fault).changes ?? [])
+    const step = steps[number - 1]
+    if (step === undefined) throw noSuchPlace(tape, faults[0] as Fault)
+    return changesOf({ tape, steps, step, number }, faults)
+  })
+}
+
+/** What a schedule does to the run as a whole; of two clocks or two agents the last counts. */
+export function runChangesOf(tape: Tape, schedule: FaultSchedule): Omit<RunChange, 'changes'> {
+  const all = schedule.filter(({ step }) => step === 0).map((fault) => runChangeOf(tape, fault))
+  return Object.assign({}, ...all.map(({ changes: _changes, ...rest }) => rest)) as Omit<RunChange, 'changes'>
+}
+
+function runChangeOf(tape: Tape, fault: Fault): RunChange {
+  const kind = kindNamed(fault.kind)
+  if (kind.changes !== 'run') throw noSuchPlace(tape, fault)
+  return kind.plan(tape, fault.args)
+}
+
+function changesOf(place: Place, faults: readonly Fault[]): readonly ForkChange[] {
+  const changes: ForkChange[] = []
+  const lasting: ((step: Step) => Step)[] = []
+  const failing: ((step: Step) => Step)[] = []
+  const answering: ((step: Step) => Step)[] = []
+  for (const fault of faults) {
+    const kind = kindNamed(fault.kind)
+    if (kind.changes === 'run' || kind.fits(place) === undefined) throw noSuchPlace(place.tape, fault)
+    if (kind.changes === 'decision') changes.push({ step: place.number, decide: kind.decide(place, fault.args) })
+    else if (kind.lasts === 'always') lasting.push(rewriting(place, kind, fault))
+    else if (kind.answers === true) answering.push(rewriting(place, kind, fault))
+    else failing.push(rewriting(place, kind, fault))
+  }
+  const { number: step } = place
+  const inTurn = (rewrites: readonly ((one: Step) => Step)[]) => (one: Step) =>
+    rewrites.reduce((changed, rewrite) => rewrite(changed), one)
+  // What passes comes before what stays, and is done to the answer that stays.
+  const lastly = inTurn(lasting)
+  const attempts = [
+    ...failing.map((rewrite) => inTurn([lastly, rewrite])),
+    ...(answering.length > 0 ? [inTurn([lastly, ...answering])] : []),
+  ]
+  return [
+    ...(attempts.length > 0 ? [{ step, attempts }] : []),
+    ...(lasting.length > 0 ? [{ step, rewrite: lastly, always: true }] : []),
+    ...changes,
+  ]
+}
+
+function rewriting(place: Place, kind: AnswerKind, fault: Fault): (step: Step) => Step {
+  return (step) => kind.rewrite({ ...place, step }, fault.args)
+}
+
+function noSuchPlace(tape: Tape, { step, kind }: Fault): HarvestError {
+  const count = stepsOf(tape).length
+  return new HarvestError('HARVEST_FAULT_STEP', {
+    what: `The fault ${kind} cannot happen at step ${step} of this run`,
+    where: { tape: tape.header.id, steps: count === 0 ? 'none' : `1 to ${count}` },
+    why: 'It belongs to another kind of step, to the run as a whole (step 0), or there is no such step.',
+    fix: [`to see the steps: npx harvest show ${tape.header.id}`],
+  })
+}

@@ -1,0 +1,275 @@
+import fc from 'fast-check'
+import { HarvestError } from '../errors/index.ts'
+import { forkTape, type ForkPlan, type ForkResult } from '../fork/index.ts'
+import { installReplay, standInKeys } from '../replay/index.ts'
+import { seamState } from '../seam/source.ts'
+import { readTape, requireClosed, stepsOf, type Tape } from '../tape/index.ts'
+import { applyFaults, runChangesOf } from './apply.ts'
+import type { ChaosAgent, ChaosFailure, ChaosOptions, ChaosReport } from './chaos-types.ts'
+import { type Ending, endingOf, defaultFailures, failureClasses } from './ending.ts'
+import { defaultFaults, kindsNamed } from './kinds.ts'
+import { defaultNoise, failsMostly } from './noisy.ts'
+import { faultSchedule, possibleFaults } from './schedule.ts'
+import type { FaultSchedule } from './types.ts'
+
+/**
+ * Runs an agent many times with faults drawn at random, offline, and shrinks a failure to the faults that it needs.
+ *
+ * The tape answers as recorded but for the faults; time is virtual, so that retries and time limits cost none. An agent
+ * that asks for what nobody recorded leaves its tape: such a run says nothing, and is counted apart.
+ *
+ * @param tape - a tape, or the path of one
+ * @throws HarvestError `HARVEST_CHAOS_CONTROL` when the agent does not hold without any fault, `HARVEST_CHAOS_NOTHING`
+ * when none of the faults can happen to this run, `HARVEST_CHAOS_OPTION`, `HARVEST_FAULT_KIND`
+ */
+export async function chaos<T>(tape: Tape | string, options: ChaosOptions<T>): Promise<ChaosReport> {
+  const whole = requireClosed(typeof tape === 'string' ? readTape(tape) : tape)
+  const search = new Search(whole, options)
+  // Before the agent is loaded: some clients take hold of `fetch`, or look for their key, while they are.
+  await installReplay()
+  const takeBack = standInKeys(whole)
+  try {
+    await search.control()
+    return await look(search, options)
+  } finally {
+    takeBack()
+  }
+}
+
+async function look<T>(search: Search<T>, options: ChaosOptions<T>): Promise<ChaosReport> {
+  const { examples, runs, seed, path, timeMs } = options
+  const property = fc.asyncProperty(search.schedules, (schedule) => search.survives(schedule))
+  const details = await fc.check(property, {
+    ...(examples === undefined ? {} : { examples: examples.map((one) => [one] as [FaultSchedule]) }),
+    ...(runs === undefined ? {} : { numRuns: runs }),
+    ...(seed === undefined ? {} : { seed }),
+    ...(path === undefined ? {} : { path, endOnFailure: true }),
+    ...(timeMs === undefined ? {} : { interruptAfterTimeLimit: timeMs }),
+  })
+  if (search.broken !== undefined) throw search.broken.error
+  return search.report(details)
+}
+
+interface Run {
+  readonly ending: Ending | { readonly class: 'judged'; readonly said: string }
+  readonly isFailure: boolean
+}
+
+/** One search for a schedule that the agent does not survive. */
+class Search<T> {
+  readonly schedules: fc.Arbitrary<FaultSchedule>
+  readonly #tape: Tape
+  readonly #options: ChaosOptions<T>
+  readonly #fail: ReadonlySet<string>
+  /** By their JSON: offline the same faults do the same. */
+  readonly #known = new Map<string, Run>()
+  readonly #tried = new Map<string, number>()
+  readonly #endings = new Map<string, number>()
+  #schedules = 0
+  #runs = 0
+  #first: FaultSchedule | undefined
+  #last: { readonly schedule: FaultSchedule; readonly run: Run } | undefined
+  #shrinkRuns = 0
+  #keepsPrefix = true
+  /** Something that is wrong with us or with the caller's own functions, and no failure of the agent. */
+  broken: { readonly error: unknown } | undefined
+
+  constructor(tape: Tape, options: ChaosOptions<T>) {
+    this.#tape = tape
+    this.#options = options
+    this.#fail = new Set(options.fail ?? defaultFailures)
+    const unknown = [...this.#fail].find((one) => !(failureClasses as readonly string[]).includes(one))
+    if (unknown !== undefined) throw badOption(`fail: '${unknown}'`, failureClasses)
+    if (options.path !== undefined && options.seed === undefined)
+      throw badOption('path without seed', ['seed and path'])
+    this.schedules = this.#arbitrary()
+  }
+
+  #arbitrary(): fc.Arbitrary<FaultSchedule> {
+    const { faults = defaultFaults, smallest = false, variants = {} } = this.#options
+    if (!Array.isArray(faults)) return faults as fc.Arbitrary<FaultSchedule>
+    const words = faults as readonly string[]
+    const names = Object.keys(variants)
+    if (possibleFaults(this.#tape, kindsNamed(words), names).length === 0) throw nothing(this.#tape, words)
+    return faultSchedule(this.#tape, { faults: words, smallest, variants: names })
+  }
+
+  /** Without faults the agent has to hold. Where it asks other than byte for byte, no step is kept. */
+  async control(): Promise<void> {
+    const kept = await this.#fork([], stepsOf(this.#tape).length)
+    if (kept.prefix.isExact && this.#endingOf(kept, []).class === 'survived') return
+    this.#keepsPrefix = false
+    const free = await this.#fork([], 0)
+    const ending = this.#endingOf(free, [])
+    if (ending.class !== 'survived') throw doesNotHold(this.#tape, ending)
+  }
+
+  async survives(schedule: FaultSchedule): Promise<boolean> {
+    if (this.broken !== undefined || this.#options.signal?.aborted === true) return true
+    try {
+      const key = JSON.stringify(schedule)
+      const known = this.#known.get(key)
+      const run = known ?? (await this.#run(schedule))
+      this.#known.set(key, run)
+      this.#count(schedule, run, known === undefined)
+      return !run.isFailure
+    } catch (error) {
+      this.broken = { error }
+      return true
+    }
+  }
+
+  #count(schedule: FaultSchedule, run: Run, isNew: boolean): void {
+    if (this.#first !== undefined) this.#shrinkRuns++
+    else if (isNew) {
+      this.#schedules++
+      for (const kind of new Set(schedule.map((fault) => fault.kind))) add(this.#tried, kind)
+      add(this.#endings, run.ending.class)
+    }
+    if (run.isFailure) {
+      this.#first ??= schedule
+      this.#last = { schedule, run }
+    }
+    const failing = this.#last?.schedule.length
+    this.#options.onRun?.({ runs: this.#runs, ...(failing === undefined ? {} : { failing }) })
+  }
+
+  async #run(schedule: FaultSchedule): Promise<Run> {
+    const { noisy = false } = this.#options
+    if (noisy === false) return this.#once(schedule, 0)
+    const runs = new Map<boolean, Run>()
+    const once = async (n: number): Promise<boolean> => {
+      const run = await this.#once(schedule, n)
+      runs.set(run.isFailure, run)
+      return run.isFailure
+    }
+    const isFailure = await failsMostly(once, noisy === true ? defaultNoise : noisy)
+    const { ending } = runs.get(isFailure) ?? { ending: { class: 'survived' as const, said: 'mostly survives' } }
+    return { ending, isFailure }
+  }
+
+  async #once(schedule: FaultSchedule, n: number): Promise<Run> {
+    const first = Math.min(...schedule.map(({ step }) => step))
+    const keep = this.#keepsPrefix && Number.isFinite(first) ? Math.max(0, first - 1) : 0
+    const result = await this.#fork(schedule, keep, n)
+    const { judge } = this.#options
+    if (judge !== undefined) {
+      const said = await judge(result, schedule)
+      const ending = said === undefined ? this.#endingOf(result, schedule) : { class: 'judged' as const, said }
+      return { ending, isFailure: said !== undefined }
+    }
+    const ending = this.#endingOf(result, schedule)
+    return { ending, isFailure: this.#fail.has(ending.class) }
+  }
+
+  #endingOf(run: ForkResult<T>, schedule: FaultSchedule): Ending {
+    const { expected, reads } = this.#options
+    return endingOf(run, schedule, {
+      ...(expected === undefined ? {} : { expected }),
+      ...(reads === undefined ? {} : { reads }),
+    })
+  }
+
+  async #fork(schedule: FaultSchedule, keep: number, n = 0): Promise<ForkResult<T>> {
+    const tape = this.#tape
+    const { tail, allow, hangMs = 1_000, timeoutMs = 10_000, signal } = this.#options
+    const { clockOffsetMs, variant } = runChangesOf(tape, schedule)
+    const agent = await this.#agent(variant)
+    const plan: ForkPlan = {
+      keep,
+      changes: applyFaults(tape, schedule),
+      tail: tail ?? { from: 'tape', serve: 'reworded' },
+      ...(n === 0 ? {} : { seed: String(n) }),
+      ...(clockOffsetMs === undefined ? {} : { clockOffsetMs }),
+    }
+    const limit = new AbortController()
+    const { setTimeout, clearTimeout } = seamState().natives
+    const timer = setTimeout(() => limit.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+    this.#runs++
+    try {
+      const signals = signal === undefined ? limit.signal : AbortSignal.any([limit.signal, signal])
+      const called = agent as (input: unknown) => T | PromiseLike<T>
+      return await forkTape(tape, called, plan, { signal: signals, hangMs, ...(allow === undefined ? {} : { allow }) })
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async #agent(variant: string | undefined): Promise<ChaosAgent<T>> {
+    const { agent, variants = {}, load } = this.#options
+    const found = await (load?.(variant) ?? (variant === undefined ? agent : variants[variant]))
+    if (found === undefined) throw badOption(`an agent${variant === undefined ? '' : ` ${variant}`}`, ['agent', 'load'])
+    return found
+  }
+
+  report(details: fc.RunDetails<[FaultSchedule]>): ChaosReport {
+    const endings = Object.fromEntries(this.#endings)
+    const isKnown = Object.keys(endings).some((ending) => ending !== 'off-tape')
+    const failure = this.#last === undefined ? undefined : this.#failure(this.#last)
+    return {
+      survived: failure === undefined ? (isKnown ? true : null) : false,
+      seed: details.seed,
+      ...(details.counterexamplePath === null ? {} : { path: details.counterexamplePath }),
+      schedules: this.#schedules,
+      runs: this.#runs,
+      tried: Object.fromEntries(this.#tried),
+      endings,
+      ...(failure === undefined ? {} : { failure }),
+      isInterrupted: details.interrupted || this.#options.signal?.aborted === true,
+    }
+  }
+
+  #failure({ schedule, run }: { readonly schedule: FaultSchedule; readonly run: Run }): ChaosFailure {
+    const { class: name, said } = run.ending
+    return {
+      schedule,
+      class: name === 'survived' ? 'judged' : name,
+      said,
+      isMinimal: this.#isMinimal(schedule),
+      drawn: this.#first?.length ?? schedule.length,
+      shrinkRuns: this.#shrinkRuns,
+    }
+  }
+
+  /** Said of what was tried, not of what the shrinker should have tried: it may have been stopped, or be another one. */
+  #isMinimal(schedule: FaultSchedule): boolean {
+    return schedule.every((_, i) => {
+      const without = schedule.toSpliced(i, 1)
+      // Without any fault the agent holds: that was looked at first.
+      return without.length === 0 || this.#known.get(JSON.stringify(without))?.isFailure === false
+    })
+  }
+}
+
+function add(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1)
+}
+
+function badOption(what: string, known: readonly string[]): HarvestError {
+  return new HarvestError('HARVEST_CHAOS_OPTION', {
+    what: `Chaos does not know ${what}`,
+    where: { known: known.join(', ') },
+    fix: ['remove it, or correct the spelling'],
+  })
+}
+
+function nothing(tape: Tape, words: readonly string[]): HarvestError {
+  return new HarvestError('HARVEST_CHAOS_NOTHING', {
+    what: 'None of these faults can happen to this run',
+    where: { tape: tape.header.id, faults: words.join(', '), steps: `${stepsOf(tape).length}` },
+    why: 'A fault of HTTP needs a request, one of tools a wrapped tool, one of values an answer that holds such a value.',
+    fix: ['try others: --faults http,tools,values,messages', `to see the steps: npx harvest show ${tape.header.id}`],
+  })
+}
+
+function doesNotHold(tape: Tape, { class: name, said }: Ending): HarvestError {
+  return new HarvestError('HARVEST_CHAOS_CONTROL', {
+    what: 'The agent does not hold even without a fault',
+    where: { tape: tape.header.id, ending: name, agent: said },
+    why: 'What faults do to an agent can only be told when it does without them what it did when recorded.',
+    fix: [
+      `to see where it leaves its tape: npx harvest verify ${tape.header.id}`,
+      'if the code changed on purpose, record the run again',
+    ],
+  })
+}

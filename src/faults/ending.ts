@@ -1,0 +1,171 @@
+import { neutralLine } from '../errors/index.ts'
+import type { ForkResult } from '../fork/index.ts'
+import { canonicalJson, readMcpCall, readModelRequest } from '../providers/index.ts'
+import { siteIn } from '../seam/caller.ts'
+import { encodeValue, isStep, type Json, type Step, type Tape, type TapeEvent } from '../tape/index.ts'
+import { matchOutcome } from '../trace/index.ts'
+import { isCall } from './answers.ts'
+import { kindNamed } from './kinds.ts'
+import type { FaultSchedule } from './types.ts'
+
+/**
+ * What can become of an agent to whom faults happen, beside what is hoped for.
+ *
+ * - `crash`: it threw, and not the error of the fault itself
+ * - `gave-up`: it threw the error of the fault: it says openly that it could not go on
+ * - `hang`: it never answered
+ * - `trace`: it called a tool again that had already done what it was asked for, or one that was never called, or it
+ *   returned what it returned when recorded without having called a tool that was called then
+ * - `outcome`: it returned something else
+ * - `off-tape`: it asked for something to which nobody recorded an answer; what would have come of it is not known
+ */
+export type FailureClass = 'crash' | 'gave-up' | 'hang' | 'trace' | 'outcome' | 'off-tape'
+export const failureClasses: readonly FailureClass[] = ['crash', 'gave-up', 'hang', 'trace', 'outcome', 'off-tape']
+
+/** Giving up openly is no failure, and what is not known is none. */
+export const defaultFailures: readonly FailureClass[] = ['crash', 'hang', 'trace', 'outcome']
+
+/** How one run ended, and what the agent did, in words. */
+export interface Ending {
+  readonly class: 'survived' | FailureClass
+  readonly said: string
+}
+
+export interface EndingOptions {
+  /** What the return value has to hold, as in a case. Default: what was recorded. */
+  readonly expected?: Json
+  /**
+   * What changes nothing and may be done again: names of tools, or method and address of a request; `get_*` stands for
+   * many. Default none.
+   */
+  readonly reads?: readonly string[]
+}
+
+/** Says how a run with faults ended. */
+export function endingOf(
+  run: ForkResult,
+  schedule: FaultSchedule,
+  { expected, reads = [] }: EndingOptions = {},
+): Ending {
+  const { outcome, problems, receipt, tape } = run
+  // What an agent does after it got no answer at all says nothing of what it would have done.
+  const left = problems.find(({ code }) => !hangs.has(code))
+  if (left !== undefined) {
+    const asked = left.facts.where?.['asked'] ?? left.facts.where?.['call'] ?? ''
+    return { class: 'off-tape', said: asked === '' ? left.facts.what : `asked for ${neutralLine(asked, 160)}` }
+  }
+  const wrongCall = repeated(tape, run.events, reads)
+  if (wrongCall !== undefined) return { class: 'trace', said: wrongCall }
+  const [hang] = problems
+  if (hang !== undefined) return { class: 'hang', said: hang.facts.what }
+  if (outcome.status === 'threw') {
+    if (receipt.outcomeEqual) return { class: 'survived', said: 'threw what it threw when recorded' }
+    return { class: isOwnError(outcome.error, schedule) ? 'gave-up' : 'crash', said: describeError(outcome.error) }
+  }
+  const value = encodeValue(outcome.value)
+  const isRight = expected === undefined ? receipt.outcomeEqual : matchOutcome(expected, value).equal
+  if (!isRight) return { class: 'outcome', said: `returned ${neutralLine(JSON.stringify(value), 160)}` }
+  const leftOut = missing(tape, run.events)
+  if (leftOut !== undefined) return { class: 'trace', said: leftOut }
+  return { class: 'survived', said: 'returned what is expected' }
+}
+
+const hangs = new Set(['HARVEST_AGENT_HANGS', 'HARVEST_RUN_ABORTED', 'HARVEST_CLOCK_SPIN'])
+
+/** Something that was done more often than recorded, or by a tool that is not on the tape at all. */
+function repeated(tape: Tape, events: readonly TapeEvent[], reads: readonly string[]): string | undefined {
+  const before = effectsIn(tape.events)
+  const known = new Set([...before.values()].flatMap(({ name, isTool }) => (isTool ? [name] : [])))
+  for (const [effect, { count, name, isTool }] of effectsIn(events)) {
+    if (known.size > 0 && isTool && !known.has(name))
+      return `called ${neutralLine(name)}, which was never called when recorded`
+    if (reads.some((read) => isNamed(name, read))) continue
+    const recorded = before.get(effect)?.count ?? 0
+    if (recorded > 0 && count > recorded)
+      return `did ${neutralLine(effect, 160)} ${count} times, and ${recorded} when recorded`
+  }
+  return undefined
+}
+
+function isNamed(name: string, read: string): boolean {
+  return read.endsWith('*') ? name.startsWith(read.slice(0, -1)) : name === read
+}
+
+function missing(tape: Tape, events: readonly TapeEvent[]): string | undefined {
+  const now = effectsIn(events)
+  for (const [effect, { isTool }] of effectsIn(tape.events))
+    if (isTool && !now.has(effect)) return `returned the same, but never got an answer from ${neutralLine(effect, 160)}`
+  return undefined
+}
+
+/** Something that was done for the agent. */
+interface Effect {
+  /** Of the tool, or method and address. */
+  readonly name: string
+  /** All of it, for people and to know it again. */
+  readonly said: string
+  readonly isTool: boolean
+}
+
+/** What was done, and how often each: calls that were answered and did not fail. */
+function effectsIn(events: readonly TapeEvent[]): ReadonlyMap<string, Effect & { readonly count: number }> {
+  const effects = new Map<string, Effect & { readonly count: number }>()
+  for (const event of events) {
+    const effect = isStep(event) ? effectOf(event) : undefined
+    if (effect !== undefined) effects.set(effect.said, { ...effect, count: (effects.get(effect.said)?.count ?? 0) + 1 })
+  }
+  return effects
+}
+
+/** What a step did; `undefined` when it failed, or only asked: a model, a retriever, an address with GET. */
+function effectOf(step: Step): Effect | undefined {
+  // What happened inside a wrapped call is part of it.
+  if (step.in !== undefined) return undefined
+  if (isCall(step)) {
+    const { kind, name, args, error, result } = step
+    return kind === 'tool' && error === undefined && result !== undefined ? toolEffect(name, args) : undefined
+  }
+  if (step.response === undefined || step.response.status >= 400) return undefined
+  const called = readMcpCall(step)
+  if (called !== undefined) return toolEffect(called.name, called.args)
+  const { method, url, request } = step
+  const asksOnly = ['GET', 'HEAD', 'OPTIONS'].includes(method) || step.via === 'stdio'
+  const body = typeof request.body === 'string' ? request.body : ''
+  if (asksOnly || readModelRequest({ method, url, body }) !== undefined) return undefined
+  return { name: `${method} ${url}`, said: `${method} ${url} ${body}`.trimEnd(), isTool: false }
+}
+
+function toolEffect(name: string, args: Json): Effect {
+  return { name, said: `${name}(${canonicalJson(args)})`, isTool: true }
+}
+
+/** Whether an error, or one it was caused by, tells of a fault that was made. */
+function isOwnError(error: unknown, schedule: FaultSchedule): boolean {
+  const tells = new Set(schedule.flatMap(({ kind }) => kindNamed(kind).tells ?? []))
+  return [...chainOf(error)].some((one) => [...tells].some((word) => isTold(one, word)))
+}
+
+function isTold(error: object, word: string | number): boolean {
+  const { status, statusCode, code, name, message } = error as Readonly<Record<string, unknown>>
+  const type = error.constructor.name
+  if ([status, statusCode, code, name, type].includes(word)) return true
+  return typeof word === 'string' && typeof message === 'string' && message.includes(word)
+}
+
+/** An error, its causes, and those of lists of errors; ten at most, for they can lead in circles. */
+function* chainOf(error: unknown): Generator<object> {
+  const waiting: unknown[] = [error]
+  for (let seen = 0; seen < 10 && waiting.length > 0; seen++) {
+    const one = waiting.shift()
+    if (typeof one !== 'object' || one === null) continue
+    yield one
+    const { cause, errors } = one as { readonly cause?: unknown; readonly errors?: unknown }
+    waiting.push(cause, ...(Array.isArray(errors) ? (errors as unknown[]) : []))
+  }
+}
+
+function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return `threw ${neutralLine(String(error), 160)}`
+  const site = siteIn(error)
+  return `threw ${neutralLine(`${error.name}: ${error.message}`, 160)}${site === undefined ? '' : ` at ${neutralLine(site)}`}`
+}

@@ -1,0 +1,12 @@
+/** Faults: what can go wrong in a run, drawn at random, made to happen offline, and shrunk to what is needed. */
+export { applyFaults, runChangesOf } from './apply.ts'
+export { chaos } from './chaos.ts'
+export type { ChaosAgent, ChaosFailure, ChaosOptions, ChaosProgress, ChaosReport } from './chaos-types.ts'
+export type { ChaosTaskOptions } from './chaos-task.ts'
+export { describeFault } from './describe.ts'
+export { type Ending, endingOf, type FailureClass, failureClasses } from './ending.ts'
+export { defaultFaults, faultKinds, kindsNamed } from './kinds.ts'
+export { failsMostly } from './noisy.ts'
+export { faultSchedule, possibleFaults, type ScheduleOptions } from './schedule.ts'
+export { type Atoms, Subsets } from './subsets.ts'
+export type { Fault, FaultArgs, FaultFamily, FaultKind, FaultSchedule } from './types.ts'

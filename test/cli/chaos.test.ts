@@ -1,0 +1,101 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { tapeText } from '../host/refund.ts'
+import { harvest } from './harvest.ts'
+import { configFor, project } from './project.ts'
+
+/** Tries everything three times, and does both calls anew when the second one fails. */
+const payer = `import { tool } from 'vitest-harvest/record'
+const lookup = tool('lookup_order', async (order: { order_id: string }) => ({ amount: 25 }))
+const refund = tool('refund', async (order: { order_id: string; amount: number }) => 'ok')
+let mine = 0
+export async function payer({ order_id }: { order_id: string }) {
+  // Fresh modules in every run: what one leaves behind does not reach the next.
+  if (mine++ > 0) throw new Error('not fresh')
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const { amount } = await lookup({ order_id })
+      await refund({ order_id, amount })
+      return { refunded: amount }
+    } catch (error) {
+      if (attempt === 2) throw error
+    }
+  }
+}
+`
+describe('harvest chaos', () => {
+  let cwd = ''
+  beforeAll(() => {
+    cwd = project({
+      'vitest.config.ts': configFor({ payer: './src/payer.ts#payer' }),
+      'src/payer.ts': payer,
+    })
+    const folder = join(cwd, 'recordings/golden')
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'paid.tape.jsonl'), tapeText('paid', { agent: 'payer', input: { order_id: 'A-1' } }))
+    const outcome = 'outcome:\n  refunded: 25\n'
+    const head = 'case: paid\nagent: payer\ntape: paid.tape.jsonl\nexpect: pass\n'
+    writeFileSync(join(folder, 'paid.case.yaml'), `${head}baseline:\n  - lookup_order(order_id)\n${outcome}`)
+  })
+  afterAll(() => rmSync(cwd, { recursive: true, force: true }))
+  const chaos = (...args: string[]) => harvest(['chaos', 'paid', ...args], { cwd })
+
+  it('shrinks a failure to the fault it needs, and tells how to see it again', async () => {
+    const { code, stdout, stderr } = await chaos('--faults', 'tool-error,tool-slow', '--seed', '4')
+    expect(stderr).toBe('')
+    expect(stdout).toMatchInlineSnapshot(`
+      "the agent does not survive
+        step 2, tool refund: the call fails (tool-error)
+      trace: did lookup_order({"order_id":"A-1"}) 2 times, and 1 when recorded
+
+      Without this fault it survives. Found in schedule 2, of 4 faults; 4 runs to shrink it, 7 all together.
+      → to see it again: npx harvest chaos paid --faults tool-error,tool-slow --seed 4 --path 1:1:0
+      "
+    `)
+    expect(code).toBe(1)
+    const again = /chaos (paid .*)$/m.exec(stdout)?.[1]?.split(' ') ?? []
+    const repeated = await harvest(['chaos', ...again, '--json'], { cwd })
+    expect(repeated.code).toBe(1)
+    expect(JSON.parse(repeated.stdout)).toMatchObject({
+      survived: false,
+      runs: 2,
+      failure: { class: 'trace', schedule: [{ step: 2, kind: 'tool-error', args: {} }] },
+    })
+  })
+
+  it('says what was tried when the agent survives', async () => {
+    const { code, stdout } = await chaos(
+      '--faults',
+      'tools',
+      '--reads',
+      'lookup_*',
+      '--fail',
+      'crash,trace',
+      '--seed',
+      '1',
+    )
+    expect(stdout).toMatchInlineSnapshot(`
+      "the agent survives
+      51 schedules of faults, 52 runs: 32 survived, 13 hang, 6 gave-up
+      tried: 40 tool-slow, 25 tool-error, 24 tool-reset, 16 tool-no-answer
+      seed 1
+      "
+    `)
+    expect(code).toBe(0)
+  })
+
+  it.each([
+    ['a fault nobody knows', ['--faults', 'htpp'], 'did you mean: http'],
+    ['an ending nobody knows', ['--fail', 'crashes'], '--fail knows crash'],
+    ['a path without its seed', ['--path', '1:2'], 'beside --seed'],
+    ['a seed that is none', ['--seed', 'x'], '--seed is a whole number'],
+    ['a time that is none', ['--time', 'soon'], '--time is a duration'],
+    ['nothing', ['--faults', ','], '--faults names nothing'],
+    ['a schedule that is none', ['--schedule', 'src/payer.ts'], 'HARVEST_CHAOS_SCHEDULE'],
+  ])('%s is refused before anything runs', async (_, args, message) => {
+    const { code, stdout, stderr } = await chaos(...args)
+    expect(stderr).toContain(message)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  })
+})
