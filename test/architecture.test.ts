@@ -21,7 +21,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   timeline: ['errors', 'tape', 'replay', 'trace', 'logic'],
   fork: ['errors', 'tape', 'seam', 'privacy', 'providers', 'replay', 'provenance'],
   blame: ['errors', 'tape', 'providers', 'replay', 'trace', 'provenance', 'cases', 'fork'],
-  faults: ['errors', 'tape', 'seam', 'providers', 'replay', 'trace', 'fork', 'blame'],
+  faults: ['errors', 'tape', 'seam', 'record', 'providers', 'replay', 'trace', 'fork', 'blame'],
   report: ['errors', 'tape', 'store', 'cases', 'trace', 'logic', 'timeline', 'blame'],
 }
 const inner = Object.keys(mayImport)

@@ -13,6 +13,8 @@ export const exit = {
   crossVersion: 4,
   /** A mistake of ours. */
   internal: 101,
+  /** Somebody ended it, as by Ctrl-C. */
+  interrupted: 130,
 } as const
 
 export type ExitCode = (typeof exit)[keyof typeof exit]
@@ -29,11 +31,12 @@ const rows: readonly (readonly [RegExp, ExitCode])[] = [
   [/^HARVEST_(DIVERGENCE|AMBIGUOUS|ORDER|UNUSED|ESCAPE|DRIFT|TRACE|OUTCOME|RULE|VERIFY)$/, exit.divergence],
   [/^HARVEST_(CLOCK_SPIN|AGENT_HANGS|DELIVERY|RUN_ABORTED|RUN_OVER|UNHANDLED_REJECTION)$/, exit.divergence],
   [/^HARVEST_(TAPE_EXHAUSTED|PROMOTE_DIVERGED|OFF_TAPE)$/, exit.divergence],
+  [/^HARVEST_CLI_INTERRUPTED$/, exit.interrupted],
   [/^HARVEST_FORK_PREFIX$/, exit.divergence],
   [/^HARVEST_(BLAME|CHAOS|FAULT|FORK|ORACLE|TASK|VALIDATE)(_|$)/, exit.usage],
   [/^HARVEST_CROSS_VERSION$/, exit.crossVersion],
   [/^HARVEST_TAPE_(EMPTY|LINE|TAMPERED|TRUNCATED|UNREADABLE|VALUE|VERSION)$/, exit.tape],
-  [/^HARVEST_TAPE_(MISSING|WRITE|OBSOLETE|FUNCTION|TAKEN|AMBIGUOUS)$/, exit.usage],
+  [/^HARVEST_TAPE_(MISSING|PARENT|WRITE|OBSOLETE|FUNCTION|TAKEN|AMBIGUOUS)$/, exit.usage],
   [/^HARVEST_(AGENT|AGENTS|BASELINE|BUDGET|CASE|CHECK|CLI|GIT|INIT)(_|$)/, exit.usage],
   [/^HARVEST_(MATCH|MATCHER|NO|OPTION|OUTCOME_KIND|PATCH|PRIVACY|PROMOTE|RECORD)(_|$)/, exit.usage],
   [/^HARVEST_(RECORDER|RECORDING|REPLAY|RULES|STORE|UPDATE|USAGE|VITEST)(_|$)/, exit.usage],

@@ -47,7 +47,8 @@ export type JobOutcome = FinishedJob | HarvestError
  * all jobs.
  *
  * @returns one per job, in their order
- * @throws HarvestError `HARVEST_AGENTS_UNREACHABLE` when Vitest ended before all jobs had
+ * @throws HarvestError `HARVEST_AGENTS_UNREACHABLE` when Vitest ended before all jobs had, `HARVEST_CLI_INTERRUPTED` when
+ *   somebody ended it
  */
 export async function runJobs(jobs: readonly Job[], options: JobsOptions = {}): Promise<readonly JobOutcome[]> {
   const { onProgress } = options
@@ -97,8 +98,9 @@ async function runAll(
     watchFile(results, { interval: 200 }, () => onResults(readResults(results)))
     const ended = await runProgram(
       { argv: ['node', runner, ...vitestArguments, module], cwd: process.cwd() },
-      { env: { ...env, [jobsVariable]: list }, output: 'capture' },
+      { env: { ...env, [jobsVariable]: list }, output: 'capture', isTied: true },
     )
+    if (interrupting.has(ended.code)) throw interrupted()
     return inOrder(jobs, readResults(results), ended)
   } finally {
     unwatchFile(results)
@@ -137,6 +139,17 @@ function inOrder(
     const result = byJob.get(index)
     if (result === undefined) throw unreachable(ended)
     return 'failed' in result ? new HarvestError(result.failed.code, result.failed.facts) : result
+  })
+}
+
+// Exit codes of a process that SIGHUP, SIGINT or SIGTERM ended.
+const interrupting: ReadonlySet<number> = new Set([129, 130, 143])
+
+function interrupted(): HarvestError {
+  return new HarvestError('HARVEST_CLI_INTERRUPTED', {
+    what: 'Interrupted: there is no answer',
+    why: 'Nothing runs any more, and no model is asked. Forks that had ended are kept.',
+    fix: ['`harvest blame`, and `harvest fork` of committed code, go on where they were: the same command again'],
   })
 }
 

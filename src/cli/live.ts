@@ -84,10 +84,13 @@ export function spentBy(ended: readonly JobOutcome[]): Spent {
 }
 
 /** What the models have used, in one line. */
-export function describeSpent({ modelCalls, inputTokens, outputTokens, costUsd, isEstimated }: Spent): string {
+export function describeSpent(
+  { modelCalls, inputTokens, outputTokens, costUsd, isEstimated }: Spent,
+  tools: 'from the tape' | 'for real' = 'from the tape',
+): string {
   const cost = costUsd === undefined ? 'cost unknown' : `$${costUsd.toFixed(4)}`
   const about = isEstimated ? ' (estimated: a provider told no tokens)' : ''
-  return `${modelCalls} model calls, ${inputTokens} tokens in, ${outputTokens} out, ${cost}${about}; tools from the tape`
+  return `${modelCalls} model calls, ${inputTokens} tokens in, ${outputTokens} out, ${cost}${about}; tools ${tools}`
 }
 
 /** `46.8 % – 91.1 %` */

@@ -19,6 +19,8 @@ export interface RunOptions {
   readonly env: Readonly<Record<string, string>>
   /** `inherit`: the program writes to our stdout. `stderr`: its stdout goes to our stderr, because ours carries JSON. `capture`: nothing is shown. */
   readonly output: 'inherit' | 'stderr' | 'capture'
+  /** Gives the program a channel to us, whose end tells it that we are gone, even when we were killed. */
+  readonly isTied?: boolean
 }
 
 export interface Ended {
@@ -34,14 +36,17 @@ export interface Ended {
  *
  * @throws HarvestError `HARVEST_CLI_PROGRAM` when it cannot be started
  */
-export async function runProgram({ argv, cwd }: Program, { preload, env, output }: RunOptions): Promise<Ended> {
+export async function runProgram(
+  { argv, cwd }: Program,
+  { preload, env, output, isTied = false }: RunOptions,
+): Promise<Ended> {
   const [program = '', ...args] = argv
   const out = { inherit: 'inherit', stderr: 2, capture: 'pipe' } as const
   const err = output === 'capture' ? 'pipe' : 'inherit'
   const child = start(() =>
     spawn(program === 'node' ? process.execPath : program, args, {
       cwd,
-      stdio: ['inherit', out[output], err],
+      stdio: ['inherit', out[output], err, ...(isTied ? (['ipc'] as const) : [])],
       env: { ...process.env, ...env, ...(preload === undefined ? {} : { NODE_OPTIONS: withPreload(preload) }) },
     }),
   )
@@ -56,7 +61,7 @@ export async function runProgram({ argv, cwd }: Program, { preload, env, output 
   const captured = { stdout: [] as Buffer[], stderr: [] as Buffer[] }
   child.stdout?.on('data', (chunk: Buffer) => captured.stdout.push(chunk))
   child.stderr?.on('data', (chunk: Buffer) => captured.stderr.push(chunk))
-  const release = forwardSignals((signal) => child.kill(signal))
+  const release = forwardSignals((signal) => child.kill(signal), isTied)
   try {
     const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((ended, failed) => {
       child.once('error', failed)
@@ -118,9 +123,12 @@ function withPreload(module: string): string {
   return [process.env['NODE_OPTIONS'], `--import=${url}`].filter((part) => part !== undefined && part !== '').join(' ')
 }
 
-/** Ctrl-C reaches the program by itself, from the terminal; we only must not die before it. Others are sent on. */
-function forwardSignals(send: (signal: NodeJS.Signals) => void): () => void {
-  const interrupt = (): void => {}
+/**
+ * Ctrl-C reaches the program by itself, from the terminal; we only must not die before it. Others are sent on. A program
+ * that is ours alone is ended by Ctrl-C too, whether it came from the terminal or not.
+ */
+function forwardSignals(send: (signal: NodeJS.Signals) => void, isOurs: boolean): () => void {
+  const interrupt = (): void => (isOurs ? send('SIGTERM') : undefined)
   const forward = (signal: NodeJS.Signals): void => send(signal)
   process.on('SIGINT', interrupt)
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, forward)

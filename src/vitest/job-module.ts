@@ -26,7 +26,8 @@ export function generateJobModule(agents: readonly AgentEntry[], runtime: string
     `import { runJobs } from ${quote(toPosix(runtime))};`,
     'test("jobs", { timeout: 0, retry: 0 }, (context) => runJobs([',
     ...links,
-    '], context));',
+    // Through Vitest, as the agents are: with aliases and types. The path is only known when a task asks for it.
+    '], context, (file) => import(/* @vite-ignore */ file)));',
   ].join('\n')
 }
 

@@ -27,7 +27,11 @@ import { startTimeLimit } from './time-limit.ts'
 import { judge } from './verdict.ts'
 
 /** Runs every job of the list this process was given; called by the generated module only. */
-export async function runJobs(agents: readonly AgentLink[], context: TestContext): Promise<void> {
+export async function runJobs(
+  agents: readonly AgentLink[],
+  context: TestContext,
+  importModule: (file: string) => Promise<object>,
+): Promise<void> {
   const file = process.env[jobsVariable]
   if (file === undefined) throw new TypeError(`${jobsVariable} is not set: this module is run by harvest commands`)
   const { jobs, results, parallel = 1, limits = {}, prices = {} } = readJobs(file)
@@ -38,7 +42,8 @@ export async function runJobs(agents: readonly AgentLink[], context: TestContext
   const work = async (): Promise<void> => {
     for (const [index, job] of waiting) {
       const say = (progress: Json): void => write({ job: index, progress })
-      write(await attempt(index, job, { agents, settings, budget, context, limits, prices, parallel, say }))
+      const around = { agents, settings, budget, context, limits, prices, parallel, say, importModule }
+      write(await attempt(index, job, around))
     }
   }
   await Promise.all(Array.from({ length: parallel }, work))
@@ -54,6 +59,7 @@ interface Surroundings {
   readonly prices: PriceTable
   readonly parallel: number
   say(progress: Json): void
+  importModule(file: string): Promise<object>
 }
 
 async function attempt(index: number, job: Job, around: Surroundings): Promise<JobResult> {
@@ -72,13 +78,14 @@ async function runJob(job: Job, around: Surroundings) {
   const { replay, match, timeoutMs } = kase === undefined ? settings : caseOptions(kase, settings)
   const name = job.agent ?? kase?.agent ?? tape.header.agent
   if (job.task !== undefined) {
-    const { limits, prices, parallel, say } = around
+    const { limits, prices, parallel, say, importModule } = around
     const run = await loadTask(job.task.name)
     const answer = await run(job.task.options, {
       tape,
       tapeFile: job.tape,
       ...(job.case === undefined ? {} : { case: job.case }),
       load: (other = name) => load(other, agents, replay.allow),
+      importModule: (file) => guardLoading(() => importFile(file, importModule), replay.allow),
       replay,
       timeoutMs: job.timeoutMs ?? timeoutMs,
       parallel,
@@ -138,6 +145,22 @@ function load(name: string, agents: readonly AgentLink[], allow: readonly string
   const link = agents.find((one) => one.name === name)
   const known = agents.map((one) => one.name)
   return guardLoading(() => loadAgent(link, name, known), allow)
+}
+
+async function importFile(file: string, importModule: (file: string) => Promise<object>): Promise<object> {
+  try {
+    return await importModule(file)
+  } catch (cause) {
+    throw new HarvestError(
+      'HARVEST_TASK_IMPORT',
+      {
+        what: 'A module that this command was given could not be loaded',
+        where: { file, error: cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause) },
+        fix: ['name the file and its export: ./src/model.ts#answer'],
+      },
+      { cause },
+    )
+  }
 }
 
 function verdictOf(verdict: ReturnType<typeof judge>): JobVerdict {

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { HarvestError } from '../errors/index.ts'
+import { jobsVariable } from '../fork/job.ts'
 import { chooseMode, parseFlag, parseMode, type UpdateMode, updateVariable } from './update-mode.ts'
 import { askReason, noReason, parseReason, reasonVariable } from './update-reason.ts'
 
@@ -16,6 +17,7 @@ import { askReason, noReason, parseReason, reasonVariable } from './update-reaso
  * Vitest, its exit code and its keyboard shortcuts stay as they are.
  */
 try {
+  endWithCommand()
   const { argv, reason } = takeFlags(process.argv)
   const entry = findVitest(process.cwd())
   await settleReason(argv, reason)
@@ -25,6 +27,14 @@ try {
   if (!HarvestError.is(error)) throw error
   process.stderr.write(`${error.message}\n`)
   process.exitCode = 2
+}
+
+/** A command that is gone, however it ended, must not leave runs behind that ask models for real. */
+function endWithCommand(): void {
+  if (process.env[jobsVariable] === undefined || process.channel == null) return
+  process.once('disconnect', () => process.exit(130))
+  // It keeps nothing alive.
+  process.channel.unref()
 }
 
 interface Taken {

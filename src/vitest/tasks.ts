@@ -2,7 +2,12 @@ import { HarvestError } from '../errors/index.ts'
 import type { Task, TaskName } from '../fork/index.ts'
 
 /** How each task is loaded: a run that asks for none loads none. */
-const tasks: Readonly<Partial<Record<TaskName, () => Promise<Task>>>> = {}
+const tasks: Readonly<Partial<Record<TaskName, () => Promise<Task>>>> = {
+  fork: async () => (await import('../fork/fork-task.ts')).forkTask,
+  blame: async () => (await import('../blame/task.ts')).blameTask,
+  grade: async () => (await import('../blame/grade-task.ts')).gradeTask,
+  chaos: async () => (await import('../faults/chaos-task.ts')).chaosTask,
+}
 
 /** @throws HarvestError `HARVEST_TASK_UNKNOWN` for a name this version does not know */
 export async function loadTask(name: TaskName): Promise<Task> {

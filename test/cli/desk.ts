@@ -10,8 +10,10 @@ export interface Desk {
   readonly url: string
   /** Questions the model was asked so far. */
   readonly asked: { role: string; content?: unknown }[][]
-  /** Called with the messages so far; decides what comes next. */
-  decide: (messages: readonly { readonly role: string; readonly content?: unknown }[]) => Decision
+  /** Questions without an answer whose asker is gone. */
+  left: number
+  /** Called with the messages so far; decides what comes next. `undefined`: it never answers. */
+  decide: (messages: readonly { readonly role: string; readonly content?: unknown }[]) => Decision | undefined
   close(): Promise<void>
 }
 
@@ -27,14 +29,20 @@ export async function openDesk(decide: Desk['decide']): Promise<Desk> {
         model: string
       }
       asked.push(messages)
+      const decision = desk.decide(messages)
+      if (decision === undefined) {
+        response.once('close', () => (desk.left += 1))
+        return
+      }
       response.setHeader('content-type', 'application/json')
-      response.end(JSON.stringify(completion(model, desk.decide(messages))))
+      response.end(JSON.stringify(completion(model, decision)))
     })
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   const desk: Desk = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked,
+    left: 0,
     decide,
     close: () =>
       new Promise((closed) => {

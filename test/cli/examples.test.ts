@@ -23,6 +23,8 @@ const worlds: Readonly<Record<string, 'golden' | 'inbox' | 'program' | 'bare'>> 
 const codes: Readonly<Record<string, number>> = {
   // What a model says to a changed result is not on the tape.
   'patch refund-100x --step 2 --set result.total=30': 1,
+  // Its agent believes whatever comes with any status.
+  'chaos refund-100x --faults http --smallest --seed 7': 1,
 }
 
 const program = `const url = process.env.DESK_URL ?? 'http://127.0.0.1:45999'

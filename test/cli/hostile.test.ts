@@ -73,6 +73,12 @@ const recipes: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ...payloads.map((one) => ['check', asWord(one)]),
     ...payloads.map((one) => ['check', '--allow', asWord(one)]),
   ],
+  validate: [
+    ['validate', '--level', 'engine', '--family', 'F7.passing_run', '--json'],
+    ...payloads.map((one) => ['validate', '--level', 'engine', '--family', asWord(one)]),
+    ...classes.map((one) => ['validate', '--level', 'engine', '--check', '--report', asWord(one)]),
+    ...classes.map((one) => ['validate', '--level', 'engine', '--seed', asWord(one), '--json']),
+  ],
   init: [
     ['init', '--dry-run'],
     ['init', '--dry-run', '--json'],
@@ -101,6 +107,35 @@ const recipes: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ...classes.map((one) => ['patch', tapeOf(one), '--live', '--set', `input=${asWord(one)}`]),
     // One that gets as far as the agents, whose config is not there.
     ['patch', tapeOf(classes[0]!), '--set', 'input=1'],
+  ],
+  fork: [
+    ...classes.map((one) => ['fork', tapeOf(one), '--step', '1', '--set', `${asWord(one)}=1`]),
+    ...classes.map((one) => ['fork', tapeOf(one), '--mark', `${asWord(one)}=1`, '--json']),
+    ...classes.map((one) => ['fork', tapeOf(one), '--step', '1', '--tail', asWord(one)]),
+    ...classes.map((one) => ['fork', tapeOf(one), '--step', '2', '--decide', asWord(one)]),
+    // One that gets as far as the agents, whose config is not there.
+    ['fork', tapeOf(classes[0]!), '--critical'],
+  ],
+  blame: [
+    ...classes.map((one) => ['blame', asWord(one), '--live', '--ok', 'refunded=25']),
+    ...payloads.map((one) => ['blame', tapeOf(one), '--live', '--bad', asWord(one), '--json']),
+    ...classes.map((one) => ['blame', `g-${one.id}`, '--oracle', asWord(one), '--donor', asWord(one)]),
+    ...classes.map((one) => ['blame', `g-${one.id}`, '--tools', asWord(one), '--cross-version']),
+    ...classes.map((one) => ['blame', tapeOf(one), '--live', '--ok', 'refunded=25']),
+    // One that gets as far as the agents, whose config is not there.
+    ['blame', tapeOf(classes[0]!), '--live', '--ok', 'refunded=25', '--cross-version'],
+  ],
+  chaos: [
+    ...payloads.map((one) => ['chaos', tapeOf(one), '--faults', asWord(one), '--json']),
+    ...classes.flatMap((one) => [
+      ['chaos', asWord(one)],
+      ['chaos', tapeOf(one), '--fail', asWord(one)],
+      ['chaos', tapeOf(one), '--seed', asWord(one)],
+      ['chaos', tapeOf(one), '--seed', '1', '--path', asWord(one)],
+      ['chaos', tapeOf(one), '--schedule', asWord(one)],
+    ]),
+    // One that gets as far as the agents, whose config is not there.
+    ['chaos', tapeOf(classes[0]!), '--faults', 'http,tools'],
   ],
   doctor: [['doctor', tapeOf(classes[0]!)], ...classes.map((one) => ['doctor', asWord(one)]), ['doctor', '--json']],
   demote: classes.flatMap((one) => [

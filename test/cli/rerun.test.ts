@@ -122,6 +122,9 @@ describe('harvest rerun', () => {
     desk.decide = () => 'I must not refund that.'
     const mended = await rerun(['rerun', '--tag', 'incident', '--live', '--times', '3', '--cross-version', '--json'])
     expect(rates(mended.stdout).cases).toMatchObject([{ case: 'bad', runs: 3, passed: 3 }])
+    const keyless = ['rerun', '--tag', 'incident', '--live', '--times', '1', '--cross-version', '--json']
+    const thrown = await harvest(keyless, { cwd, env: { DESK_URL: 'no address' } })
+    expect(rates(thrown.stdout).cases).toMatchObject([{ case: 'bad', runs: 1, passed: 0 }])
   })
 
   it.each([

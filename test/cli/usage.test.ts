@@ -72,24 +72,28 @@ describe('help', () => {
         $ harvest <command> [options]
 
       Commands:
-        init              Set a project up: finds its agents, puts the plugin into its Vitest config and the inbox into .gitignore
-        record            Run a Node program and record it; its exit code is passed on
-        ls                List the tapes: when, which agent, how many steps, what it cost, how it ended
-        show <tape|case>  Print a run: prompts, tool calls, answers, times, tokens and cost, step by step
-        diff <a> <b>      Say how two runs differ: outcome, tool calls, steps, prompts, cost (two tapes, two cases, or one of each)
-        promote <tape>    Make a test of a tape: writes its case, with the baseline, and a copy of it into the golden set
-        demote <case>     Take a case out of the golden set: its tape goes back to the inbox, its case file is removed
-        rm <...tapes>     Remove tapes from the inbox for good; asks first
-        prune             Remove the tapes of the inbox whose retention has ended; never one under a hold
-        hold <tape>       Keep a tape of the inbox whatever its retention says, until the hold is released
-        test              Run Vitest; also understands --update-recordings[=new|all|none] and --reason
-        replay <tape>     Run the program or agent of a tape again, from the tape
-        verify <tape>     Run a tape and demand that every byte, read, answer and exit code is the recorded one
-        rerun [case]      Run a case with its models asked for real and its tools answered from the tape: how often does it pass
-        patch <tape>      Change one recorded input, replay, and say whether the outcome survives
-        doctor [tape...]  Find what makes runs irreproducible: replays with one answer at a time being another, and names the line
-        pins [...cases]   Say which cases were made with which commit, models, prompt and tools, and what has changed since
-        check [...files]  Check cases and tapes before they are committed: schema, pairs, digests, secrets, size
+        init               Set a project up: finds its agents, puts the plugin into its Vitest config and the inbox into .gitignore
+        record             Run a Node program and record it; its exit code is passed on
+        ls                 List the tapes: when, which agent, how many steps, what it cost, how it ended
+        show <tape|case>   Print a run: prompts, tool calls, answers, times, tokens and cost, step by step
+        diff <a> <b>       Say how two runs differ: outcome, tool calls, steps, prompts, cost (two tapes, two cases, or one of each)
+        promote <tape>     Make a test of a tape: writes its case, with the baseline, and a copy of it into the golden set
+        demote <case>      Take a case out of the golden set: its tape goes back to the inbox, its case file is removed
+        rm <...tapes>      Remove tapes from the inbox for good; asks first
+        prune              Remove the tapes of the inbox whose retention has ended; never one under a hold
+        hold <tape>        Keep a tape of the inbox whatever its retention says, until the hold is released
+        test               Run Vitest; also understands --update-recordings[=new|all|none] and --reason
+        replay <tape>      Run the program or agent of a tape again, from the tape
+        verify <tape>      Run a tape and demand that every byte, read, answer and exit code is the recorded one
+        rerun [case]       Run a case with its models asked for real and its tools answered from the tape: how often does it pass
+        patch <tape>       Change one recorded input, replay, and say whether the outcome survives
+        fork <tape|case>   Replay a run to a step, change something there, and let the agent run on: what comes of it
+        blame <tape|case>  Say which step of a bad run decided its outcome: runs it anew from each step on, with its models asked for real
+        chaos <case>       Let things go wrong in a recorded run, and find the fewest faults the agent does not survive
+        doctor [tape...]   Find what makes runs irreproducible: replays with one answer at a time being another, and names the line
+        validate           Plant known causes and score what blame says of them: is the instrument to be trusted
+        pins [...cases]    Say which cases were made with which commit, models, prompt and tools, and what has changed since
+        check [...files]   Check cases and tapes before they are committed: schema, pairs, digests, secrets, size
 
       Options:
         -h, --help     Display this message 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { isTest, startShopProvider, withoutProvider } from '../../scripts/project.ts'
 import { walk } from '../../scripts/walkthrough.ts'
 import { built } from '../support/built.ts'
@@ -12,7 +12,6 @@ const repository = resolve(import.meta.dirname, '../..')
 describe('the packed package in an empty project, by the README', () => {
   const scratch = mkdtempSync(join(tmpdir(), 'vitest-harvest-tarball-'))
   let tarball = ''
-  let provider: Awaited<ReturnType<typeof startShopProvider>> | undefined
 
   beforeAll(async () => {
     built('index.js')
@@ -23,23 +22,22 @@ describe('the packed package in an empty project, by the README', () => {
     })
     expect(packed.status, packed.stderr).toBe(0)
     tarball = join(scratch, readdirSync(scratch).find((name) => name.endsWith('.tgz')) ?? '')
-    provider = await startShopProvider()
   })
-  afterAll(async () => {
-    await provider?.close()
-    rmSync(scratch, { recursive: true, force: true })
-  })
+  afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
   test.for(['5', '4.1'])('Vitest %s: every step holds, word for word', { timeout: 240_000 }, async (version) => {
     const dir = mkdtempSync(join(scratch, `vitest-${version}-`))
     const { PATH = '', HOME = '' } = process.env
+    // Each reader meets it for the first time: it makes its mistake once.
+    const provider = await startShopProvider()
+    onTestFinished(() => provider.close())
     const npm = npmSettings()
     const env = {
       ...npm,
       HOME,
       // Node of this very test run first: the reader has one the package supports.
       PATH: [dirname(process.execPath), PATH].join(':'),
-      OPENAI_BASE_URL: provider?.url,
+      OPENAI_BASE_URL: provider.url,
       OPENAI_API_KEY: 'sk-not-a-key',
       NO_COLOR: '1',
     }

@@ -17,7 +17,11 @@ const loaders: Readonly<Record<string, () => Promise<CommandSpec>>> = {
   verify: async () => (await import('./verify.ts')).verifyCommand,
   rerun: async () => (await import('./rerun.ts')).rerunCommand,
   patch: async () => (await import('./patch.ts')).patchCommand,
+  fork: async () => (await import('./fork.ts')).forkCommand,
+  blame: async () => (await import('./blame.ts')).blameCommand,
+  chaos: async () => (await import('./chaos.ts')).chaosCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
+  validate: async () => (await import('./validate.ts')).validateCommand,
   pins: async () => (await import('./pins.ts')).pinsCommand,
   check: async () => (await import('./check.ts')).checkCommand,
 }
