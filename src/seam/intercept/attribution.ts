@@ -126,9 +126,11 @@ export function attributeRequests(realConnect: typeof net.Socket.prototype.conne
       if (error) request.destroy(error)
     })
   })
-  subscribeOnce('attribution', 'http.client.response.finish', ({ request }: { request: HttpRequest }) => {
-    const { socket } = request
-    if (socket && openedInside.has(socket) && runOf(String(request.getHeader(runHeader) ?? ''))) answered.add(socket)
+  // Anybody may say anything on a channel.
+  subscribeOnce('attribution', 'http.client.response.finish', ({ request }: { request?: HttpRequest }) => {
+    const socket = request?.socket
+    if (!socket || !openedInside.has(socket)) return
+    if (runOf(String(request.getHeader(runHeader) ?? ''))) answered.add(socket)
   })
   subscribeOnce(
     'attribution',
