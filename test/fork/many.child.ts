@@ -3,22 +3,12 @@ import { getEventListeners, once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { answerParent } from '../../fixtures/child/index.ts'
 import { forkTape, openBudget } from '../../src/fork/index.ts'
 import { tool } from '../../src/record/index.ts'
 import { installReplay } from '../../src/replay/index.ts'
-import { seamState } from '../../src/seam/index.ts'
+import { held, type Leftovers, leftovers } from '../support/leftovers.ts'
 import { chat, chatUrl, Recording } from '../replay/tapes.ts'
-
-export interface Leftovers {
-  readonly heapRatio: number
-  readonly resourcesMore: number
-  readonly listenersMore: number
-  readonly patchesMore: number
-  readonly problems: readonly string[]
-}
 
 const look = tool('look', async (_: { id: number }) => 'ran')
 
@@ -85,32 +75,10 @@ answerParent(async (runs: number): Promise<Leftovers> => {
     }
   }
   await fork(runs / 4)
-  const before = await counts()
+  const before = await held(() => getEventListeners(shared.signal, 'abort').length)
   await fork(runs)
-  const after = await counts()
+  const after = await held(() => getEventListeners(shared.signal, 'abort').length)
   server.closeAllConnections()
   server.close()
-  return {
-    heapRatio: after.heap / before.heap,
-    resourcesMore: after.resources - before.resources,
-    listenersMore: after.listeners - before.listeners,
-    patchesMore: after.patches - before.patches,
-    problems: [...problems],
-  }
+  return leftovers(before, after, problems)
 })
-
-setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as () => void
-
-async function counts() {
-  await sleep(50)
-  for (let i = 0; i < 4; i++) collect()
-  return {
-    heap: process.memoryUsage().heapUsed,
-    resources: process.getActiveResourcesInfo().length,
-    listeners:
-      process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0) +
-      getEventListeners(shared.signal, 'abort').length,
-    patches: seamState().installed.size,
-  }
-}

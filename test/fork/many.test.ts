@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { runInChild } from '../../fixtures/child/index.ts'
-import type { Leftovers } from './many.child.ts'
+import type { Leftovers } from '../support/leftovers.ts'
 
 test('a thousand forks in one process leave nothing behind', async () => {
   const left: Leftovers = await runInChild(new URL('./many.child.ts', import.meta.url), 1000)

@@ -1,20 +1,10 @@
 // Replays one agent over and over and reports what is left behind.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { answerParent } from '../../fixtures/child/index.ts'
 import { tool } from '../../src/record/index.ts'
 import { installReplay, replayTape } from '../../src/replay/index.ts'
-import { seamState } from '../../src/seam/index.ts'
+import { held, type Leftovers, leftovers } from '../support/leftovers.ts'
 import { chat, chatUrl, Recording } from './tapes.ts'
-
-export interface Leftovers {
-  readonly heapRatio: number
-  readonly resourcesMore: number
-  readonly listenersMore: number
-  readonly patchesMore: number
-  readonly problems: readonly string[]
-}
 
 const look = tool('look', async (_: { id: number }) => 'ran')
 
@@ -41,28 +31,8 @@ answerParent(async (runs: number): Promise<Leftovers> => {
       for (const { message } of (await replayTape(tape, agent)).problems) problems.add(message)
   }
   await replay(runs / 4)
-  const before = await counts()
+  const before = await held()
   await replay(runs)
-  const after = await counts()
-  return {
-    heapRatio: after.heap / before.heap,
-    resourcesMore: after.resources - before.resources,
-    listenersMore: after.listeners - before.listeners,
-    patchesMore: after.patches - before.patches,
-    problems: [...problems],
-  }
+  const after = await held()
+  return leftovers(before, after, problems)
 })
-
-setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as () => void
-
-async function counts() {
-  await sleep(50)
-  for (let i = 0; i < 4; i++) collect()
-  return {
-    heap: process.memoryUsage().heapUsed,
-    resources: process.getActiveResourcesInfo().length,
-    listeners: process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0),
-    patches: seamState().installed.size,
-  }
-}
