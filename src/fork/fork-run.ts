@@ -7,11 +7,10 @@ import type { FoundDrift, Question } from '../replay/ladder.ts'
 import { isAllowed } from '../replay/allow.ts'
 import * as problem from '../replay/problems.ts'
 import { commandKey, gateItems, pushItems } from '../replay/run.ts'
-import { bodyTextOf, type CallState, type ExchangeState, type StepState, stepStates } from '../replay/step.ts'
+import { type CallState, type ExchangeState, questionOf, type StepState, stepStates } from '../replay/step.ts'
 import type { Drift, Escape } from '../replay/types.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
 import type { ExchangeControl, LiveRequest, Responder, VirtualTimer } from '../seam/intercept/index.ts'
-import { steadyBoundary } from '../seam/shape.ts'
 import { seamState } from '../seam/source.ts'
 import { type Draw, encodeValue, type Json, type Tape } from '../tape/index.ts'
 import type { CompiledPlan } from './compile.ts'
@@ -253,9 +252,7 @@ export class ForkRun {
   }
 
   question(live: LiveRequest): Question {
-    const { body } = steadyBoundary(live.headers, live.body)
-    const redacted = body.length === 0 ? body : Buffer.concat(this.redactor.chunks([body]))
-    return { via: live.via, method: live.method, url: this.redactor.url(live.url), bodyText: bodyTextOf(redacted) }
+    return questionOf(live, this.redactor)
   }
 
   encode(value: unknown): Json {

@@ -3,12 +3,11 @@ import type { Redactor } from '../privacy/index.ts'
 import { Calls } from '../replay/calls.ts'
 import { answer } from '../replay/call.ts'
 import { errorAgain, fitted } from '../replay/exchange.ts'
-import { Ladder, type Question } from '../replay/ladder.ts'
+import { Ladder } from '../replay/ladder.ts'
 import { commandKey } from '../replay/run.ts'
-import { bodyTextOf, type CallState, type ExchangeState, stepStates } from '../replay/step.ts'
+import { type CallState, type ExchangeState, questionOf, stepStates } from '../replay/step.ts'
 import type { ExchangeControl, ExchangeSink, LiveRequest } from '../seam/intercept/index.ts'
 import { never } from '../seam/intercept/index.ts'
-import { steadyBoundary } from '../seam/shape.ts'
 import { type SeamCall, seamState } from '../seam/source.ts'
 import { type CallEvent, decodeBytes, decodeValue, type ExchangeEvent, type Json, type Tape } from '../tape/index.ts'
 
@@ -52,14 +51,7 @@ export class RecordedAnswers {
   /** The recorded answer of a service; models that write text are never answered from the tape. */
   forRequest(live: LiveRequest, redactor: Redactor): ExchangeEvent | undefined {
     if (isGenerative(this.dialectOf(live))) return undefined
-    const { body } = steadyBoundary(live.headers, live.body)
-    const redacted = body.length === 0 ? body : Buffer.concat(redactor.chunks([body]))
-    const question: Question = {
-      via: live.via,
-      method: live.method,
-      url: redactor.url(live.url),
-      bodyText: bodyTextOf(redacted),
-    }
+    const question = questionOf(live, redactor)
     const key = JSON.stringify([question.method, question.url, question.bodyText])
     const found = this.#ladder.find(question)
     if (found.kind !== 'found') return this.#lastExchange.get(key)?.event

@@ -2,7 +2,6 @@ import { HarvestError } from '../errors/index.ts'
 import { createRedactor, type Redactor, rulesOfTape } from '../privacy/index.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
 import type { LiveRequest, Responder } from '../seam/intercept/index.ts'
-import { steadyBoundary } from '../seam/shape.ts'
 import { encodeValue, type Json, type Tape, type TapeEvent } from '../tape/index.ts'
 import { isAllowed } from './allow.ts'
 import { Calls } from './calls.ts'
@@ -13,7 +12,7 @@ import { Ladder, type Question } from './ladder.ts'
 import { Order } from './order.ts'
 import * as problem from './problems.ts'
 import { responderOf } from './responder.ts'
-import { bodyTextOf, type CallState, type ExchangeState, type StepState, stepStates } from './step.ts'
+import { type CallState, type ExchangeState, questionOf, type StepState, stepStates } from './step.ts'
 import { type Drift, type DriftClass, type DriftPolicy, type Escape, type ReplayOptions } from './types.ts'
 
 export interface RunSettings extends ReplayOptions {
@@ -179,9 +178,7 @@ export class ReplayRun {
   }
 
   question(live: LiveRequest): Question {
-    const { body } = steadyBoundary(live.headers, live.body)
-    const redacted = body.length === 0 ? body : Buffer.concat(this.redactor.chunks([body]))
-    return { via: live.via, method: live.method, url: this.redactor.url(live.url), bodyText: bodyTextOf(redacted) }
+    return questionOf(live, this.redactor)
   }
 
   encode(value: unknown): Json {

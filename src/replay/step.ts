@@ -1,5 +1,8 @@
 import { isUtf8 } from 'node:buffer'
+import type { Redactor } from '../privacy/index.ts'
 import { type ModelRequest, readModelRequest } from '../providers/index.ts'
+import type { LiveRequest } from '../seam/intercept/index.ts'
+import { steadyBoundary } from '../seam/shape.ts'
 import {
   type CallEvent,
   type ExchangeEvent,
@@ -9,6 +12,7 @@ import {
   type TapeEvent,
 } from '../tape/index.ts'
 import type { GateItem } from './gate.ts'
+import type { Question } from './ladder.ts'
 
 /** A recorded step and how far its replay has come. */
 export interface StepState<E extends Step = Step> {
@@ -62,6 +66,13 @@ function exchangeState(event: ExchangeEvent, base: Omit<StepState<ExchangeEvent>
 /** A body as one string: its text, or base64 when it is not text, under a mark no text can begin with. */
 export function bodyTextOf(bytes: Buffer): string {
   return isUtf8(bytes) ? bytes.toString('utf8') : `\ud800base64:${bytes.toString('base64')}`
+}
+
+/** What a request asks of a tape: redacted as the tape is, and without what differs each time. */
+export function questionOf(live: LiveRequest, redactor: Redactor): Question {
+  const { body } = steadyBoundary(live.headers, live.body)
+  const redacted = body.length === 0 ? body : Buffer.concat(redactor.chunks([body]))
+  return { via: live.via, method: live.method, url: redactor.url(live.url), bodyText: bodyTextOf(redacted) }
 }
 
 /** `step 4, POST /v1/chat/completions` */
