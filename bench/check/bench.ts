@@ -1,36 +1,40 @@
-/*
- * How long a pre-commit hook waits: `harvest check --staged` over 25 cases and their tapes (50 files), beside Node's own
- * start and beside `git status` of the same repository. Ratios are what counts; run it on a quiet machine:
- *
- *   npm run build && node bench/check/staged.ts
- */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import type { Bench } from '../kit/contract.ts'
+import { figure, inTurn, ratios } from '../kit/measure.ts'
 import { type CallEvent, currentFlags, formatVersion, serializeTape } from '../../src/tape/index.ts'
 
 const main = resolve('dist/cli/main.js')
-const folder = mkdtempSync(join(tmpdir(), 'harvest-bench-'))
-try {
-  for (const [steps, label] of [
-    [20, 'tapes of 20 steps'],
-    [400, 'tapes of 400 steps'],
-  ] as const) {
-    const bytes = stage(join(folder, label), steps)
-    const cwd = join(folder, label)
-    const node = median(() => run(process.execPath, ['-e', '0'], cwd))
-    const git = median(() => run('git', ['status', '--porcelain'], cwd))
-    const check = median(() => run(process.execPath, [main, 'check', '--staged'], cwd))
-    const others = median(() => run(process.execPath, [main, '--help'], cwd))
-    console.log(
-      `50 files, ${label}, ${(bytes / 1024).toFixed(0)} KB: check ${ms(check)} = ${(check / node).toFixed(1)} × node (${ms(node)}), ` +
-        `${(check / git).toFixed(0)} × git status (${ms(git)}); of it, loading the command ${ms(others - node)}, the check itself ${ms(check - others)}`,
-    )
-  }
-} finally {
-  rmSync(folder, { recursive: true, force: true })
+
+const bench: Bench = {
+  question: 'How long does a pre-commit hook wait?',
+  async run({ isQuick, scratch, progress }) {
+    const rows: string[][] = []
+    for (const steps of [20, 400]) {
+      progress(`tapes of ${steps} steps`)
+      const cwd = join(scratch, String(steps))
+      const bytes = stage(cwd, steps)
+      const figures = await inTurn(
+        {
+          node: async () => run(process.execPath, ['-e', '0'], cwd),
+          git: async () => run('git', ['status', '--porcelain'], cwd),
+          help: async () => run(process.execPath, [main, '--help'], cwd),
+          check: async () => run(process.execPath, [main, 'check', '--staged'], cwd),
+        },
+        isQuick ? 3 : 9,
+      )
+      rows.push([
+        `50 files, tapes of ${steps} steps`,
+        `${(bytes / 1024).toFixed(0)} KB`,
+        ...['node', 'git', 'help'].map((to) => figure(ratios(figures, 'check', to), 1)),
+      ])
+    }
+    const columns = ['staged', 'tapes', '÷ node -e 0', '÷ git status', '÷ harvest --help']
+    return { tables: [{ title: '`harvest check --staged`', columns, rows }], bars: [] }
+  },
 }
+export default bench
 
 function stage(cwd: string, steps: number): number {
   const golden = join(cwd, 'recordings/golden')
@@ -80,20 +84,9 @@ function tapeText(id: string, steps: number): string {
   })
 }
 
-function run(program: string, args: readonly string[], cwd: string): void {
+function run(program: string, args: readonly string[], cwd: string): number {
+  const begin = performance.now()
   const { status, stderr } = spawnSync(program, args, { cwd, encoding: 'utf8' })
   if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${stderr}`)
-}
-
-function median(work: () => void): number {
-  const times = Array.from({ length: 9 }, () => {
-    const start = performance.now()
-    work()
-    return performance.now() - start
-  })
-  return times.sort((a, b) => a - b)[4] ?? 0
-}
-
-function ms(value: number): string {
-  return `${value.toFixed(0)} ms`
+  return performance.now() - begin
 }

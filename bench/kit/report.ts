@@ -1,0 +1,67 @@
+import { type Bar, holds, type KeptResult, type Table } from './contract.ts'
+
+/** All results as one page. */
+export function renderResults(results: readonly KeptResult[]): string {
+  const lines = [
+    '# Results',
+    '',
+    'Written by `npm run bench`; do not edit. Times are ratios of things measured in turn in one run, so that they can be',
+    'compared between machines. A figure with a range is the median of the rounds with the smallest and the largest.',
+    'The folder of each question says what is compared and why that is fair.',
+    '',
+    '## Promises',
+    '',
+    ...markdown(promises(results)),
+  ]
+  const short = results.flatMap(({ name, bars }) => bars.filter((bar) => !holds(bar)).map((bar) => ({ name, bar })))
+  if (short.length > 0) {
+    lines.push('', '### What falls short', '')
+    for (const { name, bar } of short)
+      lines.push(`* **${name}: ${bar.what}.** ${bar.shortfall ?? 'Not explained yet.'}`)
+  }
+  for (const result of results) lines.push('', ...section(result))
+  return `${lines.join('\n')}\n`
+}
+
+/** One result, for a terminal and for the page. */
+export function section(result: KeptResult): string[] {
+  const versions = Object.entries(result.versions).map(([name, version]) => `${name} ${version}`)
+  const lines = [`## ${result.question}`, '', `[${result.name}](${result.name}/README.md)`]
+  for (const table of result.tables) lines.push('', `**${table.title}**`, '', ...markdown(table))
+  if (result.remarks !== undefined && result.remarks.length > 0) {
+    lines.push('', ...result.remarks.map((remark) => `* ${remark}`))
+  }
+  lines.push('', `Measured ${result.date} on ${result.machine}; Node ${result.node}; ${versions.join(', ')}.`)
+  return lines
+}
+
+/** The promises of all results as one table. */
+export function promises(results: readonly KeptResult[]): Table {
+  return {
+    title: 'Promises',
+    columns: ['bench', 'promise', 'bar', 'measured', 'kept'],
+    rows: results.flatMap(({ name, bars }) =>
+      bars.map((bar) => [name, bar.what, limitOf(bar), measured(bar), holds(bar) ? 'yes' : '**no**']),
+    ),
+  }
+}
+
+/** A table in Markdown, its columns aligned so that it can be read as text too. */
+export function markdown({ columns, rows }: Table): string[] {
+  const cells = [columns, ...rows].map((row) => row.map((cell) => cell.replaceAll('|', '\\|')))
+  const widths = columns.map((_, i) => Math.max(3, ...cells.map((row) => (row[i] ?? '').length)))
+  const line = (row: readonly string[]): string =>
+    `| ${widths.map((width, i) => (row[i] ?? '').padEnd(width)).join(' | ')} |`
+  const [head = [], ...body] = cells
+  return [line(head), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...body.map(line)]
+}
+
+function limitOf({ limit }: Bar): string {
+  return 'atMost' in limit ? `≤ ${limit.atMost}` : `≥ ${limit.atLeast}`
+}
+
+function measured({ value, spread }: Bar): string {
+  const digits = Number.isInteger(value) && spread === undefined ? 0 : Math.abs(value) >= 100 ? 0 : 2
+  const range = spread === undefined ? '' : ` (${spread[0].toFixed(digits)}–${spread[1].toFixed(digits)})`
+  return `${value.toFixed(digits)}${range}`
+}
