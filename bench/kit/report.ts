@@ -39,11 +39,49 @@ export function section(result: KeptResult): string[] {
 export function promises(results: readonly KeptResult[]): Table {
   return {
     title: 'Promises',
-    columns: ['bench', 'promise', 'bar', 'measured', 'kept'],
+    columns: ['bench', 'promise', 'bar', 'measured', 'kept', 'others'],
     rows: results.flatMap(({ name, bars }) =>
-      bars.map((bar) => [name, bar.what, limitOf(bar), measured(bar), holds(bar) ? 'yes' : '**no**']),
+      bars.map((bar) => [name, bar.what, limitOf(bar), measured(bar), holds(bar) ? 'yes' : '**no**', others(bar)]),
     ),
   }
+}
+
+/** What the README claims: the promises that have words for it. A claim that does not hold says so. */
+export function claims(results: readonly KeptResult[]): Table {
+  return {
+    title: 'Measured',
+    columns: ['Measured', 'vitest-harvest', 'others', 'how'],
+    rows: results.flatMap(({ name, bars }) =>
+      bars.flatMap((bar) =>
+        bar.claim === undefined
+          ? []
+          : [
+              [
+                bar.claim,
+                holds(bar) ? measured(bar) : `${measured(bar)} (we aim at ${limitOf(bar)})`,
+                others(bar),
+                `[${name}](bench/${name}/README.md)`,
+              ],
+            ],
+      ),
+    ),
+  }
+}
+
+const claimsBegin = '<!-- written by npm run bench -->'
+const claimsEnd = '<!-- up to here -->'
+
+/**
+ * A document with the table of claims between its two markers written anew.
+ *
+ * @throws Error when the document has no such place
+ */
+export function withClaims(text: string, results: readonly KeptResult[]): string {
+  const begin = text.indexOf(claimsBegin)
+  const end = text.indexOf(claimsEnd)
+  if (begin < 0 || end < begin) throw new Error(`no ${claimsBegin} … ${claimsEnd}`)
+  const table = markdown(claims(results)).join('\n')
+  return `${text.slice(0, begin + claimsBegin.length)}\n\n${table}\n\n${text.slice(end)}`
 }
 
 /** A table in Markdown, its columns aligned so that it can be read as text too. */
@@ -60,8 +98,18 @@ function limitOf({ limit }: Bar): string {
   return 'atMost' in limit ? `≤ ${limit.atMost}` : `≥ ${limit.atLeast}`
 }
 
+function others({ others = {} }: Bar): string {
+  return Object.entries(others)
+    .sort(([, a], [, b]) => a - b)
+    .map(([name, value]) => `${name} ${number(value)}`)
+    .join(', ')
+}
+
 function measured({ value, spread }: Bar): string {
-  const digits = Number.isInteger(value) && spread === undefined ? 0 : Math.abs(value) >= 100 ? 0 : 2
-  const range = spread === undefined ? '' : ` (${spread[0].toFixed(digits)}–${spread[1].toFixed(digits)})`
-  return `${value.toFixed(digits)}${range}`
+  return spread === undefined ? number(value) : `${number(value)} (${number(spread[0])}–${number(spread[1])})`
+}
+
+/** Two digits behind the point, unless it is a count or large. */
+function number(value: number): string {
+  return value.toFixed(Number.isInteger(value) || Math.abs(value) >= 100 ? 0 : 2)
 }
