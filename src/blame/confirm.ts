@@ -4,12 +4,15 @@ import type { Arm } from './governor.ts'
 import { isHopeless } from './lost-forks.ts'
 import { isSavedLate } from './late-arms.ts'
 import { type Inquiry } from './settings.ts'
-import { signEvidence } from './sign-test.ts'
+import { pairEvidence } from './pair-evidence.ts'
 import type { Commitment, Member, NeverRecoverable } from './verdict.ts'
 
 /**
- * Tests one position with fresh pairs of forks: drawn anew, and kept. It is confirmed when the evidence of the pairs
- * reaches 1/alpha and the rates differ by at least tau.
+ * Tests one position with fresh pairs of forks: drawn anew, and kept. It is confirmed when the evidence that the rates
+ * differ by more than half of tau reaches 1/alpha, and they were seen to differ by at least tau.
+ *
+ * Evidence of any difference at all would not do: where what a run can become gets less in many small steps, each of them
+ * makes one, and one of the steps that are tested looks by luck as if it made a large one.
  *
  * The kinds take turns, so that a model that changes while it is asked changes for both.
  *
@@ -96,7 +99,7 @@ export async function confirmPairs(
       second += Number(isSecond)
       if (isFirst && !isSecond) wins++
       if (!isFirst && isSecond) losses++
-      const evidence = signEvidence(wins, losses)
+      const evidence = pairEvidence({ wins, losses, ties: pairs - wins - losses }, tau / 2)
       const difference = (first - second) / pairs
       if (evidence >= 1 / alpha && difference >= tau) {
         confirmed ??= {

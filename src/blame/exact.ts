@@ -4,43 +4,55 @@ import type { ForkDraw } from './types.ts'
 import type { Commitment, Member, Verdict } from './verdict.ts'
 
 /**
- * Whether drawing everything anew, twice, gives the same run. That is a hint only: {@link blameExactly} draws twice also
- * where its answer rests, and gives up when the two differ there.
+ * Draws the fork that bisection begins with, twice: keeping the first half. That they are the same run is a hint only:
+ * {@link blameExactly} draws again also where its answer rests, and gives up when two of them differ.
+ *
+ * The middle, because noise shows there that does not show at the beginning: an agent that errs by what it has kept does
+ * nothing wrong when it keeps nothing.
+ *
+ * @returns the fork; `undefined` when the two differ
  */
-export async function looksDeterministic(inquiry: Inquiry): Promise<boolean> {
-  const [first, second] = await inquiry.governor.draw([{ keep: 0 }, { keep: 0 }])
-  for (const draw of [first, second]) if (draw !== undefined) inquiry.curve.add(0, draw)
-  return first !== undefined && second !== undefined && isSame(first, second)
+export async function looksDeterministic(inquiry: Inquiry): Promise<ForkDraw | undefined> {
+  const keep = middleOf(-1, inquiry.source.positions.length)
+  const [first, second] = await inquiry.governor.draw([{ keep }, { keep }])
+  for (const draw of [first, second]) if (draw !== undefined) inquiry.curve.add(keep, draw)
+  return first !== undefined && second !== undefined && isSame(first, second) ? first : undefined
 }
 
 /**
  * Finds the last position at which a run with a deterministic tail was lost: the last one where the fork that draws it anew
- * ends well and the fork that keeps it fails. Exact: one fork each, no interval.
+ * ends well and the fork that keeps it fails. Exact: no interval.
  *
- * Bisection, in at most ⌈log₂ n⌉ + 4 forks while no recovery is seen. A run may recover and fail again; forks that are left
- * of that number look for it behind the position found, and `sweep` looks everywhere. Each recovery seen is bisected anew,
- * and the verdict says how many positions were not looked at.
+ * Bisection, in at most ⌈log₂ n⌉ + 4 forks while no recovery is seen; those that it leaves of them are drawn again where
+ * the answer rests, unless the tail is declared. A run may recover and fail again; forks that are left of that number look
+ * for it behind the position found, and `sweep` looks everywhere. Each recovery seen is bisected anew, and the verdict says
+ * how many positions were not looked at.
  *
+ * @param drawn - the fork of {@link looksDeterministic}; absent when the tail is declared
  * @returns `noisy` when the same fork, drawn twice, was two runs
  */
-export async function blameExactly(inquiry: Inquiry): Promise<Verdict | 'noisy'> {
+export async function blameExactly(inquiry: Inquiry, drawn?: ForkDraw): Promise<Verdict | 'noisy'> {
   const { source } = inquiry
   const count = source.positions.length
-  const seen = new Seen(inquiry)
+  const seen = new Seen(inquiry, drawn)
   const allowed = Math.ceil(Math.log2(count)) + 4
   const commitments: Commitment[] = []
-  let low = (await seen.look(0)) === true ? 0 : await seen.firstOk(0, inquiry.sweep ? Infinity : 2)
-  while (low !== undefined) {
-    let high = count
+  let from: number | undefined = -1
+  while (from !== undefined) {
+    let [low, high]: [number, number] = [from, count]
     while (high - low > 1) {
       const middle = await seen.nearMiddle(low, high)
       if (middle === undefined) break
       if (middle.isOk) low = middle.keep
       else high = middle.keep
     }
-    if (high - low > 1 || seen.isStopped) return seen.giveUp(low, high)
-    if (inquiry.tail !== 'deterministic' && !(await seen.isRepeated(witnesses(low, count, allowed - seen.forks))))
-      return 'noisy'
+    if (high - low > 1 || seen.isStopped) return seen.giveUp(Math.max(0, low), high)
+    if (low === -1) {
+      // Bisection saw no run end well; one may have, between those it saw.
+      from = await seen.firstOk(0, inquiry.sweep ? Infinity : 2)
+      continue
+    }
+    if (drawn !== undefined && !(await seen.isRepeated(witnesses(low, count, allowed - seen.forks)))) return 'noisy'
     commitments.push({
       position: low,
       how: 'exact',
@@ -49,29 +61,32 @@ export async function blameExactly(inquiry: Inquiry): Promise<Verdict | 'noisy'>
       difference: 1,
       ...(await membersOf(inquiry, low)),
     })
-    low = await seen.firstOk(low + 1, inquiry.sweep ? Infinity : allowed - seen.forks)
+    from = await seen.firstOk(low + 1, inquiry.sweep ? Infinity : allowed - seen.forks)
     if (seen.isStopped) break
   }
   if (seen.lost > 0 && seen.lost > seen.forks / 5) return seen.giveUp(0, count)
   const last = commitments.at(-1)
   if (last !== undefined) return { kind: 'confirmed', commitments, unseen: seen.unseen(last.position + 1) }
   if (seen.isStopped) return seen.giveUp(0, count)
-  if (inquiry.tail !== 'deterministic') {
-    // That nothing helps rests on the forks that draw all anew: they are drawn as often as the forks allowed let it be.
-    const again = new Array<number>(Math.max(1, allowed - seen.forks - 1)).fill(0)
-    if (!(await seen.isRepeated([Math.floor(count / 2), ...again]))) return 'noisy'
-  }
+  // That nothing helps rests on the fork that draws all anew: it is drawn as often as the forks allowed let it be.
+  const again = new Array<number>(Math.max(1, allowed - seen.forks)).fill(0)
+  if (drawn !== undefined && !(await seen.isRepeated(again))) return 'noisy'
   return { kind: 'never', how: 'exact', ok: 0, forks: seen.forks, unseen: seen.unseen(0) }
 }
 
 /**
  * What is drawn again before a position is named, with so many forks left. An agent that says the same words each time and
  * errs now and then looks deterministic until it does. The likeliest mistake is a fork that keeps the position and failed
- * by chance, so that one is drawn three times in all; keeping the last position is the recorded run, which is known.
+ * by chance, so that one comes first; keeping the last position is the recorded run, which is known.
  */
 function witnesses(low: number, count: number, left: number): readonly number[] {
-  if (low + 1 === count) return [low, low]
-  return left > 2 ? [low, low + 1, low + 1] : [low + 1, low + 1]
+  const two = low + 1 === count ? [low] : [low + 1, low]
+  return Array.from({ length: Math.max(2, left) }, (_, i) => two[i % two.length] ?? low)
+}
+
+/** The number between two that bisection looks at. */
+function middleOf(low: number, high: number): number {
+  return Math.floor((low + high) / 2)
 }
 
 /** One fork per number of kept positions. */
@@ -82,16 +97,15 @@ class Seen {
   readonly #inquiry: Inquiry
   readonly #draws = new Map<number, ForkDraw>()
 
-  constructor(inquiry: Inquiry) {
+  /** @param drawn - what the fork in the middle came to, drawn twice; absent when it was not */
+  constructor(inquiry: Inquiry, drawn: ForkDraw | undefined) {
     this.#inquiry = inquiry
-    this.forks = inquiry.curve.at(0).graded + inquiry.curve.at(0).lost
+    this.forks = drawn === undefined ? 0 : 2
+    if (drawn !== undefined) this.#draws.set(middleOf(-1, inquiry.source.positions.length), drawn)
   }
 
   /** Whether the fork ended well; `undefined` when it tells nothing or was not made. */
   async look(keep: number): Promise<boolean | undefined> {
-    const { curve } = this.#inquiry
-    // The fork that keeps nothing was drawn to find out whether it repeats.
-    if (keep === 0 && curve.at(0).graded > 0) return curve.at(0).ok > 0
     const known = this.#draws.get(keep)
     if (known !== undefined) return passed(known.grade)
     const draw = await this.#draw(keep)
@@ -102,7 +116,7 @@ class Seen {
 
   /** The fork nearest to the middle between two that tells something. */
   async nearMiddle(low: number, high: number): Promise<{ readonly keep: number; readonly isOk: boolean } | undefined> {
-    const middle = Math.floor((low + high) / 2)
+    const middle = middleOf(low, high)
     for (let away = 0; away < high - low; away++) {
       for (const keep of away === 0 ? [middle] : [middle - away, middle + away]) {
         if (keep <= low || keep >= high) continue
@@ -127,12 +141,10 @@ class Seen {
   /** Whether these forks, drawn once more, are the same runs. */
   async isRepeated(keeps: readonly number[]): Promise<boolean> {
     for (const keep of keeps) {
-      // The forks that keep nothing were drawn to find out whether they repeat, and are known by their texts.
       const before = this.#draws.get(keep)
-      if (before === undefined && keep > 0) continue
+      if (before === undefined) continue
       const again = await this.#draw(keep)
-      if (again !== undefined && before !== undefined && !isSame(before, again)) return false
-      if (keep === 0 && this.#inquiry.curve.at(0).distinct > 1) return false
+      if (again !== undefined && !isSame(before, again)) return false
     }
     return true
   }
@@ -141,7 +153,7 @@ class Seen {
   unseen(from: number): number {
     let count = 0
     for (let keep = from; keep < this.#inquiry.curve.arms.length; keep++) {
-      if (keep !== 0 && passed(this.#draws.get(keep)?.grade ?? 'ungraded') === undefined) count++
+      if (passed(this.#draws.get(keep)?.grade ?? 'ungraded') === undefined) count++
     }
     return count
   }
@@ -185,7 +197,7 @@ class Seen {
     let widest = 0
     let start = from
     for (let keep = from; keep <= count; keep++) {
-      const isKnown = keep === count || keep === 0 || this.#draws.has(keep)
+      const isKnown = keep === count || this.#draws.has(keep)
       if (!isKnown) continue
       if (keep - start > widest) {
         widest = keep - start

@@ -5,7 +5,7 @@ import { blameExactly, looksDeterministic } from './exact.ts'
 import { DropPosterior } from './posterior.ts'
 import { isRecoverable, recoversAt } from './recovery.ts'
 import { type BlameOptions, type Inquiry, nextAlpha, openInquiry } from './settings.ts'
-import { expectedPairs } from './sign-test.ts'
+import { expectedPairs } from './pair-evidence.ts'
 import type { ForkSource } from './types.ts'
 import type { Commitment, Undecided, Verdict } from './verdict.ts'
 
@@ -37,8 +37,9 @@ export async function blameFailedRun(source: ForkSource, options: BlameOptions =
     isDeterministic,
     curve: inquiry.curve.arms.map((arm) => arm.tally),
   })
-  if (inquiry.tail === 'deterministic' || (inquiry.tail === 'detect' && (await looksDeterministic(inquiry)))) {
-    const verdict = await blameExactly(inquiry)
+  const drawn = inquiry.tail === 'detect' ? await looksDeterministic(inquiry) : undefined
+  if (inquiry.tail === 'deterministic' || drawn !== undefined) {
+    const verdict = await blameExactly(inquiry, drawn)
     if (verdict !== 'noisy') return found(verdict, true)
   }
   const verdict = await search(inquiry, 0)
@@ -178,7 +179,7 @@ function stillNeeded(inquiry: Inquiry, posterior: DropPosterior): number | undef
   const alpha = inquiry.delta / 2 ** (inquiry.tries + 1)
   if (what === 'never') return Math.ceil(locate + 30)
   const { redrawn, kept } = posterior.rates(what)
-  const pairs = expectedPairs(redrawn, kept, alpha)
+  const pairs = expectedPairs(redrawn, kept, alpha, inquiry.tau / 2)
   return pairs === undefined ? undefined : Math.ceil(locate + 2 * pairs)
 }
 

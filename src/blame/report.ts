@@ -193,7 +193,8 @@ function mutationsOf({ positions, verdict }: MutationBlame, position: number): P
 function methodsOf(isExact: boolean): Record<string, string> {
   if (isExact) return { verdict: 'exact: deterministic tail, one fork of each kind, no interval' }
   return {
-    verdict: 'sequential sign test on fresh pairs of forks; all claims together are false at most delta of the time',
+    verdict:
+      'sequential test on fresh pairs of forks that rates differ by more than half of tau; all claims together are false at most delta of the time',
     sequence: 'Beta(1/2, 1/2) mixture confidence sequence, 95 %, valid at any time, for one position',
     display: 'Newcombe hybrid score (last step: Wilson), 95 % at a fixed number of forks; for display only',
     'mutated.display': 'Wilson, 95 % at a fixed number of mutants; for display only',

@@ -20,7 +20,7 @@ export interface BlameOptions extends GovernorOptions {
   readonly sweep?: boolean
   /** Positions that are tested with fresh forks before the verdict is `diffuse`. Default 4. */
   readonly maxTries?: number
-  /** Pairs of forks after which such a test gives up. Default 40. */
+  /** Pairs of forks after which such a test gives up. Default 60. */
   readonly maxPairs?: number
   /** Hears how far it is, after each round of forks. */
   readonly onProgress?: (progress: BlameProgress) => void
@@ -56,7 +56,7 @@ export interface Inquiry {
 
 /** @throws HarvestError HARVEST_BLAME_OPTION for a value that cannot be, HARVEST_BLAME_NO_STEPS for a run without steps */
 export function openInquiry(source: ForkSource, options: BlameOptions): Inquiry {
-  const { delta = 0.05, tau = 0.2, tail = 'detect', sweep = false, maxTries = 4, maxPairs = 40 } = options
+  const { delta = 0.05, tau = 0.2, tail = 'detect', sweep = false, maxTries = 4, maxPairs = 60 } = options
   if (!(delta > 0 && delta < 0.5)) throw badOption('delta', delta, 'above 0 and below 0.5')
   if (!(tau > 0 && tau < 1)) throw badOption('tau', tau, 'above 0 and below 1')
   if (!['detect', 'deterministic', 'noisy'].includes(tail))

@@ -34,7 +34,7 @@ export interface Commitment {
   readonly kept: { readonly ok: number; readonly forks: number }
   /** The rate of the former less that of the latter. */
   readonly difference: number
-  /** The e-value of the pairs ({@link signEvidence}); absent when exact. */
+  /** The e-value of the pairs ({@link pairEvidence}) for a difference of more than half of tau; absent when exact. */
   readonly evidence?: number
   /** How often a claim like this may be false; its share of delta. Absent when exact. */
   readonly alpha?: number

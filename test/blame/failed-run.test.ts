@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { blameFailedRun, type BlameOptions, type ForkSource, type Grade, type Verdict } from '../../src/blame/index.ts'
+import { confirmCommitment } from '../../src/blame/confirm.ts'
+import { openInquiry } from '../../src/blame/settings.ts'
 import { cliff, curveSource, type Plant, plantedSource, random, seedOf } from './sources.ts'
 
 /** Blames so many runs, each with a curve of its own. */
@@ -24,17 +26,20 @@ function lastDrop(rates: readonly number[]): number {
   return rates.findLastIndex((rate, i) => rate > (rates[i + 1] ?? 0) + 0.1)
 }
 
+/** Ends well less often after every second step; what is lost at each is the same. */
+const coarse = Array.from({ length: 21 }, (_, keep) => (keep < 2 ? 1 : 0.95 * (1 - Math.floor(keep / 2) / 10)))
+
 const mean = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0) / values.length
 
 describe('a failed run with a noisy tail', () => {
   it.each([
     // Shape, steps, rates, forks at once; at least this share right, at most so many forks on average.
     // A dozen of them look behind the position found, for a run that recovered there.
-    [50, 0.9, 0.02, 1, 1, 45],
-    [50, 0.7, 0.1, 1, 0.95, 90],
-    [50, 0.9, 0.02, 8, 1, 55],
+    [50, 0.9, 0.02, 1, 1, 50],
+    [50, 0.7, 0.1, 1, 0.95, 110],
+    [50, 0.9, 0.02, 8, 1, 65],
     [200, 0.9, 0.02, 1, 1, 52],
-    [200, 0.7, 0.1, 8, 0.95, 130],
+    [200, 0.7, 0.1, 8, 0.95, 145],
   ])(
     'of %i steps, falling from %d to %d (%i at once), is blamed on the right step',
     async (steps, high, low, parallel, share, most) => {
@@ -78,6 +83,18 @@ describe('a failed run with a noisy tail', () => {
       expect(verdict.range.from).toBeLessThanOrEqual(verdict.range.to)
       expect(verdict.forksNeeded).toBeGreaterThan(0)
     }
+  })
+
+  it('is not certified by luck: where a step takes half of tau, a test certifies it less often than its alpha', async () => {
+    let certified = 0
+    const tests = 400
+    for (let run = 0; run < tests; run++) {
+      const { source } = curveSource([0.6, 0.5], seedOf('half of tau', run))
+      const result = await confirmCommitment(openInquiry(source, {}), 0, 0.025, () => undefined)
+      if (typeof result === 'object') certified++
+    }
+    // One that is asked for any difference at all certifies 30 of them.
+    expect(certified / tests).toBeLessThan(0.025)
   })
 
   it('that recovered and was lost again is blamed on the later step', async () => {
@@ -286,14 +303,33 @@ describe('a failed run with a deterministic tail', () => {
     expect(made.every(({ seed }) => seed === 0)).toBe(true)
   })
 
+  it('is hardly ever believed of an agent that says the same each time and errs in its last word', async () => {
+    let believed = 0
+    const tests = 200
+    for (let run = 0; run < tests; run++) {
+      const { source } = curveSource(coarse, seedOf('last word', run))
+      const quiet: ForkSource = {
+        ...source,
+        async draw(spec, signal) {
+          const draw = await source.draw(spec, signal)
+          return { ...draw, fingerprint: `the same, ${draw.grade}` }
+        },
+      }
+      const { isDeterministic } = await blameFailedRun(quiet, { limits: { forks: 12 } })
+      believed += Number(isDeterministic)
+    }
+    // Drawn again at its beginning and at one place more, 50 of them would be.
+    expect(believed / tests).toBeLessThan(0.1)
+  })
+
   it('is not believed when a fork that the answer rests on comes out otherwise the second time', async () => {
-    // The same run twice from its beginning; behind the first step nothing repeats.
+    // The same run twice from the middle, where bisection begins; elsewhere nothing repeats.
     const { source } = curveSource(cliff(20, 7, 0.9, 0.05), 11)
     const seeming: ForkSource = {
       ...source,
       async draw(spec, signal) {
         const draw = await source.draw(spec, signal)
-        return spec.keep === 0 ? { ...draw, grade: 'ok', fingerprint: 'same' } : draw
+        return spec.keep === 9 ? { ...draw, grade: 'bad', fingerprint: 'same' } : draw
       },
     }
     const { isDeterministic, verdict } = await blameFailedRun(seeming)

@@ -1,20 +1,25 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fisherExact, holm, signEvidence, sprt } from '../../src/blame/index.ts'
-import { expectedPairs } from '../../src/blame/sign-test.ts'
-import { choose, everSeen } from './sources.ts'
+import { fisherExact, holm, pairEvidence, sprt } from '../../src/blame/index.ts'
+import { expectedPairs, type PairCounts } from '../../src/blame/pair-evidence.ts'
+import { choose } from './sources.ts'
 
 const few = fc.integer({ min: 0, max: 60 })
 
 describe('the evidence of pairs', () => {
+  const pairs = fc.record({ wins: few, losses: few, ties: few })
+
   it('is none before the first, and 20 after seven of a kind', () => {
-    expect(signEvidence(0, 0)).toBeCloseTo(1, 12)
-    expect([5, 6, 7, 8].map((wins) => Math.floor(signEvidence(wins, 0)))).toEqual([10, 18, 31, 56])
+    expect(pairEvidence({ wins: 0, losses: 0, ties: 0 })).toBe(1)
+    const reached = [5, 6, 7, 8].map((wins) => pairEvidence({ wins, losses: 0, ties: 3 }))
+    expect(reached.map(Math.floor)).toEqual([10, 18, 31, 56])
+    // A difference of more than .1 takes a pair more: 1.1/.9(w+1) · ((2/1.1)^(w+1) - 1).
+    const above = [7, 8, 9].map((wins) => pairEvidence({ wins, losses: 0, ties: 0 }, 0.1))
+    expect(above.map(Math.floor)).toEqual([18, 29, 48])
   })
 
-  it('is the mean over all shares between a half and one of how much better they explain the pairs', () => {
+  it('without a margin is the mean over all shares between a half and one of how much better they explain the pairs', () => {
     for (const [wins, losses] of [
-      [0, 0],
       [3, 1],
       [9, 2],
       [4, 7],
@@ -25,57 +30,89 @@ describe('the evidence of pairs', () => {
         const share = 0.5 + (i + 0.5) / (2 * cells)
         sum += (2 * share) ** wins * (2 * (1 - share)) ** losses
       }
-      expect(signEvidence(wins, losses)).toBeCloseTo(sum / cells, 5)
+      expect(pairEvidence({ wins, losses, ties: 5 }) / (sum / cells)).toBeCloseTo(1, 2)
     }
   })
 
-  it('for every pairs, with a half as the share, is what it is expected to be after one more', () => {
+  it('for every pairs and every margin, is what it is expected to be after one more whose rates differ by the margin', () => {
+    const chances = fc.tuple(fc.double({ min: 0, max: 0.5, noNaN: true }), fc.double({ min: 0, max: 0.5, noNaN: true }))
     fc.assert(
-      fc.property(few, few, (wins, losses) => {
-        const next = (signEvidence(wins + 1, losses) + signEvidence(wins, losses + 1)) / 2
-        expect(next / signEvidence(wins, losses)).toBeCloseTo(1, 9)
-        expect(signEvidence(wins + 1, losses)).toBeGreaterThan(signEvidence(wins, losses + 1))
+      fc.property(pairs, chances, ({ wins, losses, ties }, [loss, more]) => {
+        const win = Math.min(1 - loss, loss + more)
+        const margin = win - loss
+        fc.pre(margin < 0.99)
+        const after = (counts: Partial<PairCounts>): number => pairEvidence({ wins, losses, ties, ...counts }, margin)
+        const next =
+          win * after({ wins: wins + 1 }) +
+          loss * after({ losses: losses + 1 }) +
+          (1 - win - loss) * after({ ties: ties + 1 })
+        expect(next / after({})).toBeCloseTo(1, 9)
+        expect(after({ wins: wins + 1 })).toBeGreaterThan(after({ losses: losses + 1 }))
       }),
     )
   })
 
-  it.each([0.5, 0.4, 0.2])(
-    'is expected to be at most 1 over all walks of 14 pairs, %d of which favour the first',
-    (share) => {
-      let mean = 0
-      for (let wins = 0; wins <= 14; wins++) {
-        mean += Number(choose(14, wins)) * share ** wins * (1 - share) ** (14 - wins) * signEvidence(wins, 14 - wins)
-      }
-      expect(mean).toBeLessThanOrEqual(1 + 1e-9)
-      if (share === 0.5) expect(mean).toBeCloseTo(1, 9)
+  it.each([
+    // Chances of a win and of a loss, and the margin: the rates differ by it, or by less.
+    [0.5, 0.5, 0, 0.05],
+    [0.3, 0.3, 0, 0.0125],
+    [0.3, 0.2, 0.1, 0.05],
+    [0.1, 0, 0.1, 0.025],
+    [0.45, 0.37, 0.1, 0.05],
+    [0.6, 0.1, 0.5, 0.05],
+  ])(
+    'looked at after each of 40 pairs (%d won, %d lost, %d needed), ever reaches 1/%d less often than that',
+    (win, loss, margin, alpha) => {
+      const reached = everReached(40, win, loss, (counts) => pairEvidence(counts, margin) >= 1 / alpha)
+      expect(reached).toBeGreaterThan(0)
+      expect(reached).toBeLessThanOrEqual(alpha)
     },
   )
-
-  it.each([
-    [0.5, 0.05],
-    [0.5, 0.0125],
-    [0.4, 0.05],
-  ])('looked at after each of 300 pairs (%d), ever reaches 1/%d less often than that', (share, alpha) => {
-    const reached = everSeen(300, share, (wins, losses) => signEvidence(wins, losses) >= 1 / alpha)
-    expect(reached).toBeGreaterThan(0)
-    expect(reached).toBeLessThanOrEqual(alpha)
-  })
 
   it('is reached after about as many pairs as expected', () => {
     expect(expectedPairs(0.9, 0.02, 0.025)).toBeGreaterThanOrEqual(8)
     expect(expectedPairs(0.9, 0.02, 0.025)).toBeLessThanOrEqual(14)
+    expect(expectedPairs(0.9, 0.02, 0.025, 0.1)).toBeGreaterThan(expectedPairs(0.9, 0.02, 0.025) ?? Infinity)
     expect(expectedPairs(0.3, 0.3, 0.025)).toBeUndefined()
     expect(expectedPairs(0.2, 0.3, 0.025)).toBeUndefined()
+    expect(expectedPairs(0.35, 0.3, 0.025, 0.1)).toBeUndefined()
   })
 
   it.each([
-    [-1, 0],
-    [0.5, 0],
-    [0, Number.NaN],
-  ])('%d and %d are no counts', (wins, losses) => {
-    expect(() => signEvidence(wins, losses)).toThrow(RangeError)
+    [{ wins: -1, losses: 0, ties: 0 }, 0],
+    [{ wins: 0.5, losses: 0, ties: 0 }, 0],
+    [{ wins: 0, losses: Number.NaN, ties: 0 }, 0],
+    [{ wins: 1, losses: 0, ties: -1 }, 0],
+    [{ wins: 1, losses: 0, ties: 0 }, 1],
+    [{ wins: 1, losses: 0, ties: 0 }, -0.1],
+    [{ wins: 1, losses: 0, ties: 0 }, Number.NaN],
+  ])('%o and a margin of %d are refused', (counts, margin) => {
+    expect(() => pairEvidence(counts, margin)).toThrow(RangeError)
   })
 })
+
+/** How often something was ever seen on walks of so many pairs, stopped at once when it is: exact, over all walks. */
+function everReached(steps: number, win: number, loss: number, isSeen: (counts: PairCounts) => boolean): number {
+  let alive = new Map([['0 0', 1]])
+  let seen = 0
+  for (let made = 1; made <= steps; made++) {
+    const next = new Map<string, number>()
+    for (const [state, chance] of alive) {
+      const [wins = 0, losses = 0] = state.split(' ').map(Number)
+      for (const [w, l, share] of [
+        [wins + 1, losses, win],
+        [wins, losses + 1, loss],
+        [wins, losses, 1 - win - loss],
+      ] as const) {
+        if (share <= 0) continue
+        if (isSeen({ wins: w, losses: l, ties: made - w - l })) seen += chance * share
+        else next.set(`${w} ${l}`, (next.get(`${w} ${l}`) ?? 0) + chance * share)
+      }
+    }
+    alive = next
+  }
+  return seen
+}
 
 describe("Wald's test", () => {
   const plan = { good: 0.8, bad: 0.3, error: 0.05 }

@@ -76,7 +76,7 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
       lost by keeping it: how far that share falls when this step is kept too (and what chance alone leaves possible)
       graded by --ok refund(amount: 25); the recorded run: bad
       estimand interventional: what lies behind a kept step is drawn anew; models asked for real, tools answered from the tape
-      delta 0.05, tau 0.2; claims: sequential sign test on fresh pairs of forks; all claims together are false at most delta of the time
+      delta 0.05, tau 0.2; claims: sequential test on fresh pairs of forks that rates differ by more than half of tau; all claims together are false at most delta of the time
       intervals: Newcombe hybrid score (last step: Wilson), 95 % at a fixed number of forks; for display only
       24 forks, 26 model calls, $0.0117; models gpt-4o; commit <commit>
       "

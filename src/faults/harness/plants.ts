@@ -122,7 +122,10 @@ const sketches: Readonly<Record<FamilyName, SketchedFamily>> = {
   'F5.preemption_late': combined('last', 2, [0, 1]),
   'F5.echo_chain': { by: (on) => wrongArgument(on, true) },
   'F5.early_cause_late_symptom': { by: () => ({ plants: [valueAt(0, 'raised')] }) },
-  'F5.erosion': { by: () => ({ plants: [{ what: 'smudges' }] }), shape: { source: 'tool' } },
+  'F5.erosion': {
+    by: () => ({ plants: [{ what: 'smudges' }] }),
+    shape: { source: 'tool', noise: () => ({ slip: usualSlip }) },
+  },
   'F5.dip_and_recover': { by: dipAndRecover },
   'F5.never': { by: () => ({ plants: [{ what: 'incapable' }] }) },
   'F6.slip': { ...wrongValue('raised'), shape: { noise: () => ({ slip: usualSlip }) } },

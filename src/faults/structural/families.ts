@@ -1,6 +1,6 @@
 import type { FamilyName } from '../families.ts'
 import { hasFact, type Noise } from './model.ts'
-import { integer, type Random } from './random.ts'
+import { distinct, integer, type Random } from './random.ts'
 import { type Planted, sketch, type Sketch } from './sketch.ts'
 
 /**
@@ -37,6 +37,20 @@ export function plantMutants(length: number, noise: Noise, random: Random): Plan
       raises: (at, mutant) => (at === place && harmful[mutant] === true ? 1 << harm : 0),
     },
     flips: [place],
+  })
+}
+
+/**
+ * Erosion with large steps: at 6 to 16 places the chance to end well gets less, by as much at each, until none is left.
+ *
+ * No place takes more than a sixth. Which one was the cause has no answer, and one of them is easily mistaken for it.
+ */
+export function plantCoarseErosion(length: number, noise: Noise, random: Random): Planted {
+  const on = sketch(length, random, noise)
+  const places = distinct(random, integer(random, 6, 17), 0, length)
+  return on.finish({
+    fails: () => false,
+    luck: (kept) => 0.95 * (1 - places.filter((place) => place < kept).length / places.length),
   })
 }
 

@@ -1,5 +1,5 @@
 import { families, type FamilyName, groupOf } from '../families.ts'
-import { hasModel, plant, plantMutants } from '../structural/families.ts'
+import { hasModel, plant, plantCoarseErosion, plantMutants } from '../structural/families.ts'
 import { noNoise, type Noise } from '../structural/model.ts'
 import { type Random, randomOf } from '../structural/random.ts'
 import type { Planted } from '../structural/sketch.ts'
@@ -19,6 +19,8 @@ export interface Cell {
   readonly asks: 'run' | 'mutations'
   /** The run went well, and what is planted are mutants of its answers. */
   readonly plantsMutants?: true
+  /** The chance to end well falls in a few steps, none of which is large enough to be the one. */
+  readonly isCoarse?: true
   /** Without chance: look at every place behind the one found, for runs that recover and fail again. */
   readonly sweeps: boolean
   /** The other three columns are asked for, too. */
@@ -35,6 +37,7 @@ export type NoiseName =
   | 'slip=.005'
   | 'slip=.01'
   | 'slip=.03'
+  | 'quiet'
   | 'quiet slip=.01'
   | 'slip=.01 stray=.1'
   | 'slip=.01 stray=.4'
@@ -53,7 +56,15 @@ export interface CellTape {
 
 /** All cells of the engine level. */
 export function gridCells(): readonly Cell[] {
-  return [...exactCells(), ...sharpCells(), ...mediumCells(), ...softCells(), ...hardCells(), ...mutantCells()]
+  return [
+    ...exactCells(),
+    ...sharpCells(),
+    ...mediumCells(),
+    ...softCells(),
+    ...coarseCells(),
+    ...hardCells(),
+    ...mutantCells(),
+  ]
 }
 
 /**
@@ -80,6 +91,7 @@ export function* tapesOf(cell: Cell, count: number, seed: number): Generator<Cel
 
 function plantedIn(cell: Cell, random: Random): Planted {
   if (cell.plantsMutants === true) return plantMutants(cell.length, noiseOf(cell, 'F7.no_op_mutation', random), random)
+  if (cell.isCoarse === true) return plantCoarseErosion(cell.length, noiseOf(cell, 'F5.erosion', random), random)
   const family = cell.families[Math.floor(random() * cell.families.length)]
   if (family === undefined) throw new RangeError(`tapesOf: ${cell.id} has no family`)
   return plant(family, cell.length, noiseOf(cell, family, random), random)
@@ -174,6 +186,18 @@ function mediumCells(): readonly Cell[] {
 function softCells(): readonly Cell[] {
   const all = subjects.filter(({ name }) => startsWith(name, withoutStep))
   return lengths.flatMap((length) => all.map((one) => cellOf(one, length, usualNoise[length])))
+}
+
+function coarseCells(): readonly Cell[] {
+  const erosion = subjects.filter(({ name }) => name === 'F5.erosion')
+  return lengths.flatMap((length) =>
+    ([usualNoise[length], ...(length > 50 ? [] : (['quiet', 'quiet slip=.01'] as const))] as const).flatMap((noise) =>
+      erosion.map((one): Cell => {
+        const cell = cellOf(one, length, noise)
+        return { ...cell, id: `${cell.id} coarse`, isCoarse: true }
+      }),
+    ),
+  )
 }
 
 /** Drops that are hardly any, more noise than anybody should have, and noise that what the agent says does not show. */
