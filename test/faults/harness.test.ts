@@ -17,6 +17,7 @@ import { gatesOf } from '../../src/faults/validate/gates.ts'
 import type { Engine } from '../../src/faults/validate/diagnosis.ts'
 import { scoreTape } from '../../src/faults/validate/score.ts'
 import { tallyOf } from '../../src/faults/validate/tally.ts'
+import { stepsOf } from '../../src/tape/index.ts'
 
 let stage: Stage
 beforeAll(async () => void (stage = await openStage()))
@@ -49,6 +50,18 @@ describe('planted runs', () => {
     )
     expect(about.truth.curve).toContain(1)
     expect(grades).toEqual(about.truth.curve.map((chance) => (chance === 1 ? 'ok' : 'bad')))
+  })
+
+  it('an agent is impatient at the one answer that never comes, and at no other that is late on a busy machine', async () => {
+    const seed = seedOf('F2.slow_loris', 'skip')
+    const { tape } = await plantRun(stage, 'F2.slow_loris', seed, steps)
+    const asked = stepsOf(tape).filter((step) => step.kind === 'exchange')
+    const limits = asked.map((step) =>
+      new Headers(step.request.headers as [string, string][]).get('x-stainless-timeout'),
+    )
+    const isImpatient = asked.map((step) => step.aborted !== undefined)
+    expect(isImpatient.filter(Boolean)).toHaveLength(1)
+    expect(limits).toEqual(isImpatient.map((is) => (is ? '1' : null)))
   })
 
   it('a run that throws for a broken answer is a crash, and not one that nobody can judge', async () => {

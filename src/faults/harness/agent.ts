@@ -14,7 +14,8 @@ export interface LedgerInput {
 }
 
 export interface AgentOptions {
-  readonly timeoutMs?: number
+  /** A question to whose answer it does not listen for long. Every other one it gives half a minute. */
+  readonly hasty?: { readonly question: number; readonly timeoutMs: number }
   /** From which question on it asks otherwise, and what was changed. */
   readonly change?: { readonly from: number; readonly to: AgentChange }
 }
@@ -33,17 +34,16 @@ export const luckOfRun = new AsyncLocalStorage<Luck>()
  * The agent whose runs are planted: a loop of questions and tool calls over the real SDK, with tools, a search, a service
  * and other agents to ask. It is ordinary code: nothing in it knows whether it is recorded, replayed or forked.
  *
- * @param options - `timeoutMs`: how long the SDK waits for an answer, default half a minute. `change`: the agent as it
- * is after somebody has worked on it, default as it was
+ * @param options - `hasty`: default none. `change`: the agent as it is after somebody has worked on it, default as it was
  */
-export function ledgerAgent(sdk: OpenAiSdk, world: World, { timeoutMs = 30_000, change }: AgentOptions = {}) {
+export function ledgerAgent(sdk: OpenAiSdk, world: World, { hasty, change }: AgentOptions = {}) {
   return async (input: LedgerInput): Promise<LedgerAnswer> => {
     const luck = luckOfRun.getStore() ?? ''
     const client = new sdk({
       apiKey: 'none',
       baseURL: input.base,
       maxRetries: world.retries,
-      timeout: timeoutMs,
+      timeout: 30_000,
       logLevel: 'off',
     })
     const desk = openDesk(client, world, luck, input.base)
@@ -55,7 +55,10 @@ export function ledgerAgent(sdk: OpenAiSdk, world: World, { timeoutMs = 30_000, 
       let answer: AssistantMessage
       try {
         const isChanged = change !== undefined && question >= change.from
-        answer = await ask(client, world, luck, messages, isChanged ? change.to : undefined)
+        answer = await ask(client, world, luck, messages, {
+          ...(isChanged && { change: change.to }),
+          ...(hasty?.question === question && { timeout: hasty.timeoutMs }),
+        })
       } catch (error) {
         if (world.onError === 'throw') throw error
         messages.push({ role: 'user', content: `No answer to question ${question}. Go on.` })
@@ -75,11 +78,12 @@ async function ask(
   { isStreamed, model }: World,
   luck: Luck,
   messages: readonly object[],
-  change?: AgentChange,
+  { change, ...limits }: { readonly change?: AgentChange; readonly timeout?: number } = {},
 ): Promise<AssistantMessage> {
   const body = { model, messages: [...messages], tools: functions, ...(isStreamed && { stream: true }) }
   const answer = await client.chat.completions.create(change === undefined ? body : changed(body, change), {
     headers: { [luckHeader]: luck },
+    ...limits,
   })
   const said = Symbol.asyncIterator in answer ? await gather(answer) : firstOf(answer)
   for (const call of said.tool_calls ?? []) JSON.parse(call.function.arguments)

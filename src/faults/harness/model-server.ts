@@ -22,7 +22,8 @@ export const luckHeader = 'x-luck'
 
 export async function openModelServer(): Promise<ModelServer> {
   const worlds = new Map<string, { readonly world: World; calls: number }>()
-  const server = http.createServer((request, response) => {
+  // The client closes connections it does not use. If both did, a busy machine would lose requests between the two.
+  const server = http.createServer({ keepAliveTimeout: 0 }, (request, response) => {
     answer(request, response).catch((error: unknown) => {
       response.writeHead(500).end(String(error))
     })

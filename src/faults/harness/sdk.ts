@@ -19,7 +19,7 @@ export interface OpenAiClient {
     readonly completions: {
       create(
         body: object,
-        options: { readonly headers: Readonly<Record<string, string>> },
+        options: { readonly headers: Readonly<Record<string, string>>; readonly timeout?: number },
       ): Promise<ChatAnswer | AsyncIterable<ChatChunk>>
     }
   }

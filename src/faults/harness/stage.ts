@@ -8,7 +8,7 @@ import { openBudget } from '../../fork/index.ts'
 import { installReplay } from '../../replay/index.ts'
 import type { Tape } from '../../tape/index.ts'
 import type { FamilyName } from '../families.ts'
-import { ledgerAgent, type LedgerAnswer, type LedgerInput, luckOfRun } from './agent.ts'
+import { type AgentOptions, ledgerAgent, type LedgerAnswer, type LedgerInput, luckOfRun } from './agent.ts'
 import { type ModelServer, openModelServer } from './model-server.ts'
 import { worldOf } from './plants.ts'
 import { recordRun } from './record.ts'
@@ -60,10 +60,18 @@ export interface PlantedRun {
 
 export type Agent = (input: LedgerInput) => Promise<LedgerAnswer>
 
-/** How long the SDK waits for an answer that is planted never to come. */
-const shortMs = 250
-/** How long one fork may take. */
-const timeoutMs = 60_000
+/**
+ * How long the SDK waits for an answer that is planted never to come. No other answer is waited for so short a time: on a
+ * busy machine one would be late that was not planted to be. And the question itself has to be on its way by then.
+ */
+const shortMs = 1000
+/**
+ * How long forks wait for it. Where it is kept, that is real time; where it is drawn anew, it comes, and must not be late
+ * on a busy machine.
+ */
+const patientMs = 4000
+/** How long one fork may take: none gets so far, however busy the machine, for that would be chance in its end. */
+const timeoutMs = 600_000
 
 /**
  * Records a run of a family, and makes it forkable.
@@ -76,12 +84,14 @@ export async function plantRun(stage: Stage, family: FamilyName, seed: number, s
   const world = worldOf(family, seed, steps)
   server.add(world)
   const input: LedgerInput = { base: server.addressOf(world) }
-  const isSlow = world.plants.some((plant) => plant.what === 'http' && plant.fault === 'slow')
-  const impatient = ledgerAgent(sdk, world, isSlow ? { timeoutMs: shortMs } : {})
+  const slow = world.plants.find((plant) => plant.what === 'http' && plant.fault === 'slow')
+  const waiting = (ms: number): AgentOptions =>
+    slow?.what === 'http' ? { hasty: { question: slow.question, timeoutMs: ms } } : {}
+  const recording = ledgerAgent(sdk, world, waiting(shortMs))
   const tape = await luckOfRun.run(recorded, () =>
-    recordRun(folder, { agent: 'ledger', id: world.id, input }, () => impatient(input)),
+    recordRun(folder, { agent: 'ledger', id: world.id, input }, () => recording(input)),
   )
-  let agent = ledgerAgent(sdk, world)
+  let agent = ledgerAgent(sdk, world, waiting(patientMs))
   const options: ForkSourceOptions = {
     load: () => Promise.resolve((given) => agent(given as LedgerInput)),
     oracle: createOracle({ by: 'function', name: 'the total', judge: ({ value }) => judge(world, value) }),
