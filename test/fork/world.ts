@@ -21,6 +21,8 @@ export interface Script {
   readonly draws: boolean
   /** Milliseconds between turns. */
   readonly pauseMs: number
+  /** What the model asks for first in each turn, whatever it would have decided. */
+  readonly first?: 'look_up' | 'service'
 }
 
 const lookUp = tool('look_up', async ({ key }: { key: string }) => {
@@ -30,11 +32,11 @@ const lookUp = tool('look_up', async ({ key }: { key: string }) => {
 
 /** Asks a model in a loop and does what it says, all calls of a turn at once. */
 export async function agent(input: unknown): Promise<unknown> {
-  const { base, topic, turns, width, draws, pauseMs } = input as Script
+  const { base, topic, turns, width, draws, pauseMs, first } = input as Script
   const stamp = draws ? `${Date.now()} ${Math.random()} ${crypto.randomUUID()}` : ''
   const messages: unknown[] = [{ role: 'user', content: `${topic} ${stamp}` }]
   for (let turn = 0; turn < turns; turn++) {
-    const { calls } = await ask(base, messages, width)
+    const { calls } = await ask(base, { messages, width, first })
     if (calls.length === 0) break
     const found = await Promise.all(
       calls.map(({ name, key }) => (name === 'look_up' ? lookUp({ key }) : service(base, key))),
@@ -51,8 +53,8 @@ interface Decided {
   readonly calls: readonly { readonly name: string; readonly key: string }[]
 }
 
-async function ask(base: string, messages: readonly unknown[], width: number): Promise<Decided> {
-  const body = JSON.stringify({ model: 'm-1', messages, width })
+async function ask(base: string, question: object): Promise<Decided> {
+  const body = JSON.stringify({ model: 'm-1', ...question })
   const headers = { 'content-type': 'application/json' }
   const response = await fetch(`${base}/v1/chat/completions`, { method: 'POST', headers, body })
   const { choices } = (await response.json()) as { choices: { message: { content: string } }[] }
@@ -109,10 +111,10 @@ function answerTo(url: string, body: string): string {
     .update(url + body)
     .digest()
   if (!url.startsWith('/v1')) return JSON.stringify({ service: digest.toString('hex').slice(0, 8) })
-  const { width } = JSON.parse(body) as { width: number }
+  const { width, first } = JSON.parse(body) as Pick<Script, 'width' | 'first'>
   const count = 1 + ((digest[0] ?? 0) % width)
   const calls = Array.from({ length: count }, (_, i) => ({
-    name: (digest[i + 1] ?? 0) % 2 === 0 ? 'look_up' : 'service',
+    name: (i === 0 && first) || ((digest[i + 1] ?? 0) % 2 === 0 ? 'look_up' : 'service'),
     key: `k${(digest[i + 1] ?? 0).toString(36)}${i}`,
   }))
   return JSON.stringify({
