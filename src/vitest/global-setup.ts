@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node'
 import { HarvestError } from '../errors/index.ts'
-import { type GitState, gitState } from '../provenance/index.ts'
+import { type GitState, gitState } from '../provenance/git.ts'
 
 /** Asks git once per run, and again before a re-run, which commit the code is at. Only when a case is queued. */
 export default async function setup(project: TestProject): Promise<void> {

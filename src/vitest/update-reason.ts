@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import type { CaseApproval } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
-import { gitUser } from '../provenance/index.ts'
+import { gitUser } from '../provenance/git.ts'
 
 /** Says why new behaviour is accepted; `--reason` of our commands sets it. */
 export const reasonVariable = 'HARVEST_UPDATE_REASON'
