@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { chmod, cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { startShopProvider } from '../fixtures/refund/provider.ts'
+import { linkTree } from './link-tree.ts'
 
 const repository = resolve(import.meta.dirname, '..')
 
@@ -12,15 +13,14 @@ export function requireBuild(): void {
 }
 
 /**
- * Lays the built package out in `dir/node_modules` as npm would: a real copy, so that it finds what the project finds.
+ * Lays the built package out in `dir/node_modules` as npm would: at a place of its own, so that it finds what the project finds.
  * Everything else is looked up in the folders above.
  */
 export async function installPackage(dir: string): Promise<void> {
   const own = join(dir, 'node_modules/vitest-harvest')
   await mkdir(own, { recursive: true })
-  for (const part of ['dist', 'package.json', 'case.schema.json']) {
-    await cp(join(repository, part), join(own, part), { recursive: true })
-  }
+  linkTree(join(repository, 'dist'), join(own, 'dist'))
+  for (const file of ['package.json', 'case.schema.json']) await copyFile(join(repository, file), join(own, file))
   const { bin } = JSON.parse(await readFile(join(own, 'package.json'), 'utf8')) as { bin: Record<string, string> }
   for (const [name, file] of Object.entries(bin)) {
     const at = join(dir, 'node_modules/.bin', name)

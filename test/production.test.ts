@@ -1,9 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { linkTree } from '../scripts/link-tree.ts'
 import { built } from './support/built.ts'
 
 // Asks a fresh Node what it loads for a door: ESM and CommonJS, static and dynamic.
@@ -61,7 +62,7 @@ describe('what production loads for vitest-harvest/record', () => {
   it('is refused at start-up where the meter is not there, as in a bundle', () => {
     const dir = mkdtempSync(join(tmpdir(), 'harvest-bundle-'))
     try {
-      cpSync('dist', dir, { recursive: true })
+      linkTree('dist', dir)
       rmSync(join(dir, 'record/meter.js'))
       writeFileSync(join(dir, 'package.json'), '{ "type": "module" }')
       const make = (options: string) =>

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { copyProject } from '../../scripts/link-tree.ts'
 import { loadCommands } from '../../src/cli/commands/index.ts'
 import { promote } from '../../src/store/index.ts'
 import { type Desk, deskAgent, openDesk, usual } from './desk.ts'
@@ -65,7 +66,7 @@ describe('every example of --help works', () => {
       const worldOf = (example: string): string => {
         const world = example.includes('--agent ./src') && name !== 'init' ? 'golden' : (worlds[name] ?? 'golden')
         const cwd = join(home, `${name}-${world}`)
-        if (!existsSync(cwd)) cpSync(join(home, world), cwd, { recursive: true, verbatimSymlinks: true })
+        if (!existsSync(cwd)) copyProject(join(home, world), cwd)
         return cwd
       }
       // Tests and examinations need no model.
@@ -103,7 +104,7 @@ async function makeWorlds(home: string, desk: Desk): Promise<void> {
     git('add', '-A')
     git('commit', '--quiet', '-m', message)
   }
-  const keep = (world: string): void => cpSync(base, join(home, world), { recursive: true, verbatimSymlinks: true })
+  const keep = (world: string): void => copyProject(base, join(home, world))
   git('init', '--quiet')
   add('the agent')
   const env = { DESK_URL: desk.url }
@@ -119,7 +120,7 @@ async function makeWorlds(home: string, desk: Desk): Promise<void> {
 
   // For --agent the tape of a run, for the program behind it the tape of a program; both are called refund-100x.
   const cwd = join(home, 'inbox')
-  cpSync(cwd, join(home, 'program'), { recursive: true, verbatimSymlinks: true })
+  copyProject(cwd, join(home, 'program'))
   const whole = join(home, 'program')
   const { code } = await harvest(['record', '--id', 'refund-100x', '--', 'node', 'agent.js'], { cwd: whole, env })
   expect(code).toBe(0)

@@ -1,6 +1,7 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { linkTree } from '../../scripts/link-tree.ts'
 
 const repository = resolve(import.meta.dirname, '../..')
 
@@ -9,9 +10,10 @@ export function project(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'harvest-project-'))
   mkdirSync(join(folder, 'node_modules'))
   for (const name of ['vitest', 'vite', 'openai', ...dependencies()]) link(join('node_modules', name), folder, name)
-  // A real copy: through a link its files would look like the user's own.
+  // At a place of its own: through a symbolic link its files would look like the user's own.
   const own = join(folder, 'node_modules/vitest-harvest')
-  for (const part of ['dist', 'package.json']) cpSync(join(repository, part), join(own, part), { recursive: true })
+  linkTree(join(repository, 'dist'), join(own, 'dist'))
+  copyFileSync(join(repository, 'package.json'), join(own, 'package.json'))
   for (const [file, text] of Object.entries({ 'package.json': '{ "type": "module" }\n', ...files })) {
     mkdirSync(dirname(join(folder, file)), { recursive: true })
     writeFileSync(join(folder, file), text)

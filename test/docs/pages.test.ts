@@ -11,6 +11,7 @@ import {
   withoutNpm,
   withoutProvider,
 } from '../../scripts/project.ts'
+import { copyProject } from '../../scripts/link-tree.ts'
 import { blocksOf, walk } from '../../scripts/walkthrough.ts'
 import { built } from '../support/built.ts'
 
@@ -52,7 +53,7 @@ describe('every code block of the documents runs, and prints what the page says'
 
   test.for(pages)('%s, in the project the README leaves', async (page) => {
     const project = join(base, basename(page, '.md'))
-    await cp(join(base, 'readme'), project, { recursive: true, verbatimSymlinks: true })
+    copyProject(join(base, 'readme'), project)
     expect(await follow(page, project)).toBe(blocksOf(await readFile(join(repository, page), 'utf8')).length)
   })
 })

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
-  cpSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { it } from 'vitest'
+import { linkTree } from '../../scripts/link-tree.ts'
 import { built } from '../support/built.ts'
 
 /** The Vitest versions the package promises to work with. */
@@ -87,7 +88,7 @@ export interface Watching extends AsyncDisposable {
 }
 
 /**
- * Lays the built package out as npm would, a copy per lane: through a link, Node would find the
+ * Lays the built package out as npm would, once per lane: through a symbolic link, Node would find the
  * repository's own Vitest instead of the lane's.
  */
 export function openHome(lane: Lane): Home {
@@ -95,8 +96,8 @@ export function openHome(lane: Lane): Home {
   const modules = path.join(folder, 'node_modules')
   const own = path.join(modules, 'vitest-harvest')
   mkdirSync(own, { recursive: true })
-  cpSync(path.dirname(built('version.js')), path.join(own, 'dist'), { recursive: true })
-  cpSync(path.join(repository, 'package.json'), path.join(own, 'package.json'))
+  linkTree(path.dirname(built('version.js')), path.join(own, 'dist'))
+  copyFileSync(path.join(repository, 'package.json'), path.join(own, 'package.json'))
   link(vitestOf[lane], path.join(modules, 'vitest'))
   for (const name of [...dependencies(), 'vite'])
     link(path.join(repository, 'node_modules', name), path.join(modules, name))
