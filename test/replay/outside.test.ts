@@ -38,8 +38,8 @@ const web = http.createServer({ keepAliveTimeout: 120_000 }, (request, response)
   response.end('live')
 })
 const portOf = (server: net.Server) => (server.address() as AddressInfo).port
-const codes = async (agent: () => Promise<unknown>) => {
-  const { problems } = await replayTape(idle, agent, { hangMs: 300 } as object)
+const codes = async (agent: () => Promise<unknown>, hangMs = 10_000) => {
+  const { problems } = await replayTape(idle, agent, { hangMs } as object)
   return problems.map(({ code }) => code)
 }
 
@@ -78,7 +78,7 @@ describe('what was opened before the run carries nothing of it into the world', 
       child.stdin.write('hello\n')
       return once(child.stdout, 'data')
     }
-    expect((await codes(said))[0]).toBe('HARVEST_ESCAPE')
+    expect((await codes(said, 300))[0]).toBe('HARVEST_ESCAPE')
     child.kill()
   })
 
@@ -89,16 +89,39 @@ describe('what was opened before the run carries nothing of it into the world', 
     await worker.terminate()
   })
 
-  test('a queue whose worker belongs to no run', async () => {
-    const jobs: (() => void)[] = []
-    const poller = setInterval(() => jobs.shift()?.(), 2)
-    const queued = (): Promise<unknown> =>
-      new Promise((resolve, reject) => {
-        jobs.push(() => void fetch(`http://127.0.0.1:${portOf(web)}/queued`).then(resolve, reject))
-      })
-    expect(await codes(queued)).toEqual(['HARVEST_ESCAPE'])
-    expect(heard).toEqual([])
-    clearInterval(poller)
+  describe('a queue whose worker belongs to no run,', () => {
+    const keepAlive = new http.Agent({ keepAlive: true })
+    const clients = {
+      fetch: async () => (await fetch(`http://127.0.0.1:${portOf(web)}/queued`)).text(),
+      'node:http': () =>
+        new Promise<string>((resolve, reject) => {
+          http
+            .get(`http://127.0.0.1:${portOf(web)}/queued`, { agent: keepAlive }, (response) => {
+              response.resume().on('end', () => resolve('live'))
+            })
+            .on('error', reject)
+        }),
+    }
+    afterAll(() => keepAlive.destroy())
+
+    test.each(Object.entries(clients))('with %s', async (_, ask) => {
+      const jobs: (() => void)[] = []
+      const poller = setInterval(() => jobs.shift()?.(), 2)
+      const queued = (): Promise<unknown> =>
+        new Promise((resolve, reject) => {
+          jobs.push(() => void ask().then(resolve, reject))
+        })
+      // Over a connection of its own, over one from before, and over one that was let through when something else was on.
+      const before = [() => undefined, ask, () => guardLoading(ask, ['socket 127.0.0.1:*'])]
+      for (const [i, prepare] of before.entries()) {
+        web.closeAllConnections()
+        await prepare()
+        heard.length = 0
+        expect(await codes(queued), `${i}`).toEqual(['HARVEST_ESCAPE'])
+        expect(heard).toEqual([])
+      }
+      clearInterval(poller)
+    })
   })
 
   test('and once the replay is over the world is open again', async () => {

@@ -5,7 +5,7 @@ import { captureStack } from '../caller.ts'
 import { isOfHttpClient } from '../http-clients.ts'
 import { patchProperty, subscribeOnce } from '../patch.ts'
 import { letThrough, openedInside, openedOutside, socketTarget } from './guard.ts'
-import { refusal } from './outside.ts'
+import { currentWatcher, refusal } from './outside.ts'
 import { currentResponder, type Responder } from './responder.ts'
 
 /**
@@ -137,14 +137,20 @@ export function attributeRequests(realConnect: typeof net.Socket.prototype.conne
     'undici:client:sendHeaders',
     ({ request, socket }: { request: UndiciRequest; socket: net.Socket }) => {
       const tag = headerOf(request.headers)
-      if (openedInside.has(socket) || letThrough.has(socket)) return
+      if (openedInside.has(socket)) return
       const run = runOf(tag)
-      const error = (run ? run.escape.bind(run) : refusal)(
-        'http',
-        `${request.method} ${String(request.origin)}${request.path}`,
-        stackOf(tag).madeAt,
-      )
+      const by = run ?? currentWatcher()
+      const known = letThrough.get(socket)
+      if (known !== undefined && known.by === by) return
+      const made = [`${request.method} ${String(request.origin)}${request.path}`, stackOf(tag).madeAt] as const
+      // What was opened for somebody else is asked about as if it were opened now.
+      const error = run
+        ? run.escape('http', ...made)
+        : known
+          ? refusal('socket', known.target)
+          : refusal('http', ...made)
       if (error) socket.destroy(error)
+      else if (known && by) letThrough.set(socket, { ...known, by })
     },
   )
 }

@@ -4,7 +4,7 @@ import dns from 'node:dns'
 import net from 'node:net'
 import workerThreads from 'node:worker_threads'
 import { patchProperty, syncBuiltins } from '../patch.ts'
-import { isWatched, refusal } from './outside.ts'
+import { currentWatcher, refusal, type Watcher } from './outside.ts'
 import { currentResponder } from './responder.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: patched functions keep whatever signature they have
@@ -40,7 +40,8 @@ function guardSockets(): void {
       // The interceptor connects the sockets it controls to itself: they carry a `connect` of their own.
       const error = Object.hasOwn(this, 'connect') ? undefined : refused('socket', socketTarget(args))
       if (!error) {
-        if (isWatched()) letThrough.add(this)
+        const by = currentResponder() ?? currentWatcher()
+        if (by) letThrough.set(this, { by, target: socketTarget(args) })
         return original.apply(this, args) as unknown
       }
       process.nextTick(() => this.destroy(error))
@@ -69,8 +70,11 @@ function guardOpenSockets(): void {
   }
 }
 
-/** Sockets that were let through when they connected: their requests are not asked about once more. */
-export const letThrough = new WeakSet<net.Socket>()
+/**
+ * Sockets that were let through when they connected, and by whom: that one is not asked about each request once more.
+ * Everybody else is, for a pool keeps such a socket for whoever comes next.
+ */
+export const letThrough = new WeakMap<net.Socket, { readonly by: Watcher; readonly target: string }>()
 
 /** Sockets opened outside any run since the guard is there, and pipes of children started so. */
 export const openedOutside = new WeakSet<net.Socket>()

@@ -25,9 +25,9 @@ export function watchOutside(watcher: Watcher): () => void {
   return () => void watchers().delete(watcher)
 }
 
-/** Whether somebody is watching. */
-export function isWatched(): boolean {
-  return watchers().size > 0
+/** Who answers for what happens outside any run right now. */
+export function currentWatcher(): Watcher | undefined {
+  return [...watchers()].at(-1)
 }
 
 /** The error to refuse something with that goes around the seam right now, or `undefined` to let it through. */
@@ -37,6 +37,5 @@ export function refusal(kind: string, target: string, madeAt?: Error): Error | u
   const { runs, processRun } = seamState()
   // A recorded run may reach the world, and so may the replay's own machinery (`null`).
   if (runs.getStore() !== undefined || processRun) return undefined
-  const [watcher] = [...watchers()].slice(-1)
-  return watcher?.escape(kind, target, madeAt)
+  return currentWatcher()?.escape(kind, target, madeAt)
 }
