@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { harvest } from './src/vitest/plugin.ts'
+import { SlowestFirst } from './test/support/slowest-first.ts'
 
 export default defineConfig({
   // This repository's own golden set runs with its tests.
@@ -10,6 +11,8 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    typecheck: { enabled: true, include: ['test/types/*.test-d.ts'], tsconfig: './tsconfig.json' },
+    sequence: { sequencer: SlowestFirst },
+    // All other files are the business of `npm run check:types`.
+    typecheck: { enabled: true, include: ['test/types/*.test-d.ts'], tsconfig: './test/types/tsconfig.json' },
   },
 })
