@@ -65,7 +65,7 @@ function fieldsOf(run: ForkRun, live: LiveRequest, { url, bodyText }: Question, 
 /** The recorded answer, piece by piece at its recorded places. */
 function inPlace(run: ForkRun, step: ExchangeState, fields: Fields, sink: ExchangeSink): ExchangeControl {
   const { event, items } = step
-  run.drifted(step, headerDrift(event.request.headers, fields.request.headers))
+  run.drifted(step, headerDrift(event.request.headers, fields.request.headers, run.tape.header.redact?.headers))
   const heard = run.account.began<ExchangeEvent>(fields, event)
   // What was asked is what was recorded; headers and host may be those of this machine.
   if (event.oneWay) heard.event.oneWay = true

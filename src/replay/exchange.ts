@@ -30,7 +30,10 @@ export function serveExchange(
   if (answer.rung === 'exact') run.identical++
   const { headers } = steadyBoundary(live.headers, Buffer.alloc(0))
   const headersNow = run.redactor.headers(headers)
-  const drift = [...answer.drift, ...headerDrift(step.event.request.headers, headersNow)]
+  const drift = [
+    ...answer.drift,
+    ...headerDrift(step.event.request.headers, headersNow, run.tape.header.redact?.headers),
+  ]
   for (const found of drift) run.drifted(step, live.madeAt, found)
   const heard = hear(run, step, live, question.bodyText, inside)
   wire(run, step, sink, heard)

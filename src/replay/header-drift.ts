@@ -2,24 +2,42 @@ import type { HeaderPair } from '../tape/index.ts'
 import type { FoundDrift } from './ladder.ts'
 
 /** Headers that say what is asked for. All others tell who asks (versions, hosts, connections) and change with every upgrade. */
-const meaningful = new Set([
+const meaningful = [
+  'accept',
+  'accept-language',
   'anthropic-beta',
   'anthropic-version',
   'content-type',
+  'last-event-id',
   'mcp-protocol-version',
   'openai-beta',
   'openai-organization',
   'openai-project',
-])
+  'prefer',
+  'range',
+  'x-amz-target',
+]
 
-/** Differences between the recorded headers of a request and the live ones, both redacted. */
-export function headerDrift(recorded: readonly HeaderPair[], live: readonly HeaderPair[]): readonly FoundDrift[] {
+/** What a server takes a header that is not there for. Some clients write it out, others do not. */
+const assumed: Readonly<Record<string, string>> = { accept: '*/*', 'accept-language': '*' }
+
+/**
+ * Differences between the recorded headers of a request and the live ones, both redacted.
+ *
+ * @param own - headers the recorder was told to keep: whoever names them means them
+ */
+export function headerDrift(
+  recorded: readonly HeaderPair[],
+  live: readonly HeaderPair[],
+  own: readonly string[] = [],
+): readonly FoundDrift[] {
   // A tape from elsewhere may not have kept them.
   if (recorded.length === 0) return []
   const [before, now] = [valuesOf(recorded), valuesOf(live)]
-  return [...meaningful].flatMap((name) => {
+  const names = new Set([...meaningful, ...own.map((name) => name.toLowerCase())])
+  return [...names].flatMap((name) => {
     const [was, is] = [before.get(name), now.get(name)]
-    return was === is
+    return (was ?? assumed[name]) === (is ?? assumed[name])
       ? []
       : [{ class: 'headers' as const, path: name, recorded: was ?? '(absent)', live: is ?? '(absent)' }]
   })

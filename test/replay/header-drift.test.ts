@@ -1,5 +1,10 @@
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { headerDrift } from '../../src/replay/header-drift.ts'
+import { installReplay, replayTape } from '../../src/replay/index.ts'
+import type { HeaderPair, Tape } from '../../src/tape/index.ts'
+import { tapeOf } from './tapes.ts'
+
+beforeAll(() => installReplay())
 
 test('a header that says what is asked for is drift when it changes, appears or goes', () => {
   const recorded = [
@@ -28,3 +33,49 @@ test('headers that tell who asks are none', () => {
 test('a tape that kept no headers is not compared', () => {
   expect(headerDrift([], [['content-type', 'application/json']])).toEqual([])
 })
+
+test('another part, form, language or operation of the same address is never served without a word', async () => {
+  const asks = [
+    ['range', 'bytes=0-99', 'bytes=100-199'],
+    ['accept', 'text/csv', 'application/json'],
+    ['accept-language', 'de', 'fr'],
+    ['x-amz-target', 'Orders.Get', 'Orders.Cancel'],
+    ['prefer', 'return=minimal', 'return=representation'],
+    ['last-event-id', '7', '8'],
+  ] as const
+  for (const [name, recorded, live] of asks) {
+    const { drift } = await replayTape(tapeWith([[name, recorded]]), () => askWith({ [name]: live }))
+    expect(drift).toMatchObject([{ class: 'headers', path: name, recorded, live }])
+  }
+})
+
+test('a client that writes out what a server takes for granted asks the same', () => {
+  const written = [
+    ['accept', '*/*'],
+    ['accept-language', '*'],
+  ] as const
+  const silent = [['connection', 'keep-alive']] as const
+  expect(headerDrift(written, silent)).toEqual([])
+  expect(headerDrift(silent, written)).toEqual([])
+  expect(headerDrift(silent, [['accept', 'text/csv']])).toMatchObject([{ recorded: '(absent)', live: 'text/csv' }])
+})
+
+test('a header the recorder was told to keep is compared', async () => {
+  const tape = tapeWith([['x-tenant', 'tea']])
+  const kept: Tape = { ...tape, header: { ...tape.header, redact: { headers: ['X-Tenant'] } } }
+  const { drift } = await replayTape(kept, () => askWith({ 'x-tenant': 'coffee' }))
+  expect(drift).toMatchObject([{ class: 'headers', path: 'x-tenant', recorded: 'tea', live: 'coffee' }])
+  expect((await replayTape(kept, () => askWith({ 'x-tenant': 'tea' }))).drift).toEqual([])
+})
+
+const report = 'https://shop.test/report'
+
+function tapeWith(headers: readonly HeaderPair[]): Tape {
+  const tape = tapeOf([{ method: 'GET', url: report }])
+  const events = tape.events.map((event) => (event.kind === 'exchange' ? { ...event, request: { headers } } : event))
+  return { ...tape, events }
+}
+
+async function askWith(headers: Readonly<Record<string, string>>): Promise<string> {
+  return (await fetch(report, { headers })).text()
+}
