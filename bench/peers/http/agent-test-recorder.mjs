@@ -8,7 +8,7 @@ export async function open(mode, { dir, name, upstream }) {
     cassettePath: join(dir, `${name}.json`),
     mode: mode === 'record' ? 'record' : 'playback',
   })
-  const adapter = new FetchAdapter(recorder, { urlPattern: /^http:\/\/127\.0\.0\.1:/ })
+  const adapter = new FetchAdapter(recorder, { urlPattern: /^http:\/\// })
   await recorder.start()
   adapter.instrument()
   return {
