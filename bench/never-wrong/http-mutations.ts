@@ -155,7 +155,7 @@ export const httpMutations: readonly Mutation[] = [
     const order = random.int(10, 99_999)
     const [before, now] = random.pick<readonly [object, object]>([
       [{ to: `${random.id(6)}@teahouse.example` }, { to: `${random.id(6)}@teahouse.example` }],
-      [{ card: '4111111111111111' }, { card: '5555555555554444' }],
+      [{ card: card(random) }, { card: card(random) }],
       [{ password: random.id(12) }, { password: random.id(12) }],
     ])
     return [
@@ -184,6 +184,16 @@ function multipart(parts: Readonly<Record<string, string>>, random: Random): Ask
     body: `${body.join('')}--${boundary}--\r\n`,
     says: JSON.stringify(parts),
   }
+}
+
+/** A number whose last digit fits the others, as those of cards do. */
+function card(random: Random): string {
+  const digits = `4${random.int(1e6, 9e6)}${random.int(1e6, 9e6)}`
+  const sum = [...digits].reduce((total, digit, i) => {
+    const twice = Number(digit) * (i % 2 === 0 ? 2 : 1)
+    return total + (twice > 9 ? twice - 9 : twice)
+  }, 0)
+  return `${digits}${(10 - (sum % 10)) % 10}`
 }
 
 function otherLetter(text: string, random: Random): string {
