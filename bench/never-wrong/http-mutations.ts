@@ -163,9 +163,16 @@ export const httpMutations: readonly Mutation[] = [
       { path: '/send', body: JSON.stringify({ order, ...now }) },
     ]
   }),
+  http('a value of a query that looks like a key', 'not kept', (random) => {
+    const [name, order] = [random.pick(['token', 'key', 'code', 'hash']), random.int(10, 99_999)]
+    return [
+      { method: 'GET', path: `/pages?order=${order}&${name}=${random.id(20)}7` },
+      { method: 'GET', path: `/pages?order=${order}&${name}=${random.id(20)}7` },
+    ]
+  }),
   http('a header nobody knows', 'not kept', (random) => {
     const made = { method: 'GET', path: `/balance/${random.int(10, 99_999)}` }
-    const name = random.pick(['x-tenant', 'x-shop-id', 'authorization'])
+    const name = random.pick(['x-tenant', 'x-shop-id', 'authorization', 'cookie'])
     return [
       { ...made, headers: { [name]: 'a1' } },
       { ...made, headers: { [name]: 'b2' } },

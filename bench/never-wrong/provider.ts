@@ -8,7 +8,6 @@ export interface Provider {
   readonly live: () => number
   /** From here on a request is a live call in a replay: it is counted and refused. */
   refuse(): void
-  answer(): void
   close(): Promise<void>
 }
 
@@ -34,7 +33,6 @@ export async function startProvider(): Promise<Provider> {
     bases: { first, second, unknown: 'http://127.0.0.1:9' },
     live: () => live,
     refuse: () => void ([isOpen, live] = [false, 0]),
-    answer: () => void (isOpen = true),
     async close() {
       for (const server of servers) server.closeAllConnections()
       await Promise.all(servers.map((server) => new Promise((done) => server.close(done))))

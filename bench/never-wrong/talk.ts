@@ -18,14 +18,17 @@ export type Turn =
 
 /** How a talk is sent. */
 export interface Wire {
-  readonly dialect: 'openai' | 'anthropic'
+  readonly dialect: 'openai' | 'responses' | 'anthropic' | 'gemini' | 'bedrock'
   readonly by: Asked['by']
 }
 
-/** One call in five by the client of its vendor. */
+const most = ['openai', 'openai', 'openai', 'anthropic', 'anthropic', 'responses', 'gemini', 'bedrock'] as const
+
+/** One call in three by the client of its vendor, where that is OpenAI or Anthropic. */
 export function anyWire(random: Random): Wire {
-  const dialect = random.chance(0.7) ? 'openai' : 'anthropic'
-  return { dialect, by: random.chance(0.2) ? dialect : 'fetch' }
+  const dialect = random.pick<Wire['dialect']>(most)
+  const hasClient = dialect === 'openai' || dialect === 'anthropic'
+  return { dialect, by: hasClient && random.chance(0.33) ? dialect : 'fetch' }
 }
 
 /** A call like many others: most of what an agent asks begins and ends like what it asked before. */
@@ -67,10 +70,17 @@ export function toolTalk(random: Random): Talk {
 }
 
 /** The request a talk makes. */
-export function request(talk: Talk, wire: Wire): Asked {
-  const body = wire.dialect === 'openai' ? openaiBody(talk) : anthropicBody(talk)
-  const path = wire.dialect === 'openai' ? '/v1/chat/completions' : '/v1/messages'
-  return asked({ path, by: wire.by, body: JSON.stringify(body) })
+export function request(talk: Talk, { dialect, by }: Wire): Asked {
+  const [path, body] = dialects[dialect](talk)
+  return asked({ path, by, body: JSON.stringify(body) })
+}
+
+const dialects: Readonly<Record<Wire['dialect'], (talk: Talk) => readonly [path: string, body: object]>> = {
+  openai: (talk) => ['/v1/chat/completions', openaiBody(talk)],
+  anthropic: (talk) => ['/v1/messages', anthropicBody(talk)],
+  responses: (talk) => ['/v1/responses', responsesBody(talk)],
+  gemini: (talk) => [`/v1beta/models/${talk.model}:${talk.stream ? 'streamG' : 'g'}enerateContent`, geminiBody(talk)],
+  bedrock: (talk) => [`/model/${talk.model}/converse${talk.stream ? '-stream' : ''}`, bedrockBody(talk)],
 }
 
 /** A talk as the body of `/v1/chat/completions`. */
@@ -131,6 +141,79 @@ function anthropicMessage(turn: Turn): unknown {
       { type: 'text', text: turn.text },
       { type: 'image', source },
     ],
+  }
+}
+
+function responsesBody({ model, system, tools, turns, settings, stream }: Talk): object {
+  return {
+    model,
+    instructions: system,
+    input: turns.flatMap((turn): readonly object[] => {
+      if (turn.role === 'tool') return [{ type: 'function_call_output', call_id: turn.id, output: turn.text }]
+      if (turn.role === 'assistant') {
+        if (!turn.calls) return [{ role: 'assistant', content: [{ type: 'output_text', text: turn.text }] }]
+        return turn.calls.map(({ id, name, args }) => ({
+          type: 'function_call',
+          call_id: id,
+          name,
+          arguments: JSON.stringify(args),
+        }))
+      }
+      const image = { type: 'input_image', image_url: `data:image/png;base64,${turn.image}` }
+      const content = [{ type: 'input_text', text: turn.text }, ...(turn.image === undefined ? [] : [image])]
+      return [{ role: 'user', content }]
+    }),
+    ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: 'function', ...schema(tool) })) }),
+    ...settings,
+    ...(stream ? { stream } : {}),
+  }
+}
+
+function geminiBody({ system, tools, turns, settings }: Talk): object {
+  return {
+    systemInstruction: { parts: [{ text: system }] },
+    contents: turns.map((turn) => {
+      if (turn.role === 'tool') {
+        const response = { output: turn.text }
+        return { role: 'user', parts: [{ functionResponse: { id: turn.id, name: 'tool', response } }] }
+      }
+      if (turn.role === 'assistant') {
+        const calls = turn.calls?.map(({ id, name, args }) => ({ functionCall: { id, name, args } }))
+        return { role: 'model', parts: calls ?? [{ text: turn.text }] }
+      }
+      const image = { inlineData: { mimeType: 'image/png', data: turn.image } }
+      return { role: 'user', parts: [{ text: turn.text }, ...(turn.image === undefined ? [] : [image])] }
+    }),
+    ...(tools.length === 0 ? {} : { tools: [{ functionDeclarations: tools.map(schema) }] }),
+    generationConfig: settings,
+  }
+}
+
+function bedrockBody({ system, tools, turns, settings }: Talk): object {
+  return {
+    system: [{ text: system }],
+    messages: turns.map((turn) => {
+      if (turn.role === 'tool') {
+        return { role: 'user', content: [{ toolResult: { toolUseId: turn.id, content: [{ text: turn.text }] } }] }
+      }
+      if (turn.role === 'assistant') {
+        const calls = turn.calls?.map(({ id, name, args }) => ({ toolUse: { toolUseId: id, name, input: args } }))
+        return { role: 'assistant', content: calls ?? [{ text: turn.text }] }
+      }
+      const image = { image: { format: 'png', source: { bytes: turn.image } } }
+      return { role: 'user', content: [{ text: turn.text }, ...(turn.image === undefined ? [] : [image])] }
+    }),
+    ...(tools.length === 0
+      ? {}
+      : {
+          toolConfig: {
+            tools: tools.map((tool) => {
+              const { name, description } = tool
+              return { toolSpec: { name, description, inputSchema: { json: shape(tool) } } }
+            }),
+          },
+        }),
+    inferenceConfig: settings,
   }
 }
 

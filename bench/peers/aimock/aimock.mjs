@@ -12,7 +12,11 @@ export async function open(mode, { dir, name, upstream }) {
   mkdirSync(fixturePath, { recursive: true })
   const mock = new LLMock({ port: 0, strict: mode === 'replay', logLevel: 'silent' })
   if (mode === 'replay') mock.loadFixtureDir(fixturePath)
-  else mock.enableRecording({ providers: { openai: upstream, anthropic: upstream }, fixturePath })
+  else
+    mock.enableRecording({
+      providers: { openai: upstream, anthropic: upstream, gemini: upstream, bedrock: upstream },
+      fixturePath,
+    })
   await mock.start()
   return {
     base: mock.url,
