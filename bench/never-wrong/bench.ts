@@ -5,7 +5,7 @@ import type { Bar, Bench, BenchContext, Table } from '../kit/contract.ts'
 import { titleOf, type ToolName, toolNames } from '../peers/tool.ts'
 import type { Driven, Job } from './drive.child.ts'
 import { judge, type Judged, type Verdict } from './judge.ts'
-import { type Mutation, mutations } from './mutations.ts'
+import { mutations } from './mutations.ts'
 import { startProvider } from './provider.ts'
 import { sessionOf } from './session.ts'
 
@@ -35,7 +35,7 @@ const bench: Bench = {
     const ours = judged.get('ours') ?? []
     return {
       tables: [totals(judged), silentByMutation(judged), byMutation(ours)],
-      bars: bars(ours),
+      bars: bars(judged),
       remarks: [`Seed ${seed}; ${sessions} runs of ${size} pairs each.`, ...live],
     }
   },
@@ -71,32 +71,62 @@ async function pairsOf(tool: ToolName, sessions: number, { scratch }: BenchConte
   }
 }
 
-function bars(ours: readonly Judged[]): readonly Bar[] {
-  const share = (of: readonly boolean[]): number => of.filter(Boolean).length / of.length
-  const silent = (where: (differs: Mutation['differs']) => boolean): number =>
-    ours.filter(({ mutation, verdict }) => verdict === 'silent' && where(mutation.differs)).length
-  const same = ours.filter(({ mutation }) => mutation.differs === 'nowhere')
-  const refused = ours.filter(({ mutation, isUnharmed }) => mutation.differs === 'kept' && isUnharmed !== undefined)
-  const lost = silent((differs) => differs === 'not kept')
+function bars(judged: ReadonlyMap<ToolName, readonly Judged[]>): readonly Bar[] {
+  const others = (figure: (all: readonly Judged[]) => number): Record<string, number> =>
+    Object.fromEntries(
+      [...judged].filter(([tool]) => tool !== 'ours').map(([tool, all]) => [titleOf(tool), figure(all)]),
+    )
+  const ours = judged.get('ours') ?? []
+  const silent = (all: readonly Judged[]): number =>
+    silentOf(all.filter(({ mutation }) => mutation.differs !== 'not kept'))
+  const lost = (all: readonly Judged[]): number =>
+    silentOf(all.filter(({ mutation }) => mutation.differs === 'not kept'))
+  const changed = ours.filter(({ mutation }) => mutation.differs === 'kept').length
   return [
-    { what: 'wrong answers served silently', value: silent((differs) => differs !== 'not kept'), limit: { atMost: 0 } },
+    {
+      what: 'wrong answers served silently',
+      value: silent(ours),
+      limit: { atMost: 0 },
+      others: others(silent),
+      claim: `Wrong answers served without a word, in ${changed.toLocaleString('en')} changed requests`,
+    },
     {
       what: 'share of questions asked again, in any spelling, that got their own answer',
-      value: share(same.map(({ verdict }) => verdict === 'right')),
+      value: ownAnswers(ours),
       limit: { atLeast: 1 },
+      others: others(ownAnswers),
     },
     {
       what: 'share of recorded questions that got their own answer right after a refusal',
-      value: share(refused.map(({ isUnharmed }) => isUnharmed === true)),
+      value: unharmed(ours),
       limit: { atLeast: 1 },
+      others: others(unharmed),
     },
     {
       what: 'wrong answers served silently where only what no tape may keep differs',
-      value: lost,
+      value: lost(ours),
       limit: { atMost: 0 },
-      ...(lost > 0 ? { shortfall } : {}),
+      others: others(lost),
+      ...(lost(ours) > 0 ? { shortfall } : {}),
     },
   ]
+}
+
+function silentOf(all: readonly Judged[]): number {
+  return all.filter(({ verdict }) => verdict === 'silent').length
+}
+
+function ownAnswers(all: readonly Judged[]): number {
+  return share(all.filter(({ mutation }) => mutation.differs === 'nowhere').map(({ verdict }) => verdict === 'right'))
+}
+
+function unharmed(all: readonly Judged[]): number {
+  const refused = all.filter(({ mutation, isUnharmed }) => mutation.differs === 'kept' && isUnharmed !== undefined)
+  return share(refused.map(({ isUnharmed }) => isUnharmed === true))
+}
+
+function share(of: readonly boolean[]): number {
+  return of.filter(Boolean).length / of.length
 }
 
 const shortfall =

@@ -69,9 +69,14 @@ export const httpMutations: readonly Mutation[] = [
   }),
   http('the host', 'kept', (random) => {
     const made = { path: '/charge', body: JSON.stringify({ amount: random.int(1, 900), id: random.id(8) }) }
+    const [before, now] = random.pick([
+      ['first', 'second'],
+      ['second', 'first'],
+      ['first', 'unknown'],
+    ] as const)
     return [
-      { ...made, host: 'first' },
-      { ...made, host: random.pick(['second', 'unknown'] as const) },
+      { ...made, host: before },
+      { ...made, host: now },
     ]
   }),
   http('one field of a JSON body', 'kept', (random) => {
