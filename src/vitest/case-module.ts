@@ -50,6 +50,8 @@ export interface CaseSurroundings {
   readonly runtime: string
   /** Absolute paths of files every case depends on. */
   readonly deps: readonly string[]
+  /** Whether a tape is followed only when it is imported; otherwise to watch it is enough. */
+  readonly importsTapes: boolean
   readonly exists: (file: string) => boolean
 }
 
@@ -58,8 +60,9 @@ export interface CaseSurroundings {
  * `vitest list` reads the calls without running them. Nothing of the case but its name and tags is in it, so that
  * neither Vitest's module cache nor its pragma scanner meets recorded text; the worker reads the files itself.
  *
- * The tape and the other files it depends on are imported as empty modules: that is what makes watch mode,
- * `--changed` and `related` follow them.
+ * Files it depends on are imported as empty modules: that is what makes watch mode, `--changed` and `related` follow them.
+ * Its tape is imported only where it has to be (Vitest 4): a second module for each case is most of what a case adds to a
+ * test of its own in the config process.
  */
 export function generateCaseModule(text: string, file: string, around: CaseSurroundings): CaseModule {
   const head = readHead(text)
@@ -67,7 +70,8 @@ export function generateCaseModule(text: string, file: string, around: CaseSurro
   const agent = head.agent.value === undefined ? undefined : around.agent(head.agent.value)
   const tape = head.tape.value === undefined ? undefined : path.resolve(path.dirname(file), head.tape.value)
   // A tape that is not there is for the worker to miss; an import of it would fail before the test exists.
-  const nodes = [...(tape !== undefined && around.exists(tape) ? [tape] : []), ...around.deps]
+  const imported = tape !== undefined && around.importsTapes && around.exists(tape)
+  const nodes = [...(imported ? [tape] : []), ...around.deps]
   const link = agent
     ? `{ name: ${quote(agent.name)}, export: ${quote(agent.export)}, load: () => import(${quote(agent.module)}) }`
     : 'undefined'

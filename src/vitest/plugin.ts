@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, globSync } from 'node:fs'
 import path from 'node:path'
 import type { Plugin, TestProjectInlineConfiguration } from 'vitest/config'
-import type { TestProject, Vitest } from 'vitest/node'
+import { type TestProject, version as vitestVersion, type Vitest } from 'vitest/node'
 import { version } from '../version.ts'
 import { generateCaseModule, generatedMark, isCaseId, isNode, withoutQuery } from './case-module.ts'
 import type { HarvestProvided } from './channel.ts'
@@ -138,10 +138,11 @@ function cases(settings: HarvestSettings): Plugin {
         recordings: path.resolve(root, settings.recordings),
         runtime: sibling('runtime'),
         deps,
+        importsTapes: isBefore5,
         agent: (key) => agents().find(({ name }) => name === key),
         exists: existsSync,
       })
-      // Once the missing tape is there, the case runs again.
+      // The case runs again when its tape changes, and once a missing one is there.
       if (tape !== undefined) this.addWatchFile(tape)
       return module
     },
@@ -149,10 +150,13 @@ function cases(settings: HarvestSettings): Plugin {
   return plugin
 }
 
+// Up to there `related` and `--changed` know imports only, not the files that a plugin watches.
+const isBefore5 = Number.parseInt(vitestVersion, 10) < 5
+
 /** Vitest's module cache is keyed by the names of plugins, not by their code: what decides our output is in the name. */
 function cachedName(settings: HarvestSettings, deps: readonly string[]): string {
   const fingerprint = createHash('sha256')
-    .update(JSON.stringify([settings, deps]))
+    .update(JSON.stringify([settings, deps, isBefore5]))
     .digest('hex')
     .slice(0, 8)
   return `vitest-harvest:cases@${version}+${fingerprint}`

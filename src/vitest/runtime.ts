@@ -10,6 +10,7 @@ import { CaseFailure, type Place } from './case-failure.ts'
 import { type CaseOptions, caseOptions } from './case-options.ts'
 import { reportOf } from './case-report.ts'
 import type { CaseReport, HarvestProvided } from './channel.ts'
+import { forgetCaseBefore, forgetFixtures } from './forget-case.ts'
 import { withStrays } from './stray-rejections.ts'
 import { startTimeLimit, type TimeLimit } from './time-limit.ts'
 import { type Difference, judge } from './verdict.ts'
@@ -32,9 +33,14 @@ export interface OpenedCase {
  * @param link - its agent; `undefined` when the config knows no such agent
  */
 export function openCase(file: string, name: string, link: AgentLink | undefined): OpenedCase {
+  forgetCaseBefore(file)
   return {
-    // The time limit is our own (see startTimeLimit); a retry would hide that a replay is not deterministic.
-    options: { timeout: 0, retry: 0, meta: { harvest: { case: name } } },
+    // Read while the `describe` of the case is collected.
+    get options() {
+      forgetFixtures()
+      // The time limit is our own (see startTimeLimit); a retry would hide that a replay is not deterministic.
+      return { timeout: 0, retry: 0, meta: { harvest: { case: name } } }
+    },
     async replay(context) {
       try {
         await replayCase(file, link, context)

@@ -16,6 +16,7 @@ const around: CaseSurroundings = {
     key === 'refund' ? { name: 'refund', module: '/app/src/refund.ts', export: 'refundAgent' } : undefined,
   runtime: '/modules/vitest-harvest/dist/vitest/runtime.js',
   deps: ['/app/prompts/system.md', '/app/prompts/tools.json'],
+  importsTapes: true,
   exists: () => true,
 }
 const text = `# a comment
@@ -56,11 +57,12 @@ describe('the module made of a case', () => {
     }
   })
 
-  it('does not import a tape that is not there', () => {
-    const { code, tape } = generateCaseModule(text, '/app/recordings/golden/refund-100x.case.yaml', {
-      ...around,
-      exists: () => false,
-    })
+  it.each([
+    ['is not there', { exists: () => false }],
+    ['only has to be watched', { importsTapes: false }],
+  ])('does not import a tape that %s', (_what, less) => {
+    const file = '/app/recordings/golden/refund-100x.case.yaml'
+    const { code, tape } = generateCaseModule(text, file, { ...around, ...less })
     expect([code.includes('.tape.jsonl'), tape]).toEqual([false, '/app/recordings/golden/refund-100x.tape.jsonl'])
   })
 })
