@@ -14,11 +14,15 @@ export { type Watcher, watchOutside } from './outside.ts'
 export * from './responder.ts'
 export { real } from './timers.ts'
 
+let isInstalled = false
+
 /**
  * Takes over everything a run can reach, once per process. Before agent code is loaded: what the agent captured
  * earlier stays as it was.
  */
 export function installInterceptors(): void {
+  // Asked for again before every replay; somebody may have set another global dispatcher meanwhile, the rest stays.
+  if (isInstalled) return interceptUndici()
   // The guard goes under the interceptors: what they let through, it refuses.
   installGuard()
   patchClock()
@@ -30,4 +34,5 @@ export function installInterceptors(): void {
   interceptUndici()
   interceptHttp2()
   interceptStdio()
+  isInstalled = true
 }
