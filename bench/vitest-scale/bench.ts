@@ -5,6 +5,9 @@ import { figure, median, spread } from '../kit/measure.ts'
 import { caseFile, handFile, makeHand, makeOurs, openHome, type Recorded, recordCase } from './make.ts'
 import { type Cost, runShards, runTests, watch } from './run.ts'
 
+const shortfall =
+  'The config process does the same work for both, and workers send as many messages; what is left is the replay itself: real requests through the client and Node’s fetch are compared, redacted and answered in recorded order, where the hand-written test returns a list. The parts: case and tape read and checked, the trace compared, the agent loaded afresh. Taken off so far: what grew with the number of cases, looks through all builtins, the tape as a module of its own.'
+
 const bench: Bench = {
   question: 'What do many cases cost in Vitest?',
   async run({ isQuick, scratch, progress }) {
@@ -202,12 +205,14 @@ function bars(runs: ReadonlyMap<number, Rounds>, middle: number, largest: number
         value: median(wall),
         spread: spread(wall),
         limit: { atMost: 1.3 },
+        shortfall,
       },
       {
         what: `${count} cases, processor ÷ hand-written`,
         value: median(cpu),
         spread: spread(cpu),
         limit: { atMost: 1.3 },
+        shortfall,
       },
     )
   }

@@ -20,14 +20,17 @@ function mayHavePrototype(json: string): boolean {
 function walk(value: object, depth: number): string | undefined {
   if (depth > depthCap) return `nested deeper than ${depthCap} levels`
   if (Array.isArray(value)) {
-    for (const item of value as readonly unknown[]) {
+    // By index: lines are walked while an agent waits, and iterators are garbage.
+    for (let at = 0; at < value.length; at++) {
+      const item: unknown = value[at]
       if (typeof item !== 'object' || item === null) continue
       const found = walk(item, depth + 1)
       if (found !== undefined) return found
     }
     return undefined
   }
-  for (const key of Object.keys(value)) {
+  // Parsed JSON inherits no keys: `for in` makes no list of them.
+  for (const key in value) {
     if (key === '__proto__') return 'a key is called __proto__'
     const item = (value as Record<string, unknown>)[key]
     if (typeof item !== 'object' || item === null) continue

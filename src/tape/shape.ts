@@ -196,8 +196,8 @@ function isBody(value: unknown): boolean {
 }
 
 function text(fields: Fields, ...names: readonly string[]): Problem {
-  const wrong = names.find((name) => !isText(fields[name]))
-  return wrong === undefined ? undefined : `${wrong} is not text`
+  for (const name of names) if (typeof fields[name] !== 'string') return `${name} is not text`
+  return undefined
 }
 
 function present(fields: Fields, name: string): Problem {
