@@ -61,8 +61,7 @@ export interface CaseSurroundings {
  * neither Vitest's module cache nor its pragma scanner meets recorded text; the worker reads the files itself.
  *
  * Files it depends on are imported as empty modules: that is what makes watch mode, `--changed` and `related` follow them.
- * Its tape is imported only where it has to be (Vitest 4): a second module for each case is most of what a case adds to a
- * test of its own in the config process.
+ * Its tape is imported only where it has to be (Vitest 4): it would be a second module to transform and fetch for each case.
  */
 export function generateCaseModule(text: string, file: string, around: CaseSurroundings): CaseModule {
   const head = readHead(text)
