@@ -83,16 +83,22 @@ function wire(run: ReplayRun, step: ExchangeState, sink: ExchangeSink, heard: Mu
   }
   if (response) {
     const chunks = response.chunks.map(([, , bytes]) => decodeBytes(bytes))
+    // Numbered as this replay delivers them: a trace compares them with the requests of this replay.
+    const placed = [...response.chunks]
     piece((moment) => {
-      heard.response = { moment, status: response.status, headers: response.headers, chunks: response.chunks }
+      heard.response = { moment, status: response.status, headers: response.headers, chunks: placed }
       sink.head(
         response.status,
         response.statusText ?? '',
         fitted(response.headers, chunks, response.end !== undefined),
       )
     })
-    for (const chunk of chunks) {
-      piece(() => sink.chunk(chunk))
+    for (const [index, [, , bytes]] of response.chunks.entries()) {
+      const chunk = chunks[index]!
+      piece(([n, at]) => {
+        placed[index] = [n, at, bytes]
+        sink.chunk(chunk)
+      })
     }
     if (response.end) {
       piece((moment) => {
