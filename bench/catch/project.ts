@@ -3,6 +3,9 @@ import { join, resolve } from 'node:path'
 import { type Subject, subjects } from './agents/index.ts'
 import { applied, type Edit } from './edits.ts'
 
+/** What this repository has installed. */
+export const ownModules = resolve(import.meta.dirname, '../../node_modules')
+
 const repository = resolve(import.meta.dirname, '../..')
 
 /** One agent after one edit, as a file of its own. */
@@ -20,9 +23,9 @@ export interface Variant {
  * Lays a project out as a user has one: the agents and all their variants, the built package as npm would install it,
  * and everything they import.
  *
- * @param modules - folders whose packages the project finds, besides this repository's; the first wins
+ * @param modules - folders of `node_modules` whose packages the project finds; the first that has one wins
  */
-export function layOut(dir: string, modules: readonly string[] = []): void {
+export function layOut(dir: string, modules: readonly string[]): void {
   cpSync(import.meta.dirname, join(dir, 'bench/catch'), { recursive: true })
   cpSync(join(repository, 'fixtures/provider/mind.ts'), join(dir, 'fixtures/provider/mind.ts'), { recursive: true })
   write(join(dir, 'package.json'), '{ "private": true, "type": "module" }\n')
@@ -31,7 +34,7 @@ export function layOut(dir: string, modules: readonly string[] = []): void {
   for (const part of ['dist', 'package.json', 'case.schema.json'])
     cpSync(join(repository, part), join(own, part), { recursive: true })
   const found = new Set(['vitest-harvest', '.bin', '.cache', '.installed'])
-  for (const folder of [...modules, join(repository, 'node_modules')]) {
+  for (const folder of modules) {
     for (const name of packagesIn(folder)) {
       if (found.has(name)) continue
       found.add(name)

@@ -31,8 +31,7 @@ export async function ours(project: string, variants: readonly Variant[]): Promi
       copyFileSync(join(golden, `${agent}.tape.jsonl`), join(folder, `${name}.tape.jsonl`))
     }
   }
-  for (const { name } of subjects)
-    for (const end of ['case.yaml', 'tape.jsonl']) rmSync(join(golden, `${name}.${end}`))
+  for (const { name } of subjects) for (const end of ['case.yaml', 'tape.jsonl']) rmSync(join(golden, `${name}.${end}`))
   rmSync(join(project, 'recordings/inbox'), { recursive: true })
   const tests = await vitestIn(project, 'vitest.config.ts', env)
   const verdicts: Verdicts = new Map([...Object.keys(settings)].map((column) => [column, new Map()]))

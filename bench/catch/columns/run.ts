@@ -14,6 +14,8 @@ export interface Verdict {
 
 export interface TestResult extends Verdict {
   readonly file: string
+  /** Titles of the suites around it. */
+  readonly suite: string
   readonly name: string
 }
 
@@ -22,6 +24,7 @@ interface Report {
     readonly name: string
     readonly message: string
     readonly assertionResults: readonly {
+      readonly ancestorTitles: readonly string[]
       readonly title: string
       readonly status: string
       readonly failureMessages?: readonly string[] | null
@@ -34,18 +37,27 @@ export async function vitestIn(
   project: string,
   config: string,
   env: Readonly<Record<string, string>> = {},
+  more: readonly string[] = [],
 ): Promise<readonly TestResult[]> {
   const report = join(project, 'report.json')
   rmSync(report, { force: true })
-  const args = ['run', '--config', config, '--reporter=json', `--outputFile=${report}`]
+  const args = ['run', '--config', config, '--reporter=json', `--outputFile=${report}`, ...more]
   const { output } = await run(project, ['node_modules/vitest/vitest.mjs', ...args], { CI: 'true', ...env })
   if (!existsSync(report)) throw new Error(`Vitest with ${config} wrote no report:\n${output}`)
   const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report
   return testResults.flatMap(({ name: file, message: problem, assertionResults }) => {
     if (assertionResults.length === 0) throw new Error(`${file} has no tests: ${problem}`)
-    return assertionResults.map(({ title, status, failureMessages }) => {
+    return assertionResults.flatMap(({ ancestorTitles, title, status, failureMessages }) => {
+      // Not asked for.
+      if (status === 'skipped' || status === 'pending') return []
       if (status !== 'passed' && status !== 'failed') throw new Error(`${file} › ${title} was ${status}:\n${output}`)
-      return { file, name: title, isRed: status === 'failed', message: (failureMessages?.[0] ?? '').split('\n')[0] ?? '' }
+      return {
+        suite: ancestorTitles.join(' '),
+        file,
+        name: title,
+        isRed: status === 'failed',
+        message: (failureMessages?.[0] ?? '').split('\n')[0] ?? '',
+      }
     })
   })
 }

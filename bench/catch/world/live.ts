@@ -23,11 +23,16 @@ export interface LiveOptions {
   readonly id?: (prefix: string) => string
 }
 
+/** An answer of a model: what it decided, or that it cannot be asked right now. */
+export type Scripted = Decision | { readonly overloaded: true }
+
 /** One run's world, with a record of what was done in it. */
 export interface LiveWorld {
   readonly deeds: Deeds
   /** Bodies of the requests to the model, as they came. */
   readonly requests: object[]
+  /** What the model answered, its refusals included. */
+  readonly script: Scripted[]
   answer(request: WireRequest): WireAnswer
 }
 
@@ -35,8 +40,9 @@ export interface LiveWorld {
 export function liveWorld(world: World, { decide, id = randomId }: LiveOptions = {}): LiveWorld {
   const deeds: Deeds = { decisions: [], calls: [] }
   const requests: object[] = []
+  const script: Scripted[] = []
   const keys = new Map<string, number>()
-  return { deeds, requests, answer }
+  return { deeds, requests, script, answer }
 
   function answer(request: WireRequest): WireAnswer {
     const { pathname, searchParams } = new URL(request.url, 'http://world')
@@ -64,6 +70,7 @@ export function liveWorld(world: World, { decide, id = randomId }: LiveOptions =
       const asked = dialect.read(body)
       const decision = (decide ?? ((each: Asked) => world.decide(each)))(asked)
       deeds.decisions.push(decision)
+      script.push(decision)
       const answered = dialect.write(decision, body, id)
       if (!('stream' in body) || body.stream !== true || dialect.stream === undefined) return json(200, answered, 0)
       return {
@@ -73,7 +80,10 @@ export function liveWorld(world: World, { decide, id = randomId }: LiveOptions =
         delayMs: 0,
       }
     } catch (error) {
-      if (error instanceof Overloaded) return json(429, { error: { code: 429, message: 'overloaded' } }, 0)
+      if (error instanceof Overloaded) {
+        script.push({ overloaded: true })
+        return json(429, { error: { code: 429, message: 'overloaded' } }, 0)
+      }
       if (!(error instanceof BadRequest)) throw error
       return json(400, { error: { type: 'invalid_request_error', message: error.message } }, 0)
     }
