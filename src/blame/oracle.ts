@@ -5,7 +5,7 @@ import { isSameOutcome } from '../replay/replay.ts'
 import type { RunOutcome } from '../replay/types.ts'
 import { type CallEvent, decodeValue, encodeValue, type Json, type Tape, type TapeEvent } from '../tape/index.ts'
 import { compareTraces, matchOutcome, traceOf } from '../trace/index.ts'
-import { presentArgs } from '../trace/args.ts'
+import { presentArgs } from '../tape/present-args.ts'
 import type { Expectation } from './expectation.ts'
 import type { Grade } from './types.ts'
 

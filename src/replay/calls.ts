@@ -1,5 +1,5 @@
 import { canonicalJson } from '../providers/index.ts'
-import type { Json } from '../tape/index.ts'
+import { type Json, presentArgs } from '../tape/index.ts'
 import { closeness, likeness } from './difference.ts'
 import { sameProse } from './prose.ts'
 import type { CallState, ExchangeState } from './step.ts'
@@ -70,5 +70,5 @@ function isCall(step: ExchangeState | CallState): step is CallState {
 }
 
 function keyOf({ kind, name }: Called, args?: Json): string {
-  return JSON.stringify([kind, name, args === undefined || kind === 'value' ? '' : canonicalJson(args)])
+  return JSON.stringify([kind, name, args === undefined || kind === 'value' ? '' : canonicalJson(presentArgs(args))])
 }

@@ -30,10 +30,10 @@ export function serveExchange(
   if (answer.rung === 'exact') run.identical++
   const { headers } = steadyBoundary(live.headers, Buffer.alloc(0))
   const headersNow = run.redactor.headers(headers)
-  const drift = [
-    ...answer.drift,
-    ...headerDrift(step.event.request.headers, headersNow, run.tape.header.redact?.headers),
-  ]
+  // Clients of models draw their own; what a model is asked twice it answers twice, and does nothing.
+  const wrong = step.model ? undefined : run.idempotency.check(step.event.request.headers, headersNow)
+  if (wrong !== undefined) throw run.problem(problem.otherKey(run.place(live.madeAt), step, wrong))
+  const drift = [...answer.drift, ...headerDrift(step.event.request.headers, headersNow)]
   for (const found of drift) run.drifted(step, live.madeAt, found)
   const heard = hear(run, step, live, question.bodyText, inside)
   wire(run, step, sink, heard)

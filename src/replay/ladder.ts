@@ -2,7 +2,7 @@ import { canonicalJson } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 import { Hosts, originOf, steadyPath, writtenPath } from './address.ts'
 import { findConversation } from './conversation.ts'
-import { closeness, parse } from './difference.ts'
+import { bodyDifference, closeness, parse } from './difference.ts'
 import { isFaithful } from './faithful.ts'
 import type { ExchangeState } from './step.ts'
 import type { DriftClass, ServeRung } from './types.ts'
@@ -130,8 +130,14 @@ export class Ladder {
     const [step] = steps
     if (!step || steps.length > 1) return { kind: 'ambiguous', candidates: steps }
     const drift: FoundDrift[] = []
-    if (rung === 'canonical')
-      drift.push({ class: 'encoding', path: '', recorded: 'same value', live: 'written differently' })
+    if (rung === 'canonical') {
+      const client = bodyDifference(step.bodyText, question.bodyText)
+      drift.push(
+        client?.path.startsWith('params.clientInfo')
+          ? { class: 'params', ...client }
+          : { class: 'encoding', path: '', recorded: 'same value', live: 'written differently' },
+      )
+    }
     const [recorded, live] = [originOf(step.event.url), originOf(question.url)]
     if (recorded !== live) drift.push({ class: 'endpoint', path: 'url', recorded, live })
     return { kind: 'found', step, rung, drift }
@@ -165,7 +171,15 @@ function canonicalBody(text: string, via: Question['via']): string {
   if (value === undefined || !isFaithful(text)) return `text ${text}`
   const isRequest = typeof value === 'object' && value !== null && 'method' in value && 'id' in value
   // The id of a JSON-RPC request is a counter of the client; the scripted child answers under the live one.
-  return `json ${canonicalJson(via === 'stdio' && isRequest ? { ...value, id: null } : value)}`
+  const steady = via === 'stdio' && isRequest ? { ...value, id: null } : value
+  return `json ${canonicalJson(isRequest ? withoutClient(steady) : steady)}`
+}
+
+/** The greeting of an MCP client without its name and version: they say who asks, as a user agent does. */
+function withoutClient(request: Json): Json {
+  const { method, params, ...rest } = request as { readonly [key: string]: Json }
+  if (method !== 'initialize' || typeof params !== 'object' || params === null || Array.isArray(params)) return request
+  return { ...rest, method, params: { ...params, clientInfo: null } }
 }
 
 function addressText({ method, url }: { readonly method: string; readonly url: string }): string {

@@ -8,6 +8,7 @@ import { Calls } from './calls.ts'
 import { Draws } from './draws.ts'
 import { driftPolicy } from './drift-policy.ts'
 import { Gate, type GateItem } from './gate.ts'
+import { IdempotencyKeys } from './idempotency.ts'
 import { Ladder, type Question } from './ladder.ts'
 import { Order } from './order.ts'
 import * as problem from './problems.ts'
@@ -57,6 +58,7 @@ export class ReplayRun {
   identical = 0
   #complaints = 0
   #made = 0
+  readonly idempotency = new IdempotencyKeys()
   last: StepState | undefined
   #n = 0
   #over = false

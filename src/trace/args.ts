@@ -9,21 +9,6 @@ export function argsByKey(args: Json): JsonMap {
   return Object.fromEntries(list.map((value, index) => [`$${index + 1}`, value]))
 }
 
-/**
- * Recorded arguments without those that were `undefined`: to the function they are as good as absent, and a model
- * cannot even write them.
- */
-export function presentArgs(args: Json): Json {
-  if (isMap(args) && args['$type'] === 'deep') return presentArgs(args['value'] ?? null)
-  if (isMap(args)) return Object.fromEntries(Object.entries(args).filter(([, value]) => !isUndefined(value)))
-  return isList(args) ? args.slice(0, args.findLastIndex((value) => !isUndefined(value)) + 1) : args
-}
-
-/** As `encodeValue` writes it. */
-function isUndefined(value: Json): boolean {
-  return isMap(value) && value['$type'] === 'undefined'
-}
-
 export function isMap(value: Json | undefined): value is JsonMap {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,6 +1,6 @@
 import { readMcpCall } from '../providers/index.ts'
+import { presentArgs } from '../tape/present-args.ts'
 import type { CallEvent, ExchangeEvent, TapeEvent } from '../tape/types.ts'
-import { presentArgs } from './args.ts'
 import { decidedCalls } from './decided.ts'
 import { layered } from './layers.ts'
 import { type ExecutedCall, settledAt } from './placed.ts'

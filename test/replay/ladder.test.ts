@@ -47,6 +47,23 @@ describe('the serve ladder climbs', () => {
     expect(ask([{ body: chat('hi') }], live)).toMatchObject({ rung: 'canonical', classes: ['encoding'] })
   })
 
+  test('the greeting of an upgraded MCP client is canonical and says so; with other abilities it is another question', () => {
+    const url = 'https://files.test/mcp'
+    const greeting = (version: string, capabilities = {}) =>
+      JSON.stringify({
+        jsonrpc: '2.0',
+        id: 0,
+        method: 'initialize',
+        params: { protocolVersion: '2025-06-18', capabilities, clientInfo: { name: 'docs', version } },
+      })
+    const recorded = [{ url, body: greeting('1.0.0') }]
+    expect(ask(recorded, { url, body: greeting('1.0.1') })).toMatchObject({
+      rung: 'canonical',
+      drift: [{ class: 'params', path: 'params.clientInfo.version', recorded: '1.0.0', live: '1.0.1' }],
+    })
+    expect(ask(recorded, { url, body: greeting('1.0.1', { roots: {} }) })).toMatchObject({ kind: 'none' })
+  })
+
   test('the same query in another order is canonical, values of one name in another order are another question', () => {
     const recorded = [{ method: 'GET', url: 'https://shop.test/orders?id=1&id=2&sort=up' }]
     const ask2 = (query: string) => ask(recorded, { method: 'GET', url: `https://shop.test/orders?${query}` }).kind

@@ -467,3 +467,69 @@ test('an error counts as the recorded one by name, message and code, anything el
   expect(await equal(recorded, Object.assign(new Error('no'), { code: 'E1', at: 5 }))).toBe(true)
   expect(await equal(recorded, Object.assign(new Error('no'), { code: 'E2' }))).toBe(false)
 })
+
+test('every piece of an answer is numbered as the replay delivers it', async () => {
+  const recording = new Recording()
+  const look = recording.call('look', { id: 1 }, 'seen')
+  // The tool asked a service; a replay does not run it, and counts fewer moments than the tape.
+  recording.exchange({ method: 'GET', url: status, in: look.n })
+  recording.exchange({ body: chat('go') })
+  const { events } = await replayTape(recording.tape(), async () => {
+    await tool('look', async (_: object) => 'live')({ id: 1 })
+    await post(chat('go'))
+  })
+  const asked = events.find((event) => event.kind === 'exchange')
+  const { moment, chunks = [], end } = asked?.response ?? {}
+  expect([asked?.n, moment?.[0], ...chunks.map(([n]) => n), end?.[0]]).toEqual([2, 3, 4, 5])
+})
+
+describe('keys of idempotency', () => {
+  const url = 'https://shop.test/credits'
+  const keyed = (key?: string): Record<string, string> => (key === undefined ? {} : { 'idempotency-key': key })
+  const send = async (body: string, key?: string) => {
+    await (await fetch(url, { method: 'POST', body, headers: keyed(key) })).text()
+  }
+  /** Two attempts of one request, then another request. */
+  const recorded = (): Tape => {
+    const recording = new Recording()
+    for (const [body, key] of [
+      ['one', 'a'],
+      ['one', 'a'],
+      ['two', 'b'],
+    ] as const) {
+      const { request, ...event } = recording.exchange({ url, body })
+      recording.events.splice(-1, 1, { ...event, request: { ...request, headers: [['idempotency-key', key]] } })
+    }
+    return recording.tape()
+  }
+  const sent = async (...keys: readonly (string | undefined)[]) =>
+    codes(
+      await replayTape(
+        recorded(),
+        async () => {
+          for (const [i, body] of ['one', 'one', 'two'].entries()) await send(body, keys[i])
+        },
+        soon,
+      ),
+    )[0]
+
+  test('may be drawn anew, as long as the same requests share one', async () => {
+    expect(await sent('a', 'a', 'b')).toBeUndefined()
+    expect(await sent('x', 'x', 'y')).toBeUndefined()
+  })
+
+  test('a request that lost its key, a retry with another, and one that borrows one are divergences', async () => {
+    expect(await sent('a', undefined, 'b')).toBe('HARVEST_DIVERGENCE')
+    expect(await sent('a', 'c', 'b')).toBe('HARVEST_DIVERGENCE')
+    expect(await sent('a', 'a', 'a')).toBe('HARVEST_DIVERGENCE')
+  })
+})
+
+test('an argument without a value is as good as absent; null is not', async () => {
+  const recording = new Recording()
+  recording.call('mail', { to: 'ada' }, 'sent')
+  const mail = (args: object) =>
+    replayTape(recording.tape(), () => tool('mail', async (_: object) => 'live')(args), soon)
+  expect(codes(await mail({ to: 'ada', cc: undefined }))).toEqual([])
+  expect(codes(await mail({ to: 'ada', cc: null }))).toContain('HARVEST_DIVERGENCE')
+})
