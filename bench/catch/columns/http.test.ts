@@ -1,5 +1,6 @@
 // Recorders of HTTP, as they are used: the agent asks no network, and its answer is the recorded one.
 import { resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { liveWorld } from '../world/live.ts'
 import { type Outcome, outcomeOf } from '../world/run.ts'
@@ -38,8 +39,13 @@ describe.each(['polly', 'nock'])('%s', (name) => {
   async function session(mode: 'record' | 'replay', variant: Variant): Promise<Outcome> {
     const recording = await recorder.open(mode, { dir: resolve('http', name), name: variant.agent })
     using _frozen = freeze()
-    const outcome = await outcomeOf(await load(variant), sceneOf(variant.agent).inputs[0])
-    await recording.close()
-    return outcome
+    try {
+      const agent = await load(variant)
+      // The next session cannot begin before this one is closed, however long an SDK wants to try.
+      const tooLong = sleep(3_000, { threw: 'tried for too long' })
+      return await Promise.race([outcomeOf(agent, sceneOf(variant.agent).inputs[0]), tooLong])
+    } finally {
+      await recording.close()
+    }
   }
 })

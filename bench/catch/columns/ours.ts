@@ -1,52 +1,67 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync, copyFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseDocument } from 'yaml'
 import { subjects } from '../agents/index.ts'
 import type { Variant } from '../project.ts'
 import { nodeIn, type Verdicts, vitestIn } from './run.ts'
 
-/** What stands in a case of each column beside what `harvest promote` wrote. */
-const settings = {
-  ours: '',
-  'ours, strict': 'match: { trace: strict, args: exact }\nserve: canonical\ndrift: fail\n',
-}
+type Settings = Readonly<Record<string, unknown>>
+
+/** What stands in a case beside what `harvest promote` wrote. */
+const strictly: Settings = { match: { trace: 'strict', args: 'exact' }, serve: 'canonical', drift: 'fail' }
 
 /**
  * Records each agent once, promotes the tape as the README does, and lets one Vitest replay every variant from that
  * case: the case is copied under the variant's name, and nothing else about it is changed but the settings of a column.
  */
 export async function ours(project: string, variants: readonly Variant[]): Promise<Verdicts> {
+  const golden = join(project, 'recordings/golden')
   writeFileSync(join(project, 'vitest.config.ts'), configFor(variants))
   await nodeIn(project, ['bench/catch/record.child.ts', project])
   const env = { GATEWAY: readFileSync(join(project, 'gateway'), 'utf8') }
-  for (const { name } of subjects)
-    await nodeIn(project, ['node_modules/vitest-harvest/dist/cli/main.js', 'promote', name, '--as', name], env)
-  const golden = join(project, 'recordings/golden')
-  for (const [column, more] of Object.entries(settings)) {
-    const folder = join(golden, column === 'ours' ? 'default' : 'strict')
-    mkdirSync(folder, { recursive: true })
-    for (const { id, agent } of variants) {
-      const text = readFileSync(join(golden, `${agent}.case.yaml`), 'utf8')
-      const name = `${basename(folder)}-${id}`
-      writeFileSync(join(folder, `${name}.case.yaml`), `${renamed(text, name, id)}${more}`)
-      copyFileSync(join(golden, `${agent}.tape.jsonl`), join(folder, `${name}.tape.jsonl`))
-    }
+  for (const { name } of subjects) {
+    const promote = ['node_modules/vitest-harvest/dist/cli/main.js', 'promote', name, '--as', name]
+    await nodeIn(project, promote, env)
+    copyCase(golden, name, { id: `strict-${name}`, agent: `${name}-00` }, { ...strictly, baseline: undefined })
   }
-  for (const { name } of subjects) for (const end of ['case.yaml', 'tape.jsonl']) rmSync(join(golden, `${name}.${end}`))
+  // A baseline that is compared strictly is written so.
+  await vitestIn(project, 'vitest.config.ts', { ...env, CI: '', VITEST_HARVEST_UPDATE: 'new' })
+  for (const { id, agent } of variants) {
+    copyCase(golden, agent, { id: `default-${id}`, agent: id }, {})
+    copyCase(golden, `strict-${agent}`, { id: `strict-${id}`, agent: id }, {})
+  }
+  for (const { name } of subjects) {
+    for (const id of [name, `strict-${name}`])
+      for (const end of ['case.yaml', 'tape.jsonl']) rmSync(join(golden, `${id}.${end}`))
+  }
   rmSync(join(project, 'recordings/inbox'), { recursive: true })
   const tests = await vitestIn(project, 'vitest.config.ts', env)
-  const verdicts: Verdicts = new Map([...Object.keys(settings)].map((column) => [column, new Map()]))
+  const verdicts = new Map([
+    ['ours', new Map()],
+    ['ours, strict', new Map()],
+  ]) satisfies Verdicts
   for (const { file, isRed, message } of tests) {
-    const [, folder, id = ''] = /(default|strict)-(\w+-\d+)\.case\.yaml$/.exec(file) ?? []
-    verdicts.get(folder === 'default' ? 'ours' : 'ours, strict')?.set(id, { isRed, message })
+    const [, settings, id = ''] = /(default|strict)-(\w+-\d+)\.case\.yaml$/.exec(file) ?? []
+    verdicts.get(settings === 'default' ? 'ours' : 'ours, strict')?.set(id, { isRed, message })
   }
   return verdicts
 }
 
-function renamed(text: string, name: string, agent: string): string {
-  return text
-    .replace(/^case: .*$/m, `case: ${name}`)
-    .replace(/^agent: .*$/m, `agent: ${agent}`)
-    .replace(/^tape: .*$/m, `tape: ${name}.tape.jsonl`)
+/** Writes a case and its tape once more, for another agent. */
+function copyCase(
+  golden: string,
+  from: string,
+  { id, agent }: { id: string; agent: string },
+  settings: Settings,
+): void {
+  const text = parseDocument(readFileSync(join(golden, `${from}.case.yaml`), 'utf8'))
+  for (const [key, value] of Object.entries({ case: id, agent, tape: `${id}.tape.jsonl`, ...settings })) {
+    if (value === undefined) text.delete(key)
+    else text.set(key, text.createNode(value))
+  }
+  mkdirSync(golden, { recursive: true })
+  writeFileSync(join(golden, `${id}.case.yaml`), String(text))
+  copyFileSync(join(golden, `${from}.tape.jsonl`), join(golden, `${id}.tape.jsonl`))
 }
 
 function configFor(variants: readonly Variant[]): string {

@@ -90,8 +90,12 @@ export function counted(): (prefix: string) => string {
   return (prefix) => `${prefix}${String(++last).padStart(4, '0')}`
 }
 
-/** One moment, one row of random numbers and ids, the same for every variant. */
+/** One moment, one row of random numbers and ids, the same for every variant; and back-offs of SDKs made short. */
 export function freeze(): Disposable {
+  const wait = globalThis.setTimeout
+  const hurried = (work: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) =>
+    wait(() => work(...args), ms > 100 && ms < 65_000 ? ms / 50 : ms)
+  globalThis.setTimeout = Object.assign(hurried, wait) as unknown as typeof setTimeout
   vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 2, 4, 5, 6, 7) })
   let seed = 1
   let ids = 0
@@ -104,6 +108,7 @@ export function freeze(): Disposable {
   })
   return {
     [Symbol.dispose]() {
+      globalThis.setTimeout = wait
       random.mockRestore()
       uuid.mockRestore()
       vi.useRealTimers()

@@ -32,6 +32,10 @@ export const edits: readonly Edit[] = [
     "    if (name === 'write_file') written++\n",
     "    if (name === 'write_file') written++\n    if (name === 'write_file') await client.callTool({ name: 'read_file', arguments: { path } })\n",
   ]),
+  regression('writes go to another tool of the same arguments', [
+    'const { content, isError } = await client.callTool({ name, arguments: args })',
+    "const { content, isError } = await client.callTool({ name: name.replace('write', 'delete'), arguments: args })",
+  ]),
   regression('another model', ["model: 'gpt-5'", "model: 'gpt-5-nano'"]),
   regression('the run stops after four turns', ['turn < 10', 'turn < 4']),
   benign('the system prompt is worded anew', [

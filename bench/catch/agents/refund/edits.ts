@@ -35,6 +35,10 @@ export const edits: readonly Edit[] = [
     'amount, currency: order.currency })\n        refunded',
     'amount, currency: order.currency, note: ticket.text })\n        refunded',
   ]),
+  regression('the order is looked up in the background', [
+    'const order = (await shop.lookup_order(args)) as Order\n        orders.set(order.order_id, order)\n        return order\n',
+    "void shop.lookup_order(args).then((order) => orders.set((order as Order).order_id, order as Order))\n        return { order_id: args['order_id'], status: 'looking' }\n",
+  ]),
   regression('a refund is booked twice', [
     'const done = await shop.refund(',
     'await shop.refund({ order_id: order.order_id, amount, currency: order.currency })\n        const done = await shop.refund(',

@@ -43,7 +43,7 @@ export const scene: Scene = {
       const [, first, site = ''] = path.split('/')
       if (first === 'levels') return { body: { units: units[site] ?? 0 }, delayMs: site === 'north' ? 12 : 2 }
       if (first === 'suppliers') return { body: { id: `S-${query['sku']}`, box: 8, unit: 'piece' } }
-      if (first === 'orders') return { body: { order: `O-${body['units']}` } }
+      if (first === 'orders') return { body: { order: `O-${String(body['units'])}` } }
       return { body: { ok: true } }
     },
   }),

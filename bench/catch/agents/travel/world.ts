@@ -40,7 +40,7 @@ export const scene: Scene = {
         })
         if (path === '/flights') return { ...offers(`${query['to']}-${query['date']}-F`, 120), delayMs: 10 }
         if (path === '/hotels') return offers(`${query['city']}-H`, 80)
-        if (path === '/holds') return { body: { hold_id: `hold-${body['flight']}`, until: body['until'] } }
+        if (path === '/holds') return { body: { hold_id: `hold-${String(body['flight'])}`, until: body['until'] } }
         const id = /^\/approvals\/(.+)/.exec(path)?.[1]
         if (id !== undefined) {
           const look = (looks.get(id) ?? 0) + 1

@@ -1,0 +1,176 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { clopperPearson } from '../../src/blame/index.ts'
+import type { Bar, Bench, Table } from '../kit/contract.ts'
+import { subjects } from './agents/index.ts'
+import { ours } from './columns/ours.ts'
+import { evals, rivals } from './columns/rivals.ts'
+import { nodeIn, type Verdicts } from './columns/run.ts'
+import { allVariants, layOut, ownModules, type Variant } from './project.ts'
+
+const bench: Bench = {
+  question: 'Which regressions of an agent turn a test red, and which harmless edits do?',
+  async run({ isQuick, scratch, progress, peers }) {
+    const variants = allVariants().filter((variant, index) => variant.edit === undefined || !isQuick || index % 3 === 1)
+    const project = layOutIn(scratch, 'project', [
+      ownModules,
+      join(await peers('http'), 'node_modules'),
+      join(await peers('agentevals'), 'node_modules'),
+    ])
+    const evalProject = layOutIn(scratch, 'evals', [join(await peers('vitest-evals'), 'node_modules'), ownModules])
+    progress('the truth: every variant live')
+    await checkTruth(project, variants)
+    progress('ours')
+    const verdicts: Verdicts = await ours(project, variants)
+    progress('tests by hand, agentevals, Polly, nock')
+    for (const [column, of] of await rivals(project, variants)) verdicts.set(column, of)
+    progress('vitest-evals')
+    for (const [column, of] of await evals(evalProject, variants)) verdicts.set(column, of)
+    checkComplete(verdicts, variants)
+    const scores = [...verdicts].map(([column, of]) => score(column, of, variants))
+    return {
+      tables: [
+        summary(scores),
+        ...subjects.map(({ name, of }) => everyEdit(`${name}: ${of}`, name, verdicts, variants)),
+      ],
+      bars: barsOf(scores),
+      remarks: [
+        'A test that is red for a regression caught it; one that is red for a benign edit is a false alarm. Intervals are Clopper-Pearson, 95 %.',
+        'Every edit was run live first: a regression differs from the agent as it is in the recorded situation, a benign edit in none of three.',
+        'Columns with "model asked" and vitest-evals ask a model in each run. Here it is a script that always decides alike and costs nothing; a real one does neither.',
+      ],
+    }
+  },
+}
+export default bench
+
+function layOutIn(scratch: string, name: string, modules: readonly string[]): string {
+  const dir = join(scratch, name)
+  mkdirSync(dir)
+  layOut(dir, modules)
+  return dir
+}
+
+/**
+ * Runs every variant live and holds its label against what it did.
+ *
+ * @throws RangeError when a regression shows nothing in the recorded situation, or a benign edit shows something in any
+ */
+async function checkTruth(project: string, variants: readonly Variant[]): Promise<void> {
+  const [list, result] = [join(project, 'wanted.json'), join(project, 'truth.json')]
+  writeFileSync(list, JSON.stringify(variants.map(({ id }) => id)))
+  await nodeIn(project, ['bench/catch/truth.child.ts', project, list, result])
+  const seen = JSON.parse(readFileSync(result, 'utf8')) as Readonly<Record<string, readonly string[]>>
+  for (const { id, agent, edit } of variants) {
+    const base = seen[`${agent}-00`] ?? []
+    const differs = (seen[id] ?? []).some((each, index) => each !== base[index])
+    if (edit !== undefined && differs !== edit.isRegression)
+      throw new RangeError(`${id}, ${edit.name}: is called ${edit.isRegression ? 'a regression' : 'benign'} and is not`)
+  }
+}
+
+/** Each column has to have said something of each variant, and that the agents as they are are right. */
+function checkComplete(verdicts: Verdicts, variants: readonly Variant[]): void {
+  for (const [column, of] of verdicts) {
+    for (const { id, edit } of variants) {
+      const verdict = of.get(id)
+      if (verdict === undefined) throw new Error(`${column} has no test of ${id}`)
+      if (edit === undefined && verdict.isRed) throw new Error(`${column} is red for ${id}: ${verdict.message}`)
+    }
+  }
+}
+
+interface Score {
+  readonly column: string
+  readonly caught: number
+  readonly regressions: number
+  readonly alarms: number
+  readonly benign: number
+}
+
+function score(column: string, of: ReadonlyMap<string, { isRed: boolean }>, variants: readonly Variant[]): Score {
+  const red = (isRegression: boolean) =>
+    variants.filter(({ edit }) => edit?.isRegression === isRegression).map(({ id }) => of.get(id)?.isRed === true)
+  const [harmful, harmless] = [red(true), red(false)]
+  return {
+    column,
+    caught: harmful.filter(Boolean).length,
+    regressions: harmful.length,
+    alarms: harmless.filter(Boolean).length,
+    benign: harmless.length,
+  }
+}
+
+function summary(scores: readonly Score[]): Table {
+  return {
+    title: 'Regressions caught, and false alarms',
+    columns: ['test', 'caught', '', 'false alarms', ''],
+    rows: scores.map(({ column, caught, regressions, alarms, benign }) => [
+      column,
+      `${caught}/${regressions}`,
+      share(caught, regressions),
+      `${alarms}/${benign}`,
+      share(alarms, benign),
+    ]),
+  }
+}
+
+function share(part: number, whole: number): string {
+  const { low, high } = clopperPearson(part, whole)
+  return `${percent(part / whole)} (${percent(low)}–${percent(high)})`
+}
+
+function percent(value: number): string {
+  return `${(100 * value).toFixed(1)} %`
+}
+
+function everyEdit(title: string, agent: string, verdicts: Verdicts, variants: readonly Variant[]): Table {
+  const rows = variants.flatMap(({ id, agent: of, edit }) => {
+    if (of !== agent || edit === undefined) return []
+    const marks = [...verdicts.values()].map((column) => {
+      const isRed = column.get(id)?.isRed === true
+      if (edit.isRegression) return isRed ? '✔' : '–'
+      return isRed ? '✗' : ''
+    })
+    return [[edit.isRegression ? 'regression' : 'benign', edit.name, ...marks]]
+  })
+  return { title: `${title} (✔ caught, – missed, ✗ false alarm)`, columns: ['', 'edit', ...verdicts.keys()], rows }
+}
+
+function barsOf(scores: readonly Score[]): readonly Bar[] {
+  const [own] = scores
+  if (own === undefined) return []
+  const rates = ({ caught, regressions, alarms, benign }: Score) => ({
+    caught: caught / regressions,
+    alarms: alarms / benign,
+  })
+  const mine = rates(own)
+  const others = scores.filter(({ column }) => !column.startsWith('ours'))
+  const margin = (of: (theirs: ReturnType<typeof rates>) => number) =>
+    Math.min(...others.map((each) => of(rates(each))))
+  return [
+    { what: 'regressions caught', value: mine.caught, limit: { atLeast: 0.95 }, shortfall: missed },
+    { what: 'false alarms', value: mine.alarms, limit: { atMost: 0.02 }, shortfall: alarmed },
+    {
+      what: 'share caught beyond the best of the others',
+      value: margin((theirs) => mine.caught - theirs.caught),
+      limit: { atLeast: 0 },
+      shortfall: ahead,
+    },
+    {
+      what: 'share of false alarms below the best of the others',
+      value: margin((theirs) => theirs.alarms - mine.alarms),
+      limit: { atLeast: 0 },
+      shortfall: ahead,
+    },
+    {
+      what: 'caught less false alarms, beyond the best of the others',
+      value: margin((theirs) => mine.caught - mine.alarms - (theirs.caught - theirs.alarms)),
+      limit: { atLeast: 0 },
+    },
+  ]
+}
+
+const missed = 'TODO'
+const alarmed = 'TODO'
+const ahead = 'TODO'
