@@ -171,6 +171,9 @@ function barsOf(scores: readonly Score[]): readonly Bar[] {
   ]
 }
 
-const missed = 'TODO'
-const alarmed = 'TODO'
-const ahead = 'TODO'
+const missed =
+  'What is missed needs a model that is asked anew (instructions of two agents and an added tool, which look like harmless edits; `drift: fail` is red for them and for every rewording), or is in the body of a wrapped tool, which a replay does not run.'
+const alarmed =
+  'A recorded stream is not served to a request that wants the whole answer at once, and a user message with the new word "only" counts as another question. Both are refused on purpose: no answer is made up, and words that turn a sentence round are no rewording.'
+const ahead =
+  'agentevals raises no false alarm on these edits, and misses more regressions: it looks at calls, not at what the model is told. The two false alarms above are the whole difference.'

@@ -39,6 +39,7 @@ export class ReplayRun {
   readonly gate: Gate
   readonly draws: Draws
   readonly order: Order
+  readonly idempotency = new IdempotencyKeys()
   /** The source the agent sees. */
   readonly root: Responder
   readonly problems: HarvestError[] = []
@@ -58,7 +59,6 @@ export class ReplayRun {
   identical = 0
   #complaints = 0
   #made = 0
-  readonly idempotency = new IdempotencyKeys()
   last: StepState | undefined
   #n = 0
   #over = false
