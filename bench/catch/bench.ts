@@ -154,19 +154,19 @@ function barsOf(scores: readonly Score[]): readonly Bar[] {
     {
       what: 'share caught beyond the best of the others',
       value: margin((theirs) => mine.caught - theirs.caught),
-      limit: { atLeast: 0 },
-      shortfall: ahead,
+      limit: { atLeast: 0.005 },
+      shortfall: asMany,
     },
     {
       what: 'share of false alarms below the best of the others',
       value: margin((theirs) => theirs.alarms - mine.alarms),
       limit: { atLeast: 0 },
-      shortfall: ahead,
+      shortfall: quieter,
     },
     {
       what: 'caught less false alarms, beyond the best of the others',
       value: margin((theirs) => mine.caught - mine.alarms - (theirs.caught - theirs.alarms)),
-      limit: { atLeast: 0 },
+      limit: { atLeast: 0.005 },
     },
   ]
 }
@@ -175,5 +175,7 @@ const missed =
   'What is missed needs a model that is asked anew (instructions of two agents and an added tool, which look like harmless edits; `drift: fail` is red for them and for every rewording), or is in the body of a wrapped tool, which a replay does not run.'
 const alarmed =
   'A recorded stream is not served to a request that wants the whole answer at once, and a user message with the new word "only" counts as another question. Both are refused on purpose: no answer is made up, and words that turn a sentence round are no rewording.'
-const ahead =
-  'agentevals raises no false alarm on these edits, and misses more regressions: it looks at calls, not at what the model is told. The two false alarms above are the whole difference.'
+const asMany =
+  'nock back catches as many, since it is red for every changed byte of a request: for many of the harmless edits, too.'
+const quieter =
+  'agentevals raises no false alarm on these edits, since it does not look at what the model is told. It misses more, most of all where no model is asked.'
