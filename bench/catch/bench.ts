@@ -1,12 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { clopperPearson } from '../../src/blame/index.ts'
-import type { Bar, Bench, Table } from '../kit/contract.ts'
+import type { Bench, Table } from '../kit/contract.ts'
 import { subjects } from './agents/index.ts'
 import { ours } from './columns/ours.ts'
 import { evals, rivals } from './columns/rivals.ts'
 import { nodeIn, type Verdicts } from './columns/run.ts'
 import { allVariants, layOut, ownModules, type Variant } from './project.ts'
+import { barsOf, score, summary } from './score.ts'
 
 const bench: Bench = {
   question: 'Which regressions of an agent turn a test red, and which harmless edits do?',
@@ -81,50 +81,6 @@ function checkComplete(verdicts: Verdicts, variants: readonly Variant[]): void {
   }
 }
 
-interface Score {
-  readonly column: string
-  readonly caught: number
-  readonly regressions: number
-  readonly alarms: number
-  readonly benign: number
-}
-
-function score(column: string, of: ReadonlyMap<string, { isRed: boolean }>, variants: readonly Variant[]): Score {
-  const red = (isRegression: boolean) =>
-    variants.filter(({ edit }) => edit?.isRegression === isRegression).map(({ id }) => of.get(id)?.isRed === true)
-  const [harmful, harmless] = [red(true), red(false)]
-  return {
-    column,
-    caught: harmful.filter(Boolean).length,
-    regressions: harmful.length,
-    alarms: harmless.filter(Boolean).length,
-    benign: harmless.length,
-  }
-}
-
-function summary(scores: readonly Score[]): Table {
-  return {
-    title: 'Regressions caught, and false alarms',
-    columns: ['test', 'caught', '', 'false alarms', ''],
-    rows: scores.map(({ column, caught, regressions, alarms, benign }) => [
-      column,
-      `${caught}/${regressions}`,
-      share(caught, regressions),
-      `${alarms}/${benign}`,
-      share(alarms, benign),
-    ]),
-  }
-}
-
-function share(part: number, whole: number): string {
-  const { low, high } = clopperPearson(part, whole)
-  return `${percent(part / whole)} (${percent(low)}–${percent(high)})`
-}
-
-function percent(value: number): string {
-  return `${(100 * value).toFixed(1)} %`
-}
-
 function everyEdit(title: string, agent: string, verdicts: Verdicts, variants: readonly Variant[]): Table {
   const rows = variants.flatMap(({ id, agent: of, edit }) => {
     if (of !== agent || edit === undefined) return []
@@ -137,46 +93,3 @@ function everyEdit(title: string, agent: string, verdicts: Verdicts, variants: r
   })
   return { title: `${title} (✔ caught, – missed, ✗ false alarm)`, columns: ['', 'edit', ...verdicts.keys()], rows }
 }
-
-function barsOf(scores: readonly Score[]): readonly Bar[] {
-  const [own] = scores
-  if (own === undefined) return []
-  const rates = ({ caught, regressions, alarms, benign }: Score) => ({
-    caught: caught / regressions,
-    alarms: alarms / benign,
-  })
-  const mine = rates(own)
-  const others = scores.filter(({ column }) => !column.startsWith('ours'))
-  const margin = (of: (theirs: ReturnType<typeof rates>) => number) =>
-    Math.min(...others.map((each) => of(rates(each))))
-  return [
-    { what: 'regressions caught', value: mine.caught, limit: { atLeast: 0.95 }, shortfall: missed },
-    { what: 'false alarms', value: mine.alarms, limit: { atMost: 0.02 }, shortfall: alarmed },
-    {
-      what: 'share caught beyond the best of the others',
-      value: margin((theirs) => mine.caught - theirs.caught),
-      limit: { atLeast: 0.005 },
-      shortfall: asMany,
-    },
-    {
-      what: 'share of false alarms below the best of the others',
-      value: margin((theirs) => theirs.alarms - mine.alarms),
-      limit: { atLeast: 0 },
-      shortfall: quieter,
-    },
-    {
-      what: 'caught less false alarms, beyond the best of the others',
-      value: margin((theirs) => mine.caught - mine.alarms - (theirs.caught - theirs.alarms)),
-      limit: { atLeast: 0.005 },
-    },
-  ]
-}
-
-const missed =
-  'What is missed needs a model that is asked anew (instructions of two agents and an added tool, which look like harmless edits; `drift: fail` is red for them and for every rewording), or is in the body of a wrapped tool, which a replay does not run.'
-const alarmed =
-  'A recorded stream is not served to a request that wants the whole answer at once, and a user message with the new word "only" counts as another question. Both are refused on purpose: no answer is made up, and words that turn a sentence round are no rewording.'
-const asMany =
-  'nock back catches as many, since it is red for every changed byte of a request: for many of the harmless edits, too.'
-const quieter =
-  'agentevals raises no false alarm on these edits, since it does not look at what the model is told. It misses more, most of all where no model is asked.'
