@@ -45,9 +45,12 @@ describe.each(['polly', 'nock'])('%s', (name) => {
       const tooLong = sleep(3_000, { threw: 'tried for too long' })
       return await Promise.race([outcomeOf(agent, sceneOf(variant.agent).inputs[0]), tooLong])
     } finally {
-      await recording.close()
-      // What a variant did not wait for must not be asked of the next one's recording.
-      await sleep(50)
+      try {
+        await recording.close()
+      } finally {
+        // What a variant did not wait for must not be asked of the next one's recording.
+        await sleep(50)
+      }
     }
   }
 })
