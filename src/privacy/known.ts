@@ -30,10 +30,13 @@ export class KnownSecrets {
   }
 }
 
+/** What is shorter is never looked for by itself. */
+export const shortestKnown = 8
+
 /** A password may be an ordinary word or a date; those stay where nothing says that they are secret. */
 function isDistinctive(value: string): boolean {
   return (
-    value.length >= 8 &&
+    value.length >= shortestKnown &&
     /\d/.test(value) &&
     /[A-Za-z]/.test(value) &&
     !/^\d{4}-\d\d-\d\d/.test(value) &&

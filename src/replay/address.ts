@@ -6,14 +6,36 @@ export interface Addressed {
 
 /** Scheme, host and port; empty for a child process. */
 export function originOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : ''
+  return placeOf(url).origin
 }
 
 /** Method, path and query exactly as written, without the host. */
 export function writtenPath({ method, url }: Addressed): string {
-  if (!URL.canParse(url)) return `${method} ${url}`
-  const { pathname, search } = new URL(url)
-  return `${method} ${pathname}${search}`
+  return `${method} ${placeOf(url).path}`
+}
+
+interface Place {
+  readonly origin: string
+  readonly path: string
+}
+
+/** A run asks a few addresses again and again. */
+const places = new Map<string, Place>()
+const placesCap = 1_000
+
+function placeOf(url: string): Place {
+  let place = places.get(url)
+  if (!place) {
+    if (places.size >= placesCap) places.clear()
+    places.set(url, (place = takeApart(url)))
+  }
+  return place
+}
+
+function takeApart(url: string): Place {
+  if (!URL.canParse(url)) return { origin: '', path: url }
+  const { origin, pathname, search } = new URL(url)
+  return { origin, path: `${pathname}${search}` }
 }
 
 /** The same for two spellings of one query: names in any order, the values of one name in theirs. */

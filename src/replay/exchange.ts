@@ -2,13 +2,15 @@ import type { Redactor } from '../privacy/index.ts'
 import { decodeBody } from '../providers/index.ts'
 import { steadyBoundary } from '../seam/shape.ts'
 import type { ExchangeControl, ExchangeSink, LiveRequest, Pairs } from '../seam/intercept/index.ts'
-import { decodeBytes, type ExchangeEvent, type Moment, type RecordedError } from '../tape/index.ts'
+import { type Chunk, decodeBytes, type ExchangeEvent, type Moment, type RecordedError } from '../tape/index.ts'
 import { headerDrift } from './header-drift.ts'
 import * as problem from './problems.ts'
 import type { ReplayRun } from './run.ts'
 import type { ExchangeState } from './step.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+const nothing = Buffer.alloc(0)
 
 /**
  * Answers a request of the agent from the tape, when its moment comes.
@@ -28,14 +30,14 @@ export function serveExchange(
   const { step } = answer
   run.checkOrder(step, live.madeAt)
   if (answer.rung === 'exact') run.identical++
-  const { headers } = steadyBoundary(live.headers, Buffer.alloc(0))
-  const headersNow = run.redactor.headers(headers)
-  // Clients of models draw their own; what a model is asked twice it answers twice, and does nothing.
-  const wrong = step.model ? undefined : run.idempotency.check(step.event.request.headers, headersNow)
-  if (wrong !== undefined) throw run.problem(problem.otherKey(run.place(live.madeAt), step, wrong))
-  const drift = [...answer.drift, ...headerDrift(step.event.request.headers, headersNow)]
+  const recorded = step.event.request.headers
+  const { headers: steady } = steadyBoundary(live.headers, nothing)
+  const headers = run.headers.redacted(steady, recorded)
+  const drift = [...answer.drift, ...headerDrift(recorded, headers)]
   for (const found of drift) run.drifted(step, live.madeAt, found)
-  const heard = hear(run, step, live, question.bodyText, inside)
+  // This replay's own record has the boundary that was sent.
+  const sent = steady === live.headers ? headers : run.headers.redacted(live.headers, recorded)
+  const heard = hear(run, step, live, { url: question.url, headers: sent, body: question.bodyText }, inside)
   wire(run, step, sink, heard)
   run.take(step)
   if (step.items.length === 1) step.answered = true
@@ -55,7 +57,7 @@ function hear(
   run: ReplayRun,
   step: ExchangeState,
   live: LiveRequest,
-  body: string,
+  { url, headers, body }: { readonly url: string; readonly headers: Pairs; readonly body: string },
   inside: number | undefined,
 ): Mutable<ExchangeEvent> {
   const { response: _response, error: _error, aborted: _aborted, in: _in, ...issued } = step.event
@@ -64,8 +66,8 @@ function hear(
     n: run.nextN(),
     at: run.gate.now,
     method: live.method,
-    url: run.redactor.url(live.url),
-    request: { headers: run.redactor.headers(live.headers), ...(body === '' ? {} : { body }) },
+    url,
+    request: { headers, ...(body === '' ? {} : { body }) },
     ...(inside === undefined ? {} : { in: inside }),
     ...run.siteOf(live.madeAt),
   }
@@ -128,9 +130,25 @@ export function observe(
   if (error) redactor.observe(JSON.stringify(error))
   if (!response) return
   redactor.observe(JSON.stringify([response.statusText, response.headers]))
-  const pieces = response.chunks.map(([, , bytes]) => decodeBytes(bytes))
   const encoding = response.headers.find(([name]) => name === 'content-encoding')?.[1]
+  const text = encoding ? undefined : plainText(response.chunks)
+  if (text !== undefined) {
+    redactor.observe(text)
+    return
+  }
+  const pieces = response.chunks.map(([, , bytes]) => decodeBytes(bytes))
   redactor.observeChunks(encoding ? [Buffer.from(decodeBody(Buffer.concat(pieces), encoding))] : pieces)
+}
+
+/** The text of a body the tape has as text; `undefined` when its bytes may mean something else than they say. */
+function plainText(chunks: readonly Chunk[]): string | undefined {
+  let text = ''
+  for (const [, , bytes] of chunks) {
+    if (typeof bytes !== 'string') return undefined
+    text += bytes
+  }
+  // A binary event stream begins with a length, and none is so long that this would be a letter or a brace.
+  return text === '' || text.charCodeAt(0) >= 0x20 ? text : undefined
 }
 
 /** The recorded error once more, of a class of the same name. */

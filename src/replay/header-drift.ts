@@ -32,7 +32,7 @@ export function headerDrift(
   own: readonly string[] = [],
 ): readonly FoundDrift[] {
   // A tape from elsewhere may not have kept them.
-  if (recorded.length === 0) return []
+  if (recorded.length === 0 || isSame(recorded, live)) return []
   const [before, now] = [valuesOf(recorded), valuesOf(live)]
   const names = new Set([...meaningful, ...own.map((name) => name.toLowerCase())])
   return [...names].flatMap((name) => {
@@ -41,6 +41,13 @@ export function headerDrift(
       ? []
       : [{ class: 'headers' as const, path: name, recorded: was ?? '(absent)', live: is ?? '(absent)' }]
   })
+}
+
+function isSame(recorded: readonly HeaderPair[], live: readonly HeaderPair[]): boolean {
+  return (
+    recorded.length === live.length &&
+    recorded.every(([name, value], at) => live[at]?.[0] === name && live[at]?.[1] === value)
+  )
 }
 
 function valuesOf(pairs: readonly HeaderPair[]): ReadonlyMap<string, string> {

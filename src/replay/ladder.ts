@@ -48,7 +48,8 @@ export type Answer =
  * On every rung a host that is not on the tape may stand for one that is.
  */
 export class Ladder {
-  readonly #exact: ReadonlyMap<string, ExchangeState[]>
+  /** By written path, then by body. */
+  readonly #exact: ReadonlyMap<string, ReadonlyMap<string, ExchangeState[]>>
   readonly #byPath: ReadonlyMap<string, ExchangeState[]>
   readonly #canonical = new Map<string, Map<string, ExchangeState[]>>()
   readonly #steps: readonly ExchangeState[]
@@ -68,8 +69,18 @@ export class Ladder {
     this.#input = input
     this.#isDue = isDue
     this.#hosts = new Hosts(steps.map((step) => step.event.url))
-    this.#exact = Map.groupBy(steps, (step) => `${writtenPath(step.event)}\n${step.bodyText}`)
+    const byWrittenPath = Map.groupBy(steps, (step) => writtenPath(step.event))
+    this.#exact = new Map(
+      [...byWrittenPath].map(([path, group]) => [path, Map.groupBy(group, ({ bodyText }) => bodyText)]),
+    )
     this.#byPath = Map.groupBy(steps, (step) => steadyPath(step.event))
+  }
+
+  /** Whether the tape has an open request of exactly these bytes, to exactly this address. */
+  holds(asked: Question): boolean {
+    const steps = this.#same(asked)
+    dropTaken(steps)
+    return steps?.some((step) => !step.taken && step.event.url === asked.url) ?? false
   }
 
   find(question: Question): Answer {
@@ -79,7 +90,7 @@ export class Ladder {
   }
 
   #climb(question: Question): Answer {
-    const exact = this.#untaken(this.#exact.get(`${writtenPath(question)}\n${question.bodyText}`), question)
+    const exact = this.#untaken(this.#same(question), question)
     if (exact) return this.#found(exact, 'exact', question)
     if (this.#serve !== 'exact') {
       const canonical = this.#findCanonical(question)
@@ -89,6 +100,11 @@ export class Ladder {
     }
     const open = this.#byPath.get(steadyPath(question))?.some((step) => !step.taken) ?? false
     return { kind: 'none', nearest: this.nearest(question), exhausted: !open }
+  }
+
+  /** The steps of the same address, but for the host, and the same body. */
+  #same(asked: Question): ExchangeState[] | undefined {
+    return this.#exact.get(writtenPath(asked))?.get(asked.bodyText)
   }
 
   #findCanonical(question: Question): readonly ExchangeState[] | undefined {
@@ -112,8 +128,7 @@ export class Ladder {
 
   /** The open steps of a list that a live host may ask; absent when there are none. */
   #untaken(steps: ExchangeState[] | undefined, question: Question): readonly ExchangeState[] | undefined {
-    // Taken steps at the front are dropped, so that a thousand equal requests cost a thousand looks, not a million.
-    while (steps?.[0]?.taken) steps.shift()
+    dropTaken(steps)
     const first = steps?.find((step) => !step.taken && this.#hosts.mayAnswer(step.event.url, question.url))
     if (!steps || !first) return undefined
     // A host nobody has seen may stand for either of two recorded ones: which, nobody can tell.
@@ -163,6 +178,11 @@ export class Ladder {
     }
     return best
   }
+}
+
+/** Taken steps at the front are dropped, so that a thousand equal requests cost a thousand looks, not a million. */
+function dropTaken(steps: ExchangeState[] | undefined): void {
+  while (steps?.[0]?.taken) steps.shift()
 }
 
 /** A body in one spelling; one that is not JSON, or says more than a parser keeps, stands for itself. */

@@ -8,7 +8,7 @@ import { Calls } from './calls.ts'
 import { Draws } from './draws.ts'
 import { driftPolicy } from './drift-policy.ts'
 import { Gate, type GateItem } from './gate.ts'
-import { IdempotencyKeys } from './idempotency.ts'
+import { HeaderRedactor } from './header-redactor.ts'
 import { Ladder, type Question } from './ladder.ts'
 import { Order } from './order.ts'
 import * as problem from './problems.ts'
@@ -34,6 +34,7 @@ export class ReplayRun {
   readonly tape: Tape
   readonly steps: readonly (ExchangeState | CallState)[]
   readonly redactor: Redactor
+  readonly headers: HeaderRedactor
   readonly ladder: Ladder
   readonly calls: Calls
   readonly gate: Gate
@@ -70,6 +71,7 @@ export class ReplayRun {
     this.#policy = driftPolicy(settings.drift)
     this.steps = stepStates(tape)
     this.redactor = createRedactor(rulesOfTape(tape.header.redact))
+    this.headers = new HeaderRedactor(this.redactor)
     for (const given of [tape.header.command?.argv, tape.header.input])
       if (given !== undefined) this.redactor.observe(JSON.stringify(given))
     const exchanges = this.steps.filter((step): step is ExchangeState => step.event.kind === 'exchange')
@@ -180,7 +182,7 @@ export class ReplayRun {
   }
 
   question(live: LiveRequest): Question {
-    return questionOf(live, this.redactor)
+    return questionOf(live, this.redactor, (asked) => this.ladder.holds(asked))
   }
 
   encode(value: unknown): Json {

@@ -68,9 +68,26 @@ export function bodyTextOf(bytes: Buffer): string {
   return isUtf8(bytes) ? bytes.toString('utf8') : `\ud800base64:${bytes.toString('base64')}`
 }
 
-/** What a request asks of a tape: redacted as the tape is, and without what differs each time. */
-export function questionOf(live: LiveRequest, redactor: Redactor): Question {
+/**
+ * What a request asks of a tape: redacted as the tape is, and without what differs each time.
+ *
+ * @param isOnTape - whether the tape has just that, open. Then there is nothing to look for: what stands on a tape has
+ * been redacted, goes through unchanged, and nothing reaches a disk with it that is not there
+ */
+export function questionOf(
+  live: LiveRequest,
+  redactor: Redactor,
+  isOnTape: (asked: Question) => boolean = () => false,
+): Question {
   const { body } = steadyBoundary(live.headers, live.body)
+  if (isUtf8(body)) {
+    const asked = { via: live.via, method: live.method, url: live.url, bodyText: body.toString('utf8') }
+    if (isOnTape(asked)) {
+      redactor.observe(asked.url)
+      redactor.observeChunks([body])
+      return asked
+    }
+  }
   const redacted = body.length === 0 ? body : Buffer.concat(redactor.chunks([body]))
   return { via: live.via, method: live.method, url: redactor.url(live.url), bodyText: bodyTextOf(redacted) }
 }

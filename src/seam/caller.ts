@@ -12,6 +12,7 @@ const packages = new Map<string, string>()
  * the agent's own reads.
  */
 export function callerPackage(caller: Caller): string {
+  if (isInNode) return 'node'
   const { prepareStackTrace, stackTraceLimit } = Error
   Error.prepareStackTrace = (_error, frames) => frames
   Error.stackTraceLimit = 1
@@ -24,6 +25,19 @@ export function callerPackage(caller: Caller): string {
   let name = packages.get(file)
   if (name === undefined) packages.set(file, (name = packageOf(file)))
   return name
+}
+
+let isInNode = false
+
+/** Does something in which only code of Node itself runs: who reads a clock there need not be looked up. */
+export function asNode<T>(work: () => T): T {
+  const before = isInNode
+  isInNode = true
+  try {
+    return work()
+  } finally {
+    isInNode = before
+  }
 }
 
 function packageOf(file: string): string {
@@ -57,13 +71,14 @@ export function captureStack(): Origin {
   const depth = (origin?.depth ?? 0) + 1
   // A poller sets each timer from the one before: its chain is cut back to where it began.
   const cause = depth > 8 ? origin?.first : origin
-  const stack: Origin = Object.assign(new Error('site', { cause }), {
-    depth: cause ? depth % 9 : 1,
-    first: origin?.first ?? origin,
-  })
+  const stack = (cause ? new Error('site', { cause }) : new Error('site')) as Mutable<Origin>
   Error.stackTraceLimit = limit
+  stack.depth = cause ? depth % 9 : 1
+  stack.first = origin?.first ?? origin
   return stack
 }
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 interface Origin extends Error {
   readonly depth: number

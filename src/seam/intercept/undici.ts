@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { EventEmitter } from 'node:events'
-import { captureStack } from '../caller.ts'
+import { asNode, captureStack } from '../caller.ts'
 import { patchProperty } from '../patch.ts'
+import { isNodes, isOf, type PlainFetch, plainFetch, withLength } from './plain-fetch.ts'
 import { currentResponder, type ExchangeControl, type ExchangeSink, type Pairs, type Responder } from './responder.ts'
 
 /** Both generations of undici's handler: up to Node 24 `onHeaders`, from Node 26 and undici 7 on `onResponseStart`. */
@@ -34,8 +35,13 @@ interface Dispatcher {
   destroy?(...args: unknown[]): unknown
 }
 
-/** The stack at the `fetch` a request came from: the dispatcher is reached later, from inside undici. */
-const entries = new AsyncLocalStorage<Error>()
+/** The `fetch` a request came from: the dispatcher is reached later, from inside undici. */
+interface Entry {
+  readonly madeAt: Error
+  readonly plain?: PlainFetch
+}
+
+const entries = new AsyncLocalStorage<Entry>()
 
 const symbols = [Symbol.for('undici.globalDispatcher.1'), Symbol.for('undici.globalDispatcher.2')]
 
@@ -48,10 +54,15 @@ export function interceptUndici(): void {
   new Headers()
   arm()
   patchProperty(globalThis, 'fetch', (original) => {
+    const isNative = isNodes(original)
     // Importing userland undici replaces the global dispatcher on Node 22 and 24: look again before each call.
     return function fetch(...args: Parameters<typeof original>) {
       arm()
-      return currentResponder() ? entries.run(captureStack(), () => original(...args)) : original(...args)
+      if (!currentResponder()) return original(...args)
+      const madeAt = captureStack()
+      const plain = isNative ? plainFetch(args) : undefined
+      if (!plain) return entries.run({ madeAt }, () => original(...args))
+      return entries.run({ madeAt, plain }, () => asNode(() => original(...plain.args)))
     } as typeof original
   })
 }
@@ -104,10 +115,11 @@ interface Controller {
 /** One request on its way through a handler. */
 class Dispatch implements ExchangeSink {
   readonly #handler: Handler
-  readonly #modern: boolean
   readonly #inContext = AsyncLocalStorage.snapshot()
-  readonly #controller: Controller
-  readonly #madeAt = entries.getStore() ?? captureStack()
+  /** Only handlers of the newer generation are given one. */
+  readonly #controller: Controller | undefined
+  readonly #madeAt: Error
+  readonly #plain: PlainFetch | undefined
   #control: ExchangeControl | undefined
   #waiting: (() => void)[] = []
   #paused = false
@@ -115,22 +127,27 @@ class Dispatch implements ExchangeSink {
 
   constructor(run: Responder, options: DispatchOptions, handler: Handler) {
     this.#handler = handler
-    this.#modern = typeof handler.onRequestStart === 'function'
-    this.#controller = this.#makeController()
+    this.#controller = typeof handler.onRequestStart === 'function' ? this.#makeController() : undefined
+    const entry = entries.getStore()
+    this.#madeAt = entry?.madeAt ?? captureStack()
+    this.#plain = entry?.plain && isOf(entry.plain, options) ? entry.plain : undefined
     // Like a live connection: the handler hears of its request later, not during dispatch.
-    queueMicrotask(() => this.#inContext(() => void this.#start(run, options)))
+    void Promise.resolve().then(() => this.#start(run, options))
   }
 
   async #start(run: Responder, options: DispatchOptions): Promise<void> {
     try {
-      if (this.#modern) this.#handler.onRequestStart?.(this.#controller, {})
-      else this.#handler.onConnect?.((reason) => this.#abort(reason), {})
+      this.#asked(() => {
+        if (this.#controller) this.#handler.onRequestStart?.(this.#controller, {})
+        else this.#handler.onConnect?.((reason) => this.#abort(reason), {})
+      })
       if (this.#done) return
-      const body = await drain(options.body)
+      const body = this.#plain?.body ?? (await drain(options.body))
       if (this.#done) return
       this.#handler.onRequestSent?.()
       const url = /^https?:/.test(options.path) ? options.path : String(options.origin ?? '') + options.path
-      const headers = requestPairs(options.headers)
+      const sent = requestPairs(options.headers)
+      const headers = this.#plain ? withLength(sent, this.#plain) : sent
       this.#control = run.exchange(
         { via: 'undici', method: options.method, url, headers, body, madeAt: this.#madeAt },
         this,
@@ -140,10 +157,17 @@ class Dispatch implements ExchangeSink {
     }
   }
 
+  /** The handler of a plain `fetch` is Node's own, and nobody else has a word in it. */
+  #asked(step: () => void): void {
+    if (this.#plain) asNode(step)
+    else step()
+  }
+
   head(status: number, statusText: string, headers: Pairs): void {
     this.#deliver(() => {
-      const raw = headers.flatMap(([name, value]) => [Buffer.from(name), Buffer.from(value, 'latin1')])
-      if (this.#modern) {
+      const raw: Buffer[] = []
+      for (const [name, value] of headers) raw.push(Buffer.from(name), Buffer.from(value, 'latin1'))
+      if (this.#controller) {
         this.#controller.rawHeaders = raw
         this.#handler.onResponseStart?.(this.#controller, status, headerObject(headers), statusText)
       } else if (this.#handler.onHeaders?.(status, raw, () => this.#resume(), statusText) === false) {
@@ -154,7 +178,7 @@ class Dispatch implements ExchangeSink {
 
   chunk(bytes: Buffer): void {
     this.#deliver(() => {
-      if (this.#modern) this.#handler.onResponseData?.(this.#controller, bytes)
+      if (this.#controller) this.#handler.onResponseData?.(this.#controller, bytes)
       else if (this.#handler.onData?.(bytes) === false) this.#paused = true
     })
   }
@@ -162,7 +186,7 @@ class Dispatch implements ExchangeSink {
   end(): void {
     this.#deliver(() => {
       this.#done = true
-      if (this.#modern) this.#handler.onResponseEnd?.(this.#controller, {})
+      if (this.#controller) this.#handler.onResponseEnd?.(this.#controller, {})
       else this.#handler.onComplete?.([])
     })
   }
@@ -206,14 +230,14 @@ class Dispatch implements ExchangeSink {
     if (this.#done) return
     this.#done = true
     this.#waiting = []
-    if (this.#modern) this.#handler.onResponseError?.(this.#controller, error)
+    if (this.#controller) this.#handler.onResponseError?.(this.#controller, error)
     else this.#handler.onError?.(error)
   }
 
   #makeController(): Controller {
     const paused = (): boolean => this.#paused
     const done = (): boolean => this.#done
-    return {
+    const controller: Controller = {
       get aborted() {
         return done()
       },
@@ -228,10 +252,11 @@ class Dispatch implements ExchangeSink {
       },
       resume: () => this.#resume(),
       abort: (reason) => {
-        this.#controller.reason = reason
+        controller.reason = reason
         this.#abort(reason)
       },
     }
+    return controller
   }
 }
 
