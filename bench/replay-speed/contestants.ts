@@ -1,0 +1,128 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type * as Recording from '../../src/record/index.ts'
+import type * as Replaying from '../../src/replay/index.ts'
+import type * as Tapes from '../../src/tape/index.ts'
+
+/** Where one recording is kept, and whom it asks. */
+export interface Place {
+  readonly dir: string
+  readonly name: string
+  readonly upstream: string
+}
+
+/** One who can answer calls that were made before. */
+export interface Contestant {
+  record(place: Place, work: (base: string) => Promise<number>): Promise<void>
+  /** Everything a test would pay: reading what was recorded, answering, and its last word. */
+  replay(place: Place, work: (base: string) => Promise<number>): Promise<number>
+}
+
+/** The others by name: adapters in `bench/peers`. */
+export const peers: Readonly<Record<string, { readonly title: string; readonly file: string }>> = {
+  undici: { title: 'undici SnapshotAgent', file: 'http/undici.mjs' },
+  polly: { title: 'Polly', file: 'http/polly.mjs' },
+  nock: { title: 'nock', file: 'http/nock.mjs' },
+  agentTestRecorder: { title: 'agent-test-recorder', file: 'http/agent-test-recorder.mjs' },
+  aimock: { title: 'aimock', file: 'aimock/aimock.mjs' },
+}
+
+export async function contestant(name: string): Promise<Contestant> {
+  if (name === 'ours') return ours()
+  if (name === 'msw') return msw()
+  const { file = '' } = peers[name] ?? {}
+  const { open } = (await import(pathToFileURL(resolve(import.meta.dirname, '../peers', file)).href)) as Adapter
+  const session = async (mode: 'record' | 'replay', place: Place, work: (base: string) => Promise<number>) => {
+    const { base, close } = await open(mode, place)
+    try {
+      return await work(base)
+    } finally {
+      await close()
+    }
+  }
+  return {
+    record: async (place, work) => void (await session('record', place, work)),
+    replay: (place, work) => session('replay', place, work),
+  }
+}
+
+interface Adapter {
+  open(mode: 'record' | 'replay', place: Place): Promise<{ readonly base: string; close(): Promise<unknown> }>
+}
+
+/** The built package, as an installed one runs. */
+async function ours(): Promise<Contestant> {
+  const built = async <T>(room: string): Promise<T> =>
+    (await import(pathToFileURL(resolve(`dist/${room}/index.js`)).href)) as T
+  const { readTape } = await built<typeof Tapes>('tape')
+  return {
+    async record({ dir, name, upstream }, work) {
+      const { createRecorder } = await built<typeof Recording>('record')
+      await createRecorder({ dir }).run({ agent: 'bench', id: name }, () => work(upstream))
+    },
+    async replay({ dir, name, upstream }, work) {
+      const { replayTape } = await built<typeof Replaying>('replay')
+      const { outcome, problems, drift } = await replayTape(readTape(join(dir, `${name}.tape.jsonl`)), () =>
+        work(upstream),
+      )
+      if (problems[0]) throw problems[0]
+      if (drift.length > 0 || outcome.status !== 'returned') throw new Error('the replay is not the recorded run')
+      return outcome.value
+    },
+  }
+}
+
+/** MSW has no recorder: it is given a handler that looks the body up in a file of bodies and answers. */
+async function msw(): Promise<Contestant> {
+  const file = ({ dir, name }: Place): string => join(dir, `${name}.msw.json`)
+  const { resolve: find } = createRequire(resolve(import.meta.dirname, '../peers/http/package.json'))
+  const peer = async <T>(name: string): Promise<T> => (await import(pathToFileURL(find(name)).href)) as T
+  return {
+    async record(place, work) {
+      const answers: Record<string, Answer> = {}
+      const real = globalThis.fetch
+      globalThis.fetch = async (...args) => {
+        const response = await real(...args)
+        const type = response.headers.get('content-type') ?? ''
+        answers[String(args[1]?.body)] = { type, body: await response.clone().text() }
+        return response
+      }
+      await work(place.upstream)
+      globalThis.fetch = real
+      writeFileSync(file(place), JSON.stringify(answers))
+    },
+    async replay(place, work) {
+      const { setupServer } = await peer<MswNode>('msw/node')
+      const { http, HttpResponse } = await peer<MswCore>('msw')
+      const answers = JSON.parse(readFileSync(file(place), 'utf8')) as Record<string, Answer>
+      const server = setupServer(
+        http.post(`${place.upstream}/v1/chat/completions`, async ({ request }) => {
+          const { type, body } = answers[await request.text()] ?? { type: '', body: '' }
+          return new HttpResponse(body, { headers: { 'content-type': type } })
+        }),
+      )
+      server.listen({ onUnhandledRequest: 'error' })
+      try {
+        return await work(place.upstream)
+      } finally {
+        server.close()
+      }
+    },
+  }
+}
+
+interface Answer {
+  readonly type: string
+  readonly body: string
+}
+
+interface MswNode {
+  setupServer(handler: unknown): { listen(options: object): void; close(): void }
+}
+
+interface MswCore {
+  readonly http: { post(url: string, answer: (info: { readonly request: Request }) => Promise<Response>): unknown }
+  readonly HttpResponse: new (body: string, init: ResponseInit) => Response
+}
