@@ -36,6 +36,11 @@ export function awsLines(pieces: readonly Buffer[]): string | undefined {
     .join('\n')
 }
 
+/** Whether bytes can begin with a whole frame: its length stands in the first four. */
+export function mayBeFrame(bytes: Buffer): boolean {
+  return bytes.length >= preludeLength + checksumLength && bytes.readUInt32BE(0) <= bytes.length
+}
+
 interface Frame {
   readonly start: number
   readonly end: number

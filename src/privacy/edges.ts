@@ -9,7 +9,7 @@ export function beginsToken(text: string, index: number): boolean {
 /** Whether the characters before `index` are an escape of JSON text or a URL. */
 export function endsEscape(text: string, index: number): boolean {
   const before = text.charCodeAt(index - 1)
-  if (isEscapeLetter(before) && text.charCodeAt(index - 2) === backslash) return true
+  if (endsShortEscape(text, index)) return true
   if (!isHex(before) || !isHex(text.charCodeAt(index - 2))) return false
   if (text.charCodeAt(index - 3) === percent) return true
   return (
@@ -18,6 +18,11 @@ export function endsEscape(text: string, index: number): boolean {
     text.charCodeAt(index - 5) === lowerU &&
     text.charCodeAt(index - 6) === backslash
   )
+}
+
+/** Whether the characters before `index` are `\\n` or another escape of one letter. */
+export function endsShortEscape(text: string, index: number): boolean {
+  return isEscapeLetter(text.charCodeAt(index - 1)) && text.charCodeAt(index - 2) === backslash
 }
 
 /**

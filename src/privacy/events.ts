@@ -21,7 +21,8 @@ export function findScattered(text: string, find: (joined: string) => readonly S
   return [...gather(text).values()].flatMap((pieces) => (pieces.length > 1 ? inPieces(pieces, find) : []))
 }
 
-function isStream(text: string): boolean {
+/** Whether a text may be a stream of pieces that are read together. */
+export function isStream(text: string): boolean {
   if (/^(?:data|event|id|retry|:)/.test(text)) return text.includes('\ndata:')
   if (text.startsWith('{')) return text.includes('}\n{') || text.includes('}\r\n{')
   return /^\[\s{0,4}\{/.test(text) && text.includes('"candidates"')

@@ -33,9 +33,11 @@ export function keepHeaders(
   own: ReadonlySet<string>,
   redact: (value: string, name: string) => string,
 ): HeaderPair[] {
-  return pairs.flatMap(([name, value]): HeaderPair[] => {
+  const result: HeaderPair[] = []
+  for (const [name, value] of pairs) {
     const lower = name.toLowerCase()
-    const isKept = kept.has(lower) || own.has(lower) || keptFamilies.some((family) => lower.startsWith(family))
-    return isKept ? [[name, redact(value, lower)]] : []
-  })
+    if (kept.has(lower) || own.has(lower) || keptFamilies.some((family) => lower.startsWith(family)))
+      result.push([name, redact(value, lower)])
+  }
+  return result
 }

@@ -2,7 +2,7 @@ import { HarvestError } from '../errors/index.ts'
 import { elementFinder, namedFinder, partFinder } from './named.ts'
 import type { SecretNames } from './names.ts'
 import { inPercent } from './percent.ts'
-import { findCards, findEmails, findIbans, findPhones } from './personal.ts'
+import { findCards, findEmails, findIbans, findPhones, findUrlEmails } from './personal.ts'
 import { findTokens, tokenKinds } from './tokens.ts'
 import type { Finder, RedactorOptions, RedactRule, Span } from './types.ts'
 import { findUrlPasswords, queryFinder } from './urls.ts'
@@ -33,25 +33,54 @@ export function kindsOf({ rules = [], off = [], on = [] }: RedactorOptions, name
   if (stranger !== undefined) throw wrongOption(`there is no kind "${stranger}"`, `kinds: ${known.join(', ')}`)
   for (const rule of rules) checkRule(rule, known)
   const isOn = (kind: string): boolean => (kindsOn.includes(kind) || on.includes(kind)) && !off.includes(kind)
-  const finders = [
-    ...rules.map(finderOf),
-    only(tokenKinds, isOn, findTokens),
-    ...(isOn('email') ? [findEmails] : []),
-    ...(isOn('card') ? [findCards] : []),
-    ...(isOn('iban') ? [findIbans] : []),
-    ...(isOn('phone') ? [findPhones] : []),
-    ...(isOn('url-password') ? [findUrlPasswords] : []),
-    ...(isOn('secret') ? [queryFinder(names), namedFinder(names), partFinder(names), elementFinder(names)] : []),
+  // Each with a character without which it finds nothing, where there is one: a look for it costs next to nothing.
+  const finders: readonly (readonly [sign: string, finder: Finder])[] = [
+    ...rules.map((rule) => ['', finderOf(rule)] as const),
+    ['', only(tokenKinds, isOn, findTokens)],
+    ...(isOn('email')
+      ? ([
+          ['@', findEmails],
+          ['%', findUrlEmails],
+        ] as const)
+      : []),
+    ...(isOn('card') ? [['', findCards] as const] : []),
+    ...(isOn('iban') ? [['', findIbans] as const] : []),
+    ...(isOn('phone') ? [['+', findPhones] as const] : []),
+    ...(isOn('url-password') ? [['@', findUrlPasswords] as const] : []),
+    ...(isOn('secret')
+      ? ([
+          ['=', queryFinder(names)],
+          ['', namedFinder(names)],
+          ['-', partFinder(names)],
+          ['<', elementFinder(names)],
+        ] as const)
+      : []),
   ]
-  const find: Finder = (text) => finders.flatMap((finder) => finder(text))
+  const find: Finder = (text) => {
+    // Most texts hold nothing: then no list is made.
+    let found: Span[] | undefined
+    for (const [sign, finder] of finders) {
+      if (sign !== '' && !text.includes(sign)) continue
+      const spans = finder(text)
+      if (spans.length > 0) found = found === undefined ? [...spans] : [...found, ...spans]
+    }
+    return found ?? none
+  }
   return {
     templates: new Map<string, string | undefined>([
       ...known.map((kind) => [kind, undefined] as const),
       ...rules.map(({ kind, placeholder }) => [kind, placeholder] as const),
     ]),
-    find: (text) => [...find(text), ...inPercent(text, find)],
+    find: (text) => {
+      const found = find(text)
+      if (!text.includes('%')) return found
+      const inside = inPercent(text, find)
+      return inside.length === 0 ? found : [...found, ...inside]
+    },
   }
 }
+
+const none: readonly Span[] = []
 
 function only(kinds: readonly string[], isOn: (kind: string) => boolean, find: Finder): Finder {
   if (kinds.every(isOn)) return find

@@ -3,6 +3,7 @@ import type { Span } from './types.ts'
 
 // Each is one more search of every text; a run that meets more secrets by name than this is not one.
 const knownCap = 256
+const none: readonly Span[] = []
 
 /**
  * Secrets known by the name that stood before them once. Without that name nothing tells them, so they are looked
@@ -18,6 +19,7 @@ export class KnownSecrets {
   }
 
   find(text: string): readonly Span[] {
+    if (this.#bySpelling.size === 0) return none
     const found: Span[] = []
     for (const [spelling, { kind, value }] of this.#bySpelling) {
       for (let at = text.indexOf(spelling); at !== -1; at = text.indexOf(spelling, at + spelling.length)) {

@@ -1,4 +1,5 @@
 import { isCookie, schemeOf, type SecretNames } from './names.ts'
+import { holdsNeedle, needleOf } from './rare.ts'
 import type { Finder, Span } from './types.ts'
 
 /**
@@ -9,11 +10,12 @@ export function namedFinder(names: SecretNames): Finder {
   return (text) => {
     const found: Span[] = []
     let done = 0
-    for (const at of signsIn(text)) {
+    for (let at = nextSign(text, 0); at !== -1; at = nextSign(text, at + 1)) {
       if (at < done) continue
       const end = nameEnd(text, at)
       const start = names.startBefore(text, end)
-      const span = start === undefined ? undefined : valueAfter(text, start, end)
+      if (start === undefined) continue
+      const span = valueAfter(text, start, end)
       if (span === undefined || (isCookie(text.slice(start, end)) && !span.value.includes('='))) continue
       found.push(span)
       done = span.end
@@ -22,27 +24,23 @@ export function namedFinder(names: SecretNames): Finder {
   }
 }
 
-/** Places of `:` and `=`, in order. */
-function* signsIn(text: string): Generator<number> {
-  let colon = text.indexOf(':')
-  let equals = text.indexOf('=')
-  while (colon !== -1 || equals !== -1) {
-    if (equals === -1 || (colon !== -1 && colon < equals)) {
-      yield colon
-      colon = text.indexOf(':', colon + 1)
-    } else {
-      yield equals
-      equals = text.indexOf('=', equals + 1)
-    }
-  }
+const signs = /[:=]/g
+
+/** The first `:` or `=` from here on, or -1. */
+function nextSign(text: string, from: number): number {
+  signs.lastIndex = from
+  return signs.test(text) ? signs.lastIndex - 1 : -1
 }
 
 /** Where a name before the sign would end: quotes, Markdown and spaces may stand between them. */
 function nameEnd(text: string, sign: number): number {
   let end = sign
-  while (end > 0 && sign - end < 16 && ' \t\n\r*`"\'\\'.includes(text[end - 1]!)) end--
+  while (end > 0 && sign - end < 16 && isBetween[text.charCodeAt(end - 1)] === 1) end--
   return end
 }
+
+const isBetween = new Uint8Array(128)
+for (const character of ' \t\n\r*`"\'\\') isBetween[character.charCodeAt(0)] = 1
 
 // The quote that ends the name, the sign, the quote that begins the value; Markdown may stand around the sign.
 const betweenPattern = /(\\*["'])?(?:\*\*|`)?\s{0,4}(?:=>|:=|[:=])(?:\*\*)?(\s{0,4})(?:\*\*)?(\\*["'`])?/y
@@ -128,12 +126,13 @@ export function isStandIn(value: string): boolean {
   return /^[$%<{*/~]/.test(value) || standIns.test(value)
 }
 
+const formData = needleOf('form-data')
 const partHead = /\bname="([^"\r\n]{1,128})"[^\r\n]{0,512}\r\n(?:[^\r\n]{1,512}\r\n){0,4}\r\n/g
 
 /** Finds secret fields of multipart forms: the name stands in the head of the part, the value is its body. */
 export function partFinder(names: SecretNames): Finder {
   return (text) => {
-    if (!text.includes('form-data')) return []
+    if (!holdsNeedle(text, formData)) return []
     const found: Span[] = []
     for (const { 0: head, 1: name = '', index } of text.matchAll(partHead)) {
       const start = index + head.length

@@ -35,18 +35,24 @@ const weakQueryNames = new Set([
   'xgoogsignature',
 ])
 
+const namesCap = 1024
+
 /** The names that promise a secret: the built-in ones and the application's. */
 export class SecretNames {
   readonly #extra: ReadonlySet<string>
   readonly #inText: RegExp
+  /** As {@link #inText}, looking back from where it stands: whether there is a name, not where it begins. */
+  readonly #behind: RegExp
   /** Last characters of all names, so that most signs need no more than a look. */
   readonly #lastCodes: ReadonlySet<number>
   readonly #longest: number
+  readonly #promises = new Map<string, boolean>()
 
   constructor(extra: readonly string[] = []) {
     this.#extra = new Set(extra.map(plain))
     const own = extra.map((name) => `|(?<![A-Za-z0-9])${escapePattern(name)}`)
     this.#inText = new RegExp(`(?:${endingsPattern}${own.join('')})$`, 'i')
+    this.#behind = new RegExp(`(?<=${endingsPattern}${own.join('')})`, 'iy')
     const last = [...endings, 'cookie', ...extra].map((name) => name.at(-1) ?? '')
     this.#lastCodes = new Set(
       last.flatMap((letter) => [letter.toLowerCase(), letter.toUpperCase()].map((one) => one.charCodeAt(0))),
@@ -56,9 +62,19 @@ export class SecretNames {
 
   /** Whether the text value of this object key, header or query name is secret: always, but a cookie only when it is one. */
   isSecret(name: string, value: unknown): boolean {
+    if (this.#promisesSecret(name)) return true
+    return typeof value === 'string' && isCookie(name) && /(?:=|%3D)[^;\s]/i.test(value)
+  }
+
+  /** The same few names come with every call: what was worked out is kept. */
+  #promisesSecret(name: string): boolean {
+    const known = this.#promises.get(name)
+    if (known !== undefined) return known
     const short = plain(name)
-    if (this.#extra.has(short) || endings.some((ending) => short.endsWith(ending))) return true
-    return isCookie(name) && typeof value === 'string' && /(?:=|%3D)[^;\s]/i.test(value)
+    const isSecret = this.#extra.has(short) || endings.some((ending) => short.endsWith(ending))
+    if (this.#promises.size >= namesCap) this.#promises.clear()
+    if (name.length <= 64) this.#promises.set(name, isSecret)
+    return isSecret
   }
 
   /** As {@link isSecret}, in a query, where `key` and `token` count too if their value looks random. */
@@ -74,6 +90,8 @@ export class SecretNames {
   /** Where such a name begins in a text that ends at `end`, or `undefined` when none does. */
   startBefore(text: string, end: number): number | undefined {
     if (!this.#lastCodes.has(text.charCodeAt(end - 1))) return undefined
+    this.#behind.lastIndex = end
+    if (!this.#behind.test(text)) return undefined
     const from = Math.max(0, end - this.#longest)
     const at = this.#inText.exec(text.slice(from, end))?.index
     return at === undefined ? undefined : from + at

@@ -1,4 +1,5 @@
 import { escapePattern } from './pattern.ts'
+import { holdsNeedle, type Needle, needleOf } from './rare.ts'
 
 /** A placeholder standing in a text. */
 export interface Standing {
@@ -13,38 +14,60 @@ interface Shape {
   readonly source: string
 }
 
-/** What a value is replaced by, kind by kind; numbers go by first appearance. */
-export class Placeholders {
+/** How placeholders look, kind by kind. The same for all runs of a recorder. */
+export class PlaceholderShapes {
+  readonly kinds: readonly string[]
+  readonly pattern: RegExp
   readonly #shapes: ReadonlyMap<string, Shape>
-  readonly #kinds: readonly string[]
-  readonly #pattern: RegExp
-  readonly #anchors: readonly string[]
-  readonly #byValue = new Map<string, string>()
-  readonly #last = new Map<string, number>()
+  readonly #anchors: readonly Needle[]
 
   /** @param kinds - every kind there is, with the template of those that have one of their own */
   constructor(kinds: ReadonlyMap<string, string | undefined>) {
     this.#shapes = new Map([...kinds].map(([kind, template]) => [kind, shapeOf(kind, template)]))
-    this.#kinds = [...kinds.keys()]
-    this.#pattern = new RegExp([...this.#shapes.values()].map(({ source }) => `(?:${source})`).join('|'), 'g')
+    this.kinds = [...kinds.keys()]
+    this.pattern = new RegExp([...this.#shapes.values()].map(({ source }) => `(?:${source})`).join('|'), 'g')
     const templates = [...kinds.values()].filter((template) => template !== undefined)
-    this.#anchors = ['redacted-', cardHead, ...templates.map((template) => longestPart(template))]
+    this.#anchors = ['redacted-', cardHead, ...templates.map((template) => longestPart(template))].map(needleOf)
+  }
+
+  /** Text of the placeholder of a kind with this number. */
+  of(kind: string, n: number): string {
+    return this.#shapes.get(kind)!.of(n)
+  }
+
+  /** Whether a text may hold a placeholder: a search for plain text, many times cheaper than the pattern. */
+  mayStandIn(text: string): boolean {
+    for (const anchor of this.#anchors) if (holdsNeedle(text, anchor)) return true
+    return false
+  }
+}
+
+/** What the values of one run are replaced by; numbers go by first appearance. */
+export class Placeholders {
+  readonly #shapes: PlaceholderShapes
+  readonly #byValue = new Map<string, string>()
+  readonly #last = new Map<string, number>()
+
+  constructor(shapes: PlaceholderShapes) {
+    this.#shapes = shapes
   }
 
   /** Placeholders that stand in a text already. */
   in(text: string): readonly Standing[] {
-    return this.#anchors.some((anchor) => text.includes(anchor))
-      ? Array.from(text.matchAll(this.#pattern), ({ index, 0: { length } }) => ({ start: index, end: index + length }))
+    const { pattern } = this.#shapes
+    return this.#shapes.mayStandIn(text)
+      ? Array.from(text.matchAll(pattern), ({ index, 0: { length } }) => ({ start: index, end: index + length }))
       : []
   }
 
   /** Takes note of the numbers in a text that goes to the tape, or comes from it: the next value gets a higher one. */
   observe(text: string): void {
-    if (!this.#anchors.some((anchor) => text.includes(anchor))) return
-    for (const match of text.matchAll(this.#pattern)) {
+    const { pattern, kinds } = this.#shapes
+    if (!this.#shapes.mayStandIn(text)) return
+    for (const match of text.matchAll(pattern)) {
       const group = match.findIndex((part, at) => at > 0 && part !== undefined)
       const n = Number(match[group])
-      const kind = this.#kinds[group - 1]
+      const kind = kinds[group - 1]
       // A number anyone made up must not use up the numbers there are.
       if (kind !== undefined && n < 1_000_000) this.#last.set(kind, Math.max(n, this.#last.get(kind) ?? 0))
     }
@@ -55,7 +78,7 @@ export class Placeholders {
     const known = this.#byValue.get(value)
     if (known !== undefined) return { text: known, isNew: false }
     const n = (this.#last.get(kind) ?? 0) + 1
-    const text = this.#shapes.get(kind)!.of(n)
+    const text = this.#shapes.of(kind, n)
     this.#last.set(kind, n)
     this.#byValue.set(value, text)
     return { text, isNew: true }

@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer'
-import type { HeaderPair, Json } from '../tape/index.ts'
-import { awsLines, redactAwsEvents } from './aws-events.ts'
+import { encodeBytes, type EncodedBytes, type HeaderPair, joinedBytes, type Json } from '../tape/index.ts'
+import { awsLines, mayBeFrame, redactAwsEvents } from './aws-events.ts'
 import { cutPieces, type Edit, edited, inBytes } from './edits.ts'
 import { findScattered, type Scattered } from './events.ts'
 import { keepHeaders } from './headers.ts'
 import { redactJson } from './json.ts'
-import { kindsOf } from './kinds.ts'
 import { KnownSecrets } from './known.ts'
-import { schemeOf, SecretNames } from './names.ts'
+import { type Means, meansFor } from './means.ts'
+import { schemeOf } from './names.ts'
 import { Placeholders } from './placeholders.ts'
 import { settle } from './spans.ts'
 import type { Finding, RedactorOptions, Span } from './types.ts'
@@ -30,6 +30,8 @@ export interface Redactor {
    * other body that is not UTF-8 stays as it is.
    */
   chunks(pieces: readonly Buffer[]): readonly Buffer[]
+  /** As {@link chunks}, each piece as it stands on a tape. */
+  encoded(pieces: readonly Buffer[]): readonly EncodedBytes[]
   /** An absolute URL, or a command line after `stdio:`. */
   url(url: string): string
   /** The headers that may be recorded; all others are dropped. */
@@ -49,7 +51,7 @@ export interface Redactor {
  * @throws HarvestError `HARVEST_PRIVACY_OPTION`
  */
 export function createRedactor(options: RedactorOptions = {}): Redactor {
-  return new TextRedactor(options)
+  return new TextRedactor(meansFor(options))
 }
 
 /** As `Redactor.scan`, once. */
@@ -65,22 +67,23 @@ interface Step {
   readonly fresh: readonly { readonly value: string; readonly placeholder: string }[]
 }
 
+interface Found {
+  readonly spans: readonly Span[]
+  readonly scattered: readonly Scattered[]
+}
+
 class TextRedactor implements Redactor {
-  readonly #names: SecretNames
-  readonly #keptHeaders: ReadonlySet<string>
-  readonly #find: (text: string) => readonly Span[]
+  readonly #means: Means
   readonly #placeholders: Placeholders
   readonly #known = new KnownSecrets()
 
-  constructor(options: RedactorOptions) {
-    this.#names = new SecretNames(options.keys)
-    this.#keptHeaders = new Set(options.headers?.map((name) => name.toLowerCase()))
-    const { templates, find } = kindsOf(options, this.#names)
-    this.#find = find
-    this.#placeholders = new Placeholders(templates)
+  constructor(means: Means) {
+    this.#means = means
+    this.#placeholders = new Placeholders(means.shapes)
   }
 
   text(text: string): string {
+    if (this.#means.isPlain(text) && this.#known.find(text).length === 0) return text
     return this.#untilClean(text, (now) => now, edited)
   }
 
@@ -89,12 +92,20 @@ class TextRedactor implements Redactor {
     const events = redactAwsEvents(pieces, (lines) => this.text(lines))
     if (events !== undefined) return events
     if (!isText(pieces)) return pieces
-    const textOf = (now: readonly Buffer[]): string => Buffer.concat(now).toString('utf8')
+    const textOf = (now: readonly Buffer[]): string => joinedBytes(now).toString('utf8')
     return this.#untilClean(pieces, textOf, (now, edits) => cutPieces(now, inBytes(textOf(now), edits)))
   }
 
+  encoded(pieces: readonly Buffer[]): readonly EncodedBytes[] {
+    const [only] = pieces
+    // A body in one piece is decoded once. A binary event stream may be UTF-8 by chance: its first frame says its length.
+    if (pieces.length === 1 && only !== undefined && !mayBeFrame(only) && isUtf8(only))
+      return [this.text(only.toString('utf8'))]
+    return this.chunks(pieces).map(encodeBytes)
+  }
+
   json(value: Json): Json {
-    return redactJson(value, this.#names, {
+    return redactJson(value, this.#means.names, {
       text: (text) => this.text(text),
       secret: (text) => this.#secret(text),
       headers: (pairs) => this.headers(pairs),
@@ -102,12 +113,12 @@ class TextRedactor implements Redactor {
   }
 
   url(url: string): string {
-    return redactUrl(url, this.#names, { text: (text) => this.text(text), secret: (text) => this.#secret(text) })
+    return redactUrl(url, this.#means.names, { text: (text) => this.text(text), secret: (text) => this.#secret(text) })
   }
 
   headers(pairs: readonly HeaderPair[]): HeaderPair[] {
-    return keepHeaders(pairs, this.#keptHeaders, (value, name) =>
-      this.#names.isSecret(name, value)
+    return keepHeaders(pairs, this.#means.keptHeaders, (value, name) =>
+      this.#means.names.isSecret(name, value)
         ? this.#secret(value)
         : name === 'location' || name === 'link'
           ? this.url(value)
@@ -142,7 +153,7 @@ class TextRedactor implements Redactor {
     if (scheme !== '') return scheme + this.#secret(text.slice(scheme.length))
     const [standing] = this.#placeholders.in(text)
     if (standing?.start === 0 && standing.end === text.length) return this.text(text)
-    const whole = settle(text, this.#find(text), []).find(({ start, end }) => start === 0 && end === text.length)
+    const whole = settle(text, this.#means.find(text), []).find(({ start, end }) => start === 0 && end === text.length)
     const placeholder = this.#replace(whole ?? { kind: 'secret', value: text, contextual: true })
     this.#placeholders.observe(placeholder.text)
     return placeholder.text
@@ -150,16 +161,22 @@ class TextRedactor implements Redactor {
 
   /** Redacts until nothing is found any more: what came out once goes through unchanged. */
   #untilClean<T>(given: T, textOf: (now: T) => string, apply: (now: T, edits: readonly Edit[]) => T): T {
+    let text = textOf(given)
+    let found = this.#found(text)
+    if (found.spans.length + found.scattered.length === 0) {
+      this.#placeholders.observe(text)
+      return given
+    }
     const mark = this.#placeholders.mark()
     const fresh: Step['fresh'][number][] = []
     let now = given
-    let text = textOf(now)
     for (let pass = 0; pass < passCap; pass++) {
-      const step = this.#step(text)
+      const step = this.#step(text, found)
       if (step.edits.length === 0) break
       fresh.push(...step.fresh)
       now = apply(now, step.edits)
       text = textOf(now)
+      found = this.#found(text)
     }
     if (fresh.length > 0) this.#forgetLost(text, mark, fresh)
     this.#placeholders.observe(text)
@@ -179,8 +196,7 @@ class TextRedactor implements Redactor {
       )
   }
 
-  #step(text: string): Step {
-    const { spans, scattered } = this.#found(text)
+  #step(text: string, { spans, scattered }: Found): Step {
     const places = [
       ...spans.map((span) => ({ of: span, pieces: [span] as readonly { start: number; end: number }[] })),
       ...scattered.map((one) => ({ of: one, pieces: one.pieces })),
@@ -201,14 +217,15 @@ class TextRedactor implements Redactor {
 
   #replace({ kind, value, contextual }: Pick<Span, 'kind' | 'value' | 'contextual'>): { text: string; isNew: boolean } {
     // What holds a secret that is found by itself is left to that: `Bearer …` in one place, the field it is in another.
-    if (contextual && this.#find(value).length === 0) this.#known.remember(kind, value)
+    if (contextual && this.#means.find(value).length === 0) this.#known.remember(kind, value)
     return this.#placeholders.for(kind, value)
   }
 
-  #found(text: string): { readonly spans: readonly Span[]; readonly scattered: readonly Scattered[] } {
+  #found(text: string): Found {
     const look = (part: string): readonly Span[] => {
-      const spans = [...this.#find(part), ...this.#known.find(part)]
-      return spans.length === 0 ? spans : settle(part, spans, this.#placeholders.in(part))
+      const [found, known] = [this.#means.find(part), this.#known.find(part)]
+      if (found.length + known.length === 0) return found
+      return settle(part, [...found, ...known], this.#placeholders.in(part))
     }
     const spans = look(text)
     const scattered = findScattered(text, look)
@@ -246,7 +263,7 @@ function apart(scattered: readonly Scattered[]): readonly Scattered[] {
 
 /** Whether the pieces together are UTF-8; a last character that was cut off by the end is forgiven. */
 function isText(pieces: readonly Buffer[]): boolean {
-  const bytes = Buffer.concat(pieces)
+  const bytes = joinedBytes(pieces)
   for (let cut = 0; cut <= Math.min(3, bytes.length); cut++)
     if (isUtf8(bytes.subarray(0, bytes.length - cut))) return true
   return false

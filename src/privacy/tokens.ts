@@ -1,4 +1,5 @@
 import { beginsToken } from './edges.ts'
+import { rarest } from './rare.ts'
 import type { Finder, Span } from './types.ts'
 
 /** Tokens that tell what they are by how they begin. */
@@ -157,17 +158,25 @@ interface Head {
   readonly rule: TokenRule
 }
 
-const headsByPivot = byPivot(rules)
+/** Heads by their rarest character, and by the one before it or, where a head begins with it, the one after. */
+interface Pivot {
+  readonly character: string
+  readonly before: readonly (readonly Head[] | undefined)[]
+  readonly after: readonly (readonly Head[] | undefined)[]
+}
+
+const pivots = pivotsOf(rules)
 
 /** Finds vendor keys, JSON web tokens, authorization values and private keys. Linear in the text. */
 export const findTokens: Finder = (text) => {
   const found: Span[] = []
-  for (const [pivot, byNeighbour] of headsByPivot) {
-    for (let at = text.indexOf(pivot); at !== -1; at = text.indexOf(pivot, at + 1)) {
-      const candidates = byNeighbour.get(text[at - 1] ?? '')
-      if (candidates !== undefined) tryHeads(text, at, candidates, found)
-      const alone = byNeighbour.get('')
-      if (alone !== undefined) tryHeads(text, at, alone, found)
+  for (let nth = 0; nth < pivots.length; nth++) {
+    const { character, before, after } = pivots[nth]!
+    for (let at = text.indexOf(character); at !== -1; at = text.indexOf(character, at + 1)) {
+      const behind = before[text.charCodeAt(at - 1)]
+      if (behind !== undefined) tryHeads(text, at, behind, found)
+      const ahead = after[text.charCodeAt(at + 1)]
+      if (ahead !== undefined) tryHeads(text, at, ahead, found)
     }
   }
   return found
@@ -192,31 +201,20 @@ function tryHeads(text: string, pivot: number, candidates: readonly Head[], foun
   }
 }
 
-function byPivot(from: readonly TokenRule[]): ReadonlyMap<string, ReadonlyMap<string, readonly Head[]>> {
-  const heads = new Map<string, Map<string, Head[]>>()
+function pivotsOf(from: readonly TokenRule[]): readonly Pivot[] {
+  const all = new Map<string, { character: string; before: Head[][]; after: Head[][] }>()
   for (const rule of from) {
     for (const text of rule.heads) {
       const offset = rarest(text)
-      const pivot = text[offset]!
-      const byNeighbour = heads.get(pivot) ?? new Map<string, Head[]>()
-      heads.set(pivot, byNeighbour)
-      const neighbour = text[offset - 1] ?? ''
-      byNeighbour.set(neighbour, [...(byNeighbour.get(neighbour) ?? []), { text, offset, rule }])
+      const character = text[offset]!
+      const pivot = all.get(character) ?? { character, before: [], after: [] }
+      all.set(character, pivot)
+      const [side, neighbour] =
+        offset > 0 ? [pivot.before, text.charCodeAt(offset - 1)] : [pivot.after, text.charCodeAt(1)]
+      ;(side[neighbour] ??= []).push({ text, offset, rule })
     }
   }
-  return heads
-}
-
-function rarest(head: string): number {
-  // Letters of English text, most frequent first; what is not among them is rarer.
-  const frequent = ' etaoinshrdlucmfwypvbgkxjqz0123456789"'
-  const rank = (character: string): number => {
-    const at = frequent.indexOf(character)
-    return at === -1 ? 100 : at
-  }
-  let best = 0
-  for (let at = 1; at < head.length; at++) if (rank(head[at]!) > rank(head[best]!)) best = at
-  return best
+  return [...all.values()]
 }
 
 /** A key has line feeds, which JSON spells in its own way at each depth: the same key is one secret everywhere. */

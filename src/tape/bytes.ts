@@ -14,6 +14,11 @@ export function decodeBytes(encoded: EncodedBytes): Buffer {
   return typeof encoded === 'string' ? Buffer.from(encoded, 'utf8') : Buffer.from(encoded.base64, 'base64')
 }
 
+/** All pieces as one buffer; one piece is not copied. */
+export function joinedBytes(pieces: readonly Buffer[]): Buffer {
+  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+}
+
 function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

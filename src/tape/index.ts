@@ -1,4 +1,4 @@
-export { decodeBytes, type EncodedBytes, encodeBytes } from './bytes.ts'
+export { decodeBytes, type EncodedBytes, encodeBytes, joinedBytes } from './bytes.ts'
 export { decodeValue } from './decode-value.ts'
 export { encodeValue } from './encode-value.ts'
 export { sizeCap } from './file.ts'
