@@ -1,7 +1,14 @@
 import zlib, { constants } from 'node:zlib'
 import type { ExchangeObserver, ExchangeStart } from '../seam/observe/observer.ts'
 import { steadyBoundary } from '../seam/shape.ts'
-import { type Chunk, encodeBytes, type ExchangeEvent, type HeaderPair, type Moment } from '../tape/index.ts'
+import {
+  type Chunk,
+  encodeBytes,
+  type ExchangeEvent,
+  type HeaderPair,
+  joinedBytes,
+  type Moment,
+} from '../tape/index.ts'
 import type { RecordedRun } from './run.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
@@ -39,10 +46,12 @@ export class ExchangeDraft implements ExchangeObserver {
   }
 
   requestHeaders(pairs: readonly HeaderPair[]): void {
+    this.#run.redactDue()
     this.#headers = pairs
   }
 
   requestChunk(bytes: Buffer): void {
+    this.#run.redactDue()
     this.#body.push(bytes)
     this.#request = undefined
   }
@@ -123,12 +132,12 @@ export class ExchangeDraft implements ExchangeObserver {
 
   #redactedRequest(): Pick<ExchangeEvent, 'url' | 'request'> {
     const { redactor } = this.#run
-    const { headers, body } = steadyBoundary(this.#headers, Buffer.concat(this.#body))
+    const { headers, body } = steadyBoundary(this.#headers, joinedBytes(this.#body))
     return {
       url: redactor.url(this.#start.url),
       request: {
         headers: redactor.headers(headers),
-        ...(body.length === 0 ? {} : { body: encodeBytes(redactBytes(body, redactor)) }),
+        ...(body.length === 0 ? {} : { body: redactor.encoded([body])[0]! }),
       },
     }
   }
@@ -137,11 +146,14 @@ export class ExchangeDraft implements ExchangeObserver {
     const { redactor } = this.#run
     const encoding = this.#head?.headers.find(([name]) => name === 'content-encoding')?.[1]
     const raw = this.#pieces.map((piece) => piece.bytes)
-    const clean = encoding ? redactEncoded(raw, encoding, redactor) : redactor.chunks(raw)
-    return this.#pieces.flatMap(({ moment: [n, at] }, i) => {
+    const clean = encoding ? redactEncoded(raw, encoding, redactor).map(encodeBytes) : redactor.encoded(raw)
+    const chunks: Chunk[] = []
+    this.#pieces.forEach(({ moment: [n, at] }, i) => {
       const bytes = clean[i]
-      return bytes && bytes.length > 0 ? [[n, at, encodeBytes(bytes)] as const] : []
+      // What was cut out of a piece may have been all of it.
+      if (bytes !== undefined && bytes !== '') chunks.push([n, at, bytes])
     })
+    return chunks
   }
 }
 
@@ -159,7 +171,7 @@ function plainFields(error: object, redactor: Redactor): Record<string, string |
 }
 
 function redactBytes(body: Buffer, redactor: Redactor): Buffer {
-  return Buffer.concat(redactor.chunks([body]))
+  return joinedBytes(redactor.chunks([body]))
 }
 
 /**

@@ -44,7 +44,7 @@ export class Ledger {
   readonly agent: string
   readonly #keeper: Keeper
   readonly #gauge: Gauge | undefined
-  readonly #abort = new AbortController()
+  #abort: AbortController | undefined
   readonly #reasons = new Map<string, KeptReason>()
   #hold: string | undefined
   #spent: HarvestError | undefined
@@ -57,7 +57,7 @@ export class Ledger {
   }
 
   get signal(): AbortSignal {
-    return this.#abort.signal
+    return this.#controller().signal
   }
 
   get usage(): RunUsage | undefined {
@@ -112,9 +112,15 @@ export class Ledger {
       this.#spent ??= budgetSpent(event)
       const spent = this.#spent
       // The agent hears of it in a turn of its own, as of any abort, and not in the middle of an answer.
-      queueMicrotask(() => this.#abort.abort(spent))
+      queueMicrotask(() => this.#controller().abort(spent))
     }
     outsideRuns(() => this.#keeper.overBudget(event))
+  }
+
+  /** Made when somebody asks: most runs have no budget, and nobody looks at their signal. */
+  #controller(): AbortController {
+    this.#abort ??= new AbortController()
+    return this.#abort
   }
 
   #note(reason: KeptReason): void {

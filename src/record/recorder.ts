@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomFillSync } from 'node:crypto'
 import { join } from 'node:path'
 import { createRedactor, rulesForTape } from '../privacy/index.ts'
 import { patchClock } from '../seam/clock.ts'
@@ -11,6 +11,7 @@ import { observeUndici } from '../seam/observe/undici.ts'
 import { patchRandom } from '../seam/random.ts'
 import { isThenable, isUnreadResponse } from '../seam/shape.ts'
 import { currentRun, seamState } from '../seam/source.ts'
+import type { RecordedPins } from '../tape/index.ts'
 import { observe } from './answer.ts'
 import { Keeper, type KeepStats } from './keeper.ts'
 import type { RunHandle } from './ledger.ts'
@@ -66,6 +67,13 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
   const keeper = new Keeper(options, (error) => warn(error, true))
   listen()
   const dir = options.dir ?? join('recordings', 'inbox')
+  const pins: RecordedPins = {
+    node: process.versions.node,
+    ...(options.commit === undefined ? {} : { commit: options.commit }),
+    ...(options.dirty === undefined ? {} : { dirty: options.dirty }),
+    ...(options.packages === undefined ? {} : { packages: options.packages }),
+  }
+  const redact = options.redact === undefined ? undefined : rulesForTape(options.redact)
   let lastTape: string | undefined
 
   function run<T>(about: RunOptions, fn: (run: RunHandle) => T): T {
@@ -99,14 +107,9 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
     return new RecordedRun({
       ledger: keeper.open(id, about.agent),
       path: join(dir, `${fileNameOf(id)}.tape.jsonl`),
-      pins: {
-        node: process.versions.node,
-        ...(options.commit === undefined ? {} : { commit: options.commit }),
-        ...(options.dirty === undefined ? {} : { dirty: options.dirty }),
-        ...(options.packages === undefined ? {} : { packages: options.packages }),
-      },
+      pins,
       redactor: createRedactor(options.redact),
-      ...(options.redact === undefined ? {} : { redact: rulesForTape(options.redact) }),
+      ...(redact === undefined ? {} : { redact }),
       warn,
       ...('input' in about ? { input: about.input } : {}),
     })
@@ -199,6 +202,9 @@ export function listen(): void {
 }
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+// Asked of the system for many ids at once: one question costs more than all else of an id.
+const chance = Buffer.alloc(1024)
+let chanceLeft = 0
 
 /** 10 characters of time, 16 of chance: sorts by time, safe as a file name. */
 export function newId(): string {
@@ -208,6 +214,7 @@ export function newId(): string {
     id = (alphabet[time % 32] ?? '') + id
     time = Math.floor(time / 32)
   }
-  for (const byte of randomBytes(16)) id += alphabet[byte & 31] ?? ''
+  if (chanceLeft < 16) chanceLeft = randomFillSync(chance).length
+  for (let i = 0; i < 16; i++) id += alphabet[chance[--chanceLeft]! & 31] ?? ''
   return id
 }

@@ -44,6 +44,8 @@ export type LiveOutcome =
 
 // The clock before anybody patched it: the recorder must not hear itself.
 const { uptime, epoch } = seamState().natives
+/** Settled: what follows it happens when the code that runs now is done, as with `queueMicrotask`, with less made for it. */
+const turn = Promise.resolve()
 /** Draws kept back at most before they are written as one line. */
 const drawBatch = 256
 
@@ -51,7 +53,7 @@ const drawBatch = 256
 export class RecordedRun {
   readonly id: string
   readonly path: string
-  readonly redactor: Redactor
+  readonly #redactor: Redactor
   /** The source agents see; calls inside a tool see a view of it that knows the tool. */
   readonly root: RunObserver
   readonly ledger: Ledger
@@ -60,6 +62,8 @@ export class RecordedRun {
   readonly #warn: (error: HarvestError) => void
   readonly #startedAt = uptime()
   readonly #open = new Set<ExchangeDraft>()
+  /** Requests that are to be redacted before anything else is. */
+  #due: readonly ExchangeDraft[] = []
   readonly #calls = new Set<CallEvent>()
   readonly #unrecorded = new Set<string>()
   /** Children that have not said a word of JSON-RPC, by URL. */
@@ -69,6 +73,9 @@ export class RecordedRun {
   #n = 0
   #lastAt = -1
   #inBurst = false
+  readonly #endBurst = (): void => {
+    this.#inBurst = false
+  }
   #over = false
   #incomplete: string | undefined
 
@@ -76,7 +83,7 @@ export class RecordedRun {
     this.ledger = options.ledger
     this.id = options.ledger.run
     this.path = options.path
-    this.redactor = options.redactor
+    this.#redactor = options.redactor
     this.#warn = options.warn
     this.handle = this.#handle()
     this.root = observerOf(this, undefined)
@@ -112,9 +119,7 @@ export class RecordedRun {
   moment(): Moment {
     if (!this.#inBurst) {
       this.#inBurst = true
-      queueMicrotask(() => {
-        this.#inBurst = false
-      })
+      void turn.then(this.#endBurst)
       const now = Math.round((uptime() - this.#startedAt) * 1000) / 1000
       this.#lastAt = now > this.#lastAt ? now : Math.round((this.#lastAt + 0.001) * 1000) / 1000
     }
@@ -152,12 +157,28 @@ export class RecordedRun {
 
   /**
    * Redacts the requests under way, in the order they were made and before the answer that arrives now: a replay sees
-   * them in that order, and placeholders are numbered by first appearance.
+   * them in that order, and placeholders are numbered by first appearance. They are redacted when the next thing of this
+   * run is, mostly when the answer is complete: one stretch of work costs less than two.
    */
   redactRequests(): void {
+    // What is due already was made before these and is under way still: the order stays.
+    this.#due = [...this.#open]
+  }
+
+  /** Does what {@link redactRequests} put off. Before anything of this run is redacted, and before a request grows. */
+  redactDue(): void {
+    if (this.#due.length === 0) return
+    const due = this.#due
+    this.#due = []
     this.attempt(() => {
-      for (const draft of this.#open) draft.redactRequest()
+      for (const draft of due) draft.redactRequest()
     })
+  }
+
+  /** Everything of the run passes through it, in order. */
+  get redactor(): Redactor {
+    this.redactDue()
+    return this.#redactor
   }
 
   settled(draft: ExchangeDraft): void {
@@ -286,7 +307,9 @@ export class RecordedRun {
     }
     return {
       id: ledger.run,
-      signal: ledger.signal,
+      get signal() {
+        return ledger.signal
+      },
       get usage() {
         return ledger.usage
       },

@@ -43,10 +43,7 @@ export function createTapeWriter(
 ): TapeWriter {
   const lines = new TapeLines()
   const first = lines.header(header)
-  let fd: number | undefined = failing(path, 'open', () => {
-    makeFolder(disk, dirname(path))
-    return disk.openSync(path, 'wx', 0o600)
-  })
+  let fd: number | undefined = failing(path, 'open', () => openNew(disk, path))
   let written = 0
   let torn = false
 
@@ -110,6 +107,17 @@ export function createTapeWriter(
       failing(path, 'remove', () => disk.unlinkSync(path))
     },
     [Symbol.dispose]: shut,
+  }
+}
+
+/** The folder is there already, but for the first tape. */
+function openNew(disk: WriterDisk, path: string): number {
+  try {
+    return disk.openSync(path, 'wx', 0o600)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    makeFolder(disk, dirname(path))
+    return disk.openSync(path, 'wx', 0o600)
   }
 }
 
