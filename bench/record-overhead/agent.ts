@@ -1,0 +1,57 @@
+/** Why the bars of time are not kept; the figures are those of docs/performance.md. */
+export const shortfall =
+  'A bare loopback call takes about 0.3 ms of processor time, so that 1.10 leaves 30 µs for a call and its share of the run. The recorder needs 40 µs a call and 26 µs a run (it needed 90 and 111), and 2.5 µs for each clock read of fetch, three to five a call. What is left is in no one place: the writes to the tape, JSON, redaction and the look-ups of who read the clock. Writing later or together would lose the last events of a process that is killed; docs/performance.md says what else was tried.'
+/** Calls of the form in which recorders are compared. */
+export const callCount = 300
+/** Model calls of one run. */
+export const callsPerRun = 4
+
+const system =
+  'You are the support agent of a shop. Be polite. Look an order up before you refund it, and never refund more than was paid. '
+const tools = [
+  {
+    type: 'function',
+    function: {
+      name: 'lookup_order',
+      description: 'Looks an order up by its number: where it is, what was paid.',
+      parameters: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+    },
+  },
+  {
+    type: 'function',
+    function: {
+      name: 'refund',
+      description: 'Refunds an order, whole or in part.',
+      parameters: {
+        type: 'object',
+        properties: { id: { type: 'string' }, amount: { type: 'number' } },
+        required: ['id', 'amount'],
+      },
+    },
+  },
+]
+
+interface Answer {
+  readonly choices: readonly { readonly message: { readonly content: string; readonly tool_calls: unknown } }[]
+}
+
+/** Asks the model four times and sends the whole conversation each time, as agents do: 1.5 to 4 KB a request. */
+export async function supportAgent(base: string, text: string): Promise<{ readonly answer: string }> {
+  const messages: unknown[] = [
+    { role: 'system', content: system.repeat(4) },
+    { role: 'user', content: text },
+  ]
+  let answer = ''
+  for (let call = 0; call < callsPerRun; call++) {
+    const response = await fetch(`${base}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: 'Bearer sk-invented-0123456789abcdefghij' },
+      body: JSON.stringify({ model: 'invented-1', messages, tools }),
+    })
+    const { choices } = (await response.json()) as Answer
+    const message = choices[0]!.message
+    answer = message.content
+    messages.push(message, { role: 'tool', tool_call_id: `call_${call}`, content: '{"status":"delivered","paid":25}' })
+  }
+  return { answer }
+}
