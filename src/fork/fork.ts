@@ -5,6 +5,7 @@ import type { RunOutcome } from '../replay/types.ts'
 import { closeIdleConnections, forgetRuns, installInterceptors, real, watchOutside } from '../seam/intercept/index.ts'
 import { isUnreadResponse } from '../seam/shape.ts'
 import { seamState } from '../seam/source.ts'
+import { requireGrade } from '../tape/grade.ts'
 import { decodeValue, type Tape } from '../tape/index.ts'
 import { branchOf } from './branch.ts'
 import { compilePlan } from './compile.ts'
@@ -22,7 +23,8 @@ import { fingerprintOfFork } from './told.ts'
  * says it. A result with `prefix.divergence` says nothing about the change.
  *
  * @param agent - called with the recorded input, or with the changed one
- * @throws HarvestError `HARVEST_FORK_PLAN`, `HARVEST_FORK_DECIDE`, `HARVEST_PATCH_PATH` for a plan this tape cannot have
+ * @throws HarvestError `HARVEST_FORK_PLAN`, `HARVEST_FORK_DECIDE`, `HARVEST_PATCH_PATH` for a plan this tape cannot have;
+ * `HARVEST_TAPE_GRADE`
  */
 export async function forkTape<T>(
   tape: Tape,
@@ -30,6 +32,7 @@ export async function forkTape<T>(
   plan: ForkPlan,
   options: ForkOptions = {},
 ): Promise<ForkResult<T>> {
+  requireGrade(tape.header, 'replay')
   const compiled = compilePlan(tape, plan)
   installInterceptors()
   closeIdleConnections()

@@ -1,6 +1,7 @@
 import { installInterceptors } from '../seam/intercept/index.ts'
 import { copyOutput } from '../seam/output.ts'
 import { seamState } from '../seam/source.ts'
+import { requireGrade } from '../tape/grade.ts'
 import type { Outcome, Tape } from '../tape/index.ts'
 import { standInKeys } from './keys.ts'
 import { resultOf } from './replay.ts'
@@ -23,6 +24,7 @@ export interface ProgramReport {
 
 /** Makes everything this process does one replay of `tape`; `done` is called, synchronously, when the process ends. */
 export function replayProgram(tape: Tape, options: ReplayOptions, done: (report: ProgramReport) => void): void {
+  requireGrade(tape.header, options.strict ? 'verify' : 'replay')
   installInterceptors()
   // For good: the process is the replay.
   standInKeys(tape)

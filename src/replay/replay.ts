@@ -3,6 +3,7 @@ import { canonicalJson } from '../providers/index.ts'
 import { closeIdleConnections, forgetRuns, installInterceptors, real, watchOutside } from '../seam/intercept/index.ts'
 import { isUnreadResponse } from '../seam/shape.ts'
 import { seamState } from '../seam/source.ts'
+import { requireGrade } from '../tape/grade.ts'
 import { decodeValue, encodeValue, type Json, type Outcome, type Tape } from '../tape/index.ts'
 import * as problem from './problems.ts'
 import { ReplayRun, type RunSettings } from './run.ts'
@@ -20,7 +21,7 @@ export async function installReplay(): Promise<void> {
  * Never throws for what the agent or the tape did: the result says it. Nothing leaves the process.
  *
  * @param agent - called with the recorded input
- * @throws HarvestError `HARVEST_REPLAY_OPTION` for an option or mode this version does not know
+ * @throws HarvestError `HARVEST_REPLAY_OPTION` for an option or mode this version does not know, `HARVEST_TAPE_GRADE`
  */
 export async function replayTape<T>(
   tape: Tape,
@@ -28,6 +29,7 @@ export async function replayTape<T>(
   options: ReplayOptions = {},
 ): Promise<ReplayResult<T>> {
   checkOptions(options)
+  requireGrade(tape.header, options.strict ? 'verify' : 'replay')
   installInterceptors()
   closeIdleConnections()
   const ended = Promise.withResolvers<never>()

@@ -13,6 +13,7 @@ import {
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import type { RedactorOptions } from '../privacy/index.ts'
 import { pinsOf } from '../provenance/index.ts'
+import { requireGrade } from '../tape/grade.ts'
 import { type Json, parseTape, readTapeHeader, type Tape, wholeTape } from '../tape/index.ts'
 import { type MatchOptions, renderBaseline, traceOf } from '../trace/index.ts'
 import { listCases } from './cases.ts'
@@ -73,7 +74,8 @@ export function promote(options: PromoteOptions): Promoted {
 /**
  * Reads and checks everything a promotion needs, and writes nothing.
  *
- * @throws HARVEST_PROMOTE_ID, _TRUNCATED, _INCOMPLETE, _SECRET, _EXISTS; HARVEST_TAPE_… when the tape cannot be read
+ * @throws HARVEST_PROMOTE_ID, _TRUNCATED, _INCOMPLETE, _SECRET, _EXISTS; HARVEST_TAPE_GRADE; HARVEST_TAPE_… when the
+ * tape cannot be read
  */
 export function preparePromotion(options: PromoteOptions): Promotion {
   const { recordings, as, group } = options
@@ -86,6 +88,7 @@ export function preparePromotion(options: PromoteOptions): Promotion {
   // The golden set stands by itself: a branch is promoted with what it shares with its parent.
   const bytes = tape.header.parent === undefined ? read : Buffer.from(wholeTape(tape))
   const text = bytes.toString('utf8')
+  requireGrade(tape.header, 'replay')
   refuseUnfinished(tape)
   if (options.rescan !== false) refuseSecrets(tape, text, options.rescan === true ? {} : (options.rescan ?? {}))
   refuseTaken(recordings, as)

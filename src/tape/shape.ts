@@ -1,4 +1,4 @@
-import type { DrawKind, KeptReason, RetentionClass, Via } from './types.ts'
+import type { DrawKind, ImportGrade, KeptReason, RetentionClass, Via } from './types.ts'
 
 /**
  * Checks by hand that a parsed line is what its type says. Each function answers with the first thing that is
@@ -9,7 +9,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** What is wrong with the header of a tape this version can read. */
 export function headerProblem(header: Fields): Problem {
-  const { pins, command, parent } = header
+  const { pins, command, parent, imported } = header
   return (
     text(header, 'id', 'agent', 'startedAt', 'recorder') ??
     listOf(header['flags'], 'flags', isText) ??
@@ -18,8 +18,22 @@ export function headerProblem(header: Fields): Problem {
       if (!isFields(command)) return 'command is not an object'
       return listOf(command['argv'], 'command.argv', isText) ?? text(command, 'cwd')
     }) ??
-    optional(parent, () => (isFields(parent) ? parentProblem(parent) : 'parent is not an object'))
+    optional(parent, () => (isFields(parent) ? parentProblem(parent) : 'parent is not an object')) ??
+    optional(imported, () => (isFields(imported) ? importedProblem(imported) : 'imported is not an object'))
   )
+}
+
+const grades: ReadonlySet<unknown> = new Set<ImportGrade>([
+  'replayable',
+  're-drivable',
+  'signature-only',
+  'timeline-only',
+])
+
+function importedProblem(imported: Fields): Problem {
+  // A grade nobody knows must not pass for one that allows more.
+  if (!grades.has(imported['grade'])) return 'imported.grade is not a grade'
+  return text(imported, 'format') ?? listOf(imported['missing'], 'imported.missing', isText)
 }
 
 function parentProblem(parent: Fields): Problem {

@@ -59,7 +59,25 @@ export interface TapeHeader {
   readonly command?: { readonly argv: readonly string[]; readonly cwd: string }
   /** The tape this one begins like. */
   readonly parent?: TapeParent
+  /** The tape was made of another tool's recording. Absent: by a recorder of ours, which leaves nothing out. */
+  readonly imported?: Imported
 }
+
+/** What a tape is worth that was made of a foreign recording. */
+export interface Imported {
+  /** The format it was in, such as `vcrpy`. */
+  readonly format: string
+  readonly grade: ImportGrade
+  /** What the recording does not hold, such as `clock` and `order`. Nothing is put in its place. */
+  readonly missing: readonly string[]
+}
+
+/**
+ * How true to the run an imported tape is. `replayable`: the bytes of every answer. `re-drivable`: every answer, some
+ * written anew from its value. `signature-only`: which tools were called, and not what was answered. `timeline-only`:
+ * that something was asked, and when.
+ */
+export type ImportGrade = 'replayable' | 're-drivable' | 'signature-only' | 'timeline-only'
 
 /** Whose events a branch begins with. They stand in the parent's file alone. */
 export interface TapeParent {

@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { HarvestError } from '../errors/index.ts'
 import { isReplayResult } from './replay-tape.ts'
 import type { ReplayResult } from '../replay/types.ts'
+import { requireGrade } from '../tape/grade.ts'
 import { encodeValue, type Json } from '../tape/index.ts'
 import {
   compareTraces,
@@ -80,6 +81,7 @@ function asText(call: TraceCall): string {
 
 function toReplayExactly(received: unknown): MatcherResult {
   const { tape, problems, drift, receipt } = requireRun(received, 'toReplayExactly')
+  requireGrade(tape.header, 'verify')
   const { recorded, covered, identical, outcomeEqual } = receipt
   const found = [
     ...problems.map(({ facts }) => facts.what),

@@ -1,5 +1,6 @@
 import { neutralLine } from '../../errors/index.ts'
 import { type Drift, driftClasses, type ServeRung, serveRungs } from '../../replay/types.ts'
+import { requireGrade } from '../../tape/grade.ts'
 import { readTape, type Tape } from '../../tape/index.ts'
 import { type CommandSpec, type Given, jsonOption } from '../command.ts'
 import { exit } from '../exit.ts'
@@ -28,6 +29,7 @@ export const replayCommand: CommandSpec = {
   async run(given, screen) {
     const isJson = given.has('json')
     const tape = readTape(findTapeFile(given.args[0] ?? ''))
+    requireGrade(tape.header, 'replay')
     const serve = rungOf(given)
     const replayed = await replay(tape, given, {
       command: replayCommand,
@@ -77,6 +79,9 @@ function print(tape: Tape, replayed: Replayed, held: boolean, screen: Screen): v
       .filter((part) => !part.startsWith('exit code'))
       .map((part) => neutralLine(`${part} is not as recorded`)),
   ]
+  const { imported } = tape.header
+  if (imported !== undefined)
+    screen.note(neutralLine(`imported from ${imported.format}; not recorded: ${imported.missing.join(', ')}`, 400))
   for (const change of replayed.changed) screen.note(`since it was recorded: ${neutralLine(change)}`)
   screen.note(`harvest: ${held ? 'replayed' : 'diverged from'} ${neutralLine(tape.header.id)}: ${facts.join('; ')}`)
 }

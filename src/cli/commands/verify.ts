@@ -1,4 +1,5 @@
 import { neutralLine } from '../../errors/index.ts'
+import { requireGrade } from '../../tape/grade.ts'
 import { readTape, requireClosed } from '../../tape/index.ts'
 import { type CommandSpec, jsonOption } from '../command.ts'
 import { exit } from '../exit.ts'
@@ -21,6 +22,7 @@ export const verifyCommand: CommandSpec = {
   ],
   async run(given, screen) {
     const tape = requireClosed(readTape(findTapeFile(given.args[0] ?? '')))
+    requireGrade(tape.header, 'verify')
     screen.progress(`replaying ${neutralLine(tape.header.id)}`)
     const replayed = await replay(tape, given, { command: verifyCommand, options: { strict: true }, output: 'capture' })
     const { report } = replayed

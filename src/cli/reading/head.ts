@@ -1,6 +1,6 @@
 import { dirname, join, relative } from 'node:path'
 import type { Case } from '../../cases/index.ts'
-import type { KeptReason, Retention, TapeParent } from '../../tape/index.ts'
+import type { Imported, KeptReason, Retention, TapeParent } from '../../tape/index.ts'
 import { duration } from '../describe.ts'
 import { counted } from './fold.ts'
 import type { Run } from './run.ts'
@@ -12,7 +12,7 @@ export type Fact = readonly [label: string, text: string]
 /** What is to be known of a run before its steps. */
 export function factsOf(run: Run, found?: Case): readonly Fact[] {
   const { file, header, close, models, spending } = run
-  const { id, agent, startedAt, pins, recorder, command, input, parent } = header
+  const { id, agent, pins, recorder, command, input, parent, imported } = header
   const packages = Object.entries(pins.packages ?? {}).map(([name, version]) => `${name} ${version}`)
   const dirty = pins.dirty === true ? ' with uncommitted changes' : ''
   return [
@@ -21,7 +21,8 @@ export function factsOf(run: Run, found?: Case): readonly Fact[] {
     ['file', here(file)],
     ...(parent === undefined ? [] : branchFacts(parent, run)),
     ['agent', agent],
-    ['recorded', `${startedAt}${close === undefined ? '' : `, took ${duration(close.at)}`}`],
+    ['recorded', recordedText(run)],
+    ...(imported === undefined ? [] : importedFacts(imported)),
     ['made by', [recorder, `node ${pins.node}`, ...packages].join(', ')],
     ['commit', pins.commit === undefined ? 'unknown' : `${pins.commit}${dirty}`],
     ['models', models.length === 0 ? 'none' : models.join(', ')],
@@ -31,6 +32,20 @@ export function factsOf(run: Run, found?: Case): readonly Fact[] {
     ...(command === undefined ? [] : [['command', command.argv.join(' ')] as const]),
     ...(input === undefined ? [] : [['input', JSON.stringify(input)] as const]),
     ['steps', stepsText(run)],
+  ]
+}
+
+/** When, and how long; of an imported tape as far as its recording said. */
+function recordedText({ header: { startedAt, imported }, close }: Run): string {
+  const isMissing = (word: string): boolean => imported?.missing.includes(word) === true
+  const isTimed = close !== undefined && !isMissing('timings') && !isMissing('starts')
+  return `${isMissing('start') ? 'nobody knows when' : startedAt}${isTimed ? `, took ${duration(close.at)}` : ''}`
+}
+
+function importedFacts({ format, grade, missing }: Imported): Fact[] {
+  return [
+    ['imported', `from ${format}, ${grade}`],
+    ['missing', missing.join(', ')],
   ]
 }
 
