@@ -33,6 +33,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = { ...mayImport, ...do
 const mayUse: Readonly<Record<string, readonly string[]>> = {
   seam: ['@mswjs/interceptors'],
   cases: ['yaml', 'diff'],
+  importers: ['yaml'],
   trace: ['diff'],
   provenance: ['simple-git'],
   faults: ['fast-check'],

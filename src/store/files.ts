@@ -37,6 +37,27 @@ export function writeFileAtomic(
 }
 
 /**
+ * Makes a new file whole or not at all, of content that is too large to be held at once.
+ *
+ * @param fill - makes the file under the temporary name it is given
+ * @throws as {@link writeFileAtomic} with `exclusive`; whatever `fill` throws. Nothing is left behind
+ */
+export function writeNewFile(path: string, fill: (temporary: string) => void): void {
+  const temporary = temporaryFor(path)
+  try {
+    if (fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw exists(path)
+    fill(temporary)
+    flush(temporary)
+    linkAs(temporary, path)
+    flushFolder(dirname(path))
+  } catch (error) {
+    throw HarvestError.is(error) ? error : unwritable(path, error)
+  } finally {
+    removeQuietly(temporary)
+  }
+}
+
+/**
  * Removes what a killed process left half-written in a folder. Files of processes that still run stay.
  */
 export function sweepTemporaries(folder: string): void {
@@ -165,6 +186,15 @@ function writeAndFlush(path: string, content: string | Buffer, mode: number): vo
     const bytes = Buffer.from(content)
     for (let done = 0; done < bytes.length; ) done += fs.writeSync(file, bytes, done)
     if (mode !== 0o600) fs.fchmodSync(file, mode)
+    fs.fsyncSync(file)
+  } finally {
+    fs.closeSync(file)
+  }
+}
+
+function flush(path: string): void {
+  const file = fs.openSync(path, 'r+')
+  try {
     fs.fsyncSync(file)
   } finally {
     fs.closeSync(file)

@@ -1,0 +1,98 @@
+import { base64Bytes, bodyOf, hexBytes, jsonBody } from './body.ts'
+import type { Cursor } from './cursor.ts'
+import { headersOfList } from './headers.ts'
+import { methodOf, momentOf, tookOf, urlOf } from './requests.ts'
+import type { ForeignBody, ForeignExchange, ForeignResponse } from './types.ts'
+
+/**
+ * Entries of HAR 1.2, plain or by Polly.JS (which keeps the chunks of a compressed body apart), in JSON or YAML.
+ *
+ * @see http://www.softwareishard.com/blog/har-12-spec/ and https://github.com/Netflix/pollyjs, packages/@pollyjs/persister
+ */
+export function harExchange(entry: Cursor): ForeignExchange {
+  const request = entry.at('request').map
+  const requestBody = postData(request.at('postData'))
+  const startedMs = momentOf(entry.at('startedDateTime'))
+  const tookMs = tookOf(entry.at('time').maybeNumber)
+  const response = responseOf(entry.at('response'))
+  return {
+    method: methodOf(request.at('method')),
+    url: urlOf(request.at('url')),
+    requestHeaders: headersOfList(request.at('headers')),
+    ...(requestBody === undefined ? {} : { requestBody }),
+    ...(response === undefined ? {} : { response }),
+    ...(startedMs === undefined ? {} : { startedMs }),
+    ...(tookMs === undefined ? {} : { tookMs }),
+  }
+}
+
+/** @throws HarvestError `HARVEST_IMPORT_VERSION` */
+export function checkHarVersion(root: Cursor): void {
+  const version = root.at('log').map.at('version')
+  if (version.isThere && !/^1\.[12]$/.test(String(version.value)))
+    throw version.refuse('HAR 1.2 is the version that is known', 'HARVEST_IMPORT_VERSION')
+}
+
+function postData(data: Cursor): ForeignBody | undefined {
+  if (!data.isThere) return undefined
+  const text = data.map.at('text')
+  if (data.at('textJSON').isThere) return jsonBody(data.at('textJSON').value)
+  if (text.maybeText === undefined && text.isThere) return jsonBody(text.value)
+  if (text.maybeText !== undefined) {
+    if (data.at('encoding').maybeText === 'base64') return bodyOf(base64Bytes(text.text, text))
+    return text.text === '' ? undefined : bodyOf(text.text)
+  }
+  const params = data.at('params')
+  if (!Array.isArray(params.value) || params.items.length === 0) return undefined
+  // Of a form the fields alone are there: its body is theirs, written anew.
+  const fields = params.items.map((one) => [one.at('name').text, one.at('value').maybeText ?? ''])
+  return bodyOf(new URLSearchParams(fields as [string, string][]).toString(), false)
+}
+
+/** A request that got no answer has the status 0, or none. */
+function responseOf(response: Cursor): ForeignResponse | undefined {
+  if (!response.isThere || !response.map.at('status').maybeNumber) return undefined
+  const body = contentOf(response.at('content'), response)
+  const statusText = response.at('statusText').maybeText
+  return {
+    status: response.at('status').status,
+    ...(statusText === undefined || statusText === '' ? {} : { statusText }),
+    headers: headersOfList(response.at('headers')),
+    ...(body === undefined ? {} : { body }),
+  }
+}
+
+function contentOf(content: Cursor, response: Cursor): ForeignBody | undefined {
+  const text = content.at('text')
+  if (content.at('textJSON').isThere) return jsonBody(content.at('textJSON').value)
+  if (!text.isThere) {
+    const decoded = content.at('textDecoded')
+    if (decoded.isThere) return decoded.maybeText === undefined ? jsonBody(decoded.value) : bodyOf(decoded.text, false)
+    // Sizes say whether there was nothing, or nothing was kept.
+    const sizes = [content.at('size').maybeNumber, response.at('bodySize').maybeNumber]
+    const isEmpty = sizes.includes(0) || [204, 304].includes(response.at('status').status)
+    return isEmpty ? bodyOf('') : undefined
+  }
+  const encoding = content.at('encoding').maybeText
+  const isBinary = content.at('_isBinary').value === true
+  if (encoding === 'base64') return chunked(text, base64Bytes)
+  if (encoding === 'hex' || isBinary) return chunked(text, hexBytes)
+  return text.maybeText === undefined ? jsonBody(text.value) : bodyOf(text.text)
+}
+
+/** One encoded text, or, as Polly.JS writes it, the JSON of a list of them: one for each chunk that arrived. */
+function chunked(text: Cursor, decode: (text: string, place: Cursor) => Buffer): ForeignBody {
+  const list = /^\s*\[/.test(text.text) ? listIn(text.text) : undefined
+  if (list === undefined) return bodyOf(decode(text.text, text))
+  return { pieces: list.map((chunk) => decode(chunk, text)), isExact: true, hasPieces: true }
+}
+
+function listIn(text: string): readonly string[] | undefined {
+  try {
+    const list = JSON.parse(text) as unknown
+    return Array.isArray(list) && list.every((item) => typeof item === 'string') ? list : undefined
+  } catch {
+    // Not a list: decoding the text tells what is wrong with it.
+    return undefined
+  }
+}

@@ -1,0 +1,112 @@
+import type { HeaderPair } from '../tape/index.ts'
+import { bodyOf } from './body.ts'
+import { Cursor } from './cursor.ts'
+import { callCap } from './limits.ts'
+import { type Position, refusal, type RefusalCode } from './refusal.ts'
+import { checkedUrl } from './requests.ts'
+import type { ForeignExchange } from './types.ts'
+
+/** How a trace begins. */
+export const httprrMagic = 'httprr trace v1\n'
+
+/**
+ * Exchanges of a trace of Go's `httprr`: pairs of requests and responses as they go over the wire, each with its length.
+ *
+ * @throws HarvestError `HARVEST_IMPORT_SHAPE` with the byte at which it stands
+ * @see https://pkg.go.dev/golang.org/x/oscar/internal/httprr
+ */
+export function httprrExchanges(bytes: Buffer, file: string): readonly ForeignExchange[] {
+  const exchanges: ForeignExchange[] = []
+  let at = httprrMagic.length
+  while (at < bytes.length) {
+    const line = lineEnd(bytes, at)
+    const [, asked, answered] = /^(\d{1,12}) (\d{1,12})$/.exec(bytes.toString('latin1', at, line)) ?? []
+    if (asked === undefined || answered === undefined) throw wrong({ file, byte: at }, 'two lengths were expected')
+    if (exchanges.length >= callCap)
+      throw wrong({ file, byte: at }, `more than ${callCap} calls`, 'HARVEST_IMPORT_TOO_LARGE')
+    const start = line + 1
+    const middle = start + Number(asked)
+    const end = middle + Number(answered)
+    if (end > bytes.length) throw wrong({ file, byte: at }, 'the trace ends before the call does')
+    exchanges.push(exchangeOf(messageOf(bytes, start, middle, file), messageOf(bytes, middle, end, file)))
+    at = end
+  }
+  return exchanges
+}
+
+interface Message {
+  readonly first: string
+  readonly headers: readonly HeaderPair[]
+  readonly body: Buffer
+  readonly place: Position
+}
+
+function exchangeOf(request: Message, response: Message): ForeignExchange {
+  const [, method, url] = /^([A-Z-]+) (\S+) HTTP\/[\d.]+$/.exec(request.first) ?? []
+  const [, status, statusText] = /^HTTP\/[\d.]+ (\d{3})(?: (.*))?$/.exec(response.first) ?? []
+  if (method === undefined || url === undefined) throw wrong(request.place, 'it is not the first line of a request')
+  if (status === undefined) throw wrong(response.place, 'it is not the first line of a response')
+  const host = request.headers.find(([name]) => name === 'host')?.[1] ?? ''
+  const place = new Cursor(url, { file: request.place.file, lineOf: () => undefined })
+  return {
+    method,
+    url: checkedUrl(url.startsWith('/') ? `https://${host}${url}` : url, place),
+    requestHeaders: request.headers,
+    ...(request.body.length === 0 ? {} : { requestBody: bodyOf(request.body) }),
+    response: {
+      status: Number(status),
+      ...(statusText ? { statusText } : {}),
+      headers: response.headers,
+      body: bodyOf(response.body),
+    },
+  }
+}
+
+function messageOf(bytes: Buffer, start: number, end: number, file: string): Message {
+  const place = { file, byte: start }
+  const message = bytes.subarray(start, end)
+  const { head, body } = headOf(message) ?? {}
+  if (head === undefined || body === undefined) throw wrong(place, 'its headers do not end')
+  const [first = '', ...lines] = head.split(/\r?\n/)
+  const headers = lines.map((line): HeaderPair => {
+    const colon = line.indexOf(':')
+    if (colon <= 0) throw wrong(place, 'a header has no colon')
+    return [line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim()]
+  })
+  const isChunked = headers.some(([name, value]) => name === 'transfer-encoding' && /\bchunked$/i.test(value))
+  return { first, headers, body: isChunked ? dechunked(body, place) : body, place }
+}
+
+function headOf(message: Buffer): { readonly head: string; readonly body: Buffer } | undefined {
+  const [windows, unix] = [message.indexOf('\r\n\r\n'), message.indexOf('\n\n')]
+  if (windows !== -1 && (unix === -1 || windows < unix))
+    return { head: message.toString('latin1', 0, windows), body: message.subarray(windows + 4) }
+  return unix === -1 ? undefined : { head: message.toString('latin1', 0, unix), body: message.subarray(unix + 2) }
+}
+
+/** The body without its framing, which is that of the recorder's writer: how it arrived is not in it. */
+function dechunked(body: Buffer, place: Position): Buffer {
+  const pieces: Buffer[] = []
+  for (let at = 0; at < body.length; ) {
+    const line = lineEnd(body, at)
+    const size = /^([0-9a-f]{1,8})\s*(;.*)?$/i.exec(body.toString('latin1', at, line))?.[1]
+    if (size === undefined) throw wrong(place, 'a chunk of its body has no length', 'HARVEST_IMPORT_BODY')
+    const length = Number.parseInt(size, 16)
+    if (length === 0) break
+    pieces.push(body.subarray(line + 1, line + 1 + length))
+    at = line + 1 + length
+    if (body[at] === 0x0d) at++
+    if (body[at] === 0x0a) at++
+  }
+  return Buffer.concat(pieces)
+}
+
+/** Index of the next line feed, or the end. */
+function lineEnd(bytes: Buffer, from: number): number {
+  const end = bytes.indexOf(0x0a, from)
+  return end === -1 ? bytes.length : end
+}
+
+function wrong(place: Position, problem: string, code: RefusalCode = 'HARVEST_IMPORT_SHAPE'): Error {
+  return refusal(code, place, problem)
+}

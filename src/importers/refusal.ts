@@ -1,0 +1,67 @@
+import { HarvestError, neutralLine } from '../errors/index.ts'
+
+/** Why a recording is not imported: one code each. */
+export type RefusalCode =
+  | 'HARVEST_IMPORT_UNKNOWN'
+  | 'HARVEST_IMPORT_SYNTAX'
+  | 'HARVEST_IMPORT_SHAPE'
+  | 'HARVEST_IMPORT_VERSION'
+  | 'HARVEST_IMPORT_TAG'
+  | 'HARVEST_IMPORT_EMPTY'
+  | 'HARVEST_IMPORT_BODY'
+  | 'HARVEST_IMPORT_TOO_LARGE'
+  | 'HARVEST_IMPORT_TOO_DEEP'
+  | 'HARVEST_IMPORT_BOMB'
+
+/** Where in a file something stands. */
+export interface Position {
+  readonly file: string
+  /** 1-based. */
+  readonly line?: number
+  /** 0-based; where lines mean nothing. */
+  readonly byte?: number
+  /** Path of the value, such as `interactions[2].response.status`. */
+  readonly at?: string
+}
+
+const why: Partial<Record<RefusalCode, string>> = {
+  HARVEST_IMPORT_UNKNOWN: 'The format is told by what the file holds; none of the known recorders writes this.',
+  HARVEST_IMPORT_TAG:
+    'A tag tells a program to make an object; only tags of text, bytes and plain collections are read.',
+  HARVEST_IMPORT_EMPTY: 'A tape of no calls would test nothing.',
+  HARVEST_IMPORT_BOMB: 'A small file that becomes very large is more likely an attack than a recording.',
+}
+
+const fix: Partial<Record<RefusalCode, readonly string[]>> = {
+  HARVEST_IMPORT_UNKNOWN: ['if you know the format, name it: harvest import FILE --format vcrpy'],
+  HARVEST_IMPORT_TOO_LARGE: ['split the recording, or record the run anew with vitest-harvest'],
+  HARVEST_IMPORT_EMPTY: ['record the run anew'],
+}
+
+/**
+ * The error for a recording that cannot be imported.
+ *
+ * @param problem - one sentence without a trailing dot; may hold text of the file
+ */
+export function refusal(
+  code: RefusalCode,
+  { file, line, byte, at }: Position,
+  problem: string,
+  options?: { readonly cause?: unknown },
+): HarvestError {
+  const place = line === undefined ? (byte === undefined ? file : `${file}, byte ${byte}`) : `${file}:${line}`
+  return new HarvestError(
+    code,
+    {
+      what: 'The recording cannot be imported',
+      where: {
+        file: neutralLine(place, 400),
+        ...(at === undefined || at === '' ? {} : { at: neutralLine(at) }),
+        problem: neutralLine(problem, 200),
+      },
+      ...(why[code] === undefined ? {} : { why: why[code] }),
+      ...(fix[code] === undefined ? {} : { fix: fix[code] }),
+    },
+    options,
+  )
+}

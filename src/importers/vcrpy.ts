@@ -1,0 +1,71 @@
+import { base64Bytes, bodyOf, jsonBody } from './body.ts'
+import type { Cursor } from './cursor.ts'
+import { headersOfMap } from './headers.ts'
+import { methodOf, urlOf } from './requests.ts'
+import type { ForeignBody, ForeignExchange, ForeignResponse } from './types.ts'
+
+/**
+ * Interactions of vcrpy, format 1, by any of its serializers: bodies as text, as `!!binary`, or as the `parsed_body` some
+ * projects write in their place.
+ *
+ * @see https://github.com/kevin1024/vcrpy, vcr/serialize.py and vcr/serializers/compat.py
+ */
+export function vcrpyExchange(interaction: Cursor): ForeignExchange {
+  const request = interaction.at('request').map
+  const response = interaction.at('response')
+  const body = request.at('parsed_body').isThere
+    ? jsonBody(request.at('parsed_body').value)
+    : plainBody(request.at('body'))
+  return {
+    method: methodOf(request.at('method')),
+    url: urlOf(request.at('uri')),
+    requestHeaders: headersOfMap(request.at('headers')),
+    ...(body === undefined ? {} : { requestBody: body }),
+    ...(response.isThere ? { response: responseOf(response.map) } : {}),
+  }
+}
+
+/** @throws HarvestError `HARVEST_IMPORT_VERSION` */
+export function checkVcrpyVersion(root: Cursor): void {
+  const version = root.at('version')
+  if (version.isThere && version.maybeNumber !== 1)
+    throw version.refuse('vcrpy format 1 is the only one that is known', 'HARVEST_IMPORT_VERSION')
+}
+
+function responseOf(response: Cursor): ForeignResponse {
+  const { status, statusText } = statusOf(response)
+  const body = responseBody(response)
+  return {
+    status,
+    ...(statusText === undefined ? {} : { statusText }),
+    headers: headersOfMap(response.at('headers')),
+    ...(body === undefined ? {} : { body }),
+  }
+}
+
+/** httpx was once recorded with its own names: `status_code`, and `content` for the body. */
+function statusOf(response: Cursor): { readonly status: number; readonly statusText?: string } {
+  if (response.at('status_code').isThere) return { status: response.at('status_code').status }
+  const statusText = response.at('status').map.at('message').maybeText
+  return { status: response.at('status').at('code').status, ...(statusText === undefined ? {} : { statusText }) }
+}
+
+function responseBody(response: Cursor): ForeignBody | undefined {
+  if (response.at('parsed_body').isThere) return jsonBody(response.at('parsed_body').value)
+  if (response.at('content').isThere) return plainBody(response.at('content'))
+  const body = response.at('body')
+  if (body.isMap) {
+    if (body.at('base64_string').isThere) return bodyOf(base64Bytes(body.at('base64_string').text, body))
+    return plainBody(body.at('string')) ?? bodyOf('')
+  }
+  return plainBody(body)
+}
+
+/** Text or bytes; a value stands for its JSON. */
+export function plainBody(body: Cursor): ForeignBody | undefined {
+  const { value } = body
+  if (value === undefined || value === null) return undefined
+  if (typeof value === 'string') return bodyOf(value)
+  if (value instanceof Uint8Array) return bodyOf(Buffer.from(value.buffer, value.byteOffset, value.byteLength))
+  return jsonBody(value)
+}

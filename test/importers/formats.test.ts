@@ -1,0 +1,207 @@
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { type ImportFormat, importFormats } from '../../src/importers/index.ts'
+import { parseTape, serializeTape } from '../../src/tape/index.ts'
+import { answered, asked, cassette, exchangesOf, firstAnswer, httprr, imported, samples, url } from './samples.ts'
+
+const exact = ['vcrpy', 'ruby-vcr', 'go-vcr', 'har', 'httprr', 'dd-test-agent', 'undici-snapshot'] as const
+
+describe('a recording of each format', () => {
+  it.each(importFormats)('%s is known by its content', (format) => {
+    expect(imported(samples[format]).facts.format).toBe(format)
+  })
+
+  it.each(exact)('%s keeps the bytes of the call', (format) => {
+    const tape = imported(samples[format])
+    const [call] = exchangesOf(tape)
+    expect(call).toMatchObject({ method: 'POST', url, request: { body: asked }, response: { status: 200 } })
+    expect(firstAnswer(tape)).toBe(answered)
+    expect(tape.facts).toMatchObject({ grade: 'replayable', exchanges: 1, modelCalls: 1, tools: ['lookup_order'] })
+  })
+
+  it('nock has a JSON body as its value: the answer says the same in other bytes', () => {
+    const tape = imported(samples.nock)
+    expect(JSON.parse(firstAnswer(tape))).toEqual(JSON.parse(answered))
+    expect(tape.header.imported).toMatchObject({ grade: 're-drivable' })
+    expect(tape.facts.missing).toEqual(expect.arrayContaining(['answer-bytes', 'request-bytes']))
+  })
+
+  it('aimock tells which tools were called, and nothing of requests and answers', () => {
+    const tape = imported(samples.aimock)
+    expect(tape.facts).toMatchObject({ grade: 'signature-only', exchanges: 0, tools: ['lookup_order'] })
+    expect(tape.events).toEqual([
+      { kind: 'message', n: 0, at: 0, from: 'user', to: 'model', body: 'Look up A-17.' },
+      { kind: 'tool', n: 1, at: 0, name: 'lookup_order', args: { order_id: 'A-17' } },
+    ])
+  })
+
+  it.each(importFormats)('%s makes a whole tape that is read again as it was', (format) => {
+    const { header, events, close } = imported(samples[format])
+    const tape = parseTape(serializeTape(header, events, close), 'sample')
+    expect(tape.events).toEqual(events)
+    expect(tape.header).toEqual(header)
+  })
+
+  it('a file compressed as a whole is read as what is in it', () => {
+    expect(firstAnswer(imported(gzipSync(samples.httprr)))).toBe(answered)
+  })
+
+  it('--format overrides what the content says', () => {
+    const fixtures = JSON.stringify([{ match: {}, response: { content: 'Hello' } }])
+    expect(() => imported(fixtures)).toThrow('HARVEST_IMPORT_UNKNOWN')
+    expect(imported(fixtures, { format: 'aimock' }).events).toMatchObject([{ kind: 'message', body: 'Hello' }])
+    expect(() => imported(samples.vcrpy, { format: 'go-vcr' })).toThrow('interactions[0] › [0].request.url')
+    expect(() => imported(samples.vcrpy, { format: 'httprr' })).toThrow('HARVEST_IMPORT_SHAPE')
+  })
+})
+
+describe('vcrpy', () => {
+  it('parsed_body is written as JSON, with whole numbers that JavaScript cannot hold', () => {
+    const tape = imported(`interactions:
+- request:
+    method: POST
+    uri: https://api.example/
+    headers: {}
+    parsed_body: {n: 1, id: 12345678901234567890}
+  response:
+    status: {code: 200, message: OK}
+    headers: {}
+    parsed_body: {yes: true, at: 2026-03-04, delta: "."}
+version: 1
+`)
+    expect(exchangesOf(tape)[0]!.request.body).toBe('{"n":1,"id":12345678901234567890}')
+    expect(firstAnswer(tape)).toBe('{"yes":true,"at":"2026-03-04","delta":"."}')
+    expect(tape.facts.grade).toBe('re-drivable')
+  })
+
+  it('its JSON serializer and the names of old httpx are understood', () => {
+    const interaction = { request: { method: 'GET', uri: 'https://api.example/', headers: {}, body: null } }
+    const old = { ...interaction, response: { status_code: 200, headers: {}, content: 'old' } }
+    const json = {
+      ...interaction,
+      response: { status: { code: 200, message: null }, headers: {}, body: { base64_string: 'bmV3' } },
+    }
+    const tape = imported(JSON.stringify({ version: 1, interactions: [old, json] }))
+    expect(exchangesOf(tape).map(({ response }) => response?.chunks[0]?.[2])).toEqual(['old', 'new'])
+  })
+
+  it('another version is refused', () => {
+    expect(() => imported(cassette("''").replace('version: 1', 'version: 3'))).toThrow('HARVEST_IMPORT_VERSION')
+  })
+})
+
+describe('HAR', () => {
+  const entry = (more: object, startedDateTime = '2026-03-04T05:06:07.000Z'): object => ({
+    startedDateTime,
+    time: 10,
+    request: { method: 'GET', url: 'https://api.example/', headers: [{ name: ':path', value: '/' }] },
+    response: { status: 200, headers: [], content: { size: 5, text: 'hello' }, ...more },
+  })
+  const har = (...entries: readonly object[]): string => JSON.stringify({ log: { version: '1.2', entries } })
+
+  it('entries are put in the order of their times', () => {
+    const tape = imported(
+      har(
+        entry({ content: { text: 'second' } }, '2026-03-04T05:06:08.000Z'),
+        entry({ content: { text: 'first' } }, '2026-03-04T05:06:07.000Z'),
+      ),
+    )
+    expect(exchangesOf(tape).map(({ at, response }) => [at, response?.chunks[0]?.slice(1)])).toEqual([
+      [0, [10, 'first']],
+      [1000, [1010, 'second']],
+    ])
+    expect(tape.header.startedAt).toBe('2026-03-04T05:06:07.000Z')
+    expect(tape.facts.missing).not.toContain('timings')
+  })
+
+  it('chunks that Polly.JS kept of a body that is not compressed stay apart', () => {
+    const text = JSON.stringify([Buffer.from('he').toString('base64'), Buffer.from('llo').toString('base64')])
+    const tape = imported(har(entry({ content: { encoding: 'base64', text } })))
+    expect(exchangesOf(tape)[0]!.response!.chunks.map(([, , bytes]) => bytes)).toEqual(['he', 'llo'])
+    expect(tape.facts.missing).not.toContain('chunks')
+  })
+
+  it('in YAML it is the same, with JSON bodies as values', () => {
+    const tape = imported(`log:
+  version: "1.2"
+  entries:
+    - request:
+        method: POST
+        url: https://api.example/
+        headers: []
+        postData:
+          mimeType: application/json
+          textJSON: {a: 1}
+      response:
+        status: 200
+        headers: []
+        content: {mimeType: text/plain, text: hello}
+`)
+    expect(exchangesOf(tape)[0]!.request.body).toBe('{"a":1}')
+    expect(firstAnswer(tape)).toBe('hello')
+  })
+})
+
+describe('nock', () => {
+  const one = (more: object): string =>
+    JSON.stringify([{ scope: 'https://api.example:443', method: 'GET', path: '/', body: '', status: 200, ...more }])
+
+  it('hex is bytes where it says so, and text where it does not', () => {
+    expect(firstAnswer(imported(one({ response: '6869', responseIsBinary: true })))).toBe('hi')
+    expect(firstAnswer(imported(one({ response: '6869', responseIsBinary: false })))).toBe('6869')
+  })
+
+  it('the chunks of a compressed body are put together', () => {
+    const bytes = gzipSync('a long enough answer')
+    const response = [bytes.subarray(0, 12).toString('hex'), bytes.subarray(12).toString('hex')]
+    const tape = imported(one({ response, rawHeaders: ['Content-Encoding', 'gzip'] }))
+    expect(firstAnswer(tape)).toBe('a long enough answer')
+    expect(exchangesOf(tape)[0]!.response!.headers).toEqual([])
+  })
+
+  it('a list that is the answer stays one', () => {
+    expect(firstAnswer(imported(one({ response: ['6869'] })))).toBe('["6869"]')
+  })
+})
+
+describe('httprr', () => {
+  it('takes the framing of chunks off', () => {
+    const trace = httprr([['', 'x']]).replace(/\d+ \d+\n/, '')
+    const [sent, got] = trace.slice('httprr trace v1\n'.length).split('HTTP/2.0')
+    const chunked = `HTTP/2.0${got!.replace('Content-Type: application/json', 'Transfer-Encoding: chunked').replace(/x$/, '3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n')}`
+    const tape = imported(`httprr trace v1\n${sent!.length} ${chunked.length}\n${sent}${chunked}`)
+    expect(firstAnswer(tape)).toBe('abcde')
+  })
+
+  it('a trace that ends early says at which byte', () => {
+    const cut = samples.httprr.slice(0, -10)
+    expect(() => imported(cut)).toThrow(/sample, byte 16[\s\S]*the trace ends before the call does/)
+  })
+})
+
+describe('undici', () => {
+  it('a request whose body it could not read makes the recording unfit for replay', () => {
+    const tape = imported(samples['undici-snapshot'].replace(JSON.stringify(asked), '"[object AsyncGenerator]"'))
+    expect(tape.facts.grade).toBe('signature-only')
+    expect(tape.facts.missing).toContain('requests')
+    expect(exchangesOf(tape)[0]!.request).not.toHaveProperty('body')
+  })
+
+  it('each answer to the same request is a call', () => {
+    const [{ hash, snapshot }] = JSON.parse(samples['undici-snapshot']) as [
+      { hash: string; snapshot: { responses: [object] } },
+    ]
+    const twice = { hash, snapshot: { ...snapshot, responses: [snapshot.responses[0], snapshot.responses[0]] } }
+    expect(imported(JSON.stringify([twice])).facts.exchanges).toBe(2)
+    expect(imported(JSON.stringify({ [hash]: twice.snapshot })).facts.format).toBe(
+      'undici-snapshot' satisfies ImportFormat,
+    )
+  })
+})
+
+describe('Datadog', () => {
+  it('a body that is no text begins with base64:', () => {
+    const tape = imported(samples['dd-test-agent'].replace(JSON.stringify(answered), '"base64:aGk="'))
+    expect(firstAnswer(tape)).toBe('hi')
+  })
+})

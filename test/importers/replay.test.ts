@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { replayTape } from '../../src/replay/index.ts'
+import { forkTape } from '../../src/fork/index.ts'
+import { parseTape, serializeTape, type Tape } from '../../src/tape/index.ts'
+import { answered, asked, imported, samples, url } from './samples.ts'
+
+function tapeOf(text: string): Tape {
+  const { header, events, close } = imported(text)
+  return parseTape(serializeTape(header, events, close), 'sample')
+}
+
+async function ask(body: string, address = url): Promise<string> {
+  const headers = { 'content-type': 'application/json' }
+  return (await fetch(address, { method: 'POST', headers, body })).text()
+}
+
+describe('the replay of an imported tape', () => {
+  it.each(['vcrpy', 'har', 'httprr', 'ruby-vcr'] as const)('%s serves the recorded bytes', async (format) => {
+    const result = await replayTape(tapeOf(samples[format]), () => ask(asked))
+    expect(result.problems).toEqual([])
+    expect(result.outcome).toEqual({ status: 'returned', value: answered })
+    expect(result.receipt).toMatchObject({ recorded: 1, served: 1 })
+  })
+
+  it('clock and ids are no drift: they were never recorded', async () => {
+    const agent = async (): Promise<unknown> => [await ask(asked), Date.now(), Math.random(), crypto.randomUUID()]
+    const [first, second] = [await replayTape(tapeOf(samples.har), agent), await replayTape(tapeOf(samples.har), agent)]
+    expect(first.drift).toEqual([])
+    expect(first.problems).toEqual([])
+    expect(first.outcome).toEqual(second.outcome)
+    expect(first.outcome).toMatchObject({ value: [answered, Date.parse('2026-03-04T05:06:07.089Z') + 820, {}, {}] })
+  })
+
+  it('calls that the file lists one after the other may be made side by side', async () => {
+    const [one, two] = ['{"q":1}', '{"q":2}']
+    const entry = JSON.parse(samples['dd-test-agent']) as { request: { url: string }; response: { body: string } }
+    const interactions = [one, two].map((body) => ({
+      request: { method: 'POST', uri: url, headers: { 'content-type': ['application/json'] }, body },
+      response: { ...entry.response, headers: {}, body: { string: `answer to ${body}` } },
+    }))
+    const tape = tapeOf(JSON.stringify({ version: 1, interactions }))
+    const result = await replayTape(tape, () => Promise.all([ask(two), ask(one)]))
+    expect(result.problems).toEqual([])
+    expect(result.outcome).toEqual({ status: 'returned', value: [`answer to ${two}`, `answer to ${one}`] })
+    // On a tape of our own the same is a change of order.
+    const { imported: _, ...own } = tape.header
+    const strict = await replayTape({ ...tape, header: own }, () => Promise.all([ask(two), ask(one)]))
+    expect(strict.problems.map(({ code }) => code)).toContain('HARVEST_ORDER')
+  })
+
+  it('a tape below the grade is refused by replay and fork, and every import by a strict replay', async () => {
+    const agent = (): Promise<string> => ask(asked)
+    await expect(replayTape(tapeOf(samples.aimock), agent)).rejects.toThrow('HARVEST_TAPE_GRADE')
+    await expect(forkTape(tapeOf(samples.aimock), agent, { keep: 0, tail: { from: 'tape' } })).rejects.toThrow(
+      'HARVEST_TAPE_GRADE',
+    )
+    await expect(replayTape(tapeOf(samples.vcrpy), agent, { strict: true })).rejects.toThrow('HARVEST_TAPE_GRADE')
+  })
+})
