@@ -9,6 +9,7 @@ import { promote } from '../../src/store/index.ts'
 import { type Desk, deskAgent, openDesk, usual } from './desk.ts'
 import { type Answered, harvest, run } from './harvest.ts'
 import { configFor, project } from './project.ts'
+import { samples } from '../importers/samples.ts'
 
 const commands = await loadCommands(undefined)
 
@@ -92,6 +93,7 @@ async function makeWorlds(home: string, desk: Desk): Promise<void> {
     'vitest.config.ts': configFor({ refund: './src/refund-agent.ts#refundAgent' }),
     'src/refund-agent.ts': deskAgent.replace('function deskAgent', 'function refundAgent'),
     'agent.js': program,
+    'cassettes/greeting.yaml': samples.vcrpy,
     'record.ts': recordAll,
     '.gitignore': 'node_modules/\nrecordings/inbox/\n.vitest/\n',
   })

@@ -4,6 +4,7 @@ import type { CommandSpec } from '../command.ts'
 const loaders: Readonly<Record<string, () => Promise<CommandSpec>>> = {
   init: async () => (await import('./init.ts')).initCommand,
   record: async () => (await import('./record.ts')).recordCommand,
+  import: async () => (await import('./import.ts')).importCommand,
   ls: async () => (await import('./ls.ts')).lsCommand,
   show: async () => (await import('./show.ts')).showCommand,
   diff: async () => (await import('./diff.ts')).diffCommand,

@@ -1,0 +1,130 @@
+import { closeSync, fstatSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { HarvestError } from '../../errors/index.ts'
+import {
+  fileCap,
+  type ImportedTape,
+  type ImportFacts,
+  type ImportFormat,
+  importRecording,
+} from '../../importers/index.ts'
+import { makeFolder, openRegular, refuseLinks, sweepTemporaries, writeNewFile } from '../../store/files.ts'
+import { createTapeWriter } from '../../tape/index.ts'
+import type { Candidate } from './files.ts'
+import type { TapeIds } from './ids.ts'
+
+export interface ImportSettings {
+  readonly agent: string
+  /** Absent: told by what each file holds. */
+  readonly format?: ImportFormat
+  /** Id of the one tape. */
+  readonly as?: string
+  /** What the agent was called with in the one run. */
+  readonly input?: { readonly value: unknown }
+}
+
+/** A recording that is a tape now. */
+export interface Imported {
+  readonly file: string
+  readonly tape: string
+  readonly id: string
+  readonly facts: ImportFacts
+}
+
+/** A recording that is none, and why. */
+export interface Refused {
+  readonly file: string
+  readonly error: HarvestError
+}
+
+/**
+ * Imports one file into the inbox: read, redacted, and written whole or not at all. Nothing is overwritten.
+ *
+ * @throws HarvestError `HARVEST_IMPORT_…`, `HARVEST_STORE_EXISTS`, `HARVEST_STORE_WRITE`, `HARVEST_STORE_LINK`
+ */
+export function importFile(
+  { file, stem }: Candidate,
+  { ids, inbox }: { readonly ids: TapeIds; readonly inbox: Inbox },
+  settings: ImportSettings,
+): Imported {
+  const { agent, format, as, input } = settings
+  const made = importRecording({
+    file,
+    bytes: bytesOf(file),
+    agent,
+    id: (name) => as ?? ids.of(isGeneric(stem) ? (name ?? stem) : stem),
+    ...(format === undefined ? {} : { format }),
+    ...(input === undefined ? {} : { input }),
+  })
+  const { id } = made.header
+  const tape = join(inbox.folder, `${id}.tape.jsonl`)
+  writeNewFile(tape, (temporary) => writeTape(temporary, made))
+  return { file, tape, id, facts: made.facts }
+}
+
+/** The inbox of one import, made and cleared of what a killed process left when the first tape is there to be written. */
+export class Inbox {
+  readonly #recordings: string
+  #folder: string | undefined
+
+  constructor(recordings: string) {
+    this.#recordings = recordings
+  }
+
+  get folder(): string {
+    if (this.#folder !== undefined) return this.#folder
+    const folder = join(this.#recordings, 'inbox')
+    makeFolder(folder)
+    refuseLinks(this.#recordings, folder)
+    sweepTemporaries(folder)
+    this.#folder = folder
+    return folder
+  }
+}
+
+/** Polly.JS calls every file `recording.har`. */
+function isGeneric(stem: string): boolean {
+  return stem === 'recording'
+}
+
+function writeTape(path: string, { header, events, close }: ImportedTape): void {
+  using writer = createTapeWriter({ path, header })
+  for (const event of events) writer.append(event)
+  writer.close(close)
+}
+
+function bytesOf(file: string): Buffer {
+  let open: number
+  try {
+    open = openRegular(file)
+  } catch (cause) {
+    throw unreadable(file, cause)
+  }
+  try {
+    const { size } = fstatSync(open)
+    if (size > fileCap)
+      throw new HarvestError('HARVEST_IMPORT_TOO_LARGE', {
+        what: 'The recording cannot be imported',
+        where: { file, problem: `it has ${size} bytes; ${fileCap} are read at most` },
+        fix: ['split the recording, or record the run anew with vitest-harvest'],
+      })
+    return readFileSync(open)
+  } catch (cause) {
+    throw HarvestError.is(cause) ? cause : unreadable(file, cause)
+  } finally {
+    closeSync(open)
+  }
+}
+
+function unreadable(file: string, cause: unknown): HarvestError {
+  const { code = String(cause) } = cause as NodeJS.ErrnoException
+  return new HarvestError(
+    'HARVEST_IMPORT_MISSING',
+    {
+      what: 'The file to import cannot be read',
+      where: { file, system: code },
+      fix: ['check that it is a file, no link, and that its permissions let you read it'],
+    },
+    { cause },
+  )
+}

@@ -1,0 +1,134 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { TapeIds } from '../../src/cli/importing/ids.ts'
+import { readTape } from '../../src/tape/index.ts'
+import { samples } from '../importers/samples.ts'
+import { scratch } from './harvest.ts'
+import { ask, inProcess } from './in-process.ts'
+
+function folderOf(files: Readonly<Record<string, string>>): { readonly cassettes: string; readonly dir: string } {
+  const base = scratch()
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(base, 'cassettes', name)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text)
+  }
+  return { cassettes: join(base, 'cassettes'), dir: join(base, 'recordings') }
+}
+
+const inboxOf = (dir: string): readonly string[] => (existsSync(dir) ? readdirSync(join(dir, 'inbox')).sort() : [])
+
+describe('harvest import', () => {
+  it('makes a tape of a file, and tells what it is worth', async () => {
+    const { cassettes, dir } = folderOf({ 'refund.yaml': samples.vcrpy })
+    const file = join(cassettes, 'refund.yaml')
+    const { code, out } = await ask('import', file, '--agent', 'refund', '--input', '{"id":"A-17"}', '--dir', dir)
+    expect(code).toBe(0)
+    expect(out).toMatch(/vcrpy +replayable +1 +1 +1 /)
+    expect(out).toContain('missing in it: clock, ids, tools, outcome, order, timings, chunks, encodings')
+    const { header, events } = readTape(join(dir, 'inbox', 'refund.tape.jsonl'))
+    expect(header).toMatchObject({ id: 'refund', agent: 'refund', input: { id: 'A-17' } })
+    expect(events).toHaveLength(1)
+  })
+
+  it('looks through a folder, and passes over what is no recording', async () => {
+    const { cassettes, dir } = folderOf({
+      'a/one.yaml': samples.vcrpy,
+      'a/recording.har': samples.har,
+      'two.json': samples.nock,
+      'package.json': '{"name":"x"}',
+      'notes.txt': samples.vcrpy,
+      'node_modules/x.yaml': samples.vcrpy,
+      '.hidden/x.yaml': samples.vcrpy,
+      'broken.yaml': samples.vcrpy.replace('code: 200', 'code: many'),
+    })
+    symlinkSync(join(cassettes, 'two.json'), join(cassettes, 'link.json'))
+    const { code, out, notes } = await ask('import', cassettes, '--dir', dir)
+    expect(code).toBe(3)
+    expect(out).toContain('3 imported, 1 refused, 1 passed over as no recordings')
+    expect(notes).toMatch(/broken\.yaml:\d+: it is not an HTTP status \(HARVEST_IMPORT_SHAPE\)/)
+    expect(inboxOf(dir)).toEqual(['a-one.tape.jsonl', 'a-recording.tape.jsonl', 'two.tape.jsonl'])
+  })
+
+  it('overwrites nothing, and leaves nothing half-made', async () => {
+    const { cassettes, dir } = folderOf({ 'one.yaml': samples.vcrpy })
+    await ask('import', join(cassettes, 'one.yaml'), '--dir', dir)
+    const before = readFileSync(join(dir, 'inbox', 'one.tape.jsonl'))
+    writeFileSync(join(cassettes, 'one.yaml'), samples['ruby-vcr'])
+    const again = await inProcess(['import', join(cassettes, 'one.yaml'), '--dir', dir])
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('HARVEST_STORE_EXISTS') as string })
+    expect(readFileSync(join(dir, 'inbox', 'one.tape.jsonl'))).toEqual(before)
+    const other = await ask('import', join(cassettes, 'one.yaml'), '--as', 'two', '--dir', dir)
+    expect(other.code).toBe(0)
+    expect(inboxOf(dir)).toEqual(['one.tape.jsonl', 'two.tape.jsonl'])
+  })
+
+  it('a recording of Polly.JS is named after itself, for its files are all called the same', async () => {
+    const { cassettes, dir } = folderOf({ 'recording.har': samples.har })
+    await ask('import', join(cassettes, 'recording.har'), '--dir', dir)
+    expect(inboxOf(dir)).toEqual(['refund-desk.tape.jsonl'])
+  })
+
+  it('--json tells programs the same', async () => {
+    const { cassettes, dir } = folderOf({ 'one.json': samples.aimock, 'two.json': '[1,' })
+    const { code, out } = await ask('import', cassettes, '--dir', dir, '--json')
+    expect(code).toBe(3)
+    expect(JSON.parse(out)).toMatchObject({
+      imported: [{ id: 'one', format: 'aimock', grade: 'signature-only', tools: ['lookup_order'] }],
+      refused: [{ code: 'HARVEST_IMPORT_SYNTAX' }],
+      passedOver: 0,
+    })
+  })
+
+  it.each([
+    [['nowhere.yaml'], 'HARVEST_IMPORT_MISSING', 2],
+    [['cassettes', '--as', 'x'], '--as is about one tape', 2],
+    [['cassettes/one.yaml', '--as', '../x'], '--as becomes a file name', 2],
+    [['cassettes/one.yaml', '--format', 'vcrp'], 'did you mean: --format vcrpy', 2],
+    [['cassettes/one.yaml', '--input', 'Ada'], '--input is JSON', 2],
+    [['empty'], 'HARVEST_IMPORT_NONE', 2],
+    [['cassettes/other.json'], 'HARVEST_IMPORT_UNKNOWN', 3],
+  ] as const)('%j is refused', async ([path, ...options], said, code) => {
+    const { cassettes, dir } = folderOf({ 'one.yaml': samples.vcrpy, 'other.json': '{}' })
+    mkdirSync(join(cassettes, '../empty'))
+    const answer = await inProcess(['import', join(cassettes, '..', path), ...options, '--dir', dir])
+    expect(answer).toMatchObject({ code, stderr: expect.stringContaining(said) as string })
+    expect(inboxOf(dir)).toEqual([])
+  })
+
+  it('harvest show says that a tape is imported, and what it lacks', async () => {
+    const { cassettes, dir } = folderOf({ 'one.yaml': samples.vcrpy })
+    await ask('import', join(cassettes, 'one.yaml'), '--dir', dir)
+    const { out } = await ask('show', join(dir, 'inbox', 'one.tape.jsonl'))
+    expect(out).toMatch(/recorded +2026-03-04T05:06:07\.000Z\n/)
+    expect(out).toMatch(/imported +from vcrpy, replayable\nmissing +clock, ids/)
+  })
+
+  it('a tape that cannot be replayed is not promoted, and none is verified', async () => {
+    const { cassettes, dir } = folderOf({ 'one.json': samples.aimock, 'two.yaml': samples.vcrpy })
+    await ask('import', cassettes, '--dir', dir)
+    const [one, two] = ['one', 'two'].map((id) => join(dir, 'inbox', `${id}.tape.jsonl`))
+    const promoted = await inProcess(['promote', one!, '--as', 'case', '--unverified', '--dir', dir])
+    const verified = await inProcess(['verify', two!, '--agent', './x.ts#x'])
+    expect([promoted.stderr, verified.stderr]).toEqual([
+      expect.stringContaining('HARVEST_TAPE_GRADE'),
+      expect.stringContaining('HARVEST_TAPE_GRADE'),
+    ])
+    expect(existsSync(join(dir, 'golden'))).toBe(false)
+  })
+})
+
+describe('ids made of names', () => {
+  it('are slugs, given once, and told apart when they are cut', () => {
+    const ids = new TapeIds()
+    const long = 'x'.repeat(200)
+    expect(['A b/[c] @d', 'a-b-c-d', '___'].map((text) => ids.of(text))).toEqual([
+      'a-b-c-d',
+      'a-b-c-d-2',
+      expect.stringMatching(/^recording-[0-9a-f]{8}$/),
+    ])
+    expect(ids.of(`${long}1`)).not.toBe(ids.of(`${long}2`))
+    expect(ids.of(`${long}1`).length).toBeLessThanOrEqual(83)
+  })
+})
