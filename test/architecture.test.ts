@@ -17,7 +17,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   provenance: ['errors', 'tape', 'providers'],
   cases: ['errors', 'tape', 'trace', 'logic', 'provenance'],
   store: ['errors', 'tape', 'privacy', 'providers', 'cases', 'trace', 'provenance'],
-  importers: ['errors', 'tape', 'providers', 'privacy'],
+  importers: ['errors', 'tape', 'seam', 'providers', 'privacy'],
   timeline: ['errors', 'tape', 'replay', 'trace', 'logic'],
   fork: ['errors', 'tape', 'seam', 'privacy', 'providers', 'replay', 'provenance'],
   blame: ['errors', 'tape', 'providers', 'replay', 'trace', 'provenance', 'cases', 'fork'],

@@ -1,4 +1,5 @@
 import type { Redactor } from '../privacy/index.ts'
+import { steadyBoundary } from '../seam/shape.ts'
 import {
   type Chunk,
   encodeBytes,
@@ -67,7 +68,7 @@ class Making {
     const at = Math.max(this.#at, tookMs === undefined ? 0 : (known ?? 0))
     const [n] = this.#moment(at)
     const asked = requestBody === undefined || requestBody === 'unread' ? undefined : requestBody
-    const request = this.#body(asked, exchange.requestHeaders, place)
+    const request = steady(this.#body(asked, exchange.requestHeaders, place))
     const event: Omit<ExchangeEvent, 'response'> = {
       kind: 'exchange',
       n,
@@ -133,11 +134,7 @@ class Making {
   }
 
   /** A body as its client read it, with the headers that are true of that. */
-  #body(
-    body: ForeignBody | undefined,
-    headers: readonly HeaderPair[],
-    place: Position,
-  ): { readonly pieces: readonly Buffer[]; readonly headers: readonly HeaderPair[] } {
+  #body(body: ForeignBody | undefined, headers: readonly HeaderPair[], place: Position): Readable {
     if (body === undefined) return { pieces: [], headers: headers.filter(([name]) => !ofBody.has(name)) }
     const whole = body.pieces.length === 1 ? body.pieces[0]! : Buffer.concat(body.pieces)
     const decoded = decodeBody(whole, headerOf(headers, 'content-encoding') ?? '')
@@ -150,6 +147,18 @@ class Making {
     if (was === 'encoded') this.#hadEncodings = true
     return { pieces: was === 'encoded' ? [bytes] : body.pieces, headers: headers.filter(([name]) => !ofBody.has(name)) }
   }
+}
+
+/** A body as its client read it. */
+interface Readable {
+  readonly pieces: readonly Buffer[]
+  readonly headers: readonly HeaderPair[]
+}
+
+/** A request as a recorder writes it: with a boundary that is the same in each run. */
+function steady({ pieces, headers }: Readable): Readable {
+  const made = steadyBoundary(headers, Buffer.concat(pieces))
+  return made.headers === headers ? { pieces, headers } : { pieces: [made.body], headers: made.headers }
 }
 
 /** Headers about bytes on the wire, which are not what is stored: a client would wait for a length that never comes. */

@@ -199,6 +199,22 @@ describe('undici', () => {
   })
 })
 
+describe('a form of several parts', () => {
+  it('has the boundary a recorder gives it, so that a replay knows it again', () => {
+    const form = (boundary: string): string => `--${boundary}\r\nhi\r\n--${boundary}--\r\n`
+    const text = samples['dd-test-agent']
+      .replace('application/json', 'multipart/form-data; boundary=48ec76c6')
+      .replace(
+        JSON.stringify(asked),
+        JSON.stringify(`\ud800base64:${Buffer.from(form('48ec76c6')).toString('base64')}`),
+      )
+    expect(exchangesOf(imported(text))[0]!.request).toEqual({
+      headers: [['content-type', 'multipart/form-data; boundary=----harvest-boundary']],
+      body: form('----harvest-boundary'),
+    })
+  })
+})
+
 describe('Datadog', () => {
   it('a body that is no text begins with base64:', () => {
     const tape = imported(samples['dd-test-agent'].replace(JSON.stringify(answered), '"base64:aGk="'))
