@@ -33,7 +33,10 @@ export function serveExchange(
   const recorded = step.event.request.headers
   const { headers: steady } = steadyBoundary(live.headers, nothing)
   const headers = run.headers.redacted(steady, recorded)
-  const drift = [...answer.drift, ...headerDrift(recorded, headers)]
+  // Clients of models draw their own; what a model is asked twice it answers twice, and does nothing.
+  const wrong = step.model ? undefined : run.idempotency.check(recorded, headers)
+  if (wrong !== undefined) throw run.problem(problem.otherKey(run.place(live.madeAt), step, wrong))
+  const drift = [...answer.drift, ...headerDrift(recorded, headers, run.tape.header.redact?.headers)]
   for (const found of drift) run.drifted(step, live.madeAt, found)
   // This replay's own record has the boundary that was sent.
   const sent = steady === live.headers ? headers : run.headers.redacted(live.headers, recorded)
