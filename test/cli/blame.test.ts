@@ -63,13 +63,13 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
     expect(stderr).toBe('')
     expect(stdout.replace(/commit \w+/, 'commit <commit>')).toMatchInlineSnapshot(`
       "step 3, the model's decision refund(amount: 2500, order_id: "A-100"), decided the outcome:
-        kept, 0 of 8 runs end well; drawn anew, 8 of 8 do (certified at delta 0.05)
+        kept, 0 of 9 runs end well; drawn anew, 9 of 9 do (certified at delta 0.05)
 
       step  what                                                      drawn anew   lost by keeping it    commitment
-      1     the model's decision lookup_order(order_id: "A-100")      2 of 2 ok    0.00 (-0.66 to 0.79)
-      2     the answer of lookup_order(order_id: "A-100")             1 of 1 ok    0.00 (-0.79 to 0.28)
-      3     the model's decision refund(amount: 2500, order_id: "A-…  10 of 10 ok  1.00 (0.61 to 1.00)   certified
-      4     the answer of refund(amount: 2500, order_id: "A-100")     0 of 10 ok   0.00 (-0.79 to 0.28)
+      1     the model's decision lookup_order(order_id: "A-100")      1 of 1 ok    0.00 (-0.79 to 0.79)
+      2     the answer of lookup_order(order_id: "A-100")             1 of 1 ok    0.00 (-0.79 to 0.26)
+      3     the model's decision refund(amount: 2500, order_id: "A-…  11 of 11 ok  1.00 (0.65 to 1.00)   certified
+      4     the answer of refund(amount: 2500, order_id: "A-100")     0 of 12 ok   0.00 (-0.79 to 0.24)
       5     the model's answer "I refunded 2500 EUR."                 0 of 1 ok    0.00 (0.00 to 0.79)
 
       drawn anew: of the runs that keep all steps before this one, and decide this one and the rest anew, so many end well
@@ -78,7 +78,7 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
       estimand interventional: what lies behind a kept step is drawn anew; models asked for real, tools answered from the tape
       delta 0.05, tau 0.2; claims: sequential test on fresh pairs of forks that rates differ by more than half of tau; all claims together are false at most delta of the time
       intervals: Newcombe hybrid score (last step: Wilson), 95 % at a fixed number of forks; for display only
-      24 forks, 26 model calls, $0.0117; models gpt-4o; commit <commit>
+      26 forks, 27 model calls, $0.0122; models gpt-4o; commit <commit>
       "
     `)
     expect(code).toBe(0)
