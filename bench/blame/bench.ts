@@ -159,6 +159,9 @@ function barsOf({ length, tail, figures }: MeasuredCell): readonly Bar[] {
       value: ours.forks,
       limit: { atMost: forksAllowed(length, tail) },
       others: others(({ forks }) => forks),
+      ...(tail === 'noisy' && length === 50
+        ? { claim: 'Forks until the step is named that decided a noisy run of 50' }
+        : {}),
     },
     {
       what: `${about}: claimed and wrong`,

@@ -88,7 +88,7 @@ function bars(judged: ReadonlyMap<ToolName, readonly Judged[]>): readonly Bar[] 
       value: silent(ours),
       limit: { atMost: 0 },
       others: others(silent),
-      claim: `Wrong answers served without a word, in ${changed.toLocaleString('en')} changed requests`,
+      claim: `Wrong answers served without a word, in ${changed.toLocaleString('en')} requests changed in what a tape may keep`,
     },
     {
       what: 'share of questions asked again, in any spelling, that got their own answer',

@@ -66,6 +66,12 @@ export async function measureRecorders(
         value: median(ours),
         spread: spread(ours),
         limit: { atMost: 1.1 },
+        others: Object.fromEntries(
+          [...children.keys()]
+            .filter((who) => who !== 'bare' && who !== 'ours')
+            .map((who) => [who, median(ratios(wall, who, 'bare'))]),
+        ),
+        claim: `Recording ${callCount} calls one after another, as a multiple of making them`,
         shortfall,
       },
       {

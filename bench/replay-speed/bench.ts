@@ -86,6 +86,7 @@ function bars(arena: Arena, isQuick: boolean): readonly Bar[] {
       value: median(found),
       spread: spread(found),
       limit: { atMost: 0.35 },
+      claim: `Replaying ${barSize} ${title} calls, as a multiple of making them`,
       others: Object.fromEntries(
         rivals.flatMap((who) => {
           const ratios = arena.rightRatios(who, form, barSize)

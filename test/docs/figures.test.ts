@@ -1,0 +1,37 @@
+import { globSync, readFileSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { holds, type KeptResult } from '../../bench/kit/contract.ts'
+import { renderResults, withClaims } from '../../bench/kit/report.ts'
+
+const bench = resolve(import.meta.dirname, '../../bench')
+const results = globSync('results/*.json', { cwd: bench })
+  .sort()
+  .map((file) => JSON.parse(readFileSync(join(bench, file), 'utf8')) as KeptResult)
+const benches = globSync('*/bench.ts', { cwd: bench }).map((file) => dirname(file))
+
+describe('figures in the documents', () => {
+  test('every bench has a result that is kept, and a page that says why it is fair', () => {
+    expect(results.map(({ name }) => name)).toEqual([...benches].sort())
+    for (const name of benches) expect(readFileSync(join(bench, name, 'README.md'), 'utf8')).toMatch(/^# /)
+  })
+
+  test('bench/RESULTS.md says what was measured last, and nothing else', () => {
+    expect(readFileSync(join(bench, 'RESULTS.md'), 'utf8')).toBe(renderResults(results))
+  })
+
+  test('the README claims the figures of the results, and no others', () => {
+    const readme = readFileSync(resolve(bench, '../README.md'), 'utf8')
+    expect(readme).toBe(withClaims(readme, results))
+  })
+
+  test('a promise that is not kept is explained', () => {
+    const short = results.flatMap(({ bars }) => bars.filter((bar) => !holds(bar)))
+    for (const bar of short) expect(bar.shortfall, bar.what).toMatch(/\w{3,}/)
+  })
+
+  test('a result is kept under the name of its bench', () => {
+    const files = globSync('results/*.json', { cwd: bench }).map((file) => basename(file, '.json'))
+    expect(new Set(files)).toEqual(new Set(results.map(({ name }) => name)))
+  })
+})
