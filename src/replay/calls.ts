@@ -1,5 +1,6 @@
 import { canonicalJson } from '../providers/index.ts'
-import { type Json, presentArgs } from '../tape/index.ts'
+import type { Json } from '../tape/index.ts'
+import { presentArgs } from '../tape/present-args.ts'
 import { closeness, likeness } from './difference.ts'
 import { sameProse } from './prose.ts'
 import type { CallState, ExchangeState } from './step.ts'
