@@ -28,6 +28,7 @@ const classes: readonly Payload[] = [...Map.groupBy(hostilePayloads, (one) => on
 const tapeOf = ({ id }: Payload): string => `recordings/inbox/${id}.tape.jsonl`
 /** Names of files may hold anything but a slash and a NUL; half a pair is not written. */
 const asName = ({ id, text }: Payload): string => `${id} ${text.toWellFormed().replaceAll(/[/\0]/g, '-').slice(0, 60)}`
+const archiveOf = (one: Payload): string => `archives/${asName(one)}.har`
 /** What a command line can hold. */
 const asWord = ({ text }: Payload): string => text.toWellFormed().replaceAll('\0', '')
 
@@ -146,6 +147,15 @@ const recipes: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['hold', tapeOf(one), '--reason', asWord(one)],
     ['hold', one.id, '--release', '--json'],
   ]),
+  import: payloads.flatMap((one) => [
+    ['import', archiveOf(one), '--dir', 'imported'],
+    ['import', archiveOf(one), '--dir', 'imported', '--as', asWord(one), '--json'],
+    ['import', asWord(one), '--format', asWord(one)],
+    ['import', archiveOf(one), '--agent', asWord(one), '--dir', `imported-${one.id}`],
+    ['import', archiveOf(one), '--input', asWord(one)],
+    ['import', `broken/${asName(one)}.har`],
+    ['import', `broken/${asName(one)}.har`, '--json'],
+  ]),
   prune: [
     ['prune', '--dry-run'],
     ['prune', '--dry-run', '--json'],
@@ -170,6 +180,9 @@ describe('hostile recorded text', () => {
     for (const one of [...payloads, ...classes]) write(tapeOf(one), tapeText(hostileTape(one)))
     for (const one of payloads) {
       write(`recordings/golden/${asName(one)}.tape.jsonl`, 'no tape')
+      write(archiveOf(one), hostileArchive(one))
+      const { text } = one
+      write(`broken/${asName(one)}.har`, hostileArchive(one, [{ request: { method: text, url: text } }]))
       write(
         `src/${asName(one)}.ts`,
         `export async function agent(input: string) {\n  return fetch(${JSON.stringify(one.text.toWellFormed())})\n}\n`,
@@ -257,6 +270,29 @@ function isWhole(stdout: string): boolean {
   } catch {
     return false
   }
+}
+
+/** The payload in what an archive of another tool says of a call. */
+function hostileArchive({ text }: Payload, more: readonly Json[] = []): string {
+  const headers = [{ name: 'x-text', value: text }]
+  return JSON.stringify({
+    log: {
+      version: '1.2',
+      creator: { name: text, version: text },
+      entries: [
+        {
+          request: {
+            method: 'POST',
+            url: 'https://api.example/v1/chat/completions',
+            headers,
+            postData: { mimeType: text, text },
+          },
+          response: { status: 200, statusText: text, headers, content: { mimeType: text, text } },
+        },
+        ...more,
+      ],
+    },
+  })
 }
 
 /** The payload in every field a tape has. */
