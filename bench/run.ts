@@ -14,6 +14,7 @@ Measures what the documents claim, beside what one would use instead, and renews
 
   NAME     a folder of bench/; default: all of them, one after the other
   --quick  a small share of each, in five minutes together; nothing is written
+  --keep   with --quick: write all the same, and say that it was a small share
 `
 
 const here = import.meta.dirname
@@ -23,7 +24,11 @@ const known = globSync('*/bench.ts', { cwd: here })
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { quick: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h', default: false } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    keep: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
 })
 if (values.help) {
   console.log(`${help}\nbenches: ${known.join(', ')}`)
@@ -46,7 +51,7 @@ for (const name of positionals.length > 0 ? positionals : known) {
   else {
     results.push(result)
     console.log(`${section(result).join('\n')}\n(${seconds} s)\n`)
-    if (!values.quick) keep(result)
+    if (!values.quick || values.keep) keep(result)
   }
 }
 const table = promises(results)

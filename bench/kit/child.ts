@@ -28,6 +28,7 @@ const own = JSON.parse(readFileSync(resolve(import.meta.dirname, '../../package.
 const kept: KeptResult = {
   name,
   question: bench.question,
+  ...(mode === '--quick' ? { isQuick: true } : {}),
   date: new Date().toISOString().slice(0, 10),
   machine: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GB, ${platform()} ${release()}`,
   node: process.version,

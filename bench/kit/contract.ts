@@ -55,6 +55,8 @@ export interface Bar {
 export interface KeptResult extends BenchResult {
   readonly name: string
   readonly question: string
+  /** Whether only a small share was measured. */
+  readonly isQuick?: true
   readonly date: string
   readonly machine: string
   readonly node: string

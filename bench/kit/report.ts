@@ -31,7 +31,10 @@ export function section(result: KeptResult): string[] {
   if (result.remarks !== undefined && result.remarks.length > 0) {
     lines.push('', ...result.remarks.map((remark) => `* ${remark}`))
   }
-  lines.push('', `Measured ${result.date} on ${result.machine}; Node ${result.node}; ${versions.join(', ')}.`)
+  lines.push(
+    '',
+    `${result.isQuick ? 'A small share (`--quick`), measured' : 'Measured'} ${result.date} on ${result.machine}; Node ${result.node}; ${versions.join(', ')}.`,
+  )
   return lines
 }
 
