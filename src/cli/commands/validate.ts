@@ -27,7 +27,11 @@ export const validateCommand: CommandSpec = {
   about: 'Plant known causes and score what blame says of them: is the instrument to be trusted',
   options: [
     { flag: '--quick', about: 'A sample of every kind of tape, in less than a minute (the default)' },
-    { flag: '--full', about: '200 different tapes of every kind and 20 real runs of every family; writes the report' },
+    {
+      flag: '--full',
+      about:
+        '200 different tapes of every kind and 20 real runs of every family; writes the report when both levels are asked',
+    },
     {
       flag: '--level <level>',
       about: 'engine: models of an agent; harness: real runs over loopback; all (the default)',
@@ -44,11 +48,12 @@ export const validateCommand: CommandSpec = {
     const committed = given.has('check') ? await readReport(asked.file) : undefined
     const seed = asked.seed ?? committed?.engine.seed ?? defaultSeed
     const found = await measure({ ...asked, seed }, committed, screen)
-    // A report is the evidence of a full measurement; one that is checked against is not replaced.
-    const isWritten = asked.isFull && committed === undefined && found.engine !== undefined
+    // A report is the evidence of one full measurement of both levels; one that is checked against is not replaced.
+    const isWritten = asked.isFull && committed === undefined && asked.level === 'all'
     if (isWritten) await write(asked.file, found)
     if (given.has('json')) screen.json(asJson(found))
     else print(found, isWritten ? asked.file : undefined, screen)
+    if (asked.isFull && asked.level !== 'all') screen.note('wrote no report: it takes both levels')
     return isTrusted(found) ? exit.ok : exit.divergence
   },
 }
