@@ -104,8 +104,8 @@ function limitOf({ limit }: Bar): string {
 function others({ others = {} }: Bar): string {
   return Object.entries(others)
     .sort(([, a], [, b]) => a - b)
-    .map(([name, value]) => `${name} ${number(value)}`)
-    .join(', ')
+    .map(([name, value]) => `${name}: ${number(value)}`)
+    .join('; ')
 }
 
 function measured({ value, spread }: Bar): string {
