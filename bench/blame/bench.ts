@@ -2,7 +2,7 @@ import { type Cell, type CellTape, gridCells, tapesOf } from '../../src/faults/v
 import { type Diagnosis, nothing } from '../../src/faults/validate/diagnosis.ts'
 import { scoreTape, type TapeScore } from '../../src/faults/validate/score.ts'
 import type { Bar, Bench, Table } from '../kit/contract.ts'
-import { median, spread } from '../kit/measure.ts'
+import { figure } from '../kit/measure.ts'
 import { openDesk } from './desk.ts'
 import { type Overhead, overheadOf } from './overhead.ts'
 import { type Policy, policies } from './policies.ts'
@@ -120,14 +120,15 @@ function share(scores: readonly TapeScore[], is: (score: TapeScore) => boolean):
 }
 
 function overheadTable(overheads: readonly Overhead[]): Table {
-  const ratio = (values: readonly number[]): string => {
-    const [low, high] = spread(values)
-    return `${median(values).toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`
-  }
   return {
     title: 'One fork from the middle of a run ÷ one plain replay of it, processor time',
     columns: ['steps', 'tail answered by a script', 'tail asked over loopback', 'the replay, ms'],
-    rows: overheads.map(({ steps, scripted, live, replayMs }) => [`${steps}`, ratio(scripted), ratio(live), replayMs]),
+    rows: overheads.map(({ steps, scripted, live, replayMs }) => [
+      `${steps}`,
+      figure(scripted),
+      figure(live),
+      replayMs,
+    ]),
   }
 }
 
