@@ -8,14 +8,11 @@ const meaningful = [
   'anthropic-beta',
   'anthropic-version',
   'content-type',
-  'last-event-id',
   'mcp-protocol-version',
   'openai-beta',
   'openai-organization',
   'openai-project',
   'prefer',
-  'range',
-  'x-amz-target',
 ]
 
 /** What a server takes a header that is not there for. Some clients write it out, others do not. */

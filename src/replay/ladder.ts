@@ -5,6 +5,7 @@ import { findConversation } from './conversation.ts'
 import { bodyDifference, closeness, parse } from './difference.ts'
 import { isFaithful } from './faithful.ts'
 import type { ExchangeState } from './step.ts'
+import { sameTarget } from './target.ts'
 import type { DriftClass, ServeRung } from './types.ts'
 
 /** A request of the replayed agent in the form the tape has its requests in: redacted, boundary steadied. */
@@ -13,6 +14,8 @@ export interface Question {
   readonly method: string
   readonly url: string
   readonly bodyText: string
+  /** What its headers say is asked for, see `targetOf`. */
+  readonly target: string
 }
 
 export interface FoundDrift {
@@ -45,7 +48,8 @@ export type Answer =
  * 3. `conversation`: a model call with the same messages; instructions, tool schemas or settings may differ
  * 4. `reworded`: the same, when a prompt template was rewritten around unchanged data
  *
- * On every rung a host that is not on the tape may stand for one that is.
+ * On every rung a host that is not on the tape may stand for one that is, and headers that name an operation or a part
+ * are part of the question.
  */
 export class Ladder {
   /** By written path, then by body. */
@@ -80,7 +84,7 @@ export class Ladder {
   holds(asked: Question): boolean {
     const steps = this.#same(asked)
     dropTaken(steps)
-    return steps?.some((step) => !step.taken && step.event.url === asked.url) ?? false
+    return steps?.some((step) => !step.taken && step.event.url === asked.url && isAimed(step, asked)) ?? false
   }
 
   find(question: Question): Answer {
@@ -119,7 +123,7 @@ export class Ladder {
 
   #findConversation(question: Question): Answer | undefined {
     return findConversation(question, {
-      steps: this.#steps.filter((step) => this.#hosts.mayAnswer(step.event.url, question.url)),
+      steps: this.#steps.filter((step) => this.#mayAnswer(step, question)),
       input: this.#input,
       mayReword: this.#serve === 'reworded',
       isDue: this.#isDue,
@@ -129,16 +133,19 @@ export class Ladder {
   /** The open steps of a list that a live host may ask; absent when there are none. */
   #untaken(steps: ExchangeState[] | undefined, question: Question): readonly ExchangeState[] | undefined {
     dropTaken(steps)
-    const first = steps?.find((step) => !step.taken && this.#hosts.mayAnswer(step.event.url, question.url))
+    const first = steps?.find((step) => !step.taken && this.#mayAnswer(step, question))
     if (!steps || !first) return undefined
     // A host nobody has seen may stand for either of two recorded ones: which, nobody can tell.
     const origin = originOf(first.event.url)
     if (origin === originOf(question.url)) return [first]
     const other = steps.find(
-      (step) =>
-        !step.taken && originOf(step.event.url) !== origin && this.#hosts.mayAnswer(step.event.url, question.url),
+      (step) => !step.taken && originOf(step.event.url) !== origin && this.#mayAnswer(step, question),
     )
     return other ? [first, other] : [first]
+  }
+
+  #mayAnswer(step: ExchangeState, question: Question): boolean {
+    return this.#hosts.mayAnswer(step.event.url, question.url) && isAimed(step, question)
   }
 
   #found(steps: readonly ExchangeState[], rung: 'exact' | 'canonical', question: Question): Answer {
@@ -178,6 +185,10 @@ export class Ladder {
     }
     return best
   }
+}
+
+function isAimed({ event }: ExchangeState, { target }: Question): boolean {
+  return sameTarget(event.request.headers, target)
 }
 
 /** Taken steps at the front are dropped, so that a thousand equal requests cost a thousand looks, not a million. */

@@ -5,6 +5,7 @@ import type { Tape } from '../tape/index.ts'
 import { bodyDifference, type Difference } from './difference.ts'
 import type { Answer, Question } from './ladder.ts'
 import { describeStep, type ExchangeState, isStep, type StepState, shortUrl } from './step.ts'
+import { sameTarget, targetOf } from './target.ts'
 import type { Drift } from './types.ts'
 
 /** Tool calls left out need no answer: a baseline without them is enough. */
@@ -44,7 +45,7 @@ export function noAnswer(place: Place, question: Question, miss: Exclude<Answer,
   if (miss.kind === 'toolGone') return toolGone(place, asked, miss.step, miss.tool)
   const { nearest } = miss
   if (miss.exhausted && nearest && !samePlace(nearest, question)) return unknownCall(place, asked, nearest)
-  const difference = nearest ? bodyDifference(nearest.bodyText, question.bodyText) : undefined
+  const difference = nearest ? questionDifference(nearest, question) : undefined
   if (miss.exhausted && nearest) {
     return new HarvestError('HARVEST_TAPE_EXHAUSTED', {
       what: `The agent asked ${asked} once more than it did when this run was recorded`,
@@ -62,6 +63,14 @@ export function noAnswer(place: Place, question: Question, miss: Exclude<Answer,
     why: 'No recorded answer is for this question, and the nearest one answers another.',
     fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`, anew],
   })
+}
+
+function questionDifference({ bodyText, event }: ExchangeState, question: Question): Difference | undefined {
+  const inBody = bodyDifference(bodyText, question.bodyText)
+  const { headers } = event.request
+  if (inBody !== undefined || sameTarget(headers, question.target)) return inBody
+  const [recorded, live] = [targetOf(headers), question.target].map((target) => excerpt(target.trimEnd() || '(absent)'))
+  return { path: 'headers', recorded: recorded!, live: live! }
 }
 
 function samePlace(step: ExchangeState, question: Question): boolean {

@@ -13,6 +13,7 @@ import {
 } from '../tape/index.ts'
 import type { GateItem } from './gate.ts'
 import type { Question } from './ladder.ts'
+import { targetOf } from './target.ts'
 
 /** A recorded step and how far its replay has come. */
 export interface StepState<E extends Step = Step> {
@@ -80,8 +81,9 @@ export function questionOf(
   isOnTape: (asked: Question) => boolean = () => false,
 ): Question {
   const { body } = steadyBoundary(live.headers, live.body)
+  const target = targetOf(live.headers)
   if (isUtf8(body)) {
-    const asked = { via: live.via, method: live.method, url: live.url, bodyText: body.toString('utf8') }
+    const asked = { via: live.via, method: live.method, url: live.url, bodyText: body.toString('utf8'), target }
     if (isOnTape(asked)) {
       redactor.observe(asked.url)
       redactor.observeChunks([body])
@@ -89,7 +91,7 @@ export function questionOf(
     }
   }
   const redacted = body.length === 0 ? body : Buffer.concat(redactor.chunks([body]))
-  return { via: live.via, method: live.method, url: redactor.url(live.url), bodyText: bodyTextOf(redacted) }
+  return { via: live.via, method: live.method, url: redactor.url(live.url), bodyText: bodyTextOf(redacted), target }
 }
 
 /** `step 4, POST /v1/chat/completions` */

@@ -24,7 +24,7 @@ class Asker {
     url = chatUrl,
     body = '',
   }: Asked): Answer & { readonly served?: number; readonly classes?: readonly string[] } {
-    const question: Question = { via: 'undici', method, url, bodyText: body }
+    const question: Question = { via: 'undici', method, url, bodyText: body, target: '' }
     const answer = this.#ladder.find(question)
     if (answer.kind !== 'found') return answer
     answer.step.taken = true
