@@ -14,6 +14,11 @@ export const variables = {
   agent: 'VITEST_HARVEST_AGENT_MODULE',
 } as const
 
+/** `2 email, 1 card` */
+export function countsByKind(kinds: readonly string[]): string {
+  return [...Map.groupBy(kinds, (kind) => kind)].map(([kind, { length }]) => `${length} ${kind}`).join(', ')
+}
+
 /** A child's failure before there was anything to report. */
 export interface FailedReport {
   readonly failed: { readonly code: string; readonly facts: ErrorFacts }

@@ -98,6 +98,7 @@ function resultOf<T>(run: ForkRun, outcome: RunOutcome<T>): ForkResult<T> {
     // The run is free behind its kept steps: what it does not ask for there is no fault.
     unused: kept.filter(({ taken }) => !taken).map(({ event }) => event),
     ranForReal: [...run.ranForReal],
+    notCompared: [],
     events: branch.tape.events,
     receipt: {
       recorded: steps.length,

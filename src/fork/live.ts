@@ -117,6 +117,7 @@ class LiveRun {
       // A live run need not ask for what another one asked for.
       unused: [],
       ranForReal: [...this.#ranForReal],
+      notCompared: [],
       events: this.events,
       receipt: {
         recorded,

@@ -1,4 +1,4 @@
-import { HarvestError } from '../errors/index.ts'
+import { HarvestError, neutralLine } from '../errors/index.ts'
 import { elementFinder, namedFinder, partFinder } from './named.ts'
 import type { SecretNames } from './names.ts'
 import { inPercent } from './percent.ts'
@@ -12,6 +12,11 @@ export const kindsOn: readonly string[] = [...tokenKinds, 'email', 'card', 'iban
 
 /** Kinds that are found only when switched on. */
 export const kindsOff: readonly string[] = ['phone']
+
+/** Whether values of a kind open something: they are replaced now and then, and nothing is decided by them. */
+export function isCredential(kind: string): boolean {
+  return tokenKinds.includes(kind) || kind === 'url-password' || kind === 'secret'
+}
 
 /** What a redactor looks for. */
 export interface Kinds {
@@ -27,16 +32,14 @@ export interface Kinds {
  * @throws HarvestError `HARVEST_PRIVACY_OPTION` for a kind nobody knows or a rule that cannot work: a typo must not
  * let a secret through
  */
-export function kindsOf({ rules = [], off = [], on = [] }: RedactorOptions, names: SecretNames): Kinds {
+export function kindsOf({ rules = [], off = [], on = [], allow = [] }: RedactorOptions, names: SecretNames): Kinds {
   const known = [...kindsOn, ...kindsOff]
   const stranger = [...off, ...on].find((kind) => !known.includes(kind))
   if (stranger !== undefined) throw wrongOption(`there is no kind "${stranger}"`, `kinds: ${known.join(', ')}`)
   for (const rule of rules) checkRule(rule, known)
   const isOn = (kind: string): boolean => (kindsOn.includes(kind) || on.includes(kind)) && !off.includes(kind)
-  // Each with a character without which it finds nothing, where there is one: a look for it costs next to nothing.
-  const finders: readonly (readonly [sign: string, finder: Finder])[] = [
-    ...rules.map((rule) => ['', finderOf(rule)] as const),
-    ['', only(tokenKinds, isOn, findTokens)],
+  const own = rules.map(finderOf)
+  const personal: readonly (readonly [sign: string, finder: Finder])[] = [
     ...(isOn('email')
       ? ([
           ['@', findEmails],
@@ -46,6 +49,13 @@ export function kindsOf({ rules = [], off = [], on = [] }: RedactorOptions, name
     ...(isOn('card') ? [['', findCards] as const] : []),
     ...(isOn('iban') ? [['', findIbans] as const] : []),
     ...(isOn('phone') ? [['+', findPhones] as const] : []),
+  ]
+  for (const text of allow) checkAllowed(text, [...own, ...personal.map(([, find]) => find)])
+  // Each with a character without which it finds nothing, where there is one: a look for it costs next to nothing.
+  const finders: readonly (readonly [sign: string, finder: Finder])[] = [
+    ...own.map((find) => ['', except(allow, find)] as const),
+    ['', only(tokenKinds, isOn, findTokens)],
+    ...personal.map(([sign, find]) => [sign, except(allow, find)] as const),
     ...(isOn('url-password') ? [['@', findUrlPasswords] as const] : []),
     ...(isOn('secret')
       ? ([
@@ -87,6 +97,12 @@ function only(kinds: readonly string[], isOn: (kind: string) => boolean, find: F
   return (text) => find(text).filter(({ kind }) => isOn(kind))
 }
 
+function except(allowed: readonly string[], find: Finder): Finder {
+  if (allowed.length === 0) return find
+  const values = new Set(allowed)
+  return (text) => find(text).filter(({ value }) => !values.has(value))
+}
+
 function finderOf({ kind, pattern }: RedactRule): Finder {
   const flags = pattern.flags.includes('d') ? pattern.flags : `${pattern.flags}d`
   const indexed = new RegExp(pattern.source, flags)
@@ -119,6 +135,16 @@ function checkRule({ kind, pattern, placeholder }: RedactRule, known: readonly s
       'use letters and one # for the number, no quotes or backslashes: customer-#',
     )
   }
+}
+
+/** Half an address would allow nothing, and whoever wrote it would think that it does. */
+function checkAllowed(text: string, finders: readonly Finder[]): void {
+  const isWhole = finders.some((find) => find(text).some(({ value }) => value === text))
+  if (!isWhole)
+    throw wrongOption(
+      `"${neutralLine(text, 60)}" in allow is no whole e-mail address, number or match of a rule of yours`,
+      'write each text as it is found: help@shop.example',
+    )
 }
 
 function wrongOption(problem: string, fix: string): HarvestError {

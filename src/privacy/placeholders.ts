@@ -1,5 +1,6 @@
 import { escapePattern } from './pattern.ts'
 import { holdsNeedle, type Needle, needleOf } from './rare.ts'
+import type { Replaced } from './types.ts'
 
 /** A placeholder standing in a text. */
 export interface Standing {
@@ -47,6 +48,7 @@ export class Placeholders {
   readonly #shapes: PlaceholderShapes
   readonly #byValue = new Map<string, string>()
   readonly #last = new Map<string, number>()
+  readonly #kinds = new Map<string, string>()
 
   constructor(shapes: PlaceholderShapes) {
     this.#shapes = shapes
@@ -81,7 +83,13 @@ export class Placeholders {
     const text = this.#shapes.of(kind, n)
     this.#last.set(kind, n)
     this.#byValue.set(value, text)
+    this.#kinds.set(text, kind)
     return { text, isNew: true }
+  }
+
+  /** What values were replaced by, in the order of their first appearance. */
+  get replaced(): readonly Replaced[] {
+    return [...this.#byValue.values()].map((placeholder) => ({ kind: this.#kinds.get(placeholder)!, placeholder }))
   }
 
   /** Numbers as they are, for {@link restore}. */

@@ -10,7 +10,7 @@ import { type Means, meansFor } from './means.ts'
 import { schemeOf } from './names.ts'
 import { Placeholders } from './placeholders.ts'
 import { settle } from './spans.ts'
-import type { Finding, RedactorOptions, Span } from './types.ts'
+import type { Finding, RedactorOptions, Replaced, Span } from './types.ts'
 import { redactUrl } from './url.ts'
 
 /**
@@ -40,6 +40,8 @@ export interface Redactor {
   observe(text: string): void
   /** As {@link observe}, for a body that was served whole: in pieces, and not compressed. */
   observeChunks(pieces: readonly Buffer[]): void
+  /** The values that went through it and became placeholders, in order; not the placeholders it met. */
+  readonly replaced: readonly Replaced[]
   /** What is secret in a text, by position; placeholders are not. Changes nothing. */
   scan(text: string): readonly Finding[]
 }
@@ -132,6 +134,10 @@ class TextRedactor implements Redactor {
 
   observeChunks(pieces: readonly Buffer[]): void {
     this.observe(awsLines(pieces) ?? Buffer.concat(pieces).toString('utf8'))
+  }
+
+  get replaced(): readonly Replaced[] {
+    return this.#placeholders.replaced
   }
 
   scan(text: string): readonly Finding[] {

@@ -32,6 +32,17 @@ export interface RedactorOptions {
   readonly off?: readonly string[]
   /** Built-in kinds that are off unless asked for: `phone`. Default none. */
   readonly on?: readonly string[]
+  /**
+   * Whole e-mail addresses, numbers and matches of own rules that are nobody's secret, such as the address of the
+   * application's own service: they stay on the tape, and a replay compares them. Default none.
+   */
+  readonly allow?: readonly string[]
+}
+
+/** A value that became a placeholder. */
+export interface Replaced {
+  readonly kind: string
+  readonly placeholder: string
 }
 
 /** A secret found in a text. @internal */

@@ -17,6 +17,8 @@ export interface ProgramReport {
   readonly escapes: readonly Escape[]
   readonly unused: readonly string[]
   readonly ranForReal: readonly string[]
+  /** Kinds of the values the tape has placeholders for and the agent brought in itself. */
+  readonly notCompared: readonly string[]
   readonly receipt: Receipt
   /** Parts of the outcome that are not as recorded: `exit code`, `stdout`, `stderr`. */
   readonly outcomeDiffers: readonly string[]
@@ -47,7 +49,8 @@ export function replayProgram(tape: Tape, options: ReplayOptions, done: (report:
 }
 
 /** The part of a result that can leave its process. */
-export function reportOf({ tape, problems, drift, escapes, unused, ranForReal, receipt }: ReplayResult): ProgramReport {
+export function reportOf(result: ReplayResult): ProgramReport {
+  const { tape, problems, drift, escapes, unused, ranForReal, notCompared, receipt } = result
   return {
     tape: tape.header.id,
     problems: problems.map(({ code, message }) => ({ code, message })),
@@ -55,6 +58,7 @@ export function reportOf({ tape, problems, drift, escapes, unused, ranForReal, r
     escapes,
     unused: unused.map(describeEvent),
     ranForReal,
+    notCompared: notCompared.map(({ kind }) => kind),
     receipt,
     outcomeDiffers: receipt.outcomeEqual ? [] : ['answer of the agent'],
   }

@@ -1,4 +1,5 @@
 import { HarvestError } from '../errors/index.ts'
+import { isCredential } from '../privacy/index.ts'
 import { canonicalJson } from '../providers/index.ts'
 import { closeIdleConnections, forgetRuns, installInterceptors, real, watchOutside } from '../seam/intercept/index.ts'
 import { isUnreadResponse } from '../seam/shape.ts'
@@ -88,6 +89,7 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
     escapes: run.escapes,
     unused: run.unused.map((step) => step.event),
     ranForReal: [...new Set(run.ranForReal)],
+    notCompared: run.redactor.replaced.filter(({ kind }) => !isCredential(kind)),
     events: run.events,
     receipt: {
       recorded: run.steps.length,

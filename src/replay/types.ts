@@ -84,6 +84,11 @@ export interface ReplayResult<T = unknown> {
   readonly unused: readonly Step[]
   /** Wrapped functions that ran for real because they were marked `replay: 'run'`. */
   readonly ranForReal: readonly string[]
+  /**
+   * Values the agent brought in itself and the tape has placeholders for, such as an address in its code: another one
+   * in the same place looks the same. Without credentials. Empty for a fork, which may get them from a live answer.
+   */
+  readonly notCompared: readonly { readonly kind: string; readonly placeholder: string }[]
   /** What this replay did, in the shape of a tape, so that a trace can be read from either. */
   readonly events: readonly TapeEvent[]
   readonly receipt: Receipt

@@ -106,6 +106,7 @@ export interface RecordedRules {
   readonly headers?: readonly string[]
   readonly off?: readonly string[]
   readonly on?: readonly string[]
+  readonly allow?: readonly string[]
 }
 
 interface EventBase {

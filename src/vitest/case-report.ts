@@ -9,8 +9,6 @@ export function reportOf(kase: Case, run: ReplayResult, git: GitState | null): C
   const pins = kase.pins ?? pinsOf(run.tape)
   // Without git nothing is known about the commit now, and nothing is said.
   const moved = git === null ? [] : changedPins(pins, { commit: git.commit, dirty: git.dirty })
-  const drift = Object.groupBy(run.drift, (one) => one.class)
-  const counts = Object.fromEntries(Object.entries(drift).map(([name, list]) => [name, list?.length ?? 0]))
   return {
     case: kase.id,
     expect: kase.expect,
@@ -21,8 +19,9 @@ export function reportOf(kase: Case, run: ReplayResult, git: GitState | null): C
     ...(pins.models !== undefined && { models: pins.models.map((model) => neutralLine(model)) }),
     recorded: run.receipt.recorded,
     served: run.receipt.served,
-    drift: counts,
+    drift: counted(run.drift.map((one) => one.class)),
     escapes: run.escapes.length,
+    ...(run.notCompared.length > 0 && { notCompared: counted(run.notCompared.map(({ kind }) => kind)) }),
     pins:
       moved.length === 0
         ? []
@@ -30,4 +29,8 @@ export function reportOf(kase: Case, run: ReplayResult, git: GitState | null): C
             .split('\n')
             .map((line) => line.replace(/\s{2,}/g, ' ')),
   }
+}
+
+function counted(words: readonly string[]): Readonly<Record<string, number>> {
+  return Object.fromEntries([...Map.groupBy(words, (word) => word)].map(([word, { length }]) => [word, length]))
 }

@@ -29,6 +29,8 @@ export interface CaseReport {
   /** How many differences did not stop the replay, by class. */
   readonly drift?: Readonly<Record<string, number>>
   readonly escapes?: number
+  /** How many values the agent brought in itself and the tape has placeholders for, by kind: others look the same. */
+  readonly notCompared?: Readonly<Record<string, number>>
   /** Pins that are not what they were, in words. */
   readonly pins?: readonly string[]
   /** Where the replay left the recorded run, in words. */

@@ -41,8 +41,10 @@ export function totals(results: readonly CaseResult[]): readonly SummaryLine[] {
   const ran = results.filter(({ state }) => state === 'passed' || state === 'failed')
   if (ran.length === 0) return []
   const lines: SummaryLine[] = [['Recordings', counts(ran)]]
-  const drifted = ran.filter(({ report }) => Object.keys(report.drift ?? {}).length > 0)
-  if (drifted.length > 0) lines.push(['Drift', `${driftCounts(drifted)} (${plural(drifted.length, 'case')})`])
+  for (const [label, before, countsOf] of counted) {
+    const some = ran.map(({ report }) => countsOf(report) ?? {}).filter((counts) => Object.keys(counts).length > 0)
+    if (some.length > 0) lines.push([label, `${before}${sumOf(some)} (${plural(some.length, 'case')})`])
+  }
   const moved = ran.filter(({ report }) => (report.pins ?? []).length > 0)
   if (moved.length > 0) lines.push(['Pins', pinLine(moved)])
   const escapes = ran.reduce((sum, { report }) => sum + (report.escapes ?? 0), 0)
@@ -109,11 +111,18 @@ export function placeText({ file, line, column }: FileLine, shown: (file: string
   return `${shown(file)}:${line}:${column}`
 }
 
-function driftCounts(drifted: readonly CaseResult[]): string {
+type Counts = Readonly<Record<string, number>>
+
+/** What is added up over all cases. */
+const counted: readonly (readonly [label: string, before: string, of: (report: CaseReport) => Counts | undefined])[] = [
+  ['Drift', '', ({ drift }) => drift],
+  ['Redacted', 'not compared: ', ({ notCompared }) => notCompared],
+]
+
+function sumOf(parts: readonly Counts[]): string {
   const total = new Map<string, number>()
-  for (const { report } of drifted) {
-    for (const [name, count] of Object.entries(report.drift ?? {})) total.set(name, (total.get(name) ?? 0) + count)
-  }
+  for (const part of parts)
+    for (const [name, count] of Object.entries(part)) total.set(name, (total.get(name) ?? 0) + count)
   return [...total].map(([name, count]) => `${neutralLine(name)} ${count}`).join(', ')
 }
 

@@ -403,6 +403,26 @@ test('rules of the application are found before all others', () => {
   expect(replay.text('K-777777')).toBe('K-3-CUSTOMER')
 })
 
+test('what is allowed stays wherever it stands, is not counted, and shields nothing else', () => {
+  const allow = ['help@shop.example', 'K-000001']
+  const redactor = createRedactor({ allow, rules: [{ kind: 'customer', pattern: /\bK-\d{6}\b/g }] })
+  const [open, hidden] = ['help@shop.example K-000001', 'mary@shop.example xhelp@shop.example K-000002']
+  expect(redactor.text(open)).toBe(open)
+  expect(redactor.url('https://x.example/?to=help%40shop.example')).toBe('https://x.example/?to=help%40shop.example')
+  expect(redactor.text(`data: {"t":"help@sh"}\n\ndata: {"t":"op.example"}\n\n`)).toContain('help@sh')
+  expect(redactor.scan(open)).toEqual([])
+  expect(redactor.replaced).toEqual([])
+  expect(redactor.text(hidden)).toBe('redacted-1@email.invalid redacted-2@email.invalid redacted-customer-1')
+  // A name that promises a secret is stronger.
+  expect(redactor.json({ password: 'help@shop.example' })).toEqual({ password: 'redacted-secret-1' })
+  expect(redactor.replaced).toEqual([
+    { kind: 'email', placeholder: 'redacted-1@email.invalid' },
+    { kind: 'email', placeholder: 'redacted-2@email.invalid' },
+    { kind: 'customer', placeholder: 'redacted-customer-1' },
+    { kind: 'secret', placeholder: 'redacted-secret-1' },
+  ])
+})
+
 test('a private key is one secret, however deep in JSON it stands', () => {
   const key = canaries['private-key']![0]!
   const redactor = createRedactor()
@@ -441,6 +461,8 @@ test('options that cannot be meant are errors', () => {
     expect(message({ rules: [{ ...rule, placeholder }] }), placeholder).toContain('cannot be the placeholder')
   }
   expect(message({ rules: [rule] })).toBe('no error')
+  for (const text of ['shop.example', '', 'help@shop.example ', 'sk-ant-x'])
+    expect(message({ allow: [text] })).toContain('is no whole e-mail address')
 })
 
 test('a scan tells kind and place, and changes no numbers', () => {

@@ -51,8 +51,30 @@ test('a redacted run with parallel questions, compressed answers and rules of it
   await recorder.run({ agent: 'a', id: 'redacted' }, agent)
   const text = readFileSync(recorder.lastTape!, 'utf8')
   for (const secret of ['alice@', 'bob@', 'dora@', 'carol.', 'KD-1', 'KD-3']) expect(text).not.toContain(secret)
-  const { problems, receipt, drift } = await replayTape(readTape(recorder.lastTape!), agent)
+  const { problems, receipt, drift, notCompared } = await replayTape(readTape(recorder.lastTape!), agent)
   expect(problems).toEqual([])
   expect(drift).toEqual([])
   expect(receipt.identical).toBe(3)
+  // Those of its own; what came in answers came as a placeholder.
+  expect(notCompared.map(({ kind }) => kind)).toEqual(['email', 'customer', 'email', 'customer', 'email'])
+})
+
+test('an address of the agent itself is said to be not compared, and is compared where it is allowed', async () => {
+  const asking = (to: string, password: string) => () => ask('/second', JSON.stringify({ to, password }))
+  const outcomes = []
+  for (const redact of [{}, { allow: ['help@shop.test'] }]) {
+    const recorder = createRecorder({ dir, redact })
+    await recorder.run({ agent: 'a' }, asking('help@shop.test', 'first-word-9'))
+    const tape = readTape(recorder.lastTape!)
+    for (const to of ['help@shop.test', 'thief@shop.test']) {
+      const { problems, notCompared } = await replayTape(tape, asking(to, 'second-word-8'))
+      outcomes.push([problems.map(({ code }) => code), notCompared.map(({ kind }) => kind)])
+    }
+  }
+  expect(outcomes).toEqual([
+    [[], ['email']],
+    [[], ['email']],
+    [[], []],
+    [['HARVEST_DIVERGENCE'], ['email']],
+  ])
 })

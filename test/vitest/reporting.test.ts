@@ -33,7 +33,7 @@ describe('the summary', () => {
 
   it('says how many held, drifted, moved and escaped', () => {
     const lines = totals([
-      result('a', 'passed', { expect: 'pass', drift: { instructions: 2 }, pins: ['commit 4f2a → 9c1b'] }),
+      result('a', 'passed', { drift: { instructions: 2 }, pins: ['commit 4f2a → 9c1b'], notCompared: { email: 2 } }),
       result('b', 'passed', { expect: 'fail', drift: { instructions: 1, params: 1 }, pins: ['commit 4f2a → 9c1b'] }),
       result('c', 'failed', { expect: 'pass', escapes: 1, code: 'HARVEST_ESCAPE' }),
       red('d', 'HARVEST_TRACE'),
@@ -45,6 +45,7 @@ describe('the summary', () => {
     expect(lines.map(([label, text]) => `${label}: ${text}`)).toEqual([
       'Recordings: 1 replayed, 1 known bad reproduced, 1 escaped, 1 diverged, 1 no longer reproduced, 1 failed, 1 updated',
       'Drift: instructions 3, params 1 (2 cases)',
+      'Redacted: not compared: email 2 (1 case)',
       'Pins: commit 4f2a → 9c1b (2 cases)',
       'Escapes: 1',
     ])

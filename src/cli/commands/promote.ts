@@ -5,6 +5,7 @@ import { type CommandSpec, type Given, jsonOption } from '../command.ts'
 import { exit } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
 import { usage } from '../parse.ts'
+import { countsByKind } from '../report.ts'
 import { type Rehearsal, rehearse, wouldBeRed } from '../rehearse.ts'
 import type { Screen } from '../screen.ts'
 import { driftLine } from './replay.ts'
@@ -39,7 +40,8 @@ export const promoteCommand: CommandSpec = {
     const rehearsal = given.has('unverified') ? undefined : await checked(promotion, screen)
     const { caseFile, tapeFile, content, text } = placePromotion(promotion)
     if (given.has('json')) {
-      const replayed = rehearsal === undefined ? null : { exact: rehearsal.isExact, drift: rehearsal.run.report.drift }
+      const { drift, notCompared } = rehearsal?.run.report ?? {}
+      const replayed = rehearsal === undefined ? null : { exact: rehearsal.isExact, drift, notCompared }
       screen.json({
         case: here(caseFile),
         tape: here(tapeFile),
@@ -73,7 +75,9 @@ function describeTape({ bytes, content }: Promotion, rehearsal: Rehearsal | unde
   const size = `+ ${(bytes.length / 1024).toFixed(1)} KB`
   if (rehearsal === undefined) return `${size}, not replayed`
   const { isExact, run } = rehearsal
-  const how = isExact ? 'replayed bit for bit' : `replayed; drift: ${driftLine(run.report.drift) || 'none'}`
+  const { drift, notCompared } = run.report
+  const replayed = isExact ? 'replayed bit for bit' : `replayed; drift: ${driftLine(drift) || 'none'}`
+  const how = notCompared.length === 0 ? replayed : `${replayed}; not compared: ${countsByKind(notCompared)}`
   return `${size}, ${how}${content.expect === 'fail' ? ': the known bad run, reproduced' : ''}`
 }
 

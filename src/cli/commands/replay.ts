@@ -6,6 +6,7 @@ import { type CommandSpec, type Given, jsonOption } from '../command.ts'
 import { exit } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
 import { usage } from '../parse.ts'
+import { countsByKind } from '../report.ts'
 import { exitCodes } from '../receipt.ts'
 import { type Replayed, replay, replayOptions } from '../replaying.ts'
 import { neutralLines, type Screen } from '../screen.ts'
@@ -74,6 +75,7 @@ function print(tape: Tape, replayed: Replayed, held: boolean, screen: Screen): v
       neutralLine(`escape${allowed ? ' (allowed)' : ''}: ${kind} ${target}`),
     ),
     ...(report.ranForReal.length === 0 ? [] : [`ran for real: ${neutralLine(report.ranForReal.join(', '))}`]),
+    ...(report.notCompared.length === 0 ? [] : [`not compared: ${countsByKind(report.notCompared)}`]),
     ...(codes === undefined || codes.isEqual ? [] : [`exit code ${codes.replayed}, recorded ${codes.recorded}`]),
     ...report.outcomeDiffers
       .filter((part) => !part.startsWith('exit code'))
