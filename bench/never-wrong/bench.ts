@@ -133,7 +133,9 @@ const shortfall =
   'Secrets, addresses and cards are placeholders on a tape, numbered by first appearance, and headers nobody knows are ' +
   'not kept at all: a run that uses another one from its beginning on looks the same. Recorders that tell them apart ' +
   'have them on disk in clear. A digest would tell them apart too, and would let anyone who has the tape try out ' +
-  'addresses until one fits. A header is compared once the recorder is told to keep it (`redact: { headers: […] }`).'
+  'addresses until one fits. A replay says how many addresses and cards of the agent itself it could not compare. What ' +
+  'is nobody’s secret is kept and compared on demand (`redact: { allow: […] }`), and so is a header ' +
+  '(`redact: { headers: […] }`).'
 
 function totals(results: ReadonlyMap<ToolName, readonly Judged[]>): Table {
   const verdicts: readonly Verdict[] = ['right', 'refused', 'reported', 'silent', 'not recorded']
