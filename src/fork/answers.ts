@@ -269,7 +269,7 @@ class Source {
   constructor(steps: readonly AnyState[], tape: Tape, serve: ServeRung) {
     const order = serve === 'reworded' ? new Order(steps) : undefined
     const exchanges = steps.filter((step): step is ExchangeState => step.event.kind === 'exchange')
-    this.ladder = new Ladder(exchanges, serve, tape.header.input, (step) => order?.isDue(step) ?? true)
+    this.ladder = new Ladder(exchanges, serve, tape.header, (step) => order?.isDue(step) ?? true)
     this.calls = new Calls(steps)
   }
 }

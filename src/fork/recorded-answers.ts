@@ -33,7 +33,7 @@ export class RecordedAnswers {
     const exchanges = served.filter((step): step is ExchangeState => step.event.kind === 'exchange')
     this.count = served.length
     this.#calls = new Calls(served)
-    this.#ladder = new Ladder(exchanges, 'canonical', tape.header.input, () => true)
+    this.#ladder = new Ladder(exchanges, 'canonical', tape.header, () => true)
     this.#children = new Set(
       tape.events.flatMap((event) => (event.kind === 'spawn' ? [commandKey(event.command)] : [])),
     )

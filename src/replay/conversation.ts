@@ -1,7 +1,7 @@
 import { canonicalJson, type ModelRequest, readModelCall, readModelRequest } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 import { steadyPath, originOf } from './address.ts'
-import { bodyDifference, firstDifference, likeness } from './difference.ts'
+import { bodyDifference, firstDifference, likeness, parse } from './difference.ts'
 import { isFaithful } from './faithful.ts'
 import type { Answer, FoundDrift, Question } from './ladder.ts'
 import { isRewording } from './rewording.ts'
@@ -165,10 +165,12 @@ function drift(
   return [...endpoint, ...(parts.length > 0 ? parts : movedInstructions(step, question))]
 }
 
-/** All parts are equal: then instructions stand at another place between the messages. */
+/** All parts are equal: then instructions stand at another place between the messages, or a number is spelled anew. */
 function movedInstructions(step: ExchangeState, question: Question): readonly FoundDrift[] {
   const difference = bodyDifference(step.bodyText, question.bodyText)
-  return difference ? [{ class: 'instructions', ...difference }] : []
+  if (!difference) return []
+  const isSpelling = canonicalJson(parse(step.bodyText) ?? null) === canonicalJson(parse(question.bodyText) ?? null)
+  return [{ class: isSpelling ? 'encoding' : 'instructions', ...difference }]
 }
 
 function modelDrift(recorded: ModelRequest, live: ModelRequest): readonly FoundDrift[] {

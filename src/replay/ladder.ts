@@ -1,5 +1,5 @@
 import { canonicalJson } from '../providers/index.ts'
-import type { Json } from '../tape/index.ts'
+import type { Json, TapeHeader } from '../tape/index.ts'
 import { Hosts, originOf, steadyPath, writtenPath } from './address.ts'
 import { findConversation } from './conversation.ts'
 import { bodyDifference, closeness, parse } from './difference.ts'
@@ -58,19 +58,19 @@ export class Ladder {
   readonly #canonical = new Map<string, Map<string, ExchangeState[]>>()
   readonly #steps: readonly ExchangeState[]
   readonly #serve: ServeRung
-  readonly #input: Json | undefined
+  readonly #tape: Pick<TapeHeader, 'input' | 'imported'>
   readonly #isDue: (step: ExchangeState) => boolean
   readonly #hosts: Hosts
 
   constructor(
     steps: readonly ExchangeState[],
     serve: ServeRung,
-    input: Json | undefined,
+    tape: Pick<TapeHeader, 'input' | 'imported'>,
     isDue: (step: ExchangeState) => boolean,
   ) {
     this.#steps = steps
     this.#serve = serve
-    this.#input = input
+    this.#tape = tape
     this.#isDue = isDue
     this.#hosts = new Hosts(steps.map((step) => step.event.url))
     const byWrittenPath = Map.groupBy(steps, (step) => writtenPath(step.event))
@@ -95,10 +95,12 @@ export class Ladder {
 
   #climb(question: Question): Answer {
     const exact = this.#untaken(this.#same(question), question)
-    if (exact) return this.#found(exact, 'exact', question)
+    const isEnough = this.#serve === 'exact' || (exact !== undefined && this.#tape.imported === undefined)
+    const canonical = isEnough ? undefined : this.#findCanonical(question)
+    // A recording from elsewhere may spell one question in several ways: it is answered in the order it was asked.
+    if (exact && (!canonical || canonical[0] === exact[0])) return this.#found(exact, 'exact', question)
+    if (canonical) return this.#found(canonical, 'canonical', question)
     if (this.#serve !== 'exact') {
-      const canonical = this.#findCanonical(question)
-      if (canonical) return this.#found(canonical, 'canonical', question)
       const conversation = this.#serve === 'canonical' ? undefined : this.#findConversation(question)
       if (conversation) return conversation
     }
@@ -124,7 +126,7 @@ export class Ladder {
   #findConversation(question: Question): Answer | undefined {
     return findConversation(question, {
       steps: this.#steps.filter((step) => this.#mayAnswer(step, question)),
-      input: this.#input,
+      input: this.#tape.input,
       mayReword: this.#serve === 'reworded',
       isDue: this.#isDue,
     })

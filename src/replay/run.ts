@@ -79,7 +79,7 @@ export class ReplayRun {
     this.calls = new Calls(this.steps)
     this.order = new Order(this.steps)
     const isDue = (step: ExchangeState): boolean => this.order.isDue(step)
-    this.ladder = new Ladder(exchanges, settings.serve ?? 'reworded', tape.header.input, isDue)
+    this.ladder = new Ladder(exchanges, settings.serve ?? 'reworded', tape.header, isDue)
     this.draws = new Draws(
       tape,
       () => this.gate.now,

@@ -36,7 +36,12 @@ export function judge(kase: Case, run: ReplayResult, match: MatchOptions): Verdi
   const problem = run.problems.find((one) => !isForTheTrace(one, run, kase))
   const isKnownBad = kase.expect === 'fail'
   if (problem !== undefined) {
-    const because: Difference = { aspect: 'trace', error: problem, line: kase.lines.agent, ...stepOf(problem) }
+    const because = thrown(problem, kase, run) ?? {
+      aspect: 'trace' as const,
+      error: problem,
+      line: kase.lines.agent,
+      ...stepOf(problem),
+    }
     return { isGreen: false, because: isKnownBad && isDeparture(problem) ? noLongerFails(kase, because) : because }
   }
   const open = differences(kase, run, match)
@@ -44,6 +49,11 @@ export function judge(kase: Case, run: ReplayResult, match: MatchOptions): Verdi
   if (first === undefined) return { isGreen: true }
   if (isKnownBad && first.aspect !== 'baseline') return { isGreen: false, because: noLongerFails(kase, first) }
   return { isGreen: false, because: first, open }
+}
+
+/** Why steps were left out, where the agent threw of itself: that says more than which steps those are. */
+function thrown({ code }: HarvestError, kase: Case, run: ReplayResult): Difference | undefined {
+  return code === 'HARVEST_UNUSED' && run.outcome.status === 'threw' ? ending(kase, run) : undefined
 }
 
 /**

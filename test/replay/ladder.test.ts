@@ -16,7 +16,7 @@ class Asker {
     const states = stepStates(tape)
     const order = new Order(states)
     this.steps = states.filter((step): step is ExchangeState => step.event.kind === 'exchange')
-    this.#ladder = new Ladder(this.steps, serve, tape.header.input, (step) => order.isDue(step))
+    this.#ladder = new Ladder(this.steps, serve, tape.header, (step) => order.isDue(step))
   }
 
   ask({
@@ -119,6 +119,28 @@ describe('the serve ladder climbs', () => {
     const answers = [1, 2, 3].map(() => asker.ask({ body: chat('dice') }))
     expect(answers.map((answer) => answer.served ?? answer.kind)).toEqual([0, 1, 'none'])
     expect(answers[2]).toMatchObject({ exhausted: false })
+  })
+
+  test('an imported recording that spells one question in two ways answers it in its order', () => {
+    const [spaced, plain] = [{ body: chat('dice').replaceAll(':', ': ') }, { body: chat('dice') }]
+    const own = tapeOf([spaced, plain, spaced])
+    const imported = { format: 'vcrpy', grade: 'replayable', missing: [] } as const
+    const served = (tape: Tape) => {
+      const asker = new Asker(tape)
+      return [1, 2, 3, 4].map(() => asker.ask(plain)).map((answer) => answer.served ?? answer.kind)
+    }
+    expect(served({ ...own, header: { ...own.header, imported } })).toEqual([0, 1, 2, 'none'])
+    // One agent spells one question in one way.
+    expect(served(own)).toEqual([1, 0, 2, 'none'])
+  })
+
+  test('a model call that is only spelled anew, at another path of its host, is encoding and not instructions', () => {
+    const recorded = chat('hi', { temperature: 1 })
+    const answer = ask([{ body: recorded.replace('"temperature":1', '"temperature":1.0') }], {
+      url: 'https://api.openai.com/openai/v1/chat/completions',
+      body: recorded,
+    })
+    expect(answer).toMatchObject({ rung: 'conversation', classes: ['endpoint', 'encoding'] })
   })
 })
 
