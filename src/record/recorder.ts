@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto'
 import { join } from 'node:path'
 import { createRedactor, rulesForTape } from '../privacy/index.ts'
-import { patchClock } from '../seam/clock.ts'
+import { patchClock, spareUndici } from '../seam/clock.ts'
 import { observeChildren } from '../seam/observe/child.ts'
 import { observeHttp } from '../seam/observe/http.ts'
 import { observeHttp2 } from '../seam/observe/http2.ts'
@@ -198,6 +198,7 @@ export function listen(): void {
   observeChildren()
   observeInventory()
   patchClock()
+  spareUndici()
   patchRandom()
 }
 

@@ -13,8 +13,16 @@ const packages = new Map<string, string>()
  */
 export function callerPackage(caller: Caller): string {
   if (isInNode) return 'node'
+  const file = callerFile(caller)
+  let name = packages.get(file)
+  if (name === undefined) packages.set(file, (name = packageOf(file)))
+  return name
+}
+
+/** The file of the code that called `caller`: a path or URL, `node:…` for Node itself. */
+export function callerFile(caller: Caller): string {
   const { prepareStackTrace, stackTraceLimit } = Error
-  Error.prepareStackTrace = (_error, frames) => frames
+  Error.prepareStackTrace = framesOnly
   Error.stackTraceLimit = 1
   const holder: { stack?: unknown } = {}
   Error.captureStackTrace(holder, caller)
@@ -22,9 +30,11 @@ export function callerPackage(caller: Caller): string {
   const file = frames?.[0]?.getFileName() ?? frames?.[0]?.getEvalOrigin() ?? 'node:'
   Error.prepareStackTrace = prepareStackTrace
   Error.stackTraceLimit = stackTraceLimit
-  let name = packages.get(file)
-  if (name === undefined) packages.set(file, (name = packageOf(file)))
-  return name
+  return file
+}
+
+function framesOnly(_error: Error, frames: NodeJS.CallSite[]): NodeJS.CallSite[] {
+  return frames
 }
 
 let isInNode = false
