@@ -1,4 +1,4 @@
-import { closeSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, readSync } from 'node:fs'
 import type { HarvestError } from '../errors/index.ts'
 import { tapeFault } from './faults.ts'
 import { openTape, sizeCap, unreadable } from './file.ts'
@@ -29,10 +29,22 @@ function readAt(path: string, depth: number): Tape {
   try {
     if (size > sizeCap)
       throw unreadable(path, `It has ${size} bytes; the largest tape that is read whole has ${sizeCap}.`)
-    return readBytes(readFileSync(fd), path, depth)
+    return readBytes(wholeFile(fd, size), path, depth)
   } finally {
     closeSync(fd)
   }
+}
+
+/** As `readFileSync`, which would ask for the size once more. */
+function wholeFile(fd: number, size: number): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(size)
+  let length = 0
+  while (length < size) {
+    const read = readSync(fd, bytes, length, size - length, null)
+    if (read === 0) break
+    length += read
+  }
+  return bytes.subarray(0, length)
 }
 
 /** As {@link readTape}, from text. `source` names it in messages; the parent of a branch is looked for beside it. */
