@@ -1,5 +1,3 @@
-import type { HeaderPair } from '../tape/index.ts'
-
 /**
  * Headers that reach a tape: everything a client may act on, and what tells requests apart. All others are dropped
  * with their names: an unknown header is more likely to carry a credential than a meaning.
@@ -27,17 +25,26 @@ const keptFamilies = [
   'x-vercel-ai-',
 ]
 
-/** The headers that may be recorded, values redacted, in order. */
-export function keepHeaders(
-  pairs: readonly HeaderPair[],
-  own: ReadonlySet<string>,
-  redact: (value: string, name: string) => string,
-): HeaderPair[] {
-  const result: HeaderPair[] = []
-  for (const [name, value] of pairs) {
-    const lower = name.toLowerCase()
-    if (kept.has(lower) || own.has(lower) || keptFamilies.some((family) => lower.startsWith(family)))
-      result.push([name, redact(value, lower)])
+const namesCap = 1024
+
+/** Which headers may be recorded. The same few names come with every call: what was worked out is kept. */
+export class KeptHeaders {
+  readonly #own: ReadonlySet<string>
+  readonly #known = new Map<string, string | undefined>()
+
+  /** @param own - names the application wants kept besides */
+  constructor(own: readonly string[] = []) {
+    this.#own = new Set(own.map((name) => name.toLowerCase()))
   }
-  return result
+
+  /** The name in lower case, or `undefined` when headers of this name are dropped. */
+  find(name: string): string | undefined {
+    if (this.#known.has(name)) return this.#known.get(name)
+    const lower = name.toLowerCase()
+    const isKept = kept.has(lower) || this.#own.has(lower) || keptFamilies.some((family) => lower.startsWith(family))
+    const found = isKept ? lower : undefined
+    if (this.#known.size >= namesCap) this.#known.clear()
+    if (name.length <= 64) this.#known.set(name, found)
+    return found
+  }
 }

@@ -1,4 +1,5 @@
 import { isStream } from './events.ts'
+import { KeptHeaders } from './headers.ts'
 import { kindsOf } from './kinds.ts'
 import { SecretNames } from './names.ts'
 import { PlaceholderShapes } from './placeholders.ts'
@@ -7,7 +8,7 @@ import type { Finder, RedactorOptions } from './types.ts'
 /** What redactors with the same options share: everything that no run changes. */
 export class Means {
   readonly names: SecretNames
-  readonly keptHeaders: ReadonlySet<string>
+  readonly keptHeaders: KeptHeaders
   readonly find: Finder
   readonly shapes: PlaceholderShapes
   readonly #clean = new Set<string>()
@@ -15,7 +16,7 @@ export class Means {
   /** @throws HarvestError `HARVEST_PRIVACY_OPTION` */
   constructor(options: RedactorOptions) {
     this.names = new SecretNames(options.keys)
-    this.keptHeaders = new Set(options.headers?.map((name) => name.toLowerCase()))
+    this.keptHeaders = new KeptHeaders(options.headers)
     const { templates, find } = kindsOf(options, this.names)
     this.find = find
     this.shapes = new PlaceholderShapes(templates)

@@ -46,7 +46,7 @@ export class SecretNames {
   /** Last characters of all names, so that most signs need no more than a look. */
   readonly #lastCodes: ReadonlySet<number>
   readonly #longest: number
-  readonly #promises = new Map<string, boolean>()
+  readonly #promises = new Map<string, 'secret' | 'cookie' | 'nothing'>()
 
   constructor(extra: readonly string[] = []) {
     this.#extra = new Set(extra.map(plain))
@@ -62,19 +62,21 @@ export class SecretNames {
 
   /** Whether the text value of this object key, header or query name is secret: always, but a cookie only when it is one. */
   isSecret(name: string, value: unknown): boolean {
-    if (this.#promisesSecret(name)) return true
-    return typeof value === 'string' && isCookie(name) && /(?:=|%3D)[^;\s]/i.test(value)
+    const promised = this.#promiseOf(name)
+    if (promised !== 'cookie') return promised === 'secret'
+    return typeof value === 'string' && /(?:=|%3D)[^;\s]/i.test(value)
   }
 
   /** The same few names come with every call: what was worked out is kept. */
-  #promisesSecret(name: string): boolean {
+  #promiseOf(name: string): 'secret' | 'cookie' | 'nothing' {
     const known = this.#promises.get(name)
     if (known !== undefined) return known
     const short = plain(name)
     const isSecret = this.#extra.has(short) || endings.some((ending) => short.endsWith(ending))
+    const promised = isSecret ? 'secret' : isCookie(name) ? 'cookie' : 'nothing'
     if (this.#promises.size >= namesCap) this.#promises.clear()
-    if (name.length <= 64) this.#promises.set(name, isSecret)
-    return isSecret
+    if (name.length <= 64) this.#promises.set(name, promised)
+    return promised
   }
 
   /** As {@link isSecret}, in a query, where `key` and `token` count too if their value looks random. */

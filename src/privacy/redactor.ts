@@ -3,7 +3,6 @@ import { encodeBytes, type EncodedBytes, type HeaderPair, joinedBytes, type Json
 import { awsLines, mayBeFrame, redactAwsEvents } from './aws-events.ts'
 import { cutPieces, type Edit, edited, inBytes } from './edits.ts'
 import { findScattered, type Scattered } from './events.ts'
-import { keepHeaders } from './headers.ts'
 import { redactJson } from './json.ts'
 import { KnownSecrets } from './known.ts'
 import { type Means, meansFor } from './means.ts'
@@ -119,13 +118,17 @@ class TextRedactor implements Redactor {
   }
 
   headers(pairs: readonly HeaderPair[]): HeaderPair[] {
-    return keepHeaders(pairs, this.#means.keptHeaders, (value, name) =>
-      this.#means.names.isSecret(name, value)
-        ? this.#secret(value)
-        : name === 'location' || name === 'link'
-          ? this.url(value)
-          : this.text(value),
-    )
+    const result: HeaderPair[] = []
+    for (const [name, value] of pairs) {
+      const known = this.#means.keptHeaders.find(name)
+      if (known !== undefined) result.push([name, this.#header(known, value)])
+    }
+    return result
+  }
+
+  #header(name: string, value: string): string {
+    if (this.#means.names.isSecret(name, value)) return this.#secret(value)
+    return name === 'location' || name === 'link' ? this.url(value) : this.text(value)
   }
 
   observe(text: string): void {

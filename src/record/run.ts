@@ -8,6 +8,7 @@ import {
   createTapeWriter,
   currentFlags,
   type Draw,
+  type DrawsEvent,
   encodeValue,
   formatVersion,
   type Json,
@@ -130,10 +131,11 @@ export class RecordedRun {
     return this.redactor.json(encodeValue(value))
   }
 
-  /** Writes one event; what was drawn before it goes first. */
+  /** Writes one event; what was drawn before it goes first, in the same write. */
   append(event: TapeEvent): void {
-    this.flushDraws()
-    this.#write(event)
+    const drawn = this.#takeDraws()
+    if (drawn === undefined) this.#write(event)
+    else this.#write(drawn, event)
   }
 
   drew(kind: SeamDrawKind, caller: string, value: unknown): void {
@@ -144,11 +146,16 @@ export class RecordedRun {
   }
 
   flushDraws(): void {
-    if (this.#draws.length === 0) return
+    const drawn = this.#takeDraws()
+    if (drawn !== undefined) this.#write(drawn)
+  }
+
+  #takeDraws(): DrawsEvent | undefined {
+    if (this.#draws.length === 0) return undefined
     const draws = this.#draws
     this.#draws = []
     const [n, at] = this.moment()
-    this.#write({ kind: 'draws', n, at, draws })
+    return { kind: 'draws', n, at, draws }
   }
 
   opened(draft: ExchangeDraft): void {
@@ -318,9 +325,9 @@ export class RecordedRun {
     }
   }
 
-  #write(event: TapeEvent): void {
+  #write(...events: readonly TapeEvent[]): void {
     if (this.#over || this.#incomplete !== undefined) return
-    this.attempt(() => this.#writer?.append(event))
+    this.attempt(() => this.#writer?.append(...events))
   }
 }
 

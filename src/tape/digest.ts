@@ -15,20 +15,40 @@ const memberStart = ',"#":"'
 const openBrace = 0x7b
 const closeBrace = 0x7d
 const comma = 0x2c
-const blank = '-'.repeat(digestLength)
+
+/** Memory in which lines are made, one after another: each is written before the next one is made. */
+const scratch = Buffer.allocUnsafeSlow(64 * 1024)
 
 /**
  * The bytes of one line, line feed included, and its digest.
  *
+ * Gotchas: the next call overwrites the bytes.
+ *
  * @param json - the line as JSON without its digest: a non-empty object
+ * @param lead - bytes that are to stand before the line: lines not written yet
  */
-export function sealLine(previous: string, json: string): { readonly bytes: Buffer; readonly digest: string } {
-  const whole = Buffer.from(`${previous}${json}"#":"${blank}"}\n`)
-  const jsonEnd = whole.length - memberLength
-  const digest = digestOf(whole.subarray(0, jsonEnd))
+export function sealLine(
+  previous: string,
+  json: string,
+  lead?: Buffer,
+): { readonly bytes: Buffer; readonly digest: string } {
+  const start = Math.max(digestLength, lead?.length ?? 0)
+  const whole = roomFor(json, start)
+  whole.write(previous, start - previous.length, 'latin1')
+  const jsonEnd = start + whole.write(json, start, 'utf8')
+  const digest = digestOf(whole.subarray(start - previous.length, jsonEnd))
   whole[jsonEnd - 1] = comma
-  whole.write(digest, jsonEnd + 5, 'latin1')
-  return { bytes: whole.subarray(previous.length), digest }
+  const end = jsonEnd + whole.write(`"#":"${digest}"}\n`, jsonEnd, 'latin1')
+  const from = start - (lead?.length ?? 0)
+  if (lead !== undefined) whole.set(lead, from)
+  return { bytes: whole.subarray(from, end), digest }
+}
+
+function roomFor(json: string, start: number): Buffer {
+  const beside = start + memberLength
+  // A character takes three bytes at most: those that take four are two.
+  if (beside + json.length * 3 <= scratch.length) return scratch
+  return Buffer.allocUnsafeSlow(beside + Buffer.byteLength(json, 'utf8'))
 }
 
 /** A line taken apart. */

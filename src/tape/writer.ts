@@ -15,8 +15,8 @@ export interface TapeWriter extends Disposable {
   readonly path: string
   /** Bytes on disk so far. */
   readonly bytes: number
-  /** Adds one line. Request bodies are passed in full; the writer refers to earlier ones by itself. */
-  append(event: TapeEvent): void
+  /** Adds a line for each event, all in one write. Request bodies are passed in full; the writer refers to earlier ones by itself. */
+  append(...events: readonly TapeEvent[]): void
   /** Writes the last line and closes the file. */
   close(close: Closing): void
   /** Closes the file and removes it: the run is not kept. */
@@ -88,8 +88,9 @@ export function createTapeWriter(
     get bytes() {
       return written
     },
-    append(event) {
-      const line = failing(path, 'write', () => lines.event(event))
+    append(...events) {
+      const line = failing(path, 'write', () => lines.events(events))
+      if (line === undefined) return
       put(line.bytes)
       line.done()
     },
@@ -141,20 +142,22 @@ function makeFolder(disk: WriterDisk, folder: string): void {
 /** The text of a tape with fresh digests; without `close` it is a truncated one. Bodies are passed in full. */
 export function serializeTape(header: TapeHeader, events: readonly TapeEvent[], close?: Closing): string {
   const lines = new TapeLines()
-  const made: Buffer[] = []
+  const made: string[] = []
   const add = (line: PendingLine): void => {
-    made.push(line.bytes)
+    made.push(line.bytes.toString('utf8'))
     line.done()
   }
   add(lines.header(header))
   for (const event of events) add(lines.event(event))
   if (close !== undefined) add(lines.close(close))
-  return Buffer.concat(made).toString('utf8')
+  return made.join('')
 }
 
-/** A line that counts only once it is written: `done` moves the chain on. */
+/** A line, and those before it that are not written yet. They count only once they are: `done` moves the chain on. */
 interface PendingLine {
+  /** To be written before the next line is made: see `sealLine`. */
   readonly bytes: Buffer
+  readonly digest: string
   done(): void
 }
 
@@ -167,19 +170,27 @@ class TapeLines {
     return this.#seal(header, () => {})
   }
 
-  event(event: TapeEvent): PendingLine {
+  /** Lines that are written together; `undefined` for none. */
+  events(events: readonly TapeEvent[]): PendingLine | undefined {
+    let pending: PendingLine | undefined
+    for (const event of events) pending = this.event(event, pending)
+    return pending
+  }
+
+  event(event: TapeEvent, lead?: PendingLine): PendingLine {
     const body = event.kind === 'exchange' ? event.request.body : undefined
     if (event.kind !== 'exchange' || body === undefined || (typeof body === 'object' && 'base64' in body)) {
-      return this.#seal(event, () => this.#events++)
+      return this.#seal(event, () => this.#events++, lead)
     }
     if (typeof body !== 'string')
       throw new TypeError(`the request body of event ${event.n} is a reference: pass it in full`)
     const like = this.#bodies.findLike(event.url, body)
     const short = like === undefined ? event : { ...event, request: { ...event.request, body: like } }
-    return this.#seal(short, () => {
+    const done = (): void => {
       this.#bodies.remember(event.n, event.url, body)
       this.#events++
-    })
+    }
+    return this.#seal(short, done, lead)
   }
 
   close({ n, at, outcome, incomplete, unrecorded, kept, retention, usage }: Closing): PendingLine {
@@ -188,14 +199,16 @@ class TapeLines {
     return this.#seal({ kind: 'close', n, at, outcome, events: this.#events, ...rest }, () => {})
   }
 
-  #seal(value: object, done: () => void): PendingLine {
+  #seal(value: object, done: () => void, lead?: PendingLine): PendingLine {
     const json = JSON.stringify(value)
     const hazard = hazardOf(value, json)
     if (hazard !== undefined) throw new TypeError(hazard)
-    const { bytes, digest } = sealLine(this.#digest, json)
+    const { bytes, digest } = sealLine(lead?.digest ?? this.#digest, json, lead && Buffer.from(lead.bytes))
     return {
       bytes,
+      digest,
       done: () => {
+        lead?.done()
         this.#digest = digest
         done()
       },

@@ -1,3 +1,4 @@
+import * as nodeFs from 'node:fs'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -43,6 +44,38 @@ test('for every tape, the file a writer makes is the text it serializes to', () 
       expect(readTapeHeader(path)).toStrictEqual(tape.header)
     }),
     { numRuns: 100 },
+  )
+})
+
+test('for every tape, events appended together are one write, and the tape reads as if each came alone', () => {
+  const directory = scratch()
+  let made = 0
+  // Longer than the memory lines are made in, one by its bytes alone, one by its characters; short ones around them.
+  const long = [exchange(3, '€'.repeat(30_000), '🦊'), exchange(4, 'x'.repeat(70_000))]
+  fc.assert(
+    fc.property(arbitraryTape, fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1 }), (tape, sizes) => {
+      const path = join(directory, `${made++}.tape.jsonl`)
+      let writes = 0
+      const counting = {
+        ...nodeFs,
+        writeSync: ((...given: Parameters<typeof nodeFs.writeSync>) => {
+          writes++
+          return nodeFs.writeSync(...given)
+        }) as typeof nodeFs.writeSync,
+      }
+      using writer = createTapeWriter({ path, header: tape.header }, counting)
+      let groups = 0
+      for (let at = 0; at < tape.events.length; groups++) {
+        const size = sizes[groups % sizes.length]!
+        writer.append(...tape.events.slice(at, at + size))
+        at += size
+      }
+      expect(writes).toBe(groups + 1)
+      if (tape.close !== undefined) writer.close(tape.close)
+      const { source, digest, ...read } = readTape(path)
+      expect(read).toStrictEqual(asRead(tape))
+    }),
+    { numRuns: 100, examples: [[{ header, events: [mark(1, 'a'), ...long, mark(9, 'b')], close: closing }, [4]]] },
   )
 })
 

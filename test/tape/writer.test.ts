@@ -132,6 +132,24 @@ test('for every call that fails, once or for good, the tape keeps the lines befo
   }
 })
 
+test('of events appended together whose write fails half way none is on the tape, and those after are', () => {
+  const path = join(scratch(), 'refund.tape.jsonl')
+  let isFull = false
+  const writeSync = ((fd: number, bytes: Buffer, offset: number, length: number, position: number) => {
+    if (isFull && offset > 0) throw Object.assign(new Error('ENOSPC: made to fail'), { code: 'ENOSPC' })
+    // The first event arrives whole, the second one in part.
+    return nodeFs.writeSync(fd, bytes, offset, isFull ? length - 40 : length, position)
+  }) as typeof nodeFs.writeSync
+  using writer = createTapeWriter({ path, header }, { ...nodeFs, writeSync })
+  writer.append(mark(1, 'start'))
+  isFull = true
+  expect(() => writer.append(mark(2, 'lost'), exchange(10, 'Where is my order?'))).toThrow(HarvestError)
+  isFull = false
+  writer.append(mark(3, 'after'), exchange(20, 'Where is my order?'))
+  writer.close(closing)
+  expect(readTape(path).events.map(({ n }) => n)).toStrictEqual([1, 3, 20])
+})
+
 test('a tape whose header cannot be written leaves no file behind', () => {
   const directory = scratch()
   const path = join(directory, 'refund.tape.jsonl')
