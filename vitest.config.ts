@@ -1,18 +1,38 @@
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 import { harvest } from './src/vitest/plugin.ts'
 import { SlowestFirst } from './test/support/slowest-first.ts'
+
+/**
+ * Tests that start nothing, patch nothing and leave nothing behind: their files share workers, and what one loaded is
+ * there for the next. Those left out install a recorder or a replay, which patch the process for good.
+ */
+const pure = [
+  'test/blame/!(blame|fork-source).test.ts',
+  'test/importers/!(replay).test.ts',
+  'test/{cases,privacy,providers,trace}/*.test.ts',
+]
 
 export default defineConfig({
   // This repository's own golden set runs with its tests.
   plugins: [harvest({ agents: { refund: './fixtures/refund/refund-agent.ts#refundAgent' } })],
   test: {
-    include: ['test/**/*.test.ts'],
     // Many tests start real programs; two at a time is what a small machine carries.
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 120_000,
     sequence: { sequencer: SlowestFirst },
-    // All other files are the business of `npm run check:types`.
-    typecheck: { enabled: true, include: ['test/types/*.test-d.ts'], tsconfig: './test/types/tsconfig.json' },
+    projects: [
+      { extends: true, test: { name: 'pure', include: pure, isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: 'isolated',
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...pure],
+          // All other files are the business of `npm run check:types`.
+          typecheck: { enabled: true, include: ['test/types/*.test-d.ts'], tsconfig: './test/types/tsconfig.json' },
+        },
+      },
+    ],
   },
 })
