@@ -89,10 +89,16 @@ export function createTapeWriter(
       return written
     },
     append(...events) {
-      const line = failing(path, 'write', () => lines.events(events))
-      if (line === undefined) return
-      put(line.bytes)
-      line.done()
+      let line: PendingLine | undefined
+      try {
+        for (const event of events) line = failing(path, 'write', () => lines.event(event, line))
+      } finally {
+        // An event that cannot be written takes none of those before it along.
+        if (line !== undefined) {
+          put(line.bytes)
+          line.done()
+        }
+      }
     },
     close(close) {
       try {
@@ -170,13 +176,7 @@ class TapeLines {
     return this.#seal(header, () => {})
   }
 
-  /** Lines that are written together; `undefined` for none. */
-  events(events: readonly TapeEvent[]): PendingLine | undefined {
-    let pending: PendingLine | undefined
-    for (const event of events) pending = this.event(event, pending)
-    return pending
-  }
-
+  /** @param lead - lines that are to be written together with this one */
   event(event: TapeEvent, lead?: PendingLine): PendingLine {
     const body = event.kind === 'exchange' ? event.request.body : undefined
     if (event.kind !== 'exchange' || body === undefined || (typeof body === 'object' && 'base64' in body)) {

@@ -150,6 +150,15 @@ test('of events appended together whose write fails half way none is on the tape
   expect(readTape(path).events.map(({ n }) => n)).toStrictEqual([1, 3, 20])
 })
 
+test('an event no reader would take leaves those appended with it before on the tape', () => {
+  const path = join(scratch(), 'refund.tape.jsonl')
+  using writer = createTapeWriter({ path, header })
+  const reference = { ...exchange(10, ''), request: { headers: [], body: { like: 1, head: 0, text: '', tail: 0 } } }
+  expect(() => writer.append(mark(1, 'start'), reference, mark(2, 'never'))).toThrow(HarvestError)
+  writer.close(closing)
+  expect(readTape(path).events).toStrictEqual([mark(1, 'start')])
+})
+
 test('a tape whose header cannot be written leaves no file behind', () => {
   const directory = scratch()
   const path = join(directory, 'refund.tape.jsonl')
