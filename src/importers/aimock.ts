@@ -1,30 +1,40 @@
+import { jsonOr } from './body.ts'
 import type { Cursor } from './cursor.ts'
-import type { ForeignTurn } from './types.ts'
+import { type ForeignFormat, listed } from './document.ts'
+import type { ForeignStep } from './types.ts'
+
+/** aimock, once llmock. */
+export const aimock: ForeignFormat = {
+  name: 'aimock',
+  recognises({ root }) {
+    const list = root.at('fixtures')
+    const first = Array.isArray(list.value) ? list.items[0] : undefined
+    return first?.at('match').isMap === true && first.at('response').isMap
+  },
+  read({ root }) {
+    const fixtures = root.at('fixtures').isThere ? root.at('fixtures') : root
+    return { format: 'aimock', exchanges: [], steps: listed(fixtures.items, stepsOf).flat() }
+  },
+}
 
 /**
- * One fixture of aimock (once llmock): whoever asks for something gets a text, or calls of tools. There is no request and
- * no byte of an answer in it.
+ * One fixture: whoever asks for something gets a text, or calls of tools. There is no request and no byte of an answer
+ * in it, and nobody says that a model was asked.
  *
  * @see https://github.com/CopilotKit/aimock
  */
-export function aimockTurn(fixture: Cursor): ForeignTurn {
+function stepsOf(fixture: Cursor): readonly ForeignStep[] {
   const response = fixture.at('response').map
   const asked = fixture.at('match').at('userMessage').maybeText
   const answered = response.at('content').maybeText
   const calls = response.at('toolCalls').isThere ? response.at('toolCalls').items : []
-  return {
-    ...(asked === undefined ? {} : { asked }),
-    ...(answered === undefined ? {} : { answered }),
-    toolCalls: calls.map((call) => ({ name: call.at('name').text, args: argsOf(call.at('arguments')) })),
-  }
-}
-
-function argsOf(args: Cursor): unknown {
-  if (args.maybeText === undefined) return args.value ?? {}
-  try {
-    return JSON.parse(args.text) as unknown
-  } catch {
-    // Models do write arguments that are no JSON; they stay text.
-    return args.text
-  }
+  return [
+    ...(asked === undefined ? [] : [{ kind: 'message' as const, from: 'user', to: 'model', body: asked }]),
+    ...calls.map((call) => ({
+      kind: 'tool' as const,
+      name: call.at('name').text,
+      args: jsonOr(call.at('arguments').value ?? {}),
+    })),
+    ...(answered === undefined ? [] : [{ kind: 'message' as const, from: 'model', to: 'user', body: answered }]),
+  ]
 }

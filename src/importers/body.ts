@@ -1,5 +1,6 @@
 import { brotliDecompressSync, constants, gunzipSync, inflateRawSync, inflateSync, zstdDecompressSync } from 'node:zlib'
 import type { Cursor } from './cursor.ts'
+import { tooDeepAt } from './json.ts'
 import { decompressedCap } from './limits.ts'
 import type { ForeignBody } from './types.ts'
 
@@ -23,6 +24,17 @@ export function jsonText(value: unknown): string {
       .map(([key, item]) => `${JSON.stringify(key)}:${jsonText(item ?? null)}`)
       .join(',')}}`
   return JSON.stringify(value ?? null)
+}
+
+/** The value of a text that is JSON of a map or a list; everything else stays what it is: models write arguments that are none. */
+export function jsonOr(value: unknown): unknown {
+  if (typeof value !== 'string' || !/^\s*[[{]/.test(value) || tooDeepAt(value) !== undefined) return value
+  try {
+    return JSON.parse(value) as unknown
+  } catch {
+    // It only looked like JSON.
+    return value
+  }
 }
 
 /**

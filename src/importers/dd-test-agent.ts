@@ -1,9 +1,17 @@
 import { base64Bytes, bodyOf } from './body.ts'
 import type { Cursor } from './cursor.ts'
+import type { ForeignFormat } from './document.ts'
 import { headersOfMap } from './headers.ts'
 import { methodOf, urlOf } from './requests.ts'
 import type { ForeignBody, ForeignExchange } from './types.ts'
 import { plainBody } from './vcrpy.ts'
+
+/** Datadog's test agent. */
+export const ddTestAgent: ForeignFormat = {
+  name: 'dd-test-agent',
+  recognises: ({ root }) => root.at('request').at('url').isThere && root.at('response').at('status').isThere,
+  read: ({ root }) => ({ format: 'dd-test-agent', exchanges: [exchangeOf(root)] }),
+}
 
 /**
  * The one request a file of Datadog's test agent holds. Such files are named by what they ask and shared between tests,
@@ -11,7 +19,7 @@ import { plainBody } from './vcrpy.ts'
  *
  * @see https://github.com/DataDog/dd-apm-test-agent, ddapm_test_agent/vcr_proxy.py
  */
-export function ddTestAgentExchange(root: Cursor): ForeignExchange {
+function exchangeOf(root: Cursor): ForeignExchange {
   const request = root.at('request').map
   const response = root.at('response').map
   const requestBody = bodyIn(request.at('body'))

@@ -1,19 +1,13 @@
 import type { Redactor } from '../privacy/index.ts'
 import { steadyBoundary } from '../seam/shape.ts'
-import {
-  type Chunk,
-  encodeBytes,
-  encodeValue,
-  type ExchangeEvent,
-  type HeaderPair,
-  type TapeEvent,
-} from '../tape/index.ts'
+import { type Chunk, encodeBytes, type ExchangeEvent, type HeaderPair, type TapeEvent } from '../tape/index.ts'
 import { decodeBody } from './body.ts'
 import { headerOf } from './headers.ts'
 import { bodiesCap, bodyCap } from './limits.ts'
 import { type Position, refusal } from './refusal.ts'
 import { steadyUrl } from './requests.ts'
-import type { ForeignBody, ForeignExchange, ForeignTurn, Recording } from './types.ts'
+import { eventsOfSteps } from './steps.ts'
+import type { ForeignBody, ForeignExchange, Recording } from './types.ts'
 
 /** The events of a tape and what was seen on the way to them. */
 export interface MadeEvents {
@@ -35,10 +29,11 @@ export interface MadeEvents {
  * @throws HarvestError `HARVEST_IMPORT_BOMB`, `HARVEST_IMPORT_TOO_LARGE`
  */
 export function eventsOf(recording: Recording, redactor: Redactor, file: string): MadeEvents {
+  if (recording.steps !== undefined)
+    return { ...eventsOfSteps(recording.steps, redactor), bytes: 0, hadEncodings: false }
   const making = new Making(redactor, { file })
   const startedMs = recording.exchanges[0]?.startedMs
   for (const [index, exchange] of recording.exchanges.entries()) making.exchange(exchange, index, startedMs)
-  for (const turn of recording.turns ?? []) making.turn(turn)
   return making.made
 }
 
@@ -85,21 +80,6 @@ class Making {
       response === undefined ? event : { ...event, response: this.#response(response, at + (tookMs ?? 1), place) },
     )
     this.#at += 1
-  }
-
-  turn({ asked, answered, toolCalls }: ForeignTurn): void {
-    if (asked !== undefined) this.#message('user', 'model', asked)
-    for (const { name, args } of toolCalls) {
-      const [n, at] = this.#moment(this.#at)
-      this.#events.push({ kind: 'tool', n, at, name, args: this.#redactor.json(encodeValue(args)) })
-    }
-    if (answered !== undefined) this.#message('model', 'user', answered)
-    this.#at += 1
-  }
-
-  #message(from: string, to: string, body: string): void {
-    const [n, at] = this.#moment(this.#at)
-    this.#events.push({ kind: 'message', n, at, from, to, body: this.#redactor.json(body) })
   }
 
   #response(

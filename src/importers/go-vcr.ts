@@ -1,15 +1,30 @@
 import type { Cursor } from './cursor.ts'
+import { type ForeignFormat, itemsAt, listed } from './document.ts'
 import { headersOfMap } from './headers.ts'
 import { methodOf, tookOf, urlOf } from './requests.ts'
 import type { ForeignExchange } from './types.ts'
-import { plainBody } from './vcrpy.ts'
+import { hasInteractions, interactionIn, plainBody } from './vcrpy.ts'
+
+/** go-vcr. */
+export const goVcr: ForeignFormat = {
+  name: 'go-vcr',
+  recognises(document) {
+    const request = interactionIn(document)?.at('request')
+    if (request === undefined) return hasInteractions(document) && document.root.at('version').maybeNumber === 2
+    return request.at('url').isThere && !request.at('uri').isThere
+  },
+  read(document) {
+    checkVersion(document.root)
+    return { format: 'go-vcr', exchanges: listed(itemsAt(document, 'interactions'), exchangeOf) }
+  },
+}
 
 /**
  * Interactions of go-vcr, formats 1 and 2. Each tells how long it took.
  *
  * @see https://github.com/dnaeon/go-vcr, pkg/cassette/cassette.go
  */
-export function goVcrExchange(interaction: Cursor): ForeignExchange {
+function exchangeOf(interaction: Cursor): ForeignExchange {
   const request = interaction.at('request').map
   const response = interaction.at('response')
   const requestBody = plainBody(request.at('body'))
@@ -36,7 +51,7 @@ export function goVcrExchange(interaction: Cursor): ForeignExchange {
 }
 
 /** @throws HarvestError `HARVEST_IMPORT_VERSION` */
-export function checkGoVcrVersion(root: Cursor): void {
+function checkVersion(root: Cursor): void {
   const version = root.at('version')
   if (version.isThere && version.maybeNumber !== 1 && version.maybeNumber !== 2)
     throw version.refuse('go-vcr formats 1 and 2 are the ones that are known', 'HARVEST_IMPORT_VERSION')

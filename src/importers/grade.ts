@@ -1,11 +1,12 @@
-import type { ImportGrade } from '../tape/index.ts'
+import type { CallEvent, ImportGrade } from '../tape/index.ts'
 import type { MadeEvents } from './events.ts'
 import { steadyUrl } from './requests.ts'
-import type { ForeignBody, ForeignExchange, Recording } from './types.ts'
+import { readTalk } from './talk.ts'
+import type { ForeignBody, ForeignExchange, ForeignStep, Recording } from './types.ts'
 
 /** How true to the run the tape of a recording is, by the worst of its calls. */
-export function gradeOf({ exchanges, turns }: Recording): ImportGrade {
-  if (turns !== undefined) return 'signature-only'
+export function gradeOf({ exchanges, steps }: Recording): ImportGrade {
+  if (steps !== undefined) return steps.some(tellsMore) ? 'signature-only' : 'timeline-only'
   const answers = exchanges.map(({ response }) => response?.body)
   if (answers.every((body) => body === undefined)) return 'timeline-only'
   if (answers.some((body) => body === undefined)) return 'signature-only'
@@ -14,11 +15,17 @@ export function gradeOf({ exchanges, turns }: Recording): ImportGrade {
   return answers.every((body) => body?.isExact) ? 'replayable' : 're-drivable'
 }
 
+/** Whether a step tells of a call or of what was said, and not only that a model was asked. */
+function tellsMore(step: ForeignStep): boolean {
+  if (step.kind !== 'model') return true
+  return step.toolCalls.length > 0 || (step.text ?? '') !== '' || readTalk(step.messages).length > 0
+}
+
 /** What a recording lacks that a tape of our own has; the words stand in tapes for ever. */
 export function missingIn(recording: Recording, made: MadeEvents): readonly string[] {
-  const { exchanges, turns } = recording
+  const { exchanges, steps } = recording
+  if (steps !== undefined) return missingInSteps(recording, made)
   const always = ['clock', 'ids', 'tools', 'input', 'outcome', 'order']
-  if (turns !== undefined) return [...always, 'start', 'timings', 'requests', 'answers']
   const some = (test: (exchange: ForeignExchange) => boolean): boolean => exchanges.some(test)
   const rows: readonly (readonly [boolean, string])[] = [
     [recording.startedMs === undefined, 'start'],
@@ -33,6 +40,23 @@ export function missingIn(recording: Recording, made: MadeEvents): readonly stri
     [some(({ response }) => response?.body === undefined), 'answers'],
   ]
   return [...always, ...rows.filter(([is]) => is).map(([, word]) => word)]
+}
+
+/** Of values without bytes: `tools` where a call has no answer. */
+function missingInSteps({ startedMs, steps = [] }: Recording, { events }: MadeEvents): readonly string[] {
+  const calls = events.filter((event): event is CallEvent => event.kind === 'tool' || event.kind === 'retrieval')
+  const rows: readonly (readonly [boolean, string])[] = [
+    [calls.some(({ result, error }) => result === undefined && error === undefined), 'tools'],
+    [true, 'input'],
+    [true, 'outcome'],
+    [true, 'order'],
+    [startedMs === undefined, 'start'],
+    [steps.some((step) => step.kind !== 'message' && step.tookMs === undefined), 'timings'],
+    [startedMs !== undefined && steps.some((step) => step.startedMs === undefined), 'starts'],
+    [true, 'requests'],
+    [true, 'answers'],
+  ]
+  return ['clock', 'ids', ...rows.filter(([is]) => is).map(([, word]) => word)]
 }
 
 function isRewritten(body: ForeignBody | 'unread' | undefined): boolean {

@@ -1,15 +1,35 @@
 import { base64Bytes, bodyOf, hexBytes, jsonBody } from './body.ts'
 import type { Cursor } from './cursor.ts'
+import { type ForeignFormat, itemsAt, listed } from './document.ts'
 import { headersOfList } from './headers.ts'
 import { methodOf, momentOf, tookOf, urlOf } from './requests.ts'
 import type { ForeignBody, ForeignExchange, ForeignResponse } from './types.ts'
+
+/** HAR, also by Polly.JS. */
+export const har: ForeignFormat = {
+  name: 'har',
+  recognises: ({ root }) => Array.isArray(root.at('log').at('entries').value),
+  read(document) {
+    const { root } = document
+    checkVersion(root)
+    const name = root.at('log').at('_recordingName').maybeText
+    const exchanges = listed(itemsAt(document, 'log', 'entries'), exchangeOf)
+    const isTimed = exchanges.every(({ startedMs }) => startedMs !== undefined)
+    return {
+      format: 'har',
+      ...(name === undefined ? {} : { name }),
+      // Polly.JS lists entries by what was asked; when is told by each.
+      exchanges: isTimed ? exchanges.sort((a, b) => a.startedMs! - b.startedMs!) : exchanges,
+    }
+  },
+}
 
 /**
  * Entries of HAR 1.2, plain or by Polly.JS (which keeps the chunks of a compressed body apart), in JSON or YAML.
  *
  * @see http://www.softwareishard.com/blog/har-12-spec/ and https://github.com/Netflix/pollyjs, packages/@pollyjs/persister
  */
-export function harExchange(entry: Cursor): ForeignExchange {
+function exchangeOf(entry: Cursor): ForeignExchange {
   const request = entry.at('request').map
   const requestBody = postData(request.at('postData'))
   const startedMs = momentOf(entry.at('startedDateTime'))
@@ -27,7 +47,7 @@ export function harExchange(entry: Cursor): ForeignExchange {
 }
 
 /** @throws HarvestError `HARVEST_IMPORT_VERSION` */
-export function checkHarVersion(root: Cursor): void {
+function checkVersion(root: Cursor): void {
   const version = root.at('log').map.at('version')
   if (version.isThere && !/^1\.[12]$/.test(String(version.value)))
     throw version.refuse('HAR 1.2 is the version that is known', 'HARVEST_IMPORT_VERSION')

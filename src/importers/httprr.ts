@@ -1,13 +1,24 @@
 import type { HeaderPair } from '../tape/index.ts'
 import { bodyOf } from './body.ts'
 import { Cursor } from './cursor.ts'
+import type { BytesFormat } from './document.ts'
 import { callCap } from './limits.ts'
 import { type Position, refusal, type RefusalCode } from './refusal.ts'
 import { checkedUrl } from './requests.ts'
 import type { ForeignExchange } from './types.ts'
 
 /** How a trace begins. */
-export const httprrMagic = 'httprr trace v1\n'
+const magic = 'httprr trace v1\n'
+
+/** Go's httprr. */
+export const httprr: BytesFormat = {
+  name: 'httprr',
+  recognisesBytes: (bytes) => bytes.subarray(0, magic.length).toString('latin1') === magic,
+  readBytes(bytes, file) {
+    if (!this.recognisesBytes(bytes)) throw wrong({ file, byte: 0 }, 'it does not begin as a trace of httprr')
+    return { format: 'httprr', exchanges: exchangesOf(bytes, file) }
+  },
+}
 
 /**
  * Exchanges of a trace of Go's `httprr`: pairs of requests and responses as they go over the wire, each with its length.
@@ -15,9 +26,9 @@ export const httprrMagic = 'httprr trace v1\n'
  * @throws HarvestError `HARVEST_IMPORT_SHAPE` with the byte at which it stands
  * @see https://pkg.go.dev/golang.org/x/oscar/internal/httprr
  */
-export function httprrExchanges(bytes: Buffer, file: string): readonly ForeignExchange[] {
+function exchangesOf(bytes: Buffer, file: string): readonly ForeignExchange[] {
   const exchanges: ForeignExchange[] = []
-  let at = httprrMagic.length
+  let at = magic.length
   while (at < bytes.length) {
     const line = lineEnd(bytes, at)
     const [, asked, answered] = /^(\d{1,12}) (\d{1,12})$/.exec(bytes.toString('latin1', at, line)) ?? []

@@ -1,3 +1,4 @@
+import type { HarvestError } from '../errors/index.ts'
 import { createRedactor } from '../privacy/index.ts'
 import { readModelCall } from '../providers/index.ts'
 import {
@@ -11,7 +12,8 @@ import {
 import { version } from '../version.ts'
 import { eventsOf } from './events.ts'
 import { gradeOf, missingIn } from './grade.ts'
-import { type ForeignFile, readRecording } from './read.ts'
+import { type ForeignFile, readRecordings } from './read.ts'
+import { refusal } from './refusal.ts'
 import type { ImportFacts, Recording } from './types.ts'
 
 export interface ImportOptions extends ForeignFile {
@@ -32,15 +34,45 @@ export interface ImportedTape {
 }
 
 /**
- * Makes a tape of a foreign recording, redacted by the rules of the recorder.
+ * Makes tapes of the runs a foreign recording holds, each redacted by the rules of the recorder, when it is asked for.
+ * Most formats hold one run; an export of traces holds one for each trace.
  *
  * Nothing is made up: what the recording does not hold is named in the header, and where a tape has to have something,
  * it is the plainest there is: `1970-01-01` for a start nobody knows, an outcome without a value.
  *
+ * @returns how many there are, and the tapes
  * @throws HarvestError `HARVEST_IMPORT_…`
  */
+export function importRecordings(options: ImportOptions): {
+  readonly count: number
+  readonly tapes: Iterable<ImportedTape>
+} {
+  const recordings = readRecordings(options)
+  return { count: recordings.length, tapes: tapesOf(recordings, options) }
+}
+
+function* tapesOf(recordings: readonly Recording[], options: ImportOptions): Generator<ImportedTape> {
+  for (const recording of recordings) yield tapeOf(recording, options)
+}
+
+/**
+ * As {@link importRecordings}, of a file that holds one run.
+ *
+ * @throws HarvestError `HARVEST_IMPORT_…`; `HARVEST_IMPORT_SEVERAL` when there are more
+ */
 export function importRecording(options: ImportOptions): ImportedTape {
-  const recording = readRecording(options)
+  const recordings = readRecordings(options)
+  const [recording] = recordings
+  if (recordings.length > 1 || recording === undefined) throw several(options.file, recordings.length)
+  return tapeOf(recording, options)
+}
+
+/** The error for one thing asked of a file that holds several runs. */
+export function several(file: string, count: number): HarvestError {
+  return refusal('HARVEST_IMPORT_SEVERAL', { file }, `it holds ${count} runs, and one was asked for`)
+}
+
+function tapeOf(recording: Recording, options: ImportOptions): ImportedTape {
   const redactor = createRedactor()
   // The input comes first in a recorder too: placeholders are numbered by it.
   const input = options.input === undefined ? undefined : redactor.json(encodeValue(options.input.value))
@@ -68,14 +100,14 @@ export function importRecording(options: ImportOptions): ImportedTape {
 }
 
 function countsOf(
-  { exchanges, turns }: Recording,
+  { exchanges, steps }: Recording,
   events: readonly TapeEvent[],
 ): Pick<ImportFacts, 'exchanges' | 'modelCalls' | 'tools'> {
+  if (steps !== undefined) {
+    const calls = events.flatMap((event) => (event.kind === 'tool' ? [event.name] : []))
+    return { exchanges: 0, modelCalls: steps.filter(({ kind }) => kind === 'model').length, tools: calls }
+  }
   const calls = events.flatMap((event) => (event.kind === 'exchange' ? (readModelCall(event) ?? []) : []))
   const asked = calls.flatMap(({ response }) => response?.toolCalls.filter(({ builtIn }) => !builtIn) ?? [])
-  return {
-    exchanges: exchanges.length,
-    modelCalls: calls.length,
-    tools: [...asked, ...(turns ?? []).flatMap(({ toolCalls }) => toolCalls)].map(({ name }) => name),
-  }
+  return { exchanges: exchanges.length, modelCalls: calls.length, tools: asked.map(({ name }) => name) }
 }

@@ -5,14 +5,16 @@ import { refusal } from './refusal.ts'
 /**
  * The root of a JSON document.
  *
+ * @param firstLine - the 1-based line of the file at which the text begins
  * @throws HarvestError `HARVEST_IMPORT_TOO_DEEP`, `HARVEST_IMPORT_SYNTAX`
  */
-export function readJson(text: string, file: string): Cursor {
+export function readJson(text: string, file: string, firstLine = 1): Cursor {
+  const lineOfOffset = (offset: number): number => firstLine - 1 + lineAt(text, offset)
   const deep = tooDeepAt(text)
   if (deep !== undefined)
     throw refusal(
       'HARVEST_IMPORT_TOO_DEEP',
-      { file, line: lineAt(text, deep) },
+      { file, line: lineOfOffset(deep) },
       `nested deeper than ${depthCap} levels`,
     )
   let value: unknown
@@ -23,7 +25,7 @@ export function readJson(text: string, file: string): Cursor {
     const offset = /position (\d+)/.exec(message)?.[1]
     const end = message.includes('end of JSON') ? text.length : undefined
     const at = offset === undefined ? end : Number(offset)
-    throw refusal('HARVEST_IMPORT_SYNTAX', { file, ...(at === undefined ? {} : { line: lineAt(text, at) }) }, message, {
+    throw refusal('HARVEST_IMPORT_SYNTAX', { file, ...(at === undefined ? {} : { line: lineOfOffset(at) }) }, message, {
       cause,
     })
   }
@@ -31,7 +33,7 @@ export function readJson(text: string, file: string): Cursor {
     file,
     lineOf(path) {
       const offset = offsetOf(text, path)
-      return offset === undefined ? undefined : lineAt(text, offset)
+      return offset === undefined ? undefined : lineOfOffset(offset)
     },
   })
 }
@@ -47,7 +49,7 @@ const quote = 0x22
 const backslash = 0x5c
 
 /** Where nesting passes the cap. Looks at characters only, so that nothing is built of what is refused. */
-function tooDeepAt(text: string): number | undefined {
+export function tooDeepAt(text: string): number | undefined {
   let depth = 0
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)

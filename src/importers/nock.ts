@@ -1,8 +1,19 @@
 import { bodyOf, hexBytes, isHex, jsonBody } from './body.ts'
 import type { Cursor } from './cursor.ts'
+import { type ForeignFormat, listed } from './document.ts'
 import { headerOf, headersOfFlat, headersOfMap } from './headers.ts'
 import { checkedUrl, methodOf } from './requests.ts'
 import type { ForeignBody, ForeignExchange } from './types.ts'
+
+/** nock's recorder and nock back. */
+export const nock: ForeignFormat = {
+  name: 'nock',
+  recognises({ root }) {
+    const first = Array.isArray(root.value) ? root.items[0] : undefined
+    return first?.at('scope').isThere === true && first.at('path').isThere
+  },
+  read: ({ root }) => ({ format: 'nock', exchanges: listed(root.items, exchangeOf) }),
+}
 
 /**
  * One definition of `nock.recorder` or nock back. JSON bodies are stored as values, compressed ones as the hex of each
@@ -10,7 +21,7 @@ import type { ForeignBody, ForeignExchange } from './types.ts'
  *
  * @see https://github.com/nock/nock, lib/recorder.js and `define` in lib/scope.js
  */
-export function nockExchange(definition: Cursor): ForeignExchange {
+function exchangeOf(definition: Cursor): ForeignExchange {
   const requestBody = requestOf(definition.at('body'))
   const headers = headersOfFlat(
     definition.at('rawHeaders').isThere ? definition.at('rawHeaders') : definition.at('headers'),

@@ -12,6 +12,7 @@ export type RefusalCode =
   | 'HARVEST_IMPORT_TOO_LARGE'
   | 'HARVEST_IMPORT_TOO_DEEP'
   | 'HARVEST_IMPORT_BOMB'
+  | 'HARVEST_IMPORT_SEVERAL'
 
 /** Where in a file something stands. */
 export interface Position {
@@ -29,6 +30,7 @@ const why: Partial<Record<RefusalCode, string>> = {
   HARVEST_IMPORT_TAG:
     'A tag tells a program to make an object; only tags of text, bytes and plain collections are read.',
   HARVEST_IMPORT_EMPTY: 'A tape of no calls would test nothing.',
+  HARVEST_IMPORT_SEVERAL: 'An id and an input belong to one run.',
   HARVEST_IMPORT_BOMB: 'A small file that becomes very large is more likely an attack than a recording.',
 }
 
@@ -36,6 +38,7 @@ const fix: Partial<Record<RefusalCode, readonly string[]>> = {
   HARVEST_IMPORT_UNKNOWN: ['if you know the format, name it: harvest import FILE --format vcrpy'],
   HARVEST_IMPORT_TOO_LARGE: ['split the recording, or record the run anew with vitest-harvest'],
   HARVEST_IMPORT_EMPTY: ['record the run anew'],
+  HARVEST_IMPORT_SEVERAL: ['leave --as and --input out: each run becomes a tape named after the file and its trace'],
 }
 
 /**

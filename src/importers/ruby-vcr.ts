@@ -1,16 +1,24 @@
 import { base64Bytes, bodyOf } from './body.ts'
 import type { Cursor } from './cursor.ts'
+import { type ForeignFormat, itemsAt, listed } from './document.ts'
 import { headersOfMap } from './headers.ts'
 import { methodOf, momentOf, urlOf } from './requests.ts'
 import type { ForeignBody, ForeignExchange } from './types.ts'
 import { plainBody } from './vcrpy.ts'
+
+/** VCR for Ruby. */
+export const rubyVcr: ForeignFormat = {
+  name: 'ruby-vcr',
+  recognises: ({ root }) => Array.isArray(root.at('http_interactions').value),
+  read: (document) => ({ format: 'ruby-vcr', exchanges: listed(itemsAt(document, 'http_interactions'), exchangeOf) }),
+}
 
 /**
  * Interactions of Ruby's VCR, from version 2 on, in YAML or JSON. Bodies that are no text are `!binary` or `base64_string`.
  *
  * @see https://github.com/vcr/vcr, lib/vcr/structs.rb
  */
-export function rubyVcrExchange(interaction: Cursor): ForeignExchange {
+function exchangeOf(interaction: Cursor): ForeignExchange {
   const request = interaction.at('request').map
   const response = interaction.at('response')
   const endedMs = momentOf(interaction.at('recorded_at'))

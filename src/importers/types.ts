@@ -47,11 +47,74 @@ export interface ForeignResponse {
   readonly body?: ForeignBody
 }
 
-/** What a mock without requests says: who asks for what gets which calls. */
-export interface ForeignTurn {
+/** One thing that happened in a run, as a trace or a transcript tells it. Values, no bytes. */
+export type ForeignStep = ForeignMessage | ForeignModelCall | ForeignCall
+
+interface Timed {
+  /** When it began, epoch ms. Absent: the file does not say. */
+  readonly startedMs?: number
+  /** How long it took. Absent: the file does not say. */
+  readonly tookMs?: number
+}
+
+/** A message, of a user or between agents. */
+export interface ForeignMessage extends Timed {
+  readonly kind: 'message'
+  readonly from: string
+  readonly to: string
+  readonly body: unknown
+}
+
+/** A model was asked. What was said stands in it as the file has it; nothing is made up. */
+export interface ForeignModelCall extends Timed {
+  readonly kind: 'model'
+  /** Model id asked for. */
   readonly asked?: string
+  /** Model id that answered. */
   readonly answered?: string
-  readonly toolCalls: readonly { readonly name: string; readonly args: unknown }[]
+  readonly provider?: string
+  /** The input as recorded; a list is read as a conversation, in the words of any provider. */
+  readonly messages?: unknown
+  /** What it said. */
+  readonly text?: string
+  /** What it asked for. */
+  readonly toolCalls: readonly ForeignRequest[]
+  readonly usage?: ForeignUsage
+  readonly finish?: string
+  readonly error?: string
+  /** `id` of the tool call this happened inside of. */
+  readonly parent?: string
+}
+
+/** A call that a model asked for. */
+export interface ForeignRequest {
+  readonly id?: string
+  readonly name: string
+  readonly args: unknown
+}
+
+export interface ForeignUsage {
+  readonly inputTokens?: number
+  readonly outputTokens?: number
+  readonly cachedTokens?: number
+}
+
+/** A tool or retriever ran. */
+export interface ForeignCall extends Timed {
+  readonly kind: 'tool' | 'retrieval'
+  readonly name: string
+  readonly args: unknown
+  /** Absent: not in the file. Null is a value. */
+  readonly result?: unknown
+  readonly error?: string
+  /** Joins it to the call a model asked for, by its `id`. */
+  readonly callId?: string
+  /** Calls of the same group were asked for together: concurrent, when no times say otherwise. */
+  readonly group?: string
+  /** Names it for those inside of it. */
+  readonly id?: string
+  /** `id` of the tool call this happened inside of. */
+  readonly parent?: string
 }
 
 /** A foreign recording taken apart. */
@@ -60,8 +123,8 @@ export interface Recording {
   /** The name the recording gives itself. */
   readonly name?: string
   readonly exchanges: readonly ForeignExchange[]
-  /** Of formats that hold no exchanges. */
-  readonly turns?: readonly ForeignTurn[]
+  /** Of formats that hold no exchanges: in the order of the file. */
+  readonly steps?: readonly ForeignStep[]
   /** When the run was recorded, epoch ms, as far as the file says. */
   readonly startedMs?: number
 }
@@ -71,6 +134,7 @@ export interface ImportFacts {
   readonly format: ImportFormat
   readonly grade: ImportGrade
   readonly missing: readonly string[]
+  /** Requests over HTTP; 0 for formats that hold none. */
   readonly exchanges: number
   readonly modelCalls: number
   /** Calls that models asked for, by name. */

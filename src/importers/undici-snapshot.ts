@@ -1,8 +1,28 @@
 import { base64Bytes, bodyOf } from './body.ts'
 import type { Cursor } from './cursor.ts'
+import type { ForeignFormat } from './document.ts'
 import { headersOfMap } from './headers.ts'
 import { methodOf, momentOf, urlOf } from './requests.ts'
 import type { ForeignBody, ForeignExchange } from './types.ts'
+
+/** undici's `SnapshotAgent`. Once it wrote a map of hashes, now a list. */
+export const undiciSnapshot: ForeignFormat = {
+  name: 'undici-snapshot',
+  recognises({ root }) {
+    if (Array.isArray(root.value)) return isSnapshot(root.items[0]?.at('snapshot'))
+    return root.isMap && isSnapshot(root.members[0]?.[1])
+  },
+  read({ root }) {
+    const entries = Array.isArray(root.value) ? root.items : root.members.map(([, entry]) => entry)
+    return { format: 'undici-snapshot', exchanges: entries.flatMap((entry) => [...exchangesOf(entry)]) }
+  },
+}
+
+function isSnapshot(entry: Cursor | undefined): boolean {
+  if (entry === undefined) return false
+  const request = entry.at('request')
+  return request.at('url').isThere && (entry.at('responses').isThere || entry.at('response').at('statusCode').isThere)
+}
 
 /** Bodies that undici could not read: what it wrote in their place says nothing about them. */
 const unread = /^\[object \w+\]$/
@@ -12,7 +32,7 @@ const unread = /^\[object \w+\]$/
  *
  * @see https://github.com/nodejs/undici, lib/mock/snapshot-recorder.js
  */
-export function undiciSnapshotExchanges(entry: Cursor): readonly ForeignExchange[] {
+function exchangesOf(entry: Cursor): readonly ForeignExchange[] {
   const snapshot = (entry.at('snapshot').isThere ? entry.at('snapshot') : entry).map
   const request = snapshot.at('request').map
   const startedMs = momentOf(snapshot.at('timestamp'))

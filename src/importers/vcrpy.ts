@@ -1,8 +1,24 @@
 import { base64Bytes, bodyOf, jsonBody } from './body.ts'
 import type { Cursor } from './cursor.ts'
+import { type ForeignDocument, type ForeignFormat, itemsAt, listed } from './document.ts'
 import { headersOfMap } from './headers.ts'
 import { methodOf, urlOf } from './requests.ts'
 import type { ForeignBody, ForeignExchange, ForeignResponse } from './types.ts'
+
+/** VCR.py, and whatever else lists interactions with a `uri`. */
+export const vcrpy: ForeignFormat = {
+  name: 'vcrpy',
+  recognises(document) {
+    const request = interactionIn(document)?.at('request')
+    // The one says `uri`, the other `url`; an empty go-vcr file says `version: 2`.
+    if (request === undefined) return hasInteractions(document) && document.root.at('version').maybeNumber !== 2
+    return request.at('uri').isThere || !request.at('url').isThere
+  },
+  read(document) {
+    checkVersion(document.root)
+    return { format: 'vcrpy', exchanges: listed(itemsAt(document, 'interactions'), exchangeOf) }
+  },
+}
 
 /**
  * Interactions of vcrpy, format 1, by any of its serializers: bodies as text, as `!!binary`, or as the `parsed_body` some
@@ -10,7 +26,7 @@ import type { ForeignBody, ForeignExchange, ForeignResponse } from './types.ts'
  *
  * @see https://github.com/kevin1024/vcrpy, vcr/serialize.py and vcr/serializers/compat.py
  */
-export function vcrpyExchange(interaction: Cursor): ForeignExchange {
+function exchangeOf(interaction: Cursor): ForeignExchange {
   const request = interaction.at('request').map
   const response = interaction.at('response')
   const body = request.at('parsed_body').isThere
@@ -26,10 +42,22 @@ export function vcrpyExchange(interaction: Cursor): ForeignExchange {
 }
 
 /** @throws HarvestError `HARVEST_IMPORT_VERSION` */
-export function checkVcrpyVersion(root: Cursor): void {
+function checkVersion(root: Cursor): void {
   const version = root.at('version')
   if (version.isThere && version.maybeNumber !== 1)
     throw version.refuse('vcrpy format 1 is the only one that is known', 'HARVEST_IMPORT_VERSION')
+}
+
+/** Whether a document has a list of interactions, as those of vcrpy and go-vcr have. */
+export function hasInteractions({ root }: ForeignDocument): boolean {
+  return Array.isArray(root.at('interactions').value)
+}
+
+/** The first interaction of such a list. */
+export function interactionIn(document: ForeignDocument): Cursor | undefined {
+  if (!hasInteractions(document)) return undefined
+  for (const first of itemsAt(document, 'interactions')) return first
+  return undefined
 }
 
 function responseOf(response: Cursor): ForeignResponse {

@@ -165,7 +165,8 @@ function errorProblem(error: Fields): Problem {
 }
 
 function callProblem(event: Fields): Problem {
-  const { settled, yields } = event
+  const { settled, asked, yields } = event
+  if (asked !== undefined && !isCount(asked)) return 'asked is not a whole number'
   if (settled !== undefined && !isMoment(settled)) return 'settled is not a moment'
   return (
     text(event, 'name') ??

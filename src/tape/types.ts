@@ -175,6 +175,8 @@ export interface CallEvent extends EventBase {
   /** As `encodeValue` wrote it. */
   readonly result?: Json
   readonly error?: Json
+  /** `n` of the mark `model` of the answer that asked for it: known of imported traces alone. */
+  readonly asked?: number
   /** Pieces of an async iterable answer. */
   readonly yields?: readonly (readonly [n: number, atMs: number, value: Json])[]
 }

@@ -21,7 +21,10 @@ export function decidedCalls(
 ): readonly PlacedCall[] {
   const decided = exchanges.flatMap(decisionsOf)
   const askedBy = account(executed, decided)
-  const ran = executed.map((call, index) => ({ ...call, group: askedBy.get(call)?.exchange.n ?? -1 - index }))
+  const ran = executed.map((call, index) => ({
+    ...call,
+    group: call.askedBy ?? askedBy.get(call)?.exchange.n ?? -1 - index,
+  }))
   const answers = new Answers(exchanges)
   const only = decided
     .filter((decision) => decision.executed === undefined)

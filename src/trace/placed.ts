@@ -13,6 +13,8 @@ export interface PlacedCall {
 
 /** A call that really ran: a wrapped function, or a message to an MCP server. */
 export interface ExecutedCall extends Omit<PlacedCall, 'group'> {
+  /** `n` of the mark of the model answer that asked for it, where an imported trace says so. */
+  readonly askedBy?: number
   readonly mcp: boolean
 }
 

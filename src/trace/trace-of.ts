@@ -13,6 +13,8 @@ import type { Trace } from './types.ts'
  * accounts for, provided the run went on to answer them (or wraps no tool at all: then the decision is all there is).
  * Calls inside another tool call belong to it and are not listed; tools the provider runs itself are not either.
  *
+ * Imported traces hold no model exchanges: there a call names the mark of the answer that asked for it.
+ *
  * One call comes before another when it was settled before the other was issued, except that calls asked for by one
  * model response are concurrent, in whatever order the agent ran them.
  *
@@ -23,8 +25,9 @@ import type { Trace } from './types.ts'
 export function traceOf(events: readonly TapeEvent[]): Trace {
   const inOrder = [...events].sort((a, b) => a.n - b.n)
   const isInside = insideTool(inOrder)
+  const asks = modelMarks(inOrder)
   const steps = inOrder.filter((event): event is ExchangeEvent | CallEvent => isStep(event))
-  const executed = steps.flatMap((step) => executedCall(step) ?? []).filter(({ call }) => !isInside(call.n))
+  const executed = steps.flatMap((step) => executedCall(step, asks) ?? []).filter(({ call }) => !isInside(call.n))
   const wrapsTools = steps.some(
     (step) => step.kind === 'tool' || (step.kind === 'exchange' && readMcpCall(step) !== undefined),
   )
@@ -36,22 +39,43 @@ function isStep(event: TapeEvent): boolean {
   return event.kind === 'exchange' || event.kind === 'tool' || event.kind === 'retrieval'
 }
 
-function executedCall(step: ExchangeEvent | CallEvent): ExecutedCall | undefined {
+function executedCall(step: ExchangeEvent | CallEvent, asks: readonly number[]): ExecutedCall | undefined {
   const { n } = step
   const site = step.site === undefined ? {} : { site: step.site }
   if (step.kind !== 'exchange') {
-    const { name, args, settled } = step
+    const { name, args, settled, asked } = step
+    // Nobody saw it run. The model was asked again, as it is with the answers: by then it had settled.
+    const answered = asked === undefined ? undefined : firstAfter(asks, n)
     return {
       call: { name, args: presentArgs(args), n, ...site },
       issued: n,
-      settled: settled?.[0] ?? Infinity,
+      settled: settled?.[0] ?? (answered === undefined ? Infinity : answered - 0.5),
       mcp: false,
+      ...(asked === undefined ? {} : { askedBy: asked }),
     }
   }
   const asked = readMcpCall(step)
   if (asked === undefined) return undefined
   const { name, args } = asked
   return { call: { name, args, n, ...site }, issued: n, settled: settledAt(step), mcp: true }
+}
+
+/** Numbers of the marks that stand for model calls: imported traces name them in what those asked for. */
+function modelMarks(events: readonly TapeEvent[]): readonly number[] {
+  const isNamed = events.some((event) => event.kind === 'tool' && event.asked !== undefined)
+  if (!isNamed) return []
+  return events.flatMap((event) => (event.kind === 'mark' && event.name === 'model' ? [event.n] : []))
+}
+
+/** The first of ascending numbers that is larger. */
+function firstAfter(numbers: readonly number[], n: number): number | undefined {
+  let [low, high] = [0, numbers.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (numbers[middle]! > n) high = middle
+    else low = middle + 1
+  }
+  return numbers[low]
 }
 
 /** Tells by `n` whether an event happened inside a tool or retrieval call, however deep. */

@@ -1,6 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { type ImportFormat, importFormats } from '../../src/importers/index.ts'
+import { bytesFormats, formats } from '../../src/importers/formats.ts'
+import { documentOf } from '../../src/importers/read.ts'
 import { parseTape, serializeTape } from '../../src/tape/index.ts'
 import { answered, asked, cassette, exchangesOf, firstAnswer, httprr, imported, samples, url } from './samples.ts'
 
@@ -9,6 +11,17 @@ const exact = ['vcrpy', 'ruby-vcr', 'go-vcr', 'har', 'httprr', 'dd-test-agent', 
 describe('a recording of each format', () => {
   it.each(importFormats)('%s is known by its content', (format) => {
     expect(imported(samples[format]).facts.format).toBe(format)
+  })
+
+  it.each(importFormats)('%s is taken for no other', (format) => {
+    const bytes = Buffer.from(samples[format])
+    const raw = bytesFormats.filter(({ recognisesBytes }) => recognisesBytes(bytes))
+    const found = raw.length > 0 ? raw : formats.filter(({ recognises }) => recognises(documentOf(bytes, 'sample')))
+    expect(found.map(({ name }) => name)).toEqual([format])
+  })
+
+  it('each is read by one reader', () => {
+    expect([...formats, ...bytesFormats].map(({ name }) => name).sort()).toEqual([...importFormats].sort())
   })
 
   it.each(exact)('%s keeps the bytes of the call', (format) => {
@@ -31,7 +44,7 @@ describe('a recording of each format', () => {
     expect(tape.facts).toMatchObject({ grade: 'signature-only', exchanges: 0, tools: ['lookup_order'] })
     expect(tape.events).toEqual([
       { kind: 'message', n: 0, at: 0, from: 'user', to: 'model', body: 'Look up A-17.' },
-      { kind: 'tool', n: 1, at: 0, name: 'lookup_order', args: { order_id: 'A-17' } },
+      { kind: 'tool', n: 1, at: 1, name: 'lookup_order', args: { order_id: 'A-17' } },
     ])
   })
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { HarvestError } from '../../src/errors/index.ts'
 import { importFormats } from '../../src/importers/index.ts'
 import { aliasCap, depthCap, fileCap, yamlCap, yamlTokenCap } from '../../src/importers/limits.ts'
-import { readRecording } from '../../src/importers/read.ts'
+import { readRecordings } from '../../src/importers/read.ts'
 import { parseTape, serializeTape } from '../../src/tape/index.ts'
 import { cassette, imported, samples } from './samples.ts'
 
@@ -138,7 +138,7 @@ describe('bombs are refused by counts and sizes', () => {
 
   it('a file, a document and a count that are too large', () => {
     const large = { length: fileCap + 1 } as Buffer
-    expect(() => readRecording({ file: 'sample', bytes: large })).toThrow('HARVEST_IMPORT_TOO_LARGE')
+    expect(() => readRecordings({ file: 'sample', bytes: large })).toThrow('HARVEST_IMPORT_TOO_LARGE')
     expect(code(`a: ${'x'.repeat(yamlCap)}`)).toBe('HARVEST_IMPORT_TOO_LARGE')
     expect(code(`a: [${'1,'.repeat(yamlTokenCap / 2)}]`)).toBe('HARVEST_IMPORT_TOO_LARGE')
   })

@@ -61,7 +61,7 @@ function importAll(
   for (const [index, candidate] of list.entries()) {
     if (isFolder) screen.progress(`importing ${index + 1} of ${list.length} files`)
     try {
-      imported.push(importFile(candidate, { ids, inbox }, settings))
+      imported.push(...importFile(candidate, { ids, inbox }, settings))
     } catch (error) {
       // A file somebody named has to be a recording; a folder holds others too.
       if (!isFolder || !HarvestError.is(error)) throw error

@@ -6,7 +6,8 @@ import {
   type ImportedTape,
   type ImportFacts,
   type ImportFormat,
-  importRecording,
+  importRecordings,
+  several,
 } from '../../importers/index.ts'
 import { makeFolder, openRegular, refuseLinks, sweepTemporaries, writeNewFile } from '../../store/files.ts'
 import { createTapeWriter } from '../../tape/index.ts'
@@ -38,7 +39,7 @@ export interface Refused {
 }
 
 /**
- * Imports one file into the inbox: read, redacted, and written whole or not at all. Nothing is overwritten.
+ * Imports one file into the inbox: read, redacted, and each tape written whole or not at all. Nothing is overwritten.
  *
  * @throws HarvestError `HARVEST_IMPORT_…`, `HARVEST_STORE_EXISTS`, `HARVEST_STORE_WRITE`, `HARVEST_STORE_LINK`
  */
@@ -46,20 +47,29 @@ export function importFile(
   { file, stem }: Candidate,
   { ids, inbox }: { readonly ids: TapeIds; readonly inbox: Inbox },
   settings: ImportSettings,
-): Imported {
+): readonly Imported[] {
   const { agent, format, as, input } = settings
-  const made = importRecording({
+  const { count, tapes } = importRecordings({
     file,
     bytes: bytesOf(file),
     agent,
-    id: (name) => as ?? ids.of(isGeneric(stem) ? (name ?? stem) : stem),
+    id: (name) => as ?? ids.of(nameOf(stem, name, count)),
     ...(format === undefined ? {} : { format }),
     ...(input === undefined ? {} : { input }),
   })
-  const { id } = made.header
-  const tape = join(inbox.folder, `${id}.tape.jsonl`)
-  writeNewFile(tape, (temporary) => writeTape(temporary, made))
-  return { file, tape, id, facts: made.facts }
+  if (count > 1 && (as !== undefined || input !== undefined)) throw several(file, count)
+  return Array.from(tapes, (made) => {
+    const { id } = made.header
+    const tape = join(inbox.folder, `${id}.tape.jsonl`)
+    writeNewFile(tape, (temporary) => writeTape(temporary, made))
+    return { file, tape, id, facts: made.facts }
+  })
+}
+
+/** What a tape is named after: its file, and of several runs in one file each after its own name, too. */
+function nameOf(stem: string, name: string | undefined, count: number): string {
+  if (count > 1) return name === undefined ? stem : `${stem}-${name}`
+  return isGeneric(stem) ? (name ?? stem) : stem
 }
 
 /** The inbox of one import, made and cleared of what a killed process left when the first tape is there to be written. */

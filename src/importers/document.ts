@@ -1,0 +1,61 @@
+import type { Cursor } from './cursor.ts'
+import { callCap } from './limits.ts'
+import type { ImportFormat, Recording } from './types.ts'
+
+/** A file taken apart as JSON, JSON Lines or YAML. */
+export interface ForeignDocument {
+  readonly file: string
+  /** Of JSON Lines an empty list: the lines are its items. Of a long YAML the document with an empty list in it. */
+  readonly root: Cursor
+  /** Items that are read one by one, in place of those of the empty list in the root. May be asked for again. */
+  readonly items?: () => Iterable<Cursor>
+  /** Whether the items are lines, each a document of its own. */
+  readonly isLines: boolean
+}
+
+/** A format of recordings, and how it is read. */
+export interface ForeignFormat {
+  readonly name: ImportFormat
+  /** Whether a document is in this format and in no other that is known, told by the names it uses. Never throws. */
+  recognises(document: ForeignDocument): boolean
+  /**
+   * The runs a document holds: one, or a list.
+   *
+   * @throws HarvestError `HARVEST_IMPORT_…` with file and line
+   */
+  read(document: ForeignDocument): Recording | readonly Recording[]
+}
+
+/** A format that is no text. */
+export interface BytesFormat {
+  readonly name: ImportFormat
+  recognisesBytes(bytes: Buffer): boolean
+  /** @throws HarvestError `HARVEST_IMPORT_…` with the byte */
+  readBytes(bytes: Buffer, file: string): Recording
+}
+
+/** The items of the list at a path, wherever the document keeps them; without a path, the lines or the list itself. */
+export function itemsAt({ root, items }: ForeignDocument, ...path: readonly string[]): Iterable<Cursor> {
+  return items?.() ?? path.reduce((at, key) => at.at(key), root).items
+}
+
+/** The first line, or the first item of the list the document is; `undefined` when it is neither. */
+export function firstItem({ root, items, isLines }: ForeignDocument): Cursor | undefined {
+  if (!isLines) return Array.isArray(root.value) ? root.items[0] : undefined
+  for (const first of items?.() ?? []) return first
+  return undefined
+}
+
+/**
+ * Each item as what it is read as.
+ *
+ * @throws HarvestError `HARVEST_IMPORT_TOO_LARGE`
+ */
+export function listed<T>(items: Iterable<Cursor>, read: (item: Cursor) => T): T[] {
+  const list: T[] = []
+  for (const item of items) {
+    if (list.length >= callCap) throw item.refuse(`more than ${callCap} calls`, 'HARVEST_IMPORT_TOO_LARGE')
+    list.push(read(item))
+  }
+  return list
+}

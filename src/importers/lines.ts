@@ -1,0 +1,53 @@
+import type { Cursor } from './cursor.ts'
+import { readJson } from './json.ts'
+
+const lineFeed = 0x0a
+
+/**
+ * Whether bytes are JSON Lines: the first line that is not empty is a JSON object or list by itself, and another one
+ * follows it. JSON that was laid out for people never ends on its first line.
+ */
+export function isJsonLines(bytes: Buffer): boolean {
+  const lines = linesOf(bytes)
+  const first = lines.next()
+  if (first.done === true || !/^[[{]/.test(first.value.text)) return false
+  const second = lines.next()
+  if (second.done === true || !/^[[{]/.test(second.value.text)) return false
+  try {
+    JSON.parse(first.value.text)
+    return true
+  } catch {
+    // Not a document by itself: the file is one document of several lines, or none.
+    return false
+  }
+}
+
+/**
+ * The documents of JSON Lines, each read when it is asked for, so that no text of the whole file stands in memory.
+ *
+ * @throws HarvestError `HARVEST_IMPORT_SYNTAX`, `HARVEST_IMPORT_TOO_DEEP` with the line
+ */
+export function* readLines(bytes: Buffer, file: string): Generator<Cursor> {
+  for (const { text, line } of linesOf(bytes)) yield readJson(text, file, line)
+}
+
+interface Line {
+  readonly text: string
+  /** 1-based. */
+  readonly line: number
+}
+
+/** Lines that are not empty. */
+function* linesOf(bytes: Buffer): Generator<Line, undefined> {
+  for (let from = 0, line = 1; from < bytes.length; line++) {
+    const feed = bytes.indexOf(lineFeed, from)
+    const end = feed === -1 ? bytes.length : feed
+    const text = bytes
+      .toString('utf8', from, end)
+      .replace(/^\uFEFF/, '')
+      .trim()
+    if (text !== '') yield { text, line }
+    from = end + 1
+  }
+  return undefined
+}

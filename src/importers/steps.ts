@@ -1,0 +1,203 @@
+import type { Redactor } from '../privacy/index.ts'
+import { type CallEvent, encodeValue, type Json, type MarkEvent, type Moment, type TapeEvent } from '../tape/index.ts'
+import { type Accounts, accountFor } from './accounts.ts'
+import { type Happening, happeningsOf } from './happenings.ts'
+import { type Brought, readTalk, type Said } from './talk.ts'
+import type { ForeignCall, ForeignMessage, ForeignModelCall, ForeignRequest, ForeignStep } from './types.ts'
+
+/** Events of steps, and what was seen on the way to them. */
+export interface StepEvents {
+  readonly events: readonly TapeEvent[]
+  /** The next free number, and the time of the last moment. */
+  readonly end: Moment
+}
+
+/**
+ * Makes events of what a trace or a transcript tells, redacted in the order of the moments.
+ *
+ * A model call becomes a mark named `model`, each message of its conversation one message event, told once however often
+ * it is sent again. Calls it asked for that no tool step accounts for become tool events; they get an answer when a later
+ * message brings one, and have none otherwise.
+ */
+export function eventsOfSteps(steps: readonly ForeignStep[], redactor: Redactor): StepEvents {
+  const making = new StepMaking(steps, redactor)
+  for (const happening of happeningsOf(steps)) making.add(happening)
+  return making.made
+}
+
+type Draft<T> = { -readonly [K in keyof T]: T[K] }
+
+class StepMaking {
+  readonly #redactor: Redactor
+  readonly #accounts: Accounts
+  readonly #events: TapeEvent[] = []
+  readonly #calls = new Map<ForeignCall, Draft<CallEvent>>()
+  readonly #byId = new Map<string, number>()
+  readonly #marks = new Map<ForeignModelCall, number>()
+  /** Calls that only a model tells of, and that wait for an answer. */
+  readonly #open: { readonly call: ForeignRequest; readonly event: Draft<CallEvent> }[] = []
+  readonly #told = new Map<string, number>()
+  readonly #brought = new Set<string>()
+  #n = 0
+  #at = 0
+
+  constructor(steps: readonly ForeignStep[], redactor: Redactor) {
+    this.#redactor = redactor
+    this.#accounts = accountFor(steps)
+  }
+
+  get made(): StepEvents {
+    return { events: this.#events, end: [this.#n, this.#at] }
+  }
+
+  add({ step, what, at }: Happening): void {
+    this.#at = at
+    switch (step.kind) {
+      case 'message':
+        if (what === 'begins') this.#tellMessage(step)
+        return
+      case 'model':
+        return what === 'begins' ? this.#ask(step) : this.#answer(step)
+      case 'tool':
+      case 'retrieval':
+        return what === 'begins' ? this.#issue(step) : this.#settle(step)
+    }
+  }
+
+  #tellMessage({ from, to, body }: ForeignMessage): void {
+    if (from === 'user' || from === 'system')
+      this.#isNews({ role: from, text: typeof body === 'string' ? body : '', body })
+    this.#message(from, to, body, undefined)
+  }
+
+  #ask(step: ForeignModelCall): void {
+    const inside = this.#inside(step)
+    const counts = new Map<string, number>()
+    for (const said of readTalk(step.messages)) {
+      for (const result of said.results) this.#bring(result, said, inside)
+      if (said.results.length > 0 && said.text === '') continue
+      if (this.#isNews(said, counts)) this.#message(said.role, 'model', said.body, inside)
+    }
+    const { asked, answered, provider, finish, usage, error, tookMs: took } = step
+    const data = present({ asked, answered, provider, finish, usage, error, took })
+    const [n, at] = this.#moment()
+    const mark: MarkEvent = { kind: 'mark', n, at, ...inside, name: 'model', data: this.#encoded(data) }
+    this.#marks.set(step, n)
+    this.#events.push(mark)
+  }
+
+  #answer(step: ForeignModelCall): void {
+    const inside = this.#inside(step)
+    const { text = '' } = step
+    if (text !== '' && this.#isNews({ role: 'assistant', text, body: text }))
+      this.#message('model', 'user', text, inside)
+    for (const call of this.#accounts.open.get(step) ?? []) {
+      const [n, at] = this.#moment()
+      const asked = this.#marks.get(step)
+      const event: Draft<CallEvent> = {
+        kind: 'tool',
+        n,
+        at,
+        ...inside,
+        ...(asked === undefined ? {} : { asked }),
+        name: this.#redactor.text(call.name),
+        args: this.#encoded(call.args ?? {}),
+      }
+      this.#events.push(event)
+      this.#open.push({ call, event })
+    }
+  }
+
+  #issue(step: ForeignCall): void {
+    const { kind, name, args, id } = step
+    const by = this.#accounts.askedBy.get(step)
+    const asked = by === undefined ? undefined : this.#marks.get(by)
+    const [n, at] = this.#moment()
+    const event: Draft<CallEvent> = {
+      kind,
+      n,
+      at,
+      ...this.#inside(step),
+      ...(asked === undefined ? {} : { asked }),
+      name: this.#redactor.text(name),
+      args: this.#encoded(args ?? {}),
+    }
+    if (id !== undefined && !this.#byId.has(id)) this.#byId.set(id, n)
+    this.#calls.set(step, event)
+    this.#events.push(event)
+  }
+
+  #settle(step: ForeignCall): void {
+    const event = this.#calls.get(step)!
+    const { result, error, tookMs } = step
+    if (result === undefined && error === undefined && tookMs === undefined) return
+    if (result !== undefined) event.result = this.#encoded(result)
+    if (error !== undefined) event.error = this.#redactor.json({ $type: 'error', name: 'Error', message: error })
+    event.settled = this.#moment()
+  }
+
+  /** The answer of a tool that a message brings: of a call that only a model told of, or one whose step left it out. */
+  #bring({ id, name, value }: Brought, said: Said, inside: Inside): void {
+    const key = id ?? JSON.stringify([name, value])
+    if (this.#brought.has(key)) return
+    this.#brought.add(key)
+    const step = id === undefined ? undefined : this.#accounts.byId.get(id)
+    const ran = step === undefined ? undefined : this.#calls.get(step)
+    if (ran !== undefined) {
+      if (ran.result === undefined && ran.error === undefined) ran.result = this.#encoded(value)
+      ran.settled ??= this.#moment()
+      return
+    }
+    const at = this.#open.findIndex(({ call }) => (id === undefined ? call.name === name : call.id === id))
+    const [found] = at === -1 ? [] : this.#open.splice(at, 1)
+    if (found === undefined) {
+      this.#message('tool', 'model', said.body, inside)
+      return
+    }
+    found.event.result = this.#encoded(value)
+    found.event.settled = this.#moment()
+  }
+
+  /** Whether a message was not told yet. The same words twice in one conversation are two messages. */
+  #isNews({ role, text, body }: Pick<Said, 'role' | 'text' | 'body'>, counts = new Map<string, number>()): boolean {
+    const key = `${role} ${text === '' ? JSON.stringify(body) : text.trim()}`
+    const count = (counts.get(key) ?? 0) + 1
+    counts.set(key, count)
+    if (count <= (this.#told.get(key) ?? 0)) return false
+    this.#told.set(key, count)
+    return true
+  }
+
+  #message(from: string, to: string, body: unknown, inside: Inside): void {
+    const [n, at] = this.#moment()
+    this.#events.push({
+      kind: 'message',
+      n,
+      at,
+      ...inside,
+      from: this.#redactor.text(from),
+      to,
+      body: this.#encoded(body),
+    })
+  }
+
+  #inside({ parent }: { readonly parent?: string }): Inside {
+    const n = parent === undefined ? undefined : this.#byId.get(parent)
+    return n === undefined ? undefined : { in: n }
+  }
+
+  #encoded(value: unknown): Json {
+    return this.#redactor.json(encodeValue(value))
+  }
+
+  #moment(): Moment {
+    return [this.#n++, this.#at]
+  }
+}
+
+type Inside = { readonly in: number } | undefined
+
+/** The members that are there. */
+function present(fields: { readonly [key: string]: unknown }): { readonly [key: string]: unknown } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}
