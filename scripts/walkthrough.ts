@@ -43,7 +43,7 @@ export function blocksOf(markdown: string): readonly Block[] {
 /**
  * Follows a page word for word, as its reader would.
  *
- * - a block whose first line is `// path` or `# path` is written to that file
+ * - a block whose first line is `// path` or `# path` is written to that file; of JSON, without that line
  * - a `diff` block is applied to the file its first line names (`--- path`)
  * - a `console` block runs each line behind `$ ` and must exit with 0, or with N where the block says `exit=N`; the
  *   other lines must be found in the output, in order, where `…` stands for anything
@@ -72,7 +72,9 @@ async function follow(block: Block, options: WalkOptions): Promise<void> {
   if (!path) throw new Error('this block neither names its file in its first line nor is marked no-run')
   const file = join(options.dir, path)
   await mkdir(dirname(file), { recursive: true })
-  await writeFile(file, `${block.text}\n`)
+  // JSON has no comments: there the line that names the file is for the reader alone.
+  const text = block.language === 'json' ? block.text.slice(block.text.indexOf('\n') + 1) : block.text
+  await writeFile(file, `${text}\n`)
 }
 
 async function runConsole(block: Block, options: WalkOptions): Promise<void> {

@@ -16,6 +16,8 @@ export interface Accounts {
   readonly open: ReadonlyMap<ForeignModelCall, readonly ForeignRequest[]>
   /** The tool call an id of a request stands for. */
   readonly byId: ReadonlyMap<string, ForeignCall>
+  /** Whether a model call of the run asked for a call, by its id, or its name and arguments. */
+  readonly isAsked: (call: ForeignRequest) => boolean
 }
 
 /**
@@ -35,17 +37,15 @@ export function accountFor(steps: readonly ForeignStep[]): Accounts {
   }
   const keys: readonly ((call: ForeignCall | ForeignRequest) => string | undefined)[] = [
     (call) => ('kind' in call ? call.callId : call.id),
-    ({ name, args }) => `${name}(${argumentsKey(args)})`,
+    signatureOf,
     ({ name }) => name,
   ]
   for (const keyOf of keys) {
-    const waiting = Map.groupBy(
-      asked.filter((request) => !taken.has(request)),
-      ({ call }) => keyOf(call),
-    )
+    // Taken from the end of a list that was turned round: first asked, first served, at no cost for the rest.
+    const waiting = Map.groupBy(asked.filter((request) => !taken.has(request)).reverse(), ({ call }) => keyOf(call))
     for (const call of ran) {
       const key = askedBy.has(call) ? undefined : keyOf(call)
-      const request = key === undefined ? undefined : waiting.get(key)?.shift()
+      const request = key === undefined ? undefined : waiting.get(key)?.pop()
       if (request !== undefined) take(call, request)
     }
   }
@@ -53,7 +53,10 @@ export function accountFor(steps: readonly ForeignStep[]): Accounts {
     asked.filter((request) => !taken.has(request)),
     ({ by }) => by,
   )
-  return { askedBy, byId, open: new Map([...open].map(([by, list]) => [by, list.map(({ call }) => call)])) }
+  const known = new Set(asked.flatMap(({ call }) => [...(call.id === undefined ? [] : [call.id]), signatureOf(call)]))
+  const isAsked = (call: ForeignRequest): boolean =>
+    known.has(call.id ?? signatureOf(call)) || known.has(signatureOf(call))
+  return { askedBy, byId, isAsked, open: new Map([...open].map(([by, list]) => [by, list.map(({ call }) => call)])) }
 }
 
 function requestsOf(steps: readonly ForeignStep[]): readonly Asked[] {
@@ -68,6 +71,6 @@ function requestsOf(steps: readonly ForeignStep[]): readonly Asked[] {
   })
 }
 
-function argumentsKey(args: unknown): string {
-  return args === undefined ? '?' : canonicalJson(encodeValue(args))
+function signatureOf({ name, args }: ForeignCall | ForeignRequest): string {
+  return `${name}(${args === undefined ? '?' : canonicalJson(encodeValue(args))})`
 }

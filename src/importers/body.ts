@@ -2,6 +2,7 @@ import { brotliDecompressSync, constants, gunzipSync, inflateRawSync, inflateSyn
 import type { Cursor } from './cursor.ts'
 import { tooDeepAt } from './json.ts'
 import { decompressedCap } from './limits.ts'
+import { pythonValue } from './python.ts'
 import type { ForeignBody } from './types.ts'
 
 /** A body of one piece. */
@@ -26,14 +27,17 @@ export function jsonText(value: unknown): string {
   return JSON.stringify(value ?? null)
 }
 
-/** The value of a text that is JSON of a map or a list; everything else stays what it is: models write arguments that are none. */
+/**
+ * The value of a text that is JSON, or a Python literal, of a map or a list; everything else stays what it is: models write
+ * arguments that are neither.
+ */
 export function jsonOr(value: unknown): unknown {
-  if (typeof value !== 'string' || !/^\s*[[{]/.test(value) || tooDeepAt(value) !== undefined) return value
+  if (typeof value !== 'string' || !/^\s*[[{(]/.test(value) || tooDeepAt(value) !== undefined) return value
   try {
     return JSON.parse(value) as unknown
   } catch {
     // It only looked like JSON.
-    return value
+    return pythonValue(value) ?? value
   }
 }
 

@@ -1,3 +1,4 @@
+import { anthropicAgent } from './anthropic-agent.ts'
 import { aimock } from './aimock.ts'
 import { ddTestAgent } from './dd-test-agent.ts'
 import type { BytesFormat, ForeignDocument, ForeignFormat } from './document.ts'
@@ -5,6 +6,13 @@ import { goVcr } from './go-vcr.ts'
 import { har } from './har.ts'
 import { httprr } from './httprr.ts'
 import { nock } from './nock.ts'
+import { otlp } from './otlp.ts'
+import { otelSpans } from './otel-spans.ts'
+import { jaeger } from './jaeger.ts'
+import { langsmith } from './langsmith.ts'
+import { langfuse } from './langfuse.ts'
+import { braintrust } from './braintrust.ts'
+import { deepeval } from './deepeval.ts'
 import { refusal } from './refusal.ts'
 import { rubyVcr } from './ruby-vcr.ts'
 import type { ImportFormat } from './types.ts'
@@ -12,7 +20,24 @@ import { undiciSnapshot } from './undici-snapshot.ts'
 import { vcrpy } from './vcrpy.ts'
 
 /** Formats of text. A document is in one of them at most; the order is that in which they are asked. */
-export const formats: readonly ForeignFormat[] = [rubyVcr, har, vcrpy, goVcr, aimock, ddTestAgent, nock, undiciSnapshot]
+export const formats: readonly ForeignFormat[] = [
+  rubyVcr,
+  har,
+  vcrpy,
+  goVcr,
+  aimock,
+  ddTestAgent,
+  nock,
+  undiciSnapshot,
+  otlp,
+  otelSpans,
+  jaeger,
+  langsmith,
+  langfuse,
+  braintrust,
+  deepeval,
+  anthropicAgent,
+]
 
 /** Formats that are no text; their first bytes tell. */
 export const bytesFormats: readonly BytesFormat[] = [httprr]

@@ -23,7 +23,8 @@ export function readJson(text: string, file: string, firstLine = 1): Cursor {
   } catch (cause) {
     const { message } = cause as SyntaxError
     const offset = /position (\d+)/.exec(message)?.[1]
-    const end = message.includes('end of JSON') ? text.length : undefined
+    // Of a short text the engine shows the text in place of the position; in one line that is all there is to say.
+    const end = message.includes('end of JSON') || !text.includes('\n') ? text.length : undefined
     const at = offset === undefined ? end : Number(offset)
     throw refusal('HARVEST_IMPORT_SYNTAX', { file, ...(at === undefined ? {} : { line: lineOfOffset(at) }) }, message, {
       cause,

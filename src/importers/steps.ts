@@ -1,9 +1,10 @@
 import type { Redactor } from '../privacy/index.ts'
-import { type CallEvent, encodeValue, type Json, type MarkEvent, type Moment, type TapeEvent } from '../tape/index.ts'
+import { encodeValue, type Json, type MarkEvent, type Moment, type TapeEvent } from '../tape/index.ts'
 import { type Accounts, accountFor } from './accounts.ts'
 import { type Happening, happeningsOf } from './happenings.ts'
+import { type CallDraft, OpenCalls } from './open-calls.ts'
 import { type Brought, readTalk, type Said } from './talk.ts'
-import type { ForeignCall, ForeignMessage, ForeignModelCall, ForeignRequest, ForeignStep } from './types.ts'
+import type { ForeignCall, ForeignMessage, ForeignModelCall, ForeignStep } from './types.ts'
 
 /** Events of steps, and what was seen on the way to them. */
 export interface StepEvents {
@@ -25,17 +26,14 @@ export function eventsOfSteps(steps: readonly ForeignStep[], redactor: Redactor)
   return making.made
 }
 
-type Draft<T> = { -readonly [K in keyof T]: T[K] }
-
 class StepMaking {
   readonly #redactor: Redactor
   readonly #accounts: Accounts
   readonly #events: TapeEvent[] = []
-  readonly #calls = new Map<ForeignCall, Draft<CallEvent>>()
+  readonly #calls = new Map<ForeignCall, CallDraft>()
   readonly #byId = new Map<string, number>()
   readonly #marks = new Map<ForeignModelCall, number>()
-  /** Calls that only a model tells of, and that wait for an answer. */
-  readonly #open: { readonly call: ForeignRequest; readonly event: Draft<CallEvent> }[] = []
+  readonly #open = new OpenCalls()
   readonly #told = new Map<string, number>()
   readonly #brought = new Set<string>()
   #n = 0
@@ -76,7 +74,8 @@ class StepMaking {
     for (const said of readTalk(step.messages)) {
       for (const result of said.results) this.#bring(result, said, inside)
       if (said.results.length > 0 && said.text === '') continue
-      if (this.#isNews(said, counts)) this.#message(said.role, 'model', said.body, inside)
+      const told = this.#untold(said)
+      if (told !== undefined && this.#isNews(told, counts)) this.#message(told.role, 'model', told.body, inside)
     }
     const { asked, answered, provider, finish, usage, error, tookMs: took } = step
     const data = present({ asked, answered, provider, finish, usage, error, took })
@@ -94,7 +93,7 @@ class StepMaking {
     for (const call of this.#accounts.open.get(step) ?? []) {
       const [n, at] = this.#moment()
       const asked = this.#marks.get(step)
-      const event: Draft<CallEvent> = {
+      const event: CallDraft = {
         kind: 'tool',
         n,
         at,
@@ -104,7 +103,7 @@ class StepMaking {
         args: this.#encoded(call.args ?? {}),
       }
       this.#events.push(event)
-      this.#open.push({ call, event })
+      this.#open.add(call, event)
     }
   }
 
@@ -113,7 +112,7 @@ class StepMaking {
     const by = this.#accounts.askedBy.get(step)
     const asked = by === undefined ? undefined : this.#marks.get(by)
     const [n, at] = this.#moment()
-    const event: Draft<CallEvent> = {
+    const event: CallDraft = {
       kind,
       n,
       at,
@@ -137,7 +136,8 @@ class StepMaking {
   }
 
   /** The answer of a tool that a message brings: of a call that only a model told of, or one whose step left it out. */
-  #bring({ id, name, value }: Brought, said: Said, inside: Inside): void {
+  #bring(brought: Brought, said: Said, inside: Inside): void {
+    const { id, name, value } = brought
     const key = id ?? JSON.stringify([name, value])
     if (this.#brought.has(key)) return
     this.#brought.add(key)
@@ -148,14 +148,19 @@ class StepMaking {
       ran.settled ??= this.#moment()
       return
     }
-    const at = this.#open.findIndex(({ call }) => (id === undefined ? call.name === name : call.id === id))
-    const [found] = at === -1 ? [] : this.#open.splice(at, 1)
+    const found = this.#open.find(brought)
     if (found === undefined) {
       this.#message('tool', 'model', said.body, inside)
       return
     }
-    found.event.result = this.#encoded(value)
-    found.event.settled = this.#moment()
+    found.result = this.#encoded(value)
+    found.settled = this.#moment()
+  }
+
+  /** A message without the calls that are known to have been asked for; `undefined` when nothing is left of it. */
+  #untold(said: Said): Pick<Said, 'role' | 'text' | 'body'> | undefined {
+    if (said.calls.length === 0 || !said.calls.every((call) => this.#accounts.isAsked(call))) return said
+    return said.text === '' ? undefined : { role: said.role, text: said.text, body: said.text }
   }
 
   /** Whether a message was not told yet. The same words twice in one conversation are two messages. */

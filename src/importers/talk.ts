@@ -35,10 +35,14 @@ export function readTalk(given: unknown): readonly Said[] {
   if (Array.isArray(value))
     return value.flatMap((item) => (Array.isArray(item) ? item.flatMap(readTalk) : messageOf(item)))
   if (!isFields(value)) return [messageOf(value)]
-  for (const key of ['messages', 'contents', 'generations', 'choices'] as const)
-    if (Array.isArray(value[key])) return [...readSystem(value['system']), ...readTalk(value[key])]
+  for (const key of lists)
+    if (Array.isArray(value[key]))
+      return [...readSystem(valueIn(value, 'system', 'instructions', 'system_instruction')), ...readTalk(value[key])]
   return [messageOf(value)]
 }
+
+/** Members that hold a conversation, or the answers of a model. */
+const lists = ['messages', 'contents', 'generations', 'choices', 'candidates', 'output', 'input', 'prompts'] as const
 
 function readSystem(system: unknown): readonly Said[] {
   if (system === undefined || system === null) return []
@@ -78,6 +82,11 @@ const roles: Readonly<Record<string, string>> = {
   function: 'tool',
   function_call: 'assistant',
   reasoning: 'assistant',
+  tool_use: 'assistant',
+  tool_call: 'assistant',
+  output_text: 'assistant',
+  AI: 'assistant',
+  text: 'user',
   function_call_output: 'tool',
   CHATBOT: 'assistant',
   USER: 'user',
@@ -90,14 +99,22 @@ function roleOf(word: string): string {
 
 /** What a message is wrapped in: OpenInference's `message`, LangChain's `kwargs` and `data`, a choice, a generation. */
 function unwrapped(fields: Fields, depth = 0): { readonly fields: Fields; readonly role?: string } {
-  const inner = valueIn(fields, 'message', 'kwargs', 'data')
-  if (!isFields(inner) || depth > 4) return { fields }
+  const inner = innerOf(fields)
+  if (inner === undefined || depth > 4) return { fields }
   const id = fields['id']
   const last: unknown = Array.isArray(id) ? id.at(-1) : textIn(fields, 'type')
   const found = unwrapped(inner, depth + 1)
   const finish = textIn(fields, 'finish_reason')
   const whole = finish === undefined ? found.fields : { finish_reason: finish, ...found.fields }
   return { fields: whole, ...((found.role ?? last) ? { role: found.role ?? String(last) } : {}) }
+}
+
+function innerOf(fields: Fields): Fields | undefined {
+  const inner = valueIn(fields, 'message', 'kwargs', 'data')
+  if (isFields(inner)) return inner
+  const { content, output } = fields
+  if (isFields(content) && Array.isArray(content['parts'])) return content
+  return isFields(output) && (isFields(output['message']) || isFields(output['kwargs'])) ? output : undefined
 }
 
 function messageOf(given: unknown): Said {
@@ -111,7 +128,9 @@ function messageOf(given: unknown): Said {
   if (names.length === 1 && plainRoles.has(only)) return partsOf(given, roleOf(only), given[only], {})
   const { fields, role: wrapped } = unwrapped(given)
   const role = roleOf(textIn(fields, 'role') ?? wrapped ?? textIn(fields, 'type') ?? 'user')
-  return partsOf(given, role, valueIn(fields, 'content', 'parts', 'text'), fields)
+  if (callIn(fields) !== undefined || resultIn(fields) !== undefined) return partsOf(given, role, [fields], {})
+  const content = valueIn(fields, 'content', 'contents', 'parts', 'text', 'output', 'output_text', 'prompt', 'input')
+  return partsOf(given, role, content, fields)
 }
 
 /** A message being put together of its parts. */
@@ -127,8 +146,6 @@ function partsOf(given: unknown, role: string, content: unknown, fields: Fields)
   const parts: Parts = { texts: [], calls: [], results: [], hasMore: false }
   const calls = valueIn(fields, 'tool_calls', 'toolCalls', 'function_call', 'tools')
   for (const call of Array.isArray(calls) ? calls : calls === undefined ? [] : [calls]) addCall(call, parts)
-  const own = callIn(fields)
-  if (own !== undefined && content === undefined) parts.calls.push(own)
   if (role === 'tool' && !(Array.isArray(content) && content.some((part) => resultIn(part) !== undefined)))
     parts.results.push({
       ...named('id', textIn(fields, 'tool_call_id', 'toolCallId', 'call_id', 'id')),
@@ -206,9 +223,17 @@ const callKinds: ReadonlySet<string> = new Set([
 
 /** A call that a part asks for. */
 function callIn(part: Fields): ForeignRequest | undefined {
-  const inner = valueIn(part, 'functionCall', 'function_call', 'toolUse', 'tool_call')
+  const inner = valueIn(part, 'functionCall', 'toolUse', 'tool_call')
   if (isFields(inner)) return requestOf(inner)
+  if (Object.hasOwn(part, 'tool.name')) return requestOf(part)
+  // The Vercel AI SDK's own lists say no type.
+  if (isCallOfSdk(part))
+    return Object.hasOwn(part, 'result') || Object.hasOwn(part, 'output') ? undefined : requestOf(part)
   return callKinds.has(textIn(part, 'type') ?? '') ? requestOf(part) : undefined
+}
+
+function isCallOfSdk(part: Fields): boolean {
+  return typeof part['toolCallId'] === 'string' && typeof part['toolName'] === 'string'
 }
 
 /**
@@ -238,11 +263,35 @@ const resultKinds: ReadonlySet<string> = new Set([
 function resultIn(part: unknown): Brought | undefined {
   if (!isFields(part)) return undefined
   const inner = valueIn(part, 'functionResponse', 'function_response', 'toolResult')
-  const fields = isFields(inner) ? inner : resultKinds.has(textIn(part, 'type') ?? '') ? part : undefined
+  const fields = isFields(inner)
+    ? inner
+    : resultKinds.has(textIn(part, 'type') ?? '') || isAnswerOfSdk(part)
+      ? part
+      : undefined
   if (fields === undefined) return undefined
   return {
     ...named('id', textIn(fields, 'tool_use_id', 'toolUseId', 'toolCallId', 'call_id', 'id', 'tool_call_id')),
     ...named('name', textIn(fields, 'toolName', 'name', 'tool_name')),
     value: jsonOr(valueIn(fields, 'response', 'result', 'output', 'content') ?? null),
   }
+}
+
+function isAnswerOfSdk(part: Fields): boolean {
+  return isCallOfSdk(part) && (Object.hasOwn(part, 'result') || Object.hasOwn(part, 'output'))
+}
+
+/** What a tool answered, as frameworks have it: `output` alone, and of LangChain's message to the model what it says. */
+export function toolAnswer(given: unknown): {
+  readonly result: unknown
+  readonly callId?: string
+  readonly name?: string
+} {
+  const outputs = jsonOr(given)
+  if (!isFields(outputs)) return { result: outputs }
+  const isAlone = Object.keys(outputs).length === 1 && Object.hasOwn(outputs, 'output')
+  const output = isAlone ? outputs['output'] : outputs
+  const message = isFields(output) && isFields(output['kwargs']) ? output['kwargs'] : output
+  const callId = isFields(message) ? textIn(message, 'tool_call_id') : undefined
+  if (!isFields(message) || callId === undefined) return { result: output }
+  return { result: message['content'], callId, ...named('name', textIn(message, 'name')) }
 }

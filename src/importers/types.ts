@@ -11,6 +11,14 @@ export const importFormats = [
   'dd-test-agent',
   'undici-snapshot',
   'aimock',
+  'otlp',
+  'otel-spans',
+  'jaeger',
+  'langsmith',
+  'langfuse',
+  'braintrust',
+  'deepeval',
+  'anthropic-agent',
 ] as const
 export type ImportFormat = (typeof importFormats)[number]
 

@@ -1,5 +1,6 @@
 import { HarvestError } from '../errors/index.ts'
 import { costOf, type PriceTable, readMcpCall, readModelCall, type Usage } from '../providers/index.ts'
+import { type ToldModelCall, toldModelCall } from '../providers/told.ts'
 import {
   type ExchangeEvent,
   isStep,
@@ -71,9 +72,8 @@ const wholeCap = 4 * 1024 * 1024
  */
 export async function readFacts(file: string, bytes: number): Promise<TapeFacts> {
   try {
-    const seen = new Seen()
-    const { id, agent, startedAt, pins, parent } =
-      bytes <= wholeCap ? readAtOnce(file, seen) : await readByLine(file, seen)
+    const seen = bytes <= wholeCap ? readAtOnce(file) : await readByLine(file)
+    const { id, agent, startedAt, pins, parent } = seen.header
     return {
       state: seen.close === undefined ? 'truncated' : 'closed',
       id,
@@ -88,20 +88,21 @@ export async function readFacts(file: string, bytes: number): Promise<TapeFacts>
   }
 }
 
-function readAtOnce(file: string, seen: Seen): TapeHeader {
+function readAtOnce(file: string): Seen {
   const { header, events, close } = readTape(file)
+  const seen = new Seen(header)
   for (const event of events) seen.event(event)
   seen.close = close
-  return header
+  return seen
 }
 
-async function readByLine(file: string, seen: Seen): Promise<TapeHeader> {
-  const header = readTapeHeader(file)
+async function readByLine(file: string): Promise<Seen> {
+  const seen = new Seen(readTapeHeader(file))
   for await (const item of streamTape(file)) {
     if (item.kind === 'close') seen.close = item
     else seen.event(item)
   }
-  return header
+  return seen
 }
 
 /**
@@ -129,6 +130,7 @@ export function tokensOf({ usage, counted }: TapeFacts): Partial<Pick<RunUsage, 
 
 /** What the lines of a tape add up to. */
 class Seen {
+  readonly header: TapeHeader
   close: TapeClose | undefined
   #events = 0
   #steps = 0
@@ -136,8 +138,14 @@ class Seen {
   readonly #tools = new Set<string>()
   readonly #usage = new Map<string, ModelUsage>()
 
+  constructor(header: TapeHeader) {
+    this.header = header
+  }
+
   event(event: TapeEvent): void {
     this.#events++
+    const told = toldModelCall(this.header, event)
+    if (told !== undefined) this.#told(told)
     if (!isStep(event)) return
     this.#steps++
     if (event.kind === 'exchange') this.#exchange(event)
@@ -155,6 +163,11 @@ class Seen {
     // A call that was refused or never answered is not billed; every other one that tells no tokens has an unknown cost.
     const isRefused = response === undefined || (response.usage === undefined && (event.response?.status ?? 0) >= 400)
     if (!isRefused) this.#count(request.model, response.model, response.usage)
+  }
+
+  #told({ model, answered, usage, isError }: ToldModelCall): void {
+    for (const id of [model, answered ?? '']) if (id !== '') this.#models.add(id)
+    if (!isError || usage !== undefined) this.#count(model, answered, usage)
   }
 
   #count(asked: string, answered: string | undefined, usage: Usage | undefined): void {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { TapeIds } from '../../src/cli/importing/ids.ts'
 import { readTape } from '../../src/tape/index.ts'
 import { samples } from '../importers/samples.ts'
+import { current, otlp, otlpSpans } from '../importers/trace-samples.ts'
 import { scratch } from './harvest.ts'
 import { ask, inProcess } from './in-process.ts'
 
@@ -68,6 +69,21 @@ describe('harvest import', () => {
     const { cassettes, dir } = folderOf({ 'recording.har': samples.har })
     await ask('import', join(cassettes, 'recording.har'), '--dir', dir)
     expect(inboxOf(dir)).toEqual(['refund-desk.tape.jsonl'])
+  })
+
+  it('makes a tape of each trace in a file, and refuses one id for several', async () => {
+    const two = otlp([...otlpSpans(current), ...otlpSpans(current, 'ff'.repeat(16))])
+    const { cassettes, dir } = folderOf({ 'desk.jsonl': two })
+    const file = join(cassettes, 'desk.jsonl')
+    await expect(ask('import', file, '--as', 'desk', '--dir', dir)).rejects.toThrow('HARVEST_IMPORT_SEVERAL')
+    expect(inboxOf(dir)).toEqual([])
+    const { code, out } = await ask('import', file, '--dir', dir)
+    expect(code).toBe(0)
+    expect(out).toContain('2 imported, 0 refused')
+    expect(inboxOf(dir)).toEqual([
+      'desk-a1b2c3d4e5f60718293a4b5c6d7e8f90.tape.jsonl',
+      `desk-${'ff'.repeat(16)}.tape.jsonl`,
+    ])
   })
 
   it('--json tells programs the same', async () => {

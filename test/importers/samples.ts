@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib'
 import type { ImportFormat } from '../../src/importers/index.ts'
 import { type ImportedTape, importRecording } from '../../src/importers/index.ts'
 import { type ExchangeEvent, responseBytes } from '../../src/tape/index.ts'
+import { traceSamples } from './trace-samples.ts'
 
 /** What every sample asks, and what it is answered. */
 export const asked = '{"model":"gpt-5","messages":[{"role":"user","content":"Look up A-17."}]}'
@@ -149,6 +150,7 @@ interactions:
       },
     ],
   }),
+  ...traceSamples,
 }
 
 /** A trace of httprr of POST requests and their answers. */

@@ -14,7 +14,7 @@ import type { Screen } from '../screen.ts'
 export const importCommand: CommandSpec = {
   name: 'import',
   args: '<file>',
-  about: 'Make tapes of recordings of other tools: VCR cassettes, HAR, nock and the like; a folder is looked through',
+  about: 'Make tapes of recordings of other tools: VCR cassettes, HAR, nock, traces and the like; a folder is looked through',
   options: [
     { flag: '--format <name>', about: `auto, ${importFormats.join(', ')} (default: auto, told by the content)` },
     { flag: '--as <id>', about: 'Id of the tape, when one file is imported (default: made of its name)' },
@@ -104,7 +104,7 @@ function nothingThere(folder: string): HarvestError {
   return new HarvestError('HARVEST_IMPORT_NONE', {
     what: 'There is no recording in this folder',
     where: { folder, formats: importFormats.join(', ') },
-    why: 'Files that end in .yaml, .yml, .json, .har or .httprr are looked at, also when .gz follows.',
+    why: 'Files that end in .yaml, .yml, .json, .jsonl, .ndjson, .har or .httprr are looked at, also when .gz follows.',
     fix: ['name the folder of the recordings, or one file'],
   })
 }

@@ -37,7 +37,8 @@ function factsOf({ tape, run }: Opened): Readonly<Record<string, string>> {
     agent: header.agent,
     input: header.input === undefined ? 'none' : JSON.stringify(header.input),
     commit: dirty === true ? `${commit} dirty` : commit,
-    models: models.join(', ') || 'none',
+    // Of an imported trace no request says which: its marks do.
+    models: (models.length > 0 ? models : run.models).join(', ') || 'none',
     prompt: prompt ?? 'none',
     tools: tools ?? 'none',
     node,

@@ -1,5 +1,6 @@
 import { parseJson } from '../../providers/json.ts'
 import { type ModelCall, type PriceTable, readModelCall } from '../../providers/index.ts'
+import { toldModelCall } from '../../providers/told.ts'
 import {
   type DrawsEvent,
   isSettled,
@@ -15,7 +16,7 @@ import {
 import { type DescribedStep, describeStep } from '../describe.ts'
 import { Conversations, type Prompt, type Turn } from './conversation.ts'
 import { overlaps } from './overlaps.ts'
-import { addUp, type CallSpending, type Spending, spendingOf } from './spending.ts'
+import { addUp, type CallSpending, type Spending, spendingOf, toldSpending } from './spending.ts'
 
 /** A tape taken apart for reading: everything a person asks about, none of the bodies. */
 export interface Run {
@@ -66,7 +67,7 @@ export interface Note {
  */
 export async function readRun(file: string, prices: PriceTable): Promise<Run> {
   const header = readTapeHeader(file)
-  const reader = new RunReader(prices)
+  const reader = new RunReader(header, prices)
   const lines = streamTape(file)
   let close: TapeClose | undefined
   let line = await lines.next()
@@ -79,7 +80,7 @@ export async function readRun(file: string, prices: PriceTable): Promise<Run> {
 
 /** The same of a tape that is in memory. */
 export function runOf({ source, header, events, close, digest }: Tape, prices: PriceTable): Run {
-  const reader = new RunReader(prices)
+  const reader = new RunReader(header, prices)
   for (const event of events) reader.add(event)
   return { file: source, header, ...(close === undefined ? {} : { close }), digest, ...reader.finish() }
 }
@@ -96,13 +97,17 @@ interface Read {
 }
 
 class RunReader {
+  readonly #header: TapeHeader
   readonly #prices: PriceTable
   readonly #conversations = new Conversations()
   readonly #read: Read[] = []
   readonly #notes: (Omit<Note, 'inside'> & { readonly in?: number })[] = []
   readonly #draws: DrawsEvent[] = []
+  /** Model calls that an imported trace tells of. */
+  readonly #told: CallSpending[] = []
 
-  constructor(prices: PriceTable) {
+  constructor(header: TapeHeader, prices: PriceTable) {
+    this.#header = header
     this.#prices = prices
   }
 
@@ -110,6 +115,8 @@ class RunReader {
     if (isStep(event)) this.#addStep(event)
     else if (event.kind === 'draws') this.#draws.push(event)
     else {
+      const told = toldModelCall(this.#header, event)
+      if (told !== undefined) this.#told.push(toldSpending(told, this.#prices))
       const { kind, n, at: atMs } = event
       this.#notes.push({ kind, n, atMs, text: noteText(event), ...(event.in === undefined ? {} : { in: event.in }) })
     }
@@ -153,7 +160,7 @@ class RunReader {
         isOpen,
       }
     })
-    const calls = read.flatMap(({ spending }) => spending ?? [])
+    const calls = [...this.#told, ...read.flatMap(({ spending }) => spending ?? [])]
     return {
       steps,
       notes: this.#notes.sort(byN).map(({ in: parent, ...note }) => ({ ...note, ...insideOf(parent) })),

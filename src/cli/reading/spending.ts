@@ -1,4 +1,5 @@
 import { costOf, type ModelCall, type PriceTable, type Usage } from '../../providers/index.ts'
+import type { ToldModelCall } from '../../providers/told.ts'
 import type { RunUsage } from '../../tape/index.ts'
 import { counted } from './fold.ts'
 
@@ -31,6 +32,17 @@ export function spendingOf({ request, response }: ModelCall, prices: PriceTable)
   return {
     model: request.model,
     isRefused: response?.error !== undefined && usage === undefined,
+    ...(usage === undefined ? {} : { usage }),
+    ...(costUsd === undefined ? {} : { costUsd }),
+  }
+}
+
+/** As {@link spendingOf}, of a call that an imported trace tells of. */
+export function toldSpending({ model, answered, usage, isError }: ToldModelCall, prices: PriceTable): CallSpending {
+  const costUsd = costOf(usage, model, prices) ?? (answered === undefined ? undefined : costOf(usage, answered, prices))
+  return {
+    model,
+    isRefused: isError && usage === undefined,
     ...(usage === undefined ? {} : { usage }),
     ...(costUsd === undefined ? {} : { costUsd }),
   }

@@ -1,0 +1,53 @@
+import { type Attributes, countOf, type SpanKind } from './spans.ts'
+
+/** What a span says, as far as one convention tells it. */
+export interface Meaning {
+  readonly kind?: SpanKind | undefined
+  readonly name?: string | undefined
+  /** Arguments of a tool, or the input of a model. */
+  readonly input?: unknown
+  /** Beside the input. */
+  readonly system?: unknown
+  readonly output?: unknown
+  /** Calls asked for, where they stand beside the output. */
+  readonly calls?: unknown
+  readonly callId?: string | undefined
+  readonly asked?: string | undefined
+  readonly answered?: string | undefined
+  readonly provider?: string | undefined
+  readonly inputTokens?: number | undefined
+  readonly outputTokens?: number | undefined
+  readonly cachedTokens?: number | undefined
+  readonly finish?: string | undefined
+}
+
+/** The first meaning, with what only the second one tells. */
+export function filledBy(first: Meaning, second: Meaning): Meaning {
+  const added = Object.entries(second).filter(
+    ([key, value]) => value !== undefined && value !== null && first[key as keyof Meaning] === undefined,
+  )
+  return { ...first, ...(Object.fromEntries(added) as Meaning) }
+}
+
+/** Usage as numbers, from whatever names a backend has for it. */
+export function usageOf(fields: unknown): Pick<Meaning, 'inputTokens' | 'outputTokens' | 'cachedTokens'> {
+  if (!isFields(fields)) return {}
+  const count = (...keys: readonly string[]): number | undefined => {
+    const key = keys.find((one) => Object.hasOwn(fields, one) && countOf(fields[one]) !== undefined)
+    return key === undefined ? undefined : countOf(fields[key])
+  }
+  return {
+    inputTokens: count('input_tokens', 'prompt_tokens', 'input', 'promptTokens', 'inputTokens'),
+    outputTokens: count('output_tokens', 'completion_tokens', 'output', 'completionTokens', 'outputTokens'),
+    cachedTokens: count('prompt_cached_tokens', 'input_cache_read', 'cache_read_input_tokens'),
+  }
+}
+
+/** Attributes of a map, by its own members. */
+export function attributesOf(fields: unknown): Attributes {
+  return new Map(isFields(fields) ? Object.entries(fields) : [])
+}
+
+export function isFields(value: unknown): value is { readonly [key: string]: unknown } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

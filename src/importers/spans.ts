@@ -1,0 +1,140 @@
+import type { ImportFormat } from './types.ts'
+
+/** A span of a trace, whatever backend exported it. */
+export interface Span {
+  readonly id?: string
+  readonly parent?: string
+  /** Id of the trace; spans without one belong together. */
+  readonly trace?: string
+  readonly name: string
+  /** Epoch ms. */
+  readonly startedMs?: number
+  readonly endedMs?: number
+  readonly attributes: Attributes
+  readonly events: readonly SpanEvent[]
+  readonly error?: string
+  /** What the backend itself says of it, beside the attributes. */
+  readonly told?: Told
+}
+
+export type Attributes = ReadonlyMap<string, unknown>
+
+/** Something noted in a span: an event of it, or a log record that names it. */
+export interface SpanEvent {
+  readonly name: string
+  readonly attributes: Attributes
+  /** Of a log record. */
+  readonly body?: unknown
+}
+
+/** What a span was about, and what went in and came out. */
+export interface Told {
+  readonly kind?: SpanKind
+  readonly name?: string
+  readonly input?: unknown
+  readonly output?: unknown
+  readonly model?: string
+  readonly provider?: string
+  readonly inputTokens?: number
+  readonly outputTokens?: number
+  readonly cachedTokens?: number
+  /** Calls asked for, where they stand beside the output. */
+  readonly calls?: unknown
+  readonly callId?: string
+  readonly finish?: string
+}
+
+/** `other` has no step of its own: an agent, a chain, a request over HTTP. */
+export type SpanKind = 'model' | 'tool' | 'retrieval' | 'other'
+
+const kinds: Readonly<Record<string, SpanKind>> = {
+  llm: 'model',
+  generation: 'model',
+  chat_model: 'model',
+  chat: 'model',
+  generate_content: 'model',
+  text_completion: 'model',
+  completion: 'model',
+  call_llm: 'model',
+  inference: 'model',
+  tool: 'tool',
+  execute_tool: 'tool',
+  retriever: 'retrieval',
+  retrieval: 'retrieval',
+}
+
+/** The kind a word of a backend stands for: `LLM`, `GENERATION`, `execute_tool`; every other word is `other`. */
+export function kindOf(word: unknown): SpanKind | undefined {
+  if (typeof word !== 'string' || word === '') return undefined
+  const key = word.toLowerCase()
+  return Object.hasOwn(kinds, key) ? kinds[key] : 'other'
+}
+
+/** Formats that hold spans. */
+export type SpanFormat = Extract<
+  ImportFormat,
+  'otlp' | 'otel-spans' | 'jaeger' | 'langsmith' | 'langfuse' | 'braintrust' | 'deepeval'
+>
+
+/** The first of these attributes that is there and not empty. */
+export function attribute(attributes: Attributes, ...keys: readonly string[]): unknown {
+  for (const key of keys) {
+    const value = attributes.get(key)
+    if (value !== undefined && value !== null && value !== '') return value
+  }
+  return undefined
+}
+
+/** As {@link attribute}, when it is text. */
+export function textAttribute(attributes: Attributes, ...keys: readonly string[]): string | undefined {
+  const value = attribute(attributes, ...keys)
+  return typeof value === 'string' ? value : undefined
+}
+
+/** As {@link attribute}, when it is a finite number or the text of one. */
+export function numberAttribute(attributes: Attributes, ...keys: readonly string[]): number | undefined {
+  return countOf(attribute(attributes, ...keys))
+}
+
+/** A count as a number, also where it was written as text. */
+export function countOf(value: unknown): number | undefined {
+  const number = typeof value === 'string' && /^\d{1,15}(\.\d+)?$/.test(value) ? Number(value) : value
+  return typeof number === 'number' && Number.isFinite(number) && number >= 0 ? number : undefined
+}
+
+/**
+ * The value that was written as attributes with dotted names below a prefix: `p.0.role`, `p.0.content` become a list of
+ * one map.
+ *
+ * @returns `undefined` when there is no such attribute
+ */
+export function unflattened(attributes: Attributes, prefix: string): unknown {
+  const root: Node = { below: new Map() }
+  for (const [key, value] of attributes) {
+    if (!key.startsWith(prefix)) continue
+    let at = root
+    for (const step of key.slice(prefix.length).split('.', depthOfKeys)) {
+      const next: Node = at.below.get(step) ?? { below: new Map() }
+      at.below.set(step, next)
+      at = next
+    }
+    at.value = value
+  }
+  return root.below.size === 0 ? undefined : valueOf(root)
+}
+
+/** Deeper names than any convention has are cut there. */
+const depthOfKeys = 16
+
+interface Node {
+  readonly below: Map<string, Node>
+  value?: unknown
+}
+
+function valueOf(node: Node): unknown {
+  if (node.below.size === 0) return node.value
+  const entries = [...node.below]
+  if (entries.every(([key]) => /^\d+$/.test(key)))
+    return entries.sort(([a], [b]) => Number(a) - Number(b)).map(([, below]) => valueOf(below))
+  return Object.fromEntries(entries.map(([key, below]) => [key, valueOf(below)]))
+}
