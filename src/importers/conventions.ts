@@ -1,16 +1,5 @@
 import { jsonOr } from './body.ts'
-import {
-  type Attributes,
-  attribute,
-  countOf,
-  kindOf,
-  numberAttribute,
-  type Span,
-  type SpanEvent,
-  type SpanKind,
-  textAttribute,
-  unflattened,
-} from './spans.ts'
+import { attribute, kindOf, numberAttribute, type Span, textAttribute, unflattened } from './spans.ts'
 import { genAi, genAiEvents, traceloop } from './genai.ts'
 import { filledBy, isFields, type Meaning } from './meaning.ts'
 import { monocleMeaning } from './monocle.ts'

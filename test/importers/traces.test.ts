@@ -166,6 +166,9 @@ describe('a trace of each backend', () => {
       )
     expect(base64).not.toContain('00f067aa0ba902b1')
     expect(imported(base64).events).toEqual(imported(traceSamples.otlp).events)
+    const bytes = Buffer.from(base64)
+    const { tapes } = importRecordings({ file: 'sample', bytes, agent: 'desk', id: (name) => name ?? '' })
+    expect([...tapes][0]!.header.id).toBe('a1b2c3d4e5f60718293a4b5c6d7e8f90')
   })
 
   it('a trace without content has names and times, and says what is missing', () => {
@@ -202,8 +205,9 @@ describe('which calls came before which', () => {
       { id: 'a', from: 0, to: 10, is: tool('a') },
       { id: 'b', from: 5, to: 15, is: tool('b') },
       { id: 'c', from: 15, to: 20, is: tool('c') },
+      { id: 'd', from: 20, to: 21, is: tool('d') },
     ])
-    expect(layersOf(together)).toEqual([['a', 'b'], ['c']])
+    expect(layersOf(together)).toEqual([['a', 'b'], ['c'], ['d']])
   })
 
   it('calls of one answer are concurrent, in whatever order they ran', () => {
@@ -231,6 +235,10 @@ describe('which calls came before which', () => {
   it('an answer that a later message brings is the answer of its call', () => {
     const without = current.filter(({ name }) => !name.startsWith('execute_tool'))
     expectTheRun(imported(otlp(otlpSpans(without))))
+    // With the next request it is sent again, and told no more.
+    const last = { ...without[1]!, id: '00f067aa0ba902b9', from: 300, to: 310 }
+    const again = imported(otlp(otlpSpans([...without, last])))
+    expect(said(again)).toEqual(said(imported(traceSamples.otlp)))
   })
 
   it('spans out of order, and one told twice, change nothing', () => {
