@@ -48,6 +48,7 @@ export function attributesOf(fields: unknown): Attributes {
   return new Map(isFields(fields) ? Object.entries(fields) : [])
 }
 
+/** Whether a value of a JSON document is a map. */
 export function isFields(value: unknown): value is { readonly [key: string]: unknown } {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

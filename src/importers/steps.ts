@@ -75,7 +75,9 @@ class StepMaking {
       for (const result of said.results) this.#bring(result, said, inside)
       if (said.results.length > 0 && said.text === '') continue
       const told = this.#untold(said)
-      if (told !== undefined && this.#isNews(told, counts)) this.#message(told.role, 'model', told.body, inside)
+      if (told === undefined || !this.#isNews(told, counts)) continue
+      if (told.role === 'assistant') this.#message('model', 'user', told.body, inside)
+      else this.#message(told.role, 'model', told.body, inside)
     }
     const { asked, answered, provider, finish, usage, error, tookMs: took } = step
     const data = present({ asked, answered, provider, finish, usage, error, took })

@@ -1,4 +1,5 @@
 import { jsonOr } from './body.ts'
+import { isFields } from './meaning.ts'
 import type { ForeignRequest } from './types.ts'
 
 /** One message of a conversation, in whatever words its provider or framework has. */
@@ -50,10 +51,6 @@ function readSystem(system: unknown): readonly Said[] {
 }
 
 type Fields = { readonly [key: string]: unknown }
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /** The first of these members that is text. */
 function textIn(fields: Fields, ...keys: readonly string[]): string | undefined {
@@ -241,7 +238,7 @@ function isCallOfSdk(part: Fields): boolean {
  *
  * @returns `undefined` when it has no name
  */
-export function requestOf(fields: Fields): ForeignRequest | undefined {
+function requestOf(fields: Fields): ForeignRequest | undefined {
   const inner = isFields(fields['function']) ? fields['function'] : fields
   const name =
     textIn(inner, 'name', 'toolName', 'tool_name', 'tool.name') ?? textIn(fields, 'function', 'function_name')

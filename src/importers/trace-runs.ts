@@ -25,6 +25,7 @@ export function runsOfSpans(format: SpanFormat, spans: readonly Span[], place: P
   })
 }
 
+/** Spans that tell something inside each other; agents that call agents nest to a tenth of it. */
 const nestingCap = 256
 
 /** A span that becomes a step, or is taken up in one. */
@@ -108,9 +109,10 @@ function* modelsAround(leaf: Teller): Generator<Teller> {
 }
 
 function mergeTools(tellers: readonly Teller[]): void {
-  // The innermost first, so that three levels of one call become one.
   for (const inner of tellers) {
-    const { outer, meaning } = inner
+    const { meaning } = inner
+    // Of three levels of one call the middle one may be dropped already.
+    const outer = inner.outer === undefined ? undefined : standFor(inner.outer)
     if (meaning.kind !== 'tool' || outer?.meaning.kind !== 'tool' || outer.meaning.name !== meaning.name) continue
     inner.isDropped = true
     inner.stand = outer

@@ -252,7 +252,8 @@ describe('which calls came before which', () => {
       { id: 'inner', from: 3, to: 4, inside: 'agent', is: tool('search') },
       { id: 'agent', from: 2, to: 8, inside: 'outer', is: { 'gen_ai.operation.name': 'invoke_agent' } },
       { id: 'outer', from: 0, to: 10, is: tool('research') },
-      { id: 'same', from: 1, to: 9, inside: 'outer', is: tool('research', { 'gen_ai.tool.call.result': 'done' }) },
+      { id: 'same', from: 1, to: 9, inside: 'outer', is: tool('research') },
+      { id: 'third', from: 1, to: 9, inside: 'same', is: tool('research', { 'gen_ai.tool.call.result': 'done' }) },
     ])
     expect(layersOf(tape)).toEqual([['research']])
     expect(tape.events).toMatchObject([
