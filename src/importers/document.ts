@@ -31,7 +31,7 @@ export interface BytesFormat {
   readonly name: ImportFormat
   recognisesBytes(bytes: Buffer): boolean
   /** @throws HarvestError `HARVEST_IMPORT_…` with the byte */
-  readBytes(bytes: Buffer, file: string): Recording
+  readBytes(bytes: Buffer, file: string): Recording | readonly Recording[]
 }
 
 /** The items of the list at a path, wherever the document keeps them; without a path, the lines or the list itself. */

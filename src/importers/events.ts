@@ -6,6 +6,7 @@ import { headerOf } from './headers.ts'
 import { bodiesCap, bodyCap } from './limits.ts'
 import { type Position, refusal } from './refusal.ts'
 import { steadyUrl } from './requests.ts'
+import { eventsOfLines } from './stdio-lines.ts'
 import { eventsOfSteps } from './steps.ts'
 import type { ForeignBody, ForeignExchange, Recording } from './types.ts'
 
@@ -31,6 +32,7 @@ export interface MadeEvents {
 export function eventsOf(recording: Recording, redactor: Redactor, file: string): MadeEvents {
   if (recording.steps !== undefined)
     return { ...eventsOfSteps(recording.steps, redactor), bytes: 0, hadEncodings: false }
+  if (recording.lines !== undefined) return { ...eventsOfLines(recording.lines, redactor), hadEncodings: false }
   const making = new Making(redactor, { file })
   const startedMs = recording.exchanges[0]?.startedMs
   for (const [index, exchange] of recording.exchanges.entries()) making.exchange(exchange, index, startedMs)

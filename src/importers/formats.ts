@@ -15,6 +15,22 @@ import { braintrust } from './braintrust.ts'
 import { deepeval } from './deepeval.ts'
 import { refusal } from './refusal.ts'
 import { rubyVcr } from './ruby-vcr.ts'
+import { agentLog } from './runs/agent-log.ts'
+import { agentDojo } from './runs/agentdojo.ts'
+import { chat } from './runs/chat.ts'
+import { copilot } from './runs/copilot.ts'
+import { geminiResponses } from './runs/gemini-responses.ts'
+import { gooseScenario } from './runs/goose.ts'
+import { inspectAi, inspectEval } from './runs/inspect.ts'
+import { mcpJsonLines, mcpLog } from './runs/mcp-log.ts'
+import { openHands } from './runs/openhands.ts'
+import { claudeCode, piSession } from './runs/sessions.ts'
+import { miniSweAgent, sweAgent } from './runs/swe-agent.ts'
+import { tapeAgents } from './runs/tapeagents.ts'
+import { tau2Bench, tauBench } from './runs/tau-bench.ts'
+import { temporal } from './runs/temporal.ts'
+import { toolBench } from './runs/toolbench.ts'
+import { whoAndWhen } from './runs/who-and-when.ts'
 import type { ImportFormat } from './types.ts'
 import { undiciSnapshot } from './undici-snapshot.ts'
 import { vcrpy } from './vcrpy.ts'
@@ -37,10 +53,29 @@ export const formats: readonly ForeignFormat[] = [
   braintrust,
   deepeval,
   anthropicAgent,
+  temporal,
+  mcpJsonLines,
+  tauBench,
+  tau2Bench,
+  agentDojo,
+  sweAgent,
+  miniSweAgent,
+  whoAndWhen,
+  tapeAgents,
+  inspectAi,
+  toolBench,
+  openHands,
+  geminiResponses,
+  copilot,
+  gooseScenario,
+  piSession,
+  claudeCode,
+  agentLog,
+  chat,
 ]
 
 /** Formats that are no text; their first bytes tell. */
-export const bytesFormats: readonly BytesFormat[] = [httprr]
+export const bytesFormats: readonly BytesFormat[] = [httprr, mcpLog, inspectEval]
 
 /**
  * The format of a document: the one that was named, or the one it is told to be by the names it uses.

@@ -1,11 +1,16 @@
 import type { CallEvent, ImportGrade } from '../tape/index.ts'
 import type { MadeEvents } from './events.ts'
 import { steadyUrl } from './requests.ts'
+import { areAnswered } from './stdio-lines.ts'
 import { readTalk } from './talk.ts'
-import type { ForeignBody, ForeignExchange, ForeignStep, Recording } from './types.ts'
+import type { ForeignBody, ForeignExchange, ForeignLine, ForeignStep, Recording } from './types.ts'
 
 /** How true to the run the tape of a recording is, by the worst of its calls. */
-export function gradeOf({ exchanges, steps }: Recording): ImportGrade {
+export function gradeOf({ exchanges, steps, lines }: Recording): ImportGrade {
+  if (lines !== undefined) {
+    if (!areAnswered(lines)) return 'signature-only'
+    return lines.some(({ isRewritten }) => isRewritten) ? 're-drivable' : 'replayable'
+  }
   if (steps !== undefined) return steps.some(tellsMore) ? 'signature-only' : 'timeline-only'
   const answers = exchanges.map(({ response }) => response?.body)
   if (answers.every((body) => body === undefined)) return 'timeline-only'
@@ -17,13 +22,15 @@ export function gradeOf({ exchanges, steps }: Recording): ImportGrade {
 
 /** Whether a step tells of a call or of what was said, and not only that a model was asked. */
 function tellsMore(step: ForeignStep): boolean {
+  if (step.kind === 'mark') return false
   if (step.kind !== 'model') return true
   return step.toolCalls.length > 0 || (step.text ?? '') !== '' || readTalk(step.messages).length > 0
 }
 
 /** What a recording lacks that a tape of our own has; the words stand in tapes for ever. */
 export function missingIn(recording: Recording, made: MadeEvents): readonly string[] {
-  const { exchanges, steps } = recording
+  const { exchanges, steps, lines } = recording
+  if (lines !== undefined) return missingInLines(recording, lines)
   if (steps !== undefined) return missingInSteps(recording, made)
   const always = ['clock', 'ids', 'tools', 'input', 'outcome', 'order']
   const some = (test: (exchange: ForeignExchange) => boolean): boolean => exchanges.some(test)
@@ -43,20 +50,37 @@ export function missingIn(recording: Recording, made: MadeEvents): readonly stri
 }
 
 /** Of values without bytes: `tools` where a call has no answer. */
-function missingInSteps({ startedMs, steps = [] }: Recording, { events }: MadeEvents): readonly string[] {
+function missingInSteps(
+  { startedMs, steps = [], input, outcome, missing = [] }: Recording,
+  { events }: MadeEvents,
+): readonly string[] {
   const calls = events.filter((event): event is CallEvent => event.kind === 'tool' || event.kind === 'retrieval')
   const rows: readonly (readonly [boolean, string])[] = [
     [calls.some(({ result, error }) => result === undefined && error === undefined), 'tools'],
-    [true, 'input'],
-    [true, 'outcome'],
+    [input === undefined, 'input'],
+    [outcome === undefined, 'outcome'],
     [true, 'order'],
     [startedMs === undefined, 'start'],
-    [steps.some((step) => step.kind !== 'message' && step.tookMs === undefined), 'timings'],
-    [startedMs !== undefined && steps.some((step) => step.startedMs === undefined), 'starts'],
+    [steps.some((step) => step.kind !== 'message' && step.kind !== 'mark' && step.tookMs === undefined), 'timings'],
+    [startedMs !== undefined && steps.some((step) => step.kind !== 'mark' && step.startedMs === undefined), 'starts'],
     [true, 'requests'],
     [true, 'answers'],
   ]
-  return ['clock', 'ids', ...rows.filter(([is]) => is).map(([, word]) => word)]
+  return ['clock', 'ids', ...rows.filter(([is]) => is).map(([, word]) => word), ...missing]
+}
+
+/** Of the lines of a child process, whose order is that of the file. Which command started it, no line says. */
+function missingInLines({ startedMs }: Recording, lines: readonly ForeignLine[]): readonly string[] {
+  const isRewritten = lines.some((line) => line.isRewritten)
+  const rows: readonly (readonly [boolean, string])[] = [
+    [true, 'command'],
+    [startedMs === undefined, 'start'],
+    [lines.some((line) => line.startedMs === undefined), 'timings'],
+    [isRewritten, 'request-bytes'],
+    [isRewritten, 'answer-bytes'],
+    [!areAnswered(lines), 'answers'],
+  ]
+  return ['clock', 'ids', 'tools', 'input', 'outcome', ...rows.filter(([is]) => is).map(([, word]) => word)]
 }
 
 function isRewritten(body: ForeignBody | 'unread' | undefined): boolean {

@@ -17,7 +17,16 @@ export interface Happening {
  * before the next one begins, but for calls that were asked for together.
  */
 export function happeningsOf(steps: readonly ForeignStep[]): readonly Happening[] {
-  return steps.every(({ startedMs }) => startedMs !== undefined) ? timed(steps) : listed(steps)
+  const happened = steps.filter((step) => !isAfterwards(step))
+  if (happened.some(({ startedMs }) => startedMs === undefined)) return listed(steps)
+  const order = timed(happened)
+  const at = order.at(-1)?.at ?? 0
+  return [...order, ...steps.filter(isAfterwards).map((step): Happening => ({ step, what: 'begins', at }))]
+}
+
+/** A note without a time is one on the run as a whole. */
+function isAfterwards({ kind, startedMs }: ForeignStep): boolean {
+  return kind === 'mark' && startedMs === undefined
 }
 
 interface Placed extends Happening {

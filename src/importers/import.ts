@@ -1,6 +1,6 @@
 import type { HarvestError } from '../errors/index.ts'
-import { createRedactor } from '../privacy/index.ts'
-import { readModelCall } from '../providers/index.ts'
+import { createRedactor, type Redactor } from '../privacy/index.ts'
+import { readMcpCall, readModelCall } from '../providers/index.ts'
 import {
   type Closing,
   currentFlags,
@@ -9,12 +9,13 @@ import {
   type TapeEvent,
   type TapeHeader,
 } from '../tape/index.ts'
+import type { Outcome } from '../tape/types.ts'
 import { version } from '../version.ts'
 import { eventsOf } from './events.ts'
 import { gradeOf, missingIn } from './grade.ts'
 import { type ForeignFile, readRecordings } from './read.ts'
 import { refusal } from './refusal.ts'
-import type { ImportFacts, Recording } from './types.ts'
+import type { ForeignOutcome, ImportFacts, Recording } from './types.ts'
 
 export interface ImportOptions extends ForeignFile {
   /** Id of the tape; a function is given the name the recording gives itself. */
@@ -75,7 +76,8 @@ export function several(file: string, count: number): HarvestError {
 function tapeOf(recording: Recording, options: ImportOptions): ImportedTape {
   const redactor = createRedactor()
   // The input comes first in a recorder too: placeholders are numbered by it.
-  const input = options.input === undefined ? undefined : redactor.json(encodeValue(options.input.value))
+  const given = options.input ?? recording.input
+  const input = given === undefined ? undefined : redactor.json(encodeValue(given.value))
   const made = eventsOf(recording, redactor, options.file)
   const grade = gradeOf(recording)
   const missing = missingIn(recording, made).filter((word) => word !== 'input' || input === undefined)
@@ -94,18 +96,32 @@ function tapeOf(recording: Recording, options: ImportOptions): ImportedTape {
       imported: { format, grade, missing },
     },
     events: made.events,
-    close: { n, at, outcome: { status: 'returned' } },
+    close: { n, at, outcome: outcomeOf(recording.outcome, redactor) },
     facts: { format, grade, missing, bytes: made.bytes, ...countsOf(recording, made.events) },
   }
 }
 
+/** How the run ended; where nobody says, that it did. */
+function outcomeOf(outcome: ForeignOutcome = { status: 'returned' }, redactor: Redactor): Outcome {
+  if (outcome.status === 'threw')
+    return { status: 'threw', error: redactor.json({ $type: 'error', name: 'Error', message: outcome.message }) }
+  return 'value' in outcome
+    ? { status: 'returned', value: redactor.json(encodeValue(outcome.value)) }
+    : { status: 'returned' }
+}
+
 function countsOf(
-  { exchanges, steps }: Recording,
+  { exchanges, steps, lines }: Recording,
   events: readonly TapeEvent[],
 ): Pick<ImportFacts, 'exchanges' | 'modelCalls' | 'tools'> {
   if (steps !== undefined) {
     const calls = events.flatMap((event) => (event.kind === 'tool' ? [event.name] : []))
     return { exchanges: 0, modelCalls: steps.filter(({ kind }) => kind === 'model').length, tools: calls }
+  }
+  if (lines !== undefined) {
+    const asked = events.flatMap((event) => (event.kind === 'exchange' ? [event] : []))
+    const calls = asked.flatMap((event) => readMcpCall(event) ?? [])
+    return { exchanges: asked.length, modelCalls: 0, tools: calls.map(({ name }) => name) }
   }
   const calls = events.flatMap((event) => (event.kind === 'exchange' ? (readModelCall(event) ?? []) : []))
   const asked = calls.flatMap(({ response }) => response?.toolCalls.filter(({ builtIn }) => !builtIn) ?? [])

@@ -84,6 +84,8 @@ function offsetOf(text: string, path: Path): number | undefined {
 }
 
 function memberAt(text: string, open: number, step: string | number): number | undefined {
+  // What should be a map or a list may be something else: what is asked of it stands there then.
+  if (text[open] !== (typeof step === 'string' ? '{' : '[')) return undefined
   let at = skipSpace(text, open + 1)
   for (let index = 0; at < text.length && text[at] !== ']' && text[at] !== '}'; index++) {
     let name: string | number = index

@@ -36,9 +36,14 @@ export function readRecordings(foreign: ForeignFile): readonly Recording[] {
   )
   const read = raw === undefined ? ofDocument(bytes, foreign) : raw.readBytes(bytes, file)
   const recordings = Array.isArray(read) ? (read as readonly Recording[]) : [read as Recording]
-  const filled = recordings.filter(({ exchanges, steps = [] }) => exchanges.length + steps.length > 0)
+  const filled = recordings.filter(isFilled)
   if (filled.length === 0) throw refusal('HARVEST_IMPORT_EMPTY', { file }, 'it holds no calls')
   return filled.map(begun)
+}
+
+/** Notes on a run of which nothing else is told are no run. */
+function isFilled({ exchanges, steps = [], lines = [] }: Recording): boolean {
+  return exchanges.length + lines.length > 0 || steps.some(({ kind }) => kind !== 'mark')
 }
 
 function ofDocument(bytes: Buffer, { file, format }: ForeignFile): Recording | readonly Recording[] {
@@ -70,13 +75,13 @@ function begun(recording: Recording): Recording {
 }
 
 /** When the run began, as far as an exchange, a step or the clock of a server says. */
-function earliest({ exchanges, steps = [] }: Recording): number | undefined {
+function earliest({ exchanges, steps = [], lines = [] }: Recording): number | undefined {
   for (const { startedMs, response } of exchanges) {
     if (startedMs !== undefined) return startedMs
     const date = Date.parse(response?.headers.find(([name]) => name === 'date')?.[1] ?? '')
     if (!Number.isNaN(date)) return date
   }
-  return steps.reduce<number | undefined>(
+  return [...steps, ...lines].reduce<number | undefined>(
     (first, { startedMs }) => (startedMs === undefined || startedMs > (first ?? Infinity) ? first : startedMs),
     undefined,
   )

@@ -4,7 +4,7 @@ import { type Accounts, accountFor } from './accounts.ts'
 import { type Happening, happeningsOf } from './happenings.ts'
 import { type CallDraft, OpenCalls } from './open-calls.ts'
 import { type Brought, readTalk, type Said } from './talk.ts'
-import type { ForeignCall, ForeignMessage, ForeignModelCall, ForeignStep } from './types.ts'
+import type { ForeignCall, ForeignMark, ForeignMessage, ForeignModelCall, ForeignStep } from './types.ts'
 
 /** Events of steps, and what was seen on the way to them. */
 export interface StepEvents {
@@ -54,6 +54,9 @@ class StepMaking {
       case 'message':
         if (what === 'begins') this.#tellMessage(step)
         return
+      case 'mark':
+        if (what === 'begins') this.#note(step)
+        return
       case 'model':
         return what === 'begins' ? this.#ask(step) : this.#answer(step)
       case 'tool':
@@ -66,6 +69,11 @@ class StepMaking {
     if (from === 'user' || from === 'system')
       this.#isNews({ role: from, text: typeof body === 'string' ? body : '', body })
     this.#message(from, to, body, undefined)
+  }
+
+  #note({ name, data }: ForeignMark): void {
+    const [n, at] = this.#moment()
+    this.#events.push({ kind: 'mark', n, at, name: this.#redactor.text(name), data: this.#encoded(data) })
   }
 
   #ask(step: ForeignModelCall): void {
@@ -90,8 +98,9 @@ class StepMaking {
   #answer(step: ForeignModelCall): void {
     const inside = this.#inside(step)
     const { text = '' } = step
-    if (text !== '' && this.#isNews({ role: 'assistant', text, body: text }))
-      this.#message('model', 'user', text, inside)
+    const isNews = this.#isNews({ role: 'assistant', text, body: text })
+    // A transcript tells each message once: there the same words were said again.
+    if (text !== '' && (isNews || step.messages === undefined)) this.#message('model', 'user', text, inside)
     for (const call of this.#accounts.open.get(step) ?? []) {
       const [n, at] = this.#moment()
       const asked = this.#marks.get(step)

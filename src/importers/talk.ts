@@ -22,24 +22,26 @@ export interface Brought {
   readonly id?: string
   readonly name?: string
   readonly value: unknown
+  /** What went wrong, where the message says that something did. */
+  readonly error?: string
 }
 
 /**
  * The messages of a conversation: a list of them, one alone, a map with a list in it, bare text, or the JSON of any of
  * these. Read are the words of OpenAI (chat, responses), Anthropic, Gemini, Bedrock, OpenTelemetry's `parts`,
- * OpenInference, LangChain and the Vercel AI SDK.
+ * OpenInference, LangChain, the Vercel AI SDK, and of agents that write their own: AgentDojo, goose, Inspect, pi.
  */
 export function readTalk(given: unknown): readonly Said[] {
   const value = jsonOr(given)
   if (value === undefined || value === null || value === '') return []
   // LangChain writes a list of conversations with one in it.
   if (Array.isArray(value))
-    return value.flatMap((item) => (Array.isArray(item) ? item.flatMap(readTalk) : messageOf(item)))
-  if (!isFields(value)) return [messageOf(value)]
+    return value.flatMap((item) => (Array.isArray(item) ? item.flatMap(readTalk) : readMessage(item)))
+  if (!isFields(value)) return [readMessage(value)]
   for (const key of lists)
     if (Array.isArray(value[key]))
       return [...readSystem(valueIn(value, 'system', 'instructions', 'system_instruction')), ...readTalk(value[key])]
-  return [messageOf(value)]
+  return [readMessage(value)]
 }
 
 /** Members that hold a conversation, or the answers of a model. */
@@ -47,7 +49,7 @@ const lists = ['messages', 'contents', 'generations', 'choices', 'candidates', '
 
 function readSystem(system: unknown): readonly Said[] {
   if (system === undefined || system === null) return []
-  return [messageOf({ role: 'system', content: system })]
+  return [readMessage({ role: 'system', content: system })]
 }
 
 type Fields = { readonly [key: string]: unknown }
@@ -76,6 +78,7 @@ const roles: Readonly<Record<string, string>> = {
   model: 'assistant',
   SystemMessage: 'system',
   ToolMessage: 'tool',
+  toolResult: 'tool',
   function: 'tool',
   function_call: 'assistant',
   reasoning: 'assistant',
@@ -114,7 +117,8 @@ function innerOf(fields: Fields): Fields | undefined {
   return isFields(output) && (isFields(output['message']) || isFields(output['kwargs'])) ? output : undefined
 }
 
-function messageOf(given: unknown): Said {
+/** As {@link readTalk}, of one message. */
+export function readMessage(given: unknown): Said {
   if (!isFields(given)) {
     const text = typeof given === 'string' ? given : ''
     return { role: 'user', text, calls: [], results: [], body: given }
@@ -143,13 +147,18 @@ function partsOf(given: unknown, role: string, content: unknown, fields: Fields)
   const parts: Parts = { texts: [], calls: [], results: [], hasMore: false }
   const calls = valueIn(fields, 'tool_calls', 'toolCalls', 'function_call', 'tools')
   for (const call of Array.isArray(calls) ? calls : calls === undefined ? [] : [calls]) addCall(call, parts)
-  if (role === 'tool' && !(Array.isArray(content) && content.some((part) => resultIn(part) !== undefined)))
+  if (role === 'tool' && !(Array.isArray(content) && content.some((part) => resultIn(part) !== undefined))) {
+    const value = jsonOr(content ?? valueIn(fields, 'output', 'result', 'response') ?? null)
     parts.results.push({
-      ...named('id', textIn(fields, 'tool_call_id', 'toolCallId', 'call_id', 'id')),
-      ...named('name', textIn(fields, 'name', 'tool_name', 'toolName')),
-      value: jsonOr(content ?? valueIn(fields, 'output', 'result', 'response') ?? null),
+      ...named(
+        'id',
+        textIn(fields, 'tool_call_id', 'toolCallId', 'call_id', 'id') ?? firstText(fields['tool_call_ids']),
+      ),
+      ...named('name', textIn(fields, 'name', 'tool_name', 'toolName', 'function')),
+      value,
+      ...named('error', errorIn(fields, value)),
     })
-  else addContent(content, parts)
+  } else addContent(content, parts)
   const text = parts.texts.join('\n')
   const isPlain = !parts.hasMore && parts.calls.length + parts.results.length === 0 && text !== ''
   const finish = textIn(fields, 'finish_reason', 'finishReason', 'stop_reason')
@@ -197,7 +206,8 @@ function addPart(part: unknown, parts: Parts): void {
   }
   const kind = textIn(part, 'type') ?? 'text'
   const inner = isFields(part['message_content']) ? part['message_content'] : part
-  const text = /thinking|reasoning/.test(kind) ? undefined : textIn(inner, 'text', 'content', 'value')
+  const text =
+    part['thought'] === true || /thinking|reasoning/.test(kind) ? undefined : textIn(inner, 'text', 'content', 'value')
   if (text === undefined) parts.hasMore = true
   else parts.texts.push(text)
 }
@@ -213,6 +223,7 @@ const callKinds: ReadonlySet<string> = new Set([
   'tool_use',
   'tool_call',
   'tool-call',
+  'toolCall',
   'function_call',
   'function',
   'mcp_tool_use',
@@ -220,8 +231,8 @@ const callKinds: ReadonlySet<string> = new Set([
 
 /** A call that a part asks for. */
 function callIn(part: Fields): ForeignRequest | undefined {
-  const inner = valueIn(part, 'functionCall', 'toolUse', 'tool_call')
-  if (isFields(inner)) return requestOf(inner)
+  const inner = valueIn(part, 'functionCall', 'toolUse', 'tool_call', 'toolCall')
+  if (isFields(inner)) return requestOf(isFields(inner['value']) ? { id: part['id'], ...inner['value'] } : inner)
   if (Object.hasOwn(part, 'tool.name')) return requestOf(part)
   // The Vercel AI SDK's own lists say no type.
   if (isCallOfSdk(part))
@@ -266,11 +277,29 @@ function resultIn(part: unknown): Brought | undefined {
       ? part
       : undefined
   if (fields === undefined) return undefined
+  const id = textIn(fields, 'tool_use_id', 'toolUseId', 'toolCallId', 'call_id', 'id', 'tool_call_id')
+  const value = jsonOr(valueIn(fields, 'response', 'result', 'output', 'content', 'value') ?? null)
   return {
-    ...named('id', textIn(fields, 'tool_use_id', 'toolUseId', 'toolCallId', 'call_id', 'id', 'tool_call_id')),
+    ...named('id', id ?? textIn(part, 'id')),
     ...named('name', textIn(fields, 'toolName', 'name', 'tool_name')),
-    value: jsonOr(valueIn(fields, 'response', 'result', 'output', 'content') ?? null),
+    value,
+    ...named('error', errorIn(fields, value)),
   }
+}
+
+/** An error beside an answer, or the answer itself where it is marked as one. */
+function errorIn(fields: Fields, value: unknown): string | undefined {
+  const { error } = fields
+  const told = typeof error === 'string' ? error : isFields(error) ? textIn(error, 'message') : undefined
+  if (told !== undefined && told !== '') return told
+  const isMarked = error === true || fields['isError'] === true || fields['is_error'] === true
+  if (!isMarked && fields['status'] !== 'error') return undefined
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function firstText(list: unknown): string | undefined {
+  const first: unknown = Array.isArray(list) ? list[0] : undefined
+  return typeof first === 'string' ? first : undefined
 }
 
 function isAnswerOfSdk(part: Fields): boolean {

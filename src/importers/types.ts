@@ -19,6 +19,27 @@ export const importFormats = [
   'braintrust',
   'deepeval',
   'anthropic-agent',
+  'mcp-log',
+  'mcp-jsonl',
+  'temporal',
+  'tau-bench',
+  'tau2-bench',
+  'agentdojo',
+  'swe-agent',
+  'mini-swe-agent',
+  'who-and-when',
+  'tapeagents',
+  'inspect-ai',
+  'inspect-eval',
+  'toolbench',
+  'openhands',
+  'gemini-responses',
+  'copilot-snapshot',
+  'goose-scenario',
+  'pi-session',
+  'claude-code',
+  'agent-log',
+  'chat',
 ] as const
 export type ImportFormat = (typeof importFormats)[number]
 
@@ -56,7 +77,7 @@ export interface ForeignResponse {
 }
 
 /** One thing that happened in a run, as a trace or a transcript tells it. Values, no bytes. */
-export type ForeignStep = ForeignMessage | ForeignModelCall | ForeignCall
+export type ForeignStep = ForeignMessage | ForeignModelCall | ForeignCall | ForeignMark
 
 interface Timed {
   /** When it began, epoch ms. Absent: the file does not say. */
@@ -125,6 +146,24 @@ export interface ForeignCall extends Timed {
   readonly parent?: string
 }
 
+/** What the file notes of the run: a timer, a reward, a label. */
+export interface ForeignMark extends Timed {
+  readonly kind: 'mark'
+  readonly name: string
+  readonly data: unknown
+}
+
+/** A message a child process was sent or sent itself. */
+export interface ForeignLine {
+  readonly from: 'client' | 'server'
+  /** The JSON-RPC message as it stood on the line. */
+  readonly text: string
+  /** The file holds its value, and these are other bytes that say the same. */
+  readonly isRewritten?: true
+  /** When, epoch ms. */
+  readonly startedMs?: number
+}
+
 /** A foreign recording taken apart. */
 export interface Recording {
   readonly format: ImportFormat
@@ -133,9 +172,21 @@ export interface Recording {
   readonly exchanges: readonly ForeignExchange[]
   /** Of formats that hold no exchanges: in the order of the file. */
   readonly steps?: readonly ForeignStep[]
+  /** Of what was said over the stdio of one child process: in the order of the file. */
+  readonly lines?: readonly ForeignLine[]
+  /** What the run was started with, where the file says. */
+  readonly input?: { readonly value: unknown }
+  /** How the run ended, where the file says. */
+  readonly outcome?: ForeignOutcome
+  /** What could not be read, in the words that stand in tapes, beside what the rest of it tells. */
+  readonly missing?: readonly string[]
   /** When the run was recorded, epoch ms, as far as the file says. */
   readonly startedMs?: number
 }
+
+export type ForeignOutcome =
+  | { readonly status: 'returned'; readonly value?: unknown }
+  | { readonly status: 'threw'; readonly message: string }
 
 /** What was made of a recording, in figures. */
 export interface ImportFacts {

@@ -2,6 +2,7 @@ import { HarvestError } from '../errors/index.ts'
 import { createRedactor, type Redactor, rulesOfTape } from '../privacy/index.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
 import type { LiveRequest, Responder } from '../seam/intercept/index.ts'
+import { unnamedChild } from '../seam/stdio.ts'
 import { encodeValue, type Json, type Tape, type TapeEvent } from '../tape/index.ts'
 import { isAllowed } from './allow.ts'
 import { Calls } from './calls.ts'
@@ -57,6 +58,8 @@ export class ReplayRun {
   readonly #skipped = new Map<StepState, HarvestError>()
   readonly #pushes: readonly { readonly item: GateItem; readonly url: string }[]
   readonly #spawns: string[]
+  /** The address of the child that stands for the one whose command the tape does not have: the first that is started. */
+  #standIn: string | undefined
   pending = 0
   identical = 0
   #complaints = 0
@@ -185,7 +188,8 @@ export class ReplayRun {
   }
 
   question(live: LiveRequest): Question {
-    return questionOf(live, this.redactor, (asked) => this.ladder.holds(asked))
+    const url = live.via === 'stdio' && live.url === this.#standIn ? unnamedChild : live.url
+    return questionOf({ ...live, url }, this.redactor, (asked) => this.ladder.holds(asked))
   }
 
   encode(value: unknown): Json {
@@ -212,6 +216,11 @@ export class ReplayRun {
   listen(url: string, say: (text: string) => void): void {
     // Tapes of before this was redacted hold it as it is.
     const names = [url, this.redactor.url(url)]
+    const isUnnamed = this.steps.some(({ event }) => event.kind === 'exchange' && event.url === unnamedChild)
+    if (isUnnamed && this.#standIn === undefined) {
+      this.#standIn = url
+      names.push(unnamedChild)
+    }
     for (const name of names) this.#children.set(name, say)
     this.gate.ready(this.#pushes.filter((push) => names.includes(push.url)).map(({ item }) => item))
   }

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import type { ImportFormat } from '../../src/importers/index.ts'
+import { runSamples } from './run-samples.ts'
 import { type ImportedTape, importRecording } from '../../src/importers/index.ts'
 import { type ExchangeEvent, responseBytes } from '../../src/tape/index.ts'
 import { traceSamples } from './trace-samples.ts'
@@ -151,6 +152,7 @@ interactions:
     ],
   }),
   ...traceSamples,
+  ...runSamples,
 }
 
 /** A trace of httprr of POST requests and their answers. */

@@ -15,7 +15,7 @@ export interface Candidates {
   readonly list: readonly Candidate[]
 }
 
-const endings = /\.(?:ya?ml|json|jsonl|ndjson|har|har\.ya?ml|httprr)(?:\.gz)?$/i
+const endings = /\.(?:ya?ml|json|jsonl|ndjson|har|har\.ya?ml|httprr|log|traj|responses|eval)(?:\.gz)?$/i
 
 /**
  * Finds what is to be imported. Links, hidden folders and `node_modules` are passed over.

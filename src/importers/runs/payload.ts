@@ -1,0 +1,52 @@
+import { base64Bytes } from '../body.ts'
+import type { Cursor } from '../cursor.ts'
+import { tooDeepAt } from '../json.ts'
+import { listOf } from './values.ts'
+
+/** What payloads hold, and whether all of it could be read. */
+export interface Unpacked {
+  readonly values: readonly unknown[]
+  readonly isWhole: boolean
+}
+
+/**
+ * The values of a list of Temporal payloads. What is in an encoding of somebody's own (encrypted, say) stays unread, and
+ * its place is kept by the name of the encoding.
+ *
+ * @throws HarvestError `HARVEST_IMPORT_BODY` for what is not in the encoding it names
+ * @see https://docs.temporal.io/dataconversion; temporal/api/common/v1/message.proto
+ */
+export function unpacked(payloads: Cursor): Unpacked {
+  const read = listOf(payloads.at('payloads')).map((payload) => valueOf(payload))
+  return { values: read.map(({ value }) => value), isWhole: read.every(({ isRead }) => isRead) }
+}
+
+function valueOf(payload: Cursor): { readonly value: unknown; readonly isRead: boolean } {
+  const data = payload.at('data')
+  const name = payload.at('metadata').at('encoding')
+  // What the web page exports is decoded already, and says so.
+  const decoded = payload.at('metadata').at('encodingDecoded').maybeText
+  if (decoded !== undefined) return { value: data.value ?? null, isRead: true }
+  const encoding = name.maybeText === undefined ? '' : base64Bytes(name.text, name).toString('utf8')
+  switch (encoding) {
+    case 'binary/null':
+      return { value: null, isRead: true }
+    case 'json/plain':
+    case 'json/protobuf':
+      return { value: jsonIn(data), isRead: true }
+    case 'binary/plain':
+      return { value: data.isThere ? base64Bytes(data.text, data) : Buffer.alloc(0), isRead: true }
+    default:
+      return { value: { encoding }, isRead: false }
+  }
+}
+
+function jsonIn(data: Cursor): unknown {
+  const text = base64Bytes(data.text, data).toString('utf8')
+  if (tooDeepAt(text) !== undefined) throw data.refuse('it is nested too deep', 'HARVEST_IMPORT_TOO_DEEP')
+  try {
+    return JSON.parse(text) as unknown
+  } catch (cause) {
+    throw data.refuse('it is not JSON, as its encoding says', 'HARVEST_IMPORT_BODY', cause)
+  }
+}

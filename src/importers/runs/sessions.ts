@@ -1,0 +1,91 @@
+import type { Cursor } from '../cursor.ts'
+import { firstItem, type ForeignDocument, type ForeignFormat, itemsAt } from '../document.ts'
+import type { Recording } from '../types.ts'
+import { conversationSteps, type MessageFacts } from './conversation.ts'
+import { timeOf, usageIn } from './values.ts'
+
+/**
+ * Sessions of pi: JSON Lines, a header and then a message for each line.
+ *
+ * @see https://github.com/badlogic/pi-mono, packages/coding-agent/docs/session.md
+ */
+export const piSession: ForeignFormat = {
+  name: 'pi-session',
+  recognises(document) {
+    const first = firstItem(document)
+    const type = first?.at('type').maybeText
+    return (
+      (type === 'session' && first!.at('id').isThere) || (type === 'message' && first!.at('message').at('role').isThere)
+    )
+  },
+  read: (document) => sessionOf(document, 'pi-session', (line) => line.at('type').value === 'message'),
+}
+
+/**
+ * Transcripts of Claude Code: JSON Lines, each line with the session it is of.
+ *
+ * @see https://code.claude.com/docs/en/data-usage
+ */
+export const claudeCode: ForeignFormat = {
+  name: 'claude-code',
+  recognises(document) {
+    const { isLines } = document
+    if (!isLines) return isOfClaude(firstItem(document) ?? document.root)
+    for (const line of itemsAt(document)) {
+      if (isOfClaude(line)) return true
+      // Before the first message stand a summary and snapshots of files.
+      if (line.at('message').isThere || line.at('type').maybeText === undefined) return false
+    }
+    return false
+  },
+  read: (document) => sessionOf(document, 'claude-code', isOfClaude),
+}
+
+function isOfClaude(line: Cursor): boolean {
+  const type = line.at('type').value
+  return (type === 'user' || type === 'assistant') && line.at('message').at('role').isThere && line.at('uuid').isThere
+}
+
+function sessionOf(
+  document: ForeignDocument,
+  format: 'pi-session' | 'claude-code',
+  isMessage: (line: Cursor) => boolean,
+): Recording {
+  const lines = document.root.isMap ? [document.root] : [...itemsAt(document)]
+  const said = lines.filter((line) => isMessage(line))
+  const facts = new Map(said.map((line) => [line.at('message').value, factsOf(line)]))
+  const name = lines[0]?.at('id').maybeText ?? said[0]?.at('sessionId').maybeText
+  const startedMs = said.map((line) => timeOf(line.at('timestamp'))).find((at) => at !== undefined)
+  const steps = conversationSteps(
+    said.map((line) => line.at('message')),
+    (message) => facts.get(message.value) ?? {},
+  )
+  return {
+    format,
+    ...(name === undefined ? {} : { name }),
+    exchanges: [],
+    steps,
+    ...(startedMs === undefined ? {} : { startedMs }),
+  }
+}
+
+function factsOf(line: Cursor): MessageFacts {
+  const at = timeOf(line.at('timestamp'))
+  const message = line.at('message')
+  const [answered, provider] = [message.at('model').maybeText, message.at('provider').maybeText]
+  const finish = message.at('stopReason').maybeText ?? message.at('stop_reason').maybeText
+  const error = message.at('errorMessage').maybeText
+  // Claude Code writes a line for each block of an answer.
+  const response = line.at('type').value === 'assistant' ? message.at('id').maybeText : undefined
+  return {
+    ...(at === undefined ? {} : { at }),
+    ...(response === undefined ? {} : { response }),
+    model: {
+      ...(answered === undefined ? {} : { answered }),
+      ...(provider === undefined ? {} : { provider }),
+      ...(finish === undefined ? {} : { finish }),
+      ...(error === undefined ? {} : { error }),
+      ...usageIn(message.at('usage')),
+    },
+  }
+}
