@@ -1,4 +1,5 @@
 import { brotliDecompressSync, constants, gunzipSync, inflateRawSync, inflateSync, zstdDecompressSync } from 'node:zlib'
+import { isReadable } from '../providers/decode.ts'
 import type { Cursor } from './cursor.ts'
 import { tooDeepAt } from './json.ts'
 import { decompressedCap } from './limits.ts'
@@ -69,9 +70,15 @@ export function isHex(text: string): boolean {
 /** How the undoing of a content encoding ended: `stored` when the bytes are not in it, for recorders store bodies decoded. */
 export type Decoded = { readonly bytes: Buffer; readonly was: 'encoded' | 'stored' } | 'bomb'
 
-/** Undoes content encodings, the last one first, and gives up where more comes out than any text is compressed from. */
+/**
+ * Undoes content encodings, the last one first, and gives up where more comes out than any text is compressed from.
+ *
+ * Readable text is left as it is: it was decoded when it was stored. Brotli has no magic number, and takes the first
+ * bytes of some texts for a stream that says nothing.
+ */
 export function decodeBody(bytes: Buffer, contentEncoding: string): Decoded {
   let now = bytes
+  if (contentEncoding !== '' && isReadable(bytes)) return { bytes, was: 'stored' }
   let was: 'encoded' | 'stored' = 'stored'
   const codings = contentEncoding.split(',').map((coding) => coding.trim().toLowerCase())
   // Four codings on top of each other are more than any server uses.

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import {
   brotliDecompressSync,
   constants,
@@ -14,13 +15,23 @@ const maxBytes = 256 * 1024 * 1024
 /**
  * Undoes the content encodings of a body, last one first. A truncated body gives what was there.
  *
- * Recorders that store bodies decoded often keep the header: bytes that do not decode are returned as they are.
+ * Recorders that store bodies decoded often keep the header: readable text, and bytes that do not decode, are returned as
+ * they are.
  */
 export function decodeBody(bytes: Uint8Array, contentEncoding: string | undefined): Uint8Array {
+  if (contentEncoding !== undefined && isReadable(bytes)) return bytes
   const codings = (contentEncoding ?? '').split(',').map((coding) => coding.trim().toLowerCase())
   const decoded = codings.reverse().reduce(decodeOne, bytes)
   // Seen in recordings whose header was dropped: the gzip magic number can start no text.
   return decoded[0] === 0x1f && decoded[1] === 0x8b ? decodeOne(decoded, 'gzip') : decoded
+}
+
+/**
+ * Whether bytes are text a person could read, and so encoded no more. Brotli and deflate have no magic number: they take
+ * the first bytes of some texts, such as `[1,2]`, for a stream that says nothing.
+ */
+export function isReadable(bytes: Uint8Array): boolean {
+  return isUtf8(bytes) && !/[\0-\x08\x0e-\x1f\x7f]/.test(new TextDecoder().decode(bytes))
 }
 
 function decodeOne(bytes: Uint8Array, coding: string): Uint8Array {

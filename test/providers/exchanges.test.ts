@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import {
+  decodeBody,
   modelIds,
   promptHash,
   readMcpCall,
@@ -34,6 +35,12 @@ describe('an exchange on a tape', () => {
       request: { model: 'm' },
       response: { model: 'm-2026', text: 'Hi.' },
     })
+  })
+
+  test('is read as it stands when only its header says that it is compressed', () => {
+    for (const text of ['[1,2]', 'Hello', '{}'])
+      for (const encoding of ['br', 'deflate'])
+        expect(Buffer.from(decodeBody(Buffer.from(text), encoding)).toString()).toBe(text)
   })
 
   test('has no response when none came', () => {
