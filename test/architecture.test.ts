@@ -18,6 +18,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   cases: ['errors', 'tape', 'trace', 'logic', 'provenance'],
   store: ['errors', 'tape', 'privacy', 'providers', 'cases', 'trace', 'provenance'],
   importers: ['errors', 'tape', 'seam', 'providers', 'privacy'],
+  exporters: ['errors', 'tape', 'providers', 'trace'],
   timeline: ['errors', 'tape', 'replay', 'trace', 'logic'],
   fork: ['errors', 'tape', 'seam', 'privacy', 'providers', 'replay', 'provenance'],
   blame: ['errors', 'tape', 'providers', 'replay', 'trace', 'provenance', 'cases', 'fork'],

@@ -32,8 +32,12 @@ export const har: ForeignFormat = {
 function exchangeOf(entry: Cursor): ForeignExchange {
   const request = entry.at('request').map
   const requestBody = postData(request.at('postData'))
-  const startedMs = momentOf(entry.at('startedDateTime'))
-  const tookMs = tookOf(entry.at('time').maybeNumber)
+  // Exports of ours name what only looks like a time.
+  const isMissing = (word: string): boolean => missing.some((one) => one.value === word)
+  const missing = entry.at('_missing').isThere ? entry.at('_missing').items : []
+  const isUntimed = isMissing('timings')
+  const startedMs = isUntimed || isMissing('start') ? undefined : momentOf(entry.at('startedDateTime'))
+  const tookMs = isUntimed ? undefined : tookOf(entry.at('time').maybeNumber)
   const response = responseOf(entry.at('response'))
   return {
     method: methodOf(request.at('method')),
@@ -59,7 +63,8 @@ function postData(data: Cursor): ForeignBody | undefined {
   if (data.at('textJSON').isThere) return jsonBody(data.at('textJSON').value)
   if (text.maybeText === undefined && text.isThere) return jsonBody(text.value)
   if (text.maybeText !== undefined) {
-    if (data.at('encoding').maybeText === 'base64') return bodyOf(base64Bytes(text.text, text))
+    if ([data.at('encoding'), data.at('_encoding')].some((encoding) => encoding.maybeText === 'base64'))
+      return bodyOf(base64Bytes(text.text, text))
     return text.text === '' ? undefined : bodyOf(text.text)
   }
   const params = data.at('params')
@@ -72,7 +77,9 @@ function postData(data: Cursor): ForeignBody | undefined {
 /** A request that got no answer has the status 0, or none. */
 function responseOf(response: Cursor): ForeignResponse | undefined {
   if (!response.isThere || !response.map.at('status').maybeNumber) return undefined
-  const body = contentOf(response.at('content'), response)
+  // As browsers write it: what came is not all there was.
+  const isCut = (response.at('_error').maybeText ?? '') !== ''
+  const body = isCut ? undefined : contentOf(response.at('content'), response)
   const statusText = response.at('statusText').maybeText
   return {
     status: response.at('status').status,

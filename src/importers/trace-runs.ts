@@ -4,6 +4,7 @@ import { meaningOf } from './conventions.ts'
 import { filledBy, type Meaning } from './meaning.ts'
 import { type Position, refusal } from './refusal.ts'
 import type { Span, SpanFormat } from './spans.ts'
+import { readOwn } from './own-spans.ts'
 import { readTalk } from './talk.ts'
 import type { ForeignCall, ForeignModelCall, ForeignStep, Recording } from './types.ts'
 
@@ -143,18 +144,22 @@ function stepOf(teller: Teller): ForeignStep {
     : { ...callStep(meaning, span), ...timed, ...parentOf(teller) }
 }
 
-function timesOf({ startedMs, endedMs }: Span): { readonly startedMs?: number; readonly tookMs?: number } {
-  if (startedMs === undefined) return {}
+function timesOf(span: Span): { readonly startedMs?: number; readonly tookMs?: number } {
+  const { startedMs, endedMs } = span
+  const { isOpen, isUntimed } = readOwn(span)
+  if (startedMs === undefined || isUntimed) return {}
+  if (isOpen) return { startedMs }
   // Clocks can be set back while a span is open.
   return { startedMs, ...(endedMs === undefined ? {} : { tookMs: Math.max(0, endedMs - startedMs) }) }
 }
 
 function callStep({ kind, name, input, output, callId }: Meaning, { id, error, ...span }: Span): ForeignCall {
-  const result = jsonOr(output)
+  const own = readOwn(span)
+  const result = own.result === undefined ? jsonOr(output) : own.result.value
   return {
     kind: kind === 'retrieval' ? 'retrieval' : 'tool',
     name: name ?? span.name,
-    args: jsonOr(input),
+    args: own.args === undefined ? jsonOr(input) : own.args.value,
     ...(result === undefined || (result === null && error !== undefined) ? {} : { result }),
     ...(error === undefined ? {} : { error }),
     ...(callId === undefined ? {} : { callId }),

@@ -21,10 +21,10 @@ export function decidedCalls(
 ): readonly PlacedCall[] {
   const decided = exchanges.flatMap(decisionsOf)
   const askedBy = account(executed, decided)
-  const ran = executed.map((call, index) => ({
-    ...call,
-    group: call.askedBy ?? askedBy.get(call)?.exchange.n ?? -1 - index,
-  }))
+  const ran = executed.map((one, index): PlacedCall => {
+    const asked = askedBy.get(one)
+    return { ...one, group: one.askedBy ?? asked?.exchange.n ?? -1 - index, ...idOf(asked) }
+  })
   const answers = new Answers(exchanges)
   const only = decided
     .filter((decision) => decision.executed === undefined)
@@ -48,7 +48,17 @@ function place({ tool, exchange }: Decided, answeredBy: number): PlacedCall {
   const issued = settledAt(exchange)
   // Half a moment before the request that carries the answer: by then it had settled.
   const settled = answeredBy === Infinity ? Infinity : answeredBy - 0.5
-  return { call: { name, args, n: exchange.n }, issued, settled: Math.max(settled, issued), group: exchange.n }
+  return {
+    call: { name, args, n: exchange.n },
+    issued,
+    settled: Math.max(settled, issued),
+    group: exchange.n,
+    ...idOf({ tool }),
+  }
+}
+
+function idOf(decided: Pick<Decided, 'tool'> | undefined): { readonly id?: string } {
+  return decided?.tool.id === undefined ? {} : { id: decided.tool.id }
 }
 
 /**

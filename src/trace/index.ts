@@ -2,9 +2,11 @@ export { baselinePath, parseBaseline, renderBaseline } from './baseline.ts'
 export { parseCall, renderCall } from './call-text.ts'
 export { compareTraces, type TraceComparison } from './compare.ts'
 export type { TraceDifference } from './differences.ts'
+export { layered } from './layers.ts'
 export { mergeBaseline } from './merge.ts'
 export { matchOutcome, type OutcomeMatch } from './outcome.ts'
-export { traceOf } from './trace-of.ts'
+export type { PlacedCall } from './placed.ts'
+export { placedCalls, traceOf } from './trace-of.ts'
 export {
   type ArgsMode,
   type ArgsRule,

@@ -9,10 +9,12 @@ export interface PlacedCall {
   readonly settled: number
   /** `n` of the model exchange that asked for it; a number of its own below 0 when none did. */
   readonly group: number
+  /** What the model named the call by. */
+  readonly id?: string
 }
 
 /** A call that really ran: a wrapped function, or a message to an MCP server. */
-export interface ExecutedCall extends Omit<PlacedCall, 'group'> {
+export interface ExecutedCall extends Omit<PlacedCall, 'group' | 'id'> {
   /** `n` of the mark of the model answer that asked for it, where an imported trace says so. */
   readonly askedBy?: number
   readonly mcp: boolean

@@ -3,7 +3,7 @@ import { presentArgs } from '../tape/present-args.ts'
 import type { CallEvent, ExchangeEvent, TapeEvent } from '../tape/types.ts'
 import { decidedCalls } from './decided.ts'
 import { layered } from './layers.ts'
-import { type ExecutedCall, settledAt } from './placed.ts'
+import { type ExecutedCall, type PlacedCall, settledAt } from './placed.ts'
 import type { Trace } from './types.ts'
 
 /**
@@ -23,6 +23,15 @@ import type { Trace } from './types.ts'
  *   Problèmes combinatoires de commutation et réarrangements (1969), for the layers
  */
 export function traceOf(events: readonly TapeEvent[]): Trace {
+  return { layers: layered(placedCalls(events)) }
+}
+
+/**
+ * The calls of {@link traceOf} with the moments each took, and who asked for it.
+ *
+ * @param events - as for {@link traceOf}
+ */
+export function placedCalls(events: readonly TapeEvent[]): readonly PlacedCall[] {
   const inOrder = [...events].sort((a, b) => a.n - b.n)
   const isInside = insideTool(inOrder)
   const asks = modelMarks(inOrder)
@@ -32,7 +41,7 @@ export function traceOf(events: readonly TapeEvent[]): Trace {
     (step) => step.kind === 'tool' || (step.kind === 'exchange' && readMcpCall(step) !== undefined),
   )
   const exchanges = steps.filter((step) => step.kind === 'exchange').filter((step) => !isInside(step.n))
-  return { layers: layered(decidedCalls(exchanges, executed, wrapsTools)) }
+  return decidedCalls(exchanges, executed, wrapsTools)
 }
 
 function isStep(event: TapeEvent): boolean {

@@ -1,0 +1,91 @@
+import { readModelCall } from '../providers/index.ts'
+import type { ExchangeEvent, Moment, Step, Tape, TapeEvent } from '../tape/index.ts'
+
+/** What the recording of a tape did not say about times. Tapes of our own recorder say everything. */
+export interface MissingTimes {
+  /** Nobody knows when the run began: it stands in 1970. */
+  readonly start: boolean
+  /** Moments tell the order and nothing else. */
+  readonly timings: boolean
+}
+
+export function missingTimes({ header: { imported } }: Pick<Tape, 'header'>): MissingTimes {
+  const isMissing = (word: string): boolean => imported?.missing.includes(word) === true
+  return { start: isMissing('start'), timings: isMissing('timings') || isMissing('starts') }
+}
+
+/** What a reader of an export has to know about the tape it was made of. */
+export function notesOn(tape: Tape): readonly string[] {
+  const { start, timings } = missingTimes(tape)
+  const { imported } = tape.header
+  return [
+    ...(tape.close === undefined ? ['the tape is truncated: the run is exported as far as it was recorded'] : []),
+    ...(tape.close?.incomplete === undefined ? [] : [`the recording is incomplete: ${tape.close.incomplete}`]),
+    ...(imported === undefined ? [] : [`imported from ${imported.format}, ${imported.grade}`]),
+    ...(timings ? ['times were not recorded: those of the export tell the order and nothing else'] : []),
+    ...(start && !timings ? ['nobody knows when the run began: its times begin in 1970'] : []),
+  ]
+}
+
+/** The moment a step was over; `undefined` when it never was. */
+export function endOf(step: Step): Moment | undefined {
+  if (step.kind !== 'exchange') return step.settled ?? (step.sync === true ? [step.n, step.at] : undefined)
+  const { response, error, aborted, oneWay } = step
+  return response?.end ?? error?.moment ?? aborted ?? (oneWay === true ? [step.n, step.at] : undefined)
+}
+
+/** What went wrong. */
+export interface Failure {
+  /** A word of few values. */
+  readonly type: string
+  /** What was said: content. */
+  readonly message?: string
+}
+
+/**
+ * Why an exchange has no whole answer. A client may hang up once a model has finished: that is no failure, and not the
+ * same each time.
+ */
+export function failureOf(event: ExchangeEvent): Failure | undefined {
+  const { error, aborted, response } = event
+  if (error !== undefined) return { type: error.code ?? error.name, message: `${error.name}: ${error.message}` }
+  if (aborted === undefined || response?.end !== undefined) return undefined
+  const hasFinished = readModelCall(event)?.response?.finish !== undefined
+  return hasFinished ? undefined : { type: 'cancelled', message: 'the client gave up' }
+}
+
+/** How many of a thing there are, in words. */
+export type Noun = readonly [one: string, many: string]
+
+/** `2 tool calls`, for each of these kinds of events there is. */
+export function counted(events: readonly TapeEvent[], kinds: readonly UncountedKind[]): readonly string[] {
+  return kinds.flatMap((kind) =>
+    countOf(
+      events.reduce((sum, event) => sum + sizeOf(event, kind), 0),
+      nouns[kind],
+    ),
+  )
+}
+
+/** `2 draws`, or nothing where there is none. */
+export function countOf(count: number, [one, many]: Noun): readonly string[] {
+  return count === 0 ? [] : [`${count.toLocaleString('en-US')} ${count === 1 ? one : many}`]
+}
+
+type UncountedKind = Exclude<TapeEvent['kind'], 'exchange'>
+
+const nouns: Readonly<Record<UncountedKind, Noun>> = {
+  tool: ['tool call', 'tool calls'],
+  retrieval: ['retrieval', 'retrievals'],
+  value: ['named value', 'named values'],
+  draws: ['clock, random or id read', 'clock, random and id reads'],
+  message: ['message', 'messages'],
+  mark: ['mark', 'marks'],
+  spawn: ['child process', 'child processes'],
+  push: ['pushed line', 'pushed lines'],
+}
+
+function sizeOf(event: TapeEvent, kind: UncountedKind): number {
+  if (event.kind !== kind) return 0
+  return event.kind === 'draws' ? event.draws.length : 1
+}

@@ -1,0 +1,2 @@
+export { exportTape } from './export.ts'
+export { type Exported, type ExportFormat, exportFormats, type ExportOptions } from './types.ts'

@@ -1,0 +1,32 @@
+import type { Moment, Tape } from '../../tape/index.ts'
+
+/** Epoch nanoseconds of a moment, as OTLP/JSON writes them. */
+export type Clock = (moment: Moment) => string
+
+/**
+ * The clock of a tape's spans.
+ *
+ * Moments of a tape are whole microseconds, and those of one burst are the same one. So that no reader takes for
+ * simultaneous what came one after the other, moments of a burst are a nanosecond apart, in their order.
+ */
+export function clockOf({ header }: Pick<Tape, 'header'>, moments: Iterable<Moment>): Clock {
+  const start = BigInt(Date.parse(header.startedAt)) * million
+  const bursts = Map.groupBy(moments, ([, at]) => nanos(at))
+  const ranks = new Map(
+    [...bursts.values()].flatMap((burst) =>
+      burst
+        .map(([n]) => n)
+        .sort((a, b) => a - b)
+        // A burst of a thousand would reach into the next microsecond.
+        .map((n, rank) => [n, BigInt(Math.min(rank, 999))] as const),
+    ),
+  )
+  return ([n, at]) => (start + nanos(at) + (ranks.get(n) ?? 0n)).toString()
+}
+
+const million = 1_000_000n
+
+/** Milliseconds with at most three digits behind the point, so that the nanoseconds are whole. */
+function nanos(ms: number): bigint {
+  return BigInt(Math.round(ms * 1000)) * 1000n
+}

@@ -1,0 +1,154 @@
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { exportTape } from '../../src/exporters/index.ts'
+import { importRecording } from '../../src/importers/index.ts'
+import { readModelCall } from '../../src/providers/index.ts'
+import { type CallEvent, parseTape, readTape, serializeTape, type Tape, type TapeEvent } from '../../src/tape/index.ts'
+import { traceOf } from '../../src/trace/index.ts'
+import { runOf, tapeOf, turns } from './runs.ts'
+import { linesOf } from './spans.ts'
+
+/** The tape the spans of a tape become when they are imported. */
+function back(tape: Tape): Tape {
+  const bytes = Buffer.from(`${linesOf(tape).join('\n')}\n`)
+  const { header, events, close } = importRecording({ file: 'x.jsonl', bytes, id: 'desk-1', agent: 'desk' })
+  return parseTape(serializeTape(header, events, close), 'desk-1.tape.jsonl')
+}
+
+const layersOf = ({ events }: Tape): readonly object[] =>
+  traceOf(events).layers.map((layer) => layer.map(({ name, args }) => ({ name, args })))
+
+const callsOf = ({ events }: Tape): readonly object[] =>
+  events
+    .filter((event): event is CallEvent => event.kind === 'tool' || event.kind === 'retrieval')
+    .map(({ kind, name, args, result, error, in: inside }) => ({
+      kind,
+      name,
+      args,
+      result,
+      error: (error as { message?: string } | undefined)?.message,
+      // Numbers change; which call it happened in does not.
+      inside: events.find(({ n }) => n === inside && inside !== undefined)?.kind,
+    }))
+
+/** When each call began and ended, in microseconds since the first of them; `open` when it never did. */
+const timesOf = ({ events }: Tape): readonly object[] => {
+  const calls = events.filter((event): event is CallEvent => event.kind === 'tool')
+  const micro = (at: number): number => Math.round((at - (calls[0]?.at ?? 0)) * 1000)
+  return calls.map(({ at, settled }) => [micro(at), settled === undefined ? 'open' : micro(settled[1])])
+}
+
+/** What the models were asked for, as the mark of an import has it. */
+const modelsOf = ({ events }: Tape): readonly object[] =>
+  events.flatMap((event) => {
+    if (event.kind === 'mark' && event.name === 'model') {
+      const { asked, answered, finish, usage, provider } = event.data as Record<string, unknown>
+      return [{ asked, answered, finish, usage, provider }]
+    }
+    const call = event.kind === 'exchange' ? readModelCall(event) : undefined
+    if (call === undefined) return []
+    const { model: answered, finish, usage } = call.response ?? {}
+    return [{ asked: call.request.model, answered, finish, usage, provider: 'openai' }]
+  })
+
+const saidBy = (from: string, events: readonly TapeEvent[]): readonly unknown[] =>
+  events.flatMap((event) => (event.kind === 'message' && event.from === from ? [event.body] : []))
+
+describe('the spans of a tape, imported again', () => {
+  it('for every run: the same calls, results, models, tokens, times and causal order', () => {
+    fc.assert(
+      fc.property(turns, (taken) => {
+        const tape = runOf(taken)
+        const again = back(tape)
+        expect(layersOf(again)).toEqual(layersOf(tape))
+        expect(callsOf(again)).toEqual(callsOf(tape))
+        expect(modelsOf(again)).toEqual(modelsOf(tape))
+        expect(timesOf(again)).toEqual(timesOf(tape))
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  it('what was said is told once', () => {
+    const { events } = back(
+      runOf([{ calls: [{ name: 'lookup_order', args: {}, result: 'found' }], together: true }], 'Done.'),
+    )
+    expect([saidBy('system', events), saidBy('user', events), saidBy('model', events)]).toEqual([
+      ['Be kind.'],
+      ['Refund A-17.'],
+      ['Done.'],
+    ])
+  })
+
+  it('values that look like others stay what they are', () => {
+    const values = ['{"a":1}', ' [1]', '', null, 'null', 0, 1.5, false, ['x'], {}, '(1,)']
+    const calls = values.map((result, at) => ({ name: 'lookup_order', args: { at }, result }))
+    const tape = runOf([{ calls, together: false }])
+    expect(callsOf(back(tape))).toEqual(callsOf(tape))
+  })
+
+  it('a step without an answer has none, and what is inside a tool stays there', () => {
+    const tape = tapeOf([
+      { kind: 'tool', n: 1, at: 1, name: 'outer', args: {}, settled: [9, 9], result: 1 },
+      {
+        kind: 'retrieval',
+        n: 2,
+        at: 2,
+        in: 1,
+        name: 'policies',
+        args: ['refund', { top: 3 }],
+        settled: [3, 3],
+        result: ['a'],
+      },
+      {
+        kind: 'tool',
+        n: 4,
+        at: 4,
+        name: 'failed',
+        args: {},
+        settled: [5, 5],
+        error: { $type: 'error', name: 'Error', message: 'no stock' },
+      },
+      { kind: 'tool', n: 6, at: 6, name: 'open', args: { id: 1 } },
+    ])
+    expect(callsOf(back(tape))).toEqual(callsOf(tape))
+    expect(timesOf(back(tape))).toEqual(timesOf(tape))
+  })
+
+  it('an imported trace that is exported comes back as it was', () => {
+    const once = back(
+      runOf([{ calls: [{ name: 'lookup_order', args: { id: 1 }, result: 'x' }], together: false }], 'Done.'),
+    )
+    const twice = back(once)
+    expect(twice.events).toEqual(once.events)
+    expect(twice.header.imported).toEqual(once.header.imported)
+  })
+
+  it('times nobody recorded stay unknown', () => {
+    const imported = { format: 'aimock', grade: 'signature-only', missing: ['start', 'timings'] } as const
+    const events: TapeEvent[] = [{ kind: 'tool', n: 1, at: 1, name: 'lookup_order', args: {} }]
+    const tape = tapeOf(events, { header: { imported, startedAt: '1970-01-01T00:00:00.000Z' } })
+    expect(back(tape).header.imported?.missing).toEqual(expect.arrayContaining(['start', 'timings']))
+  })
+
+  it('without content the same tools and models are there, and nothing they said', () => {
+    const tape = runOf([{ calls: [{ name: 'lookup_order', args: { id: 'A-17' }, result: 'found' }], together: false }])
+    const pieces = exportTape(tape, 'otlp', { withContent: false }).pieces
+    const bytes = Buffer.from([...pieces].join(''))
+    const { facts, events } = importRecording({ file: 'x.jsonl', bytes, id: 'x', agent: 'x' })
+    expect(facts).toMatchObject({ modelCalls: 2, tools: ['lookup_order'] })
+    expect(JSON.stringify(events)).not.toMatch(/A-17|found|Done/)
+  })
+})
+
+describe('a recorded run', () => {
+  const recorded = readTape(join(import.meta.dirname, '../history/v1.tape.jsonl'))
+
+  it('has the same calls and the same causal order after its spans were imported', () => {
+    expect(layersOf(back(recorded))).toEqual(layersOf(recorded))
+    expect(callsOf(back(recorded)).map((call) => ({ ...call, result: undefined }))).toEqual(
+      callsOf(recorded).map((call) => ({ ...call, result: undefined })),
+    )
+  })
+})
