@@ -115,7 +115,7 @@ function check(
   const values = new Map<string, readonly unknown[]>()
   for (const { flag, many } of command.options) {
     const name = flagOf(flag).slice(2)
-    const value = options[name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())]
+    const value = valueOf(name, options)
     if (value === undefined) continue
     const given = Array.isArray(value) ? (value as unknown[]) : [value]
     if (given.length > 1 && many !== true)
@@ -156,6 +156,13 @@ function check(
     values: (name) => (values.get(name) ?? []) as readonly string[],
     has: (name) => values.has(name),
   }
+}
+
+/** cac reads `--no-content` as the value false of `content`, which is true when nobody says so. */
+function valueOf(name: string, options: Readonly<Record<string, unknown>>): unknown {
+  const camel = (word: string): string => word.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  if (!name.startsWith('no-')) return options[camel(name)]
+  return options[camel(name.slice('no-'.length))] === false ? true : undefined
 }
 
 /** `--dir <folder>` → `--dir`. */

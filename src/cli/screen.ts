@@ -35,7 +35,7 @@ export function createScreen(): Screen {
     },
     json(value) {
       clear()
-      process.stdout.write(`${JSON.stringify(value, undefined, 2).replace(unseen, asEscape)}\n`)
+      process.stdout.write(`${neutralJson(JSON.stringify(value, undefined, 2))}\n`)
     },
     paint: (format, text) => styleText(format, text, { stream: process.stdout }),
     progress(text) {
@@ -50,6 +50,11 @@ export function createScreen(): Screen {
 // JSON escapes C0 controls only. The same value in other letters: what `neutral` takes out of text, as `\u` escapes.
 const unseen =
   /(?!\u200c|\u200d|[\ufe00-\ufe0f])[\u007f-\u009f\u200e\u200f\u2028-\u202e\ufff9-\ufffb\u{e0000}-\u{e0fff}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]|#(?=#(?:\[|vso\[|teamcity\[))/giu
+
+/** JSON that holds the same values, with nothing in it a terminal or a CI runner obeys. */
+export function neutralJson(json: string): string {
+  return json.replace(unseen, asEscape)
+}
 
 function asEscape(characters: string): string {
   return [...Array(characters.length).keys()]

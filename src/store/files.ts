@@ -40,15 +40,24 @@ export function writeFileAtomic(
  * Makes a new file whole or not at all, of content that is too large to be held at once.
  *
  * @param fill - makes the file under the temporary name it is given
- * @throws as {@link writeFileAtomic} with `exclusive`; whatever `fill` throws. Nothing is left behind
+ * @param options.replace - whether a file of this name is replaced, never a link; default false
+ * @throws as {@link writeFileAtomic}, with `exclusive` unless it may replace; whatever `fill` throws. Nothing is left
+ * behind
  */
-export function writeNewFile(path: string, fill: (temporary: string) => void): void {
+export function writeNewFile(
+  path: string,
+  fill: (temporary: string) => void,
+  options: { readonly replace?: boolean } = {},
+): void {
   const temporary = temporaryFor(path)
   try {
-    if (fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw exists(path)
+    const old = fs.lstatSync(path, { throwIfNoEntry: false })
+    if (old !== undefined && options.replace !== true) throw exists(path)
+    if (old?.isSymbolicLink()) throw isLink(path)
     fill(temporary)
     flush(temporary)
-    linkAs(temporary, path)
+    if (options.replace === true) fs.renameSync(temporary, path)
+    else linkAs(temporary, path)
     flushFolder(dirname(path))
   } catch (error) {
     throw HarvestError.is(error) ? error : unwritable(path, error)

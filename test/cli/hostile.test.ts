@@ -156,6 +156,15 @@ const recipes: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['import', `broken/${asName(one)}.har`],
     ['import', `broken/${asName(one)}.har`, '--json'],
   ]),
+  export: payloads.flatMap((one) => [
+    ['export', tapeOf(one), '--format', 'otlp'],
+    ['export', tapeOf(one), '--format', 'har'],
+    ['export', tapeOf(one), '--format', 'json'],
+    ['export', tapeOf(one), '--format', 'json', '--out', `exported/${asName(one)}/`],
+    ['export', tapeOf(one), '--format', 'har', '--out', `exported/${asName(one)}/`, '--json'],
+    ['export', asWord(one), '--format', asWord(one)],
+    ['export', tapeOf(one), '--format', 'otlp', '--out', asWord(one) === '' ? 'x' : `${asWord(one)}/x/y`],
+  ]),
   prune: [
     ['prune', '--dry-run'],
     ['prune', '--dry-run', '--json'],

@@ -75,6 +75,7 @@ describe('help', () => {
         init               Set a project up: finds its agents, puts the plugin into its Vitest config and the inbox into .gitignore
         record             Run a Node program and record it; its exit code is passed on
         import <file>      Make tapes of recordings of other tools: VCR cassettes, HAR, nock, traces and the like; a folder is looked through
+        export <...tapes>  Write runs in formats other tools know: spans for a tracing backend, HAR, or the trace as plain JSON
         ls                 List the tapes: when, which agent, how many steps, what it cost, how it ended
         show <tape|case>   Print a run: prompts, tool calls, answers, times, tokens and cost, step by step
         diff <a> <b>       Say how two runs differ: outcome, tool calls, steps, prompts, cost (two tapes, two cases, or one of each)

@@ -5,6 +5,7 @@ const loaders: Readonly<Record<string, () => Promise<CommandSpec>>> = {
   init: async () => (await import('./init.ts')).initCommand,
   record: async () => (await import('./record.ts')).recordCommand,
   import: async () => (await import('./import.ts')).importCommand,
+  export: async () => (await import('./export.ts')).exportCommand,
   ls: async () => (await import('./ls.ts')).lsCommand,
   show: async () => (await import('./show.ts')).showCommand,
   diff: async () => (await import('./diff.ts')).diffCommand,
