@@ -14,6 +14,19 @@ export function missingTimes({ header: { imported } }: Pick<Tape, 'header'>): Mi
   return { start: isMissing('start'), timings: isMissing('timings') || isMissing('starts') }
 }
 
+/** When the run began, epoch ms; 0 when its tape says what is no date. */
+export function startOf({ header }: Pick<Tape, 'header'>): number {
+  const ms = Date.parse(header.startedAt)
+  return Number.isNaN(ms) ? 0 : ms
+}
+
+/** A number of milliseconds a date can tell: a damaged tape may hold any. */
+export function datable(ms: number): number {
+  return Math.max(-latestMs, Math.min(latestMs, ms))
+}
+
+const latestMs = 8.64e15
+
 /** What a reader of an export has to know about the tape it was made of. */
 export function notesOn(tape: Tape): readonly string[] {
   const { start, timings } = missingTimes(tape)

@@ -10,7 +10,7 @@ import {
   type Tape,
 } from '../tape/index.ts'
 import { version } from '../version.ts'
-import { counted, countOf, endOf, failureOf, missingTimes, notesOn } from './facts.ts'
+import { counted, countOf, datable, endOf, failureOf, missingTimes, notesOn, startOf } from './facts.ts'
 import type { Exported, ExportOptions } from './types.ts'
 
 /**
@@ -60,10 +60,9 @@ function entryOf(exchange: ExchangeEvent, tape: Tape, options: ExportOptions): F
   const end = endOf(exchange)?.[1] ?? response?.moment[1]
   const wait = rounded((response?.moment[1] ?? end ?? at) - at)
   const time = Math.max(wait, rounded((end ?? at) - at))
-  const { start, timings } = missingTimes(tape)
-  const unknown = [...(start ? ['start'] : []), ...(timings ? ['timings'] : [])]
+  const unknown = missingIn(exchange, tape, options)
   return {
-    startedDateTime: new Date(Date.parse(tape.header.startedAt) + at).toISOString(),
+    startedDateTime: new Date(datable(startOf(tape) + at)).toISOString(),
     time,
     request: requestOf(exchange, options),
     response: responseOf(exchange, options),
@@ -72,6 +71,21 @@ function entryOf(exchange: ExchangeEvent, tape: Tape, options: ExportOptions): F
     ...(unknown.length === 0 ? {} : { _missing: unknown, comment: `not recorded: ${unknown.join(', ')}` }),
     _n: n,
   }
+}
+
+/** What an entry only looks like having, so that no import takes it for recorded. */
+function missingIn(exchange: ExchangeEvent, tape: Tape, { withContent }: ExportOptions): readonly string[] {
+  const { start, timings } = missingTimes(tape)
+  const ofBodies = ['request-bytes', 'answer-bytes', 'requests']
+  const isWithheld = !withContent && requestBytes(exchange).length > 0
+  return [
+    ...new Set([
+      ...(start ? ['start'] : []),
+      ...(timings ? ['timings'] : []),
+      ...(tape.header.imported?.missing ?? []).filter((word) => ofBodies.includes(word)),
+      ...(isWithheld ? ['requests'] : []),
+    ]),
+  ]
 }
 
 function requestOf(exchange: ExchangeEvent, { withContent }: ExportOptions): Fields {
@@ -160,5 +174,5 @@ function httpVersion(via: ExchangeEvent['via']): string {
 
 /** Milliseconds to the microsecond, as tapes have them. */
 function rounded(ms: number): number {
-  return Math.max(0, Math.round(ms * 1000) / 1000)
+  return Math.max(0, Math.round(datable(ms) * 1000) / 1000)
 }

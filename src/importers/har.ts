@@ -31,14 +31,15 @@ export const har: ForeignFormat = {
  */
 function exchangeOf(entry: Cursor): ForeignExchange {
   const request = entry.at('request').map
-  const requestBody = postData(request.at('postData'))
-  // Exports of ours name what only looks like a time.
-  const isMissing = (word: string): boolean => missing.some((one) => one.value === word)
+  // Exports of ours name what an entry only looks like having.
   const missing = entry.at('_missing').isThere ? entry.at('_missing').items : []
+  const isMissing = (word: string): boolean => missing.some((one) => one.value === word)
+  const posted = postData(request.at('postData')) ?? (isMissing('requests') ? ('unread' as const) : undefined)
+  const requestBody = posted === 'unread' ? posted : exactly(posted, !isMissing('request-bytes'))
   const isUntimed = isMissing('timings')
   const startedMs = isUntimed || isMissing('start') ? undefined : momentOf(entry.at('startedDateTime'))
   const tookMs = isUntimed ? undefined : tookOf(entry.at('time').maybeNumber)
-  const response = responseOf(entry.at('response'))
+  const response = responseOf(entry.at('response'), !isMissing('answer-bytes'))
   return {
     method: methodOf(request.at('method')),
     url: urlOf(request.at('url')),
@@ -48,6 +49,10 @@ function exchangeOf(entry: Cursor): ForeignExchange {
     ...(startedMs === undefined ? {} : { startedMs }),
     ...(tookMs === undefined ? {} : { tookMs }),
   }
+}
+
+function exactly(body: ForeignBody | undefined, isExact: boolean): ForeignBody | undefined {
+  return body === undefined || isExact ? body : { ...body, isExact: false }
 }
 
 /** @throws HarvestError `HARVEST_IMPORT_VERSION` */
@@ -75,11 +80,11 @@ function postData(data: Cursor): ForeignBody | undefined {
 }
 
 /** A request that got no answer has the status 0, or none. */
-function responseOf(response: Cursor): ForeignResponse | undefined {
+function responseOf(response: Cursor, isExact: boolean): ForeignResponse | undefined {
   if (!response.isThere || !response.map.at('status').maybeNumber) return undefined
   // As browsers write it: what came is not all there was.
   const isCut = (response.at('_error').maybeText ?? '') !== ''
-  const body = isCut ? undefined : contentOf(response.at('content'), response)
+  const body = isCut ? undefined : exactly(contentOf(response.at('content'), response), isExact)
   const statusText = response.at('statusText').maybeText
   return {
     status: response.at('status').status,

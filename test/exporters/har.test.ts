@@ -7,13 +7,18 @@ import { importRecording } from '../../src/importers/index.ts'
 import {
   encodeBytes,
   type ExchangeEvent,
+  parseTape,
   readTape,
   requestBytes,
   responseBytes,
+  serializeTape,
   type Tape,
   type TapeEvent,
 } from '../../src/tape/index.ts'
+import { arbitraryTape } from '../tape/arbitrary.ts'
+import { otlpMistakes } from './otlp-shape.ts'
 import { runOf, tapeOf, textOf } from './runs.ts'
+import { linesOf } from './spans.ts'
 
 const recorded = readTape(join(import.meta.dirname, '../history/v1.tape.jsonl'))
 
@@ -111,6 +116,32 @@ describe('a tape as HAR', () => {
       }),
       { numRuns: 100 },
     )
+  })
+
+  it('for every tape there is one, with an entry for each request over HTTP', () => {
+    fc.assert(
+      fc.property(arbitraryTape, ({ header, events, close }) => {
+        const { log } = JSON.parse(harOf(parseTape(serializeTape(header, events, close), 'x'))) as {
+          log: { entries: [] }
+        }
+        expect(log.entries).toHaveLength(held(events).length)
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it.each([
+    [1e300, '2026-03-04T05:06:07.089Z'],
+    [-1e300, '2026-03-04T05:06:07.089Z'],
+    [1e307, 'yesterday'],
+    [0, '1969-01-01T00:00:00.000Z'],
+  ])('a time no date can tell (%d after %s) is none that stops the export', (at, startedAt) => {
+    const tape = tapeOf([{ ...answered(Buffer.from('{}')), at }], { header: { startedAt } })
+    const { log } = JSON.parse(harOf(tape)) as { log: { entries: { startedDateTime: string; time: unknown }[] } }
+    expect(log.entries).toMatchObject([
+      { startedDateTime: expect.stringMatching(/Z$/) as string, time: expect.any(Number) as number },
+    ])
+    expect(linesOf(tape).flatMap(otlpMistakes)).toEqual([])
   })
 
   it('a recorded run comes back, but for what did not come to its end', () => {
@@ -239,6 +270,26 @@ describe('a tape as HAR', () => {
       log: { entries: [{ _missing: ['start', 'timings'], comment: 'not recorded: start, timings' }] },
     })
     expect(back(tape).header.imported?.missing).toEqual(expect.arrayContaining(['start', 'timings']))
+  })
+
+  it('a tape whose bodies were written anew is worth no more after it came back', () => {
+    const imported = { format: 'nock', grade: 're-drivable', missing: ['request-bytes', 'answer-bytes'] } as const
+    const tape = tapeOf([{ ...answered(Buffer.from('{}')), request: { headers: [], body: '{}' } }], {
+      header: { imported },
+    })
+    expect(back(tape).header.imported).toMatchObject({ grade: 're-drivable' })
+    expect(back(tape).header.imported?.missing).toEqual(expect.arrayContaining([...imported.missing]))
+    const unread = { format: 'undici-snapshot', grade: 'signature-only', missing: ['requests'] } as const
+    expect(back(tapeOf([answered(Buffer.from('{}'))], { header: { imported: unread } })).header.imported).toMatchObject(
+      { grade: 'signature-only' },
+    )
+  })
+
+  it('a request whose body was left out can be served to nobody', () => {
+    const tape = tapeOf([{ ...answered(Buffer.from('')), request: { headers: [], body: 'asked' } }])
+    const text = harOf(tape, false)
+    const again = importRecording({ file: 'x.har', bytes: Buffer.from(text), id: 'x', agent: 'x' })
+    expect(again.header.imported).toMatchObject({ grade: 'signature-only' })
   })
 
   it('what it cannot hold is named in it, and said', () => {
