@@ -71,9 +71,15 @@ function keyOf(name: string): string {
 function priceOf(providerId: string, name: string): string {
   const found = calcPrice({}, name, { providerId, timestamp: new Date(`${asOf}T12:00:00Z`) })
   if (found === null) throw new Error(`${providerId} has no price for ${name}`)
-  const { input_mtok: input, output_mtok: output = 0, cache_read_mtok: cached } = found.model_price
+  const {
+    input_mtok: input,
+    output_mtok: output = 0,
+    cache_read_mtok: cached,
+    cache_write_mtok: written,
+  } = found.model_price
   const parts = [`input: ${dollars(input, name)}`, `output: ${dollars(output, name)}`]
   if (cached !== undefined) parts.push(`cachedInput: ${dollars(cached, name)}`)
+  if (written !== undefined) parts.push(`cacheWrite: ${dollars(written, name)}`)
   return `{ ${parts.join(', ')} }`
 }
 

@@ -25,6 +25,8 @@ export interface DescribedStep {
   readonly dialect?: Dialect
   /** What was asked: the last words of the prompt, the arguments, the body of a request. */
   readonly asked?: string
+  /** What a model told of its reasoning. */
+  readonly reasoning?: string
   /** Tools the model asked for, as `lookup_order(order_id: "A1")`. */
   readonly toolCalls: readonly string[]
   /** What came back: text, a value, or a body. */
@@ -118,13 +120,14 @@ function exchange(event: ExchangeEvent): Described {
 
 function modelCall(event: ExchangeEvent, { request, response }: ModelCall): Described {
   const asked = lastWords(request.messages)
-  const { text = '', toolCalls = [], error, refusal, finish } = response ?? {}
+  const { text = '', reasoning, toolCalls = [], error, refusal, finish } = response ?? {}
   return {
     kind: 'model',
     name: request.model,
     dialect: request.dialect,
     toolCalls: toolCalls.map(signature),
     ...(asked === '' ? {} : { asked }),
+    ...(reasoning === undefined ? {} : { reasoning }),
     ...(text === '' ? {} : { answer: text }),
     ...(finish === undefined ? {} : { finish }),
     ...(refusal === undefined ? {} : { error: `refused: ${refusal}` }),

@@ -6,6 +6,8 @@ import type { ModelResponse, ToolCall, Usage } from './types.ts'
 export interface Draft {
   model?: string | undefined
   text: string
+  /** By the key the dialect tells blocks by, in the order they began; absent when there are none. */
+  reasoning?: Map<string, string> | undefined
   /** By the key the dialect tells pieces of one call by, in the order the calls began. */
   readonly calls: Map<string, CallDraft>
   finish?: string | undefined
@@ -52,12 +54,21 @@ export function addArgs(call: CallDraft, args: Json | undefined): void {
   }
 }
 
+/** Goes on with the reasoning block of that key. */
+export function addReasoning(draft: Draft, key: string, text: string | undefined): void {
+  if (text === undefined) return
+  draft.reasoning ??= new Map()
+  draft.reasoning.set(key, (draft.reasoning.get(key) ?? '') + text)
+}
+
 export function finishDraft(draft: Draft): ModelResponse {
   const { model, text, finish, refusal, error, unknownEvents } = draft
+  const reasoning = draft.reasoning === undefined ? undefined : [...draft.reasoning.values()].join('\n\n')
   const usage = Object.fromEntries(Object.entries(draft.usage).filter(([, count]) => count !== undefined)) as Usage
   return {
     ...(model === undefined ? {} : { model }),
     text,
+    ...(reasoning === undefined ? {} : { reasoning }),
     toolCalls: [...draft.calls.values()].filter(({ name }) => name !== '').map(finishCall),
     ...(finish === undefined ? {} : { finish }),
     ...(Object.keys(usage).length === 0 ? {} : { usage }),
@@ -79,7 +90,9 @@ function finishCall(call: CallDraft): ToolCall {
 function argsOf({ text, args, freeText }: CallDraft): Json {
   if (freeText) return text
   // A call without arguments streams no piece at all; the SDKs read that as no arguments.
-  if (text.trim() === '') return args ?? {}
+  // Some models write `null` for the same.
+  const written = text.trim()
+  if (written === '' || written === 'null') return args ?? {}
   return parseJson(text) ?? text
 }
 

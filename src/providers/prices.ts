@@ -7,6 +7,8 @@ export interface Price {
   readonly output: number
   /** Input tokens the provider had in its cache. Default: `input`. */
   readonly cachedInput?: number
+  /** Input tokens the provider wrote to its cache. Default: `input`. Of several cache lifetimes, the shortest. */
+  readonly cacheWrite?: number
 }
 
 /**
@@ -24,12 +26,16 @@ export type PriceTable = Readonly<Record<string, Price>>
 export function costOf(usage: Usage | undefined, model: string, prices: PriceTable = {}): number | undefined {
   const price = priceOf(model, prices) ?? priceOf(model, listPrices)
   if (price === undefined || usage === undefined) return undefined
-  const { inputTokens, outputTokens, cachedTokens = 0 } = usage
+  const { inputTokens, outputTokens, cachedTokens = 0, cacheWriteTokens = 0 } = usage
   if (inputTokens === undefined && outputTokens === undefined) return undefined
   const cached = Math.min(cachedTokens, inputTokens ?? 0)
-  const fresh = (inputTokens ?? 0) - cached
+  const written = Math.min(cacheWriteTokens, (inputTokens ?? 0) - cached)
+  const fresh = (inputTokens ?? 0) - cached - written
   const perMillion =
-    fresh * price.input + cached * (price.cachedInput ?? price.input) + (outputTokens ?? 0) * price.output
+    fresh * price.input +
+    cached * (price.cachedInput ?? price.input) +
+    written * (price.cacheWrite ?? price.input) +
+    (outputTokens ?? 0) * price.output
   return perMillion / 1_000_000
 }
 

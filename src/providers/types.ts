@@ -37,16 +37,28 @@ export interface ToolCall {
   readonly builtIn?: true
 }
 
+/** Tokens of a call, meaning the same in every dialect. */
 export interface Usage {
+  /** All the model read, from a cache or not. */
   readonly inputTokens?: number
+  /** All the model wrote, its reasoning included. */
   readonly outputTokens?: number
+  /** The part of the input that came from a cache. */
   readonly cachedTokens?: number
+  /** The part of the input that was written to a cache. */
+  readonly cacheWriteTokens?: number
+  /** The part of the output that was reasoning. */
+  readonly reasoningTokens?: number
 }
 
-/** A model response, whatever it was streamed as. */
+/**
+ * A model response, whatever it was streamed as. It is a view: what it has no field for stays in the bytes on the tape.
+ */
 export interface ModelResponse {
   readonly model?: string
   readonly text: string
+  /** What the model thought, as far as the provider told: thinking blocks or their summaries, a blank line between. */
+  readonly reasoning?: string
   readonly toolCalls: readonly ToolCall[]
   readonly finish?: string
   readonly usage?: Usage

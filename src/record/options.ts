@@ -109,7 +109,7 @@ const versions: Rule = {
   fits: (value) => isFields(value) && Object.values(value).every((version) => typeof version === 'string'),
 }
 const prices: Rule = {
-  wanted: 'an object of models and { input, output, cachedInput? }, in dollars per million tokens',
+  wanted: 'an object of models and { input, output, cachedInput?, cacheWrite? }, in dollars per million tokens',
   fits: (value) => isFields(value) && Object.values(value).every(isPrice),
 }
 const limits: Shape = { soft: amount, hard: amount }
@@ -181,8 +181,9 @@ function isNumber(value: unknown): value is number {
 
 function isPrice(value: unknown): boolean {
   if (!isFields(value)) return false
-  const { input, output, cachedInput = 0, ...rest } = value as Readonly<Record<string, unknown>>
-  return Object.keys(rest).length === 0 && [input, output, cachedInput].every((price) => isNumber(price) && price >= 0)
+  const { input, output, cachedInput = 0, cacheWrite = 0, ...rest } = value as Readonly<Record<string, unknown>>
+  const prices = [input, output, cachedInput, cacheWrite]
+  return Object.keys(rest).length === 0 && prices.every((price) => isNumber(price) && price >= 0)
 }
 
 function unknownOptions(unknown: readonly string[], known: readonly string[], path: string): HarvestError {

@@ -30,7 +30,9 @@ export function readPrices(recordings: string): PriceTable | undefined {
   return table as PriceTable
 }
 
-const fields: readonly (keyof Price)[] = ['input', 'output', 'cachedInput']
+/** Absent, they cost what `input` does. */
+const optional = ['cachedInput', 'cacheWrite']
+const fields: readonly (keyof Price)[] = ['input', 'output', 'cachedInput', 'cacheWrite']
 
 function problemOf(table: unknown): string | undefined {
   if (!isMap(table)) return 'it is not an object'
@@ -42,7 +44,7 @@ function problemOf(table: unknown): string | undefined {
       const near = nearestWord(unknown, fields)
       return `${name}.${neutralLine(unknown, 40)} is not known${near === undefined ? '' : `; did you mean ${near}?`}`
     }
-    const bad = fields.find((key) => !isDollars(price[key]) && !(key === 'cachedInput' && price[key] === undefined))
+    const bad = fields.find((key) => !isDollars(price[key]) && !(optional.includes(key) && price[key] === undefined))
     if (bad !== undefined) return `${name}.${bad} is not a number of dollars`
   }
   return undefined

@@ -52,13 +52,16 @@ export interface TapeFacts {
   readonly problem?: { readonly code: string; readonly what: string }
 }
 
+/** Every count that says what tokens cost. */
+export type Tokens = Required<Omit<Usage, 'reasoningTokens'>>
+
 /** What one model was used for in one run. */
 export interface ModelUsage {
   readonly asked: string
   readonly answered?: string
   readonly calls: number
   /** Absent when an answer did not tell. */
-  readonly tokens?: Required<Usage>
+  readonly tokens?: Tokens
 }
 
 /** Bytes up to which a tape is read in one piece: six times as fast as line by line, and still flat in memory. */
@@ -210,14 +213,16 @@ function closingFacts(close: TapeClose): Partial<TapeFacts> {
   }
 }
 
-function added(before: Required<Usage> | undefined, usage: Usage | undefined): Required<Usage> | undefined {
+function added(before: Tokens | undefined, usage: Usage | undefined): Tokens | undefined {
   if (usage?.inputTokens === undefined && usage?.outputTokens === undefined) return undefined
-  const { inputTokens = 0, outputTokens = 0, cachedTokens = 0 } = usage
+  const { inputTokens = 0, outputTokens = 0, cachedTokens = 0, cacheWriteTokens = 0 } = usage
+  // More than was sent can neither have come from the cache nor gone there.
+  const cached = Math.min(cachedTokens, inputTokens)
   return {
     inputTokens: (before?.inputTokens ?? 0) + inputTokens,
     outputTokens: (before?.outputTokens ?? 0) + outputTokens,
-    // More than was sent cannot have come from the cache.
-    cachedTokens: (before?.cachedTokens ?? 0) + Math.min(cachedTokens, inputTokens),
+    cachedTokens: (before?.cachedTokens ?? 0) + cached,
+    cacheWriteTokens: (before?.cacheWriteTokens ?? 0) + Math.min(cacheWriteTokens, inputTokens - cached),
   }
 }
 

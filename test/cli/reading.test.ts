@@ -12,14 +12,14 @@ import { scratch } from './harvest.ts'
 import { ask } from './in-process.ts'
 
 /** A chat request and its answer. */
-function chat(n: number, messages: readonly object[], said: object): TapeEvent {
+function chat(n: number, messages: readonly object[], said: object, details: object = {}): TapeEvent {
   const step = exchange(
     n,
     JSON.stringify({ model: 'gpt-4o', messages }),
     JSON.stringify({
       model: 'gpt-4o-2024-08-06',
       choices: [{ index: 0, message: { role: 'assistant', ...said }, finish_reason: 'stop' }],
-      usage: { prompt_tokens: 1200, completion_tokens: 40 },
+      usage: { prompt_tokens: 1200, completion_tokens: 40, ...details },
     }),
   )
   return { ...step, url: 'https://api.example/v1/chat/completions' }
@@ -35,7 +35,15 @@ const incident: readonly TapeEvent[] = [
   chat(1, [system, user], calls),
   call(8, 'lookup', { order: 'A-17' }),
   mark(10, 'looked up'),
-  chat(12, [system, user, asked, { role: 'tool', tool_call_id: 'c1', content: '{"ok":true}' }], { content: 'Done.' }),
+  chat(
+    12,
+    [system, user, asked, { role: 'tool', tool_call_id: 'c1', content: '{"ok":true}' }],
+    { content: 'Done.', reasoning_content: 'It is found.' },
+    {
+      prompt_tokens_details: { cached_tokens: 200, cache_write_tokens: 100 },
+      completion_tokens_details: { reasoning_tokens: 30 },
+    },
+  ),
   {
     kind: 'draws',
     n: 20,
@@ -72,7 +80,7 @@ describe('harvest show', () => {
       made by    vitest-harvest/0.1.0, node 24.21.0
       commit     4f2a9c1
       models     gpt-4o
-      usage      2 model calls, 2,400 tokens in, 80 out, $0.0068
+      usage      2 model calls, 2,400 tokens in, 80 out, $0.00655
       kept       flag (customer complained), error
       retention  incident, on legal hold: case 4711
       input      {"order":"A-17"}
@@ -90,9 +98,10 @@ describe('harvest show', () => {
          args     {"order":"A-17"}
          result   {"ok":true}
          +5 ms  mark  looked up
-      3  +6 ms  1 ms  model  gpt-4o  1,200 in, 40 out, $0.0034
+      3  +6 ms  1 ms  model  gpt-4o  1,200 in (200 cached, 100 written to the cache), 40 out (30 reasoning), $0.00315
          prompt   system as in step 1; goes on from step 1 (3 messages)
          tool     lookup: as step 2 answered
+         thought  It is found.
          said     Done.
          +10 ms  now  1772600767089 (2026-03-04T05:06:07.089Z)  by app
          +10 ms  random  0.25  by openai

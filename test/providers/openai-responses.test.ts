@@ -3,7 +3,13 @@ import type { Json } from '../../src/tape/types.ts'
 import { encoders, lines, read, said, sse } from './bodies.ts'
 
 describe('OpenAI chat', () => {
-  const usage = { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 4 } }
+  const usage = {
+    prompt_tokens: 10,
+    completion_tokens: 5,
+    total_tokens: 15,
+    prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 3 },
+    completion_tokens_details: { reasoning_tokens: 2 },
+  }
   const whole = {
     object: 'chat.completion',
     model: 'm-1',
@@ -13,6 +19,7 @@ describe('OpenAI chat', () => {
         message: {
           role: 'assistant',
           content: 'Looking.',
+          reasoning_content: 'Hm, seven.',
           tool_calls: [
             { id: 'c1', type: 'function', function: { name: 'lookup', arguments: '{"order":7}' } },
             { id: 'c2', type: 'function', function: { name: 'weather', arguments: '' } },
@@ -39,6 +46,8 @@ describe('OpenAI chat', () => {
   })
   const chunks = [
     chunk({ role: 'assistant', content: '' }),
+    chunk({ reasoning_content: 'Hm, ' }),
+    chunk({ reasoning_content: 'seven.' }),
     chunk({ content: 'Look' }),
     chunk({ content: 'ing.' }),
     chunk(piece(0, '', { id: 'c1', type: 'function' })),
@@ -51,8 +60,9 @@ describe('OpenAI chat', () => {
   const expected = {
     model: 'm-1',
     ...said,
+    reasoning: 'Hm, seven.',
     finish: 'tool_calls',
-    usage: { inputTokens: 10, outputTokens: 5, cachedTokens: 4 },
+    usage: { inputTokens: 10, outputTokens: 5, cachedTokens: 4, cacheWriteTokens: 3, reasoningTokens: 2 },
   }
 
   test('reads the same whole and streamed, calls in interleaved pieces', () => {
@@ -67,6 +77,7 @@ describe('OpenAI chat', () => {
     expect(read('openai-chat', cut)).toEqual({
       model: 'm-1',
       text: 'Looking.',
+      reasoning: 'Hm, seven.',
       toolCalls: [
         { id: 'c1', name: 'lookup', args: '{"or' },
         { id: 'c2', name: 'weather', args: {} },
@@ -91,6 +102,29 @@ describe('OpenAI chat', () => {
       { id: 'a', name: 'f', args: { of: 'a' } },
       { id: 'b', name: 'f', args: { of: 'b' } },
     ])
+  })
+
+  test.for<[string, Json]>([
+    ['Groq and OpenRouter', { content: 'Yes.', reasoning: 'Hm.' }],
+    ['Ollama', { content: 'Yes.', thinking: 'Hm.' }],
+    [
+      'Mistral',
+      {
+        content: [
+          { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] },
+          { type: 'text', text: 'Yes.' },
+        ],
+      },
+    ],
+  ])('tells the reasoning from the text where %s keeps it', ([, message]) => {
+    expect(read('openai-chat', { choices: [{ index: 0, message }] })).toMatchObject({ text: 'Yes.', reasoning: 'Hm.' })
+  })
+
+  test('adds reasoning to what was written only where the total says that it stands beside it', () => {
+    const counts = { prompt_tokens: 10, completion_tokens: 5, completion_tokens_details: { reasoning_tokens: 2 } }
+    const written = (total_tokens: number): number | undefined =>
+      read('openai-chat', { choices: [], usage: { ...counts, total_tokens } }).usage?.outputTokens
+    expect([written(15), written(17), written(16)]).toEqual([5, 7, 5])
   })
 
   test('reads a legacy function call', () => {
@@ -156,7 +190,14 @@ describe('OpenAI chat', () => {
 
 describe('OpenAI Responses', () => {
   const items: Json[] = [
-    { type: 'reasoning', id: 'r1', summary: [] },
+    {
+      type: 'reasoning',
+      id: 'r1',
+      summary: [
+        { type: 'summary_text', text: 'Hm.' },
+        { type: 'summary_text', text: 'So.' },
+      ],
+    },
     { type: 'web_search_call', id: 'w1', status: 'completed', action: { type: 'search', query: 'order' } },
     { type: 'message', id: 'm1', content: [{ type: 'output_text', text: 'Looking.' }] },
     { type: 'function_call', id: 'f1', call_id: 'c1', name: 'lookup', arguments: '{"order":7}' },
@@ -168,7 +209,12 @@ describe('OpenAI Responses', () => {
     status: 'completed',
     output: items,
     tools: [{ type: 'function', name: 'never_called' }],
-    usage: { input_tokens: 10, output_tokens: 5, input_tokens_details: { cached_tokens: 4 } },
+    usage: {
+      input_tokens: 10,
+      output_tokens: 5,
+      input_tokens_details: { cached_tokens: 4, cache_write_tokens: 3 },
+      output_tokens_details: { reasoning_tokens: 2 },
+    },
   }
   const toolCalls = [
     { id: 'w1', name: 'web_search', args: { type: 'search', query: 'order' }, builtIn: true },
@@ -178,13 +224,18 @@ describe('OpenAI Responses', () => {
   const expected = {
     model: 'm-2',
     text: 'Looking.',
+    reasoning: 'Hm.\n\nSo.',
     toolCalls,
     finish: 'completed',
-    usage: { inputTokens: 10, outputTokens: 5, cachedTokens: 4 },
+    usage: { inputTokens: 10, outputTokens: 5, cachedTokens: 4, cacheWriteTokens: 3, reasoningTokens: 2 },
     unknownEvents: 0,
   }
   const events: Json[] = [
     { type: 'response.created', response: { ...response, output: [], status: 'in_progress' } },
+    { type: 'response.reasoning_summary_text.delta', output_index: 0, summary_index: 0, delta: 'H' },
+    { type: 'response.reasoning_summary_text.delta', output_index: 0, summary_index: 0, delta: 'm.' },
+    { type: 'response.reasoning_summary_text.delta', output_index: 0, summary_index: 1, delta: 'So' },
+    { type: 'response.output_item.done', output_index: 0, item: items[0] as Json },
     {
       type: 'response.output_item.added',
       output_index: 1,
@@ -214,6 +265,7 @@ describe('OpenAI Responses', () => {
     expect(read('openai-responses', sse(events, false))).toEqual({
       model: 'm-2',
       text: 'Looking.',
+      reasoning: 'Hm.\n\nSo.',
       toolCalls,
       unknownEvents: 0,
     })

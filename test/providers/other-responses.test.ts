@@ -16,9 +16,10 @@ describe('Anthropic', () => {
   const expected = {
     model: 'm-3',
     text: 'Looking.',
+    reasoning: 'Hm.',
     toolCalls: [{ id: 's1', name: 'web_search', args: { query: 'order' }, builtIn: true }, ...said.toolCalls],
     finish: 'tool_use',
-    usage: { inputTokens: 10, outputTokens: 5, cachedTokens: 3 },
+    usage: { inputTokens: 10, outputTokens: 5, cachedTokens: 3, cacheWriteTokens: 1 },
     unknownEvents: 0,
   }
   const start = (index: number, block: Json): Json => ({ type: 'content_block_start', index, content_block: block })
@@ -83,7 +84,8 @@ describe('Gemini', () => {
     { functionCall: { id: 'c2', name: 'weather', args: {} } },
   ]
   const usageMetadata = {
-    promptTokenCount: 10,
+    promptTokenCount: 8,
+    toolUsePromptTokenCount: 2,
     candidatesTokenCount: 3,
     thoughtsTokenCount: 2,
     cachedContentTokenCount: 4,
@@ -103,9 +105,10 @@ describe('Gemini', () => {
   const expected = {
     model: 'm-4',
     text: 'Looking.',
+    reasoning: 'Hm.',
     toolCalls: [{ name: 'code_execution', args: parts[2]?.executableCode, builtIn: true }, ...said.toolCalls],
     finish: 'STOP',
-    usage: { inputTokens: 10, outputTokens: 5, cachedTokens: 4 },
+    usage: { inputTokens: 10, outputTokens: 5, cachedTokens: 4, reasoningTokens: 2 },
     unknownEvents: 0,
   }
 
@@ -167,7 +170,7 @@ describe('Bedrock Converse', () => {
     { toolUse: { toolUseId: 'c1', name: 'lookup', input: { order: 7 } } },
     { toolUse: { toolUseId: 'c2', name: 'weather', input: {} } },
   ]
-  const usage = { inputTokens: 6, cacheReadInputTokens: 4, outputTokens: 5 }
+  const usage = { inputTokens: 5, cacheReadInputTokens: 4, cacheWriteInputTokens: 1, outputTokens: 5 }
   const start = (contentBlockIndex: number, toolUse: Json): { [key: string]: Json } => ({
     contentBlockStart: { contentBlockIndex, start: { toolUse } },
   })
@@ -187,7 +190,8 @@ describe('Bedrock Converse', () => {
     { messageStop: { stopReason: 'tool_use' } },
     { metadata: { usage, metrics: { latencyMs: 1 } } },
   ]
-  const expected = { ...said, finish: 'tool_use', usage: { inputTokens: 10, outputTokens: 5, cachedTokens: 4 } }
+  const known = { ...said, reasoning: 'Hm.', finish: 'tool_use' }
+  const expected = { ...known, usage: { inputTokens: 10, outputTokens: 5, cachedTokens: 4, cacheWriteTokens: 1 } }
 
   test('reads the same whole, from its frames, and from the frames of invoke', () => {
     expect(
@@ -199,7 +203,7 @@ describe('Bedrock Converse', () => {
 
   test('gives of torn frames what was whole', () => {
     const frames = converseStream(events)
-    expect(read('bedrock-converse', frames.subarray(0, frames.length - 1))).toEqual({ ...said, finish: 'tool_use' })
+    expect(read('bedrock-converse', frames.subarray(0, frames.length - 1))).toEqual(known)
     expect(read('bedrock-converse', frames.subarray(0, 10))).toMatchObject({ text: '', toolCalls: [] })
   })
 
@@ -220,7 +224,18 @@ describe('Bedrock Converse', () => {
 })
 
 describe('Cohere', () => {
-  const expected = { ...said, finish: 'TOOL_CALL', usage: { inputTokens: 10, outputTokens: 5 } }
+  test('takes arguments that are null for none', () => {
+    const call = { id: 'c', type: 'function', function: { name: 'now', arguments: 'null' } }
+    const body = { finish_reason: 'TOOL_CALL', message: { role: 'assistant', tool_calls: [call] } }
+    expect(read('cohere', body).toolCalls).toEqual([{ id: 'c', name: 'now', args: {} }])
+  })
+
+  const expected = {
+    ...said,
+    reasoning: 'Hm.\n\nFirst.',
+    finish: 'TOOL_CALL',
+    usage: { inputTokens: 10, outputTokens: 5 },
+  }
   const call = (id: string, name: string, args: string): Json => ({
     id,
     type: 'function',
@@ -235,12 +250,19 @@ describe('Cohere', () => {
       { type: 'text', text: 'Looking.' },
     ]
     expect(
-      read('cohere', { finish_reason: 'TOOL_CALL', message: { role: 'assistant', content, tool_calls }, usage }),
+      read('cohere', {
+        finish_reason: 'TOOL_CALL',
+        message: { role: 'assistant', content, tool_plan: 'First.', tool_calls },
+        usage,
+      }),
     ).toEqual(expected)
     const events: Json[] = [
       { type: 'message-start', delta: { message: { role: 'assistant' } } },
-      { type: 'content-start', index: 0, delta: { message: { content: { type: 'text', text: '' } } } },
-      { type: 'content-delta', index: 0, delta: { message: { content: { text: 'Looking.' } } } },
+      { type: 'content-start', index: 0, delta: { message: { content: { type: 'thinking', thinking: '' } } } },
+      { type: 'content-delta', index: 0, delta: { message: { content: { thinking: 'Hm.' } } } },
+      { type: 'content-start', index: 1, delta: { message: { content: { type: 'text', text: '' } } } },
+      { type: 'content-delta', index: 1, delta: { message: { content: { text: 'Looking.' } } } },
+      { type: 'tool-plan-delta', delta: { message: { tool_plan: 'First.' } } },
       { type: 'tool-call-start', index: 0, delta: { message: { tool_calls: call('c1', 'lookup', '') } } },
       {
         type: 'tool-call-delta',

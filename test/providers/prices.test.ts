@@ -49,6 +49,14 @@ describe('list prices', () => {
     expect(costOf(undefined, 'gpt-4o')).toBeUndefined()
   })
 
+  test('what is written to a cache has its own price, and that of other input where the table has none', () => {
+    const written = { inputTokens: 1_000_000, cacheWriteTokens: 1_000_000 }
+    expect(costOf(written, 'claude-sonnet-4-5')).toBe(3.75)
+    expect(costOf(written, 'gpt-4o')).toBe(2.5)
+    // What came from the cache was not written to it as well.
+    expect(costOf({ ...written, cachedTokens: 1_000_000 }, 'claude-sonnet-4-5')).toBe(0.3)
+  })
+
   test('is small, and what its script makes of the prices it was made from', () => {
     expect(Object.keys(listPrices).length).toBeGreaterThan(100)
     expect(Object.keys(listPrices).length).toBeLessThanOrEqual(150)

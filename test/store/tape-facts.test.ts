@@ -67,6 +67,7 @@ describe('what a list says about a tape', () => {
             "asked": "invented-1",
             "calls": 2,
             "tokens": {
+              "cacheWriteTokens": 0,
               "cachedTokens": 0,
               "inputTokens": 2000,
               "outputTokens": 100,
@@ -76,6 +77,7 @@ describe('what a list says about a tape', () => {
             "asked": "other-large",
             "calls": 1,
             "tokens": {
+              "cacheWriteTokens": 0,
               "cachedTokens": 0,
               "inputTokens": 500,
               "outputTokens": 5,

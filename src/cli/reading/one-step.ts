@@ -74,8 +74,8 @@ function printExchange(event: ExchangeEvent, step: RunStep, width: number, scree
   }
   if ((step.pieces ?? 0) > 1 && step.kind === 'model') {
     title('put together', width, screen)
-    const { answer, toolCalls } = step
-    printText([...(answer === undefined ? [] : [answer]), ...toolCalls].join('\n'), width, screen)
+    const { reasoning = [], answer = [], toolCalls } = step
+    printText([reasoning, answer, toolCalls].flat().join('\n'), width, screen)
   }
   if (error !== undefined) bad(`${error.name}: ${error.message}${error.code === undefined ? '' : ` (${error.code})`}`)
   if (aborted !== undefined) bad(`the client gave up after ${duration(aborted[1] - event.at)}`)

@@ -86,16 +86,23 @@ export function costText({ costUsd, unpriced }: Spending, counts?: RunUsage): st
   return unpriced.length === 0 ? 'cost unknown' : `cost unknown (no price for ${unpriced.join(', ')})`
 }
 
-/** `812 in, 24 out, $0.0023`, for one call. */
+/** `812 in (300 cached), 24 out (10 reasoning), $0.0023`, for one call. */
 export function callSpendingText({ usage, costUsd }: { readonly usage?: Usage; readonly costUsd?: number }): string {
   if (usage === undefined) return 'tokens unknown'
-  const { inputTokens, outputTokens, cachedTokens = 0 } = usage
-  const cached = cachedTokens === 0 ? '' : ` (${cachedTokens.toLocaleString('en-US')} cached)`
+  const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens } = usage
+  const cached = ofThem([cachedTokens, 'cached'], [cacheWriteTokens, 'written to the cache'])
   return [
     ...(inputTokens === undefined ? [] : [`${inputTokens.toLocaleString('en-US')} in${cached}`]),
-    ...(outputTokens === undefined ? [] : [`${outputTokens.toLocaleString('en-US')} out`]),
+    ...(outputTokens === undefined
+      ? []
+      : [`${outputTokens.toLocaleString('en-US')} out${ofThem([reasoningTokens, 'reasoning'])}`]),
     ...(costUsd === undefined ? [] : [money(costUsd)]),
   ].join(', ')
+}
+
+function ofThem(...parts: readonly (readonly [count: number | undefined, of: string])[]): string {
+  const told = parts.flatMap(([count = 0, of]) => (count === 0 ? [] : [`${count.toLocaleString('en-US')} ${of}`]))
+  return told.length === 0 ? '' : ` (${told.join(', ')})`
 }
 
 /** `$1.25`, `$0.0312`, `$0.000045`. */

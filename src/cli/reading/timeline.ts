@@ -187,11 +187,13 @@ function partsOf(step: RunStep): readonly Part[] {
   ]
 }
 
-function modelParts({ prompt, answer, toolCalls, finish, error, status, isOpen, dialect }: RunStep): readonly Part[] {
+function modelParts(step: RunStep): readonly Part[] {
+  const { prompt, reasoning, answer, toolCalls, finish, error, status, isOpen, dialect } = step
   const isSilent = answer === undefined && toolCalls.length === 0 && error === undefined && !isOpen
   const said = dialect === 'openai-embeddings' ? 'vectors' : 'no text'
   return [
     ...(prompt === undefined ? [] : promptParts(prompt)),
+    ...(reasoning === undefined ? [] : [{ label: 'thought', text: reasoning }]),
     ...(answer === undefined ? [] : [{ label: 'said', text: answer }]),
     ...toolCalls.map((text) => ({ label: 'calls', text })),
     ...(isSilent ? [{ label: 'said', text: `(${said})`, isOurs: true }] : []),

@@ -1,17 +1,18 @@
 import type { Json } from '../../tape/types.ts'
-import { callAt, type Draft } from '../draft.ts'
+import { addReasoning, callAt, type Draft } from '../draft.ts'
 import { at, type JsonMap, listAt, numberAt, textAt } from '../json.ts'
 
 /** Parts that are neither text nor calls. */
 const silent =
-  /^(stream-start|text-start|text-end|reasoning|tool-input-end|tool-result|tool-approval|source|file|custom|ping|raw)/
+  /^(stream-start|text-start|text-end|reasoning-(start|end)|tool-input-end|tool-result|tool-approval|source|file|custom|ping|raw)/
 
 /** What a language model of the AI SDK answers through a gateway: content parts, whole or streamed. */
 export function readAiGateway(value: JsonMap, draft: Draft): boolean {
   const type = textAt(value, 'type')
   if (type !== undefined) return readPart(value, type, draft)
-  for (const part of listAt(value, 'content')) {
+  for (const [position, part] of listAt(value, 'content').entries()) {
     if (at(part, 'type') === 'text') draft.text += textAt(part, 'text') ?? ''
+    else if (at(part, 'type') === 'reasoning') addReasoning(draft, `${position}`, textAt(part, 'text'))
     else if (at(part, 'type') === 'tool-call') readCall(part, draft)
   }
   draft.model = textAt(at(value, 'response'), 'modelId') ?? draft.model
@@ -23,6 +24,9 @@ function readPart(part: JsonMap, type: string, draft: Draft): boolean {
   switch (type) {
     case 'text-delta':
       draft.text += textAt(part, 'delta') ?? textAt(part, 'textDelta') ?? ''
+      return true
+    case 'reasoning-delta':
+      addReasoning(draft, textAt(part, 'id') ?? '', textAt(part, 'delta'))
       return true
     case 'tool-input-start': {
       const call = callAt(draft, textAt(part, 'id') ?? '')
@@ -70,4 +74,7 @@ function readEnd(source: JsonMap, draft: Draft): void {
     typeof written === 'number' ? written : (numberAt(written, 'total') ?? draft.usage.outputTokens)
   draft.usage.cachedTokens =
     numberAt(read, 'cacheRead') ?? numberAt(usage, 'cachedInputTokens') ?? draft.usage.cachedTokens
+  draft.usage.cacheWriteTokens = numberAt(read, 'cacheWrite') ?? draft.usage.cacheWriteTokens
+  draft.usage.reasoningTokens =
+    numberAt(written, 'reasoning') ?? numberAt(usage, 'reasoningTokens') ?? draft.usage.reasoningTokens
 }

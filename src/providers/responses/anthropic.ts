@@ -1,5 +1,5 @@
 import type { Json } from '../../tape/types.ts'
-import { addArgs, callAt, type Draft } from '../draft.ts'
+import { addArgs, addReasoning, callAt, type Draft } from '../draft.ts'
 import { at, type JsonMap, listAt, mapAt, numberAt, textAt } from '../json.ts'
 
 /** A message, or the events of its stream. */
@@ -50,6 +50,9 @@ function readBlock(block: Json | undefined, key: string, draft: Draft): void {
     case 'text':
       draft.text += textAt(block, 'text') ?? ''
       break
+    case 'thinking':
+      addReasoning(draft, key, textAt(block, 'thinking'))
+      break
     case 'tool_use':
     case 'server_tool_use':
     case 'mcp_tool_use': {
@@ -61,7 +64,7 @@ function readBlock(block: Json | undefined, key: string, draft: Draft): void {
       break
     }
     default:
-    // Thinking, results of the provider's own tools, documents: neither text nor calls.
+    // Hidden thinking, results of the provider's own tools, documents: neither text nor calls.
   }
 }
 
@@ -70,12 +73,15 @@ function readDelta(delta: Json | undefined, key: string, draft: Draft): void {
     case 'text_delta':
       draft.text += textAt(delta, 'text') ?? ''
       break
+    case 'thinking_delta':
+      addReasoning(draft, key, textAt(delta, 'thinking'))
+      break
     case 'input_json_delta':
       addArgs(callAt(draft, key), at(delta, 'partial_json'))
       break
     default:
-      // Thinking, signatures and citations change neither text nor calls; other types are not known yet.
-      if (!/^(thinking|signature|citations|compaction)/.test(textAt(delta, 'type') ?? '')) draft.unknownEvents++
+      // Signatures and citations change neither text nor calls; other types are not known yet.
+      if (!/^(signature|citations|compaction)/.test(textAt(delta, 'type') ?? '')) draft.unknownEvents++
   }
 }
 
@@ -90,10 +96,10 @@ function readEnd(source: JsonMap, draft: Draft): void {
 function readUsage(usage: Json | undefined, draft: Draft): void {
   const fresh = numberAt(usage, 'input_tokens')
   const cached = numberAt(usage, 'cache_read_input_tokens')
+  const written = numberAt(usage, 'cache_creation_input_tokens')
   // Anthropic counts what was read from and written to the cache beside the input, not in it.
-  if (fresh !== undefined) {
-    draft.usage.inputTokens = fresh + (cached ?? 0) + (numberAt(usage, 'cache_creation_input_tokens') ?? 0)
-  }
+  if (fresh !== undefined) draft.usage.inputTokens = fresh + (cached ?? 0) + (written ?? 0)
   draft.usage.cachedTokens = cached ?? draft.usage.cachedTokens
+  draft.usage.cacheWriteTokens = written ?? draft.usage.cacheWriteTokens
   draft.usage.outputTokens = numberAt(usage, 'output_tokens') ?? draft.usage.outputTokens
 }

@@ -1,5 +1,5 @@
 import type { Json } from '../../tape/types.ts'
-import { addArgs, callAt, type Draft, plainText } from '../draft.ts'
+import { addArgs, addReasoning, callAt, type Draft, plainText } from '../draft.ts'
 import { at, isList, isMap, type JsonMap, listAt, mapAt, numberAt, textAt } from '../json.ts'
 
 /** A chat answer of version 2 or 1, or the events of its stream. */
@@ -12,6 +12,10 @@ export function readCohere(value: JsonMap, draft: Draft): boolean {
     case 'content-start':
     case 'content-delta':
       draft.text += textAt(at(message, 'content'), 'text') ?? ''
+      addReasoning(draft, `${numberAt(value, 'index') ?? 0}`, textAt(at(message, 'content'), 'thinking'))
+      return true
+    case 'tool-plan-delta':
+      addReasoning(draft, 'plan', textAt(message, 'tool_plan'))
       return true
     case 'tool-call-start':
     case 'tool-call-delta':
@@ -29,9 +33,7 @@ export function readCohere(value: JsonMap, draft: Draft): boolean {
       readWhole(mapAt(value, 'response'), draft)
       return true
     default:
-      return /^(message-start|content-end|tool-plan-delta|tool-call-end|citation-|debug|stream-start|search-|tool-calls-)/.test(
-        type,
-      )
+      return /^(message-start|content-end|tool-call-end|citation-|debug|stream-start|search-|tool-calls-)/.test(type)
   }
 }
 
@@ -42,6 +44,9 @@ function readWhole(value: JsonMap, draft: Draft): boolean {
   readUsage(value, draft)
   if (isMap(message)) {
     draft.text += plainText(at(message, 'content'))
+    for (const [position, part] of listAt(message, 'content').entries())
+      addReasoning(draft, `${position}`, textAt(part, 'thinking'))
+    addReasoning(draft, 'plan', textAt(message, 'tool_plan'))
     for (const [position, call] of listAt(message, 'tool_calls').entries()) readCall(call, `${position}`, draft)
     return true
   }

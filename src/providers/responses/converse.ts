@@ -1,5 +1,5 @@
 import type { Json } from '../../tape/types.ts'
-import { addArgs, callAt, type Draft } from '../draft.ts'
+import { addArgs, addReasoning, callAt, type Draft } from '../draft.ts'
 import { at, isMap, type JsonMap, listAt, numberAt, textAt } from '../json.ts'
 
 /** A Converse answer, or the events of its stream as `{ [event type]: payload }`. */
@@ -35,6 +35,7 @@ function keyOf(event: JsonMap): string {
 
 function readBlock(block: Json | undefined, key: string, draft: Draft): void {
   draft.text += textAt(block, 'text') ?? ''
+  addReasoning(draft, key, textAt(at(at(block, 'reasoningContent'), 'reasoningText'), 'text'))
   const use = at(block, 'toolUse')
   if (!isMap(use)) return
   const call = callAt(draft, key)
@@ -46,6 +47,7 @@ function readBlock(block: Json | undefined, key: string, draft: Draft): void {
 
 function readDelta(delta: Json | undefined, key: string, draft: Draft): void {
   draft.text += textAt(delta, 'text') ?? ''
+  addReasoning(draft, key, textAt(at(delta, 'reasoningContent'), 'text'))
   const use = at(delta, 'toolUse')
   if (isMap(use)) addArgs(callAt(draft, key), at(use, 'input'))
 }
@@ -57,5 +59,6 @@ function readUsage(usage: Json | undefined, draft: Draft): void {
   // What was read from and written to the cache is counted beside the input, not in it.
   if (fresh !== undefined) draft.usage.inputTokens = fresh + (cached ?? 0) + (written ?? 0)
   draft.usage.cachedTokens = cached ?? draft.usage.cachedTokens
+  draft.usage.cacheWriteTokens = written ?? draft.usage.cacheWriteTokens
   draft.usage.outputTokens = numberAt(usage, 'outputTokens') ?? draft.usage.outputTokens
 }

@@ -1,5 +1,5 @@
 import type { Json } from '../../tape/types.ts'
-import { callAt, type Draft } from '../draft.ts'
+import { addReasoning, callAt, type Draft } from '../draft.ts'
 import { at, isList, isMap, type JsonMap, listAt, numberAt, textAt } from '../json.ts'
 
 /** A `GenerateContentResponse`, whole or one of a stream; Code Assist wraps it as `response`. */
@@ -29,7 +29,8 @@ function readPart(part: Json, draft: Draft): void {
     run.name = 'code_execution'
     run.args = code
     run.builtIn = true
-  } else if (at(part, 'thought') !== true) draft.text += textAt(part, 'text') ?? ''
+  } else if (at(part, 'thought') === true) addReasoning(draft, '', textAt(part, 'text'))
+  else draft.text += textAt(part, 'text') ?? ''
 }
 
 /** Calls come whole, unless arguments are streamed: then pieces follow until one says that none will. */
@@ -73,9 +74,12 @@ function put(into: Json | undefined, [step, ...rest]: readonly (string | number)
 
 function readUsage(usage: Json | undefined, draft: Draft): void {
   const { usage: counts } = draft
-  counts.inputTokens = numberAt(usage, 'promptTokenCount') ?? counts.inputTokens
+  const prompt = numberAt(usage, 'promptTokenCount')
+  // What the provider's own tools brought is read too, and counted beside the prompt.
+  if (prompt !== undefined) counts.inputTokens = prompt + (numberAt(usage, 'toolUsePromptTokenCount') ?? 0)
   const answered = numberAt(usage, 'candidatesTokenCount')
   const thought = numberAt(usage, 'thoughtsTokenCount')
   if (answered !== undefined || thought !== undefined) counts.outputTokens = (answered ?? 0) + (thought ?? 0)
   counts.cachedTokens = numberAt(usage, 'cachedContentTokenCount') ?? counts.cachedTokens
+  counts.reasoningTokens = thought ?? counts.reasoningTokens
 }

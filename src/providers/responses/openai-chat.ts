@@ -1,5 +1,5 @@
 import type { Json } from '../../tape/types.ts'
-import { addArgs, type CallDraft, callAt, type Draft, plainText } from '../draft.ts'
+import { addArgs, addReasoning, type CallDraft, callAt, type Draft, plainText } from '../draft.ts'
 import { at, isList, isMap, type JsonMap, listAt, mapAt, numberAt, textAt } from '../json.ts'
 
 /** Chat completions, whole or in chunks; and Ollama's own chat, whose lines hold one `message`. */
@@ -39,8 +39,8 @@ export function readCompletion(value: JsonMap, draft: Draft): boolean {
   return whole !== undefined || draft.finish !== undefined || choiceKeys.some((key) => isList(at(value, key)))
 }
 
-/** Where text models put their alternatives: OpenAI, Mistral and Titan on Bedrock, Cohere. */
-const choiceKeys = ['choices', 'outputs', 'results', 'generations'] as const
+/** Where text models put their alternatives: OpenAI, Mistral and Titan on Bedrock, Cohere, AI21. */
+const choiceKeys = ['choices', 'outputs', 'results', 'generations', 'completions'] as const
 
 /** Where they put one whole answer or piece: Claude 2, Llama, Ollama, Titan, Cohere, Writer. */
 const wholeKeys = ['completion', 'generation', 'response', 'outputText', 'text', 'value'] as const
@@ -66,6 +66,7 @@ function saysSomething(delta: JsonMap): boolean {
 function readMessage(message: JsonMap, choice: number, draft: Draft): void {
   if (choice === 0) {
     draft.text += plainText(at(message, 'content'))
+    addReasoning(draft, '', thoughtIn(message))
     const refusal = textAt(message, 'refusal')
     if (refusal !== undefined) draft.refusal = (draft.refusal ?? '') + refusal
   }
@@ -79,6 +80,20 @@ function readMessage(message: JsonMap, choice: number, draft: Draft): void {
     call.args = textAt(tool, 'arguments') ?? call.args
     call.builtIn = true
   }
+}
+
+/**
+ * What a message says of its reasoning. Which key it stands under: DeepSeek, xAI, Moonshot, vLLM; Groq, OpenRouter,
+ * Cerebras, Together; Ollama. Mistral has parts of the content for it.
+ */
+function thoughtIn(message: JsonMap): string | undefined {
+  const told = textAt(message, 'reasoning_content') ?? textAt(message, 'reasoning') ?? textAt(message, 'thinking')
+  if (told !== undefined) return told
+  const thoughts = listAt(message, 'content').map((part) => {
+    const thought = at(part, 'thinking')
+    return typeof thought === 'string' ? thought : plainText(thought)
+  })
+  return thoughts.join('') || undefined
 }
 
 /** One piece of a call: told apart by index; by id where servers leave the index out or repeat it. */
@@ -114,6 +129,7 @@ function addPiece(call: CallDraft, source: JsonMap): void {
 function readUsage(value: JsonMap, draft: Draft): void {
   const usage = isMap(at(value, 'usage')) ? mapAt(value, 'usage') : mapAt(at(value, 'x_groq'), 'usage')
   const { usage: counts } = draft
+  const details = at(usage, 'prompt_tokens_details')
   counts.inputTokens =
     numberAt(usage, 'prompt_tokens') ??
     numberAt(usage, 'input_tokens') ??
@@ -121,15 +137,32 @@ function readUsage(value: JsonMap, draft: Draft): void {
     numberAt(value, 'prompt_token_count') ??
     numberAt(value, 'inputTextTokenCount') ??
     counts.inputTokens
+  counts.reasoningTokens =
+    numberAt(at(usage, 'completion_tokens_details'), 'reasoning_tokens') ??
+    numberAt(usage, 'reasoning_tokens') ??
+    counts.reasoningTokens
   counts.outputTokens =
-    numberAt(usage, 'completion_tokens') ??
+    writtenOf(usage, counts.reasoningTokens) ??
     numberAt(usage, 'output_tokens') ??
     numberAt(value, 'eval_count') ??
     numberAt(value, 'generation_token_count') ??
     counts.outputTokens
   counts.cachedTokens =
-    numberAt(at(usage, 'prompt_tokens_details'), 'cached_tokens') ??
+    numberAt(details, 'cached_tokens') ??
     numberAt(usage, 'prompt_cache_hit_tokens') ??
     numberAt(usage, 'cached_tokens') ??
     counts.cachedTokens
+  counts.cacheWriteTokens =
+    numberAt(details, 'cache_write_tokens') ??
+    numberAt(details, 'cache_creation_input_tokens') ??
+    numberAt(usage, 'cache_creation_input_tokens') ??
+    counts.cacheWriteTokens
+}
+
+/** What was written: xAI counts reasoning beside the completion, which the total gives away; all others in it. */
+function writtenOf(usage: JsonMap, reasoning = 0): number | undefined {
+  const completion = numberAt(usage, 'completion_tokens')
+  if (completion === undefined || reasoning === 0) return completion
+  const isBeside = numberAt(usage, 'total_tokens') === (numberAt(usage, 'prompt_tokens') ?? 0) + completion + reasoning
+  return isBeside ? completion + reasoning : completion
 }

@@ -1,10 +1,10 @@
 import type { Json } from '../../tape/types.ts'
-import { type CallDraft, callAt, type Draft } from '../draft.ts'
+import { addReasoning, type CallDraft, callAt, type Draft } from '../draft.ts'
 import { at, isMap, type JsonMap, listAt, mapAt, numberAt, textAt } from '../json.ts'
 
 /** Event families that say nothing the final items do not say again. */
 const silent =
-  /^(keepalive|ping|response\.(created|queued|in_progress|content_part\.|reasoning|output_text\.|refusal\.|function_call_arguments\.|custom_tool_call_input\.|mcp_|file_search_call\.|web_search_call\.|code_interpreter_call\.|image_generation_call\.|shell_call|apply_patch_call|audio\.|compaction\.))/
+  /^(keepalive|ping|response\.(created|queued|in_progress|content_part\.|reasoning_|output_text\.|refusal\.|function_call_arguments\.|custom_tool_call_input\.|mcp_|file_search_call\.|web_search_call\.|code_interpreter_call\.|image_generation_call\.|shell_call|apply_patch_call|audio\.|compaction\.))/
 
 /** A response object, or the events of its stream. */
 export function readResponses(value: JsonMap, draft: Draft): boolean {
@@ -33,6 +33,10 @@ export function readResponses(value: JsonMap, draft: Draft): boolean {
     case 'response.refusal.delta':
       draft.refusal = (draft.refusal ?? '') + (textAt(value, 'delta') ?? '')
       return true
+    case 'response.reasoning_summary_text.delta':
+    case 'response.reasoning_text.delta':
+      addReasoning(draft, `${positionOf(value)}:${blockOf(value, type)}`, textAt(value, 'delta'))
+      return true
     case 'response.function_call_arguments.delta':
     case 'response.custom_tool_call_input.delta':
       callAt(draft, positionOf(value)).text += textAt(value, 'delta') ?? ''
@@ -52,6 +56,13 @@ function positionOf(event: JsonMap): string {
   return `${numberAt(event, 'output_index') ?? textAt(event, 'item_id') ?? ''}`
 }
 
+/** Summaries before the reasoning itself, as in a whole item. */
+function blockOf(event: JsonMap, type: string): string {
+  return type.includes('summary')
+    ? `summary ${numberAt(event, 'summary_index') ?? 0}`
+    : `${numberAt(event, 'content_index') ?? 0}`
+}
+
 /** The whole response says everything again: what the deltas told is replaced where it has an output. */
 function readWhole(response: JsonMap, draft: Draft): void {
   draft.model = textAt(response, 'model') ?? draft.model
@@ -59,6 +70,7 @@ function readWhole(response: JsonMap, draft: Draft): void {
   if (output.length > 0) {
     draft.text = ''
     draft.refusal = undefined
+    draft.reasoning = undefined
     draft.calls.clear()
     for (const [position, item] of output.entries()) readItem(item, `${position}`, draft, true)
   }
@@ -68,7 +80,11 @@ function readWhole(response: JsonMap, draft: Draft): void {
   const usage = at(response, 'usage')
   draft.usage.inputTokens = numberAt(usage, 'input_tokens') ?? draft.usage.inputTokens
   draft.usage.outputTokens = numberAt(usage, 'output_tokens') ?? draft.usage.outputTokens
-  draft.usage.cachedTokens = numberAt(at(usage, 'input_tokens_details'), 'cached_tokens') ?? draft.usage.cachedTokens
+  const details = at(usage, 'input_tokens_details')
+  draft.usage.cachedTokens = numberAt(details, 'cached_tokens') ?? draft.usage.cachedTokens
+  draft.usage.cacheWriteTokens = numberAt(details, 'cache_write_tokens') ?? draft.usage.cacheWriteTokens
+  draft.usage.reasoningTokens =
+    numberAt(at(usage, 'output_tokens_details'), 'reasoning_tokens') ?? draft.usage.reasoningTokens
 }
 
 function readItem(item: Json | undefined, key: string, draft: Draft, withText: boolean): void {
@@ -77,6 +93,7 @@ function readItem(item: Json | undefined, key: string, draft: Draft, withText: b
     if (withText) readMessage(item, draft)
     return
   }
+  if (type === 'reasoning') readReasoning(item, key, draft)
   if (!type.endsWith('_call')) return
   const call = callAt(draft, key)
   // Calls the agent is to run carry the id its output must name; those the provider ran have none.
@@ -87,6 +104,19 @@ function readItem(item: Json | undefined, key: string, draft: Draft, withText: b
   const text = textAt(item, 'arguments') ?? textAt(item, 'input')
   if (text !== undefined) setText(call, text)
   else call.args = at(item, 'action') ?? at(item, 'operation') ?? argsOfBuiltIn(item)
+}
+
+/** A finished item says again what its pieces said. */
+function readReasoning(item: Json | undefined, key: string, draft: Draft): void {
+  for (const [i, part] of listAt(item, 'summary').entries()) setReasoning(draft, `${key}:summary ${i}`, part)
+  for (const [i, part] of listAt(item, 'content').entries()) setReasoning(draft, `${key}:${i}`, part)
+}
+
+function setReasoning(draft: Draft, key: string, part: Json): void {
+  const text = textAt(part, 'text')
+  if (text === undefined) return
+  draft.reasoning ??= new Map()
+  draft.reasoning.set(key, text)
 }
 
 /** What a tool of the provider was asked: what is not about the call itself. */
