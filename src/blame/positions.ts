@@ -1,5 +1,5 @@
 import { neutralLine } from '../errors/index.ts'
-import { canonicalJson, type ModelCall, readMcpCall, readModelCall } from '../providers/index.ts'
+import { canonicalJson, isGenerative, type ModelCall, readMcpCall, readModelCall } from '../providers/index.ts'
 import { describeEvent } from '../replay/step.ts'
 import { type CallEvent, type ExchangeEvent, type Json, type Step, stepsOf, type Tape } from '../tape/index.ts'
 import { presentArgs } from '../tape/present-args.ts'
@@ -59,9 +59,7 @@ function isInside({ in: parent }: Step, members: readonly Step[]): boolean {
 export function decisionOf(step: Step): ModelCall | undefined {
   if (step.kind !== 'exchange') return undefined
   const call = readModelCall(step)
-  if (call === undefined || call.request.dialect === 'mcp' || call.request.dialect === 'openai-embeddings')
-    return undefined
-  return call
+  return isGenerative(call?.request.dialect) ? call : undefined
 }
 
 /** A step in words that fit into a sentence: `the model's decision refund(amount: 25)`. */

@@ -1,4 +1,4 @@
-import { decodeBody, readModelRequest } from '../providers/index.ts'
+import { decodeBody, isGenerative, readModelRequest } from '../providers/index.ts'
 import {
   type CallEvent,
   encodeBytes,
@@ -40,7 +40,7 @@ export function isModel(step: Step): step is ExchangeEvent & { readonly response
   if (!isHttp(step)) return false
   const { method, url } = step
   const asked = readModelRequest({ method, url, body: requestBytes(step).toString('utf8') })
-  return asked !== undefined && asked.dialect !== 'openai-embeddings' && asked.dialect !== 'mcp'
+  return isGenerative(asked?.dialect)
 }
 
 /** The events of a stream as text, each with the empty line behind it. */

@@ -1,4 +1,4 @@
-import { canonicalJson, type ModelRequest, readModelRequest } from '../providers/index.ts'
+import { canonicalJson, isGenerative, type ModelRequest, readModelRequest } from '../providers/index.ts'
 import { Calls } from '../replay/calls.ts'
 import { type FoundDrift, Ladder, type Question } from '../replay/ladder.ts'
 import { Order } from '../replay/order.ts'
@@ -205,7 +205,7 @@ export class Answers {
         return { from: 'event', event }
       }
       case 'live': {
-        if (tail.tools === 'live' || isGenerative(ask.model())) return this.#world(ask)
+        if (tail.tools === 'live' || isGenerative(ask.model()?.dialect)) return this.#world(ask)
         return step ? this.#recorded(step, key) : this.#lastAgain(key, ask)
       }
       default:
@@ -272,11 +272,6 @@ class Source {
     this.ladder = new Ladder(exchanges, serve, tape.header, (step) => order?.isDue(step) ?? true)
     this.calls = new Calls(steps)
   }
-}
-
-/** Whether a model decides something here; embeddings and MCP servers answer the same way each time. */
-function isGenerative(request: ModelRequest | undefined): boolean {
-  return request !== undefined && request.dialect !== 'openai-embeddings' && request.dialect !== 'mcp'
 }
 
 function keyOfQuestion({ method, url, bodyText }: Question): string {

@@ -1,6 +1,6 @@
 import { HarvestError } from '../errors/index.ts'
 import { createRedactor, type Redactor, rulesOfTape } from '../privacy/index.ts'
-import { readModelCall } from '../providers/index.ts'
+import { keepsConversation, readModelCall } from '../providers/index.ts'
 import { closeIdleConnections, forgetRuns, installInterceptors, never, watchOutside } from '../seam/intercept/index.ts'
 import type { ExchangeControl, Responder } from '../seam/intercept/index.ts'
 import { isAllowed } from '../replay/allow.ts'
@@ -170,7 +170,8 @@ class LiveRun {
       return this.recorded.deliver(answer, sink)
     }
     const dialect = this.recorded.dialectOf(live)
-    if (dialect === undefined) throw this.offTape(`${live.method} ${live.url}`, live.madeAt)
+    if (dialect === undefined || keepsConversation(dialect.dialect))
+      throw this.offTape(`${live.method} ${live.url}`, live.madeAt)
     const { budget } = this.#options
     // What is refused is the run's problem, and the agent's error as well.
     const refused = budget.refusal(dialect.model)

@@ -1,4 +1,4 @@
-import { canonicalJson, type ModelRequest, readModelRequest } from '../providers/index.ts'
+import { canonicalJson, isGenerative, type ModelRequest, readModelRequest } from '../providers/index.ts'
 import type { Redactor } from '../privacy/index.ts'
 import { Calls } from '../replay/calls.ts'
 import { answer } from '../replay/call.ts'
@@ -28,7 +28,7 @@ export class RecordedAnswers {
   constructor(tape: Tape) {
     const steps = stepStates(tape)
     const isTool = (step: ExchangeState | CallState): boolean =>
-      step.event.kind !== 'exchange' || !isGenerative((step as ExchangeState).model)
+      step.event.kind !== 'exchange' || !isGenerative((step as ExchangeState).model?.dialect)
     const served = steps.filter(isTool)
     const exchanges = served.filter((step): step is ExchangeState => step.event.kind === 'exchange')
     this.count = served.length
@@ -50,7 +50,7 @@ export class RecordedAnswers {
 
   /** The recorded answer of a service; models that write text are never answered from the tape. */
   forRequest(live: LiveRequest, redactor: Redactor): ExchangeEvent | undefined {
-    if (isGenerative(this.dialectOf(live))) return undefined
+    if (isGenerative(this.dialectOf(live)?.dialect)) return undefined
     const question = questionOf(live, redactor)
     const key = JSON.stringify([question.method, question.url, question.bodyText])
     const found = this.#ladder.find(question)
@@ -110,11 +110,6 @@ export class RecordedAnswers {
       },
     }
   }
-}
-
-/** Whether a model decides something here; embeddings and MCP servers answer the same way each time. */
-function isGenerative(request: ModelRequest | undefined): boolean {
-  return request !== undefined && request.dialect !== 'openai-embeddings' && request.dialect !== 'mcp'
 }
 
 async function* iterate(event: CallEvent): AsyncGenerator<unknown> {

@@ -14,6 +14,8 @@ export function readAddress(url: string): Address {
   const path = decode(pathOf(url))
   const model =
     /\/models\/(.+?):[a-zA-Z]+$/.exec(path)?.[1] ??
+    /\/(?:models|deployments)\/([^/]+\/[^/]+)\/predictions$/.exec(path)?.[1] ??
+    /\/agents\/([^/]+\/agentAliases\/[^/]+)\/sessions\/[^/]+\/text$/.exec(path)?.[1] ??
     /\/(?:tunedModels|endpoints)\/([^/:]+):[a-zA-Z]+$/.exec(path)?.[1] ??
     /\/model\/(.+)\/(?:converse|converse-stream|invoke|invoke-with-response-stream)$/.exec(path)?.[1] ??
     /\/openai\/deployments\/([^/]+)\//.exec(path)?.[1]
@@ -50,10 +52,15 @@ const otherEndpoints =
 export function dialectOf({ path, model }: Address, body: JsonMap): Dialect | undefined {
   if (at(body, 'jsonrpc') !== undefined) return undefined
   if (/\/(converse|converse-stream)$/.test(path) && model !== undefined) return 'bedrock-converse'
+  if (/\/threads\/([^/]+\/)?runs(\/[^/]+\/submit_tool_outputs)?$/.test(path)) return 'openai-assistants'
   if (isContents(body) || isContents(at(body, 'request')) || isContents(at(body, 'generateContentRequest')))
     return 'gemini'
+  if (isAgent(path, body)) return 'bedrock-agent'
   if (otherEndpoints.test(path) && !/\/chat\/completions$/.test(path)) return undefined
-  if (/\/embed(dings)?$/.test(path)) return hasEmbeddingInput(body) ? 'openai-embeddings' : undefined
+  if (/\/embed(dings)?$|:(batchE|e)mbedContents?$|embed[^/]*:predict$/.test(path))
+    return hasEmbeddingInput(body) ? 'openai-embeddings' : undefined
+  if (isPrediction(path, body)) return 'replicate'
+  if (/\/interactions$/.test(path) && at(body, 'input') !== undefined) return 'gemini-interactions'
   if (isList(at(body, 'messages'))) return conversationDialect(path, body)
   if (/\/v[12]\/chat$|:rawPredict$/.test(path) && textAt(body, 'message') !== undefined) return 'cohere'
   if (isResponses(path, body)) return 'openai-responses'
@@ -65,10 +72,43 @@ export function dialectOf({ path, model }: Address, body: JsonMap): Dialect | un
   return isAiGateway(path, body) ? 'ai-gateway' : undefined
 }
 
+/** Agents of Bedrock, those described in the request itself, and generation over a knowledge base. */
+function isAgent(path: string, body: JsonMap): boolean {
+  if (/\/retrieveAndGenerate(Stream)?$/.test(path)) return isMap(at(body, 'input'))
+  if (/\/agents\/[^/]+\/agentAliases\/[^/]+\/sessions\/[^/]+\/text$/.test(path)) return true
+  return /\/agents\/[^/]+$/.test(path) && textAt(body, 'foundationModel') !== undefined
+}
+
+/**
+ * Whether a request goes on from a conversation that the provider keeps under an id in the address (a thread, a session).
+ * Such a request does not say what its answer depends on: another one with the same words is another question, and to
+ * ask it once more changes what is kept.
+ */
+export function keepsConversation(dialect: Dialect): boolean {
+  return dialect === 'openai-assistants' || dialect === 'bedrock-agent'
+}
+
+/**
+ * Whether a model decides something that it can be asked again: no embedding and no MCP server, which answer the same
+ * way each time, and no conversation the provider keeps.
+ */
+export function isGenerative(dialect: Dialect | undefined): boolean {
+  return dialect !== undefined && dialect !== 'openai-embeddings' && dialect !== 'mcp' && !keepsConversation(dialect)
+}
+
 function isContents(body: unknown): boolean {
   if (!isMap(body)) return false
   const contents = at(body, 'contents')
   return isList(contents) || isMap(contents) || (typeof contents === 'string' && contents !== '')
+}
+
+/** Replicate's, of models that are told something in words. */
+function isPrediction(path: string, body: JsonMap): boolean {
+  const input = at(body, 'input')
+  return (
+    /\/v1\/((models|deployments)\/[^/]+\/[^/]+\/)?predictions$/.test(path) &&
+    (typeof at(input, 'prompt') === 'string' || isList(at(input, 'messages')))
+  )
 }
 
 /** Bodies with a `messages` list: who speaks that way is told by what stands beside it. */
@@ -77,6 +117,7 @@ function conversationDialect(path: string, body: JsonMap): Dialect | undefined {
   if (isInvoke(path) && isConverseBody(body)) return 'bedrock-converse'
   if (isAnthropic(path, body)) return 'anthropic'
   if (/\/v2\/chat$/.test(path)) return 'cohere'
+  if (textAt(listAt(body, 'messages')[0], 'speaker') !== undefined) return 'sourcegraph'
   // A chat always says who speaks; other APIs (push services, mailers) have `messages` too.
   return listAt(body, 'messages').every((message) => typeof at(message, 'role') === 'string')
     ? 'openai-chat'
@@ -110,6 +151,10 @@ function isResponses(path: string, body: JsonMap): boolean {
 }
 
 function isCompletion(path: string, body: JsonMap): boolean {
+  // Text generation of Hugging Face and of watsonx.
+  if (typeof at(body, 'inputs') === 'string' && (isMap(at(body, 'parameters')) || /\/generate(_stream)?$/.test(path)))
+    return true
+  if (/\/text\/generation(_stream)?$/.test(path)) return typeof at(body, 'input') === 'string'
   const prompt = at(body, 'prompt')
   if (typeof prompt !== 'string' && !isList(prompt)) return false
   if (isAiGateway(path, body)) return false
@@ -127,8 +172,21 @@ function isAiGateway(path: string, body: JsonMap): boolean {
   )
 }
 
+/** Where what is to be embedded stands; the last three are Google's. */
+export const embeddingInputs: readonly string[] = [
+  'input',
+  'inputs',
+  'texts',
+  'prompt',
+  'inputText',
+  'images',
+  'content',
+  'requests',
+  'instances',
+]
+
 function hasEmbeddingInput(body: JsonMap): boolean {
-  return ['input', 'inputs', 'texts', 'prompt', 'inputText', 'images'].some((key) => at(body, key) !== undefined)
+  return embeddingInputs.some((key) => at(body, key) !== undefined)
 }
 
 function isInvoke(path: string): boolean {

@@ -14,12 +14,13 @@ export function isEventStream(bytes: Uint8Array): boolean {
 
 /**
  * The payloads of an AWS event stream as JSON: `{ [event type]: payload }` for Converse, the model's own event for
- * `invoke`, and `{ error }` for an exception frame. Ends quietly where a frame is torn. Checksums are not verified:
+ * `invoke`, `{ chunk: { text } }` for agents, and `{ error }` for an exception frame. Ends quietly where a frame is torn. Checksums are not verified:
  * the tape's own digest guards the bytes.
  *
+ * @param hasText - what `bytes` members hold is an agent's text, not a model's event
  * @see https://docs.aws.amazon.com/transcribe/latest/dg/event-stream.html
  */
-export function readEventStream(bytes: Uint8Array): readonly Json[] {
+export function readEventStream(bytes: Uint8Array, hasText = false): readonly Json[] {
   const events: Json[] = []
   const whole = view(bytes)
   let offset = 0
@@ -30,13 +31,13 @@ export function readEventStream(bytes: Uint8Array): readonly Json[] {
     if (total < preludeBytes + headers + checksumBytes || end > bytes.length) break
     const facts = readHeaders(bytes.subarray(offset + preludeBytes, payload))
     const text = new TextDecoder().decode(bytes.subarray(payload, end - checksumBytes))
-    events.push(eventOf(facts, parseJson(text) ?? text))
+    events.push(eventOf(facts, parseJson(text) ?? text, hasText))
     offset = end
   }
   return events
 }
 
-function eventOf(facts: ReadonlyMap<string, string>, payload: Json): Json {
+function eventOf(facts: ReadonlyMap<string, string>, payload: Json, hasText: boolean): Json {
   const exception = facts.get(':exception-type') ?? facts.get(':error-code')
   if (exception !== undefined) {
     const message = textAt(payload, 'message') ?? facts.get(':error-message') ?? ''
@@ -45,6 +46,7 @@ function eventOf(facts: ReadonlyMap<string, string>, payload: Json): Json {
   const inner = at(payload, 'bytes')
   if (typeof inner === 'string') {
     const text = Buffer.from(inner, 'base64').toString()
+    if (hasText) return { chunk: { text } }
     return parseJson(text) ?? text
   }
   const type = facts.get(':event-type')

@@ -30,6 +30,7 @@ function readFresh(event: ExchangeEvent): ModelCall | undefined {
     status,
     contentType: header(headers, 'content-type'),
     contentEncoding: header(headers, 'content-encoding'),
+    errorType: status < 400 ? undefined : header(headers, 'x-amzn-errortype'),
     bytes: Buffer.concat(chunks.map(chunkBytes)),
   })
   return { n: event.n, request, response }

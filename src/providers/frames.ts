@@ -12,9 +12,11 @@ export interface Frames {
 /**
  * Cuts a response body into JSON values: one for a plain JSON body, one per event for SSE, JSON-array streaming,
  * newline-delimited JSON and AWS event streams. The form is told by the bytes: content types are often wrong.
+ *
+ * @param hasText - what AWS frames wrap is text, though it may look like JSON
  */
-export function readFrames(bytes: Uint8Array): Frames {
-  if (isEventStream(bytes)) return { values: readEventStream(bytes), unreadable: 0 }
+export function readFrames(bytes: Uint8Array, hasText = false): Frames {
+  if (isEventStream(bytes)) return { values: readEventStream(bytes, hasText), unreadable: 0 }
   const text = new TextDecoder().decode(bytes)
   const whole = parseJson(text)
   if (whole !== undefined) return { values: isList(whole) ? whole : [whole], unreadable: 0 }

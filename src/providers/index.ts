@@ -1,4 +1,5 @@
 export { decodeBody } from './decode.ts'
+export { isGenerative, keepsConversation } from './dialect.ts'
 export { readModelCall } from './exchange.ts'
 export { canonicalJson } from './json.ts'
 export { type McpCall, readMcpCall } from './mcp.ts'

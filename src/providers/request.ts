@@ -1,6 +1,6 @@
 import type { Json } from '../tape/types.ts'
-import { type Address, dialectOf, readAddress } from './dialect.ts'
-import { at, isList, isMap, type JsonMap, listAt, mapAt, parseJson, without } from './json.ts'
+import { type Address, dialectOf, embeddingInputs, readAddress } from './dialect.ts'
+import { at, isList, isMap, type JsonMap, listAt, mapAt, parseJson, textAt, without } from './json.ts'
 import type { Dialect, ModelRequest } from './types.ts'
 
 /**
@@ -28,17 +28,27 @@ function takeApart(dialect: Dialect, address: Address, body: JsonMap): Parts {
     case 'openai-responses':
       return responses(address, body)
     case 'openai-completions':
-      return prompts(address, body, ['prompt', 'inputText'])
+      return prompts(address, body, ['prompt', 'inputText', 'inputs', 'input'])
     case 'openai-embeddings':
-      return prompts(address, body, ['input', 'inputs', 'texts', 'prompt', 'inputText', 'images'])
+      return prompts(address, body, embeddingInputs)
+    case 'openai-assistants':
+      return assistants(address, body)
     case 'anthropic':
       return anthropic(address, body)
     case 'gemini':
       return gemini(address, body)
+    case 'gemini-interactions':
+      return interactions(address, body)
     case 'bedrock-converse':
       return converse(address, body)
+    case 'bedrock-agent':
+      return bedrockAgent(address, body)
     case 'cohere':
       return cohere(address, body)
+    case 'replicate':
+      return replicate(address, body)
+    case 'sourcegraph':
+      return sourcegraph(address, body)
     case 'ai-gateway':
       return aiGateway(address, body)
     case 'mcp':
@@ -179,10 +189,68 @@ function aiGateway(address: Address, body: JsonMap): Parts {
   return { model, instructions, messages, tools: parts.take('tools', isList), params: parts.rest() }
 }
 
+/** A run: what it adds to its thread; or what the tools of one answered. */
+function assistants(address: Address, body: JsonMap): Parts {
+  const parts = new Taking(body)
+  const model = parts.model(address)
+  const said = (value: Json): boolean => typeof value === 'string'
+  const thread = mapAt(body, 'thread')
+  const begun = listAt(thread, 'messages')
+  const instructions = [...parts.take('instructions', said), ...parts.take('additional_instructions', said)]
+  const messages = [...begun, ...parts.take('additional_messages', isList), ...parts.take('tool_outputs', isList)]
+  const tools = parts.take('tools', isList)
+  const params = begun.length === 0 ? parts.rest() : { ...parts.rest(), thread: without(thread, 'messages') }
+  return { model, instructions, messages, tools, params }
+}
+
+function interactions(address: Address, body: JsonMap): Parts {
+  const parts = new Taking(body)
+  const model = parts.model(address) || (textAt(body, 'agent') ?? '')
+  return {
+    model,
+    instructions: parts.take('system_instruction', (value) => value !== null),
+    messages: parts.take('input'),
+    tools: parts.take('tools', isList),
+    params: parts.rest(),
+  }
+}
+
+/** A turn with an agent that keeps the conversation; the tools it handed back answer in the state of the session. */
+function bedrockAgent(address: Address, body: JsonMap): Parts {
+  const parts = new Taking(body)
+  const asked = mapAt(body, 'retrieveAndGenerateConfiguration')
+  const sources = [mapAt(asked, 'knowledgeBaseConfiguration'), mapAt(asked, 'externalSourcesConfiguration')]
+  const named = [at(body, 'foundationModel'), ...sources.map((source) => at(source, 'modelArn'))]
+  const model = address.model ?? named.find((name) => typeof name === 'string') ?? ''
+  const session = mapAt(body, 'sessionState')
+  const results = listAt(session, 'returnControlInvocationResults')
+  const instructions = parts.take('instruction', (value) => typeof value === 'string')
+  const messages = [...parts.take('inputText'), ...parts.take('input', isMap), ...results]
+  const tools = parts.take('actionGroups', isList)
+  const kept = { sessionState: without(session, 'returnControlInvocationResults') }
+  return { model, instructions, messages, tools, params: { ...parts.rest(), ...(results.length === 0 ? {} : kept) } }
+}
+
+function replicate(address: Address, body: JsonMap): Parts {
+  const parts = new Taking(body)
+  const model = parts.model(address) || (textAt(body, 'version') ?? '')
+  const input = new Taking(mapAt(body, 'input'))
+  const instructions = input.take('system_prompt', (value) => typeof value === 'string')
+  const messages = [...input.take('messages', isList), ...input.take('prompt')]
+  return { model, instructions, messages, tools: [], params: { ...parts.rest(), input: input.rest() } }
+}
+
+function sourcegraph(address: Address, body: JsonMap): Parts {
+  const parts = new Taking(body)
+  const model = parts.model(address)
+  const [instructions, messages] = bySpeaker(parts.take('messages'))
+  return { model, instructions, messages, tools: parts.take('tools', isList), params: parts.rest() }
+}
+
 /** Splits system and developer messages from the conversation. */
 function bySpeaker(messages: readonly Json[]): [instructions: readonly Json[], messages: readonly Json[]] {
   const commands = (message: Json): boolean => {
-    const role = at(message, 'role')
+    const role = at(message, 'role') ?? at(message, 'speaker')
     return role === 'system' || role === 'developer'
   }
   return [messages.filter(commands), messages.filter((message) => !commands(message))]

@@ -2,14 +2,18 @@ import type { Json } from '../tape/types.ts'
 import { decodeBody } from './decode.ts'
 import { type Draft, finishDraft, newDraft } from './draft.ts'
 import { readFrames } from './frames.ts'
-import { at, isList, isMap, textAt } from './json.ts'
+import { at, isList, isMap, listAt, textAt } from './json.ts'
 import { readAiGateway } from './responses/ai-gateway.ts'
 import { readAnthropic } from './responses/anthropic.ts'
+import { readAssistants } from './responses/assistants.ts'
+import { readBedrockAgent } from './responses/bedrock-agent.ts'
 import { readCohere } from './responses/cohere.ts'
 import { readConverse } from './responses/converse.ts'
 import { readGemini } from './responses/gemini.ts'
+import { readInteractions } from './responses/interactions.ts'
 import { readChat, readCompletion } from './responses/openai-chat.ts'
 import { readResponses } from './responses/openai-responses.ts'
+import { readReplicate, readSourcegraph } from './responses/predictions.ts'
 import type { Dialect, ModelResponse } from './types.ts'
 
 /** A response as it stands on a tape: still encoded, still in whatever stream form it had. */
@@ -17,6 +21,8 @@ export interface RawResponse {
   readonly status: number
   readonly contentType?: string | undefined
   readonly contentEncoding?: string | undefined
+  /** Class of an error that stands beside the body (`x-amzn-errortype`). */
+  readonly errorType?: string | undefined
   readonly bytes: Uint8Array
 }
 
@@ -30,14 +36,15 @@ export interface RawResponse {
 export function readModelResponse(dialect: Dialect, response: RawResponse): ModelResponse {
   const draft = newDraft()
   const read = readerOf(dialect)
-  const { values, unreadable } = readFrames(decodeBody(response.bytes, response.contentEncoding))
+  const bytes = decodeBody(response.bytes, response.contentEncoding)
+  const { values, unreadable } = readFrames(bytes, dialect === 'bedrock-agent')
   for (const value of values) {
     if (readError(value, draft)) continue
     if ((!isMap(value) || !read(value, draft)) && response.status < 400) draft.unknownEvents++
   }
   // The torn end of a stream is no event of an unknown type; a body that is nothing else is (an HTML page, say).
   if (values.length === 0 && response.status < 400) draft.unknownEvents += unreadable
-  if (response.status >= 400) draft.error ??= `http_${response.status}`
+  if (response.status >= 400) draft.error ??= response.errorType?.replace(/:.*$/, '') || `http_${response.status}`
   return finishDraft(draft)
 }
 
@@ -54,16 +61,26 @@ function readerOf(dialect: Dialect): Reader {
       return readCompletion
     case 'openai-embeddings':
       return readEmbeddings
+    case 'openai-assistants':
+      return readAssistants
     case 'anthropic':
       return readAnthropic
     case 'gemini':
       return readGemini
+    case 'gemini-interactions':
+      return readInteractions
     case 'bedrock-converse':
       return readConverse
+    case 'bedrock-agent':
+      return readBedrockAgent
     case 'ai-gateway':
       return readAiGateway
     case 'cohere':
       return readCohere
+    case 'replicate':
+      return readReplicate
+    case 'sourcegraph':
+      return readSourcegraph
     case 'mcp':
       return () => false
   }
@@ -95,7 +112,18 @@ function errorClass(error: Json): string {
 function readEmbeddings(value: { readonly [key: string]: Json }, draft: Draft): boolean {
   draft.model ??= textAt(value, 'model')
   const usage = at(value, 'usage')
-  const read = at(usage, 'prompt_tokens') ?? at(usage, 'total_tokens') ?? at(value, 'inputTextTokenCount')
+  const billed = at(at(value, 'meta'), 'billed_units')
+  const read =
+    at(usage, 'prompt_tokens') ??
+    at(usage, 'total_tokens') ??
+    at(value, 'inputTextTokenCount') ??
+    at(value, 'prompt_eval_count') ??
+    at(billed, 'input_tokens') ??
+    at(at(value, 'usageMetadata'), 'promptTokenCount')
   if (typeof read === 'number') draft.usage.inputTokens = read
+  for (const prediction of listAt(value, 'predictions')) {
+    const tokens = at(at(at(prediction, 'embeddings'), 'statistics'), 'token_count')
+    if (typeof tokens === 'number') draft.usage.inputTokens = (draft.usage.inputTokens ?? 0) + tokens
+  }
   return ['data', 'embedding', 'embeddings', 'predictions'].some((key) => at(value, key) !== undefined)
 }

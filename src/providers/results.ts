@@ -42,6 +42,14 @@ function resultsIn(message: Json): readonly Found[] {
     return [{ id, name, result: at(message, 'content') ?? null }]
   }
   const type = textAt(message, 'type') ?? ''
+  // Outputs handed to a run of an assistant have no type; the results of Gemini's interactions name call and function.
+  const output = at(message, 'output')
+  if (output !== undefined && textAt(message, 'tool_call_id') !== undefined)
+    return [{ id: textAt(message, 'tool_call_id'), name: undefined, result: output }]
+  if (type === 'function_result')
+    return [{ id: textAt(message, 'call_id'), name: textAt(message, 'name'), result: at(message, 'result') ?? null }]
+  const handed = at(message, 'functionResult') ?? at(message, 'apiResult')
+  if (isMap(handed)) return [agentResult(handed)]
   if (type.endsWith('_call_output')) {
     return [{ id: textAt(message, 'call_id'), name: textAt(message, 'name'), result: at(message, 'output') ?? null }]
   }
@@ -51,6 +59,13 @@ function resultsIn(message: Json): readonly Found[] {
     ...listAt(message, 'content').flatMap(blockResults),
     ...listAt(message, 'parts').flatMap(partResults),
   ]
+}
+
+/** What the caller of a Bedrock agent answers for a tool it was handed back; named as the agent's call is. */
+function agentResult(handed: Json): Found {
+  const api = `${textAt(handed, 'httpMethod') ?? ''} ${textAt(handed, 'apiPath') ?? ''}`.trim()
+  const name = textAt(handed, 'function') ?? (api === '' ? undefined : api)
+  return { id: undefined, name, result: at(handed, 'responseBody') ?? null }
 }
 
 function cohereResult(item: Json): Found {

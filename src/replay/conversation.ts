@@ -1,4 +1,10 @@
-import { canonicalJson, type ModelRequest, readModelCall, readModelRequest } from '../providers/index.ts'
+import {
+  canonicalJson,
+  keepsConversation,
+  type ModelRequest,
+  readModelCall,
+  readModelRequest,
+} from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 import { steadyPath, originOf } from './address.ts'
 import { bodyDifference, firstDifference, likeness, parse } from './difference.ts'
@@ -28,6 +34,7 @@ export function findConversation(question: Question, search: ConversationSearch)
   const live = readModelRequest({ method: question.method, url: question.url, body: question.bodyText })
   // Without a message nothing says which conversation it is; a number that was rounded may belong to another one.
   if (!live || live.messages.length === 0 || !isFaithful(question.bodyText)) return undefined
+  if (keepsConversation(live.dialect)) return undefined
   const known = search.steps.filter((step) => step.model && sameOperation(step, step.model, question, live))
   const messages = canonicalJson(live.messages)
   const same = known.filter((step) => step.model && canonicalJson(step.model.messages) === messages)

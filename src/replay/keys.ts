@@ -2,15 +2,22 @@ import { type Dialect, readModelRequest } from '../providers/index.ts'
 import { requestBytes, type Tape } from '../tape/index.ts'
 
 const openai = ['OPENAI_API_KEY']
+const google = ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY']
+const aws = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_REGION']
 const variables: Readonly<Record<Dialect, readonly string[]>> = {
   'openai-chat': openai,
   'openai-responses': openai,
   'openai-completions': openai,
   'openai-embeddings': openai,
+  'openai-assistants': openai,
   anthropic: ['ANTHROPIC_API_KEY'],
-  gemini: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY'],
-  'bedrock-converse': ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_REGION'],
+  gemini: google,
+  'gemini-interactions': google,
+  'bedrock-converse': aws,
+  'bedrock-agent': aws,
   cohere: ['CO_API_KEY', 'COHERE_API_KEY'],
+  replicate: ['REPLICATE_API_TOKEN'],
+  sourcegraph: ['SRC_ACCESS_TOKEN'],
   'ai-gateway': ['AI_GATEWAY_API_KEY'],
   mcp: [],
 }

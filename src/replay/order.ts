@@ -81,7 +81,9 @@ export class Order {
   #askedForSeveral(turn: ExchangeState): boolean {
     let several = this.#free.get(turn)
     if (several === undefined) {
-      several = (readModelCall(turn.event)?.response?.toolCalls.length ?? 0) > 1
+      const asked = readModelCall(turn.event)?.response?.toolCalls ?? []
+      // What the provider ran itself says nothing of what the agent runs.
+      several = asked.filter(({ builtIn }) => !builtIn).length > 1
       this.#free.set(turn, several)
     }
     return several

@@ -62,3 +62,24 @@ test('a live tail asks the model for real and the tools from the tape', async ()
   }
   expect(world.calls() - before).toBeGreaterThan(2)
 })
+
+test('a live tail does not go on with a conversation that the provider keeps: the tape answers for it', async () => {
+  const assistant = async (input: unknown): Promise<unknown> => {
+    const url = `${(input as { base: string }).base}/v1/threads/t/runs`
+    const response = await fetch(url, { method: 'POST', body: JSON.stringify({ assistant_id: 'a' }) })
+    return response.text()
+  }
+  const tape = await world.record(assistant, {
+    base: world.base,
+    topic: 'd',
+    turns: 1,
+    width: 1,
+    draws: false,
+    pauseMs: 0,
+  })
+  const before = world.calls()
+  const fork = await forkTape(tape, assistant, { keep: 0, tail: { from: 'live', budget: openBudget({}) } })
+  expect(fork.problems.map(({ message }) => message)).toEqual([])
+  expect(fork.receipt.outcomeEqual).toBe(true)
+  expect(world.calls()).toBe(before)
+})

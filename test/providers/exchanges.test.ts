@@ -37,10 +37,12 @@ describe('an exchange on a tape', () => {
     })
   })
 
-  test('is read as it stands when only its header says that it is compressed', () => {
-    for (const text of ['[1,2]', 'Hello', '{}'])
-      for (const encoding of ['br', 'deflate'])
-        expect(Buffer.from(decodeBody(Buffer.from(text), encoding)).toString()).toBe(text)
+  test('tells the class of an error that stands in a header', () => {
+    const url = 'https://bedrock-runtime.eu-west-1.amazonaws.com/model/m/converse'
+    const event = exchange(url, { messages: [] }, { message: 'Slow down.' })
+    const headers = [['x-amzn-errortype', 'ThrottlingException:http://internal.amazon.com/']] as const
+    const refused: ExchangeEvent = { ...event, response: { ...event.response!, status: 429, headers } }
+    expect(readModelCall(refused)?.response?.error).toBe('ThrottlingException')
   })
 
   test('has no response when none came', () => {

@@ -16,10 +16,15 @@ const dialects: readonly Dialect[] = [
   'openai-responses',
   'openai-completions',
   'openai-embeddings',
+  'openai-assistants',
   'anthropic',
   'gemini',
+  'gemini-interactions',
   'bedrock-converse',
+  'bedrock-agent',
   'cohere',
+  'replicate',
+  'sourcegraph',
   'ai-gateway',
   'mcp',
 ]
@@ -36,6 +41,14 @@ const paths = [
   '/v1beta/models/g:generateContent',
   '/model/m/converse',
   '/model/m/invoke',
+  '/v1/threads/runs',
+  '/v1/threads/t/runs/r/submit_tool_outputs',
+  '/v1beta/interactions',
+  '/v1beta/models/g:embedContent',
+  '/agents/a/agentAliases/b/sessions/s/text',
+  '/retrieveAndGenerate',
+  '/v1/models/o/m/predictions',
+  '/.api/completions/stream',
   '/models/a%ZZ:rawPredict',
   '/openai/deployments//x',
   '',
@@ -109,6 +122,35 @@ const word = fc.constantFrom(
   'constructor',
   'length',
   'bytes',
+  'speaker',
+  'inputs',
+  'instances',
+  'thread',
+  'tool_outputs',
+  'thread.run',
+  'object',
+  'required_action',
+  'submit_tool_outputs',
+  'step_details',
+  'event_type',
+  'step.delta',
+  'step.start',
+  'steps',
+  'summary',
+  'thinking',
+  'reasoning',
+  'trace',
+  'orchestrationTrace',
+  'invocationInput',
+  'actionGroupInvocationInput',
+  'parameters',
+  'returnControl',
+  'invocationInputs',
+  'functionInvocationInput',
+  'sessionState',
+  'returnControlInvocationResults',
+  'functionResult',
+  'token',
 )
 const { value } = fc.letrec<{ value: Json }>((tie) => ({
   value: fc.oneof(
@@ -216,6 +258,34 @@ test('for every exchange: reading it does not throw', () => {
       readMcpCall(event)
     }),
     { numRuns: 500 },
+  )
+})
+
+test('for every stream and every way it was cut into chunks: it reads the same', () => {
+  const events: Json[] = [
+    { type: 'message_start', message: { model: 'm', content: [] } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Où est-il ? 🔎' } },
+    { type: 'content_block_start', index: 1, content_block: { type: 'tool_use', id: 'c', name: 'f', input: {} } },
+    { type: 'content_block_delta', index: 1, delta: { type: 'input_json_delta', partial_json: '{"à":1}' } },
+  ]
+  const event = exchange('https://any.example/v1/messages', { model: 'm', messages: [] }, 'replaced')
+  const cutAt = (body: Buffer, places: readonly number[]): Json => {
+    const ends = [...new Set([...places.map((place) => place % body.length), body.length])].sort((a, b) => a - b)
+    const chunks = ends.map(
+      (end, i) => [2 + i, 2, { base64: body.subarray(ends[i - 1] ?? 0, end).toString('base64') }] as const,
+    )
+    const call = readModelCall({ ...event, response: { ...event.response!, chunks } })
+    return call?.response as unknown as Json
+  }
+  const bodies = [Buffer.from(sse(events)), invokeStream(events)]
+  fc.assert(
+    fc.property(fc.constantFrom(...bodies), fc.array(fc.nat(), { maxLength: 6 }), (body, places) => {
+      const read = cutAt(body, places)
+      expect(read).toEqual(cutAt(body, []))
+      expect(read).toMatchObject({ text: 'Où est-il ? 🔎', toolCalls: [{ name: 'f', args: { à: 1 } }] })
+    }),
+    { numRuns: 200 },
   )
 })
 

@@ -170,6 +170,17 @@ describe('OpenAI chat', () => {
     })
   })
 
+  test('takes each line of Ollama with whole arguments for another call, with an id, an index, or neither', () => {
+    const line = (call: { [key: string]: Json }, rest: { [key: string]: Json } = {}): Json => ({
+      message: { role: 'assistant', content: '', tool_calls: [{ function: { name: 'f', ...call }, ...rest }] },
+    })
+    const args = (...stream: Json[]): Json[] => read('openai-chat', lines(stream)).toolCalls.map((call) => call.args)
+    const [one, two] = [{ arguments: { of: 1 } }, { arguments: { of: 2 } }]
+    expect(args(line(one), line(two))).toEqual([{ of: 1 }, { of: 2 }])
+    expect(args(line({ ...one, index: 0 }), line({ ...two, index: 1 }))).toEqual([{ of: 1 }, { of: 2 }])
+    expect(args(line(one, { id: 'a' }), line(two, { id: 'b' }))).toEqual([{ of: 1 }, { of: 2 }])
+  })
+
   test.each(Object.keys(encoders))('reads a %s body, whole and cut', (encoding) => {
     const encode = encoders[encoding] ?? Buffer.from
     const stream = encode(Buffer.from(sse(chunks)))

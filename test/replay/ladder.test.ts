@@ -273,6 +273,26 @@ describe('hosts', () => {
 })
 
 describe('several conversations', () => {
+  test.for([
+    [
+      'thread',
+      'https://api.openai.com/v1/threads/t1/runs',
+      { additional_messages: [{ role: 'user', content: 'go on' }] },
+      { temperature: 0 },
+    ],
+    [
+      'session',
+      'https://bedrock-agent-runtime.eu-west-1.amazonaws.com/agents/A/agentAliases/B/sessions/t1/text',
+      { inputText: 'go on' },
+      { metadata: {} },
+    ],
+  ] as const)('the same words in another %s that the provider keeps are another question', ([, url, body, more]) => {
+    const recorded = [{ url, body: JSON.stringify(body) }]
+    expect(ask(recorded, { url, body: JSON.stringify(body) })).toMatchObject({ rung: 'exact' })
+    expect(ask(recorded, { url: url.replace('t1', 't2'), body: JSON.stringify(body) }).kind).toBe('none')
+    expect(ask(recorded, { url, body: JSON.stringify({ ...body, ...more }) }).kind).toBe('none')
+  })
+
   const sub = (system: string): Asked => ({
     body: chat('', {
       messages: [

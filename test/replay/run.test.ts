@@ -234,6 +234,25 @@ describe('order', () => {
     expect(codes(await replayTape(conversation(1), agent))).toEqual(['HARVEST_ORDER'])
   })
 
+  test('what the provider ran itself does not free the agent to change the order of its own', async () => {
+    const ran = [
+      { type: 'web_search', index: 0 },
+      { type: 'web_search', index: 1 },
+    ]
+    const answer = JSON.stringify({ choices: [{ message: { role: 'assistant', executed_tools: ran } }] })
+    const tape = tapeOf([
+      { body: chat('go'), answer },
+      { body: 'left', url: status },
+      { body: 'right', url: status },
+    ])
+    const result = await replayTape(tape, async () => {
+      await post(chat('go'))
+      await post('right', status)
+      await post('left', status)
+    })
+    expect(codes(result)).toEqual(['HARVEST_ORDER'])
+  })
+
   test('a tool moved before or behind a model call is a problem', async () => {
     const before = await replayTape(conversation(2), async () => {
       await post('left', status)

@@ -27,23 +27,50 @@ export function readChat(value: JsonMap, draft: Draft): boolean {
 export function readCompletion(value: JsonMap, draft: Draft): boolean {
   draft.model = textAt(value, 'model') ?? draft.model
   readUsage(value, draft)
+  const token = at(value, 'token')
+  // Text generation of Hugging Face: a token each, and the whole text once more beside the last one.
+  if (isMap(token)) {
+    draft.text += at(token, 'special') === true ? '' : (textAt(token, 'text') ?? '')
+    draft.finish = textAt(at(value, 'details'), 'finish_reason') ?? draft.finish
+    draft.usage.outputTokens = numberAt(at(value, 'details'), 'generated_tokens') ?? draft.usage.outputTokens
+    return true
+  }
+  addReasoning(draft, '', textAt(value, 'thinking'))
   const choices = choiceKeys.flatMap((key) => listAt(value, key))
   const whole = wholeKeys.find((key) => typeof at(value, key) === 'string')
   if (whole !== undefined) draft.text += at(value, whole)
   for (const choice of choices) {
-    if ((numberAt(choice, 'index') ?? 0) === 0)
-      draft.text += textAt(choice, 'text') ?? textAt(choice, 'outputText') ?? ''
+    if ((numberAt(choice, 'index') ?? 0) === 0) draft.text += choiceText(choice)
     draft.finish = finishOf(choice) ?? draft.finish
+    draft.usage.outputTokens =
+      numberAt(choice, 'generated_token_count') ?? numberAt(choice, 'tokenCount') ?? draft.usage.outputTokens
+    draft.usage.inputTokens = numberAt(choice, 'input_token_count') ?? draft.usage.inputTokens
   }
   draft.finish = finishOf(value) ?? textAt(value, 'done_reason') ?? draft.finish
-  return whole !== undefined || draft.finish !== undefined || choiceKeys.some((key) => isList(at(value, key)))
+  return (
+    whole !== undefined ||
+    at(value, 'type') === 'ping' ||
+    metricsOf(value) !== undefined ||
+    draft.finish !== undefined ||
+    choiceKeys.some((key) => isList(at(value, key)))
+  )
+}
+
+function choiceText(choice: Json): string {
+  const keys = ['text', 'outputText', 'generated_text']
+  return keys.map((key) => textAt(choice, key)).find((text) => text) ?? textAt(at(choice, 'data'), 'text') ?? ''
+}
+
+/** What Bedrock adds to the last event of every model it streams. */
+function metricsOf(value: Json): Json | undefined {
+  return at(value, 'amazon-bedrock-invocationMetrics')
 }
 
 /** Where text models put their alternatives: OpenAI, Mistral and Titan on Bedrock, Cohere, AI21. */
 const choiceKeys = ['choices', 'outputs', 'results', 'generations', 'completions'] as const
 
-/** Where they put one whole answer or piece: Claude 2, Llama, Ollama, Titan, Cohere, Writer. */
-const wholeKeys = ['completion', 'generation', 'response', 'outputText', 'text', 'value'] as const
+/** Where they put one whole answer or piece: Claude 2, Llama, Ollama, Titan, Cohere, Writer, Hugging Face. */
+const wholeKeys = ['completion', 'generation', 'response', 'outputText', 'text', 'value', 'generated_text'] as const
 
 function finishOf(value: Json): string | undefined {
   return ['finish_reason', 'stop_reason', 'completionReason'].map((key) => textAt(value, key)).find((reason) => reason)
@@ -100,7 +127,7 @@ function thoughtIn(message: JsonMap): string | undefined {
 function readPiece(piece: Json, position: number, choice: number, draft: Draft): void {
   const id = textAt(piece, 'id')
   const index = numberAt(piece, 'index')
-  let key = `${choice}:${index ?? (id === undefined ? lastKey(draft, choice, position) : `id ${id}`)}`
+  let key = `${choice}:${index ?? (id === undefined ? lastKey(piece, draft, choice, position) : `id ${id}`)}`
   const known = draft.calls.get(key)
   // Gemini's OpenAI door gives every parallel call the index 0, each with its own id.
   if (known !== undefined && id !== undefined && known.id !== undefined && known.id !== id) key = `${key} ${id}`
@@ -115,10 +142,14 @@ function readPiece(piece: Json, position: number, choice: number, draft: Draft):
   } else addPiece(call, mapAt(piece, 'function'))
 }
 
-/** A piece with neither index nor id goes on with the call before it, unless it begins one in a whole message. */
-function lastKey(draft: Draft, choice: number, position: number): string {
+/** A piece with neither index nor id goes on with the call before it, unless it is a whole one or begins one in a whole message. */
+function lastKey(piece: Json, draft: Draft, choice: number, position: number): string {
   const last = [...draft.calls.keys()].findLast((key) => key.startsWith(`${choice}:`))
-  return position > 0 || last === undefined ? `position ${draft.calls.size}` : last.slice(`${choice}:`.length)
+  // Arguments that are a value come whole: each line of Ollama has another call.
+  const isWhole = isMap(at(at(piece, 'function'), 'arguments'))
+  return isWhole || position > 0 || last === undefined
+    ? `position ${draft.calls.size}`
+    : last.slice(`${choice}:`.length)
 }
 
 function addPiece(call: CallDraft, source: JsonMap): void {
@@ -136,7 +167,8 @@ function readUsage(value: JsonMap, draft: Draft): void {
     numberAt(value, 'prompt_eval_count') ??
     numberAt(value, 'prompt_token_count') ??
     numberAt(value, 'inputTextTokenCount') ??
-    counts.inputTokens
+    counts.inputTokens ??
+    numberAt(metricsOf(value), 'inputTokenCount')
   counts.reasoningTokens =
     numberAt(at(usage, 'completion_tokens_details'), 'reasoning_tokens') ??
     numberAt(usage, 'reasoning_tokens') ??
@@ -146,7 +178,9 @@ function readUsage(value: JsonMap, draft: Draft): void {
     numberAt(usage, 'output_tokens') ??
     numberAt(value, 'eval_count') ??
     numberAt(value, 'generation_token_count') ??
-    counts.outputTokens
+    numberAt(value, 'totalOutputTextTokenCount') ??
+    counts.outputTokens ??
+    numberAt(metricsOf(value), 'outputTokenCount')
   counts.cachedTokens =
     numberAt(details, 'cached_tokens') ??
     numberAt(usage, 'prompt_cache_hit_tokens') ??
