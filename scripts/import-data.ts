@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { HarvestError } from '../src/errors/index.ts'
 import { type ImportedTape, importRecording } from '../src/importers/index.ts'
-import { readFrames } from '../src/providers/frames.ts'
 import { type ModelCall, readModelCall } from '../src/providers/index.ts'
 import { installReplay, replayTape } from '../src/replay/index.ts'
 import {
@@ -13,11 +12,19 @@ import {
   serializeTape,
   type Tape,
 } from '../src/tape/index.ts'
+import { argue, type Compared, isStream, type Rule } from './disagreements.ts'
 
 /**
  * Imports every HTTP recording of a collection that has a `MANIFEST.jsonl`, and compares what the tapes say of models,
  * statuses, streaming and tool calls with what the manifest says. Prints counts and every disagreement; exit code 1 when
  * something crashed.
+ *
+ * What the manifest says was guessed by another program. A disagreement that a rule of `disagreements.ts` explains is
+ * counted apart, and printed below its rule, which says who is right and why.
+ *
+ * A file is *streaming* when a model call in it was answered in pieces, told by the bytes: server-sent events, lines of
+ * JSON, parts of a JSON array, or frames of an AWS event stream. Answers of MCP and A2A servers are no model calls. The
+ * *models* of a file are those that its model calls ask for, in the body or in the path, and those that answer.
  *
  * With `--replay` every call of every tape is made again in a replay, and has to get the bytes on the tape.
  *
@@ -54,9 +61,17 @@ const formatNames: Readonly<Record<string, string>> = {
 
 const counts = { absent: 0, imported: 0, refused: 0, crashed: 0 }
 const replayed = { held: 0, failed: 0, calls: 0 }
-const agreed = { format: [0, 0], n: [0, 0], models: [0, 0], statuses: [0, 0], streaming: [0, 0], tools: [0, 0] }
+const agreed: Record<Compared, [same: number, all: number]> = {
+  format: [0, 0],
+  n: [0, 0],
+  models: [0, 0],
+  statuses: [0, 0],
+  streaming: [0, 0],
+  tools: [0, 0],
+}
 const grades = new Map<string, number>()
 const disagreements: string[] = []
+const argued: { readonly about: string; readonly rule: Rule }[] = []
 const started = process.cpuUsage()
 let peak = 0
 
@@ -88,28 +103,39 @@ for (const row of rows) {
 }
 
 for (const line of disagreements) console.log(line)
+for (const [{ what, claim, verdict }, cases] of Map.groupBy(argued, ({ rule }) => rule)) {
+  console.log(`\nargued, ${what}: ${claim}, in ${cases.length} files\n${verdict}`)
+  for (const { about } of cases) console.log(`  ${about}`)
+}
+console.log(`\n${argued.length} disagreements are argued, ${disagreements.length} are not`)
 console.log(counts)
 if (words.includes('--replay')) console.log({ replayed })
 for (const [grade, count] of [...grades].sort()) console.log(`${grade}: ${count}`)
-for (const [what, [same = 0, all = 0]] of Object.entries(agreed))
-  console.log(`${what}: ${same} of ${all} agree (${((100 * same) / all).toFixed(1)} %)`)
+for (const [what, [same, all]] of Object.entries(agreed)) {
+  const more = argued.filter(({ rule }) => rule.what === what).length
+  const share = (count: number): string => `${((100 * count) / all).toFixed(1)} %`
+  const rest = more === 0 ? '' : `; with the ${more} argued ones ${share(same + more)}`
+  console.log(`${what}: ${same} of ${all} agree (${share(same)})${rest}`)
+}
 const { user, system } = process.cpuUsage(started)
 console.log(`CPU ${((user + system) / 1e6).toFixed(1)} s, peak ${(peak / 2 ** 20).toFixed(0)} MiB`)
 process.exitCode = counts.crashed + replayed.failed > 0 ? 1 : 0
 
 function compare(row: Row, { events, facts }: ImportedTape): void {
   const exchanges = events.filter((event): event is ExchangeEvent => event.kind === 'exchange')
+  const check = (what: Compared, manifest: unknown, tape: unknown): void =>
+    judge({ file: row.file, exchanges }, what, manifest, tape)
   const calls = exchanges.map((event) => ({ event, call: readModelCall(event) }))
-  check(row, 'format', formatNames[row.fmt!] ?? row.fmt!, facts.format)
-  if (row.n !== undefined) check(row, 'n', row.n, exchanges.length)
+  check('format', formatNames[row.fmt!] ?? row.fmt!, facts.format)
+  if (row.n !== undefined) check('n', row.n, exchanges.length)
   if (row.models !== undefined) {
     const seen = new Set(calls.flatMap(({ call }) => modelsOf(call)))
     const missing = row.models.filter((model) => !seen.has(model))
-    check(row, 'models', [], missing, [...seen].join(', '))
+    check('models', [], missing)
   }
   if (row.statuses !== undefined)
-    check(row, 'statuses', sorted(row.statuses), sorted(exchanges.map(({ response }) => String(response?.status))))
-  if (row.streaming !== undefined) check(row, 'streaming', row.streaming, exchanges.some(isStream))
+    check('statuses', sorted(row.statuses), sorted(exchanges.map(({ response }) => String(response?.status))))
+  if (row.streaming !== undefined) check('streaming', row.streaming, exchanges.some(isStream))
   const expected = (row.tool_names_per_llm_call ?? []).flat()
   const named = calls.flatMap(({ call }) => call?.response?.toolCalls ?? [])
   if (row.tool_names_per_llm_call !== undefined) {
@@ -117,7 +143,7 @@ function compare(row: Row, { events, facts }: ImportedTape): void {
     const own = named.filter(({ builtIn }) => !builtIn).map(({ name }) => name)
     // The manifest sometimes counts tools that the provider ran, and sometimes not.
     const isSame = [got, own].some((list) => String(sorted(list, false)) === String(sorted(expected, false)))
-    check(row, 'tools', true, isSame, `manifest ${expected.join(' ')}; tape ${got.join(' ')}`)
+    check('tools', expected, isSame ? expected : got)
   }
 }
 
@@ -147,30 +173,31 @@ async function ask(event: ExchangeEvent): Promise<{ readonly status: number; rea
 }
 
 function modelsOf(call: ModelCall | undefined): readonly string[] {
+  // On Azure the deployment in the path decides; what the body names then is among the params.
+  const inBody = call?.request.params['model']
+  const named = [call?.request.model, typeof inBody === 'string' ? inBody : undefined, call?.response?.model]
   // Gemini is asked for `models/NAME` or for NAME.
-  return [call?.request.model, call?.response?.model].flatMap((model) =>
-    model === undefined ? [] : [model, `models/${model}`],
-  )
-}
-
-function isStream(event: ExchangeEvent): boolean {
-  const type = event.response?.headers.find(([name]) => name === 'content-type')?.[1] ?? ''
-  if (/event-stream|eventstream|x-ndjson/.test(type)) return true
-  const bytes = responseBytes(event)
-  if (/^\s*(data|event):/.test(bytes.toString('utf8', 0, 200))) return true
-  return readModelCall(event) !== undefined && readFrames(bytes).values.length > 1
+  return named.flatMap((model) => (model === undefined ? [] : [model, `models/${model}`]))
 }
 
 function sorted(list: readonly string[], isSet = true): readonly string[] {
   return (isSet ? [...new Set(list)] : [...list]).sort()
 }
 
-function check(row: Row, what: keyof typeof agreed, manifest: unknown, tape: unknown, more = ''): void {
+interface Material {
+  readonly file: string
+  readonly exchanges: readonly ExchangeEvent[]
+}
+
+function judge({ file, exchanges }: Material, what: Compared, manifest: unknown, tape: unknown): void {
   const isSame = JSON.stringify(manifest) === JSON.stringify(tape)
-  agreed[what][0]! += isSame ? 1 : 0
-  agreed[what][1]!++
-  if (!isSame)
-    disagreements.push(
-      `${what} ${row.file}: manifest ${JSON.stringify(manifest)}, tape ${JSON.stringify(tape)} ${more}`,
-    )
+  agreed[what][0] += isSame ? 1 : 0
+  agreed[what][1]++
+  if (isSame) return
+  const rule = argue(what, manifest, tape, exchanges)
+  const [says, has] = [manifest, tape].map((value) => JSON.stringify(value))
+  // Of models, those the tape lacks are told.
+  const about = what === 'models' ? `${file}: the tape lacks ${has}` : `${file}: manifest ${says}, tape ${has}`
+  if (rule === undefined) disagreements.push(`${what} ${about}`)
+  else argued.push({ about, rule })
 }
