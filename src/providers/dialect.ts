@@ -14,11 +14,11 @@ export function readAddress(url: string): Address {
   const path = decode(pathOf(url))
   const model =
     /\/models\/(.+?):[a-zA-Z]+$/.exec(path)?.[1] ??
-    /\/(?:models|deployments)\/([^/]+\/[^/]+)\/predictions$/.exec(path)?.[1] ??
-    /\/agents\/([^/]+\/agentAliases\/[^/]+)\/sessions\/[^/]+\/text$/.exec(path)?.[1] ??
     /\/(?:tunedModels|endpoints)\/([^/:]+):[a-zA-Z]+$/.exec(path)?.[1] ??
     /\/model\/(.+)\/(?:converse|converse-stream|invoke|invoke-with-response-stream)$/.exec(path)?.[1] ??
-    /\/openai\/deployments\/([^/]+)\//.exec(path)?.[1]
+    /\/openai\/deployments\/([^/]+)\//.exec(path)?.[1] ??
+    /\/(?:models|deployments)\/([^/]+\/[^/]+)\/predictions$/.exec(path)?.[1] ??
+    /\/agents\/([^/]+\/agentAliases\/[^/]+)\/sessions\/[^/]+\/text$/.exec(path)?.[1]
   return model === undefined ? { path } : { path, model }
 }
 
@@ -52,16 +52,14 @@ const otherEndpoints =
 export function dialectOf({ path, model }: Address, body: JsonMap): Dialect | undefined {
   if (at(body, 'jsonrpc') !== undefined) return undefined
   if (/\/(converse|converse-stream)$/.test(path) && model !== undefined) return 'bedrock-converse'
-  if (/\/threads\/([^/]+\/)?runs(\/[^/]+\/submit_tool_outputs)?$/.test(path)) return 'openai-assistants'
   if (isContents(body) || isContents(at(body, 'request')) || isContents(at(body, 'generateContentRequest')))
     return 'gemini'
-  if (isAgent(path, body)) return 'bedrock-agent'
+  const hasMessages = isList(at(body, 'messages'))
+  const service = hasMessages ? undefined : serviceDialect(path, body)
+  if (service !== undefined) return service
   if (otherEndpoints.test(path) && !/\/chat\/completions$/.test(path)) return undefined
-  if (/\/embed(dings)?$|:(batchE|e)mbedContents?$|embed[^/]*:predict$/.test(path))
-    return hasEmbeddingInput(body) ? 'openai-embeddings' : undefined
-  if (isPrediction(path, body)) return 'replicate'
-  if (/\/interactions$/.test(path) && at(body, 'input') !== undefined) return 'gemini-interactions'
-  if (isList(at(body, 'messages'))) return conversationDialect(path, body)
+  if (/\/embed(dings)?$/.test(path)) return hasEmbeddingInput(body) ? 'openai-embeddings' : undefined
+  if (hasMessages) return conversationDialect(path, body)
   if (/\/v[12]\/chat$|:rawPredict$/.test(path) && textAt(body, 'message') !== undefined) return 'cohere'
   if (isResponses(path, body)) return 'openai-responses'
   if (isCompletion(path, body)) return 'openai-completions'
@@ -70,6 +68,16 @@ export function dialectOf({ path, model }: Address, body: JsonMap): Dialect | un
   }
   if (isInvoke(path)) return invokeDialect(body)
   return isAiGateway(path, body) ? 'ai-gateway' : undefined
+}
+
+/** Services that take no list of messages, told from the path. */
+function serviceDialect(path: string, body: JsonMap): Dialect | undefined {
+  if (/\/threads\/([^/]+\/)?runs(\/[^/]+\/submit_tool_outputs)?$/.test(path)) return 'openai-assistants'
+  if (isAgent(path, body)) return 'bedrock-agent'
+  if (isPrediction(path, body)) return 'replicate'
+  if (/\/interactions$/.test(path) && at(body, 'input') !== undefined) return 'gemini-interactions'
+  if (/:(batchE|e)mbedContents?$|embed[^/]*:predict$/.test(path) && hasEmbeddingInput(body)) return 'openai-embeddings'
+  return undefined
 }
 
 /** Agents of Bedrock, those described in the request itself, and generation over a knowledge base. */

@@ -31,6 +31,12 @@ function readFresh(event: ExchangeEvent): ModelCall | undefined {
     contentType: header(headers, 'content-type'),
     contentEncoding: header(headers, 'content-encoding'),
     errorType: status < 400 ? undefined : header(headers, 'x-amzn-errortype'),
+    tokens: /\/invoke($|[?#])/.test(event.url)
+      ? {
+          input: header(headers, 'x-amzn-bedrock-input-token-count'),
+          output: header(headers, 'x-amzn-bedrock-output-token-count'),
+        }
+      : undefined,
     bytes: Buffer.concat(chunks.map(chunkBytes)),
   })
   return { n: event.n, request, response }

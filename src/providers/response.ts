@@ -23,6 +23,8 @@ export interface RawResponse {
   readonly contentEncoding?: string | undefined
   /** Class of an error that stands beside the body (`x-amzn-errortype`). */
   readonly errorType?: string | undefined
+  /** Tokens told beside the body (`x-amzn-bedrock-input-token-count`, `-output-`); what the body tells comes first. */
+  readonly tokens?: { readonly input: string | undefined; readonly output: string | undefined } | undefined
   readonly bytes: Uint8Array
 }
 
@@ -45,7 +47,13 @@ export function readModelResponse(dialect: Dialect, response: RawResponse): Mode
   // The torn end of a stream is no event of an unknown type; a body that is nothing else is (an HTML page, say).
   if (values.length === 0 && response.status < 400) draft.unknownEvents += unreadable
   if (response.status >= 400) draft.error ??= response.errorType?.replace(/:.*$/, '') || `http_${response.status}`
+  draft.usage.inputTokens ??= countIn(response.tokens?.input)
+  draft.usage.outputTokens ??= countIn(response.tokens?.output)
   return finishDraft(draft)
+}
+
+function countIn(header: string | undefined): number | undefined {
+  return header !== undefined && /^\d{1,15}$/.test(header) ? Number(header) : undefined
 }
 
 /** Reads one value into the draft; `false`: it does not know the value. */

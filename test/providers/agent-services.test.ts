@@ -133,6 +133,7 @@ describe('an interaction of Gemini', () => {
       start(3, { type: 'model_output' }),
       delta(3, { type: 'text', text: 'Look' }),
       delta(3, { type: 'text', text: 'ing.' }),
+      delta(3, { type: 'text_annotation_delta', annotations: [] }),
       start(4, { type: 'function_call', id: 'c1', name: 'lookup', arguments: {} }),
       delta(4, { type: 'arguments_delta', arguments: '{"order"' }),
       start(5, { type: 'function_call', id: 'c2', name: 'weather', arguments: {} }),

@@ -45,6 +45,23 @@ describe('an exchange on a tape', () => {
     expect(readModelCall(refused)?.response?.error).toBe('ThrottlingException')
   })
 
+  test('has the tokens that stand in headers, where the body tells none', () => {
+    const url = 'https://bedrock-runtime.eu-west-1.amazonaws.com/model/m/invoke'
+    const headers = [
+      ['X-Amzn-Bedrock-Input-Token-Count', '12'],
+      ['X-Amzn-Bedrock-Output-Token-Count', '3'],
+    ] as const
+    const usage = (answer: Json): unknown => {
+      const event = exchange(url, { prompt: 'Once', max_gen_len: 9 }, answer)
+      return readModelCall({ ...event, response: { ...event.response!, headers } })?.response?.usage
+    }
+    expect(usage({ outputs: [{ text: 'upon' }] })).toEqual({ inputTokens: 12, outputTokens: 3 })
+    expect(usage({ generation: 'upon', prompt_token_count: 5, generation_token_count: 1 })).toEqual({
+      inputTokens: 5,
+      outputTokens: 1,
+    })
+  })
+
   test('has no response when none came', () => {
     const call = readModelCall(exchange(chatUrl, { model: 'm', messages: [] }))
     expect(call).toBeDefined()

@@ -107,6 +107,7 @@ describe('OpenAI chat', () => {
   test.for<[string, Json]>([
     ['Groq and OpenRouter', { content: 'Yes.', reasoning: 'Hm.' }],
     ['Ollama', { content: 'Yes.', thinking: 'Hm.' }],
+    ['Snowflake', { content: 'Yes.', reasoning_details: [{ type: 'reasoning.text', text: 'Hm.' }] }],
     [
       'Mistral',
       {
@@ -125,6 +126,17 @@ describe('OpenAI chat', () => {
     const written = (total_tokens: number): number | undefined =>
       read('openai-chat', { choices: [], usage: { ...counts, total_tokens } }).usage?.outputTokens
     expect([written(15), written(17), written(16)]).toEqual([5, 7, 5])
+  })
+
+  test.for<[string, { [key: string]: Json }]>([
+    ['Groq', { x_groq: { usage: { prompt_tokens: 3, completion_tokens: 2 } } }],
+    ['Bedrock', { 'amazon-bedrock-invocationMetrics': { inputTokenCount: 3, outputTokenCount: 2 } }],
+  ])('finds the usage in a chunk where %s has it', ([, more]) => {
+    const last = { ...(chunk({}, 'stop') as object), ...more }
+    expect(read('openai-chat', sse([chunk({ content: 'Hi' }), last])).usage).toEqual({
+      inputTokens: 3,
+      outputTokens: 2,
+    })
   })
 
   test('reads a legacy function call', () => {

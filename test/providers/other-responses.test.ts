@@ -11,7 +11,13 @@ describe('Anthropic', () => {
     { type: 'tool_use', id: 'c1', name: 'lookup', input: { order: 7 } },
     { type: 'tool_use', id: 'c2', name: 'weather', input: {} },
   ]
-  const usage = { input_tokens: 6, cache_read_input_tokens: 3, cache_creation_input_tokens: 1, output_tokens: 5 }
+  const usage = {
+    input_tokens: 6,
+    cache_read_input_tokens: 3,
+    cache_creation_input_tokens: 1,
+    output_tokens: 5,
+    output_tokens_details: { thinking_tokens: 2 },
+  }
   const message = { type: 'message', model: 'm-3', content, stop_reason: 'tool_use', usage }
   const expected = {
     model: 'm-3',
@@ -19,7 +25,7 @@ describe('Anthropic', () => {
     reasoning: 'Hm.',
     toolCalls: [{ id: 's1', name: 'web_search', args: { query: 'order' }, builtIn: true }, ...said.toolCalls],
     finish: 'tool_use',
-    usage: { inputTokens: 10, outputTokens: 5, cachedTokens: 3, cacheWriteTokens: 1 },
+    usage: { inputTokens: 10, outputTokens: 5, cachedTokens: 3, cacheWriteTokens: 1, reasoningTokens: 2 },
     unknownEvents: 0,
   }
   const start = (index: number, block: Json): Json => ({ type: 'content_block_start', index, content_block: block })

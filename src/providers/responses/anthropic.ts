@@ -102,4 +102,6 @@ function readUsage(usage: Json | undefined, draft: Draft): void {
   draft.usage.cachedTokens = cached ?? draft.usage.cachedTokens
   draft.usage.cacheWriteTokens = written ?? draft.usage.cacheWriteTokens
   draft.usage.outputTokens = numberAt(usage, 'output_tokens') ?? draft.usage.outputTokens
+  draft.usage.reasoningTokens =
+    numberAt(at(usage, 'output_tokens_details'), 'thinking_tokens') ?? draft.usage.reasoningTokens
 }

@@ -71,7 +71,7 @@ function readDelta(delta: Json | undefined, key: string, draft: Draft): boolean 
     default:
       if (type.endsWith('_call')) readStep(delta, key, draft)
       // Results of the provider's tools, signatures and media change neither text nor calls.
-      return /_(call|result|signature|annotation)$|^(thought|image|audio|video|document)$/.test(type)
+      return /_(call|result|signature|annotation_delta)$|^(thought|image|audio|video|document)$/.test(type)
   }
 }
 

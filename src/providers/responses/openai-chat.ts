@@ -111,16 +111,18 @@ function readMessage(message: JsonMap, choice: number, draft: Draft): void {
 
 /**
  * What a message says of its reasoning. Which key it stands under: DeepSeek, xAI, Moonshot, vLLM; Groq, OpenRouter,
- * Cerebras, Together; Ollama. Mistral has parts of the content for it.
+ * Cerebras, Together; Ollama. Snowflake has details alone, Mistral parts of the content.
  */
 function thoughtIn(message: JsonMap): string | undefined {
   const told = textAt(message, 'reasoning_content') ?? textAt(message, 'reasoning') ?? textAt(message, 'thinking')
   if (told !== undefined) return told
+  if (!isList(at(message, 'content')) && !isList(at(message, 'reasoning_details'))) return undefined
+  const details = listAt(message, 'reasoning_details').map((one) => textAt(one, 'text') ?? textAt(one, 'summary') ?? '')
   const thoughts = listAt(message, 'content').map((part) => {
     const thought = at(part, 'thinking')
     return typeof thought === 'string' ? thought : plainText(thought)
   })
-  return thoughts.join('') || undefined
+  return [...details, ...thoughts].join('') || undefined
 }
 
 /** One piece of a call: told apart by index; by id where servers leave the index out or repeat it. */
@@ -158,8 +160,12 @@ function addPiece(call: CallDraft, source: JsonMap): void {
 }
 
 function readUsage(value: JsonMap, draft: Draft): void {
-  const usage = isMap(at(value, 'usage')) ? mapAt(value, 'usage') : mapAt(at(value, 'x_groq'), 'usage')
+  const told = at(value, 'usage') ?? at(at(value, 'x_groq'), 'usage')
+  // All chunks of a stream but the last: there are thousands, and there is nowhere else to look.
+  if (!isMap(told) && at(value, 'object') === 'chat.completion.chunk' && metricsOf(value) === undefined) return
+  const usage = isMap(told) ? told : mapAt(at(value, 'x_groq'), 'usage')
   const { usage: counts } = draft
+  const billed = at(at(value, 'meta'), 'billed_units')
   const details = at(usage, 'prompt_tokens_details')
   counts.inputTokens =
     numberAt(usage, 'prompt_tokens') ??
@@ -167,6 +173,7 @@ function readUsage(value: JsonMap, draft: Draft): void {
     numberAt(value, 'prompt_eval_count') ??
     numberAt(value, 'prompt_token_count') ??
     numberAt(value, 'inputTextTokenCount') ??
+    numberAt(billed, 'input_tokens') ??
     counts.inputTokens ??
     numberAt(metricsOf(value), 'inputTokenCount')
   counts.reasoningTokens =
@@ -179,12 +186,14 @@ function readUsage(value: JsonMap, draft: Draft): void {
     numberAt(value, 'eval_count') ??
     numberAt(value, 'generation_token_count') ??
     numberAt(value, 'totalOutputTextTokenCount') ??
+    numberAt(billed, 'output_tokens') ??
     counts.outputTokens ??
     numberAt(metricsOf(value), 'outputTokenCount')
   counts.cachedTokens =
     numberAt(details, 'cached_tokens') ??
     numberAt(usage, 'prompt_cache_hit_tokens') ??
     numberAt(usage, 'cached_tokens') ??
+    numberAt(usage, 'num_cached_tokens') ??
     counts.cachedTokens
   counts.cacheWriteTokens =
     numberAt(details, 'cache_write_tokens') ??
