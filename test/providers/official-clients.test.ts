@@ -5,27 +5,8 @@ import OpenAI from 'openai'
 import { expect, test } from 'vitest'
 import { readModelCall } from '../../src/providers/index.ts'
 import type { Json } from '../../src/tape/types.ts'
+import { answer, pieces } from './answers.ts'
 import { exchange, read, sse } from './bodies.ts'
-
-/** Text cut into pieces, and calls whose arguments are cut into pieces. */
-const cuts = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 })
-const args = fc.dictionary(fc.string({ maxLength: 4 }), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 3 })
-const call = fc.record({ name: fc.constantFrom('lookup', 'weather', 'refund'), args, cuts })
-const answer = fc.record({
-  text: fc.string({ unit: 'grapheme', maxLength: 30 }),
-  cuts,
-  calls: fc.array(call, { maxLength: 4 }),
-})
-
-function pieces(text: string, lengths: readonly number[]): readonly string[] {
-  const found: string[] = []
-  for (let [at, i] = [0, 0]; at < text.length; i++) {
-    const length = lengths[i % lengths.length] ?? 1
-    found.push(text.slice(at, at + length))
-    at += length
-  }
-  return found
-}
 
 function stream(body: string): typeof fetch {
   return () => Promise.resolve(new Response(body, { headers: { 'content-type': 'text/event-stream' } }))
