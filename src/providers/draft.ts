@@ -63,6 +63,7 @@ export function addReasoning(draft: Draft, key: string, text: string | undefined
 
 export function finishDraft(draft: Draft): ModelResponse {
   const { model, text, finish, refusal, error, unknownEvents } = draft
+  const refused = refusal ?? (finish !== undefined && filtered.test(finish) ? finish : undefined)
   const reasoning = draft.reasoning === undefined ? undefined : [...draft.reasoning.values()].join('\n\n')
   const usage = Object.fromEntries(Object.entries(draft.usage).filter(([, count]) => count !== undefined)) as Usage
   return {
@@ -72,11 +73,15 @@ export function finishDraft(draft: Draft): ModelResponse {
     toolCalls: [...draft.calls.values()].filter(({ name }) => name !== '').map(finishCall),
     ...(finish === undefined ? {} : { finish }),
     ...(Object.keys(usage).length === 0 ? {} : { usage }),
-    ...(refusal === undefined ? {} : { refusal }),
+    ...(refused === undefined ? {} : { refusal: refused }),
     ...(error === undefined ? {} : { error }),
     unknownEvents,
   }
 }
+
+/** Ends that say an answer was held back: OpenAI and Azure; Gemini; Bedrock; Cohere. Such an answer has no words of refusal. */
+const filtered =
+  /^(content_filter|content-filter|SAFETY|IMAGE_SAFETY|RECITATION|BLOCKLIST|PROHIBITED_CONTENT|SPII|guardrail_intervened|content_filtered|ERROR_TOXIC)$/
 
 function finishCall(call: CallDraft): ToolCall {
   return {

@@ -67,6 +67,7 @@ export interface ModelResponse {
   readonly toolCalls: readonly ToolCall[]
   readonly finish?: string
   readonly usage?: Usage
+  /** What the model said instead of an answer; or the provider's word for why there is none. */
   readonly refusal?: string
   /** Class of an error the provider reported. */
   readonly error?: string

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Dialect } from '../../src/providers/index.ts'
 import type { Json } from '../../src/tape/types.ts'
 import { read, sse } from './bodies.ts'
 
@@ -10,6 +11,19 @@ test.for<[string, Json, number, string]>([
   ['the status line of an empty body', '', 503, 'http_503'],
 ])('the class of an error is %s', ([, body, status, error]) => {
   expect(read('openai-chat', body, { status })).toEqual({ text: '', toolCalls: [], error, unknownEvents: 0 })
+})
+
+test.for<[Dialect, Json, string]>([
+  ['openai-chat', { choices: [{ index: 0, message: {}, finish_reason: 'content_filter' }] }, 'content_filter'],
+  ['gemini', { candidates: [{ finishReason: 'PROHIBITED_CONTENT' }] }, 'PROHIBITED_CONTENT'],
+  ['bedrock-converse', { output: { message: {} }, stopReason: 'guardrail_intervened' }, 'guardrail_intervened'],
+  [
+    'openai-responses',
+    { object: 'response', status: 'incomplete', incomplete_details: { reason: 'content_filter' }, output: [] },
+    'content_filter',
+  ],
+])('an answer of %s that a filter held back is a refusal', ([dialect, body, refusal]) => {
+  expect(read(dialect, body)).toMatchObject({ finish: refusal, refusal })
 })
 
 test.each(['\n', '\r\n', '\r'])(
