@@ -60,6 +60,15 @@ describe('the class of a difference', () => {
   it('is `number of calls` when the same tools are called with more model calls around them', () => {
     expect(classOf({ events: refund(25, { more: 1 }) })).toBe('number of calls')
   })
+  it('is `other requests` when only servers that run no model were asked more or less often', () => {
+    const ask = (n: number, url: string): TapeEvent => ({ ...exchange(n, 'grant_type=refresh', '{}'), url })
+    expect(classOf({ events: [...refund(25), ask(60, 'https://login.example/token')] })).toBe('other requests')
+    // The server of the models is asked for nothing but work.
+    expect(classOf({ events: [...refund(25), ask(60, 'https://api.example/v1/threads')] })).toBe('number of calls')
+    const bare = (count: number): Tape =>
+      tapeOf({ events: Array.from({ length: count }, (_, i) => ask(1 + 6 * i, 'https://shop.example/orders')) })
+    expect(compareRuns(bare(1), bare(2)).class).toBe('number of calls')
+  })
   it('is `arguments` when a tool is called with others', () => {
     expect(classOf({ events: refund(2500, { more: 1 }) })).toBe('arguments')
   })

@@ -1,6 +1,7 @@
-import { canonicalJson } from '../../providers/index.ts'
+import { canonicalJson, readModelCall } from '../../providers/index.ts'
+import { originOf } from '../../replay/address.ts'
 import { firstDifference } from '../../replay/difference.ts'
-import type { Json, Outcome, Tape } from '../../tape/index.ts'
+import { type Json, type Outcome, stepsOf, type Tape } from '../../tape/index.ts'
 import { argsByKey } from '../../trace/args.ts'
 import { compareTraces, type ExpectedTrace, type Trace, type TraceComparison, traceOf } from '../../trace/index.ts'
 import { outcomeText } from '../reading/end.ts'
@@ -9,10 +10,12 @@ import { compareSteps, type StepRow } from './steps.ts'
 /**
  * What sets two runs apart, in one word: the first of these that fits. `tool sequence`: other tools, or in another
  * causal order. `arguments`: the same tools with other arguments. `number of calls`: the same tool calls, and more or
- * fewer steps around them. `text only`: what was said or answered. Times, ids and addresses are no difference.
+ * fewer model calls or other steps around them. `other requests`: the same in all of that, and more or fewer requests to
+ * servers that run no model, such as one for a token. `text only`: what was said or answered. Times, ids and addresses
+ * are no difference.
  */
 export type DiffClass = (typeof diffClasses)[number]
-const diffClasses = ['tool sequence', 'arguments', 'number of calls', 'text only', 'same'] as const
+const diffClasses = ['tool sequence', 'arguments', 'number of calls', 'other requests', 'text only', 'same'] as const
 
 /** How two runs differ. `a` is the first named, `b` the second. */
 export interface RunDiff {
@@ -42,14 +45,29 @@ export function compareRuns(a: Tape, b: Tape): RunDiff {
   const steps = compareSteps(a, b)
   const outcome = compareOutcomes(a.close?.outcome, b.close?.outcome)
   const isSameText = outcome.same && steps.every(({ differences }) => differences.every(({ isText }) => !isText))
-  const isSameNumber = steps.every((row) => row.a !== undefined && row.b !== undefined)
-  const holds = [!isSameSequence, !trace.equal, !isSameNumber, !isSameText, true]
+  const lonely = steps.filter((row) => row.a === undefined || row.b === undefined)
+  const isSameNumber = lonely.every(asideIn(a, b))
+  const holds = [!isSameSequence, !trace.equal, !isSameNumber, lonely.length > 0, !isSameText, true]
   return {
     class: diffClasses[holds.indexOf(true)] ?? 'same',
     outcome,
     trace,
     callCounts: [traceA.layers.flat().length, traceB.layers.flat().length],
     steps,
+  }
+}
+
+/** Tells steps that are requests to servers other than those that run the models. Without a model call there are none. */
+function asideIn(a: Tape, b: Tape): (row: StepRow) => boolean {
+  const [left, right] = [stepsOf(a), stepsOf(b)]
+  const origins = new Set(
+    [...left, ...right].flatMap((step) =>
+      step.kind === 'exchange' && readModelCall(step) !== undefined ? [originOf(step.url)] : [],
+    ),
+  )
+  return (row) => {
+    const step = row.a === undefined ? right[(row.b ?? 0) - 1] : left[row.a - 1]
+    return row.kind === 'http' && step?.kind === 'exchange' && origins.size > 0 && !origins.has(originOf(step.url))
   }
 }
 
