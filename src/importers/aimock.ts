@@ -7,8 +7,7 @@ import type { ForeignStep } from './types.ts'
 export const aimock: ForeignFormat = {
   name: 'aimock',
   recognises({ root }) {
-    const list = root.at('fixtures')
-    const first = Array.isArray(list.value) ? list.items[0] : undefined
+    const { first } = root.at('fixtures')
     return first?.at('match').isMap === true && first.at('response').isMap
   },
   read({ root }) {

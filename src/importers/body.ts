@@ -1,7 +1,7 @@
 import { brotliDecompressSync, constants, gunzipSync, inflateRawSync, inflateSync, zstdDecompressSync } from 'node:zlib'
 import { isReadable } from '../providers/decode.ts'
 import type { Cursor } from './cursor.ts'
-import { tooDeepAt } from './json.ts'
+import { excessIn } from './excess.ts'
 import { decompressedCap } from './limits.ts'
 import { pythonValue } from './python.ts'
 import type { ForeignBody } from './types.ts'
@@ -33,7 +33,7 @@ export function jsonText(value: unknown): string {
  * arguments that are neither.
  */
 export function jsonOr(value: unknown): unknown {
-  if (typeof value !== 'string' || !/^\s*[[{(]/.test(value) || tooDeepAt(value) !== undefined) return value
+  if (typeof value !== 'string' || !/^\s*[[{]/.test(value) || excessIn(value) !== undefined) return value
   try {
     return JSON.parse(value) as unknown
   } catch {
@@ -70,20 +70,15 @@ export function isHex(text: string): boolean {
 /** How the undoing of a content encoding ended: `stored` when the bytes are not in it, for recorders store bodies decoded. */
 export type Decoded = { readonly bytes: Buffer; readonly was: 'encoded' | 'stored' } | 'bomb'
 
-/**
- * Undoes content encodings, the last one first, and gives up where more comes out than any text is compressed from.
- *
- * Readable text is left as it is: it was decoded when it was stored. Brotli has no magic number, and takes the first
- * bytes of some texts for a stream that says nothing.
- */
+/** Undoes content encodings, the last one first, and gives up where more comes out, after all of them, than any text is compressed from. */
 export function decodeBody(bytes: Buffer, contentEncoding: string): Decoded {
   let now = bytes
-  if (contentEncoding !== '' && isReadable(bytes)) return { bytes, was: 'stored' }
+  const cap = decompressedCap(bytes.length)
   let was: 'encoded' | 'stored' = 'stored'
   const codings = contentEncoding.split(',').map((coding) => coding.trim().toLowerCase())
   // Four codings on top of each other are more than any server uses.
   for (const coding of codings.reverse().slice(0, 4)) {
-    const decoded = decodeOne(now, coding)
+    const decoded = decodeOne(now, coding, cap)
     if (decoded === 'bomb') return 'bomb'
     if (decoded === undefined) continue
     now = decoded
@@ -91,7 +86,7 @@ export function decodeBody(bytes: Buffer, contentEncoding: string): Decoded {
   }
   // Seen in recordings whose header was dropped: the gzip magic number can start no text.
   if (was === 'stored' && now[0] === 0x1f && now[1] === 0x8b) {
-    const decoded = decodeOne(now, 'gzip')
+    const decoded = decodeOne(now, 'gzip', cap)
     if (decoded === 'bomb') return 'bomb'
     if (decoded !== undefined) return { bytes: decoded, was: 'encoded' }
   }
@@ -119,11 +114,11 @@ const decoders: Readonly<Record<string, readonly Decoder[]>> = {
   ],
 }
 
-function decodeOne(bytes: Buffer, coding: string): Buffer | 'bomb' | undefined {
+function decodeOne(bytes: Buffer, coding: string, cap: number): Buffer | 'bomb' | undefined {
   if (bytes.length === 0) return undefined
   for (const decoder of Object.hasOwn(decoders, coding) ? decoders[coding]! : []) {
     try {
-      return decoder(bytes, decompressedCap(bytes.length))
+      return decoder(bytes, cap)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return 'bomb'
       // Not in this coding: the next one is tried, and at last the bytes are left as they are.

@@ -1,3 +1,4 @@
+import { callCap } from './limits.ts'
 import { type Position, refusal, type RefusalCode } from './refusal.ts'
 
 /** Keys and indexes from the root of a document to a value. */
@@ -51,7 +52,14 @@ export class Cursor {
   get items(): readonly Cursor[] {
     const { value } = this
     if (!Array.isArray(value)) throw this.refuse(this.isThere ? 'it is not a list' : 'it is missing')
+    if (value.length > callCap) throw this.refuse(`a list of more than ${callCap} items`, 'HARVEST_IMPORT_TOO_LARGE')
     return value.map((item: unknown, index) => new Cursor(item, this.#origin, [...this.#path, index]))
+  }
+
+  /** The first item of a list; `undefined` for an empty one and for anything else. */
+  get first(): Cursor | undefined {
+    const { value } = this
+    return Array.isArray(value) && value.length > 0 ? new Cursor(value[0], this.#origin, [...this.#path, 0]) : undefined
   }
 
   get text(): string {

@@ -41,7 +41,7 @@ export function itemsAt({ root, items }: ForeignDocument, ...path: readonly stri
 
 /** The first line, or the first item of the list the document is; `undefined` when it is neither. */
 export function firstItem({ root, items, isLines }: ForeignDocument): Cursor | undefined {
-  if (!isLines) return Array.isArray(root.value) ? root.items[0] : undefined
+  if (!isLines) return root.first
   for (const first of items?.() ?? []) return first
   return undefined
 }

@@ -3,7 +3,7 @@ import { steadyBoundary } from '../seam/shape.ts'
 import { type Chunk, encodeBytes, type ExchangeEvent, type HeaderPair, type TapeEvent } from '../tape/index.ts'
 import { decodeBody } from './body.ts'
 import { headerOf } from './headers.ts'
-import { bodiesCap, bodyCap } from './limits.ts'
+import { bodiesCap, bodyCap, decompressedBodiesCap } from './limits.ts'
 import { type Position, refusal } from './refusal.ts'
 import { steadyUrl } from './requests.ts'
 import { eventsOfLines } from './stdio-lines.ts'
@@ -46,6 +46,8 @@ class Making {
   #n = 0
   #at = 0
   #bytes = 0
+  /** Of compressed bodies: bytes as they came, and as they are. */
+  readonly #packed = { from: 0, to: 0 }
   #hadEncodings = false
 
   constructor(redactor: Redactor, place: Position) {
@@ -126,8 +128,16 @@ class Making {
     this.#bytes += bytes.length
     if (bytes.length > bodyCap || this.#bytes > bodiesCap)
       throw refusal('HARVEST_IMPORT_TOO_LARGE', place, `its bodies have more than ${bodyCap} bytes`)
-    if (was === 'encoded') this.#hadEncodings = true
+    if (was === 'encoded') this.#unpacked(whole.length, bytes.length, place)
     return { pieces: was === 'encoded' ? [bytes] : body.pieces, headers: headers.filter(([name]) => !ofBody.has(name)) }
+  }
+
+  #unpacked(from: number, to: number, place: Position): void {
+    this.#hadEncodings = true
+    this.#packed.from += from
+    this.#packed.to += to
+    if (this.#packed.to > decompressedBodiesCap(this.#packed.from))
+      throw refusal('HARVEST_IMPORT_BOMB', place, `bodies of ${this.#packed.from} compressed bytes become too large`)
   }
 }
 

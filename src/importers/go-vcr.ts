@@ -71,7 +71,9 @@ const unitMs: Readonly<Record<string, number>> = {
 /** A duration as Go writes it: `1m3.5s`, `820.25ms`; a bare number is nanoseconds. Rounded to a microsecond. */
 export function durationMs(duration: Cursor): number | undefined {
   const number = duration.maybeNumber
-  const text = duration.maybeText ?? ''
+  const given = duration.maybeText ?? ''
+  // Go writes 20 characters at most; a search in millions of digits would not end.
+  const text = given.length > 40 ? '' : given
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(h|ms|m|s|us|µs|μs|ns)/g)]
   const isWhole = parts.length > 0 && parts.map(([part]) => part).join('') === text
   const ms =

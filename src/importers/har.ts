@@ -1,6 +1,7 @@
 import { base64Bytes, bodyOf, hexBytes, jsonBody } from './body.ts'
 import type { Cursor } from './cursor.ts'
 import { type ForeignFormat, itemsAt, listed } from './document.ts'
+import { excessIn } from './excess.ts'
 import { headersOfList } from './headers.ts'
 import { methodOf, momentOf, tookOf, urlOf } from './requests.ts'
 import type { ForeignBody, ForeignExchange, ForeignResponse } from './types.ts'
@@ -120,6 +121,7 @@ function chunked(text: Cursor, decode: (text: string, place: Cursor) => Buffer):
 }
 
 function listIn(text: string): readonly string[] | undefined {
+  if (excessIn(text) !== undefined) return undefined
   try {
     const list = JSON.parse(text) as unknown
     return Array.isArray(list) && list.every((item) => typeof item === 'string') ? list : undefined

@@ -1,34 +1,24 @@
 import { Cursor, type Path } from './cursor.ts'
-import { depthCap } from './limits.ts'
+import { endOfString, excessIn } from './excess.ts'
+import { brokenAt, skipSpace } from './json-syntax.ts'
 import { refusal } from './refusal.ts'
 
 /**
  * The root of a JSON document.
  *
  * @param firstLine - the 1-based line of the file at which the text begins
- * @throws HarvestError `HARVEST_IMPORT_TOO_DEEP`, `HARVEST_IMPORT_SYNTAX`
+ * @throws HarvestError `HARVEST_IMPORT_TOO_DEEP`, `_TOO_LARGE`, `_BOMB`, `_SYNTAX`
  */
 export function readJson(text: string, file: string, firstLine = 1): Cursor {
   const lineOfOffset = (offset: number): number => firstLine - 1 + lineAt(text, offset)
-  const deep = tooDeepAt(text)
-  if (deep !== undefined)
-    throw refusal(
-      'HARVEST_IMPORT_TOO_DEEP',
-      { file, line: lineOfOffset(deep) },
-      `nested deeper than ${depthCap} levels`,
-    )
+  const excess = excessIn(text)
+  if (excess !== undefined) throw refusal(excess.code, { file, line: lineOfOffset(excess.at) }, excess.problem)
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    const { message } = cause as SyntaxError
-    const offset = /position (\d+)/.exec(message)?.[1]
-    // Of a short text the engine shows the text in place of the position; in one line that is all there is to say.
-    const end = message.includes('end of JSON') || !text.includes('\n') ? text.length : undefined
-    const at = offset === undefined ? end : Number(offset)
-    throw refusal('HARVEST_IMPORT_SYNTAX', { file, ...(at === undefined ? {} : { line: lineOfOffset(at) }) }, message, {
-      cause,
-    })
+    const line = lineOfOffset(brokenAt(text))
+    throw refusal('HARVEST_IMPORT_SYNTAX', { file, line }, (cause as SyntaxError).message, { cause })
   }
   return new Cursor(value, {
     file,
@@ -46,32 +36,6 @@ export function lineAt(text: string, offset: number): number {
   return line
 }
 
-const quote = 0x22
-const backslash = 0x5c
-
-/** Where nesting passes the cap. Looks at characters only, so that nothing is built of what is refused. */
-export function tooDeepAt(text: string): number | undefined {
-  let depth = 0
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    if (code === quote) i = endOfString(text, i)
-    else if (code === 0x5b || code === 0x7b) {
-      if (++depth > depthCap) return i
-    } else if (code === 0x5d || code === 0x7d) depth--
-  }
-  return undefined
-}
-
-/** Index of the closing quote of a string, or of the end of the text. */
-function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
-    let slashes = 0
-    while (text.charCodeAt(end - 1 - slashes) === backslash) slashes++
-    if (slashes % 2 === 0) return end
-  }
-  return text.length
-}
-
 /** Where the value of a path begins, in a text that is JSON; of a missing one, where what should hold it begins. */
 function offsetOf(text: string, path: Path): number | undefined {
   let at = skipSpace(text, 0)
@@ -84,7 +48,7 @@ function offsetOf(text: string, path: Path): number | undefined {
 }
 
 function memberAt(text: string, open: number, step: string | number): number | undefined {
-  // What should be a map or a list may be something else: what is asked of it stands there then.
+  // What is missing may be missing below a value that is no list or map.
   if (text[open] !== (typeof step === 'string' ? '{' : '[')) return undefined
   let at = skipSpace(text, open + 1)
   for (let index = 0; at < text.length && text[at] !== ']' && text[at] !== '}'; index++) {
@@ -113,10 +77,4 @@ function endOfValue(text: string, start: number): number {
     } else if (character === ',' && depth === 0) return i
   }
   return text.length
-}
-
-function skipSpace(text: string, from: number): number {
-  let at = from
-  while (at < text.length && ' \t\r\n'.includes(text[at]!)) at++
-  return at
 }

@@ -5,10 +5,22 @@ export const fileCap = 256 * 1024 * 1024
 export const yamlCap = 24 * 1024 * 1024
 
 /** Parts of one document or list item of YAML; of 400 real recordings the largest has 13,200 as a whole. */
-export const yamlTokenCap = 250_000
+export const yamlTokenCap = 100_000
+
+/** Parts of one JSON document: commas, for that is what can be counted before anything is built. */
+export const partCap = 8_000_000
+
+/** Names in one map of JSON, those that stand in it twice counted twice. */
+export const nameCap = 100_000
+
+/** Digits of one number. The largest number JavaScript has is written with 309; to make a whole one of millions takes seconds. */
+export const digitCap = 400
 
 /** What aliases may add to a document; recorders share a set of headers now and then, bombs share everything. */
 export const aliasCap = 50_000
+
+/** Characters that aliases may repeat, together. */
+export const aliasTextCap = 8 * 1024 * 1024
 
 /** Deeper nesting is refused: code that walks a value by recursion would overflow the stack. */
 export const depthCap = 128
@@ -23,12 +35,23 @@ export const bodyCap = 64 * 1024 * 1024
 export const bodiesCap = 512 * 1024 * 1024
 
 /** What a body may grow to whatever it is compressed from. */
-const smallBody = 1024 * 1024
+const smallBody = 128 * 1024
 
 /** Text of models and APIs is compressed to a tenth; a thousandth is what bombs are made of. */
 const ratioCap = 100
 
+/** What compressed bodies of one recording may grow to together, whatever they are compressed from. */
+const smallBodies = 8 * 1024 * 1024
+
+/** What was compressed many times over in one body is less so in all of them. */
+const bodiesRatioCap = 20
+
 /** How many bytes may come out of so many compressed ones. */
 export function decompressedCap(compressed: number): number {
   return Math.min(bodyCap, Math.max(smallBody, compressed * ratioCap))
+}
+
+/** How many bytes may come out of all compressed bodies of a recording, together. */
+export function decompressedBodiesCap(compressed: number): number {
+  return Math.max(smallBodies, compressed * bodiesRatioCap)
 }

@@ -1,4 +1,5 @@
 import type { Cursor } from './cursor.ts'
+import { excessIn } from './excess.ts'
 import { readJson } from './json.ts'
 
 const lineFeed = 0x0a
@@ -8,16 +9,24 @@ const lineFeed = 0x0a
  * follows it. JSON that was laid out for people never ends on its first line.
  */
 export function isJsonLines(bytes: Buffer): boolean {
+  // A long document of one line is not made into text for this, nor one that was laid out for people.
+  if (!/^[\uFEFF\s]*[[{]/.test(bytes.toString('utf8', 0, 100)) || !bytes.includes(lineFeed)) return false
   const lines = linesOf(bytes)
   const first = lines.next()
-  if (first.done === true || !/^[[{]/.test(first.value.text)) return false
+  if (first.done === true || !/^[[{]/.test(first.value.text) || !/[\]}]$/.test(first.value.text)) return false
   const second = lines.next()
   if (second.done === true || !/^[[{]/.test(second.value.text)) return false
+  // Not a document by itself: the file is one document of several lines, or none.
+  return isJson(first.value.text)
+}
+
+function isJson(text: string): boolean {
+  if (excessIn(text) !== undefined) return false
   try {
-    JSON.parse(first.value.text)
+    JSON.parse(text)
     return true
   } catch {
-    // Not a document by itself: the file is one document of several lines, or none.
+    // Its place is told when it is read as what it is taken for then.
     return false
   }
 }

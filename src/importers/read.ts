@@ -94,7 +94,9 @@ function inflated(bytes: Buffer, file: string): Buffer {
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException
     if (code === 'ERR_BUFFER_TOO_LARGE')
-      throw refusal('HARVEST_IMPORT_BOMB', { file }, `${bytes.length} compressed bytes become too many`, { cause })
+      throw refusal('HARVEST_IMPORT_BOMB', { file, byte: 0 }, `${bytes.length} compressed bytes become too many`, {
+        cause,
+      })
     throw refusal('HARVEST_IMPORT_SYNTAX', { file, byte: 0 }, `its gzip is broken: ${message}`, { cause })
   }
 }

@@ -9,7 +9,7 @@ import type { ForeignBody, ForeignExchange } from './types.ts'
 export const undiciSnapshot: ForeignFormat = {
   name: 'undici-snapshot',
   recognises({ root }) {
-    if (Array.isArray(root.value)) return isSnapshot(root.items[0]?.at('snapshot'))
+    if (Array.isArray(root.value)) return isSnapshot(root.first?.at('snapshot'))
     return root.isMap && isSnapshot(root.members[0]?.[1])
   },
   read({ root }) {

@@ -16,6 +16,7 @@ export interface ListedYaml {
  * @returns `undefined` when it cannot be cut safely: read it whole then
  */
 export function cutYaml(text: string, file: string, keys: readonly string[]): ListedYaml | undefined {
+  if (!keys.some((key) => text.includes(`${key}:`))) return undefined
   // `---` begins another document, and an alias may name what stands in another item.
   if (text.includes('\n---') || mayHaveAliases(text)) return undefined
   const key = new RegExp(`^([ ]*)(${keys.join('|')}):[ \\t]*(?:#.*)?\\r?\\n([ ]*)- `, 'm').exec(text)
@@ -43,11 +44,20 @@ export function cutYaml(text: string, file: string, keys: readonly string[]): Li
   }
 }
 
+/** More of what looks like anchors or aliases than this is not looked through: the document is read whole, by its own limits. */
+const lookedThrough = 200_000
+
 /** Whether something in a text looks like an anchor, and something else like its alias. */
 function mayHaveAliases(text: string): boolean {
-  const anchors = new Set([...text.matchAll(/(?<=[\s[{,])&([^\s,[\]{}]+)/g)].map(([, name]) => name))
+  const anchors = new Set<string>()
+  let seen = 0
+  for (const [, name = ''] of text.matchAll(/(?<=[\s[{,])&([^\s,[\]{}]+)/g)) {
+    if (++seen > lookedThrough) return true
+    anchors.add(name)
+  }
   if (anchors.size === 0) return false
-  for (const [, name] of text.matchAll(/(?<=[\s[{,])\*([^\s,[\]{}]+)/g)) if (anchors.has(name)) return true
+  for (const [, name = ''] of text.matchAll(/(?<=[\s[{,])\*([^\s,[\]{}]+)/g))
+    if (++seen > lookedThrough || anchors.has(name)) return true
   return false
 }
 

@@ -1,7 +1,8 @@
 import { Composer, type Document, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, type Node, Parser } from 'yaml'
 import { Cursor, type Path } from './cursor.ts'
-import { aliasCap, depthCap, yamlCap, yamlTokenCap } from './limits.ts'
-import { refusal } from './refusal.ts'
+import { lineAt } from './json.ts'
+import { aliasCap, aliasTextCap, depthCap, digitCap, yamlCap, yamlTokenCap } from './limits.ts'
+import { type Position, refusal } from './refusal.ts'
 import { tagged } from './yaml-tags.ts'
 
 /** A part of a file that is YAML by itself. */
@@ -50,11 +51,9 @@ function compose(part: YamlPart): Composed {
     for (const document of composed) documents.push(document as Document)
   }
   lines.addNewLine(0)
-  let count = 0
-  // What is too large or too deep is noticed on the way: nothing has been built of it then.
+  refuseParts(part)
+  // What is too deep is noticed on the way: nothing has been built of it then.
   for (const lexeme of new Lexer().lex(text)) {
-    if (++count > yamlTokenCap)
-      throw refusal('HARVEST_IMPORT_TOO_LARGE', place(parser.offset), `more than ${yamlTokenCap} parts of YAML`)
     for (const token of parser.next(lexeme)) add(composer.next(token))
     if (documents.length > 1) break
     if (parser.stack.length > depthCap)
@@ -69,6 +68,27 @@ function compose(part: YamlPart): Composed {
   if (another !== undefined)
     throw refusal('HARVEST_IMPORT_SHAPE', place(another.range?.[0] ?? 0), 'the file holds several YAML documents')
   return { document, lines }
+}
+
+/** What YAML takes for a number when it is not quoted. */
+const number = /^[-+]?(?:0x[0-9a-f]*|0o[0-7]*|\.?[0-9][0-9.]*(?:e[-+]?[0-9]*)?)$/i
+
+/** What the lexer puts in between: the beginning of a document, of a scalar, and a mistake. */
+const marks: ReadonlySet<string> = new Set(['\u0002', '\u0018', '\u001f'])
+
+/** Parts are counted before anything is made of them: taking a text into its parts is a fifth of the work of reading it. */
+function refuseParts({ text, file, line }: YamlPart): void {
+  // A part has a character of its own, and a scalar a mark before it. No number of so few digits takes long.
+  if (text.length * 2 <= yamlTokenCap) return
+  let [count, at] = [0, 0]
+  const place = (): Position => ({ file, line: line - 1 + lineAt(text, at) })
+  for (const lexeme of new Lexer().lex(text)) {
+    if (++count > yamlTokenCap)
+      throw refusal('HARVEST_IMPORT_TOO_LARGE', place(), `more than ${yamlTokenCap} parts of YAML`)
+    if (lexeme.length > digitCap && number.test(lexeme))
+      throw refusal('HARVEST_IMPORT_BOMB', place(), `a number of more than ${digitCap} digits`)
+    if (!marks.has(lexeme)) at += lexeme.length
+  }
 }
 
 function lineOf(document: Document, path: Path, { line }: YamlPart, lines: LineCounter): number | undefined {
@@ -92,6 +112,7 @@ class Values {
   readonly #lines: LineCounter
   readonly #anchors = new Map<string, Node>()
   #aliased = 0
+  #aliasedText = 0
   #inAlias = 0
 
   constructor(part: YamlPart, lines: LineCounter) {
@@ -108,7 +129,16 @@ class Values {
     if (isAlias(node)) return this.#alias(node.source, node, depth)
     const { anchor } = node as { anchor?: string }
     if (anchor !== undefined && this.#inAlias === 0) this.#anchors.set(anchor, node)
-    return tagged(node, this.#plain(node, depth), () => this.#place(node))
+    const value = tagged(node, this.#plain(node, depth), () => this.#place(node))
+    if (this.#inAlias > 0) this.#countText(value, node)
+    return value
+  }
+
+  #countText(value: unknown, node: Node): void {
+    if (typeof value !== 'string' && !(value instanceof Uint8Array)) return
+    this.#aliasedText += value.length
+    if (this.#aliasedText > aliasTextCap)
+      throw refusal('HARVEST_IMPORT_BOMB', this.#place(node), `aliases stand for more than ${aliasTextCap} characters`)
   }
 
   #alias(name: string, node: Node, depth: number): unknown {
