@@ -1,18 +1,19 @@
 import { jsonOr } from './body.ts'
 import type { Cursor } from './cursor.ts'
-import { type ForeignFormat, listed } from './document.ts'
+import { type ForeignFormat, itemsAt, listed } from './document.ts'
 import type { ForeignStep } from './types.ts'
 
 /** aimock, once llmock. */
 export const aimock: ForeignFormat = {
   name: 'aimock',
-  recognises({ root }) {
-    const { first } = root.at('fixtures')
+  recognises({ root, items }) {
+    const list = root.at('fixtures')
+    const [first] = items === undefined || !Array.isArray(list.value) ? [list.first] : items()
     return first?.at('match').isMap === true && first.at('response').isMap
   },
-  read({ root }) {
-    const fixtures = root.at('fixtures').isThere ? root.at('fixtures') : root
-    return { format: 'aimock', exchanges: [], steps: listed(fixtures.items, stepsOf).flat() }
+  read(document) {
+    const path = document.root.at('fixtures').isThere ? ['fixtures'] : []
+    return { format: 'aimock', exchanges: [], steps: listed(itemsAt(document, ...path), stepsOf).flat() }
   },
 }
 

@@ -5,7 +5,7 @@ import type { ImportFormat, Recording } from './types.ts'
 /** A file taken apart as JSON, JSON Lines or YAML. */
 export interface ForeignDocument {
   readonly file: string
-  /** Of JSON Lines an empty list: the lines are its items. Of a long YAML the document with an empty list in it. */
+  /** Of JSON Lines an empty list: the lines are its items. Of a long YAML or JSON the document with an empty list in it, or such a list. */
   readonly root: Cursor
   /** Items that are read one by one, in place of those of the empty list in the root. May be asked for again. */
   readonly items?: () => Iterable<Cursor>
@@ -41,7 +41,8 @@ export function itemsAt({ root, items }: ForeignDocument, ...path: readonly stri
 
 /** The first line, or the first item of the list the document is; `undefined` when it is neither. */
 export function firstItem({ root, items, isLines }: ForeignDocument): Cursor | undefined {
-  if (!isLines) return root.first
+  if (!isLines && !Array.isArray(root.value)) return undefined
+  if (root.first !== undefined) return root.first
   for (const first of items?.() ?? []) return first
   return undefined
 }

@@ -49,10 +49,12 @@ export function importRecordings(options: ImportOptions): {
   readonly tapes: Iterable<ImportedTape>
 } {
   const recordings = readRecordings(options)
-  return { count: recordings.length, tapes: tapesOf(recordings, options) }
+  const { bytes: _, ...rest } = options
+  return { count: recordings.length, tapes: tapesOf(recordings, rest) }
 }
 
-function* tapesOf(recordings: readonly Recording[], options: ImportOptions): Generator<ImportedTape> {
+/** Without the bytes of the file: what was read of them is all that has to stay in memory. */
+function* tapesOf(recordings: readonly Recording[], options: Omit<ImportOptions, 'bytes'>): Generator<ImportedTape> {
   for (const recording of recordings) yield tapeOf(recording, options)
 }
 
@@ -73,7 +75,7 @@ export function several(file: string, count: number): HarvestError {
   return refusal('HARVEST_IMPORT_SEVERAL', { file }, `it holds ${count} runs, and one was asked for`)
 }
 
-function tapeOf(recording: Recording, options: ImportOptions): ImportedTape {
+function tapeOf(recording: Recording, options: Omit<ImportOptions, 'bytes'>): ImportedTape {
   const redactor = createRedactor()
   // The input comes first in a recorder too: placeholders are numbered by it.
   const given = options.input ?? recording.input

@@ -7,9 +7,10 @@ import { refusal } from './refusal.ts'
  * The root of a JSON document.
  *
  * @param firstLine - the 1-based line of the file at which the text begins
+ * @param prefix - what stands before paths in messages
  * @throws HarvestError `HARVEST_IMPORT_TOO_DEEP`, `_TOO_LARGE`, `_BOMB`, `_SYNTAX`
  */
-export function readJson(text: string, file: string, firstLine = 1): Cursor {
+export function readJson(text: string, file: string, firstLine = 1, prefix?: string): Cursor {
   const lineOfOffset = (offset: number): number => firstLine - 1 + lineAt(text, offset)
   const excess = excessIn(text)
   if (excess !== undefined) throw refusal(excess.code, { file, line: lineOfOffset(excess.at) }, excess.problem)
@@ -22,6 +23,7 @@ export function readJson(text: string, file: string, firstLine = 1): Cursor {
   }
   return new Cursor(value, {
     file,
+    ...(prefix === undefined ? {} : { prefix }),
     lineOf(path) {
       const offset = offsetOf(text, path)
       return offset === undefined ? undefined : lineOfOffset(offset)
@@ -47,7 +49,8 @@ function offsetOf(text: string, path: Path): number | undefined {
   return at
 }
 
-function memberAt(text: string, open: number, step: string | number): number | undefined {
+/** Where the value of a name or index begins, in a map or list that begins at `open`. */
+export function memberAt(text: string, open: number, step: string | number): number | undefined {
   // What is missing may be missing below a value that is no list or map.
   if (text[open] !== (typeof step === 'string' ? '{' : '[')) return undefined
   let at = skipSpace(text, open + 1)
@@ -65,7 +68,8 @@ function memberAt(text: string, open: number, step: string | number): number | u
   return undefined
 }
 
-function endOfValue(text: string, start: number): number {
+/** Where a value ends: at the comma or bracket behind it. */
+export function endOfValue(text: string, start: number): number {
   let depth = 0
   for (let i = start; i < text.length; i++) {
     const character = text[i]

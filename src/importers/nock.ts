@@ -1,6 +1,6 @@
 import { bodyOf, hexBytes, isHex, jsonBody } from './body.ts'
 import type { Cursor } from './cursor.ts'
-import { type ForeignFormat, listed } from './document.ts'
+import { firstItem, type ForeignFormat, itemsAt, listed } from './document.ts'
 import { headerOf, headersOfFlat, headersOfMap } from './headers.ts'
 import { checkedUrl, methodOf } from './requests.ts'
 import type { ForeignBody, ForeignExchange } from './types.ts'
@@ -8,11 +8,11 @@ import type { ForeignBody, ForeignExchange } from './types.ts'
 /** nock's recorder and nock back. */
 export const nock: ForeignFormat = {
   name: 'nock',
-  recognises({ root }) {
-    const first = Array.isArray(root.value) ? root.items[0] : undefined
+  recognises(document) {
+    const first = firstItem(document)
     return first?.at('scope').isThere === true && first.at('path').isThere
   },
-  read: ({ root }) => ({ format: 'nock', exchanges: listed(root.items, exchangeOf) }),
+  read: (document) => ({ format: 'nock', exchanges: listed(itemsAt(document), exchangeOf) }),
 }
 
 /**

@@ -3,6 +3,7 @@ import { gunzipSync } from 'node:zlib'
 import { Cursor } from './cursor.ts'
 import type { ForeignDocument } from './document.ts'
 import { bytesFormats, formatOf } from './formats.ts'
+import { cutJson } from './json-items.ts'
 import { readJson } from './json.ts'
 import { decompressedCap, fileCap } from './limits.ts'
 import { isJsonLines, readLines } from './lines.ts'
@@ -62,6 +63,8 @@ export function documentOf(bytes: Buffer, file: string): ForeignDocument {
     const root = new Cursor([], { file, lineOf: () => 1 })
     return { file, root, items: () => readLines(bytes, file), isLines: true }
   }
+  const listed = cutJson(bytes, file)
+  if (listed !== undefined) return { file, root: listed.rest, items: () => listed.items(), isLines: false }
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '')
   if (/^\s*[[{]/.test(text)) return { file, root: readJson(text, file), isLines: false }
   const cut = cutYaml(text, file, ['interactions', 'http_interactions', 'entries'])

@@ -1,6 +1,6 @@
 import { base64Bytes, bodyOf } from './body.ts'
 import type { Cursor } from './cursor.ts'
-import type { ForeignFormat } from './document.ts'
+import { firstItem, type ForeignFormat, itemsAt, listed } from './document.ts'
 import { headersOfMap } from './headers.ts'
 import { methodOf, momentOf, urlOf } from './requests.ts'
 import type { ForeignBody, ForeignExchange } from './types.ts'
@@ -8,13 +8,15 @@ import type { ForeignBody, ForeignExchange } from './types.ts'
 /** undici's `SnapshotAgent`. Once it wrote a map of hashes, now a list. */
 export const undiciSnapshot: ForeignFormat = {
   name: 'undici-snapshot',
-  recognises({ root }) {
-    if (Array.isArray(root.value)) return isSnapshot(root.first?.at('snapshot'))
+  recognises(document) {
+    const { root } = document
+    if (Array.isArray(root.value)) return isSnapshot(firstItem(document)?.at('snapshot'))
     return root.isMap && isSnapshot(root.members[0]?.[1])
   },
-  read({ root }) {
-    const entries = Array.isArray(root.value) ? root.items : root.members.map(([, entry]) => entry)
-    return { format: 'undici-snapshot', exchanges: entries.flatMap((entry) => [...exchangesOf(entry)]) }
+  read(document) {
+    const { root } = document
+    const entries = Array.isArray(root.value) ? itemsAt(document) : root.members.map(([, entry]) => entry)
+    return { format: 'undici-snapshot', exchanges: listed(entries, exchangesOf).flat() }
   },
 }
 

@@ -27,10 +27,11 @@ export function cutYaml(text: string, file: string, keys: readonly string[]): Li
   const ends = itemStarts(text, begin, dash)
   const last = ends.at(-1)!
   const head = text.slice(0, key.index + outer.length + name.length)
-  // Empty lines in place of the items keep the numbers of those behind them.
-  const rest = `${head}: []${'\n'.repeat(count(text, head.length, last))}${text.slice(last)}`
+  const rest = `${head}: []\n${text.slice(last)}`
+  // Lines behind the items keep their numbers.
+  const gap = { after: 1 + count(text, 0, head.length), lines: count(text, head.length, last) - 1 }
   return {
-    rest: readYaml({ text: rest, file, line: 1 }),
+    rest: readYaml({ text: rest, file, line: 1, gap }),
     *items() {
       let line = 1 + count(text, 0, begin)
       for (let i = 0; i < ends.length - 1; i++) {

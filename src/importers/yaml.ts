@@ -13,6 +13,8 @@ export interface YamlPart {
   readonly line: number
   /** What stands before its paths in messages. */
   readonly prefix?: string
+  /** Lines of the file that were left out of the text behind its 1-based line `after`. */
+  readonly gap?: { readonly after: number; readonly lines: number }
 }
 
 /**
@@ -43,7 +45,10 @@ interface Composed {
 function compose(part: YamlPart): Composed {
   const { text, file } = part
   const lines = new LineCounter()
-  const place = (offset: number): { file: string; line: number } => ({ file, line: part.line + lineIn(lines, offset) })
+  const place = (offset: number): { file: string; line: number } => ({
+    file,
+    line: lineOfFile(part, lineIn(lines, offset)),
+  })
   const composer = new Composer({ uniqueKeys: false, intAsBigInt: true, logLevel: 'silent', lineCounter: lines })
   const parser = new Parser(lines.addNewLine)
   const documents: Document[] = []
@@ -77,11 +82,12 @@ const number = /^[-+]?(?:0x[0-9a-f]*|0o[0-7]*|\.?[0-9][0-9.]*(?:e[-+]?[0-9]*)?)$
 const marks: ReadonlySet<string> = new Set(['\u0002', '\u0018', '\u001f'])
 
 /** Parts are counted before anything is made of them: taking a text into its parts is a fifth of the work of reading it. */
-function refuseParts({ text, file, line }: YamlPart): void {
+function refuseParts(part: YamlPart): void {
+  const { text, file } = part
   // A part has a character of its own, and a scalar a mark before it. No number of so few digits takes long.
   if (text.length * 2 <= yamlTokenCap) return
   let [count, at] = [0, 0]
-  const place = (): Position => ({ file, line: line - 1 + lineAt(text, at) })
+  const place = (): Position => ({ file, line: lineOfFile(part, lineAt(text, at) - 1) })
   for (const lexeme of new Lexer().lex(text)) {
     if (++count > yamlTokenCap)
       throw refusal('HARVEST_IMPORT_TOO_LARGE', place(), `more than ${yamlTokenCap} parts of YAML`)
@@ -91,14 +97,19 @@ function refuseParts({ text, file, line }: YamlPart): void {
   }
 }
 
-function lineOf(document: Document, path: Path, { line }: YamlPart, lines: LineCounter): number | undefined {
+function lineOf(document: Document, path: Path, part: YamlPart, lines: LineCounter): number | undefined {
   // What is missing stands where the nearest thing that is there does.
   for (let length = path.length; length > 0; length--) {
     const node = document.getIn(path.slice(0, length), true) as Node | undefined
     const offset = node?.range?.[0]
-    if (offset !== undefined) return line + lineIn(lines, offset)
+    if (offset !== undefined) return lineOfFile(part, lineIn(lines, offset))
   }
-  return line
+  return part.line
+}
+
+/** The line of the file, of a 0-based one of the text. */
+function lineOfFile({ line, gap }: YamlPart, index: number): number {
+  return line + index + (gap !== undefined && index >= gap.after ? gap.lines : 0)
 }
 
 /** 0-based. */
@@ -173,14 +184,22 @@ class Values {
   }
 
   #place(node: Node): { file: string; line: number } {
-    const { file, line } = this.#part
-    return { file, line: line + lineIn(this.#lines, node.range?.[0] ?? 0) }
+    return { file: this.#part.file, line: lineOfFile(this.#part, lineIn(this.#lines, node.range?.[0] ?? 0)) }
   }
 }
 
 function scalar({ value }: { readonly value: unknown }): unknown {
+  if (typeof value === 'string') return ownText(value)
   if (typeof value !== 'bigint') return value
   // A number JavaScript cannot hold stays whole: it goes back into JSON as it was written.
   const number = Number(value)
   return Number.isSafeInteger(number) ? number : value
+}
+
+/**
+ * A text by itself. What the parser gives is a view of the whole text it was cut from, which stays in memory as long as
+ * one header of it does. Long texts are bodies, which become bytes.
+ */
+function ownText(text: string): string {
+  return text.length > 12 && text.length < 1000 ? (JSON.parse(JSON.stringify(text)) as string) : text
 }
