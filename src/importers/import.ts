@@ -1,6 +1,6 @@
 import type { HarvestError } from '../errors/index.ts'
-import { createRedactor, type Redactor } from '../privacy/index.ts'
-import { readMcpCall, readModelCall } from '../providers/index.ts'
+import { createRedactor, type RedactorOptions, rulesForTape } from '../privacy/index.ts'
+import { readModelCall } from '../providers/index.ts'
 import {
   type Closing,
   currentFlags,
@@ -24,6 +24,8 @@ export interface ImportOptions extends ForeignFile {
   readonly agent: string
   /** What the agent was called with, when somebody knows. */
   readonly input?: { readonly value: unknown }
+  /** What counts as a secret, beyond the built-in rules; kept in the header, for a replay redacts its requests alike. */
+  readonly redact?: RedactorOptions
 }
 
 /** A foreign recording as a tape that is not written yet. Everything in it is redacted. */
@@ -76,7 +78,7 @@ export function several(file: string, count: number): HarvestError {
 }
 
 function tapeOf(recording: Recording, options: Omit<ImportOptions, 'bytes'>): ImportedTape {
-  const redactor = createRedactor()
+  const redactor = createRedactor(options.redact)
   // The input comes first in a recorder too: placeholders are numbered by it.
   const given = options.input ?? recording.input
   const input = given === undefined ? undefined : redactor.json(encodeValue(given.value))
@@ -95,6 +97,7 @@ function tapeOf(recording: Recording, options: Omit<ImportOptions, 'bytes'>): Im
       recorder: `vitest-harvest/${version}`,
       flags: currentFlags,
       pins: { node: 'unknown' },
+      ...(options.redact === undefined ? {} : { redact: rulesForTape(options.redact) }),
       imported: { format, grade, missing },
     },
     events: made.events,

@@ -153,6 +153,8 @@ const recipes: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['import', asWord(one), '--format', asWord(one)],
     ['import', archiveOf(one), '--agent', asWord(one), '--dir', `imported-${one.id}`],
     ['import', archiveOf(one), '--input', asWord(one)],
+    ['import', archiveOf(one), '--redact', asWord(one)],
+    ['import', archiveOf(one), '--redact', `broken/${asName(one)}.har`],
     ['import', `broken/${asName(one)}.har`],
     ['import', `broken/${asName(one)}.har`, '--json'],
   ]),

@@ -71,19 +71,42 @@ describe('harvest import', () => {
     expect(inboxOf(dir)).toEqual(['refund-desk.tape.jsonl'])
   })
 
-  it('makes a tape of each trace in a file, and refuses one id for several', async () => {
-    const two = otlp([...otlpSpans(current), ...otlpSpans(current, 'ff'.repeat(16))])
-    const { cassettes, dir } = folderOf({ 'desk.jsonl': two })
-    const file = join(cassettes, 'desk.jsonl')
-    await expect(ask('import', file, '--as', 'desk', '--dir', dir)).rejects.toThrow('HARVEST_IMPORT_SEVERAL')
-    expect(inboxOf(dir)).toEqual([])
-    const { code, out } = await ask('import', file, '--dir', dir)
-    expect(code).toBe(0)
-    expect(out).toContain('2 imported, 0 refused')
-    expect(inboxOf(dir)).toEqual([
-      'desk-a1b2c3d4e5f60718293a4b5c6d7e8f90.tape.jsonl',
-      `desk-${'ff'.repeat(16)}.tape.jsonl`,
-    ])
+  it('--redact applies the rules of the application, from JSON or from a tape, and keeps them', async () => {
+    const { cassettes, dir } = folderOf({
+      'one.yaml': samples.vcrpy,
+      'rules.json': '{"keys":["model"],"rules":[{"kind":"order","pattern":"a-\\\\d+","flags":"gi"}]}',
+      'typo.json': '{"key":["model"]}',
+      'endless.json': '{"rules":[{"kind":"order","pattern":"x","flags":""}]}',
+    })
+    const one = join(cassettes, 'one.yaml')
+    const redacted = async (rules: string, as: string) => {
+      expect(await ask('import', one, '--as', as, '--redact', rules, '--dir', dir)).toMatchObject({ code: 0 })
+      return join(dir, 'inbox', `${as}.tape.jsonl`)
+    }
+    const first = await redacted(join(cassettes, 'rules.json'), 'first')
+    const second = await redacted(first, 'second')
+    for (const tape of [first, second]) {
+      expect(readFileSync(tape, 'utf8')).not.toMatch(/A-17|gpt-5"/)
+      expect(readFileSync(tape, 'utf8')).toContain('redacted-order-1')
+      expect(readTape(tape).header.redact).toEqual({
+        keys: ['model'],
+        rules: [{ kind: 'order', pattern: 'a-\\d+', flags: 'gi' }],
+      })
+    }
+    const plain = join(dir, 'inbox', 'plain.tape.jsonl')
+    await ask('import', one, '--as', 'plain', '--dir', dir)
+    const refusals = [
+      [join(cassettes, 'typo.json'), 'key is none of keys, headers, off, on and rules'],
+      [join(cassettes, 'endless.json'), 'HARVEST_PRIVACY_OPTION'],
+      [join(cassettes, 'none.json'), 'it cannot be read (ENOENT)'],
+      [one, 'it is not JSON'],
+      [plain, 'had no rules of its own'],
+    ] as const
+    for (const [file, problem] of refusals) {
+      const { code, stderr } = await inProcess(['import', one, '--as', 'no', '--redact', file, '--dir', dir])
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(problem) as string })
+    }
+    expect(inboxOf(dir)).not.toContain('no.tape.jsonl')
   })
 
   it('--json tells programs the same', async () => {

@@ -1,4 +1,4 @@
-import { HarvestError } from '../../errors/index.ts'
+import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { importFormats } from '../../importers/index.ts'
 import { choose } from '../choose.ts'
 import { type CommandSpec, type Given, jsonOption } from '../command.ts'
@@ -6,6 +6,7 @@ import { exit } from '../exit.ts'
 import { type Candidates, candidatesAt } from '../importing/files.ts'
 import { TapeIds } from '../importing/ids.ts'
 import { asJson, type ImportResult, printImport } from '../importing/print.ts'
+import { redactIn } from '../importing/redact.ts'
 import { importFile, type ImportSettings, Inbox } from '../importing/run.ts'
 import { usage } from '../parse.ts'
 import type { Screen } from '../screen.ts'
@@ -20,6 +21,7 @@ export const importCommand: CommandSpec = {
     { flag: '--as <id>', about: 'Id of the tape, when one file is imported (default: made of its name)' },
     { flag: '--agent <name>', about: 'Agent the tapes are for (default: imported)' },
     { flag: '--input <json>', about: 'What the agent was called with, when one file is imported' },
+    { flag: '--redact <file>', about: "Your recorder's redact option: as JSON, or a tape that it recorded" },
     { flag: '--dir <folder>', about: 'Folder with inbox/ (default: recordings)' },
     jsonOption,
   ],
@@ -79,12 +81,20 @@ function settingsOf(given: Given): ImportSettings {
   if (as !== undefined && !/^[a-z0-9][a-z0-9._-]*$/i.test(as))
     throw usage(importCommand, 'HARVEST_CLI_ARGUMENT', '--as becomes a file name: letters, digits, dots and dashes')
   const input = given.value('input')
+  const redact = given.value('redact')
   return {
     agent: given.value('agent') ?? 'imported',
     ...(format === 'auto' ? {} : { format }),
     ...(as === undefined ? {} : { as }),
     ...(input === undefined ? {} : { input: { value: inputOf(input) } }),
+    ...(redact === undefined ? {} : { redact: redactIn(redact, (problem) => wrongRedact(redact, problem)) }),
   }
+}
+
+function wrongRedact(file: string, problem: string): HarvestError {
+  return usage(importCommand, 'HARVEST_CLI_ARGUMENT', `--redact ${neutralLine(file, 80)}: ${problem}`, [
+    'give the redact option of your recorder as JSON, with patterns as text, or a tape that it recorded',
+  ])
 }
 
 function inputOf(text: string): unknown {

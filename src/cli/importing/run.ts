@@ -9,6 +9,7 @@ import {
   importRecordings,
   several,
 } from '../../importers/index.ts'
+import type { RedactorOptions } from '../../privacy/index.ts'
 import { makeFolder, openRegular, refuseLinks, sweepTemporaries, writeNewFile } from '../../store/files.ts'
 import { createTapeWriter } from '../../tape/index.ts'
 import type { Candidate } from './files.ts'
@@ -22,6 +23,8 @@ export interface ImportSettings {
   readonly as?: string
   /** What the agent was called with in the one run. */
   readonly input?: { readonly value: unknown }
+  /** The application's own rules. */
+  readonly redact?: RedactorOptions
 }
 
 /** A recording that is a tape now. */
@@ -48,7 +51,7 @@ export function importFile(
   { ids, inbox }: { readonly ids: TapeIds; readonly inbox: Inbox },
   settings: ImportSettings,
 ): readonly Imported[] {
-  const { agent, format, as, input } = settings
+  const { agent, format, as, input, redact } = settings
   const { count, tapes } = importRecordings({
     file,
     bytes: bytesOf(file),
@@ -56,6 +59,7 @@ export function importFile(
     id: (name) => as ?? ids.of(nameOf(stem, name, count)),
     ...(format === undefined ? {} : { format }),
     ...(input === undefined ? {} : { input }),
+    ...(redact === undefined ? {} : { redact }),
   })
   if (count > 1 && (as !== undefined || input !== undefined)) throw several(file, count)
   return Array.from(tapes, (made) => {
