@@ -1,0 +1,139 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { parse } from 'yaml'
+import { importRecordings } from '../../src/importers/index.ts'
+import type { Bar, Bench, Table } from '../kit/contract.ts'
+import { figure, inTurn, median, ratios, spread, timed } from '../kit/measure.ts'
+import { collect, type Recording } from './collect.ts'
+import { families, writeRecording } from './make.ts'
+
+const mega = 1_000_000
+
+const bench: Bench = {
+  question: 'What does it cost to import recordings of other tools?',
+  async run({ isQuick, scratch, progress }) {
+    progress('looking for recordings')
+    const { recordings, source } = collect(join(scratch, 'made'))
+    const { table, bar } = await against(recordings, isQuick ? 3 : 7, progress)
+    progress('memory of all of them')
+    const list = join(scratch, 'files.list')
+    writeFileSync(list, recordings.map(({ file }) => file).join('\n'))
+    const all = memoryOf(list, scratch)
+    const megabytes = isQuick ? 40 : 100
+    const large = largeFiles(megabytes, scratch, progress)
+    return {
+      tables: [
+        table,
+        {
+          title: 'Memory of a process that imports, at its highest',
+          columns: ['', 'calls', 'of the process'],
+          rows: [
+            [`all ${recordings.length} recordings`, String(all.calls), `${(all.rss / mega).toFixed(0)} MB`],
+            ...large.rows,
+          ],
+        },
+      ],
+      bars: [
+        bar,
+        { what: 'memory of importing all recordings, MB', value: all.rss / mega, limit: { atMost: 400 } },
+        large.bar,
+      ],
+      remarks: [source],
+    }
+  },
+}
+export default bench
+
+async function against(
+  recordings: readonly Recording[],
+  rounds: number,
+  progress: (line: string) => void,
+): Promise<{ table: Table; bar: Bar }> {
+  const rows: string[][] = []
+  const sums = { import: Array<number>(rounds).fill(0), parse: Array<number>(rounds).fill(0) }
+  for (const kind of ['JSON', 'YAML'] as const) {
+    const some = recordings.filter((one) => one.kind === kind)
+    if (some.length === 0) continue
+    progress(`importing ${kind}`)
+    const contest = (work: (one: Recording) => void) => async () => {
+      globalThis.gc?.()
+      return (await timed(() => some.forEach(work))).cpuMs
+    }
+    const figures = await inTurn({ import: contest(importOne), parse: contest(parseOne) }, rounds)
+    for (const side of ['import', 'parse'] as const)
+      for (const [round, ms] of (figures.get(side) ?? []).entries()) sums[side][round]! += ms
+    rows.push(rowOf(kind, some, figures))
+  }
+  const figures = new Map(Object.entries(sums))
+  const whole = ratios(figures, 'import', 'parse')
+  return {
+    table: {
+      title: '÷ `JSON.parse` or `yaml` of the same files',
+      columns: ['', 'files', '', 'import', 'MB a second'],
+      rows: [rowOf('all', recordings, figures), ...rows],
+    },
+    bar: {
+      what: 'importing all recordings ÷ parsing them',
+      value: median(whole),
+      spread: spread(whole),
+      limit: { atMost: 2 },
+    },
+  }
+}
+
+function rowOf(name: string, some: readonly Recording[], figures: ReadonlyMap<string, readonly number[]>): string[] {
+  const megabytes = some.reduce((sum, one) => sum + one.bytes.length, 0) / mega
+  const perSecond = megabytes / (median(figures.get('import') ?? []) / 1000)
+  const found = figure(ratios(figures, 'import', 'parse'))
+  return [name, String(some.length), `${megabytes.toFixed(1)} MB`, found, perSecond.toFixed(1)]
+}
+
+function importOne({ file, bytes }: Recording): void {
+  for (const _ of importRecordings({ file, bytes, id: 'bench', agent: 'bench' }).tapes) continue
+}
+
+function parseOne({ bytes, kind, isLines }: Recording): void {
+  const text = bytes.toString('utf8')
+  if (kind === 'YAML') parse(text, { logLevel: 'silent' })
+  else if (isLines) for (const line of text.split('\n')) line.trim() === '' || JSON.parse(line)
+  else JSON.parse(text)
+}
+
+interface Memory {
+  readonly calls: number
+  readonly rss: number
+}
+
+function memoryOf(path: string, scratch: string): Memory {
+  const folder = join(scratch, 'tapes')
+  mkdirSync(folder)
+  const child = resolve(import.meta.dirname, 'memory.child.ts')
+  const out = execFileSync(process.execPath, [child, path, folder], { encoding: 'utf8' })
+  rmSync(folder, { recursive: true })
+  return JSON.parse(out) as Memory
+}
+
+function largeFiles(
+  megabytes: number,
+  scratch: string,
+  progress: (line: string) => void,
+): { rows: string[][]; bar: Bar } {
+  const found = Object.entries(families).map(([name, family]) => {
+    progress(`${megabytes} MB of ${name}`)
+    const path = join(scratch, `large.${family.ending}`)
+    writeRecording(path, family, megabytes * mega)
+    const memory = memoryOf(path, scratch)
+    rmSync(path)
+    return { name, memory }
+  })
+  const most = Math.max(...found.map(({ memory }) => memory.rss)) / mega
+  return {
+    rows: found.map(({ name, memory: { calls, rss } }) => [
+      `${megabytes} MB of ${name}`,
+      String(calls),
+      `${(rss / mega).toFixed(0)} MB`,
+    ]),
+    bar: { what: `memory of importing one file of ${megabytes} MB, MB`, value: most, limit: { atMost: 800 } },
+  }
+}
