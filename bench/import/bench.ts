@@ -96,8 +96,7 @@ function importOne({ file, bytes }: Recording): void {
 function parseOne({ bytes, kind, isLines }: Recording): void {
   const text = bytes.toString('utf8')
   if (kind === 'YAML') parse(text, { logLevel: 'silent' })
-  else if (isLines) for (const line of text.split('\n')) line.trim() === '' || JSON.parse(line)
-  else JSON.parse(text)
+  else for (const one of isLines ? text.split('\n').filter((line) => line.trim() !== '') : [text]) JSON.parse(one)
 }
 
 interface Memory {
