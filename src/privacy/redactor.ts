@@ -39,8 +39,8 @@ export interface Redactor {
   observe(text: string): void
   /** As {@link observe}, for a body that was served whole: in pieces, and not compressed. */
   observeChunks(pieces: readonly Buffer[]): void
-  /** The values that went through it and became placeholders, in order; not the placeholders it met. */
-  readonly replaced: readonly Replaced[]
+  /** As {@link observeChunks}, for a body in one piece that is text, and known as such. */
+  observeBody(text: string, body: Buffer): void
   /** What is secret in a text, by position; placeholders are not. Changes nothing. */
   scan(text: string): readonly Finding[]
 }
@@ -139,8 +139,9 @@ class TextRedactor implements Redactor {
     this.observe(awsLines(pieces) ?? Buffer.concat(pieces).toString('utf8'))
   }
 
-  get replaced(): readonly Replaced[] {
-    return this.#placeholders.replaced
+  observeBody(text: string, body: Buffer): void {
+    if (mayBeFrame(body)) this.observeChunks([body])
+    else this.observe(text)
   }
 
   scan(text: string): readonly Finding[] {

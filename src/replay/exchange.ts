@@ -4,6 +4,7 @@ import { steadyBoundary } from '../seam/shape.ts'
 import type { ExchangeControl, ExchangeSink, LiveRequest, Pairs } from '../seam/intercept/index.ts'
 import { type Chunk, decodeBytes, type ExchangeEvent, type Moment, type RecordedError } from '../tape/index.ts'
 import { headerDrift } from './header-drift.ts'
+import { hasKey } from './idempotency.ts'
 import * as problem from './problems.ts'
 import type { ReplayRun } from './run.ts'
 import type { ExchangeState } from './step.ts'
@@ -34,7 +35,7 @@ export function serveExchange(
   const { headers: steady } = steadyBoundary(live.headers, nothing)
   const headers = run.headers.redacted(steady, recorded)
   // Clients of models draw their own; what a model is asked twice it answers twice, and does nothing.
-  const wrong = step.model ? undefined : run.idempotency.check(recorded, headers)
+  const wrong = hasKey(recorded) && !step.model ? run.idempotency.check(recorded, headers) : undefined
   if (wrong !== undefined) throw run.problem(problem.otherKey(run.place(live.madeAt), step, wrong))
   const drift = [...answer.drift, ...headerDrift(recorded, headers, run.tape.header.redact?.headers)]
   for (const found of drift) run.drifted(step, live.madeAt, found)

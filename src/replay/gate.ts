@@ -12,7 +12,7 @@ export interface GateItem {
   readonly n: number
   readonly at: number
   /** Hands the piece to the agent. Absent for a request: the agent makes that one itself. */
-  deliver?: () => void
+  deliver?: (() => void) | undefined
   /**
    * Has a turn of its own also where the tape has it in one burst with what came before: no live connection breaks in
    * the turn in which its last bytes are read, and undici never settles a response whose body broke then.
@@ -134,6 +134,7 @@ export class Gate {
   done(items: readonly GateItem[]): void {
     for (const item of items) {
       item.state = 'done'
+      item.deliver = undefined
       this.#ready.delete(item)
     }
     this.kick()
@@ -257,14 +258,17 @@ export class Gate {
   }
 
   #deliver(item: GateItem): void {
+    const { deliver } = item
     item.state = 'done'
+    // What it delivers to is not wanted any more: a long run would hold every client, stream and response of it.
+    item.deliver = undefined
     this.#ready.delete(item)
     this.#hurry = false
     this.deliveries++
     this.#movedAt = uptime()
     this.now = Math.max(this.now, item.at)
     try {
-      item.deliver?.()
+      deliver?.()
     } catch (error) {
       this.#options.onFault(error)
     }

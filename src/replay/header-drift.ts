@@ -2,7 +2,7 @@ import type { HeaderPair } from '../tape/index.ts'
 import type { FoundDrift } from './ladder.ts'
 
 /** Headers that say what is asked for. All others tell who asks (versions, hosts, connections) and change with every upgrade. */
-const meaningful = [
+const meaningful: readonly string[] = [
   'accept',
   'accept-language',
   'anthropic-beta',
@@ -29,16 +29,21 @@ export function headerDrift(
   own: readonly string[] = [],
 ): readonly FoundDrift[] {
   // A tape from elsewhere may not have kept them.
-  if (recorded.length === 0 || isSame(recorded, live)) return []
-  const [before, now] = [valuesOf(recorded), valuesOf(live)]
-  const names = new Set([...meaningful, ...own.map((name) => name.toLowerCase())])
-  return [...names].flatMap((name) => {
-    const [was, is] = [before.get(name), now.get(name)]
-    return (was ?? assumed[name]) === (is ?? assumed[name])
-      ? []
-      : [{ class: 'headers' as const, path: name, recorded: was ?? '(absent)', live: is ?? '(absent)' }]
-  })
+  if (recorded.length === 0 || isSame(recorded, live)) return none
+  let found: FoundDrift[] | undefined
+  const look = (name: string): void => {
+    const [was, is] = [valueOf(recorded, name), valueOf(live, name)]
+    if (was === is || (was ?? assumed[name]) === (is ?? assumed[name])) return
+    found ??= []
+    found.push({ class: 'headers', path: name, recorded: was ?? '(absent)', live: is ?? '(absent)' })
+  }
+  for (const name of meaningful) look(name)
+  if (own.length > 0)
+    for (const name of new Set(own.map((given) => given.toLowerCase()))) if (!meaningful.includes(name)) look(name)
+  return found ?? none
 }
+
+const none: readonly FoundDrift[] = []
 
 function isSame(recorded: readonly HeaderPair[], live: readonly HeaderPair[]): boolean {
   return (
@@ -47,11 +52,9 @@ function isSame(recorded: readonly HeaderPair[], live: readonly HeaderPair[]): b
   )
 }
 
-function valuesOf(pairs: readonly HeaderPair[]): ReadonlyMap<string, string> {
-  const values = new Map<string, string>()
-  for (const [name, value] of pairs) {
-    const before = values.get(name)
-    values.set(name, before === undefined ? value : `${before}, ${value}`)
-  }
-  return values
+/** The value of a header, of several with one name all of them; a request has so few that looking beats an index. */
+function valueOf(pairs: readonly HeaderPair[], name: string): string | undefined {
+  let value: string | undefined
+  for (const pair of pairs) if (pair[0] === name) value = value === undefined ? pair[1] : `${value}, ${pair[1]}`
+  return value
 }

@@ -24,6 +24,12 @@ export class IdempotencyKeys {
   }
 }
 
+/** Whether a request carries one at all: of one that carries none there is nothing to check. */
+export function hasKey(headers: readonly HeaderPair[]): boolean {
+  return keyIn(headers) !== undefined
+}
+
 function keyIn(headers: readonly HeaderPair[]): string | undefined {
-  return headers.find(([name]) => name === 'idempotency-key')?.[1]
+  for (const [name, value] of headers) if (name === 'idempotency-key') return value
+  return undefined
 }

@@ -51,7 +51,7 @@ export function isStep(event: TapeEvent): event is Step {
 
 function exchangeState(event: ExchangeEvent, base: Omit<StepState<ExchangeEvent>, 'event'>): ExchangeState {
   let model: ModelRequest | undefined | null = null
-  const text = bodyTextOf(requestBytes(event))
+  const text = requestText(event)
   return {
     event,
     ...base,
@@ -62,6 +62,12 @@ function exchangeState(event: ExchangeEvent, base: Omit<StepState<ExchangeEvent>
       return model
     },
   }
+}
+
+/** What `bodyTextOf` makes of a recorded request. Half of a surrogate pair, which a tape can spell, is no text. */
+function requestText(event: ExchangeEvent): string {
+  const { body } = event.request
+  return typeof body === 'string' && body.isWellFormed() ? body : bodyTextOf(requestBytes(event))
 }
 
 /** A body as one string: its text, or base64 when it is not text, under a mark no text can begin with. */
@@ -86,7 +92,7 @@ export function questionOf(
     const asked = { via: live.via, method: live.method, url: live.url, bodyText: body.toString('utf8'), target }
     if (isOnTape(asked)) {
       redactor.observe(asked.url)
-      redactor.observeChunks([body])
+      redactor.observeBody(asked.bodyText, body)
       return asked
     }
   }

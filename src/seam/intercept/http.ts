@@ -1,8 +1,8 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { FetchResponse } from '@mswjs/interceptors'
 import { HttpRequestInterceptor } from '@mswjs/interceptors/http'
 import { onceInProcess } from '../patch.ts'
 import { runHeader, runOf, stackOf } from './attribution.ts'
+import { Context } from './context.ts'
 import { currentResponder, type ExchangeControl, type ExchangeSink, type Pairs } from './responder.ts'
 
 /** Serves everything that speaks HTTP/1.1 over a socket: `node:http(s)`, got, axios, undici pools of their own. */
@@ -48,7 +48,7 @@ class Answer implements ExchangeSink {
   readonly begun: Promise<void>
   readonly #begin: () => void
   readonly #controller: Controller
-  readonly #inContext = AsyncLocalStorage.snapshot()
+  readonly #context = new Context()
   #stream: ReadableStreamDefaultController<Uint8Array> | undefined
   #left = Number.POSITIVE_INFINITY
   #closed = false
@@ -77,7 +77,7 @@ class Answer implements ExchangeSink {
             this.control?.abort()
           },
         })
-    this.#inContext(() => this.#controller.respondWith(new FetchResponse(body, { status, statusText, headers })))
+    this.#context.run(() => this.#controller.respondWith(new FetchResponse(body, { status, statusText, headers })))
     this.#begin()
   }
 
@@ -99,7 +99,7 @@ class Answer implements ExchangeSink {
     if (this.#closed) return
     this.#closed = true
     if (this.#stream) this.#stream.error(error)
-    else this.#inContext(() => this.#controller.errorWith(error))
+    else this.#context.run(() => this.#controller.errorWith(error))
     this.#begin()
   }
 }

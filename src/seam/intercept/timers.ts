@@ -1,10 +1,10 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import timers from 'node:timers'
 import timersPromises from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { callerPackage, withOrigin } from '../caller.ts'
 import { patchProperty, syncBuiltins } from '../patch.ts'
 import { type Caller, seamState } from '../source.ts'
+import { Context } from './context.ts'
 import { currentResponder, type Responder, type VirtualTimer } from './responder.ts'
 
 type Callback = (...args: unknown[]) => void
@@ -90,8 +90,8 @@ class Timer implements VirtualTimer {
     this.id = ++lastId
     this.#run = run
     this.#repeat = repeat
-    const inContext = withOrigin(() => AsyncLocalStorage.snapshot())
-    this.#callback = () => inContext(callback, ...args)
+    const context = withOrigin(() => new Context())
+    this.#callback = () => context.run(() => callback(...args))
     this.due = run.now + this.ms
     run.schedule(this)
   }

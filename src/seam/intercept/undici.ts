@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { EventEmitter } from 'node:events'
 import { asNode, captureStack } from '../caller.ts'
 import { patchProperty } from '../patch.ts'
+import { Context } from './context.ts'
 import { isNodes, isOf, type PlainFetch, plainFetch, withLength } from './plain-fetch.ts'
 import { currentResponder, type ExchangeControl, type ExchangeSink, type Pairs, type Responder } from './responder.ts'
 
@@ -115,7 +116,7 @@ interface Controller {
 /** One request on its way through a handler. */
 class Dispatch implements ExchangeSink {
   readonly #handler: Handler
-  readonly #inContext = AsyncLocalStorage.snapshot()
+  readonly #context = new Context()
   /** Only handlers of the newer generation are given one. */
   readonly #controller: Controller | undefined
   readonly #madeAt: Error
@@ -196,7 +197,7 @@ class Dispatch implements ExchangeSink {
   }
 
   #deliver(step: () => void): void {
-    this.#inContext(() => {
+    this.#context.run(() => {
       if (this.#done) return
       if (this.#paused) this.#waiting.push(step)
       else this.#attempt(step)
