@@ -39,8 +39,8 @@ export interface Redactor {
   observe(text: string): void
   /** As {@link observe}, for a body that was served whole: in pieces, and not compressed. */
   observeChunks(pieces: readonly Buffer[]): void
-  /** As {@link observeChunks}, for a body in one piece that is text, and known as such. */
-  observeBody(text: string, body: Buffer): void
+  /** As {@link observeChunks}, for a body that is text. */
+  observeBody(text: string): void
   /** What is secret in a text, by position; placeholders are not. Changes nothing. */
   scan(text: string): readonly Finding[]
 }
@@ -139,8 +139,9 @@ class TextRedactor implements Redactor {
     this.observe(awsLines(pieces) ?? Buffer.concat(pieces).toString('utf8'))
   }
 
-  observeBody(text: string, body: Buffer): void {
-    if (mayBeFrame(body)) this.observeChunks([body])
+  observeBody(text: string): void {
+    // A binary event stream begins with a length, and none is so long that this would be a letter or a brace.
+    if (text.charCodeAt(0) < 0x20) this.observeChunks([Buffer.from(text)])
     else this.observe(text)
   }
 

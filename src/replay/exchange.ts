@@ -2,7 +2,14 @@ import type { Redactor } from '../privacy/index.ts'
 import { decodeBody } from '../providers/index.ts'
 import { steadyBoundary } from '../seam/shape.ts'
 import type { ExchangeControl, ExchangeSink, LiveRequest, Pairs } from '../seam/intercept/index.ts'
-import { type Chunk, decodeBytes, type ExchangeEvent, type Moment, type RecordedError } from '../tape/index.ts'
+import {
+  type Chunk,
+  decodeBytes,
+  type ExchangeEvent,
+  type Moment,
+  type RecordedError,
+  type RecordedResponse,
+} from '../tape/index.ts'
 import { headerDrift } from './header-drift.ts'
 import { hasKey } from './idempotency.ts'
 import * as problem from './problems.ts'
@@ -88,23 +95,21 @@ function wire(run: ReplayRun, step: ExchangeState, sink: ExchangeSink, heard: Mu
     if (item) item.deliver = () => deliver([run.nextN(), run.gate.now])
   }
   if (response) {
-    const chunks = response.chunks.map(([, , bytes]) => decodeBytes(bytes))
     // Numbered as this replay delivers them: a trace compares them with the requests of this replay.
     const placed = [...response.chunks]
     piece((moment) => {
       heard.response = { moment, status: response.status, headers: response.headers, chunks: placed }
-      sink.head(
-        response.status,
-        response.statusText ?? '',
-        fitted(response.headers, chunks, response.end !== undefined),
-      )
+      sink.head(response.status, response.statusText ?? '', fittedTo(response))
     })
-    for (const [index, [, , bytes]] of response.chunks.entries()) {
-      const chunk = chunks[index]!
-      piece(([n, at]) => {
-        placed[index] = [n, at, bytes]
-        sink.chunk(chunk)
-      })
+    // Streams have many: a closure each, and bytes when they are wanted.
+    const deliverChunk = (index: number): void => {
+      const [, , bytes] = response.chunks[index]!
+      placed[index] = [run.nextN(), run.gate.now, bytes]
+      sink.chunk(decodeBytes(bytes))
+    }
+    for (let index = 0; index < response.chunks.length; index++) {
+      const item = step.items[next++]
+      if (item) item.deliver = () => deliverChunk(index)
     }
     if (response.end) {
       piece((moment) => {
@@ -135,24 +140,23 @@ export function observe(
   if (!response) return
   redactor.observe(JSON.stringify([response.statusText, response.headers]))
   const encoding = response.headers.find(([name]) => name === 'content-encoding')?.[1]
-  const text = encoding ? undefined : plainText(response.chunks)
+  const text = encoding ? undefined : textOf(response.chunks)
   if (text !== undefined) {
-    redactor.observe(text)
+    redactor.observeBody(text)
     return
   }
   const pieces = response.chunks.map(([, , bytes]) => decodeBytes(bytes))
   redactor.observeChunks(encoding ? [Buffer.from(decodeBody(Buffer.concat(pieces), encoding))] : pieces)
 }
 
-/** The text of a body the tape has as text; `undefined` when its bytes may mean something else than they say. */
-function plainText(chunks: readonly Chunk[]): string | undefined {
+/** The text of a body the tape has as text. */
+function textOf(chunks: readonly Chunk[]): string | undefined {
   let text = ''
   for (const [, , bytes] of chunks) {
     if (typeof bytes !== 'string') return undefined
     text += bytes
   }
-  // A binary event stream begins with a length, and none is so long that this would be a letter or a brace.
-  return text === '' || text.charCodeAt(0) >= 0x20 ? text : undefined
+  return text
 }
 
 /** The recorded error once more, of a class of the same name. */
@@ -176,9 +180,23 @@ function errorClass(type: string): ErrorConstructor {
   return Kind
 }
 
+function fittedTo({ headers, chunks, end }: RecordedResponse): Pairs {
+  const isSized = headers.some(([name]) => name === 'content-length')
+  return isSized
+    ? fitted(
+        headers,
+        chunks.map(([, , bytes]) => decodeBytes(bytes)),
+        end !== undefined,
+      )
+    : headers
+}
+
 /** Redaction may have changed the length of a complete body; a client would wait for the difference. */
 export function fitted(headers: Pairs, chunks: readonly Buffer[], complete: boolean): Pairs {
-  const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
-  if (!complete || length === 0) return headers
-  return headers.map(([name, value]) => [name, name === 'content-length' ? String(length) : value] as const)
+  if (!complete) return headers
+  let length = 0
+  for (const chunk of chunks) length += chunk.length
+  const stated = String(length)
+  if (length === 0 || headers.every(([name, value]) => name !== 'content-length' || value === stated)) return headers
+  return headers.map(([name, value]) => [name, name === 'content-length' ? stated : value] as const)
 }

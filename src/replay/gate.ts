@@ -201,6 +201,7 @@ export class Gate {
   #step(): boolean {
     const [asked] = this.#options.ungated ? this.#ready : []
     if (asked) {
+      this.#movedAt = uptime()
       this.#deliver(asked)
       return true
     }
@@ -228,6 +229,7 @@ export class Gate {
     if (ready) {
       this.relaxed++
       this.#options.onRelaxed?.()
+      this.#movedAt = uptime()
       this.#deliver(ready)
       return true
     }
@@ -248,6 +250,7 @@ export class Gate {
 
   /** Delivers the next item and those that arrived in the same burst: the agent had no turn in between. */
   #deliverBurst(): void {
+    this.#movedAt = uptime()
     const first = this.#items[this.#next]
     for (let i = this.#next; i < this.#items.length; i++) {
       const item = this.#items[i]
@@ -265,7 +268,6 @@ export class Gate {
     this.#ready.delete(item)
     this.#hurry = false
     this.deliveries++
-    this.#movedAt = uptime()
     this.now = Math.max(this.now, item.at)
     try {
       deliver?.()

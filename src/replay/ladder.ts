@@ -80,6 +80,12 @@ export class Ladder {
     this.#byPath = Map.groupBy(steps, (step) => steadyPath(step.event))
   }
 
+  /** The step that answers a request of exactly these bytes to exactly this address, as things stand now. */
+  expected(asked: Question): ExchangeState | undefined {
+    const first = this.#same(asked)?.find((step) => !step.taken)
+    return first?.event.url === asked.url ? first : undefined
+  }
+
   /** Whether the tape has an open request of exactly these bytes, to exactly this address. */
   holds(asked: Question): boolean {
     const steps = this.#same(asked)

@@ -46,6 +46,7 @@ export function responderOf(run: ReplayRun, inside: number | undefined): Respond
       run.events.push({ kind: 'message', n: run.nextN(), at: run.gate.now, from, to, body: run.encode(body) })
     },
     exchange: (live: LiveRequest, sink: ExchangeSink): ExchangeControl => serveExchange(run, live, sink, inside),
+    expects: (stated) => run.expected.has(stated),
     spawn: (command) => run.spawn(command),
     listen: (url, say) => run.listen(url, say),
     escape: (kind, target, madeAt) =>

@@ -8,6 +8,7 @@ import { isAllowed } from './allow.ts'
 import { Calls } from './calls.ts'
 import { Draws } from './draws.ts'
 import { driftPolicy } from './drift-policy.ts'
+import { Expected } from './expected.ts'
 import { Gate, type GateItem } from './gate.ts'
 import { HeaderRedactor } from './header-redactor.ts'
 import { IdempotencyKeys } from './idempotency.ts'
@@ -43,6 +44,7 @@ export class ReplayRun {
   readonly draws: Draws
   readonly order: Order
   readonly idempotency = new IdempotencyKeys()
+  readonly expected = new Expected(this)
   /** The source the agent sees. */
   readonly root: Responder
   readonly problems: HarvestError[] = []
@@ -137,9 +139,14 @@ export class ReplayRun {
     return { tape: this.tape, site: madeAt ? siteIn(madeAt) : userSite(), after: this.last, made: this.#made }
   }
 
+  /** Whether every step names its place. */
+  get namesSites(): boolean {
+    return this.#settings.sites ?? false
+  }
+
   /** For the replay's own record, where that is to have it. */
   siteOf(madeAt?: Error): { readonly site?: string } {
-    const site = this.#settings.sites ? this.place(madeAt).site : undefined
+    const site = this.namesSites ? this.place(madeAt).site : undefined
     return site === undefined ? {} : { site }
   }
 

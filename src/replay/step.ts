@@ -86,18 +86,25 @@ export function questionOf(
   redactor: Redactor,
   isOnTape: (asked: Question) => boolean = () => false,
 ): Question {
-  const { body } = steadyBoundary(live.headers, live.body)
-  const target = targetOf(live.headers)
-  if (isUtf8(body)) {
-    const asked = { via: live.via, method: live.method, url: live.url, bodyText: body.toString('utf8'), target }
+  const text = textOf(live)
+  if (text !== undefined) {
+    const asked = { via: live.via, method: live.method, url: live.url, bodyText: text }
     if (isOnTape(asked)) {
       redactor.observe(asked.url)
-      redactor.observeBody(asked.bodyText, body)
+      redactor.observeBody(text)
       return asked
     }
   }
+  const { body } = steadyBoundary(live.headers, live.body)
   const redacted = body.length === 0 ? body : Buffer.concat(redactor.chunks([body]))
   return { via: live.via, method: live.method, url: redactor.url(live.url), bodyText: bodyTextOf(redacted), target }
+}
+
+/** The body of a live request, its boundary steadied; `undefined` when it is not text. */
+function textOf(live: LiveRequest): string | undefined {
+  const { headers, body } = steadyBoundary(live.headers, live.body)
+  if (live.text !== undefined && headers === live.headers) return live.text
+  return isUtf8(body) ? body.toString('utf8') : undefined
 }
 
 /** `step 4, POST /v1/chat/completions` */

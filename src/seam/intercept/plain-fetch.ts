@@ -1,9 +1,10 @@
-import type { Pairs } from './responder.ts'
+import type { Pairs, StatedRequest } from './responder.ts'
 
 /** A `fetch` that Node can be asked without its body: the body is known here, and whoever answers takes it from here. */
 export interface PlainFetch {
   readonly method: string
-  readonly body: Buffer
+  /** The body as it is sent: half of a surrogate pair is none. */
+  readonly text: string
   /** What to call Node's `fetch` with. */
   readonly args: [input: string | URL, init: RequestInit]
 }
@@ -24,7 +25,7 @@ export function plainFetch(args: readonly unknown[]): PlainFetch | undefined {
   for (const name in init) if (!isInert(name, init[name])) return undefined
   if (!statesType(headers)) return undefined
   const { body: _body, ...bodyless } = init
-  return { method: method as string, body: Buffer.from(body), args: [input, bodyless] }
+  return { method: method as string, text: body.toWellFormed(), args: [input, bodyless] }
 }
 
 /** Whether a dispatch of undici carries on a plain `fetch`: the first, or one after a redirect that keeps the body. */
@@ -37,8 +38,19 @@ export function isOf(
 }
 
 /** The headers of the request as they are with its body. */
-export function withLength(headers: Pairs, { body }: PlainFetch): Pairs {
-  return headers.map(([name, value]) => [name, name === 'content-length' ? String(body.length) : value] as const)
+export function withLength(headers: Pairs, { text }: PlainFetch): Pairs {
+  const length = String(Buffer.byteLength(text))
+  return headers.map((pair) => (pair[0] === 'content-length' ? (['content-length', length] as const) : pair))
+}
+
+/** What the caller states of the request, before undici adds to it; `undefined` where its address is not a text. */
+export function statedBy({ method, text, args: [url, { headers }] }: PlainFetch): StatedRequest | undefined {
+  if (typeof url !== 'string') return undefined
+  const pairs = (): Pairs =>
+    isOwn(headers)
+      ? [...Headers.prototype.entries.call(headers)]
+      : Object.entries(headers as Record<string, string>).map(([name, value]) => [name.toLowerCase(), value] as const)
+  return { method, url, text, headers: pairs }
 }
 
 /**

@@ -9,8 +9,22 @@ export interface LiveRequest {
   readonly url: string
   readonly headers: Pairs
   readonly body: Buffer
-  /** The stack at the place the request was made: by the time it is answered, that place is gone. */
+  /** The body, where it is known to be text without looking. */
+  readonly text?: string
+  /**
+   * The stack at the place the request was made: by the time it is answered, that place is gone. Absent where the run
+   * expected the request and will have nothing to say about it.
+   */
   readonly madeAt?: Error
+}
+
+/** A request at the door of `fetch`, as its caller wrote it. */
+export interface StatedRequest {
+  readonly method: string
+  readonly url: string
+  readonly text: string
+  /** In small letters. */
+  readonly headers: () => Pairs
 }
 
 /** Where the recorded answer goes, piece by piece, when its moment has come. */
@@ -46,6 +60,11 @@ export interface Responder extends Source {
    * @throws HarvestError when the tape has no answer for it
    */
   exchange(live: LiveRequest, sink: ExchangeSink): ExchangeControl
+  /**
+   * Whether the request that is about to be made is the recorded one, so that nobody will have to be told where it was
+   * made. A run that cannot say so is asked nothing.
+   */
+  expects?(stated: StatedRequest): boolean
   /** @throws HarvestError when the tape has no such child */
   spawn(command: readonly string[]): void
   /** Registers the sink for lines a child says unasked. */

@@ -3,8 +3,16 @@ import { EventEmitter } from 'node:events'
 import { asNode, captureStack } from '../caller.ts'
 import { patchProperty } from '../patch.ts'
 import { Context } from './context.ts'
-import { isNodes, isOf, type PlainFetch, plainFetch, withLength } from './plain-fetch.ts'
-import { currentResponder, type ExchangeControl, type ExchangeSink, type Pairs, type Responder } from './responder.ts'
+import { isNodes, isOf, type PlainFetch, plainFetch, statedBy, withLength } from './plain-fetch.ts'
+import {
+  currentResponder,
+  type ExchangeControl,
+  type ExchangeSink,
+  type LiveRequest,
+  type Pairs,
+  type Responder,
+} from './responder.ts'
+import { drain, headerObject, requestPairs } from './undici-parts.ts'
 
 /** Both generations of undici's handler: up to Node 24 `onHeaders`, from Node 26 and undici 7 on `onResponseStart`. */
 interface Handler {
@@ -38,7 +46,8 @@ interface Dispatcher {
 
 /** The `fetch` a request came from: the dispatcher is reached later, from inside undici. */
 interface Entry {
-  readonly madeAt: Error
+  /** Absent for a request the run expects: a stack costs as much as finding its answer. */
+  readonly madeAt?: Error
   readonly plain?: PlainFetch
 }
 
@@ -59,11 +68,13 @@ export function interceptUndici(): void {
     // Importing userland undici replaces the global dispatcher on Node 22 and 24: look again before each call.
     return function fetch(...args: Parameters<typeof original>) {
       arm()
-      if (!currentResponder()) return original(...args)
-      const madeAt = captureStack()
+      const run = currentResponder()
+      if (!run) return original(...args)
       const plain = isNative ? plainFetch(args) : undefined
-      if (!plain) return entries.run({ madeAt }, () => original(...args))
-      return entries.run({ madeAt, plain }, () => asNode(() => original(...plain.args)))
+      if (!plain) return entries.run({ madeAt: captureStack() }, () => original(...args))
+      const stated = run.expects && statedBy(plain)
+      const entry = stated && run.expects?.(stated) ? { plain } : { madeAt: captureStack(), plain }
+      return entries.run(entry, () => asNode(() => original(...plain.args)))
     } as typeof original
   })
 }
@@ -119,7 +130,7 @@ class Dispatch implements ExchangeSink {
   readonly #context = new Context()
   /** Only handlers of the newer generation are given one. */
   readonly #controller: Controller | undefined
-  readonly #madeAt: Error
+  readonly #madeAt: Error | undefined
   readonly #plain: PlainFetch | undefined
   #control: ExchangeControl | undefined
   #waiting: (() => void)[] = []
@@ -130,7 +141,7 @@ class Dispatch implements ExchangeSink {
     this.#handler = handler
     this.#controller = typeof handler.onRequestStart === 'function' ? this.#makeController() : undefined
     const entry = entries.getStore()
-    this.#madeAt = entry?.madeAt ?? captureStack()
+    this.#madeAt = entry ? entry.madeAt : captureStack()
     this.#plain = entry?.plain && isOf(entry.plain, options) ? entry.plain : undefined
     // Like a live connection: the handler hears of its request later, not during dispatch.
     void Promise.resolve().then(() => this.#start(run, options))
@@ -143,19 +154,25 @@ class Dispatch implements ExchangeSink {
         else this.#handler.onConnect?.((reason) => this.#abort(reason), {})
       })
       if (this.#done) return
-      const body = this.#plain?.body ?? (await drain(options.body))
+      const body = this.#plain ? undefined : await drain(options.body)
       if (this.#done) return
       this.#handler.onRequestSent?.()
-      const url = /^https?:/.test(options.path) ? options.path : String(options.origin ?? '') + options.path
-      const sent = requestPairs(options.headers)
-      const headers = this.#plain ? withLength(sent, this.#plain) : sent
-      this.#control = run.exchange(
-        { via: 'undici', method: options.method, url, headers, body, madeAt: this.#madeAt },
-        this,
-      )
+      this.#control = run.exchange(this.#request(options, body), this)
     } catch (error) {
       this.#fail(error as Error)
     }
+  }
+
+  /** @param drained - the body, where it was not known before */
+  #request(options: DispatchOptions, drained: Buffer | undefined): LiveRequest {
+    const { path, origin, method } = options
+    const url = /^https?:/.test(path) ? path : String(origin ?? '') + path
+    const sent = requestPairs(options.headers)
+    const at = this.#madeAt && { madeAt: this.#madeAt }
+    const plain = this.#plain
+    if (!plain) return { via: 'undici', method, url, headers: sent, body: drained ?? Buffer.alloc(0), ...at }
+    const { text } = plain
+    return { via: 'undici', method, url, headers: withLength(sent, plain), body: Buffer.from(text), text, ...at }
   }
 
   /** The handler of a plain `fetch` is Node's own, and nobody else has a word in it. */
@@ -259,42 +276,4 @@ class Dispatch implements ExchangeSink {
     }
     return controller
   }
-}
-
-function headerObject(pairs: Pairs): Record<string, string | string[]> {
-  const headers: Record<string, string | string[]> = {}
-  for (const [name, value] of pairs) {
-    const before = headers[name]
-    headers[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value]
-  }
-  return headers
-}
-
-function requestPairs(headers: unknown): Pairs {
-  if (!headers) return []
-  if (Array.isArray(headers)) {
-    const pairs: (readonly [string, string])[] = []
-    for (let i = 0; i + 1 < headers.length; i += 2)
-      pairs.push([String(headers[i]).toLowerCase(), String(headers[i + 1])])
-    return pairs
-  }
-  const entries: Iterable<readonly [string, unknown]> =
-    Symbol.iterator in (headers as object)
-      ? (headers as Iterable<readonly [string, unknown]>)
-      : Object.entries(headers as Record<string, unknown>)
-  return [...entries].flatMap(([name, value]) =>
-    value === undefined || value === null ? [] : [[name.toLowerCase(), String(value)] as const],
-  )
-}
-
-async function drain(body: unknown): Promise<Buffer> {
-  if (body === null || body === undefined) return Buffer.alloc(0)
-  if (typeof body === 'string') return Buffer.from(body)
-  if (ArrayBuffer.isView(body)) return Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-  if (body instanceof ArrayBuffer) return Buffer.from(body)
-  if (body instanceof FormData) return Buffer.from(await new Response(body).arrayBuffer())
-  if (typeof (body as Blob).arrayBuffer === 'function') return Buffer.from(await (body as Blob).arrayBuffer())
-  const chunks: Buffer[] = []
-  for await (const chunk of body as AsyncIterable<Uint8Array | string>) chunks.push(Buffer.from(chunk as Uint8Array))
-  return Buffer.concat(chunks)
 }

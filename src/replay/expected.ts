@@ -1,0 +1,34 @@
+import type { StatedRequest } from '../seam/intercept/index.ts'
+import { headerDrift } from './header-drift.ts'
+import { hasKey } from './idempotency.ts'
+import type { ReplayRun } from './run.ts'
+import type { ExchangeState } from './step.ts'
+
+/**
+ * Foresees, at the door of `fetch`, the requests nothing will have to be said about: the tape has exactly this one,
+ * open and due, and its headers say what they said. Of such a request nobody will ask where it was made, and finding
+ * that out takes as long as finding its answer.
+ *
+ * This decides about the line in a message and nothing else: each request is compared once more, in full, when it is
+ * answered.
+ */
+export class Expected {
+  readonly #run: ReplayRun
+  /** The second of two equal requests made at once has to be told where it was made. */
+  readonly #promised = new Set<ExchangeState>()
+
+  constructor(run: ReplayRun) {
+    this.#run = run
+  }
+
+  has({ method, url, text, headers }: StatedRequest): boolean {
+    const { ladder, order, tape, over, namesSites } = this.#run
+    if (over || namesSites) return false
+    const step = ladder.expected({ via: 'undici', method, url, bodyText: text })
+    if (!step || this.#promised.has(step) || !order.isDue(step)) return false
+    const recorded = step.event.request.headers
+    if (hasKey(recorded) || headerDrift(recorded, headers(), tape.header.redact?.headers).length > 0) return false
+    this.#promised.add(step)
+    return true
+  }
+}

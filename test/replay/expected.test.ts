@@ -1,0 +1,77 @@
+import { beforeAll, expect, test } from 'vitest'
+import { Expected } from '../../src/replay/expected.ts'
+import { installReplay, replayTape } from '../../src/replay/index.ts'
+import { ReplayRun } from '../../src/replay/run.ts'
+import type { HeaderPair, Tape } from '../../src/tape/index.ts'
+import { chat, chatUrl, tapeOf } from './tapes.ts'
+
+beforeAll(() => installReplay())
+
+const json = { 'content-type': 'application/json' }
+const post = async (body: string, headers: Readonly<Record<string, string>> = json, url = chatUrl): Promise<string> =>
+  (await fetch(url, { method: 'POST', headers, body })).text()
+const here = /test\/replay\/expected\.test\.ts:\d+/
+const [first, second] = [chat('Where is order 17?'), chat('And order 18?')]
+
+test('the second of two equal requests made at once, of which the tape has one, is named with its line', async () => {
+  const { problems } = await replayTape(tapeOf([{ body: first }]), () => Promise.allSettled([post(first), post(first)]))
+  expect(problems.map(({ message }) => message)).toEqual([expect.stringMatching(here)])
+})
+
+test('a recorded request that is made before its turn is named with its line', async () => {
+  const tape = tapeOf([{ body: first }, { body: second }])
+  const { problems } = await replayTape(tape, () => Promise.allSettled([post(second), post(first)]))
+  expect(problems.map(({ message }) => message)).toEqual([expect.stringMatching(here)])
+})
+
+test('a recorded request with another header is named with its line, stated in whatever form', async () => {
+  const tape = withHeaders(tapeOf([{ body: first }]), [
+    ['content-type', 'application/json'],
+    ['openai-beta', 'assistants=v2'],
+  ])
+  for (const changed of [{ ...json, 'OpenAI-Beta': 'assistants=v3' }, new Headers(json)]) {
+    const { drift } = await replayTape(tape, async () => {
+      await fetch(chatUrl, { method: 'POST', headers: changed, body: first })
+    })
+    expect(drift).toMatchObject([
+      { class: 'headers', path: 'openai-beta', site: expect.stringMatching(here) as string },
+    ])
+  }
+})
+
+test('a recorded request with another key of idempotency is named with its line', async () => {
+  const url = 'https://shop.test/refunds'
+  const asked = { url, body: '{"order":17}' }
+  const tape = withHeaders(tapeOf([asked, asked]), [
+    ['content-type', 'application/json'],
+    ['idempotency-key', 'k-1'],
+  ])
+  const { problems } = await replayTape(tape, async () => {
+    await post(asked.body, { ...json, 'idempotency-key': 'a' }, url)
+    await post(asked.body, { ...json, 'idempotency-key': 'b' }, url).catch(() => undefined)
+  })
+  expect(problems[0]?.message).toMatch(here)
+})
+
+test('only the one recorded request that is next is expected, and once', () => {
+  const run = new ReplayRun(tapeOf([{ body: first }, { body: second }]), {}, () => undefined)
+  const expected = new Expected(run)
+  const stated = (text: string, url = chatUrl) => ({
+    method: 'POST',
+    url,
+    text,
+    headers: () => [...Object.entries(json)],
+  })
+  expect(expected.has(stated(`${first} `))).toBe(false)
+  expect(expected.has(stated(first, `${chatUrl}?a=b`))).toBe(false)
+  expect(expected.has(stated(second))).toBe(false)
+  expect(expected.has(stated(first))).toBe(true)
+  expect(expected.has(stated(first))).toBe(false)
+})
+
+function withHeaders(tape: Tape, headers: readonly HeaderPair[]): Tape {
+  const events = tape.events.map((event) =>
+    event.kind === 'exchange' ? { ...event, request: { ...event.request, headers } } : event,
+  )
+  return { ...tape, events }
+}
