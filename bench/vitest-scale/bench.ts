@@ -26,7 +26,7 @@ const bench: Bench = {
     const tables = [
       sizesTable(runs),
       groupings(suites, middle, runs.get(middle), isQuick),
-      await watching(suites, isQuick ? 100 : 1_000, isQuick ? 2 : 5, progress),
+      await watching(suites, isQuick ? 100 : 1_000, isQuick ? 2 : 3, progress),
       ...(isQuick ? [] : [shards(suites, middle, runs.get(middle))]),
     ]
     return { tables, bars: bars(runs, middle, largest), remarks }

@@ -252,7 +252,8 @@ export class ReplayRun {
 export function gateItems(step: ExchangeState | CallState): readonly GateItem[] {
   const { event, items } = step
   items.push({ n: event.n, at: event.at, state: 'waiting' })
-  const piece = (n: number, at: number): void => void items.push({ n, at, state: 'waiting' })
+  // With a place for what is put in later: an object that grows takes a second one.
+  const piece = (n: number, at: number): void => void items.push({ n, at, state: 'waiting', deliver: undefined })
   if (event.kind === 'exchange') {
     if (event.response) {
       piece(...event.response.moment)

@@ -22,7 +22,7 @@ export function callerPackage(caller: Caller): string {
 /** The file of the code that called `caller`: a path or URL, `node:…` for Node itself. */
 export function callerFile(caller: Caller): string {
   const { prepareStackTrace, stackTraceLimit } = Error
-  Error.prepareStackTrace = framesOnly
+  Error.prepareStackTrace = takeFrames
   Error.stackTraceLimit = 1
   const holder: { stack?: unknown } = {}
   Error.captureStackTrace(holder, caller)
@@ -34,6 +34,10 @@ export function callerFile(caller: Caller): string {
 }
 
 function framesOnly(_error: Error, frames: NodeJS.CallSite[]): NodeJS.CallSite[] {
+  return frames
+}
+
+function takeFrames(_error: unknown, frames: NodeJS.CallSite[]): NodeJS.CallSite[] {
   return frames
 }
 
