@@ -1,11 +1,27 @@
 import type { VirtualTimer } from '../seam/intercept/index.ts'
 
-/** Timers by due time, then by age: a binary heap that forgets cancelled ones when they come up. */
+interface Entry {
+  readonly timer: VirtualTimer
+  readonly due: number
+  readonly age: number
+}
+
+/** Entries below which nothing is cleared out. */
+const fewEntries = 64
+
+/** Timers by due time, then by age: a binary heap that forgets cancelled ones when they come up, or are too many. */
 export class TimerQueue {
-  #heap: { readonly timer: VirtualTimer; readonly due: number; readonly age: number }[] = []
+  #heap: Entry[] = []
   #age = 0
+  #limit = fewEntries
+
+  /** Entries held, cancelled ones among them. */
+  get size(): number {
+    return this.#heap.length
+  }
 
   push(timer: VirtualTimer): void {
+    if (this.#heap.length >= this.#limit) this.#clearOut()
     this.#heap.push({ timer, due: timer.due, age: this.#age++ })
     this.#up(this.#heap.length - 1)
   }
@@ -14,7 +30,7 @@ export class TimerQueue {
     for (;;) {
       const first = this.#heap[0]
       // A refreshed timer stands twice; only the entry with its present due time counts.
-      if (first === undefined || (!first.timer.cancelled && first.timer.due === first.due)) return first?.timer
+      if (first === undefined || counts(first)) return first?.timer
       this.#shift()
     }
   }
@@ -23,6 +39,13 @@ export class TimerQueue {
     const first = this.peek()
     if (first) this.#shift()
     return first
+  }
+
+  /** A client limits each call to minutes and cancels that with the answer: such timers never come up, and hold the call. */
+  #clearOut(): void {
+    // In order, so a heap.
+    this.#heap = this.#heap.filter(counts).sort((a, b) => a.due - b.due || a.age - b.age)
+    this.#limit = Math.max(fewEntries, 2 * this.#heap.length)
   }
 
   #shift(): void {
@@ -59,4 +82,8 @@ export class TimerQueue {
     this.#swap(at, least)
     this.#down(least)
   }
+}
+
+function counts({ timer, due }: Entry): boolean {
+  return !timer.cancelled && timer.due === due
 }
