@@ -26,9 +26,16 @@ export class Expected {
     if (over || namesSites) return false
     const step = ladder.expected({ via: 'undici', method, url, bodyText: text })
     if (!step || this.#promised.has(step) || !order.isDue(step)) return false
-    const recorded = step.event.request.headers
+    const { request, response } = step.event
+    // Where it leads to is asked for in the name of the same call.
+    if (response && isRedirect(response.status)) return false
+    const recorded = request.headers
     if (hasKey(recorded) || headerDrift(recorded, headers(), tape.header.redact?.headers).length > 0) return false
     this.#promised.add(step)
     return true
   }
+}
+
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400
 }

@@ -82,8 +82,9 @@ export class Ladder {
 
   /** The step that answers a request of exactly these bytes to exactly this address, as things stand now. */
   expected(asked: Question): ExchangeState | undefined {
-    const first = this.#same(asked)?.find((step) => !step.taken)
-    return first?.event.url === asked.url ? first : undefined
+    const steps = this.#same(asked)
+    dropTaken(steps)
+    return steps?.[0]?.event.url === asked.url ? steps[0] : undefined
   }
 
   /** Whether the tape has an open request of exactly these bytes, to exactly this address. */

@@ -53,6 +53,17 @@ test('a recorded request with another key of idempotency is named with its line'
   expect(problems[0]?.message).toMatch(here)
 })
 
+test('a request that a recorded answer leads to, and the tape does not have, is named with the line of the call', async () => {
+  const tape = tapeOf([{ body: first }])
+  const events = tape.events.map((event) =>
+    event.kind === 'exchange' && event.response
+      ? { ...event, response: { ...event.response, status: 307, headers: [['location', '/elsewhere'] as const] } }
+      : event,
+  )
+  const { problems } = await replayTape({ ...tape, events }, () => post(first).catch(() => undefined))
+  expect(problems.map(({ message }) => message)).toEqual([expect.stringMatching(here)])
+})
+
 test('only the one recorded request that is next is expected, and once', () => {
   const run = new ReplayRun(tapeOf([{ body: first }, { body: second }]), {}, () => undefined)
   const expected = new Expected(run)
