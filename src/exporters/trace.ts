@@ -113,6 +113,8 @@ function usageOf(models: readonly Told[]): TraceDocument['usage'] {
     inputTokens: sum(({ inputTokens }) => inputTokens),
     outputTokens: sum(({ outputTokens }) => outputTokens),
     cachedTokens: sum(({ cachedTokens }) => cachedTokens),
+    cacheWriteTokens: sum(({ cacheWriteTokens }) => cacheWriteTokens),
+    reasoningTokens: sum(({ reasoningTokens }) => reasoningTokens),
     untold: models.length - told.length,
   }
 }

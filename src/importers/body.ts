@@ -33,7 +33,7 @@ export function jsonText(value: unknown): string {
  * arguments that are neither.
  */
 export function jsonOr(value: unknown): unknown {
-  if (typeof value !== 'string' || !/^\s*[[{]/.test(value) || excessIn(value) !== undefined) return value
+  if (typeof value !== 'string' || !/^\s*[[{(]/.test(value) || excessIn(value) !== undefined) return value
   try {
     return JSON.parse(value) as unknown
   } catch {
@@ -70,9 +70,16 @@ export function isHex(text: string): boolean {
 /** How the undoing of a content encoding ended: `stored` when the bytes are not in it, for recorders store bodies decoded. */
 export type Decoded = { readonly bytes: Buffer; readonly was: 'encoded' | 'stored' } | 'bomb'
 
-/** Undoes content encodings, the last one first, and gives up where more comes out, after all of them, than any text is compressed from. */
+/**
+ * Undoes content encodings, the last one first, and gives up where more comes out, after all of them, than any text is
+ * compressed from.
+ *
+ * Readable text is left as it is: it was decoded when it was stored. Brotli has no magic number, and takes the first
+ * bytes of some texts for a stream that says nothing.
+ */
 export function decodeBody(bytes: Buffer, contentEncoding: string): Decoded {
   let now = bytes
+  if (contentEncoding !== '' && isReadable(bytes)) return { bytes, was: 'stored' }
   const cap = decompressedCap(bytes.length)
   let was: 'encoded' | 'stored' = 'stored'
   const codings = contentEncoding.split(',').map((coding) => coding.trim().toLowerCase())

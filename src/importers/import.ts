@@ -1,6 +1,6 @@
 import type { HarvestError } from '../errors/index.ts'
-import { createRedactor, type RedactorOptions, rulesForTape } from '../privacy/index.ts'
-import { readModelCall } from '../providers/index.ts'
+import { createRedactor, type Redactor, type RedactorOptions, rulesForTape } from '../privacy/index.ts'
+import { readMcpCall, readModelCall } from '../providers/index.ts'
 import {
   type Closing,
   currentFlags,

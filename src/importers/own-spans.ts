@@ -1,4 +1,4 @@
-import { tooDeepAt } from './json.ts'
+import { excessIn } from './excess.ts'
 import type { Attributes, Span } from './spans.ts'
 
 /** What spans that this package exported say beyond the conventions. */
@@ -28,7 +28,7 @@ interface Exact {
 
 function valueAt(attributes: Attributes, key: string): Exact | undefined {
   const text = attributes.get(key)
-  if (typeof text !== 'string' || tooDeepAt(text) !== undefined) return undefined
+  if (typeof text !== 'string' || excessIn(text) !== undefined) return undefined
   try {
     return { value: JSON.parse(text) as unknown }
   } catch {

@@ -41,6 +41,8 @@ export interface Redactor {
   observeChunks(pieces: readonly Buffer[]): void
   /** As {@link observeChunks}, for a body that is text. */
   observeBody(text: string): void
+  /** The values that went through it and became placeholders, in order; not the placeholders it met. */
+  readonly replaced: readonly Replaced[]
   /** What is secret in a text, by position; placeholders are not. Changes nothing. */
   scan(text: string): readonly Finding[]
 }
@@ -143,6 +145,10 @@ class TextRedactor implements Redactor {
     // A binary event stream begins with a length, and none is so long that this would be a letter or a brace.
     if (text.charCodeAt(0) < 0x20) this.observeChunks([Buffer.from(text)])
     else this.observe(text)
+  }
+
+  get replaced(): readonly Replaced[] {
+    return this.#placeholders.replaced
   }
 
   scan(text: string): readonly Finding[] {

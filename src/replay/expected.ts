@@ -3,6 +3,7 @@ import { headerDrift } from './header-drift.ts'
 import { hasKey } from './idempotency.ts'
 import type { ReplayRun } from './run.ts'
 import type { ExchangeState } from './step.ts'
+import { sameTarget, targetOf } from './target.ts'
 
 /**
  * Foresees, at the door of `fetch`, the requests nothing will have to be said about: the tape has exactly this one,
@@ -30,7 +31,9 @@ export class Expected {
     // Where it leads to is asked for in the name of the same call.
     if (response && isRedirect(response.status)) return false
     const recorded = request.headers
-    if (hasKey(recorded) || headerDrift(recorded, headers(), tape.header.redact?.headers).length > 0) return false
+    const live = headers()
+    if (hasKey(recorded) || !sameTarget(recorded, targetOf(live))) return false
+    if (headerDrift(recorded, live, tape.header.redact?.headers).length > 0) return false
     this.#promised.add(step)
     return true
   }

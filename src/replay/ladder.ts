@@ -80,8 +80,8 @@ export class Ladder {
     this.#byPath = Map.groupBy(steps, (step) => steadyPath(step.event))
   }
 
-  /** The step that answers a request of exactly these bytes to exactly this address, as things stand now. */
-  expected(asked: Question): ExchangeState | undefined {
+  /** The step that answers a request of exactly these bytes to exactly this address, as things stand now, if its headers fit. */
+  expected(asked: Omit<Question, 'target'>): ExchangeState | undefined {
     const steps = this.#same(asked)
     dropTaken(steps)
     return steps?.[0]?.event.url === asked.url ? steps[0] : undefined
@@ -116,7 +116,7 @@ export class Ladder {
   }
 
   /** The steps of the same address, but for the host, and the same body. */
-  #same(asked: Question): ExchangeState[] | undefined {
+  #same(asked: Omit<Question, 'target'>): ExchangeState[] | undefined {
     return this.#exact.get(writtenPath(asked))?.get(asked.bodyText)
   }
 

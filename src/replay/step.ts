@@ -87,8 +87,9 @@ export function questionOf(
   isOnTape: (asked: Question) => boolean = () => false,
 ): Question {
   const text = textOf(live)
+  const target = targetOf(live.headers)
   if (text !== undefined) {
-    const asked = { via: live.via, method: live.method, url: live.url, bodyText: text }
+    const asked = { via: live.via, method: live.method, url: live.url, bodyText: text, target }
     if (isOnTape(asked)) {
       redactor.observe(asked.url)
       redactor.observeBody(text)

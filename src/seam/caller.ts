@@ -33,10 +33,6 @@ export function callerFile(caller: Caller): string {
   return file
 }
 
-function framesOnly(_error: Error, frames: NodeJS.CallSite[]): NodeJS.CallSite[] {
-  return frames
-}
-
 function takeFrames(_error: unknown, frames: NodeJS.CallSite[]): NodeJS.CallSite[] {
   return frames
 }

@@ -71,6 +71,21 @@ describe('harvest import', () => {
     expect(inboxOf(dir)).toEqual(['refund-desk.tape.jsonl'])
   })
 
+  it('makes a tape of each trace in a file, and refuses one id for several', async () => {
+    const two = otlp([...otlpSpans(current), ...otlpSpans(current, 'ff'.repeat(16))])
+    const { cassettes, dir } = folderOf({ 'desk.jsonl': two })
+    const file = join(cassettes, 'desk.jsonl')
+    await expect(ask('import', file, '--as', 'desk', '--dir', dir)).rejects.toThrow('HARVEST_IMPORT_SEVERAL')
+    expect(inboxOf(dir)).toEqual([])
+    const { code, out } = await ask('import', file, '--dir', dir)
+    expect(code).toBe(0)
+    expect(out).toContain('2 imported, 0 refused')
+    expect(inboxOf(dir)).toEqual([
+      'desk-a1b2c3d4e5f60718293a4b5c6d7e8f90.tape.jsonl',
+      `desk-${'ff'.repeat(16)}.tape.jsonl`,
+    ])
+  })
+
   it('--redact applies the rules of the application, from JSON or from a tape, and keeps them', async () => {
     const { cassettes, dir } = folderOf({
       'one.yaml': samples.vcrpy,
@@ -96,7 +111,7 @@ describe('harvest import', () => {
     const plain = join(dir, 'inbox', 'plain.tape.jsonl')
     await ask('import', one, '--as', 'plain', '--dir', dir)
     const refusals = [
-      [join(cassettes, 'typo.json'), 'key is none of keys, headers, off, on and rules'],
+      [join(cassettes, 'typo.json'), 'key is none of keys, headers, off, on, allow and rules'],
       [join(cassettes, 'endless.json'), 'HARVEST_PRIVACY_OPTION'],
       [join(cassettes, 'none.json'), 'it cannot be read (ENOENT)'],
       [one, 'it is not JSON'],

@@ -37,6 +37,12 @@ describe('an exchange on a tape', () => {
     })
   })
 
+  test('is read as it stands when only its header says that it is compressed', () => {
+    for (const text of ['[1,2]', 'Hello', '{}'])
+      for (const encoding of ['br', 'deflate'])
+        expect(Buffer.from(decodeBody(Buffer.from(text), encoding)).toString()).toBe(text)
+  })
+
   test('tells the class of an error that stands in a header', () => {
     const url = 'https://bedrock-runtime.eu-west-1.amazonaws.com/model/m/converse'
     const event = exchange(url, { messages: [] }, { message: 'Slow down.' })

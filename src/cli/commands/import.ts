@@ -15,7 +15,8 @@ import type { Screen } from '../screen.ts'
 export const importCommand: CommandSpec = {
   name: 'import',
   args: '<file>',
-  about: 'Make tapes of recordings of other tools: VCR cassettes, HAR, nock, traces and the like; a folder is looked through',
+  about:
+    'Make tapes of recordings of other tools: VCR cassettes, HAR, nock, traces and the like; a folder is looked through',
   options: [
     { flag: '--format <name>', about: `auto, ${importFormats.join(', ')} (default: auto, told by the content)` },
     { flag: '--as <id>', about: 'Id of the tape, when one file is imported (default: made of its name)' },

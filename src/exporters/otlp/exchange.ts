@@ -61,12 +61,17 @@ function operationOf(dialect: Dialect): string {
     case 'openai-embeddings':
       return 'embeddings'
     case 'gemini':
+    case 'gemini-interactions':
       return 'generate_content'
     case 'openai-chat':
     case 'openai-responses':
+    case 'openai-assistants':
     case 'anthropic':
     case 'bedrock-converse':
+    case 'bedrock-agent':
     case 'cohere':
+    case 'replicate':
+    case 'sourcegraph':
     case 'ai-gateway':
     case 'mcp':
       return 'chat'

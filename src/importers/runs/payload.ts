@@ -1,6 +1,6 @@
 import { base64Bytes } from '../body.ts'
 import type { Cursor } from '../cursor.ts'
-import { tooDeepAt } from '../json.ts'
+import { excessIn } from '../excess.ts'
 import { listOf } from './values.ts'
 
 /** What payloads hold, and whether all of it could be read. */
@@ -43,7 +43,8 @@ function valueOf(payload: Cursor): { readonly value: unknown; readonly isRead: b
 
 function jsonIn(data: Cursor): unknown {
   const text = base64Bytes(data.text, data).toString('utf8')
-  if (tooDeepAt(text) !== undefined) throw data.refuse('it is nested too deep', 'HARVEST_IMPORT_TOO_DEEP')
+  const excess = excessIn(text)
+  if (excess !== undefined) throw data.refuse(excess.problem, excess.code)
   try {
     return JSON.parse(text) as unknown
   } catch (cause) {
