@@ -12,6 +12,8 @@ const fewEntries = 64
 /** Timers by due time, then by age: a binary heap that forgets cancelled ones when they come up, or are too many. */
 export class TimerQueue {
   #heap: Entry[] = []
+  /** A refreshed timer stands there twice; only its last entry counts, also where both are due at once. */
+  readonly #last = new WeakMap<VirtualTimer, Entry>()
   #age = 0
   #limit = fewEntries
 
@@ -22,15 +24,16 @@ export class TimerQueue {
 
   push(timer: VirtualTimer): void {
     if (this.#heap.length >= this.#limit) this.#clearOut()
-    this.#heap.push({ timer, due: timer.due, age: this.#age++ })
+    const entry = { timer, due: timer.due, age: this.#age++ }
+    this.#last.set(timer, entry)
+    this.#heap.push(entry)
     this.#up(this.#heap.length - 1)
   }
 
   peek(): VirtualTimer | undefined {
     for (;;) {
       const first = this.#heap[0]
-      // A refreshed timer stands twice; only the entry with its present due time counts.
-      if (first === undefined || counts(first)) return first?.timer
+      if (first === undefined || this.#counts(first)) return first?.timer
       this.#shift()
     }
   }
@@ -44,8 +47,12 @@ export class TimerQueue {
   /** A client limits each call to minutes and cancels that with the answer: such timers never come up, and hold the call. */
   #clearOut(): void {
     // In order, so a heap.
-    this.#heap = this.#heap.filter(counts).sort((a, b) => a.due - b.due || a.age - b.age)
+    this.#heap = this.#heap.filter((entry) => this.#counts(entry)).sort((a, b) => a.due - b.due || a.age - b.age)
     this.#limit = Math.max(fewEntries, 2 * this.#heap.length)
+  }
+
+  #counts(entry: Entry): boolean {
+    return !entry.timer.cancelled && this.#last.get(entry.timer) === entry
   }
 
   #shift(): void {
@@ -82,8 +89,4 @@ export class TimerQueue {
     this.#swap(at, least)
     this.#down(least)
   }
-}
-
-function counts({ timer, due }: Entry): boolean {
-  return !timer.cancelled && timer.due === due
 }

@@ -112,6 +112,18 @@ describe('timers', () => {
     expect(waited).toBe(100)
   })
 
+  test('refreshed in the moment it was set in, a timer fires once', async () => {
+    const fired = await run(async () => {
+      let count = 0
+      setTimeout(() => count++, 20)
+        .refresh()
+        .refresh()
+      await sleep(50)
+      return count
+    })
+    expect(fired).toBe(1)
+  })
+
   test('a timer is cleared by its handle, its number, and itself', async () => {
     const fired = await run(async () => {
       const seen: string[] = []
