@@ -1,9 +1,10 @@
 import type { CallEvent, ImportGrade } from '../tape/index.ts'
 import type { MadeEvents } from './events.ts'
+import { headerOf } from './headers.ts'
 import { steadyUrl } from './requests.ts'
 import { areAnswered } from './stdio-lines.ts'
 import { readTalk } from './talk.ts'
-import type { ForeignBody, ForeignExchange, ForeignLine, ForeignStep, Recording } from './types.ts'
+import type { ForeignBody, ForeignExchange, ForeignResponse, ForeignLine, ForeignStep, Recording } from './types.ts'
 
 /** How true to the run the tape of a recording is, by the worst of its calls. */
 export function gradeOf({ exchanges, steps, lines }: Recording): ImportGrade {
@@ -45,6 +46,7 @@ export function missingIn(recording: Recording, made: MadeEvents): readonly stri
     [some(({ requestBody }) => requestBody === 'unread'), 'requests'],
     [some(({ response }) => isRewritten(response?.body)), 'answer-bytes'],
     [some(({ response }) => response?.body === undefined), 'answers'],
+    [some(({ response }) => hasNoType(response)), 'content-type'],
   ]
   return [...always, ...rows.filter(([is]) => is).map(([, word]) => word)]
 }
@@ -81,6 +83,12 @@ function missingInLines({ startedMs }: Recording, lines: readonly ForeignLine[])
     [!areAnswered(lines), 'answers'],
   ]
   return ['clock', 'ids', 'tools', 'input', 'outcome', ...rows.filter(([is]) => is).map(([, word]) => word)]
+}
+
+/** A client takes an answer whose type nobody tells for text, whatever it is. */
+function hasNoType(response: ForeignResponse | undefined): boolean {
+  const size = response?.body?.pieces.reduce((sum, { length }) => sum + length, 0) ?? 0
+  return size > 0 && headerOf(response?.headers ?? [], 'content-type') === undefined
 }
 
 function isRewritten(body: ForeignBody | 'unread' | undefined): boolean {

@@ -133,10 +133,12 @@ describe('the trace of a tape as JSON', () => {
         "tookMs": 7.5,
         "truncated": false,
         "usage": {
+          "cacheWriteTokens": 0,
           "cachedTokens": 14,
           "inputTokens": 206,
           "modelCalls": 2,
           "outputTokens": 40,
+          "reasoningTokens": 0,
           "untold": 0,
         },
       }
@@ -191,10 +193,12 @@ describe('the trace of a tape as JSON', () => {
           },
         },
         "usage": {
+          "cacheWriteTokens": 0,
           "cachedTokens": 0,
           "inputTokens": 0,
           "modelCalls": 0,
           "outputTokens": 0,
+          "reasoningTokens": 0,
           "untold": 0,
         },
       }

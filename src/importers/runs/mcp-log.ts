@@ -18,7 +18,7 @@ export const mcpLog: BytesFormat = {
   // What the server noted may come first, over several lines.
   recognisesBytes: (bytes) => /^STD(?:IN|OUT): \{.*"jsonrpc"/m.test(bytes.toString('utf8', 0, 65_536)),
   readBytes(bytes, file) {
-    if (!isUtf8(bytes)) throw refusal('HARVEST_IMPORT_SHAPE', { file }, 'it is not text')
+    if (!isUtf8(bytes)) throw refusal('HARVEST_IMPORT_SHAPE', { file, byte: 0 }, 'it is not text')
     const lines: ForeignLine[] = []
     for (const [index, text] of bytes.toString('utf8').split('\n').entries()) {
       const [, stream, said] = /^STD(IN|OUT): (.*?)\r?$/.exec(text) ?? []
