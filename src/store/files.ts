@@ -76,17 +76,44 @@ export function sweepTemporaries(folder: string): void {
   }
 }
 
-/** Every file below a folder whose name fits, sorted; links are listed, never followed, and hidden folders left out. */
+/**
+ * Every file below a folder whose name fits, sorted; links are listed, never followed, and hidden folders left out.
+ *
+ * @throws HARVEST_STORE_FOLDER when a folder cannot be looked through
+ */
 export function filesBelow(folder: string, fits: (name: string) => boolean): readonly string[] {
   if (fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return []
-  const entries = fs.readdirSync(folder, { withFileTypes: true })
-  return entries
+  return [...listFolder(folder)]
     .filter(({ name }) => !name.startsWith('.'))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => {
       const path = join(folder, entry.name)
       return entry.isDirectory() ? filesBelow(path, fits) : fits(entry.name) ? [path] : []
     })
+}
+
+/**
+ * What is in a folder; nothing when there is none.
+ *
+ * @throws HARVEST_STORE_FOLDER when it cannot be looked through
+ */
+export function listFolder(folder: string): readonly fs.Dirent[] {
+  try {
+    return fs.readdirSync(folder, { withFileTypes: true })
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return []
+    throw new HarvestError(
+      'HARVEST_STORE_FOLDER',
+      {
+        what: 'A folder of the recordings cannot be looked through',
+        where: { folder, system: message },
+        why: 'A list that leaves out what it cannot see would be wrong.',
+        fix: [`to see who may read it: ls -ld ${folder}`],
+      },
+      { cause: error },
+    )
+  }
 }
 
 /** The bytes of a regular file; a symbolic link is not followed. Errors are those of the system. */

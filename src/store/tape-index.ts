@@ -1,9 +1,9 @@
-import { type Dirent, lstatSync, readdirSync, type Stats, statSync } from 'node:fs'
+import { type Dirent, lstatSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { HarvestError } from '../errors/index.ts'
 import type { PriceTable } from '../providers/index.ts'
 import { version } from '../version.ts'
+import { listFolder } from './files.ts'
 import { transaction } from './index-database.ts'
 import { columnNames, type IndexRow, inScope, rowOf, rowQuery, wordsOf } from './index-rows.ts'
 import { costOfRun, readFacts, type TapeFacts } from './tape-facts.ts'
@@ -249,25 +249,6 @@ interface Fresh {
 
 function stampOf({ size, mtimeMs, ctimeMs, ino }: Stats): string {
   return `${size} ${mtimeMs} ${ctimeMs} ${ino}`
-}
-
-function listFolder(folder: string): readonly Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true })
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') return []
-    throw new HarvestError(
-      'HARVEST_STORE_FOLDER',
-      {
-        what: 'A folder of the recordings cannot be looked through',
-        where: { folder, system: message },
-        why: 'A list that leaves out what it cannot see would be wrong.',
-        fix: [`to see who may read it: ls -ld ${folder}`],
-      },
-      { cause: error },
-    )
-  }
 }
 
 function isTape(entry: Dirent): boolean {

@@ -195,10 +195,10 @@ describe.skipIf(process.platform === 'win32')('folders that are not ours to writ
     expect(snapshot(recordings)).toEqual(before)
   })
 
-  test('that cannot be looked through are an error, not an empty list', () => {
+  test.for(['index', 'demote'])('that cannot be looked through are an error for %s, not an empty list', (operation) => {
     const recordings = readOnly()
     chmodSync(join(recordings, 'golden'), 0o333)
-    const { code, facts } = say('index', recordings, { asNobody: true })
+    const { code, facts } = say(operation, recordings, { asNobody: true })
     expect([code, facts?.where?.['folder']]).toEqual(['HARVEST_STORE_FOLDER', join(recordings, 'golden')])
   })
 })

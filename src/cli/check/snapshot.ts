@@ -2,7 +2,7 @@ import { existsSync, lstatSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, posix, relative, resolve, sep } from 'node:path'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import type { IndexedFile } from '../../provenance/index.ts'
-import { filesBelow, readRegularFile } from '../../store/files.ts'
+import { filesBelow, listFolder, readRegularFile } from '../../store/files.ts'
 
 /** One file as it lies in the work tree or in git's index. */
 export interface SnapshotFile {
@@ -127,7 +127,9 @@ function entryOf(file: string): SnapshotFile {
 }
 
 function filesIn(folder: string): readonly string[] {
-  return filesBelow(folder, (name) => kindOf(name) !== 'other').filter((file) => dirname(file) === folder)
+  return listFolder(folder)
+    .filter((entry) => !entry.isDirectory() && kindOf(entry.name) !== 'other')
+    .map(({ name }) => join(folder, name))
 }
 
 /** One spelling for one file: seen from here, with `/`. */
