@@ -165,7 +165,7 @@ const recipes: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['export', tapeOf(one), '--format', 'json', '--out', `exported/${asName(one)}/`],
     ['export', tapeOf(one), '--format', 'har', '--out', `exported/${asName(one)}/`, '--json'],
     ['export', asWord(one), '--format', asWord(one)],
-    ['export', tapeOf(one), '--format', 'otlp', '--out', asWord(one) === '' ? 'x' : `${asWord(one)}/x/y`],
+    ['export', tapeOf(one), '--format', 'otlp', '--out', `exported/${asName(one)}/x/y`],
   ]),
   prune: [
     ['prune', '--dry-run'],
