@@ -40,6 +40,26 @@ describe('whatever a file holds', () => {
     )
   })
 
+  it('a file that is all but empty is refused as each format, with the reason', () => {
+    const contents = [
+      '[]',
+      '{}',
+      '""',
+      '0',
+      'null',
+      '[[]]',
+      '[{}]',
+      '[null]',
+      '{"a":{}}',
+      '{"messages":[]}',
+      '[]\n[]',
+      ' ',
+    ]
+    for (const format of importFormats)
+      for (const content of contents)
+        expect(fateOf({ bytes: Buffer.from(content), format }), `${format} ${content}`).toMatch(/HARVEST_IMPORT_/)
+  })
+
   it('a name below something that holds none is missing there', () => {
     expect(() => imported('{\n"interactions": [555]}')).toThrow(/sample:2/)
   })

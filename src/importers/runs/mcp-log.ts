@@ -39,18 +39,20 @@ export const mcpJsonLines: ForeignFormat = {
     const first = firstItem(document) ?? document.root
     return directionOf(first) !== undefined && rpcIn(first) !== undefined
   },
-  read: (document) => recordingOf(document.root.isMap ? [document.root] : listed(itemsAt(document), (line) => line)),
+  read: (document) => {
+    const { root } = document
+    return recordingOf(root, root.isMap ? [root] : listed(itemsAt(document), (line) => line))
+  },
 }
 
-function recordingOf(lines: readonly Cursor[]): Recording {
+function recordingOf(root: Cursor, lines: readonly Cursor[]): Recording {
   const messages = lines.flatMap((line) => {
     const message = rpcIn(line)
     return message === undefined ? [] : [{ line, message, direction: directionOf(line) }]
   })
   const own = messages.find(({ message }) => ofClients.has(message.method ?? ''))
-  const [first] = lines
-  if (own === undefined || first === undefined)
-    throw (first ?? own!.line).refuse('nothing in it tells who the client is: no initialize, list or call')
+  if (own === undefined)
+    throw (lines[0] ?? root).refuse('nothing in it tells who the client is: no initialize, list or call')
   return {
     format: 'mcp-jsonl',
     exchanges: [],
