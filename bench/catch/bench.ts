@@ -11,7 +11,7 @@ import { barsOf, score, summary } from './score.ts'
 const bench: Bench = {
   question: 'Which regressions of an agent turn a test red, and which harmless edits do?',
   async run({ isQuick, scratch, progress, peers }) {
-    const variants = allVariants().filter((variant, index) => variant.edit === undefined || !isQuick || index % 3 === 1)
+    const variants = allVariants().filter((variant, index) => variant.edit === undefined || !isQuick || index % 5 === 1)
     const project = layOutIn(scratch, 'project', [
       ownModules,
       join(await peers('http'), 'node_modules'),

@@ -14,13 +14,14 @@ const bench: Bench = {
   question: 'What does it cost to import recordings of other tools?',
   async run({ isQuick, scratch, progress }) {
     progress('looking for recordings')
-    const { recordings, source } = collect(join(scratch, 'made'))
+    const { recordings: all, source } = collect(join(scratch, 'made'))
+    const recordings = isQuick ? all.filter((_, index) => index % 3 === 0) : all
     const { table, bar } = await against(recordings, isQuick ? 3 : 7, progress)
     progress('memory of all of them')
     const list = join(scratch, 'files.list')
     writeFileSync(list, recordings.map(({ file }) => file).join('\n'))
-    const all = memoryOf(list, scratch)
-    const megabytes = isQuick ? 40 : 100
+    const together = memoryOf(list, scratch)
+    const megabytes = isQuick ? 20 : 100
     const large = largeFiles(megabytes, scratch, progress)
     return {
       tables: [
@@ -29,14 +30,14 @@ const bench: Bench = {
           title: 'Memory of a process that imports, at its highest',
           columns: ['', 'calls', 'of the process'],
           rows: [
-            [`all ${recordings.length} recordings`, String(all.calls), `${(all.rss / mega).toFixed(0)} MB`],
+            [`all ${recordings.length} recordings`, String(together.calls), `${(together.rss / mega).toFixed(0)} MB`],
             ...large.rows,
           ],
         },
       ],
       bars: [
         bar,
-        { what: 'memory of importing all recordings, MB', value: all.rss / mega, limit: { atMost: 400 } },
+        { what: 'memory of importing all recordings, MB', value: together.rss / mega, limit: { atMost: 400 } },
         large.bar,
       ],
       remarks: [source],
@@ -78,9 +79,13 @@ async function against(
       value: median(whole),
       spread: spread(whole),
       limit: { atMost: 2 },
+      shortfall,
     },
   }
 }
+
+const shortfall =
+  '`JSON.parse` is compiled code, and more than half of these files are JSON: whatever is done with their values costs many times as much. Each text is looked through for secrets, each value is copied redacted, models and calls are read, and limits are counted before anything is built. With YAML, whose parser is most of the work on both sides, it is within the bar. Tried: counting limits and cutting large files by characters, before values are made; both are in. Not tried: a scan for secrets in the whole file at once.'
 
 function rowOf(name: string, some: readonly Recording[], figures: ReadonlyMap<string, readonly number[]>): string[] {
   const megabytes = some.reduce((sum, one) => sum + one.bytes.length, 0) / mega
