@@ -7,6 +7,12 @@ export const yamlCap = 24 * 1024 * 1024
 /** Parts of one document or list item of YAML; of 400 real recordings the largest has 13,200 as a whole. */
 export const yamlTokenCap = 100_000
 
+/** Lines of one document or list item of YAML: what 24 MiB have where a long text is folded at sixty characters. */
+export const yamlLineCap = 400_000
+
+/** Aliases of one document or list item of YAML; recorders write one for each set of headers that two requests share. */
+export const aliasCountCap = 5_000
+
 /** Parts of one JSON document: commas, for that is what can be counted before anything is built. */
 export const partCap = 8_000_000
 

@@ -1,7 +1,16 @@
 import { Composer, type Document, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, type Node, Parser } from 'yaml'
 import { Cursor, type Path } from './cursor.ts'
 import { lineAt } from './json.ts'
-import { aliasCap, aliasTextCap, depthCap, digitCap, yamlCap, yamlTokenCap } from './limits.ts'
+import {
+  aliasCap,
+  aliasCountCap,
+  aliasTextCap,
+  depthCap,
+  digitCap,
+  yamlCap,
+  yamlLineCap,
+  yamlTokenCap,
+} from './limits.ts'
 import { type Position, refusal } from './refusal.ts'
 import { tagged } from './yaml-tags.ts'
 
@@ -86,15 +95,26 @@ function refuseParts(part: YamlPart): void {
   const { text, file } = part
   // A part has a character of its own, and a scalar a mark before it. No number of so few digits takes long.
   if (text.length * 2 <= yamlTokenCap) return
-  let [count, at] = [0, 0]
+  refuseLines(part)
+  let [count, aliases, at] = [0, 0, 0]
   const place = (): Position => ({ file, line: lineOfFile(part, lineAt(text, at) - 1) })
   for (const lexeme of new Lexer().lex(text)) {
     if (++count > yamlTokenCap)
       throw refusal('HARVEST_IMPORT_TOO_LARGE', place(), `more than ${yamlTokenCap} parts of YAML`)
+    if (lexeme.length > 1 && lexeme.startsWith('*') && ++aliases > aliasCountCap)
+      throw refusal('HARVEST_IMPORT_BOMB', place(), `more than ${aliasCountCap} aliases`)
     if (lexeme.length > digitCap && number.test(lexeme))
       throw refusal('HARVEST_IMPORT_BOMB', place(), `a number of more than ${digitCap} digits`)
     if (!marks.has(lexeme)) at += lexeme.length
   }
+}
+
+/** A folded text of millions of lines is one part, and takes seconds to unfold. */
+function refuseLines({ text, file, line }: YamlPart): void {
+  let count = 0
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1))
+    if (++count > yamlLineCap)
+      throw refusal('HARVEST_IMPORT_TOO_LARGE', { file, line }, `more than ${yamlLineCap} lines of YAML in one part`)
 }
 
 function lineOf(document: Document, path: Path, part: YamlPart, lines: LineCounter): number | undefined {

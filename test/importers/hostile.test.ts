@@ -6,6 +6,7 @@ import { HarvestError } from '../../src/errors/index.ts'
 import { importFormats } from '../../src/importers/index.ts'
 import {
   aliasCap,
+  aliasCountCap,
   aliasTextCap,
   callCap,
   depthCap,
@@ -14,6 +15,7 @@ import {
   nameCap,
   partCap,
   yamlCap,
+  yamlLineCap,
   yamlTokenCap,
 } from '../../src/importers/limits.ts'
 import { readRecordings } from '../../src/importers/read.ts'
@@ -123,6 +125,16 @@ describe('bombs are refused by counts and sizes', () => {
       .fill('x')
       .join(',')}]\nb: [${Array(9).fill('*a').join(',')}]\n`
     expect(code(`${shared}interactions: []\n`)).toBe('HARVEST_IMPORT_EMPTY')
+  })
+
+  it('more aliases, or lines of a folded text, than any recording has', () => {
+    const aliased = (count: number) =>
+      `a: &a x\nb: [${Array(count).fill('*a').join(',')}]\n${' '.repeat(60_000)}\ninteractions: []\n`
+    expect(code(aliased(aliasCountCap + 1))).toBe('HARVEST_IMPORT_BOMB')
+    expect(code(aliased(aliasCountCap))).toBe('HARVEST_IMPORT_EMPTY')
+    const folded = (count: number) => `interactions: []\na: >\n${' x\n'.repeat(count)}`
+    expect(code(folded(yamlLineCap))).toBe('HARVEST_IMPORT_TOO_LARGE')
+    expect(code(folded(60_000))).toBe('HARVEST_IMPORT_EMPTY')
   })
 
   it('aliases of a text that is long', () => {
