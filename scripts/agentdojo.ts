@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { importRecording } from '../src/importers/index.ts'
 import type { Json } from '../src/tape/types.ts'
 import { argsModes, compareTraces, type ExpectedTrace, type Trace, traceModes, traceOf } from '../src/trace/index.ts'
+import { manifestRows } from './manifest.ts'
 
 /**
  * Compares clean and attacked runs of AgentDojo, of the same model and task, in every mode of the trace comparison. An
@@ -33,10 +34,7 @@ interface Run {
   readonly trace: Trace
 }
 
-const runs = readFileSync(join(folder, 'MANIFEST.jsonl'), 'utf8')
-  .split('\n')
-  .filter((line) => line !== '')
-  .map((line) => JSON.parse(line) as Row)
+const runs = manifestRows<Row>(folder)
   .filter(({ source }) => source.endsWith('/agentdojo'))
   .flatMap(({ file }) => runIn(file) ?? [])
 

@@ -6,6 +6,7 @@ import { importRecording } from '../src/importers/index.ts'
 import { readModelCall } from '../src/providers/index.ts'
 import { canonicalJson } from '../src/providers/json.ts'
 import { parseTape, responseBytes, serializeTape, type Tape } from '../src/tape/index.ts'
+import { manifestRows } from './manifest.ts'
 
 /**
  * Imports every pair of recordings of one test at two commits of a collection that has a `MANIFEST.jsonl`, and compares
@@ -67,9 +68,7 @@ interface Pair {
 /** The two sides stand in one folder, as `old` and `new`. */
 function pairsIn(root: string): ReadonlyMap<string, Pair> {
   const pairs = new Map<string, Pair>()
-  for (const line of readFileSync(join(root, 'MANIFEST.jsonl'), 'utf8').split('\n')) {
-    if (line === '') continue
-    const row = JSON.parse(line) as Row
+  for (const row of manifestRows<Row>(root)) {
     if (row.kind !== 'drift-pair') continue
     const place = dirname(row.file)
     const pair = pairs.get(place) ?? {}

@@ -13,6 +13,7 @@ import {
   type Tape,
 } from '../src/tape/index.ts'
 import { argue, type Compared, isStream, type Rule } from './disagreements.ts'
+import { manifestRows } from './manifest.ts'
 
 /**
  * Imports every HTTP recording of a collection that has a `MANIFEST.jsonl`, and compares what the tapes say of models,
@@ -46,11 +47,7 @@ interface Row {
 const kinds = ['http-recording', 'drift-pair', 'perf-large']
 if (words.includes('--replay')) await installReplay()
 
-const rows = readFileSync(join(folder, 'MANIFEST.jsonl'), 'utf8')
-  .split('\n')
-  .filter((line) => line !== '')
-  .map((line) => JSON.parse(line) as Row)
-  .filter(({ kind, fmt }) => kinds.includes(kind) && fmt !== undefined)
+const rows = manifestRows<Row>(folder).filter(({ kind, fmt }) => kinds.includes(kind) && fmt !== undefined)
 
 const formatNames: Readonly<Record<string, string>> = {
   'polly-har': 'har',

@@ -8,6 +8,7 @@ import { importRecordings } from '../src/importers/index.ts'
 import { installReplay, replayTape } from '../src/replay/index.ts'
 import { parseTape, requestBytes, responseBytes, serializeTape, type Tape } from '../src/tape/index.ts'
 import { traceOf } from '../src/trace/index.ts'
+import { manifestRows } from './manifest.ts'
 
 /**
  * Imports every log, history and trajectory of a collection that has a `MANIFEST.jsonl`, and prints for each kind how many
@@ -49,9 +50,7 @@ const replayed = { held: 0, failed: 0, requests: 0 }
 let crashed = 0
 if (words.includes('--replay')) await installReplay()
 
-for (const line of readFileSync(join(folder, 'MANIFEST.jsonl'), 'utf8').split('\n')) {
-  if (line === '') continue
-  const { file, kind } = JSON.parse(line) as Row
+for (const { file, kind } of manifestRows<Row>(folder)) {
   if (!kinds.includes(kind)) continue
   let bytes: Buffer
   try {

@@ -4,6 +4,7 @@ import { HarvestError } from '../src/errors/index.ts'
 import { type ImportedTape, importRecordings } from '../src/importers/index.ts'
 import { parseTape, serializeTape } from '../src/tape/index.ts'
 import { traceOf } from '../src/trace/index.ts'
+import { manifestRows } from './manifest.ts'
 
 /**
  * Imports every trace of a collection that has a `MANIFEST.jsonl`, and prints for each file its format, and for each run in
@@ -21,11 +22,7 @@ interface Row {
   readonly kind: string
 }
 
-const rows = readFileSync(join(folder, 'MANIFEST.jsonl'), 'utf8')
-  .split('\n')
-  .filter((line) => line !== '')
-  .map((line) => JSON.parse(line) as Row)
-  .filter(({ kind }) => kinds.includes(kind))
+const rows = manifestRows<Row>(folder).filter(({ kind }) => kinds.includes(kind))
 
 const counts = { absent: 0, files: 0, runs: 0, refused: 0, crashed: 0 }
 const grades = new Map<string, number>()

@@ -11,6 +11,7 @@ import { HarvestError } from '../src/errors/index.ts'
 import { importRecording } from '../src/importers/index.ts'
 import { readModelCall } from '../src/providers/index.ts'
 import { requireBuild } from './project.ts'
+import { manifestRows } from './manifest.ts'
 
 /**
  * Replays the recordings of a collection through real SDKs: every HTTP recording that has tool calls or several model
@@ -77,10 +78,7 @@ function install(): void {
 
 /** Everything that has a tool call or several calls of models in it. */
 function collect(): readonly Candidate[] {
-  const rows = readFileSync(manifest, 'utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Row)
+  const rows = manifestRows<Row>(folder)
     .filter(({ kind, fmt, file }) => kinds.includes(kind) && fmt !== undefined && file.includes(only))
     // Part of the collection is kept back for another check.
     .filter(({ file }) => existsSync(join(folder, file)))

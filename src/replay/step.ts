@@ -86,7 +86,8 @@ export function questionOf(
   redactor: Redactor,
   isOnTape: (asked: Question) => boolean = () => false,
 ): Question {
-  const text = textOf(live)
+  const steady = steadyBoundary(live.headers, live.body)
+  const text = textOf(live, steady)
   const target = targetOf(live.headers)
   if (text !== undefined) {
     const asked = { via: live.via, method: live.method, url: live.url, bodyText: text, target }
@@ -96,14 +97,13 @@ export function questionOf(
       return asked
     }
   }
-  const { body } = steadyBoundary(live.headers, live.body)
+  const { body } = steady
   const redacted = body.length === 0 ? body : Buffer.concat(redactor.chunks([body]))
   return { via: live.via, method: live.method, url: redactor.url(live.url), bodyText: bodyTextOf(redacted), target }
 }
 
 /** The body of a live request, its boundary steadied; `undefined` when it is not text. */
-function textOf(live: LiveRequest): string | undefined {
-  const { headers, body } = steadyBoundary(live.headers, live.body)
+function textOf(live: LiveRequest, { headers, body }: ReturnType<typeof steadyBoundary>): string | undefined {
   if (live.text !== undefined && headers === live.headers) return live.text
   return isUtf8(body) ? body.toString('utf8') : undefined
 }
