@@ -1,6 +1,7 @@
 import type { Cursor } from './cursor.ts'
 import { callCap } from './limits.ts'
-import type { ImportFormat, Recording } from './types.ts'
+import type { ForeignExchange, ImportFormat, Recording } from './types.ts'
+import { Unpacking } from './unpacking.ts'
 
 /** A file taken apart as JSON, JSON Lines or YAML. */
 export interface ForeignDocument {
@@ -59,4 +60,22 @@ export function listed<T>(items: Iterable<Cursor>, read: (item: Cursor) => T): T
     list.push(read(item))
   }
   return list
+}
+
+/**
+ * Each item as a request and its answer, or as several. Their bodies are looked at while the list is read: one that
+ * becomes too large when it is decompressed ends the reading.
+ *
+ * @throws HarvestError `HARVEST_IMPORT_TOO_LARGE`, `HARVEST_IMPORT_BOMB`
+ */
+export function exchangesIn(
+  items: Iterable<Cursor>,
+  read: (item: Cursor) => ForeignExchange | readonly ForeignExchange[],
+): ForeignExchange[] {
+  const unpacking = new Unpacking()
+  return listed(items, (item) => {
+    const exchanges = [read(item)].flat()
+    for (const exchange of exchanges) unpacking.check(exchange, () => item.position)
+    return exchanges
+  }).flat()
 }

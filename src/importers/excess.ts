@@ -14,28 +14,32 @@ export interface Excess {
  * only, so that nothing is built of what is refused. Of a text that is no JSON it says nothing of use.
  */
 export function excessIn(text: string): Excess | undefined {
+  // What the innermost list or map holds, and what those around it do.
   const counts = new Uint32Array(depthCap + 1)
   const areMaps = new Uint8Array(depthCap + 1)
-  let depth = 0
-  let parts = 0
+  let [count, isMap, depth, parts] = [0, 0, 0, 0]
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code === quote) at = endOfString(text, at)
     else if (code === comma) {
-      const count = ++counts[depth]!
+      count++
       if (++parts >= partCap) return large(at, `more than ${partCap} parts of JSON`)
-      if (areMaps[depth] === 1 && count >= nameCap) return large(at, `more than ${nameCap} names in one map`)
-    } else if (code === openList || code === openMap) {
-      if (++depth > depthCap)
-        return { at, code: 'HARVEST_IMPORT_TOO_DEEP', problem: `nested deeper than ${depthCap} levels` }
-      counts[depth] = 0
-      areMaps[depth] = code === openMap ? 1 : 0
-    } else if (code === closeList || code === closeMap) depth = Math.max(0, depth - 1)
-    else if (isDigit(code)) {
+      if (isMap === 1 && count >= nameCap) return large(at, `more than ${nameCap} names in one map`)
+    } else if (isDigit(code)) {
       const end = endOfNumber(text, at)
       if (end - at > digitCap)
         return { at, code: 'HARVEST_IMPORT_BOMB', problem: `a number of more than ${digitCap} digits` }
       at = end - 1
+    } else if (code === openList || code === openMap) {
+      if (depth === depthCap)
+        return { at, code: 'HARVEST_IMPORT_TOO_DEEP', problem: `nested deeper than ${depthCap} levels` }
+      counts[depth] = count
+      areMaps[depth++] = isMap
+      count = 0
+      isMap = code === openMap ? 1 : 0
+    } else if ((code === closeList || code === closeMap) && depth > 0) {
+      count = counts[--depth]!
+      isMap = areMaps[depth]!
     }
   }
   return undefined
@@ -55,9 +59,11 @@ export function endOfString(text: string, start: number): number {
   return text.length
 }
 
+/** Not looked for further than where the number is too long. */
 function endOfNumber(text: string, start: number): number {
+  const last = Math.min(text.length, start + digitCap + 1)
   let at = start
-  while (at < text.length && isOfNumber(text.charCodeAt(at))) at++
+  while (at < last && isOfNumber(text.charCodeAt(at))) at++
   return at
 }
 

@@ -1,5 +1,5 @@
 import type { Cursor } from './cursor.ts'
-import { type ForeignFormat, itemsAt, listed } from './document.ts'
+import { type ForeignFormat, itemsAt, exchangesIn } from './document.ts'
 import { headersOfMap } from './headers.ts'
 import { methodOf, tookOf, urlOf } from './requests.ts'
 import type { ForeignExchange } from './types.ts'
@@ -15,7 +15,7 @@ export const goVcr: ForeignFormat = {
   },
   read(document) {
     checkVersion(document.root)
-    return { format: 'go-vcr', exchanges: listed(itemsAt(document, 'interactions'), exchangeOf) }
+    return { format: 'go-vcr', exchanges: exchangesIn(itemsAt(document, 'interactions'), exchangeOf) }
   },
 }
 

@@ -1,6 +1,6 @@
 import { base64Bytes, bodyOf, hexBytes, jsonBody } from './body.ts'
 import type { Cursor } from './cursor.ts'
-import { type ForeignFormat, itemsAt, listed } from './document.ts'
+import { type ForeignFormat, itemsAt, exchangesIn } from './document.ts'
 import { excessIn } from './excess.ts'
 import { headersOfList } from './headers.ts'
 import { methodOf, momentOf, tookOf, urlOf } from './requests.ts'
@@ -14,7 +14,7 @@ export const har: ForeignFormat = {
     const { root } = document
     checkVersion(root)
     const name = root.at('log').at('_recordingName').maybeText
-    const exchanges = listed(itemsAt(document, 'log', 'entries'), exchangeOf)
+    const exchanges = exchangesIn(itemsAt(document, 'log', 'entries'), exchangeOf)
     const isTimed = exchanges.every(({ startedMs }) => startedMs !== undefined)
     return {
       format: 'har',

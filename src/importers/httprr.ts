@@ -6,6 +6,7 @@ import { callCap } from './limits.ts'
 import { type Position, refusal, type RefusalCode } from './refusal.ts'
 import { checkedUrl } from './requests.ts'
 import type { ForeignExchange } from './types.ts'
+import { Unpacking } from './unpacking.ts'
 
 /** How a trace begins. */
 const magic = 'httprr trace v1\n'
@@ -28,6 +29,7 @@ export const httprr: BytesFormat = {
  */
 function exchangesOf(bytes: Buffer, file: string): readonly ForeignExchange[] {
   const exchanges: ForeignExchange[] = []
+  const unpacking = new Unpacking()
   let at = magic.length
   while (at < bytes.length) {
     const line = lineEnd(bytes, at)
@@ -39,7 +41,10 @@ function exchangesOf(bytes: Buffer, file: string): readonly ForeignExchange[] {
     const middle = start + Number(asked)
     const end = middle + Number(answered)
     if (end > bytes.length) throw wrong({ file, byte: at }, 'the trace ends before the call does')
-    exchanges.push(exchangeOf(messageOf(bytes, start, middle, file), messageOf(bytes, middle, end, file)))
+    const exchange = exchangeOf(messageOf(bytes, start, middle, file), messageOf(bytes, middle, end, file))
+    const byte = at
+    unpacking.check(exchange, () => ({ file, byte }))
+    exchanges.push(exchange)
     at = end
   }
   return exchanges

@@ -1,7 +1,6 @@
 import type { Cursor } from './cursor.ts'
-import { excessIn } from './excess.ts'
-import { endOfValue, memberAt, readJson } from './json.ts'
-import { skipSpace } from './json-syntax.ts'
+import { endOfValue, memberAt, readJson, refuseExcess } from './json.ts'
+import { beginsAsJson, skipSpace } from './json-syntax.ts'
 
 /** A document whose one long list is read item by item, so that no tree of the whole stands in memory. */
 export interface ListedJson {
@@ -28,10 +27,11 @@ const paths: readonly (readonly string[])[] = [
  *
  * @param least - bytes from which on a document is cut; by default 8 MiB
  * @returns `undefined` when there is none, or the document is not well-formed: read it whole then
+ * @throws HarvestError as {@link readJson}
  */
 export function cutJson(bytes: Buffer, file: string, least = cutFrom): ListedJson | undefined {
-  if (bytes.length < least) return undefined
-  const found = listIn(bytes)
+  if (bytes.length < least || !beginsAsJson(bytes)) return undefined
+  const found = listIn(bytes, file)
   if (found === undefined) return undefined
   const { path, bounds } = found
   const [begin = 0] = bounds
@@ -63,10 +63,10 @@ interface FoundList {
   readonly bounds: readonly number[]
 }
 
-function listIn(bytes: Buffer): FoundList | undefined {
+function listIn(bytes: Buffer, file: string): FoundList | undefined {
   // One character for each byte: what JSON is built of is ASCII, and offsets are those of the bytes.
   const text = bytes.toString('latin1')
-  if (excessIn(text) !== undefined) return undefined
+  refuseExcess(text, { file, line: 1 })
   for (const path of paths) {
     let at: number | undefined = skipSpace(text, 0)
     for (const key of path) at = at === undefined ? undefined : memberAt(text, at, key)

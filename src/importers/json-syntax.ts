@@ -61,6 +61,11 @@ function brokenInString(text: string, start: number, end: number): number | unde
   return end === text.length ? end : undefined
 }
 
+/** Whether bytes begin as a map or list of JSON does. White space of more than a hundred bytes before it is not looked through. */
+export function beginsAsJson(bytes: Buffer): boolean {
+  return /^[\uFEFF\s]*[[{]/.test(bytes.toString('utf8', 0, 100))
+}
+
 /** The offset of the next character that is no white space. */
 export function skipSpace(text: string, from: number): number {
   let at = from

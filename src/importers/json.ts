@@ -12,8 +12,7 @@ import { refusal } from './refusal.ts'
  */
 export function readJson(text: string, file: string, firstLine = 1, prefix?: string): Cursor {
   const lineOfOffset = (offset: number): number => firstLine - 1 + lineAt(text, offset)
-  const excess = excessIn(text)
-  if (excess !== undefined) throw refusal(excess.code, { file, line: lineOfOffset(excess.at) }, excess.problem)
+  refuseExcess(text, { file, line: firstLine })
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -29,6 +28,18 @@ export function readJson(text: string, file: string, firstLine = 1, prefix?: str
       return offset === undefined ? undefined : lineOfOffset(offset)
     },
   })
+}
+
+/**
+ * Refuses a text of JSON that passes a limit, before anything is built of it.
+ *
+ * @param begin - where the text begins
+ * @throws HarvestError `HARVEST_IMPORT_TOO_DEEP`, `_TOO_LARGE`, `_BOMB`
+ */
+export function refuseExcess(text: string, { file, line }: { readonly file: string; readonly line: number }): void {
+  const excess = excessIn(text)
+  if (excess !== undefined)
+    throw refusal(excess.code, { file, line: line - 1 + lineAt(text, excess.at) }, excess.problem)
 }
 
 /** The 1-based line of an offset. */

@@ -5,7 +5,7 @@ export const fileCap = 256 * 1024 * 1024
 export const yamlCap = 24 * 1024 * 1024
 
 /** Parts of one document or list item of YAML; of 400 real recordings the largest has 13,200 as a whole. */
-export const yamlTokenCap = 100_000
+export const yamlTokenCap = 75_000
 
 /** Lines of one document or list item of YAML: what 24 MiB have where a long text is folded at sixty characters. */
 export const yamlLineCap = 400_000
@@ -13,8 +13,8 @@ export const yamlLineCap = 400_000
 /** Aliases of one document or list item of YAML; recorders write one for each set of headers that two requests share. */
 export const aliasCountCap = 5_000
 
-/** Parts of one JSON document: commas, for that is what can be counted before anything is built. */
-export const partCap = 8_000_000
+/** Parts of one JSON document: commas, for that is what can be counted before anything is built. Real recordings have forty bytes a part, or more. */
+export const partCap = 3_000_000
 
 /** Names in one map of JSON, those that stand in it twice counted twice. */
 export const nameCap = 100_000
@@ -47,7 +47,7 @@ const smallBody = 128 * 1024
 const ratioCap = 100
 
 /** What compressed bodies of one recording may grow to together, whatever they are compressed from. */
-const smallBodies = 8 * 1024 * 1024
+const smallBodies = 4 * 1024 * 1024
 
 /** What was compressed many times over in one body is less so in all of them. */
 const bodiesRatioCap = 20

@@ -1,6 +1,7 @@
 import type { Cursor } from './cursor.ts'
 import { excessIn } from './excess.ts'
 import { readJson } from './json.ts'
+import { beginsAsJson } from './json-syntax.ts'
 
 const lineFeed = 0x0a
 
@@ -10,7 +11,7 @@ const lineFeed = 0x0a
  */
 export function isJsonLines(bytes: Buffer): boolean {
   // A long document of one line is not made into text for this, nor one that was laid out for people.
-  if (!/^[\uFEFF\s]*[[{]/.test(bytes.toString('utf8', 0, 100)) || !bytes.includes(lineFeed)) return false
+  if (!beginsAsJson(bytes) || !bytes.includes(lineFeed)) return false
   const lines = linesOf(bytes)
   const first = lines.next()
   if (first.done === true || !/^[[{]/.test(first.value.text) || !/[\]}]$/.test(first.value.text)) return false

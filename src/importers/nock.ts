@@ -1,6 +1,6 @@
 import { bodyOf, hexBytes, isHex, jsonBody } from './body.ts'
 import type { Cursor } from './cursor.ts'
-import { firstItem, type ForeignFormat, itemsAt, listed } from './document.ts'
+import { firstItem, type ForeignFormat, itemsAt, exchangesIn } from './document.ts'
 import { headerOf, headersOfFlat, headersOfMap } from './headers.ts'
 import { checkedUrl, methodOf } from './requests.ts'
 import type { ForeignBody, ForeignExchange } from './types.ts'
@@ -12,7 +12,7 @@ export const nock: ForeignFormat = {
     const first = firstItem(document)
     return first?.at('scope').isThere === true && first.at('path').isThere
   },
-  read: (document) => ({ format: 'nock', exchanges: listed(itemsAt(document), exchangeOf) }),
+  read: (document) => ({ format: 'nock', exchanges: exchangesIn(itemsAt(document), exchangeOf) }),
 }
 
 /**

@@ -48,7 +48,8 @@ function isFilled({ exchanges, steps = [], lines = [] }: Recording): boolean {
 }
 
 function ofDocument(bytes: Buffer, { file, format }: ForeignFile): Recording | readonly Recording[] {
-  if (!isUtf8(bytes)) throw refusal('HARVEST_IMPORT_UNKNOWN', { file }, 'it is not text')
+  // No text has a zero byte, though UTF-8 does.
+  if (bytes.includes(0) || !isUtf8(bytes)) throw refusal('HARVEST_IMPORT_UNKNOWN', { file }, 'it is not text')
   const document = documentOf(bytes, file)
   return formatOf(document, format).read(document)
 }
@@ -66,7 +67,7 @@ export function documentOf(bytes: Buffer, file: string): ForeignDocument {
   const listed = cutJson(bytes, file)
   if (listed !== undefined) return { file, root: listed.rest, items: () => listed.items(), isLines: false }
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '')
-  if (/^\s*[[{]/.test(text)) return { file, root: readJson(text, file), isLines: false }
+  if ('[{'.includes(/\S/.exec(text)?.[0] ?? 'nothing')) return { file, root: readJson(text, file), isLines: false }
   const cut = cutYaml(text, file, ['interactions', 'http_interactions', 'entries'])
   if (cut === undefined) return { file, root: readYaml({ text, file, line: 1 }), isLines: false }
   return { file, root: cut.rest, items: () => cut.items(), isLines: false }

@@ -1,6 +1,6 @@
 import { base64Bytes, bodyOf } from './body.ts'
 import type { Cursor } from './cursor.ts'
-import { type ForeignFormat, itemsAt, listed } from './document.ts'
+import { type ForeignFormat, itemsAt, exchangesIn } from './document.ts'
 import { headersOfMap } from './headers.ts'
 import { methodOf, momentOf, urlOf } from './requests.ts'
 import type { ForeignBody, ForeignExchange } from './types.ts'
@@ -10,7 +10,10 @@ import { plainBody } from './vcrpy.ts'
 export const rubyVcr: ForeignFormat = {
   name: 'ruby-vcr',
   recognises: ({ root }) => Array.isArray(root.at('http_interactions').value),
-  read: (document) => ({ format: 'ruby-vcr', exchanges: listed(itemsAt(document, 'http_interactions'), exchangeOf) }),
+  read: (document) => ({
+    format: 'ruby-vcr',
+    exchanges: exchangesIn(itemsAt(document, 'http_interactions'), exchangeOf),
+  }),
 }
 
 /**

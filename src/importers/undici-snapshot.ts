@@ -1,6 +1,6 @@
 import { base64Bytes, bodyOf } from './body.ts'
 import type { Cursor } from './cursor.ts'
-import { firstItem, type ForeignFormat, itemsAt, listed } from './document.ts'
+import { firstItem, type ForeignFormat, itemsAt, exchangesIn } from './document.ts'
 import { headersOfMap } from './headers.ts'
 import { methodOf, momentOf, urlOf } from './requests.ts'
 import type { ForeignBody, ForeignExchange } from './types.ts'
@@ -16,7 +16,7 @@ export const undiciSnapshot: ForeignFormat = {
   read(document) {
     const { root } = document
     const entries = Array.isArray(root.value) ? itemsAt(document) : root.members.map(([, entry]) => entry)
-    return { format: 'undici-snapshot', exchanges: listed(entries, exchangesOf).flat() }
+    return { format: 'undici-snapshot', exchanges: exchangesIn(entries, exchangesOf) }
   },
 }
 

@@ -1,6 +1,6 @@
 import { base64Bytes, bodyOf, jsonBody } from './body.ts'
 import type { Cursor } from './cursor.ts'
-import { type ForeignDocument, type ForeignFormat, itemsAt, listed } from './document.ts'
+import { type ForeignDocument, type ForeignFormat, itemsAt, exchangesIn } from './document.ts'
 import { headersOfMap } from './headers.ts'
 import { methodOf, urlOf } from './requests.ts'
 import type { ForeignBody, ForeignExchange, ForeignResponse } from './types.ts'
@@ -16,7 +16,7 @@ export const vcrpy: ForeignFormat = {
   },
   read(document) {
     checkVersion(document.root)
-    return { format: 'vcrpy', exchanges: listed(itemsAt(document, 'interactions'), exchangeOf) }
+    return { format: 'vcrpy', exchanges: exchangesIn(itemsAt(document, 'interactions'), exchangeOf) }
   },
 }
 

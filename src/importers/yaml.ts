@@ -1,4 +1,5 @@
 import { Composer, type Document, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, type Node, Parser } from 'yaml'
+import type { HarvestError } from '../errors/index.ts'
 import { Cursor, type Path } from './cursor.ts'
 import { lineAt } from './json.ts'
 import {
@@ -90,18 +91,23 @@ const number = /^[-+]?(?:0x[0-9a-f]*|0o[0-7]*|\.?[0-9][0-9.]*(?:e[-+]?[0-9]*)?)$
 /** What the lexer puts in between: the beginning of a document, of a scalar, and a mistake. */
 const marks: ReadonlySet<string> = new Set(['\u0002', '\u0018', '\u001f'])
 
-/** Parts are counted before anything is made of them: taking a text into its parts is a fifth of the work of reading it. */
+/**
+ * Parts are counted before anything is made of them: taking a text into its parts is a fifth of the work of reading it.
+ * Long runs of digits and letters are shortened for that. No part ends in the middle of one, and what is too long for a
+ * number stays so.
+ */
 function refuseParts(part: YamlPart): void {
-  const { text, file } = part
+  const { file } = part
   // A part has a character of its own, and a scalar a mark before it. No number of so few digits takes long.
-  if (text.length * 2 <= yamlTokenCap) return
+  if (part.text.length * 2 <= yamlTokenCap) return
   refuseLines(part)
+  const text = shortened(part.text, digitCap + 1)
   let [count, aliases, at] = [0, 0, 0]
   const place = (): Position => ({ file, line: lineOfFile(part, lineAt(text, at) - 1) })
   for (const lexeme of new Lexer().lex(text)) {
     if (++count > yamlTokenCap)
       throw refusal('HARVEST_IMPORT_TOO_LARGE', place(), `more than ${yamlTokenCap} parts of YAML`)
-    if (lexeme.length > 1 && lexeme.startsWith('*') && ++aliases > aliasCountCap)
+    if (lexeme.length > 1 && lexeme[0] === '*' && ++aliases > aliasCountCap)
       throw refusal('HARVEST_IMPORT_BOMB', place(), `more than ${aliasCountCap} aliases`)
     if (lexeme.length > digitCap && number.test(lexeme))
       throw refusal('HARVEST_IMPORT_BOMB', place(), `a number of more than ${digitCap} digits`)
@@ -109,12 +115,43 @@ function refuseParts(part: YamlPart): void {
   }
 }
 
+/** A text with no run of letters, digits and dots that is longer than so many characters. A number stays one. */
+function shortened(text: string, longest: number): string {
+  const pieces: string[] = []
+  let from = 0
+  // A longer run stands at one of these places.
+  for (let at = longest; at < text.length; at += longest + 1) {
+    let begin = at
+    while (begin > from && isOfWord(text.charCodeAt(begin - 1))) begin--
+    noWord.lastIndex = at
+    const end = noWord.exec(text)?.index ?? text.length
+    if (end - begin <= longest) continue
+    const isNumber = number.test(text.slice(begin, end))
+    pieces.push(text.slice(from, begin), isNumber ? text.slice(begin, begin + longest) : 'x'.repeat(longest))
+    from = end
+    at = Math.max(at, end)
+  }
+  return pieces.length === 0 ? text : pieces.join('') + text.slice(from)
+}
+
+const noWord = /[^0-9A-Za-z.]/g
+
+function isOfWord(code: number): boolean {
+  return (
+    (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || (code >= 0x30 && code <= 0x39) || code === 0x2e
+  )
+}
+
 /** A folded text of millions of lines is one part, and takes seconds to unfold. */
 function refuseLines({ text, file, line }: YamlPart): void {
   let count = 0
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1))
-    if (++count > yamlLineCap)
-      throw refusal('HARVEST_IMPORT_TOO_LARGE', { file, line }, `more than ${yamlLineCap} lines of YAML in one part`)
+    if (++count > yamlLineCap) throw manyLines(file, line)
+}
+
+/** The error for a part of YAML that has too many lines. */
+export function manyLines(file: string, line: number): HarvestError {
+  return refusal('HARVEST_IMPORT_TOO_LARGE', { file, line }, `more than ${yamlLineCap} lines of YAML in one part`)
 }
 
 function lineOf(document: Document, path: Path, part: YamlPart, lines: LineCounter): number | undefined {

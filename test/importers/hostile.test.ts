@@ -114,6 +114,12 @@ describe('bombs are refused by counts and sizes', () => {
     expect(code(`${head}${call.repeat(12)}`)).toBe('HARVEST_IMPORT_BOMB')
   })
 
+  it.each(Object.entries(twoCalls))('a body of %s, before the calls behind it are read', (_, holding) => {
+    expect(code(holding(bomb))).toBe('HARVEST_IMPORT_BOMB')
+    // Without it the call behind is refused.
+    expect(code(holding(plain))).toBe('HARVEST_IMPORT_SHAPE')
+  })
+
   it('a file that grows more than a hundredfold', () => {
     expect(code(gzipSync(Buffer.alloc(8 * 1024 * 1024, ' ')))).toBe('HARVEST_IMPORT_BOMB')
   })
@@ -164,6 +170,30 @@ describe('bombs are refused by counts and sizes', () => {
     expect(code(`{"fixtures":[${'1,'.repeat(partCap)}1]}`)).toBe('HARVEST_IMPORT_TOO_LARGE')
   })
 
+  it('a number of many digits behind long words, which are none, with its line', () => {
+    const words = `${'1'.repeat(digitCap + 5)}x and ${'x1'.repeat(yamlTokenCap)}`
+    const text = (digits: number) => `a: ${words}\nb: |\n  ${words}\n\nc: -${'1'.repeat(digits)}.5\ninteractions: []\n`
+    expect(code(text(digitCap - 3))).toBe('HARVEST_IMPORT_EMPTY')
+    expect(() => imported(text(digitCap))).toThrow(/sample:5\n *problem +a number of more than 400 digits/)
+  })
+
+  it('more lines of one call, and more calls, than there can be in YAML, with the line', () => {
+    // Before anything is read: what stands behind the list is broken.
+    const list = (text: string): string => `interactions:\n- a\n${text}broken: [\n`
+    expect(() => imported(list('\n'))).toThrow('HARVEST_IMPORT_SYNTAX')
+    expect(() => imported(list('\n'.repeat(yamlLineCap)))).toThrow(/sample:2\n *problem +more than 400000 lines/)
+    expect(() => imported(list('- a\n'.repeat(callCap)))).toThrow(/sample:100002\n *problem +more than 100000 calls/)
+  })
+
+  it('a zero byte, which stands in no text', () => {
+    expect(code('interactions: []\n\0')).toBe('HARVEST_IMPORT_UNKNOWN')
+  })
+
+  it('a large JSON document by its parts, with the line', () => {
+    const text = `{"fixtures":[\n${'1,'.repeat(partCap + 2_000_000)}`
+    expect(() => imported(text)).toThrow(/sample:2\n *problem +more than \d+ parts of JSON/)
+  })
+
   it('a duration that is nothing but digits', () => {
     const text = samples['go-vcr'].replace('1m1.5s', `${'1'.repeat(200_000)}x`)
     expect(imported(text).facts.missing).toContain('timings')
@@ -192,3 +222,57 @@ describe('bombs are refused by counts and sizes', () => {
     expect(code(`a: [${'1,'.repeat(yamlTokenCap / 2)}]`)).toBe('HARVEST_IMPORT_TOO_LARGE')
   })
 })
+
+const bomb = gzipSync(Buffer.alloc(500_000))
+const plain = gzipSync('{}')
+
+/** Two calls: the answer of the first is given, and the second has no method. */
+const twoCalls: Readonly<Record<string, (body: Buffer) => string | Buffer>> = {
+  vcrpy: (body) =>
+    inYaml('interactions', [
+      `request: {method: GET, uri: 'https://api.example/'}`,
+      `response: {status: {code: 200}, headers: {}, body: {string: !!binary ${body.toString('base64')}}}`,
+    ]),
+  'ruby-vcr': (body) =>
+    inYaml('http_interactions', [
+      `request: {method: get, uri: 'https://api.example/'}`,
+      `response: {status: {code: 200}, headers: {}, body: {base64_string: ${body.toString('base64')}}}`,
+    ]),
+  'go-vcr': (body) =>
+    inYaml('interactions', [
+      `request: {method: GET, url: 'https://api.example/'}`,
+      `response: {code: 200, headers: {}, body: !!binary ${body.toString('base64')}}`,
+    ]),
+  har: (body) =>
+    JSON.stringify({
+      log: {
+        entries: [
+          {
+            request: { method: 'GET', url: 'https://api.example/', headers: [] },
+            response: { status: 200, headers: [], content: { encoding: 'base64', text: body.toString('base64') } },
+          },
+          { request: {} },
+        ],
+      },
+    }),
+  nock: (body) => {
+    const rawHeaders = ['Content-Encoding', 'gzip']
+    const at = { scope: 'https://api.example', path: '/' }
+    return JSON.stringify([{ ...at, method: 'GET', rawHeaders, response: [body.toString('hex')] }, at])
+  },
+  'undici-snapshot': (body) => {
+    const request = { method: 'GET', url: 'https://api.example/' }
+    const responses = [{ statusCode: 200, body: body.toString('base64') }]
+    return JSON.stringify([{ snapshot: { request, responses } }, { snapshot: { request: {}, responses } }])
+  },
+  httprr: (body) => {
+    const asked = 'GET https://api.example/ HTTP/1.1\r\nHost: api.example\r\n\r\n'
+    const answered = Buffer.concat([Buffer.from('HTTP/1.1 200 OK\r\n\r\n'), body])
+    const lengths = `httprr trace v1\n${asked.length} ${answered.length}\n${asked}`
+    return Buffer.concat([Buffer.from(lengths), answered, Buffer.from('7 7\nnothing')])
+  },
+}
+
+function inYaml(list: string, [request = '', response = '']: readonly string[]): string {
+  return `${list}:\n- ${request}\n  ${response}\n- request: {}\n  response: {}\n`
+}
