@@ -21,8 +21,24 @@ export function readFrames(bytes: Uint8Array, hasText = false): Frames {
   const whole = parseJson(text)
   if (whole !== undefined) return { values: isList(whole) ? whole : [whole], unreadable: 0 }
   if (/^(data|event|id|retry)?:/m.test(text)) return readServerSentEvents(text)
-  if (/^\s*\[/.test(text)) return readArray(text)
-  return gather(text.split('\n').map((line) => line.trim()))
+  if (/^\s*\[/.test(text)) return gather(valuesIn(text, 1))
+  return readLines(text)
+}
+
+/**
+ * Values one after the other, each in a line as a rule. A value may be written over several lines, or several stand in one:
+ * where lines are no values, the reading that finds more of them is the right one. A torn value costs the other reading all
+ * that follow.
+ */
+function readLines(text: string): Frames {
+  const byLine = gather(text.split('\n').map((line) => line.trim()))
+  if (byLine.unreadable === 0 || !/^\s*\{/.test(text)) return byLine
+  const byBrace = gather(valuesIn(text, 0))
+  return countMaps(byBrace) > countMaps(byLine) ? byBrace : byLine
+}
+
+function countMaps({ values }: Frames): number {
+  return values.filter(isMap).length
 }
 
 /**
@@ -63,8 +79,8 @@ function named(value: Json, name: string | undefined): Json {
   return name === undefined || !isMap(value) || Object.hasOwn(value, 'type') ? value : { ...value, type: name }
 }
 
-/** Elements of a JSON array that may end in the middle of one. */
-function readArray(text: string): Frames {
+/** Texts of the maps and lists that stand `below` others, in a text that may end in the middle of one. */
+function valuesIn(text: string, below: 0 | 1): readonly string[] {
   const pieces: string[] = []
   let depth = 0
   let start = -1
@@ -76,12 +92,12 @@ function readArray(text: string): Frames {
       else if (character === '"') quoted = false
     } else if (character === '"') quoted = true
     else if (character === '{' || character === '[') {
-      if (++depth === 2) start = i
-    } else if (character === '}' || character === ']') {
-      if (--depth === 1 && start >= 0) pieces.push(text.slice(start, i + 1))
+      if (depth++ === below) start = i
+    } else if ((character === '}' || character === ']') && depth > 0) {
+      if (--depth === below && start >= 0) pieces.push(text.slice(start, i + 1))
     }
   }
-  return gather(pieces)
+  return pieces
 }
 
 function gather(pieces: readonly string[]): Frames {

@@ -41,6 +41,18 @@ test('events on neighbouring lines, without the blank line between them, are rea
   expect(read('openai-completions', chunks.join(''))).toMatchObject({ text: 'Once upon', unknownEvents: 0 })
 })
 
+test.for<[string, string]>([
+  ['in several lines', '{"message":{"content":"Once "}}\n{"message":\n{"content":"upon"},\n"done_reason":"stop"}\n'],
+  ['in one line', '{"message":{"content":"Once "}}{"message":{"content":"upon"},"done_reason":"stop"}'],
+])('values that stand %s are read one by one', ([, text]) => {
+  expect(read('openai-chat', text)).toEqual({ text: 'Once upon', toolCalls: [], finish: 'stop', unknownEvents: 0 })
+})
+
+test('a torn line costs nothing but itself', () => {
+  const text = '{"message":{"content":"Once "}}\n{"message":{"content":"up\n{"message":{"content":"on"}}\n'
+  expect(read('openai-chat', text)).toMatchObject({ text: 'Once on' })
+})
+
 test('an event of an unknown type is counted, not lost quietly', () => {
   expect(read('anthropic', sse([{ type: 'brand_new' }], false)).unknownEvents).toBe(1)
   expect(read('openai-responses', sse([{ type: 'response.brand_new' }], false)).unknownEvents).toBe(1)
