@@ -1,19 +1,22 @@
 import type { Json } from '../tape/types.ts'
 import { type Address, dialectOf, embeddingInputs, readAddress } from './dialect.ts'
+import { inCamelCase } from './gemini-fields.ts'
 import { at, isList, isMap, type JsonMap, listAt, mapAt, parseJson, textAt, without } from './json.ts'
 import type { Dialect, ModelRequest } from './types.ts'
 
 /**
  * Takes a request body apart: instructions, messages, tools, and everything else as params.
  *
- * The dialect is told by path and shape, not by host. A body for counting tokens is read as the call it counts for.
+ * The dialect is told by path and shape, not by host. A body for counting tokens is read as the call it counts for. Fields of
+ * Gemini are in camel case, however they were spelled.
  *
  * @returns `undefined` when this is not a model call (MCP's JSON-RPC is none). Never throws, whatever the input.
  */
 export function readModelRequest(request: { method: string; url: string; body: string }): ModelRequest | undefined {
   if (request.method.toUpperCase() !== 'POST') return undefined
-  const body = parseJson(request.body)
-  if (!isMap(body)) return undefined
+  const written = parseJson(request.body)
+  if (!isMap(written)) return undefined
+  const body = inCamelCase(request.url, written)
   const address = readAddress(request.url)
   const dialect = dialectOf(address, body)
   return dialect === undefined ? undefined : { dialect, ...takeApart(dialect, address, body) }

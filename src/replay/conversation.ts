@@ -7,7 +7,7 @@ import {
 } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 import { steadyPath, originOf } from './address.ts'
-import { bodyDifference, firstDifference, likeness, parse } from './difference.ts'
+import { bodyDifference, firstDifference, likeness, parseRequest } from './difference.ts'
 import { isFaithful } from './faithful.ts'
 import type { Answer, FoundDrift, Question } from './ladder.ts'
 import { isRewording } from './rewording.ts'
@@ -35,7 +35,10 @@ export function findConversation(question: Question, search: ConversationSearch)
   // Without a message nothing says which conversation it is; a number that was rounded may belong to another one.
   if (!live || live.messages.length === 0 || !isFaithful(question.bodyText)) return undefined
   if (keepsConversation(live.dialect)) return undefined
-  const known = search.steps.filter((step) => step.model && sameOperation(step, step.model, question, live))
+  const operation = operationFor(question, live, search.steps)
+  const known = search.steps.filter(
+    (step) => step.model && sameKind(step, step.model, live) && operation(step.event.url, step.model),
+  )
   const messages = canonicalJson(live.messages)
   const same = known.filter((step) => step.model && canonicalJson(step.model.messages) === messages)
   if (same.some((step) => !step.taken)) return pick(same, question, live, 'conversation', search)
@@ -45,15 +48,43 @@ export function findConversation(question: Question, search: ConversationSearch)
   return reworded.some((step) => !step.taken) ? pick(reworded, question, live, 'reworded', search) : undefined
 }
 
-/** The same kind of call, answered in the same form: a stream cannot stand in for a whole answer, nor a token count. */
-function sameOperation(step: ExchangeState, recorded: ModelRequest, question: Question, live: ModelRequest): boolean {
+/** The same kind of call, answered in the same form: a stream cannot stand in for a whole answer. */
+function sameKind(step: ExchangeState, recorded: ModelRequest, live: ModelRequest): boolean {
   return (
     recorded.dialect === live.dialect &&
     Boolean(recorded.params['stream']) === Boolean(live.params['stream']) &&
-    operationOf(step.event.url, recorded) === operationOf(question.url, live) &&
     differingParams(recorded, live).every((name) => settings.has(name)) &&
     isFaithful(step.bodyText)
   )
+}
+
+/**
+ * Whether a recorded address asks for the operation of the live one: a token count cannot stand in for an answer.
+ *
+ * Anthropic's SDKs wrote `?beta=true` where their beta interface is used, and newer ones do not: which betas are asked for
+ * stands in a header, and the mark decides nothing. It is passed over where no recorded call has the mark as the live one
+ * has it. An agent that was recorded with both interfaces is answered by each for itself.
+ *
+ * @see https://github.com/anthropics/anthropic-sdk-typescript, "stop sending query params hardcoded in endpoint paths"
+ */
+function operationFor(
+  question: Question,
+  live: ModelRequest,
+  steps: readonly ExchangeState[],
+): (url: string, recorded: ModelRequest) => boolean {
+  const asked = operationOf(question.url, live)
+  const isAsked = (url: string, recorded: ModelRequest): boolean => operationOf(url, recorded) === asked
+  if (live.dialect !== 'anthropic') return isAsked
+  if (steps.some(({ event, model }) => model?.dialect === 'anthropic' && isAsked(event.url, model))) return isAsked
+  const unmarked = operationOf(withoutMark(question.url), live)
+  return (url, recorded) => operationOf(withoutMark(url), recorded) === unmarked
+}
+
+function withoutMark(url: string): string {
+  if (!URL.canParse(url)) return url
+  const bare = new URL(url)
+  bare.searchParams.delete('beta', 'true')
+  return bare.href
 }
 
 /** Last part of the path, and the query: `completions`, `*:generateContent`, `count_tokens`. */
@@ -176,7 +207,8 @@ function drift(
 function movedInstructions(step: ExchangeState, question: Question): readonly FoundDrift[] {
   const difference = bodyDifference(step.bodyText, question.bodyText)
   if (!difference) return []
-  const isSpelling = canonicalJson(parse(step.bodyText) ?? null) === canonicalJson(parse(question.bodyText) ?? null)
+  const [before, now] = [parseRequest(step.bodyText, step.event.url), parseRequest(question.bodyText, question.url)]
+  const isSpelling = canonicalJson(before ?? null) === canonicalJson(now ?? null)
   return [{ class: isSpelling ? 'encoding' : 'instructions', ...difference }]
 }
 

@@ -1,3 +1,4 @@
+import { inCamelCase } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 
 export interface Difference {
@@ -72,7 +73,13 @@ export function parse(text: string): Json | undefined {
   }
 }
 
-function isMap(value: unknown): value is { readonly [key: string]: Json } {
+/** The value of a request body with fields in one spelling, where its address says that two of them are the same. */
+export function parseRequest(text: string, url: string): Json | undefined {
+  const value = parse(text)
+  return isMap(value) ? inCamelCase(url, value) : value
+}
+
+export function isMap(value: unknown): value is { readonly [key: string]: Json } {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

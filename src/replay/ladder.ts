@@ -2,7 +2,7 @@ import { canonicalJson } from '../providers/index.ts'
 import type { Json, TapeHeader } from '../tape/index.ts'
 import { Hosts, originOf, steadyPath, writtenPath } from './address.ts'
 import { findConversation } from './conversation.ts'
-import { bodyDifference, closeness, parse } from './difference.ts'
+import { bodyDifference, closeness, isMap, parseRequest } from './difference.ts'
 import { isFaithful } from './faithful.ts'
 import type { ExchangeState } from './step.ts'
 import { sameTarget } from './target.ts'
@@ -44,7 +44,7 @@ export type Answer =
  * the one before left open, and none guesses between different conversations.
  *
  * 1. `exact`: the same address and body, byte for byte
- * 2. `canonical`: the same JSON value, the same query, written differently
+ * 2. `canonical`: the same JSON value, the same query, written differently; Gemini's fields in either of their spellings
  * 3. `conversation`: a model call with the same messages; instructions, tool schemas or settings may differ
  * 4. `reworded`: the same, when a prompt template was rewritten around unchanged data
  *
@@ -124,10 +124,12 @@ export class Ladder {
     const key = steadyPath(question)
     let index = this.#canonical.get(key)
     if (!index) {
-      index = Map.groupBy(this.#byPath.get(key) ?? [], (step) => canonicalBody(step.bodyText, step.event.via))
+      index = Map.groupBy(this.#byPath.get(key) ?? [], ({ bodyText, event: { via, url } }) =>
+        canonicalBody({ bodyText, via, url }),
+      )
       this.#canonical.set(key, index)
     }
-    return this.#untaken(index.get(canonicalBody(question.bodyText, question.via)), question)
+    return this.#untaken(index.get(canonicalBody(question)), question)
   }
 
   #findConversation(question: Question): Answer | undefined {
@@ -206,10 +208,10 @@ function dropTaken(steps: ExchangeState[] | undefined): void {
 }
 
 /** A body in one spelling; one that is not JSON, or says more than a parser keeps, stands for itself. */
-function canonicalBody(text: string, via: Question['via']): string {
-  const value = parse(text)
+function canonicalBody({ bodyText: text, via, url }: Pick<Question, 'bodyText' | 'via' | 'url'>): string {
+  const value = parseRequest(text, url)
   if (value === undefined || !isFaithful(text)) return `text ${text}`
-  const isRequest = typeof value === 'object' && value !== null && 'method' in value && 'id' in value
+  const isRequest = isMap(value) && 'method' in value && 'id' in value
   // The id of a JSON-RPC request is a counter of the client; the scripted child answers under the live one.
   const steady = via === 'stdio' && isRequest ? { ...value, id: null } : value
   return `json ${canonicalJson(isRequest ? withoutClient(steady) : steady)}`

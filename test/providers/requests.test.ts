@@ -163,6 +163,68 @@ test('a Converse request has its model in the path and its tools in the tool con
   expect(take('https://bedrock-runtime.eu-west-1.amazonaws.com/model/amazon.nova-1%3A0/invoke', body)).toEqual(expected)
 })
 
+describe('fields of Gemini are read alike in both spellings', () => {
+  const url = 'https://generativelanguage.googleapis.com/v1beta/models/gemini-1:generateContent'
+  const data = { user_id: 1, mime_type: 'x', nested: { top_p: 1 } }
+  const schema = (anyOf: string, max: string): Json => ({
+    type: 'object',
+    properties: { max_items: { [anyOf]: [{ type: 'array', [max]: '2', example: data }] } },
+    required: ['max_items'],
+  })
+
+  test('and what is data keeps its names', () => {
+    const camel = take(url, {
+      systemInstruction: { parts: [{ text: 's' }] },
+      contents: [
+        { role: 'model', parts: [{ functionCall: { name: 'f', args: data }, thoughtSignature: 't' }] },
+        { role: 'user', parts: [{ functionResponse: { name: 'f', response: data } }] },
+        { role: 'user', parts: [{ inlineData: { mimeType: 'text/plain', data: '' } }] },
+      ],
+      tools: [{ functionDeclarations: [{ name: 'f', parameters: schema('anyOf', 'maxItems') }] }],
+      generationConfig: { topP: 1, responseJsonSchema: schema('any_of', 'max_items') },
+      labels: data,
+    })
+    const snake = take(url, {
+      system_instruction: { parts: [{ text: 's' }] },
+      contents: [
+        { role: 'model', parts: [{ function_call: { name: 'f', args: data }, thought_signature: 't' }] },
+        { role: 'user', parts: [{ function_response: { name: 'f', response: data } }] },
+        { role: 'user', parts: [{ inline_data: { mime_type: 'text/plain', data: '' } }] },
+      ],
+      tools: [{ function_declarations: [{ name: 'f', parameters: schema('any_of', 'max_items') }] }],
+      generation_config: { top_p: 1, response_json_schema: schema('any_of', 'max_items') },
+      labels: data,
+    })
+    expect(snake).toEqual(camel)
+    const parts = { args: data, response: data }
+    expect(camel?.messages).toMatchObject([
+      { parts: [{ functionCall: { args: parts.args } }] },
+      { parts: [{ functionResponse: { response: parts.response } }] },
+      {},
+    ])
+    expect(camel?.params).toMatchObject({
+      labels: data,
+      generationConfig: { responseJsonSchema: schema('any_of', 'max_items') },
+    })
+  })
+
+  test('and a map that has a field in both keeps both', () => {
+    const body = { contents: [], generation_config: { a: 1 }, generationConfig: { b: 2 } }
+    expect(take(url, body)?.params).toEqual(body)
+  })
+
+  test('and at no other address', () => {
+    const body = { contents: [{ parts: [{ inline_data: {} }] }] }
+    expect(take('https://a.example/generate?x=:generateContent', body)?.messages).toEqual(body.contents)
+  })
+
+  test('and only as deep as a stack is', () => {
+    const deep = '{"properties":'.repeat(20_000) + '{}' + '}'.repeat(20_000)
+    const body = `{"contents":[{"any_of":${deep}}]}`
+    expect(readModelRequest({ method: 'POST', url, body })?.dialect).toBe('gemini')
+  })
+})
+
 test('Cohere speaks its own dialect, in both versions', () => {
   expect(
     take('https://api.cohere.com/v2/chat', { model: 'c', messages: [{ role: 'system', content: 's' }, user], k: 1 }),

@@ -144,6 +144,83 @@ describe('the serve ladder climbs', () => {
   })
 })
 
+describe('a request to Gemini in the other spelling', () => {
+  const url = 'https://generativelanguage.googleapis.com/v1beta/models/gemini-1:generateContent'
+  const result = (name: string, response: string, text = 'Order A-17 is late.'): Asked => ({
+    url,
+    body: JSON.stringify({ contents: [{ role: 'user', parts: [{ [name]: { name: 'f', [response]: { text } } }] }] }),
+  })
+  const asked = (instructions: string, config: string, topP: string): Asked => ({
+    url,
+    body: JSON.stringify({
+      contents: [{ parts: [{ text: 'hi' }] }],
+      [instructions]: { parts: [] },
+      [config]: { [topP]: 1 },
+    }),
+  })
+
+  test('is the same question', () => {
+    const recorded = asked('systemInstruction', 'generationConfig', 'topP')
+    const live = asked('system_instruction', 'generation_config', 'top_p')
+    expect(ask([recorded], live)).toMatchObject({ rung: 'canonical', classes: ['encoding'] })
+    expect(ask([live], recorded)).toMatchObject({ rung: 'canonical', classes: ['encoding'] })
+    expect(new Asker(tapeOf([recorded]), 'exact').ask(live).kind).toBe('none')
+  })
+
+  test('is encoding, and not instructions, at another path of its host', () => {
+    const live = asked('system_instruction', 'generation_config', 'top_p')
+    const answer = ask([asked('systemInstruction', 'generationConfig', 'topP')], {
+      ...live,
+      url: url.replace('v1beta', 'v1'),
+    })
+    expect(answer).toMatchObject({ rung: 'conversation', classes: ['endpoint', 'encoding'] })
+  })
+
+  test('has data of its own: results with other names are other results', () => {
+    const data = (name: string): Asked => ({
+      url,
+      body: JSON.stringify({
+        contents: [{ role: 'user', parts: [{ functionResponse: { name: 'f', response: { [name]: 1 } } }] }],
+      }),
+    })
+    expect(ask([data('mimeType')], data('mime_type')).kind).toBe('none')
+  })
+
+  test.each(['functionResponse', 'function_response'])('is no wording where it tells a result, in %s', (name) => {
+    const recorded = result(name, 'response')
+    const live = result(name, 'response', 'A-17 is the order that comes late.')
+    expect(ask([recorded], live, { order: 'A-17' }).kind).toBe('none')
+  })
+})
+
+describe("the mark of Anthropic's beta interface", () => {
+  const url = 'https://api.anthropic.com/v1/messages'
+  const said = (content: string, more: object = {}): string =>
+    JSON.stringify({ model: 'm-1', messages: [{ role: 'user', content }], max_tokens: 9, ...more })
+  const plain = { url, body: said('hi') }
+  const beta = { url: `${url}?beta=true`, body: said('hi') }
+
+  test.for([
+    ['came', plain, beta],
+    ['went', beta, plain],
+  ] as const)('is passed over, with endpoint drift, where it %s with another SDK', ([, recorded, live]) => {
+    expect(ask([recorded], live)).toMatchObject({ rung: 'conversation', classes: ['endpoint'] })
+    expect(new Asker(tapeOf([recorded]), 'canonical').ask(live).kind).toBe('none')
+  })
+
+  test('tells calls apart where a run was recorded with and without it', () => {
+    const asker = new Asker(tapeOf([plain, beta]))
+    expect([asker.ask(beta).served, asker.ask(beta).kind, asker.ask(plain).served]).toEqual([1, 'none', 0])
+  })
+
+  test('is the only thing passed over', () => {
+    expect(ask([plain], { url: `${url}?beta=1`, body: plain.body }).kind).toBe('none')
+    expect(ask([plain], { url: `${url}?beta=true&page=2`, body: plain.body }).kind).toBe('none')
+    expect(ask([plain], { url: `${url}/count_tokens?beta=true`, body: plain.body }).kind).toBe('none')
+    expect(ask([{ body: chat('hi') }], { url: `${chatUrl}?beta=true`, body: chat('hi') }).kind).toBe('none')
+  })
+})
+
 describe('the serve ladder refuses', () => {
   test.for<[string, Asked, Asked]>([
     [
