@@ -18,23 +18,36 @@ export const aimock: ForeignFormat = {
 }
 
 /**
- * One fixture: whoever asks for something gets a text, or calls of tools. There is no request and no byte of an answer
- * in it, and nobody says that a model was asked.
+ * One fixture: whoever asks for something gets a text, calls of tools, or both in an order of their own. There is no request
+ * and no byte of an answer in it, and nobody says that a model was asked.
  *
- * @see https://github.com/CopilotKit/aimock
+ * @see https://github.com/CopilotKit/aimock, src/types.ts
  */
 function stepsOf(fixture: Cursor): readonly ForeignStep[] {
   const response = fixture.at('response').map
   const asked = fixture.at('match').at('userMessage').maybeText
-  const answered = response.at('content').maybeText
-  const calls = response.at('toolCalls').isThere ? response.at('toolCalls').items : []
+  const blocks = response.at('blocks').isThere ? response.at('blocks').items : []
   return [
     ...(asked === undefined ? [] : [{ kind: 'message' as const, from: 'user', to: 'model', body: asked }]),
-    ...calls.map((call) => ({
-      kind: 'tool' as const,
-      name: call.at('name').text,
-      args: jsonOr(call.at('arguments').value ?? {}),
-    })),
-    ...(answered === undefined ? [] : [{ kind: 'message' as const, from: 'model', to: 'user', body: answered }]),
+    ...(blocks.length > 0 ? blocks.flatMap(blockOf) : answerOf(response)),
   ]
+}
+
+/** One piece of an answer whose pieces are listed in their order. */
+function blockOf(block: Cursor): readonly ForeignStep[] {
+  return block.at('type').maybeText === 'toolCall' ? [callOf(block)] : saidIn(block.at('text'))
+}
+
+/** An answer without an order: aimock streams its text first. */
+function answerOf(response: Cursor): readonly ForeignStep[] {
+  const calls = response.at('toolCalls').isThere ? response.at('toolCalls').items : []
+  return [...saidIn(response.at('content')), ...calls.map(callOf)]
+}
+
+function saidIn(text: Cursor): readonly ForeignStep[] {
+  return text.maybeText === undefined ? [] : [{ kind: 'message', from: 'model', to: 'user', body: text.maybeText }]
+}
+
+function callOf(call: Cursor): ForeignStep {
+  return { kind: 'tool', name: call.at('name').text, args: jsonOr(call.at('arguments').value ?? {}) }
 }
