@@ -5,7 +5,7 @@ import type { Dialect } from './types.ts'
 export interface Address {
   /** Path without host and query, percent-decoded where that is possible. */
   readonly path: string
-  /** Model named in the path (Gemini, Vertex, Bedrock, Azure deployments). */
+  /** Model named in the path (Gemini, Vertex, Bedrock, Azure deployments, Workers AI). */
   readonly model?: string
 }
 
@@ -18,7 +18,8 @@ export function readAddress(url: string): Address {
     /\/model\/(.+)\/(?:converse|converse-stream|invoke|invoke-with-response-stream)$/.exec(path)?.[1] ??
     /\/openai\/deployments\/([^/]+)\//.exec(path)?.[1] ??
     /\/(?:models|deployments)\/([^/]+\/[^/]+)\/predictions$/.exec(path)?.[1] ??
-    /\/agents\/([^/]+\/agentAliases\/[^/]+)\/sessions\/[^/]+\/text$/.exec(path)?.[1]
+    /\/agents\/([^/]+\/agentAliases\/[^/]+)\/sessions\/[^/]+\/text$/.exec(path)?.[1] ??
+    /\/(?:ai\/run|workers-ai)\/(@[^/]+\/.+)$/.exec(path)?.[1]
   return model === undefined ? { path } : { path, model }
 }
 

@@ -193,6 +193,40 @@ describe('OpenAI chat', () => {
     expect(args(line(one, { id: 'a' }), line(two, { id: 'b' }))).toEqual([{ of: 1 }, { of: 2 }])
   })
 
+  test('reads the text and the calls of Workers AI, whole and in pieces', () => {
+    const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
+    const calls = [
+      { name: 'lookup', arguments: { order: 7 } },
+      { id: 'c2', type: 'function', function: { name: 'weather', arguments: '{}' } },
+    ]
+    const result = { response: 'Looking.', tool_calls: calls, usage }
+    const expected = {
+      text: 'Looking.',
+      toolCalls: [
+        { name: 'lookup', args: { order: 7 } },
+        { id: 'c2', name: 'weather', args: {} },
+      ],
+      usage: { inputTokens: 3, outputTokens: 2 },
+      unknownEvents: 0,
+    }
+    const envelope = (inner: Json): Json => ({ result: inner, success: true, errors: [], messages: [] })
+    expect(read('openai-chat', envelope(result))).toEqual(expected)
+    expect(read('openai-chat', envelope({ ...result, response: null }))).toEqual({ ...expected, text: '' })
+    const pieces = [{ response: 'Look' }, { response: 'ing.' }, { response: '', tool_calls: calls, usage }]
+    expect(read('openai-chat', sse(pieces))).toEqual(expected)
+    expect(read('openai-chat', envelope({ response: { order: 7 }, usage })).text).toBe('{"order":7}')
+  })
+
+  test('reads what llama.cpp counts where it tells no usage, and nothing where it leaves the cache out', () => {
+    const end = (timings: Json): Json => ({ object: 'chat.completion.chunk', choices: [], timings })
+    expect(read('openai-chat', sse([end({ cache_n: 4, prompt_n: 3, predicted_n: 2 })])).usage).toEqual({
+      inputTokens: 7,
+      cachedTokens: 4,
+      outputTokens: 2,
+    })
+    expect(read('openai-chat', sse([end({ prompt_n: 3, predicted_n: 2 })])).usage).toBeUndefined()
+  })
+
   test.each(Object.keys(encoders))('reads a %s body, whole and cut', (encoding) => {
     const encode = encoders[encoding] ?? Buffer.from
     const stream = encode(Buffer.from(sse(chunks)))

@@ -115,6 +115,14 @@ test('counting tokens is read as the call it counts for', () => {
   )
 })
 
+test.each(['client/v4/accounts/a1/ai/run', 'v1/a1/gateway/workers-ai'])(
+  'Workers AI has its model in the path: %s',
+  (path) => {
+    const url = `https://api.cloudflare.com/${path}/@cf/meta/llama-3-8b`
+    expect(take(url, { messages: [user] })).toMatchObject({ dialect: 'openai-chat', model: '@cf/meta/llama-3-8b' })
+  },
+)
+
 test('a Gemini request has its model in the path', () => {
   const body = {
     systemInstruction: { parts: [{ text: 'Be brief.' }] },

@@ -2,8 +2,13 @@ import type { Json } from '../../tape/types.ts'
 import { addArgs, addReasoning, type CallDraft, callAt, type Draft, plainText } from '../draft.ts'
 import { at, isList, isMap, type JsonMap, listAt, mapAt, numberAt, textAt } from '../json.ts'
 
-/** Chat completions, whole or in chunks; and Ollama's own chat, whose lines hold one `message`. */
+/**
+ * Chat completions, whole or in chunks; Ollama's own chat, whose lines hold one `message`; and what Cloudflare's Workers AI
+ * answers: a text and calls side by side, as the `result` of its API where they come whole.
+ */
 export function readChat(value: JsonMap, draft: Draft): boolean {
+  const result = at(value, 'result')
+  if (isMap(result) && typeof at(value, 'success') === 'boolean') return readChat(result, draft)
   draft.model = textAt(value, 'model') ?? draft.model
   readUsage(value, draft)
   const choices = at(value, 'choices')
@@ -14,12 +19,22 @@ export function readChat(value: JsonMap, draft: Draft): boolean {
   const message = at(value, 'message')
   if (!isMap(message))
     return (
+      readSideBySide(value, draft) ||
       readCompletion(value, draft) ||
       isMap(at(value, 'usage')) ||
       /^chat\.completion/.test(textAt(value, 'object') ?? '')
     )
   readMessage(message, 0, draft)
   draft.finish = textAt(value, 'done_reason') ?? draft.finish
+  return true
+}
+
+/** A text, or the value it was asked to be, beside calls; `false` where there are no calls and no such value. */
+function readSideBySide(value: JsonMap, draft: Draft): boolean {
+  const [said, calls] = [at(value, 'response'), listAt(value, 'tool_calls')]
+  if (said === undefined || (calls.length === 0 && !isMap(said))) return false
+  draft.text += typeof said === 'string' ? said : said === null ? '' : JSON.stringify(said)
+  for (const [position, piece] of calls.entries()) readPiece(piece, position, 0, draft)
   return true
 }
 
@@ -141,14 +156,20 @@ function readPiece(piece: Json, position: number, choice: number, draft: Draft):
     call.freeText = true
     call.name = call.name || (textAt(custom, 'name') ?? '')
     call.text += textAt(custom, 'input') ?? ''
-  } else addPiece(call, mapAt(piece, 'function'))
+  } else addPiece(call, functionOf(piece))
+}
+
+/** The function a piece is about. Some of Workers AI's models have its fields in the piece itself. */
+function functionOf(piece: Json): JsonMap {
+  const inner = at(piece, 'function')
+  return isMap(inner) || !isMap(piece) ? mapAt(piece, 'function') : piece
 }
 
 /** A piece with neither index nor id goes on with the call before it, unless it is a whole one or begins one in a whole message. */
 function lastKey(piece: Json, draft: Draft, choice: number, position: number): string {
   const last = [...draft.calls.keys()].findLast((key) => key.startsWith(`${choice}:`))
   // Arguments that are a value come whole: each line of Ollama has another call.
-  const isWhole = isMap(at(at(piece, 'function'), 'arguments'))
+  const isWhole = isMap(at(functionOf(piece), 'arguments'))
   return isWhole || position > 0 || last === undefined
     ? `position ${draft.calls.size}`
     : last.slice(`${choice}:`.length)
@@ -161,8 +182,10 @@ function addPiece(call: CallDraft, source: JsonMap): void {
 
 function readUsage(value: JsonMap, draft: Draft): void {
   const told = at(value, 'usage') ?? at(at(value, 'x_groq'), 'usage')
+  const timings = timingsOf(value)
   // All chunks of a stream but the last: there are thousands, and there is nowhere else to look.
-  if (!isMap(told) && at(value, 'object') === 'chat.completion.chunk' && metricsOf(value) === undefined) return
+  const isBare = !isMap(told) && timings === undefined && metricsOf(value) === undefined
+  if (isBare && at(value, 'object') === 'chat.completion.chunk') return
   const usage = isMap(told) ? told : mapAt(at(value, 'x_groq'), 'usage')
   const { usage: counts } = draft
   const billed = at(at(value, 'meta'), 'billed_units')
@@ -174,6 +197,7 @@ function readUsage(value: JsonMap, draft: Draft): void {
     numberAt(value, 'prompt_token_count') ??
     numberAt(value, 'inputTextTokenCount') ??
     numberAt(billed, 'input_tokens') ??
+    timings?.input ??
     counts.inputTokens ??
     numberAt(metricsOf(value), 'inputTokenCount')
   counts.reasoningTokens =
@@ -187,6 +211,7 @@ function readUsage(value: JsonMap, draft: Draft): void {
     numberAt(value, 'generation_token_count') ??
     numberAt(value, 'totalOutputTextTokenCount') ??
     numberAt(billed, 'output_tokens') ??
+    timings?.output ??
     counts.outputTokens ??
     numberAt(metricsOf(value), 'outputTokenCount')
   counts.cachedTokens =
@@ -194,12 +219,26 @@ function readUsage(value: JsonMap, draft: Draft): void {
     numberAt(usage, 'prompt_cache_hit_tokens') ??
     numberAt(usage, 'cached_tokens') ??
     numberAt(usage, 'num_cached_tokens') ??
+    timings?.cached ??
     counts.cachedTokens
   counts.cacheWriteTokens =
     numberAt(details, 'cache_write_tokens') ??
     numberAt(details, 'cache_creation_input_tokens') ??
     numberAt(usage, 'cache_creation_input_tokens') ??
     counts.cacheWriteTokens
+}
+
+/**
+ * What llama.cpp tells of its work: tokens it read anew, took from its cache, and wrote. Those of versions that do not tell of
+ * the cache are not all that was read.
+ */
+function timingsOf(
+  value: JsonMap,
+): { readonly input: number; readonly output: number; readonly cached: number } | undefined {
+  const timings = at(value, 'timings')
+  const [read, cached, output] = ['prompt_n', 'cache_n', 'predicted_n'].map((key) => numberAt(timings, key))
+  if (read === undefined || cached === undefined || output === undefined) return undefined
+  return { input: read + cached, output, cached }
 }
 
 /** What was written: xAI counts reasoning beside the completion, which the total gives away; all others in it. */
