@@ -77,6 +77,9 @@ function serviceDialect(path: string, body: JsonMap): Dialect | undefined {
   if (isAgent(path, body)) return 'bedrock-agent'
   if (isPrediction(path, body)) return 'replicate'
   if (/\/interactions$/.test(path) && at(body, 'input') !== undefined) return 'gemini-interactions'
+  // Begun, gone on with, or begun anew from one of its entries.
+  if (/\/conversations(\/[^/]+(\/restart)?)?$/.test(path) && at(body, 'inputs') !== undefined)
+    return 'mistral-conversations'
   if (/:(batchE|e)mbedContents?$|embed[^/]*:predict$/.test(path) && hasEmbeddingInput(body)) return 'openai-embeddings'
   return undefined
 }
@@ -94,7 +97,7 @@ function isAgent(path: string, body: JsonMap): boolean {
  * ask it once more changes what is kept.
  */
 export function keepsConversation(dialect: Dialect): boolean {
-  return dialect === 'openai-assistants' || dialect === 'bedrock-agent'
+  return dialect === 'openai-assistants' || dialect === 'bedrock-agent' || dialect === 'mistral-conversations'
 }
 
 /**

@@ -42,6 +42,8 @@ function takeApart(dialect: Dialect, address: Address, body: JsonMap): Parts {
       return gemini(address, body)
     case 'gemini-interactions':
       return interactions(address, body)
+    case 'mistral-conversations':
+      return conversations(address, body)
     case 'bedrock-converse':
       return converse(address, body)
     case 'bedrock-agent':
@@ -213,6 +215,17 @@ function interactions(address: Address, body: JsonMap): Parts {
     model,
     instructions: parts.take('system_instruction', (value) => value !== null),
     messages: parts.take('input'),
+    tools: parts.take('tools', isList),
+    params: parts.rest(),
+  }
+}
+
+function conversations(address: Address, body: JsonMap): Parts {
+  const parts = new Taking(body)
+  return {
+    model: parts.model(address) || (textAt(body, 'agent_id') ?? ''),
+    instructions: parts.take('instructions', (value) => value !== null),
+    messages: parts.take('inputs'),
     tools: parts.take('tools', isList),
     params: parts.rest(),
   }

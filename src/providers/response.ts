@@ -8,6 +8,7 @@ import { readAnthropic } from './responses/anthropic.ts'
 import { readAssistants } from './responses/assistants.ts'
 import { readBedrockAgent } from './responses/bedrock-agent.ts'
 import { readCohere } from './responses/cohere.ts'
+import { readConversations } from './responses/conversations.ts'
 import { readConverse } from './responses/converse.ts'
 import { readGemini } from './responses/gemini.ts'
 import { readInteractions } from './responses/interactions.ts'
@@ -77,6 +78,8 @@ function readerOf(dialect: Dialect): Reader {
       return readGemini
     case 'gemini-interactions':
       return readInteractions
+    case 'mistral-conversations':
+      return readConversations
     case 'bedrock-converse':
       return readConverse
     case 'bedrock-agent':

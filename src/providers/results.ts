@@ -46,6 +46,8 @@ function resultsIn(message: Json): readonly Found[] {
   const output = at(message, 'output')
   if (output !== undefined && textAt(message, 'tool_call_id') !== undefined)
     return [{ id: textAt(message, 'tool_call_id'), name: undefined, result: output }]
+  if (type === 'function.result')
+    return [{ id: textAt(message, 'tool_call_id'), name: undefined, result: at(message, 'result') ?? null }]
   if (type === 'function_result')
     return [{ id: textAt(message, 'call_id'), name: textAt(message, 'name'), result: at(message, 'result') ?? null }]
   const handed = at(message, 'functionResult') ?? at(message, 'apiResult')

@@ -10,6 +10,7 @@ export type Dialect =
   | 'anthropic'
   | 'gemini'
   | 'gemini-interactions'
+  | 'mistral-conversations'
   | 'bedrock-converse'
   | 'bedrock-agent'
   | 'cohere'

@@ -13,6 +13,7 @@ const variables: Readonly<Record<Dialect, readonly string[]>> = {
   anthropic: ['ANTHROPIC_API_KEY'],
   gemini: google,
   'gemini-interactions': google,
+  'mistral-conversations': ['MISTRAL_API_KEY'],
   'bedrock-converse': aws,
   'bedrock-agent': aws,
   cohere: ['CO_API_KEY', 'COHERE_API_KEY'],

@@ -178,6 +178,80 @@ describe('an interaction of Gemini', () => {
   })
 })
 
+describe('a conversation Mistral keeps', () => {
+  const code = { name: 'code_interpreter', id: 'x1', arguments: '{"code":"6+1"}' }
+  const entries: Json[] = [
+    { type: 'tool.execution', model: 'm', ...code, info: { code_output: '7' } },
+    {
+      type: 'message.output',
+      model: 'm',
+      content: [
+        { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] },
+        { type: 'text', text: 'Looking.' },
+        { type: 'tool_reference', tool: 'web_search' },
+      ],
+    },
+    { type: 'function.call', id: 'f1', tool_call_id: 'c1', name: 'lookup', arguments: { order: 7 } },
+    { type: 'function.call', id: 'f2', tool_call_id: 'c2', name: 'weather', arguments: '{}' },
+  ]
+  const usage = { prompt_tokens: 6, completion_tokens: 5, connector_tokens: 4, total_tokens: 15 }
+  const expected = {
+    ...said,
+    model: 'm',
+    reasoning: 'Hm.',
+    toolCalls: [{ id: 'x1', name: 'code_interpreter', args: { code: '6+1' }, builtIn: true }, ...said.toolCalls],
+    usage: { inputTokens: 10, outputTokens: 5 },
+  }
+
+  test('answers the same whole and streamed', () => {
+    const whole = { object: 'conversation.response', conversation_id: 'k1', outputs: entries, usage }
+    expect(read('mistral-conversations', whole)).toEqual(expected)
+    const delta = (type: string, output_index: number, rest: object): Json => ({ type, output_index, ...rest })
+    const say = (content: Json): Json => delta('message.output.delta', 1, { model: 'm', content })
+    const ask = (id: string, name: string, args: string): Json =>
+      delta('function.call.delta', 2, { id: `f ${id}`, tool_call_id: id, name, arguments: args })
+    const stream: Json[] = [
+      { type: 'conversation.response.started', conversation_id: 'k1' },
+      delta('tool.execution.started', 0, { ...code, arguments: '' }),
+      delta('tool.execution.delta', 0, { ...code, arguments: '{"code":' }),
+      delta('tool.execution.delta', 0, { ...code, arguments: '"6+1"}' }),
+      delta('tool.execution.done', 0, { name: code.name, id: code.id, info: { code_output: '7' } }),
+      say({ type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] }),
+      say('Look'),
+      say({ type: 'text', text: 'ing.' }),
+      ask('c1', 'lookup', '{"order"'),
+      ask('c2', 'weather', '{}'),
+      ask('c1', 'lookup', ':7}'),
+      { type: 'conversation.response.done', usage },
+    ]
+    expect(read('mistral-conversations', sse(stream, false))).toEqual(expected)
+    const failed = [...stream.slice(0, 1), { type: 'conversation.response.error', code: 503, message: 'Busy.' }]
+    expect(read('mistral-conversations', sse(failed, false))).toMatchObject({ error: 'http_503', unknownEvents: 0 })
+  })
+
+  test('is asked in inputs, and told what tools answered', () => {
+    const result = { type: 'function.result', tool_call_id: 'c1', result: '1' }
+    const asked = take('https://api.mistral.ai/v1/conversations/k1#stream', { inputs: [result], stream: true })
+    expect(asked).toEqual({
+      dialect: 'mistral-conversations',
+      model: '',
+      instructions: [],
+      messages: [result],
+      tools: [],
+      params: { stream: true },
+    })
+    expect(toolResultsIn(asked!)).toEqual([{ id: 'c1', result: '1' }])
+    const begun = { inputs: 'Hi', agent_id: 'a1', instructions: 'Be brief.', tools: [{ type: 'web_search' }] }
+    expect(take('https://api.mistral.ai/v1/conversations', begun)).toMatchObject({
+      model: 'a1',
+      instructions: ['Be brief.'],
+      messages: ['Hi'],
+      tools: begun.tools,
+    })
+    expect(take('https://api.openai.com/v1/conversations', { items: [] })).toBeUndefined()
+  })
+})
+
 describe('an agent of Bedrock', () => {
   const chunk = (text: string): Buffer =>
     frame({ ':event-type': 'chunk', ':message-type': 'event' }, { bytes: Buffer.from(text).toString('base64') })

@@ -363,6 +363,7 @@ describe('several conversations', () => {
       { inputText: 'go on' },
       { metadata: {} },
     ],
+    ['conversation', 'https://api.mistral.ai/v1/conversations/t1', { inputs: 'go on' }, { tools: [{ type: 'x' }] }],
   ] as const)('the same words in another %s that the provider keeps are another question', ([, url, body, more]) => {
     const recorded = [{ url, body: JSON.stringify(body) }]
     expect(ask(recorded, { url, body: JSON.stringify(body) })).toMatchObject({ rung: 'exact' })

@@ -67,6 +67,7 @@ function operationOf(dialect: Dialect): string {
     case 'openai-responses':
     case 'openai-assistants':
     case 'anthropic':
+    case 'mistral-conversations':
     case 'bedrock-converse':
     case 'bedrock-agent':
     case 'cohere':

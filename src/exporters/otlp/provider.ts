@@ -36,6 +36,7 @@ const ofDialect: Readonly<Record<Dialect, string>> = {
   anthropic: 'anthropic',
   gemini: 'gcp.gen_ai',
   'gemini-interactions': 'gcp.gen_ai',
+  'mistral-conversations': 'mistral_ai',
   'bedrock-converse': 'aws.bedrock',
   'bedrock-agent': 'aws.bedrock',
   cohere: 'cohere',
