@@ -2,7 +2,7 @@ import type { Redactor } from '../privacy/index.ts'
 import { steadyBoundary } from '../seam/shape.ts'
 import { type Chunk, encodeBytes, type ExchangeEvent, type TapeEvent } from '../tape/index.ts'
 import type { Position } from './refusal.ts'
-import { steadyUrl } from './requests.ts'
+import { sentUrl, steadyUrl } from './requests.ts'
 import { eventsOfLines } from './stdio-lines.ts'
 import { eventsOfSteps } from './steps.ts'
 import type { ForeignExchange, Recording } from './types.ts'
@@ -70,7 +70,7 @@ class Making {
       at,
       via: 'undici',
       method,
-      url: this.#redactor.url(steadyUrl(url)?.url ?? url),
+      url: this.#redactor.url(sentUrl(steadyUrl(url)?.url ?? url)),
       request: {
         headers: this.#redactor.headers(request.headers),
         ...(request.pieces.length === 0 ? {} : { body: encodeBytes(Buffer.concat(this.#redacted(request.pieces))) }),

@@ -33,6 +33,11 @@ export interface SteadyUrl {
   readonly hasPlaceholder: boolean
 }
 
+/** An address without its fragment, which is never sent. Some clients mark their own with one, such as `#stream`. */
+export function sentUrl(url: string): string {
+  return url.replace(/#.*$/s, '')
+}
+
 /**
  * Makes an address of one in which a recorder put placeholders for what must not be known, such as `<AWS_REGION>`: their
  * names in lower case stand in their place. A whole host that is not known is one below `.invalid`.

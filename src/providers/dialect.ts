@@ -145,10 +145,12 @@ function isAnthropic(path: string, body: JsonMap): boolean {
   return at(body, 'system') !== undefined || tools.some((tool) => at(tool, 'input_schema') !== undefined)
 }
 
-/** Amazon Nova takes the Converse shape through `invoke`. */
+/** Amazon Nova takes the Converse shape through `invoke`. Nobody else writes parts of messages that do not tell their type. */
 function isConverseBody(body: JsonMap): boolean {
   if (at(body, 'inferenceConfig') !== undefined || at(body, 'schemaVersion') !== undefined) return true
-  return at(body, 'toolConfig') !== undefined
+  if (at(body, 'toolConfig') !== undefined) return true
+  const parts = listAt(body, 'messages').flatMap((message) => listAt(message, 'content'))
+  return parts.length > 0 && parts.every((part) => isMap(part) && at(part, 'type') === undefined)
 }
 
 function isResponses(path: string, body: JsonMap): boolean {

@@ -157,6 +157,10 @@ describe('addresses', () => {
     expect(imported(text).facts.missing).toContain('hosts')
   })
 
+  it('a fragment, which was never sent, is left out', () => {
+    expect(asked('https://api.example/v1/chat?a=1#stream')).toBe('https://api.example/v1/chat?a=1')
+  })
+
   it.each(['ftp://a/', '/relative', 'https://', 'https://<lower>/'])('%s is refused', (uri) => {
     expect(() => asked(uri)).toThrow('is not an absolute HTTP URL')
   })

@@ -233,6 +233,16 @@ describe('fields of Gemini are read alike in both spellings', () => {
   })
 })
 
+test('Nova is told by its parts, where nothing else tells it', () => {
+  const url = 'https://bedrock-runtime.eu-west-1.amazonaws.com/model/amazon.nova-1%3A0/invoke'
+  const messages = (part: Json): Json => [{ role: 'user', content: [part] }]
+  const system = [{ text: 's' }]
+  expect(take(url, { messages: messages({ text: 'Hi' }) })).toMatchObject({ dialect: 'bedrock-converse' })
+  expect(take(url, { messages: messages({ text: 'Hi' }), system })).toMatchObject({ instructions: system })
+  expect(take(url, { messages: messages({ type: 'text', text: 'Hi' }) })?.dialect).toBe('openai-chat')
+  expect(take(url, { messages: [user] })?.dialect).toBe('openai-chat')
+})
+
 test('Cohere speaks its own dialect, in both versions', () => {
   expect(
     take('https://api.cohere.com/v2/chat', { model: 'c', messages: [{ role: 'system', content: 's' }, user], k: 1 }),

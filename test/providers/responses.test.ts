@@ -57,4 +57,5 @@ test('an event of an unknown type is counted, not lost quietly', () => {
   expect(read('anthropic', sse([{ type: 'brand_new' }], false)).unknownEvents).toBe(1)
   expect(read('openai-responses', sse([{ type: 'response.brand_new' }], false)).unknownEvents).toBe(1)
   expect(read('gemini', '<html>Hello</html>').unknownEvents).toBe(1)
+  expect(read('openai-chat', { output: {}, usage: { inputTokens: 6 } }).unknownEvents).toBe(1)
 })

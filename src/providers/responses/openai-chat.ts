@@ -21,7 +21,7 @@ export function readChat(value: JsonMap, draft: Draft): boolean {
     return (
       readSideBySide(value, draft) ||
       readCompletion(value, draft) ||
-      isMap(at(value, 'usage')) ||
+      (isMap(at(value, 'usage')) && draft.usage.inputTokens !== undefined) ||
       /^chat\.completion/.test(textAt(value, 'object') ?? '')
     )
   readMessage(message, 0, draft)
