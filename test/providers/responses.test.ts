@@ -53,6 +53,18 @@ test('a torn line costs nothing but itself', () => {
   expect(read('openai-chat', text)).toMatchObject({ text: 'Once on' })
 })
 
+test('a completion that is answered as a chat is read as one, whole and streamed', () => {
+  const choice = (rest: object): Json => ({ choices: [{ index: 0, ...rest }] })
+  const expected = { text: 'a * b', toolCalls: [], finish: 'stop', unknownEvents: 0 }
+  const whole = choice({ message: { role: 'assistant', content: 'a * b' }, finish_reason: 'stop' })
+  expect(read('openai-completions', whole)).toEqual(expected)
+  const stream = [
+    choice({ delta: { content: 'a *' }, finish_reason: null }),
+    choice({ delta: { content: ' b' }, finish_reason: 'stop' }),
+  ]
+  expect(read('openai-completions', sse(stream))).toEqual(expected)
+})
+
 test('an event of an unknown type is counted, not lost quietly', () => {
   expect(read('anthropic', sse([{ type: 'brand_new' }], false)).unknownEvents).toBe(1)
   expect(read('openai-responses', sse([{ type: 'response.brand_new' }], false)).unknownEvents).toBe(1)

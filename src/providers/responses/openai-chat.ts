@@ -38,7 +38,7 @@ function readSideBySide(value: JsonMap, draft: Draft): boolean {
   return true
 }
 
-/** Legacy completions; and what text models on Bedrock and Ollama's `generate` answer. */
+/** Legacy completions, which Mistral answers as chats; and what text models on Bedrock and Ollama's `generate` answer. */
 export function readCompletion(value: JsonMap, draft: Draft): boolean {
   draft.model = textAt(value, 'model') ?? draft.model
   readUsage(value, draft)
@@ -54,7 +54,11 @@ export function readCompletion(value: JsonMap, draft: Draft): boolean {
   const choices = choiceKeys.flatMap((key) => listAt(value, key))
   const whole = wholeKeys.find((key) => typeof at(value, key) === 'string')
   if (whole !== undefined) draft.text += at(value, whole)
-  for (const choice of choices) {
+  for (const [position, choice] of choices.entries()) {
+    if (isMap(at(choice, 'delta')) || isMap(at(choice, 'message'))) {
+      readChoice(choice, numberAt(choice, 'index') ?? position, draft)
+      continue
+    }
     if ((numberAt(choice, 'index') ?? 0) === 0) draft.text += choiceText(choice)
     draft.finish = finishOf(choice) ?? draft.finish
     draft.usage.outputTokens =
