@@ -7,6 +7,8 @@ const pythonText = /^tag:yaml\.org,2002:python\/(str|unicode|object(?:\/apply|\/
 const pythonNumber = /^tag:yaml\.org,2002:python\/(int|long|float|bool|none)$/
 const pythonList = /^tag:yaml\.org,2002:python\/(list|tuple)$/
 const pythonBytes = 'tag:yaml.org,2002:python/bytes'
+/** What a client that reads its body from memory leaves in a cassette: the state of such a file, its content first. */
+const pythonFile = /^tag:yaml\.org,2002:python\/object\/new:_?io\.(BytesIO|StringIO)$/
 const rubyText = /^!(str|ruby\/string)(:|$)/
 const rubyMap = /^!(map|ruby\/hash)(:|-with-ivars|$)/
 
@@ -25,7 +27,15 @@ export function tagged(node: Node, value: unknown, place: () => Position): unkno
   // `!!python/object/apply:multidict.istr` of a list with the text in it.
   if (isSeq(node) && pythonText.test(tag) && Array.isArray(value) && value.length === 1) return value[0]
   if (isMap(node) && rubyMap.test(tag)) return value
+  if (isMap(node) && pythonFile.test(tag)) return contentOf(value, place)
   throw refusal('HARVEST_IMPORT_TAG', place(), `the tag ${tag} is not known`)
+}
+
+function contentOf(file: unknown, place: () => Position): unknown {
+  const { state } = file as { readonly state?: unknown }
+  const content: unknown = Array.isArray(state) ? state[0] : undefined
+  if (typeof content === 'string' || content instanceof Uint8Array) return content
+  throw refusal('HARVEST_IMPORT_BODY', place(), 'what is tagged as a file has no content')
 }
 
 /** From the text as it stands: the library's own reading passes over what is no base64. */

@@ -62,6 +62,17 @@ describe('YAML as recorders write it', () => {
     },
   )
 
+  it('a body that Python read from memory is its content', () => {
+    const file = (kind: string, ...state: readonly string[]): string =>
+      `!!python/object/new:_io.${kind}\n        state: !!python/tuple\n${state.map((one) => `        - ${one}\n`).join('')}`
+    expect(answers(list(file('BytesIO', '!!binary aGk=', '0', 'null'), file('StringIO', 'ho', '"\\n"', '0')))).toEqual([
+      'hi',
+      'ho',
+    ])
+    expect(() => imported(cassette(file('BytesIO', '0')))).toThrow('HARVEST_IMPORT_BODY')
+    expect(() => imported(cassette('!!python/object/new:os.system {state: [ls]}'))).toThrow('HARVEST_IMPORT_TAG')
+  })
+
   it('what is tagged as bytes and is none is refused', () => {
     expect(() => imported(cassette('!!binary "a?"'))).toThrow('HARVEST_IMPORT_BODY')
   })

@@ -207,6 +207,12 @@ describe('Bedrock Converse', () => {
     expect(read('bedrock-converse', invokeStream(events))).toEqual(expected)
   })
 
+  test('reads what is said with citations', () => {
+    const cited = { citationsContent: { content: [{ text: 'Look' }, { text: 'ing' }], citations: [{ title: 'a' }] } }
+    const body = { output: { message: { role: 'assistant', content: [cited, { text: '.' }] } } }
+    expect(read('bedrock-converse', body).text).toBe('Looking.')
+  })
+
   test('gives of torn frames what was whole', () => {
     const frames = converseStream(events)
     expect(read('bedrock-converse', frames.subarray(0, frames.length - 1))).toEqual(known)

@@ -1,5 +1,5 @@
 import type { Json } from '../../tape/types.ts'
-import { addArgs, addReasoning, callAt, type Draft } from '../draft.ts'
+import { addArgs, addReasoning, callAt, type Draft, plainText } from '../draft.ts'
 import { at, isMap, type JsonMap, listAt, numberAt, textAt } from '../json.ts'
 
 /** A Converse answer, or the events of its stream as `{ [event type]: payload }`. */
@@ -35,6 +35,8 @@ function keyOf(event: JsonMap): string {
 
 function readBlock(block: Json | undefined, key: string, draft: Draft): void {
   draft.text += textAt(block, 'text') ?? ''
+  // What is said with citations stands inside, beside them.
+  draft.text += plainText(at(at(block, 'citationsContent'), 'content'))
   addReasoning(draft, key, textAt(at(at(block, 'reasoningContent'), 'reasoningText'), 'text'))
   const use = at(block, 'toolUse')
   if (!isMap(use)) return
