@@ -1,7 +1,7 @@
 export { decodeBody } from './decode.ts'
 export { isGenerative, keepsConversation } from './dialect.ts'
 export { readModelCall } from './exchange.ts'
-export { inCamelCase } from './gemini-fields.ts'
+export { inOneSpelling } from './gemini-spelling.ts'
 export { canonicalJson } from './json.ts'
 export { type McpCall, readMcpCall } from './mcp.ts'
 export { modelIds, promptHash, toolsHash } from './pins.ts'

@@ -1,14 +1,14 @@
 import type { Json } from '../tape/types.ts'
 import { type Address, dialectOf, embeddingInputs, readAddress } from './dialect.ts'
-import { inCamelCase } from './gemini-fields.ts'
+import { inOneSpelling } from './gemini-spelling.ts'
 import { at, isList, isMap, type JsonMap, listAt, mapAt, parseJson, textAt, without } from './json.ts'
 import type { Dialect, ModelRequest } from './types.ts'
 
 /**
  * Takes a request body apart: instructions, messages, tools, and everything else as params.
  *
- * The dialect is told by path and shape, not by host. A body for counting tokens is read as the call it counts for. Fields of
- * Gemini are in camel case, however they were spelled.
+ * The dialect is told by path and shape, not by host. A body for counting tokens is read as the call it counts for. Fields and
+ * bytes of Gemini are in one spelling, however they were written.
  *
  * @returns `undefined` when this is not a model call (MCP's JSON-RPC is none). Never throws, whatever the input.
  */
@@ -16,7 +16,7 @@ export function readModelRequest(request: { method: string; url: string; body: s
   if (request.method.toUpperCase() !== 'POST') return undefined
   const written = parseJson(request.body)
   if (!isMap(written)) return undefined
-  const body = inCamelCase(request.url, written)
+  const body = inOneSpelling(request.url, written)
   const address = readAddress(request.url)
   const dialect = dialectOf(address, body)
   return dialect === undefined ? undefined : { dialect, ...takeApart(dialect, address, body) }

@@ -1,4 +1,4 @@
-import { inCamelCase } from '../providers/index.ts'
+import { inOneSpelling } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 
 export interface Difference {
@@ -73,10 +73,10 @@ export function parse(text: string): Json | undefined {
   }
 }
 
-/** The value of a request body with fields in one spelling, where its address says that two of them are the same. */
+/** The value of a request body in one spelling, where its address says that two of them are the same. */
 export function parseRequest(text: string, url: string): Json | undefined {
   const value = parse(text)
-  return isMap(value) ? inCamelCase(url, value) : value
+  return isMap(value) ? inOneSpelling(url, value) : value
 }
 
 export function isMap(value: unknown): value is { readonly [key: string]: Json } {

@@ -44,7 +44,7 @@ export type Answer =
  * the one before left open, and none guesses between different conversations.
  *
  * 1. `exact`: the same address and body, byte for byte
- * 2. `canonical`: the same JSON value, the same query, written differently; Gemini's fields in either of their spellings
+ * 2. `canonical`: the same JSON value, the same query, written differently; Gemini's fields and bytes in either of their spellings
  * 3. `conversation`: a model call with the same messages; instructions, tool schemas or settings may differ
  * 4. `reworded`: the same, when a prompt template was rewritten around unchanged data
  *

@@ -186,7 +186,7 @@ describe('fields of Gemini are read alike in both spellings', () => {
       contents: [
         { role: 'model', parts: [{ functionCall: { name: 'f', args: data }, thoughtSignature: 't' }] },
         { role: 'user', parts: [{ functionResponse: { name: 'f', response: data } }] },
-        { role: 'user', parts: [{ inlineData: { mimeType: 'text/plain', data: '' } }] },
+        { role: 'user', parts: [{ inlineData: { mimeType: 'text/plain', data: 'aGk=' } }] },
       ],
       tools: [{ functionDeclarations: [{ name: 'f', parameters: schema('anyOf', 'maxItems') }] }],
       generationConfig: { topP: 1, responseJsonSchema: schema('any_of', 'max_items') },
@@ -197,7 +197,7 @@ describe('fields of Gemini are read alike in both spellings', () => {
       contents: [
         { role: 'model', parts: [{ function_call: { name: 'f', args: data }, thought_signature: 't' }] },
         { role: 'user', parts: [{ function_response: { name: 'f', response: data } }] },
-        { role: 'user', parts: [{ inline_data: { mime_type: 'text/plain', data: '' } }] },
+        { role: 'user', parts: [{ inline_data: { mime_type: 'text/plain', data: 'aGk' } }] },
       ],
       tools: [{ function_declarations: [{ name: 'f', parameters: schema('any_of', 'max_items') }] }],
       generation_config: { top_p: 1, response_json_schema: schema('any_of', 'max_items') },
@@ -208,7 +208,7 @@ describe('fields of Gemini are read alike in both spellings', () => {
     expect(camel?.messages).toMatchObject([
       { parts: [{ functionCall: { args: parts.args } }] },
       { parts: [{ functionResponse: { response: parts.response } }] },
-      {},
+      { parts: [{ inlineData: { data: 'aGk=' } }] },
     ])
     expect(camel?.params).toMatchObject({
       labels: data,

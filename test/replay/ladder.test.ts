@@ -167,6 +167,31 @@ describe('a request to Gemini in the other spelling', () => {
     expect(new Asker(tapeOf([recorded]), 'exact').ask(live).kind).toBe('none')
   })
 
+  test('is the same question with its bytes in the other alphabet, and another one with other bytes', () => {
+    const told = (signature: string, image: string): Asked => ({
+      url,
+      body: JSON.stringify({
+        contents: [
+          { parts: [{ functionCall: { name: 'f', args: { data: '-_-_' } }, thoughtSignature: signature }] },
+          {
+            parts: [
+              { inlineData: { mimeType: 'image/png', data: image } },
+              { text: 'a-b_' },
+              { other: { data: '_-_-' } },
+            ],
+          },
+        ],
+      }),
+    })
+    const recorded = told('a-_b', 'ab-_Yw')
+    expect(ask([recorded], told('a+/b', 'ab+/Yw=='))).toMatchObject({ rung: 'canonical', classes: ['encoding'] })
+    expect(ask([recorded], told('a+/c', 'ab+/Yw==')).kind).toBe('none')
+    expect(ask([recorded], told('a+/b', 'ab+/Zw==')).kind).toBe('none')
+    expect(ask([recorded], { url, body: recorded.body!.replace('-_-_', '+/+/') }).kind).toBe('none')
+    expect(ask([recorded], { url, body: recorded.body!.replace('a-b_', 'a+b/') }).kind).toBe('none')
+    expect(ask([recorded], { url, body: recorded.body!.replace('_-_-', '/+/+') }).kind).toBe('none')
+  })
+
   test('is encoding, and not instructions, at another path of its host', () => {
     const live = asked('system_instruction', 'generation_config', 'top_p')
     const answer = ask([asked('systemInstruction', 'generationConfig', 'topP')], {

@@ -8,27 +8,40 @@ const addresses = /^[^?#]*(?::|%3[aA])(?:generateContent|streamGenerateContent|c
 const maxDepth = 64
 
 /**
- * A request to Gemini with its fields in camel case. Google's API reads `system_instruction` and `systemInstruction` as the
- * same field, as every parser of proto3 JSON does, so both spellings ask one question.
+ * A request to Gemini with its fields in camel case and its bytes in the standard alphabet of base64. Google's API reads
+ * `system_instruction` and `systemInstruction` as the same field, and both alphabets, as every parser of proto3 JSON does:
+ * all spellings ask one question. SDKs for Python mix them.
  *
  * Renamed are the fields listed here and no others. What is data is left alone, though it looks like a field: arguments
  * and results of functions, JSON schemas, names of properties, labels. Where a map has a field in both spellings, it keeps
  * them. Never throws.
  *
  * @param url - of the request; a body sent anywhere else is left alone
- * @returns the body itself where there is nothing to rename
+ * @returns the body itself where there is nothing to change
  * @see https://protobuf.dev/programming-guides/json/
  */
-export function inCamelCase(url: string, body: JsonMap): JsonMap {
-  return addresses.test(url) ? renamed(body, 0) : body
+export function inOneSpelling(url: string, body: JsonMap): JsonMap {
+  return addresses.test(url) ? renamed('', body, 0) : body
 }
 
-function renamed(map: JsonMap, depth: number): JsonMap {
+/** @param field - whose value the map is */
+function renamed(field: string, map: JsonMap, depth: number): JsonMap {
   return changed(
     map,
     (key) => nameOf(key, map),
-    (name, value) => insideOf(name, value, depth + 1),
+    (name, value) => {
+      const isBytes = name === 'thoughtSignature' || (name === 'data' && field === 'inlineData')
+      return isBytes && typeof value === 'string' ? inStandardAlphabet(value) : insideOf(name, value, depth + 1)
+    },
   )
+}
+
+/** Base64 as it is written mostly, padded; what is none stays as it is. */
+function inStandardAlphabet(text: string): string {
+  const [, digits] = /^([A-Za-z0-9+/_-]*)={0,2}$/.exec(text) ?? []
+  if (digits === undefined) return text
+  const standard = digits.replaceAll('-', '+').replaceAll('_', '/')
+  return standard.padEnd(Math.ceil(standard.length / 4) * 4, '=')
 }
 
 /** A map with other names and values, or the map itself when all stay. */
@@ -47,15 +60,15 @@ function nameOf(key: string, map: JsonMap): string {
 function insideOf(field: string, value: Json, depth: number): Json {
   if (data.has(field) || depth > maxDepth) return value
   if (isList(value)) {
-    const items = value.map((item) => (isMap(item) ? renamed(item, depth) : item))
+    const items = value.map((item) => (isMap(item) ? renamed(field, item, depth) : item))
     return items.every((item, i) => item === value[i]) ? value : items
   }
   if (!isMap(value)) return value
   // The names of properties are data, their schemas are not.
   if (field === 'properties') {
-    return changed(value, String, (_, schema) => (isMap(schema) ? renamed(schema, depth + 1) : schema))
+    return changed(value, String, (_, schema) => (isMap(schema) ? renamed(field, schema, depth + 1) : schema))
   }
-  return renamed(value, depth)
+  return renamed(field, value, depth)
 }
 
 /** Fields whose value is the caller's own: maps, structs, values. */
