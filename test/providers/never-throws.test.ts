@@ -291,6 +291,15 @@ test('for every stream and every way it was cut into chunks: it reads the same',
   )
 })
 
+test.each<[Dialect, string, string]>([
+  ['openai-chat', '{"success":true,"result":', '}'],
+  ['openai-chat', '{"response":', '}'],
+  ['gemini', '{"response":', '}'],
+])('an answer of %s that is wrapped a hundred thousand times in %s is read', (dialect, open, close) => {
+  const bytes = Buffer.from(`${open.repeat(100_000)}{}${close.repeat(100_000)}`)
+  expect(readModelResponse(dialect, { status: 200, bytes }).text).toBe('')
+})
+
 test('a body nested a hundred thousand deep is read', () => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
   const body = `{"model":"m","messages":[{"role":"user","content":${deep}}]}`

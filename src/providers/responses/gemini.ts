@@ -5,7 +5,10 @@ import { at, isList, isMap, type JsonMap, listAt, numberAt, textAt } from '../js
 /** A `GenerateContentResponse`, whole or one of a stream; Code Assist wraps it as `response`. */
 export function readGemini(value: JsonMap, draft: Draft): boolean {
   const wrapped = at(value, 'response')
-  if (isMap(wrapped) && at(value, 'candidates') === undefined) return readGemini(wrapped, draft)
+  return readAnswer(isMap(wrapped) && at(value, 'candidates') === undefined ? wrapped : value, draft)
+}
+
+function readAnswer(value: JsonMap, draft: Draft): boolean {
   draft.model = textAt(value, 'modelVersion') ?? draft.model
   const [candidate] = listAt(value, 'candidates')
   for (const part of listAt(at(candidate, 'content'), 'parts')) readPart(part, draft)

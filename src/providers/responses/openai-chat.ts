@@ -8,7 +8,10 @@ import { at, isList, isMap, type JsonMap, listAt, mapAt, numberAt, textAt } from
  */
 export function readChat(value: JsonMap, draft: Draft): boolean {
   const result = at(value, 'result')
-  if (isMap(result) && typeof at(value, 'success') === 'boolean') return readChat(result, draft)
+  return readAnswer(isMap(result) && typeof at(value, 'success') === 'boolean' ? result : value, draft)
+}
+
+function readAnswer(value: JsonMap, draft: Draft): boolean {
   draft.model = textAt(value, 'model') ?? draft.model
   readUsage(value, draft)
   const choices = at(value, 'choices')
@@ -33,9 +36,18 @@ export function readChat(value: JsonMap, draft: Draft): boolean {
 function readSideBySide(value: JsonMap, draft: Draft): boolean {
   const [said, calls] = [at(value, 'response'), listAt(value, 'tool_calls')]
   if (said === undefined || (calls.length === 0 && !isMap(said))) return false
-  draft.text += typeof said === 'string' ? said : said === null ? '' : JSON.stringify(said)
+  draft.text += typeof said === 'string' ? said : isMap(said) ? jsonOf(said) : ''
   for (const [position, piece] of calls.entries()) readPiece(piece, position, 0, draft)
   return true
+}
+
+function jsonOf(value: JsonMap): string {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    // Deeper than a stack: no model was asked for that, and the bytes are on the tape.
+    return ''
+  }
 }
 
 /** Legacy completions, which Mistral answers as chats; and what text models on Bedrock and Ollama's `generate` answer. */
@@ -240,6 +252,7 @@ function timingsOf(
   value: JsonMap,
 ): { readonly input: number; readonly output: number; readonly cached: number } | undefined {
   const timings = at(value, 'timings')
+  if (!isMap(timings)) return undefined
   const [read, cached, output] = ['prompt_n', 'cache_n', 'predicted_n'].map((key) => numberAt(timings, key))
   if (read === undefined || cached === undefined || output === undefined) return undefined
   return { input: read + cached, output, cached }
