@@ -59,7 +59,8 @@ function isInside({ in: parent }: Step, members: readonly Step[]): boolean {
 export function decisionOf(step: Step): ModelCall | undefined {
   if (step.kind !== 'exchange') return undefined
   const call = readModelCall(step)
-  return isGenerative(call?.request.dialect) ? call : undefined
+  // A poll decides nothing: what it tells was decided when it was asked for.
+  return isGenerative(call?.request.dialect) && !call?.isPoll ? call : undefined
 }
 
 /** A step in words that fit into a sentence: `the model's decision refund(amount: 25)`. */

@@ -5,6 +5,7 @@ import {
   type Dialect,
   type ModelCall,
   readMcpCall,
+  isUnderWay,
   readModelCall,
   type ToolCall,
 } from '../providers/index.ts'
@@ -23,6 +24,8 @@ export interface DescribedStep {
   /** Model id, name of the function, JSON-RPC method, or HTTP method and address. */
   readonly name: string
   readonly dialect?: Dialect
+  /** Nothing was asked: an answer that the provider keeps was looked at. */
+  readonly isPoll?: true
   /** What was asked: the last words of the prompt, the arguments, the body of a request. */
   readonly asked?: string
   /** What a model told of its reasoning. */
@@ -106,7 +109,9 @@ function exchange(event: ExchangeEvent): Described {
   const { response, error, aborted, at: started } = event
   const model = readModelCall(event)
   // A client may hang up once the model has finished: that is no failure, and not the same each time.
-  const isCutShort = error === undefined && aborted !== undefined && model?.response?.finish === undefined
+  const said = model?.response
+  const hasFinished = said?.finish !== undefined && !isUnderWay(said)
+  const isCutShort = error === undefined && aborted !== undefined && !hasFinished
   const end = response?.end ?? error?.moment ?? aborted
   const common = {
     ...(end === undefined ? {} : { tookMs: end[1] - started }),
@@ -118,12 +123,13 @@ function exchange(event: ExchangeEvent): Described {
   return { ...(model === undefined ? message(event) : modelCall(event, model)), ...common }
 }
 
-function modelCall(event: ExchangeEvent, { request, response }: ModelCall): Described {
+function modelCall(event: ExchangeEvent, { request, response, isPoll }: ModelCall): Described {
   const asked = lastWords(request.messages)
   const { text = '', reasoning, toolCalls = [], error, refusal, finish } = response ?? {}
   return {
     kind: 'model',
-    name: request.model,
+    name: request.model || (response?.model ?? ''),
+    ...(isPoll === undefined ? {} : { isPoll }),
     dialect: request.dialect,
     toolCalls: toolCalls.map(signature),
     ...(asked === '' ? {} : { asked }),

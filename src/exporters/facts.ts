@@ -1,4 +1,4 @@
-import { readModelCall } from '../providers/index.ts'
+import { isUnderWay, type ModelCall, readModelCall } from '../providers/index.ts'
 import type { ExchangeEvent, Moment, Step, Tape, TapeEvent } from '../tape/index.ts'
 
 /** What the recording of a tape did not say about times. Tapes of our own recorder say everything. */
@@ -55,6 +55,14 @@ export interface Failure {
   readonly message?: string
 }
 
+/** The model call an exchange was; a poll that found nothing said yet is none. */
+export function modelCallOf(event: TapeEvent): ModelCall | undefined {
+  const call = event.kind === 'exchange' ? readModelCall(event) : undefined
+  if (!call?.isPoll) return call
+  const { text = '', toolCalls = [], error } = call.response ?? {}
+  return text === '' && toolCalls.length === 0 && error === undefined ? undefined : call
+}
+
 /**
  * Why an exchange has no whole answer. A client may hang up once a model has finished: that is no failure, and not the
  * same each time.
@@ -63,8 +71,10 @@ export function failureOf(event: ExchangeEvent): Failure | undefined {
   const { error, aborted, response } = event
   if (error !== undefined) return { type: error.code ?? error.name, message: `${error.name}: ${error.message}` }
   if (aborted === undefined || response?.end !== undefined) return undefined
-  const hasFinished = readModelCall(event)?.response?.finish !== undefined
-  return hasFinished ? undefined : { type: 'cancelled', message: 'the client gave up' }
+  const said = readModelCall(event)?.response
+  return said?.finish !== undefined && !isUnderWay(said)
+    ? undefined
+    : { type: 'cancelled', message: 'the client gave up' }
 }
 
 /** How many of a thing there are, in words. */

@@ -1,3 +1,4 @@
+import { CallsOnce } from '../providers/counted.ts'
 import { type ModelCall, readModelCall, type Usage } from '../providers/index.ts'
 import {
   type CallEvent,
@@ -10,7 +11,7 @@ import {
   type TapeEvent,
 } from '../tape/index.ts'
 import { layered, type PlacedCall, placedCalls } from '../trace/index.ts'
-import { endOf, missingTimes, notesOn } from './facts.ts'
+import { endOf, missingTimes, modelCallOf, notesOn } from './facts.ts'
 import { type ModelMark, readModelMark } from './model-mark.ts'
 import { readRpc } from './rpc.ts'
 import type { Exported, ExportOptions } from './types.ts'
@@ -75,17 +76,16 @@ function documentOf(tape: Tape, { withContent }: ExportOptions): TraceDocument {
     ...(withContent && header.input !== undefined ? { input: header.input } : {}),
     outcome: close === undefined ? null : withContent ? close.outcome : { status: close.outcome.status },
     models: [...new Set(models.map(({ asked }) => asked))].filter((model) => model !== ''),
-    usage: usageOf(models),
+    usage: usageOf(countedIn(tape)),
     modelCalls: models.map((told) => told.write(timing)),
     calls: placed.map((one) => toolCall(one, steps.get(one.call.n), timing)),
     layers: layered(placed).map((layer) => layer.flatMap((call) => positions.get(call) ?? [])),
   }
 }
 
-/** A model call as it counts for the sums, and how it is written. */
+/** A model call, and how it is written. */
 interface Told {
   readonly asked: string
-  readonly usage: Usage | undefined
   write(telling: Telling): object
 }
 
@@ -96,16 +96,27 @@ interface Telling {
 
 function readTold(event: TapeEvent, tape: Tape): readonly Told[] {
   const mark = readModelMark(event, tape)
-  if (mark !== undefined)
-    return [{ asked: mark.asked ?? '', usage: mark.usage, write: (telling) => writeMark(mark, telling) }]
-  const call = event.kind === 'exchange' ? readModelCall(event) : undefined
+  if (mark !== undefined) return [{ asked: mark.asked ?? '', write: (telling) => writeMark(mark, telling) }]
+  const call = modelCallOf(event)
   if (event.kind !== 'exchange' || call === undefined) return []
-  const { request, response } = call
-  return [{ asked: request.model, usage: response?.usage, write: (telling) => writeCall(event, call, telling) }]
+  return [{ asked: call.request.model, write: (telling) => writeCall(event, call, telling) }]
 }
 
-function usageOf(models: readonly Told[]): TraceDocument['usage'] {
-  const told = models.flatMap(({ usage }) => usage ?? [])
+/** What each model call used, as far as it was told; polls of one answer are one call. */
+function countedIn(tape: Tape): readonly (Usage | undefined)[] {
+  const calls = new CallsOnce()
+  const marks: (Usage | undefined)[] = []
+  for (const event of tape.events) {
+    const mark = readModelMark(event, tape)
+    if (mark !== undefined) marks.push(mark.usage)
+    const call = event.kind === 'exchange' ? readModelCall(event) : undefined
+    if (call !== undefined) calls.add(call)
+  }
+  return [...marks, ...calls.all.map(({ response }) => response?.usage)]
+}
+
+function usageOf(models: readonly (Usage | undefined)[]): TraceDocument['usage'] {
+  const told = models.flatMap((usage) => usage ?? [])
   const sum = (read: (usage: Usage) => number | undefined): number =>
     told.reduce((total, usage) => total + (read(usage) ?? 0), 0)
   return {
@@ -119,12 +130,13 @@ function usageOf(models: readonly Told[]): TraceDocument['usage'] {
   }
 }
 
-function writeCall(event: ExchangeEvent, { request, response }: ModelCall, telling: Telling): object {
+function writeCall(event: ExchangeEvent, { request, response, moreOf }: ModelCall, telling: Telling): object {
   const { withContent } = telling
   const { model, text, toolCalls = [], finish, usage, error } = response ?? {}
   return {
     event: event.n,
     dialect: request.dialect,
+    ...(moreOf === undefined ? {} : { moreOf }),
     ...(request.model === '' ? {} : { asked: request.model }),
     ...(model === undefined ? {} : { answered: model }),
     ...timesOf(event, telling),

@@ -1,5 +1,6 @@
 import type { HarvestError } from '../errors/index.ts'
 import { createRedactor, type Redactor, type RedactorOptions, rulesForTape } from '../privacy/index.ts'
+import { CallsOnce, Questions } from '../providers/counted.ts'
 import { readMcpCall, readModelCall } from '../providers/index.ts'
 import {
   type Closing,
@@ -128,7 +129,21 @@ function countsOf(
     const calls = asked.flatMap((event) => readMcpCall(event) ?? [])
     return { exchanges: asked.length, modelCalls: 0, tools: calls.map(({ name }) => name) }
   }
-  const calls = events.flatMap((event) => (event.kind === 'exchange' ? (readModelCall(event) ?? []) : []))
-  const asked = calls.flatMap(({ response }) => response?.toolCalls.filter(({ builtIn }) => !builtIn) ?? [])
-  return { exchanges: exchanges.length, modelCalls: calls.length, tools: asked.map(({ name }) => name) }
+  const calls = new CallsOnce()
+  const questions = new Questions()
+  const asked = new Map<string, number>()
+  const tools: string[] = []
+  for (const event of events) {
+    const call = event.kind === 'exchange' ? readModelCall(event) : undefined
+    if (call === undefined) continue
+    calls.add(call)
+    const question = questions.of(call)
+    for (const { id, name, builtIn } of call.response?.toolCalls ?? []) {
+      // A poll tells again what was asked for.
+      const by = asked.get(`${question} ${id}`) ?? call.n
+      if (id !== undefined) asked.set(`${question} ${id}`, by)
+      if (!builtIn && by === call.n) tools.push(name)
+    }
+  }
+  return { exchanges: exchanges.length, modelCalls: calls.all.length, tools }
 }

@@ -100,6 +100,40 @@ export function keepsConversation(dialect: Dialect): boolean {
   return dialect === 'openai-assistants' || dialect === 'bedrock-agent' || dialect === 'mistral-conversations'
 }
 
+/** A look at an answer that the provider keeps. */
+export interface Look {
+  readonly dialect: Dialect
+  /** Id in the address; absent where the answer alone tells: lists of a thread. */
+  readonly id?: string
+}
+
+/**
+ * What a GET looks at, from its address: a run of an assistant, its steps, the messages of its thread; a response in the
+ * background; an interaction; a prediction. Whether there is one, its answer tells.
+ */
+export function readLook(method: string, url: string): Look | undefined {
+  if (method.toUpperCase() !== 'GET') return undefined
+  const { path } = readAddress(url)
+  const run = /\/threads\/[^/]+\/runs\/([^/]+)(\/steps(\/[^/]+)?)?$/.exec(path)?.[1]
+  if (run !== undefined) return { dialect: 'openai-assistants', id: run }
+  if (/\/threads\/[^/]+\/(runs|messages(\/[^/]+)?)$/.test(path)) return { dialect: 'openai-assistants' }
+  const [, collection = '', id] = /\/(responses|interactions|predictions)\/([^/]+)$/.exec(path) ?? []
+  const dialect = collections[collection]
+  return dialect === undefined || id === undefined ? undefined : { dialect, id }
+}
+
+const collections: Readonly<Record<string, Dialect>> = {
+  responses: 'openai-responses',
+  interactions: 'gemini-interactions',
+  predictions: 'replicate',
+}
+
+/** The run whose tools a request answers. */
+export function continuedRun(dialect: Dialect, url: string): string | undefined {
+  if (dialect !== 'openai-assistants') return undefined
+  return /\/runs\/([^/]+)\/submit_tool_outputs$/.exec(readAddress(url).path)?.[1]
+}
+
 /**
  * Whether a model decides something that it can be asked again: no embedding and no MCP server, which answer the same
  * way each time, and no conversation the provider keeps.

@@ -4,6 +4,8 @@ import type { ModelResponse, ToolCall, Usage } from './types.ts'
 
 /** A response being put together from its pieces. */
 export interface Draft {
+  /** Id under which the provider keeps the answer. */
+  keptAs?: string | undefined
   model?: string | undefined
   text: string
   /** By the key the dialect tells blocks by, in the order they began; absent when there are none. */
@@ -82,6 +84,11 @@ export function finishDraft(draft: Draft): ModelResponse {
 /** Ends that say an answer was held back: OpenAI and Azure; Gemini; Bedrock; Cohere. Such an answer has no words of refusal. */
 const filtered =
   /^(content_filter|content-filter|SAFETY|IMAGE_SAFETY|RECITATION|BLOCKLIST|PROHIBITED_CONTENT|SPII|guardrail_intervened|content_filtered|ERROR_TOXIC)$/
+
+/** Whether the provider is still at it: what it decides is told when it is asked again, or by the rest of a torn stream. */
+export function isUnderWay({ finish }: Pick<ModelResponse, 'finish'>): boolean {
+  return finish !== undefined && /^(queued|in_progress|cancelling|starting|processing)$/.test(finish)
+}
 
 function finishCall(call: CallDraft): ToolCall {
   return {

@@ -1,13 +1,15 @@
 import type { Body, Chunk, ExchangeEvent, HeaderPair } from '../tape/types.ts'
 import { decodeBody } from './decode.ts'
+import { continuedRun, readLook } from './dialect.ts'
 import { readModelRequest } from './request.ts'
-import { readModelResponse } from './response.ts'
-import type { ModelCall } from './types.ts'
+import { readKeptResponse } from './response.ts'
+import type { Dialect, ModelCall } from './types.ts'
 
 const read = new WeakMap<ExchangeEvent, ModelCall | 'none'>()
 
 /**
- * The model call an exchange was, with its response if one came.
+ * The model call an exchange was, with its response if one came. A GET that looks at an answer the provider keeps is one as
+ * well: it asks nothing, and tells what was asked for before (`moreOf`).
  *
  * @returns `undefined` when the exchange is no model call. Events are never changed, so each is read once.
  */
@@ -20,13 +22,38 @@ export function readModelCall(event: ExchangeEvent): ModelCall | undefined {
 function readFresh(event: ExchangeEvent): ModelCall | undefined {
   if (event.via === 'stdio') return undefined
   const read = readModelRequest({ method: event.method, url: event.url, body: requestText(event) })
-  if (read === undefined) return undefined
+  if (read === undefined) return readPoll(event)
   // A gateway of the AI SDK is told the model in a header.
   const named = header(event.request.headers, 'ai-language-model-id')
   const request = read.model === '' && named !== undefined ? { ...read, model: named } : read
-  if (event.response === undefined) return { n: event.n, request }
+  const moreOf = continuedRun(request.dialect, event.url)
+  return { n: event.n, ...(moreOf === undefined ? {} : { moreOf }), request, ...answerOf(event, request.dialect) }
+}
+
+/** A look at an answer asked for before. Other services have such addresses too: the answer has to say what it is. */
+function readPoll(event: ExchangeEvent): ModelCall | undefined {
+  const look = readLook(event.method, event.url)
+  if (look === undefined) return undefined
+  const { dialect, id } = look
+  const told = answerOf(event, dialect)
+  const moreOf = told?.keptAs
+  if (told === undefined || moreOf === undefined || (id !== undefined && id !== moreOf)) return undefined
+  return {
+    n: event.n,
+    moreOf,
+    isPoll: true,
+    request: { dialect, model: '', instructions: [], messages: [], tools: [], params: {} },
+    ...told,
+  }
+}
+
+function answerOf(
+  event: ExchangeEvent,
+  dialect: Dialect,
+): (Required<Pick<ModelCall, 'response'>> & Pick<ModelCall, 'keptAs'>) | undefined {
+  if (event.response === undefined) return undefined
   const { status, headers, chunks } = event.response
-  const response = readModelResponse(request.dialect, {
+  const { response, keptAs } = readKeptResponse(dialect, {
     status,
     contentType: header(headers, 'content-type'),
     contentEncoding: header(headers, 'content-encoding'),
@@ -39,7 +66,7 @@ function readFresh(event: ExchangeEvent): ModelCall | undefined {
       : undefined,
     bytes: Buffer.concat(chunks.map(chunkBytes)),
   })
-  return { n: event.n, request, response }
+  return { ...(keptAs === undefined ? {} : { keptAs }), response }
 }
 
 /** The request body as text; a body still given by reference, or binary beyond reading, is empty. */

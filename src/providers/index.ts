@@ -1,5 +1,6 @@
 export { decodeBody } from './decode.ts'
 export { isGenerative, keepsConversation } from './dialect.ts'
+export { isUnderWay } from './draft.ts'
 export { readModelCall } from './exchange.ts'
 export { inOneSpelling } from './gemini-spelling.ts'
 export { canonicalJson } from './json.ts'

@@ -37,6 +37,14 @@ export interface RawResponse {
  * of it that came from a cache.
  */
 export function readModelResponse(dialect: Dialect, response: RawResponse): ModelResponse {
+  return readKeptResponse(dialect, response).response
+}
+
+/** As {@link readModelResponse}, with the id under which the provider keeps the answer. */
+export function readKeptResponse(
+  dialect: Dialect,
+  response: RawResponse,
+): { readonly response: ModelResponse; readonly keptAs: string | undefined } {
   const draft = newDraft()
   const read = readerOf(dialect)
   const bytes = decodeBody(response.bytes, response.contentEncoding)
@@ -50,7 +58,7 @@ export function readModelResponse(dialect: Dialect, response: RawResponse): Mode
   if (response.status >= 400) draft.error ??= response.errorType?.replace(/:.*$/, '') || `http_${response.status}`
   draft.usage.inputTokens ??= countIn(response.tokens?.input)
   draft.usage.outputTokens ??= countIn(response.tokens?.output)
-  return finishDraft(draft)
+  return { response: finishDraft(draft), keptAs: draft.keptAs }
 }
 
 function countIn(header: string | undefined): number | undefined {

@@ -79,6 +79,15 @@ export interface ModelResponse {
 export interface ModelCall {
   /** `n` of the exchange. */
   readonly n: number
+  /** Id under which the provider keeps the answer and tells it again, where its dialect has such. */
+  readonly keptAs?: string
+  /**
+   * Id of an answer asked for before, of which this tells more: a poll, or a run that goes on with what its tools answered.
+   * Absent: this is a question of its own.
+   */
+  readonly moreOf?: string
+  /** Nothing was asked: an answer that the provider keeps was looked at. */
+  readonly isPoll?: true
   readonly request: ModelRequest
   readonly response?: ModelResponse
 }

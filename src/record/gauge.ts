@@ -27,6 +27,10 @@ export class Gauge {
   #outputTokens = 0
   #costUsd = 0
   #isCostKnown = true
+  /** By the id under which a provider keeps an answer: what was counted of it. */
+  readonly #kept = new Map<string, Counted>()
+  /** Of those, the ones whose tokens are told later. */
+  readonly #open = new Set<string>()
 
   constructor(budget: BudgetOptions = {}) {
     this.#limits = (['tokens', 'costUsd', 'calls'] as const).flatMap((of) =>
@@ -42,7 +46,7 @@ export class Gauge {
       modelCalls: this.#modelCalls,
       inputTokens: this.#inputTokens,
       outputTokens: this.#outputTokens,
-      ...(this.#isCostKnown ? { costUsd: roundedUsd(this.#costUsd) } : {}),
+      ...(this.#isCostKnown && this.#open.size === 0 ? { costUsd: roundedUsd(this.#costUsd) } : {}),
     }
   }
 
@@ -50,13 +54,25 @@ export class Gauge {
     return this.#inputTokens + this.#outputTokens
   }
 
-  /** Adds a model call; answers with the limits it passed. What is not known is not counted, and makes the cost unknown. */
-  add({ usage, costUsd, missing }: Metered): readonly Omit<BudgetEvent, 'run' | 'agent'>[] {
-    this.#modelCalls += 1
-    this.#inputTokens += usage?.inputTokens ?? 0
-    this.#outputTokens += usage?.outputTokens ?? 0
-    this.#costUsd += costUsd ?? 0
+  /**
+   * Adds a model call; answers with the limits it passed. What is not known is not counted, and makes the cost unknown. A
+   * poll is no call, and of what tells more of an answer only what it used beyond what was told before is added.
+   */
+  add(call: Metered): readonly Omit<BudgetEvent, 'run' | 'agent'>[] {
+    const { usage, missing, moreOf, isPoll } = call
+    const before = moreOf === undefined ? undefined : this.#kept.get(moreOf)
+    const now: Counted = {
+      inputTokens: usage?.inputTokens ?? 0,
+      outputTokens: usage?.outputTokens ?? 0,
+      costUsd: call.costUsd ?? 0,
+    }
+    const added = (of: keyof Counted): number => Math.max(0, now[of] - (before?.[of] ?? 0))
+    if (!isPoll) this.#modelCalls += 1
+    this.#inputTokens += added('inputTokens')
+    this.#outputTokens += added('outputTokens')
+    this.#costUsd += added('costUsd')
     if (missing !== undefined) this.#isCostKnown = false
+    this.#keep(call, usage === undefined ? (before ?? now) : now)
     const used = { tokens: this.tokens, costUsd: roundedUsd(this.#costUsd), calls: this.#modelCalls }
     return this.#limits.flatMap(([of, level, limit]) => {
       if (used[of] <= limit || this.#passed.has(of + level)) return []
@@ -64,6 +80,20 @@ export class Gauge {
       return [{ of, level, limit, used: used[of], usage: this.usage }]
     })
   }
+
+  #keep({ usage, keptAs, moreOf, isUnderWay }: Metered, counted: Counted): void {
+    const id = moreOf ?? keptAs
+    if (id === undefined) return
+    this.#kept.set(id, counted)
+    if (usage !== undefined) this.#open.delete(id)
+    else if (isUnderWay) this.#open.add(id)
+  }
+}
+
+interface Counted {
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly costUsd: number
 }
 
 /** To a trillionth of a dollar: prices are no finer, the sums of floating point are. */

@@ -1,4 +1,12 @@
-import { costOf, type PriceTable, readMcpCall, readModelCall, type Usage } from '../providers/index.ts'
+import {
+  costOf,
+  isUnderWay,
+  type ModelResponse,
+  type PriceTable,
+  readMcpCall,
+  readModelCall,
+  type Usage,
+} from '../providers/index.ts'
 import type { ExchangeEvent } from '../tape/index.ts'
 
 /** What one exchange used and asked for. */
@@ -11,6 +19,14 @@ export interface Metered {
   readonly tools: readonly string[]
   /** What an answered model call did not tell: its tokens, or what its model costs. */
   readonly missing?: 'tokens' | 'price'
+  /** Id of the answer, where the provider keeps it. */
+  readonly keptAs?: string
+  /** Id of an answer asked for before, of which this tells more: its tokens count once. */
+  readonly moreOf?: string
+  /** Nothing was asked: an answer that is kept was looked at. */
+  readonly isPoll?: true
+  /** The provider is still at it: the tokens are told later. */
+  readonly isUnderWay?: true
 }
 
 /**
@@ -26,13 +42,24 @@ export function meter(event: ExchangeEvent, prices: PriceTable | undefined): Met
   if (mcp !== undefined) return { tools: [mcp.name] }
   const call = countsOnly.test(event.url) ? undefined : readModelCall(event)
   if (call === undefined) return undefined
-  const { request, response } = call
+  const { request, response, keptAs, moreOf, isPoll } = call
   const model = request.model || response?.model || 'unknown'
   const tools = response?.toolCalls.map(({ name }) => name) ?? []
   const usage = response?.usage
-  if (usage === undefined) return { model, tools, ...(isRefused(event) ? {} : { missing: 'tokens' }) }
+  const kept = { ...(keptAs && { keptAs }), ...(moreOf && { moreOf }), ...(isPoll && { isPoll }) }
+  const about = { model, tools, ...kept }
+  if (usage === undefined) {
+    const isLater = keptAs !== undefined && response !== undefined && willTellMore(response)
+    if (isLater) return { ...about, isUnderWay: true }
+    return { ...about, ...(isRefused(event) || isPoll ? {} : { missing: 'tokens' }) }
+  }
   const costUsd = costOf(usage, model, prices) ?? (response?.model && costOf(usage, response.model, prices))
-  return { model, tools, usage, ...(typeof costUsd === 'number' ? { costUsd } : { missing: 'price' as const }) }
+  return { ...about, usage, ...(typeof costUsd === 'number' ? { costUsd } : { missing: 'price' as const }) }
+}
+
+/** A run that waits for its tools tells what it used when it has ended. */
+function willTellMore(response: ModelResponse): boolean {
+  return isUnderWay(response) || response.finish === 'requires_action'
 }
 
 /** Endpoints that count the tokens of a call which is not made. */

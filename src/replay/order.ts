@@ -90,9 +90,12 @@ export class Order {
   }
 }
 
+/** A model was asked, or a poll brought more of its answer. */
 function isTurn(step: AnyState): boolean {
   const { model } = step as Partial<ExchangeState>
-  return model !== undefined && model.dialect !== 'openai-embeddings'
+  if (model !== undefined) return model.dialect !== 'openai-embeddings'
+  const { event } = step
+  return event.kind === 'exchange' && event.method === 'GET' && readModelCall(event)?.isPoll === true
 }
 
 function isAborted(step: StepState): boolean {

@@ -1,4 +1,5 @@
 import { HarvestError } from '../errors/index.ts'
+import { CallsOnce } from '../providers/counted.ts'
 import { costOf, type PriceTable, readMcpCall, readModelCall, type Usage } from '../providers/index.ts'
 import { type ToldModelCall, toldModelCall } from '../providers/told.ts'
 import {
@@ -140,6 +141,7 @@ class Seen {
   readonly #models = new Set<string>()
   readonly #tools = new Set<string>()
   readonly #usage = new Map<string, ModelUsage>()
+  readonly #calls = new CallsOnce()
 
   constructor(header: TapeHeader) {
     this.header = header
@@ -165,7 +167,7 @@ class Seen {
     for (const { name } of response?.toolCalls ?? []) this.#tools.add(name)
     // A call that was refused or never answered is not billed; every other one that tells no tokens has an unknown cost.
     const isRefused = response === undefined || (response.usage === undefined && (event.response?.status ?? 0) >= 400)
-    if (!isRefused) this.#count(request.model, response.model, response.usage)
+    if (!isRefused) this.#calls.add(model)
   }
 
   #told({ model, answered, usage, isError }: ToldModelCall): void {
@@ -187,6 +189,7 @@ class Seen {
 
   facts(): Omit<TapeFacts, 'state'> {
     const { close } = this
+    for (const { request, response } of this.#calls.all) this.#count(request.model, response?.model, response?.usage)
     return {
       events: this.#events,
       steps: this.#steps,

@@ -1,4 +1,13 @@
-import { canonicalJson, readModelCall, type ToolCall, type ToolResult, toolResultsIn } from '../providers/index.ts'
+import { Questions } from '../providers/counted.ts'
+import {
+  canonicalJson,
+  isUnderWay,
+  type ModelCall,
+  readModelCall,
+  type ToolCall,
+  type ToolResult,
+  toolResultsIn,
+} from '../providers/index.ts'
 import type { ExchangeEvent } from '../tape/types.ts'
 import { type ExecutedCall, type PlacedCall, settledAt } from './placed.ts'
 
@@ -19,7 +28,7 @@ export function decidedCalls(
   executed: readonly ExecutedCall[],
   wrapsTools: boolean,
 ): readonly PlacedCall[] {
-  const decided = exchanges.flatMap(decisionsOf)
+  const decided = decisionsOf(exchanges)
   const askedBy = account(executed, decided)
   const ran = executed.map((one, index): PlacedCall => {
     const asked = askedBy.get(one)
@@ -36,10 +45,33 @@ export function decidedCalls(
   return [...ran, ...only]
 }
 
-function decisionsOf(exchange: ExchangeEvent): readonly Decided[] {
-  const response = readModelCall(exchange)?.response
+/** A call that several answers to one question tell of, as the polls of a run do, is one: of the first answer that is whole. */
+function decisionsOf(exchanges: readonly ExchangeEvent[]): readonly Decided[] {
+  const questions = new Questions()
+  const told = new Map<string, Decided>()
+  const decided = new Set<Decided>()
+  for (const exchange of exchanges) {
+    const call = readModelCall(exchange)
+    if (call === undefined) continue
+    const question = questions.of(call)
+    for (const decision of decisionsIn(exchange, call)) {
+      const key = `${question} ${decision.tool.id}`
+      const before = decision.tool.id === undefined ? undefined : told.get(key)
+      // Within one answer two calls may have the same id, from models that number them.
+      const isAgain = before !== undefined && before.exchange !== exchange
+      if (isAgain && (before.isWhole || !decision.isWhole)) continue
+      if (isAgain) decided.delete(before)
+      told.set(key, decision)
+      decided.add(decision)
+    }
+  }
+  return [...decided]
+}
+
+function decisionsIn(exchange: ExchangeEvent, { response }: ModelCall): readonly Decided[] {
   if (response === undefined) return []
-  const isWhole = response.finish !== undefined || exchange.response?.end !== undefined
+  const hasFinished = response.finish !== undefined && !isUnderWay(response)
+  const isWhole = hasFinished || exchange.response?.end !== undefined
   return response.toolCalls.filter(({ builtIn }) => !builtIn).map((tool) => ({ tool, exchange, isWhole }))
 }
 
@@ -143,7 +175,8 @@ class Answers {
 
   constructor(exchanges: readonly ExchangeEvent[]) {
     const calls = exchanges.flatMap((exchange) => readModelCall(exchange) ?? [])
-    this.#requests = calls.map(({ n }) => n)
+    // A look at an answer that is there already is no sign that anything was answered.
+    this.#requests = calls.filter(({ isPoll }) => !isPoll).map(({ n }) => n)
     for (const { n, request } of calls) {
       for (const result of toolResultsIn(request)) this.#count(result, n)
     }

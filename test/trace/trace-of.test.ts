@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Json, TapeEvent } from '../../src/tape/types.ts'
+import type { ExchangeEvent, Json, TapeEvent } from '../../src/tape/types.ts'
 import { renderBaseline, traceOf } from '../../src/trace/index.ts'
 import { layered } from '../../src/trace/layers.ts'
 import type { PlacedCall } from '../../src/trace/placed.ts'
@@ -180,6 +180,30 @@ describe('calls a model asked for', () => {
       { type: 'message', content, stop_reason: 'tool_use' },
     )
     expect(run.trace).toEqual(['mine()'])
+  })
+
+  test('that a torn stream began and a poll told whole are those of the poll, and count once', () => {
+    const run = new Run()
+    const threads = 'https://api.openai.com/v1/threads/t1/runs'
+    const asked = {
+      tool_calls: [{ id: 'c1', type: 'function', function: { name: 'lookup', arguments: '{"order":7}' } }],
+    }
+    const answer = { id: 'r1', object: 'thread.run', status: 'requires_action' }
+    const whole = { ...answer, required_action: { submit_tool_outputs: asked } }
+    const n = run.exchange(threads, { stream: true }, '')
+    const [torn] = run.events as [ExchangeEvent]
+    const call = { index: 0, id: 'c1', type: 'function', function: { name: 'lookup', arguments: '{"ord' } }
+    const begun = [
+      { ...answer, status: 'in_progress' },
+      { object: 'thread.run.step.delta', id: 's1', delta: { step_details: { tool_calls: [call] } } },
+    ].map((event) => `data: ${JSON.stringify(event)}\n\n`)
+    const { end: _, ...cut } = torn.response!
+    run.events[0] = { ...torn, response: { ...cut, chunks: [[n + 2, n + 2, begun.join('')]] } }
+    const poll = { method: 'GET', request: { headers: [] } }
+    const first = run.exchange(`${threads}/r1`, {}, whole, poll)
+    run.exchange(`${threads}/r1`, {}, whole, poll)
+    run.exchange(`${threads}/r1/submit_tool_outputs`, { tool_outputs: [{ tool_call_id: 'c1', output: 'x' }] }, answer)
+    expect(traceOf(run.events).layers).toEqual([[{ name: 'lookup', args: { order: 7 }, n: first }]])
   })
 
   test('without ids are answered by name', () => {

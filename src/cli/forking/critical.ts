@@ -2,7 +2,7 @@ import type { Grade } from '../../blame/index.ts'
 import { neutralLine } from '../../errors/index.ts'
 import type { ChangeRequest, ForkRequest, TailRequest } from '../../fork/index.ts'
 import { at, textAt } from '../../providers/json.ts'
-import { isGenerative, type ModelCall, readModelCall } from '../../providers/index.ts'
+import { isGenerative, isUnderWay, type ModelCall, readModelCall } from '../../providers/index.ts'
 import { type Json, stepsOf, type Tape } from '../../tape/index.ts'
 import { signature } from '../describe.ts'
 import type { Screen } from '../screen.ts'
@@ -97,7 +97,8 @@ export function decisionsOf(tape: Tape): readonly Pick<Alternative, 'step' | 'de
 function modelSteps(tape: Tape): readonly ModelStep[] {
   return stepsOf(tape).flatMap((event, index) => {
     const call = event.kind === 'exchange' ? readModelCall(event) : undefined
-    const isDecision = call?.response !== undefined && isGenerative(call.request.dialect)
+    // What a poll brings was decided nowhere else: the answer before it said that it is under way.
+    const isDecision = call?.response !== undefined && isGenerative(call.request.dialect) && !isUnderWay(call.response)
     return isDecision && call.response.error === undefined ? [{ step: index + 1, call }] : []
   })
 }

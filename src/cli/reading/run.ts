@@ -1,4 +1,5 @@
 import { parseJson } from '../../providers/json.ts'
+import { CallsOnce } from '../../providers/counted.ts'
 import { type ModelCall, type PriceTable, readModelCall } from '../../providers/index.ts'
 import { toldModelCall } from '../../providers/told.ts'
 import {
@@ -105,6 +106,7 @@ class RunReader {
   readonly #draws: DrawsEvent[] = []
   /** Model calls that an imported trace tells of. */
   readonly #told: CallSpending[] = []
+  readonly #calls = new CallsOnce()
 
   constructor(header: TapeHeader, prices: PriceTable) {
     this.#header = header
@@ -124,6 +126,7 @@ class RunReader {
 
   #addStep(step: Step): void {
     const call: ModelCall | undefined = step.kind === 'exchange' ? readModelCall(step) : undefined
+    if (call !== undefined) this.#calls.add(call)
     this.#read.push({
       described: describeStep(step),
       end: endOf(step),
@@ -160,7 +163,8 @@ class RunReader {
         isOpen,
       }
     })
-    const calls = [...this.#told, ...read.flatMap(({ spending }) => spending ?? [])]
+    const asked = [...this.#calls.all].sort(byN).map((call) => spendingOf(call, this.#prices))
+    const calls = [...this.#told, ...asked]
     return {
       steps,
       notes: this.#notes.sort(byN).map(({ in: parent, ...note }) => ({ ...note, ...insideOf(parent) })),

@@ -1,4 +1,5 @@
-import { costOf, type ModelCall, type PriceTable, type Usage } from '../../providers/index.ts'
+import type { CountedCall } from '../../providers/counted.ts'
+import { costOf, type PriceTable, type Usage } from '../../providers/index.ts'
 import type { ToldModelCall } from '../../providers/told.ts'
 import type { RunUsage } from '../../tape/index.ts'
 import { counted } from './fold.ts'
@@ -25,12 +26,12 @@ export interface CallSpending {
 }
 
 /** Reads tokens and cost of one model call. A price for the model that was asked for counts before that of the one that answered. */
-export function spendingOf({ request, response }: ModelCall, prices: PriceTable): CallSpending {
+export function spendingOf({ request, response }: CountedCall, prices: PriceTable): CallSpending {
   const { usage, model: answered } = response ?? {}
   const costUsd =
     costOf(usage, request.model, prices) ?? (answered === undefined ? undefined : costOf(usage, answered, prices))
   return {
-    model: request.model,
+    model: request.model || (answered ?? ''),
     isRefused: response?.error !== undefined && usage === undefined,
     ...(usage === undefined ? {} : { usage }),
     ...(costUsd === undefined ? {} : { costUsd }),
@@ -86,12 +87,19 @@ export function costText({ costUsd, unpriced }: Spending, counts?: RunUsage): st
   return unpriced.length === 0 ? 'cost unknown' : `cost unknown (no price for ${unpriced.join(', ')})`
 }
 
+interface Used {
+  readonly usage?: Usage
+  readonly costUsd?: number
+  readonly isPoll?: true
+}
+
 /** `812 in (300 cached), 24 out (10 reasoning), $0.0023`, for one call. */
-export function callSpendingText({ usage, costUsd }: { readonly usage?: Usage; readonly costUsd?: number }): string {
-  if (usage === undefined) return 'tokens unknown'
+export function callSpendingText({ usage, costUsd, isPoll }: Used): string {
+  if (usage === undefined) return isPoll ? 'a poll' : 'tokens unknown'
   const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens } = usage
   const cached = ofThem([cachedTokens, 'cached'], [cacheWriteTokens, 'written to the cache'])
   return [
+    ...(isPoll ? ['a poll'] : []),
     ...(inputTokens === undefined ? [] : [`${inputTokens.toLocaleString('en-US')} in${cached}`]),
     ...(outputTokens === undefined
       ? []

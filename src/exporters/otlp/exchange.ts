@@ -1,7 +1,7 @@
-import { type Dialect, type ModelCall, readModelCall } from '../../providers/index.ts'
+import type { Dialect, ModelCall } from '../../providers/index.ts'
 import { at } from '../../providers/json.ts'
 import type { ExchangeEvent, Json } from '../../tape/index.ts'
-import { failureOf } from '../facts.ts'
+import { failureOf, modelCallOf } from '../facts.ts'
 import { readRpc, type Rpc } from '../rpc.ts'
 import { double, type Given } from './attributes.ts'
 import { contentOf } from './call.ts'
@@ -12,7 +12,7 @@ import type { Telling, Told } from './span.ts'
 
 /** A request and its answer: a model call, a message to an MCP server, or plain HTTP. */
 export function tellExchange(event: ExchangeEvent, telling: Telling): Told {
-  const model = readModelCall(event)
+  const model = modelCallOf(event)
   if (model !== undefined) return tellModel(event, model, telling)
   const rpc = readRpc(event)
   return rpc === undefined ? tellHttp(event, telling) : tellRpc(event, rpc, telling)

@@ -1,8 +1,7 @@
 import { isStep, type Moment, type Tape, type TapeEvent } from '../../tape/index.ts'
-import { readModelCall } from '../../providers/index.ts'
 import { placedCalls } from '../../trace/index.ts'
 import { version } from '../../version.ts'
-import { counted, countOf, endOf, missingTimes, notesOn } from '../facts.ts'
+import { counted, countOf, endOf, missingTimes, modelCallOf, notesOn } from '../facts.ts'
 import { readRpc } from '../rpc.ts'
 import type { Exported, ExportOptions } from '../types.ts'
 import { tellCall } from './call.ts'
@@ -103,9 +102,9 @@ function isLater([n, at]: Moment, [otherN, otherAt]: Moment): boolean {
 
 function notInOtlp(tape: Tape): readonly string[] {
   const plain = tape.events.filter(
-    (event) => event.kind === 'exchange' && readModelCall(event) === undefined && readRpc(event) === undefined,
+    (event) => event.kind === 'exchange' && modelCallOf(event) === undefined && readRpc(event) === undefined,
   )
-  const models = tape.events.filter((event) => event.kind === 'exchange' && readModelCall(event) !== undefined)
+  const models = tape.events.filter((event) => modelCallOf(event) !== undefined)
   return [
     ...countOf(models.length, ['model call', 'model calls']).map((words) => `the bytes of ${words}`),
     ...countOf(plain.length, ['plain request', 'plain requests']).map((words) => `the bodies of ${words}`),

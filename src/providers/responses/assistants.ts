@@ -1,17 +1,20 @@
 import type { Json } from '../../tape/types.ts'
 import { addArgs, type CallDraft, callAt, type Draft } from '../draft.ts'
-import { at, isMap, type JsonMap, listAt, numberAt, textAt } from '../json.ts'
+import { at, isMap, type JsonMap, listAt, numberAt, textAt, without } from '../json.ts'
 
-/** A run of OpenAI's Assistants API, or the events of its stream: runs, steps and messages, each told from its `object`. */
+/**
+ * A run of OpenAI's Assistants API, the events of its stream, and what a poll brings: runs, steps and messages, alone or in
+ * a list, each told from its `object`.
+ *
+ * @see https://platform.openai.com/docs/api-reference/assistants-streaming/events
+ */
 export function readAssistants(value: JsonMap, draft: Draft): boolean {
   switch (at(value, 'object')) {
     case 'thread.run':
       readRun(value, draft)
       return true
     case 'thread.run.step':
-      for (const [position, call] of toolCalls(at(value, 'step_details')).entries()) {
-        readCall(call, `${textAt(value, 'id')}:${position}`, draft, true)
-      }
+      readStep(value, draft)
       return true
     case 'thread.run.step.delta':
       for (const [position, call] of toolCalls(at(at(value, 'delta'), 'step_details')).entries()) {
@@ -23,16 +26,17 @@ export function readAssistants(value: JsonMap, draft: Draft): boolean {
       return true
     case 'thread.message':
       // Its pieces came before; a stream that is joined late has the message alone.
-      if (draft.text === '' && at(value, 'status') === 'completed') {
-        for (const part of listAt(value, 'content')) readPart(part, draft)
-      }
+      if (draft.text === '' && isDone(value)) readMessage(value, draft)
       return true
+    case 'list':
+      return readList(listAt(value, 'data'), draft)
     default:
       return at(value, 'object') === 'thread'
   }
 }
 
 function readRun(run: JsonMap, draft: Draft): void {
+  draft.keptAs = textAt(run, 'id') ?? draft.keptAs
   draft.model = textAt(run, 'model') ?? draft.model
   draft.finish = textAt(at(run, 'incomplete_details'), 'reason') ?? textAt(run, 'status') ?? draft.finish
   const failure = at(run, 'last_error')
@@ -49,6 +53,47 @@ function readRun(run: JsonMap, draft: Draft): void {
   counts.outputTokens = numberAt(usage, 'completion_tokens') ?? counts.outputTokens
   const details = at(usage, 'prompt_token_details') ?? at(usage, 'prompt_tokens_details')
   counts.cachedTokens = numberAt(details, 'cached_tokens') ?? counts.cachedTokens
+}
+
+/** The usage of a step is part of that of its run. */
+function readStep(step: JsonMap, draft: Draft): void {
+  draft.keptAs = textAt(step, 'run_id') ?? draft.keptAs
+  for (const [position, call] of toolCalls(at(step, 'step_details')).entries()) {
+    readCall(call, `${textAt(step, 'id')}:${position}`, draft, true)
+  }
+}
+
+/** A page of steps, of messages or of runs; the newest come first unless their times say otherwise. */
+function readList(items: readonly Json[], draft: Draft): boolean {
+  const maps = items.filter(isMap)
+  const created = (item: JsonMap | undefined): number => numberAt(item, 'created_at') ?? 0
+  const inTime = created(maps[0]) < created(maps.at(-1)) ? maps : maps.toReversed()
+  const kinds = new Set(inTime.map((item) => at(item, 'object')))
+  const newest = inTime.at(-1)
+  if (kinds.size !== 1 || newest === undefined) return items.length === 0
+  if (kinds.has('thread.run')) readRun(newest, draft)
+  else if (kinds.has('thread.run.step')) for (const step of inTime) readStep(step, draft)
+  else if (kinds.has('thread.message')) readThread(inTime, draft)
+  else return false
+  return true
+}
+
+/** Of the messages of a thread, what its last run said: those of earlier runs were read when they were new. */
+function readThread(messages: readonly JsonMap[], draft: Draft): void {
+  const said = messages.filter((message) => textAt(message, 'run_id') !== undefined && isDone(message))
+  const run = textAt(said.at(-1), 'run_id')
+  for (const message of said) if (textAt(message, 'run_id') === run) readMessage(message, draft)
+}
+
+function isDone(message: JsonMap): boolean {
+  return at(message, 'role') !== 'user' && at(message, 'status') !== 'in_progress'
+}
+
+function readMessage(message: JsonMap, draft: Draft): void {
+  draft.keptAs = textAt(message, 'run_id') ?? draft.keptAs
+  draft.finish ??= textAt(at(message, 'incomplete_details'), 'reason')
+  if (draft.text !== '') draft.text += '\n\n'
+  for (const part of listAt(message, 'content')) readPart(part, draft)
 }
 
 function toolCalls(details: Json | undefined): readonly Json[] {
@@ -76,7 +121,7 @@ function readBuiltIn(call: CallDraft, type: string, inner: Json | undefined): vo
   if (typeof input === 'string') {
     call.freeText = true
     call.text += input
-  }
+  } else if (isMap(inner)) addArgs(call, without(inner, 'results', 'outputs', 'output'))
 }
 
 function readPart(part: Json, draft: Draft): void {

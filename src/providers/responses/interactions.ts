@@ -34,6 +34,7 @@ export function readInteractions(value: JsonMap, draft: Draft): boolean {
 function readWhole(interaction: JsonMap, draft: Draft): boolean {
   draft.model = textAt(interaction, 'model') ?? textAt(interaction, 'agent') ?? draft.model
   draft.finish = textAt(interaction, 'status') ?? draft.finish
+  if (at(interaction, 'object') === 'interaction') draft.keptAs = textAt(interaction, 'id') ?? draft.keptAs
   const steps = [...listAt(interaction, 'steps'), ...listAt(interaction, 'outputs')]
   for (const [position, step] of steps.entries()) readStep(step, `${position}`, draft)
   readUsage(at(interaction, 'usage'), draft)

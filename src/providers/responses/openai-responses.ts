@@ -22,6 +22,7 @@ export function readResponses(value: JsonMap, draft: Draft): boolean {
     case 'response.created':
     case 'response.in_progress':
       draft.model ??= textAt(at(value, 'response'), 'model')
+      draft.keptAs ??= textAt(at(value, 'response'), 'id')
       return true
     case 'response.output_item.added':
     case 'response.output_item.done':
@@ -66,6 +67,7 @@ function blockOf(event: JsonMap, type: string): string {
 /** The whole response says everything again: what the deltas told is replaced where it has an output. */
 function readWhole(response: JsonMap, draft: Draft): void {
   draft.model = textAt(response, 'model') ?? draft.model
+  if (at(response, 'object') === 'response') draft.keptAs = textAt(response, 'id') ?? draft.keptAs
   const output = listAt(response, 'output')
   if (output.length > 0) {
     draft.text = ''

@@ -7,6 +7,8 @@ import { at, isList, type JsonMap, numberAt, textAt } from '../json.ts'
  */
 export function readReplicate(value: JsonMap, draft: Draft): boolean {
   draft.model = textAt(value, 'model') ?? draft.model
+  // Where to ask again, which the predictions of other services do not say.
+  if (textAt(at(value, 'urls'), 'get') !== undefined) draft.keptAs = textAt(value, 'id') ?? draft.keptAs
   draft.finish = textAt(value, 'status') ?? draft.finish
   const output = at(value, 'output')
   const pieces = (isList(output) ? output : [output]).filter((piece) => typeof piece === 'string')
