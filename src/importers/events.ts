@@ -5,6 +5,7 @@ import type { Position } from './refusal.ts'
 import { sentUrl, steadyUrl } from './requests.ts'
 import { eventsOfLines } from './stdio-lines.ts'
 import { eventsOfSteps } from './steps.ts'
+import { type Happening, sequenceOf } from './sequence.ts'
 import type { ForeignExchange, Recording } from './types.ts'
 import { type Readable, Unpacking } from './unpacking.ts'
 
@@ -31,43 +32,65 @@ export function eventsOf(recording: Recording, redactor: Redactor, file: string)
   if (recording.steps !== undefined)
     return { ...eventsOfSteps(recording.steps, redactor), bytes: 0, hadEncodings: false }
   if (recording.lines !== undefined) return { ...eventsOfLines(recording.lines, redactor), hadEncodings: false }
-  const making = new Making(redactor, { file })
-  const startedMs = recording.exchanges[0]?.startedMs
-  for (const [index, exchange] of recording.exchanges.entries()) making.exchange(exchange, index, startedMs)
+  const making = new Making(recording.exchanges, redactor, { file })
+  for (const happening of sequenceOf(recording.exchanges)) making.happened(happening)
   return making.made
 }
 
 class Making {
+  readonly #exchanges: readonly ForeignExchange[]
   readonly #redactor: Redactor
   readonly #place: Position
-  readonly #events: TapeEvent[] = []
+  readonly #events: ExchangeEvent[] = []
+  /** By position in the recording: where its event stands. */
+  readonly #made = new Map<number, number>()
   #n = 0
   #at = 0
   readonly #unpacking = new Unpacking()
 
-  constructor(redactor: Redactor, place: Position) {
+  constructor(exchanges: readonly ForeignExchange[], redactor: Redactor, place: Position) {
+    this.#exchanges = exchanges
     this.#redactor = redactor
     this.#place = place
   }
 
   get made(): MadeEvents {
     const { bytes, hadEncodings } = this.#unpacking
-    return { events: this.#events, end: [this.#n, this.#at], bytes, hadEncodings }
+    return { events: this.#events, end: [this.#n, this.#n === 0 ? 0 : this.#at + 1], bytes, hadEncodings }
   }
 
-  exchange(exchange: ForeignExchange, index: number, runStartedMs: number | undefined): void {
-    const { startedMs, tookMs, method, url, requestBody, response } = exchange
+  happened({ index, is, at }: Happening): void {
+    const exchange = this.#exchanges[index]!
     const place = (): Position => ({ ...this.#place, at: `call ${index + 1}` })
+    // What no time tells apart did not come in one burst: the agent had its turn in between.
+    const next = this.#n === 0 ? 0 : this.#at + apartMs
+    if (is === 'request')
+      this.#request(exchange, index, at === undefined ? this.#startOf(exchange) : Math.max(next, at), place)
+    else this.#answer(exchange, index, at === undefined ? undefined : Math.max(next, at), place)
+  }
+
+  /** Of a call that comes after the one before it. */
+  #startOf({ startedMs, tookMs }: ForeignExchange): number {
+    const first = this.#exchanges[0]?.startedMs
     // Times that run backwards are those of another order: the list decides.
-    const known = startedMs === undefined || runStartedMs === undefined ? undefined : startedMs - runStartedMs
-    const at = Math.max(this.#at, tookMs === undefined ? 0 : (known ?? 0))
+    const known = startedMs === undefined || first === undefined || tookMs === undefined ? 0 : startedMs - first
+    return Math.max(this.#n === 0 ? 0 : this.#at + 1, known)
+  }
+
+  #request(
+    { method, url, requestBody, requestHeaders }: ForeignExchange,
+    index: number,
+    at: number,
+    place: () => Position,
+  ): void {
     const [n] = this.#moment(at)
     const asked = requestBody === 'unread' ? undefined : requestBody
-    const request = steady(this.#unpacking.of(asked, exchange.requestHeaders, place))
-    const event: Omit<ExchangeEvent, 'response'> = {
+    const request = steady(this.#unpacking.of(asked, requestHeaders, place))
+    this.#made.set(index, this.#events.length)
+    this.#events.push({
       kind: 'exchange',
       n,
-      at,
+      at: this.#at,
       via: 'undici',
       method,
       url: this.#redactor.url(sentUrl(steadyUrl(url)?.url ?? url)),
@@ -75,11 +98,19 @@ class Making {
         headers: this.#redactor.headers(request.headers),
         ...(request.pieces.length === 0 ? {} : { body: encodeBytes(Buffer.concat(this.#redacted(request.pieces))) }),
       },
-    }
-    this.#events.push(
-      response === undefined ? event : { ...event, response: this.#response(response, at + (tookMs ?? 1), place) },
-    )
-    this.#at += 1
+    })
+  }
+
+  #answer(
+    { response, tookMs = 1 }: ForeignExchange,
+    index: number,
+    at: number | undefined,
+    place: () => Position,
+  ): void {
+    const position = this.#made.get(index)!
+    const event = this.#events[position]!
+    if (response === undefined) return
+    this.#events[position] = { ...event, response: this.#response(response, at ?? event.at + tookMs, place) }
   }
 
   #response(
@@ -105,7 +136,7 @@ class Making {
   }
 
   #moment(at: number): readonly [n: number, at: number] {
-    this.#at = Math.max(this.#at, at)
+    this.#at = Math.max(this.#at, Math.round(at * 1000) / 1000)
     return [this.#n++, this.#at]
   }
 
@@ -113,6 +144,9 @@ class Making {
     return this.#redactor.chunks(pieces)
   }
 }
+
+/** The finest a tape tells apart. */
+const apartMs = 0.001
 
 /** A request as a recorder writes it: with a boundary that is the same in each run. */
 function steady({ pieces, headers }: Readable): Readable {

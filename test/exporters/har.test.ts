@@ -66,7 +66,6 @@ const exchanges: fc.Arbitrary<readonly ExchangeEvent[]> = fc
       status: fc.constantFrom(200, 404, 429),
       answered: fc.array(bytes, { maxLength: 3 }),
       encoding: fc.option(fc.constantFrom('br', 'gzip', 'deflate'), { nil: undefined }),
-      // Calls that overlap come back one after the other: that is what an import does with them.
       pause: fc.integer({ min: 1, max: 500 }),
       took: fc.integer({ min: 0, max: 500 }),
     }),
@@ -106,6 +105,27 @@ const exchanges: fc.Arbitrary<readonly ExchangeEvent[]> = fc
   })
 
 describe('a tape as HAR', () => {
+  it('brings back which requests were under way at once, and which was answered first', () => {
+    const at = (n: number, started: number, [endN, ended]: readonly [number, number]): ExchangeEvent => ({
+      kind: 'exchange',
+      n,
+      at: started,
+      via: 'undici',
+      method: 'GET',
+      url: `https://api.example/${n}`,
+      request: { headers: [] },
+      response: { moment: [endN - 1, ended], status: 200, headers: [], chunks: [], end: [endN, ended] },
+    })
+    const tape = tapeOf([at(0, 0, [5, 90]), at(1, 10, [3, 40]), at(6, 90.5, [8, 120])])
+    const moments = ({ events }: { readonly events: readonly TapeEvent[] }): readonly string[] =>
+      (events as readonly ExchangeEvent[])
+        .flatMap(({ n, url, response }) => [[n, `asked ${url}`] as const, [response!.end![0], `told ${url}`] as const])
+        .sort(([a], [b]) => a - b)
+        .map(([, what]) => what.replace('https://api.example/', ''))
+    expect(moments(back(tape))).toEqual(['asked 0', 'asked 1', 'told 1', 'told 0', 'asked 6', 'told 6'])
+    expect(moments(tape)).toEqual(moments(back(tape)))
+  })
+
   it('for every exchange, importing the export gives the same requests, answers, order and times', () => {
     fc.assert(
       fc.property(exchanges, (events) => {

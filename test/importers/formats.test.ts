@@ -5,6 +5,7 @@ import { bytesFormats, formats } from '../../src/importers/formats.ts'
 import { documentOf } from '../../src/importers/read.ts'
 import { parseTape, serializeTape } from '../../src/tape/index.ts'
 import { answered, asked, cassette, exchangesOf, firstAnswer, httprr, imported, samples, url } from './samples.ts'
+import { traceOf } from '../../src/trace/index.ts'
 
 const exact = ['vcrpy', 'ruby-vcr', 'go-vcr', 'har', 'httprr', 'dd-test-agent', 'undici-snapshot'] as const
 
@@ -147,6 +148,38 @@ describe('HAR', () => {
     ])
     expect(tape.header.startedAt).toBe('2026-03-04T05:06:07.000Z')
     expect(tape.facts.missing).not.toContain('timings')
+  })
+
+  it('entries that were under way at once stay so, and come to their ends in the order of their times', () => {
+    const at = (ms: number, time: number, text: string): object => ({
+      ...entry({ content: { text } }, new Date(Date.UTC(2026, 2, 4) + ms).toISOString()),
+      time,
+    })
+    const tape = imported(har(at(0, 500, 'slow'), at(20, 100, 'quick'), at(120, 380, 'as slow')))
+    const chunks = exchangesOf(tape).map(({ n, at: issued, response }) => [n, issued, ...response!.chunks])
+    expect(chunks).toEqual([
+      [0, 0, [7, 500, 'slow']],
+      [1, 20, [3, 120, 'quick']],
+      [5, 120.001, [10, 500.001, 'as slow']],
+    ])
+  })
+
+  it('tools that models asked for in answers under way at once are concurrent, in others they are not', () => {
+    const chat = (name: string, ms: number, time: number): object => {
+      const call = { id: name, type: 'function', function: { name, arguments: '{}' } }
+      const text = JSON.stringify({ choices: [{ message: { tool_calls: [call] }, finish_reason: 'tool_calls' }] })
+      const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: name }] })
+      return {
+        startedDateTime: new Date(Date.UTC(2026, 2, 4) + ms).toISOString(),
+        time,
+        request: { method: 'POST', url: 'https://api.example/chat/completions', headers: [], postData: { text: body } },
+        response: { status: 200, headers: [], content: { text } },
+      }
+    }
+    const layers = (...entries: readonly object[]): unknown =>
+      traceOf(imported(har(...entries)).events).layers.map((layer) => layer.map(({ name }) => name))
+    expect(layers(chat('weather', 0, 300), chat('traffic', 10, 200))).toEqual([['weather', 'traffic']])
+    expect(layers(chat('weather', 0, 300), chat('traffic', 301, 200))).toEqual([['weather'], ['traffic']])
   })
 
   it('chunks that Polly.JS kept of a body that is not compressed stay apart', () => {

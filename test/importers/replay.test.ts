@@ -48,6 +48,23 @@ describe('the replay of an imported tape', () => {
     expect(strict.problems.map(({ code }) => code)).toContain('HARVEST_ORDER')
   })
 
+  it('calls that were under way at once are answered in the order in which they were answered then', async () => {
+    const entry = (q: number, ms: number, time: number): object => ({
+      startedDateTime: new Date(Date.UTC(2026, 2, 4) + ms).toISOString(),
+      time,
+      request: { method: 'POST', url, headers: [], postData: { mimeType: 'application/json', text: `{"q":${q}}` } },
+      response: { status: 200, headers: [], content: { text: `${q}` } },
+    })
+    const tape = tapeOf(JSON.stringify({ log: { version: '1.2', entries: [entry(1, 0, 900), entry(2, 5, 300)] } }))
+    const result = await replayTape(tape, async () => {
+      const arrived: string[] = []
+      await Promise.all([1, 2].map(async (q) => arrived.push(await ask(`{"q":${q}}`))))
+      return arrived
+    })
+    expect(result.problems).toEqual([])
+    expect(result.outcome).toEqual({ status: 'returned', value: ['2', '1'] })
+  })
+
   it('a tape below the grade is refused by replay and fork, and every import by a strict replay', async () => {
     const agent = (): Promise<string> => ask(asked)
     await expect(replayTape(tapeOf(samples.aimock), agent)).rejects.toThrow('HARVEST_TAPE_GRADE')
