@@ -1,5 +1,5 @@
 import { canonicalJson } from '../providers/index.ts'
-import { encodeValue } from '../tape/index.ts'
+import { onTape } from './tape-value.ts'
 import type { ForeignCall, ForeignModelCall, ForeignRequest, ForeignStep } from './types.ts'
 
 /** A call that a model asked for, and no tool step accounts for. */
@@ -72,5 +72,5 @@ function requestsOf(steps: readonly ForeignStep[]): readonly Asked[] {
 }
 
 function signatureOf({ name, args }: ForeignCall | ForeignRequest): string {
-  return `${name}(${args === undefined ? '?' : canonicalJson(encodeValue(args))})`
+  return `${name}(${args === undefined ? '?' : canonicalJson(onTape(args))})`
 }

@@ -2,20 +2,14 @@ import type { HarvestError } from '../errors/index.ts'
 import { createRedactor, type Redactor, type RedactorOptions, rulesForTape } from '../privacy/index.ts'
 import { CallsOnce, Questions } from '../providers/counted.ts'
 import { readMcpCall, readModelCall } from '../providers/index.ts'
-import {
-  type Closing,
-  currentFlags,
-  encodeValue,
-  formatVersion,
-  type TapeEvent,
-  type TapeHeader,
-} from '../tape/index.ts'
+import { type Closing, currentFlags, formatVersion, type TapeEvent, type TapeHeader } from '../tape/index.ts'
 import type { Outcome } from '../tape/types.ts'
 import { version } from '../version.ts'
 import { eventsOf } from './events.ts'
 import { gradeOf, missingIn } from './grade.ts'
 import { type ForeignFile, readRecordings } from './read.ts'
 import { refusal } from './refusal.ts'
+import { errorOf, onTape } from './tape-value.ts'
 import type { ForeignOutcome, ImportFacts, Recording } from './types.ts'
 
 export interface ImportOptions extends ForeignFile {
@@ -82,7 +76,7 @@ function tapeOf(recording: Recording, options: Omit<ImportOptions, 'bytes'>): Im
   const redactor = createRedactor(options.redact)
   // The input comes first in a recorder too: placeholders are numbered by it.
   const given = options.input ?? recording.input
-  const input = given === undefined ? undefined : redactor.json(encodeValue(given.value))
+  const input = given === undefined ? undefined : redactor.json(onTape(given.value))
   const made = eventsOf(recording, redactor, options.file)
   const grade = gradeOf(recording)
   const missing = missingIn(recording, made).filter((word) => word !== 'input' || input === undefined)
@@ -110,9 +104,9 @@ function tapeOf(recording: Recording, options: Omit<ImportOptions, 'bytes'>): Im
 /** How the run ended; where nobody says, that it did. */
 function outcomeOf(outcome: ForeignOutcome = { status: 'returned' }, redactor: Redactor): Outcome {
   if (outcome.status === 'threw')
-    return { status: 'threw', error: redactor.json({ $type: 'error', name: 'Error', message: outcome.message }) }
+    return { status: 'threw', error: redactor.json(onTape(outcome.thrown ?? errorOf(outcome.message))) }
   return 'value' in outcome
-    ? { status: 'returned', value: redactor.json(encodeValue(outcome.value)) }
+    ? { status: 'returned', value: redactor.json(onTape(outcome.value)) }
     : { status: 'returned' }
 }
 

@@ -1,9 +1,10 @@
 import type { Redactor } from '../privacy/index.ts'
-import { encodeValue, type Json, type MarkEvent, type Moment, type TapeEvent } from '../tape/index.ts'
+import { type Json, type MarkEvent, type Moment, type TapeEvent } from '../tape/index.ts'
 import { type Accounts, accountFor } from './accounts.ts'
 import { type Happening, happeningsOf } from './happenings.ts'
 import { type CallDraft, OpenCalls } from './open-calls.ts'
 import { type Brought, readTalk, type Said } from './talk.ts'
+import { errorOf, onTape } from './tape-value.ts'
 import type { ForeignCall, ForeignMark, ForeignMessage, ForeignModelCall, ForeignStep } from './types.ts'
 
 /** Events of steps, and what was seen on the way to them. */
@@ -139,10 +140,10 @@ class StepMaking {
 
   #settle(step: ForeignCall): void {
     const event = this.#calls.get(step)!
-    const { result, error, tookMs } = step
+    const { result, error, thrown, tookMs } = step
     if (result === undefined && error === undefined && tookMs === undefined) return
     if (result !== undefined) event.result = this.#encoded(result)
-    if (error !== undefined) event.error = this.#redactor.json({ $type: 'error', name: 'Error', message: error })
+    if (error !== undefined) event.error = this.#redactor.json(onTape(thrown ?? errorOf(error)))
     event.settled = this.#moment()
   }
 
@@ -203,7 +204,7 @@ class StepMaking {
   }
 
   #encoded(value: unknown): Json {
-    return this.#redactor.json(encodeValue(value))
+    return this.#redactor.json(onTape(value))
   }
 
   #moment(): Moment {

@@ -4,7 +4,7 @@ import { meaningOf } from './conventions.ts'
 import { filledBy, type Meaning } from './meaning.ts'
 import { type Position, refusal } from './refusal.ts'
 import type { Span, SpanFormat } from './spans.ts'
-import { readOwn } from './own-spans.ts'
+import { readOwn, readOwnRun } from './own-spans.ts'
 import { readTalk } from './talk.ts'
 import type { ForeignCall, ForeignModelCall, ForeignStep, Recording } from './types.ts'
 
@@ -22,7 +22,7 @@ export function runsOfSpans(format: SpanFormat, spans: readonly Span[], place: P
   return [...traces].map(([trace, list]): Recording => {
     const steps = stepsOf(list)
     if (steps.length > callCap) throw refusal('HARVEST_IMPORT_TOO_LARGE', place, `more than ${callCap} calls`)
-    return { format, ...(trace === '' ? {} : { name: trace }), exchanges: [], steps }
+    return { format, ...(trace === '' ? {} : { name: trace }), exchanges: [], steps, ...readOwnRun(list) }
   })
 }
 
@@ -155,13 +155,14 @@ function timesOf(span: Span): { readonly startedMs?: number; readonly tookMs?: n
 
 function callStep({ kind, name, input, output, callId }: Meaning, { id, error, ...span }: Span): ForeignCall {
   const own = readOwn(span)
-  const result = own.result === undefined ? jsonOr(output) : own.result.value
+  const result = own.result ?? jsonOr(output)
   return {
     kind: kind === 'retrieval' ? 'retrieval' : 'tool',
     name: name ?? span.name,
-    args: own.args === undefined ? jsonOr(input) : own.args.value,
+    args: own.args ?? jsonOr(input),
     ...(result === undefined || (result === null && error !== undefined) ? {} : { result }),
     ...(error === undefined ? {} : { error }),
+    ...(own.thrown === undefined ? {} : { thrown: own.thrown }),
     ...(callId === undefined ? {} : { callId }),
     ...(id === undefined ? {} : { id }),
   }

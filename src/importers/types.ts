@@ -135,7 +135,10 @@ export interface ForeignCall extends Timed {
   readonly args: unknown
   /** Absent: not in the file. Null is a value. */
   readonly result?: unknown
+  /** What the error said. */
   readonly error?: string
+  /** The error whole, where the file has it. */
+  readonly thrown?: unknown
   /** Joins it to the call a model asked for, by its `id`. */
   readonly callId?: string
   /** Calls of the same group were asked for together: concurrent, when no times say otherwise. */
@@ -186,7 +189,7 @@ export interface Recording {
 
 export type ForeignOutcome =
   | { readonly status: 'returned'; readonly value?: unknown }
-  | { readonly status: 'threw'; readonly message: string }
+  | { readonly status: 'threw'; readonly message: string; readonly thrown?: unknown }
 
 /** What was made of a recording, in figures. */
 export interface ImportFacts {

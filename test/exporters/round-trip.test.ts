@@ -4,7 +4,17 @@ import { describe, expect, it } from 'vitest'
 import { exportTape } from '../../src/exporters/index.ts'
 import { importRecording } from '../../src/importers/index.ts'
 import { readModelCall } from '../../src/providers/index.ts'
-import { type CallEvent, parseTape, readTape, serializeTape, type Tape, type TapeEvent } from '../../src/tape/index.ts'
+import {
+  type CallEvent,
+  decodeValue,
+  encodeValue,
+  type Outcome,
+  parseTape,
+  readTape,
+  serializeTape,
+  type Tape,
+  type TapeEvent,
+} from '../../src/tape/index.ts'
 import { traceOf } from '../../src/trace/index.ts'
 import { runOf, tapeOf, turns } from './runs.ts'
 import { linesOf } from './spans.ts'
@@ -22,12 +32,13 @@ const layersOf = ({ events }: Tape): readonly object[] =>
 const callsOf = ({ events }: Tape): readonly object[] =>
   events
     .filter((event): event is CallEvent => event.kind === 'tool' || event.kind === 'retrieval')
-    .map(({ kind, name, args, result, error, in: inside }) => ({
+    .map(({ kind, name, args, result, yields, error, in: inside }) => ({
       kind,
       name,
       args,
-      result,
-      error: (error as { message?: string } | undefined)?.message,
+      // Pieces come back as a list of them.
+      result: yields?.map(([, , value]) => value) ?? result,
+      error,
       // Numbers change; which call it happened in does not.
       inside: events.find(({ n }) => n === inside && inside !== undefined)?.kind,
     }))
@@ -51,6 +62,24 @@ const modelsOf = ({ events }: Tape): readonly object[] =>
     const { model: answered, finish, usage } = call.response ?? {}
     return [{ asked: call.request.model, answered, finish, usage, provider: 'openai' }]
   })
+
+/** Of any kind a function can take or give; short texts, for nothing in them is to be redacted. */
+const arbitraryValue = fc.anything({
+  key: fc.constantFrom('a', 'b', '$type'),
+  values: [
+    fc.constantFrom('', 'x', '[1]', 'null'),
+    fc.integer(),
+    fc.constant(null),
+    fc.constant(undefined),
+    fc.boolean(),
+  ],
+  withBigInt: true,
+  withDate: true,
+  withMap: true,
+  withSet: true,
+  withSparseArray: true,
+  maxDepth: 3,
+})
 
 const saidBy = (from: string, events: readonly TapeEvent[]): readonly unknown[] =>
   events.flatMap((event) => (event.kind === 'message' && event.from === from ? [event.body] : []))
@@ -88,6 +117,41 @@ describe('the spans of a tape, imported again', () => {
     expect(callsOf(back(tape))).toEqual(callsOf(tape))
   })
 
+  it('for every value, JSON or not, arguments and results come back as they stand on the tape', () => {
+    fc.assert(
+      fc.property(fc.array(arbitraryValue, { minLength: 1, maxLength: 4 }), (values) => {
+        const events = values.map((value, i): TapeEvent => {
+          const [args, result] = [encodeValue({ value: [value] }), encodeValue(value)]
+          return { kind: 'tool', n: 2 * i, at: i, name: 'echo', args, settled: [2 * i + 1, i], result }
+        })
+        expect(callsOf(back(tapeOf(events)))).toEqual(callsOf(tapeOf(events)))
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  it('a mark that makes no sense is taken for what was said', () => {
+    const result = { $type: 'no-such-thing' }
+    const tape = tapeOf([{ kind: 'tool', n: 1, at: 1, name: 'echo', args: {}, settled: [2, 2], result }])
+    const [call] = back(tape).events as [CallEvent]
+    expect(decodeValue(call.result!)).toEqual(result)
+  })
+
+  it('input and outcome come back, unless the program exited or content was left out', () => {
+    const input = encodeValue({ ticket: 'A-17', since: new Date(0) })
+    const call: TapeEvent = { kind: 'tool', n: 1, at: 1, name: 'echo', args: {}, settled: [2, 2], result: 1 }
+    const told = (outcome: Outcome): unknown => {
+      const { header, close } = back(tapeOf([call], { header: { input }, close: { n: 9, at: 9, outcome } }))
+      return [header.input, close?.outcome, header.imported?.missing.filter((word) => /input|outcome/.test(word))]
+    }
+    const returned: Outcome = { status: 'returned', value: encodeValue(new Map([[1, 2]])) }
+    expect(told(returned)).toEqual([input, returned, []])
+    const threw: Outcome = { status: 'threw', error: encodeValue(new TypeError('no stock')) }
+    expect(told(threw)).toEqual([input, threw, []])
+    expect(told({ status: 'exited', code: 1 })).toEqual([input, { status: 'returned' }, ['outcome']])
+    expect(told({ status: 'returned' })).toEqual([input, { status: 'returned' }, ['outcome']])
+  })
+
   it('a step without an answer has none, and what is inside a tool stays there', () => {
     const tape = tapeOf([
       { kind: 'tool', n: 1, at: 1, name: 'outer', args: {}, settled: [9, 9], result: 1 },
@@ -108,7 +172,7 @@ describe('the spans of a tape, imported again', () => {
         name: 'failed',
         args: {},
         settled: [5, 5],
-        error: { $type: 'error', name: 'Error', message: 'no stock' },
+        error: encodeValue(new TypeError('no stock')),
       },
       { kind: 'tool', n: 6, at: 6, name: 'open', args: { id: 1 } },
     ])
@@ -147,8 +211,6 @@ describe('a recorded run', () => {
 
   it('has the same calls and the same causal order after its spans were imported', () => {
     expect(layersOf(back(recorded))).toEqual(layersOf(recorded))
-    expect(callsOf(back(recorded)).map((call) => ({ ...call, result: undefined }))).toEqual(
-      callsOf(recorded).map((call) => ({ ...call, result: undefined })),
-    )
+    expect(callsOf(back(recorded))).toEqual(callsOf(recorded))
   })
 })

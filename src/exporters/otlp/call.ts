@@ -11,6 +11,7 @@ export function tellCall(event: CallEvent, { withContent, calls }: Telling): Tol
   const args = presentArgs(event.args)
   const answer = yields === undefined ? event.result : yields.map(([, , value]) => value)
   const result = error === undefined ? answer : undefined
+  const thrown = { 'vitest_harvest.error': jsonOf(error) }
   const failed = { error: error === undefined ? undefined : recordedError(error) }
   // An imported trace joins its calls with their model answers by number.
   const id = event.asked === undefined ? calls.get(event.n)?.id : `call_${event.n}`
@@ -24,7 +25,7 @@ export function tellCall(event: CallEvent, { withContent, calls }: Telling): Tol
           'gen_ai.tool.name': name,
           'gen_ai.tool.type': 'function',
           'gen_ai.tool.call.id': id,
-          ...(withContent ? contentOf(args, result) : {}),
+          ...(withContent ? { ...contentOf(args, result), ...thrown } : {}),
         },
         ...failed,
       }
@@ -36,7 +37,7 @@ export function tellCall(event: CallEvent, { withContent, calls }: Telling): Tol
           'gen_ai.operation.name': 'retrieval',
           'gen_ai.data_source.id': name,
           'gen_ai.tool.call.id': id,
-          ...(withContent ? searchOf(args, result) : {}),
+          ...(withContent ? { ...searchOf(args, result), ...thrown } : {}),
         },
         ...failed,
       }
