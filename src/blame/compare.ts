@@ -144,7 +144,7 @@ function describe(step: Step, bare: (text: string) => string): DescribedStep {
   const call = readModelCall(step)
   const body = requestBytes(step).toString('utf8')
   const asked = `${method} ${pathOf(url)} ${call === undefined ? body : bare(canonicalJson({ ...call.request } as Json))}`
-  const name = call === undefined ? `${method} ${pathOf(url)}` : `${call.request.model} is asked`
+  const name = call === undefined || call.isPoll ? `${method} ${pathOf(url)}` : `${call.request.model} is asked`
   if (call?.response !== undefined && call.response.error === undefined) {
     const { text, toolCalls } = call.response
     const decided = [...(text === '' ? [] : [JSON.stringify(text)]), ...toolCalls.map(callText)]

@@ -6,8 +6,8 @@ interface Asked extends Pick<ModelCall, 'n' | 'keptAs' | 'moreOf'> {
 
 /**
  * Tells of each model call which question it belongs to. An answer that the provider keeps may be told many times: each
- * poll tells it again, and a run of an assistant goes on when its tools have answered. They are one call of the model, and
- * what they tell again (a tool call, the tokens used) counts once.
+ * poll tells it again, and a run of an assistant goes on when its tools have answered. They belong to one question, and what
+ * they tell again (a tool call, the tokens used) counts once.
  *
  * Add the calls of a run in the order of their answers.
  */

@@ -115,8 +115,9 @@ function readError(value: Json, draft: Draft): boolean {
   else if (at(value, 'type') === 'error') draft.error ??= errorClass(value)
   else if (typeof wrapped === 'string' && at(value, '__type') !== undefined) draft.error ??= wrapped.replace(/^.*#/, '')
   else return false
-  // A response object of the Responses API tells its error beside everything else.
-  return at(value, 'object') !== 'response' && at(value, 'choices') === undefined
+  // What is kept under an id tells its error beside everything else: a response, an interaction, a prediction.
+  const isKept = ['response', 'interaction'].includes(textAt(value, 'object') ?? '') || isMap(at(value, 'urls'))
+  return !isKept && at(value, 'choices') === undefined
 }
 
 function errorClass(error: Json): string {

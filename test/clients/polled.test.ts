@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runOf } from '../../src/cli/reading/run.ts'
-import { exportTrace } from '../../src/exporters/trace.ts'
+import { exportTape } from '../../src/exporters/index.ts'
 import { importRecording } from '../../src/importers/index.ts'
 import { readModelCall } from '../../src/providers/index.ts'
 import { createRecorder, tool } from '../../src/record/index.ts'
@@ -140,10 +140,16 @@ describe.each([
     expect(tape.close?.usage).toEqual(expected.used)
     expect(runOf(tape, prices).spending).toMatchObject({ ...expected.used, untold: 0 })
     const { costUsd: _, ...tokens } = expected.used
-    expect(JSON.parse([...exportTrace(tape, { withContent: true }).pieces].join(''))).toMatchObject({
+    expect(JSON.parse([...exportTape(tape, 'json', { withContent: true }).pieces].join(''))).toMatchObject({
       usage: { ...tokens, untold: 0 },
       calls: expected.layers.flat().map((name) => ({ name })),
     })
+  })
+
+  test('has the same calls after its spans were imported', () => {
+    const bytes = Buffer.from([...exportTape(tape, 'otlp', { withContent: true }).pieces].join(''))
+    const { events } = importRecording({ file: 'spans.jsonl', bytes, id: 'spans', agent: 'assistant' })
+    expect(layers({ events })).toEqual(expected.layers)
   })
 
   test('is replayed, and answers as it did', async () => {

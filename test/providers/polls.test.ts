@@ -85,6 +85,8 @@ describe('a GET', () => {
       request: { dialect: 'replicate' },
       response: { text: 'Done.', finish: 'succeeded' },
     })
+    const failed = { id: 'p1', urls, status: 'failed', output: null, error: 'Out of memory.' }
+    expect(poll(urls.get, failed)).toMatchObject({ moreOf: 'p1', response: { finish: 'failed', error: 'error' } })
   })
 
   test('of other things at such addresses is no model call', () => {
