@@ -1,9 +1,11 @@
+import type { HeaderPair } from '../tape/index.ts'
 import { base64Bytes, bodyOf, hexBytes, jsonBody } from './body.ts'
 import type { Cursor } from './cursor.ts'
 import { type ForeignFormat, itemsAt, exchangesIn } from './document.ts'
 import { excessIn } from './excess.ts'
-import { headersOfList } from './headers.ts'
+import { headerOf, headersOfList } from './headers.ts'
 import { methodOf, momentOf, tookOf, urlOf } from './requests.ts'
+import { bodyOfText } from './text-body.ts'
 import type { ForeignBody, ForeignExchange, ForeignResponse } from './types.ts'
 
 /** HAR, also by Polly.JS. */
@@ -14,7 +16,8 @@ export const har: ForeignFormat = {
     const { root } = document
     checkVersion(root)
     const name = root.at('log').at('_recordingName').maybeText
-    const exchanges = exchangesIn(itemsAt(document, 'log', 'entries'), exchangeOf)
+    const creator = root.at('log').at('creator').at('name').maybeText
+    const exchanges = listed(itemsAt(document, 'log', 'entries'), (entry) => exchangeOf(entry, creator))
     const isTimed = exchanges.every(({ startedMs }) => startedMs !== undefined)
     return {
       format: 'har',
@@ -25,26 +28,36 @@ export const har: ForeignFormat = {
   },
 }
 
+type TextReader = (text: string, type?: string) => ForeignBody
+
 /**
  * Entries of HAR 1.2, plain or by Polly.JS (which keeps the chunks of a compressed body apart), in JSON or YAML.
  *
  * @see http://www.softwareishard.com/blog/har-12-spec/ and https://github.com/Netflix/pollyjs, packages/@pollyjs/persister
  */
-function exchangeOf(entry: Cursor): ForeignExchange {
+function exchangeOf(entry: Cursor, creator: string | undefined): ForeignExchange {
+  // These keep the text of a body only when it is in UTF-8, and the bytes of any other.
+  const asText: TextReader =
+    creator === 'Polly.JS' || creator === 'vitest-harvest' ? (text) => bodyOf(text) : bodyOfText
   const request = entry.at('request').map
   // Exports of ours name what an entry only looks like having.
   const missing = entry.at('_missing').isThere ? entry.at('_missing').items : []
   const isMissing = (word: string): boolean => missing.some((one) => one.value === word)
-  const posted = postData(request.at('postData')) ?? (isMissing('requests') ? ('unread' as const) : undefined)
+  const requestHeaders = headersOfList(request.at('headers'))
+  const posted =
+    postData(request.at('postData'), asText) ??
+    (isMissing('requests') || hadBody(request, requestHeaders, creator === 'Polly.JS')
+      ? ('unread' as const)
+      : undefined)
   const requestBody = posted === 'unread' ? posted : exactly(posted, !isMissing('request-bytes'))
   const isUntimed = isMissing('timings')
   const startedMs = isUntimed || isMissing('start') ? undefined : momentOf(entry.at('startedDateTime'))
   const tookMs = isUntimed ? undefined : tookOf(entry.at('time').maybeNumber)
-  const response = responseOf(entry.at('response'), !isMissing('answer-bytes'))
+  const response = responseOf(entry.at('response'), !isMissing('answer-bytes'), asText)
   return {
     method: methodOf(request.at('method')),
     url: urlOf(request.at('url')),
-    requestHeaders: headersOfList(request.at('headers')),
+    requestHeaders,
     ...(requestBody === undefined ? {} : { requestBody }),
     ...(response === undefined ? {} : { response }),
     ...(startedMs === undefined ? {} : { startedMs }),
@@ -63,7 +76,7 @@ function checkVersion(root: Cursor): void {
     throw version.refuse('HAR 1.2 is the version that is known', 'HARVEST_IMPORT_VERSION')
 }
 
-function postData(data: Cursor): ForeignBody | undefined {
+function postData(data: Cursor, asText: TextReader): ForeignBody | undefined {
   if (!data.isThere) return undefined
   const text = data.map.at('text')
   if (data.at('textJSON').isThere) return jsonBody(data.at('textJSON').value)
@@ -71,7 +84,7 @@ function postData(data: Cursor): ForeignBody | undefined {
   if (text.maybeText !== undefined) {
     if ([data.at('encoding'), data.at('_encoding')].some((encoding) => encoding.maybeText === 'base64'))
       return bodyOf(base64Bytes(text.text, text))
-    return text.text === '' ? undefined : bodyOf(text.text)
+    return text.text === '' ? undefined : asText(text.text, 'charset=utf-8')
   }
   const params = data.at('params')
   if (!Array.isArray(params.value) || params.items.length === 0) return undefined
@@ -80,22 +93,35 @@ function postData(data: Cursor): ForeignBody | undefined {
   return bodyOf(new URLSearchParams(fields as [string, string][]).toString(), false)
 }
 
+/**
+ * Whether a request had a body that is not there. Sizes and the type of a form say so; and Polly.JS notes every body,
+ * without its text when that was bytes or a stream.
+ */
+function hadBody(request: Cursor, headers: readonly HeaderPair[], isPolly: boolean): boolean {
+  const data = request.at('postData')
+  const told = [request.at('bodySize').maybeNumber, Number(headerOf(headers, 'content-length') ?? 0)]
+  const isForm = /^multipart\//i.test(headerOf(headers, 'content-type') ?? '')
+  return told.some((size) => (size ?? 0) > 0) || isForm || (isPolly && data.isThere && !data.at('text').isThere)
+}
+
 /** A request that got no answer has the status 0, or none. */
-function responseOf(response: Cursor, isExact: boolean): ForeignResponse | undefined {
+function responseOf(response: Cursor, isExact: boolean, asText: TextReader): ForeignResponse | undefined {
   if (!response.isThere || !response.map.at('status').maybeNumber) return undefined
   // As browsers write it: what came is not all there was.
   const isCut = (response.at('_error').maybeText ?? '') !== ''
-  const body = isCut ? undefined : exactly(contentOf(response.at('content'), response), isExact)
+  const headers = headersOfList(response.at('headers'))
+  const content = contentOf(response.at('content'), response, (text) => asText(text, headerOf(headers, 'content-type')))
+  const body = isCut ? undefined : exactly(content, isExact)
   const statusText = response.at('statusText').maybeText
   return {
     status: response.at('status').status,
     ...(statusText === undefined || statusText === '' ? {} : { statusText }),
-    headers: headersOfList(response.at('headers')),
+    headers,
     ...(body === undefined ? {} : { body }),
   }
 }
 
-function contentOf(content: Cursor, response: Cursor): ForeignBody | undefined {
+function contentOf(content: Cursor, response: Cursor, asText: TextReader): ForeignBody | undefined {
   const text = content.at('text')
   if (content.at('textJSON').isThere) return jsonBody(content.at('textJSON').value)
   if (!text.isThere) {
@@ -110,7 +136,7 @@ function contentOf(content: Cursor, response: Cursor): ForeignBody | undefined {
   const isBinary = content.at('_isBinary').value === true
   if (encoding === 'base64') return chunked(text, base64Bytes)
   if (encoding === 'hex' || isBinary) return chunked(text, hexBytes)
-  return text.maybeText === undefined ? jsonBody(text.value) : bodyOf(text.text)
+  return text.maybeText === undefined ? jsonBody(text.value) : asText(text.text)
 }
 
 /** One encoded text, or, as Polly.JS writes it, the JSON of a list of them: one for each chunk that arrived. */

@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer'
+import type { HeaderPair } from '../tape/index.ts'
 import { bodyOf, hexBytes, isHex, jsonBody } from './body.ts'
 import type { Cursor } from './cursor.ts'
 import { firstItem, type ForeignFormat, itemsAt, exchangesIn } from './document.ts'
@@ -22,7 +24,8 @@ export const nock: ForeignFormat = {
  * @see https://github.com/nock/nock, lib/recorder.js and `define` in lib/scope.js
  */
 function exchangeOf(definition: Cursor): ForeignExchange {
-  const requestBody = requestOf(definition.at('body'))
+  const requestHeaders = headersOfMap(definition.at('reqheaders'))
+  const requestBody = requestOf(definition.at('body'), requestHeaders)
   const headers = headersOfFlat(
     definition.at('rawHeaders').isThere ? definition.at('rawHeaders') : definition.at('headers'),
   )
@@ -30,32 +33,55 @@ function exchangeOf(definition: Cursor): ForeignExchange {
   return {
     method: methodOf(definition.at('method').isThere ? definition.at('method') : definition.at('verb')),
     url: checkedUrl(scope + definition.at('path').text, definition.at('path')),
-    requestHeaders: headersOfMap(definition.at('reqheaders')),
+    requestHeaders,
     ...(requestBody === undefined ? {} : { requestBody }),
     response: {
       status: definition.at('status').isThere ? definition.at('status').status : 200,
       headers,
-      body: responseOf(definition.at('response'), headerOf(headers, 'content-encoding'), definition),
+      body: responseOf(definition.at('response'), headers, definition),
     },
   }
 }
 
-function requestOf(body: Cursor): ForeignBody | undefined {
+/**
+ * Bytes that are no UTF-8 are stored as hex, and a text of JSON without its quotes, and no flag says so. What is read
+ * wrongly is found by no request, and `request-bytes` says that nobody knows, unless the type of the body is there.
+ */
+function requestOf(body: Cursor, headers: readonly HeaderPair[]): ForeignBody | undefined {
   const { value } = body
   if (value === undefined || value === null || value === '') return undefined
-  return typeof value === 'string' ? bodyOf(value) : jsonBody(value)
+  if (typeof value !== 'string') return jsonBody(value)
+  const type = headerOf(headers, 'content-type')
+  if (type !== undefined && isTextType.test(type)) return bodyOf(value)
+  const bytes = isHex(value) ? Buffer.from(value, 'hex') : undefined
+  return bodyOf(bytes === undefined || isUtf8(bytes) ? value : bytes, false)
 }
 
-function responseOf(response: Cursor, encoding: string | undefined, definition: Cursor): ForeignBody {
+/** Types whose bodies are text; `multipart` and types that are not told may be anything. */
+const isTextType = /^(text\/|application\/x-www-form-urlencoded)/i
+
+function responseOf(response: Cursor, headers: readonly HeaderPair[], definition: Cursor): ForeignBody {
   const { value } = response
-  if (value === undefined || value === null) return bodyOf('')
+  if (value === undefined) return bodyOf('')
   if (typeof value === 'string') {
     const isBinary = definition.at('responseIsBinary').value === true
-    return bodyOf(isBinary ? hexBytes(value, response) : value)
+    if (isBinary) return bodyOf(hexBytes(value, response))
+    return isJsonOf(value, headers) ? jsonBody(value) : bodyOf(value)
   }
-  const isChunks = encoding !== undefined && Array.isArray(value) && value.every((one) => isHexText(one))
+  if (value === null) return isJsonOf(value, headers) ? jsonBody(value) : bodyOf('')
+  const isEncoded = headerOf(headers, 'content-encoding') !== undefined
+  const isChunks = isEncoded && Array.isArray(value) && value.every((one) => isHexText(one))
   if (!isChunks) return jsonBody(value)
   return { pieces: response.items.map((one) => hexBytes(one.text, one)), isExact: true, hasPieces: true }
+}
+
+/**
+ * Whether a text or null is what was parsed of a JSON body, and not the body itself: every body that is JSON is stored as
+ * its value. The length that was told decides.
+ */
+function isJsonOf(value: string | null, headers: readonly HeaderPair[]): boolean {
+  const length = headerOf(headers, 'content-length')
+  return length !== undefined && Number(length) === Buffer.byteLength(JSON.stringify(value))
 }
 
 function isHexText(value: unknown): boolean {

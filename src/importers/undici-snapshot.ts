@@ -1,7 +1,8 @@
+import type { HeaderPair } from '../tape/index.ts'
 import { base64Bytes, bodyOf } from './body.ts'
 import type { Cursor } from './cursor.ts'
-import { firstItem, type ForeignFormat, itemsAt, exchangesIn } from './document.ts'
-import { headersOfMap } from './headers.ts'
+import { firstItem, type ForeignFormat, itemsAt, listed } from './document.ts'
+import { headerOf, headersOfMap } from './headers.ts'
 import { methodOf, momentOf, urlOf } from './requests.ts'
 import type { ForeignBody, ForeignExchange } from './types.ts'
 
@@ -39,11 +40,12 @@ function exchangesOf(entry: Cursor): readonly ForeignExchange[] {
   const request = snapshot.at('request').map
   const startedMs = momentOf(snapshot.at('timestamp'))
   const responses = snapshot.at('responses').isThere ? snapshot.at('responses').items : [snapshot.at('response')]
-  const requestBody = requestOf(request.at('body'))
+  const requestHeaders = headersOfMap(request.at('headers'))
+  const requestBody = requestOf(request.at('body'), requestHeaders)
   return responses.map((response) => ({
     method: methodOf(request.at('method')),
     url: urlOf(request.at('url')),
-    requestHeaders: headersOfMap(request.at('headers')),
+    requestHeaders,
     ...(requestBody === undefined ? {} : { requestBody }),
     response: {
       status: response.map.at('statusCode').status,
@@ -54,8 +56,42 @@ function exchangesOf(entry: Cursor): readonly ForeignExchange[] {
   }))
 }
 
-function requestOf(body: Cursor): ForeignBody | 'unread' | undefined {
+/** What was no text is lost where a mark for that stands in it. */
+function requestOf(body: Cursor, headers: readonly HeaderPair[]): ForeignBody | 'unread' | undefined {
   const text = body.maybeText ?? ''
   if (text === '') return undefined
-  return unread.test(text) ? 'unread' : bodyOf(text)
+  if (unread.test(text)) return 'unread'
+  return bytesIn(text, headers) ?? bodyOf(text, !text.includes('\ufffd'))
+}
+
+/**
+ * The bytes of a body that was given as an array of them, which undici writes as their numbers: `123,34,113`. A text may
+ * look the same: the length that was told decides, or else what fits the type of the body.
+ */
+function bytesIn(text: string, headers: readonly HeaderPair[]): ForeignBody | 'unread' | undefined {
+  if (!/^\d{1,3}(,\d{1,3})*$/.test(text)) return undefined
+  const numbers = text.split(',').map(Number)
+  if (numbers.join() !== text || numbers.some((number) => number > 255)) return undefined
+  const bytes = Buffer.from(numbers)
+  const [isText, isBytes] = fitting(text, bytes, headers)
+  return isText === isBytes ? 'unread' : isBytes ? bodyOf(bytes) : undefined
+}
+
+function fitting(text: string, bytes: Buffer, headers: readonly HeaderPair[]): readonly [boolean, boolean] {
+  const length = headerOf(headers, 'content-length')
+  if (length !== undefined) return [Number(length) === text.length, Number(length) === bytes.length]
+  const type = headerOf(headers, 'content-type') ?? ''
+  if (/json/i.test(type)) return [isJson(text), isJson(bytes.toString())]
+  // A list of numbers is a text as good as any, and no picture and no part of a form.
+  return [/^text\/|urlencoded/i.test(type), true]
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    // That is the answer.
+    return false
+  }
 }

@@ -1,7 +1,8 @@
+import { isReadable } from '../providers/decode.ts'
 import { base64Bytes, bodyOf, jsonBody } from './body.ts'
 import type { Cursor } from './cursor.ts'
-import { type ForeignDocument, type ForeignFormat, itemsAt, exchangesIn } from './document.ts'
-import { headersOfMap } from './headers.ts'
+import { type ForeignDocument, type ForeignFormat, itemsAt, listed } from './document.ts'
+import { headerOf, headersOfMap } from './headers.ts'
 import { methodOf, urlOf } from './requests.ts'
 import type { ForeignBody, ForeignExchange, ForeignResponse } from './types.ts'
 
@@ -80,13 +81,25 @@ function statusOf(response: Cursor): { readonly status: number; readonly statusT
 
 function responseBody(response: Cursor): ForeignBody | undefined {
   if (response.at('parsed_body').isThere) return jsonBody(response.at('parsed_body').value)
-  if (response.at('content').isThere) return plainBody(response.at('content'))
+  if (response.at('content').isThere) return httpxBody(response)
   const body = response.at('body')
   if (body.isMap) {
     if (body.at('base64_string').isThere) return bodyOf(base64Bytes(body.at('base64_string').text, body))
     return plainBody(body.at('string')) ?? bodyOf('')
   }
   return plainBody(body)
+}
+
+/** What VCR.py 4 kept of an answer to httpx: its text, without the bytes that are no UTF-8. */
+function httpxBody(response: Cursor): ForeignBody | undefined {
+  const body = plainBody(response.at('content'))
+  const headers = headersOfMap(response.at('headers'))
+  const bytes = body?.pieces[0] ?? Buffer.alloc(0)
+  const length = headerOf(headers, 'content-length')
+  const isText = /^text\/|json|xml|javascript/i.test(headerOf(headers, 'content-type') ?? '') && isReadable(bytes)
+  const isPacked = headerOf(headers, 'content-encoding') !== undefined
+  const isWhole = isPacked || length === undefined ? isText : Number(length) === bytes.length
+  return body === undefined || isWhole ? body : { ...body, isExact: false }
 }
 
 /** Text or bytes; a value stands for its JSON. */

@@ -48,7 +48,7 @@ describe('the grade of an import', () => {
     expect(events.map(({ kind }) => kind)).toEqual(['exchange'])
     expect(header.imported?.missing).toEqual([
       ...['clock', 'ids', 'tools', 'input', 'outcome', 'order'],
-      ...['start', 'timings', 'chunks', 'content-type'],
+      ...['start', 'timings', 'chunks', 'request-headers', 'content-type'],
     ])
   })
 
