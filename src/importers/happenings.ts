@@ -1,3 +1,4 @@
+import { lateStarts } from './late-starts.ts'
 import type { ForeignStep } from './types.ts'
 
 /** That a step began or ended. */
@@ -67,9 +68,11 @@ function micro(ms: number): number {
 /** How deep a step lies inside of tools, and when it began at the earliest. */
 class Nesting {
   readonly #byId = new Map<string, ForeignStep>()
+  readonly #late: ReadonlyMap<ForeignStep, number>
   readonly #known = new Map<ForeignStep, { readonly depth: number; readonly startedMs: number }>()
 
   constructor(steps: readonly ForeignStep[]) {
+    this.#late = lateStarts(steps)
     for (const step of steps) if ('id' in step && step.id !== undefined) this.#byId.set(step.id, step)
   }
 
@@ -85,7 +88,7 @@ class Nesting {
     for (const one of chain.reverse()) {
       const parent = 'parent' in one && one.parent !== undefined ? this.#byId.get(one.parent) : undefined
       const above = parent === undefined ? undefined : this.#known.get(parent)
-      const startedMs = Math.max(one.startedMs ?? 0, above?.startedMs ?? 0)
+      const startedMs = Math.max(this.#late.get(one) ?? one.startedMs ?? 0, above?.startedMs ?? 0)
       this.#known.set(one, { depth: (above?.depth ?? -1) + 1, startedMs })
     }
     return this.#known.get(step)!

@@ -153,9 +153,20 @@ function timesOf(span: Span): { readonly startedMs?: number; readonly tookMs?: n
   return { startedMs, ...(endedMs === undefined ? {} : { tookMs: Math.max(0, endedMs - startedMs) }) }
 }
 
+/** The Vercel AI SDK writes every answer of a tool as JSON: a text stands in quotes. */
+function unquoted(value: unknown): unknown {
+  if (typeof value !== 'string' || !/^".*"$/s.test(value)) return value
+  try {
+    return JSON.parse(value) as unknown
+  } catch {
+    // The quotes are its own.
+    return value
+  }
+}
+
 function callStep({ kind, name, input, output, callId }: Meaning, { id, error, ...span }: Span): ForeignCall {
   const own = readOwn(span)
-  const result = own.result ?? jsonOr(output)
+  const result = own.result === undefined ? unquoted(jsonOr(output)) : own.result.value
   return {
     kind: kind === 'retrieval' ? 'retrieval' : 'tool',
     name: name ?? span.name,

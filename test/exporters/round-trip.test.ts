@@ -111,7 +111,7 @@ describe('the spans of a tape, imported again', () => {
   })
 
   it('values that look like others stay what they are', () => {
-    const values = ['{"a":1}', ' [1]', '', null, 'null', 0, 1.5, false, ['x'], {}, '(1,)']
+    const values = ['{"a":1}', ' [1]', '', null, 'null', 0, 1.5, false, ['x'], {}, '(1,)', '"a"']
     const calls = values.map((result, at) => ({ name: 'lookup_order', args: { at }, result }))
     const tape = runOf([{ calls, together: false }])
     expect(callsOf(back(tape))).toEqual(callsOf(tape))

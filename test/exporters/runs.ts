@@ -38,12 +38,15 @@ export interface Turn {
 }
 
 /** A JSON value that is the same after it was written and read; no keys that programs trip over. */
+/** Without what an import takes for an address of mail, and redacts. */
+const text = fc.string().map((given) => given.replaceAll('@', ''))
+
 const value: fc.Arbitrary<Json> = fc.oneof(
-  fc.string(),
+  text,
   fc.integer(),
   fc.boolean(),
   fc.constant(null),
-  fc.dictionary(fc.constantFrom('a', 'b'), fc.oneof(fc.integer(), fc.string()), { maxKeys: 2, noNullPrototype: true }),
+  fc.dictionary(fc.constantFrom('a', 'b'), fc.oneof(fc.integer(), text), { maxKeys: 2, noNullPrototype: true }),
   fc.array(fc.integer(), { maxLength: 3 }),
 )
 

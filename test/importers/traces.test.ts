@@ -241,6 +241,56 @@ describe('which calls came before which', () => {
     expect(said(again)).toEqual(said(imported(traceSamples.otlp)))
   })
 
+  describe('a clock of whole milliseconds', () => {
+    const parts = [{ type: 'tool_call', id: 'call_a', name: 'a', arguments: {} }]
+    const ask = { ...asks(), 'gen_ai.output.messages': JSON.stringify([{ role: 'assistant', parts }]) }
+    const brings = (id: string): object => {
+      const response = [{ type: 'tool_call_response', id, response: 'found' }]
+      return { ...asks(), 'gen_ai.input.messages': JSON.stringify([{ role: 'tool', parts: response }]) }
+    }
+    const beginnings = (ended: number, second: object): readonly number[] => {
+      const tape = traceWith([
+        { id: 'chat-1', from: 0, to: ended, is: ask },
+        { id: 'chat-2', from: 50, to: 70, is: second },
+      ])
+      return tape.events.filter(({ kind }) => kind === 'mark').map(({ at }) => at)
+    }
+
+    it('puts no question before the answer it goes on from', () => {
+      expect(beginnings(50.9, brings('call_a'))).toEqual([0, 50.9])
+      expect(beginnings(51, brings('call_a'))).toEqual([0, 51])
+      // No clock is that coarse, and no question that brings nothing had to wait.
+      expect(beginnings(51.1, brings('call_a'))).toEqual([0, 50])
+      expect(beginnings(50.9, brings('call_b'))).toEqual([0, 50])
+      const tape = traceWith([
+        { id: 'chat-1', from: 0, to: 50.9, is: ask },
+        { id: 'chat-2', from: 50, to: 70, is: brings('call_a') },
+      ])
+      expect(tape.events).toContainEqual(expect.objectContaining({ name: 'a', result: 'found' }))
+    })
+
+    it('puts no tool before the answer that asked for it, nor what is inside of it', () => {
+      const tape = traceWith([
+        { id: 'chat', from: 0, to: 10.5, is: ask },
+        { id: 'a', from: 10, to: 14, is: tool('a', { 'gen_ai.tool.call.id': 'call_a' }) },
+        { id: 'b', from: 10, to: 12, inside: 'a', is: tool('b') },
+      ])
+      const [a, b] = tape.events.filter(({ kind }) => kind === 'tool')
+      expect(a).toMatchObject({ name: 'a', at: 10.5, asked: 0 })
+      expect(b).toMatchObject({ name: 'b', at: 10.5, in: a!.n })
+    })
+  })
+
+  it('a text that was written as JSON is the text', () => {
+    const answerOf = (result: string): unknown => {
+      const is = { ...tool('a'), 'gen_ai.tool.call.result': result }
+      return (traceWith([{ id: 'a', from: 0, to: 1, is }]).events[0] as { result?: unknown }).result
+    }
+    expect(answerOf('"it rains"')).toBe('it rains')
+    expect(answerOf('"it" rains "much"')).toBe('"it" rains "much"')
+    expect(answerOf('it rains')).toBe('it rains')
+  })
+
   it('spans out of order, and one told twice, change nothing', () => {
     const spans = otlpSpans(current)
     const again = otlp([...spans.toReversed(), spans[1]!])
