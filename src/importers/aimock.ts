@@ -1,7 +1,9 @@
 import { jsonOr } from './body.ts'
 import type { Cursor } from './cursor.ts'
 import { type ForeignFormat, itemsAt, listed } from './document.ts'
-import type { ForeignStep } from './types.ts'
+import { defined, usageOf } from './meaning.ts'
+import { tookOf } from './requests.ts'
+import type { ForeignModelCall, ForeignRequest, ForeignStep } from './types.ts'
 
 /** aimock, once llmock. */
 export const aimock: ForeignFormat = {
@@ -18,36 +20,52 @@ export const aimock: ForeignFormat = {
 }
 
 /**
- * One fixture: whoever asks for something gets a text, calls of tools, or both in an order of their own. There is no request
- * and no byte of an answer in it, and nobody says that a model was asked.
+ * One fixture: whoever asks for something gets a text, or calls of tools. There is no request and no byte of an answer
+ * in it. One that was recorded names the model that was asked; one that was written by hand mostly does not.
  *
  * @see https://github.com/CopilotKit/aimock, src/types.ts
  */
 function stepsOf(fixture: Cursor): readonly ForeignStep[] {
   const response = fixture.at('response').map
-  const asked = fixture.at('match').at('userMessage').maybeText
-  const blocks = response.at('blocks').isThere ? response.at('blocks').items : []
+  const question = fixture.at('match').at('userMessage').maybeText
+  const answer = response.at('content').maybeText
+  const calls = response.at('toolCalls').isThere ? response.at('toolCalls').items.map(requestOf) : []
+  const asked = fixture.at('match').at('model').maybeText
+  if (asked !== undefined) return [modelCall(fixture, { asked, question, answer, calls })]
   return [
-    ...(asked === undefined ? [] : [{ kind: 'message' as const, from: 'user', to: 'model', body: asked }]),
-    ...(blocks.length > 0 ? blocks.flatMap(blockOf) : answerOf(response)),
+    ...(question === undefined ? [] : [{ kind: 'message' as const, from: 'user', to: 'model', body: question }]),
+    ...calls.map((call) => ({ kind: 'tool' as const, ...call })),
+    ...(answer === undefined ? [] : [{ kind: 'message' as const, from: 'model', to: 'user', body: answer }]),
   ]
 }
 
-/** One piece of an answer whose pieces are listed in their order. */
-function blockOf(block: Cursor): readonly ForeignStep[] {
-  return block.at('type').maybeText === 'toolCall' ? [callOf(block)] : saidIn(block.at('text'))
+interface Fixture {
+  readonly asked: string
+  readonly question: string | undefined
+  readonly answer: string | undefined
+  readonly calls: readonly ForeignRequest[]
 }
 
-/** An answer without an order: aimock streams its text first. */
-function answerOf(response: Cursor): readonly ForeignStep[] {
-  const calls = response.at('toolCalls').isThere ? response.at('toolCalls').items : []
-  return [...saidIn(response.at('content')), ...calls.map(callOf)]
+function modelCall(fixture: Cursor, { asked, question, answer, calls }: Fixture): ForeignModelCall {
+  const response = fixture.at('response')
+  const usage = defined(usageOf(response.at('usage').value))
+  const error = response.at('error').at('message').maybeText
+  const tookMs = tookOf(fixture.at('recordedTimings').at('totalDurationMs').maybeNumber)
+  return {
+    kind: 'model',
+    asked,
+    ...(question === undefined ? {} : { messages: [{ role: 'user', content: question }] }),
+    toolCalls: calls,
+    ...(Object.keys(usage).length === 0 ? {} : { usage }),
+    ...defined({ text: answer, error, tookMs }),
+  }
 }
 
-function saidIn(text: Cursor): readonly ForeignStep[] {
-  return text.maybeText === undefined ? [] : [{ kind: 'message', from: 'model', to: 'user', body: text.maybeText }]
-}
-
-function callOf(call: Cursor): ForeignStep {
-  return { kind: 'tool', name: call.at('name').text, args: jsonOr(call.at('arguments').value ?? {}) }
+function requestOf(call: Cursor): ForeignRequest {
+  const id = call.at('id').maybeText
+  return {
+    ...(id === undefined ? {} : { id }),
+    name: call.at('name').text,
+    args: jsonOr(call.at('arguments').value ?? {}),
+  }
 }

@@ -1,7 +1,7 @@
 import { jsonOr } from './body.ts'
 import type { Cursor } from './cursor.ts'
 import { firstItem, type ForeignDocument, type ForeignFormat, itemsAt } from './document.ts'
-import { attributesOf, isFields, usageOf } from './meaning.ts'
+import { attributesOf, defined, isFields, usageOf } from './meaning.ts'
 import { timeOf } from './moments.ts'
 import { type Span, type Told, kindOf } from './spans.ts'
 import { toolAnswer } from './talk.ts'
@@ -111,7 +111,7 @@ function toldOf(fields: ReadonlyMap<string, Cursor>): Told {
     output: outputs?.value,
     ...(model === undefined ? {} : { model }),
     ...(provider === undefined ? {} : { provider }),
-    ...given(usageOf(usage)),
+    ...defined(usageOf(usage)),
   }
 }
 
@@ -121,10 +121,4 @@ function argsOf(inputs: unknown): unknown {
   const [only, ...more] = Object.keys(inputs)
   const inner = only === 'input' && more.length === 0 ? jsonOr(inputs['input']) : undefined
   return isFields(inner) ? inner : inputs
-}
-
-function given<T extends object>(fields: T): { readonly [K in keyof T]?: NonNullable<T[K]> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: NonNullable<T[K]>
-  }
 }

@@ -52,3 +52,9 @@ export function attributesOf(fields: unknown): Attributes {
 export function isFields(value: unknown): value is { readonly [key: string]: unknown } {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** The members that are there. */
+export function defined<T extends object>(fields: T): { readonly [K in keyof T]?: NonNullable<T[K]> } {
+  const there = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)
+  return Object.fromEntries(there) as { [K in keyof T]?: NonNullable<T[K]> }
+}

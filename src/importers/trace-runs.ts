@@ -1,7 +1,7 @@
 import { jsonOr } from './body.ts'
 import { callCap } from './limits.ts'
 import { meaningOf } from './conventions.ts'
-import { filledBy, type Meaning } from './meaning.ts'
+import { defined, filledBy, type Meaning } from './meaning.ts'
 import { type Position, refusal } from './refusal.ts'
 import type { Span, SpanFormat } from './spans.ts'
 import { readOwn, readOwnRun } from './own-spans.ts'
@@ -205,10 +205,4 @@ function withSystem({ system, input }: Meaning): unknown {
   if (system === undefined || system === null) return input
   const content = jsonOr(system)
   return [{ role: 'system', content }, ...[jsonOr(input)].flat()]
-}
-
-/** The members that are there. */
-function defined<T extends object>(fields: T): { readonly [K in keyof T]?: NonNullable<T[K]> } {
-  const there = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)
-  return Object.fromEntries(there) as { [K in keyof T]?: NonNullable<T[K]> }
 }

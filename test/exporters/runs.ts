@@ -37,10 +37,10 @@ export interface Turn {
   readonly together: boolean
 }
 
-/** A JSON value that is the same after it was written and read; no keys that programs trip over. */
 /** Without what an import takes for an address of mail, and redacts. */
 const text = fc.string().map((given) => given.replaceAll('@', ''))
 
+/** A JSON value that is the same after it was written and read; no keys that programs trip over. */
 const value: fc.Arbitrary<Json> = fc.oneof(
   text,
   fc.integer(),

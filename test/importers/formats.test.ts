@@ -49,25 +49,22 @@ describe('a recording of each format', () => {
     ])
   })
 
-  it('an answer of aimock is read in the order of its blocks, or its text before its calls', () => {
-    const call = { name: 'lookup_order', arguments: '{"order_id":"A-17"}' }
-    const fixtures = [
+  it('aimock names the model of what it recorded, and which call was asked for', () => {
+    const match = { userMessage: 'Look up A-17.', model: 'gpt-5', turnIndex: 0, hasToolResult: false }
+    const calls = [{ id: 'call_1', name: 'lookup_order', arguments: '{"order_id":"A-17"}' }]
+    const response = { toolCalls: calls, usage: { prompt_tokens: 11, completion_tokens: 5 } }
+    const tape = imported(JSON.stringify({ fixtures: [{ match, response, recordedTimings: { totalDurationMs: 20 } }] }))
+    expect(tape.facts).toMatchObject({ grade: 'signature-only', modelCalls: 1, tools: ['lookup_order'] })
+    expect(tape.events).toEqual([
+      { kind: 'message', n: 0, at: 0, from: 'user', to: 'model', body: 'Look up A-17.' },
       {
-        match: {},
-        response: {
-          blocks: [
-            { type: 'toolCall', ...call },
-            { type: 'text', text: 'Looking.' },
-          ],
-        },
+        kind: 'mark',
+        n: 1,
+        at: 0,
+        name: 'model',
+        data: { asked: 'gpt-5', usage: { inputTokens: 11, outputTokens: 5 }, took: 20 },
       },
-      { match: {}, response: { toolCalls: [call], content: 'Looking again.', blocks: [] } },
-    ]
-    expect(imported(JSON.stringify({ fixtures })).events).toMatchObject([
-      { kind: 'tool', name: 'lookup_order', args: { order_id: 'A-17' } },
-      { kind: 'message', from: 'model', body: 'Looking.' },
-      { kind: 'message', from: 'model', body: 'Looking again.' },
-      { kind: 'tool', name: 'lookup_order' },
+      { kind: 'tool', n: 2, at: 0, asked: 1, name: 'lookup_order', args: { order_id: 'A-17' } },
     ])
   })
 
