@@ -2,6 +2,8 @@ import { resolve } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
 import type { FinishedJob } from '../fork/index.ts'
 import type { Promotion } from '../store/index.ts'
+import { parseTape } from '../tape/index.ts'
+import { inputHint, lacksInput } from './input-hint.ts'
 import { runJobs } from './jobs.ts'
 
 /** How the replay of a tape went that is about to become a case. */
@@ -33,7 +35,7 @@ export function isExact({ report }: FinishedJob): boolean {
 }
 
 /** The refusal of a case that would be red from the first day. */
-export function wouldBeRed({ run }: Rehearsal, { source, content }: Promotion): HarvestError {
+export function wouldBeRed({ run }: Rehearsal, { source, bytes, content }: Promotion): HarvestError {
   const verdict = run.verdict
   const said = verdict === undefined || verdict.isGreen ? '' : verdict.message
   return new HarvestError('HARVEST_PROMOTE_DIVERGED', {
@@ -42,6 +44,7 @@ export function wouldBeRed({ run }: Rehearsal, { source, content }: Promotion): 
     detail: said.replace(/^/gm, '  '),
     why: 'The agent here is not the one that was recorded, or something it reads is not on the tape.',
     fix: [
+      ...(lacksInput(parseTape(bytes.toString(), source).header) ? [`the tape has no input: ${inputHint}`] : []),
       ...(content.pins?.commit === undefined
         ? []
         : [`to promote with the recorded code: git checkout ${content.pins.commit}`]),

@@ -41,6 +41,8 @@ export function changedPins(pins: CasePins, live: LivePins): readonly PinChange[
     changes.push(change('models', list(pins.models), list(live.models)))
   }
   for (const kind of ['prompt', 'tools', 'node'] as const) {
+    // So says a tape that was imported: nobody knows, and nothing changed.
+    if (kind === 'node' && pins.node === 'unknown') continue
     if (live[kind] !== undefined && live[kind] !== pins[kind]) changes.push(change(kind, pins[kind], live[kind]))
   }
   return changes

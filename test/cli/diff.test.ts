@@ -89,6 +89,18 @@ describe('the class of a difference', () => {
   })
 })
 
+describe('headers of a request', () => {
+  it('are not compared with those of a tape that kept none', () => {
+    const asked = (headers: readonly (readonly [string, string])[]): Tape => {
+      const event = exchange(1, '{}', '{}')
+      return tapeOf({ events: [{ ...event, request: { ...event.request, headers } }] })
+    }
+    const [kept, other, bare] = [asked([['accept', 'a/b']]), asked([['accept', 'c/d']]), asked([])]
+    const drift = (a: Tape, b: Tape): number => compareRuns(a, b).steps.flatMap(({ differences }) => differences).length
+    expect([drift(kept, other), drift(kept, bare), drift(bare, kept)]).toEqual([1, 0, 0])
+  })
+})
+
 describe('harvest diff', () => {
   it('prints the outcome first, then the calls, the steps with their drift, the prompt word by word, and the pins', async () => {
     const folder = scratch()

@@ -56,6 +56,10 @@ test('nothing changed is no line', () => {
   expect(describeChanges([])).toBe('')
 })
 
+test('a Node that nobody knows, as of an import, did not change', () => {
+  expect(changedPins({ node: 'unknown' }, { node: '24.21.0' })).toEqual([])
+})
+
 test('models are a set: their order means nothing', () => {
   expect(changedPins(pins, { commit, models: ['gpt-y', 'claude-x'] })).toEqual([])
 })

@@ -5,6 +5,7 @@ import { readTape, type Tape } from '../../tape/index.ts'
 import { type CommandSpec, type Given, jsonOption } from '../command.ts'
 import { exit } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
+import { inputHint, lacksInput } from '../input-hint.ts'
 import { usage } from '../parse.ts'
 import { countsByKind } from '../report.ts'
 import { exitCodes } from '../receipt.ts'
@@ -68,6 +69,8 @@ function print(tape: Tape, replayed: Replayed, held: boolean, screen: Screen): v
   if (report.problems.length > 0) screen.note('')
   const drift = driftLine(report.drift)
   const codes = exitCodes(tape, replayed)
+  const { imported } = tape.header
+  const knowsOutcome = imported?.missing.includes('outcome') !== true
   const facts = [
     `${served} of ${recorded} steps served`,
     ...(drift === '' ? [] : [`drift: ${drift}`]),
@@ -78,12 +81,13 @@ function print(tape: Tape, replayed: Replayed, held: boolean, screen: Screen): v
     ...(report.notCompared.length === 0 ? [] : [`not compared: ${countsByKind(report.notCompared)}`]),
     ...(codes === undefined || codes.isEqual ? [] : [`exit code ${codes.replayed}, recorded ${codes.recorded}`]),
     ...report.outcomeDiffers
-      .filter((part) => !part.startsWith('exit code'))
+      .filter((part) => knowsOutcome && !part.startsWith('exit code'))
       .map((part) => neutralLine(`${part} is not as recorded`)),
   ]
-  const { imported } = tape.header
   if (imported !== undefined)
     screen.note(neutralLine(`imported from ${imported.format}; not recorded: ${imported.missing.join(', ')}`, 400))
+  if (!held && !replayed.isProgram && lacksInput(tape.header))
+    screen.note(`the agent was called without an input; ${inputHint}`)
   for (const change of replayed.changed) screen.note(`since it was recorded: ${neutralLine(change)}`)
   screen.note(`harvest: ${held ? 'replayed' : 'diverged from'} ${neutralLine(tape.header.id)}: ${facts.join('; ')}`)
 }

@@ -44,7 +44,7 @@ export interface Refused {
 /**
  * Imports one file into the inbox: read, redacted, and each tape written whole or not at all. Nothing is overwritten.
  *
- * @throws HarvestError `HARVEST_IMPORT_…`, `HARVEST_STORE_EXISTS`, `HARVEST_STORE_WRITE`, `HARVEST_STORE_LINK`
+ * @throws HarvestError `HARVEST_IMPORT_…`, `HARVEST_STORE_WRITE`, `HARVEST_STORE_LINK`
  */
 export function importFile(
   { file, stem }: Candidate,
@@ -65,9 +65,28 @@ export function importFile(
   return Array.from(tapes, (made) => {
     const { id } = made.header
     const tape = join(inbox.folder, `${id}.tape.jsonl`)
-    writeNewFile(tape, (temporary) => writeTape(temporary, made))
+    try {
+      writeNewFile(tape, (temporary) => writeTape(temporary, made))
+    } catch (error) {
+      throw HarvestError.is(error, 'HARVEST_STORE_EXISTS') ? exists(file, tape, id, error) : error
+    }
     return { file, tape, id, facts: made.facts }
   })
+}
+
+function exists(file: string, tape: string, id: string, cause: unknown): HarvestError {
+  return new HarvestError(
+    'HARVEST_IMPORT_EXISTS',
+    {
+      what: 'There is a tape of this name already, and nothing is imported over it',
+      where: { file, tape },
+      fix: [
+        'to have both: import the file alone, with a name of its own: --as NAME',
+        `to replace it: npx harvest rm ${id}`,
+      ],
+    },
+    { cause },
+  )
 }
 
 /** What a tape is named after: its file, and of several runs in one file each after its own name, too. */
