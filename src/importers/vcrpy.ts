@@ -98,7 +98,8 @@ function httpxBody(response: Cursor): ForeignBody | undefined {
   const length = headerOf(headers, 'content-length')
   const isText = /^text\/|json|xml|javascript/i.test(headerOf(headers, 'content-type') ?? '') && isReadable(bytes)
   const isPacked = headerOf(headers, 'content-encoding') !== undefined
-  const isWhole = isPacked || length === undefined ? isText : Number(length) === bytes.length
+  const isEmpty = bytes.length === 0 && [204, 304].includes(response.at('status_code').status)
+  const isWhole = isEmpty || (isPacked || length === undefined ? isText : Number(length) === bytes.length)
   return body === undefined || isWhole ? body : { ...body, isExact: false }
 }
 

@@ -3,7 +3,10 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { harvest, scratch } from './harvest.ts'
+import { serializeTape } from '../../src/tape/index.ts'
+import { importRecording } from '../../src/importers/index.ts'
+import { asked, samples, url } from '../importers/samples.ts'
+import { type Answered, harvest, scratch } from './harvest.ts'
 import { recordRefund, refundAgent } from './tapes.ts'
 
 let tape: string
@@ -61,6 +64,35 @@ describe('harvest replay --agent', () => {
       unused: [],
       receipt: { recorded: 3, served: 3, identical: 3 },
     })
+  })
+
+  it('an import says nothing of what nobody recorded, and names the input it lacks', async () => {
+    const dir = scratch()
+    const agent = join(dir, 'agent.mjs')
+    writeFileSync(
+      agent,
+      `export const ask = async (body = 'nothing') =>
+         (await fetch('${url}', { method: 'POST', headers: { 'content-type': 'application/json' }, body })).text()`,
+    )
+    const replayed = async (id: string, given: { readonly input?: { readonly value: unknown } }): Promise<Answered> => {
+      const { header, events, close } = importRecording({
+        file: 'x',
+        bytes: Buffer.from(samples.vcrpy),
+        id,
+        agent: 'desk',
+        ...given,
+      })
+      const file = join(dir, `${id}.tape.jsonl`)
+      writeFileSync(file, serializeTape(header, events, close))
+      return harvest(['replay', file, '--agent', `${agent}#ask`])
+    }
+    const held = await replayed('held', { input: { value: asked } })
+    expect(held).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^imported from .*\nharvest: replayed held: 1 of 1 steps served\n$/),
+    })
+    const bare = await replayed('bare', {})
+    expect(bare).toMatchObject({ code: 1, stderr: expect.stringContaining('the agent was called without an input; ') })
   })
 
   it('a tape that does not say what to run asks for the agent', async () => {
