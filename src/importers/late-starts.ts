@@ -1,5 +1,5 @@
 import { readTalk } from './talk.ts'
-import type { ForeignModelCall, ForeignStep } from './types.ts'
+import type { ForeignStep } from './types.ts'
 
 /** How far a clock that knows whole milliseconds puts a beginning too early. */
 const coarseMs = 1
@@ -12,30 +12,48 @@ const coarseMs = 1
  * @returns the epoch ms of those that are moved
  */
 export function lateStarts(steps: readonly ForeignStep[]): ReadonlyMap<ForeignStep, number> {
-  const answers = Map.groupBy(
-    steps.filter((step): step is ForeignModelCall => step.kind === 'model' && step.toolCalls.length > 0),
-    (step) => Math.floor(endOf(step)),
-  )
+  const answers = new Answers(steps)
   const moved = new Map<ForeignStep, number>()
-  for (const step of answers.size === 0 ? [] : steps) {
+  for (const step of steps) {
     const { startedMs } = step
-    if (startedMs === undefined || !Number.isInteger(startedMs)) continue
-    const near = [...(answers.get(startedMs) ?? []), ...(answers.get(startedMs + coarseMs) ?? [])]
-    const ends = near.filter((answer) => answer !== step && follows(step, answer)).map(endOf)
-    const late = ends.filter((end) => end > startedMs && end - startedMs <= coarseMs)
+    if (startedMs === undefined || !Number.isInteger(startedMs) || !answers.areNear(startedMs)) continue
+    const ends = cameOf(step).flatMap((id) => answers.endsNear(startedMs, id))
+    const late = ends.filter((end) => end > startedMs && end <= startedMs + coarseMs)
     if (late.length > 0) moved.set(step, Math.max(...late))
   }
   return moved
 }
 
-function endOf({ startedMs = 0, tookMs = 0 }: ForeignStep): number {
-  return startedMs + tookMs
+/** When answers of models ended, by the millisecond and the ids of what they asked for: no pair of steps is looked at. */
+class Answers {
+  readonly #milliseconds = new Set<number>()
+  readonly #ends = new Map<string, number>()
+
+  constructor(steps: readonly ForeignStep[]) {
+    for (const step of steps) {
+      if (step.kind !== 'model' || step.startedMs === undefined) continue
+      const end = step.startedMs + (step.tookMs ?? 0)
+      for (const { id } of step.toolCalls) {
+        if (id === undefined) continue
+        this.#milliseconds.add(Math.floor(end))
+        const key = `${Math.floor(end)} ${id}`
+        this.#ends.set(key, Math.max(end, this.#ends.get(key) ?? end))
+      }
+    }
+  }
+
+  areNear(ms: number): boolean {
+    return this.#milliseconds.has(ms) || this.#milliseconds.has(ms + coarseMs)
+  }
+
+  endsNear(ms: number, id: string): readonly number[] {
+    return [ms, ms + coarseMs].flatMap((one) => this.#ends.get(`${one} ${id}`) ?? [])
+  }
 }
 
-/** Whether a step comes of what an answer asked for. */
-function follows(step: ForeignStep, { toolCalls }: ForeignModelCall): boolean {
-  const ids = new Set(toolCalls.flatMap(({ id }) => id ?? []))
-  if (step.kind === 'tool' || step.kind === 'retrieval') return step.callId !== undefined && ids.has(step.callId)
-  if (step.kind !== 'model' || ids.size === 0) return false
-  return readTalk(step.messages).some(({ results }) => results.some(({ id }) => id !== undefined && ids.has(id)))
+/** Ids of the calls without which a step would not be. */
+function cameOf(step: ForeignStep): readonly string[] {
+  if (step.kind === 'tool' || step.kind === 'retrieval') return step.callId === undefined ? [] : [step.callId]
+  if (step.kind !== 'model') return []
+  return readTalk(step.messages).flatMap(({ results }) => results.flatMap(({ id }) => id ?? []))
 }

@@ -56,7 +56,7 @@ function exchangesOf(entry: Cursor): readonly ForeignExchange[] {
   }))
 }
 
-/** What was no text is lost where a mark for that stands in it. */
+/** The body of a request. A mark for what could not be read stands where bytes were lost. */
 function requestOf(body: Cursor, headers: readonly HeaderPair[]): ForeignBody | 'unread' | undefined {
   const text = body.maybeText ?? ''
   if (text === '') return undefined
