@@ -1,8 +1,8 @@
 import type { Cursor } from './cursor.ts'
 import { firstItem, type ForeignDocument, type ForeignFormat, itemsAt } from './document.ts'
-import { usageOf } from './meaning.ts'
 import { timeOf } from './moments.ts'
 import { readTalk } from './talk.ts'
+import { usageOf } from './usage.ts'
 import type { ForeignCall, ForeignMessage, ForeignModelCall, ForeignStep } from './types.ts'
 
 /**
@@ -77,7 +77,7 @@ function stepsOf(events: Iterable<Cursor>): readonly ForeignStep[] {
         const request = requests.get(event.at('model_request_start_id').maybeText ?? '')
         if (request === undefined) break
         endAt(request, at)
-        request.usage = usage(event.at('model_usage').value)
+        request.usage = usageOf(event.at('model_usage').value)
         if (event.at('is_error').value === true) request.error = 'error'
         break
       }
@@ -121,13 +121,4 @@ function textOf(event: Cursor): string {
   return readTalk([{ role: 'user', content: event.at('content').value }])
     .map(({ text }) => text)
     .join('\n')
-}
-
-function usage(given: unknown): NonNullable<ForeignModelCall['usage']> {
-  const { inputTokens, outputTokens, cachedTokens } = usageOf(given)
-  return {
-    ...(inputTokens === undefined ? {} : { inputTokens }),
-    ...(outputTokens === undefined ? {} : { outputTokens }),
-    ...(cachedTokens === undefined ? {} : { cachedTokens }),
-  }
 }

@@ -1,9 +1,10 @@
 import type { Cursor } from './cursor.ts'
 import { firstItem, type ForeignDocument, type ForeignFormat, itemsAt } from './document.ts'
-import { isFields, usageOf } from './meaning.ts'
+import { isFields } from './meaning.ts'
 import { timeOf } from './moments.ts'
 import { kindOf, type Span, type SpanKind, type Told } from './spans.ts'
 import { runsOfSpans } from './trace-runs.ts'
+import { usageOf } from './usage.ts'
 
 /**
  * Rows of Braintrust: spans of its logs as a list, one for each line, under `events` or `rows`; a row with `_is_merge`
@@ -118,16 +119,13 @@ function toldOf(row: Row): Told {
       inside(row, 'metrics', key)?.value,
     ]),
   )
-  const { inputTokens, outputTokens, cachedTokens } = usageOf(metrics)
   return {
     kind,
     input,
     output,
     ...(model === undefined ? {} : { model }),
     ...(provider === undefined ? {} : { provider }),
-    ...(inputTokens === undefined ? {} : { inputTokens }),
-    ...(outputTokens === undefined ? {} : { outputTokens }),
-    ...(cachedTokens === undefined ? {} : { cachedTokens }),
+    ...usageOf(metrics),
   }
 }
 

@@ -1,11 +1,12 @@
 import { jsonOr } from './body.ts'
 import type { Cursor } from './cursor.ts'
 import { firstItem, type ForeignDocument, type ForeignFormat, itemsAt } from './document.ts'
-import { attributesOf, isFields, usageOf } from './meaning.ts'
+import { attributesOf, isFields } from './meaning.ts'
 import { timeOf } from './moments.ts'
 import { type Attributes, kindOf, type Span, type Told } from './spans.ts'
 import { toolAnswer } from './talk.ts'
 import { runsOfSpans } from './trace-runs.ts'
+import { usageOf } from './usage.ts'
 
 /**
  * Observations of Langfuse: a trace with `observations`, as its UI and its API write it, or rows of them as a list, under
@@ -76,7 +77,6 @@ function toldOf(row: Cursor): Told {
   const model = either(row, 'providedModelName').maybeText ?? row.at('model').maybeText
   const calls = either(row, 'toolCalls').value
   const usage = jsonOr(either(row, 'usageDetails').value ?? row.at('usage').value)
-  const { inputTokens, outputTokens, cachedTokens } = usageOf(usage)
   // `SPAN` says nothing: tools of older clients are told as that, too.
   const kind = type === 'SPAN' || type === 'EVENT' ? undefined : kindOf(type)
   const answer = toolAnswer(row.at('output').value)
@@ -94,8 +94,6 @@ function toldOf(row: Cursor): Told {
     output: row.at('output').value,
     ...(model === undefined ? {} : { model }),
     ...(Array.isArray(calls) && calls.length > 0 ? { calls: calls.map(jsonOr) } : {}),
-    ...(inputTokens === undefined ? {} : { inputTokens }),
-    ...(outputTokens === undefined ? {} : { outputTokens }),
-    ...(cachedTokens === undefined ? {} : { cachedTokens }),
+    ...usageOf(usage),
   }
 }

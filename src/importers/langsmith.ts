@@ -1,11 +1,12 @@
 import { jsonOr } from './body.ts'
 import type { Cursor } from './cursor.ts'
 import { firstItem, type ForeignDocument, type ForeignFormat, itemsAt } from './document.ts'
-import { attributesOf, defined, isFields, usageOf } from './meaning.ts'
+import { attributesOf, isFields } from './meaning.ts'
 import { timeOf } from './moments.ts'
 import { type Span, type Told, kindOf } from './spans.ts'
 import { toolAnswer } from './talk.ts'
 import { runsOfSpans } from './trace-runs.ts'
+import { usageOf } from './usage.ts'
 
 /**
  * Runs of LangSmith: a list, one for each line, `runs` of its API, one run with `child_runs`, or the batches that its
@@ -111,7 +112,7 @@ function toldOf(fields: ReadonlyMap<string, Cursor>): Told {
     output: outputs?.value,
     ...(model === undefined ? {} : { model }),
     ...(provider === undefined ? {} : { provider }),
-    ...defined(usageOf(usage)),
+    ...usageOf(usage),
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Attributes, countOf, type SpanKind } from './spans.ts'
+import type { Attributes, SpanKind } from './spans.ts'
 
 /** What a span says, as far as one convention tells it. */
 export interface Meaning {
@@ -27,20 +27,6 @@ export function filledBy(first: Meaning, second: Meaning): Meaning {
     ([key, value]) => value !== undefined && value !== null && first[key as keyof Meaning] === undefined,
   )
   return { ...first, ...(Object.fromEntries(added) as Meaning) }
-}
-
-/** Usage as numbers, from whatever names a backend has for it. */
-export function usageOf(fields: unknown): Pick<Meaning, 'inputTokens' | 'outputTokens' | 'cachedTokens'> {
-  if (!isFields(fields)) return {}
-  const count = (...keys: readonly string[]): number | undefined => {
-    const key = keys.find((one) => Object.hasOwn(fields, one) && countOf(fields[one]) !== undefined)
-    return key === undefined ? undefined : countOf(fields[key])
-  }
-  return {
-    inputTokens: count('input_tokens', 'prompt_tokens', 'input', 'promptTokens', 'inputTokens'),
-    outputTokens: count('output_tokens', 'completion_tokens', 'output', 'completionTokens', 'outputTokens'),
-    cachedTokens: count('prompt_cached_tokens', 'input_cache_read', 'cache_read_input_tokens'),
-  }
 }
 
 /** Attributes of a map, by its own members. */

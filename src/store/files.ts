@@ -49,20 +49,64 @@ export function writeNewFile(
   fill: (temporary: string) => void,
   options: { readonly replace?: boolean } = {},
 ): void {
+  if (options.replace !== true) return writeNewFiles((add) => add(path, fill))
   const temporary = temporaryFor(path)
   try {
-    const old = fs.lstatSync(path, { throwIfNoEntry: false })
-    if (old !== undefined && options.replace !== true) throw exists(path)
-    if (old?.isSymbolicLink()) throw isLink(path)
+    if (fs.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) throw isLink(path)
     fill(temporary)
     flush(temporary)
-    if (options.replace === true) fs.renameSync(temporary, path)
-    else linkAs(temporary, path)
+    fs.renameSync(temporary, path)
     flushFolder(dirname(path))
   } catch (error) {
     throw HarvestError.is(error) ? error : unwritable(path, error)
   } finally {
     removeQuietly(temporary)
+  }
+}
+
+/**
+ * Makes several new files, all of them or none: each is written and flushed under a temporary name, and they get their
+ * names when the last one is there. Only a process that is killed between two names leaves some.
+ *
+ * @param write - adds one file after the other; `fill` makes it under the temporary name it is given
+ * @returns what `write` returns
+ * @throws HARVEST_STORE_EXISTS when a name is taken, HARVEST_STORE_WRITE when the system says no; whatever `write` throws.
+ * Nothing is left behind
+ */
+export function writeNewFiles<T>(write: (add: (path: string, fill: (temporary: string) => void) => void) => T): T {
+  const files = new Map<string, string>()
+  const named: string[] = []
+  try {
+    const result = write((path, fill) => {
+      toldOf(path, () => {
+        if (files.has(path) || fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw exists(path)
+        const temporary = temporaryFor(path)
+        files.set(path, temporary)
+        fill(temporary)
+        flush(temporary)
+      })
+    })
+    for (const [path, temporary] of files) {
+      toldOf(path, () => linkAs(temporary, path))
+      named.push(path)
+    }
+    for (const folder of new Set(named.map((path) => dirname(path)))) toldOf(folder, () => flushFolder(folder))
+    return result
+  } catch (error) {
+    // Told as not written, so none may be there.
+    for (const path of named) removeQuietly(path)
+    throw error
+  } finally {
+    for (const temporary of files.values()) removeQuietly(temporary)
+  }
+}
+
+/** What the system says no to is told of the file it was about. */
+function toldOf(path: string, act: () => void): void {
+  try {
+    act()
+  } catch (error) {
+    throw HarvestError.is(error) ? error : unwritable(path, error)
   }
 }
 

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { TapeIds } from '../../src/cli/importing/ids.ts'
 import { readTape } from '../../src/tape/index.ts'
@@ -86,6 +86,24 @@ describe('harvest import', () => {
       'desk-a1b2c3d4e5f60718293a4b5c6d7e8f90.tape.jsonl',
       `desk-${'ff'.repeat(16)}.tape.jsonl`,
     ])
+  })
+
+  it('makes all tapes of a file that holds several runs, or none of them', async () => {
+    const two = otlp([...otlpSpans(current), ...otlpSpans(current, 'ff'.repeat(16))])
+    const { cassettes, dir } = folderOf({ 'desk.jsonl': two, 'other.yaml': samples.vcrpy })
+    const taken = join(dir, 'inbox', `desk-${'ff'.repeat(16)}.tape.jsonl`)
+    mkdirSync(dirname(taken), { recursive: true })
+    writeFileSync(taken, 'theirs')
+    const one = await inProcess(['import', join(cassettes, 'desk.jsonl'), '--dir', dir])
+    expect(one).toMatchObject({ code: 2, stderr: expect.stringContaining(taken) as string })
+    expect(inboxOf(dir)).toEqual([basename(taken)])
+    const all = await ask('import', cassettes, '--dir', dir)
+    expect(all.code).toBe(3)
+    expect(all.out).toContain('1 imported, 1 refused')
+    expect(inboxOf(dir)).toEqual([basename(taken), 'other.tape.jsonl'])
+    rmSync(taken)
+    expect(await ask('import', join(cassettes, 'desk.jsonl'), '--dir', dir)).toMatchObject({ code: 0 })
+    expect(inboxOf(dir)).toHaveLength(3)
   })
 
   it('--redact applies the rules of the application, from JSON or from a tape, and keeps them', async () => {

@@ -3,6 +3,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { loadCase } from '../../src/cases/index.ts'
+import { writeNewFiles } from '../../src/store/files.ts'
 import { promote, writeFileAtomic } from '../../src/store/index.ts'
 import { type Failure, failingAt, fs, namesIn, originals, restoreDisk } from './failing-disk.ts'
 import { errorOf, messageOf, put, putTape, scratch, tapeText } from './make.ts'
@@ -93,6 +94,52 @@ describe.each<Failure>(['before', 'after', 'for good'])('a disk that fails %s, a
     }
     expect(failures).toBeGreaterThan(15)
   })
+
+  test('never leaves a part of several new files', () => {
+    for (let n = 1; ; n++) {
+      const folder = dirname(put(scratch(), 'x', ''))
+      const [one, two] = [join(folder, 'one'), join(folder, 'two')]
+      const { error, calls } = failingAt(n, failure, () =>
+        writeNewFiles((add) => {
+          add(one, (temporary) => writeFileSync(temporary, '1'))
+          add(two, (temporary) => writeFileSync(temporary, '2'))
+        }),
+      )
+      const names = namesIn(folder, failure).filter((name) => name !== 'x')
+      if (error === undefined) expect(names).toEqual(['one', 'two'])
+      else if (failure !== 'for good') expect(names).toEqual([])
+      if (error !== undefined) expect(error).toMatchObject({ code: 'HARVEST_STORE_WRITE' })
+      if (calls < n) return
+    }
+  })
+})
+
+test('several new files one of whose names is taken are none, and the file of that name stays', () => {
+  const folder = dirname(put(scratch(), 'two', 'theirs'))
+  const error = errorOf(() =>
+    writeNewFiles((add) => {
+      for (const name of ['one', 'two']) add(join(folder, name), (temporary) => writeFileSync(temporary, 'ours'))
+    }),
+  )
+  expect(error.code).toBe('HARVEST_STORE_EXISTS')
+  expect(readdirSync(folder)).toEqual(['two'])
+  expect(readFileSync(join(folder, 'two'), 'utf8')).toBe('theirs')
+})
+
+test('a name that is taken while several new files are written keeps its file, and none of ours is there', () => {
+  const folder = dirname(put(scratch(), 'x', ''))
+  const error = errorOf(() =>
+    meanwhile(
+      (n) => n === 2 && writeFileSync(join(folder, 'two'), 'theirs'),
+      () =>
+        writeNewFiles((add) => {
+          for (const name of ['one', 'two']) add(join(folder, name), (temporary) => writeFileSync(temporary, 'ours'))
+        }),
+    ),
+  )
+  expect(error.code).toBe('HARVEST_STORE_EXISTS')
+  expect(readdirSync(folder).sort()).toEqual(['two', 'x'])
+  expect(readFileSync(join(folder, 'two'), 'utf8')).toBe('theirs')
 })
 
 /** Lets somebody else act at the moment a file has reached the disk and has no name yet. */

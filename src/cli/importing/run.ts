@@ -10,7 +10,7 @@ import {
   several,
 } from '../../importers/index.ts'
 import type { RedactorOptions } from '../../privacy/index.ts'
-import { makeFolder, openRegular, refuseLinks, sweepTemporaries, writeNewFile } from '../../store/files.ts'
+import { makeFolder, openRegular, refuseLinks, sweepTemporaries, writeNewFiles } from '../../store/files.ts'
 import { createTapeWriter } from '../../tape/index.ts'
 import type { Candidate } from './files.ts'
 import type { TapeIds } from './ids.ts'
@@ -42,7 +42,8 @@ export interface Refused {
 }
 
 /**
- * Imports one file into the inbox: read, redacted, and each tape written whole or not at all. Nothing is overwritten.
+ * Imports one file into the inbox: read, redacted, and written whole or not at all. Of a file that holds several runs all
+ * tapes are there or none, so that the same import can be made again. Nothing is overwritten.
  *
  * @throws HarvestError `HARVEST_IMPORT_…`, `HARVEST_STORE_WRITE`, `HARVEST_STORE_LINK`
  */
@@ -62,16 +63,14 @@ export function importFile(
     ...(redact === undefined ? {} : { redact }),
   })
   if (count > 1 && (as !== undefined || input !== undefined)) throw several(file, count)
-  return Array.from(tapes, (made) => {
-    const { id } = made.header
-    const tape = join(inbox.folder, `${id}.tape.jsonl`)
-    try {
-      writeNewFile(tape, (temporary) => writeTape(temporary, made))
-    } catch (error) {
-      throw HarvestError.is(error, 'HARVEST_STORE_EXISTS') ? exists(file, tape, id, error) : error
-    }
-    return { file, tape, id, facts: made.facts }
-  })
+  return writeNewFiles((add) =>
+    Array.from(tapes, (made) => {
+      const { id } = made.header
+      const tape = join(inbox.folder, `${id}.tape.jsonl`)
+      add(tape, (temporary) => writeTape(temporary, made))
+      return { file, tape, id, facts: made.facts }
+    }),
+  )
 }
 
 function exists(file: string, tape: string, id: string, cause: unknown): HarvestError {

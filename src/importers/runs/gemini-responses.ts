@@ -2,7 +2,8 @@ import type { Cursor } from '../cursor.ts'
 import { firstItem, type ForeignFormat, itemsAt, listed } from '../document.ts'
 import type { ForeignStep } from '../types.ts'
 import { readMessage } from '../talk.ts'
-import { listOf, usageIn } from './values.ts'
+import { usageIn } from '../usage.ts'
+import { listOf } from './values.ts'
 
 /**
  * Answers gemini-cli keeps for its tests: what a model said, and not what it was asked.
@@ -47,6 +48,6 @@ function stepOf(line: Cursor): ForeignStep {
     ...(text === '' ? {} : { text }),
     toolCalls: said.flatMap(({ calls }) => calls),
     ...(finish === undefined ? {} : { finish }),
-    ...(usage === undefined ? {} : usageIn(usage)),
+    ...usageIn(usage?.value),
   }
 }

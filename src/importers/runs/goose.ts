@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Cursor } from '../cursor.ts'
 import type { ForeignFormat } from '../document.ts'
 import { conversationSteps, type MessageFacts } from './conversation.ts'
-import { epochMs, usageIn } from './values.ts'
+import { usageIn } from '../usage.ts'
+import { epochMs } from './values.ts'
 
 /**
  * Scenarios of goose: what a provider was asked and what it said, by a hash of the question. The question holds the
@@ -72,5 +73,5 @@ function factsOf(message: Cursor, records: ReadonlyMap<string, Cursor>): Message
   if (record === undefined) return at
   const usage = record.at('output').at('usage')
   const answered = usage.at('model').maybeText
-  return { ...at, model: { ...(answered === undefined ? {} : { answered }), ...usageIn(usage.at('usage')) } }
+  return { ...at, model: { ...(answered === undefined ? {} : { answered }), ...usageIn(usage.at('usage').value) } }
 }

@@ -2,7 +2,8 @@ import type { Cursor } from '../cursor.ts'
 import { firstItem, type ForeignDocument, type ForeignFormat, itemsAt } from '../document.ts'
 import type { Recording } from '../types.ts'
 import { conversationSteps, type MessageFacts } from './conversation.ts'
-import { timeOf, usageIn } from './values.ts'
+import { usageIn } from '../usage.ts'
+import { timeOf } from './values.ts'
 
 /**
  * Sessions of pi: JSON Lines, a header and then a message for each line.
@@ -85,7 +86,7 @@ function factsOf(line: Cursor): MessageFacts {
       ...(provider === undefined ? {} : { provider }),
       ...(finish === undefined ? {} : { finish }),
       ...(error === undefined ? {} : { error }),
-      ...usageIn(message.at('usage')),
+      ...usageIn(message.at('usage').value),
     },
   }
 }

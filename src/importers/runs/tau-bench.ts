@@ -3,7 +3,8 @@ import { firstItem, type ForeignFormat, itemsAt, listed } from '../document.ts'
 import type { Recording } from '../types.ts'
 import { conversationSteps } from './conversation.ts'
 import { outcome } from './marks.ts'
-import { known, timeOf, usageIn } from './values.ts'
+import { usageIn } from '../usage.ts'
+import { known, timeOf } from './values.ts'
 
 /**
  * τ-bench: a list of trials, or one.
@@ -69,7 +70,7 @@ function simulationOf(run: Cursor): Recording {
   })
   const steps = conversationSteps(messages, (message) => {
     const at = timeOf(message.at('timestamp'))
-    return { ...(at === undefined ? {} : { at }), model: usageIn(message.at('usage')) }
+    return { ...(at === undefined ? {} : { at }), model: usageIn(message.at('usage').value) }
   })
   const startedMs = timeOf(run.at('start_time'))
   const reward = run.at('reward_info')

@@ -1,5 +1,4 @@
 import type { Cursor } from '../cursor.ts'
-import type { ForeignUsage } from '../types.ts'
 
 /** The items of a list; none of what is no list. */
 export function listOf(place: Cursor): readonly Cursor[] {
@@ -34,19 +33,4 @@ export function known(fields: Readonly<Record<string, Cursor>>): Record<string, 
       .filter(([, { isThere }]) => isThere)
       .map(([name, { value }]) => [name, value]),
   )
-}
-
-const counts: readonly (readonly [keyof ForeignUsage, readonly string[]])[] = [
-  ['inputTokens', ['prompt_tokens', 'input_tokens', 'promptTokenCount', 'input']],
-  ['outputTokens', ['completion_tokens', 'output_tokens', 'candidatesTokenCount', 'output']],
-  ['cachedTokens', ['cache_read_input_tokens', 'cachedContentTokenCount', 'cacheRead']],
-]
-
-/** Tokens a model call used, in the words of OpenAI, Anthropic, Gemini and pi. Absent where none are told. */
-export function usageIn(usage: Cursor): { readonly usage?: ForeignUsage } {
-  const told = counts.flatMap(([name, keys]) => {
-    const count = keys.map((key) => usage.at(key).maybeNumber).find((number) => number !== undefined)
-    return count === undefined ? [] : [[name, count] as const]
-  })
-  return told.length === 0 ? {} : { usage: Object.fromEntries(told) }
 }

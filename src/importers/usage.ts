@@ -1,0 +1,73 @@
+import { isFields } from './meaning.ts'
+import { countOf } from './spans.ts'
+import type { ForeignUsage } from './types.ts'
+
+/** Where a count stands: a member, or a member of a member. */
+type Place = readonly [name: string, inner?: string]
+
+/**
+ * The words for tokens, in the order in which they are believed: of OpenAI, Anthropic, Gemini and Bedrock, then of the
+ * frameworks and backends that have their own.
+ */
+const places: Readonly<Record<keyof ForeignUsage, readonly Place[]>> = {
+  inputTokens: [
+    ['input_tokens'],
+    ['prompt_tokens'],
+    ['inputTokens'],
+    ['promptTokens'],
+    ['promptTokenCount'],
+    ['prompt_token_count'],
+    ['input'],
+  ],
+  outputTokens: [
+    ['output_tokens'],
+    ['completion_tokens'],
+    ['outputTokens'],
+    ['completionTokens'],
+    ['candidatesTokenCount'],
+    ['candidates_token_count'],
+    ['output'],
+  ],
+  cachedTokens: [
+    ['cache_read_input_tokens'],
+    ['cacheReadInputTokens'],
+    ['prompt_cached_tokens'],
+    ['input_cache_read'],
+    ['cachedContentTokenCount'],
+    ['cached_content_token_count'],
+    ['cacheRead'],
+    ['input_tokens_cache_read'],
+    ['cachedInputTokens'],
+
+    ['prompt_tokens_details', 'cached_tokens'],
+    ['input_tokens_details', 'cached_tokens'],
+    ['input_token_details', 'cache_read'],
+  ],
+}
+
+/**
+ * Tokens a model call used, in whatever words a provider, a framework or a backend has for them.
+ *
+ * @param fields - the map that holds the counts; anything else has none
+ * @returns the counts that are told, and nothing for the others
+ */
+export function usageOf(fields: unknown): ForeignUsage {
+  if (!isFields(fields)) return {}
+  const told = Object.entries(places).flatMap(([name, list]) => {
+    const count = list.map((place) => countAt(fields, place)).find((one) => one !== undefined)
+    return count === undefined ? [] : [[name, count] as const]
+  })
+  return Object.fromEntries(told)
+}
+
+/** As {@link usageOf}, as the member of a model call; none where nothing is told. */
+export function usageIn(fields: unknown): { readonly usage?: ForeignUsage } {
+  const usage = usageOf(fields)
+  return Object.keys(usage).length === 0 ? {} : { usage }
+}
+
+function countAt(fields: { readonly [key: string]: unknown }, [name, inner]: Place): number | undefined {
+  const value = Object.hasOwn(fields, name) ? fields[name] : undefined
+  if (inner === undefined) return countOf(value)
+  return isFields(value) && Object.hasOwn(value, inner) ? countOf(value[inner]) : undefined
+}
