@@ -15,9 +15,12 @@ import { braintrust } from './braintrust.ts'
 import { deepeval } from './deepeval.ts'
 import { refusal } from './refusal.ts'
 import { rubyVcr } from './ruby-vcr.ts'
+import { adk } from './runs/adk.ts'
 import { agentLog } from './runs/agent-log.ts'
 import { agentDojo } from './runs/agentdojo.ts'
+import { atif } from './runs/atif.ts'
 import { chat } from './runs/chat.ts'
+import { codex } from './runs/codex.ts'
 import { copilot } from './runs/copilot.ts'
 import { geminiResponses } from './runs/gemini-responses.ts'
 import { gooseScenario } from './runs/goose.ts'
@@ -65,11 +68,14 @@ export const formats: readonly ForeignFormat[] = [
   inspectAi,
   toolBench,
   openHands,
+  atif,
+  adk,
   geminiResponses,
   copilot,
   gooseScenario,
   piSession,
   claudeCode,
+  codex,
   agentLog,
   chat,
 ]

@@ -88,6 +88,10 @@ const roles: Readonly<Record<string, string>> = {
   AI: 'assistant',
   text: 'user',
   function_call_output: 'tool',
+  custom_tool_call: 'assistant',
+  custom_tool_call_output: 'tool',
+  local_shell_call: 'assistant',
+  local_shell_call_output: 'tool',
   CHATBOT: 'assistant',
   USER: 'user',
 }
@@ -199,7 +203,8 @@ function addPart(part: unknown, parts: Parts): void {
     parts.results.push(result)
     return
   }
-  const call = callIn(part)
+  // As a part, and not beside the content of a message: Gemini's client for Python writes its calls so.
+  const call = callIn(part) ?? (isFields(part['function_call']) ? requestOf(part['function_call']) : undefined)
   if (call !== undefined) {
     parts.calls.push(call)
     return
@@ -227,6 +232,7 @@ const callKinds: ReadonlySet<string> = new Set([
   'function_call',
   'function',
   'mcp_tool_use',
+  'custom_tool_call',
 ])
 
 /** A call that a part asks for. */
@@ -237,7 +243,10 @@ function callIn(part: Fields): ForeignRequest | undefined {
   // The Vercel AI SDK's own lists say no type.
   if (isCallOfSdk(part))
     return Object.hasOwn(part, 'result') || Object.hasOwn(part, 'output') ? undefined : requestOf(part)
-  return callKinds.has(textIn(part, 'type') ?? '') ? requestOf(part) : undefined
+  const type = textIn(part, 'type') ?? ''
+  // The shell of OpenAI has no name but that of its item.
+  if (type === 'local_shell_call') return requestOf({ ...part, name: 'local_shell', arguments: part['action'] })
+  return callKinds.has(type) ? requestOf(part) : undefined
 }
 
 function isCallOfSdk(part: Fields): boolean {
@@ -264,6 +273,8 @@ const resultKinds: ReadonlySet<string> = new Set([
   'tool-result',
   'tool_call_response',
   'function_call_output',
+  'custom_tool_call_output',
+  'local_shell_call_output',
   'mcp_tool_result',
 ])
 

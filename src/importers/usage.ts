@@ -36,7 +36,9 @@ const places: Readonly<Record<keyof ForeignUsage, readonly Place[]>> = {
     ['cachedContentTokenCount'],
     ['cached_content_token_count'],
     ['cacheRead'],
-    ['input_tokens_cache_read'],
+    ['cached_tokens'],
+    ['cached_input_tokens'],
+    ['input_cached_tokens'],
     ['cachedInputTokens'],
 
     ['prompt_tokens_details', 'cached_tokens'],

@@ -270,6 +270,77 @@ export const runSamples = {
     },
     { id: 2, timestamp: '2026-03-04T05:06:09.600', source: 'agent', observation: 'mcp', cause: 1, content: 'paid' },
   ]),
+  atif: JSON.stringify({
+    schema_version: 'ATIF-v1.4',
+    session_id: 's-1',
+    agent: { name: 'desk', version: '1.0', model_name: 'gpt-5' },
+    steps: [
+      { step_id: 1, timestamp: '2026-03-04T05:06:07Z', source: 'user', message: 'Look up A-17.' },
+      {
+        step_id: 2,
+        timestamp: '2026-03-04T05:06:08Z',
+        source: 'agent',
+        model_name: 'gpt-5-2026',
+        message: 'I look.',
+        reasoning_content: 'Look first.',
+        tool_calls: [{ tool_call_id: 'c', function_name: 'lookup_order', arguments: { order_id: 'A-17' } }],
+        observation: { results: [{ source_call_id: 'c', content: 'paid' }] },
+        metrics: { prompt_tokens: 9, completion_tokens: 2, cached_tokens: 1 },
+      },
+    ],
+  }),
+  adk: JSON.stringify({
+    eval_set_id: 'desk',
+    eval_cases: [
+      {
+        eval_id: 'looks-up',
+        conversation: [
+          {
+            invocation_id: 'i-1',
+            user_content: { parts: [{ text: 'Look up A-17.', function_call: null }], role: 'user' },
+            intermediate_data: {
+              tool_uses: [{ id: null, name: 'lookup_order', args: { order_id: 'A-17' } }],
+              tool_responses: [{ id: null, name: 'lookup_order', response: { status: 'paid' } }],
+            },
+            final_response: { parts: [{ text: 'A-17 is paid.', function_call: null }], role: 'model' },
+          },
+        ],
+      },
+    ],
+  }),
+  codex: lines(
+    { timestamp: '2026-03-04T05:06:07.000Z', type: 'session_meta', payload: { id: 's-1', cwd: '/desk' } },
+    { timestamp: '2026-03-04T05:06:07.000Z', type: 'turn_context', payload: { model: 'gpt-5' } },
+    { timestamp: '2026-03-04T05:06:07.100Z', type: 'event_msg', payload: { type: 'user_message', message: 'Look.' } },
+    {
+      timestamp: '2026-03-04T05:06:07.100Z',
+      type: 'response_item',
+      payload: { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Look up A-17.' }] },
+    },
+    {
+      timestamp: '2026-03-04T05:06:08.000Z',
+      type: 'response_item',
+      payload: { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Look first.' }] },
+    },
+    {
+      timestamp: '2026-03-04T05:06:08.100Z',
+      type: 'response_item',
+      payload: { type: 'function_call', name: 'lookup_order', arguments: '{"order_id":"A-17"}', call_id: 'c' },
+    },
+    {
+      timestamp: '2026-03-04T05:06:08.200Z',
+      type: 'event_msg',
+      payload: {
+        type: 'token_count',
+        info: { last_token_usage: { input_tokens: 9, cached_input_tokens: 1, output_tokens: 2 } },
+      },
+    },
+    {
+      timestamp: '2026-03-04T05:06:09.100Z',
+      type: 'response_item',
+      payload: { type: 'function_call_output', call_id: 'c', output: 'paid' },
+    },
+  ),
   'gemini-responses': lines({
     method: 'generateContentStream',
     response: [

@@ -47,9 +47,11 @@ const withResult = [
   'inspect-eval',
   'toolbench',
   'openhands',
+  'atif',
   'copilot-snapshot',
   'pi-session',
   'claude-code',
+  'codex',
   'chat',
 ] as const satisfies readonly ImportFormat[]
 

@@ -124,6 +124,72 @@ describe('a history of Temporal', () => {
     expect(tape.facts.missing).toContain('arguments')
   })
 
+  it('a local activity of Go or Java is a call too, and of Java what it was called with is known', () => {
+    const marker = (details: object, more: object = {}): string =>
+      history(happened(5, 1, 'MARKER_RECORDED', { markerName: 'LocalActivity', details, ...more }))
+    const go = imported(
+      marker({
+        data: { payloads: [payload({ ActivityID: '1', ActivityType: 'Echo' })] },
+        result: { payloads: [payload(1)] },
+      }),
+    )
+    expect(go.events).toMatchObject([{ kind: 'tool', name: 'Echo', args: {}, result: 1 }])
+    expect(go.facts.missing).toContain('arguments')
+    const java = imported(
+      marker({
+        type: { payloads: [payload('Echo')] },
+        input: { payloads: [payload(10)] },
+        result: { payloads: [payload(1)] },
+      }),
+    )
+    expect(java.events).toMatchObject([{ kind: 'tool', name: 'Echo', args: [10], result: 1 }])
+    expect(java.facts.missing).not.toContain('arguments')
+    const failed = marker({ type: { payloads: [payload('Echo')] }, input: {} }, { failure: { message: 'no' } })
+    expect(imported(failed).events).toMatchObject([{ name: 'Echo', args: [], error: { message: 'no' } }])
+    // What a side effect gave may look like anything.
+    const effect = happened(5, 1, 'MARKER_RECORDED', {
+      markerName: 'SideEffect',
+      details: { data: { payloads: [payload({ ActivityType: 'Echo' })] } },
+    })
+    expect(imported(history(scheduled(4, 'look'), effect)).events).toMatchObject([{ kind: 'tool' }, { kind: 'mark' }])
+  })
+
+  it('an operation of Nexus is a call, and what is asked of one under way does not end it', () => {
+    const begun = happened(5, 1, 'NEXUS_OPERATION_SCHEDULED', {
+      endpoint: 'desk',
+      service: 'Orders',
+      operation: 'look',
+      input: payload({ order: 'A-17' }),
+    })
+    const cancel = happened(6, 2, 'NEXUS_OPERATION_CANCEL_REQUEST_COMPLETED', {
+      scheduledEventId: '5',
+      requestedEventId: '6',
+    })
+    const done = happened(7, 3, 'NEXUS_OPERATION_COMPLETED', { scheduledEventId: '5', result: payload('paid') })
+    expect(eventsOf(begun, cancel)[0]).not.toHaveProperty('settled')
+    const [call] = eventsOf(begun, happened(6, 1, 'NEXUS_OPERATION_STARTED', { scheduledEventId: '5' }), cancel, done)
+    expect(call).toMatchObject({ kind: 'tool', name: 'Orders.look', args: { order: 'A-17' }, result: 'paid' })
+    const failure = { message: 'operation failed', cause: { message: 'no stock' } }
+    const failed = happened(7, 3, 'NEXUS_OPERATION_FAILED', { scheduledEventId: '5', failure })
+    expect(eventsOf(begun, failed)).toMatchObject([{ name: 'Orders.look', error: { message: 'no stock' } }])
+  })
+
+  it('with its last event first is the same history', () => {
+    const events = [scheduled(5, 'look'), completed(7, 5, 1), scheduled(9, 'pay'), completed(11, 9, 2)]
+    expect(imported(history(...events.toReversed())).events).toEqual(imported(history(...events)).events)
+  })
+
+  it('with payloads that the web page decoded has their values', () => {
+    const begun = happened(5, 1, 'ACTIVITY_TASK_SCHEDULED', {
+      activityType: { name: 'look' },
+      input: { payloads: [{ order: 'A-17' }] },
+    })
+    const end = happened(7, 2, 'ACTIVITY_TASK_COMPLETED', { scheduledEventId: '5', result: { payloads: ['paid'] } })
+    const tape = imported(history(begun, end))
+    expect(tape.events).toMatchObject([{ args: { order: 'A-17' }, result: 'paid' }])
+    expect(tape.facts.missing).not.toContain('payloads')
+  })
+
   it('tells what the workflow was started with and how it ended', () => {
     const begun = happened(1, 0, 'WORKFLOW_EXECUTION_STARTED', {
       workflowType: { name: 'Desk' },

@@ -25,9 +25,21 @@ export function conversationSteps(
   messages: Iterable<Cursor>,
   factsOf: (message: Cursor) => MessageFacts = () => ({}),
 ): readonly ForeignStep[] {
+  return saidSteps(told(messages, factsOf))
+}
+
+/** As {@link conversationSteps}, of messages that are read already. */
+export function saidSteps(said: Iterable<readonly [said: Said, facts: MessageFacts]>): readonly ForeignStep[] {
   const talk = new Talk()
-  for (const message of messages) talk.add(saidIn(message), factsOf(message))
+  for (const [message, facts] of said) talk.add(message, facts)
   return withoutSharedIds(talk.steps)
+}
+
+function* told(
+  messages: Iterable<Cursor>,
+  factsOf: (message: Cursor) => MessageFacts,
+): Generator<readonly [Said, MessageFacts]> {
+  for (const message of messages) yield [saidIn(message), factsOf(message)]
 }
 
 /** Who speaks has to be told; what is said may be left out. */

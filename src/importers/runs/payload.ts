@@ -10,20 +10,23 @@ export interface Unpacked {
 }
 
 /**
- * The values of a list of Temporal payloads. What is in an encoding of somebody's own (encrypted, say) stays unread, and
+ * The values of a list of Temporal payloads, or of one alone. What the web page decoded before it was saved is the value
+ * itself. What is in an encoding of somebody's own (encrypted, say) stays unread, and
  * its place is kept by the name of the encoding.
  *
  * @throws HarvestError `HARVEST_IMPORT_BODY` for what is not in the encoding it names
  * @see https://docs.temporal.io/dataconversion; temporal/api/common/v1/message.proto
  */
 export function unpacked(payloads: Cursor): Unpacked {
-  const read = listOf(payloads.at('payloads')).map((payload) => valueOf(payload))
+  const isOne = payloads.at('metadata').isMap || payloads.at('data').isThere
+  const read = (isOne ? [payloads] : listOf(payloads.at('payloads'))).map((payload) => valueOf(payload))
   return { values: read.map(({ value }) => value), isWhole: read.every(({ isRead }) => isRead) }
 }
 
 function valueOf(payload: Cursor): { readonly value: unknown; readonly isRead: boolean } {
   const data = payload.at('data')
   const name = payload.at('metadata').at('encoding')
+  if (!data.isThere && !payload.at('metadata').isThere) return { value: payload.value ?? null, isRead: true }
   // What the web page exports is decoded already, and says so.
   const decoded = payload.at('metadata').at('encodingDecoded').maybeText
   if (decoded !== undefined) return { value: data.value ?? null, isRead: true }

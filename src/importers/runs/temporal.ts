@@ -5,8 +5,8 @@ import { type Unpacked, unpacked } from './payload.ts'
 import { listOf, timeOf } from './values.ts'
 
 /**
- * The history of a Temporal workflow as JSON: activities and child workflows are calls, signals and updates messages,
- * timers and markers marks. What the workflow was started with and how it ended are the input and the outcome.
+ * The history of a Temporal workflow as JSON: activities, child workflows and Nexus operations are calls, signals and
+ * updates messages, timers and markers marks. What the workflow was started with and how it ended are the input and the outcome.
  *
  * @see https://docs.temporal.io/references/events
  */
@@ -19,6 +19,12 @@ export const temporal: ForeignFormat = {
 function eventsOf(root: Cursor): readonly Cursor[] {
   const list = root.at('history').isThere ? root.at('history').at('events') : root.at('events')
   return listOf(Array.isArray(root.value) ? root : list)
+}
+
+/** Events by their numbers: the web page asks for the last ones first. */
+function inOrder(events: readonly Cursor[]): readonly Cursor[] {
+  const numbered = events.map((event) => ({ event, id: event.at('eventId').maybeNumber ?? 0 }))
+  return numbered.sort((a, b) => a.id - b.id).map(({ event }) => event)
 }
 
 /** How a call can end without a result, by the end of the name of its event. */
@@ -41,7 +47,7 @@ class History {
   }
 
   get recording(): Recording {
-    for (const event of eventsOf(this.#root)) this.#event(event)
+    for (const event of inOrder(eventsOf(this.#root))) this.#event(event)
     return {
       format: 'temporal',
       name: this.#workflow,
@@ -67,8 +73,10 @@ class History {
       this.#call(id, attributes.at('activityType').at('name').text, attributes, when)
     else if (type === 'StartChildWorkflowExecutionInitiated')
       this.#call(id, attributes.at('workflowType').at('name').text, attributes, when)
+    else if (type === 'NexusOperationScheduled')
+      this.#call(id, `${attributes.at('service').text}.${attributes.at('operation').text}`, attributes, when)
     else if (type === 'ActivityTaskStarted') this.#started(attributes, when)
-    else if (/^(ActivityTask|(Start)?ChildWorkflowExecution)/.test(type)) this.#settled(type, attributes, at)
+    else if (isOfCall.test(type)) this.#settled(type, attributes, at)
     else this.#said(type, attributes, when)
   }
 
@@ -91,15 +99,13 @@ class History {
   }
 
   #call(id: string, name: string, attributes: Cursor, when: { readonly startedMs?: number }): void {
-    const [first, ...others] = this.#values(attributes.at('input'))
     const group = attributes.at('workflowTaskCompletedEventId').value
-    const isOne = others.length === 0 && typeof first === 'object' && first !== null && !Array.isArray(first)
     this.#calls.set(id, this.#steps.length)
     this.#steps.push({
       kind: 'tool',
       ...when,
       name,
-      args: isOne ? first : first === undefined ? [] : [first, ...others],
+      args: argsOf(this.#values(attributes.at('input'))),
       ...(group === undefined ? {} : { group: String(group) }),
     })
   }
@@ -185,23 +191,31 @@ class History {
     }
   }
 
-  /** A local activity leaves its result in a marker, and nothing of what it was called with. */
+  /**
+   * A local activity leaves its result in a marker. Java writes down what it was called with, the others do not; each has
+   * words of its own for the name.
+   */
   #marker(attributes: Cursor, when: { readonly startedMs?: number }): void {
     const details = attributes.at('details')
     const values = details.isMap
       ? details.members.map(([key, payloads]) => [key, this.#values(payloads)[0] ?? null])
       : []
     const data = Object.fromEntries(values) as Record<string, unknown>
-    const about = data['data'] as { readonly activity_type?: unknown } | null | undefined
-    const name = about?.activity_type
-    if (typeof name !== 'string') {
-      this.#steps.push({ kind: 'mark', ...when, name: attributes.at('markerName').maybeText ?? 'marker', data })
+    const marker = attributes.at('markerName').maybeText ?? 'marker'
+    const about = data['data'] as { readonly [key: string]: unknown } | null | undefined
+    const name = [about?.['activity_type'], about?.['ActivityType'], data['type']].find(
+      (one) => typeof one === 'string',
+    )
+    if (typeof name !== 'string' || !localActivities.has(marker)) {
+      this.#steps.push({ kind: 'mark', ...when, name: marker, data })
       return
     }
-    this.#hasUnknownArgs = true
+    const input = details.at('input')
+    this.#hasUnknownArgs ||= !input.isThere
     const failure = attributes.at('failure')
     const result = failure.isThere ? { error: failureText(attributes, name) } : { result: data['result'] ?? null }
-    this.#steps.push({ kind: 'tool', ...when, tookMs: 0, name, args: {}, ...result })
+    const args = input.isThere ? argsOf(this.#values(input)) : {}
+    this.#steps.push({ kind: 'tool', ...when, tookMs: 0, name, args, ...result })
   }
 
   #values(payloads: Cursor): readonly unknown[] {
@@ -209,6 +223,19 @@ class History {
     this.#isWhole &&= isWhole
     return values
   }
+}
+
+/** Events of a call, but for what is asked of a call that is under way. */
+const isOfCall = /^(ActivityTask|(Start)?ChildWorkflowExecution|NexusOperation(?!CancelRequest))/
+
+/** Markers that local activities leave: of the SDKs with the shared core, and of Go and Java. */
+const localActivities: ReadonlySet<string> = new Set(['core_local_activity', 'LocalActivity'])
+
+/** One map is the arguments by name; everything else stays a list. */
+function argsOf([first, ...others]: readonly unknown[]): unknown {
+  const isOne = others.length === 0 && typeof first === 'object' && first !== null && !Array.isArray(first)
+  if (isOne) return first
+  return first === undefined ? [] : [first, ...others]
 }
 
 /** `EVENT_TYPE_TIMER_FIRED` and `TimerFired` are the same: older and newer servers write them. */

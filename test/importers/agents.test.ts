@@ -1,0 +1,255 @@
+import { describe, expect, it } from 'vitest'
+import { type ImportedTape, importRecordings } from '../../src/importers/index.ts'
+import type { CallEvent } from '../../src/tape/types.ts'
+import { traceOf } from '../../src/trace/index.ts'
+import { lines, runSamples } from './run-samples.ts'
+import { imported } from './samples.ts'
+
+function callsOf({ events }: ImportedTape): readonly CallEvent[] {
+  return events.filter((event): event is CallEvent => event.kind === 'tool')
+}
+
+function layersOf({ events }: ImportedTape): readonly (readonly string[])[] {
+  return traceOf(events).layers.map((layer) => layer.map(({ name }) => name).sort())
+}
+
+function modelsOf({ events }: ImportedTape): readonly unknown[] {
+  return events.flatMap((event) => (event.kind === 'mark' && event.name === 'model' ? [event.data] : []))
+}
+
+/** Who said what. */
+function saidIn({ events }: ImportedTape): readonly string[] {
+  return events.flatMap((event) => (event.kind === 'message' ? [`${event.from}: ${JSON.stringify(event.body)}`] : []))
+}
+
+describe('a session of an agent kit', () => {
+  const event = (author: string, seconds: number, parts: readonly object[], more: object = {}): object => ({
+    author,
+    invocationId: 'i-1',
+    timestamp: 1772600767.5 + seconds,
+    content: { role: author === 'user' ? 'user' : 'model', parts },
+    ...more,
+  })
+  const session = {
+    id: 's-1',
+    appName: 'desk',
+    userId: 'u',
+    state: {},
+    events: [
+      event('user', 0, [{ text: 'Look up both.' }]),
+      event('desk', 1, [{ text: 'I l' }], { partial: true }),
+      event(
+        'desk',
+        1,
+        [{ functionCall: { id: 'a', name: 'look', args: { id: 1 } } }, { functionCall: { id: 'b', name: 'seek' } }],
+        {
+          modelVersion: 'gemini-3',
+          usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 2 },
+        },
+      ),
+      {
+        ...event('desk', 3, [
+          { functionResponse: { id: 'b', name: 'seek', response: { found: 2 } } },
+          { functionResponse: { id: 'a', name: 'look', response: { found: 1 } } },
+        ]),
+        content: {
+          role: 'user',
+          parts: [
+            { functionResponse: { id: 'b', name: 'seek', response: { found: 2 } } },
+            { functionResponse: { id: 'a', name: 'look', response: { found: 1 } } },
+          ],
+        },
+      },
+      event('desk', 4, [{ text: 'Both are there.' }]),
+      { author: 'desk', invocationId: 'i-1', timestamp: 1772600772, actions: { stateDelta: { done: true } } },
+    ],
+  }
+
+  it('has each call with its answer, asked for together, and what the model used', () => {
+    const tape = imported(JSON.stringify(session))
+    expect(tape.header).toMatchObject({ imported: { format: 'adk' }, startedAt: '2026-03-04T05:06:07.500Z' })
+    expect(layersOf(tape)).toEqual([['look', 'seek']])
+    expect(callsOf(tape)).toMatchObject([
+      { name: 'seek', args: {}, result: { found: 2 } },
+      { name: 'look', args: { id: 1 }, result: { found: 1 } },
+    ])
+    expect(modelsOf(tape)).toEqual([{ answered: 'gemini-3', usage: { inputTokens: 9, outputTokens: 2 } }, {}])
+    expect(saidIn(tape)).toEqual(['user: "Look up both."', 'model: "Both are there."'])
+  })
+
+  it('is found in the result of an evaluation, whose verdict is its outcome', () => {
+    const result = { eval_id: 'both', final_eval_status: 2, session_details: session }
+    const tape = imported(JSON.stringify({ eval_set_id: 'desk', eval_case_results: [result] }))
+    expect(callsOf(tape)).toHaveLength(2)
+    expect(tape.events.at(-1)).toMatchObject({ kind: 'mark', name: 'outcome', data: { status: 2 } })
+  })
+})
+
+describe('a set of evaluations', () => {
+  const user = { parts: [{ text: 'Look up A-17.' }] }
+  const setOf = (...cases: readonly object[]): string => JSON.stringify({ eval_set_id: 'desk', eval_cases: cases })
+  const caseOf = (id: string, ...conversation: readonly object[]): object => ({ eval_id: id, conversation })
+
+  it('is a run for each case, with the calls in the order of the list', () => {
+    const uses = [
+      { id: 'a', name: 'look', args: { id: 1 } },
+      { id: 'b', name: 'pay', args: {} },
+    ]
+    const answers = [{ id: 'b', name: 'pay', response: { ok: true } }]
+    const tools = { tool_uses: uses, tool_responses: answers, intermediate_responses: [] }
+    const text = setOf(
+      caseOf('one', { user_content: user, intermediate_data: tools }),
+      caseOf('two', { user_content: user, final_response: { role: 'model', parts: [{ text: 'Paid.' }] } }),
+    )
+    const file = { file: 'set', bytes: Buffer.from(text), id: (name?: string) => name ?? '', agent: 'a' }
+    const [one, two] = importRecordings(file).tapes
+    expect([one?.header.id, two?.header.id]).toEqual(['one', 'two'])
+    expect(layersOf(one!)).toEqual([['look'], ['pay']])
+    expect(callsOf(one!).map(({ result }) => result)).toEqual([undefined, { ok: true }])
+    expect(one!.facts.missing).toContain('tools')
+    expect(saidIn(two!)).toEqual(['user: "Look up A-17."', 'model: "Paid."'])
+  })
+
+  it('with the events of each invocation is read in the words of those', () => {
+    const call = { function_call: { id: 'a', name: 'look', args: { id: 1 } }, text: null }
+    const answer = { function_response: { id: 'a', name: 'look', response: { found: 1 } } }
+    const events = [
+      { author: 'desk', content: { parts: [call], role: 'model' } },
+      { author: 'desk', content: { parts: [answer], role: 'user' } },
+    ]
+    const tape = imported(
+      setOf(caseOf('one', { user_content: user, intermediate_data: { invocation_events: events } })),
+    )
+    expect(callsOf(tape)).toMatchObject([{ name: 'look', args: { id: 1 }, result: { found: 1 } }])
+  })
+
+  it('that holds questions alone is refused: nothing has run', () => {
+    const scenario = { eval_id: 'two', conversation_scenario: { starting_prompt: 'Hello' } }
+    expect(() => imported(setOf(caseOf('one', { user_content: user }), scenario))).toThrow('HARVEST_IMPORT_EMPTY')
+  })
+})
+
+describe('a trajectory in the interchange format', () => {
+  const run = JSON.parse(runSamples.atif) as { steps: { tool_calls?: object[]; observation?: object }[] }
+  const withStep = (calls: readonly object[], results: readonly object[]): ImportedTape => {
+    const [first, second] = run.steps
+    const step = { ...second, tool_calls: calls, observation: { results } }
+    return imported(JSON.stringify({ ...run, steps: [first, step] }))
+  }
+  const call = (id: string): object => ({ tool_call_id: id, function_name: id, arguments: {} })
+
+  it('tells the model that was asked and the one that answered, and what it used', () => {
+    expect(modelsOf(imported(runSamples.atif))).toEqual([
+      { asked: 'gpt-5', answered: 'gpt-5-2026', usage: { inputTokens: 9, outputTokens: 2, cachedTokens: 1 } },
+    ])
+  })
+
+  it('joins what was observed by id, or in order where there is one for each call', () => {
+    const byId = withStep([call('a'), call('b')], [{ source_call_id: 'b', content: '2' }])
+    expect(callsOf(byId).map(({ name, result }) => [name, result])).toEqual([
+      ['a', undefined],
+      ['b', '2'],
+    ])
+    const inOrder = withStep([call('a'), call('b')], [{ content: '1' }, { content: '2' }])
+    expect(callsOf(inOrder).map(({ name, result }) => [name, result])).toEqual([
+      ['a', '1'],
+      ['b', '2'],
+    ])
+    expect(layersOf(inOrder)).toEqual([['a', 'b']])
+  })
+
+  it('what a terminal shows of several commands is no answer of one', () => {
+    const tape = withStep([call('a'), call('b')], [{ content: 'both' }])
+    expect(callsOf(tape).map(({ result }) => result)).toEqual([undefined, undefined])
+    expect(saidIn(tape)).toContain('tool: "both"')
+  })
+
+  it('with who speaks inside of the message is read', () => {
+    const steps = [
+      { step_id: 1, message: { role: 'user', content: 'Look.', timestamp: '2026-03-04T05:06:07Z' } },
+      {
+        step_id: 2,
+        message: { role: 'agent', content: 'I do.' },
+        tool_calls: [{ id: 'a', name: 'look', arguments: {} }],
+      },
+    ]
+    const tape = imported(JSON.stringify({ schema_version: '1.5', agent: { name: 'desk' }, steps }))
+    expect(saidIn(tape)).toEqual(['user: "Look."', 'model: "I do."'])
+    expect(callsOf(tape)).toMatchObject([{ name: 'look' }])
+  })
+})
+
+describe('a session of Codex', () => {
+  const line = (payload: object): object => ({ timestamp: '2026-03-04T05:06:08.000Z', type: 'response_item', payload })
+  const call = (id: string, name: string): object => line({ type: 'function_call', name, arguments: '{}', call_id: id })
+  const output = (id: string, text: string): object => line({ type: 'function_call_output', call_id: id, output: text })
+  const used = (input: number): object => ({
+    timestamp: '2026-03-04T05:06:08.000Z',
+    type: 'event_msg',
+    payload: { type: 'token_count', info: { last_token_usage: { input_tokens: input } } },
+  })
+  const head = { timestamp: '2026-03-04T05:06:07.000Z', type: 'session_meta', payload: { id: 's-1' } }
+  const turn = (model: string): object => ({ type: 'turn_context', payload: { model } })
+
+  it('has one answer of the model for what it said until somebody else spoke', () => {
+    const say = (text: string): object =>
+      line({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] })
+    const tape = imported(
+      lines(
+        head,
+        turn('gpt-5'),
+        line({ type: 'reasoning', summary: [] }),
+        call('a', 'look'),
+        call('b', 'seek'),
+        used(9),
+        output('b', '2'),
+        output('a', '1'),
+        turn('gpt-5-mini'),
+        say('Now I pay.'),
+        call('c', 'pay'),
+        used(20),
+        output('c', 'ok'),
+      ),
+    )
+    expect(layersOf(tape)).toEqual([['look', 'seek'], ['pay']])
+    expect(callsOf(tape).map(({ result }) => result)).toEqual(['2', '1', 'ok'])
+    expect(modelsOf(tape)).toEqual([
+      { asked: 'gpt-5', usage: { inputTokens: 9 } },
+      { asked: 'gpt-5-mini', usage: { inputTokens: 20 } },
+    ])
+  })
+
+  it('has patches and shells as calls as well', () => {
+    const tape = imported(
+      lines(
+        head,
+        line({ type: 'custom_tool_call', name: 'apply_patch', input: '*** Begin', call_id: 'a' }),
+        line({ type: 'custom_tool_call_output', call_id: 'a', output: 'Done!' }),
+        line({
+          type: 'local_shell_call',
+          call_id: 'b',
+          status: 'completed',
+          action: { type: 'exec', command: ['ls'] },
+        }),
+        output('b', 'a.txt'),
+      ),
+    )
+    expect(callsOf(tape)).toMatchObject([
+      { name: 'apply_patch', args: '*** Begin', result: 'Done!' },
+      { name: 'local_shell', args: { type: 'exec', command: ['ls'] }, result: 'a.txt' },
+    ])
+  })
+
+  it('of an older version has its items alone on their lines', () => {
+    const old = lines(
+      { id: 's-1', timestamp: '2026-03-04T05:06:07.000Z', instructions: null },
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Look.' }] },
+      { record_type: 'state' },
+      { type: 'function_call', name: 'look', arguments: '{"id":1}', call_id: 'a' },
+      { type: 'function_call_output', call_id: 'a', output: 'paid' },
+    )
+    const tape = imported(old)
+    expect(tape.header).toMatchObject({ imported: { format: 'codex' }, startedAt: '2026-03-04T05:06:07.000Z' })
+    expect(callsOf(tape)).toMatchObject([{ name: 'look', args: { id: 1 }, result: 'paid' }])
+  })
+})
