@@ -1,23 +1,29 @@
 import type { Cursor } from './cursor.ts'
-import type { ForeignFormat } from './document.ts'
+import { firstItem, type ForeignDocument, type ForeignFormat, itemsAt } from './document.ts'
 import { attribute, type Attributes, type Span, type SpanEvent } from './spans.ts'
 import { runsOfSpans } from './trace-runs.ts'
 
 /**
- * Traces as Jaeger's UI and query API write them.
+ * Traces as Jaeger's UI and query API write them, under `data` or alone.
  *
  * @see https://github.com/jaegertracing/jaeger, internal/uimodel/model.go
  */
 export const jaeger: ForeignFormat = {
   name: 'jaeger',
-  recognises({ root }) {
-    const first = Array.isArray(root.at('data').value) ? root.at('data').items[0] : undefined
+  recognises(document) {
+    const [first] = document.root.isMap ? tracesIn(document) : [firstItem(document)]
     return first !== undefined && first.at('traceID').isThere && Array.isArray(first.at('spans').value)
   },
-  read({ root }) {
-    const spans = root.at('data').items.flatMap((trace) => trace.at('spans').items.map(spanOf))
-    return runsOfSpans('jaeger', spans, root.position)
+  read(document) {
+    const spans = Array.from(tracesIn(document), (trace) => trace.at('spans').items.map(spanOf)).flat()
+    return runsOfSpans('jaeger', spans, document.root.position)
   },
+}
+
+function tracesIn(document: ForeignDocument): Iterable<Cursor> {
+  const { root } = document
+  if (!root.isMap) return itemsAt(document)
+  return Array.isArray(root.at('data').value) ? root.at('data').items : [root]
 }
 
 function spanOf(span: Cursor): Span {

@@ -17,11 +17,20 @@ import { usageOf } from './usage.ts'
  */
 export const langfuse: ForeignFormat = {
   name: 'langfuse',
-  recognises: (document) => isObservation(rowsIn(document)[Symbol.iterator]().next().value),
+  recognises(document) {
+    const first = rowsIn(document).next()
+    return first.done !== true && isObservation(first.value)
+  },
   read: (document) => runsOfSpans('langfuse', Array.from(rowsIn(document), spanOf), document.root.position),
 }
 
-function* rowsIn(document: ForeignDocument): Generator<Cursor, undefined> {
+/** A row, and the trace that it stands in, where it stands in one. */
+interface Row {
+  readonly row: Cursor
+  readonly trace?: string
+}
+
+function* rowsIn(document: ForeignDocument): Generator<Row, undefined> {
   const { root, isLines } = document
   const isList = isLines || Array.isArray(root.value)
   if (isList && firstItem(document) === undefined) return undefined
@@ -29,14 +38,15 @@ function* rowsIn(document: ForeignDocument): Generator<Cursor, undefined> {
     const list = [one.at('observations'), one.at('data'), one.at('trace').at('observations')].find(
       ({ value }) => Array.isArray(value) && value.length > 0,
     )
-    if (list === undefined) yield one
-    else yield* list.items
+    const trace = one.at('id').maybeText ?? one.at('trace').at('id').maybeText
+    for (const row of list?.items ?? [one])
+      yield { row, ...(list === undefined || trace === undefined ? {} : { trace }) }
   }
   return undefined
 }
 
-function isObservation(row: Cursor | undefined): boolean {
-  if (row === undefined || !either(row, 'traceId').isThere || !either(row, 'startTime').isThere) return false
+function isObservation({ row, trace }: Row): boolean {
+  if ((trace === undefined && !either(row, 'traceId').isThere) || !either(row, 'startTime').isThere) return false
   return /^[A-Z]+$/.test(row.at('type').maybeText ?? '') && row.at('id').isThere
 }
 
@@ -46,14 +56,14 @@ function either(row: Cursor, name: string): Cursor {
   return found.isThere ? found : row.at(name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
 }
 
-function spanOf(row: Cursor): Span {
+function spanOf({ row, trace = '' }: Row): Span {
   const id = row.map.at('id').maybeText
   const parent = either(row, 'parentObservationId').maybeText
   const startedMs = timeOf(either(row, 'startTime'))
   const endedMs = timeOf(either(row, 'endTime'))
   return {
     ...(id === undefined ? {} : { id }),
-    trace: either(row, 'traceId').maybeText ?? '',
+    trace: either(row, 'traceId').maybeText ?? trace,
     // Tables have an empty text for none.
     ...(parent === undefined || parent === '' ? {} : { parent }),
     name: row.at('name').maybeText ?? '',
@@ -66,11 +76,16 @@ function spanOf(row: Cursor): Span {
   }
 }
 
-/** The attributes of the span that an observation was made of. */
+/** The attributes of the span that an observation was made of: a map of them, or each under its own name. */
 function attributesIn(metadata: Cursor): Attributes {
   const value = jsonOr(metadata.value)
-  return attributesOf(isFields(value) ? jsonOr(value['attributes']) : undefined)
+  if (!isFields(value)) return new Map()
+  const inner = attributesOf(jsonOr(value['attributes']))
+  const flat = Object.entries(value).filter(([name]) => name.startsWith(prefix))
+  return new Map([...flat.map(([name, one]) => [name.slice(prefix.length), one] as const), ...inner])
 }
+
+const prefix = 'attributes.'
 
 function toldOf(row: Cursor): Told {
   const type = row.at('type').maybeText

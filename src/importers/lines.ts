@@ -1,7 +1,7 @@
 import type { Cursor } from './cursor.ts'
 import { excessIn } from './excess.ts'
 import { readJson } from './json.ts'
-import { beginsAsJson } from './json-syntax.ts'
+import { brokenAt, skipSpace } from './json-syntax.ts'
 
 const lineFeed = 0x0a
 
@@ -39,6 +39,32 @@ function isJson(text: string): boolean {
  */
 export function* readLines(bytes: Buffer, file: string): Generator<Cursor> {
   for (const { text, line } of linesOf(bytes)) yield readJson(text, file, line)
+}
+
+/**
+ * Whether a text that is no JSON is one document behind the other, laid out for people, as console exporters leave them in
+ * a file.
+ */
+export function isJsonSequence(text: string): boolean {
+  const end = brokenAt(text)
+  return end < text.length && '[{'.includes(text[end]!) && isJson(text.slice(0, end))
+}
+
+/**
+ * The documents of a sequence, each read when it is asked for.
+ *
+ * @throws HarvestError `HARVEST_IMPORT_SYNTAX`, `HARVEST_IMPORT_TOO_DEEP` with the line
+ */
+export function* readSequence(text: string, file: string): Generator<Cursor> {
+  let line = 1
+  for (let rest = text; skipSpace(rest, 0) < rest.length; ) {
+    const end = brokenAt(rest)
+    const document = rest.slice(0, end)
+    // What is broken at its very beginning is told as what it is.
+    yield readJson(document.trim() === '' ? rest : document, file, line)
+    line += document.split('\n').length - 1
+    rest = rest.slice(end)
+  }
 }
 
 interface Line {

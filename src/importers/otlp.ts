@@ -5,14 +5,14 @@ import { attribute, type Attributes, type Span, type SpanEvent } from './spans.t
 import { runsOfSpans } from './trace-runs.ts'
 
 /**
- * OpenTelemetry's own JSON: one document, or one for each line as its file exporter writes them; traces, and log records
- * that name a span. Tempo's export has `batches` in place of `resourceSpans`, and ids in base64.
+ * OpenTelemetry's own JSON: one document, a list of them, or one for each line as its file exporter writes them; traces, and
+ * log records that name a span. Tempo's export has `batches` in place of `resourceSpans`, and ids in base64.
  *
  * @see https://github.com/open-telemetry/opentelemetry-proto, docs/specification.md and the mapping of proto3 to JSON
  */
 export const otlp: ForeignFormat = {
   name: 'otlp',
-  recognises: (document) => batchesOf(document.isLines ? firstItem(document) : document.root).length > 0,
+  recognises: (document) => batchesOf(firstItem(document) ?? document.root).length > 0,
   read(document) {
     const spans: ReadSpan[] = []
     const logs = new Map<string, SpanEvent[]>()
@@ -33,15 +33,14 @@ export const otlp: ForeignFormat = {
 const spanCap = 20 * callCap
 
 function documentsOf(document: ForeignDocument): Iterable<Cursor> {
-  return document.isLines ? itemsAt(document) : [document.root]
+  return document.root.isMap ? [document.root] : itemsAt(document)
 }
 
 const batchNames = ['resourceSpans', 'resource_spans', 'batches', 'resourceLogs', 'resource_logs'] as const
 
-function batchesOf(root: Cursor | undefined): readonly Cursor[] {
-  if (root === undefined) return []
-  // Tempo's second API has the traces one level down.
-  const at = root.at('trace').isMap ? root.at('trace') : root
+function batchesOf(root: Cursor): readonly Cursor[] {
+  // Tempo's second API and Jaeger's third have the traces one level down.
+  const at = [root.at('trace'), root.at('result')].find(({ isMap }) => isMap) ?? root
   return batchNames.flatMap((name) => (Array.isArray(at.at(name).value) ? at.at(name).items : []))
 }
 
@@ -134,8 +133,9 @@ function errorOf(status: Cursor, attributes: Attributes, events: readonly SpanEv
   return typeof found === 'string' ? found : 'error'
 }
 
-/** Attributes as a list of keys and values of one of seven kinds. What is of none is left out. */
+/** Attributes as a list of keys and values of one of seven kinds, or, by some writers, as a map. What is of no kind is left out. */
 export function attributesOf(list: Cursor): Attributes {
+  if (list.isMap) return new Map(Object.entries(list.value as object))
   const attributes = new Map<string, unknown>()
   if (!Array.isArray(list.value)) return attributes
   for (const item of list.value as readonly unknown[]) {

@@ -1,12 +1,13 @@
 import { isUtf8 } from 'node:buffer'
 import { gunzipSync } from 'node:zlib'
+import { HarvestError } from '../errors/index.ts'
 import { Cursor } from './cursor.ts'
 import type { ForeignDocument } from './document.ts'
 import { bytesFormats, formatOf } from './formats.ts'
 import { cutJson } from './json-items.ts'
 import { readJson } from './json.ts'
 import { decompressedCap, fileCap } from './limits.ts'
-import { isJsonLines, readLines } from './lines.ts'
+import { isJsonLines, isJsonSequence, readLines, readSequence } from './lines.ts'
 import { refusal } from './refusal.ts'
 import type { ImportFormat, Recording } from './types.ts'
 import { cutYaml } from './yaml-items.ts'
@@ -61,16 +62,29 @@ function ofDocument(bytes: Buffer, { file, format }: ForeignFile): Recording | r
  */
 export function documentOf(bytes: Buffer, file: string): ForeignDocument {
   if (isJsonLines(bytes)) {
-    const root = new Cursor([], { file, lineOf: () => 1 })
-    return { file, root, items: () => readLines(bytes, file), isLines: true }
+    return { file, root: emptyRoot(file), items: () => readLines(bytes, file), isLines: true }
   }
   const listed = cutJson(bytes, file)
   if (listed !== undefined) return { file, root: listed.rest, items: () => listed.items(), isLines: false }
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '')
-  if ('[{'.includes(/\S/.exec(text)?.[0] ?? 'nothing')) return { file, root: readJson(text, file), isLines: false }
+  if (/^\s*[[{]/.test(text)) return jsonDocument(text, file)
   const cut = cutYaml(text, file, ['interactions', 'http_interactions', 'entries'])
   if (cut === undefined) return { file, root: readYaml({ text, file, line: 1 }), isLines: false }
   return { file, root: cut.rest, items: () => cut.items(), isLines: false }
+}
+
+function jsonDocument(text: string, file: string): ForeignDocument {
+  try {
+    return { file, root: readJson(text, file), isLines: false }
+  } catch (error) {
+    if (!HarvestError.is(error, 'HARVEST_IMPORT_SYNTAX') || !isJsonSequence(text)) throw error
+    return { file, root: emptyRoot(file), items: () => readSequence(text, file), isLines: true }
+  }
+}
+
+/** What stands for the document where each item is one. */
+function emptyRoot(file: string): Cursor {
+  return new Cursor([], { file, lineOf: () => 1 })
 }
 
 function begun(recording: Recording): Recording {

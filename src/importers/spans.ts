@@ -104,7 +104,7 @@ export function countOf(value: unknown): number | undefined {
 
 /**
  * The value that was written as attributes with dotted names below a prefix: `p.0.role`, `p.0.content` become a list of
- * one map.
+ * one map. A list that stands there as a whole is taken, with the dotted names inside of it made maps.
  *
  * @returns `undefined` when there is no such attribute
  */
@@ -120,7 +120,48 @@ export function unflattened(attributes: Attributes, prefix: string): unknown {
     }
     at.value = value
   }
-  return root.below.size === 0 ? undefined : valueOf(root)
+  if (root.below.size > 0) return valueOf(root)
+  const whole = attributes.get(prefix.replace(/\.$/, ''))
+  return Array.isArray(whole) ? undotted(whole) : undefined
+}
+
+function undotted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(undotted)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([key, inner]) => [key, undotted(inner)] as const)
+  return entries.some(([key]) => key.includes('.')) ? unflattened(new Map(entries), '') : Object.fromEntries(entries)
+}
+
+/**
+ * Attributes whose dotted names a backend made maps of, under their dotted names again. The maps stay beside them: some
+ * are values.
+ */
+export function flattened(attributes: Attributes): Attributes {
+  if (!isNestedSpan(attributes)) return attributes
+  const flat = new Map<string, unknown>()
+  const add = (key: string, value: unknown): void => {
+    flat.set(key, value)
+    if (isNested(value)) for (const [name, inner] of Object.entries(value)) add(`${key}.${name}`, inner)
+  }
+  for (const [key, value] of attributes) add(key, value)
+  return flat
+}
+
+/** By what the names of conventions begin with; a tool of OpenInference has an input and output alone. */
+function isNestedSpan(attributes: Attributes): boolean {
+  if (['openinference', 'llm', 'gen_ai', 'ai', 'traceloop'].some((name) => isNested(attributes.get(name)))) return true
+  return ['input', 'output'].some((name) => {
+    const value = attributes.get(name)
+    return (
+      isNested(value) &&
+      Object.hasOwn(value, 'value') &&
+      Object.keys(value).every((key) => /^(value|mime_type)$/.test(key))
+    )
+  })
+}
+
+function isNested(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Deeper names than any convention has are cut there. */

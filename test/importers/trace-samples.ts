@@ -487,3 +487,144 @@ export const traceSamples: Readonly<
     .map((line) => JSON.stringify(line))
     .join('\n'),
 }
+
+/** Attributes with maps in place of dotted names. */
+function nested(attributes: object): object {
+  const root: { [key: string]: unknown } = {}
+  for (const [key, value] of Object.entries(attributes)) {
+    const steps = key.split('.')
+    const last = steps.pop()!
+    let at = root
+    for (const step of steps) at = (at[step] ??= {}) as typeof at
+    at[last] = value as unknown
+  }
+  return root
+}
+
+/** Messages as a list, as Phoenix's clients once wrote them. */
+function listedMessages({ 'openinference.span.kind': _, ...attributes }: { [key: string]: unknown }): object {
+  const kept = Object.entries(attributes).filter(([key]) => !/_messages\./.test(key))
+  const lists = ['llm.input_messages', 'llm.output_messages'].flatMap((name) => {
+    const prefix = `${name}.0.`
+    const one = Object.entries(attributes).filter(([key]) => key.startsWith(prefix) && !key.includes('tool_calls.'))
+    const calls = Object.entries(attributes).filter(([key]) => key.startsWith(`${prefix}message.tool_calls.0.`))
+    if (one.length + calls.length === 0) return []
+    const message = Object.fromEntries(one.map(([key, value]) => [key.slice(prefix.length), value]))
+    const made = Object.fromEntries(
+      calls.map(([key, value]) => [key.slice(`${prefix}message.tool_calls.0.`.length), value]),
+    )
+    return [[name, [calls.length === 0 ? message : { ...message, 'message.tool_calls': [made] }]] as const]
+  })
+  return Object.fromEntries([...kept, ...lists])
+}
+
+type Span = { readonly [key: string]: unknown }
+
+const phoenixSpans = openInference.map(({ id, name, from, to, attributes }): Span => {
+  const { 'openinference.span.kind': kind = 'AGENT', ...rest } = attributes as Span
+  return {
+    id: `row-${id}`,
+    name: kind === 'TOOL' ? call.name : name,
+    context: { trace_id: trace, span_id: id },
+    span_kind: kind,
+    parent_id: id === ids[0] ? null : ids[0],
+    start_time: iso(from),
+    end_time: iso(to),
+    status_code: 'OK',
+    status_message: '',
+    attributes: rest,
+    events: [],
+  }
+})
+
+const hrTime = (ms: number): readonly number[] => [Math.floor((startMs + ms) / 1000), ((startMs + ms) % 1000) * 1e6]
+const asLines = (rows: readonly object[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+
+/** The same trace in other shapes of the same formats. */
+export const otherShapes: Readonly<Record<string, string>> = {
+  'what Phoenix lists': JSON.stringify({ data: phoenixSpans, next_cursor: null }),
+  'messages of Phoenix as a list': asLines(
+    phoenixSpans.map((span) => ({ ...span, attributes: listedMessages(span['attributes'] as Span) })),
+  ),
+  'attributes as maps in maps': JSON.stringify(
+    phoenixSpans.map((span) => ({ ...span, attributes: nested(span['attributes'] as object) })),
+  ),
+  'a file of a console exporter, one document behind the other': (
+    JSON.parse(traceSamples['otel-spans']) as readonly object[]
+  )
+    .map((span) => `${JSON.stringify(span, null, 4)}\n`)
+    .join('\n'),
+  'spans of JavaScript with their ids beside the name': asLines(
+    vercel.map(({ id, name, from, to, attributes }) => ({
+      name,
+      traceId: trace,
+      spanId: id,
+      ...(id === ids[0] ? {} : { parentSpanId: ids[0] }),
+      startTime: hrTime(from),
+      endTime: hrTime(to),
+      attributes,
+      status: { code: 0 },
+    })),
+  ),
+  "spans of JavaScript's console exporter": JSON.stringify(
+    vercel.map(({ id, name, from, to, attributes }) => ({
+      resource: { attributes: {} },
+      traceId: trace,
+      parentSpanContext: id === ids[0] ? undefined : { traceId: trace, spanId: ids[0] },
+      name,
+      id,
+      kind: 0,
+      timestamp: (startMs + from) * 1000,
+      duration: (to - from) * 1000,
+      attributes,
+      status: { code: 0 },
+      events: [],
+    })),
+  ),
+  'spans of MLflow, under data': JSON.stringify({
+    info: { trace_id: 'tr-1' },
+    data: {
+      spans: current.map(({ id, name, from, to, attributes }) => ({
+        trace_id: trace,
+        span_id: id,
+        parent_span_id: id === ids[0] ? '' : ids[0],
+        name,
+        start_time_unix_nano: Number(nanos(from)),
+        end_time_unix_nano: Number(nanos(to)),
+        events: [],
+        status: { code: 'STATUS_CODE_OK', message: '' },
+        attributes,
+      })),
+    },
+  }),
+  'rows of the tables in ClickHouse': asLines(
+    traceloop.map(({ id, name, from, to, attributes }) => ({
+      Timestamp: new Date(startMs + from).toISOString().replace('T', ' ').replace('Z', '000000'),
+      TraceId: trace,
+      SpanId: id,
+      ParentSpanId: id === ids[0] ? '' : ids[0],
+      SpanName: name,
+      SpanKind: 'Internal',
+      SpanAttributes: attributes,
+      Duration: (to - from) * 1e6,
+      StatusCode: 'Unset',
+      StatusMessage: '',
+      'Events.Timestamp': [],
+      'Events.Name': [],
+      'Events.Attributes': [],
+    })),
+  ),
+  'OTLP as a list of documents': JSON.stringify(current.map((span) => JSON.parse(otlp(otlpSpans([span]))) as object)),
+  "OTLP inside the answer of Jaeger's third API": `{"result":${otlp(otlpSpans(current))}}`,
+  'OTLP with attributes as a map': otlp(
+    otlpSpans(current).map((span, index) => ({ ...span, attributes: current[index]!.attributes })),
+  ),
+  'one trace of Jaeger alone': JSON.stringify((JSON.parse(traceSamples.jaeger) as { data: object[] }).data[0]),
+  'a list of traces of Jaeger': JSON.stringify((JSON.parse(traceSamples.jaeger) as { data: object[] }).data),
+  'observations without the trace they stand in': JSON.stringify({
+    id: 't1',
+    observations: (JSON.parse(traceSamples.langfuse) as { observations: Span[] }).observations.map(
+      ({ traceId: _, ...row }) => row,
+    ),
+  }),
+}

@@ -11,6 +11,7 @@ import {
   openInference,
   otlp,
   otlpAttributes,
+  otherShapes,
   otlpSpans,
   question,
   startMs,
@@ -95,6 +96,39 @@ describe('a trace of each backend', () => {
     ['the Vercel AI SDK, its outer span left out', vercel],
   ])('OTLP with %s is read', (_, spans) => {
     expectTheRun(imported(otlp(otlpSpans(spans))))
+  })
+
+  it.each(Object.entries(otherShapes))('%s is read', (_, text) => {
+    expectTheRun(imported(text))
+  })
+
+  it('a failed span has its error wherever a backend puts the status', () => {
+    const tools = JSON.parse(otherShapes['what Phoenix lists']!) as { data: { span_kind: string }[] }
+    const failed = tools.data.map((span) =>
+      span.span_kind === 'TOOL' ? { ...span, status_code: 'ERROR', status_message: 'no such order' } : span,
+    )
+    const [call] = imported(JSON.stringify({ data: failed })).events.filter(({ kind }) => kind === 'tool')
+    expect(call).toMatchObject({ error: { message: 'no such order' } })
+  })
+
+  it('what Langfuse knows of a span beside its own fields is read, as a map or name by name', () => {
+    const row = { id: 'o1', traceId: 't1', type: 'GENERATION', startTime: '2026-03-04T05:06:07Z', input: question }
+    const told = { 'gen_ai.request.model': 'gpt-5', 'gen_ai.usage.input_tokens': 9 }
+    const flat = Object.fromEntries(Object.entries(told).map(([name, value]) => [`attributes.${name}`, value]))
+    for (const metadata of [{ attributes: told }, flat])
+      expect(imported(JSON.stringify([{ ...row, metadata }])).events.at(-1)).toMatchObject({
+        name: 'model',
+        data: { asked: 'gpt-5', usage: { inputTokens: 9 } },
+      })
+  })
+
+  it('a document of a sequence that is broken is named by its line', () => {
+    const [first] = JSON.parse(traceSamples['otel-spans']) as object[]
+    const text = `${JSON.stringify(first, null, 2)}\n{\n  "name": }`
+    const line = text.split('\n').length
+    expect(() => imported(text)).toThrow(
+      new RegExp(`HARVEST_IMPORT_SYNTAX[\\s\\S]*:${line}\\b|:${line}\\b[\\s\\S]*HARVEST_IMPORT_SYNTAX`),
+    )
   })
 
   it('content in events of the span, in log records, or in the attribute that Logfire has, is read', () => {
