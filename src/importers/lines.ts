@@ -11,7 +11,7 @@ const lineFeed = 0x0a
  */
 export function isJsonLines(bytes: Buffer): boolean {
   // A long document of one line is not made into text for this, nor one that was laid out for people.
-  if (!beginsAsJson(bytes) || !bytes.includes(lineFeed)) return false
+  if (!/^[\uFEFF\s]*[[{#]/.test(bytes.toString('utf8', 0, 100)) || !bytes.includes(lineFeed)) return false
   const lines = linesOf(bytes)
   const first = lines.next()
   if (first.done === true || !/^[[{]/.test(first.value.text) || !/[\]}]$/.test(first.value.text)) return false
@@ -73,7 +73,7 @@ interface Line {
   readonly line: number
 }
 
-/** Lines that are not empty. */
+/** Lines that say something. */
 function* linesOf(bytes: Buffer): Generator<Line, undefined> {
   for (let from = 0, line = 1; from < bytes.length; line++) {
     const feed = bytes.indexOf(lineFeed, from)
@@ -82,7 +82,8 @@ function* linesOf(bytes: Buffer): Generator<Line, undefined> {
       .toString('utf8', from, end)
       .replace(/^\uFEFF/, '')
       .trim()
-    if (text !== '') yield { text, line }
+    // Notes that some recorders begin with; no JSON begins so.
+    if (text !== '' && !text.startsWith('#')) yield { text, line }
     from = end + 1
   }
   return undefined

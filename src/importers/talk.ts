@@ -151,7 +151,7 @@ function partsOf(given: unknown, role: string, content: unknown, fields: Fields)
   const parts: Parts = { texts: [], calls: [], results: [], hasMore: false }
   const calls = valueIn(fields, 'tool_calls', 'toolCalls', 'function_call', 'tools')
   for (const call of Array.isArray(calls) ? calls : calls === undefined ? [] : [calls]) addCall(call, parts)
-  if (role === 'tool' && !(Array.isArray(content) && content.some((part) => resultIn(part) !== undefined))) {
+  if (role === 'tool' && ![content].flat().some((part) => resultIn(part) !== undefined)) {
     const value = jsonOr(content ?? valueIn(fields, 'output', 'result', 'response') ?? null)
     parts.results.push({
       ...named(
@@ -288,7 +288,7 @@ function resultIn(part: unknown): Brought | undefined {
       ? part
       : undefined
   if (fields === undefined) return undefined
-  const id = textIn(fields, 'tool_use_id', 'toolUseId', 'toolCallId', 'call_id', 'id', 'tool_call_id')
+  const id = textIn(fields, 'tool_use_id', 'toolUseId', 'toolCallId', 'call_id', 'id', 'tool_call_id', 'tool_id')
   const value = jsonOr(valueIn(fields, 'response', 'result', 'output', 'content', 'value') ?? null)
   return {
     ...named('id', id ?? textIn(part, 'id')),

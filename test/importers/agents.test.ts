@@ -253,3 +253,109 @@ describe('a session of Codex', () => {
     expect(callsOf(tape)).toMatchObject([{ name: 'look', args: { id: 1 }, result: 'paid' }])
   })
 })
+
+describe('a conversation', () => {
+  it('of the items of responses has one answer for the items of the model that follow each other', () => {
+    const call = (id: string, name: string): object => ({ type: 'function_call', call_id: id, name, arguments: '{}' })
+    const output = (id: string): object => ({ type: 'function_call_output', call_id: id, output: `of ${id}` })
+    const items = [
+      { role: 'user', content: 'Look up both.' },
+      { type: 'reasoning', id: 'rs_1', summary: [] },
+      call('a', 'look'),
+      call('b', 'seek'),
+      output('b'),
+      output('a'),
+      call('c', 'pay'),
+      output('c'),
+    ]
+    for (const text of [JSON.stringify(items), lines(...items), JSON.stringify({ messages: items })]) {
+      const tape = imported(text)
+      expect(tape.header).toMatchObject({ imported: { format: 'chat' } })
+      expect(layersOf(tape)).toEqual([['look', 'seek'], ['pay']])
+      expect(callsOf(tape).map(({ result }) => result)).toEqual(['of b', 'of a', 'of c'])
+      expect(tape.facts.modelCalls).toBe(2)
+    }
+  })
+
+  it('in the words of LangChain is read, also where a message is under its data', () => {
+    const ask = { type: 'ai', content: '', tool_calls: [{ id: 'a', name: 'look', args: { id: 1 }, type: 'tool_call' }] }
+    const bring = { type: 'tool', content: 'paid', tool_call_id: 'a', name: 'look' }
+    const flat = [{ type: 'human', content: 'Look up A-17.' }, ask, bring]
+    for (const messages of [flat, flat.map((data) => ({ type: data.type, data }))]) {
+      const tape = imported(JSON.stringify({ messages }))
+      expect(saidIn(tape)).toEqual(['user: "Look up A-17."'])
+      expect(callsOf(tape)).toMatchObject([{ name: 'look', args: { id: 1 }, result: 'paid' }])
+    }
+  })
+
+  it('may stand behind notes and a line about the session', () => {
+    const said = [
+      { role: 'user', content: 'Look up A-17.' },
+      { role: 'assistant', content: 'Paid.' },
+    ]
+    const head = { session_id: 's-1', model: 'gpt-5', started_at: '2026-03-04T05:06:07Z' }
+    expect(saidIn(imported(`# recorded by hand\n${lines(head, ...said)}`))).toHaveLength(2)
+    expect(saidIn(imported(lines({ role: 'metadata', version: '1' }, ...said)))).toHaveLength(2)
+  })
+
+  it('as gemini-cli prints it has uses and results of tools on lines of their own', () => {
+    const items = [
+      { type: 'message', role: 'user', content: 'Look up A-17.' },
+      { type: 'tool_use', tool_name: 'look', tool_id: 'a', parameters: { id: 1 } },
+      { type: 'tool_use', tool_name: 'seek', tool_id: 'b', parameters: {} },
+      { type: 'tool_result', tool_id: 'b', status: 'success', output: '2' },
+      { type: 'tool_result', tool_id: 'a', status: 'success', output: '1' },
+    ]
+    const head = { type: 'init', session_id: 's-1', model: 'gemini-3' }
+    for (const text of [lines(head, ...items), JSON.stringify(items)]) {
+      expect(callsOf(imported(text))).toMatchObject([
+        { name: 'seek', result: '2' },
+        { name: 'look', args: { id: 1 }, result: '1' },
+      ])
+    }
+  })
+
+  it('with the result of a tool as a map takes its id from there', () => {
+    const use = (id: string): object => ({ type: 'tool_use', id, name: `tool-${id}`, input: {} })
+    const bring = (id: string): object => ({
+      role: 'tool',
+      content: { type: 'tool_result', tool_use_id: id, content: `of ${id}` },
+    })
+    const tape = imported(
+      JSON.stringify([{ role: 'assistant', content: [use('a'), use('b')] }, bring('b'), bring('a')]),
+    )
+    expect(callsOf(tape).map(({ name, result }) => [name, result])).toEqual([
+      ['tool-b', 'of b'],
+      ['tool-a', 'of a'],
+    ])
+  })
+})
+
+describe('what Claude Code prints as a stream', () => {
+  const line = (type: string, content: unknown): object => ({
+    type,
+    message: { role: type, content, ...(type === 'assistant' ? { id: 'msg_1' } : {}) },
+    session_id: 's-1',
+  })
+
+  it('is a session whose last line is the outcome', () => {
+    const tape = imported(
+      lines(
+        { type: 'system', subtype: 'init', session_id: 's-1', tools: ['look'] },
+        line('assistant', [{ type: 'tool_use', id: 'a', name: 'look', input: {} }]),
+        line('user', [{ type: 'tool_result', tool_use_id: 'a', content: 'paid' }]),
+        { type: 'result', subtype: 'success', is_error: false, result: 'Paid.', session_id: 's-1' },
+      ),
+    )
+    expect(tape.header).toMatchObject({ imported: { format: 'claude-code' } })
+    expect(callsOf(tape)).toMatchObject([{ name: 'look', result: 'paid' }])
+    const ended = { ended: 'success', is_error: false, result: 'Paid.' }
+    expect(tape.events.at(-1)).toMatchObject({ kind: 'mark', name: 'outcome', data: ended })
+  })
+
+  it('has the name of its session', () => {
+    const bytes = Buffer.from(lines(line('user', 'Look.'), line('assistant', 'I do.')))
+    const file = { file: 'run', bytes, id: (name?: string) => name ?? 'none', agent: 'a' }
+    expect([...importRecordings(file).tapes].map(({ header }) => header.id)).toEqual(['s-1'])
+  })
+})

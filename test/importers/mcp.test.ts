@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { replayTape } from '../../src/replay/index.ts'
 import { parseTape, serializeTape, type Tape } from '../../src/tape/index.ts'
 import { traceOf } from '../../src/trace/index.ts'
-import { lines } from './run-samples.ts'
+import { lines, runSamples } from './run-samples.ts'
 import { imported } from './samples.ts'
 
 const rpc = (message: object): object => ({ jsonrpc: '2.0', ...message })
@@ -115,6 +115,12 @@ describe('the log of an MCP server', () => {
     expect(tape.header.imported).toMatchObject({ format: 'mcp-jsonl', grade: 're-drivable' })
     const result = await replayTape(tape, () => orders(['A-17', 'A-18']))
     expect(result.outcome).toEqual({ status: 'returned', value: told })
+  })
+
+  it('as JSON Lines may begin with a line about the session', () => {
+    const head = { type: 'session_start', session_id: 's-1' }
+    const tape = imported(`${JSON.stringify(head)}\n${runSamples['mcp-jsonl']}`)
+    expect(tape.facts).toMatchObject({ format: 'mcp-jsonl', tools: ['lookup_order'] })
   })
 
   it('holds each tool call once, with what came of it', () => {

@@ -1,13 +1,14 @@
 import type { Cursor } from '../cursor.ts'
-import { firstItem, type ForeignFormat, itemsAt, listed } from '../document.ts'
-import type { Recording } from '../types.ts'
-import { conversationSteps } from './conversation.ts'
+import { firstItem, type ForeignDocument, type ForeignFormat, itemsAt, listed } from '../document.ts'
+import type { ForeignStep, Recording } from '../types.ts'
+import { readMessage } from '../talk.ts'
+import { conversationSteps, type MessageFacts } from './conversation.ts'
 import { isRole } from './roles.ts'
 import { listOf } from './values.ts'
 
 /**
- * A conversation as a list of messages, in the shape of OpenAI, Anthropic or Gemini: alone, under `messages`, or one for
- * each line.
+ * A conversation as a list of messages, in the shape of OpenAI, Anthropic, Gemini or LangChain, or of the items of OpenAI's
+ * responses: alone, under `messages`, or one for each line, behind a first line about the session.
  */
 export const chat: ForeignFormat = {
   name: 'chat',
@@ -15,14 +16,45 @@ export const chat: ForeignFormat = {
     const { root, isLines } = document
     const first = firstItem(document)
     if (first === undefined) return isConversation(root)
-    return isConversation(first) || isMessages(isLines ? [first] : listOf(root))
+    return isConversation(first) || isMessages(isLines ? firstOf(document) : listOf(root))
   },
   read(document) {
     if (document.root.isMap) return talkOf(document.root)
     const first = firstItem(document)
     if (first?.at('messages').isThere === true) return listed(itemsAt(document), talkOf)
-    return { format: 'chat', exchanges: [], steps: conversationSteps(itemsAt(document)) }
+    const items = [...itemsAt(document)]
+    const messages = document.isLines && isHead(items[0]) ? items.slice(1) : items
+    return { format: 'chat', exchanges: [], steps: stepsOf(messages) }
   },
+}
+
+/** The first message on lines of their own, which something about the session may stand before. */
+function firstOf(document: ForeignDocument): readonly Cursor[] {
+  let head: Cursor | undefined
+  for (const line of itemsAt(document)) {
+    if (head === undefined && isHead(line)) head = line
+    else return [line]
+  }
+  return []
+}
+
+/** Whether a line tells of the session and says nothing. */
+function isHead(line: Cursor | undefined): boolean {
+  if (line?.isMap !== true || isMessage(line)) return false
+  return line.at('role').value === 'metadata' || (!line.at('role').isThere && !line.at('content').isThere)
+}
+
+/** Items of OpenAI's responses are parts of answers: those of the model that follow each other are of one. */
+function stepsOf(messages: readonly Cursor[]): readonly ForeignStep[] {
+  if (!messages.some((message) => isItem(message))) return conversationSteps(messages)
+  let answer = 0
+  let isAnswering = false
+  return conversationSteps(messages, (message): MessageFacts => {
+    const isOfModel = readMessage(message.value).role === 'assistant'
+    if (isOfModel && !isAnswering) answer++
+    isAnswering = isOfModel
+    return isOfModel ? { response: String(answer) } : {}
+  })
 }
 
 /** What stands beside the messages of a conversation and makes it nothing else: what models are trained with has these. */
@@ -46,10 +78,30 @@ function isMessages(list: readonly Cursor[]): boolean {
 }
 
 function isMessage(message: Cursor): boolean {
+  if (isItem(message)) return true
+  // LangChain has the word under `type`, and in some of its forms the message under `data`.
+  const inner = message.at('data').isMap ? message.at('data') : message
   const hasContent = ['content', 'tool_calls', 'function_call', 'parts'].some(
-    (key) => message.at(key).value !== undefined,
+    (key) => inner.at(key).value !== undefined,
   )
-  return isRole(message.at('role').maybeText) && hasContent
+  return isRole(message.at('role').maybeText ?? message.at('type').maybeText) && hasContent
+}
+
+/** Items of OpenAI's responses that are no messages, and the like of other agents. */
+const items: ReadonlySet<string> = new Set([
+  'reasoning',
+  'function_call',
+  'function_call_output',
+  'custom_tool_call',
+  'custom_tool_call_output',
+  'local_shell_call',
+  'local_shell_call_output',
+  'tool_use',
+  'tool_result',
+])
+
+function isItem(message: Cursor): boolean {
+  return items.has(message.at('type').maybeText ?? '') && !message.at('role').isThere
 }
 
 /** mini-swe-agent writes such lists as well, with its commands in the text. */
@@ -63,6 +115,6 @@ function talkOf(talk: Cursor): Recording {
     format: 'chat',
     ...(name === undefined ? {} : { name }),
     exchanges: [],
-    steps: conversationSteps(talk.at('messages').items),
+    steps: stepsOf(talk.at('messages').items),
   }
 }

@@ -42,9 +42,9 @@ function* told(
   for (const message of messages) yield [saidIn(message), factsOf(message)]
 }
 
-/** Who speaks has to be told; what is said may be left out. */
+/** Who speaks has to be told, by the role or by the type of an item; what is said may be left out. */
 function saidIn(message: Cursor): Said {
-  void message.map.at('role').text
+  if (message.map.at('type').maybeText === undefined) void message.at('role').text
   return readMessage(message.value)
 }
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { messageOf, type RpcMessage } from '../../seam/stdio.ts'
 import type { Cursor } from '../cursor.ts'
-import { type BytesFormat, firstItem, type ForeignFormat, itemsAt, listed } from '../document.ts'
+import { type BytesFormat, type ForeignFormat, itemsAt, listed } from '../document.ts'
 import { callCap } from '../limits.ts'
 import { refusal } from '../refusal.ts'
 import type { ForeignLine, Recording } from '../types.ts'
@@ -36,8 +36,13 @@ export const mcpLog: BytesFormat = {
 export const mcpJsonLines: ForeignFormat = {
   name: 'mcp-jsonl',
   recognises(document) {
-    const first = firstItem(document) ?? document.root
-    return directionOf(first) !== undefined && rpcIn(first) !== undefined
+    let looked = 0
+    for (const line of document.root.isMap ? [document.root] : itemsAt(document)) {
+      if (directionOf(line) !== undefined && rpcIn(line) !== undefined) return true
+      // Some begin with a line about the session.
+      if (++looked === 3 || rpcIn(line) !== undefined) return false
+    }
+    return false
   },
   read: (document) => {
     const { root } = document

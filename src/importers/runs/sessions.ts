@@ -1,9 +1,10 @@
 import type { Cursor } from '../cursor.ts'
 import { firstItem, type ForeignDocument, type ForeignFormat, itemsAt } from '../document.ts'
-import type { Recording } from '../types.ts'
+import type { ForeignStep, Recording } from '../types.ts'
 import { conversationSteps, type MessageFacts } from './conversation.ts'
 import { usageIn } from '../usage.ts'
-import { timeOf } from './values.ts'
+import { outcome } from './marks.ts'
+import { known, timeOf } from './values.ts'
 
 /**
  * Sessions of pi: JSON Lines, a header and then a message for each line.
@@ -23,7 +24,7 @@ export const piSession: ForeignFormat = {
 }
 
 /**
- * Transcripts of Claude Code: JSON Lines, each line with the session it is of.
+ * Transcripts of Claude Code, and what it prints as a stream of JSON: JSON Lines, each line with the session it is of.
  *
  * @see https://code.claude.com/docs/en/data-usage
  */
@@ -44,7 +45,8 @@ export const claudeCode: ForeignFormat = {
 
 function isOfClaude(line: Cursor): boolean {
   const type = line.at('type').value
-  return (type === 'user' || type === 'assistant') && line.at('message').at('role').isThere && line.at('uuid').isThere
+  const hasSession = ['uuid', 'sessionId', 'session_id'].some((key) => line.at(key).isThere)
+  return (type === 'user' || type === 'assistant') && line.at('message').at('role').isThere && hasSession
 }
 
 function sessionOf(
@@ -55,7 +57,8 @@ function sessionOf(
   const lines = document.root.isMap ? [document.root] : [...itemsAt(document)]
   const said = lines.filter((line) => isMessage(line))
   const facts = new Map(said.map((line) => [line.at('message').value, factsOf(line)]))
-  const name = lines[0]?.at('id').maybeText ?? said[0]?.at('sessionId').maybeText
+  const ids = [lines[0]?.at('id'), said[0]?.at('sessionId'), said[0]?.at('session_id')]
+  const name = ids.map((id) => id?.maybeText).find((id) => id !== undefined)
   const startedMs = said.map((line) => timeOf(line.at('timestamp'))).find((at) => at !== undefined)
   const steps = conversationSteps(
     said.map((line) => line.at('message')),
@@ -65,9 +68,15 @@ function sessionOf(
     format,
     ...(name === undefined ? {} : { name }),
     exchanges: [],
-    steps,
+    steps: [...steps, ...lines.flatMap(resultOf)],
     ...(startedMs === undefined ? {} : { startedMs }),
   }
+}
+
+/** The last line of a stream says how the run went. */
+function resultOf(line: Cursor): readonly ForeignStep[] {
+  if (line.at('type').value !== 'result') return []
+  return outcome(known({ ended: line.at('subtype'), is_error: line.at('is_error'), result: line.at('result') }))
 }
 
 function factsOf(line: Cursor): MessageFacts {
