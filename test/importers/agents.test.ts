@@ -359,3 +359,82 @@ describe('what Claude Code prints as a stream', () => {
     expect([...importRecordings(file).tapes].map(({ header }) => header.id)).toEqual(['s-1'])
   })
 })
+
+describe('a conversation of the agent SDK of OpenHands', () => {
+  const text = (words: string): object => ({ type: 'text', text: words })
+  const event = (kind: string, source: string, seconds: number, more: object): object => ({
+    id: `e-${seconds}`,
+    timestamp: `2026-03-04T05:06:0${seconds}.500000`,
+    source,
+    kind,
+    ...more,
+  })
+  const action = (seconds: number, id: string, name: string, args: object): object =>
+    event('ActionEvent', 'agent', seconds, {
+      thought: id === 'a' ? [text('I look.')] : [],
+      action: { ...args, timeout: null, kind: 'SomeAction' },
+      tool_name: name,
+      tool_call_id: id,
+      tool_call: { id, name, arguments: JSON.stringify(args), origin: 'completion' },
+      llm_response_id: id === 'c' ? 'r-2' : 'r-1',
+    })
+  const observation = (seconds: number, id: string, observed: object): object =>
+    event('ObservationEvent', 'environment', seconds, { tool_call_id: id, action_id: 'x', observation: observed })
+  const events = [
+    event('ConversationStateUpdateEvent', 'environment', 0, { key: 'full_state', value: {} }),
+    event('SystemPromptEvent', 'agent', 0, { system_prompt: text('Be kind.'), tools: [] }),
+    event('MessageEvent', 'user', 1, { llm_message: { role: 'user', content: [text('Look up both.')] } }),
+    action(2, 'a', 'look', { id: 1 }),
+    action(2, 'b', 'seek', { id: 2 }),
+    observation(3, 'b', { content: [text('2')], exit_code: 0, kind: 'TerminalObservation' }),
+    observation(4, 'a', { content: [text('no order')], is_error: true, kind: 'TerminalObservation' }),
+    action(5, 'c', 'pay', {}),
+    event('AgentErrorEvent', 'agent', 6, { tool_name: 'pay', tool_call_id: 'c', error: 'no such tool' }),
+    event('MessageEvent', 'agent', 7, { llm_message: { role: 'assistant', content: [text('Done.')] } }),
+    event('ConversationErrorEvent', 'environment', 8, { code: 'MaxIterations', detail: 'too many' }),
+  ]
+
+  it('has the calls of one answer in one layer, each with what came of it', () => {
+    for (const content of [JSON.stringify(events), lines(...events)]) {
+      const tape = imported(content)
+      expect(tape.header).toMatchObject({ imported: { format: 'openhands' }, startedAt: '2026-03-04T05:06:00.500Z' })
+      expect(layersOf(tape)).toEqual([['look', 'seek'], ['pay']])
+      expect(callsOf(tape)).toMatchObject([
+        { name: 'seek', args: { id: 2 }, result: '2' },
+        { name: 'look', args: { id: 1 }, error: { message: 'no order' } },
+        { name: 'pay', error: { message: 'no such tool' } },
+      ])
+      expect(saidIn(tape)).toEqual([
+        'system: "Be kind."',
+        'user: "Look up both."',
+        'model: "I look."',
+        'model: "Done."',
+      ])
+      expect(callsOf(tape).map(({ args }) => args)).toEqual([{ id: 2 }, { id: 1 }, {}])
+      expect(tape.facts.modelCalls).toBe(3)
+      expect(tape.events.at(-1)).toMatchObject({ name: 'outcome', data: { code: 'MaxIterations', detail: 'too many' } })
+    }
+  })
+
+  it('is read where an evaluation noted it, and where the call itself is not there', () => {
+    const bare = event('ActionEvent', 'agent', 1, {
+      tool_name: 'look',
+      tool_call_id: 'a',
+      action: { id: 1, kind: 'LookAction' },
+    })
+    const seen = observation(2, 'a', { path: '/a', found: true, kind: 'LookObservation' })
+    const tape = imported(JSON.stringify([{ instance_id: 'i-1', history: [bare, seen], test_result: {} }]))
+    expect(callsOf(tape)).toMatchObject([{ name: 'look', args: { id: 1 }, result: { path: '/a', found: true } }])
+    const [call] = callsOf(tape)
+    expect([call?.args, call?.result]).toEqual([{ id: 1 }, { path: '/a', found: true }])
+  })
+
+  it('has what a user forbade as a failed call, joined by the action where no call is named', () => {
+    const no = event('UserRejectObservation', 'environment', 4, { action_id: 'e-3', rejection_reason: 'not now' })
+    const asked = ['look', 'seek'].map((name, index) =>
+      event('ActionEvent', 'agent', index + 2, { tool_name: name, action: {} }),
+    )
+    const calls = callsOf(imported(JSON.stringify([...asked, no])))
+    expect(calls.find(({ name }) => name === 'seek')).toMatchObject({ error: { message: 'not now' } })
+  })
+})

@@ -1,12 +1,14 @@
 import type { Cursor } from '../cursor.ts'
-import { firstItem, type ForeignFormat, itemsAt, listed } from '../document.ts'
+import { firstItem, type ForeignDocument, type ForeignFormat, itemsAt, listed } from '../document.ts'
 import type { ForeignStep, Recording } from '../types.ts'
 import { outcome } from './marks.ts'
+import { isSdkEvent, sdkSteps } from './openhands-sdk.ts'
 import { known, listOf, timeOf } from './values.ts'
 import { Waiting } from './waiting.ts'
 
 /**
- * Events of OpenHands: a list of actions and observations, or the records of an evaluation with such a history each.
+ * Events of OpenHands, of its first version or of its agent SDK: a list of actions and observations, or the records of an
+ * evaluation with such a history each.
  *
  * @see https://docs.all-hands.dev, openhands/events
  */
@@ -17,7 +19,7 @@ export const openHands: ForeignFormat = {
     const record = first ?? document.root
     return (
       isHistory(listOf(record.at('history'))) ||
-      (first !== undefined && isHistory(document.isLines ? [first] : listOf(document.root)))
+      (first !== undefined && isHistory(document.isLines ? firstOf(document) : listOf(document.root)))
     )
   },
   read(document) {
@@ -29,9 +31,16 @@ export const openHands: ForeignFormat = {
   },
 }
 
+/** On lines, what the conversation is set to may come before anything happens. */
+function firstOf(document: ForeignDocument): readonly Cursor[] {
+  const few: Cursor[] = []
+  for (const line of itemsAt(document)) if (few.push(line) === 5) break
+  return few
+}
+
 function isHistory(events: readonly Cursor[]): boolean {
   return (
-    events.slice(0, 5).some((event) => isAction(event) || isObservation(event)) &&
+    events.slice(0, 5).some((event) => isAction(event) || isObservation(event) || isSdkEvent(event)) &&
     events.every(({ isMap, value }) => isMap || Array.isArray(value))
   )
 }
@@ -79,6 +88,7 @@ const framework: ReadonlySet<string> = new Set([
 ])
 
 function stepsOf(events: readonly Cursor[]): readonly ForeignStep[] {
+  if (events.some((event) => isSdkEvent(event))) return sdkSteps(events)
   const steps: ForeignStep[] = []
   const open = new Waiting<{
     readonly id: string
