@@ -22,6 +22,7 @@ import { atif } from './runs/atif.ts'
 import { chat } from './runs/chat.ts'
 import { codex } from './runs/codex.ts'
 import { copilot } from './runs/copilot.ts'
+import { geminiCli } from './runs/gemini-cli.ts'
 import { geminiResponses } from './runs/gemini-responses.ts'
 import { gooseScenario } from './runs/goose.ts'
 import { inspectAi, inspectEval } from './runs/inspect.ts'
@@ -76,6 +77,7 @@ export const formats: readonly ForeignFormat[] = [
   piSession,
   claudeCode,
   codex,
+  geminiCli,
   agentLog,
   chat,
 ]

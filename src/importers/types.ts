@@ -41,6 +41,7 @@ export const importFormats = [
   'pi-session',
   'claude-code',
   'codex',
+  'gemini-cli',
   'agent-log',
   'chat',
 ] as const

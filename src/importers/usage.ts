@@ -40,6 +40,7 @@ const places: Readonly<Record<keyof ForeignUsage, readonly Place[]>> = {
     ['cached_input_tokens'],
     ['input_cached_tokens'],
     ['cachedInputTokens'],
+    ['cached'],
 
     ['prompt_tokens_details', 'cached_tokens'],
     ['input_tokens_details', 'cached_tokens'],

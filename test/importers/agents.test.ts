@@ -438,3 +438,63 @@ describe('a conversation of the agent SDK of OpenHands', () => {
     expect(calls.find(({ name }) => name === 'seek')).toMatchObject({ error: { message: 'not now' } })
   })
 })
+
+describe('a session of gemini-cli', () => {
+  const run = JSON.parse(runSamples['gemini-cli']) as { messages: { toolCalls?: object[] }[] }
+  const [asked, answered] = run.messages
+  const [call] = answered!.toolCalls!
+
+  it('tells the model and what it used, and leaves out what is told to people', () => {
+    const tape = imported(runSamples['gemini-cli'])
+    expect(tape.header).toMatchObject({ id: 'sample', startedAt: '2026-03-04T05:06:07.000Z' })
+    expect(modelsOf(tape)).toEqual([
+      { answered: 'gemini-3', usage: { inputTokens: 9, outputTokens: 2, cachedTokens: 1 } },
+    ])
+    expect(saidIn(tape)).toEqual(['user: "Look up A-17."'])
+  })
+
+  it('on lines has a message as it was written last, and each answer once', () => {
+    const echo = {
+      id: 'm-4',
+      type: 'user',
+      content: [{ functionResponse: { id: 'c-1', response: { output: 'paid' } } }],
+    }
+    const text = lines(
+      { sessionId: 's-1', projectHash: 'abc', startTime: '2026-03-04T05:06:07.000Z', kind: 'main' },
+      asked!,
+      { ...answered, toolCalls: [{ ...call, result: undefined, status: 'executing' }] },
+      answered!,
+      { $set: { lastUpdated: '2026-03-04T05:06:10.000Z' } },
+      echo,
+    )
+    const tape = imported(text)
+    expect(tape.header).toMatchObject({ imported: { format: 'gemini-cli' } })
+    expect(callsOf(tape)).toMatchObject([{ name: 'lookup_order', args: { order_id: 'A-17' } }])
+    expect(tape.facts.modelCalls).toBe(1)
+    expect(saidIn(tape)).toHaveLength(1)
+  })
+
+  it('has calls that failed, were cancelled or never came back', () => {
+    const response = (more: object): object => ({ result: [{ functionResponse: { id: 'x', response: more } }] })
+    const toolCalls = [
+      { id: 'a', name: 'one', args: {}, status: 'error', ...response({ error: 'no such order' }) },
+      { id: 'b', name: 'two', args: {}, status: 'cancelled' },
+      { id: 'c', name: 'three', args: {}, status: 'executing' },
+    ]
+    const tape = imported(JSON.stringify({ ...run, messages: [asked, { ...answered, toolCalls }] }))
+    const [one, two, three] = ['one', 'two', 'three'].map((name) => callsOf(tape).find((made) => made.name === name))
+    expect(one).toMatchObject({ error: { message: 'no such order' } })
+    expect(two).toHaveProperty('error')
+    expect(three).not.toHaveProperty('error')
+    expect(three).not.toHaveProperty('result')
+    expect(layersOf(tape)).toEqual([['one', 'three', 'two']])
+  })
+
+  it('is told from other sessions by the word for its model', () => {
+    const messages = [
+      { type: 'user', content: 'Look up A-17.' },
+      { type: 'bot', content: 'Paid.' },
+    ]
+    expect(() => imported(JSON.stringify({ sessionId: 's-1', messages }))).toThrow('HARVEST_IMPORT_UNKNOWN')
+  })
+})

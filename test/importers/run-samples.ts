@@ -308,6 +308,35 @@ export const runSamples = {
       },
     ],
   }),
+  'gemini-cli': JSON.stringify({
+    sessionId: 's-1',
+    projectHash: 'abc',
+    startTime: '2026-03-04T05:06:07.000Z',
+    lastUpdated: '2026-03-04T05:06:10.000Z',
+    messages: [
+      { id: 'm-1', timestamp: '2026-03-04T05:06:07.100Z', type: 'user', content: [{ text: 'Look up A-17.' }] },
+      {
+        id: 'm-2',
+        timestamp: '2026-03-04T05:06:08.100Z',
+        type: 'gemini',
+        content: '',
+        thoughts: [{ subject: 'Order', description: 'Look first.' }],
+        tokens: { input: 9, output: 2, cached: 1, thoughts: 0, tool: 0, total: 11 },
+        model: 'gemini-3',
+        toolCalls: [
+          {
+            id: 'c-1',
+            name: 'lookup_order',
+            args: { order_id: 'A-17' },
+            result: [{ functionResponse: { id: 'c-1', name: 'lookup_order', response: { output: 'paid' } } }],
+            status: 'success',
+            timestamp: '2026-03-04T05:06:09.100Z',
+          },
+        ],
+      },
+      { id: 'm-3', timestamp: '2026-03-04T05:06:10.000Z', type: 'info', content: 'An update is there.' },
+    ],
+  }),
   codex: lines(
     { timestamp: '2026-03-04T05:06:07.000Z', type: 'session_meta', payload: { id: 's-1', cwd: '/desk' } },
     { timestamp: '2026-03-04T05:06:07.000Z', type: 'turn_context', payload: { model: 'gpt-5' } },

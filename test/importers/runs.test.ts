@@ -52,6 +52,7 @@ const withResult = [
   'pi-session',
   'claude-code',
   'codex',
+  'gemini-cli',
   'chat',
 ] as const satisfies readonly ImportFormat[]
 
