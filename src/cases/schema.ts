@@ -106,7 +106,7 @@ export const caseSchema = {
         trace: {
           description: 'Which calls in which order. Default causal.',
           type: 'string',
-          enum: ['causal', 'strict', 'unordered', 'subset', 'superset'],
+          enum: ['causal', 'strict', 'sequence', 'unordered', 'subset', 'superset'],
         },
         args: { description: 'How arguments are compared. Default keys.', ...args },
         tools: {

@@ -3,6 +3,7 @@ import type { Json } from '../tape/types.ts'
 import { isList } from './args.ts'
 import { parseCall, renderCall } from './call-text.ts'
 import { createMatcher, type Matcher } from './matcher.ts'
+import { runFor } from './sequence.ts'
 import type { ExpectedTrace, MatchOptions, Trace, TraceCall } from './types.ts'
 
 /**
@@ -64,11 +65,11 @@ export function baselinePath(error: HarvestError): readonly number[] {
 
 /**
  * Writes a trace as a baseline that it equals under the options: a text for a single call, a list for concurrent
- * ones, sorted — in order of arrival under `strict`, where that order counts.
+ * ones, sorted — in order of arrival under `strict`, where that order counts. Under `sequence` there are no lists.
  */
 export function renderBaseline(trace: Trace, options: MatchOptions = {}): Json {
   const matcher = createMatcher(options)
-  return trace.layers.map((layer) =>
+  return runFor(matcher, trace).layers.map((layer) =>
     asItem(
       layer.map((call) => renderFor(call, matcher)),
       matcher,

@@ -12,7 +12,10 @@ export interface TraceComparison {
   readonly differences: readonly TraceDifference[]
   /** The first causal difference. */
   readonly first?: TraceDifference
-  /** One call per line, `∥` before those concurrent with the line above. Calls that agree read the same in both. */
+  /**
+   * One call per line, `∥` before those concurrent with the line above where the mode looks at that. Calls that agree
+   * read the same in both.
+   */
   readonly expectedText: string
   readonly actualText: string
   /** For people: what differs, the first difference first, then the calls around it. At most about 60 lines. */
@@ -24,6 +27,8 @@ export interface TraceComparison {
  *
  * - `causal` (default): the same calls in the same causal order; the order of concurrent calls means nothing.
  * - `strict`: the same, and concurrent calls arrived in the order the baseline has them.
+ * - `sequence`: the same calls in the order they were made, each as if it had waited for the one before. That two were
+ *   asked for at once means nothing.
  * - `unordered`: the same calls, in any order.
  * - `subset`: every call made is expected; expected calls may be left out.
  * - `superset`: every expected call was made; others may be too.

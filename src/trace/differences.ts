@@ -14,7 +14,10 @@ export interface TraceDifference {
   readonly kind: 'missing' | 'extra' | 'arguments' | 'moved' | 'renamed'
   readonly expected?: ExpectedCall
   readonly actual?: TraceCall
-  /** 0-based: the expected call's layer; the actual call's when nothing was expected. */
+  /**
+   * 0-based: the expected call's layer; the actual call's when nothing was expected. Under `sequence` every call is a
+   * layer: then this counts calls.
+   */
   readonly layer: number
   /** 0-based layer of the actual call, when there is one. */
   readonly actualLayer?: number

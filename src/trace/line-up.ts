@@ -1,6 +1,7 @@
 import { alignLayers, isSameLayer } from './align.ts'
 import type { Matcher } from './matcher.ts'
 import { pairCalls } from './pairing.ts'
+import { baselineFor, runFor } from './sequence.ts'
 import type { ExpectedCall, ExpectedTrace, Trace, TraceCall } from './types.ts'
 
 /** A call with its layer, its position there, and the group of the line-up it stands in. */
@@ -22,14 +23,16 @@ export interface Group {
 
 /** Whether the order of layers counts in a mode. */
 export function isOrdered({ mode }: Matcher): boolean {
-  return mode === 'causal' || mode === 'strict'
+  return mode === 'causal' || mode === 'strict' || mode === 'sequence'
 }
 
 /**
  * Lines two traces up: layer by layer where their order counts, and in one group with all calls where it does not.
  * No group with anything left over: the traces are equal (under `strict`, but for the order inside layers).
  */
-export function lineUp(expected: ExpectedTrace, actual: Trace, matcher: Matcher): readonly Group[] {
+export function lineUp(baseline: ExpectedTrace, run: Trace, matcher: Matcher): readonly Group[] {
+  const expected = baselineFor(matcher, baseline)
+  const actual = runFor(matcher, run)
   if (!isOrdered(matcher)) return [pairAll(placeAll(expected.layers), placeAll(actual.layers), matcher)]
   return alignLayers(expected.layers, actual.layers, matcher).map(([expectedLayer, actualLayer], group) => {
     const left = place(expected.layers, expectedLayer, group)

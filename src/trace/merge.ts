@@ -1,10 +1,11 @@
 import type { Json } from '../tape/types.ts'
-import { asItem, parseBaseline, readItems, renderFor } from './baseline.ts'
+import { asItem, type BaselineItem, parseBaseline, readItems, renderFor } from './baseline.ts'
 import { compareTraces } from './compare.ts'
 import { differencesOf } from './differences.ts'
 import { type Group, lineUp, type Placed } from './line-up.ts'
 import { createMatcher, type Matcher } from './matcher.ts'
 import { renderLike } from './texts.ts'
+import { runFor } from './sequence.ts'
 import type { ExpectedCall, MatchOptions, Trace, TraceCall } from './types.ts'
 
 /**
@@ -12,7 +13,7 @@ import type { ExpectedCall, MatchOptions, Trace, TraceCall } from './types.ts'
  * wildcards survive; everything else is written anew. A baseline the run already equals is returned as it is.
  *
  * Under `superset` calls beyond the expected ones are not added; under `subset` expected calls that were not made
- * stay allowed.
+ * stay allowed. Under `sequence` lists in the old one, which mean nothing there, are not written again.
  *
  * @param previous - the list of the case file, as data
  * @returns a baseline the run equals under these options
@@ -23,7 +24,7 @@ export function mergeBaseline(previous: Json, actual: Trace, options: MatchOptio
   const expected = parseBaseline(previous)
   if (compareTraces(expected, actual, options).equal) return previous
   const groups = lineUp(expected, actual, matcher)
-  const items = readItems(previous)
+  const items = itemsFor(matcher, readItems(previous))
   const written = writtenTexts(groups, matcher, ({ layer, position }) => items[layer]?.texts[position] ?? '')
   switch (matcher.mode) {
     case 'superset':
@@ -31,11 +32,12 @@ export function mergeBaseline(previous: Json, actual: Trace, options: MatchOptio
       return limited(items, groups, written, matcher)
     case 'causal':
     case 'strict':
+    case 'sequence':
     case 'unordered': {
       const kept = new Map(
         groups.filter(isUntouched).map((group) => [group.actualLayer, items[group.expectedLayer ?? -1]?.item]),
       )
-      return actual.layers.map(
+      return runFor(matcher, actual).layers.map(
         (layer, index) =>
           kept.get(index) ??
           asItem(
@@ -45,6 +47,14 @@ export function mergeBaseline(previous: Json, actual: Trace, options: MatchOptio
       )
     }
   }
+}
+
+/** The items as a mode looks at them: under `sequence` one for each call. */
+function itemsFor({ mode }: Matcher, items: readonly BaselineItem[]): readonly BaselineItem[] {
+  if (mode !== 'sequence') return items
+  return items.flatMap(({ texts, at }) =>
+    texts.map((text, i) => ({ item: text, texts: [text], at: at.slice(i, i + 1) })),
+  )
 }
 
 /** The text each call of the run gets in the new baseline, as far as the old one has something to say about it. */
@@ -77,7 +87,7 @@ function isUntouched({ expectedLayer, missing, extra, pairs }: Group): boolean {
 
 /** Under `superset` and `subset` the baseline is a list of demands, or of permissions: it is changed, not rebuilt. */
 function limited(
-  items: ReturnType<typeof readItems>,
+  items: readonly BaselineItem[],
   [group]: readonly Group[],
   written: ReadonlyMap<TraceCall, string>,
   matcher: Matcher,

@@ -45,7 +45,7 @@ function count(differences: readonly TraceDifference[]): string {
 
 function describe(difference: TraceDifference, matcher: Matcher): readonly string[] {
   const { kind, expected, actual, layer } = difference
-  const place = isOrdered(matcher) ? `layer ${layer + 1}`.padEnd(10) : ''
+  const place = isOrdered(matcher) ? `${placeName(matcher)} ${layer + 1}`.padEnd(10) : ''
   const line = (text: string): string => `  ${kind.padEnd(9)}  ${place}${text}`
   const wanted = expected === undefined ? '' : shorten(renderExpected(expected))
   const made = actual === undefined ? '' : shorten(renderFor(actual, matcher))
@@ -55,7 +55,7 @@ function describe(difference: TraceDifference, matcher: Matcher): readonly strin
     case 'extra':
       return [line(made)]
     case 'moved':
-      return [line(`${wanted}  ${movedTo(difference)}`)]
+      return [line(`${wanted}  ${movedTo(difference, matcher)}`)]
     case 'renamed':
       return [line(`${wanted}  →  ${made}`)]
     case 'arguments':
@@ -64,9 +64,15 @@ function describe(difference: TraceDifference, matcher: Matcher): readonly strin
   }
 }
 
-function movedTo({ moved, layer, actualLayer }: TraceDifference): string {
+/** Under `sequence` each call is a layer of its own, and nobody thinks of it as one. */
+function placeName({ mode }: Matcher): 'call' | 'layer' {
+  return mode === 'sequence' ? 'call' : 'layer'
+}
+
+function movedTo({ moved, layer, actualLayer }: TraceDifference, matcher: Matcher): string {
   if (moved === 'within its layer') return '→  in another order'
-  return `→  made ${moved}, in layer ${(actualLayer ?? layer) + 1} of the run`
+  const preposition = matcher.mode === 'sequence' ? 'as' : 'in'
+  return `→  made ${moved}, ${preposition} ${placeName(matcher)} ${(actualLayer ?? layer) + 1} of the run`
 }
 
 /** The two traces laid over each other, long agreeing stretches left out. */

@@ -18,8 +18,8 @@ export interface Trace {
   readonly layers: readonly (readonly TraceCall[])[]
 }
 
-export type TraceMode = 'causal' | 'strict' | 'unordered' | 'subset' | 'superset'
-export const traceModes: readonly TraceMode[] = ['causal', 'strict', 'unordered', 'subset', 'superset']
+export type TraceMode = 'causal' | 'strict' | 'sequence' | 'unordered' | 'subset' | 'superset'
+export const traceModes: readonly TraceMode[] = ['causal', 'strict', 'sequence', 'unordered', 'subset', 'superset']
 export type ArgsMode = 'keys' | 'exact' | 'ignore' | 'subset' | 'superset'
 export const argsModes: readonly ArgsMode[] = ['keys', 'exact', 'ignore', 'subset', 'superset']
 

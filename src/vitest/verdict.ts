@@ -117,9 +117,14 @@ function trace(kase: Case, run: ReplayResult, match: MatchOptions): Difference |
       `to see the recorded run: npx harvest show ${kase.id}`,
     ],
   })
-  const line = baselineItems[Math.min(compared.first?.layer ?? 0, baselineItems.length - 1)] ?? baseline ?? top
-  const divergedAt =
-    compared.first === undefined ? {} : { divergedAt: `layer ${compared.first.layer + 1} of the trace` }
+  const isSequence = match.trace === 'sequence'
+  const at = compared.first?.layer ?? 0
+  // Under `sequence` it counts calls, of which an item of the baseline may list several.
+  const items = isSequence ? kase.expected.layers.flatMap((layer, item) => layer.map(() => item)) : undefined
+  const item = items === undefined ? at : (items[at] ?? items.length)
+  const line = baselineItems[Math.min(item, baselineItems.length - 1)] ?? baseline ?? top
+  const place = isSequence ? 'call' : 'layer'
+  const divergedAt = compared.first === undefined ? {} : { divergedAt: `${place} ${at + 1} of the trace` }
   return { aspect: 'trace', error, line, ...divergedAt, expected: compared.expectedText, actual: compared.actualText }
 }
 

@@ -184,7 +184,7 @@ outcome: .inf
         expected  a list of texts
         found     the text "gpt"
       7:10  match.trace
-        expected  one of causal, strict, unordered, subset, superset
+        expected  one of causal, strict, sequence, unordered, subset, superset
         found     "casual"
         → did you mean causal?
       8:20  match.tools.search

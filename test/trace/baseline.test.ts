@@ -163,6 +163,12 @@ describe('a baseline', () => {
     expect(renderBaseline(trace, { trace: 'strict' })).toEqual([['b()', 'a()'], 'c()'])
   })
 
+  test('has no lists under sequence, and the calls as they were made', () => {
+    const [b, a, c] = ['b', 'a', 'c'].map((name, i) => ({ name, args: {}, n: [3, 1, 2][i] ?? 0 }))
+    const trace = { layers: [[b, a], [c]] } as Trace
+    expect(renderBaseline(trace, { trace: 'sequence' })).toEqual(['a()', 'c()', 'b()'])
+  })
+
   test('writes each tool by its own rule', () => {
     const calls = ['a', 'b', 'c', 'd'].map((name) => [{ name, args: { query: 'x', limit: 1 } }])
     const tools = { b: 'exact', c: { args: ['query'] }, d: () => true } as const
@@ -263,6 +269,14 @@ describe('an updated baseline', () => {
     const previous = [['b( x )', 'a()'], ['c()']]
     const run = traceFrom([[call('b', { x: 1 }), call('a')], [call('d')]])
     expect(mergeBaseline(previous, run)).toEqual([['b( x )', 'a()'], 'd()'])
+  })
+
+  test('under sequence keeps the calls as they were written, and no lists', () => {
+    const previous = ['a(*)', ['b( x )', 'c()']]
+    const run = traceFrom([[call('a')], [call('b', { x: 1 })], [call('d')], [call('c')]])
+    expect(mergeBaseline(previous, run, { trace: 'sequence' })).toEqual(['a(*)', 'b( x )', 'd()', 'c()'])
+    const same = traceFrom([[call('a'), call('b', { x: 1 })], [call('c')]])
+    expect(mergeBaseline(previous, same, { trace: 'sequence' })).toBe(previous)
   })
 
   test('under superset loses what was not made and gains nothing', () => {

@@ -160,9 +160,9 @@ test('a mode there is not is refused, and so is a rule that is none', () => {
     [HarvestError: There is no match mode 'casual'
 
       option  match.trace
-      known   causal, strict, unordered, subset, superset
+      known   causal, strict, sequence, unordered, subset, superset
 
-    → write one of: causal, strict, unordered, subset, superset
+    → write one of: causal, strict, sequence, unordered, subset, superset
     (HARVEST_MATCH_MODE)]
   `)
   expect(() => compare({ args: 'key' })).toThrow("There is no match mode 'key'")

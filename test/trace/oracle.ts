@@ -17,6 +17,10 @@ export function shouldBeEqual(expected: ExpectedTrace, actual: Trace, options: M
       )
     case 'strict':
       return sameShape(expected, actual) && wanted.every((call, i) => ok(call, made[i] as TraceCall))
+    case 'sequence': {
+      const inTime = [...made].sort((a, b) => a.n - b.n)
+      return wanted.length === inTime.length && wanted.every((call, i) => ok(call, inTime[i] as TraceCall))
+    }
     case 'unordered':
       return wanted.length === made.length && canPlaceAll(wanted, made, ok)
     case 'superset':

@@ -199,6 +199,45 @@ test('concurrent calls that arrived in another order are told under strict only'
   `)
 })
 
+test('under sequence calls are counted as they were made, and none is marked as concurrent', () => {
+  const inOrder = (baseline as readonly string[]).flatMap((item) => (Array.isArray(item) ? item.toReversed() : item))
+  expect(report(run, { trace: 'sequence' }, inOrder)).toContain("The run's calls are those of the baseline.")
+  expect(report(at(4), { trace: 'sequence' })).toMatchInlineSnapshot(`
+    "
+    The run's calls differ from the baseline: 1 missing, 1 moved.
+
+      moved      call 2    get_user(id)  →  made later, as call 3 of the run
+      missing    call 6    send_email(body, to)
+
+        lookup_order(order_id)
+      - get_user(id)
+        search(query)
+      + get_user(id)
+        check_limit(amount)
+        refund(amount, order_id)
+      - send_email(body, to)
+    "
+  `)
+  expect(
+    report(at(3, [call('audit'), call('issue_refund', { amount: 25, ...order })]), { trace: 'sequence' }, inOrder),
+  ).toMatchInlineSnapshot(`
+    "
+    The run's calls differ from the baseline: 1 extra, 1 renamed.
+
+      extra      call 5    audit()
+      renamed    call 5    refund(amount, order_id)  →  issue_refund(amount, order_id)
+
+        … 2 calls as expected
+        get_user(id)
+        check_limit(amount)
+      + audit()
+      - refund(amount, order_id)
+      + issue_refund(amount, order_id)
+        send_email(body, to)
+    "
+  `)
+})
+
 test('where order means nothing there are no layers to tell of', () => {
   expect(report(at(3, [call('pay_out', { sum: 25 })]), { trace: 'unordered' })).toMatchInlineSnapshot(`
     "

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ExchangeEvent, Json, TapeEvent } from '../../src/tape/types.ts'
-import { renderBaseline, traceOf } from '../../src/trace/index.ts'
+import type { Json, TapeEvent } from '../../src/tape/types.ts'
+import { compareTraces, parseBaseline, renderBaseline, type TraceMode, traceOf } from '../../src/trace/index.ts'
 import { layered } from '../../src/trace/layers.ts'
 import type { PlacedCall } from '../../src/trace/placed.ts'
 import { Run } from './run.ts'
@@ -353,4 +353,43 @@ test('twenty thousand calls are read, one after the other, all at once, and aske
   asked.model(Array.from({ length: 20_000 }, (_, i) => ['same', { i }]))
   for (let i = 0; i < 20_000; i++) asked.call('same', { i: i + 1 })
   expect(traceOf(asked.events).layers).toHaveLength(1)
+})
+
+describe('under sequence', () => {
+  test('calls asked for at once are the same as calls asked for one after the other', () => {
+    const atOnce = new Run()
+    atOnce.answer(...atOnce.model(['b', 'a']))
+    atOnce.model()
+    const oneByOne = new Run()
+    oneByOne.answer(...oneByOne.model(['b']))
+    oneByOne.answer(...oneByOne.model(['a']))
+    oneByOne.model()
+    const compare = (trace: TraceMode, wanted: Run, run: Run): boolean =>
+      compareTraces(parseBaseline(renderBaseline(traceOf(wanted.events), { trace })), traceOf(run.events), { trace })
+        .equal
+    for (const [wanted, run] of [
+      [atOnce, oneByOne],
+      [oneByOne, atOnce],
+    ] as const) {
+      expect(compare('sequence', wanted, run)).toBe(true)
+      expect(compare('causal', wanted, run)).toBe(false)
+    }
+    const otherWay = new Run()
+    otherWay.answer(...otherWay.model(['a', 'b']))
+    otherWay.model()
+    expect(compare('sequence', atOnce, otherWay)).toBe(false)
+  })
+
+  test('a call stands where it was made, whatever led to it', () => {
+    const run = new Run()
+    const ids = run.model(['a', 'b'])
+    run.call('a')
+    const own = run.begin('own')
+    run.call('b')
+    own.settle()
+    run.answer(...ids)
+    run.model()
+    expect(run.trace).toEqual([['a()', 'b()'], 'own()'])
+    expect(renderBaseline(traceOf(run.events), { trace: 'sequence' })).toEqual(['a()', 'own()', 'b()'])
+  })
 })
