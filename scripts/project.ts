@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { chmod, copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { startShopProvider } from '../fixtures/refund/provider.ts'
+import { compileCache } from '../fixtures/child/compile-cache.ts'
 import { linkTree } from './link-tree.ts'
 
 const repository = resolve(import.meta.dirname, '..')
@@ -41,6 +42,7 @@ export function readerEnvironment(dir: string, providerUrl: string): NodeJS.Proc
     OPENAI_BASE_URL: providerUrl,
     OPENAI_API_KEY: 'sk-not-a-key',
     NO_COLOR: '1',
+    ...compileCache,
   }
 }
 

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { compileCache } from '../../fixtures/child/compile-cache.ts'
 import { isTest, startShopProvider, withoutProvider } from '../../scripts/project.ts'
 import { walk } from '../../scripts/walkthrough.ts'
 import { built } from '../support/built.ts'
@@ -40,6 +41,7 @@ describe('the packed package in an empty project, by the README', () => {
       OPENAI_BASE_URL: provider.url,
       OPENAI_API_KEY: 'sk-not-a-key',
       NO_COLOR: '1',
+      ...compileCache,
     }
     const blocks = await walk(join(repository, 'README.md'), {
       dir,

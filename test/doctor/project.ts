@@ -3,6 +3,7 @@ import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { mkdtemp } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { compileCache } from '../../fixtures/child/compile-cache.ts'
 import { runInChild } from '../../fixtures/child/index.ts'
 import { withProvider } from '../../fixtures/provider/index.ts'
 import { installPackage } from '../../scripts/project.ts'
@@ -47,6 +48,7 @@ const environment: Readonly<Record<string, string>> = {
   SHOP_REGION: 'eu-north',
   SHOP_API_KEY: 'not-a-key',
   NO_COLOR: '1',
+  ...compileCache,
 }
 
 export interface Project extends Disposable {

@@ -16,6 +16,7 @@ import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { it } from 'vitest'
 import { linkTree } from '../../scripts/link-tree.ts'
+import { compileCache } from '../../fixtures/child/compile-cache.ts'
 import { built } from '../support/built.ts'
 
 /** The Vitest versions the package promises to work with. */
@@ -149,7 +150,7 @@ function createProject(folder: string, modules: string, files: Readonly<Record<s
 /** Nothing of the Vitest that runs these tests, nor of the CI or editor it runs in. */
 function cleanEnvironment(): Record<string, string> {
   const { PATH = '', HOME = '', TMPDIR = '/tmp', SystemRoot } = process.env
-  return { PATH, HOME, TMPDIR, NO_COLOR: '1', ...(SystemRoot !== undefined && { SystemRoot }) }
+  return { PATH, HOME, TMPDIR, NO_COLOR: '1', ...compileCache, ...(SystemRoot !== undefined && { SystemRoot }) }
 }
 
 async function finished(child: ChildProcess): Promise<RunResult> {

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { compileCache } from '../../fixtures/child/compile-cache.ts'
 import { type Provider, startProvider } from '../../fixtures/provider/index.ts'
 import type { ProgramReport } from '../../src/replay/program.ts'
 import { readTape } from '../../src/tape/index.ts'
@@ -28,7 +29,7 @@ interface Ended {
 
 function run(hook: keyof typeof hooks, file: string, env: Record<string, string>, stopAt?: string): Promise<Ended> {
   const child = spawn(process.execPath, ['--import', hooks[hook], file], {
-    env: { PATH: '', BASE: provider.base, ...env },
+    env: { PATH: '', BASE: provider.base, ...compileCache, ...env },
   })
   const said = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {

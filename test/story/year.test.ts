@@ -2,6 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { compileCache } from '../../fixtures/child/compile-cache.ts'
 import { readTape } from '../../src/tape/index.ts'
 import { harvest, run } from '../cli/harvest.ts'
 import { project } from '../cli/project.ts'
@@ -164,7 +165,7 @@ describe('a year with a golden set', () => {
 async function serveTickets(cwd: string, env: Record<string, string>, tickets: readonly Ticket[]): Promise<void> {
   const child = spawn(process.execPath, ['src/service.ts'], {
     cwd,
-    env: { PATH: process.env['PATH'], ...env },
+    env: { PATH: process.env['PATH'], ...compileCache, ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const port = await firstLine(child)
