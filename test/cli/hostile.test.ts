@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -7,9 +6,9 @@ import { type CaseContent, writeCase } from '../../src/cases/index.ts'
 import { loadCommands } from '../../src/cli/commands/index.ts'
 import type { Json, TapeEvent } from '../../src/tape/index.ts'
 import { call, exchange, tapeText } from '../store/make.ts'
-import { built } from '../support/built.ts'
 import { findsHostile, hostilePayloads } from '../support/hostile.ts'
 import { type Answered, harvest } from './harvest.ts'
+import { many } from './many.ts'
 
 const commands = await loadCommands(undefined)
 
@@ -97,8 +96,6 @@ const recipes: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ]),
   pins: [['pins'], ['pins', '--json'], ['pins', '--stale'], ...classes.map((one) => ['pins', `g-${one.id}`])],
   rerun: [
-    ...payloads.map((one) => ['rerun', asWord(one), '--live']),
-    ...payloads.map((one) => ['rerun', '--live', '--tag', asWord(one), '--json']),
     ...classes.map((one) => ['rerun', `g-${one.id}`, '--live', '--times', asWord(one)]),
     ...classes.map((one) => ['rerun', `g-${one.id}`, '--live']),
   ],
@@ -178,6 +175,14 @@ const recipes: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ]),
 }
 
+/** Lines that read a golden set only to say that what they ask for is not in it: they are run where it is small. */
+const seekers: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  rerun: payloads.flatMap((one) => [
+    ['rerun', asWord(one), '--live'],
+    ['rerun', '--live', '--tag', asWord(one), '--json'],
+  ]),
+}
+
 /** Commands that start programs get a process of their own, so that what those print is heard. */
 const spawning = new Set(['record', 'test'])
 /** Commands that take away what others look at go last. */
@@ -199,6 +204,8 @@ describe('hostile recorded text', () => {
         `export async function agent(input: string) {\n  return fetch(${JSON.stringify(one.text.toWellFormed())})\n}\n`,
       )
     }
+    write('small/recordings/golden/g-small.tape.jsonl', tapeText(hostileTape(classes[0]!)))
+    write('small/recordings/golden/g-small.case.yaml', caseText({ ...classes[0]!, id: 'small' }))
     for (const one of classes) {
       const text = JSON.stringify(one.text.toWellFormed())
       write(`recordings/golden/g-${one.id}.tape.jsonl`, tapeText(hostileTape(one)))
@@ -222,14 +229,18 @@ describe('hostile recorded text', () => {
 
   // Before anything takes the tape away.
   it('JSON holds the very text', () => {
-    const [{ stdout } = { stdout: '' }] = many([['show', 'recordings/inbox/h0.tape.jsonl', '--json']])
+    const [{ stdout } = { stdout: '' }] = many([['show', 'recordings/inbox/h0.tape.jsonl', '--json']], project)
     expect(JSON.parse(stdout)).toMatchObject({ header: { agent: payloads[0]!.text } })
   })
 
   const inOrder = commands.map(({ name }) => name).sort((a, b) => last.indexOf(a) - last.indexOf(b))
   it.each(inOrder)('is neutral in what `harvest %s` prints, and whole in its JSON', async (name) => {
-    const lines = recipes[name] ?? []
-    const answers = spawning.has(name) ? await each(lines) : many(lines)
+    const [whole, small] = [recipes[name] ?? [], seekers[name] ?? []]
+    const lines = [...whole, ...small]
+    const answers = [
+      ...(spawning.has(name) ? await each(whole) : many(whole, project)),
+      ...(small.length > 0 ? many(small, join(project, 'small')) : []),
+    ]
     const leaks = answers.flatMap(({ stdout, stderr, code }, at) => {
       const found = findsHostile(`${stdout}\n${stderr}`)
       const isJson = lines[at]?.includes('--json') !== true || isWhole(stdout)
@@ -251,21 +262,8 @@ describe('hostile recorded text', () => {
       ['ls', asWord(one)],
       ['show', `${asWord(one)}.tape.jsonl`, '--json'],
     ])
-    for (const { stdout, stderr } of many(lines)) expect(findsHostile(`${stdout}\n${stderr}`)).toEqual([])
+    for (const { stdout, stderr } of many(lines, project)) expect(findsHostile(`${stdout}\n${stderr}`)).toEqual([])
   })
-
-  function many(lines: readonly (readonly string[])[]): readonly Answered[] {
-    const report = join(project, 'report.json')
-    const child = join(import.meta.dirname, 'many.child.ts')
-    execFileSync(process.execPath, [child, built('cli/main.js'), report], {
-      cwd: project,
-      input: JSON.stringify(lines),
-      env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, VITEST: undefined },
-      stdio: ['pipe', 'ignore', 'inherit'],
-      timeout: 50_000,
-    })
-    return JSON.parse(readFileSync(report, 'utf8')) as readonly Answered[]
-  }
 
   async function each(lines: readonly (readonly string[])[]): Promise<readonly Answered[]> {
     const answers: Answered[] = []

@@ -1,6 +1,7 @@
 import { loadCommands } from '../../src/cli/commands/index.ts'
 import { describe, expect, it } from 'vitest'
 import { harvest } from './harvest.ts'
+import { many } from './many.ts'
 
 describe('a command line that is wrong', () => {
   it('a mistyped command is refused, with the one that was meant', async () => {
@@ -10,7 +11,7 @@ describe('a command line that is wrong', () => {
     expect(stderr).toContain('→ did you mean: harvest record')
   })
 
-  it.each([
+  const mistakes: readonly (readonly [name: string, args: readonly string[], message: string])[] = [
     ['a mistyped option', ['record', '--dirr', 'x', '--', 'node', 'a.js'], '→ did you mean: --dir'],
     ['an option of another command', ['show', '--allow', 'x', 'y'], "harvest show has no option '--allow'"],
     ['a negated option', ['show', '--no-json', 'x'], "harvest show has no option '--no-json'"],
@@ -31,11 +32,17 @@ describe('a command line that is wrong', () => {
     ['dashes where none belong', ['show', 'x', '--', 'y'], 'harvest show takes nothing behind --'],
     ['a name that is no file name', ['record', '--id', '../x', '--', 'node', 'a.js'], 'cannot be the name of a file'],
     ['an agent and a program', ['replay', 'x', '--agent', 'a#b', '--', 'node'], 'There is no tape'],
-  ])('%s is refused with exit code 2', async (_, args, message) => {
-    const { code, stdout, stderr } = await harvest(args)
-    expect(stderr).toContain(message)
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-  })
+  ]
+  const answers = lazily(() => many(mistakes.map(([, args]) => args)))
+
+  it.each(mistakes.map(([name, , message], at) => [name, message, at] as const))(
+    '%s is refused with exit code 2',
+    (_, message, at) => {
+      const { code, stdout, stderr } = answers()[at]!
+      expect(stderr).toContain(message)
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    },
+  )
 
   it('the answer to a mistake says what to do', async () => {
     const { stderr } = await harvest(['show', '--jsn', 'x'])
@@ -108,8 +115,10 @@ describe('help', () => {
     expect(await harvest([])).toEqual(await harvest(['--help']))
   })
 
-  it.each(names)('of harvest %s has an example and --json', async (name) => {
-    const { code, stdout } = await harvest([name, '--help'])
+  const answers = lazily(() => many(names.map((name) => [name, '--help'])))
+
+  it.each(names.map((name, at) => [name, at] as const))('of harvest %s has an example and --json', (name, at) => {
+    const { code, stdout } = answers()[at]!
     expect(code).toBe(0)
     expect(stdout).toContain(`$ harvest ${name}`)
     expect(stdout).toContain('Examples:')
@@ -126,3 +135,9 @@ describe('help', () => {
     expect(stdout).toMatch(/^harvest\/0\.1\.0 /)
   })
 })
+
+/** Makes a value when it is first asked for. */
+function lazily<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => (made ??= { value: make() }).value
+}
