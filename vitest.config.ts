@@ -8,8 +8,17 @@ import { SlowestFirst } from './test/support/slowest-first.ts'
  */
 const pure = [
   'test/blame/!(blame|fork-source).test.ts',
-  'test/importers/!(loop|mcp|recorders|replay).test.ts',
-  'test/{cases,privacy,providers,trace}/*.test.ts',
+  'test/importers/!(loop|mcp|replay).test.ts',
+  'test/{cases,errors,exporters,history,privacy,providers,support,trace}/*.test.ts',
+  'test/cli/{blame-print,diff,export,import,program,prune,reading,told}.test.ts',
+  'test/docs/{errors,figures}.test.ts',
+  'test/fork/{edits,json-patch}.test.ts',
+  'test/provenance/{commit,history}.test.ts',
+  'test/replay/{header-redactor,ladder,timer-queue}.test.ts',
+  'test/store/{cases,demote,promote,tape-facts,tapes}.test.ts',
+  'test/tape/!(kill).test.ts',
+  'test/vitest/!(forget-case|verdict).test.ts',
+  'test/{architecture,repository}.test.ts',
 ]
 
 export default defineConfig({
