@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
@@ -16,6 +17,7 @@ import {
   removeTapes,
   writeFileAtomic,
 } from '../../src/store/index.ts'
+import { bundle } from './bundle.ts'
 import { call, errorOf, put, putTape, scratch, tapeText } from './make.ts'
 import { mulberry32 } from './mulberry32.ts'
 import { numbered } from './numbered.ts'
@@ -25,17 +27,23 @@ const kills = Number(process.env['HARVEST_KILLS'] ?? 200)
 const seed = Number(process.env['HARVEST_KILL_SEED'] ?? Date.now() % 1_000_000)
 const random = mulberry32(seed)
 
-const env = { ...process.env, NODE_COMPILE_CACHE: join(import.meta.dirname, '../../node_modules/.cache/harvest-kill') }
-const childArgs = (child: string, ...args: readonly string[]): string[] => [
+const programs = mkdtempSync(join(tmpdir(), 'harvest-kill-'))
+const env = { ...process.env, NODE_COMPILE_CACHE: join(programs, 'compiled') }
+type Child = 'kill.child.ts' | 'index-forever.child.ts'
+let bundled: Readonly<Record<Child, string>>
+const childArgs = (child: Child, ...args: readonly string[]): string[] => [
   '--disable-warning=ExperimentalWarning',
-  join(import.meta.dirname, child),
+  bundled[child],
   ...args,
 ]
 
-beforeAll(() => {
-  for (const child of ['kill.child.ts', 'index-forever.child.ts'])
-    spawnSync(process.execPath, childArgs(child), { env, stdio: 'inherit' })
+beforeAll(async () => {
+  const source = (child: Child): string => join(import.meta.dirname, child)
+  const [kill, index] = ['kill.child.ts', 'index-forever.child.ts'] as const
+  bundled = await bundle({ [kill]: source(kill), [index]: source(index) }, programs)
+  for (const child of [kill, index]) spawnSync(process.execPath, childArgs(child), { env, stdio: 'inherit' })
   process.stderr.write(`kill.test.ts: seed ${seed}\n`)
+  return () => rmSync(programs, { recursive: true, force: true })
 })
 
 /** Lines the child said before it was killed, which is a while after the line that is waited for. */
