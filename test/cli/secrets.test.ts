@@ -9,6 +9,7 @@ import { built } from '../support/built.ts'
 import { agent, places, type Task } from './planted/agent.ts'
 import { startPlantedServer } from './planted/server.ts'
 import { type Answered, harvest, run } from './harvest.ts'
+import { many } from './many.ts'
 
 const repository = resolve(import.meta.dirname, '../..')
 /** Places whose tapes go all the way: looked at, promoted, tested. */
@@ -94,7 +95,9 @@ export default { plugins: [harvest({ agents: { planted: '../test/cli/planted/age
         ['show', place, '--json'],
       ]),
     ]
-    expect(await Promise.all(looks.map((args) => say(args)))).toEqual(looks.map(() => 0))
+    const looked = many(looks, project, { TMPDIR: join(project, 'tmp') })
+    expect(looked.map(({ code }) => code)).toEqual(looks.map(() => 0))
+    said.push(...looks.map((args, at) => ({ command: args.join(' '), answer: looked[at]! })))
     for (const place of chosen)
       expect({ code: await say(['promote', place, '--as', place]), said: lastWords() }).toMatchObject({ code: 0 })
     expect(await Promise.all([say(['check']), say(['check', '--json'])])).toEqual([0, 0])
