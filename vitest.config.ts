@@ -3,8 +3,8 @@ import { harvest } from './src/vitest/plugin.ts'
 import { SlowestFirst } from './test/support/slowest-first.ts'
 
 /**
- * Tests that start nothing, patch nothing and leave nothing behind: their files share workers, and what one loaded is
- * there for the next. Those left out install a recorder or a replay, which patch the process for good.
+ * Tests that start nothing that lasts, patch nothing and leave nothing behind: their files share workers, and what one
+ * loaded is there for the next. Those left out install a recorder or a replay, which patch the process for good.
  */
 const pure = [
   'test/blame/!(blame|fork-source).test.ts',

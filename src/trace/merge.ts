@@ -4,8 +4,8 @@ import { compareTraces } from './compare.ts'
 import { differencesOf } from './differences.ts'
 import { type Group, lineUp, type Placed } from './line-up.ts'
 import { createMatcher, type Matcher } from './matcher.ts'
-import { renderLike } from './texts.ts'
 import { runFor } from './sequence.ts'
+import { renderLike } from './texts.ts'
 import type { ExpectedCall, MatchOptions, Trace, TraceCall } from './types.ts'
 
 /**

@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { compileCache } from '../../fixtures/child/compile-cache.ts'
 import { demote, holdOf, listCases, placeHold, queryTapes, removeTapes } from '../../src/store/index.ts'
 import { readTape } from '../../src/tape/index.ts'
 import { type Failure, failingAt, namesIn, restoreDisk } from './failing-disk.ts'
@@ -100,7 +99,7 @@ function say(
   const own = asNobody === true && process.getuid?.() === 0 ? { AS_NOBODY: '1' } : {}
   const { stdout, stderr } = spawnSync(program, args, {
     encoding: 'utf8',
-    env: { PATH: process.env['PATH'], ...compileCache, ...own },
+    env: { PATH: process.env['PATH'], ...own },
   })
   if (stdout === '') throw new Error(`nothing was said: ${stderr}`)
   return JSON.parse(stdout) as Said
