@@ -8,7 +8,7 @@ import { SlowestFirst } from './test/support/slowest-first.ts'
  */
 const pure = [
   'test/blame/!(blame|fork-source).test.ts',
-  'test/importers/!(loop|mcp|replay).test.ts',
+  'test/importers/!(loop|mcp|recorders|replay).test.ts',
   'test/{cases,errors,exporters,history,privacy,providers,support,trace}/*.test.ts',
   'test/cli/{blame-print,diff,export,import,program,prune,reading,told}.test.ts',
   'test/docs/{errors,figures}.test.ts',

@@ -17,7 +17,7 @@ export const har: ForeignFormat = {
     checkVersion(root)
     const name = root.at('log').at('_recordingName').maybeText
     const creator = root.at('log').at('creator').at('name').maybeText
-    const exchanges = listed(itemsAt(document, 'log', 'entries'), (entry) => exchangeOf(entry, creator))
+    const exchanges = exchangesIn(itemsAt(document, 'log', 'entries'), (entry) => exchangeOf(entry, creator))
     const isTimed = exchanges.every(({ startedMs }) => startedMs !== undefined)
     return {
       format: 'har',

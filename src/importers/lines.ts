@@ -73,8 +73,12 @@ interface Line {
   readonly line: number
 }
 
-/** Lines that say something. */
+/** Some recorders begin with notes, on lines of their own. */
+const noteCap = 50
+
+/** Lines that are not empty, from the first one that is no note. */
 function* linesOf(bytes: Buffer): Generator<Line, undefined> {
+  let hasBegun = false
   for (let from = 0, line = 1; from < bytes.length; line++) {
     const feed = bytes.indexOf(lineFeed, from)
     const end = feed === -1 ? bytes.length : feed
@@ -82,8 +86,11 @@ function* linesOf(bytes: Buffer): Generator<Line, undefined> {
       .toString('utf8', from, end)
       .replace(/^\uFEFF/, '')
       .trim()
-    // Notes that some recorders begin with; no JSON begins so.
-    if (text !== '' && !text.startsWith('#')) yield { text, line }
+    const isNote = !hasBegun && line <= noteCap && text.startsWith('#')
+    if (text !== '' && !isNote) {
+      hasBegun = true
+      yield { text, line }
+    }
     from = end + 1
   }
   return undefined

@@ -67,7 +67,7 @@ export function documentOf(bytes: Buffer, file: string): ForeignDocument {
   const listed = cutJson(bytes, file)
   if (listed !== undefined) return { file, root: listed.rest, items: () => listed.items(), isLines: false }
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '')
-  if (/^\s*[[{]/.test(text)) return jsonDocument(text, file)
+  if ('[{'.includes(/\S/.exec(text)?.[0] ?? 'nothing')) return jsonDocument(text, file)
   const cut = cutYaml(text, file, ['interactions', 'http_interactions', 'entries'])
   if (cut === undefined) return { file, root: readYaml({ text, file, line: 1 }), isLines: false }
   return { file, root: cut.rest, items: () => cut.items(), isLines: false }

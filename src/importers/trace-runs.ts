@@ -166,7 +166,7 @@ function unquoted(value: unknown): unknown {
 
 function callStep({ kind, name, input, output, callId }: Meaning, { id, error, ...span }: Span): ForeignCall {
   const own = readOwn(span)
-  const result = own.result === undefined ? unquoted(jsonOr(output)) : own.result.value
+  const result = own.result ?? unquoted(jsonOr(output))
   return {
     kind: kind === 'retrieval' ? 'retrieval' : 'tool',
     name: name ?? span.name,

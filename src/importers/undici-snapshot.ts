@@ -1,7 +1,7 @@
 import type { HeaderPair } from '../tape/index.ts'
 import { base64Bytes, bodyOf } from './body.ts'
 import type { Cursor } from './cursor.ts'
-import { firstItem, type ForeignFormat, itemsAt, listed } from './document.ts'
+import { firstItem, type ForeignFormat, itemsAt, exchangesIn } from './document.ts'
 import { headerOf, headersOfMap } from './headers.ts'
 import { methodOf, momentOf, urlOf } from './requests.ts'
 import type { ForeignBody, ForeignExchange } from './types.ts'

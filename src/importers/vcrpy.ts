@@ -1,7 +1,7 @@
 import { isReadable } from '../providers/decode.ts'
 import { base64Bytes, bodyOf, jsonBody } from './body.ts'
 import type { Cursor } from './cursor.ts'
-import { type ForeignDocument, type ForeignFormat, itemsAt, listed } from './document.ts'
+import { type ForeignDocument, type ForeignFormat, itemsAt, exchangesIn } from './document.ts'
 import { headerOf, headersOfMap } from './headers.ts'
 import { methodOf, urlOf } from './requests.ts'
 import type { ForeignBody, ForeignExchange, ForeignResponse } from './types.ts'

@@ -49,6 +49,28 @@ describe('a recording of each format', () => {
     ])
   })
 
+  it('an answer of aimock is read in the order of its blocks, or its text before its calls', () => {
+    const call = { name: 'lookup_order', arguments: '{"order_id":"A-17"}' }
+    const fixtures = [
+      {
+        match: {},
+        response: {
+          blocks: [
+            { type: 'toolCall', ...call },
+            { type: 'text', text: 'Looking.' },
+          ],
+        },
+      },
+      { match: {}, response: { toolCalls: [call], content: 'Looking again.', blocks: [] } },
+    ]
+    expect(imported(JSON.stringify({ fixtures })).events).toMatchObject([
+      { kind: 'tool', name: 'lookup_order', args: { order_id: 'A-17' } },
+      { kind: 'message', from: 'model', body: 'Looking.' },
+      { kind: 'message', from: 'model', body: 'Looking again.' },
+      { kind: 'tool', name: 'lookup_order' },
+    ])
+  })
+
   it('aimock names the model of what it recorded, and which call was asked for', () => {
     const match = { userMessage: 'Look up A-17.', model: 'gpt-5', turnIndex: 0, hasToolResult: false }
     const calls = [{ id: 'call_1', name: 'lookup_order', arguments: '{"order_id":"A-17"}' }]

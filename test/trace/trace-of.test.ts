@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Json, TapeEvent } from '../../src/tape/types.ts'
+import type { ExchangeEvent, Json, TapeEvent } from '../../src/tape/types.ts'
 import { compareTraces, parseBaseline, renderBaseline, type TraceMode, traceOf } from '../../src/trace/index.ts'
 import { layered } from '../../src/trace/layers.ts'
 import type { PlacedCall } from '../../src/trace/placed.ts'

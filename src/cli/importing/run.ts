@@ -67,7 +67,11 @@ export function importFile(
     Array.from(tapes, (made) => {
       const { id } = made.header
       const tape = join(inbox.folder, `${id}.tape.jsonl`)
-      add(tape, (temporary) => writeTape(temporary, made))
+      try {
+        add(tape, (temporary) => writeTape(temporary, made))
+      } catch (error) {
+        throw HarvestError.is(error, 'HARVEST_STORE_EXISTS') ? exists(file, tape, id, error) : error
+      }
       return { file, tape, id, facts: made.facts }
     }),
   )

@@ -48,8 +48,10 @@ export function plainly(value: Json | undefined): Given {
  * and what is no JSON and stands on the tape under a mark (`$type`).
  */
 export function exactly(value: Json | undefined): string | undefined {
-  const isClear = typeof value === 'string' ? value !== '' && !/^\s*[[{("]/.test(value) : value !== null
-  return isClear ? undefined : jsonOf(value)
+  if (typeof value === 'string') return value !== '' && !/^\s*[[{("]/.test(value) ? undefined : jsonOf(value)
+  const json = jsonOf(value)
+  // In the JSON of a text its quotes are escaped: this is a key.
+  return value === null || json?.includes('"$type":') ? json : undefined
 }
 
 function anyValue(value: Exclude<Given, undefined>): AnyValue {
