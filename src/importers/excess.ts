@@ -1,4 +1,4 @@
-import { depthCap, digitCap, nameCap, partCap } from './limits.ts'
+import { depthCap, digitCap, jsonDense, nameCap, partCap } from './limits.ts'
 import type { RefusalCode } from './refusal.ts'
 
 /** Where a text of JSON passes a limit, and which. */
@@ -23,7 +23,8 @@ export function excessIn(text: string): Excess | undefined {
     if (code === quote) at = endOfString(text, at)
     else if (code === comma) {
       count++
-      if (++parts >= partCap) return large(at, `more than ${partCap} parts of JSON`)
+      if (++parts >= partCap || (parts >= jsonDense.parts && parts * jsonDense.characters > at))
+        return large(at, `more than ${parts} parts of JSON in ${at} bytes`)
       if (isMap === 1 && count >= nameCap) return large(at, `more than ${nameCap} names in one map`)
     } else if (isDigit(code)) {
       const end = endOfNumber(text, at)

@@ -7,6 +7,9 @@ export const yamlCap = 24 * 1024 * 1024
 /** Parts of one document or list item of YAML; of 400 real recordings the largest has 13,200 as a whole. */
 export const yamlTokenCap = 75_000
 
+/** So many parts of YAML have two characters each, or more; those of 500 real recordings have three or more each. */
+export const yamlDense = { parts: 25_000, characters: 2 }
+
 /** Lines of one document or list item of YAML: what 24 MiB have where a long text is folded at sixty characters. */
 export const yamlLineCap = 400_000
 
@@ -15,6 +18,9 @@ export const aliasCountCap = 5_000
 
 /** Parts of one JSON document: commas, for that is what can be counted before anything is built. Real recordings have forty bytes a part, or more. */
 export const partCap = 3_000_000
+
+/** So many parts of JSON have four bytes each, or more. */
+export const jsonDense = { parts: 1_000_000, characters: 4 }
 
 /** Names in one map of JSON, those that stand in it twice counted twice. */
 export const nameCap = 100_000
@@ -47,7 +53,7 @@ const smallBody = 128 * 1024
 const ratioCap = 100
 
 /** What compressed bodies of one recording may grow to together, whatever they are compressed from. */
-const smallBodies = 4 * 1024 * 1024
+const smallBodies = 2 * 1024 * 1024
 
 /** What was compressed many times over in one body is less so in all of them. */
 const bodiesRatioCap = 20

@@ -9,6 +9,7 @@ import {
   depthCap,
   digitCap,
   yamlCap,
+  yamlDense,
   yamlLineCap,
   yamlTokenCap,
 } from './limits.ts'
@@ -105,8 +106,8 @@ function refuseParts(part: YamlPart): void {
   let [count, aliases, at] = [0, 0, 0]
   const place = (): Position => ({ file, line: lineOfFile(part, lineAt(text, at) - 1) })
   for (const lexeme of new Lexer().lex(text)) {
-    if (++count > yamlTokenCap)
-      throw refusal('HARVEST_IMPORT_TOO_LARGE', place(), `more than ${yamlTokenCap} parts of YAML`)
+    if (++count > yamlTokenCap || (count > yamlDense.parts && count * yamlDense.characters > at))
+      throw refusal('HARVEST_IMPORT_TOO_LARGE', place(), `more than ${count - 1} parts of YAML in ${at} characters`)
     if (lexeme.length > 1 && lexeme[0] === '*' && ++aliases > aliasCountCap)
       throw refusal('HARVEST_IMPORT_BOMB', place(), `more than ${aliasCountCap} aliases`)
     if (lexeme.length > digitCap && number.test(lexeme))

@@ -12,9 +12,11 @@ import {
   depthCap,
   digitCap,
   fileCap,
+  jsonDense,
   nameCap,
   partCap,
   yamlCap,
+  yamlDense,
   yamlLineCap,
   yamlTokenCap,
 } from '../../src/importers/limits.ts'
@@ -110,8 +112,8 @@ describe('bombs are refused by counts and sizes', () => {
     const noise = createHash('shake256', { outputLength: 12_000 }).update('noise').digest()
     const body = gzipSync(Buffer.concat([noise, Buffer.alloc(1_000_000)])).toString('base64')
     const [head = '', call = ''] = cassette(`!!binary ${body}`).split(/(?<=interactions:\n)|(?=version: 1)/)
-    expect(code(`${head}${call.repeat(4)}`)).toBe('imported')
-    expect(code(`${head}${call.repeat(12)}`)).toBe('HARVEST_IMPORT_BOMB')
+    expect(code(`${head}${call.repeat(2)}`)).toBe('imported')
+    expect(code(`${head}${call.repeat(3)}`)).toBe('HARVEST_IMPORT_BOMB')
   })
 
   it.each(Object.entries(twoCalls))('a body of %s, before the calls behind it are read', (_, holding) => {
@@ -183,6 +185,15 @@ describe('bombs are refused by counts and sizes', () => {
     expect(() => imported(list('\n'))).toThrow('HARVEST_IMPORT_SYNTAX')
     expect(() => imported(list('\n'.repeat(yamlLineCap)))).toThrow(/sample:2\n *problem +more than 400000 lines/)
     expect(() => imported(list('- a\n'.repeat(callCap)))).toThrow(/sample:100002\n *problem +more than 100000 calls/)
+  })
+
+  it('fewer parts where they are shorter than those of recordings', () => {
+    const yaml = (number: string): string => `a: [${`${number},`.repeat(yamlDense.parts / 2)}]\ninteractions: []\n`
+    expect(() => imported(yaml('1234'))).toThrow('more than 25000 parts of YAML in 41')
+    expect(code(yaml('123456'))).toBe('HARVEST_IMPORT_EMPTY')
+    const json = (number: string): string => `{"a":[${`${number},`.repeat(jsonDense.parts)}1]}`
+    expect(() => imported(json('12'))).toThrow('more than 1000000 parts of JSON in 3')
+    expect(code(json('123'))).toBe('HARVEST_IMPORT_UNKNOWN')
   })
 
   it('a zero byte, which stands in no text', () => {
