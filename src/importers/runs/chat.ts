@@ -3,7 +3,7 @@ import { firstItem, type ForeignDocument, type ForeignFormat, itemsAt, listed } 
 import type { ForeignStep, Recording } from '../types.ts'
 import { readMessage } from '../talk.ts'
 import { conversationSteps, type MessageFacts } from './conversation.ts'
-import { isRole } from './roles.ts'
+import { isRole, responseItems } from './roles.ts'
 import { listOf } from './values.ts'
 
 /**
@@ -87,18 +87,8 @@ function isMessage(message: Cursor): boolean {
   return isRole(message.at('role').maybeText ?? message.at('type').maybeText) && hasContent
 }
 
-/** Items of OpenAI's responses that are no messages, and the like of other agents. */
-const items: ReadonlySet<string> = new Set([
-  'reasoning',
-  'function_call',
-  'function_call_output',
-  'custom_tool_call',
-  'custom_tool_call_output',
-  'local_shell_call',
-  'local_shell_call_output',
-  'tool_use',
-  'tool_result',
-])
+/** Like the items of OpenAI's responses, in the words of other agents. */
+const items: ReadonlySet<string> = new Set([...responseItems, 'tool_use', 'tool_result'])
 
 function isItem(message: Cursor): boolean {
   return items.has(message.at('type').maybeText ?? '') && !message.at('role').isThere

@@ -4,6 +4,7 @@ import { readMessage, type Said } from '../talk.ts'
 import { usageOf } from '../usage.ts'
 import type { ForeignUsage, Recording } from '../types.ts'
 import { type MessageFacts, saidSteps } from './conversation.ts'
+import { responseItems } from './roles.ts'
 import { timeOf } from './values.ts'
 
 /**
@@ -31,19 +32,9 @@ function isOldHead(line: Cursor): boolean {
   return isHead && ['instructions', 'git'].some((key) => Object.hasOwn(line.value as object, key))
 }
 
-const items: ReadonlySet<string> = new Set([
-  'message',
-  'reasoning',
-  'function_call',
-  'function_call_output',
-  'custom_tool_call',
-  'custom_tool_call_output',
-  'local_shell_call',
-  'local_shell_call_output',
-])
-
 function isItem(item: Cursor): boolean {
-  return items.has(item.at('type').maybeText ?? '')
+  const type = item.at('type').maybeText ?? ''
+  return type === 'message' || responseItems.has(type)
 }
 
 /** An item, and which answer of the model it is a part of: none for what others say. */

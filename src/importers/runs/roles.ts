@@ -15,3 +15,14 @@ const roles: ReadonlySet<string> = new Set([
 export function isRole(word: string | undefined): boolean {
   return word !== undefined && roles.has(word)
 }
+
+/** Items of OpenAI's responses that are no messages, by their `type`. */
+export const responseItems: ReadonlySet<string> = new Set([
+  'reasoning',
+  'function_call',
+  'function_call_output',
+  'custom_tool_call',
+  'custom_tool_call_output',
+  'local_shell_call',
+  'local_shell_call_output',
+])
