@@ -1,3 +1,4 @@
+import { CallsOnce, type CountedCall } from '../providers/counted.ts'
 import { isUnderWay, type ModelCall, readModelCall } from '../providers/index.ts'
 import type { ExchangeEvent, Moment, Step, Tape, TapeEvent } from '../tape/index.ts'
 
@@ -61,6 +62,19 @@ export function modelCallOf(event: TapeEvent): ModelCall | undefined {
   if (!call?.isPoll) return call
   const { text = '', toolCalls = [], error } = call.response ?? {}
   return text === '' && toolCalls.length === 0 && error === undefined ? undefined : call
+}
+
+/**
+ * The model calls of a tape as they are counted, in order: tokens that are told again stand with the call that asked, and
+ * polls are no calls.
+ */
+export function countedCalls({ events }: Pick<Tape, 'events'>): readonly CountedCall[] {
+  const calls = new CallsOnce()
+  for (const event of events) {
+    const call = event.kind === 'exchange' ? readModelCall(event) : undefined
+    if (call !== undefined) calls.add(call)
+  }
+  return calls.all
 }
 
 /**

@@ -1,5 +1,4 @@
-import { CallsOnce } from '../providers/counted.ts'
-import { type ModelCall, readModelCall, type Usage } from '../providers/index.ts'
+import type { ModelCall, Usage } from '../providers/index.ts'
 import {
   type CallEvent,
   type ExchangeEvent,
@@ -11,7 +10,7 @@ import {
   type TapeEvent,
 } from '../tape/index.ts'
 import { layered, type PlacedCall, placedCalls } from '../trace/index.ts'
-import { endOf, missingTimes, modelCallOf, notesOn } from './facts.ts'
+import { countedCalls, endOf, missingTimes, modelCallOf, notesOn } from './facts.ts'
 import { type ModelMark, readModelMark } from './model-mark.ts'
 import { readRpc } from './rpc.ts'
 import type { Exported, ExportOptions } from './types.ts'
@@ -104,15 +103,8 @@ function readTold(event: TapeEvent, tape: Tape): readonly Told[] {
 
 /** What each model call used, as far as it was told; polls of one answer are one call. */
 function countedIn(tape: Tape): readonly (Usage | undefined)[] {
-  const calls = new CallsOnce()
-  const marks: (Usage | undefined)[] = []
-  for (const event of tape.events) {
-    const mark = readModelMark(event, tape)
-    if (mark !== undefined) marks.push(mark.usage)
-    const call = event.kind === 'exchange' ? readModelCall(event) : undefined
-    if (call !== undefined) calls.add(call)
-  }
-  return [...marks, ...calls.all.map(({ response }) => response?.usage)]
+  const marks = tape.events.flatMap((event) => readModelMark(event, tape) ?? [])
+  return [...marks.map(({ usage }) => usage), ...countedCalls(tape).map(({ response }) => response?.usage)]
 }
 
 function usageOf(models: readonly (Usage | undefined)[]): TraceDocument['usage'] {

@@ -146,8 +146,14 @@ describe.each([
     })
   })
 
-  test('has the same calls after its spans were imported', () => {
-    const bytes = Buffer.from([...exportTape(tape, 'otlp', { withContent: true }).pieces].join(''))
+  test('has the same calls after its spans were imported, and spans that tell all tokens once', () => {
+    const text = [...exportTape(tape, 'otlp', { withContent: true }).pieces].join('')
+    const bytes = Buffer.from(text)
+    const toldIn = (kind: string): number =>
+      [...text.matchAll(new RegExp(`"gen_ai.usage.${kind}_tokens","value":\\{"intValue":"(\\d+)"`, 'g'))]
+        .map(([, tokens]) => Number(tokens))
+        .reduce((sum, tokens) => sum + tokens, 0)
+    expect([toldIn('input'), toldIn('output')]).toEqual([expected.used.inputTokens, expected.used.outputTokens])
     const { events } = importRecording({ file: 'spans.jsonl', bytes, id: 'spans', agent: 'assistant' })
     expect(layers({ events })).toEqual(expected.layers)
   })

@@ -18,12 +18,17 @@ export function tellExchange(event: ExchangeEvent, telling: Telling): Told {
   return rpc === undefined ? tellHttp(event, telling) : tellRpc(event, rpc, telling)
 }
 
-function tellModel(event: ExchangeEvent, { request, response }: ModelCall, { withContent }: Telling): Told {
+function tellModel(
+  event: ExchangeEvent,
+  { request, response }: ModelCall,
+  { withContent, usage: counted }: Telling,
+): Told {
   const operation = operationOf(request.dialect)
   // Where they are messages among others, the conventions leave them there.
   const isSpoken = (one: Json): boolean => at(one, 'role') !== undefined
   const [apart, spoken] = [request.instructions.filter((one) => !isSpoken(one)), request.instructions.filter(isSpoken)]
-  const { usage, finish, model } = response ?? {}
+  const { finish, model } = response ?? {}
+  const usage = counted.get(event.n)
   const refused = response?.error === undefined ? undefined : { type: response.error }
   return {
     name: request.model === '' ? operation : `${operation} ${request.model}`,

@@ -1,7 +1,7 @@
 import { isStep, type Moment, type Tape, type TapeEvent } from '../../tape/index.ts'
 import { placedCalls } from '../../trace/index.ts'
 import { version } from '../../version.ts'
-import { counted, countOf, endOf, missingTimes, modelCallOf, notesOn } from '../facts.ts'
+import { counted, countedCalls, countOf, endOf, missingTimes, modelCallOf, notesOn } from '../facts.ts'
 import { readRpc } from '../rpc.ts'
 import type { Exported, ExportOptions } from '../types.ts'
 import { tellCall } from './call.ts'
@@ -64,6 +64,7 @@ function* spansOf(tape: Tape, { withContent }: ExportOptions): Generator<Span> {
     isTimed: !missingTimes(tape).timings,
     parents: parentsOf(tape.events),
     calls: new Map(placedCalls(tape.events).map((call) => [call.call.n, call])),
+    usage: new Map(countedCalls(tape).map(({ n, response }) => [n, response?.usage])),
     end,
   }
   yield rootSpan(tape, telling)

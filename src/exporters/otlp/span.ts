@@ -1,3 +1,4 @@
+import type { Usage } from '../../providers/index.ts'
 import type { PlacedCall } from '../../trace/index.ts'
 import { isSettled, type Moment, type Step } from '../../tape/index.ts'
 import { endOf, type Failure } from '../facts.ts'
@@ -46,6 +47,8 @@ export interface Telling {
   readonly parents: ReadonlyMap<number, number>
   /** The calls of the trace by the number of their event. */
   readonly calls: ReadonlyMap<number, PlacedCall>
+  /** Tokens of model calls by the number of their event: those of an answer that is told again stand with the call that asked. */
+  readonly usage: ReadonlyMap<number, Usage | undefined>
   /** The last moment of the run. */
   readonly end: Moment
 }
