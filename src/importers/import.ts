@@ -128,7 +128,8 @@ function countsOf(
   const asked = new Map<string, number>()
   const tools: string[] = []
   for (const event of events) {
-    const call = event.kind === 'exchange' ? readModelCall(event) : undefined
+    // Of a copy: what was read is kept as long as the event it was read from, and of a large file that is much.
+    const call = event.kind === 'exchange' ? readModelCall({ ...event }) : undefined
     if (call === undefined) continue
     calls.add(call)
     const question = questions.of(call)

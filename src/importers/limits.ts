@@ -8,7 +8,7 @@ export const yamlCap = 24 * 1024 * 1024
 export const yamlTokenCap = 75_000
 
 /** So many parts of YAML have two characters each, or more; those of 500 real recordings have three or more each. */
-export const yamlDense = { parts: 25_000, characters: 2 }
+export const yamlDense = { parts: 15_000, characters: 2 }
 
 /** Lines of one document or list item of YAML: what 24 MiB have where a long text is folded at sixty characters. */
 export const yamlLineCap = 400_000

@@ -10,11 +10,12 @@ import type { ForeignBody } from './types.ts'
  * @param type - the content type, when there is one
  */
 export function bodyOfText(text: string, type = ''): ForeignBody {
-  if (isAscii(Buffer.from(text))) return bodyOf(text)
+  const bytes = Buffer.from(text)
+  if (isAscii(bytes)) return bodyOf(bytes)
   const charset = /charset="?([\w-]+)/i.exec(type)?.[1]
   const isNamed = charset !== undefined || /json/i.test(type)
   const isKept = isNamed && /^utf-?8$/i.test(charset ?? 'utf-8') && !text.includes('\ufffd')
-  return isKept ? bodyOf(text) : bodyOf((isNamed ? undefined : misreadUtf8(text)) ?? text, false)
+  return isKept ? bodyOf(bytes) : bodyOf((isNamed ? undefined : misreadUtf8(text)) ?? bytes, false)
 }
 
 /** Characters that bytes stand for in windows-1252, by the byte. */

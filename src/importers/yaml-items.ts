@@ -1,7 +1,8 @@
 import type { Cursor } from './cursor.ts'
 import { callCap, yamlLineCap } from './limits.ts'
 import { refusal } from './refusal.ts'
-import { manyLines, readYaml } from './yaml.ts'
+import { readYaml } from './yaml.ts'
+import { manyLines } from './yaml-excess.ts'
 
 /** A document whose one long list is read item by item, so that no tree of the whole stands in memory. */
 export interface ListedYaml {

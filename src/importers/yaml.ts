@@ -1,32 +1,10 @@
 import { Composer, type Document, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, type Node, Parser } from 'yaml'
-import type { HarvestError } from '../errors/index.ts'
 import { Cursor, type Path } from './cursor.ts'
-import { lineAt } from './json.ts'
-import {
-  aliasCap,
-  aliasCountCap,
-  aliasTextCap,
-  depthCap,
-  digitCap,
-  yamlCap,
-  yamlDense,
-  yamlLineCap,
-  yamlTokenCap,
-} from './limits.ts'
-import { type Position, refusal } from './refusal.ts'
+import { aliasCap, aliasTextCap, depthCap, yamlCap } from './limits.ts'
+import { refusal } from './refusal.ts'
+import { refuseParts } from './yaml-excess.ts'
+import { lineOfFile, type YamlPart } from './yaml-part.ts'
 import { tagged } from './yaml-tags.ts'
-
-/** A part of a file that is YAML by itself. */
-export interface YamlPart {
-  readonly text: string
-  readonly file: string
-  /** 1-based line the part begins at. */
-  readonly line: number
-  /** What stands before its paths in messages. */
-  readonly prefix?: string
-  /** Lines of the file that were left out of the text behind its 1-based line `after`. */
-  readonly gap?: { readonly after: number; readonly lines: number }
-}
 
 /**
  * The root of a YAML 1.2 document: `n` and `on` are text, a date is text, numbers are numbers.
@@ -86,75 +64,6 @@ function compose(part: YamlPart): Composed {
   return { document, lines }
 }
 
-/** What YAML takes for a number when it is not quoted. */
-const number = /^[-+]?(?:0x[0-9a-f]*|0o[0-7]*|\.?[0-9][0-9.]*(?:e[-+]?[0-9]*)?)$/i
-
-/** What the lexer puts in between: the beginning of a document, of a scalar, and a mistake. */
-const marks: ReadonlySet<string> = new Set(['\u0002', '\u0018', '\u001f'])
-
-/**
- * Parts are counted before anything is made of them: taking a text into its parts is a fifth of the work of reading it.
- * Long runs of digits and letters are shortened for that. No part ends in the middle of one, and what is too long for a
- * number stays so.
- */
-function refuseParts(part: YamlPart): void {
-  const { file } = part
-  // A part has a character of its own, and a scalar a mark before it. No number of so few digits takes long.
-  if (part.text.length * 2 <= yamlTokenCap) return
-  refuseLines(part)
-  const text = shortened(part.text, digitCap + 1)
-  let [count, aliases, at] = [0, 0, 0]
-  const place = (): Position => ({ file, line: lineOfFile(part, lineAt(text, at) - 1) })
-  for (const lexeme of new Lexer().lex(text)) {
-    if (++count > yamlTokenCap || (count > yamlDense.parts && count * yamlDense.characters > at))
-      throw refusal('HARVEST_IMPORT_TOO_LARGE', place(), `more than ${count - 1} parts of YAML in ${at} characters`)
-    if (lexeme.length > 1 && lexeme[0] === '*' && ++aliases > aliasCountCap)
-      throw refusal('HARVEST_IMPORT_BOMB', place(), `more than ${aliasCountCap} aliases`)
-    if (lexeme.length > digitCap && number.test(lexeme))
-      throw refusal('HARVEST_IMPORT_BOMB', place(), `a number of more than ${digitCap} digits`)
-    if (!marks.has(lexeme)) at += lexeme.length
-  }
-}
-
-/** A text with no run of letters, digits and dots that is longer than so many characters. A number stays one. */
-function shortened(text: string, longest: number): string {
-  const pieces: string[] = []
-  let from = 0
-  // A longer run stands at one of these places.
-  for (let at = longest; at < text.length; at += longest + 1) {
-    let begin = at
-    while (begin > from && isOfWord(text.charCodeAt(begin - 1))) begin--
-    noWord.lastIndex = at
-    const end = noWord.exec(text)?.index ?? text.length
-    if (end - begin <= longest) continue
-    const isNumber = number.test(text.slice(begin, end))
-    pieces.push(text.slice(from, begin), isNumber ? text.slice(begin, begin + longest) : 'x'.repeat(longest))
-    from = end
-    at = Math.max(at, end)
-  }
-  return pieces.length === 0 ? text : pieces.join('') + text.slice(from)
-}
-
-const noWord = /[^0-9A-Za-z.]/g
-
-function isOfWord(code: number): boolean {
-  return (
-    (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || (code >= 0x30 && code <= 0x39) || code === 0x2e
-  )
-}
-
-/** A folded text of millions of lines is one part, and takes seconds to unfold. */
-function refuseLines({ text, file, line }: YamlPart): void {
-  let count = 0
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1))
-    if (++count > yamlLineCap) throw manyLines(file, line)
-}
-
-/** The error for a part of YAML that has too many lines. */
-export function manyLines(file: string, line: number): HarvestError {
-  return refusal('HARVEST_IMPORT_TOO_LARGE', { file, line }, `more than ${yamlLineCap} lines of YAML in one part`)
-}
-
 function lineOf(document: Document, path: Path, part: YamlPart, lines: LineCounter): number | undefined {
   // What is missing stands where the nearest thing that is there does.
   for (let length = path.length; length > 0; length--) {
@@ -163,11 +72,6 @@ function lineOf(document: Document, path: Path, part: YamlPart, lines: LineCount
     if (offset !== undefined) return lineOfFile(part, lineIn(lines, offset))
   }
   return part.line
-}
-
-/** The line of the file, of a 0-based one of the text. */
-function lineOfFile({ line, gap }: YamlPart, index: number): number {
-  return line + index + (gap !== undefined && index >= gap.after ? gap.lines : 0)
 }
 
 /** 0-based. */

@@ -189,7 +189,7 @@ describe('bombs are refused by counts and sizes', () => {
 
   it('fewer parts where they are shorter than those of recordings', () => {
     const yaml = (number: string): string => `a: [${`${number},`.repeat(yamlDense.parts / 2)}]\ninteractions: []\n`
-    expect(() => imported(yaml('1234'))).toThrow('more than 25000 parts of YAML in 41')
+    expect(() => imported(yaml('1234'))).toThrow('more than 15000 parts of YAML in 24')
     expect(code(yaml('123456'))).toBe('HARVEST_IMPORT_EMPTY')
     const json = (number: string): string => `{"a":[${`${number},`.repeat(jsonDense.parts)}1]}`
     expect(() => imported(json('12'))).toThrow('more than 1000000 parts of JSON in 3')
@@ -215,15 +215,28 @@ describe('bombs are refused by counts and sizes', () => {
   })
 
   it.each([
-    ['JSON', (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`],
-    ['YAML in flow', (depth: number) => `a: ${'['.repeat(depth)}${']'.repeat(depth)}`],
-    ['YAML in blocks', (depth: number) => `${'- '.repeat(depth)}x`],
-    ['JSON that never ends', (depth: number) => '{"a":'.repeat(depth)],
-  ])('depth in %s', (_, nested) => {
+    ['JSON', (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`, 8],
+    ['YAML in flow', (depth: number) => `a: ${'['.repeat(depth)}${']'.repeat(depth)}\n`, 8],
+    ['YAML in blocks', (depth: number) => `${'- '.repeat(depth)}x\n`, 8],
+    // Each name and its value count.
+    ['YAML in maps', (depth: number) => `${names(depth)} x\n`, depthCap / 2 + 8],
+    ['JSON that never ends', (depth: number) => '{"a":'.repeat(depth), 8],
+  ])('depth in %s', (kind, nested, less) => {
     expect(code(nested(depthCap + 8))).toBe('HARVEST_IMPORT_TOO_DEEP')
-    // Of a long YAML parts are counted first.
-    expect(code(nested(100_000))).toMatch(/TOO_DEEP|TOO_LARGE/)
-    expect(code(nested(depthCap - 8))).not.toBe('HARVEST_IMPORT_TOO_DEEP')
+    expect(code(nested(depthCap - less))).not.toBe('HARVEST_IMPORT_TOO_DEEP')
+    if (!kind.startsWith('YAML')) return
+    const behind = `b: [[{c: [1]}], "["]\nd: |\n  [[\n${`# ${'x'.repeat(98)}\n`.repeat(500)}`
+    expect(code(nested(depthCap - less) + behind)).not.toBe('HARVEST_IMPORT_TOO_DEEP')
+    expect(code(nested(depthCap + 8) + behind)).toBe('HARVEST_IMPORT_TOO_DEEP')
+  })
+
+  it('depth in a long YAML, before its parts are counted', () => {
+    const many = `b: [${'1,'.repeat(yamlTokenCap)}]\n`
+    expect(code(`a: ${'['.repeat(depthCap + 8)}\n${many}`)).toBe('HARVEST_IMPORT_TOO_DEEP')
+    expect(code(`${names(depthCap + 8)} x\n${many}`)).toBe('HARVEST_IMPORT_TOO_DEEP')
+    // What was left again is not below what comes next.
+    const flat = `${names(depthCap / 2)} x\nb: [${'[[1]],'.repeat(depthCap)}]\n`.repeat(3)
+    expect(code(flat + many)).toBe('HARVEST_IMPORT_TOO_LARGE')
   })
 
   it('a file, a document and a count that are too large', () => {
@@ -286,4 +299,9 @@ const twoCalls: Readonly<Record<string, (body: Buffer) => string | Buffer>> = {
 
 function inYaml(list: string, [request = '', response = '']: readonly string[]): string {
   return `${list}:\n- ${request}\n  ${response}\n- request: {}\n  response: {}\n`
+}
+
+/** Names below each other, each further right. */
+function names(depth: number): string {
+  return Array.from({ length: depth }, (_, level) => `${' '.repeat(level)}a:`).join('\n')
 }
