@@ -13,6 +13,8 @@ export interface ListedJson {
 /** Smaller documents are read whole: that is quicker. */
 const cutFrom = 8 * 1024 * 1024
 
+const lookFirst = 4 * 1024 * 1024
+
 /** Where recordings keep their calls. */
 const paths: readonly (readonly string[])[] = [
   ['interactions'],
@@ -65,6 +67,8 @@ interface FoundList {
 
 function listIn(bytes: Buffer, file: string): FoundList | undefined {
   // One character for each byte: what JSON is built of is ASCII, and offsets are those of the bytes.
+  // What is too much is so at the beginning, mostly: then the rest is not made into text.
+  refuseExcess(bytes.toString('latin1', 0, lookFirst), { file, line: 1 })
   const text = bytes.toString('latin1')
   refuseExcess(text, { file, line: 1 })
   for (const path of paths) {
