@@ -42,6 +42,18 @@ export function refuseExcess(text: string, { file, line }: { readonly file: stri
     throw refusal(excess.code, { file, line: line - 1 + lineAt(text, excess.at) }, excess.problem)
 }
 
+/** Whether a text is JSON within the limits. */
+export function isJson(text: string): boolean {
+  if (excessIn(text) !== undefined) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    // Where it is broken is told when it is read as what it is taken for then.
+    return false
+  }
+}
+
 /** The 1-based line of an offset. */
 export function lineAt(text: string, offset: number): number {
   let line = 1

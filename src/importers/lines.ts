@@ -1,6 +1,5 @@
 import type { Cursor } from './cursor.ts'
-import { excessIn } from './excess.ts'
-import { readJson } from './json.ts'
+import { isJson, readJson } from './json.ts'
 import { brokenAt, skipSpace } from './json-syntax.ts'
 
 const lineFeed = 0x0a
@@ -19,17 +18,6 @@ export function isJsonLines(bytes: Buffer): boolean {
   if (second.done === true || !/^[[{]/.test(second.value.text)) return false
   // Not a document by itself: the file is one document of several lines, or none.
   return isJson(first.value.text)
-}
-
-function isJson(text: string): boolean {
-  if (excessIn(text) !== undefined) return false
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    // Its place is told when it is read as what it is taken for then.
-    return false
-  }
 }
 
 /**

@@ -3,6 +3,7 @@ import { base64Bytes, bodyOf } from './body.ts'
 import type { Cursor } from './cursor.ts'
 import { firstItem, type ForeignFormat, itemsAt, exchangesIn } from './document.ts'
 import { headerOf, headersOfMap } from './headers.ts'
+import { isJson } from './json.ts'
 import { methodOf, momentOf, urlOf } from './requests.ts'
 import type { ForeignBody, ForeignExchange } from './types.ts'
 
@@ -84,14 +85,4 @@ function fitting(text: string, bytes: Buffer, headers: readonly HeaderPair[]): r
   if (/json/i.test(type)) return [isJson(text), isJson(bytes.toString())]
   // A list of numbers is a text as good as any, and no picture and no part of a form.
   return [/^text\/|urlencoded/i.test(type), true]
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    // That is the answer.
-    return false
-  }
 }
