@@ -1,4 +1,6 @@
 /** The case file: its schema, reading it with line numbers, and what an update may rewrite. */
+export { readAcceptedFile, writeAccepted } from './accepted-file.ts'
+export { acceptedFileName } from './accepted-name.ts'
 export { type DuplicateId, findDuplicateIds } from './duplicates.ts'
 export { loadCase, requireTapeFile } from './load.ts'
 export { caseErrorPlace } from './mistakes.ts'

@@ -5,20 +5,29 @@ import type { ExpectedTrace, MatchOptions } from '../trace/types.ts'
 /** Whether a case is expected to hold: `fail` is a known-bad incident that is not fixed yet. */
 export type CaseExpectation = 'pass' | 'fail'
 
-/** What a difference that did not stop the replay does to the test. */
-export type CaseDrift = 'ignore' | 'report' | 'fail'
+/** What a difference that did not stop the replay means for the verdict. */
+export type CaseDrift = 'ignore' | 'report' | 'unproven' | 'fail'
 
 /** The classes of such differences, as case files spell them. */
 export type CaseDriftClass =
   | 'encoding'
+  | 'bookkeeping'
   | 'endpoint'
   | 'model'
   | 'instructions'
+  | 'whitespace'
   | 'tools'
   | 'params'
   | 'messages'
-  | 'arguments'
   | 'headers'
+  | 'destination'
+  | 'arguments'
+  | 'guards'
+  | 'credentials'
+  | 'agentMessages'
+  | 'marks'
+  | 'results'
+  | 'redacted'
 
 /** The rungs of the serve ladder, as case files spell them. */
 export type CaseServe = 'exact' | 'canonical' | 'conversation' | 'reworded'
@@ -33,6 +42,26 @@ export interface CaseLesson {
 export interface CaseApproval {
   readonly reason?: string
   readonly by?: string
+  readonly at?: string
+}
+
+/**
+ * A changed question that a person accepted: the recorded answers stand for it from then on. Written by
+ * `harvest accept` and by updates.
+ */
+export interface AcceptedChange {
+  /** Identifies the change, see `Drift.key`. */
+  readonly key: string
+  /** Class of the change, such as `instructions`. */
+  readonly what: string
+  /** Digests of the recorded part, and of the part that was accepted. */
+  readonly was: string
+  readonly now: string
+  /** The change as a word diff, for the reviewer. */
+  readonly words: string
+  readonly reason?: string
+  readonly by?: string
+  /** ISO 8601. */
   readonly at?: string
 }
 
@@ -53,7 +82,7 @@ export interface CaseContent {
   readonly pins?: CasePins
   /** How the trace is compared. */
   readonly match?: MatchOptions
-  /** Passed to the replay; default: every class is reported. */
+  /** What drift means for the verdict, over what the config says. */
   readonly drift?: CaseDrift | { readonly [Class in CaseDriftClass]?: CaseDrift }
   /** What may reach the world around the seam, such as `socket 127.0.0.1:5432`. */
   readonly escapes?: { readonly allow: readonly string[] }
@@ -70,6 +99,8 @@ export interface CaseContent {
   /** Function that says whether a run was right, such as `./src/oracle.ts#isRight`; for blame and fork. */
   readonly oracle?: string
   readonly approved?: CaseApproval
+  /** Changed questions that a person accepted. */
+  readonly accepted?: readonly AcceptedChange[]
 }
 
 /** A case file read and checked. Frozen, and maps have no prototype: names in them come from the file. */
@@ -105,4 +136,5 @@ export interface CaseLines {
   readonly outcome?: number
   readonly oracle?: number
   readonly approved?: number
+  readonly accepted?: number
 }

@@ -4,7 +4,7 @@ import { matchOutcome, mergeBaseline, type Trace } from '../trace/index.ts'
 import { parseCase } from './parse.ts'
 import { isList, isMap } from './same.ts'
 import { replaceField, rewriteDocument, spliceField } from './splice.ts'
-import type { Case, CaseApproval, CaseExpectation } from './types.ts'
+import type { AcceptedChange, Case, CaseApproval, CaseExpectation } from './types.ts'
 import { fieldsOf, says, unwritable } from './write.ts'
 import { parseYaml } from './yaml.ts'
 
@@ -17,6 +17,8 @@ export interface CaseChanges {
   readonly pins?: CasePins
   readonly approved?: CaseApproval
   readonly expect?: CaseExpectation
+  /** The whole list. */
+  readonly accepted?: readonly AcceptedChange[]
 }
 
 /**
@@ -45,6 +47,7 @@ function newFields({ match, baseline, outcome }: Case, changes: CaseChanges): Re
   if (changes.outcome !== undefined)
     set('outcome', outcome === undefined ? changes.outcome : mergeOutcome(outcome, changes.outcome))
   set('approved', changes.approved)
+  set('accepted', changes.accepted)
   return fields
 }
 

@@ -6,7 +6,7 @@ import { bodyDifference, type Difference } from './difference.ts'
 import type { Answer, Question } from './ladder.ts'
 import { describeStep, type ExchangeState, isStep, type StepState, shortUrl } from './step.ts'
 import { sameTarget, targetOf } from './target.ts'
-import type { Drift } from './types.ts'
+import type { Drift, DriftClass } from './types.ts'
 
 /** Tool calls left out need no answer: a baseline without them is enough. */
 const accept = 'if the new behaviour is right: npx harvest test --update-recordings --reason "…"'
@@ -43,6 +43,7 @@ export function noAnswer(place: Place, question: Question, miss: Exclude<Answer,
   const asked = `${question.method} ${shortUrl(question.url)}`
   if (miss.kind === 'ambiguous') return ambiguous(place, asked, miss.candidates)
   if (miss.kind === 'toolGone') return toolGone(place, asked, miss.step, miss.tool)
+  if (miss.kind === 'contradicted') return contradicted(place, asked, miss.step, miss.how)
   const { nearest } = miss
   if (miss.exhausted && nearest && !samePlace(nearest, question)) return unknownCall(place, asked, nearest)
   const difference = nearest ? questionDifference(nearest, question) : undefined
@@ -105,6 +106,15 @@ function toolGone(place: Place, asked: string, step: ExchangeState, tool: string
     where: { ...whereMade(place), nearest: describeStep(step) },
     why: 'No model calls a tool it is not offered: what the agent would do next was never recorded.',
     fix: [`offer ${neutralLine(tool)} again`, anew],
+  })
+}
+
+function contradicted(place: Place, asked: string, step: ExchangeState, how: string): HarvestError {
+  return new HarvestError('HARVEST_DIVERGENCE', {
+    what: `The request ${asked} now demands what its recorded answer does not do: ${neutralLine(how)}`,
+    where: { ...whereMade(place), nearest: describeStep(step) },
+    why: 'A model that obeys the new request would have answered something else: what the agent would do next was never recorded.',
+    fix: [`to see the recorded answer: npx harvest show ${place.tape.header.id} ${step.number}`, anew],
   })
 }
 
@@ -186,13 +196,62 @@ export function escapedWhileLoading(kind: string, target: string): HarvestError 
   })
 }
 
-export function driftRefused(tape: Tape, drift: Drift): HarvestError {
+/** A difference that makes it another behaviour. */
+export function driftRefused(tape: Tape, drift: Drift, isStrict: boolean): HarvestError {
+  const { class: name, stepNumber, site, words } = drift
   return new HarvestError('HARVEST_DRIFT', {
-    what: `${drift.class} drift${drift.path === drift.class ? '' : ` at ${drift.path || 'the body'}`}, which this case does not allow`,
-    where: { tape: tape.header.id, step: String(drift.stepNumber), ...(drift.site ? { at: drift.site } : {}) },
-    detail: showDifference(drift),
-    fix: [`if it is harmless: drift: { ${drift.class}: 'report' }`, anew],
+    what: refusal(drift, isStrict),
+    where: {
+      tape: tape.header.id,
+      step: String(stepNumber),
+      ...(site ? { at: site } : {}),
+      ...(drift.path === '' || drift.path === drift.part ? {} : { path: drift.path }),
+    },
+    detail: words === '' ? showDifference(drift) : `  changed  ${words}`,
+    ...(isStrict
+      ? {}
+      : { why: reasons[name] ?? 'The config or the case says that such a change is another behaviour.' }),
+    fix: isStrict
+      ? ['to compare what the agent does instead of every byte: npx harvest replay']
+      : [
+          `to see the recorded step: npx harvest show ${tape.header.id} ${stepNumber}`,
+          anew,
+          `if such a change is harmless: drift: { ${name}: 'report' }`,
+        ],
   })
+}
+
+function refusal({ class: name, part }: Drift, isStrict: boolean): string {
+  if (isStrict) return `Not as recorded: ${neutralLine(part === '' ? name : part)}`
+  const shown = neutralLine(part)
+  switch (name) {
+    case 'arguments':
+      return `The agent called ${shown} with other arguments than when this run was recorded`
+    case 'destination':
+      return 'The agent sent a request that changes data to another host than when this run was recorded'
+    case 'results':
+      return `${shown} returned something else than when this run was recorded`
+    case 'redacted':
+      return `The agent sent another value where the tape has a placeholder: ${shown}`
+    case 'guards':
+    case 'credentials':
+    case 'headers':
+      return `The agent sent a request with other headers than when this run was recorded: ${shown}`
+    case 'agentMessages':
+    case 'marks':
+      return `The agent's ${shown} is not as recorded`
+    default:
+      return `The question to the model changed: ${shown}`
+  }
+}
+
+const reasons: Readonly<Partial<Record<DriftClass, string>>> = {
+  arguments: 'The model answered as recorded, so only the code of the agent can have changed what it passes on.',
+  destination: 'What was done at one host is now done at another.',
+  results: 'The tool ran with the recorded arguments, so its code returns something else.',
+  guards: 'Such a header keeps a change from being made twice, or from overwriting another one.',
+  credentials: 'It says who asks: another answer, or another customer, may be the result.',
+  agentMessages: 'Another agent is told something else.',
 }
 
 export function spinning(place: Place): HarvestError {

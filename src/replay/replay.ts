@@ -8,7 +8,14 @@ import { requireGrade } from '../tape/grade.ts'
 import { decodeValue, encodeValue, type Json, type Outcome, type Tape } from '../tape/index.ts'
 import * as problem from './problems.ts'
 import { ReplayRun, type RunSettings } from './run.ts'
-import { driftClasses, type ReplayOptions, type ReplayResult, type RunOutcome, serveRungs } from './types.ts'
+import {
+  driftClasses,
+  driftPolicies,
+  type ReplayOptions,
+  type ReplayResult,
+  type RunOutcome,
+  serveRungs,
+} from './types.ts'
 
 /** Takes over clock, network, children and random sources for replayed runs. Call before agent code is loaded. */
 export async function installReplay(): Promise<void> {
@@ -144,8 +151,8 @@ function checkOptions(options: ReplayOptions): void {
       : undefined
   if (unknownClass !== undefined) throw badOption(`drift: { ${unknownClass} }`, driftClasses)
   const policies = typeof options.drift === 'object' ? Object.values(options.drift) : [options.drift ?? 'report']
-  const bad = policies.find((policy) => policy !== 'ignore' && policy !== 'report' && policy !== 'fail')
-  if (bad !== undefined) throw badOption(`drift: '${String(bad)}'`, ['ignore', 'report', 'fail'])
+  const bad = policies.find((policy) => !driftPolicies.includes(policy))
+  if (bad !== undefined) throw badOption(`drift: '${String(bad)}'`, driftPolicies)
 }
 
 function badOption(what: string, allowed: readonly string[]): HarvestError {

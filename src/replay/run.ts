@@ -6,13 +6,14 @@ import { unnamedChild } from '../seam/stdio.ts'
 import { encodeValue, type Json, type Tape, type TapeEvent } from '../tape/index.ts'
 import { isAllowed } from './allow.ts'
 import { Calls } from './calls.ts'
+import { Changes } from './change.ts'
 import { Draws } from './draws.ts'
 import { driftPolicy } from './drift-policy.ts'
 import { Expected } from './expected.ts'
 import { Gate, type GateItem } from './gate.ts'
 import { HeaderRedactor } from './header-redactor.ts'
 import { IdempotencyKeys } from './idempotency.ts'
-import { Ladder, type Question } from './ladder.ts'
+import { type FoundDrift, Ladder, type Question } from './ladder.ts'
 import { Order } from './order.ts'
 import * as problem from './problems.ts'
 import { responderOf } from './responder.ts'
@@ -54,6 +55,7 @@ export class ReplayRun {
   readonly events: TapeEvent[] = []
   readonly #settings: RunSettings
   readonly #policy: Readonly<Record<DriftClass, DriftPolicy>>
+  readonly #changes = new Changes()
   readonly #onGivenUp: (error: HarvestError) => void
   readonly #children = new Map<string, (text: string) => void>()
   /** Tool calls that others went before, with the problem that is if they are made. */
@@ -181,17 +183,14 @@ export class ReplayRun {
     return this.#n++
   }
 
-  drifted(
-    step: StepState,
-    madeAt: Error | undefined,
-    found: { readonly class: DriftClass; readonly path: string; readonly recorded: string; readonly live: string },
-  ): void {
-    if (this.#policy[found.class] === 'ignore') return
+  /** Notes a difference that does not keep a step from being served. */
+  drifted(step: StepState, madeAt: Error | undefined, found: FoundDrift): void {
+    const policy = this.#settings.strict ? 'fail' : this.#policy[found.class]
+    if (policy === 'ignore') return
     const { site } = this.place(madeAt)
-    const drift: Drift = { ...found, step: step.event.n, stepNumber: step.number, ...(site ? { site } : {}) }
+    const drift = this.#changes.drift(step, found, policy, site)
     this.drift.push(drift)
-    if (this.#policy[found.class] === 'fail' || this.#settings.strict)
-      this.problem(problem.driftRefused(this.tape, drift))
+    if (policy === 'fail') this.problem(problem.driftRefused(this.tape, drift, this.#settings.strict === true))
   }
 
   question(live: LiveRequest): Question {

@@ -1,40 +1,69 @@
 import type { HarvestError } from '../errors/index.ts'
 import type { Step, Tape, TapeEvent } from '../tape/types.ts'
 
-/** A difference that did not stop the replay, by what differed. */
-export type DriftClass =
-  | 'encoding'
-  | 'endpoint'
-  | 'model'
-  | 'instructions'
-  | 'tools'
-  | 'params'
-  | 'messages'
-  | 'arguments'
-  | 'headers'
-export const driftClasses: readonly DriftClass[] = [
+/**
+ * Classes of drift: differences that do not stop a replay, by what differs.
+ *
+ * Of the question to a model: `encoding` (another spelling of one question), `bookkeeping` (what a provider keeps for bills
+ * and dashboards), `endpoint` (host of a model, or of a service that is read), `model`, `instructions`, `whitespace` (nothing
+ * but white space inside a text), `tools`, `params`, `messages`, `headers` (what asks for another form or version).
+ * Of what the agent does: `destination` (another host is written to), `arguments` (of wrapped functions), `guards` (headers
+ * that protect data from being changed twice), `credentials` (who asks), `agentMessages`, `marks`, `results` (a tool that ran
+ * returned something else). Of values that were redacted: `redacted`.
+ */
+export const driftClasses = [
   'encoding',
+  'bookkeeping',
   'endpoint',
   'model',
   'instructions',
+  'whitespace',
   'tools',
   'params',
   'messages',
-  'arguments',
   'headers',
-]
-export type DriftPolicy = 'ignore' | 'report' | 'fail'
+  'destination',
+  'arguments',
+  'guards',
+  'credentials',
+  'agentMessages',
+  'marks',
+  'results',
+  'redacted',
+] as const
+export type DriftClass = (typeof driftClasses)[number]
+
+/**
+ * What drift means for the verdict. `ignore`: nothing, and it is not listed. `report`: nothing, and it is listed.
+ * `unproven`: nobody knows what a model would answer to the changed question. `fail`: the agent does something else.
+ */
+export const driftPolicies = ['ignore', 'report', 'unproven', 'fail'] as const
+export type DriftPolicy = (typeof driftPolicies)[number]
 
 export interface Drift {
   readonly class: DriftClass
+  /** What the options of this replay say about its class. */
+  readonly policy: DriftPolicy
   /** `n` of the recorded event that was served. */
   readonly step: number
   /** 1-based, for people. */
   readonly stepNumber: number
   /** Where it differs, such as `messages[0].content`. */
   readonly path: string
+  /** The same for people: `system prompt`, `tool refund`. */
+  readonly part: string
   readonly recorded: string
   readonly live: string
+  /** The change as a word diff: `at most [-100-] {+120+} EUR`. */
+  readonly words: string
+  /** Identifies the change, at whichever step it shows: 96 bits, base64url. Acceptances name it. */
+  readonly key: string
+  /** SHA-256 of the recorded part, and of the part it was asked with now: `sha256-…`, 96 bits of each. */
+  readonly was: string
+  readonly now: string
+  /** The change is in the conversation itself: what this one run is about, not what every run is told. */
+  readonly isData?: true
+  /** `file:line:column` of the user's code. */
   readonly site?: string
 }
 
@@ -52,7 +81,7 @@ export interface Escape {
 export interface ReplayOptions {
   /** Aborts the run: afterwards no patched call of it does anything. */
   readonly signal?: AbortSignal
-  /** Default: every class `report`. */
+  /** For all classes, or by class. Default: `unproven` for changed questions, `fail` for changed actions. */
   readonly drift?: DriftPolicy | Partial<Record<DriftClass, DriftPolicy>>
   /** Default `error`. */
   readonly escapes?: 'error' | 'report'
@@ -64,7 +93,10 @@ export interface ReplayOptions {
   readonly strict?: boolean
 }
 
-/** The serve ladder, strictest first; each rung includes those before it. */
+/**
+ * How different a request may be from the recorded one it is answered as, strictest first; each includes those before it.
+ * Only `exact` and `canonical` are the recorded question; what `conversation` and `reworded` find is drift.
+ */
 export type ServeRung = 'exact' | 'canonical' | 'conversation' | 'reworded'
 export const serveRungs: readonly ServeRung[] = ['exact', 'canonical', 'conversation', 'reworded']
 

@@ -19,6 +19,8 @@ export interface Acceptance {
   readonly git: GitState | null
   /** Who accepts it and why; a first baseline needs nobody. */
   readonly approval: CaseApproval | undefined
+  /** Keys of accepted changes, those that this run accepts included. */
+  readonly accepted: ReadonlySet<string>
 }
 
 /**
@@ -28,25 +30,36 @@ export interface Acceptance {
  * ending (the tape would contradict the case), and never for `expect: fail`: new behaviour there is for a person to see.
  */
 export function acceptRun(acceptance: Acceptance): CaseUpdate | undefined {
-  const { kase, run, match, open, mode } = acceptance
+  const { kase, run, match, open, mode, accepted } = acceptance
   if (!open.every(({ aspect }) => accepts(mode, aspect, kase))) return undefined
   const before = readFileSync(kase.file, 'utf8')
   const text = updateCase(before, changesFor(acceptance), kase.file)
   // An update after which the case is still red would be written again and again.
-  if (!judge(parseCase(text, kase.file), run, match).isGreen) return undefined
+  if (!judge(parseCase(text, kase.file), run, match, accepted).isGreen) return undefined
   return { type: updateArtifact, file: kase.file, before: textHash(before), text }
 }
 
 function accepts(mode: UpdateMode, aspect: Difference['aspect'], { expect }: Case): boolean {
   switch (aspect) {
     case 'baseline':
-      return mode !== 'none'
+      return mode === 'new' || mode === 'all'
     case 'trace':
     case 'outcome':
       return mode === 'all' && expect === 'pass'
+    // Questions are accepted on their own, see `acceptedBy`.
+    case 'question':
     case 'ending':
       return false
   }
+}
+
+/** The case without acceptances that no question needs any more, in a run that updates everything. */
+export function withoutObsolete(kase: Case, obsolete: readonly string[]): CaseUpdate | undefined {
+  if (obsolete.length === 0) return undefined
+  const before = readFileSync(kase.file, 'utf8')
+  const accepted = (kase.accepted ?? []).filter(({ key }) => !obsolete.includes(key))
+  const text = updateCase(before, { accepted }, kase.file)
+  return { type: updateArtifact, file: kase.file, before: textHash(before), text }
 }
 
 function changesFor({ kase, run, open, git, mode, approval }: Acceptance): CaseChanges {

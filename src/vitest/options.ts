@@ -5,6 +5,7 @@ import {
   type DriftClass,
   type DriftPolicy,
   driftClasses,
+  driftPolicies,
   type ReplayOptions,
   type ServeRung,
   serveRungs,
@@ -31,7 +32,10 @@ export interface HarvestOptions {
   readonly tags?: readonly (string | TagOption)[]
   /** Whether cases see the root config's aliases, plugins and setup files. Default true. */
   readonly inherit?: boolean
-  /** What to do with a difference that did not stop the replay, for all classes or by class. Default `report`. */
+  /**
+   * What a difference that did not stop the replay means for the verdict, for all classes or by class. Default: `unproven`
+   * for changed questions to models, `fail` for changed actions. See docs/replaying.md.
+   */
   readonly drift?: DriftPolicy | Readonly<Partial<Record<DriftClass, DriftPolicy>>>
   /** Whether reaching for the world around the seam fails a case. Default `error`. */
   readonly escapes?: 'error' | 'report'
@@ -39,6 +43,8 @@ export interface HarvestOptions {
   readonly allow?: readonly string[]
   /** How far a changed request may be from the recorded one and still be served. Default `reworded`. */
   readonly serve?: ServeRung
+  /** How long an accepted question counts: `{ maxDays: 90 }`. Default: for good. */
+  readonly accepted?: { readonly maxDays?: number }
   /** How traces are compared where a case does not say: `{ trace: 'causal', args: 'keys' }`. */
   readonly match?: MatchSetting
   /** Files the agents read without importing them (`['prompts/**']`): editing one re-runs the cases. Default none. */
@@ -85,6 +91,8 @@ export interface HarvestSettings {
   readonly match: MatchSetting
   readonly deps: readonly string[]
   readonly timeoutMs: number
+  /** Absent: accepted questions stay accepted. */
+  readonly acceptedMaxDays?: number
 }
 
 /**
@@ -97,7 +105,7 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
   const unknown = Object.keys(given).find((name) => !optionNames.includes(name))
   if (unknown !== undefined) throw badOption(unknown, 'not an option of harvest()', optionNames)
   const { agents = {}, recordings = 'recordings', isolate = 'module', pool = 'forks', inherit = true } = options
-  const { timeout = 10_000, serve, drift, escapes, allow, match = {}, deps = [], tags = [] } = options
+  const { timeout = 10_000, serve, drift, escapes, allow, match = {}, deps = [], tags = [], accepted = {} } = options
   checkAgents(agents)
   if (typeof recordings !== 'string' || recordings === '') throw badOption('recordings', `${recordings}`, ['a folder'])
   oneOf('isolate', isolate, isolateModes)
@@ -106,6 +114,7 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
   if (serve !== undefined) oneOf('serve', serve, serveRungs)
   if (escapes !== undefined) oneOf('escapes', escapes, ['error', 'report'])
   checkDrift(drift)
+  const acceptedMaxDays = maxDaysOf(accepted)
   checkMatch(match)
   checkList('allow', allow ?? [])
   checkList('deps', deps)
@@ -117,7 +126,20 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
     ...(serve !== undefined && { serve }),
   }
   const declared = tags.map((tag) => (typeof tag === 'string' ? { name: tag } : tag))
-  return { agents, recordings, isolate, pool, tags: declared, inherit, replay, match, deps, timeoutMs: timeout }
+  const lasting = acceptedMaxDays === undefined ? {} : { acceptedMaxDays }
+  return {
+    agents,
+    recordings,
+    isolate,
+    pool,
+    tags: declared,
+    inherit,
+    replay,
+    match,
+    deps,
+    timeoutMs: timeout,
+    ...lasting,
+  }
 }
 
 /** Takes `'./src/refund.ts#refundAgent'` apart; a file of the project becomes an absolute path with `/`. */
@@ -136,7 +158,6 @@ export function toPosix(file: string): string {
 
 const isolateModes: readonly IsolateMode[] = ['module', 'worker']
 const poolNames: readonly PoolName[] = ['forks', 'threads']
-const driftPolicies: readonly DriftPolicy[] = ['ignore', 'report', 'fail']
 const optionNames: readonly string[] = [
   'agents',
   'recordings',
@@ -148,6 +169,7 @@ const optionNames: readonly string[] = [
   'escapes',
   'allow',
   'serve',
+  'accepted',
   'match',
   'deps',
   'timeout',
@@ -178,6 +200,18 @@ function checkDrift(drift: HarvestOptions['drift']): void {
     oneOf('drift', name, driftClasses)
     oneOf(`drift.${name}`, policy, driftPolicies)
   }
+}
+
+function maxDaysOf(accepted: unknown): number | undefined {
+  const known = ['maxDays']
+  if (typeof accepted !== 'object' || accepted === null)
+    throw badOption('accepted', String(accepted), ['{ maxDays: 90 }'])
+  const unknown = Object.keys(accepted).find((name) => !known.includes(name))
+  if (unknown !== undefined) throw badOption(`accepted.${unknown}`, 'not an option of accepted', known)
+  const { maxDays } = accepted as { readonly maxDays?: unknown }
+  if (maxDays === undefined) return undefined
+  if (typeof maxDays === 'number' && Number.isFinite(maxDays) && maxDays > 0) return maxDays
+  throw badOption('accepted.maxDays', String(maxDays), ['days above 0'])
 }
 
 function checkMatch(match: MatchSetting): void {

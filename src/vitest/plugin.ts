@@ -3,6 +3,7 @@ import { existsSync, globSync } from 'node:fs'
 import path from 'node:path'
 import type { Plugin, TestProjectInlineConfiguration } from 'vitest/config'
 import { type TestProject, version as vitestVersion, type Vitest } from 'vitest/node'
+import { acceptedFileName } from '../cases/accepted-name.ts'
 import { version } from '../version.ts'
 import { generateCaseModule, generatedMark, isCaseId, isNode, withoutQuery } from './case-module.ts'
 import type { HarvestProvided } from './channel.ts'
@@ -48,9 +49,12 @@ function wire(settings: HarvestSettings): Plugin {
     },
     async configureVitest({ vitest, project: current, injectTestProjects }) {
       const choice = requestedMode(vitest, process.env)
-      const { mode: update, reason } = choice
+      const { mode: update, reason, accept } = choice
       const approval = reason === undefined ? {} : { approval: await approvalOf(reason, current.config.root) }
-      const updates = { update, ...approval }
+      // The project's root may lie below Vitest's; the recordings belong to Vitest's.
+      const root = vitest.config.root ?? current.config.root
+      const acceptedFile = path.resolve(root, settings.recordings, acceptedFileName)
+      const updates = { update, acceptedFile, ...approval, ...(accept !== undefined && { accept }) }
       // A run for a command has no cases to sum up, and writes none.
       if (jobModule() === undefined) addReporters(vitest, current, settings, choice)
       provide(current, settings, updates)
@@ -73,13 +77,10 @@ function project(settings: HarvestSettings): TestProjectInlineConfiguration {
   return recordingsProject(settings, [...(settings.inherit ? [] : [wire(settings)]), cases(settings)])
 }
 
-function provide(
-  to: TestProject,
-  settings: HarvestSettings,
-  updates: Pick<HarvestProvided, 'update' | 'approval'>,
-): void {
-  const { agents, replay, match, timeoutMs } = settings
-  const provided: HarvestProvided = { settings: { agents, replay, match, timeoutMs }, ...updates }
+function provide(to: TestProject, settings: HarvestSettings, updates: Omit<HarvestProvided, 'settings'>): void {
+  const { agents, replay, match, timeoutMs, acceptedMaxDays } = settings
+  const maxDays = acceptedMaxDays === undefined ? {} : { acceptedMaxDays }
+  const provided: HarvestProvided = { settings: { agents, replay, match, timeoutMs, ...maxDays }, ...updates }
   to.provide('vitest-harvest', provided)
 }
 

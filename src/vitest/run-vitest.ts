@@ -9,7 +9,7 @@ import { chooseMode, parseFlag, parseMode, type UpdateMode, updateVariable } fro
 import { askReason, noReason, parseReason, reasonVariable } from './update-reason.ts'
 
 /*
- * The `vitest-harvest` command: `vitest`, and it also understands `--update-recordings[=new|all|none]` and
+ * The `vitest-harvest` command: `vitest`, and it also understands `--update-recordings[=new|questions|all|none]` and
  * `--reason "…"`.
  *
  * Vitest refuses an unknown flag before it loads any config, so no plugin can add one. This takes the flags out, says them
@@ -68,7 +68,8 @@ function takeFlags(words: readonly string[]): Taken {
  */
 async function settleReason(argv: readonly string[], reason: string | undefined): Promise<void> {
   if (reason !== undefined) process.env[reasonVariable] = parseReason(reason)
-  if (chooseMode([askedMode(argv)], process.env).mode !== 'all') return
+  const { mode } = chooseMode([askedMode(argv)], process.env)
+  if (mode !== 'all' && mode !== 'questions') return
   const isSaid = (process.env[reasonVariable] ?? '').trim() !== ''
   const isAsked = !isSaid && process.stdin.isTTY && process.stderr.isTTY
   if (!isSaid && !isAsked) throw noReason()

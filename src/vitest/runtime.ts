@@ -4,12 +4,13 @@ import { HarvestError, neutralLine } from '../errors/index.ts'
 import { guardLoading, replayTape, standInKeys } from '../replay/index.ts'
 import type { ReplayResult } from '../replay/types.ts'
 import { readTape, requireClosed, type Tape } from '../tape/index.ts'
-import { acceptRun } from './accept.ts'
+import { acceptRun, withoutObsolete } from './accept.ts'
+import { acceptancesFor, acceptedBy } from './accept-questions.ts'
 import { type Agent, type AgentLink, loadAgent } from './agent-link.ts'
 import { CaseFailure, type Place } from './case-failure.ts'
 import { type CaseOptions, caseOptions } from './case-options.ts'
-import { reportOf } from './case-report.ts'
-import type { CaseReport, HarvestProvided } from './channel.ts'
+import { questionsOf, reportOf } from './case-report.ts'
+import { acceptArtifact, type CaseReport, type HarvestProvided } from './channel.ts'
 import { forgetCaseBefore, forgetFixtures } from './forget-case.ts'
 import { withStrays } from './stray-rejections.ts'
 import { startTimeLimit, type TimeLimit } from './time-limit.ts'
@@ -116,23 +117,35 @@ async function conclude(
   kase: Case,
   run: ReplayResult,
   { match }: CaseOptions,
-  { update: mode, approval }: HarvestProvided,
+  provided: HarvestProvided,
   context: TestContext,
 ): Promise<void> {
   const { task } = context
+  const { update: mode, approval } = provided
   const git = inject('vitest-harvest/git')
-  const report = reportOf(kase, run, git)
+  const { keys, entries } = acceptancesFor(kase.accepted, provided)
+  const verdict = judge(kase, run, match, keys)
+  const questions = questionsOf(kase, run, verdict, entries)
+  const report = { ...reportOf(kase, run, git), verdict: verdict.verdict, questions }
   tell(task, report)
   await annotateDrift(run, context)
-  const verdict = judge(kase, run, match)
-  if (verdict.isGreen) return
+  const accepted = acceptedBy(provided, verdict.unproven)
+  const covered = new Set([...keys, ...accepted.map(({ key }) => key)])
   const { because, open } = verdict
-  const update = open && acceptRun({ kase, run, match, open, mode, git, approval })
-  if (update !== undefined && mode !== 'none') {
-    tell(task, { ...report, updated: mode })
-    await recordArtifact(task, update)
+  const isUpdate = mode === 'all' && verdict.isGreen
+  const update = isUpdate
+    ? withoutObsolete(kase, questions.obsolete)
+    : open && acceptRun({ kase, run, match, open, mode, git, approval, accepted: covered })
+  const isAccepted = because?.aspect === 'question' && verdict.unproven.every(({ key }) => covered.has(key))
+  // What is different stays red whatever was asked: then nothing of it is accepted.
+  if (accepted.length > 0 && (because?.aspect === 'question' || update !== undefined))
+    await recordArtifact(task, { type: acceptArtifact, file: kase.file, entries: accepted })
+  if (mode !== 'none' && (update !== undefined || isAccepted)) {
+    tell(task, { ...report, verdict: 'same', updated: mode, questions: { ...questions, unproven: [] } })
+    if (update !== undefined) await recordArtifact(task, update)
     return
   }
+  if (because === undefined) return
   const { divergedAt } = because
   const failed = { ...report, ...(divergedAt !== undefined && { divergedAt }) }
   tell(task, failed)
@@ -147,9 +160,18 @@ async function annotateFailure(report: CaseReport, run: ReplayResult, { annotate
   if (commit !== undefined) await annotate(neutralLine(commit), 'commit')
   if (models !== undefined && models.length > 0) await annotate(neutralLine(models.join(', ')), 'models')
   if (divergedAt !== undefined) await annotate(divergedAt, 'diverged at')
+  await annotateQuestions(report, annotate)
   const leaks = run.escapes.filter(({ allowed }) => allowed)
   if (leaks.length > 0)
     await annotate(neutralLine(leaks.map(({ kind, target }) => `${kind} ${target}`).join(', ')), 'escapes let through')
+}
+
+async function annotateQuestions({ verdict, questions }: CaseReport, annotate: TestContext['annotate']): Promise<void> {
+  if (verdict !== undefined) await annotate(verdict, 'verdict')
+  const unproven = questions?.unproven ?? []
+  if (unproven.length === 0) return
+  await annotate(neutralLine([...new Set(unproven.map(({ part }) => part))].join(', '), 300), 'changed')
+  await annotate(unproven.map(({ key }) => key).join(', '), 'keys')
 }
 
 async function annotateDrift({ drift }: ReplayResult, { annotate }: TestContext): Promise<void> {

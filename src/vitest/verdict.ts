@@ -1,13 +1,21 @@
 import type { Case } from '../cases/index.ts'
-import { HarvestError } from '../errors/index.ts'
-import type { ReplayResult, RunOutcome } from '../replay/types.ts'
+import { HarvestError, neutralLine } from '../errors/index.ts'
+import {
+  type ChangedQuestion,
+  describeEnding,
+  type RunVerdict,
+  stepsText,
+  unprovenError,
+  verdictFrom,
+} from '../replay/index.ts'
+import type { ReplayResult } from '../replay/types.ts'
 import { encodeValue, type Json } from '../tape/index.ts'
 import { compareTraces, matchOutcome, type MatchOptions, traceOf } from '../trace/index.ts'
 
 /** One way in which a replay is not what its case says. */
 export interface Difference {
-  /** `ending`: the agent returned where it threw, or the other way round. */
-  readonly aspect: 'trace' | 'outcome' | 'ending' | 'baseline'
+  /** `ending`: the agent returned where it threw, or the other way round. `question`: what a model was asked changed. */
+  readonly aspect: 'trace' | 'outcome' | 'ending' | 'baseline' | 'question'
   readonly error: HarvestError
   /** 1-based line of the case file. */
   readonly line: number
@@ -17,22 +25,49 @@ export interface Difference {
   readonly actual?: string
 }
 
-/** Whether a case is green. `open` differences are those an update of the case can accept. */
-export type Verdict =
-  | { readonly isGreen: true }
-  | { readonly isGreen: false; readonly because: Difference; readonly open?: readonly Difference[] }
+/** What a case proves, and why it is red. */
+export interface CaseVerdict extends Omit<RunVerdict, 'differences'> {
+  readonly isGreen: boolean
+  /** Why it is red. */
+  readonly because?: Difference
+  /** Differences that an update of the case can accept. */
+  readonly open?: readonly Difference[]
+}
 
 /**
  * Judges a replay by its case.
  *
- * `expect: pass` is green when the replay had no problem and nothing differs from what the case says.
+ * `expect: pass` is green when the replay had no problem, nothing differs from what the case says, and every changed
+ * question to a model was accepted.
  *
  * `expect: fail` marks a bug that is known and not fixed: its baseline and outcome are those of the bad run. It is green
  * while the replay reproduces that run — no divergence, same trace, same outcome — and red as soon as it does not, so that
  * somebody looks and sets `expect: pass`. What has nothing to do with the agent's decisions (an escape, a hang, a spin)
- * is red in either case.
+ * is red in either case, and so is a changed question: nobody knows whether the bug is still there.
+ *
+ * @param accepted - keys of the changes that a person accepted
  */
-export function judge(kase: Case, run: ReplayResult, match: MatchOptions): Verdict {
+export function judge(
+  kase: Case,
+  run: ReplayResult,
+  match: MatchOptions,
+  accepted: ReadonlySet<string> = new Set(),
+): CaseVerdict {
+  const found = differenceOf(kase, run, match)
+  const { differences: _, ...proof } = verdictFrom(run, found === undefined ? [] : [found.because.error], accepted)
+  if (found !== undefined)
+    return { ...proof, isGreen: false, ...found, because: withQuestions(found.because, proof.unproven) }
+  if (proof.unproven.length === 0) return { ...proof, isGreen: true }
+  const error = unprovenError(proof.unproven, { caseId: kase.id, tape: run.tape.header.id })
+  return { ...proof, isGreen: false, because: { aspect: 'question', error, line: kase.lines.agent }, open: [] }
+}
+
+/** Why the agent does something else than the case says, and what of it an update can accept. */
+function differenceOf(
+  kase: Case,
+  run: ReplayResult,
+  match: MatchOptions,
+): { readonly because: Difference; readonly open?: readonly Difference[] } | undefined {
   const problem = run.problems.find((one) => !isForTheTrace(one, run, kase))
   const isKnownBad = kase.expect === 'fail'
   if (problem !== undefined) {
@@ -42,13 +77,26 @@ export function judge(kase: Case, run: ReplayResult, match: MatchOptions): Verdi
       line: kase.lines.agent,
       ...stepOf(problem),
     }
-    return { isGreen: false, because: isKnownBad && isDeparture(problem) ? noLongerFails(kase, because) : because }
+    return { because: isKnownBad && isDeparture(problem) ? noLongerFails(kase, because) : because }
   }
   const open = differences(kase, run, match)
   const [first] = open
-  if (first === undefined) return { isGreen: true }
-  if (isKnownBad && first.aspect !== 'baseline') return { isGreen: false, because: noLongerFails(kase, first) }
-  return { isGreen: false, because: first, open }
+  if (first === undefined) return undefined
+  if (isKnownBad && first.aspect !== 'baseline') return { because: noLongerFails(kase, first) }
+  return { because: first, open }
+}
+
+/** A changed question may be why the agent does something else: a reader looks there next. */
+function withQuestions(because: Difference, questions: readonly ChangedQuestion[]): Difference {
+  if (questions.length === 0) return because
+  const { code, facts, cause } = because.error
+  const shown = questions
+    .slice(0, 3)
+    .map(({ part, steps, words }) => `  ${neutralLine(part)} (${stepsText(steps)}): ${words}`)
+  const more = questions.length > shown.length ? [`  … and ${questions.length - shown.length} more`] : []
+  const note = ['What the model was asked changed as well: the cause may lie there.', ...shown, ...more].join('\n')
+  const detail = facts.detail === undefined ? note : `${facts.detail}\n\n${note}`
+  return { ...because, error: new HarvestError(code, { ...facts, detail }, cause === undefined ? {} : { cause }) }
 }
 
 /** Why steps were left out, where the agent threw of itself: that says more than which steps those are. */
@@ -96,11 +144,6 @@ function ending(kase: Case, { tape, outcome: live }: ReplayResult): Difference |
     live.status === 'threw' ? { cause: live.error } : {},
   )
   return { aspect: 'ending', error, line: kase.lines.outcome ?? kase.lines.agent }
-}
-
-function describeEnding(live: RunOutcome): string {
-  if (live.status === 'returned') return 'returned'
-  return live.error instanceof Error ? `threw ${live.error.name}: ${live.error.message}` : `threw ${String(live.error)}`
 }
 
 function trace(kase: Case, run: ReplayResult, match: MatchOptions): Difference | undefined {

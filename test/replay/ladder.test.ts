@@ -59,7 +59,7 @@ describe('the serve ladder climbs', () => {
     const recorded = [{ url, body: greeting('1.0.0') }]
     expect(ask(recorded, { url, body: greeting('1.0.1') })).toMatchObject({
       rung: 'canonical',
-      drift: [{ class: 'params', path: 'params.clientInfo.version', recorded: '1.0.0', live: '1.0.1' }],
+      drift: [{ class: 'bookkeeping', path: 'params.clientInfo.version', recorded: '1.0.0', live: '1.0.1' }],
     })
     expect(ask(recorded, { url, body: greeting('1.0.1', { roots: {} }) })).toMatchObject({ kind: 'none' })
   })
@@ -96,13 +96,37 @@ describe('the serve ladder climbs', () => {
     })
   })
 
-  test('a prompt reworded around the same data is served with message drift', () => {
-    const answer = ask(
-      [{ body: chat('Please refund order A-17 for Greta Holm, she paid 25 EUR.') }],
-      { body: chat('Kindly give the money back: order A-17 of Greta Holm, 25 EUR.') },
-      { order: 'A-17', name: 'Greta Holm' },
-    )
-    expect(answer).toMatchObject({ rung: 'reworded', classes: ['messages'] })
+  test.for([
+    ['wording', 'Please refund order A-17 of Greta Holm', 'Kindly give the money back: order A-17 of Greta Holm'],
+    ['a digit', 'Refund order A-17 of Greta Holm', 'Refund order A-18 of Greta Holm'],
+    ['a negation', 'Greta Holm may have the money', 'Greta Holm may not have the money'],
+    ['another language', 'Refund Greta Holm', 'Erstatte Greta Holm das Geld'],
+  ] as const)(
+    'a message that changed in %s is data, whatever the words are, and is served at its place',
+    ([, was, now]) => {
+      const answer = ask([{ body: chat(was) }], { body: chat(now) })
+      expect(answer).toMatchObject({ rung: 'reworded', drift: [{ class: 'messages', isData: true }] })
+    },
+  )
+
+  test('a change of nothing but white space has a class of its own', () => {
+    const answer = ask([{ body: chat('Refund order A-17') }], { body: chat('Refund  order A-17\n') })
+    expect(answer).toMatchObject({ classes: ['whitespace'] })
+    expect(ask([{ body: chat('re fund') }], { body: chat('refund') })).toMatchObject({ classes: ['messages'] })
+  })
+
+  test('a model call that is not due yet does not answer a changed one', () => {
+    const turn = [
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', content: 'yes?' },
+      { role: 'user', content: 'go' },
+    ]
+    const recorded = [{ body: chat('hi') }, { body: chat('', { messages: turn }) }]
+    const changed = turn.map((one, i) => (i === 2 ? { ...one, content: 'stop' } : one))
+    const asker = new Asker(tapeOf(recorded))
+    expect(asker.ask({ body: chat('', { messages: changed }) }).kind).toBe('none')
+    expect(asker.ask({ body: chat('hi') }).served).toBe(0)
+    expect(asker.ask({ body: chat('', { messages: changed }) })).toMatchObject({ served: 1, classes: ['messages'] })
   })
 
   test('each rung can be forbidden', () => {
@@ -185,11 +209,14 @@ describe('a request to Gemini in the other spelling', () => {
     })
     const recorded = told('a-_b', 'ab-_Yw')
     expect(ask([recorded], told('a+/b', 'ab+/Yw=='))).toMatchObject({ rung: 'canonical', classes: ['encoding'] })
-    expect(ask([recorded], told('a+/c', 'ab+/Yw==')).kind).toBe('none')
-    expect(ask([recorded], told('a+/b', 'ab+/Zw==')).kind).toBe('none')
-    expect(ask([recorded], { url, body: recorded.body!.replace('-_-_', '+/+/') }).kind).toBe('none')
-    expect(ask([recorded], { url, body: recorded.body!.replace('a-b_', 'a+b/') }).kind).toBe('none')
-    expect(ask([recorded], { url, body: recorded.body!.replace('_-_-', '/+/+') }).kind).toBe('none')
+    for (const other of [
+      told('a+/c', 'ab+/Yw=='),
+      told('a+/b', 'ab+/Zw=='),
+      { url, body: recorded.body!.replace('-_-_', '+/+/') },
+      { url, body: recorded.body!.replace('a-b_', 'a+b/') },
+      { url, body: recorded.body!.replace('_-_-', '/+/+') },
+    ])
+      expect(ask([recorded], other)).toMatchObject({ rung: 'reworded', classes: ['messages'] })
   })
 
   test('is encoding, and not instructions, at another path of its host', () => {
@@ -208,13 +235,13 @@ describe('a request to Gemini in the other spelling', () => {
         contents: [{ role: 'user', parts: [{ functionResponse: { name: 'f', response: { [name]: 1 } } }] }],
       }),
     })
-    expect(ask([data('mimeType')], data('mime_type')).kind).toBe('none')
+    expect(ask([data('mimeType')], data('mime_type'))).toMatchObject({ rung: 'reworded', classes: ['messages'] })
   })
 
-  test.each(['functionResponse', 'function_response'])('is no wording where it tells a result, in %s', (name) => {
+  test.each(['functionResponse', 'function_response'])('is data where it tells a result, in %s', (name) => {
     const recorded = result(name, 'response')
     const live = result(name, 'response', 'A-17 is the order that comes late.')
-    expect(ask([recorded], live, { order: 'A-17' }).kind).toBe('none')
+    expect(ask([recorded], live)).toMatchObject({ drift: [{ class: 'messages', part: 'result of f', isData: true }] })
   })
 })
 
@@ -289,7 +316,6 @@ describe('the serve ladder refuses', () => {
     ],
     ['another conversation kept by the provider', responses('yes', 'resp_1'), responses('yes', 'resp_2')],
     ['a call without messages', responses('', 'resp_1', []), responses('', 'resp_1', [], { temperature: 1 })],
-    ['another number of answers', { body: chat('hi') }, { body: chat('hi', { n: 3 }) }],
     ['an embedding of another text', embedding('Where is order A-17?'), embedding('Where did order A-17 go?')],
     ['an embedding in another form', embedding('tea'), embedding('tea', { encoding_format: 'base64' })],
     ['a count of tokens for a call', anthropic('messages'), anthropic('messages/count_tokens', { temperature: 1 })],
@@ -301,24 +327,52 @@ describe('the serve ladder refuses', () => {
     expect(ask([live], recorded, { order: 'A-17' }).kind).toBe('none')
   })
 
-  test.for([
-    ['a digit', 'Refund order A-17 of Greta Holm', 'Refund order A-18 of Greta Holm'],
-    ['a currency', 'Greta Holm paid a lot of dollars', 'Greta Holm paid a lot of euros'],
-    ['a negation', 'Greta Holm may have the money', 'Greta Holm may not have the money'],
-    ['a contraction', 'Greta Holm should get it', "Greta Holm shouldn't get it"],
-    ['a number word', 'Send Greta Holm two cups', 'Send Greta Holm three cups'],
-    ['a name', 'Greta Holm and her friend Anna paid', 'Greta Holm and her friend Berta paid'],
-    ['a quotation', 'Greta Holm said "yes" to it', 'Greta Holm said "no" to it'],
-    ['the data themselves', 'Refund Greta Holm at once please', 'Refund Greta Holmqvist at once please'],
-    ['no data to tell by', 'Refund the customer at once please', 'Refund the customer at last please'],
-  ] as const)('a prompt whose rewording changed %s', ([, recorded, live]) => {
-    expect(ask([{ body: chat(recorded) }], { body: chat(live) }, { name: 'Greta Holm', n: 1 }).kind).toBe('none')
+  test('a request that demands what the recorded answer does not do', () => {
+    const tools = [{ type: 'function', function: { name: 'refund' } }]
+    const said = (message: object): string =>
+      JSON.stringify({ choices: [{ message: { role: 'assistant', ...message } }] })
+    const call = { id: 'c', type: 'function', function: { name: 'refund', arguments: '{}' } }
+    const text = [{ body: chat('hi', { tools }), answer: said({ content: 'Done.' }) }]
+    const called = [{ body: chat('hi', { tools }), answer: said({ content: null, tool_calls: [call] }) }]
+    const forced = { type: 'function', function: { name: 'refund' } }
+    const json = { response_format: { type: 'json_object' } }
+    for (const [recorded, demand] of [
+      [text, { tool_choice: 'required' }],
+      [text, { tool_choice: forced }],
+      [text, json],
+      [called, { tool_choice: 'none' }],
+    ] as const)
+      expect(ask(recorded, { body: chat('hi', { tools, ...demand }) })).toMatchObject({ kind: 'contradicted' })
+    // What the recorded answer does anyway contradicts nothing: it is another question, and no more.
+    for (const [recorded, demand] of [
+      [called, { tool_choice: forced }],
+      [called, { tool_choice: 'required' }],
+      [text, { tool_choice: 'none' }],
+      [called, json],
+    ] as const)
+      expect(ask(recorded, { body: chat('hi', { tools, ...demand }) })).toMatchObject({ classes: ['params'] })
   })
 
-  test('a rewording without a recorded input: nobody can tell data from wording', () => {
-    expect(ask([{ body: chat('Refund Greta Holm please') }], { body: chat('Please refund Greta Holm') }).kind).toBe(
-      'none',
-    )
+  test.for([
+    ['a store of vectors', { tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] }, 'vs_1', 'vs_2'],
+    ['a server of tools', { tools: [{ type: 'mcp', server_url: 'https://a.test' }] }, 'a.test', 'b.test'],
+    ['the headers of one', { tools: [{ type: 'mcp', server_label: 'x', headers: { tenant: 'C-1' } }] }, 'C-1', 'C-2'],
+    ['a container', { container: 'cntr_1' }, 'cntr_1', 'cntr_2'],
+    ['a file', { attachments: [{ file_id: 'file_1' }] }, 'file_1', 'file_2'],
+  ] as const)('%s that holds data of somebody else', ([, more, mine, other]) => {
+    const recorded = chat('hi', more)
+    expect(ask([{ body: recorded }], { body: recorded.replace(mine, other) }).kind).toBe('none')
+  })
+
+  test('an id that a tool of the agent takes is a name of its own, and names no data', () => {
+    const tool = (description: string) => ({
+      type: 'function',
+      function: { name: 'refund', parameters: { properties: { order_id: { description } } } },
+    })
+    const answer = ask([{ body: chat('hi', { tools: [tool('order')] }) }], {
+      body: chat('hi', { tools: [tool('it')] }),
+    })
+    expect(answer).toMatchObject({ drift: [{ class: 'tools', part: 'tool refund' }] })
   })
 
   test('an answer that calls a tool the agent no longer offers', () => {
@@ -521,9 +575,11 @@ describe('never wrong', () => {
     )
   })
 
-  test('for every small change, the request is refused, or only wording around the same data changed and is reported', () => {
+  test('for every small change, the request is refused, or what changed is drift that nobody takes for the same question', () => {
     const kinds = fc.constantFrom(...Object.keys(mutations))
-    const refused: Record<string, number> = {}
+    const met: Record<string, number> = {}
+    const speakers = (messages: readonly Message[]) =>
+      messages.map(({ role }) => role).filter((role) => role !== 'system')
     fc.assert(
       fc.property(conversation, conversation, kinds, fc.nat(10), (messages, other, kind, at) => {
         const live = mutations[kind]!(messages, at)
@@ -537,24 +593,16 @@ describe('never wrong', () => {
           tapeOf([{ body: body(messages) }, { body: body(other) }], { input: { order: 'A-17', name: 'Holm' } }),
         )
         const answer = asker.ask({ body: body(live) })
-        if (answer.kind !== 'found') {
-          refused[kind] = (refused[kind] ?? 0) + 1
-          return
-        }
+        met[kind] = (met[kind] ?? 0) + 1
+        if (answer.kind !== 'found') return
         const served = answer.served === 0 ? messages : other
-        if (answer.rung === 'conversation') {
-          // The very same conversation; the change lies in a system prompt, and is reported.
-          expect(heard(served)).toBe(heard(live))
-          expect(answer.classes).toContain('instructions')
-          return
-        }
-        expect(answer.rung).toBe('reworded')
-        expect(answer.classes).toContain('messages')
-        expect(dataOf(served)).toEqual(dataOf(live))
+        expect(answer.classes?.length).toBeGreaterThan(0)
+        for (const name of answer.classes ?? []) expect(['instructions', 'messages']).toContain(name)
+        expect(speakers(served)).toEqual(speakers(live))
       }),
       { numRuns: 3000 },
     )
-    for (const kind of Object.keys(mutations)) expect(refused[kind], kind).toBeGreaterThan(0)
+    for (const kind of Object.keys(mutations)) expect(met[kind], kind).toBeGreaterThan(0)
   })
 
   test('for every two conversations held at once, both with changed prompts, neither gets the answer of the other', () => {
@@ -591,13 +639,6 @@ describe('never wrong', () => {
     )
   })
 })
-
-/** Numbers, names and ids of all messages that are not instructions. */
-function dataOf(messages: readonly Message[]): readonly unknown[] {
-  return messages
-    .filter(({ role }) => role !== 'system')
-    .map(({ content }) => content.match(/A-17|\d+|Holm|not|dollars|euros/g))
-}
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)

@@ -1,5 +1,5 @@
 import { neutralLine } from '../../errors/index.ts'
-import { type Drift, driftClasses, type ServeRung, serveRungs } from '../../replay/types.ts'
+import { type Drift, driftClasses, type ServeRung, serveRungs, unprovenError } from '../../replay/index.ts'
 import { requireGrade } from '../../tape/grade.ts'
 import { readTape, type Tape } from '../../tape/index.ts'
 import { type CommandSpec, type Given, jsonOption } from '../command.ts'
@@ -38,7 +38,8 @@ export const replayCommand: CommandSpec = {
       options: serve === undefined ? {} : { serve },
       output: isJson ? 'stderr' : 'inherit',
     })
-    const held = replayed.report.problems.length === 0 && exitCodes(tape, replayed)?.isEqual !== false
+    const { verdict } = replayed.report.verdict
+    const held = verdict === 'same' && exitCodes(tape, replayed)?.isEqual !== false
     if (isJson)
       screen.json({
         held,
@@ -65,8 +66,11 @@ function rungOf(given: Given): ServeRung | undefined {
 function print(tape: Tape, replayed: Replayed, held: boolean, screen: Screen): void {
   const { report } = replayed
   const { served, recorded } = report.receipt
-  for (const { message } of report.problems) screen.note(`\n${neutralLines(message)}`)
-  if (report.problems.length > 0) screen.note('')
+  const { differences, unproven, verdict } = report.verdict
+  for (const { message } of differences) screen.note(`\n${neutralLines(message)}`)
+  if (differences.length === 0 && unproven.length > 0)
+    screen.note(`\n${unprovenError(unproven, { tape: neutralLine(tape.header.id) }).message}`)
+  if (!held) screen.note('')
   const drift = driftLine(report.drift)
   const codes = exitCodes(tape, replayed)
   const { imported } = tape.header
@@ -89,7 +93,8 @@ function print(tape: Tape, replayed: Replayed, held: boolean, screen: Screen): v
   if (!held && !replayed.isProgram && lacksInput(tape.header))
     screen.note(`the agent was called without an input; ${inputHint}`)
   for (const change of replayed.changed) screen.note(`since it was recorded: ${neutralLine(change)}`)
-  screen.note(`harvest: ${held ? 'replayed' : 'diverged from'} ${neutralLine(tape.header.id)}: ${facts.join('; ')}`)
+  const word = held ? 'replayed' : verdict === 'unproven' ? 'unproven' : 'diverged from'
+  screen.note(`harvest: ${word} ${neutralLine(tape.header.id)}: ${facts.join('; ')}`)
 }
 
 /** `3 messages, 1 params`. */
