@@ -53,7 +53,16 @@ function findCall(run: ReplayRun, call: SeamCall, args: Json): CallState {
     if (difference) run.drifted(reworded, undefined, { class: 'arguments', ...difference })
     return reworded
   }
-  throw run.problem(problem.wrongCall(run.place(), call.name, JSON.stringify(args), run.calls.nearest(call, args)))
+  const place = run.place()
+  const nearest = run.calls.nearest(call, args)
+  const due = run.steps.find((one) => !one.taken)
+  throw run.problem(
+    problem.wrongCall(place, call.name, JSON.stringify(args), nearest),
+    // With one of its name left, it is that one with other arguments.
+    nearest
+      ? undefined
+      : () => problem.passedOver(place, due, run.steps, `${call.kind} ${call.name} once more than recorded`),
+  )
 }
 
 /** Hands out the recorded answer at its recorded place in the order. */

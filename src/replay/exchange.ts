@@ -34,7 +34,7 @@ export function serveExchange(
   if (run.over) return { abort: () => undefined }
   const question = run.question(live)
   const answer = run.ladder.find(question)
-  if (answer.kind !== 'found') throw run.problem(problem.noAnswer(run.place(live.madeAt), question, answer))
+  if (answer.kind !== 'found') throw run.unanswered(question, answer, live.madeAt)
   const { step } = answer
   run.checkOrder(step, live.madeAt)
   if (answer.rung === 'exact') run.identical++

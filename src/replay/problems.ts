@@ -1,10 +1,13 @@
 import { HarvestError } from '../errors/index.ts'
 import { neutral, neutralLine } from '../errors/neutral.ts'
+import { wordDiff } from '../errors/word-diff.ts'
 import { userSite } from '../seam/caller.ts'
 import type { Tape } from '../tape/index.ts'
-import { bodyDifference, type Difference } from './difference.ts'
+import { bodyDifference, closeness, type Difference } from './difference.ts'
 import type { Answer, Question } from './ladder.ts'
-import { describeStep, type ExchangeState, isStep, type StepState, shortUrl } from './step.ts'
+import type { Order } from './order.ts'
+import { type CallState, describeStep, type ExchangeState, isStep, type StepState, shortUrl } from './step.ts'
+import { steadyPath } from './address.ts'
 import { sameTarget, targetOf } from './target.ts'
 import type { Drift, DriftClass } from './types.ts'
 
@@ -39,31 +42,143 @@ function whereMade(place: Place): Record<string, string> {
   return { tape: tape ?? '', step: `${place.made + 1} of this replay (${recorded} recorded)`, ...rest }
 }
 
+/** What the end of a run tells about a problem noted before; `undefined` when it was what it looked like. */
+export type Cause = () => { readonly error: HarvestError; readonly leftOut?: StepState } | undefined
+
+/** The recorded steps of a run, and what waited for what. */
+interface Recorded {
+  readonly steps: readonly (ExchangeState | CallState)[]
+  readonly order: Order
+}
+
+/** The cause of a step made too early, when the step before it was not asked at all. */
+export function unlessAsked(place: Place, before: StepState, instead: string): Cause {
+  return () => (before.taken ? undefined : { error: wentOnWithout(place, before, instead), leftOut: before })
+}
+
+/**
+ * The cause of a request no recorded answer is for: a step that the agent left out before it, or went on without after
+ * it, or one that it asked with another query.
+ */
+export function missCause(
+  place: Place,
+  question: Question,
+  miss: Exclude<Answer, { kind: 'found' }>,
+  { steps, order }: Recorded,
+): Cause | undefined {
+  if (miss.kind !== 'none') return undefined
+  const asked = `${question.method} ${shortUrl(question.url)}`
+  const due = steps.find((step) => !step.taken)
+  const sameQuery = miss.nearest && steadyPath(miss.nearest.event) === steadyPath(question)
+  if (miss.exhausted && !sameQuery) {
+    const meant = steps.filter((step) => isOpenExchange(step) && samePlace(step, question))
+    return () => {
+      const open = mostAlike(meant.filter(isOpenExchange), question)
+      if (open) return { error: otherQuery(place, question, open) }
+      return passedOver(place, due, steps, asked)
+    }
+  }
+  if (miss.exhausted || !miss.nearest) return () => passedOver(place, due, steps, `${asked} once more than recorded`)
+  const { nearest } = miss
+  const { early, skipped } = order.look(nearest)
+  const before = [...(early ? [early] : []), ...skipped]
+  // What asks the same address is the question itself, with other words in it.
+  if (before.some((step) => step.event.kind === 'exchange' && samePlace(step as ExchangeState, question)))
+    return undefined
+  return () => {
+    const [missed] = before.filter((step) => !step.taken).toSorted((a, b) => a.event.n - b.event.n)
+    if (!missed) return undefined
+    const difference = questionDifference(nearest, question)
+    const instead = `${asked}, which is nearest to ${describeStep(nearest)}`
+    return { error: wentOnWithout(place, missed, instead, difference, 'HARVEST_DIVERGENCE'), leftOut: missed }
+  }
+}
+
+/** A call more than recorded stands for the step that was due when it was made, if later ones were made and that one never was. */
+export function passedOver(
+  place: Place,
+  due: StepState | undefined,
+  steps: readonly StepState[],
+  instead: string,
+): ReturnType<Cause> {
+  if (!due || due.taken || !steps.some((step) => step.served && step.event.n > due.event.n)) return undefined
+  return { error: wentOnWithout(place, due, instead, undefined, 'HARVEST_TAPE_EXHAUSTED'), leftOut: due }
+}
+
+function wentOnWithout(
+  place: Place,
+  missed: StepState,
+  instead: string,
+  difference?: Difference,
+  code = 'HARVEST_ORDER',
+): HarvestError {
+  const made = `Made instead: ${neutral(instead)}`
+  return new HarvestError(code, {
+    what: `The agent went on without ${describeStep(missed)}: it was never asked`,
+    where: whereMade(place),
+    detail: difference ? `${made}\n\n${showDifference(difference)}` : made,
+    why: 'The recorded steps after it were made with its answer.',
+    fix: [`if it is still needed: make step ${missed.number} before that again`, seeSteps(place), anew],
+  })
+}
+
+function mostAlike(steps: readonly ExchangeState[], { url }: Question): ExchangeState | undefined {
+  const score = (step: ExchangeState): number => closeness(step.event.url, url)
+  return steps.reduce<ExchangeState | undefined>(
+    (best, step) => (best && score(best) >= score(step) ? best : step),
+    undefined,
+  )
+}
+
+/** The same address, asked with another query. */
+function otherQuery(place: Place, question: Question, recorded: ExchangeState): HarvestError {
+  const query = (url: string): string => (URL.canParse(url) ? new URL(url).search.slice(1) : url)
+  const path = shortUrl(question.url).replace(/\?.*$/s, '')
+  return new HarvestError('HARVEST_DIVERGENCE', {
+    what: `The agent asked ${question.method} ${path} with another query`,
+    where: {
+      ...whereMade(place),
+      nearest: describeStep(recorded),
+      changed: wordDiff(query(recorded.event.url), query(question.url)),
+    },
+    why: 'The recorded answer is for the recorded query; for another one the service may answer something else.',
+    fix: ['ask with the recorded query again', seeSteps(place), anew],
+  })
+}
+
 export function noAnswer(place: Place, question: Question, miss: Exclude<Answer, { kind: 'found' }>): HarvestError {
   const asked = `${question.method} ${shortUrl(question.url)}`
   if (miss.kind === 'ambiguous') return ambiguous(place, asked, miss.candidates)
   if (miss.kind === 'toolGone') return toolGone(place, asked, miss.step, miss.tool)
   if (miss.kind === 'contradicted') return contradicted(place, asked, miss.step, miss.how)
   const { nearest } = miss
-  if (miss.exhausted && nearest && !samePlace(nearest, question)) return unknownCall(place, asked, nearest)
-  const difference = nearest ? questionDifference(nearest, question) : undefined
-  if (miss.exhausted && nearest) {
+  if (!nearest || (miss.exhausted && steadyPath(nearest.event) !== steadyPath(question)))
+    return unknownCall(place, asked, nearest)
+  const difference = questionDifference(nearest, question)
+  if (miss.exhausted) {
     return new HarvestError('HARVEST_TAPE_EXHAUSTED', {
       what: `The agent asked ${asked} once more than it did when this run was recorded`,
       where: { ...whereMade(place), nearest: describeStep(nearest) },
       ...(difference ? { detail: showDifference(difference) } : {}),
       why: 'All recorded answers of this address are used up: the agent now takes more steps, or repeats one.',
-      fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`, anew],
+      fix: [seeSteps(place), anew],
     })
   }
-  if (!nearest) return unknownCall(place, asked, undefined)
   return new HarvestError('HARVEST_DIVERGENCE', {
     what: `The agent asked ${asked} something it did not ask when this run was recorded`,
     where: { ...whereMade(place), nearest: describeStep(nearest) },
     ...(difference ? { detail: showDifference(difference) } : {}),
     why: 'No recorded answer is for this question, and the nearest one answers another.',
-    fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`, anew],
+    fix: [seeSteps(place), anew],
   })
+}
+
+function seeSteps({ tape }: Place): string {
+  return `to see the recorded steps: npx harvest show ${tape.header.id}`
+}
+
+function isOpenExchange(step: StepState): step is ExchangeState {
+  return step.event.kind === 'exchange' && !step.taken
 }
 
 function questionDifference({ bodyText, event }: ExchangeState, question: Question): Difference | undefined {
@@ -74,6 +189,7 @@ function questionDifference({ bodyText, event }: ExchangeState, question: Questi
   return { path: 'headers', recorded: recorded!, live: live! }
 }
 
+/** Method and path are the same, whatever the query. */
 function samePlace(step: ExchangeState, question: Question): boolean {
   const path = (url: string): string => (URL.canParse(url) ? new URL(url).pathname : url)
   return step.event.method === question.method && path(step.event.url) === path(question.url)
@@ -149,8 +265,8 @@ export function otherKey(place: Place, step: ExchangeState, wrong: string): Harv
 
 export function outOfOrder(place: Place, step: StepState, before: StepState): HarvestError {
   return new HarvestError('HARVEST_ORDER', {
-    what: `The agent made ${describeStep(step)} before ${describeStep(before)} was answered`,
-    where: whereMade(place),
+    what: `The agent made ${describeStep(step)}, before step ${before.number} was answered`,
+    where: { ...whereMade(place), 'waited for': describeStep(before) },
     why: 'When this run was recorded, it waited for that answer first: the order of dependent steps has changed.',
     fix: [`to see the recorded order: npx harvest show ${place.tape.header.id}`, anew],
   })
@@ -263,11 +379,18 @@ export function spinning(place: Place): HarvestError {
   })
 }
 
-export function hanging(place: Place, waitedMs: number): HarvestError {
+/** @param next - the first recorded step the agent has not asked */
+export function hanging(place: Place, waitedMs: number, next?: StepState): HarvestError {
   return new HarvestError('HARVEST_AGENT_HANGS', {
     what: 'The agent never answered',
-    where: { ...where(place), waited: `${Math.round(waitedMs)} ms of real time with nothing left to deliver` },
-    why: 'It waits for something that is not on the tape.',
+    where: {
+      ...where(place),
+      ...(next ? { next: `${describeStep(next)}, which the agent has not asked` } : {}),
+      waited: `${Math.round(waitedMs)} ms of real time with nothing left to deliver`,
+    },
+    why: next
+      ? 'It waits for something that is not on the tape, and did not when this run was recorded.'
+      : 'It made all recorded steps, and then waits for something that is not on the tape.',
     fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`],
   })
 }

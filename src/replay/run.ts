@@ -13,11 +13,11 @@ import { Expected } from './expected.ts'
 import { Gate, type GateItem } from './gate.ts'
 import { HeaderRedactor } from './header-redactor.ts'
 import { IdempotencyKeys } from './idempotency.ts'
-import { type FoundDrift, Ladder, type Question } from './ladder.ts'
+import { type Answer, type FoundDrift, Ladder, type Question } from './ladder.ts'
 import { Order } from './order.ts'
 import * as problem from './problems.ts'
 import { responderOf } from './responder.ts'
-import { type CallState, type ExchangeState, questionOf, type StepState, stepStates } from './step.ts'
+import { type CallState, describeStep, type ExchangeState, questionOf, type StepState, stepStates } from './step.ts'
 import { type Drift, type DriftClass, type DriftPolicy, type Escape, type ReplayOptions } from './types.ts'
 
 export interface RunSettings extends ReplayOptions {
@@ -60,6 +60,8 @@ export class ReplayRun {
   readonly #children = new Map<string, (text: string) => void>()
   /** Tool calls that others went before, with the problem that is if they are made. */
   readonly #skipped = new Map<StepState, HarvestError>()
+  /** Problems whose cause only the end of the run tells. */
+  readonly #causes = new Map<HarvestError, problem.Cause>()
   readonly #pushes: readonly { readonly item: GateItem; readonly url: string }[]
   readonly #spawns: string[]
   /** The address of the child that stands for the one whose command the tape does not have: the first that is started. */
@@ -99,7 +101,7 @@ export class ReplayRun {
       isOver: () => this.over,
       onTurn: () => this.draws.turned(),
       onFault: (error) => void this.problem(problem.undeliverable(this.place(), error)),
-      onHang: () => this.giveUp(problem.hanging(this.place(), hangMs(settings) ?? 0)),
+      onHang: () => this.giveUp(problem.hanging(this.place(), hangMs(settings) ?? 0, this.unused[0])),
       endAt: tape.close?.at ?? Number.POSITIVE_INFINITY,
       hangMs: hangMs(settings),
       ungated: settings.ungated ?? false,
@@ -120,11 +122,14 @@ export class ReplayRun {
   /**
    * Notes a problem. The agent goes on with the error in its hands: SDKs wrap and retry, so what counts is kept here.
    * An agent that tries for ever is given up.
+   *
+   * @param cause - asked at the end of the run: what turned out to be behind the error
    */
-  problem(error: HarvestError): HarvestError {
+  problem(error: HarvestError, cause?: problem.Cause): HarvestError {
     if (this.over) return error
     const isKnown = this.problems.some((known) => known.message === error.message)
     if (!isKnown) this.problems.push(error)
+    if (!isKnown && cause) this.#causes.set(error, cause)
     if (++this.#complaints >= complaintLimit) this.#onGivenUp(error)
     return error
   }
@@ -162,9 +167,24 @@ export class ReplayRun {
     // A recording of another tool may list what went side by side one after the other.
     if (this.tape.header.imported?.missing.includes('order')) return
     const { early, skipped } = this.order.look(step)
-    if (early) this.problem(problem.outOfOrder(this.place(madeAt), step, early))
+    if (early) {
+      const place = this.place(madeAt)
+      this.problem(problem.outOfOrder(place, step, early), problem.unlessAsked(place, early, describeStep(step)))
+    }
     for (const one of skipped)
       if (!this.#skipped.has(one)) this.#skipped.set(one, problem.outOfOrder(this.place(madeAt), step, one))
+  }
+
+  /**
+   * A request no recorded answer is for. Whether it stands in the place of a step the agent left out is known when the
+   * run is over.
+   */
+  unanswered(question: Question, miss: Exclude<Answer, { kind: 'found' }>, madeAt: Error | undefined): HarvestError {
+    const place = this.place(madeAt)
+    return this.problem(
+      problem.noAnswer(place, question, miss),
+      problem.missCause(place, question, miss, { steps: this.steps, order: this.order }),
+    )
   }
 
   /** The agent made a step; its answer may be delivered once it is `ready`. */
@@ -237,9 +257,24 @@ export class ReplayRun {
 
   /** What is wrong once the agent has answered. */
   conclude(): void {
+    this.#findCauses()
     if (this.problems.some((error) => !HarvestError.is(error, 'HARVEST_DRIFT'))) return
     const unused = this.unused
     if (unused.length > 0) this.problems.push(problem.unusedSteps(this.tape, unused))
+  }
+
+  /** Puts what was behind a problem in its place; what has the same cause is one problem. */
+  #findCauses(): void {
+    const left = new Set<StepState>()
+    for (let i = 0; i < this.problems.length; i++) {
+      const error = this.problems[i]
+      const found = error && this.#causes.get(error)?.()
+      if (!found) continue
+      const isKnown = found.leftOut !== undefined && left.has(found.leftOut)
+      if (found.leftOut) left.add(found.leftOut)
+      this.problems.splice(i, 1, ...(isKnown ? [] : [found.error]))
+      if (isKnown) i--
+    }
   }
 
   get unused(): readonly StepState[] {
