@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { wordDiff } from '../errors/index.ts'
+import { wordDiff } from '../errors/word-diff.ts'
 import { canonicalJson } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 import type { FoundDrift } from './ladder.ts'

@@ -53,7 +53,7 @@ export function findConversation(question: Question, search: ConversationSearch)
   const due = known.filter((step) => !step.taken && search.isDue(step))
   const speakers = speakersOf(live)
   if (!due.some((step) => step.model && speakersOf(step.model) === speakers)) return undefined
-  return pick([...known.filter((step) => step.taken), ...due], question, live, 'reworded', search)
+  return pick(due, question, live, 'reworded', search)
 }
 
 /** Who speaks in each message, and what kinds of parts they say: a turn more, or one less, is another conversation. */

@@ -1,4 +1,5 @@
-import { HarvestError, wordDiff } from '../errors/index.ts'
+import { HarvestError } from '../errors/index.ts'
+import { wordDiff } from '../errors/word-diff.ts'
 import { installInterceptors } from '../seam/intercept/index.ts'
 import { copyOutput } from '../seam/output.ts'
 import { seamState } from '../seam/source.ts'

@@ -77,7 +77,11 @@ async function requireSame(
   if (difference !== undefined) throw thrownBy(run, difference)
   if (isProven) return
   const accepted = around === undefined ? [] : acceptedBy(around, proof.unproven)
-  if (accepted.length > 0 && test !== undefined) await recordArtifact(test, { type: acceptArtifact, entries: accepted })
+  if (accepted.length > 0 && test !== undefined) {
+    await recordArtifact(test, { type: acceptArtifact, entries: accepted })
+    const covered = new Set([...keys, ...accepted.map(({ key }) => key)])
+    test.meta.harvestReplay = questionsOf({}, run, verdictOf(run, covered), [...entries, ...accepted])
+  }
   const open = proof.unproven.filter(({ key }) => !accepted.some((entry) => entry.key === key))
   if (open.length > 0) throw unprovenError(open, { tape: run.tape.header.id })
 }

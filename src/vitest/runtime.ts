@@ -126,7 +126,7 @@ async function conclude(
   const { keys, entries } = acceptancesFor(kase.accepted, provided)
   const verdict = judge(kase, run, match, keys)
   const questions = questionsOf(kase, run, verdict, entries)
-  const report = { ...reportOf(kase, run, git), verdict: verdict.verdict, questions }
+  let report: CaseReport = { ...reportOf(kase, run, git), verdict: verdict.verdict, questions }
   tell(task, report)
   await annotateDrift(run, context)
   const accepted = acceptedBy(provided, verdict.unproven)
@@ -136,12 +136,18 @@ async function conclude(
   const update = isUpdate
     ? withoutObsolete(kase, questions.obsolete)
     : open && acceptRun({ kase, run, match, open, mode, git, approval, accepted: covered })
-  const isAccepted = because?.aspect === 'question' && verdict.unproven.every(({ key }) => covered.has(key))
   // What is different stays red whatever was asked: then nothing of it is accepted.
-  if (accepted.length > 0 && (because?.aspect === 'question' || update !== undefined))
+  const isAccepting = accepted.length > 0 && (because?.aspect === 'question' || update !== undefined)
+  if (isAccepting) {
     await recordArtifact(task, { type: acceptArtifact, file: kase.file, entries: accepted })
+    report = {
+      ...report,
+      questions: questionsOf(kase, run, judge(kase, run, match, covered), [...entries, ...accepted]),
+    }
+  }
+  const isAccepted = isAccepting && verdict.unproven.every(({ key }) => covered.has(key))
   if (mode !== 'none' && (update !== undefined || isAccepted)) {
-    tell(task, { ...report, verdict: 'same', updated: mode, questions: { ...questions, unproven: [] } })
+    tell(task, { ...report, verdict: 'same', updated: mode })
     if (update !== undefined) await recordArtifact(task, update)
     return
   }

@@ -59,7 +59,7 @@ export function judge(
     return { ...proof, isGreen: false, ...found, because: withQuestions(found.because, proof.unproven) }
   if (proof.unproven.length === 0) return { ...proof, isGreen: true }
   const error = unprovenError(proof.unproven, { caseId: kase.id, tape: run.tape.header.id })
-  return { ...proof, isGreen: false, because: { aspect: 'question', error, line: kase.lines.agent }, open: [] }
+  return { ...proof, isGreen: false, because: { aspect: 'question', error, line: kase.lines.agent } }
 }
 
 /** Why the agent does something else than the case says, and what of it an update can accept. */

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
 import type { AcceptedChange } from '../cases/index.ts'
 import type { CaseAcceptance } from './channel.ts'
 import { textHash, type Written, writeUpdates } from './write-updates.ts'
@@ -33,6 +34,8 @@ export async function writeAcceptances(acceptances: readonly CaseAcceptance[], a
   })
   const fresh = shared.filter(({ key }) => !known.has(key))
   if (fresh.length > 0) {
+    // A project of hand-written tests need not have recordings of its own.
+    mkdirSync(path.dirname(acceptedFile), { recursive: true })
     const text = existsSync(acceptedFile) ? readFileSync(acceptedFile, 'utf8') : undefined
     updates.push({
       file: acceptedFile,

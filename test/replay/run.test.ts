@@ -1,6 +1,6 @@
 import { setTimeout as sleep, setInterval as every } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { installReplay, type ReplayOptions, type ReplayResult, replayTape } from '../../src/replay/index.ts'
+import { installReplay, type ReplayOptions, type ReplayResult, replayTape, verdictOf } from '../../src/replay/index.ts'
 import { tool } from '../../src/record/index.ts'
 import type { Tape } from '../../src/tape/index.ts'
 import { chat, chatUrl, Recording, tapeOf } from './tapes.ts'
@@ -474,11 +474,18 @@ describe('tools', () => {
   })
 })
 
-test('a model that changed fails by default, and may be allowed', async () => {
-  const tape = tapeOf([{ body: chat('hi') }])
+test('a model that changed is served and unproven by default, and may fail or be allowed', async () => {
+  const tape = tapeOf([{ body: chat('hi') }], { value: '{"ok":true}' })
   const agent = () => post(chat('hi', { model: 'm-2' }))
-  expect(codes(await replayTape(tape, agent))).toEqual(['HARVEST_DRIFT'])
-  expect(codes(await replayTape(tape, agent, { drift: { model: 'report' } }))).toEqual([])
+  const judged = async (options?: ReplayOptions) => {
+    const run = await replayTape(tape, agent, options)
+    const { verdict, unproven, notJudged } = verdictOf(run)
+    return { codes: codes(run), verdict, unproven: unproven.map(({ part }) => part), notJudged: notJudged.length }
+  }
+  expect(await judged()).toEqual({ codes: [], verdict: 'unproven', unproven: ['model'], notJudged: 0 })
+  const failed = await judged({ drift: { model: 'fail' } })
+  expect(failed).toEqual({ codes: ['HARVEST_DRIFT'], verdict: 'different', unproven: [], notJudged: 0 })
+  expect(await judged({ drift: { model: 'report' } })).toMatchObject({ codes: [], unproven: [], notJudged: 1 })
 })
 
 test('an error counts as the recorded one by name, message and code, anything else thrown by its value', async () => {
