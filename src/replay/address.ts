@@ -4,9 +4,14 @@ export interface Addressed {
   readonly url: string
 }
 
-/** Scheme, host and port; empty for a child process. */
+/** Scheme, host and port, each host in one name; empty for a child process. */
 export function originOf(url: string): string {
   return placeOf(url).origin
+}
+
+/** Scheme, host and port as somebody wrote them. */
+export function writtenOrigin(url: string): string {
+  return /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i.exec(url)?.[0] ?? ''
 }
 
 /** Method, path and query exactly as written, without the host. */
@@ -34,9 +39,25 @@ function placeOf(url: string): Place {
 
 function takeApart(url: string): Place {
   if (!URL.canParse(url)) return { origin: '', path: url }
-  const { origin, pathname, search } = new URL(url)
-  return { origin, path: `${pathname}${search}` }
+  const { protocol, hostname, port, pathname, search } = new URL(url)
+  // `URL` has left out a default port. Of a scheme it does not know, it says no origin.
+  return {
+    origin: hostname === '' ? '' : `${protocol}//${oneName(hostname)}${port && `:${port}`}`,
+    path: `${pathname}${search}`,
+  }
 }
+
+/**
+ * A host in one name. `localhost`, `127.0.0.1` and `[::1]` are this machine: which of them a library takes, and which of two
+ * addresses a name stands for, changes with versions of Node. A port stays told apart. A trailing dot only says that a name
+ * is whole.
+ */
+function oneName(hostname: string): string {
+  const name = hostname.replace(/(?<=.)\.$/, '')
+  return loopback.has(name) ? 'localhost' : name
+}
+
+const loopback: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /** The same for two spellings of one query: names in any order, the values of one name in theirs. */
 export function steadyPath({ method, url }: Addressed): string {

@@ -1,6 +1,6 @@
 import { canonicalJson } from '../providers/index.ts'
 import type { Json, TapeHeader } from '../tape/index.ts'
-import { Hosts, originOf, steadyPath, writtenPath } from './address.ts'
+import { Hosts, originOf, steadyPath, writtenOrigin, writtenPath } from './address.ts'
 import { findConversation } from './conversation.ts'
 import { bodyDifference, closeness, isMap, parseRequest } from './difference.ts'
 import { isFaithful } from './faithful.ts'
@@ -129,7 +129,13 @@ export class Ladder {
       )
       this.#canonical.set(key, index)
     }
-    return this.#untaken(index.get(canonicalBody(question)), question)
+    // A host that stands for a recorded one is asked what that is asked, and one spelling of it is that one's.
+    const asked = new Map((this.#byPath.get(key) ?? []).map(({ event: { url } }) => [originOf(url), url]))
+    for (const url of asked.values()) {
+      const found = this.#untaken(index.get(canonicalBody({ ...question, url })), question)
+      if (found) return found
+    }
+    return undefined
   }
 
   #findConversation(question: Question): Answer | undefined {
@@ -171,8 +177,10 @@ export class Ladder {
           : { class: 'encoding', path: '', recorded: 'same value', live: 'written differently' },
       )
     }
-    const [recorded, live] = [originOf(step.event.url), originOf(question.url)]
-    if (recorded !== live) drift.push({ class: 'endpoint', path: 'url', recorded, live })
+    if (originOf(step.event.url) !== originOf(question.url)) {
+      const [recorded, live] = [writtenOrigin(step.event.url), writtenOrigin(question.url)]
+      drift.push({ class: 'endpoint', path: 'url', recorded, live })
+    }
     return { kind: 'found', step, rung, drift }
   }
 
