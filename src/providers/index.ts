@@ -1,3 +1,4 @@
+export { bookkeeping } from './bookkeeping.ts'
 export { decodeBody } from './decode.ts'
 export { isGenerative, keepsConversation } from './dialect.ts'
 export { isUnderWay } from './draft.ts'

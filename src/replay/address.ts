@@ -1,3 +1,5 @@
+import type { ModelRequest } from '../providers/index.ts'
+
 /** Where a request goes, as far as it decides which answer is its own. */
 export interface Addressed {
   readonly method: string
@@ -66,6 +68,19 @@ export function steadyPath({ method, url }: Addressed): string {
   searchParams.sort()
   return `${method} ${pathname} ${searchParams.toString()}`
 }
+
+/**
+ * What another host means for a request that is otherwise the recorded one. A model, and a service that is only read, is
+ * asked elsewhere (`endpoint`). A service that is told to do something does it elsewhere (`destination`).
+ */
+export function hostDrift(
+  step: { readonly model: ModelRequest | undefined },
+  { method }: Pick<Addressed, 'method'>,
+): 'endpoint' | 'destination' {
+  return step.model === undefined && writing.has(method.toUpperCase()) ? 'destination' : 'endpoint'
+}
+
+const writing: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
 /**
  * Which recorded host a live host stands for. A test may point the agent elsewhere, but a host that is on the tape
