@@ -1,4 +1,4 @@
-import { canonicalJson, readModelCall, type ToolCall } from '../providers/index.ts'
+import { askedIn, canonicalJson, readModelCall, type ToolCall } from '../providers/index.ts'
 import { type Difference, firstDifference } from '../replay/difference.ts'
 import { type Json, type Outcome, requestBytes, responseBytes, type Step, stepsOf, type Tape } from '../tape/index.ts'
 import { argsByKey } from '../trace/args.ts'
@@ -143,7 +143,7 @@ function describe(step: Step, bare: (text: string) => string): DescribedStep {
   const { method, url, response, error } = step
   const call = readModelCall(step)
   const body = requestBytes(step).toString('utf8')
-  const asked = `${method} ${pathOf(url)} ${call === undefined ? body : bare(canonicalJson({ ...call.request } as Json))}`
+  const asked = `${method} ${pathOf(url)} ${call === undefined ? body : bare(canonicalJson({ ...askedIn(step) } as Json))}`
   const name = call === undefined || call.isPoll ? `${method} ${pathOf(url)}` : `${call.request.model} is asked`
   if (call?.response !== undefined && call.response.error === undefined) {
     const { text, toolCalls } = call.response

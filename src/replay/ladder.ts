@@ -1,6 +1,6 @@
 import { canonicalJson } from '../providers/index.ts'
 import type { Json, TapeHeader } from '../tape/index.ts'
-import { Hosts, originOf, steadyPath, writtenPath } from './address.ts'
+import { Hosts, originOf, steadyPath, writtenOrigin, writtenPath } from './address.ts'
 import { findConversation } from './conversation.ts'
 import { bodyDifference, closeness, isMap, parseRequest } from './difference.ts'
 import { isFaithful } from './faithful.ts'
@@ -142,7 +142,13 @@ export class Ladder {
       )
       this.#canonical.set(key, index)
     }
-    return this.#untaken(index.get(canonicalBody(question)), question)
+    // A host that stands for a recorded one is asked what that is asked, and one spelling of it is that one's.
+    const asked = new Map((this.#byPath.get(key) ?? []).map(({ event: { url } }) => [originOf(url), url]))
+    for (const url of asked.values()) {
+      const found = this.#untaken(index.get(canonicalBody({ ...question, url })), question)
+      if (found) return found
+    }
+    return undefined
   }
 
   #findConversation(question: Question): Answer | undefined {
@@ -183,8 +189,8 @@ export class Ladder {
           : { class: 'encoding', path: '', part: 'body', recorded: 'same value', live: 'written differently' },
       )
     }
-    const [recorded, live] = [originOf(step.event.url), originOf(question.url)]
-    if (recorded !== live) drift.push(otherHost(step, recorded, live))
+    if (originOf(step.event.url) !== originOf(question.url))
+      drift.push(otherHost(step, writtenOrigin(step.event.url), writtenOrigin(question.url)))
     return { kind: 'found', step, rung, drift }
   }
 

@@ -1,4 +1,4 @@
-import { canonicalJson, type ModelRequest } from '../providers/index.ts'
+import { bookkeeping, canonicalJson, type ModelRequest } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 import { firstDifference, isMap, own } from './difference.ts'
 import type { FoundDrift } from './ladder.ts'
@@ -88,16 +88,6 @@ function changedParams(before: ModelRequest['params'], now: ModelRequest['params
     }),
   )
 }
-
-/** What a provider keeps for bills, dashboards, caches and routing. The model is told nothing of it. */
-const bookkeeping = new Set(
-  [
-    'user metadata safety_identifier prompt_cache_key prompt_cache_retention service_tier stream_options cache_control',
-    'labels requestMetadata keep_alive',
-  ]
-    .join(' ')
-    .split(' '),
-)
 
 /** Names of the tools in a declaration; one of Gemini's may declare several. */
 export function toolNames(tool: Json | undefined): readonly string[] {

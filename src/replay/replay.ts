@@ -6,6 +6,7 @@ import { isUnreadResponse } from '../seam/shape.ts'
 import { seamState } from '../seam/source.ts'
 import { requireGrade } from '../tape/grade.ts'
 import { decodeValue, encodeValue, type Json, type Outcome, type Tape } from '../tape/index.ts'
+import { hostsMistake } from './hosts-option.ts'
 import * as problem from './problems.ts'
 import { ReplayRun, type RunSettings } from './run.ts'
 import {
@@ -135,13 +136,15 @@ function isSameError(recorded: Json, live: Json): boolean {
   return facts(recorded) === facts(live)
 }
 
-const known = new Set(['signal', 'drift', 'escapes', 'allow', 'serve', 'strict', 'hangMs', 'ungated', 'sites'])
+const known = new Set(['signal', 'drift', 'escapes', 'allow', 'hosts', 'serve', 'strict', 'hangMs', 'ungated', 'sites'])
 
 function checkOptions(options: ReplayOptions): void {
   const unknown = Object.keys(options).filter((name) => !known.has(name))
-  if (unknown.length > 0) throw badOption(unknown.join(', '), [...known].slice(0, 6))
+  if (unknown.length > 0) throw badOption(unknown.join(', '), [...known].slice(0, 7))
   if (options.serve !== undefined && !serveRungs.includes(options.serve))
     throw badOption(`serve: '${options.serve}'`, serveRungs)
+  const wrongHosts = options.hosts === undefined ? undefined : hostsMistake(options.hosts)
+  if (wrongHosts !== undefined) throw badOption(wrongHosts.part, [wrongHosts.expected])
   const { escapes } = options
   if (escapes !== undefined && escapes !== 'error' && escapes !== 'report')
     throw badOption(`escapes: '${String(escapes)}'`, ['error', 'report'])

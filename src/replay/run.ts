@@ -12,6 +12,7 @@ import { driftPolicy } from './drift-policy.ts'
 import { Expected } from './expected.ts'
 import { Gate, type GateItem } from './gate.ts'
 import { HeaderRedactor } from './header-redactor.ts'
+import { recordedHosts } from './hosts-option.ts'
 import { IdempotencyKeys } from './idempotency.ts'
 import { type Answer, type FoundDrift, Ladder, type Question } from './ladder.ts'
 import { Order } from './order.ts'
@@ -56,6 +57,7 @@ export class ReplayRun {
   readonly #settings: RunSettings
   readonly #policy: Readonly<Record<DriftClass, DriftPolicy>>
   readonly #changes = new Changes()
+  readonly #recordedHost: (url: string) => string
   readonly #onGivenUp: (error: HarvestError) => void
   readonly #children = new Map<string, (text: string) => void>()
   /** Tool calls that others went before, with the problem that is if they are made. */
@@ -79,6 +81,7 @@ export class ReplayRun {
     this.#settings = settings
     this.#onGivenUp = onGivenUp
     this.#policy = driftPolicy(settings.drift)
+    this.#recordedHost = recordedHosts(settings.hosts)
     this.steps = stepStates(tape)
     this.redactor = createRedactor(rulesOfTape(tape.header.redact))
     this.headers = new HeaderRedactor(this.redactor)
@@ -214,7 +217,7 @@ export class ReplayRun {
   }
 
   question(live: LiveRequest): Question {
-    const url = live.via === 'stdio' && live.url === this.#standIn ? unnamedChild : live.url
+    const url = live.via === 'stdio' && live.url === this.#standIn ? unnamedChild : this.#recordedHost(live.url)
     return questionOf({ ...live, url }, this.redactor, (asked) => this.ladder.holds(asked))
   }
 

@@ -1,5 +1,6 @@
 import type { HarvestError } from '../errors/index.ts'
 import type { Step, Tape, TapeEvent } from '../tape/types.ts'
+import type { SameHosts } from './hosts-option.ts'
 
 /**
  * Classes of drift: differences that do not stop a replay, by what differs.
@@ -87,6 +88,11 @@ export interface ReplayOptions {
   readonly escapes?: 'error' | 'report'
   /** Escapes to let through, such as `socket 127.0.0.1:5432`; `*` matches anything. Default none. */
   readonly allow?: readonly string[]
+  /**
+   * Hosts that are the same as recorded ones: `{ 'https://recorded': ['https://now'] }`. A request to the one is a request to
+   * the other, and no `endpoint` drift. Default none.
+   */
+  readonly hosts?: SameHosts
   /** How far the serve ladder may climb. Default `reworded`. */
   readonly serve?: ServeRung
   /** Every body must be byte-identical and every recorded event consumed (`harvest verify`). Default false. */

@@ -23,6 +23,7 @@ export function caseOptions(kase: Case, settings: Settings): CaseOptions {
       ...(drift !== undefined && { drift }),
       ...(replay.escapes !== undefined && { escapes: replay.escapes }),
       ...(allow.length > 0 && { allow }),
+      ...(replay.hosts !== undefined && { hosts: replay.hosts }),
       ...(serve !== undefined && { serve }),
     },
     match: mergeMatch(match, kase.match),

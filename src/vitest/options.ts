@@ -10,6 +10,7 @@ import {
   type ServeRung,
   serveRungs,
 } from '../replay/types.ts'
+import { hostsMistake, type SameHosts } from '../replay/hosts-option.ts'
 import { type ArgsMode, argsModes, type TraceMode, traceModes } from '../trace/types.ts'
 
 /** What `harvest()` in `vitest.config.ts` takes. Nothing but `agents` is needed. */
@@ -41,6 +42,11 @@ export interface HarvestOptions {
   readonly escapes?: 'error' | 'report'
   /** Escapes to let through, such as `socket 127.0.0.1:5432`; `*` matches anything. Default none. */
   readonly allow?: readonly string[]
+  /**
+   * Hosts that are the same as recorded ones: `{ 'https://recorded': ['https://now'] }`. A request to the one is a request to
+   * the other in every case. Default none.
+   */
+  readonly hosts?: SameHosts
   /** How far a changed request may be from the recorded one and still be served. Default `reworded`. */
   readonly serve?: ServeRung
   /** How long an accepted question counts: `{ maxDays: 90 }`. Default: for good. */
@@ -87,7 +93,7 @@ export interface HarvestSettings {
   readonly pool: PoolName
   readonly tags: readonly TagOption[]
   readonly inherit: boolean
-  readonly replay: Pick<ReplayOptions, 'drift' | 'escapes' | 'allow' | 'serve'>
+  readonly replay: Pick<ReplayOptions, 'drift' | 'escapes' | 'allow' | 'hosts' | 'serve'>
   readonly match: MatchSetting
   readonly deps: readonly string[]
   readonly timeoutMs: number
@@ -105,7 +111,8 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
   const unknown = Object.keys(given).find((name) => !optionNames.includes(name))
   if (unknown !== undefined) throw badOption(unknown, 'not an option of harvest()', optionNames)
   const { agents = {}, recordings = 'recordings', isolate = 'module', pool = 'forks', inherit = true } = options
-  const { timeout = 10_000, serve, drift, escapes, allow, match = {}, deps = [], tags = [], accepted = {} } = options
+  const { timeout = 10_000, serve, drift, escapes, allow, hosts, match = {}, deps = [], tags = [] } = options
+  const { accepted = {} } = options
   checkAgents(agents)
   if (typeof recordings !== 'string' || recordings === '') throw badOption('recordings', `${recordings}`, ['a folder'])
   oneOf('isolate', isolate, isolateModes)
@@ -117,12 +124,15 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
   const acceptedMaxDays = maxDaysOf(accepted)
   checkMatch(match)
   checkList('allow', allow ?? [])
+  const wrongHosts = hosts === undefined ? undefined : hostsMistake(hosts)
+  if (wrongHosts !== undefined) throw badOption('hosts', wrongHosts.part, [wrongHosts.expected])
   checkList('deps', deps)
   if (!Number.isFinite(timeout) || timeout <= 0) throw badOption('timeout', String(timeout), ['milliseconds above 0'])
   const replay = {
     ...(drift !== undefined && { drift }),
     ...(escapes !== undefined && { escapes }),
     ...(allow !== undefined && { allow }),
+    ...(hosts !== undefined && { hosts }),
     ...(serve !== undefined && { serve }),
   }
   const declared = tags.map((tag) => (typeof tag === 'string' ? { name: tag } : tag))
@@ -168,6 +178,7 @@ const optionNames: readonly string[] = [
   'drift',
   'escapes',
   'allow',
+  'hosts',
   'serve',
   'accepted',
   'match',

@@ -134,7 +134,7 @@ describe('the serve ladder climbs', () => {
     const written = { body: chat('hi').replaceAll(':', ': ') }
     expect(new Asker(tape, 'exact').ask(written).kind).toBe('none')
     expect(
-      new Asker(tapeOf([{ body: chat('hi') }]), 'canonical').ask({ body: chat('hi', { temperature: 1 }) }).kind,
+      new Asker(tapeOf([{ body: chat('hi') }]), 'canonical').ask({ body: chat('hi', { temperature: 0.5 }) }).kind,
     ).toBe('none')
   })
 
@@ -165,6 +165,30 @@ describe('the serve ladder climbs', () => {
       body: recorded,
     })
     expect(answer).toMatchObject({ rung: 'conversation', classes: ['endpoint', 'encoding'] })
+  })
+})
+
+describe('a request in another spelling of its provider', () => {
+  const parts = chat('', { messages: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }] })
+  const one = chat('hi', { temperature: 1 })
+
+  test('is canonical, with encoding drift and no other', () => {
+    expect(ask([{ body: one }], { body: parts })).toMatchObject({ rung: 'canonical', classes: ['encoding'] })
+    expect(ask([{ body: parts }], { body: one })).toMatchObject({ rung: 'canonical', classes: ['encoding'] })
+    expect(new Asker(tapeOf([{ body: one }]), 'exact').ask({ body: parts }).kind).toBe('none')
+  })
+
+  test('has no drift of its own beside a change', () => {
+    const other = chat('hi', { temperature: 1, messages: JSON.parse(parts).messages, seed: 3 })
+    expect(ask([{ body: chat('hi') }], { body: other })).toMatchObject({ drift: [{ path: 'params.seed' }] })
+  })
+
+  test('is read as the recorded host reads it, when another one stands for that', () => {
+    const live = { url: 'http://localhost:4000/v1/chat/completions', body: parts }
+    expect(ask([{ body: one }], live)).toMatchObject({ rung: 'canonical', classes: ['encoding', 'endpoint'] })
+    // Recorded there, nobody knows the defaults of what answered.
+    const here = { url: live.url, body: one }
+    expect(ask([here], live)).toMatchObject({ rung: 'conversation', classes: ['params'] })
   })
 })
 
@@ -315,7 +339,7 @@ describe('the serve ladder refuses', () => {
       { body: chat('', { messages: [{ role: 'assistant', content: 'hi' }] }) },
     ],
     ['another conversation kept by the provider', responses('yes', 'resp_1'), responses('yes', 'resp_2')],
-    ['a call without messages', responses('', 'resp_1', []), responses('', 'resp_1', [], { temperature: 1 })],
+    ['a call without messages', responses('', 'resp_1', []), responses('', 'resp_1', [], { temperature: 0.5 })],
     ['an embedding of another text', embedding('Where is order A-17?'), embedding('Where did order A-17 go?')],
     ['an embedding in another form', embedding('tea'), embedding('tea', { encoding_format: 'base64' })],
     ['a count of tokens for a call', anthropic('messages'), anthropic('messages/count_tokens', { temperature: 1 })],
@@ -411,6 +435,29 @@ describe('hosts', () => {
     expect(asker.ask(get('localhost:81'))).toMatchObject({ served: 0, classes: ['endpoint'] })
     expect(asker.ask(get('localhost:82')).kind).toBe('none')
     expect(asker.ask(get('localhost:81')).served).toBe(1)
+  })
+
+  test.for([
+    ['http://localhost:81/status', 'http://127.0.0.1:81/status'],
+    ['http://localhost:81/status', 'http://[::1]:81/status'],
+    ['https://a.test/status', 'https://a.test.:443/status'],
+    ['http://a.test:80/status', 'http://A.test/status'],
+  ] as const)('%s is %s', ([one, other]) => {
+    const tape = [{ method: 'GET', url: one }]
+    expect(ask(tape, { method: 'GET', url: other })).toMatchObject({ served: 0, classes: [] })
+    // And answers for nobody else.
+    const both = new Asker(tapeOf([...tape, { method: 'GET', url: 'http://b.test:82/status' }]))
+    expect(both.ask({ method: 'GET', url: other })).toMatchObject({ served: 0, classes: [] })
+    expect(both.ask({ method: 'GET', url: one }).kind).toBe('none')
+  })
+
+  test('another port of this machine is another host', () => {
+    const at = (port: number): Asked => ({ method: 'GET', url: `http://localhost:${port}/status` })
+    const live = { method: 'GET', url: 'http://127.0.0.1:82/status' }
+    expect(ask([at(81)], live)).toMatchObject({
+      drift: [{ class: 'endpoint', recorded: 'http://localhost:81', live: 'http://127.0.0.1:82' }],
+    })
+    expect(ask([at(81), at(82)], live)).toMatchObject({ served: 1, classes: [] })
   })
 
   test('a host that could stand for two is ambiguous', () => {

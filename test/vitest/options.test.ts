@@ -34,6 +34,7 @@ describe('the options of harvest()', () => {
     ['drift.model', { drift: { model: 'warn' } }],
     ['escapes', { escapes: 'ignore' }],
     ['allow', { allow: 'socket *' }],
+    ['hosts', { hosts: { 'https://a.test': ['https://b.test/v1'] } }],
     ['serve', { serve: 'loose' }],
     ['match.mode', { match: { mode: 'strict' } }],
     ['match.trace', { match: { trace: 'loose' } }],
