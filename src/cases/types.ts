@@ -19,9 +19,24 @@ export type CaseDriftClass =
   | 'messages'
   | 'arguments'
   | 'headers'
+  | 'agentMessages'
+  | 'marks'
 
 /** The rungs of the serve ladder, as case files spell them. */
 export type CaseServe = 'exact' | 'canonical' | 'conversation' | 'reworded'
+
+/** A message between agents, as a case lists it. */
+export interface CaseMessage {
+  readonly from: string
+  readonly to: string
+  readonly body: Json
+}
+
+/** A mark, as a case lists it. */
+export interface CaseMark {
+  readonly name: string
+  readonly data?: Json
+}
 
 /** Failure history: what went wrong, what would have been right. */
 export interface CaseLesson {
@@ -63,6 +78,10 @@ export interface CaseContent {
   readonly timeout?: number
   /** The expected trace as it is written; `undefined` asserts nothing, an empty list asserts that no tool is called. */
   readonly baseline?: readonly Json[]
+  /** Messages between agents, in order; `undefined`: those of the tape. */
+  readonly messages?: readonly CaseMessage[]
+  /** Marks, in order; `undefined`: those of the tape. */
+  readonly marks?: readonly CaseMark[]
   /** Temporal rules as they are written; nobody has checked their syntax yet, see {@link hasUncheckedRules}. */
   readonly rules?: readonly string[]
   /** Structural match on the return value; `undefined` asserts nothing, `null` asserts null. */
@@ -99,6 +118,8 @@ export interface CaseLines {
   readonly baseline?: number
   /** One per item of the baseline. */
   readonly baselineItems: readonly number[]
+  readonly messages?: number
+  readonly marks?: number
   readonly rules?: number
   /** One per rule. */
   readonly ruleItems: readonly number[]

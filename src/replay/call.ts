@@ -2,6 +2,7 @@ import { never } from '../seam/intercept/index.ts'
 import { isThenable } from '../seam/shape.ts'
 import { type SeamCall, type Source, seamState } from '../seam/source.ts'
 import { type CallEvent, decodeValue, type Json, type Moment } from '../tape/index.ts'
+import { presentArgs } from '../tape/present-args.ts'
 import { firstDifference } from './difference.ts'
 import * as problem from './problems.ts'
 import type { ReplayRun } from './run.ts'
@@ -47,11 +48,11 @@ function findCall(run: ReplayRun, call: SeamCall, args: Json): CallState {
     run.identical++
     return same
   }
-  const reworded = run.calls.findReworded(call, args)
-  if (reworded) {
-    const difference = firstDifference(reworded.event.args, args, 'args')
-    if (difference) run.drifted(reworded, undefined, { class: 'arguments', ...difference })
-    return reworded
+  const changed = run.calls.findChanged(call, args, (step) => run.order.isDue(step))
+  if (changed) {
+    const difference = firstDifference(presentArgs(changed.event.args), presentArgs(args), 'args')
+    if (difference) run.drifted(changed, undefined, { class: 'arguments', name: call.name, ...difference })
+    return changed
   }
   throw run.problem(problem.wrongCall(run.place(), call.name, JSON.stringify(args), run.calls.nearest(call, args)))
 }
@@ -94,6 +95,7 @@ function runForReal(
   viewFrom: View,
 ): unknown {
   run.ranForReal.push(step.event.name)
+  run.bodies.set(heard.n, step.event.n)
   const result = seamState().runs.run(viewFrom(heard.n), fn)
   if (!isThenable(result)) {
     run.take(step)

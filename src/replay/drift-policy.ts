@@ -9,8 +9,10 @@ const defaultPolicy: Readonly<Record<DriftClass, DriftPolicy>> = {
   tools: 'report',
   params: 'report',
   messages: 'report',
-  arguments: 'report',
+  arguments: 'fail',
   headers: 'report',
+  agentMessages: 'fail',
+  marks: 'fail',
 }
 
 /** What to do about each class of drift, from what was asked for. */

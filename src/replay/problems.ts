@@ -126,6 +126,17 @@ export function wrongCall(place: Place, name: string, args: string, nearest: Ste
   })
 }
 
+/** A call that is answered all the same, for what the agent does next is to be seen. */
+export function otherArguments(place: Place, step: StepState, { name, path, recorded, live }: Drift): HarvestError {
+  return new HarvestError('HARVEST_DIVERGENCE', {
+    what: `The agent called ${name} with arguments it did not use when this run was recorded`,
+    where: { ...whereMade(place), recorded: describeStep(step) },
+    detail: showDifference({ path: path.replace(/^args\.?/, '') || 'the arguments', recorded, live }),
+    why: 'What the model decided is recorded, so only the code of the agent can have changed them.',
+    fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`, anew],
+  })
+}
+
 /** A request whose idempotency key is not shared with the requests it was shared with. */
 export function otherKey(place: Place, step: ExchangeState, wrong: string): HarvestError {
   const { method, url } = step.event

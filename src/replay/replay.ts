@@ -102,6 +102,8 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
       drawsServed: draws.served,
       drawsMissed: draws.missed,
       outcomeEqual,
+      messages: run.messages.compared(run.ran),
+      marks: run.marks.compared(run.ran),
     },
   }
 }
@@ -128,11 +130,14 @@ function isSameError(recorded: Json, live: Json): boolean {
   return facts(recorded) === facts(live)
 }
 
-const known = new Set(['signal', 'drift', 'escapes', 'allow', 'serve', 'strict', 'hangMs', 'ungated', 'sites'])
+const known = new Set([
+  ...['signal', 'drift', 'escapes', 'allow', 'serve', 'strict', 'messages', 'marks'],
+  ...['hangMs', 'ungated', 'sites'],
+])
 
 function checkOptions(options: ReplayOptions): void {
   const unknown = Object.keys(options).filter((name) => !known.has(name))
-  if (unknown.length > 0) throw badOption(unknown.join(', '), [...known].slice(0, 6))
+  if (unknown.length > 0) throw badOption(unknown.join(', '), [...known].slice(0, 8))
   if (options.serve !== undefined && !serveRungs.includes(options.serve))
     throw badOption(`serve: '${options.serve}'`, serveRungs)
   const { escapes } = options

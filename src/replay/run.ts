@@ -1,10 +1,11 @@
-import { HarvestError } from '../errors/index.ts'
+import type { HarvestError } from '../errors/index.ts'
 import { createRedactor, type Redactor, rulesOfTape } from '../privacy/index.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
 import type { LiveRequest, Responder } from '../seam/intercept/index.ts'
 import { unnamedChild } from '../seam/stdio.ts'
-import { encodeValue, type Json, type Tape, type TapeEvent } from '../tape/index.ts'
+import { encodeValue, type Json, type MarkEvent, type MessageEvent, type Tape, type TapeEvent } from '../tape/index.ts'
 import { isAllowed } from './allow.ts'
+import { announcementProblem, Announcements } from './announcements.ts'
 import { Calls } from './calls.ts'
 import { Draws } from './draws.ts'
 import { driftPolicy } from './drift-policy.ts'
@@ -45,6 +46,10 @@ export class ReplayRun {
   readonly order: Order
   readonly idempotency = new IdempotencyKeys()
   readonly expected = new Expected(this)
+  readonly messages: Announcements
+  readonly marks: Announcements
+  /** By the number of a call in this replay's own record: the recorded call whose body it ran. */
+  readonly bodies = new Map<number, number>()
   /** The source the agent sees. */
   readonly root: Responder
   readonly problems: HarvestError[] = []
@@ -58,6 +63,8 @@ export class ReplayRun {
   readonly #children = new Map<string, (text: string) => void>()
   /** Tool calls that others went before, with the problem that is if they are made. */
   readonly #skipped = new Map<StepState, HarvestError>()
+  /** Problems that stopped nothing: what differed was served. */
+  readonly #served = new Set<HarvestError>()
   readonly #pushes: readonly { readonly item: GateItem; readonly url: string }[]
   readonly #spawns: string[]
   /** The address of the child that stands for the one whose command the tape does not have: the first that is started. */
@@ -82,6 +89,8 @@ export class ReplayRun {
       if (given !== undefined) this.redactor.observe(JSON.stringify(given))
     const exchanges = this.steps.filter((step): step is ExchangeState => step.event.kind === 'exchange')
     this.calls = new Calls(this.steps)
+    this.messages = new Announcements(tape, 'message', settings.messages)
+    this.marks = new Announcements(tape, 'mark', settings.marks)
     this.order = new Order(this.steps)
     const isDue = (step: ExchangeState): boolean => this.order.isDue(step)
     this.ladder = new Ladder(exchanges, settings.serve ?? 'reworded', tape.header, isDue)
@@ -184,15 +193,40 @@ export class ReplayRun {
   drifted(
     step: StepState,
     madeAt: Error | undefined,
-    found: { readonly class: DriftClass; readonly path: string; readonly recorded: string; readonly live: string },
+    found: Pick<Drift, 'class' | 'path' | 'recorded' | 'live' | 'name'>,
   ): void {
     if (this.#policy[found.class] === 'ignore') return
-    const { site } = this.place(madeAt)
+    const place = this.place(madeAt)
+    const { site } = place
     const drift: Drift = { ...found, step: step.event.n, stepNumber: step.number, ...(site ? { site } : {}) }
     this.drift.push(drift)
-    if (this.#policy[found.class] === 'fail' || this.#settings.strict)
-      this.problem(problem.driftRefused(this.tape, drift))
+    if (!this.#fails(found.class)) return
+    this.#serve(
+      found.class === 'arguments' ? problem.otherArguments(place, step, drift) : problem.driftRefused(this.tape, drift),
+    )
   }
+
+  #fails(of: DriftClass): boolean {
+    return this.#policy[of] === 'fail' || this.#settings.strict === true
+  }
+
+  #serve(error: HarvestError): void {
+    this.#served.add(this.problem(error))
+  }
+
+  /** The agent sent a message between agents or left a mark, inside the call `inside` of this replay's own record. */
+  announced(
+    said: Pick<MessageEvent, 'kind' | 'from' | 'to' | 'body'> | Pick<MarkEvent, 'kind' | 'name' | 'data'>,
+    inside: number | undefined,
+  ): void {
+    const event = { ...said, n: this.nextN(), at: this.gate.now, ...(inside === undefined ? {} : { in: inside }) }
+    this.events.push(event)
+    const list = event.kind === 'message' ? this.messages : this.marks
+    list.made(event, inside === undefined ? undefined : this.bodies.get(inside), () => this.place().site)
+  }
+
+  /** Whether the body of a recorded call ran in this replay. */
+  readonly ran = (n: number): boolean => [...this.bodies.values()].includes(n)
 
   question(live: LiveRequest): Question {
     const url = live.via === 'stdio' && live.url === this.#standIn ? unnamedChild : live.url
@@ -238,9 +272,19 @@ export class ReplayRun {
 
   /** What is wrong once the agent has answered. */
   conclude(): void {
-    if (this.problems.some((error) => !HarvestError.is(error, 'HARVEST_DRIFT'))) return
+    if (this.problems.some((error) => !this.#served.has(error))) return
     const unused = this.unused
     if (unused.length > 0) this.problems.push(problem.unusedSteps(this.tape, unused))
+    this.#judge('agentMessages', 'message', this.messages)
+    this.#judge('marks', 'mark', this.marks)
+  }
+
+  #judge(of: DriftClass, kind: 'message' | 'mark', list: Announcements): void {
+    if (this.#policy[of] === 'ignore') return
+    const found = list.differences(this.ran)
+    if (found.length === 0) return
+    this.drift.push(...found.map(({ kind: _, ...difference }) => ({ class: of, ...difference })))
+    if (this.#fails(of)) this.problems.push(announcementProblem(this.tape, kind, found))
   }
 
   get unused(): readonly StepState[] {

@@ -1,5 +1,5 @@
 import type { HarvestError } from '../errors/index.ts'
-import type { Step, Tape, TapeEvent } from '../tape/types.ts'
+import type { Json, Step, Tape, TapeEvent } from '../tape/types.ts'
 
 /** A difference that did not stop the replay, by what differed. */
 export type DriftClass =
@@ -12,6 +12,8 @@ export type DriftClass =
   | 'messages'
   | 'arguments'
   | 'headers'
+  | 'agentMessages'
+  | 'marks'
 export const driftClasses: readonly DriftClass[] = [
   'encoding',
   'endpoint',
@@ -22,6 +24,8 @@ export const driftClasses: readonly DriftClass[] = [
   'messages',
   'arguments',
   'headers',
+  'agentMessages',
+  'marks',
 ]
 export type DriftPolicy = 'ignore' | 'report' | 'fail'
 
@@ -36,6 +40,8 @@ export interface Drift {
   readonly recorded: string
   readonly live: string
   readonly site?: string
+  /** Which one, where the step does not say: a wrapped function, `message 2, planner → worker`, `mark 1, planned`. */
+  readonly name?: string
 }
 
 /** Something that reached for the world around the seam. */
@@ -62,6 +68,23 @@ export interface ReplayOptions {
   readonly serve?: ServeRung
   /** Every body must be byte-identical and every recorded event consumed (`harvest verify`). Default false. */
   readonly strict?: boolean
+  /** Messages between agents that are expected outside of wrapped functions. Default those of the tape. */
+  readonly messages?: readonly ExpectedMessage[]
+  /** Marks that are expected outside of wrapped functions. Default those of the tape. */
+  readonly marks?: readonly ExpectedMark[]
+}
+
+/** A message between agents, its body as `encodeValue` writes it. */
+export interface ExpectedMessage {
+  readonly from: string
+  readonly to: string
+  readonly body: Json
+}
+
+/** A mark, its data as `encodeValue` writes it. */
+export interface ExpectedMark {
+  readonly name: string
+  readonly data?: Json
 }
 
 /** The serve ladder, strictest first; each rung includes those before it. */
@@ -112,4 +135,17 @@ export interface Receipt {
   readonly drawsMissed: number
   /** Whether the return value or error equals the recorded one. */
   readonly outcomeEqual: boolean
+  /** Messages between agents. Absent: not compared, as in a fork. */
+  readonly messages?: Compared
+  /** Marks. Absent: not compared, as in a fork. */
+  readonly marks?: Compared
+}
+
+/** How many things of one kind were expected and made. */
+export interface Compared {
+  readonly recorded: number
+  /** Made as recorded, in the recorded order. */
+  readonly same: number
+  /** Made, and not as recorded there: changed, moved or extra. */
+  readonly other: number
 }

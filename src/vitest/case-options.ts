@@ -24,6 +24,8 @@ export function caseOptions(kase: Case, settings: Settings): CaseOptions {
       ...(replay.escapes !== undefined && { escapes: replay.escapes }),
       ...(allow.length > 0 && { allow }),
       ...(serve !== undefined && { serve }),
+      ...(kase.messages !== undefined && { messages: kase.messages }),
+      ...(kase.marks !== undefined && { marks: kase.marks }),
     },
     match: mergeMatch(match, kase.match),
     timeoutMs: kase.timeout ?? settings.timeoutMs,

@@ -61,7 +61,8 @@ function kindOf({ report: { code = '' } }: CaseResult): (typeof kinds)[number] {
 }
 
 // The agent did something else than its case says; every other error says that the case could not be judged.
-const divergences = /^HARVEST_(?:DIVERGENCE|TAPE_EXHAUSTED|AMBIGUOUS|ORDER|UNUSED|DRIFT|TRACE|OUTCOME|OUTCOME_KIND)$/
+const divergences =
+  /^HARVEST_(?:DIVERGENCE|TAPE_EXHAUSTED|AMBIGUOUS|ORDER|UNUSED|DRIFT|TRACE|MESSAGES|MARKS|OUTCOME|OUTCOME_KIND)$/
 
 /** Red cases, worst first, and by name among equals. */
 export function worstFirst(results: readonly CaseResult[]): readonly CaseResult[] {
