@@ -145,6 +145,7 @@ export const caseSchema = {
             headers: drift,
             agentMessages: drift,
             marks: drift,
+            results: drift,
           },
         },
       ],
@@ -160,6 +161,18 @@ export const caseSchema = {
       description: 'How far the serve ladder may climb. Default reworded.',
       type: 'string',
       enum: ['exact', 'canonical', 'conversation', 'reworded'],
+    },
+    tools: {
+      description: 'Whether the code of tools and retrievers runs, to be compared with its recording. Default serve.',
+      anyOf: [
+        { type: 'string', enum: ['serve', 'run'] },
+        {
+          type: 'object',
+          additionalProperties: false,
+          required: ['run'],
+          properties: { run: { description: 'Names of tools and retrievers; `*` for all.', ...words } },
+        },
+      ],
     },
     timeout: { description: 'Milliseconds the replay may take.', type: 'integer', minimum: 1 },
     baseline: {

@@ -21,9 +21,13 @@ export type CaseDriftClass =
   | 'headers'
   | 'agentMessages'
   | 'marks'
+  | 'results'
 
 /** The rungs of the serve ladder, as case files spell them. */
 export type CaseServe = 'exact' | 'canonical' | 'conversation' | 'reworded'
+
+/** Whose code a replay runs: nobody's, that of all tools and retrievers, or of those named. */
+export type CaseTools = 'serve' | 'run' | { readonly run: readonly string[] }
 
 /** A message between agents, as a case lists it. */
 export interface CaseMessage {
@@ -74,6 +78,8 @@ export interface CaseContent {
   readonly escapes?: { readonly allow: readonly string[] }
   /** How far the serve ladder may climb. */
   readonly serve?: CaseServe
+  /** Whether the code of tools and retrievers runs, to be compared with its recording. */
+  readonly tools?: CaseTools
   /** Milliseconds the replay may take. */
   readonly timeout?: number
   /** The expected trace as it is written; `undefined` asserts nothing, an empty list asserts that no tool is called. */
@@ -114,6 +120,7 @@ export interface CaseLines {
   readonly drift?: number
   readonly escapes?: number
   readonly serve?: number
+  readonly tools?: number
   readonly timeout?: number
   readonly baseline?: number
   /** One per item of the baseline. */

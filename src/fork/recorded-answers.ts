@@ -1,7 +1,7 @@
 import { canonicalJson, isGenerative, type ModelRequest, readModelRequest } from '../providers/index.ts'
 import type { Redactor } from '../privacy/index.ts'
 import { Calls } from '../replay/calls.ts'
-import { answer } from '../replay/call.ts'
+import { answer } from '../replay/answer.ts'
 import { errorAgain, fitted } from '../replay/exchange.ts'
 import { Ladder } from '../replay/ladder.ts'
 import { commandKey } from '../replay/run.ts'

@@ -13,6 +13,7 @@ const defaultPolicy: Readonly<Record<DriftClass, DriftPolicy>> = {
   headers: 'report',
   agentMessages: 'fail',
   marks: 'fail',
+  results: 'fail',
 }
 
 /** What to do about each class of drift, from what was asked for. */

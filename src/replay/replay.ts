@@ -8,6 +8,7 @@ import { requireGrade } from '../tape/grade.ts'
 import { decodeValue, encodeValue, type Json, type Outcome, type Tape } from '../tape/index.ts'
 import * as problem from './problems.ts'
 import { ReplayRun, type RunSettings } from './run.ts'
+import { isSameError } from './same-error.ts'
 import { driftClasses, type ReplayOptions, type ReplayResult, type RunOutcome, serveRungs } from './types.ts'
 
 /** Takes over clock, network, children and random sources for replayed runs. Call before agent code is loaded. */
@@ -60,6 +61,7 @@ async function attempt<T>(run: ReplayRun, agent: (input: unknown) => T | Promise
   const given = input === undefined ? undefined : decodeValue(input)
   run.gate.kick()
   const value = await seamState().runs.run(run.root, async () => readOut(await agent(given)))
+  await run.bodiesEnded()
   await letEnd(run)
   return value
 }
@@ -118,26 +120,14 @@ export function isSameOutcome(encode: (value: unknown) => Json, recorded: Outcom
   return recorded.status === 'threw' && isSameError(recorded.error, encode(live.error))
 }
 
-/** Errors are the same when name, message and code are; the rest, such as a stack or a request object, may not be. */
-function isSameError(recorded: Json, live: Json): boolean {
-  const facts = (json: Json): string => {
-    const { $type, name, message, fields } = (json ?? {}) as { readonly [key: string]: Json }
-    // Anything can be thrown; what is not an error is compared as a value.
-    if ($type !== 'error') return canonicalJson(json)
-    const { code } = (fields ?? {}) as { readonly code?: Json }
-    return JSON.stringify([name ?? null, message ?? null, code ?? null])
-  }
-  return facts(recorded) === facts(live)
-}
-
 const known = new Set([
-  ...['signal', 'drift', 'escapes', 'allow', 'serve', 'strict', 'messages', 'marks'],
+  ...['signal', 'drift', 'escapes', 'allow', 'serve', 'strict', 'messages', 'marks', 'tools'],
   ...['hangMs', 'ungated', 'sites'],
 ])
 
 function checkOptions(options: ReplayOptions): void {
   const unknown = Object.keys(options).filter((name) => !known.has(name))
-  if (unknown.length > 0) throw badOption(unknown.join(', '), [...known].slice(0, 8))
+  if (unknown.length > 0) throw badOption(unknown.join(', '), [...known].slice(0, 9))
   if (options.serve !== undefined && !serveRungs.includes(options.serve))
     throw badOption(`serve: '${options.serve}'`, serveRungs)
   const { escapes } = options

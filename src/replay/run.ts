@@ -18,6 +18,7 @@ import { Order } from './order.ts'
 import * as problem from './problems.ts'
 import { responderOf } from './responder.ts'
 import { type CallState, type ExchangeState, questionOf, type StepState, stepStates } from './step.ts'
+import { Tools } from './tools.ts'
 import { type Drift, type DriftClass, type DriftPolicy, type Escape, type ReplayOptions } from './types.ts'
 
 export interface RunSettings extends ReplayOptions {
@@ -46,6 +47,7 @@ export class ReplayRun {
   readonly order: Order
   readonly idempotency = new IdempotencyKeys()
   readonly expected = new Expected(this)
+  readonly tools: Tools
   readonly messages: Announcements
   readonly marks: Announcements
   /** By the number of a call in this replay's own record: the recorded call whose body it ran. */
@@ -65,6 +67,9 @@ export class ReplayRun {
   readonly #skipped = new Map<StepState, HarvestError>()
   /** Problems that stopped nothing: what differed was served. */
   readonly #served = new Set<HarvestError>()
+  readonly #working = new Set<Promise<unknown>>()
+  /** Recorded calls whose bodies asked the world. */
+  readonly #wentOut = new Set<number>()
   readonly #pushes: readonly { readonly item: GateItem; readonly url: string }[]
   readonly #spawns: string[]
   /** The address of the child that stands for the one whose command the tape does not have: the first that is started. */
@@ -89,6 +94,7 @@ export class ReplayRun {
       if (given !== undefined) this.redactor.observe(JSON.stringify(given))
     const exchanges = this.steps.filter((step): step is ExchangeState => step.event.kind === 'exchange')
     this.calls = new Calls(this.steps)
+    this.tools = new Tools(settings.tools)
     this.messages = new Announcements(tape, 'message', settings.messages)
     this.marks = new Announcements(tape, 'mark', settings.marks)
     this.order = new Order(this.steps)
@@ -201,9 +207,13 @@ export class ReplayRun {
     const drift: Drift = { ...found, step: step.event.n, stepNumber: step.number, ...(site ? { site } : {}) }
     this.drift.push(drift)
     if (!this.#fails(found.class)) return
-    this.#serve(
-      found.class === 'arguments' ? problem.otherArguments(place, step, drift) : problem.driftRefused(this.tape, drift),
-    )
+    this.#serve(this.#driftProblem(place, step, drift))
+  }
+
+  #driftProblem(place: problem.Place, step: StepState, drift: Drift): HarvestError {
+    if (drift.class === 'arguments') return problem.otherArguments(place, step, drift)
+    if (drift.class === 'results') return problem.otherResult(this.tape, step, drift)
+    return problem.driftRefused(this.tape, drift)
   }
 
   #fails(of: DriftClass): boolean {
@@ -223,6 +233,51 @@ export class ReplayRun {
     this.events.push(event)
     const list = event.kind === 'message' ? this.messages : this.marks
     list.made(event, inside === undefined ? undefined : this.bodies.get(inside), () => this.place().site)
+  }
+
+  /** The body of a recorded call ended: what it has not asked for by now it will not ask for. */
+  bodyEnded(step: CallState, name: string, madeAt: Error): void {
+    const left = this.calls.inside(step.event.n).filter(({ taken }) => !taken)
+    if (left.length === 0) return
+    // Where its requests really went out, nobody asks the tape for them.
+    if (!this.#wentOut.has(step.event.n)) this.#serve(problem.leftOutInside(this.tape, name, siteIn(madeAt), left))
+    this.skipInside(step.event.n)
+  }
+
+  /** The run ends only once a body that runs has ended. */
+  waitFor(body: Promise<unknown>): void {
+    this.#working.add(body)
+    void body.finally(() => this.#working.delete(body))
+  }
+
+  /** All bodies that were begun have ended. */
+  async bodiesEnded(): Promise<void> {
+    while (this.#working.size > 0) await Promise.all(this.#working)
+  }
+
+  /** What happened inside a recorded call is needed no more. */
+  skipInside(n: number): void {
+    for (const step of this.calls.inside(n)) {
+      if (step.taken) continue
+      step.taken = true
+      step.answered = true
+      this.gate.done(step.items)
+      this.skipInside(step.event.n)
+    }
+  }
+
+  /** Where a request really goes: `undefined` when the tape answers it. */
+  wayOut({ via, url }: LiveRequest, inside: number | undefined): string | undefined {
+    if (via === 'stdio') return undefined
+    const server = this.tools.serverOf(url)
+    if (server !== undefined) return server
+    return inside !== undefined && this.bodies.has(inside) && this.tools.isLive(url) ? url : undefined
+  }
+
+  /** A request of the body of the call `inside` went out for real. */
+  wentOut(inside: number): void {
+    const body = this.bodies.get(inside)
+    if (body !== undefined) this.#wentOut.add(body)
   }
 
   /** Whether the body of a recorded call ran in this replay. */

@@ -14,6 +14,7 @@ export type DriftClass =
   | 'headers'
   | 'agentMessages'
   | 'marks'
+  | 'results'
 export const driftClasses: readonly DriftClass[] = [
   'encoding',
   'endpoint',
@@ -26,6 +27,7 @@ export const driftClasses: readonly DriftClass[] = [
   'headers',
   'agentMessages',
   'marks',
+  'results',
 ]
 export type DriftPolicy = 'ignore' | 'report' | 'fail'
 
@@ -68,10 +70,27 @@ export interface ReplayOptions {
   readonly serve?: ServeRung
   /** Every body must be byte-identical and every recorded event consumed (`harvest verify`). Default false. */
   readonly strict?: boolean
+  /** Whose bodies run for real, to be compared with what they came to when recorded. Default `serve`: nobody's. */
+  readonly tools?: ToolsMode
   /** Messages between agents that are expected outside of wrapped functions. Default those of the tape. */
   readonly messages?: readonly ExpectedMessage[]
   /** Marks that are expected outside of wrapped functions. Default those of the tape. */
   readonly marks?: readonly ExpectedMark[]
+}
+
+/**
+ * `serve`: wrapped functions are answered from the tape, and their bodies do not run. `run`: the body of every tool and
+ * retriever runs, with the recorded arguments.
+ */
+export type ToolsMode = 'serve' | 'run' | ToolsOptions
+
+export interface ToolsOptions {
+  /** Names of the tools and retrievers whose bodies run; `*` means all. */
+  readonly run?: readonly string[]
+  /** Origins, such as `https://staging.example`, that requests of these bodies really reach. Default none: the tape answers. */
+  readonly live?: readonly string[]
+  /** MCP servers that answer in place of the tape: recorded URL → URL to ask. Default none. */
+  readonly mcp?: Readonly<Record<string, string>>
 }
 
 /** A message between agents, its body as `encodeValue` writes it. */
@@ -105,7 +124,7 @@ export interface ReplayResult<T = unknown> {
   readonly escapes: readonly Escape[]
   /** Recorded steps the agent never asked for. Each is also in `problems`, in one error. */
   readonly unused: readonly Step[]
-  /** Wrapped functions that ran for real because they were marked `replay: 'run'`. */
+  /** Wrapped functions that ran for real: marked `replay: 'run'`, or named by `tools`. */
   readonly ranForReal: readonly string[]
   /**
    * Values the agent brought in itself and the tape has placeholders for, such as an address in its code: another one

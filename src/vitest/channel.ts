@@ -1,6 +1,7 @@
 import type { CaseApproval } from '../cases/index.ts'
 import type { GitState } from '../provenance/index.ts'
 import type { HarvestSettings } from './options.ts'
+import type { ToolsChoice } from './tools-choice.ts'
 import type { UpdateMode } from './update-mode.ts'
 
 /**
@@ -9,8 +10,9 @@ import type { UpdateMode } from './update-mode.ts'
  * {@link CaseUpdate}, as an artifact.
  */
 export interface HarvestProvided {
-  readonly settings: Pick<HarvestSettings, 'agents' | 'replay' | 'match' | 'timeoutMs'>
+  readonly settings: Pick<HarvestSettings, 'agents' | 'replay' | 'match' | 'tools' | 'timeoutMs'>
   readonly update: UpdateMode
+  readonly tools: ToolsChoice
   /** Written into the cases this run updates. */
   readonly approval?: CaseApproval
 }
@@ -29,6 +31,8 @@ export interface CaseReport {
   /** How many differences did not stop the replay, by class. */
   readonly drift?: Readonly<Record<string, number>>
   readonly escapes?: number
+  /** Tools whose code ran: 1 each. */
+  readonly ran?: Readonly<Record<string, number>>
   /** How many values the agent brought in itself and the tape has placeholders for, by kind: others look the same. */
   readonly notCompared?: Readonly<Record<string, number>>
   /** Pins that are not what they were, in words. */

@@ -8,6 +8,7 @@ import {
   type ReplayOptions,
   type ServeRung,
   serveRungs,
+  type ToolsMode,
 } from '../replay/types.ts'
 import { type ArgsMode, argsModes, type TraceMode, traceModes } from '../trace/types.ts'
 
@@ -41,6 +42,11 @@ export interface HarvestOptions {
   readonly serve?: ServeRung
   /** How traces are compared where a case does not say: `{ trace: 'causal', args: 'keys' }`. */
   readonly match?: MatchSetting
+  /**
+   * Whose code a replay runs, to be compared with its recording. Default `serve`: nobody's. Names are a yes to what these
+   * tools do; `run` alone needs one for each run. `live` and `mcp` let requests out, and are said here alone.
+   */
+  readonly tools?: ToolsMode
   /** Files the agents read without importing them (`['prompts/**']`): editing one re-runs the cases. Default none. */
   readonly deps?: readonly string[]
   /** Milliseconds a case may take. Default 10 000. */
@@ -83,6 +89,7 @@ export interface HarvestSettings {
   readonly inherit: boolean
   readonly replay: Pick<ReplayOptions, 'drift' | 'escapes' | 'allow' | 'serve'>
   readonly match: MatchSetting
+  readonly tools: ToolsMode
   readonly deps: readonly string[]
   readonly timeoutMs: number
 }
@@ -97,6 +104,7 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
   const unknown = Object.keys(given).find((name) => !optionNames.includes(name))
   if (unknown !== undefined) throw badOption(unknown, 'not an option of harvest()', optionNames)
   const { agents = {}, recordings = 'recordings', isolate = 'module', pool = 'forks', inherit = true } = options
+  const { tools: bodies = 'serve' } = options
   const { timeout = 10_000, serve, drift, escapes, allow, match = {}, deps = [], tags = [] } = options
   checkAgents(agents)
   if (typeof recordings !== 'string' || recordings === '') throw badOption('recordings', `${recordings}`, ['a folder'])
@@ -107,6 +115,7 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
   if (escapes !== undefined) oneOf('escapes', escapes, ['error', 'report'])
   checkDrift(drift)
   checkMatch(match)
+  checkTools(bodies)
   checkList('allow', allow ?? [])
   checkList('deps', deps)
   if (!Number.isFinite(timeout) || timeout <= 0) throw badOption('timeout', String(timeout), ['milliseconds above 0'])
@@ -117,7 +126,19 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
     ...(serve !== undefined && { serve }),
   }
   const declared = tags.map((tag) => (typeof tag === 'string' ? { name: tag } : tag))
-  return { agents, recordings, isolate, pool, tags: declared, inherit, replay, match, deps, timeoutMs: timeout }
+  return {
+    agents,
+    recordings,
+    isolate,
+    pool,
+    tags: declared,
+    inherit,
+    replay,
+    match,
+    tools: bodies,
+    deps,
+    timeoutMs: timeout,
+  }
 }
 
 /** Takes `'./src/refund.ts#refundAgent'` apart; a file of the project becomes an absolute path with `/`. */
@@ -149,6 +170,7 @@ const optionNames: readonly string[] = [
   'allow',
   'serve',
   'match',
+  'tools',
   'deps',
   'timeout',
 ] satisfies readonly (keyof HarvestOptions)[]
@@ -194,6 +216,27 @@ function checkMatch(match: MatchSetting): void {
     const args = typeof rule === 'string' ? rule : rule.args
     if (!Array.isArray(args)) oneOf(`match.tools.${tool}`, args, argsModes)
   }
+}
+
+function checkTools(mode: unknown): void {
+  if (typeof mode !== 'object' || mode === null) return oneOf('tools', mode, ['serve', 'run', '{ run: [names] }'])
+  const unknown = Object.keys(mode).find((name) => !['run', 'live', 'mcp'].includes(name))
+  if (unknown !== undefined) throw badOption(`tools.${unknown}`, 'not a tools option', ['run', 'live', 'mcp'])
+  const { run = [], live = [], mcp = {} } = mode as { readonly [name: string]: unknown }
+  checkList('tools.run', run)
+  checkList('tools.live', live)
+  for (const url of live as readonly string[]) checkUrl('tools.live', url)
+  if (typeof mcp !== 'object' || mcp === null)
+    throw badOption('tools.mcp', String(mcp), ['{ recorded URL: URL to ask }'])
+  for (const [from, to] of Object.entries(mcp)) {
+    checkUrl('tools.mcp', from)
+    checkUrl(`tools.mcp['${from}']`, to)
+  }
+}
+
+function checkUrl(name: string, url: unknown): void {
+  const isHttp = typeof url === 'string' && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
+  if (!isHttp) throw badOption(name, String(url), ['a URL such as https://staging.example'])
 }
 
 function checkList(name: string, list: unknown): void {

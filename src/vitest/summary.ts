@@ -62,7 +62,7 @@ function kindOf({ report: { code = '' } }: CaseResult): (typeof kinds)[number] {
 
 // The agent did something else than its case says; every other error says that the case could not be judged.
 const divergences =
-  /^HARVEST_(?:DIVERGENCE|TAPE_EXHAUSTED|AMBIGUOUS|ORDER|UNUSED|DRIFT|TRACE|MESSAGES|MARKS|OUTCOME|OUTCOME_KIND)$/
+  /^HARVEST_(?:DIVERGENCE|TAPE_EXHAUSTED|AMBIGUOUS|ORDER|UNUSED|DRIFT|TRACE|MESSAGES|MARKS|RESULTS|OUTCOME|OUTCOME_KIND)$/
 
 /** Red cases, worst first, and by name among equals. */
 export function worstFirst(results: readonly CaseResult[]): readonly CaseResult[] {
@@ -117,6 +117,7 @@ type Counts = Readonly<Record<string, number>>
 /** What is added up over all cases. */
 const counted: readonly (readonly [label: string, before: string, of: (report: CaseReport) => Counts | undefined])[] = [
   ['Drift', '', ({ drift }) => drift],
+  ['Tools', 'code run: ', ({ ran }) => ran],
   ['Redacted', 'not compared: ', ({ notCompared }) => notCompared],
 ]
 

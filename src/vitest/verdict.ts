@@ -194,6 +194,7 @@ function isDeparture({ code }: HarvestError): boolean {
     'HARVEST_UNUSED',
     'HARVEST_ORDER',
     'HARVEST_AMBIGUOUS',
+    'HARVEST_RESULTS',
   ].includes(code)
 }
 

@@ -381,7 +381,7 @@ describe('a problem says what, where, against which recorded call, and what to d
     await expect(misspelt).rejects.toThrowErrorMatchingInlineSnapshot(`
       [HarvestError: A replay does not know serv
 
-        known  signal, drift, escapes, allow, serve, strict, messages, marks
+        known  signal, drift, escapes, allow, serve, strict, messages, marks, tools
 
       → remove it, or correct the spelling
       (HARVEST_REPLAY_OPTION)]
@@ -401,7 +401,7 @@ describe('a problem says what, where, against which recorded call, and what to d
     ).rejects.toThrowErrorMatchingInlineSnapshot(`
       [HarvestError: A replay does not know drift: { modl }
 
-        known  encoding, endpoint, model, instructions, tools, params, messages, arguments, headers, agentMessages, marks
+        known  encoding, endpoint, model, instructions, tools, params, messages, arguments, headers, agentMessages, marks, results
 
       → remove it, or correct the spelling
       (HARVEST_REPLAY_OPTION)]
