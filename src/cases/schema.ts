@@ -190,6 +190,18 @@ export const caseSchema = {
       type: 'string',
       enum: ['exact', 'canonical', 'conversation', 'reworded'],
     },
+    tools: {
+      description: 'Whether the code of tools and retrievers runs, to be compared with its recording. Default serve.',
+      anyOf: [
+        { type: 'string', enum: ['serve', 'run'] },
+        {
+          type: 'object',
+          additionalProperties: false,
+          required: ['run'],
+          properties: { run: { description: 'Names of tools and retrievers; `*` for all.', ...words } },
+        },
+      ],
+    },
     timeout: { description: 'Milliseconds the replay may take.', type: 'integer', minimum: 1 },
     baseline: {
       description: 'The expected trace: one call per line, such as `refund(amount, order_id)`; `*` for any arguments.',
@@ -199,6 +211,26 @@ export const caseSchema = {
           { type: 'string', minLength: 1 },
           { type: 'array', minItems: 1, items: { type: 'string', minLength: 1 } },
         ],
+      },
+    },
+    messages: {
+      description: 'Messages between agents that are expected, in order. Default those of the tape.',
+      type: 'array',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['from', 'to', 'body'],
+        properties: { from: text, to: text, body: { description: 'As it was sent; compared in full.' } },
+      },
+    },
+    marks: {
+      description: 'Marks that are expected, in order. Default those of the tape.',
+      type: 'array',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['name'],
+        properties: { name: text, data: { description: 'As it was left; compared in full.' } },
       },
     },
     rules: { description: 'Temporal rules, checked on every replay.', ...words },

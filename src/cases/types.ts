@@ -32,6 +32,22 @@ export type CaseDriftClass =
 /** The rungs of the serve ladder, as case files spell them. */
 export type CaseServe = 'exact' | 'canonical' | 'conversation' | 'reworded'
 
+/** Whose code a replay runs: nobody's, that of all tools and retrievers, or of those named. */
+export type CaseTools = 'serve' | 'run' | { readonly run: readonly string[] }
+
+/** A message between agents, as a case lists it. */
+export interface CaseMessage {
+  readonly from: string
+  readonly to: string
+  readonly body: Json
+}
+
+/** A mark, as a case lists it. */
+export interface CaseMark {
+  readonly name: string
+  readonly data?: Json
+}
+
 /** Failure history: what went wrong, what would have been right. */
 export interface CaseLesson {
   readonly wrong?: string
@@ -88,10 +104,16 @@ export interface CaseContent {
   readonly escapes?: { readonly allow: readonly string[] }
   /** How far the serve ladder may climb. */
   readonly serve?: CaseServe
+  /** Whether the code of tools and retrievers runs, to be compared with its recording. */
+  readonly tools?: CaseTools
   /** Milliseconds the replay may take. */
   readonly timeout?: number
   /** The expected trace as it is written; `undefined` asserts nothing, an empty list asserts that no tool is called. */
   readonly baseline?: readonly Json[]
+  /** Messages between agents, in order; `undefined`: those of the tape. */
+  readonly messages?: readonly CaseMessage[]
+  /** Marks, in order; `undefined`: those of the tape. */
+  readonly marks?: readonly CaseMark[]
   /** Temporal rules as they are written; nobody has checked their syntax yet, see {@link hasUncheckedRules}. */
   readonly rules?: readonly string[]
   /** Structural match on the return value; `undefined` asserts nothing, `null` asserts null. */
@@ -126,10 +148,13 @@ export interface CaseLines {
   readonly drift?: number
   readonly escapes?: number
   readonly serve?: number
+  readonly tools?: number
   readonly timeout?: number
   readonly baseline?: number
   /** One per item of the baseline. */
   readonly baselineItems: readonly number[]
+  readonly messages?: number
+  readonly marks?: number
   readonly rules?: number
   /** One per rule. */
   readonly ruleItems: readonly number[]

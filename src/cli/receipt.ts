@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Tape } from '../tape/index.ts'
+import type { Compared } from '../replay/index.ts'
 import type { Replayed } from './replaying.ts'
 
 /** One line of a receipt: what was compared, and both sides of it. */
@@ -23,8 +24,18 @@ export function receiptRows(tape: Tape, replayed: Replayed): readonly ReceiptRow
     row('answers out of recorded order', 0, relaxed),
     row('escapes', 0, escapes.length),
     row('problems', 0, problems.length),
+    ...announced('messages between agents', receipt.messages),
+    ...announced('marks', receipt.marks),
     ...(replayed.isProgram ? programRows(tape, replayed) : [sameRow('answer of the agent', receipt.outcomeEqual)]),
   ]
+}
+
+/** Nothing to compare is no row. */
+function announced(what: string, compared: Compared | undefined): readonly ReceiptRow[] {
+  if (compared === undefined || compared.recorded + compared.other === 0) return []
+  const { recorded, same, other } = compared
+  const replayed = other > 0 ? `${same}, ${other} other` : `${same}`
+  return [{ what, recorded: `${recorded}`, replayed, isEqual: same === recorded && other === 0 }]
 }
 
 /** Exit codes of a program's tape and of its replay; `undefined` when the tape holds none. */

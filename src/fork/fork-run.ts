@@ -282,7 +282,8 @@ export class ForkRun {
 
   drifted(step: StepState, found: readonly FoundDrift[]): void {
     // Told, and no more: what a fork proves is for whoever compares it.
-    for (const one of found) this.drift.push(this.#changes.drift(step, one, 'report', undefined))
+    for (const one of found)
+      this.drift.push(this.#changes.drift({ n: step.event.n, number: step.number }, one, 'report', undefined))
   }
 
   escape(kind: string, target: string, madeAt: Error | undefined): Error | undefined {

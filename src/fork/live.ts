@@ -18,7 +18,7 @@ import {
   type TapeEvent,
 } from '../tape/index.ts'
 import { type Budget } from './budget.ts'
-import { forward } from './forward.ts'
+import { forward } from '../replay/forward.ts'
 import { offTape } from './off-tape.ts'
 import { RealTimers } from './real-timers.ts'
 import { RecordedAnswers } from './recorded-answers.ts'

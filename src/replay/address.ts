@@ -77,10 +77,10 @@ export function hostDrift(
   step: { readonly model: ModelRequest | undefined },
   { method }: Pick<Addressed, 'method'>,
 ): 'endpoint' | 'destination' {
-  return step.model === undefined && writing.has(method.toUpperCase()) ? 'destination' : 'endpoint'
+  return step.model !== undefined || reading.has(method.toUpperCase()) ? 'endpoint' : 'destination'
 }
 
-const writing: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
+const reading: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
  * Which recorded host a live host stands for. A test may point the agent elsewhere, but a host that is on the tape

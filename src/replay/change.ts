@@ -4,7 +4,6 @@ import { canonicalJson } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 import type { FoundDrift } from './ladder.ts'
 import { leafDifferences, type LeafDifference } from './question-parts.ts'
-import type { StepState } from './step.ts'
 import type { Drift, DriftPolicy } from './types.ts'
 
 /** What identifies a change, and how people read it. */
@@ -23,12 +22,17 @@ export class Changes {
   readonly #known = new Map<string, Change>()
 
   /** A difference as the result of a run tells it. */
-  drift({ event, number }: StepState, found: FoundDrift, policy: DriftPolicy, site: string | undefined): Drift {
+  drift(
+    { n, number }: { readonly n: number; readonly number: number },
+    found: FoundDrift,
+    policy: DriftPolicy,
+    site: string | undefined,
+  ): Drift {
     const { class: name, path, part = path, recorded, live, isData } = found
     return {
       class: name,
       policy,
-      step: event.n,
+      step: n,
       stepNumber: number,
       path,
       part,

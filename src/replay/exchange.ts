@@ -14,6 +14,7 @@ import { headerDrift } from './header-drift.ts'
 import { hasKey } from './idempotency.ts'
 import * as problem from './problems.ts'
 import type { ReplayRun } from './run.ts'
+import { serveLive } from './serve-live.ts'
 import type { ExchangeState } from './step.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
@@ -32,6 +33,8 @@ export function serveExchange(
 ): ExchangeControl {
   // A run that is over gets no more answers: it stays where it is.
   if (run.over) return { abort: () => undefined }
+  const out = run.wayOut(live, inside)
+  if (out !== undefined) return serveLive(run, live, sink, inside, out)
   const question = run.question(live)
   const answer = run.ladder.find(question)
   if (answer.kind !== 'found') throw run.unanswered(question, answer, live.madeAt)

@@ -1,6 +1,6 @@
 import { canonicalJson } from '../providers/index.ts'
 import type { Json, TapeHeader } from '../tape/index.ts'
-import { Hosts, originOf, steadyPath, writtenOrigin, writtenPath } from './address.ts'
+import { hostDrift, Hosts, originOf, steadyPath, writtenOrigin, writtenPath } from './address.ts'
 import { findConversation } from './conversation.ts'
 import { bodyDifference, closeness, isMap, parseRequest } from './difference.ts'
 import { isFaithful } from './faithful.ts'
@@ -216,11 +216,14 @@ export class Ladder {
   }
 }
 
-/** A model or a service that is read may say something else elsewhere; a service that is written to acts elsewhere. */
-function otherHost({ event, model }: ExchangeState, recorded: string, live: string): FoundDrift {
-  if (model) return { class: 'endpoint', path: 'url', part: 'host of the model', recorded, live }
-  const reads = ['GET', 'HEAD', 'OPTIONS'].includes(event.method.toUpperCase())
-  return { class: reads ? 'endpoint' : 'destination', path: 'url', part: 'host', recorded, live }
+function otherHost(step: ExchangeState, recorded: string, live: string): FoundDrift {
+  return {
+    class: hostDrift(step, step.event),
+    path: 'url',
+    part: step.model ? 'host of the model' : 'host',
+    recorded,
+    live,
+  }
 }
 
 function isAimed({ event }: ExchangeState, { target }: Question): boolean {

@@ -252,6 +252,59 @@ export function wrongCall(place: Place, name: string, args: string, nearest: Ste
   })
 }
 
+/** A call that is answered all the same, for what the agent does next is to be seen. */
+export function otherArguments(
+  place: Place,
+  step: StepState,
+  { part: name, path, recorded, live }: Drift,
+): HarvestError {
+  return new HarvestError('HARVEST_DIVERGENCE', {
+    what: `The agent called ${name} with arguments it did not use when this run was recorded`,
+    where: { ...whereMade(place), recorded: describeStep(step) },
+    detail: showDifference({ path: path.replace(/^args\.?/, '') || 'the arguments', recorded, live }),
+    why: 'What the model decided is recorded, so only the code of the agent can have changed them.',
+    fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`, anew],
+  })
+}
+
+/** The body of a wrapped function made something else of the recorded arguments. */
+export function otherResult(
+  tape: Tape,
+  step: StepState,
+  { part: name, path, recorded, live, site }: Drift,
+): HarvestError {
+  return new HarvestError('HARVEST_RESULTS', {
+    what: `The code of ${name} no longer gives its recorded result`,
+    where: { tape: tape.header.id, ...(site === undefined ? {} : { at: site }), recorded: describeStep(step) },
+    detail: showDifference({ path: path || 'how it ended', recorded, live }),
+    why: 'Its body ran with the recorded arguments. The agent went on with the recorded result.',
+    fix: [
+      'if the new result is right: record the run anew and promote the new tape',
+      `to leave it out: tools: { run: […] } without ${name}`,
+    ],
+  })
+}
+
+/** The body of a wrapped function ended without steps it took when recorded. */
+export function leftOutInside(
+  tape: Tape,
+  name: string,
+  site: string | undefined,
+  left: readonly StepState[],
+): HarvestError {
+  const shown = left.slice(0, 10).map((step) => `  - ${neutralLine(describeStep(step))}`)
+  return new HarvestError('HARVEST_RESULTS', {
+    what: `The code of ${name} left out ${left.length} recorded step${left.length === 1 ? '' : 's'}`,
+    where: { tape: tape.header.id, ...(site === undefined ? {} : { at: site }) },
+    detail: shown.join('\n'),
+    why: 'Its body ran with the recorded arguments, and ended without asking for them.',
+    fix: [
+      'look for a lost `await`, or an answer that is kept from before',
+      'if the new way is right: record the run anew and promote the new tape',
+    ],
+  })
+}
+
 /** A request whose idempotency key is not shared with the requests it was shared with. */
 export function otherKey(place: Place, step: ExchangeState, wrong: string): HarvestError {
   const { method, url } = step.event

@@ -9,6 +9,7 @@ import { decodeValue, encodeValue, type Json, type Outcome, type Tape } from '..
 import { hostsMistake } from './hosts-option.ts'
 import * as problem from './problems.ts'
 import { ReplayRun, type RunSettings } from './run.ts'
+import { isSameError } from './same-error.ts'
 import {
   driftClasses,
   driftPolicies,
@@ -68,6 +69,7 @@ async function attempt<T>(run: ReplayRun, agent: (input: unknown) => T | Promise
   const given = input === undefined ? undefined : decodeValue(input)
   run.gate.kick()
   const value = await seamState().runs.run(run.root, async () => readOut(await agent(given)))
+  await run.bodiesEnded()
   await letEnd(run)
   return value
 }
@@ -110,6 +112,8 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
       drawsServed: draws.served,
       drawsMissed: draws.missed,
       outcomeEqual,
+      messages: run.messages.compared(run.ran),
+      marks: run.marks.compared(run.ran),
     },
   }
 }
@@ -124,23 +128,14 @@ export function isSameOutcome(encode: (value: unknown) => Json, recorded: Outcom
   return recorded.status === 'threw' && isSameError(recorded.error, encode(live.error))
 }
 
-/** Errors are the same when name, message and code are; the rest, such as a stack or a request object, may not be. */
-function isSameError(recorded: Json, live: Json): boolean {
-  const facts = (json: Json): string => {
-    const { $type, name, message, fields } = (json ?? {}) as { readonly [key: string]: Json }
-    // Anything can be thrown; what is not an error is compared as a value.
-    if ($type !== 'error') return canonicalJson(json)
-    const { code } = (fields ?? {}) as { readonly code?: Json }
-    return JSON.stringify([name ?? null, message ?? null, code ?? null])
-  }
-  return facts(recorded) === facts(live)
-}
-
-const known = new Set(['signal', 'drift', 'escapes', 'allow', 'hosts', 'serve', 'strict', 'hangMs', 'ungated', 'sites'])
+const known = new Set([
+  ...['signal', 'drift', 'escapes', 'allow', 'hosts', 'serve', 'strict', 'messages', 'marks', 'tools'],
+  ...['hangMs', 'ungated', 'sites'],
+])
 
 function checkOptions(options: ReplayOptions): void {
   const unknown = Object.keys(options).filter((name) => !known.has(name))
-  if (unknown.length > 0) throw badOption(unknown.join(', '), [...known].slice(0, 7))
+  if (unknown.length > 0) throw badOption(unknown.join(', '), [...known].slice(0, 10))
   if (options.serve !== undefined && !serveRungs.includes(options.serve))
     throw badOption(`serve: '${options.serve}'`, serveRungs)
   const wrongHosts = options.hosts === undefined ? undefined : hostsMistake(options.hosts)

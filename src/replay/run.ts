@@ -1,10 +1,11 @@
-import { HarvestError } from '../errors/index.ts'
+import type { HarvestError } from '../errors/index.ts'
 import { createRedactor, type Redactor, rulesOfTape } from '../privacy/index.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
 import type { LiveRequest, Responder } from '../seam/intercept/index.ts'
 import { unnamedChild } from '../seam/stdio.ts'
-import { encodeValue, type Json, type Tape, type TapeEvent } from '../tape/index.ts'
+import { encodeValue, type Json, type MarkEvent, type MessageEvent, type Tape, type TapeEvent } from '../tape/index.ts'
 import { isAllowed } from './allow.ts'
+import { announcementProblem, Announcements } from './announcements.ts'
 import { Calls } from './calls.ts'
 import { Changes } from './change.ts'
 import { Draws } from './draws.ts'
@@ -19,6 +20,7 @@ import { Order } from './order.ts'
 import * as problem from './problems.ts'
 import { responderOf } from './responder.ts'
 import { type CallState, describeStep, type ExchangeState, questionOf, type StepState, stepStates } from './step.ts'
+import { Tools } from './tools.ts'
 import { type Drift, type DriftClass, type DriftPolicy, type Escape, type ReplayOptions } from './types.ts'
 
 export interface RunSettings extends ReplayOptions {
@@ -47,6 +49,11 @@ export class ReplayRun {
   readonly order: Order
   readonly idempotency = new IdempotencyKeys()
   readonly expected = new Expected(this)
+  readonly tools: Tools
+  readonly messages: Announcements
+  readonly marks: Announcements
+  /** By the number of a call in this replay's own record: the recorded call whose body it ran. */
+  readonly bodies = new Map<number, number>()
   /** The source the agent sees. */
   readonly root: Responder
   readonly problems: HarvestError[] = []
@@ -64,6 +71,11 @@ export class ReplayRun {
   readonly #skipped = new Map<StepState, HarvestError>()
   /** Problems whose cause only the end of the run tells. */
   readonly #causes = new Map<HarvestError, problem.Cause>()
+  /** Problems that stopped nothing: what differed was served. */
+  readonly #served = new Set<HarvestError>()
+  readonly #working = new Set<Promise<unknown>>()
+  /** Recorded calls whose bodies asked the world. */
+  readonly #wentOut = new Set<number>()
   readonly #pushes: readonly { readonly item: GateItem; readonly url: string }[]
   readonly #spawns: string[]
   /** The address of the child that stands for the one whose command the tape does not have: the first that is started. */
@@ -89,6 +101,9 @@ export class ReplayRun {
       if (given !== undefined) this.redactor.observe(JSON.stringify(given))
     const exchanges = this.steps.filter((step): step is ExchangeState => step.event.kind === 'exchange')
     this.calls = new Calls(this.steps)
+    this.tools = new Tools(settings.tools)
+    this.messages = new Announcements(tape, 'message', settings.messages)
+    this.marks = new Announcements(tape, 'mark', settings.marks)
     this.order = new Order(this.steps)
     const isDue = (step: ExchangeState): boolean => this.order.isDue(step)
     this.ladder = new Ladder(exchanges, settings.serve ?? 'reworded', tape.header, isDue)
@@ -208,13 +223,87 @@ export class ReplayRun {
 
   /** Notes a difference that does not keep a step from being served. */
   drifted(step: StepState, madeAt: Error | undefined, found: FoundDrift): void {
-    const policy = this.#settings.strict ? 'fail' : this.#policy[found.class]
+    const policy = this.#policyOf(found.class)
     if (policy === 'ignore') return
-    const { site } = this.place(madeAt)
-    const drift = this.#changes.drift(step, found, policy, site)
+    const place = this.place(madeAt)
+    const drift = this.#changes.drift({ n: step.event.n, number: step.number }, found, policy, place.site)
     this.drift.push(drift)
-    if (policy === 'fail') this.problem(problem.driftRefused(this.tape, drift, this.#settings.strict === true))
+    if (policy === 'fail') this.#serve(this.#driftProblem(place, step, drift))
   }
+
+  #driftProblem(place: problem.Place, step: StepState, drift: Drift): HarvestError {
+    if (drift.class === 'arguments') return problem.otherArguments(place, step, drift)
+    if (drift.class === 'results') return problem.otherResult(this.tape, step, drift)
+    return problem.driftRefused(this.tape, drift, this.#settings.strict === true)
+  }
+
+  /** A byte comparison takes every difference for one. */
+  #policyOf(name: DriftClass): DriftPolicy {
+    return this.#settings.strict ? 'fail' : this.#policy[name]
+  }
+
+  #serve(error: HarvestError): void {
+    this.#served.add(this.problem(error))
+  }
+
+  /** The agent sent a message between agents or left a mark, inside the call `inside` of this replay's own record. */
+  announced(
+    said: Pick<MessageEvent, 'kind' | 'from' | 'to' | 'body'> | Pick<MarkEvent, 'kind' | 'name' | 'data'>,
+    inside: number | undefined,
+  ): void {
+    const event = { ...said, n: this.nextN(), at: this.gate.now, ...(inside === undefined ? {} : { in: inside }) }
+    this.events.push(event)
+    const list = event.kind === 'message' ? this.messages : this.marks
+    list.made(event, inside === undefined ? undefined : this.bodies.get(inside), () => this.place().site)
+  }
+
+  /** The body of a recorded call ended: what it has not asked for by now it will not ask for. */
+  bodyEnded(step: CallState, name: string, madeAt: Error): void {
+    const left = this.calls.inside(step.event.n).filter(({ taken }) => !taken)
+    if (left.length === 0) return
+    // Where its requests really went out, nobody asks the tape for them.
+    if (!this.#wentOut.has(step.event.n)) this.#serve(problem.leftOutInside(this.tape, name, siteIn(madeAt), left))
+    this.skipInside(step.event.n)
+  }
+
+  /** The run ends only once a body that runs has ended. */
+  waitFor(body: Promise<unknown>): void {
+    this.#working.add(body)
+    void body.finally(() => this.#working.delete(body))
+  }
+
+  /** All bodies that were begun have ended. */
+  async bodiesEnded(): Promise<void> {
+    while (this.#working.size > 0) await Promise.all(this.#working)
+  }
+
+  /** What happened inside a recorded call is needed no more. */
+  skipInside(n: number): void {
+    for (const step of this.calls.inside(n)) {
+      if (step.taken) continue
+      step.taken = true
+      step.answered = true
+      this.gate.done(step.items)
+      this.skipInside(step.event.n)
+    }
+  }
+
+  /** Where a request really goes: `undefined` when the tape answers it. */
+  wayOut({ via, url }: LiveRequest, inside: number | undefined): string | undefined {
+    if (via === 'stdio') return undefined
+    const server = this.tools.serverOf(url)
+    if (server !== undefined) return server
+    return inside !== undefined && this.bodies.has(inside) && this.tools.isLive(url) ? url : undefined
+  }
+
+  /** A request of the body of the call `inside` went out for real. */
+  wentOut(inside: number): void {
+    const body = this.bodies.get(inside)
+    if (body !== undefined) this.#wentOut.add(body)
+  }
+
+  /** Whether the body of a recorded call ran in this replay. */
+  readonly ran = (n: number): boolean => [...this.bodies.values()].includes(n)
 
   question(live: LiveRequest): Question {
     const url = live.via === 'stdio' && live.url === this.#standIn ? unnamedChild : this.#recordedHost(live.url)
@@ -261,9 +350,23 @@ export class ReplayRun {
   /** What is wrong once the agent has answered. */
   conclude(): void {
     this.#findCauses()
-    if (this.problems.some((error) => !HarvestError.is(error, 'HARVEST_DRIFT'))) return
+    if (this.problems.some((error) => !this.#served.has(error))) return
     const unused = this.unused
     if (unused.length > 0) this.problems.push(problem.unusedSteps(this.tape, unused))
+    this.#judge('agentMessages', 'message', this.messages)
+    this.#judge('marks', 'mark', this.marks)
+  }
+
+  #judge(of: DriftClass, kind: 'message' | 'mark', list: Announcements): void {
+    const policy = this.#policyOf(of)
+    if (policy === 'ignore') return
+    const found = list.differences(this.ran)
+    if (found.length === 0) return
+    for (const { step, stepNumber, name, path, recorded, live, site } of found) {
+      const difference = { class: of, path, part: name, recorded, live }
+      this.drift.push(this.#changes.drift({ n: step, number: stepNumber }, difference, policy, site))
+    }
+    if (policy === 'fail') this.problems.push(announcementProblem(this.tape, kind, found))
   }
 
   /** Puts what was behind a problem in its place; what has the same cause is one problem. */

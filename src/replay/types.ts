@@ -1,5 +1,5 @@
 import type { HarvestError } from '../errors/index.ts'
-import type { Step, Tape, TapeEvent } from '../tape/types.ts'
+import type { Json, Step, Tape, TapeEvent } from '../tape/types.ts'
 import type { SameHosts } from './hosts-option.ts'
 
 /**
@@ -51,7 +51,7 @@ export interface Drift {
   readonly stepNumber: number
   /** Where it differs, such as `messages[0].content`. */
   readonly path: string
-  /** The same for people: `system prompt`, `tool refund`. */
+  /** The same for people: `system prompt`, `tool refund`, the name of a wrapped function, `message 2, planner → worker`. */
   readonly part: string
   readonly recorded: string
   readonly live: string
@@ -97,6 +97,40 @@ export interface ReplayOptions {
   readonly serve?: ServeRung
   /** Every body must be byte-identical and every recorded event consumed (`harvest verify`). Default false. */
   readonly strict?: boolean
+  /** Whose bodies run for real, to be compared with what they came to when recorded. Default `serve`: nobody's. */
+  readonly tools?: ToolsMode
+  /** Messages between agents that are expected outside of wrapped functions. Default those of the tape. */
+  readonly messages?: readonly ExpectedMessage[]
+  /** Marks that are expected outside of wrapped functions. Default those of the tape. */
+  readonly marks?: readonly ExpectedMark[]
+}
+
+/**
+ * `serve`: wrapped functions are answered from the tape, and their bodies do not run. `run`: the body of every tool and
+ * retriever runs, with the recorded arguments.
+ */
+export type ToolsMode = 'serve' | 'run' | ToolsOptions
+
+export interface ToolsOptions {
+  /** Names of the tools and retrievers whose bodies run; `*` means all. */
+  readonly run?: readonly string[]
+  /** Origins, such as `https://staging.example`, that requests of these bodies really reach. Default none: the tape answers. */
+  readonly live?: readonly string[]
+  /** MCP servers that answer in place of the tape: recorded URL → URL to ask. Default none. */
+  readonly mcp?: Readonly<Record<string, string>>
+}
+
+/** A message between agents, its body as `encodeValue` writes it. */
+export interface ExpectedMessage {
+  readonly from: string
+  readonly to: string
+  readonly body: Json
+}
+
+/** A mark, its data as `encodeValue` writes it. */
+export interface ExpectedMark {
+  readonly name: string
+  readonly data?: Json
 }
 
 /**
@@ -120,7 +154,7 @@ export interface ReplayResult<T = unknown> {
   readonly escapes: readonly Escape[]
   /** Recorded steps the agent never asked for. Each is also in `problems`, in one error. */
   readonly unused: readonly Step[]
-  /** Wrapped functions that ran for real because they were marked `replay: 'run'`. */
+  /** Wrapped functions that ran for real: marked `replay: 'run'`, or named by `tools`. */
   readonly ranForReal: readonly string[]
   /**
    * Values the agent brought in itself and the tape has placeholders for, such as an address in its code: another one
@@ -150,4 +184,17 @@ export interface Receipt {
   readonly drawsMissed: number
   /** Whether the return value or error equals the recorded one. */
   readonly outcomeEqual: boolean
+  /** Messages between agents. Absent: not compared, as in a fork. */
+  readonly messages?: Compared
+  /** Marks. Absent: not compared, as in a fork. */
+  readonly marks?: Compared
+}
+
+/** How many things of one kind were expected and made. */
+export interface Compared {
+  readonly recorded: number
+  /** Made as recorded, in the recorded order. */
+  readonly same: number
+  /** Made, and not as recorded there: changed, moved or extra. */
+  readonly other: number
 }

@@ -1,8 +1,16 @@
 import { readFileSync } from 'node:fs'
-import { type Case, type CaseApproval, type CaseChanges, parseCase, updateCase } from '../cases/index.ts'
+import {
+  type Case,
+  type CaseApproval,
+  type CaseChanges,
+  type CaseMark,
+  type CaseMessage,
+  parseCase,
+  updateCase,
+} from '../cases/index.ts'
 import { type CasePins, type GitState, pinsOf } from '../provenance/index.ts'
 import type { ReplayResult } from '../replay/types.ts'
-import { encodeValue } from '../tape/index.ts'
+import { encodeValue, type TapeEvent } from '../tape/index.ts'
 import { type MatchOptions, traceOf } from '../trace/index.ts'
 import { type CaseUpdate, updateArtifact } from './channel.ts'
 import type { UpdateMode } from './update-mode.ts'
@@ -35,8 +43,15 @@ export function acceptRun(acceptance: Acceptance): CaseUpdate | undefined {
   const before = readFileSync(kase.file, 'utf8')
   const text = updateCase(before, changesFor(acceptance), kase.file)
   // An update after which the case is still red would be written again and again.
-  if (!judge(parseCase(text, kase.file), run, match, accepted).isGreen) return undefined
+  if (!judge(parseCase(text, kase.file), withoutAnnouncements(run, open), match, accepted).isGreen) return undefined
   return { type: updateArtifact, file: kase.file, before: textHash(before), text }
+}
+
+/** What the update lists as the run announced it is no difference any more. */
+function withoutAnnouncements(run: ReplayResult, open: readonly Difference[]): ReplayResult {
+  const isListed = (code: string): boolean =>
+    open.some(({ aspect, error }) => (aspect === 'messages' || aspect === 'marks') && error.code === code)
+  return { ...run, problems: run.problems.filter(({ code }) => !isListed(code)) }
 }
 
 function accepts(mode: UpdateMode, aspect: Difference['aspect'], { expect }: Case): boolean {
@@ -44,6 +59,8 @@ function accepts(mode: UpdateMode, aspect: Difference['aspect'], { expect }: Cas
     case 'baseline':
       return mode === 'new' || mode === 'all'
     case 'trace':
+    case 'messages':
+    case 'marks':
     case 'outcome':
       return mode === 'all' && expect === 'pass'
     // Questions are accepted on their own, see `acceptedBy`.
@@ -68,10 +85,25 @@ function changesFor({ kase, run, open, git, mode, approval }: Acceptance): CaseC
   return {
     ...((has('trace') || has('baseline')) && { baseline: traceOf(run.events) }),
     ...(has('outcome') && returned !== undefined && { outcome: returned }),
+    ...(has('messages') && { messages: run.events.flatMap(messageOf) }),
+    ...(has('marks') && { marks: run.events.flatMap(markOf) }),
     ...(mode === 'all' && kase.pins !== undefined && { pins: pinsNow(kase.pins, run, git) }),
     // As a whole: who approved the last update did not approve this one.
     ...(approval !== undefined && { approved: approval }),
   }
+}
+
+/** Those of a wrapped function's body belong to its call: a replay that does not run it has none of them. */
+function messageOf(event: TapeEvent): readonly CaseMessage[] {
+  if (event.kind !== 'message' || event.in !== undefined) return []
+  const { from, to, body } = event
+  return [{ from, to, body }]
+}
+
+function markOf(event: TapeEvent): readonly CaseMark[] {
+  if (event.kind !== 'mark' || event.in !== undefined) return []
+  const { name, data } = event
+  return [{ name, ...(data !== undefined && { data }) }]
 }
 
 /** The pins of the code that ran: what git says, and what the agent asked its models in this replay. */

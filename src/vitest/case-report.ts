@@ -22,6 +22,7 @@ export function reportOf(kase: Case, run: ReplayResult, git: GitState | null): C
     served: run.receipt.served,
     drift: counted(run.drift.map((one) => one.class)),
     escapes: run.escapes.length,
+    ...(run.ranForReal.length > 0 && { ran: counted(run.ranForReal.map((name) => neutralLine(name))) }),
     ...(run.notCompared.length > 0 && { notCompared: counted(run.notCompared.map(({ kind }) => kind)) }),
     pins:
       moved.length === 0

@@ -3,6 +3,7 @@ import type { GitState } from '../provenance/index.ts'
 import type { ChangedQuestion, VerdictName } from '../replay/index.ts'
 import type { AcceptRequest } from '../replay/accept-request.ts'
 import type { HarvestSettings } from './options.ts'
+import type { ToolsChoice } from './tools-choice.ts'
 import type { UpdateMode } from './update-mode.ts'
 
 /**
@@ -11,10 +12,11 @@ import type { UpdateMode } from './update-mode.ts'
  * {@link CaseUpdate}, as an artifact.
  */
 export interface HarvestProvided {
-  readonly settings: Pick<HarvestSettings, 'agents' | 'replay' | 'match' | 'timeoutMs' | 'acceptedMaxDays'>
+  readonly settings: Pick<HarvestSettings, 'agents' | 'replay' | 'match' | 'tools' | 'timeoutMs' | 'acceptedMaxDays'>
   /** Absolute path of the changes that were accepted for all cases; there need not be such a file. */
   readonly acceptedFile: string
   readonly update: UpdateMode
+  readonly tools: ToolsChoice
   /** Written into the cases this run updates. */
   readonly approval?: CaseApproval
   /** Which changed questions this run accepts, where it does not accept all that an update accepts. */
@@ -42,6 +44,8 @@ export interface CaseReport {
   /** How many differences did not stop the replay, by class. */
   readonly drift?: Readonly<Record<string, number>>
   readonly escapes?: number
+  /** Tools whose code ran: 1 each. */
+  readonly ran?: Readonly<Record<string, number>>
   /** How many values the agent brought in itself and the tape has placeholders for, by kind: others look the same. */
   readonly notCompared?: Readonly<Record<string, number>>
   /** Pins that are not what they were, in words. */

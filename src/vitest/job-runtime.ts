@@ -25,6 +25,7 @@ import type { HarvestProvided } from './channel.ts'
 import { readJobs } from './job-module.ts'
 import { loadTask } from './tasks.ts'
 import { startTimeLimit } from './time-limit.ts'
+import type { ToolsChoice } from './tools-choice.ts'
 import { type CaseVerdict, judge } from './verdict.ts'
 
 /** Runs every job of the list this process was given; called by the generated module only. */
@@ -72,12 +73,15 @@ async function attempt(index: number, job: Job, around: Surroundings): Promise<J
   }
 }
 
+/** Commands that fork and compare runs answer tools their own way. */
+const answered: ToolsChoice = { asked: 'serve', yes: false }
+
 async function runJob(job: Job, around: Surroundings) {
   const { agents, provided, budget, context } = around
   const { settings } = provided
   const tape = requireClosed(readTape(job.tape))
   const kase = job.case === undefined ? undefined : parseCase(job.case.text, job.case.file)
-  const { replay, match, timeoutMs } = kase === undefined ? settings : caseOptions(kase, settings)
+  const { replay, match, timeoutMs } = kase === undefined ? settings : caseOptions(kase, settings, answered)
   const name = job.agent ?? kase?.agent ?? tape.header.agent
   if (job.task !== undefined) {
     const { limits, prices, parallel, say, importModule } = around

@@ -9,6 +9,7 @@ import {
   type ReplayOptions,
   type ServeRung,
   serveRungs,
+  type ToolsMode,
 } from '../replay/types.ts'
 import { hostsMistake, type SameHosts } from '../replay/hosts-option.ts'
 import { type ArgsMode, argsModes, type TraceMode, traceModes } from '../trace/types.ts'
@@ -53,6 +54,11 @@ export interface HarvestOptions {
   readonly accepted?: { readonly maxDays?: number }
   /** How traces are compared where a case does not say: `{ trace: 'causal', args: 'keys' }`. */
   readonly match?: MatchSetting
+  /**
+   * Whose code a replay runs, to be compared with its recording. Default `serve`: nobody's. Names are a yes to what these
+   * tools do; `run` alone needs one for each run. `live` and `mcp` let requests out, and are said here alone.
+   */
+  readonly tools?: ToolsMode
   /** Files the agents read without importing them (`['prompts/**']`): editing one re-runs the cases. Default none. */
   readonly deps?: readonly string[]
   /** Milliseconds a case may take. Default 10 000. */
@@ -95,6 +101,7 @@ export interface HarvestSettings {
   readonly inherit: boolean
   readonly replay: Pick<ReplayOptions, 'drift' | 'escapes' | 'allow' | 'hosts' | 'serve'>
   readonly match: MatchSetting
+  readonly tools: ToolsMode
   readonly deps: readonly string[]
   readonly timeoutMs: number
   /** Absent: accepted questions stay accepted. */
@@ -112,7 +119,7 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
   if (unknown !== undefined) throw badOption(unknown, 'not an option of harvest()', optionNames)
   const { agents = {}, recordings = 'recordings', isolate = 'module', pool = 'forks', inherit = true } = options
   const { timeout = 10_000, serve, drift, escapes, allow, hosts, match = {}, deps = [], tags = [] } = options
-  const { accepted = {} } = options
+  const { accepted = {}, tools: bodies = 'serve' } = options
   checkAgents(agents)
   if (typeof recordings !== 'string' || recordings === '') throw badOption('recordings', `${recordings}`, ['a folder'])
   oneOf('isolate', isolate, isolateModes)
@@ -123,6 +130,7 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
   checkDrift(drift)
   const acceptedMaxDays = maxDaysOf(accepted)
   checkMatch(match)
+  checkTools(bodies)
   checkList('allow', allow ?? [])
   const wrongHosts = hosts === undefined ? undefined : hostsMistake(hosts)
   if (wrongHosts !== undefined) throw badOption('hosts', wrongHosts.part, [wrongHosts.expected])
@@ -146,6 +154,7 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
     inherit,
     replay,
     match,
+    tools: bodies,
     deps,
     timeoutMs: timeout,
     ...lasting,
@@ -182,6 +191,7 @@ const optionNames: readonly string[] = [
   'serve',
   'accepted',
   'match',
+  'tools',
   'deps',
   'timeout',
 ] satisfies readonly (keyof HarvestOptions)[]
@@ -239,6 +249,27 @@ function checkMatch(match: MatchSetting): void {
     const args = typeof rule === 'string' ? rule : rule.args
     if (!Array.isArray(args)) oneOf(`match.tools.${tool}`, args, argsModes)
   }
+}
+
+function checkTools(mode: unknown): void {
+  if (typeof mode !== 'object' || mode === null) return oneOf('tools', mode, ['serve', 'run', '{ run: [names] }'])
+  const unknown = Object.keys(mode).find((name) => !['run', 'live', 'mcp'].includes(name))
+  if (unknown !== undefined) throw badOption(`tools.${unknown}`, 'not a tools option', ['run', 'live', 'mcp'])
+  const { run = [], live = [], mcp = {} } = mode as { readonly [name: string]: unknown }
+  checkList('tools.run', run)
+  checkList('tools.live', live)
+  for (const url of live as readonly string[]) checkUrl('tools.live', url)
+  if (typeof mcp !== 'object' || mcp === null)
+    throw badOption('tools.mcp', String(mcp), ['{ recorded URL: URL to ask }'])
+  for (const [from, to] of Object.entries(mcp)) {
+    checkUrl('tools.mcp', from)
+    checkUrl(`tools.mcp['${from}']`, to)
+  }
+}
+
+function checkUrl(name: string, url: unknown): void {
+  const isHttp = typeof url === 'string' && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
+  if (!isHttp) throw badOption(name, String(url), ['a URL such as https://staging.example'])
 }
 
 function checkList(name: string, list: unknown): void {

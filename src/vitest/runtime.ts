@@ -2,7 +2,9 @@ import { inject, recordArtifact, type RunnerTestCase, type TestContext, type Tes
 import { type Case, caseErrorPlace, hasUncheckedRules, loadCase, requireTapeFile } from '../cases/index.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { guardLoading, replayTape, standInKeys } from '../replay/index.ts'
+import { reachOf } from '../replay/tools.ts'
 import type { ReplayResult } from '../replay/types.ts'
+import { keepDefinitions } from '../seam/source.ts'
 import { readTape, requireClosed, type Tape } from '../tape/index.ts'
 import { acceptRun, withoutObsolete } from './accept.ts'
 import { acceptancesFor, acceptedBy } from './accept-questions.ts'
@@ -14,6 +16,7 @@ import { acceptArtifact, type CaseReport, type HarvestProvided } from './channel
 import { forgetCaseBefore, forgetFixtures } from './forget-case.ts'
 import { withStrays } from './stray-rejections.ts'
 import { startTimeLimit, type TimeLimit } from './time-limit.ts'
+import { noConsent, unapproved } from './tools-choice.ts'
 import { type Difference, judge } from './verdict.ts'
 
 // After its limit a replay still gets this long to say how far it came.
@@ -60,12 +63,21 @@ async function replayCase(file: string, link: AgentLink | undefined, context: Te
   try {
     refuseRules(kase)
     const tape = openTape(kase)
-    const options = caseOptions(kase, provided.settings)
+    const options = caseOptions(kase, provided.settings, provided.tools)
+    requireConsent(kase, tape, options, provided)
     const run = await runAgent(kase, tape, link, options, provided, context)
     await conclude(kase, run, options, provided, context)
   } catch (error) {
     throw HarvestError.is(error) ? failure(kase, { error, line: lineOf(kase, error) }) : error
   }
+}
+
+/** Before any of the agent's modules is loaded: what runs tools is decided by what their tape shows of them. */
+function requireConsent(kase: Case, tape: Tape, { replay }: CaseOptions, { tools, settings }: HarvestProvided): void {
+  if (replay.tools === undefined) return
+  const open = unapproved(reachOf(tape, replay.tools), tools, settings.tools)
+  if (open.length > 0) throw noConsent(kase.id, open)
+  keepDefinitions()
 }
 
 function openTape(kase: Case): Tape {

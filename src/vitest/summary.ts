@@ -62,7 +62,8 @@ function kindOf({ report: { code = '' } }: CaseResult): (typeof kinds)[number] {
 }
 
 // The agent did something else than its case says; every other error says that the case could not be judged.
-const divergences = /^HARVEST_(?:DIVERGENCE|TAPE_EXHAUSTED|AMBIGUOUS|ORDER|UNUSED|DRIFT|TRACE|OUTCOME|OUTCOME_KIND)$/
+const divergences =
+  /^HARVEST_(?:DIVERGENCE|TAPE_EXHAUSTED|AMBIGUOUS|ORDER|UNUSED|DRIFT|TRACE|MESSAGES|MARKS|RESULTS|OUTCOME|OUTCOME_KIND)$/
 
 /** Whether a red case only lacks a proof. */
 export function isUnproven(result: CaseResult): boolean {
@@ -123,6 +124,7 @@ type Counts = Readonly<Record<string, number>>
 /** What is added up over all cases. */
 const counted: readonly (readonly [label: string, before: string, of: (report: CaseReport) => Counts | undefined])[] = [
   ['Drift', '', ({ drift }) => spellingOnly(drift)],
+  ['Tools', 'code run: ', ({ ran }) => ran],
   ['Redacted', 'not compared: ', ({ notCompared }) => notCompared],
 ]
 

@@ -15,7 +15,7 @@ import { compareTraces, matchOutcome, type MatchOptions, traceOf } from '../trac
 /** One way in which a replay is not what its case says. */
 export interface Difference {
   /** `ending`: the agent returned where it threw, or the other way round. `question`: what a model was asked changed. */
-  readonly aspect: 'trace' | 'outcome' | 'ending' | 'baseline' | 'question'
+  readonly aspect: 'trace' | 'outcome' | 'ending' | 'baseline' | 'messages' | 'marks' | 'question'
   readonly error: HarvestError
   /** 1-based line of the case file. */
   readonly line: number
@@ -68,7 +68,7 @@ function differenceOf(
   run: ReplayResult,
   match: MatchOptions,
 ): { readonly because: Difference; readonly open?: readonly Difference[] } | undefined {
-  const problem = run.problems.find((one) => !isForTheTrace(one, run, kase))
+  const problem = run.problems.find((one) => announced(one) === undefined && !isForTheTrace(one, run, kase))
   const isKnownBad = kase.expect === 'fail'
   if (problem !== undefined) {
     const because = thrown(problem, kase, run) ?? {
@@ -121,7 +121,23 @@ function isForTheTrace({ code }: HarvestError, { unused }: ReplayResult, { expec
 
 /** Everything in which the replay is not what the case says, the ending first: without it the rest means little. */
 function differences(kase: Case, run: ReplayResult, match: MatchOptions): readonly Difference[] {
-  return [ending(kase, run), trace(kase, run, match), outcome(kase, run)].filter((found) => found !== undefined)
+  return [
+    ending(kase, run),
+    trace(kase, run, match),
+    ...run.problems.map((one) => announcement(kase, one)),
+    outcome(kase, run),
+  ].filter((found) => found !== undefined)
+}
+
+/** Which list of the case a problem of the replay is about; an update can accept it. */
+function announced({ code }: HarvestError): 'messages' | 'marks' | undefined {
+  if (code === 'HARVEST_MESSAGES') return 'messages'
+  return code === 'HARVEST_MARKS' ? 'marks' : undefined
+}
+
+function announcement(kase: Case, error: HarvestError): Difference | undefined {
+  const aspect = announced(error)
+  return aspect && { aspect, error, line: kase.lines[aspect] ?? kase.lines.agent }
 }
 
 function ending(kase: Case, { tape, outcome: live }: ReplayResult): Difference | undefined {
@@ -221,6 +237,7 @@ function isDeparture({ code }: HarvestError): boolean {
     'HARVEST_UNUSED',
     'HARVEST_ORDER',
     'HARVEST_AMBIGUOUS',
+    'HARVEST_RESULTS',
   ].includes(code)
 }
 

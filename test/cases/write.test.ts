@@ -47,6 +47,18 @@ test('a new case is written in fixed order, in block style, with the schema for 
       - - audit(*)
         - notify(channel)
       - refund(amount, order_id)
+    messages:
+      - from: planner
+        to: worker
+        body:
+          order: A-100
+          amount: 25
+    marks:
+      - name: planned
+        data:
+          - 1
+          - null
+      - name: done
     rules:
       - "never refund(amount: $a) where $a > 500"
     outcome:

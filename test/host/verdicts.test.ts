@@ -237,6 +237,7 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
   it('sums up in a few lines, the worst cases last', () => {
     expect(summaryOf(run)).toMatchInlineSnapshot(`
       " Recordings  2 replayed, 1 known bad reproduced, 2 escaped, 6 diverged, 6 no longer reproduced, 16 failed
+            Drift  arguments 2 (2 cases)
           Escapes  2
               Red  golden/escapes  The agent reached the world around the seam: socket 127.0.0.1:45999
                      src/bad.ts:44:34
@@ -277,7 +278,11 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
       'models: model-x, model-y',
       'diverged at: layer 2 of the trace',
     ])
-    expect(properties('asks-else')).toEqual(['tape: asks-else, 1 of 2 steps served', 'diverged at: step 2'])
+    expect(properties('asks-else')).toEqual([
+      'drift: arguments at step 2, args.order_id',
+      'tape: asks-else, 2 of 2 steps served',
+      'diverged at: step 2',
+    ])
     expect(run.stdout).toMatch(
       /not ok \d+ - recordings\/golden\/other-trace\.case\.yaml[^]*?at: ".*other-trace\.case\.yaml:10:1"/,
     )

@@ -27,7 +27,9 @@ describe('hosts that a user said to be the same', () => {
   test('say nothing of all others', async () => {
     const { 'https://shop.test': _, ...one } = hosts
     const { drift } = await replayTape(tapeOf(recorded), agent, { hosts: one })
-    expect(drift).toMatchObject([{ class: 'endpoint', recorded: 'https://shop.test', live: 'http://localhost:4000' }])
+    expect(drift).toMatchObject([
+      { class: 'destination', recorded: 'https://shop.test', live: 'http://localhost:4000' },
+    ])
   })
 
   test('have the spellings of the recorded one', async () => {

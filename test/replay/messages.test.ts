@@ -178,18 +178,17 @@ describe('a problem says what, where, against which recorded call, and what to d
     expect(await problemOf(recording.tape(), () => refund({ id: 'A-17', amount: 250 }))).toMatchInlineSnapshot(`
       "The agent called refund with arguments it did not use when this run was recorded
 
-        tape     refund
-        step     1 of this replay (1 recorded)
-        at       test/replay/messages.test.ts:<line>
-        after    the start of the run
-        call     refund {"id":"A-17","amount":250}
-        nearest  step 1, tool refund
+        tape      refund
+        step      1 of this replay (1 recorded)
+        at        test/replay/messages.test.ts:<line>
+        after     the start of the run
+        recorded  step 1, tool refund
 
         differs at amount
         recorded  25
         now       250
 
-      The tape holds no answer for this call.
+      What the model decided is recorded, so only the code of the agent can have changed them.
       → to see the recorded steps: npx harvest show refund
       → if the new behaviour is right: record the run anew and promote the new tape
       (HARVEST_DIVERGENCE)"
@@ -526,7 +525,7 @@ describe('a problem says what, where, against which recorded call, and what to d
     await expect(misspelt).rejects.toThrowErrorMatchingInlineSnapshot(`
       [HarvestError: A replay does not know serv
 
-        known  signal, drift, escapes, allow, serve, strict
+        known  signal, drift, escapes, allow, hosts, serve, strict, messages, marks, tools
 
       → remove it, or correct the spelling
       (HARVEST_REPLAY_OPTION)]

@@ -2,7 +2,7 @@ import { setTimeout as sleep, setInterval as every } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { installReplay, type ReplayOptions, type ReplayResult, replayTape, verdictOf } from '../../src/replay/index.ts'
 import { tool } from '../../src/record/index.ts'
-import type { Tape } from '../../src/tape/index.ts'
+import type { CallEvent, Tape } from '../../src/tape/index.ts'
 import { chat, chatUrl, Recording, tapeOf } from './tapes.ts'
 
 beforeAll(() => installReplay())
@@ -444,21 +444,51 @@ describe('tools', () => {
     expect(result.outcome).toMatchObject({ value: 'gave up' })
   })
 
-  test('arguments reworded around the same data are served with drift; of two such calls none is guessed', async () => {
+  test('changed arguments are answered at their place, and are never green, prose neither', async () => {
     const search = tool('search', async (_: { query: string }) => 'ran')
-    const recorded = (queries: readonly string[]): Tape => {
+    const recorded = (queries: readonly string[], extra: Partial<CallEvent> = {}): Tape => {
       const recording = new Recording()
-      for (const query of queries) recording.call('search', { query }, `found ${query}`)
-      return one(recording)
+      for (const query of queries) recording.call('search', { query }, `found ${query}`, extra)
+      return recording.tape()
     }
-    const query = 'what is the weather in Paris today'
-    const served = await replayTape(recorded(['the weather in Paris today, please']), () => search({ query }))
-    expect(codes(served)).toEqual([])
-    expect(served.drift).toMatchObject([{ class: 'arguments', path: 'args.query' }])
-    const two = recorded(['the weather in Paris today, please', 'the news from and about Paris today'])
-    expect(codes(await replayTape(two, () => search({ query })))).toEqual(['HARVEST_DIVERGENCE'])
-    const other = await replayTape(recorded([query]), () => search({ query: 'what is the weather in Tokyo today' }))
-    expect(codes(other)).toEqual(['HARVEST_DIVERGENCE'])
+    const [pull, push] = ['git pull origin main, please', 'git push origin main, please']
+    const changed = await replayTape(recorded([pull]), () => search({ query: push }))
+    expect(codes(changed)).toEqual(['HARVEST_DIVERGENCE'])
+    expect(changed.outcome).toMatchObject({ value: `found ${pull}` })
+    expect(changed.drift).toMatchObject([
+      {
+        class: 'arguments',
+        policy: 'fail',
+        part: 'search',
+        path: 'args.query',
+        recorded: pull,
+        live: push,
+        step: 0,
+        stepNumber: 1,
+        site: expect.stringMatching(/^test\/replay\/run\.test\.ts:\d+:\d+$/),
+      },
+    ])
+    // One after the other, the place tells which is meant.
+    const twice = await replayTape(recorded([pull, 'second']), async () => [
+      await search({ query: push }),
+      await search({ query: 'second' }),
+    ])
+    expect(codes(twice)).toEqual(['HARVEST_DIVERGENCE'])
+    expect(twice.outcome).toMatchObject({ value: [`found ${pull}`, 'found second'] })
+    expect(
+      codes(await replayTape(recorded([pull]), () => search({ query: push }), { drift: { arguments: 'report' } })),
+    ).toEqual([])
+  })
+
+  test('of two calls that may come at this place none is guessed for other arguments', async () => {
+    const search = tool('search', async (_: { query: string }) => 'ran')
+    const recording = new Recording()
+    const first = recording.call('search', { query: 'one' }, 'found one')
+    const { settled: _settled, ...second } = recording.call('search', { query: 'two' }, 'found two')
+    recording.events.splice(0, 2, { ...first, settled: [4, 9] }, { ...second, settled: [5, 9] })
+    const result = await replayTape(recording.tape(), () => search({ query: 'three' }))
+    expect(codes(result)).toEqual(['HARVEST_DIVERGENCE'])
+    expect(result.outcome).toMatchObject({ status: 'threw' })
   })
 
   test('a call repeated is not answered with what is left for another one', async () => {

@@ -15,6 +15,7 @@ describe('the options of harvest()', () => {
       inherit: true,
       replay: {},
       match: {},
+      tools: 'serve',
       deps: [],
       timeoutMs: 10_000,
     })

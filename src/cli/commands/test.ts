@@ -10,7 +10,7 @@ import { runVitest } from '../vitest.ts'
 /** Runs the project's Vitest in a process of its own, with the flags of this package. */
 export const testCommand: CommandSpec = {
   name: 'test',
-  about: 'Run Vitest; also understands --update-recordings[=new|questions|all|none] and --reason',
+  about: 'Run Vitest; also understands --update-recordings[=new|questions|all|none], --reason, --tools and --yes',
   options: [jsonOption],
   rest: '[vitest arguments]',
   passThrough: true,
