@@ -22,6 +22,8 @@ export interface ProgramReport {
   readonly receipt: Receipt
   /** Parts of the outcome that are not as recorded: `exit code`, `stdout`, `stderr`. */
   readonly outcomeDiffers: readonly string[]
+  /** What the agent threw, in one line; absent when it returned. */
+  readonly threw?: string
 }
 
 /** Makes everything this process does one replay of `tape`; `done` is called, synchronously, when the process ends. */
@@ -43,7 +45,8 @@ export function replayProgram(tape: Tape, options: ReplayOptions, done: (report:
     run.conclude()
     const live = { code, stdout: run.redactor.text(output.stdout()), stderr: run.redactor.text(output.stderr()) }
     const outcomeDiffers = differences(tape.close?.outcome, live)
-    const result = resultOf(run, { status: 'returned', value: undefined }, outcomeDiffers.length === 0)
+    const isEqual = tape.close?.outcome.status === 'unknown' ? null : outcomeDiffers.length === 0
+    const result = resultOf(run, { status: 'returned', value: undefined }, isEqual)
     done({ ...reportOf(result), outcomeDiffers })
   })
 }
@@ -60,14 +63,20 @@ export function reportOf(result: ReplayResult): ProgramReport {
     ranForReal,
     notCompared: notCompared.map(({ kind }) => kind),
     receipt,
-    outcomeDiffers: receipt.outcomeEqual ? [] : ['answer of the agent'],
+    outcomeDiffers: receipt.outcomeEqual === false ? ['answer of the agent'] : [],
+    ...(result.outcome.status === 'threw' ? { threw: lineOf(result.outcome.error) } : {}),
   }
+}
+
+function lineOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
 }
 
 function differences(
   recorded: Outcome | undefined,
   live: { readonly code: number; readonly stdout: string; readonly stderr: string },
 ): readonly string[] {
+  if (recorded?.status === 'unknown') return []
   if (recorded?.status !== 'exited') return ['the tape does not say how the program ended']
   return [
     ...(recorded.code === live.code ? [] : [`exit code: recorded ${recorded.code}, now ${live.code}`]),

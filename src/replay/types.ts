@@ -110,6 +110,6 @@ export interface Receipt {
   readonly timersFired: number
   readonly drawsServed: number
   readonly drawsMissed: number
-  /** Whether the return value or error equals the recorded one. */
-  readonly outcomeEqual: boolean
+  /** Whether the return value or error equals the recorded one; `null`: not compared, the import did not see the outcome. */
+  readonly outcomeEqual: boolean | null
 }

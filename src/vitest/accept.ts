@@ -1,5 +1,13 @@
 import { readFileSync } from 'node:fs'
-import { type Case, type CaseApproval, type CaseChanges, parseCase, updateCase } from '../cases/index.ts'
+import {
+  type Case,
+  type CaseApproval,
+  type CaseChanges,
+  parseCase,
+  shapeOfError,
+  throwing,
+  updateCase,
+} from '../cases/index.ts'
 import { type CasePins, type GitState, pinsOf } from '../provenance/index.ts'
 import type { ReplayResult } from '../replay/types.ts'
 import { encodeValue } from '../tape/index.ts'
@@ -51,10 +59,12 @@ function accepts(mode: UpdateMode, aspect: Difference['aspect'], { expect }: Cas
 
 function changesFor({ kase, run, open, git, mode, approval }: Acceptance): CaseChanges {
   const has = (aspect: Difference['aspect']) => open.some((difference) => difference.aspect === aspect)
-  const returned = run.outcome.status === 'returned' ? encodeValue(run.outcome.value) : undefined
+  const { outcome } = run
+  const ended =
+    outcome.status === 'returned' ? encodeValue(outcome.value) : throwing(shapeOfError(encodeValue(outcome.error)))
   return {
     ...((has('trace') || has('baseline')) && { baseline: traceOf(run.events) }),
-    ...(has('outcome') && returned !== undefined && { outcome: returned }),
+    ...(has('outcome') && { outcome: ended }),
     ...(mode === 'all' && kase.pins !== undefined && { pins: pinsNow(kase.pins, run, git) }),
     // As a whole: who approved the last update did not approve this one.
     ...(approval !== undefined && { approved: approval }),

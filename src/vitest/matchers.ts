@@ -3,7 +3,7 @@ import { HarvestError } from '../errors/index.ts'
 import { isReplayResult } from './replay-tape.ts'
 import type { ReplayResult } from '../replay/types.ts'
 import { requireGrade } from '../tape/grade.ts'
-import { encodeValue, type Json } from '../tape/index.ts'
+import { encodeValue, type Json, outcomeNotCompared } from '../tape/index.ts'
 import {
   compareTraces,
   type MatchOptions,
@@ -89,7 +89,8 @@ function toReplayExactly(received: unknown): MatcherResult {
       ? [`${recorded - covered - identical} of ${recorded} steps were not asked byte for byte as recorded`]
       : []),
     ...drift.map((one) => `${one.class} drift at step ${one.stepNumber}${one.path === '' ? '' : `, ${one.path}`}`),
-    ...(outcomeEqual ? [] : ['the outcome is not the recorded one']),
+    ...(outcomeEqual === false ? ['the outcome is not the recorded one'] : []),
+    ...(outcomeEqual === null ? [`the outcome was ${outcomeNotCompared}`] : []),
   ]
   return {
     pass: found.length === 0,

@@ -54,6 +54,7 @@ function requireSound<T>(run: ReplayResult<T>): ReplayResult<T> {
   const recorded = run.tape.close?.outcome.status
   if (recorded === 'exited' || recorded === run.outcome.status) return run
   if (run.outcome.status === 'threw') throw run.outcome.error
+  if (recorded === 'unknown') return run
   throw new HarvestError('HARVEST_OUTCOME_KIND', {
     what: 'The agent returned, and threw when this run was recorded',
     where: { tape: run.tape.header.id },

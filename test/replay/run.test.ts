@@ -490,7 +490,7 @@ test('an error counts as the recorded one by name, message and code, anything el
     const { receipt } = await replayTape(thrown(recorded), () => {
       throw live
     })
-    return receipt.outcomeEqual
+    return receipt.outcomeEqual === true
   }
   expect(await equal('stop', 'stop')).toBe(true)
   expect(await equal('stop', 'go')).toBe(false)
