@@ -234,7 +234,10 @@ export const caseSchema = {
       },
     },
     rules: { description: 'Temporal rules, checked on every replay.', ...words },
-    outcome: { description: 'Structural match on what the agent returns.' },
+    outcome: {
+      description:
+        'Structural match on what the agent returns; { $threw: … } on the name, message, code and status of what it throws.',
+    },
     oracle: {
       description: 'Function that says whether a run was right, for blame and fork: ./src/oracle.ts#isRight.',
       type: 'string',

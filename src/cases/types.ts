@@ -116,7 +116,10 @@ export interface CaseContent {
   readonly marks?: readonly CaseMark[]
   /** Temporal rules as they are written; nobody has checked their syntax yet, see {@link hasUncheckedRules}. */
   readonly rules?: readonly string[]
-  /** Structural match on the return value; `undefined` asserts nothing, `null` asserts null. */
+  /**
+   * Structural match on the return value, or, under the one key `$threw`, on name, message, code and status of the error;
+   * `undefined` asserts nothing, `null` asserts null.
+   */
   readonly outcome?: Json
   /** Function that says whether a run was right, such as `./src/oracle.ts#isRight`; for blame and fork. */
   readonly oracle?: string

@@ -5,7 +5,6 @@ export type { ProgramReport } from './program.ts'
 export { installReplay, replayTape } from './replay.ts'
 export {
   describeEnding,
-  knowsOutcome,
   type RunVerdict,
   type VerdictName,
   verdictFrom,

@@ -25,6 +25,8 @@ export interface ProgramReport {
   readonly receipt: Receipt
   /** Parts of the outcome that are not as recorded: `exit code`, `stdout`, `stderr`. */
   readonly outcomeDiffers: readonly string[]
+  /** What the agent threw, in one line; absent when it returned. */
+  readonly threw?: string
   readonly verdict: WrittenVerdict
 }
 
@@ -57,7 +59,8 @@ export function replayProgram(
     run.conclude()
     const live = { code, stdout: run.redactor.text(output.stdout()), stderr: run.redactor.text(output.stderr()) }
     const outcomeDiffers = differences(tape.close?.outcome, live)
-    const result = resultOf(run, { status: 'returned', value: undefined }, outcomeDiffers.length === 0)
+    const isEqual = tape.close?.outcome.status === 'unknown' ? null : outcomeDiffers.length === 0
+    const result = resultOf(run, { status: 'returned', value: undefined }, isEqual)
     const found = [...result.problems, ...(result.problems.length === 0 ? programDifference(tape, live) : [])]
     const verdict = written(verdictFrom(result, found, accepted))
     done({ ...reportOf(result), outcomeDiffers, verdict })
@@ -76,7 +79,8 @@ export function reportOf(result: ReplayResult, accepted: ReadonlySet<string> = n
     ranForReal,
     notCompared: notCompared.map(({ kind }) => kind),
     receipt,
-    outcomeDiffers: receipt.outcomeEqual ? [] : ['answer of the agent'],
+    outcomeDiffers: receipt.outcomeEqual === false ? ['answer of the agent'] : [],
+    ...(result.outcome.status === 'threw' ? { threw: lineOf(result.outcome.error) } : {}),
     verdict: written(verdictOf(result, accepted)),
   }
 }
@@ -106,10 +110,15 @@ function programDifference(
   ]
 }
 
+function lineOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+}
+
 function differences(
   recorded: Outcome | undefined,
   live: { readonly code: number; readonly stdout: string; readonly stderr: string },
 ): readonly string[] {
+  if (recorded?.status === 'unknown') return []
   if (recorded?.status !== 'exited') return ['the tape does not say how the program ended']
   return [
     ...(recorded.code === live.code ? [] : [`exit code: recorded ${recorded.code}, now ${live.code}`]),

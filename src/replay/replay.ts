@@ -60,7 +60,7 @@ export async function replayTape<T>(
   return resultOf(
     run,
     outcome,
-    tape.close !== undefined && isSameOutcome((value) => run.encode(value), tape.close.outcome, outcome),
+    compareOutcome((value) => run.encode(value), tape.close?.outcome, outcome),
   )
 }
 
@@ -89,7 +89,7 @@ async function letEnd(run: ReplayRun): Promise<void> {
 }
 
 /** What there is to say about a run that is over. */
-export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual: boolean): ReplayResult<T> {
+export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual: boolean | null): ReplayResult<T> {
   const { gate, draws, tape } = run
   return {
     tape,
@@ -116,6 +116,16 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
       marks: run.marks.compared(run.ran),
     },
   }
+}
+
+/** Whether a run ended as recorded; `null` where nobody saw how the recorded one ended. */
+export function compareOutcome(
+  encode: (value: unknown) => Json,
+  recorded: Outcome | undefined,
+  live: RunOutcome,
+): boolean | null {
+  if (recorded?.status === 'unknown') return null
+  return recorded !== undefined && isSameOutcome(encode, recorded, live)
 }
 
 /** Whether a run ended as recorded. */

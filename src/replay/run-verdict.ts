@@ -58,25 +58,25 @@ function isQuestion(name: ReplayResult['drift'][number]['class']): boolean {
 function outcomeDifference(run: ReplayResult): readonly HarvestError[] {
   const { tape, outcome, problems, receipt } = run
   const recorded = tape.close?.outcome.status
-  if (problems.length > 0 || !knowsOutcome(run)) return []
-  if (recorded !== outcome.status) return [otherEnding(run)]
-  return receipt.outcomeEqual ? [] : [otherOutcome(run)]
+  // A program was recorded from outside: how its function ended was never seen.
+  if (problems.length > 0 || recorded === undefined || recorded === 'exited') return []
+  // An import that did not see the end has nothing to compare; an error is no success all the same.
+  const isUnknown = recorded === 'unknown' || tape.header.imported?.missing.includes('outcome') === true
+  const expected = isUnknown ? 'returned' : recorded
+  if (expected !== outcome.status) return [otherEnding(run, isUnknown)]
+  return receipt.outcomeEqual === false && !isUnknown ? [otherOutcome(run)] : []
 }
 
-/** Whether the tape says how the run ended. A program was recorded from outside; some imports never saw the end. */
-export function knowsOutcome({ tape }: Pick<ReplayResult, 'tape'>): boolean {
-  const status = tape.close?.outcome.status
-  return status !== undefined && status !== 'exited' && tape.header.imported?.missing.includes('outcome') !== true
-}
-
-function otherEnding({ tape, outcome }: ReplayResult): HarvestError {
+function otherEnding({ tape, outcome }: ReplayResult, isUnknown: boolean): HarvestError {
   const isThrown = outcome.status === 'threw'
   return new HarvestError(
     'HARVEST_OUTCOME_KIND',
     {
-      what: isThrown
-        ? 'The agent threw, and returned when this run was recorded'
-        : 'The agent returned, and threw when this run was recorded',
+      what: isUnknown
+        ? 'The agent threw, and the import did not see how the recorded run ended'
+        : isThrown
+          ? 'The agent threw, and returned when this run was recorded'
+          : 'The agent returned, and threw when this run was recorded',
       where: { tape: tape.header.id, recorded: tape.close?.outcome.status ?? '', now: describeEnding(outcome) },
       fix: [`to see the recorded run: npx harvest show ${tape.header.id}`],
     },

@@ -182,8 +182,8 @@ export interface Receipt {
   readonly timersFired: number
   readonly drawsServed: number
   readonly drawsMissed: number
-  /** Whether the return value or error equals the recorded one. */
-  readonly outcomeEqual: boolean
+  /** Whether the return value or error equals the recorded one; `null`: not compared, the import did not see the outcome. */
+  readonly outcomeEqual: boolean | null
   /** Messages between agents. Absent: not compared, as in a fork. */
   readonly messages?: Compared
   /** Marks. Absent: not compared, as in a fork. */

@@ -73,7 +73,8 @@ export function closeProblem(close: Fields): Problem {
 }
 
 function outcomeProblem(outcome: Fields): Problem {
-  const { status, code } = outcome
+  const { status, code, unknown } = outcome
+  if (unknown !== undefined && (unknown !== true || status !== 'returned')) return 'outcome.unknown is not true'
   if (status === 'returned') return undefined
   if (status === 'threw') return 'error' in outcome ? undefined : 'outcome.error is missing'
   if (status === 'exited')

@@ -5,6 +5,7 @@ import { sealLine } from './digest.ts'
 import { tapeFault } from './faults.ts'
 import { hazardOf } from './hazards.ts'
 import { RecentBodies } from './like.ts'
+import { writeOutcome } from './outcome.ts'
 import type { TapeClose, TapeEvent, TapeHeader } from './types.ts'
 
 /** What the last line says; kind and event count are added by the writer. */
@@ -196,7 +197,7 @@ class TapeLines {
   close({ n, at, outcome, incomplete, unrecorded, kept, retention, usage }: Closing): PendingLine {
     const rest = { incomplete, unrecorded, kept, retention, usage }
     // `JSON.stringify` leaves out what is undefined.
-    return this.#seal({ kind: 'close', n, at, outcome, events: this.#events, ...rest }, () => {})
+    return this.#seal({ kind: 'close', n, at, outcome: writeOutcome(outcome), events: this.#events, ...rest }, () => {})
   }
 
   #seal(value: object, done: () => void, lead?: PendingLine): PendingLine {

@@ -6,6 +6,8 @@ import {
   type CaseMark,
   type CaseMessage,
   parseCase,
+  shapeOfError,
+  throwing,
   updateCase,
 } from '../cases/index.ts'
 import { type CasePins, type GitState, pinsOf } from '../provenance/index.ts'
@@ -81,10 +83,12 @@ export function withoutObsolete(kase: Case, obsolete: readonly string[]): CaseUp
 
 function changesFor({ kase, run, open, git, mode, approval }: Acceptance): CaseChanges {
   const has = (aspect: Difference['aspect']) => open.some((difference) => difference.aspect === aspect)
-  const returned = run.outcome.status === 'returned' ? encodeValue(run.outcome.value) : undefined
+  const { outcome } = run
+  const ended =
+    outcome.status === 'returned' ? encodeValue(outcome.value) : throwing(shapeOfError(encodeValue(outcome.error)))
   return {
     ...((has('trace') || has('baseline')) && { baseline: traceOf(run.events) }),
-    ...(has('outcome') && returned !== undefined && { outcome: returned }),
+    ...(has('outcome') && { outcome: ended }),
     ...(has('messages') && { messages: run.events.flatMap(messageOf) }),
     ...(has('marks') && { marks: run.events.flatMap(markOf) }),
     ...(mode === 'all' && kase.pins !== undefined && { pins: pinsNow(kase.pins, run, git) }),

@@ -3,7 +3,7 @@ import { HarvestError } from '../errors/index.ts'
 import { isReplayResult } from './replay-tape.ts'
 import type { Compared, ReplayResult } from '../replay/types.ts'
 import { requireGrade } from '../tape/grade.ts'
-import { encodeValue, type Json } from '../tape/index.ts'
+import { encodeValue, type Json, outcomeNotCompared } from '../tape/index.ts'
 import {
   compareTraces,
   type MatchOptions,
@@ -91,7 +91,8 @@ function toReplayExactly(received: unknown): MatcherResult {
     ...drift.map((one) => `${one.class} drift at step ${one.stepNumber}${one.path === '' ? '' : `, ${one.path}`}`),
     ...notAsRecorded('messages between agents', messages),
     ...notAsRecorded('marks', marks),
-    ...(outcomeEqual ? [] : ['the outcome is not the recorded one']),
+    ...(outcomeEqual === false ? ['the outcome is not the recorded one'] : []),
+    ...(outcomeEqual === null ? [`the outcome was ${outcomeNotCompared}`] : []),
   ]
   return {
     pass: found.length === 0,

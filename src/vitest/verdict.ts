@@ -1,4 +1,4 @@
-import type { Case } from '../cases/index.ts'
+import { type Case, expectedError, shapeOfError, throwing } from '../cases/index.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import {
   type ChangedQuestion,
@@ -8,7 +8,7 @@ import {
   unprovenError,
   verdictFrom,
 } from '../replay/index.ts'
-import type { ReplayResult } from '../replay/types.ts'
+import type { ReplayResult, RunOutcome } from '../replay/types.ts'
 import { encodeValue, type Json } from '../tape/index.ts'
 import { compareTraces, matchOutcome, type MatchOptions, traceOf } from '../trace/index.ts'
 
@@ -141,9 +141,13 @@ function announcement(kase: Case, error: HarvestError): Difference | undefined {
 }
 
 function ending(kase: Case, { tape, outcome: live }: ReplayResult): Difference | undefined {
-  const recorded = tape.close?.outcome.status
+  const seen = tape.close?.outcome.status
   // A program that exited was recorded from outside; how its function ended was never seen.
-  if (recorded === undefined || recorded === 'exited' || recorded === live.status) return undefined
+  if (seen === undefined || seen === 'exited') return undefined
+  // Of an import the case alone knows how the run is to end; where it does not say either, an error is no success.
+  const recorded = seen === 'unknown' ? expectedEnding(kase) : seen
+  if (recorded === live.status) return undefined
+  if (seen === 'unknown') return unexpectedEnding(kase, live)
   const error = new HarvestError(
     'HARVEST_OUTCOME_KIND',
     {
@@ -160,6 +164,33 @@ function ending(kase: Case, { tape, outcome: live }: ReplayResult): Difference |
     live.status === 'threw' ? { cause: live.error } : {},
   )
   return { aspect: 'ending', error, line: kase.lines.outcome ?? kase.lines.agent }
+}
+
+function expectedEnding({ outcome }: Case): RunOutcome['status'] {
+  return outcome !== undefined && expectedError(outcome) !== undefined ? 'threw' : 'returned'
+}
+
+function unexpectedEnding(kase: Case, live: RunOutcome): Difference {
+  const hasThrown = live.status === 'threw'
+  const error = new HarvestError(
+    'HARVEST_OUTCOME_KIND',
+    {
+      what: hasThrown
+        ? 'The agent threw, and its case does not say that it should'
+        : 'The agent returned, and its case says that it throws',
+      where: { case: kase.id, recorded: 'unknown (the import did not see it)', now: describeEnding(live) },
+      fix: hasThrown
+        ? [`if it is right to throw, say so in the case: outcome: { $threw: { name: ${nameOf(live.error)} } }`]
+        : ['if it is right to return, change or remove `outcome:` in the case'],
+    },
+    hasThrown ? { cause: live.error } : {},
+  )
+  return { aspect: 'ending', error, line: kase.lines.outcome ?? kase.lines.agent }
+}
+
+function nameOf(error: unknown): string {
+  const shape = shapeOfError(encodeValue(error)) as { readonly name?: Json } | null
+  return typeof shape?.name === 'string' ? JSON.stringify(shape.name) : '"*"'
 }
 
 function trace(kase: Case, run: ReplayResult, match: MatchOptions): Difference | undefined {
@@ -198,12 +229,17 @@ function baselineMissing(kase: Case): Difference {
 }
 
 function outcome(kase: Case, run: ReplayResult): Difference | undefined {
-  if (kase.outcome === undefined || run.outcome.status === 'threw') return undefined
-  const actual = encodeValue(run.outcome.value)
-  const matched = matchOutcome(kase.outcome, actual)
+  if (kase.outcome === undefined) return undefined
+  const { outcome: live } = run
+  const hasThrown = live.status === 'threw'
+  const wanted = hasThrown ? expectedError(kase.outcome) : kase.outcome
+  const actual = hasThrown ? shapeOfError(encodeValue(live.error)) : encodeValue(live.value)
+  const matched = wanted === undefined ? { equal: false, path: '' } : matchOutcome(wanted, actual)
   if (matched.equal) return undefined
   const error = new HarvestError('HARVEST_OUTCOME', {
-    what: 'The agent returned something else than this case says',
+    what: hasThrown
+      ? 'The agent threw something else than this case says'
+      : 'The agent returned something else than this case says',
     where: { case: kase.id, ...(matched.path !== undefined && matched.path !== '' && { 'differs at': matched.path }) },
     fix: [
       'if the new outcome is right: npx harvest test --update-recordings --reason "…"',
@@ -215,7 +251,7 @@ function outcome(kase: Case, run: ReplayResult): Difference | undefined {
     error,
     line: kase.lines.outcome ?? kase.lines.case,
     expected: pretty(kase.outcome),
-    actual: pretty(actual),
+    actual: pretty(hasThrown ? throwing(actual) : actual),
   }
 }
 

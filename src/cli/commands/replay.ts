@@ -1,7 +1,7 @@
 import { neutralLine } from '../../errors/index.ts'
 import { type Drift, driftClasses, type ServeRung, serveRungs, unprovenError } from '../../replay/index.ts'
 import { requireGrade } from '../../tape/grade.ts'
-import { readTape, type Tape } from '../../tape/index.ts'
+import { outcomeNotCompared, readTape, type Tape } from '../../tape/index.ts'
 import { type CommandSpec, type Given, jsonOption } from '../command.ts'
 import { exit } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
@@ -74,7 +74,6 @@ function print(tape: Tape, replayed: Replayed, held: boolean, screen: Screen): v
   const drift = driftLine(report.drift)
   const codes = exitCodes(tape, replayed)
   const { imported } = tape.header
-  const knowsOutcome = imported?.missing.includes('outcome') !== true
   const facts = [
     `${served} of ${recorded} steps served`,
     ...(drift === '' ? [] : [`drift: ${drift}`]),
@@ -85,8 +84,12 @@ function print(tape: Tape, replayed: Replayed, held: boolean, screen: Screen): v
     ...(report.notCompared.length === 0 ? [] : [`not compared: ${countsByKind(report.notCompared)}`]),
     ...(codes === undefined || codes.isEqual ? [] : [`exit code ${codes.replayed}, recorded ${codes.recorded}`]),
     ...report.outcomeDiffers
-      .filter((part) => knowsOutcome && !part.startsWith('exit code'))
+      .filter((part) => !part.startsWith('exit code'))
       .map((part) => neutralLine(`${part} is not as recorded`)),
+    ...(report.receipt.outcomeEqual === null ? [`outcome: ${outcomeNotCompared}`] : []),
+    ...(report.receipt.outcomeEqual === null && report.threw !== undefined
+      ? [neutralLine(`the agent threw ${report.threw}`, 200)]
+      : []),
   ]
   if (imported !== undefined)
     screen.note(neutralLine(`imported from ${imported.format}; not recorded: ${imported.missing.join(', ')}`, 400))
