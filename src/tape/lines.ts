@@ -5,8 +5,7 @@ import { knownFlags } from './flags.ts'
 import { hazardOf } from './hazards.ts'
 import { RecentBodies } from './like.ts'
 import { SeenNumbers } from './seen.ts'
-import { readOutcome, type WrittenOutcome } from './outcome.ts'
-import { closeProblem, eventProblem, headerProblem, isFields } from './shape.ts'
+import { closeProblem, eventProblem, headerProblem, isFields, readOutcome, type WrittenOutcome } from './shape.ts'
 import { type Body, formatVersion, type TapeClose, type TapeEvent, type TapeHeader } from './types.ts'
 
 type Fields = Readonly<Record<string, unknown>>

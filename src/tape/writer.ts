@@ -5,8 +5,8 @@ import { sealLine } from './digest.ts'
 import { tapeFault } from './faults.ts'
 import { hazardOf } from './hazards.ts'
 import { RecentBodies } from './like.ts'
-import { writeOutcome } from './outcome.ts'
-import type { TapeClose, TapeEvent, TapeHeader } from './types.ts'
+import type { WrittenOutcome } from './shape.ts'
+import type { Outcome, TapeClose, TapeEvent, TapeHeader } from './types.ts'
 
 /** What the last line says; kind and event count are added by the writer. */
 export type Closing = Omit<TapeClose, 'kind' | 'events'>
@@ -215,6 +215,11 @@ class TapeLines {
       },
     }
   }
+}
+
+/** The outcome as it stands on the line; `readOutcome` is the way back. */
+function writeOutcome(outcome: Outcome): WrittenOutcome {
+  return outcome.status === 'unknown' ? { status: 'returned', unknown: true } : outcome
 }
 
 function failing<T>(path: string, deed: string, run: () => T): T {
