@@ -76,7 +76,7 @@ function transcoded(
   step: ExchangeState,
   asked: FormedRequest,
 ): RecordedResponse | undefined {
-  const strictly = 'Here every byte has to be the recorded one, and the pieces of this answer are not.'
+  const strictly = 'A strict replay serves recorded bytes alone, and this form of the answer was not recorded.'
   const found = run.isStrict ? { missing: strictly } : inAskedForm(step, asked)
   if ('missing' in found) throw run.problem(otherForm(run.place(madeAt), step, asked.form, found.missing))
   if (found.isTranscoded) {

@@ -30,7 +30,7 @@ export function inAskedForm({ event }: ExchangeState, asked: FormedRequest): InA
   if (response === undefined) return { response, isTranscoded: false }
   if (response.status < 200 || response.status > 299) return { response, isTranscoded: false }
   if (response.end === undefined || error !== undefined || aborted !== undefined) {
-    return { missing: 'The recorded answer broke off: nobody knows how it would have gone on.' }
+    return { missing: 'The recorded answer broke off, so the rest of it is unknown.' }
   }
   const encoding = response.headers.find(([name]) => name.toLowerCase() === 'content-encoding')?.[1]
   const bytes = decodeBody(Buffer.concat(response.chunks.map(([, , chunk]) => decodeBytes(chunk))), encoding)
@@ -64,12 +64,12 @@ export function describeTranscoded({ stepNumber, from, to }: TranscodedStep): st
 }
 
 export function otherForm(place: Place, step: ExchangeState, to: WireForm, why: string): HarvestError {
-  const from = to === 'stream' ? 'whole' : 'stream'
+  const [asked, recorded] = to === 'stream' ? ['stream', 'whole answer'] : ['whole answer', 'stream']
   return new HarvestError('HARVEST_ANSWER_FORM', {
-    what: `The agent asks for an answer ${named(to)} that was recorded ${named(from)}`,
+    what: `The agent asks for a ${asked} where a ${recorded} was recorded`,
     where: { tape: place.tape.header.id, step: describeStep(step), ...(place.site ? { at: place.site } : {}) },
     why,
-    fix: [`ask for it ${named(from)} again`, 'or record the run anew and promote the new tape'],
+    fix: [`ask for a ${recorded} again`, 'or record the run again and promote the new tape'],
   })
 }
 
