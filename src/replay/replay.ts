@@ -98,6 +98,7 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
     drift: run.drift,
     escapes: run.escapes,
     unused: run.unused.map((step) => step.event),
+    transcoded: run.transcoded,
     ranForReal: [...new Set(run.ranForReal)],
     notCompared: run.redactor.replaced.filter(({ kind }) => !isCredential(kind)),
     events: run.events,

@@ -21,6 +21,7 @@ import * as problem from './problems.ts'
 import { responderOf } from './responder.ts'
 import { type CallState, describeStep, type ExchangeState, questionOf, type StepState, stepStates } from './step.ts'
 import { Tools } from './tools.ts'
+import type { TranscodedStep } from './transcode.ts'
 import { type Drift, type DriftClass, type DriftPolicy, type Escape, type ReplayOptions } from './types.ts'
 
 export interface RunSettings extends ReplayOptions {
@@ -60,6 +61,7 @@ export class ReplayRun {
   readonly drift: Drift[] = []
   readonly escapes: Escape[] = []
   readonly ranForReal: string[] = []
+  readonly transcoded: TranscodedStep[] = []
   readonly events: TapeEvent[] = []
   readonly #settings: RunSettings
   readonly #policy: Readonly<Record<DriftClass, DriftPolicy>>
@@ -162,6 +164,11 @@ export class ReplayRun {
 
   place(madeAt?: Error): problem.Place {
     return { tape: this.tape, site: madeAt ? siteIn(madeAt) : userSite(), after: this.last, made: this.#made }
+  }
+
+  /** Whether every byte has to be the recorded one. */
+  get isStrict(): boolean {
+    return this.#settings.strict ?? false
   }
 
   /** Whether every step names its place. */
