@@ -1,5 +1,6 @@
 export { standInKeys } from './keys.ts'
 export { guardLoading } from './loading.ts'
+export { nameMocksBy } from './mocks.ts'
 export type { ProgramReport } from './program.ts'
 export { installReplay, replayTape } from './replay.ts'
 export * from './types.ts'

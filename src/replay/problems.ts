@@ -8,6 +8,8 @@ import type { Answer, Question } from './ladder.ts'
 import type { Order } from './order.ts'
 import { type CallState, describeStep, type ExchangeState, isStep, type StepState, shortUrl } from './step.ts'
 import { steadyPath } from './address.ts'
+import { placeOfMock, timersOnFakeClock } from './mocks.ts'
+import type { Mocked } from '../seam/intercept/index.ts'
 import { sameTarget, targetOf } from './target.ts'
 import type { Drift } from './types.ts'
 
@@ -34,6 +36,19 @@ function where({ tape, site, after }: Place): Record<string, string> {
     ...(after ? { after: describeStep(after) } : { after: 'the start of the run' }),
   }
 }
+
+/** As {@link where}, for an agent that waits: also for a timer that nobody fires. */
+function whereWaiting(place: Place): Record<string, string> {
+  const count = timersOnFakeClock()
+  if (count === 0) return where(place)
+  const at = placeOfMock('timers')
+  return {
+    ...where(place),
+    timers: `${count} on the clock of fake timers, which does not move${at === undefined ? '' : `   (${at})`}`,
+  }
+}
+
+const useRealTimers = 'if it waits for a fake timer: call vi.useRealTimers() before the agent is loaded'
 
 /** As {@link where}, for a step the agent makes: with its number. */
 function whereMade(place: Place): Record<string, string> {
@@ -289,6 +304,21 @@ export function escaped(place: Place, kind: string, target: string): HarvestErro
   })
 }
 
+/** @param what - what a mock answers for, because it was there before the replay */
+export function mocked(place: Place, what: Exclude<Mocked, 'timers'>): HarvestError {
+  const at = placeOfMock(what)
+  const file = at?.replace(/:\d+$/, '') ?? 'the set-up file'
+  return new HarvestError('HARVEST_MOCKED', {
+    what: `A mock answers the agent's ${what === 'fetch' ? '`fetch`' : 'HTTP requests'} in the place of the tape`,
+    where: { ...where(place), ...(at === undefined ? {} : { mock: at }) },
+    why: 'It was put up before vitest-harvest was loaded, so the replay lies beneath it.',
+    fix: [
+      `make \`import 'vitest-harvest/vitest'\` the first line of ${file}`,
+      'or put the mock up in the tests that need it, with beforeEach()',
+    ],
+  })
+}
+
 export function escapedWhileLoading(kind: string, target: string): HarvestError {
   const site = userSite()
   return new HarvestError('HARVEST_ESCAPE', {
@@ -325,14 +355,17 @@ export function hanging(place: Place, waitedMs: number, next?: StepState): Harve
   return new HarvestError('HARVEST_AGENT_HANGS', {
     what: 'The agent never answered',
     where: {
-      ...where(place),
+      ...whereWaiting(place),
       ...(next ? { next: `${describeStep(next)}, which the agent has not asked` } : {}),
       waited: `${Math.round(waitedMs)} ms of real time with nothing left to deliver`,
     },
     why: next
       ? 'It waits for something that is not on the tape, and did not when this run was recorded.'
       : 'It made all recorded steps, and then waits for something that is not on the tape.',
-    fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`],
+    fix: [
+      ...(timersOnFakeClock() > 0 ? [useRealTimers] : []),
+      `to see the recorded steps: npx harvest show ${place.tape.header.id}`,
+    ],
   })
 }
 
@@ -341,7 +374,7 @@ export function givenUp(place: Place, reason: unknown): HarvestError {
     'HARVEST_RUN_ABORTED',
     {
       what: 'The replay was given up before the agent answered',
-      where: { ...where(place), reason: reason instanceof Error ? reason.message : String(reason) },
+      where: { ...whereWaiting(place), reason: reason instanceof Error ? reason.message : String(reason) },
       why: 'The agent hangs, or the time limit is too short for what it computes.',
       fix: ['raise the time limit of the test, or see what the agent waits for'],
     },
