@@ -32,6 +32,7 @@ export function serveExchange(
 ): ExchangeControl {
   // A run that is over gets no more answers: it stays where it is.
   if (run.over) return { abort: () => undefined }
+  run.clients.met(live.headers)
   const question = run.question(live)
   const answer = run.ladder.find(question)
   if (answer.kind !== 'found') throw run.unanswered(question, answer, live.madeAt)

@@ -1,5 +1,5 @@
 import { HarvestError } from '../errors/index.ts'
-import { neutral, neutralLine } from '../errors/neutral.ts'
+import { neutral, neutralLine, visible } from '../errors/neutral.ts'
 import { wordDiff } from '../errors/word-diff.ts'
 import { userSite } from '../seam/caller.ts'
 import type { Tape } from '../tape/index.ts'
@@ -277,6 +277,29 @@ export function outOfOrder(place: Place, step: StepState, before: StepState): Ha
   })
 }
 
+/** Codes of problems that another version of an SDK may be behind: it words, orders or repeats requests differently. */
+const requestProblems = new Set([
+  'HARVEST_DIVERGENCE',
+  'HARVEST_TAPE_EXHAUSTED',
+  'HARVEST_AMBIGUOUS',
+  'HARVEST_ORDER',
+  'HARVEST_UNUSED',
+  'HARVEST_DRIFT',
+  'HARVEST_DELIVERY',
+])
+
+/** The problem with the versions of the SDKs that changed beside it, where they may explain it. */
+export function withClients(error: HarvestError, changes: readonly string[]): HarvestError {
+  if (!requestProblems.has(error.code)) return error
+  const { facts, cause } = error
+  const sdk = `${neutral(changes.join('; '))} since this run was recorded`
+  return new HarvestError(
+    error.code,
+    { ...facts, where: { ...facts.where, SDK: sdk } },
+    cause === undefined ? {} : { cause },
+  )
+}
+
 export function unusedSteps(tape: Tape, unused: readonly StepState[]): HarvestError {
   const shown = unused.slice(0, 10).map((step) => `  - ${neutralLine(describeStep(step))}`)
   if (unused.length > shown.length) shown.push(`  … and ${unused.length - shown.length} more`)
@@ -417,10 +440,10 @@ export function notOnTape(place: Place, command: readonly string[]): HarvestErro
 }
 
 function showDifference({ path, recorded, live }: Difference): string {
-  const lines = (text: string): string => neutral(text).replaceAll('\n', '\n            ')
+  const lines = (text: string): string => visible(neutral(text)).replaceAll('\n', '\n            ')
   return `  differs at ${path || 'the body'}\n  recorded  ${lines(recorded)}\n  now       ${lines(live)}`
 }
 
 function excerpt(text: string): string {
-  return neutral(text.length > 200 ? `${text.slice(0, 200)}…` : text)
+  return visible(neutral(text.length > 200 ? `${text.slice(0, 200)}…` : text))
 }

@@ -6,6 +6,7 @@ import { unnamedChild } from '../seam/stdio.ts'
 import { encodeValue, type Json, type Tape, type TapeEvent } from '../tape/index.ts'
 import { isAllowed } from './allow.ts'
 import { Calls } from './calls.ts'
+import { Clients } from './clients.ts'
 import { Draws } from './draws.ts'
 import { driftPolicy } from './drift-policy.ts'
 import { Expected } from './expected.ts'
@@ -44,6 +45,7 @@ export class ReplayRun {
   readonly draws: Draws
   readonly order: Order
   readonly idempotency = new IdempotencyKeys()
+  readonly clients: Clients
   readonly expected = new Expected(this)
   /** The source the agent sees. */
   readonly root: Responder
@@ -78,6 +80,7 @@ export class ReplayRun {
     this.#onGivenUp = onGivenUp
     this.#policy = driftPolicy(settings.drift)
     this.steps = stepStates(tape)
+    this.clients = new Clients(tape)
     this.redactor = createRedactor(rulesOfTape(tape.header.redact))
     this.headers = new HeaderRedactor(this.redactor)
     for (const given of [tape.header.command?.argv, tape.header.input])
@@ -259,6 +262,11 @@ export class ReplayRun {
   /** What is wrong once the agent has answered. */
   conclude(): void {
     this.#findCauses()
+    const { changes } = this.clients
+    if (changes.length > 0) {
+      const explained = this.problems.map((error) => problem.withClients(error, changes))
+      this.problems.splice(0, this.problems.length, ...explained)
+    }
     if (this.problems.some((error) => !HarvestError.is(error, 'HARVEST_DRIFT'))) return
     const unused = this.unused
     if (unused.length > 0) this.problems.push(problem.unusedSteps(this.tape, unused))

@@ -148,6 +148,18 @@ describe('a problem says what, where, against which recorded call, and what to d
     `)
   })
 
+  test('a text that became empty or blank is seen', async () => {
+    const differs = async (now: string): Promise<string> => {
+      const message = await problemOf(tapeOf([{ body: '{"note":"paid"}' }]), () => post(JSON.stringify({ note: now })))
+      return message
+        .split('\n')
+        .filter((line) => /recorded  |now  /.test(line))
+        .join()
+    }
+    expect(await differs('')).toBe('  recorded  paid,  now       ""')
+    expect(await differs('  ')).toBe('  recorded  paid,  now       "  "')
+  })
+
   test('digits that no JavaScript number holds', async () => {
     const tape = tapeOf([{ body: '{"id":12345678901234567890}' }])
     expect(await problemOf(tape, () => post('{"id":12345678901234567891}'))).toMatchInlineSnapshot(`
