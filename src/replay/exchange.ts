@@ -34,6 +34,7 @@ export function serveExchange(
 ): ExchangeControl {
   // A run that is over gets no more answers: it stays where it is.
   if (run.over) return { abort: () => undefined }
+  run.clients.met(live.headers)
   const out = run.wayOut(live, inside)
   if (out !== undefined) return serveLive(run, live, sink, inside, out)
   const question = run.question(live)

@@ -166,7 +166,7 @@ function checkOptions(options: ReplayOptions): void {
 
 function badOption(what: string, allowed: readonly string[]): HarvestError {
   return new HarvestError('HARVEST_REPLAY_OPTION', {
-    what: `A replay does not know ${what}`,
+    what: `Unknown replay option: ${what}`,
     where: { known: allowed.join(', ') },
     fix: ['remove it, or correct the spelling'],
   })

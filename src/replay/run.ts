@@ -8,6 +8,7 @@ import { isAllowed } from './allow.ts'
 import { announcementProblem, Announcements } from './announcements.ts'
 import { Calls } from './calls.ts'
 import { Changes } from './change.ts'
+import { Clients } from './clients.ts'
 import { Draws } from './draws.ts'
 import { driftPolicy } from './drift-policy.ts'
 import { Expected } from './expected.ts'
@@ -49,6 +50,7 @@ export class ReplayRun {
   readonly draws: Draws
   readonly order: Order
   readonly idempotency = new IdempotencyKeys()
+  readonly clients: Clients
   readonly expected = new Expected(this)
   readonly tools: Tools
   readonly messages: Announcements
@@ -97,6 +99,7 @@ export class ReplayRun {
     this.#policy = driftPolicy(settings.drift)
     this.#recordedHost = recordedHosts(settings.hosts)
     this.steps = stepStates(tape)
+    this.clients = new Clients(tape)
     this.redactor = createRedactor(rulesOfTape(tape.header.redact))
     this.headers = new HeaderRedactor(this.redactor)
     for (const given of [tape.header.command?.argv, tape.header.input])
@@ -357,7 +360,13 @@ export class ReplayRun {
   /** What is wrong once the agent has answered. */
   conclude(): void {
     this.#findCauses()
-    if (this.problems.some((error) => !this.#served.has(error))) return
+    const isStopped = this.problems.some((error) => !this.#served.has(error))
+    const { changes } = this.clients
+    if (changes.length > 0) {
+      const explained = this.problems.map((error) => problem.withClients(error, changes))
+      this.problems.splice(0, this.problems.length, ...explained)
+    }
+    if (isStopped) return
     const unused = this.unused
     if (unused.length > 0) this.problems.push(problem.unusedSteps(this.tape, unused))
     this.#judge('agentMessages', 'message', this.messages)
