@@ -19,6 +19,9 @@ export type CaseDriftClass =
   | 'messages'
   | 'arguments'
   | 'headers'
+  | 'guards'
+  | 'credentials'
+  | 'redacted'
 
 /** The rungs of the serve ladder, as case files spell them. */
 export type CaseServe = 'exact' | 'canonical' | 'conversation' | 'reworded'

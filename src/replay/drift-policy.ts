@@ -1,6 +1,9 @@
 import { type DriftClass, type DriftPolicy, driftClasses, type ReplayOptions } from './types.ts'
 
-/** Everything is reported, and another model is refused: a recorded answer says nothing about what it would do. */
+/**
+ * Most is reported. Another model is refused, for a recorded answer says nothing about what it would do; and so is another
+ * guard or credential, for the request then does something else.
+ */
 const defaultPolicy: Readonly<Record<DriftClass, DriftPolicy>> = {
   encoding: 'report',
   endpoint: 'report',
@@ -11,6 +14,9 @@ const defaultPolicy: Readonly<Record<DriftClass, DriftPolicy>> = {
   messages: 'report',
   arguments: 'report',
   headers: 'report',
+  guards: 'fail',
+  credentials: 'fail',
+  redacted: 'report',
 }
 
 /** What to do about each class of drift, from what was asked for. */

@@ -12,6 +12,9 @@ export type DriftClass =
   | 'messages'
   | 'arguments'
   | 'headers'
+  | 'guards'
+  | 'credentials'
+  | 'redacted'
 export const driftClasses: readonly DriftClass[] = [
   'encoding',
   'endpoint',
@@ -22,6 +25,9 @@ export const driftClasses: readonly DriftClass[] = [
   'messages',
   'arguments',
   'headers',
+  'guards',
+  'credentials',
+  'redacted',
 ]
 export type DriftPolicy = 'ignore' | 'report' | 'fail'
 

@@ -402,7 +402,7 @@ describe('a problem says what, where, against which recorded call, and what to d
     ).rejects.toThrowErrorMatchingInlineSnapshot(`
       [HarvestError: A replay does not know drift: { modl }
 
-        known  encoding, endpoint, model, instructions, tools, params, messages, arguments, headers
+        known  encoding, endpoint, model, instructions, tools, params, messages, arguments, headers, guards, credentials, redacted
 
       → remove it, or correct the spelling
       (HARVEST_REPLAY_OPTION)]
