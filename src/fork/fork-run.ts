@@ -1,5 +1,5 @@
 import type { HarvestError } from '../errors/index.ts'
-import { createRedactor, type Redactor, rulesOfTape } from '../privacy/index.ts'
+import { type Redactor, redactorOfTape } from '../privacy/index.ts'
 import { Calls } from '../replay/calls.ts'
 import { Draws } from '../replay/draws.ts'
 import { Gate, type GateItem } from '../replay/gate.ts'
@@ -86,7 +86,7 @@ export class ForkRun {
     this.#onGivenUp = onGivenUp
     this.steps = stepStates(tape)
     this.kept = this.steps.slice(0, plan.keep)
-    this.redactor = createRedactor(rulesOfTape(tape.header.redact))
+    this.redactor = redactorOfTape(tape.header)
     for (const given of [tape.header.command?.argv, plan.input])
       if (given !== undefined) this.redactor.observe(JSON.stringify(given))
     this.#calls = new Calls(this.steps)

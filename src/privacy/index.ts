@@ -1,4 +1,6 @@
+export { credentialForm, isKeyNumber, keysIn, withoutKeyNumbers } from './credentials.ts'
 export { createRedactor, type Redactor, scan } from './redactor.ts'
 export { isCredential, kindsOff, kindsOn } from './kinds.ts'
-export { rulesForTape, rulesOfTape } from './rules.ts'
+export { type HeaderMeaning, meaningOfHeader } from './meaning.ts'
+export { redactorOfTape, rulesForTape, rulesOfTape } from './rules.ts'
 export type { Finding, RedactorOptions, RedactRule } from './types.ts'

@@ -1,3 +1,4 @@
+import { keyNumber } from './credentials.ts'
 import { escapePattern } from './pattern.ts'
 import { holdsNeedle, type Needle, needleOf } from './rare.ts'
 import type { Replaced } from './types.ts'
@@ -26,9 +27,12 @@ export class PlaceholderShapes {
   constructor(kinds: ReadonlyMap<string, string | undefined>) {
     this.#shapes = new Map([...kinds].map(([kind, template]) => [kind, shapeOf(kind, template)]))
     this.kinds = [...kinds.keys()]
-    this.pattern = new RegExp([...this.#shapes.values()].map(({ source }) => `(?:${source})`).join('|'), 'g')
+    const sources = [...this.#shapes.values()].map(({ source }) => source)
+    this.pattern = new RegExp([...sources, keyNumber].map((source) => `(?:${source})`).join('|'), 'g')
     const templates = [...kinds.values()].filter((template) => template !== undefined)
-    this.#anchors = ['redacted-', cardHead, ...templates.map((template) => longestPart(template))].map(needleOf)
+    this.#anchors = ['redacted-', '[key-', cardHead, ...templates.map((template) => longestPart(template))].map(
+      needleOf,
+    )
   }
 
   /** Text of the placeholder of a kind with this number. */
@@ -73,6 +77,11 @@ export class Placeholders {
       // A number anyone made up must not use up the numbers there are.
       if (kind !== undefined && n < 1_000_000) this.#last.set(kind, Math.max(n, this.#last.get(kind) ?? 0))
     }
+  }
+
+  /** The placeholder a value has already. */
+  known(value: string): string | undefined {
+    return this.#byValue.get(value)
   }
 
   /** The placeholder of a value: the same for the same value, whatever kind it was when it first appeared. */

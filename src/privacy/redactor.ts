@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { encodeBytes, type EncodedBytes, type HeaderPair, joinedBytes, type Json } from '../tape/index.ts'
 import { awsLines, mayBeFrame, redactAwsEvents } from './aws-events.ts'
+import { KeyNumbers, shownCredential, shownSetCookie } from './credentials.ts'
 import { cutPieces, type Edit, edited, inBytes } from './edits.ts'
 import { findScattered, type Scattered } from './events.ts'
 import { redactJson } from './json.ts'
@@ -9,6 +10,7 @@ import { type Means, meansFor } from './means.ts'
 import { schemeOf } from './names.ts'
 import { Placeholders } from './placeholders.ts'
 import { settle } from './spans.ts'
+import type { HeaderMeaning } from './meaning.ts'
 import type { Finding, RedactorOptions, Replaced, Span } from './types.ts'
 import { redactUrl } from './url.ts'
 
@@ -31,10 +33,20 @@ export interface Redactor {
   chunks(pieces: readonly Buffer[]): readonly Buffer[]
   /** As {@link chunks}, each piece as it stands on a tape. */
   encoded(pieces: readonly Buffer[]): readonly EncodedBytes[]
-  /** An absolute URL, or a command line after `stdio:`. */
-  url(url: string): string
+  /**
+   * An absolute URL, or a command line after `stdio:`.
+   *
+   * @param keys - names of its query whose value is a key whatever it looks like
+   */
+  url(url: string, keys?: ReadonlySet<string>): string
   /** The headers that may be recorded; all others are dropped. */
   headers(pairs: readonly HeaderPair[]): HeaderPair[]
+  /** As {@link headers}, of a request. Of a redactor with `keys`, credentials among them, as {@link shownCredential} shows them. */
+  requestHeaders(pairs: readonly HeaderPair[]): HeaderPair[]
+  /** What a header of a request means, by its name in lower case. */
+  meaning(name: string): HeaderMeaning | undefined
+  /** Names of the headers of requests that were dropped and may have meant something; sorted. */
+  readonly dropped: readonly string[]
   /** Takes note of the placeholders in text that a replay served. */
   observe(text: string): void
   /** As {@link observe}, for a body that was served whole: in pieces, and not compressed. */
@@ -53,8 +65,17 @@ export interface Redactor {
  *
  * @throws HarvestError `HARVEST_PRIVACY_OPTION`
  */
-export function createRedactor(options: RedactorOptions = {}): Redactor {
-  return new TextRedactor(meansFor(options))
+export function createRedactor(options: RedactorOptions = {}, { keys = false }: Numbering = {}): Redactor {
+  return new TextRedactor(meansFor(options), keys)
+}
+
+/** What a redactor numbers beside what it replaces. */
+export interface Numbering {
+  /**
+   * The keys requests carry: kept are the scheme and which of the run's keys it is, and the headers that say for whom and
+   * under which condition. Older tapes have none of these. Default `false`.
+   */
+  readonly keys?: boolean
 }
 
 /** As `Redactor.scan`, once. */
@@ -64,6 +85,8 @@ export function scan(text: string, options: RedactorOptions = {}): readonly Find
 
 // Replacing one secret can lay bare another one; texts that go on like that are made on purpose.
 const passCap = 16
+// A client that makes up names must not fill a tape with them.
+const droppedCap = 64
 
 interface Step {
   readonly edits: readonly Edit[]
@@ -79,9 +102,13 @@ class TextRedactor implements Redactor {
   readonly #means: Means
   readonly #placeholders: Placeholders
   readonly #known = new KnownSecrets()
+  /** Absent: the tape keeps no credentials. */
+  readonly #keys: KeyNumbers | undefined
+  readonly #dropped = new Set<string>()
 
-  constructor(means: Means) {
+  constructor(means: Means, numbersKeys: boolean) {
     this.#means = means
+    this.#keys = numbersKeys ? new KeyNumbers() : undefined
     this.#placeholders = new Placeholders(means.shapes)
   }
 
@@ -115,20 +142,65 @@ class TextRedactor implements Redactor {
     })
   }
 
-  url(url: string): string {
-    return redactUrl(url, this.#means.names, { text: (text) => this.text(text), secret: (text) => this.#secret(text) })
+  url(url: string, keys?: ReadonlySet<string>): string {
+    return redactUrl(url, this.#means.names, {
+      text: (text) => this.text(text),
+      secret: (text) => this.#secret(text),
+      ...(this.#keys && { key: (text: string) => this.#key(text) }),
+      ...(keys && { keys }),
+    })
   }
 
   headers(pairs: readonly HeaderPair[]): HeaderPair[] {
     const result: HeaderPair[] = []
     for (const [name, value] of pairs) {
-      const known = this.#means.keptHeaders.find(name)
+      const known = this.#means.keptHeaders.find(name) ?? this.#cookie(name)
       if (known !== undefined) result.push([name, this.#header(known, value)])
     }
     return result
   }
 
+  /** Cookies are told by what the client sends back: without the one it was given, it would send none. */
+  #cookie(name: string): string | undefined {
+    return this.#keys !== undefined && name.toLowerCase() === 'set-cookie' ? 'set-cookie' : undefined
+  }
+
+  requestHeaders(pairs: readonly HeaderPair[]): HeaderPair[] {
+    if (this.#keys === undefined) return this.headers(pairs)
+    const result: HeaderPair[] = []
+    for (const [name, value] of pairs) {
+      const known = this.#means.keptHeaders.find(name) ?? name.toLowerCase()
+      const meaning = this.meaning(known)
+      if (meaning === 'credential')
+        result.push([known, this.text(shownCredential(known, value, (key) => this.#key(key)))])
+      else if (meaning !== undefined || this.#means.keptHeaders.find(name) !== undefined)
+        result.push([known, this.#header(known, value)])
+      else this.#drop(known)
+    }
+    return result
+  }
+
+  meaning(name: string): HeaderMeaning | undefined {
+    return this.#means.keptHeaders.meaning(name)
+  }
+
+  get dropped(): readonly string[] {
+    return [...this.#dropped].sort()
+  }
+
+  #drop(name: string): void {
+    if (this.#dropped.size < droppedCap && this.#means.keptHeaders.isWorthNaming(name)) this.#dropped.add(name)
+  }
+
+  /** A key by the placeholder of the secret it is, where the run met that elsewhere, or else by its number. */
+  #key(key: string): string {
+    const [standing] = this.#placeholders.in(key)
+    if (standing?.start === 0 && standing.end === key.length) return key
+    return this.#placeholders.known(key) ?? this.#keys!.of(key)
+  }
+
   #header(name: string, value: string): string {
+    if (this.#keys !== undefined && name === 'set-cookie') return shownSetCookie(value, (text) => this.#secret(text))
     if (this.#means.names.isSecret(name, value)) return this.#secret(value)
     return name === 'location' || name === 'link' ? this.url(value) : this.text(value)
   }

@@ -22,7 +22,7 @@ export function recordProgram(options: ProgramOptions): void {
   listen()
   const output = copyOutput()
   const warn = warner(undefined)
-  const redactor = createRedactor()
+  const redactor = createRedactor({}, { keys: true })
   const run = new RecordedRun({
     ledger: new Keeper({}, warn).open(id, options.agent),
     path: join(options.dir, `${id}.tape.jsonl`),

@@ -108,7 +108,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
       ledger: keeper.open(id, about.agent),
       path: join(dir, `${fileNameOf(id)}.tape.jsonl`),
       pins,
-      redactor: createRedactor(options.redact),
+      redactor: createRedactor(options.redact, { keys: true }),
       ...(redact === undefined ? {} : { redact }),
       warn,
       ...('input' in about ? { input: about.input } : {}),

@@ -11,6 +11,7 @@ import {
   type DrawsEvent,
   encodeValue,
   formatVersion,
+  headersFlag,
   type Json,
   type Moment,
   type Outcome,
@@ -98,7 +99,7 @@ export class RecordedRun {
           ...('input' in options ? { input: this.encode(options.input) } : {}),
           startedAt: new Date(epoch()).toISOString(),
           recorder: `vitest-harvest/${version}`,
-          flags: currentFlags,
+          flags: [...currentFlags, headersFlag],
           pins: options.pins,
           ...(options.redact === undefined ? {} : { redact: options.redact }),
           ...(options.command ? { command: options.command } : {}),
@@ -253,6 +254,7 @@ export class RecordedRun {
         outcome: this.#outcome(outcome),
         ...(this.#incomplete === undefined ? {} : { incomplete: this.#incomplete }),
         ...(this.#unrecorded.size === 0 ? {} : { unrecorded: [...this.#unrecorded].sort() }),
+        ...(this.#redactor.dropped.length === 0 ? {} : { droppedHeaders: this.#redactor.dropped }),
         ...this.#said(verdict),
       })
     })

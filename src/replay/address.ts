@@ -1,3 +1,5 @@
+import { withoutKeyNumbers } from '../privacy/index.ts'
+
 /** Where a request goes, as far as it decides which answer is its own. */
 export interface Addressed {
   readonly method: string
@@ -33,15 +35,16 @@ function placeOf(url: string): Place {
 }
 
 function takeApart(url: string): Place {
-  if (!URL.canParse(url)) return { origin: '', path: url }
-  const { origin, pathname, search } = new URL(url)
+  const steady = withoutKeyNumbers(url)
+  if (!URL.canParse(steady)) return { origin: '', path: steady }
+  const { origin, pathname, search } = new URL(steady)
   return { origin, path: `${pathname}${search}` }
 }
 
 /** The same for two spellings of one query: names in any order, the values of one name in theirs. */
 export function steadyPath({ method, url }: Addressed): string {
   if (!URL.canParse(url)) return `${method} ${url}`
-  const { pathname, searchParams } = new URL(url)
+  const { pathname, searchParams } = new URL(withoutKeyNumbers(url))
   searchParams.sort()
   return `${method} ${pathname} ${searchParams.toString()}`
 }

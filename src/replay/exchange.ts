@@ -42,9 +42,14 @@ export function serveExchange(
   const { headers: steady } = steadyBoundary(live.headers, nothing)
   const headers = run.headers.redacted(steady, recorded)
   // Clients of models draw their own; what a model is asked twice it answers twice, and does nothing.
-  const wrong = hasKey(recorded) && !step.model ? run.idempotency.check(recorded, headers) : undefined
-  if (wrong !== undefined) throw run.problem(problem.otherKey(run.place(live.madeAt), step, wrong))
-  const drift = [...answer.drift, ...headerDrift(recorded, headers, run.tape.header.redact?.headers)]
+  const otherKey = hasKey(recorded) && !step.model ? run.idempotency.check(recorded, headers) : []
+  const { url } = step.event
+  const drift = [
+    ...answer.drift,
+    ...otherKey,
+    ...headerDrift(recorded, headers, run.comparison(step)),
+    ...(run.credentials?.check({ headers: recorded, url }, { headers, url: question.url }) ?? []),
+  ]
   for (const found of drift) run.drifted(step, live.madeAt, found)
   // This replay's own record has the boundary that was sent.
   const sent = steady === live.headers ? headers : run.headers.redacted(live.headers, recorded)

@@ -126,17 +126,6 @@ export function wrongCall(place: Place, name: string, args: string, nearest: Ste
   })
 }
 
-/** A request whose idempotency key is not shared with the requests it was shared with. */
-export function otherKey(place: Place, step: ExchangeState, wrong: string): HarvestError {
-  const { method, url } = step.event
-  return new HarvestError('HARVEST_DIVERGENCE', {
-    what: `The agent asked ${method} ${shortUrl(url)} with another idempotency key than when this run was recorded: ${wrong}`,
-    where: { ...whereMade(place), nearest: describeStep(step) },
-    why: 'A service takes requests with one key for one: with another, what was done once may be done twice, or not at all.',
-    fix: ['send one key for all attempts of one request', anew],
-  })
-}
-
 export function outOfOrder(place: Place, step: StepState, before: StepState): HarvestError {
   return new HarvestError('HARVEST_ORDER', {
     what: `The agent made ${describeStep(step)} before ${describeStep(before)} was answered`,

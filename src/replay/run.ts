@@ -1,15 +1,17 @@
 import { HarvestError } from '../errors/index.ts'
-import { createRedactor, type Redactor, rulesOfTape } from '../privacy/index.ts'
+import { type HeaderMeaning, type Redactor, redactorOfTape } from '../privacy/index.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
 import type { LiveRequest, Responder } from '../seam/intercept/index.ts'
 import { unnamedChild } from '../seam/stdio.ts'
-import { encodeValue, type Json, type Tape, type TapeEvent } from '../tape/index.ts'
+import { encodeValue, headersFlag, type Json, type Tape, type TapeEvent } from '../tape/index.ts'
 import { isAllowed } from './allow.ts'
 import { Calls } from './calls.ts'
+import { Credentials, keyNamesOf, pathOf } from './credentials.ts'
 import { Draws } from './draws.ts'
 import { driftPolicy } from './drift-policy.ts'
 import { Expected } from './expected.ts'
 import { Gate, type GateItem } from './gate.ts'
+import type { HeaderComparison } from './header-drift.ts'
 import { HeaderRedactor } from './header-redactor.ts'
 import { IdempotencyKeys } from './idempotency.ts'
 import { Ladder, type Question } from './ladder.ts'
@@ -44,6 +46,10 @@ export class ReplayRun {
   readonly draws: Draws
   readonly order: Order
   readonly idempotency = new IdempotencyKeys()
+  /** Absent: the tape does not say who asked. */
+  readonly credentials: Credentials | undefined
+  readonly #comparison: HeaderComparison
+  readonly #keyNames: ReadonlyMap<string, ReadonlySet<string>>
   readonly expected = new Expected(this)
   /** The source the agent sees. */
   readonly root: Responder
@@ -76,11 +82,16 @@ export class ReplayRun {
     this.#onGivenUp = onGivenUp
     this.#policy = driftPolicy(settings.drift)
     this.steps = stepStates(tape)
-    this.redactor = createRedactor(rulesOfTape(tape.header.redact))
+    this.redactor = redactorOfTape(tape.header)
     this.headers = new HeaderRedactor(this.redactor)
+    const meaning = (name: string): HeaderMeaning | undefined => this.redactor.meaning(name)
+    const isWhole = tape.header.flags.includes(headersFlag)
+    this.credentials = isWhole ? new Credentials(meaning) : undefined
+    this.#comparison = { own: tape.header.redact?.headers ?? [], isWhole, meaning }
     for (const given of [tape.header.command?.argv, tape.header.input])
       if (given !== undefined) this.redactor.observe(JSON.stringify(given))
     const exchanges = this.steps.filter((step): step is ExchangeState => step.event.kind === 'exchange')
+    this.#keyNames = keyNamesOf(exchanges.map(({ event }) => event.url))
     this.calls = new Calls(this.steps)
     this.order = new Order(this.steps)
     const isDue = (step: ExchangeState): boolean => this.order.isDue(step)
@@ -196,7 +207,13 @@ export class ReplayRun {
 
   question(live: LiveRequest): Question {
     const url = live.via === 'stdio' && live.url === this.#standIn ? unnamedChild : live.url
-    return questionOf({ ...live, url }, this.redactor, (asked) => this.ladder.holds(asked))
+    const options = { keyNames: this.#keyNames.get(pathOf(url)) }
+    return questionOf({ ...live, url }, this.redactor, { ...options, isOnTape: (asked) => this.ladder.holds(asked) })
+  }
+
+  /** How the headers of a request are compared with those of the step that answers it. */
+  comparison(step: ExchangeState): HeaderComparison {
+    return { ...this.#comparison, isModelCall: () => step.model !== undefined }
   }
 
   encode(value: unknown): Json {

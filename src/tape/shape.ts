@@ -57,7 +57,7 @@ export function eventProblem(event: Fields): Problem {
 
 /** What is wrong with the last line. */
 export function closeProblem(close: Fields): Problem {
-  const { outcome, incomplete, unrecorded, kept, retention, usage } = close
+  const { outcome, incomplete, unrecorded, droppedHeaders, kept, retention, usage } = close
   if (!isCount(close['n'])) return 'n is not a whole number'
   if (!isMs(close['at'])) return 'at is not a number of milliseconds'
   if (!isCount(close['events'])) return 'events is not a whole number'
@@ -66,6 +66,7 @@ export function closeProblem(close: Fields): Problem {
   return (
     outcomeProblem(outcome) ??
     optional(unrecorded, () => listOf(unrecorded, 'unrecorded', isText)) ??
+    optional(droppedHeaders, () => listOf(droppedHeaders, 'droppedHeaders', isText)) ??
     optional(kept, () => listOf(kept, 'kept', isKeptReason)) ??
     optional(retention, () => (isFields(retention) ? retentionProblem(retention) : 'retention is not an object')) ??
     optional(usage, () => (isFields(usage) ? usageProblem(usage) : 'usage is not an object'))

@@ -248,6 +248,8 @@ export interface TapeClose {
   readonly incomplete?: string
   /** Sockets, children and contexts the recorder saw but could not record. */
   readonly unrecorded?: readonly string[]
+  /** Names of request headers that were not kept and are not known to mean nothing; sorted. */
+  readonly droppedHeaders?: readonly string[]
   /** Why a recorder that does not keep every run kept this one; absent when it keeps every run and nothing stood out. */
   readonly kept?: readonly KeptReason[]
   readonly retention?: Retention

@@ -18,7 +18,7 @@ test('a header that says what is asked for is drift when it changes, appears or 
   expect(headerDrift(recorded, live)).toEqual([
     { class: 'headers', path: 'anthropic-beta', recorded: '(absent)', live: 'files' },
     { class: 'headers', path: 'anthropic-version', recorded: '2026-10-21', live: '2027-01-01' },
-    { class: 'headers', path: 'openai-project', recorded: 'shop', live: '(absent)' },
+    { class: 'credentials', path: 'openai-project', recorded: 'shop', live: '(absent)' },
   ])
 })
 
@@ -83,11 +83,11 @@ test('a client that writes out what a server takes for granted asks the same', (
 })
 
 test('a header the recorder was told to keep is compared', async () => {
-  const tape = tapeWith([['x-tenant', 'tea']])
-  const kept: Tape = { ...tape, header: { ...tape.header, redact: { headers: ['X-Tenant'] } } }
-  const { drift } = await replayTape(kept, () => askWith({ 'x-tenant': 'coffee' }))
-  expect(drift).toMatchObject([{ class: 'headers', path: 'x-tenant', recorded: 'tea', live: 'coffee' }])
-  expect((await replayTape(kept, () => askWith({ 'x-tenant': 'tea' }))).drift).toEqual([])
+  const tape = tapeWith([['x-region', 'tea']])
+  const kept: Tape = { ...tape, header: { ...tape.header, redact: { headers: ['X-Region'] } } }
+  const { drift } = await replayTape(kept, () => askWith({ 'x-region': 'coffee' }))
+  expect(drift).toMatchObject([{ class: 'headers', path: 'x-region', recorded: 'tea', live: 'coffee' }])
+  expect((await replayTape(kept, () => askWith({ 'x-region': 'tea' }))).drift).toEqual([])
 })
 
 const report = 'https://shop.test/report'

@@ -78,3 +78,10 @@ test('an address of the agent itself is said to be not compared, and is compared
     [['HARVEST_DIVERGENCE'], ['email']],
   ])
 })
+
+test('an address in the query and another one in the body are numbered alike by recorder and replay', async () => {
+  const agent = () => ask('/second?for=anna@shop.test', 'from berta@shop.test')
+  const recorder = createRecorder({ dir })
+  await recorder.run({ agent: 'a' }, agent)
+  expect((await replayTape(readTape(recorder.lastTape!), agent)).problems).toEqual([])
+})

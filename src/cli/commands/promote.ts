@@ -49,6 +49,7 @@ export const promoteCommand: CommandSpec = {
         agent: content.agent,
         expect: content.expect,
         replayed,
+        droppedHeaders: promotion.droppedHeaders,
         text,
       })
       return exit.ok
@@ -57,6 +58,12 @@ export const promoteCommand: CommandSpec = {
     for (const line of text.trimEnd().split('\n')) screen.line(screen.paint('green', `+ ${neutral(line)}`))
     screen.line(screen.paint('bold', here(tapeFile)))
     screen.line(describeTape(promotion, rehearsal))
+    if (promotion.droppedHeaders.length > 0) {
+      const names = promotion.droppedHeaders.map((name) => neutral(name))
+      screen.line(`request headers not recorded: ${names.join(', ')}`)
+      const option = `redact: { headers: [${names.map((name) => `'${name}'`).join(', ')}] }`
+      screen.line(`  to record and compare them: ${option}, then record again`)
+    }
     screen.line()
     screen.line(`Look it over, then run it: npx vitest run`)
     return exit.ok
