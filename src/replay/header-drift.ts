@@ -34,7 +34,7 @@ const comparedElsewhere: ReadonlySet<string> = new Set(['idempotency-key', 'last
 /** What a server takes a header that is not there for. Some clients write it out, others do not. */
 const assumed: Readonly<Record<string, string>> = { accept: '*/*', 'accept-language': '*' }
 
-const classes = { asks: 'headers', guards: 'guards', tenant: 'credentials' } as const
+const classes = { asks: 'headers', guards: 'guards', tenant: 'credentials', credential: 'credentials' } as const
 
 /** Differences between the recorded headers of a request and the live ones, both redacted. Credentials: `credentials.ts`. */
 export function headerDrift(
@@ -49,7 +49,9 @@ export function headerDrift(
     const name = given.toLowerCase()
     const isOwn = own.some((one) => one.toLowerCase() === name)
     const meant = meaning(name) ?? (isOwn ? 'asks' : undefined)
-    if (meant === undefined || meant === 'credential' || comparedElsewhere.has(name)) return
+    if (meant === undefined || comparedElsewhere.has(name)) return
+    // An older recorder that was told to keep one wrote a placeholder for it.
+    if (meant === 'credential' && (isWhole || !isOwn)) return
     const [was, is] = [valueOf(recorded, name), valueOf(live, name)]
     if (steady(name, was) === steady(name, is) || (name === 'accept' && isModelCall())) return
     // An older recorder did not keep it: nobody knows whether it was sent.

@@ -90,6 +90,25 @@ test('a header the recorder was told to keep is compared', async () => {
   expect((await replayTape(kept, () => askWith({ 'x-region': 'tea' }))).drift).toEqual([])
 })
 
+test('of two tapes the older one is not said to lack what its recorder never kept', () => {
+  const newer = [
+    ['content-type', 'text/plain'],
+    ['if-match', '"v7"'],
+    ['x-tenant', 'tea'],
+    ['authorization', 'Bearer [key-1]'],
+  ] as const
+  expect(headerDrift([newer[0]], newer)).toEqual([])
+  expect(headerDrift([newer[0]], newer, { isWhole: true }).map(({ path }) => path)).toEqual(['if-match', 'x-tenant'])
+  expect(headerDrift([], newer, { isWhole: true }).map(({ path }) => path)).toContain('content-type')
+})
+
+test('a credential an older recorder was told to keep is compared by its placeholder', async () => {
+  const tape = tapeWith([['authorization', 'Bearer redacted-secret-1']])
+  const kept: Tape = { ...tape, header: { ...tape.header, redact: { headers: ['Authorization'] } } }
+  expect((await replayTape(kept, () => askWith({ authorization: 'Bearer abc' }))).drift).toEqual([])
+  expect((await replayTape(kept, () => askWith({}))).drift).toMatchObject([{ class: 'credentials', live: '(absent)' }])
+})
+
 const report = 'https://shop.test/report'
 
 function tapeWith(headers: readonly HeaderPair[]): Tape {
