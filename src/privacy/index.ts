@@ -1,6 +1,7 @@
 export { credentialForm, isKeyNumber, keysIn, withoutKeyNumbers } from './credentials.ts'
+export { type PrintKey, printKeys, Prints, printVariable } from './prints.ts'
 export { createRedactor, type Redactor, scan } from './redactor.ts'
 export { isCredential, kindsOff, kindsOn } from './kinds.ts'
 export { type HeaderMeaning, meaningOfHeader } from './meaning.ts'
 export { redactorOfTape, rulesForTape, rulesOfTape } from './rules.ts'
-export type { Finding, RedactorOptions, RedactRule } from './types.ts'
+export type { Finding, RedactorOptions, RedactRule, Replaced } from './types.ts'

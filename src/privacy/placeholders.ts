@@ -53,9 +53,15 @@ export class Placeholders {
   readonly #byValue = new Map<string, string>()
   readonly #last = new Map<string, number>()
   readonly #kinds = new Map<string, string>()
+  /** Values that became placeholders since somebody asked, by placeholder. */
+  readonly #fresh = new Map<string, string>()
+  /** The placeholder another run gave to a value. */
+  readonly #recorded: RecordedPlaceholder
 
-  constructor(shapes: PlaceholderShapes) {
+  /** @param recorded - the placeholder a value has on the tape that is replayed, where that can be told */
+  constructor(shapes: PlaceholderShapes, recorded: RecordedPlaceholder = () => undefined) {
     this.#shapes = shapes
+    this.#recorded = recorded
   }
 
   /** Placeholders that stand in a text already. */
@@ -88,17 +94,24 @@ export class Placeholders {
   for(kind: string, value: string): { readonly text: string; readonly isNew: boolean } {
     const known = this.#byValue.get(value)
     if (known !== undefined) return { text: known, isNew: false }
-    const n = (this.#last.get(kind) ?? 0) + 1
-    const text = this.#shapes.of(kind, n)
-    this.#last.set(kind, n)
+    const text = this.#recorded(kind, value) ?? this.#shapes.of(kind, (this.#last.get(kind) ?? 0) + 1)
+    this.observe(text)
     this.#byValue.set(value, text)
+    this.#fresh.set(text, value)
     this.#kinds.set(text, kind)
     return { text, isNew: true }
   }
 
-  /** What values were replaced by, in the order of their first appearance. */
-  get replaced(): readonly Replaced[] {
-    return [...this.#byValue.values()].map((placeholder) => ({ kind: this.#kinds.get(placeholder)!, placeholder }))
+  /** The values that were replaced since this was asked before, in the order of their first appearance. */
+  takeFresh(): readonly (Replaced & { readonly value: string })[] {
+    if (this.#fresh.size === 0) return none
+    const fresh = [...this.#fresh].map(([placeholder, value]) => ({
+      kind: this.#kinds.get(placeholder)!,
+      placeholder,
+      value,
+    }))
+    this.#fresh.clear()
+    return fresh
   }
 
   /** Numbers as they are, for {@link restore}. */
@@ -110,9 +123,16 @@ export class Placeholders {
   restore(mark: ReadonlyMap<string, number>, forget: readonly string[]): void {
     this.#last.clear()
     for (const [kind, n] of mark) this.#last.set(kind, n)
-    for (const value of forget) this.#byValue.delete(value)
+    for (const value of forget) {
+      this.#fresh.delete(this.#byValue.get(value) ?? '')
+      this.#byValue.delete(value)
+    }
   }
 }
+
+type RecordedPlaceholder = (kind: string, value: string) => string | undefined
+
+const none: readonly never[] = []
 
 // No issuer's number begins like this, and it fits a JSON number exactly: a card number need not be quoted.
 const cardHead = '80000000000'

@@ -8,7 +8,9 @@ import { redactJson } from './json.ts'
 import { KnownSecrets } from './known.ts'
 import { type Means, meansFor } from './means.ts'
 import { schemeOf } from './names.ts'
+import { isCredential } from './kinds.ts'
 import { Placeholders } from './placeholders.ts'
+import type { Prints } from './prints.ts'
 import { settle } from './spans.ts'
 import type { HeaderMeaning } from './meaning.ts'
 import type { Finding, RedactorOptions, Replaced, Span } from './types.ts'
@@ -53,8 +55,11 @@ export interface Redactor {
   observeChunks(pieces: readonly Buffer[]): void
   /** As {@link observeChunks}, for a body that is text. */
   observeBody(text: string): void
-  /** The values that went through it and became placeholders, in order; not the placeholders it met. */
-  readonly replaced: readonly Replaced[]
+  /**
+   * The values that went through it since this was asked before and became placeholders, in order; not the placeholders
+   * it met, and no credentials: those are replaced now and then, and nothing is decided by them.
+   */
+  takeReplaced(): readonly Replaced[]
   /** What is secret in a text, by position; placeholders are not. Changes nothing. */
   scan(text: string): readonly Finding[]
 }
@@ -65,8 +70,8 @@ export interface Redactor {
  *
  * @throws HarvestError `HARVEST_PRIVACY_OPTION`
  */
-export function createRedactor(options: RedactorOptions = {}, { keys = false }: Numbering = {}): Redactor {
-  return new TextRedactor(meansFor(options), keys)
+export function createRedactor(options: RedactorOptions = {}, numbering: Numbering = {}): Redactor {
+  return new TextRedactor(meansFor(options), numbering)
 }
 
 /** What a redactor numbers beside what it replaces. */
@@ -76,6 +81,10 @@ export interface Numbering {
    * under which condition. Older tapes have none of these. Default `false`.
    */
   readonly keys?: boolean
+  /** Tells the values that were replaced from each other, for a tape or by one. Default: nobody can. */
+  readonly prints?: Prints
+  /** Placeholders of the tape that is replayed, by their fingerprint: a value that is on it gets the one it has there. */
+  readonly recorded?: ReadonlyMap<string, string>
 }
 
 /** As `Redactor.scan`, once. */
@@ -106,10 +115,17 @@ class TextRedactor implements Redactor {
   readonly #keys: KeyNumbers | undefined
   readonly #dropped = new Set<string>()
 
-  constructor(means: Means, numbersKeys: boolean) {
+  readonly #prints: Prints | undefined
+
+  constructor(means: Means, { keys = false, prints, recorded }: Numbering) {
     this.#means = means
-    this.#keys = numbersKeys ? new KeyNumbers() : undefined
-    this.#placeholders = new Placeholders(means.shapes)
+    this.#keys = keys ? new KeyNumbers() : undefined
+    this.#prints = prints
+    this.#placeholders = new Placeholders(means.shapes, (kind, value) =>
+      prints === undefined || recorded === undefined || isCredential(kind)
+        ? undefined
+        : recorded.get(prints.of(kind, value)),
+    )
   }
 
   text(text: string): string {
@@ -219,8 +235,15 @@ class TextRedactor implements Redactor {
     else this.observe(text)
   }
 
-  get replaced(): readonly Replaced[] {
-    return this.#placeholders.replaced
+  takeReplaced(): readonly Replaced[] {
+    return this.#placeholders
+      .takeFresh()
+      .filter(({ kind }) => !isCredential(kind))
+      .map(({ kind, placeholder, value }) => ({
+        kind,
+        placeholder,
+        ...(this.#prints && { print: this.#prints.of(kind, value) }),
+      }))
   }
 
   scan(text: string): readonly Finding[] {

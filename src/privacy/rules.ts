@@ -1,6 +1,6 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { headersFlag, type RecordedRules, type TapeHeader } from '../tape/index.ts'
-import { createRedactor, type Redactor } from './redactor.ts'
+import { createRedactor, type Numbering, type Redactor } from './redactor.ts'
 import type { RedactorOptions } from './types.ts'
 
 /** The options as data for the header of a tape. */
@@ -20,8 +20,11 @@ export function rulesOfTape(recorded: RecordedRules | undefined): RedactorOption
 }
 
 /** A redactor that does with live requests what the recorder of a tape did with its own. */
-export function redactorOfTape({ redact, flags }: Pick<TapeHeader, 'redact' | 'flags'>): Redactor {
-  return createRedactor(rulesOfTape(redact), { keys: flags.includes(headersFlag) })
+export function redactorOfTape(
+  { redact, flags }: Pick<TapeHeader, 'redact' | 'flags'>,
+  numbering: Pick<Numbering, 'prints' | 'recorded'> = {},
+): Redactor {
+  return createRedactor(rulesOfTape(redact), { ...numbering, keys: flags.includes(headersFlag) })
 }
 
 function patternOf(pattern: string, flags: string): RegExp {

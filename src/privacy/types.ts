@@ -43,6 +43,8 @@ export interface RedactorOptions {
 export interface Replaced {
   readonly kind: string
   readonly placeholder: string
+  /** Its keyed fingerprint, where there is a key. */
+  readonly print?: string
 }
 
 /** A secret found in a text. @internal */

@@ -28,6 +28,7 @@ export function serveCall(
   const args = run.encode(call.args[0])
   const step = findCall(run, call, args)
   run.checkOrder(step)
+  run.compareValues(step, undefined, () => ({ args }))
   const heard: Mutable<CallEvent> = {
     kind: call.kind,
     n: run.nextN(),
@@ -53,6 +54,7 @@ function findCall(run: ReplayRun, call: SeamCall, args: Json): CallState {
     if (difference) run.drifted(reworded, undefined, { class: 'arguments', ...difference })
     return reworded
   }
+  run.compareValues(undefined, undefined, () => ({ args }))
   throw run.problem(problem.wrongCall(run.place(), call.name, JSON.stringify(args), run.calls.nearest(call, args)))
 }
 

@@ -34,7 +34,10 @@ export function serveExchange(
   if (run.over) return { abort: () => undefined }
   const question = run.question(live)
   const answer = run.ladder.find(question)
-  if (answer.kind !== 'found') throw run.problem(problem.noAnswer(run.place(live.madeAt), question, answer))
+  if (answer.kind !== 'found') {
+    run.compareValues(undefined, live.madeAt, () => ({ body: question.bodyText, url: question.url }))
+    throw run.problem(problem.noAnswer(run.place(live.madeAt), question, answer))
+  }
   const { step } = answer
   run.checkOrder(step, live.madeAt)
   if (answer.rung === 'exact') run.identical++
@@ -51,6 +54,11 @@ export function serveExchange(
     ...(run.credentials?.check({ headers: recorded, url }, { headers, url: question.url }) ?? []),
   ]
   for (const found of drift) run.drifted(step, live.madeAt, found)
+  run.compareValues(step, live.madeAt, () => ({
+    body: question.bodyText,
+    url: question.url,
+    headers: Object.fromEntries(headers),
+  }))
   // This replay's own record has the boundary that was sent.
   const sent = steady === live.headers ? headers : run.headers.redacted(live.headers, recorded)
   const heard = hear(run, step, live, { url: question.url, headers: sent, body: question.bodyText }, inside)

@@ -4,6 +4,7 @@ import { seamState } from '../seam/source.ts'
 import { requireGrade } from '../tape/grade.ts'
 import type { Outcome, Tape } from '../tape/index.ts'
 import { standInKeys } from './keys.ts'
+import type { NotCompared } from './redacted.ts'
 import { resultOf } from './replay.ts'
 import { ReplayRun } from './run.ts'
 import { describeEvent } from './step.ts'
@@ -17,8 +18,8 @@ export interface ProgramReport {
   readonly escapes: readonly Escape[]
   readonly unused: readonly string[]
   readonly ranForReal: readonly string[]
-  /** Kinds of the values the tape has placeholders for and the agent brought in itself. */
-  readonly notCompared: readonly string[]
+  /** Values the tape has placeholders for and the agent brought in itself. */
+  readonly notCompared: readonly NotCompared[]
   readonly receipt: Receipt
   /** Parts of the outcome that are not as recorded: `exit code`, `stdout`, `stderr`. */
   readonly outcomeDiffers: readonly string[]
@@ -58,7 +59,7 @@ export function reportOf(result: ReplayResult): ProgramReport {
     escapes,
     unused: unused.map(describeEvent),
     ranForReal,
-    notCompared: notCompared.map(({ kind }) => kind),
+    notCompared,
     receipt,
     outcomeDiffers: receipt.outcomeEqual ? [] : ['answer of the agent'],
   }

@@ -1,5 +1,4 @@
 import { HarvestError } from '../errors/index.ts'
-import { isCredential } from '../privacy/index.ts'
 import { canonicalJson } from '../providers/index.ts'
 import { closeIdleConnections, forgetRuns, installInterceptors, real, watchOutside } from '../seam/intercept/index.ts'
 import { isUnreadResponse } from '../seam/shape.ts'
@@ -81,6 +80,7 @@ async function letEnd(run: ReplayRun): Promise<void> {
 /** What there is to say about a run that is over. */
 export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual: boolean): ReplayResult<T> {
   const { gate, draws, tape } = run
+  run.compareValues(undefined, undefined, () => ({ outcome: run.encode(outcomeOf(outcome)) }))
   return {
     tape,
     outcome,
@@ -89,7 +89,7 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
     escapes: run.escapes,
     unused: run.unused.map((step) => step.event),
     ranForReal: [...new Set(run.ranForReal)],
-    notCompared: run.redactor.replaced.filter(({ kind }) => !isCredential(kind)),
+    notCompared: run.notCompared,
     events: run.events,
     receipt: {
       recorded: run.steps.length,
@@ -104,6 +104,10 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
       outcomeEqual,
     },
   }
+}
+
+function outcomeOf(outcome: RunOutcome): unknown {
+  return outcome.status === 'returned' ? outcome.value : outcome.error
 }
 
 /** Whether a run ended as recorded. */
@@ -128,16 +132,30 @@ function isSameError(recorded: Json, live: Json): boolean {
   return facts(recorded) === facts(live)
 }
 
-const known = new Set(['signal', 'drift', 'escapes', 'allow', 'serve', 'strict', 'hangMs', 'ungated', 'sites'])
+const known = new Set([
+  'signal',
+  'drift',
+  'redacted',
+  'escapes',
+  'allow',
+  'serve',
+  'strict',
+  'hangMs',
+  'ungated',
+  'sites',
+])
 
 function checkOptions(options: ReplayOptions): void {
   const unknown = Object.keys(options).filter((name) => !known.has(name))
-  if (unknown.length > 0) throw badOption(unknown.join(', '), [...known].slice(0, 6))
+  if (unknown.length > 0) throw badOption(unknown.join(', '), [...known].slice(0, 7))
   if (options.serve !== undefined && !serveRungs.includes(options.serve))
     throw badOption(`serve: '${options.serve}'`, serveRungs)
   const { escapes } = options
   if (escapes !== undefined && escapes !== 'error' && escapes !== 'report')
     throw badOption(`escapes: '${String(escapes)}'`, ['error', 'report'])
+  const { redacted } = options
+  if (redacted !== undefined && redacted !== 'report' && redacted !== 'fail')
+    throw badOption(`redacted: '${String(redacted)}'`, ['report', 'fail'])
   const unknownClass =
     typeof options.drift === 'object'
       ? Object.keys(options.drift).find((name) => !(driftClasses as readonly string[]).includes(name))

@@ -33,17 +33,15 @@ export function responderOf(run: ReplayRun, inside: number | undefined): Respond
       serveCall(run, { ...call, args: [argumentsOf(call.args)] }, fn, inside, (n) => responderOf(run, n)),
     mark(name, data) {
       const n = run.nextN()
-      run.events.push({
-        kind: 'mark',
-        n,
-        at: run.gate.now,
-        name,
-        ...(data === undefined ? {} : { data: run.encode(data) }),
-      })
+      const encoded = data === undefined ? {} : { data: run.encode(data) }
+      run.events.push({ kind: 'mark', n, at: run.gate.now, name, ...encoded })
+      run.compareValues(undefined, undefined, () => ({ [`mark ${name}`]: encoded.data ?? null }))
       return data
     },
     message({ from, to, body }) {
-      run.events.push({ kind: 'message', n: run.nextN(), at: run.gate.now, from, to, body: run.encode(body) })
+      const encoded = run.encode(body)
+      run.events.push({ kind: 'message', n: run.nextN(), at: run.gate.now, from, to, body: encoded })
+      run.compareValues(undefined, undefined, () => ({ [`message to ${to}`]: encoded }))
     },
     exchange: (live: LiveRequest, sink: ExchangeSink): ExchangeControl => serveExchange(run, live, sink, inside),
     expects: (stated) => run.expected.has(stated),

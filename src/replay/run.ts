@@ -17,6 +17,7 @@ import { IdempotencyKeys } from './idempotency.ts'
 import { Ladder, type Question } from './ladder.ts'
 import { Order } from './order.ts'
 import * as problem from './problems.ts'
+import { type NotCompared, type Places, RedactedValues } from './redacted.ts'
 import { responderOf } from './responder.ts'
 import { type CallState, type ExchangeState, questionOf, type StepState, stepStates } from './step.ts'
 import { type Drift, type DriftClass, type DriftPolicy, type Escape, type ReplayOptions } from './types.ts'
@@ -49,6 +50,7 @@ export class ReplayRun {
   /** Absent: the tape does not say who asked. */
   readonly credentials: Credentials | undefined
   readonly #comparison: HeaderComparison
+  readonly #values: RedactedValues
   readonly #keyNames: ReadonlyMap<string, ReadonlySet<string>>
   readonly expected = new Expected(this)
   /** The source the agent sees. */
@@ -56,6 +58,7 @@ export class ReplayRun {
   readonly problems: HarvestError[] = []
   readonly drift: Drift[] = []
   readonly escapes: Escape[] = []
+  readonly notCompared: NotCompared[] = []
   readonly ranForReal: string[] = []
   readonly events: TapeEvent[] = []
   readonly #settings: RunSettings
@@ -82,7 +85,8 @@ export class ReplayRun {
     this.#onGivenUp = onGivenUp
     this.#policy = driftPolicy(settings.drift)
     this.steps = stepStates(tape)
-    this.redactor = redactorOfTape(tape.header)
+    this.#values = new RedactedValues(tape)
+    this.redactor = redactorOfTape(tape.header, this.#values.numbering)
     this.headers = new HeaderRedactor(this.redactor)
     const meaning = (name: string): HeaderMeaning | undefined => this.redactor.meaning(name)
     const isWhole = tape.header.flags.includes(headersFlag)
@@ -192,17 +196,41 @@ export class ReplayRun {
     return this.#n++
   }
 
+  /** @param step - absent: it happened in no step */
   drifted(
-    step: StepState,
+    step: StepState | undefined,
     madeAt: Error | undefined,
     found: { readonly class: DriftClass; readonly path: string; readonly recorded: string; readonly live: string },
   ): void {
     if (this.#policy[found.class] === 'ignore') return
     const { site } = this.place(madeAt)
-    const drift: Drift = { ...found, step: step.event.n, stepNumber: step.number, ...(site ? { site } : {}) }
+    const drift: Drift = {
+      ...found,
+      step: step?.event.n ?? 0,
+      stepNumber: step?.number ?? 0,
+      ...(site ? { site } : {}),
+    }
     this.drift.push(drift)
     if (this.#policy[found.class] === 'fail' || this.#settings.strict)
       this.problem(problem.driftRefused(this.tape, drift))
+  }
+
+  /**
+   * Compares the values the agent brought since the last time.
+   *
+   * @param step - where they stand in the place of recorded ones; absent: in no step
+   */
+  compareValues(step: StepState | undefined, madeAt: Error | undefined, places: () => Places): void {
+    const replaced = this.redactor.takeReplaced()
+    if (replaced.length === 0) return
+    const { drift, notCompared } = this.#values.compare(replaced, places())
+    const at = step ?? this.last ?? this.steps[0]
+    const numbers = step === undefined ? {} : { step: step.event.n, stepNumber: step.number }
+    for (const one of notCompared) this.notCompared.push({ ...one, ...numbers })
+    for (const found of drift) this.drifted(at, madeAt, found)
+    if (this.#settings.redacted !== 'fail') return
+    for (const { path, placeholder, why } of notCompared)
+      this.drifted(at, madeAt, { class: 'redacted', path, recorded: placeholder, live: `not compared: ${why}` })
   }
 
   question(live: LiveRequest): Question {

@@ -21,6 +21,7 @@ export function caseOptions(kase: Case, settings: Settings): CaseOptions {
   return {
     replay: {
       ...(drift !== undefined && { drift }),
+      ...(replay.redacted !== undefined && { redacted: replay.redacted }),
       ...(replay.escapes !== undefined && { escapes: replay.escapes }),
       ...(allow.length > 0 && { allow }),
       ...(serve !== undefined && { serve }),

@@ -33,6 +33,11 @@ export interface HarvestOptions {
   readonly inherit?: boolean
   /** What to do with a difference that did not stop the replay, for all classes or by class. Default `report`. */
   readonly drift?: DriftPolicy | Readonly<Partial<Record<DriftClass, DriftPolicy>>>
+  /**
+   * What to do where an agent brings a value the tape has a placeholder for and the two cannot be compared: `report` (default)
+   * or `fail`.
+   */
+  readonly redacted?: 'report' | 'fail'
   /** Whether reaching for the world around the seam fails a case. Default `error`. */
   readonly escapes?: 'error' | 'report'
   /** Escapes to let through, such as `socket 127.0.0.1:5432`; `*` matches anything. Default none. */
@@ -81,7 +86,7 @@ export interface HarvestSettings {
   readonly pool: PoolName
   readonly tags: readonly TagOption[]
   readonly inherit: boolean
-  readonly replay: Pick<ReplayOptions, 'drift' | 'escapes' | 'allow' | 'serve'>
+  readonly replay: Pick<ReplayOptions, 'drift' | 'redacted' | 'escapes' | 'allow' | 'serve'>
   readonly match: MatchSetting
   readonly deps: readonly string[]
   readonly timeoutMs: number
@@ -97,13 +102,14 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
   const unknown = Object.keys(given).find((name) => !optionNames.includes(name))
   if (unknown !== undefined) throw badOption(unknown, 'not an option of harvest()', optionNames)
   const { agents = {}, recordings = 'recordings', isolate = 'module', pool = 'forks', inherit = true } = options
-  const { timeout = 10_000, serve, drift, escapes, allow, match = {}, deps = [], tags = [] } = options
+  const { timeout = 10_000, serve, drift, redacted, escapes, allow, match = {}, deps = [], tags = [] } = options
   checkAgents(agents)
   if (typeof recordings !== 'string' || recordings === '') throw badOption('recordings', `${recordings}`, ['a folder'])
   oneOf('isolate', isolate, isolateModes)
   oneOf('pool', pool, poolNames)
   oneOf('inherit', inherit, [true, false])
   if (serve !== undefined) oneOf('serve', serve, serveRungs)
+  if (redacted !== undefined) oneOf('redacted', redacted, ['report', 'fail'])
   if (escapes !== undefined) oneOf('escapes', escapes, ['error', 'report'])
   checkDrift(drift)
   checkMatch(match)
@@ -112,6 +118,7 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
   if (!Number.isFinite(timeout) || timeout <= 0) throw badOption('timeout', String(timeout), ['milliseconds above 0'])
   const replay = {
     ...(drift !== undefined && { drift }),
+    ...(redacted !== undefined && { redacted }),
     ...(escapes !== undefined && { escapes }),
     ...(allow !== undefined && { allow }),
     ...(serve !== undefined && { serve }),
@@ -145,6 +152,7 @@ const optionNames: readonly string[] = [
   'tags',
   'inherit',
   'drift',
+  'redacted',
   'escapes',
   'allow',
   'serve',

@@ -382,7 +382,7 @@ describe('a problem says what, where, against which recorded call, and what to d
     await expect(misspelt).rejects.toThrowErrorMatchingInlineSnapshot(`
       [HarvestError: A replay does not know serv
 
-        known  signal, drift, escapes, allow, serve, strict
+        known  signal, drift, redacted, escapes, allow, serve, strict
 
       → remove it, or correct the spelling
       (HARVEST_REPLAY_OPTION)]

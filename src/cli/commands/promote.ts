@@ -84,7 +84,10 @@ function describeTape({ bytes, content }: Promotion, rehearsal: Rehearsal | unde
   const { isExact, run } = rehearsal
   const { drift, notCompared } = run.report
   const replayed = isExact ? 'replayed bit for bit' : `replayed; drift: ${driftLine(drift) || 'none'}`
-  const how = notCompared.length === 0 ? replayed : `${replayed}; not compared: ${countsByKind(notCompared)}`
+  const how =
+    notCompared.length === 0
+      ? replayed
+      : `${replayed}; not compared: ${countsByKind(notCompared.map(({ kind }) => kind))}`
   return `${size}, ${how}${content.expect === 'fail' ? ': the known bad run, reproduced' : ''}`
 }
 
