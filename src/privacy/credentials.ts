@@ -66,15 +66,17 @@ function shownCookies(value: string, numbered: (key: string) => string): string 
     .filter((pair) => pair !== '')
     .map((pair): readonly [string, string] => {
       const sign = pair.indexOf('=')
-      return sign === -1 ? ['', numbered(pair)] : [pair.slice(0, sign), shownValue(pair.slice(sign + 1), numbered)]
+      const [cookie, kept] = [pair.slice(0, sign), pair.slice(sign + 1)]
+      return sign > 0 && isCookieName(cookie) && !/^=*$/.test(kept) ? [cookie, numbered(kept)] : ['', numbered(pair)]
     })
     .map(([cookie, shown]) => (cookie === '' ? shown : `${cookie}=${shown}`))
     .sort()
     .join('; ')
 }
 
-function shownValue(value: string, numbered: (key: string) => string): string {
-  return value === '' ? '' : numbered(value)
+/** A name somebody gave; one with digits in it may be the secret, or name who has it. */
+function isCookieName(text: string): boolean {
+  return /^[A-Za-z_.-]{1,40}\d{0,2}$/.test(text)
 }
 
 /** `sid=…; Path=/; HttpOnly`: the name and what a client acts on. */

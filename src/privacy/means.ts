@@ -19,7 +19,7 @@ export class Means {
     this.keptHeaders = new KeptHeaders(options.headers, this.names)
     const { templates, find } = kindsOf(options, this.names)
     this.find = find
-    this.shapes = new PlaceholderShapes(templates)
+    this.shapes = new PlaceholderShapes(templates, new Set(options.keep))
   }
 
   /**

@@ -187,8 +187,7 @@ class TextRedactor implements Redactor {
     for (const [name, value] of pairs) {
       const known = this.#means.keptHeaders.find(name) ?? name.toLowerCase()
       const meaning = this.meaning(known)
-      if (meaning === 'credential')
-        result.push([known, this.text(shownCredential(known, value, (key) => this.#key(key)))])
+      if (meaning === 'credential') result.push([known, this.#credential(known, value)])
       else if (meaning !== undefined || this.#means.keptHeaders.find(name) !== undefined)
         result.push([known, this.#header(known, value)])
       else this.#drop(known)
@@ -204,6 +203,12 @@ class TextRedactor implements Redactor {
     return [...this.#dropped].sort()
   }
 
+  #credential(name: string, value: string): string {
+    const shown = shownCredential(name, value, (key) => this.#key(key))
+    // Names of cookies are the client's; all else is a scheme and numbers.
+    return name === 'cookie' ? this.text(shown) : shown
+  }
+
   #drop(name: string): void {
     if (this.#dropped.size < droppedCap && this.#means.keptHeaders.isWorthNaming(name)) this.#dropped.add(name)
   }
@@ -216,7 +221,8 @@ class TextRedactor implements Redactor {
   }
 
   #header(name: string, value: string): string {
-    if (this.#keys !== undefined && name === 'set-cookie') return shownSetCookie(value, (text) => this.#secret(text))
+    if (this.#keys !== undefined && name === 'set-cookie')
+      return this.text(shownSetCookie(value, (text) => this.#secret(text)))
     if (this.#means.names.isSecret(name, value)) return this.#secret(value)
     return name === 'location' || name === 'link' ? this.url(value) : this.text(value)
   }

@@ -180,8 +180,19 @@ export function driftRefused(tape: Tape, drift: Drift): HarvestError {
     what: `${drift.class} drift${drift.path === drift.class ? '' : ` at ${drift.path || 'the body'}`}, which this case does not allow`,
     where: { tape: tape.header.id, step: String(drift.stepNumber), ...(drift.site ? { at: drift.site } : {}) },
     detail: showDifference(drift),
+    ...(whyOf[drift.class] && { why: whyOf[drift.class] }),
     fix: [`if it is harmless: drift: { ${drift.class}: 'report' }`, anew],
   })
+}
+
+/** What a difference means that does not speak for itself. */
+const whyOf: Partial<Readonly<Record<Drift['class'], string>>> = {
+  credentials:
+    'The tape numbers the keys of a run and holds none. A test may use any values, one for each key that a service was sent.',
+  guards:
+    'The service was asked to do it under this condition, or to take two requests for one. Now it would act otherwise.',
+  redacted:
+    'The tape holds a placeholder and the keyed fingerprint of its value, which is not that of the value sent now.',
 }
 
 export function spinning(place: Place): HarvestError {

@@ -110,6 +110,7 @@ export interface RecordedRules {
   readonly headers?: readonly string[]
   readonly off?: readonly string[]
   readonly on?: readonly string[]
+  readonly keep?: readonly string[]
   readonly allow?: readonly string[]
 }
 

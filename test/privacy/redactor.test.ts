@@ -471,3 +471,26 @@ test('a scan tells kind and place, and changes no numbers', () => {
   ])
   expect(redactor.text(jane)).toBe('redacted-1@email.invalid')
 })
+
+test('a placeholder keeps of an address and a card what it is asked to, and no more', () => {
+  const cards = ['4111 1111 1111 1111', '378282246310005']
+  const text = `anna@Shop.example, bob@shop.example., ${cards.join(' and ')}`
+  const plain = createRedactor().text(text)
+  expect(plain).toBe('redacted-1@email.invalid, redacted-2@email.invalid., 8000000000000001 and 8000000000000002')
+  const keep = ['email-domain', 'card-length', 'card-last4']
+  const [redactor, replay] = [createRedactor({ keep }), createRedactor({ keep })]
+  const kept = redactor.text(text)
+  expect(kept).toBe('redacted-1@shop.example, redacted-2@shop.example., 8000000000011111 and 800000000020005')
+  expect(redactor.text(kept)).toBe(kept)
+  expect(redactor.scan(kept)).toEqual([])
+  // Whoever does not know what was kept finds nothing, and numbers go on.
+  expect(createRedactor().scan(kept)).toEqual([])
+  replay.observe(kept)
+  expect(replay.text('carol@other.example 5555555555554444')).toBe('redacted-3@other.example 8000000000034444')
+  expect(redactor.json({ card: 4111111111111111 })).toEqual({ card: 8000000000011111 })
+  expect(createRedactor({ keep: ['card-last4'] }).text(cards[1]!)).toBe('8000000000010005')
+  expect(redactor.url('https://x.example/?to=anna%40Shop.example')).toBe(
+    'https://x.example/?to=redacted-1%40shop.example',
+  )
+  expect(() => createRedactor({ keep: ['iban-country'] })).toThrowError(/nothing called "iban-country" can be kept/)
+})

@@ -216,3 +216,22 @@ test('a key that is too short is refused, and not shown', async () => {
     (HARVEST_PRIVACY_OPTION)]
   `)
 })
+
+test('a message about a redacted value says where it stands, and neither value', async () => {
+  const tape = await tapeOf(mailTo('anna@shop.example'), key)
+  const { problems } = await replayed(tape, mailTo('eve@evil.example'), key, { drift: { redacted: 'fail' } })
+  expect(problems[0]?.message.replaceAll(/^  (?:tape|at) .*\n/gm, '').replaceAll(base, '…')).toMatchInlineSnapshot(`
+    "redacted drift at body.to, which this case does not allow
+
+      step  1
+
+      differs at body.to
+      recorded  redacted-1@email.invalid
+      now       another email
+
+    The tape holds a placeholder and the keyed fingerprint of its value, which is not that of the value sent now.
+    → if it is harmless: drift: { redacted: 'report' }
+    → if the new behaviour is right: record the run anew and promote the new tape
+    (HARVEST_DRIFT)"
+  `)
+})

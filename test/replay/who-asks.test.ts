@@ -378,3 +378,21 @@ test('no key reaches the tape, whatever its header, scheme or place', async () =
     expect(text).not.toContain(secret)
   expect(told(await replayTape(tape, agent))).toEqual([])
 })
+
+test('a message about who asks says what a test machine needs', async () => {
+  const { problems } = await changed(each(as('a', '/a'), as('b', '/b')), each(as('x', '/a'), as('x', '/b')))
+  expect(problems[0]?.message.replaceAll(/^  (?:tape|at) .*\n/gm, '').replaceAll(base, '…')).toMatchInlineSnapshot(`
+    "credentials drift at authorization, which this case does not allow
+
+      step  2
+
+      differs at authorization
+      recorded  Bearer [key-2]
+      now       Bearer [key-1]
+
+    The tape numbers the keys of a run and holds none. A test may use any values, one for each key that a service was sent.
+    → if it is harmless: drift: { credentials: 'report' }
+    → if the new behaviour is right: record the run anew and promote the new tape
+    (HARVEST_DRIFT)"
+  `)
+})
