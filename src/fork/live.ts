@@ -89,7 +89,7 @@ class LiveRun {
     this.tape = tape
     this.#options = options
     this.recorded = new RecordedAnswers(tape)
-    this.#redactor = redactorOfTape(tape.header)
+    this.#redactor = redactorOfTape(tape.header, { keys: 'unnumbered' })
     this.root = responderOf(this, undefined)
   }
 

@@ -3,20 +3,22 @@
  * appearance. `Bearer [key-1]`, `AWS4-HMAC-SHA256 [key-2]`, `sid=[key-3]`. Nothing is kept that the value follows from.
  */
 
-/** Source of a pattern for the number of a key, as {@link KeyNumbers} writes it. */
-export const keyNumber = String.raw`\[key-\d{1,9}\]`
+/** In the place of a key of which nobody knows whether it is one of the others. */
+export const someKey = '[key]'
+/** Source of a pattern for the number of a key, as {@link KeyNumbers} writes it, or {@link someKey}. */
+export const keyNumber = String.raw`\[key(?:-\d{1,9})?\]`
 const wholeNumber = new RegExp(`^${keyNumber}$`)
 const numberInQuery = new RegExp(`=${keyNumber}`, 'g')
 const parts = new RegExp(`${keyNumber}|redacted-[a-z-]+-\\d{1,9}`, 'g')
 
 /** Whether a text is the number of a key and nothing else. */
 export function isKeyNumber(text: string): boolean {
-  return text.startsWith('[key-') && wholeNumber.test(text)
+  return text.startsWith('[key') && wholeNumber.test(text)
 }
 
 /** An address without the numbers of the keys in it: which key it is, is compared for itself. */
 export function withoutKeyNumbers(url: string): string {
-  return url.includes('=[key-') ? url.replace(numberInQuery, '=[key]') : url
+  return url.includes('=[key') ? url.replace(numberInQuery, '=[key]') : url
 }
 
 /** The numbers of keys, and placeholders of secrets known from elsewhere, in a credential as a tape has it. */

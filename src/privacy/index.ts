@@ -1,4 +1,4 @@
-export { credentialForm, isKeyNumber, keysIn, withoutKeyNumbers } from './credentials.ts'
+export { credentialForm, isKeyNumber, keysIn, someKey, withoutKeyNumbers } from './credentials.ts'
 export { type PrintKey, printKeys, Prints, printVariable } from './prints.ts'
 export { createRedactor, type Redactor, scan } from './redactor.ts'
 export { isCredential, kindsOff, kindsOn } from './kinds.ts'

@@ -33,7 +33,7 @@ export class PlaceholderShapes {
     const sources = [...this.#shapes.values()].map(({ source }) => source)
     this.pattern = new RegExp([...sources, keyNumber].map((source) => `(?:${source})`).join('|'), 'g')
     const templates = [...kinds.values()].filter((template) => template !== undefined)
-    this.#anchors = ['redacted-', '[key-', cardStart, ...templates.map((template) => longestPart(template))].map(
+    this.#anchors = ['redacted-', '[key', cardStart, ...templates.map((template) => longestPart(template))].map(
       needleOf,
     )
   }

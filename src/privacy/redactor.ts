@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { encodeBytes, type EncodedBytes, type HeaderPair, joinedBytes, type Json } from '../tape/index.ts'
 import { awsLines, mayBeFrame, redactAwsEvents } from './aws-events.ts'
-import { KeyNumbers, shownCredential, shownSetCookie } from './credentials.ts'
+import { KeyNumbers, shownCredential, shownSetCookie, someKey } from './credentials.ts'
 import { cutPieces, type Edit, edited, inBytes } from './edits.ts'
 import { findScattered, type Scattered } from './events.ts'
 import { redactJson } from './json.ts'
@@ -78,9 +78,9 @@ export function createRedactor(options: RedactorOptions = {}, numbering: Numberi
 export interface Numbering {
   /**
    * The keys requests carry: kept are the scheme and which of the run's keys it is, and the headers that say for whom and
-   * under which condition. Older tapes have none of these. Default `false`.
+   * under which condition. Older tapes have none of these. `unnumbered`: not which key it is. Default `false`.
    */
-  readonly keys?: boolean
+  readonly keys?: boolean | 'unnumbered'
   /** Tells the values that were replaced from each other, for a tape or by one. Default: nobody can. */
   readonly prints?: Prints
   /** Placeholders of the tape that is replayed, by their fingerprint: a value that is on it gets the one it has there. */
@@ -112,14 +112,14 @@ class TextRedactor implements Redactor {
   readonly #placeholders: Placeholders
   readonly #known = new KnownSecrets()
   /** Absent: the tape keeps no credentials. */
-  readonly #keys: KeyNumbers | undefined
+  readonly #keys: Pick<KeyNumbers, 'of'> | undefined
   readonly #dropped = new Set<string>()
 
   readonly #prints: Prints | undefined
 
   constructor(means: Means, { keys = false, prints, recorded }: Numbering) {
     this.#means = means
-    this.#keys = keys ? new KeyNumbers() : undefined
+    this.#keys = keys === false ? undefined : keys === 'unnumbered' ? { of: () => someKey } : new KeyNumbers()
     this.#prints = prints
     this.#placeholders = new Placeholders(means.shapes, (kind, value) =>
       prints === undefined || recorded === undefined || isCredential(kind)

@@ -22,9 +22,9 @@ export function rulesOfTape(recorded: RecordedRules | undefined): RedactorOption
 /** A redactor that does with live requests what the recorder of a tape did with its own. */
 export function redactorOfTape(
   { redact, flags }: Pick<TapeHeader, 'redact' | 'flags'>,
-  numbering: Pick<Numbering, 'prints' | 'recorded'> = {},
+  { keys = true, ...rest }: Numbering = {},
 ): Redactor {
-  return createRedactor(rulesOfTape(redact), { ...numbering, keys: flags.includes(headersFlag) })
+  return createRedactor(rulesOfTape(redact), { ...rest, keys: flags.includes(headersFlag) && keys })
 }
 
 function patternOf(pattern: string, flags: string): RegExp {

@@ -1,4 +1,4 @@
-import { credentialForm, type HeaderMeaning, isKeyNumber, keysIn } from '../privacy/index.ts'
+import { credentialForm, type HeaderMeaning, isKeyNumber, keysIn, someKey } from '../privacy/index.ts'
 import type { HeaderPair } from '../tape/index.ts'
 import { originOf } from './address.ts'
 import type { FoundDrift } from './ladder.ts'
@@ -57,7 +57,7 @@ export class Credentials {
       const before = shown.get(name)
       shown.set(name, before === undefined ? value : `${before}, ${value}`)
     }
-    for (const [, name = '', key = ''] of url.includes('=[key-') ? url.matchAll(keyInQuery) : [])
+    for (const [, name = '', key = ''] of url.includes('=[key') ? url.matchAll(keyInQuery) : [])
       shown.set(`?${name}`, key)
     return shown
   }
@@ -74,6 +74,7 @@ export class Credentials {
   }
 
   #isSame(origin: string, recorded: string, live: string): boolean {
+    if (recorded === someKey) return true
     // What the tape knows from elsewhere, such as a token an answer brought, is served under its placeholder.
     if (!isKeyNumber(recorded) || !isKeyNumber(live)) return recorded === live
     const [before, owner] = [this.#liveOf.get(recorded), this.#recordedOf.get(`${origin} ${live}`)]
@@ -81,7 +82,7 @@ export class Credentials {
   }
 
   #note(origin: string, recorded: string, live: string): void {
-    if (!isKeyNumber(recorded)) return
+    if (recorded === someKey || !isKeyNumber(recorded)) return
     this.#liveOf.set(recorded, live)
     this.#recordedOf.set(`${origin} ${live}`, recorded)
   }
@@ -96,13 +97,13 @@ export class Credentials {
 }
 
 const none: readonly FoundDrift[] = []
-const keyInQuery = /[?&]([^=&#]+)=(\[key-\d{1,9}\])/g
+const keyInQuery = /[?&]([^=&#]+)=(\[key(?:-\d{1,9})?\])/g
 
 /** Names of the query under which requests of a tape carry a key, by their path: a stand-in for one may look like no key. */
 export function keyNamesOf(urls: readonly string[]): ReadonlyMap<string, ReadonlySet<string>> {
   const names = new Map<string, Set<string>>()
   for (const url of urls) {
-    if (!url.includes('=[key-')) continue
+    if (!url.includes('=[key')) continue
     const known = names.get(pathOf(url)) ?? new Set<string>()
     for (const [, name = ''] of url.matchAll(keyInQuery)) known.add(name)
     names.set(pathOf(url), known)

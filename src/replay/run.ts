@@ -235,7 +235,7 @@ export class ReplayRun {
 
   question(live: LiveRequest): Question {
     const url = live.via === 'stdio' && live.url === this.#standIn ? unnamedChild : live.url
-    const options = { keyNames: this.#keyNames.get(pathOf(url)) }
+    const options = this.#keyNames.size === 0 ? {} : { keyNames: this.#keyNames.get(pathOf(url)) }
     return questionOf({ ...live, url }, this.redactor, { ...options, isOnTape: (asked) => this.ladder.holds(asked) })
   }
 

@@ -7,6 +7,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import axios from 'axios'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { forkTape, openBudget } from '../../src/fork/index.ts'
 import { createRecorder, type RecorderOptions } from '../../src/record/index.ts'
 import { installReplay, replayTape, type ReplayResult } from '../../src/replay/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
@@ -395,4 +396,35 @@ test('a message about who asks says what a test machine needs', async () => {
     → if the new behaviour is right: record the run anew and promote the new tape
     (HARVEST_DRIFT)"
   `)
+})
+
+test('a branch is compared by scheme alone where its fork ran with other keys', async () => {
+  const agent =
+    (orders: string, bills: string): Agent =>
+    async () => {
+      await as(orders, '/orders')()
+      await as(bills, '/bills')()
+      const { ok } = (await as(orders, '/rest')()) as { ok: boolean }
+      return (await as(bills, `/done?ok=${ok}`)()) as unknown
+    }
+  const tape = await tapeOf(agent('a', 'b'))
+  const changes = [{ step: 3, path: 'body.ok', value: false }]
+  // One stand-in for both.
+  const fork = await forkTape(tape, agent('x', 'x'), {
+    keep: 3,
+    changes,
+    tail: { from: 'live', tools: 'live', budget: openBudget({}) },
+  })
+  expect(fork.problems).toEqual([])
+  expect(JSON.stringify(fork.branch.ownEvents)).toContain('Bearer [key]')
+  const { tape: branch } = fork.branch
+  expect(told(await replayTape(branch, agent('x', 'y')))).toEqual([])
+  const basic = Buffer.from('a:b').toString('base64')
+  const other = async () => {
+    await as('x', '/orders')()
+    await as('y', '/bills')()
+    await as('x', '/rest')()
+    return get({ authorization: `Basic ${basic}` }, '/done?ok=false')()
+  }
+  expect(told(await replayTape(branch, other))).toEqual(['credentials authorization: Bearer [key] → Basic [other key]'])
 })
