@@ -1,4 +1,4 @@
-import type { ErrorFacts } from '../errors/index.ts'
+import { type ErrorFacts, neutralLine } from '../errors/index.ts'
 import type { ProgramReport } from '../replay/program.ts'
 
 /** What a replay in another process says at its end, as JSON. */
@@ -19,6 +19,16 @@ export const variables = {
 /** `2 email, 1 card` */
 export function countsByKind(kinds: readonly string[]): string {
   return [...Map.groupBy(kinds, (kind) => kind)].map(([kind, { length }]) => `${length} ${kind}`).join(', ')
+}
+
+/** Which redacted values a replay could not compare, one line each. */
+export function notComparedLines(tape: string, notCompared: ReplayReport['notCompared']): readonly string[] {
+  return notCompared.map(({ kind, stepNumber, path, why }) =>
+    neutralLine(
+      `not compared: ${tape}, ${stepNumber === undefined ? '' : `step ${stepNumber}, `}${path} (${kind}): ${why}`,
+      300,
+    ),
+  )
 }
 
 /** A child's failure before there was anything to report. */

@@ -45,6 +45,8 @@ export function branchOf(run: ForkRun, outcome: Ended, isSame: boolean): Branch 
     flags: [...new Set([...tape.header.flags, ...currentFlags, branchFlag])],
     pins: { node: process.versions.node },
     ...(tape.header.redact === undefined ? {} : { redact: tape.header.redact }),
+    ...(tape.header.printed === undefined ? {} : { printed: tape.header.printed }),
+    ...(tape.header.prints === undefined ? {} : { prints: tape.header.prints }),
     ...(tape.header.command === undefined ? {} : { command: tape.header.command }),
     parent: {
       id: tape.header.id,

@@ -1,5 +1,5 @@
 import type { HarvestError } from '../errors/index.ts'
-import { createRedactor, type Redactor, rulesOfTape } from '../privacy/index.ts'
+import { type Redactor, redactorOfTape } from '../privacy/index.ts'
 import { Calls } from '../replay/calls.ts'
 import { Changes } from '../replay/change.ts'
 import { Draws } from '../replay/draws.ts'
@@ -88,7 +88,8 @@ export class ForkRun {
     this.#onGivenUp = onGivenUp
     this.steps = stepStates(tape)
     this.kept = this.steps.slice(0, plan.keep)
-    this.redactor = createRedactor(rulesOfTape(tape.header.redact))
+    // A fork has the keys of this machine: the numbers of the tape it begins like do not hold for them.
+    this.redactor = redactorOfTape(tape.header, { keys: 'unnumbered' })
     for (const given of [tape.header.command?.argv, plan.input])
       if (given !== undefined) this.redactor.observe(JSON.stringify(given))
     this.#calls = new Calls(this.steps)

@@ -1,5 +1,5 @@
 import { HarvestError } from '../errors/index.ts'
-import { createRedactor, type Redactor, rulesOfTape } from '../privacy/index.ts'
+import { type Redactor, redactorOfTape } from '../privacy/index.ts'
 import { keepsConversation, readModelCall } from '../providers/index.ts'
 import { closeIdleConnections, forgetRuns, installInterceptors, never, watchOutside } from '../seam/intercept/index.ts'
 import type { ExchangeControl, Responder } from '../seam/intercept/index.ts'
@@ -89,7 +89,7 @@ class LiveRun {
     this.tape = tape
     this.#options = options
     this.recorded = new RecordedAnswers(tape)
-    this.#redactor = createRedactor(rulesOfTape(tape.header.redact))
+    this.#redactor = redactorOfTape(tape.header, { keys: 'unnumbered' })
     this.root = responderOf(this, undefined)
   }
 
@@ -155,7 +155,7 @@ class LiveRun {
       method: live.method,
       url: this.#redactor.url(live.url),
       request: {
-        headers: this.#redactor.headers(live.headers),
+        headers: this.#redactor.requestHeaders(live.headers),
         ...(live.body.length === 0 ? {} : { body: Buffer.concat(this.#redactor.chunks([live.body])).toString('utf8') }),
       },
     }

@@ -45,7 +45,7 @@ export function exchangeAsked({ live, url, bodyText }: Question & { readonly liv
 export function requestOf(live: LiveRequest, bodyText: string, run: ForkRun): ExchangeEvent['request'] {
   const binary = /^\ud800base64:/.exec(bodyText)?.[0]
   const body = binary === undefined ? bodyText : encodeBytes(Buffer.from(bodyText.slice(binary.length), 'base64'))
-  return { headers: run.redactor.headers(live.headers), ...(body === '' ? {} : { body }) }
+  return { headers: run.redactor.requestHeaders(live.headers), ...(body === '' ? {} : { body }) }
 }
 
 function exchangeAnswered(event: ExchangeEvent, answer: Answer): ExchangeEvent {

@@ -10,6 +10,7 @@ import {
   decodeBytes,
   encodeBytes,
   type ExchangeEvent,
+  headersFlag,
   type Moment,
   type RecordedResponse,
   responseBytes,
@@ -65,7 +66,14 @@ function fieldsOf(run: ForkRun, live: LiveRequest, { url, bodyText }: Question, 
 /** The recorded answer, piece by piece at its recorded places. */
 function inPlace(run: ForkRun, step: ExchangeState, fields: Fields, sink: ExchangeSink): ExchangeControl {
   const { event, items } = step
-  run.drifted(step, headerDrift(event.request.headers, fields.request.headers, run.tape.header.redact?.headers))
+  const { redact, flags } = run.tape.header
+  const comparison = {
+    own: redact?.headers ?? [],
+    isWhole: flags.includes(headersFlag),
+    isModelCall: () => step.model !== undefined,
+    meaning: (name: string) => run.redactor.meaning(name),
+  }
+  run.drifted(step, headerDrift(event.request.headers, fields.request.headers, comparison))
   const heard = run.account.began<ExchangeEvent>(fields, event)
   // What was asked is what was recorded; headers and host may be those of this machine.
   if (event.oneWay) heard.event.oneWay = true

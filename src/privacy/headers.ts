@@ -1,6 +1,10 @@
+import { type HeaderMeaning, headerMeaning } from './meaning.ts'
+import type { SecretNames } from './names.ts'
+
 /**
- * Headers that reach a tape: everything a client may act on, and what tells requests apart. All others are dropped
- * with their names: an unknown header is more likely to carry a credential than a meaning.
+ * Headers that reach a tape whatever side they are of: everything a client may act on, and what tells requests apart. Of
+ * requests, those that mean something are kept as well, see {@link headerMeaning}. All others are dropped: an unknown
+ * header is more likely to carry a credential than a meaning.
  */
 const kept = new Set(
   [
@@ -27,14 +31,38 @@ const keptFamilies = [
 
 const namesCap = 1024
 
+/**
+ * Headers of requests that tell about the connection, the client or its tracing and nothing about what is asked: nobody
+ * needs to hear that they were dropped.
+ */
+const aboutTheClient =
+  /^(?::.*|host|origin|referer|pragma|dnt|priority|baggage|b3|traceparent|tracestate|uber-trace-id|forwarded|http2-settings|upgrade-insecure-requests|keep-alive|proxy-.*|sec-.*|x-b3-.*|x-datadog-.*|sentry-.*|x-cloud-trace-context|x-forwarded-.*|x-real-ip|amz-sdk-.*|x-amz-(?:date|content-sha256|user-agent|security-token|checksum-.*|sdk-.*)|x-goog-(?:api-client|gcs-.*)|x-client-.*|x-requested-with)$/
+
 /** Which headers may be recorded. The same few names come with every call: what was worked out is kept. */
 export class KeptHeaders {
   readonly #own: ReadonlySet<string>
+  readonly #names: SecretNames
   readonly #known = new Map<string, string | undefined>()
+  readonly #meanings = new Map<string, HeaderMeaning | undefined>()
 
   /** @param own - names the application wants kept besides */
-  constructor(own: readonly string[] = []) {
+  constructor(own: readonly string[] = [], names: SecretNames) {
     this.#own = new Set(own.map((name) => name.toLowerCase()))
+    this.#names = names
+  }
+
+  /** What a header of a request means, by its name in lower case. */
+  meaning(lower: string): HeaderMeaning | undefined {
+    if (this.#meanings.has(lower)) return this.#meanings.get(lower)
+    const meaning = headerMeaning(lower, this.#names)
+    if (this.#meanings.size >= namesCap) this.#meanings.clear()
+    if (lower.length <= 64) this.#meanings.set(lower, meaning)
+    return meaning
+  }
+
+  /** Whether somebody who looks for a missing header should hear that this one was dropped from a request. */
+  isWorthNaming(lower: string): boolean {
+    return /^[a-z0-9-]{1,64}$/.test(lower) && !aboutTheClient.test(lower)
   }
 
   /** The name in lower case, or `undefined` when headers of this name are dropped. */

@@ -13,6 +13,9 @@ export const kindsOn: readonly string[] = [...tokenKinds, 'email', 'card', 'iban
 /** Kinds that are found only when switched on. */
 export const kindsOff: readonly string[] = ['phone']
 
+/** Parts of values that placeholders may keep. */
+const keepable: readonly string[] = ['email-domain', 'card-length', 'card-last4']
+
 /** Whether values of a kind open something: they are replaced now and then, and nothing is decided by them. */
 export function isCredential(kind: string): boolean {
   return tokenKinds.includes(kind) || kind === 'url-password' || kind === 'secret'
@@ -32,10 +35,15 @@ export interface Kinds {
  * @throws HarvestError `HARVEST_PRIVACY_OPTION` for a kind nobody knows or a rule that cannot work: a typo must not
  * let a secret through
  */
-export function kindsOf({ rules = [], off = [], on = [], allow = [] }: RedactorOptions, names: SecretNames): Kinds {
+export function kindsOf(
+  { rules = [], off = [], on = [], keep = [], allow = [] }: RedactorOptions,
+  names: SecretNames,
+): Kinds {
   const known = [...kindsOn, ...kindsOff]
   const stranger = [...off, ...on].find((kind) => !known.includes(kind))
   if (stranger !== undefined) throw wrongOption(`there is no kind "${stranger}"`, `kinds: ${known.join(', ')}`)
+  const unkeepable = keep.find((part) => !keepable.includes(part))
+  if (unkeepable !== undefined) throw wrongOption(`nothing called "${unkeepable}" can be kept`, keepable.join(', '))
   for (const rule of rules) checkRule(rule, known)
   const isOn = (kind: string): boolean => (kindsOn.includes(kind) || on.includes(kind)) && !off.includes(kind)
   const own = rules.map(finderOf)

@@ -16,10 +16,10 @@ export class Means {
   /** @throws HarvestError `HARVEST_PRIVACY_OPTION` */
   constructor(options: RedactorOptions) {
     this.names = new SecretNames(options.keys)
-    this.keptHeaders = new KeptHeaders(options.headers)
+    this.keptHeaders = new KeptHeaders(options.headers, this.names)
     const { templates, find } = kindsOf(options, this.names)
     this.find = find
-    this.shapes = new PlaceholderShapes(templates)
+    this.shapes = new PlaceholderShapes(templates, new Set(options.keep))
   }
 
   /**

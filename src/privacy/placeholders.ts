@@ -1,3 +1,4 @@
+import { keyNumber } from './credentials.ts'
 import { escapePattern } from './pattern.ts'
 import { holdsNeedle, type Needle, needleOf } from './rare.ts'
 import type { Replaced } from './types.ts'
@@ -9,8 +10,8 @@ export interface Standing {
 }
 
 interface Shape {
-  /** Text of the placeholder with this number. */
-  readonly of: (n: number) => string
+  /** Text of the placeholder with this number, in the place of a value. */
+  readonly of: (n: number, value: string) => string
   /** Source of a pattern for it; its only group is the number. */
   readonly source: string
 }
@@ -22,18 +23,24 @@ export class PlaceholderShapes {
   readonly #shapes: ReadonlyMap<string, Shape>
   readonly #anchors: readonly Needle[]
 
-  /** @param kinds - every kind there is, with the template of those that have one of their own */
-  constructor(kinds: ReadonlyMap<string, string | undefined>) {
-    this.#shapes = new Map([...kinds].map(([kind, template]) => [kind, shapeOf(kind, template)]))
+  /**
+   * @param kinds - every kind there is, with the template of those that have one of their own
+   * @param kept - what of a value its placeholder keeps
+   */
+  constructor(kinds: ReadonlyMap<string, string | undefined>, kept: ReadonlySet<string> = new Set()) {
+    this.#shapes = new Map([...kinds].map(([kind, template]) => [kind, shapeOf(kind, template, kept)]))
     this.kinds = [...kinds.keys()]
-    this.pattern = new RegExp([...this.#shapes.values()].map(({ source }) => `(?:${source})`).join('|'), 'g')
+    const sources = [...this.#shapes.values()].map(({ source }) => source)
+    this.pattern = new RegExp([...sources, keyNumber].map((source) => `(?:${source})`).join('|'), 'g')
     const templates = [...kinds.values()].filter((template) => template !== undefined)
-    this.#anchors = ['redacted-', cardHead, ...templates.map((template) => longestPart(template))].map(needleOf)
+    this.#anchors = ['redacted-', '[key', cardStart, ...templates.map((template) => longestPart(template))].map(
+      needleOf,
+    )
   }
 
-  /** Text of the placeholder of a kind with this number. */
-  of(kind: string, n: number): string {
-    return this.#shapes.get(kind)!.of(n)
+  /** Text of the placeholder of a kind with this number, in the place of a value. */
+  of(kind: string, n: number, value: string): string {
+    return this.#shapes.get(kind)!.of(n, value)
   }
 
   /** Whether a text may hold a placeholder: a search for plain text, many times cheaper than the pattern. */
@@ -49,9 +56,15 @@ export class Placeholders {
   readonly #byValue = new Map<string, string>()
   readonly #last = new Map<string, number>()
   readonly #kinds = new Map<string, string>()
+  /** Values that became placeholders since somebody asked, by placeholder. */
+  readonly #fresh = new Map<string, string>()
+  /** The placeholder another run gave to a value. */
+  readonly #recorded: RecordedPlaceholder
 
-  constructor(shapes: PlaceholderShapes) {
+  /** @param recorded - the placeholder a value has on the tape that is replayed, where that can be told */
+  constructor(shapes: PlaceholderShapes, recorded: RecordedPlaceholder = () => undefined) {
     this.#shapes = shapes
+    this.#recorded = recorded
   }
 
   /** Placeholders that stand in a text already. */
@@ -75,21 +88,33 @@ export class Placeholders {
     }
   }
 
+  /** The placeholder a value has already. */
+  known(value: string): string | undefined {
+    return this.#byValue.get(value)
+  }
+
   /** The placeholder of a value: the same for the same value, whatever kind it was when it first appeared. */
   for(kind: string, value: string): { readonly text: string; readonly isNew: boolean } {
     const known = this.#byValue.get(value)
     if (known !== undefined) return { text: known, isNew: false }
-    const n = (this.#last.get(kind) ?? 0) + 1
-    const text = this.#shapes.of(kind, n)
-    this.#last.set(kind, n)
+    const text = this.#recorded(kind, value) ?? this.#shapes.of(kind, (this.#last.get(kind) ?? 0) + 1, value)
+    this.observe(text)
     this.#byValue.set(value, text)
+    this.#fresh.set(text, value)
     this.#kinds.set(text, kind)
     return { text, isNew: true }
   }
 
-  /** What values were replaced by, in the order of their first appearance. */
-  get replaced(): readonly Replaced[] {
-    return [...this.#byValue.values()].map((placeholder) => ({ kind: this.#kinds.get(placeholder)!, placeholder }))
+  /** The values that were replaced since this was asked before, in the order of their first appearance. */
+  takeFresh(): readonly (Replaced & { readonly value: string })[] {
+    if (this.#fresh.size === 0) return none
+    const fresh = [...this.#fresh].map(([placeholder, value]) => ({
+      kind: this.#kinds.get(placeholder)!,
+      placeholder,
+      value,
+    }))
+    this.#fresh.clear()
+    return fresh
   }
 
   /** Numbers as they are, for {@link restore}. */
@@ -101,27 +126,55 @@ export class Placeholders {
   restore(mark: ReadonlyMap<string, number>, forget: readonly string[]): void {
     this.#last.clear()
     for (const [kind, n] of mark) this.#last.set(kind, n)
-    for (const value of forget) this.#byValue.delete(value)
+    for (const value of forget) {
+      this.#fresh.delete(this.#byValue.get(value) ?? '')
+      this.#byValue.delete(value)
+    }
   }
 }
 
-// No issuer's number begins like this, and it fits a JSON number exactly: a card number need not be quoted.
-const cardHead = '80000000000'
+type RecordedPlaceholder = (kind: string, value: string) => string | undefined
 
-function shapeOf(kind: string, template: string | undefined): Shape {
+const none: readonly never[] = []
+
+// No issuer's number begins like this, and one of the usual 16 digits fits a JSON number exactly: it need not be quoted.
+const cardStart = '8000'
+const cardDigits = 16
+/** A domain as the finder of addresses reads one. */
+const domain = '[A-Za-z0-9](?:[A-Za-z0-9.-]{0,253}[A-Za-z0-9])?\\.[A-Za-z]{2,24}(?![A-Za-z0-9_])'
+
+function shapeOf(kind: string, template: string | undefined, kept: ReadonlySet<string>): Shape {
   if (template !== undefined) {
     const [before = '', after = ''] = template.split('#')
     return { of: (n) => `${before}${n}${after}`, source: `${escapePattern(before)}(\\d{1,9})${escapePattern(after)}` }
   }
-  if (kind === 'email')
-    return { of: (n) => `redacted-${n}@email.invalid`, source: 'redacted-(\\d{1,9})(?:@|%40)email\\.invalid' }
-  if (kind === 'card') {
+  if (kind === 'email') {
+    const domainOf = (value: string): string =>
+      kept.has('email-domain') ? value.slice(value.lastIndexOf('@') + 1).toLowerCase() : 'email.invalid'
     return {
-      of: (n) => `${cardHead}${`${n % 100_000}`.padStart(5, '0')}`,
-      source: `(?<!\\d)${cardHead}(\\d{5})(?!\\d)`,
+      of: (n, value) => `redacted-${n}@${domainOf(value)}`,
+      // With any domain, so that a tape that keeps them can be searched by whoever does not know that.
+      source: `redacted-(\\d{1,9})(?:@|%40)(?:email\\.invalid|${domain})`,
     }
   }
+  if (kind === 'card') return cardShape(kept)
   return { of: (n) => `redacted-${kind}-${n}`, source: `redacted-${kind}-(\\d{1,9})` }
+}
+
+/** `8`, zeros, five digits of the number, and the last four of the card where they are kept. */
+function cardShape(kept: ReadonlySet<string>): Shape {
+  const last = kept.has('card-last4') ? 4 : 0
+  // The issuers' numbers have 13 to 19 digits.
+  const [least, most] = kept.has('card-length') ? [13, 19] : [cardDigits, cardDigits]
+  const zeros = (digits: number): number => digits - 1 - 5 - last
+  return {
+    of: (n, value) => {
+      const digits = kept.has('card-length') ? value.length : cardDigits
+      const number = `${n % 100_000}`.padStart(5, '0')
+      return `8${'0'.repeat(zeros(digits))}${number}${last === 0 ? '' : value.slice(-last)}`
+    },
+    source: `(?<!\\d)80{${zeros(least)},${zeros(most)}}(\\d{5})\\d{${last}}(?!\\d)`,
+  }
 }
 
 function longestPart(template: string): string {

@@ -1,14 +1,18 @@
 import { isUtf8 } from 'node:buffer'
 import { encodeBytes, type EncodedBytes, type HeaderPair, joinedBytes, type Json } from '../tape/index.ts'
 import { awsLines, mayBeFrame, redactAwsEvents } from './aws-events.ts'
+import { KeyNumbers, shownCredential, shownSetCookie, someKey } from './credentials.ts'
 import { cutPieces, type Edit, edited, inBytes } from './edits.ts'
 import { findScattered, type Scattered } from './events.ts'
 import { redactJson } from './json.ts'
 import { KnownSecrets } from './known.ts'
 import { type Means, meansFor } from './means.ts'
 import { schemeOf } from './names.ts'
+import { isCredential } from './kinds.ts'
 import { Placeholders } from './placeholders.ts'
+import type { Prints } from './prints.ts'
 import { settle } from './spans.ts'
+import type { HeaderMeaning } from './meaning.ts'
 import type { Finding, RedactorOptions, Replaced, Span } from './types.ts'
 import { redactUrl } from './url.ts'
 
@@ -31,18 +35,31 @@ export interface Redactor {
   chunks(pieces: readonly Buffer[]): readonly Buffer[]
   /** As {@link chunks}, each piece as it stands on a tape. */
   encoded(pieces: readonly Buffer[]): readonly EncodedBytes[]
-  /** An absolute URL, or a command line after `stdio:`. */
-  url(url: string): string
+  /**
+   * An absolute URL, or a command line after `stdio:`.
+   *
+   * @param keys - names of its query whose value is a key whatever it looks like
+   */
+  url(url: string, keys?: ReadonlySet<string>): string
   /** The headers that may be recorded; all others are dropped. */
   headers(pairs: readonly HeaderPair[]): HeaderPair[]
+  /** As {@link headers}, of a request. Of a redactor with `keys`, credentials among them, as {@link shownCredential} shows them. */
+  requestHeaders(pairs: readonly HeaderPair[]): HeaderPair[]
+  /** What a header of a request means, by its name in lower case. */
+  meaning(name: string): HeaderMeaning | undefined
+  /** Names of the headers of requests that were dropped and may have meant something; sorted. */
+  readonly dropped: readonly string[]
   /** Takes note of the placeholders in text that a replay served. */
   observe(text: string): void
   /** As {@link observe}, for a body that was served whole: in pieces, and not compressed. */
   observeChunks(pieces: readonly Buffer[]): void
   /** As {@link observeChunks}, for a body that is text. */
   observeBody(text: string): void
-  /** The values that went through it and became placeholders, in order; not the placeholders it met. */
-  readonly replaced: readonly Replaced[]
+  /**
+   * The values that went through it since this was asked before and became placeholders, in order; not the placeholders
+   * it met, and no credentials: those are replaced now and then, and nothing is decided by them.
+   */
+  takeReplaced(): readonly Replaced[]
   /** What is secret in a text, by position; placeholders are not. Changes nothing. */
   scan(text: string): readonly Finding[]
 }
@@ -53,8 +70,21 @@ export interface Redactor {
  *
  * @throws HarvestError `HARVEST_PRIVACY_OPTION`
  */
-export function createRedactor(options: RedactorOptions = {}): Redactor {
-  return new TextRedactor(meansFor(options))
+export function createRedactor(options: RedactorOptions = {}, numbering: Numbering = {}): Redactor {
+  return new TextRedactor(meansFor(options), numbering)
+}
+
+/** What a redactor numbers beside what it replaces. */
+export interface Numbering {
+  /**
+   * The keys requests carry: kept are the scheme and which of the run's keys it is, and the headers that say for whom and
+   * under which condition. Older tapes have none of these. `unnumbered`: not which key it is. Default `false`.
+   */
+  readonly keys?: boolean | 'unnumbered'
+  /** Tells the values that were replaced from each other, for a tape or by one. Default: nobody can. */
+  readonly prints?: Prints
+  /** Placeholders of the tape that is replayed, by their fingerprint: a value that is on it gets the one it has there. */
+  readonly recorded?: ReadonlyMap<string, string>
 }
 
 /** As `Redactor.scan`, once. */
@@ -64,6 +94,8 @@ export function scan(text: string, options: RedactorOptions = {}): readonly Find
 
 // Replacing one secret can lay bare another one; texts that go on like that are made on purpose.
 const passCap = 16
+// A client that makes up names must not fill a tape with them.
+const droppedCap = 64
 
 interface Step {
   readonly edits: readonly Edit[]
@@ -79,10 +111,21 @@ class TextRedactor implements Redactor {
   readonly #means: Means
   readonly #placeholders: Placeholders
   readonly #known = new KnownSecrets()
+  /** Absent: the tape keeps no credentials. */
+  readonly #keys: Pick<KeyNumbers, 'of'> | undefined
+  readonly #dropped = new Set<string>()
 
-  constructor(means: Means) {
+  readonly #prints: Prints | undefined
+
+  constructor(means: Means, { keys = false, prints, recorded }: Numbering) {
     this.#means = means
-    this.#placeholders = new Placeholders(means.shapes)
+    this.#keys = keys === false ? undefined : keys === 'unnumbered' ? { of: () => someKey } : new KeyNumbers()
+    this.#prints = prints
+    this.#placeholders = new Placeholders(means.shapes, (kind, value) =>
+      prints === undefined || recorded === undefined || isCredential(kind)
+        ? undefined
+        : recorded.get(prints.of(kind, value)),
+    )
   }
 
   text(text: string): string {
@@ -115,20 +158,71 @@ class TextRedactor implements Redactor {
     })
   }
 
-  url(url: string): string {
-    return redactUrl(url, this.#means.names, { text: (text) => this.text(text), secret: (text) => this.#secret(text) })
+  url(url: string, keys?: ReadonlySet<string>): string {
+    return redactUrl(url, this.#means.names, {
+      text: (text) => this.text(text),
+      secret: (text) => this.#secret(text),
+      ...(this.#keys && { key: (text: string) => this.#key(text) }),
+      ...(keys && { keys }),
+    })
   }
 
   headers(pairs: readonly HeaderPair[]): HeaderPair[] {
     const result: HeaderPair[] = []
     for (const [name, value] of pairs) {
-      const known = this.#means.keptHeaders.find(name)
+      const known = this.#means.keptHeaders.find(name) ?? this.#cookie(name)
       if (known !== undefined) result.push([name, this.#header(known, value)])
     }
     return result
   }
 
+  /** Cookies are told by what the client sends back: without the one it was given, it would send none. */
+  #cookie(name: string): string | undefined {
+    return this.#keys !== undefined && name.toLowerCase() === 'set-cookie' ? 'set-cookie' : undefined
+  }
+
+  requestHeaders(pairs: readonly HeaderPair[]): HeaderPair[] {
+    if (this.#keys === undefined) return this.headers(pairs)
+    const result: HeaderPair[] = []
+    for (const [name, value] of pairs) {
+      const known = this.#means.keptHeaders.find(name) ?? name.toLowerCase()
+      const meaning = this.meaning(known)
+      if (meaning === 'credential') result.push([known, this.#credential(known, value)])
+      else if (meaning !== undefined || this.#means.keptHeaders.find(name) !== undefined)
+        result.push([known, this.#header(known, value)])
+      else this.#drop(known)
+    }
+    return result
+  }
+
+  meaning(name: string): HeaderMeaning | undefined {
+    return this.#means.keptHeaders.meaning(name)
+  }
+
+  get dropped(): readonly string[] {
+    return [...this.#dropped].sort()
+  }
+
+  #credential(name: string, value: string): string {
+    const shown = shownCredential(name, value, (key) => this.#key(key))
+    // Names of cookies are the client's; all else is a scheme and numbers.
+    return name === 'cookie' ? this.text(shown) : shown
+  }
+
+  #drop(name: string): void {
+    if (this.#dropped.size < droppedCap && this.#means.keptHeaders.isWorthNaming(name)) this.#dropped.add(name)
+  }
+
+  /** A key by the placeholder of the secret it is, where the run met that elsewhere, or else by its number. */
+  #key(key: string): string {
+    const [standing] = this.#placeholders.in(key)
+    if (standing?.start === 0 && standing.end === key.length) return key
+    return this.#placeholders.known(key) ?? this.#keys!.of(key)
+  }
+
   #header(name: string, value: string): string {
+    if (this.#keys !== undefined && name === 'set-cookie')
+      return this.text(shownSetCookie(value, (text) => this.#secret(text)))
     if (this.#means.names.isSecret(name, value)) return this.#secret(value)
     return name === 'location' || name === 'link' ? this.url(value) : this.text(value)
   }
@@ -147,8 +241,15 @@ class TextRedactor implements Redactor {
     else this.observe(text)
   }
 
-  get replaced(): readonly Replaced[] {
-    return this.#placeholders.replaced
+  takeReplaced(): readonly Replaced[] {
+    return this.#placeholders
+      .takeFresh()
+      .filter(({ kind }) => !isCredential(kind))
+      .map(({ kind, placeholder, value }) => ({
+        kind,
+        placeholder,
+        ...(this.#prints && { print: this.#prints.of(kind, value) }),
+      }))
   }
 
   scan(text: string): readonly Finding[] {

@@ -1,5 +1,6 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
-import type { RecordedRules } from '../tape/index.ts'
+import { headersFlag, type RecordedRules, type TapeHeader } from '../tape/index.ts'
+import { createRedactor, type Numbering, type Redactor } from './redactor.ts'
 import type { RedactorOptions } from './types.ts'
 
 /** The options as data for the header of a tape. */
@@ -16,6 +17,14 @@ export function rulesOfTape(recorded: RecordedRules | undefined): RedactorOption
   const { rules, ...rest } = recorded ?? {}
   if (rules === undefined) return rest
   return { ...rest, rules: rules.map(({ flags, ...rule }) => ({ ...rule, pattern: patternOf(rule.pattern, flags) })) }
+}
+
+/** A redactor that does with live requests what the recorder of a tape did with its own. */
+export function redactorOfTape(
+  { redact, flags }: Pick<TapeHeader, 'redact' | 'flags'>,
+  { keys = true, ...rest }: Numbering = {},
+): Redactor {
+  return createRedactor(rulesOfTape(redact), { ...rest, keys: flags.includes(headersFlag) && keys })
 }
 
 function patternOf(pattern: string, flags: string): RegExp {

@@ -33,6 +33,11 @@ export interface RedactorOptions {
   /** Built-in kinds that are off unless asked for: `phone`. Default none. */
   readonly on?: readonly string[]
   /**
+   * What placeholders keep of the value, for code that branches on it: `email-domain`, `card-length`, `card-last4`. Then it
+   * stands on the tape. Default nothing.
+   */
+  readonly keep?: readonly string[]
+  /**
    * Whole e-mail addresses, numbers and matches of own rules that are nobody's secret, such as the address of the
    * application's own service: they stay on the tape, and a replay compares them. Default none.
    */
@@ -43,6 +48,8 @@ export interface RedactorOptions {
 export interface Replaced {
   readonly kind: string
   readonly placeholder: string
+  /** Its keyed fingerprint, where there is a key. */
+  readonly print?: string
 }
 
 /** A secret found in a text. @internal */

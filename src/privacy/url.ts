@@ -3,7 +3,14 @@ import type { SecretNames } from './names.ts'
 interface Means {
   readonly text: (text: string) => string
   readonly secret: (text: string) => string
+  /** For a key that says who asks; absent: it is a secret as any other. */
+  readonly key?: (text: string) => string
+  /** Names whose value is a key whatever it looks like. */
+  readonly keys?: ReadonlySet<string>
 }
+
+/** Names under which a request carries its key. Signatures are none: they are made anew, or stand in an answer. */
+const keyNames = /^(?:x[-_]?)?(?:(?:api|access|auth|subscription)[-_]?)?(?:key|token)$/i
 
 /** Redacts a URL as it is spelled: nothing else of it changes. */
 export function redactUrl(url: string, names: SecretNames, means: Means): string {
@@ -29,9 +36,12 @@ function redactPair(pair: string, names: SecretNames, means: Means): string {
   const sign = pair.indexOf('=')
   if (sign === -1) return pair
   const value = decoded(pair.slice(sign + 1))
-  return names.isSecretQuery(decoded(pair.slice(0, sign)), value)
-    ? pair.slice(0, sign + 1) + means.secret(value).replaceAll('@', '%40')
-    : pair
+  const name = decoded(pair.slice(0, sign))
+  if (means.key !== undefined && value !== '') {
+    if (means.keys?.has(name)) return pair.slice(0, sign + 1) + means.key(value)
+    if (keyNames.test(name) && names.isSecretQuery(name, value)) return pair.slice(0, sign + 1) + means.key(value)
+  }
+  return names.isSecretQuery(name, value) ? pair.slice(0, sign + 1) + means.secret(value).replaceAll('@', '%40') : pair
 }
 
 /** `stdio:node server.ts --api-key …`: each word as `urlOfCommand` spells it. */

@@ -133,13 +133,11 @@ export class ExchangeDraft implements ExchangeObserver {
   #redactedRequest(): Pick<ExchangeEvent, 'url' | 'request'> {
     const { redactor } = this.#run
     const { headers, body } = steadyBoundary(this.#headers, joinedBytes(this.#body))
-    return {
-      url: redactor.url(this.#start.url),
-      request: {
-        headers: redactor.headers(headers),
-        ...(body.length === 0 ? {} : { body: redactor.encoded([body])[0]! }),
-      },
-    }
+    // In the order a replay redacts them: placeholders are numbered by first appearance.
+    const url = redactor.url(this.#start.url)
+    const clean = body.length === 0 ? undefined : redactor.encoded([body])[0]!
+    const kept = redactor.requestHeaders(headers)
+    return { url, request: { headers: kept, ...(clean === undefined ? {} : { body: clean }) } }
   }
 
   #chunks(): readonly Chunk[] {

@@ -1,9 +1,10 @@
 import { join } from 'node:path'
-import { createRedactor } from '../privacy/index.ts'
+import { printKeys } from '../privacy/index.ts'
 import { copyOutput } from '../seam/output.ts'
 import { seamState } from '../seam/source.ts'
 import { Keeper } from './keeper.ts'
 import { listen, newId } from './recorder.ts'
+import { redactorOfRun } from './redactor-of-run.ts'
 import { RecordedRun } from './run.ts'
 import { warner } from './warn.ts'
 
@@ -22,12 +23,13 @@ export function recordProgram(options: ProgramOptions): void {
   listen()
   const output = copyOutput()
   const warn = warner(undefined)
-  const redactor = createRedactor()
+  const { redactor, ...printed } = redactorOfRun({}, printKeys()[0])
   const run = new RecordedRun({
     ledger: new Keeper({}, warn).open(id, options.agent),
     path: join(options.dir, `${id}.tape.jsonl`),
     pins: { node: process.versions.node, ...(options.commit === undefined ? {} : { commit: options.commit }) },
     redactor,
+    ...printed,
     warn,
     ...(options.argv ? { command: { argv: redactor.json(options.argv) as readonly string[], cwd: '.' } } : {}),
   })

@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 import { join } from 'node:path'
-import { createRedactor, rulesForTape } from '../privacy/index.ts'
+import { createRedactor, printKeys, rulesForTape } from '../privacy/index.ts'
 import { patchClock, spareUndici } from '../seam/clock.ts'
 import { observeChildren } from '../seam/observe/child.ts'
 import { observeHttp } from '../seam/observe/http.ts'
@@ -17,6 +17,7 @@ import { Keeper, type KeepStats } from './keeper.ts'
 import type { RunHandle } from './ledger.ts'
 import type { RunObserver } from './observer.ts'
 import { checkOptions, type RecorderOptions } from './options.ts'
+import { redactorOfRun } from './redactor-of-run.ts'
 import { hearBody } from './response.ts'
 import { type LiveOutcome, RecordedRun, recordingFailed } from './run.ts'
 import { warner } from './warn.ts'
@@ -63,6 +64,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
   checkOptions(options)
   // Bad rules are refused here, at start-up, not in the middle of a run.
   createRedactor(options.redact)
+  const [printKey] = printKeys()
   const warn = warner(options.onWarning)
   const keeper = new Keeper(options, (error) => warn(error, true))
   listen()
@@ -108,7 +110,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
       ledger: keeper.open(id, about.agent),
       path: join(dir, `${fileNameOf(id)}.tape.jsonl`),
       pins,
-      redactor: createRedactor(options.redact),
+      ...redactorOfRun(options.redact, printKey),
       ...(redact === undefined ? {} : { redact }),
       warn,
       ...('input' in about ? { input: about.input } : {}),

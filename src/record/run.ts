@@ -11,12 +11,15 @@ import {
   type DrawsEvent,
   encodeValue,
   formatVersion,
+  headersFlag,
   type Json,
   type Moment,
   type Outcome,
   type RecordedPins,
   type RecordedRules,
+  type RedactedPrint,
   type TapeEvent,
+  type TapeHeader,
   type TapeWriter,
 } from '../tape/index.ts'
 import { version } from '../version.ts'
@@ -32,6 +35,8 @@ export interface RecordedRunOptions {
   readonly path: string
   readonly pins: RecordedPins
   readonly redactor: Redactor
+  /** Whose key makes the fingerprints of what is redacted; absent: none are made. */
+  readonly printed?: NonNullable<TapeHeader['printed']>
   /** The application's own rules, for the header: a replay must redact as the recorder did. */
   readonly redact?: RecordedRules
   readonly warn: (error: HarvestError) => void
@@ -55,6 +60,7 @@ export class RecordedRun {
   readonly id: string
   readonly path: string
   readonly #redactor: Redactor
+  readonly #makesPrints: boolean
   /** The source agents see; calls inside a tool see a view of it that knows the tool. */
   readonly root: RunObserver
   readonly ledger: Ledger
@@ -85,22 +91,26 @@ export class RecordedRun {
     this.id = options.ledger.run
     this.path = options.path
     this.#redactor = options.redactor
+    this.#makesPrints = options.printed !== undefined
     this.#warn = options.warn
     this.handle = this.#handle()
     this.root = observerOf(this, undefined)
     this.attempt(() => {
+      const input = 'input' in options ? { input: this.encode(options.input) } : {}
       this.#writer = createTapeWriter({
         path: options.path,
         header: {
           harvest: formatVersion,
           id: this.id,
           agent: this.ledger.agent,
-          ...('input' in options ? { input: this.encode(options.input) } : {}),
+          ...input,
           startedAt: new Date(epoch()).toISOString(),
           recorder: `vitest-harvest/${version}`,
-          flags: currentFlags,
+          flags: [...currentFlags, headersFlag],
           pins: options.pins,
           ...(options.redact === undefined ? {} : { redact: options.redact }),
+          ...(options.printed === undefined ? {} : { printed: options.printed }),
+          ...this.#prints(),
           ...(options.command ? { command: options.command } : {}),
         },
       })
@@ -253,7 +263,9 @@ export class RecordedRun {
         outcome: this.#outcome(outcome),
         ...(this.#incomplete === undefined ? {} : { incomplete: this.#incomplete }),
         ...(this.#unrecorded.size === 0 ? {} : { unrecorded: [...this.#unrecorded].sort() }),
+        ...(this.#redactor.dropped.length === 0 ? {} : { droppedHeaders: this.#redactor.dropped }),
         ...this.#said(verdict),
+        ...this.#prints(),
       })
     })
   }
@@ -327,7 +339,20 @@ export class RecordedRun {
 
   #write(...events: readonly TapeEvent[]): void {
     if (this.#over || this.#incomplete !== undefined) return
-    this.attempt(() => this.#writer?.append(...events))
+    const last = events.at(-1)
+    const prints = this.#prints()
+    const written =
+      last === undefined || prints.prints === undefined ? events : [...events.slice(0, -1), { ...last, ...prints }]
+    this.attempt(() => this.#writer?.append(...written))
+  }
+
+  /** Fingerprints of what was redacted since the line before. */
+  #prints(): { readonly prints?: readonly RedactedPrint[] } {
+    if (!this.#makesPrints) return {}
+    const prints = this.#redactor
+      .takeReplaced()
+      .flatMap(({ placeholder, print }): RedactedPrint[] => (print === undefined ? [] : [[placeholder, print]]))
+    return prints.length === 0 ? {} : { prints }
   }
 }
 

@@ -1,3 +1,4 @@
+import { withoutKeyNumbers } from '../privacy/index.ts'
 import type { ModelRequest } from '../providers/index.ts'
 
 /** Where a request goes, as far as it decides which answer is its own. */
@@ -40,8 +41,9 @@ function placeOf(url: string): Place {
 }
 
 function takeApart(url: string): Place {
-  if (!URL.canParse(url)) return { origin: '', path: url }
-  const { protocol, hostname, port, pathname, search } = new URL(url)
+  const steady = withoutKeyNumbers(url)
+  if (!URL.canParse(steady)) return { origin: '', path: steady }
+  const { protocol, hostname, port, pathname, search } = new URL(steady)
   // `URL` has left out a default port. Of a scheme it does not know, it says no origin.
   return {
     origin: hostname === '' ? '' : `${protocol}//${oneName(hostname)}${port && `:${port}`}`,
@@ -64,7 +66,7 @@ const loopback: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'
 /** The same for two spellings of one query: names in any order, the values of one name in theirs. */
 export function steadyPath({ method, url }: Addressed): string {
   if (!URL.canParse(url)) return `${method} ${url}`
-  const { pathname, searchParams } = new URL(url)
+  const { pathname, searchParams } = new URL(withoutKeyNumbers(url))
   searchParams.sort()
   return `${method} ${pathname} ${searchParams.toString()}`
 }

@@ -31,6 +31,7 @@ export function serveCall(
   const args = run.encode(call.args[0])
   const step = findCall(run, call, args)
   run.checkOrder(step)
+  run.compareValues(step, undefined, () => ({ args }))
   const heard: Mutable<CallEvent> = {
     kind: call.kind,
     n: run.nextN(),
@@ -58,6 +59,7 @@ function findCall(run: ReplayRun, call: SeamCall, args: Json): CallState {
     if (difference) run.drifted(changed, undefined, { class: 'arguments', part: call.name, ...difference })
     return changed
   }
+  run.compareValues(undefined, undefined, () => ({ args }))
   const place = run.place()
   const nearest = run.calls.nearest(call, args)
   const due = run.steps.find((one) => !one.taken)

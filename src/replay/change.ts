@@ -63,7 +63,7 @@ function identify(found: FoundDrift): Omit<Change, 'words'> & { readonly sides: 
   // The place of a message or an instruction says nothing: one that moved is the same text.
   const place = path.replace(/\[\d+\].*$/s, '')
   return {
-    key: digest([place, shape(before), shape(now)]),
+    key: digest([place, shape(before), shape(now), ...(found.id === undefined ? [] : [found.id])]),
     was: `sha256-${digest([shape(before)])}`,
     now: `sha256-${digest([shape(now)])}`,
     sides: [before, now],

@@ -43,7 +43,10 @@ export function serveExchange(
   const isOther = asWritten.kind === 'none' || (asWritten.kind === 'found' && asWritten.rung === 'reworded')
   const other = isOther ? run.ladder.findInOtherForm(question) : undefined
   const answer = other?.answer ?? asWritten
-  if (answer.kind !== 'found') throw run.unanswered(question, answer, live.madeAt)
+  if (answer.kind !== 'found') {
+    run.compareValues(undefined, live.madeAt, () => ({ body: question.bodyText, url: question.url }))
+    throw run.unanswered(question, answer, live.madeAt)
+  }
   const { step } = answer
   const response = other === undefined ? step.event.response : transcoded(run, live, step, other.asked)
   run.checkOrder(step, live.madeAt)
@@ -52,12 +55,22 @@ export function serveExchange(
   const { headers: steady } = steadyBoundary(live.headers, nothing)
   const headers = run.headers.redacted(steady, recorded)
   // Clients of models draw their own; what a model is asked twice it answers twice, and does nothing.
-  const wrong = hasKey(recorded) && !step.model ? run.idempotency.check(recorded, headers) : undefined
-  if (wrong !== undefined) throw run.problem(problem.otherKey(run.place(live.madeAt), step, wrong))
-  const told = headerDrift(recorded, headers, run.tape.header.redact?.headers)
-  // What is accepted goes with the form.
-  const drift = [...answer.drift, ...(other === undefined ? told : told.filter(({ path }) => path !== 'accept'))]
+  const otherKey = hasKey(recorded) && !step.model ? run.idempotency.check(recorded, headers) : []
+  const { url } = step.event
+  const told = headerDrift(recorded, headers, run.comparison(step))
+  const drift = [
+    ...answer.drift,
+    ...otherKey,
+    // What is accepted goes with the form.
+    ...(other === undefined ? told : told.filter(({ path }) => path !== 'accept')),
+    ...(run.credentials?.check({ headers: recorded, url }, { headers, url: question.url }) ?? []),
+  ]
   for (const found of drift) run.drifted(step, live.madeAt, found)
+  run.compareValues(step, live.madeAt, () => ({
+    body: question.bodyText,
+    url: question.url,
+    headers: Object.fromEntries(headers),
+  }))
   // This replay's own record has the boundary that was sent.
   const sent = steady === live.headers ? headers : run.headers.redacted(live.headers, recorded)
   const heard = hear(run, step, live, { url: question.url, headers: sent, body: question.bodyText }, inside)

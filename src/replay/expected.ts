@@ -1,6 +1,7 @@
 import type { StatedRequest } from '../seam/intercept/index.ts'
 import { headerDrift } from './header-drift.ts'
 import { hasKey } from './idempotency.ts'
+import type { HeaderPair } from '../tape/index.ts'
 import type { ReplayRun } from './run.ts'
 import type { ExchangeState } from './step.ts'
 import { sameTarget, targetOf } from './target.ts'
@@ -23,7 +24,7 @@ export class Expected {
   }
 
   has({ method, url, text, headers }: StatedRequest): boolean {
-    const { ladder, order, tape, over, namesSites } = this.#run
+    const { ladder, order, over, namesSites } = this.#run
     if (over || namesSites) return false
     const step = ladder.expected({ via: 'undici', method, url, bodyText: text })
     if (!step || this.#promised.has(step) || !order.isDue(step)) return false
@@ -33,9 +34,17 @@ export class Expected {
     const recorded = request.headers
     const live = headers()
     if (hasKey(recorded) || !sameTarget(recorded, targetOf(live))) return false
-    if (headerDrift(recorded, live, tape.header.redact?.headers).length > 0) return false
+    if (headerDrift(recorded, live, this.#run.comparison(step)).length > 0) return false
+    if (!this.#isSameAsker(step, live)) return false
     this.#promised.add(step)
     return true
+  }
+
+  #isSameAsker({ event }: ExchangeState, live: readonly HeaderPair[]): boolean {
+    const { credentials, redactor } = this.#run
+    if (credentials === undefined) return true
+    const headers = redactor.requestHeaders(live.filter(([name]) => redactor.meaning(name) === 'credential'))
+    return credentials.isSame({ headers: event.request.headers, url: event.url }, { headers, url: event.url })
   }
 }
 

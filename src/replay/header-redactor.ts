@@ -32,7 +32,7 @@ export class HeaderRedactor {
 
   #look(pair: HeaderPair, kept: HeaderPair[]): void {
     const [name, value] = pair
-    const [redacted] = this.#redactor.headers([pair])
+    const [redacted] = this.#redactor.requestHeaders([pair])
     if (!redacted) {
       this.#dropped.add(name)
       return

@@ -1,4 +1,5 @@
 import type { HeaderPair } from '../tape/index.ts'
+import type { FoundDrift } from './ladder.ts'
 
 /**
  * Watches the keys of idempotency: they tell a service which requests are one. Their values are drawn anew in each
@@ -9,19 +10,24 @@ export class IdempotencyKeys {
   readonly #recordedOf = new Map<string, string>()
 
   /** Says what is wrong with the key of a live request, if anything is. Both headers are redacted. */
-  check(recorded: readonly HeaderPair[], live: readonly HeaderPair[]): string | undefined {
+  check(recorded: readonly HeaderPair[], live: readonly HeaderPair[]): readonly FoundDrift[] {
     const was = keyIn(recorded)
     const is = keyIn(live)
     // A key that was added makes nothing worse.
-    if (was === undefined) return undefined
-    if (is === undefined) return 'it carries none any more'
+    if (was === undefined) return []
+    if (is === undefined) return differing('a key', '(absent)')
     const [before, owner] = [this.#liveOf.get(was), this.#recordedOf.get(is)]
-    if (before !== undefined && before !== is) return 'a repeated attempt carries another one'
-    if (owner !== undefined && owner !== was) return 'it carries that of another request'
+    if (before !== undefined && before !== is) return differing('the key of the attempt before', 'another key')
+    if (owner !== undefined && owner !== was) return differing('a key of its own', 'the key of another request')
     this.#liveOf.set(was, is)
     this.#recordedOf.set(is, was)
-    return undefined
+    return []
   }
+}
+
+/** A service takes requests with one key for one: with another, what was done once may be done twice, or not at all. */
+function differing(recorded: string, live: string): readonly FoundDrift[] {
+  return [{ class: 'guards', path: 'idempotency-key', recorded, live }]
 }
 
 /** Whether a request carries one at all: of one that carries none there is nothing to check. */

@@ -41,12 +41,12 @@ const placeholder = 'not-a-key-this-is-a-replay'
 /**
  * Sets the variables in which the SDKs of a tape's providers look for their key, where they are not set: clients refuse
  * to be made without one, and a test machine has none. When the run was recorded the keys were there, so code that asks
- * whether there is one goes the recorded way.
+ * whether there is one goes the recorded way. The same goes for the organization and project of OpenAI.
  *
  * @returns takes them back
  */
 export function standInKeys(tape: Tape): () => void {
-  const lent = [...keysOf(tape)].filter(([name]) => process.env[name] === undefined)
+  const lent = [...keysOf(tape), ...tenantsOf(tape)].filter(([name]) => process.env[name] === undefined)
   for (const [name, value] of lent) process.env[name] = value
   return () => {
     for (const [name, value] of lent) if (process.env[name] === value) delete process.env[name]
@@ -69,6 +69,24 @@ function keysOf(tape: Tape): ReadonlyMap<string, string> {
     for (const [pattern, name] of byHost) if (pattern.test(hostname)) keys.set(name, placeholder)
   }
   return keys
+}
+
+/** Headers the SDKs of OpenAI send where a variable is set: a machine without it would ask for another customer. */
+const tenants: readonly (readonly [header: string, variable: string])[] = [
+  ['openai-organization', 'OPENAI_ORG_ID'],
+  ['openai-project', 'OPENAI_PROJECT_ID'],
+]
+
+function tenantsOf(tape: Tape): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  for (const event of tape.events) {
+    if (event.kind !== 'exchange') continue
+    for (const [header, variable] of tenants) {
+      const value = event.request.headers.find(([name]) => name === header)?.[1]
+      if (value !== undefined && !found.has(variable)) found.set(variable, value)
+    }
+  }
+  return found
 }
 
 function regionOf(hostname: string): string {

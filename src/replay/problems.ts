@@ -320,17 +320,6 @@ export function leftOutInside(
   })
 }
 
-/** A request whose idempotency key is not shared with the requests it was shared with. */
-export function otherKey(place: Place, step: ExchangeState, wrong: string): HarvestError {
-  const { method, url } = step.event
-  return new HarvestError('HARVEST_DIVERGENCE', {
-    what: `The agent asked ${method} ${shortUrl(url)} with another idempotency key than when this run was recorded: ${wrong}`,
-    where: { ...whereMade(place), nearest: describeStep(step) },
-    why: 'A service takes requests with one key for one: with another, what was done once may be done twice, or not at all.',
-    fix: ['send one key for all attempts of one request', anew],
-  })
-}
-
 export function outOfOrder(place: Place, step: StepState, before: StepState): HarvestError {
   return new HarvestError('HARVEST_ORDER', {
     what: `The agent made ${describeStep(step)}, before step ${before.number} was answered`,
@@ -475,8 +464,12 @@ const reasons: Readonly<Partial<Record<DriftClass, string>>> = {
   arguments: 'The model answered as recorded, so only the code of the agent can have changed what it passes on.',
   destination: 'What was done at one host is now done at another.',
   results: 'The tool ran with the recorded arguments, so its code returns something else.',
-  guards: 'Such a header keeps a change from being made twice, or from overwriting another one.',
-  credentials: 'It says who asks: another answer, or another customer, may be the result.',
+  guards:
+    'The service was asked to do it under this condition, or to take two requests for one. Now it would act otherwise.',
+  credentials:
+    'The tape numbers the keys of a run and holds none. A test may use any values, one for each key that a service was sent.',
+  redacted:
+    'The tape holds a placeholder and the keyed fingerprint of its value, which is not that of the value sent now.',
   agentMessages: 'Another agent is told something else.',
 }
 

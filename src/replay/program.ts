@@ -6,6 +6,7 @@ import { seamState } from '../seam/source.ts'
 import { requireGrade } from '../tape/grade.ts'
 import type { Outcome, Tape } from '../tape/index.ts'
 import { standInKeys } from './keys.ts'
+import type { NotCompared } from './redacted.ts'
 import { resultOf } from './replay.ts'
 import { ReplayRun } from './run.ts'
 import { type RunVerdict, verdictFrom, verdictOf } from './run-verdict.ts'
@@ -20,8 +21,8 @@ export interface ProgramReport {
   readonly escapes: readonly Escape[]
   readonly unused: readonly string[]
   readonly ranForReal: readonly string[]
-  /** Kinds of the values the tape has placeholders for and the agent brought in itself. */
-  readonly notCompared: readonly string[]
+  /** Values the tape has placeholders for and the agent brought in itself. */
+  readonly notCompared: readonly NotCompared[]
   readonly receipt: Receipt
   /** Parts of the outcome that are not as recorded: `exit code`, `stdout`, `stderr`. */
   readonly outcomeDiffers: readonly string[]
@@ -77,7 +78,7 @@ export function reportOf(result: ReplayResult, accepted: ReadonlySet<string> = n
     escapes,
     unused: unused.map(describeEvent),
     ranForReal,
-    notCompared: notCompared.map(({ kind }) => kind),
+    notCompared,
     receipt,
     outcomeDiffers: receipt.outcomeEqual === false ? ['answer of the agent'] : [],
     ...(result.outcome.status === 'threw' ? { threw: lineOf(result.outcome.error) } : {}),

@@ -1,5 +1,4 @@
 import { HarvestError } from '../errors/index.ts'
-import { isCredential } from '../privacy/index.ts'
 import { canonicalJson } from '../providers/index.ts'
 import { closeIdleConnections, forgetRuns, installInterceptors, real, watchOutside } from '../seam/intercept/index.ts'
 import { isUnreadResponse } from '../seam/shape.ts'
@@ -91,6 +90,7 @@ async function letEnd(run: ReplayRun): Promise<void> {
 /** What there is to say about a run that is over. */
 export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual: boolean | null): ReplayResult<T> {
   const { gate, draws, tape } = run
+  run.compareValues(undefined, undefined, () => ({ outcome: run.encode(outcomeOf(outcome)) }))
   return {
     tape,
     outcome,
@@ -100,7 +100,7 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
     unused: run.unused.map((step) => step.event),
     transcoded: run.transcoded,
     ranForReal: [...new Set(run.ranForReal)],
-    notCompared: run.redactor.replaced.filter(({ kind }) => !isCredential(kind)),
+    notCompared: run.notCompared,
     events: run.events,
     receipt: {
       recorded: run.steps.length,
@@ -117,6 +117,10 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
       marks: run.marks.compared(run.ran),
     },
   }
+}
+
+function outcomeOf(outcome: RunOutcome): unknown {
+  return outcome.status === 'returned' ? outcome.value : outcome.error
 }
 
 /** Whether a run ended as recorded; `null` where nobody saw how the recorded one ended. */
@@ -140,13 +144,13 @@ export function isSameOutcome(encode: (value: unknown) => Json, recorded: Outcom
 }
 
 const known = new Set([
-  ...['signal', 'drift', 'escapes', 'allow', 'hosts', 'serve', 'strict', 'messages', 'marks', 'tools'],
+  ...['signal', 'drift', 'redacted', 'escapes', 'allow', 'hosts', 'serve', 'strict', 'messages', 'marks', 'tools'],
   ...['hangMs', 'ungated', 'sites'],
 ])
 
 function checkOptions(options: ReplayOptions): void {
   const unknown = Object.keys(options).filter((name) => !known.has(name))
-  if (unknown.length > 0) throw badOption(unknown.join(', '), [...known].slice(0, 10))
+  if (unknown.length > 0) throw badOption(unknown.join(', '), [...known].slice(0, 11))
   if (options.serve !== undefined && !serveRungs.includes(options.serve))
     throw badOption(`serve: '${options.serve}'`, serveRungs)
   const wrongHosts = options.hosts === undefined ? undefined : hostsMistake(options.hosts)
@@ -154,6 +158,9 @@ function checkOptions(options: ReplayOptions): void {
   const { escapes } = options
   if (escapes !== undefined && escapes !== 'error' && escapes !== 'report')
     throw badOption(`escapes: '${String(escapes)}'`, ['error', 'report'])
+  const { redacted } = options
+  if (redacted !== undefined && redacted !== 'report' && redacted !== 'fail')
+    throw badOption(`redacted: '${String(redacted)}'`, ['report', 'fail'])
   const unknownClass =
     typeof options.drift === 'object'
       ? Object.keys(options.drift).find((name) => !(driftClasses as readonly string[]).includes(name))

@@ -32,12 +32,17 @@ export function responderOf(run: ReplayRun, inside: number | undefined): Respond
     call: (call: SeamCall, fn: () => unknown) =>
       serveCall(run, { ...call, args: [argumentsOf(call.args)] }, fn, inside, (n) => responderOf(run, n)),
     mark(name, data) {
-      if (!run.over)
-        run.announced({ kind: 'mark', name, ...(data === undefined ? {} : { data: run.encode(data) }) }, inside)
+      if (run.over) return data
+      const encoded = data === undefined ? {} : { data: run.encode(data) }
+      run.announced({ kind: 'mark', name, ...encoded }, inside)
+      run.compareValues(undefined, undefined, () => ({ [`mark ${name}`]: encoded.data ?? null }))
       return data
     },
     message({ from, to, body }) {
-      if (!run.over) run.announced({ kind: 'message', from, to, body: run.encode(body) }, inside)
+      if (run.over) return
+      const encoded = run.encode(body)
+      run.announced({ kind: 'message', from, to, body: encoded }, inside)
+      run.compareValues(undefined, undefined, () => ({ [`message to ${to}`]: encoded }))
     },
     exchange: (live: LiveRequest, sink: ExchangeSink): ExchangeControl => serveExchange(run, live, sink, inside),
     expects: (stated) => run.expected.has(stated),

@@ -1,24 +1,35 @@
 import type { HarvestError } from '../errors/index.ts'
-import { createRedactor, type Redactor, rulesOfTape } from '../privacy/index.ts'
+import { type HeaderMeaning, type Redactor, redactorOfTape } from '../privacy/index.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
 import type { LiveRequest, Responder } from '../seam/intercept/index.ts'
 import { unnamedChild } from '../seam/stdio.ts'
-import { encodeValue, type Json, type MarkEvent, type MessageEvent, type Tape, type TapeEvent } from '../tape/index.ts'
+import {
+  encodeValue,
+  headersFlag,
+  type Json,
+  type MarkEvent,
+  type MessageEvent,
+  type Tape,
+  type TapeEvent,
+} from '../tape/index.ts'
 import { isAllowed } from './allow.ts'
 import { announcementProblem, Announcements } from './announcements.ts'
 import { Calls } from './calls.ts'
 import { Changes } from './change.ts'
 import { Clients } from './clients.ts'
+import { Credentials, keyNamesOf, pathOf } from './credentials.ts'
 import { Draws } from './draws.ts'
 import { driftPolicy } from './drift-policy.ts'
 import { Expected } from './expected.ts'
 import { Gate, type GateItem } from './gate.ts'
+import type { HeaderComparison } from './header-drift.ts'
 import { HeaderRedactor } from './header-redactor.ts'
 import { recordedHosts } from './hosts-option.ts'
 import { IdempotencyKeys } from './idempotency.ts'
 import { type Answer, type FoundDrift, Ladder, type Question } from './ladder.ts'
 import { Order } from './order.ts'
 import * as problem from './problems.ts'
+import { type NotCompared, type Places, RedactedValues } from './redacted.ts'
 import { responderOf } from './responder.ts'
 import { type CallState, describeStep, type ExchangeState, questionOf, type StepState, stepStates } from './step.ts'
 import { Tools } from './tools.ts'
@@ -51,6 +62,11 @@ export class ReplayRun {
   readonly order: Order
   readonly idempotency = new IdempotencyKeys()
   readonly clients: Clients
+  /** Absent: the tape does not say who asked. */
+  readonly credentials: Credentials | undefined
+  readonly #comparison: HeaderComparison
+  readonly #values: RedactedValues
+  readonly #keyNames: ReadonlyMap<string, ReadonlySet<string>>
   readonly expected = new Expected(this)
   readonly tools: Tools
   readonly messages: Announcements
@@ -62,6 +78,7 @@ export class ReplayRun {
   readonly problems: HarvestError[] = []
   readonly drift: Drift[] = []
   readonly escapes: Escape[] = []
+  readonly notCompared: NotCompared[] = []
   readonly ranForReal: string[] = []
   readonly transcoded: TranscodedStep[] = []
   readonly events: TapeEvent[] = []
@@ -100,11 +117,17 @@ export class ReplayRun {
     this.#recordedHost = recordedHosts(settings.hosts)
     this.steps = stepStates(tape)
     this.clients = new Clients(tape)
-    this.redactor = createRedactor(rulesOfTape(tape.header.redact))
+    this.#values = new RedactedValues(tape)
+    this.redactor = redactorOfTape(tape.header, this.#values.numbering)
     this.headers = new HeaderRedactor(this.redactor)
+    const meaning = (name: string): HeaderMeaning | undefined => this.redactor.meaning(name)
+    const isWhole = tape.header.flags.includes(headersFlag)
+    this.credentials = isWhole ? new Credentials(meaning) : undefined
+    this.#comparison = { own: tape.header.redact?.headers ?? [], isWhole, meaning }
     for (const given of [tape.header.command?.argv, tape.header.input])
       if (given !== undefined) this.redactor.observe(JSON.stringify(given))
     const exchanges = this.steps.filter((step): step is ExchangeState => step.event.kind === 'exchange')
+    this.#keyNames = keyNamesOf(exchanges.map(({ event }) => event.url))
     this.calls = new Calls(this.steps)
     this.tools = new Tools(settings.tools)
     this.messages = new Announcements(tape, 'message', settings.messages)
@@ -231,19 +254,24 @@ export class ReplayRun {
     return this.#n++
   }
 
-  /** Notes a difference that does not keep a step from being served. */
-  drifted(step: StepState, madeAt: Error | undefined, found: FoundDrift): void {
+  /**
+   * Notes a difference that does not keep a step from being served.
+   *
+   * @param step - absent: it happened in no step
+   */
+  drifted(step: StepState | undefined, madeAt: Error | undefined, found: FoundDrift): void {
     const policy = this.#policyOf(found.class)
     if (policy === 'ignore') return
     const place = this.place(madeAt)
-    const drift = this.#changes.drift({ n: step.event.n, number: step.number }, found, policy, place.site)
+    const at = { n: step?.event.n ?? 0, number: step?.number ?? 0 }
+    const drift = this.#changes.drift(at, found, policy, place.site)
     this.drift.push(drift)
     if (policy === 'fail') this.#serve(this.#driftProblem(place, step, drift))
   }
 
-  #driftProblem(place: problem.Place, step: StepState, drift: Drift): HarvestError {
-    if (drift.class === 'arguments') return problem.otherArguments(place, step, drift)
-    if (drift.class === 'results') return problem.otherResult(this.tape, step, drift)
+  #driftProblem(place: problem.Place, step: StepState | undefined, drift: Drift): HarvestError {
+    if (step && drift.class === 'arguments') return problem.otherArguments(place, step, drift)
+    if (step && drift.class === 'results') return problem.otherResult(this.tape, step, drift)
     return problem.driftRefused(this.tape, drift, this.#settings.strict === true)
   }
 
@@ -315,9 +343,33 @@ export class ReplayRun {
   /** Whether the body of a recorded call ran in this replay. */
   readonly ran = (n: number): boolean => [...this.bodies.values()].includes(n)
 
+  /**
+   * Compares the values the agent brought since the last time.
+   *
+   * @param step - where they stand in the place of recorded ones; absent: in no step
+   */
+  compareValues(step: StepState | undefined, madeAt: Error | undefined, places: () => Places): void {
+    const replaced = this.redactor.takeReplaced()
+    if (replaced.length === 0) return
+    const { drift, notCompared } = this.#values.compare(replaced, places())
+    const at = step ?? this.last ?? this.steps[0]
+    const numbers = step === undefined ? {} : { step: step.event.n, stepNumber: step.number }
+    for (const one of notCompared) this.notCompared.push({ ...one, ...numbers })
+    for (const found of drift) this.drifted(at, madeAt, found)
+    if (this.#settings.redacted !== 'fail') return
+    for (const { path, placeholder, why } of notCompared)
+      this.drifted(at, madeAt, { class: 'redacted', path, recorded: placeholder, live: `not compared: ${why}` })
+  }
+
   question(live: LiveRequest): Question {
     const url = live.via === 'stdio' && live.url === this.#standIn ? unnamedChild : this.#recordedHost(live.url)
-    return questionOf({ ...live, url }, this.redactor, (asked) => this.ladder.holds(asked))
+    const options = this.#keyNames.size === 0 ? {} : { keyNames: this.#keyNames.get(pathOf(url)) }
+    return questionOf({ ...live, url }, this.redactor, { ...options, isOnTape: (asked) => this.ladder.holds(asked) })
+  }
+
+  /** How the headers of a request are compared with those of the step that answers it. */
+  comparison(step: ExchangeState): HeaderComparison {
+    return { ...this.#comparison, isModelCall: () => step.model !== undefined }
   }
 
   encode(value: unknown): Json {

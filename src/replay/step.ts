@@ -77,14 +77,11 @@ export function bodyTextOf(bytes: Buffer): string {
 
 /**
  * What a request asks of a tape: redacted as the tape is, and without what differs each time.
- *
- * @param isOnTape - whether the tape has just that, open. Then there is nothing to look for: what stands on a tape has
- * been redacted, goes through unchanged, and nothing reaches a disk with it that is not there
  */
 export function questionOf(
   live: LiveRequest,
   redactor: Redactor,
-  isOnTape: (asked: Question) => boolean = () => false,
+  { keyNames, isOnTape = () => false }: Looking = {},
 ): Question {
   const steady = steadyBoundary(live.headers, live.body)
   const text = textOf(live, steady)
@@ -98,8 +95,21 @@ export function questionOf(
     }
   }
   const { body } = steady
+  // In the order they were redacted when the run was recorded: placeholders are numbered by first appearance.
+  const url = redactor.url(live.url, keyNames)
   const redacted = body.length === 0 ? body : Buffer.concat(redactor.chunks([body]))
-  return { via: live.via, method: live.method, url: redactor.url(live.url), bodyText: bodyTextOf(redacted), target }
+  return { via: live.via, method: live.method, url, bodyText: bodyTextOf(redacted), target }
+}
+
+/** What is known of the tape a request is asked of. */
+interface Looking {
+  /** Names of the query under which it has keys of requests with this path. */
+  readonly keyNames?: ReadonlySet<string> | undefined
+  /**
+   * Whether it has just that, open. Then there is nothing to look for: what stands on a tape has been redacted, goes through
+   * unchanged, and nothing reaches a disk with it that is not there.
+   */
+  readonly isOnTape?: (asked: Question) => boolean
 }
 
 /** The body of a live request, its boundary steadied; `undefined` when it is not text. */

@@ -1,4 +1,5 @@
 import type { HarvestError } from '../errors/index.ts'
+import type { NotCompared } from './redacted.ts'
 import type { Json, Step, Tape, TapeEvent } from '../tape/types.ts'
 import type { SameHosts } from './hosts-option.ts'
 import type { TranscodedStep } from './transcode.ts'
@@ -85,6 +86,12 @@ export interface ReplayOptions {
   readonly signal?: AbortSignal
   /** For all classes, or by class. Default: `unproven` for changed questions, `fail` for changed actions. */
   readonly drift?: DriftPolicy | Partial<Record<DriftClass, DriftPolicy>>
+  /**
+   * What to do where the agent brings a value the tape has a placeholder for and the two cannot be compared. `report`
+   * (default): say so; `fail`: drift of the class `redacted`. A value that was compared and is another one is such drift
+   * either way.
+   */
+  readonly redacted?: 'report' | 'fail'
   /** Default `error`. */
   readonly escapes?: 'error' | 'report'
   /** Escapes to let through, such as `socket 127.0.0.1:5432`; `*` matches anything. Default none. */
@@ -166,7 +173,7 @@ export interface ReplayResult<T = unknown> {
    * Values the agent brought in itself and the tape has placeholders for, such as an address in its code: another one
    * in the same place looks the same. Without credentials. Empty for a fork, which may get them from a live answer.
    */
-  readonly notCompared: readonly { readonly kind: string; readonly placeholder: string }[]
+  readonly notCompared: readonly NotCompared[]
   /** What this replay did, in the shape of a tape, so that a trace can be read from either. */
   readonly events: readonly TapeEvent[]
   readonly receipt: Receipt

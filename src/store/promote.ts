@@ -67,6 +67,8 @@ export interface Promotion extends Promoted {
   /** Bytes of the tape as they were checked. */
   readonly bytes: Buffer
   readonly recordings: string
+  /** Names of request headers the recorder did not keep. */
+  readonly droppedHeaders: readonly string[]
 }
 
 /**
@@ -104,7 +106,16 @@ export function preparePromotion(options: PromoteOptions): Promotion {
   const caseFile = join(folder, `${as}.case.yaml`)
   const caseText = writeCase(contentOf(tape, options), { schema: schemaSeenFrom(folder, recordings) })
   const content = parseCase(caseText, caseFile)
-  return { recordings, source, bytes, caseFile, tapeFile: join(folder, content.tape), content, text: caseText }
+  return {
+    recordings,
+    source,
+    bytes,
+    droppedHeaders: tape.close?.droppedHeaders ?? [],
+    caseFile,
+    tapeFile: join(folder, content.tape),
+    content,
+    text: caseText,
+  }
 }
 
 /**

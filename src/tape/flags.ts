@@ -4,12 +4,17 @@
  *
  * - `gate-1`: deliveries happen in the recorded order of moments, one burst per quiet moment of the agent.
  * - `draws-by-package-1`: clock, random and id reads are served back per kind and calling package, in order.
+ * - `headers-1`: requests have every header that says what is asked, for whom and under which condition, and their
+ *   credentials without the keys: one that is missing was not sent.
  * - `branch-1`: the tape begins with the events of its parent.
  */
 export const currentFlags: readonly string[] = ['gate-1', 'draws-by-package-1']
+
+/** Written by a recorder of ours; what other recorders leave out, nobody knows. A branch has it when its parent has. */
+export const headersFlag = 'headers-1'
 
 /** A tape that begins with events of another: `parent` in its header says which. */
 export const branchFlag = 'branch-1'
 
 /** Every flag this version can replay: those it writes and those of older versions. */
-export const knownFlags: readonly string[] = [...currentFlags, branchFlag]
+export const knownFlags: readonly string[] = [...currentFlags, headersFlag, branchFlag]

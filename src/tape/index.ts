@@ -2,7 +2,7 @@ export { decodeBytes, type EncodedBytes, encodeBytes, joinedBytes } from './byte
 export { decodeValue } from './decode-value.ts'
 export { encodeValue } from './encode-value.ts'
 export { sizeCap } from './file.ts'
-export { branchFlag, currentFlags, knownFlags } from './flags.ts'
+export { branchFlag, currentFlags, headersFlag, knownFlags } from './flags.ts'
 export { outcomeNotCompared, readOutcome, type WrittenOutcome } from './shape.ts'
 export { wholeHeader, wholeTape } from './parent.ts'
 export { parseTape, readTape, readTapeHeader } from './read.ts'

@@ -9,7 +9,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** What is wrong with the header of a tape this version can read. */
 export function headerProblem(header: Fields): Problem {
-  const { pins, command, parent, imported } = header
+  const { pins, command, parent, imported, printed, prints } = header
   return (
     text(header, 'id', 'agent', 'startedAt', 'recorder') ??
     listOf(header['flags'], 'flags', isText) ??
@@ -18,6 +18,8 @@ export function headerProblem(header: Fields): Problem {
       if (!isFields(command)) return 'command is not an object'
       return listOf(command['argv'], 'command.argv', isText) ?? text(command, 'cwd')
     }) ??
+    optional(printed, () => (isFields(printed) ? text(printed, 'key', 'salt') : 'printed is not an object')) ??
+    optional(prints, () => listOf(prints, 'prints', isHeaderPair)) ??
     optional(parent, () => (isFields(parent) ? parentProblem(parent) : 'parent is not an object')) ??
     optional(imported, () => (isFields(imported) ? importedProblem(imported) : 'imported is not an object'))
   )
@@ -51,13 +53,15 @@ export function eventProblem(event: Fields): Problem {
   if (!isMs(event['at'])) return 'at is not a number of milliseconds'
   if (event['in'] !== undefined && !isCount(event['in'])) return 'in is not a whole number'
   if (site !== undefined && !isText(site)) return 'site is not text'
+  const printsProblem = optional(event['prints'], () => listOf(event['prints'], 'prints', isHeaderPair))
+  if (printsProblem !== undefined) return printsProblem
   const check = checks.get(event['kind'] as string)
   return check === undefined ? `nothing is known of kind ${JSON.stringify(event['kind'])}` : check(event)
 }
 
 /** What is wrong with the last line. */
 export function closeProblem(close: Fields): Problem {
-  const { outcome, incomplete, unrecorded, kept, retention, usage } = close
+  const { outcome, incomplete, unrecorded, droppedHeaders, kept, retention, usage, prints } = close
   if (!isCount(close['n'])) return 'n is not a whole number'
   if (!isMs(close['at'])) return 'at is not a number of milliseconds'
   if (!isCount(close['events'])) return 'events is not a whole number'
@@ -66,6 +70,8 @@ export function closeProblem(close: Fields): Problem {
   return (
     outcomeProblem(outcome) ??
     optional(unrecorded, () => listOf(unrecorded, 'unrecorded', isText)) ??
+    optional(droppedHeaders, () => listOf(droppedHeaders, 'droppedHeaders', isText)) ??
+    optional(prints, () => listOf(prints, 'prints', isHeaderPair)) ??
     optional(kept, () => listOf(kept, 'kept', isKeptReason)) ??
     optional(retention, () => (isFields(retention) ? retentionProblem(retention) : 'retention is not an object')) ??
     optional(usage, () => (isFields(usage) ? usageProblem(usage) : 'usage is not an object'))

@@ -53,6 +53,10 @@ export interface TapeHeader {
   /** Behaviour a replay of this tape depends on. Unknown flags are refused. */
   readonly flags: readonly string[]
   readonly pins: RecordedPins
+  /** Whose key made the fingerprints of redacted values on this tape, and the salt of the run. Never the key. */
+  readonly printed?: { readonly key: string; readonly salt: string }
+  /** Fingerprints of what was redacted in this line. */
+  readonly prints?: readonly RedactedPrint[]
   /** Redaction rules of the application's own, so that a replay redacts its requests alike. */
   readonly redact?: RecordedRules
   /** The command line that made this tape, when `harvest record` did. */
@@ -106,8 +110,12 @@ export interface RecordedRules {
   readonly headers?: readonly string[]
   readonly off?: readonly string[]
   readonly on?: readonly string[]
+  readonly keep?: readonly string[]
   readonly allow?: readonly string[]
 }
+
+/** A placeholder and the keyed fingerprint of the value it stands for. */
+export type RedactedPrint = readonly [placeholder: string, print: string]
 
 interface EventBase {
   /** Number of the moment this event was issued; unique in the tape. */
@@ -118,6 +126,8 @@ interface EventBase {
   readonly in?: number
   /** `file:line:column` in the user's code that issued it. */
   readonly site?: string
+  /** Fingerprints of the values redacted since the line before. */
+  readonly prints?: readonly RedactedPrint[]
 }
 
 /** How an exchange travelled. `stdio` is a JSON-RPC message to a child process. */
@@ -250,11 +260,15 @@ export interface TapeClose {
   readonly incomplete?: string
   /** Sockets, children and contexts the recorder saw but could not record. */
   readonly unrecorded?: readonly string[]
+  /** Names of request headers that were not kept and are not known to mean nothing; sorted. */
+  readonly droppedHeaders?: readonly string[]
   /** Why a recorder that does not keep every run kept this one; absent when it keeps every run and nothing stood out. */
   readonly kept?: readonly KeptReason[]
   readonly retention?: Retention
   /** What the run's model calls used, when the recorder counted it. */
   readonly usage?: RunUsage
+  /** Fingerprints of the values redacted since the line before. */
+  readonly prints?: readonly RedactedPrint[]
 }
 
 /** One reason for keeping a run. */

@@ -194,8 +194,19 @@ class TapeLines {
     return this.#seal(short, done, lead)
   }
 
-  close({ n, at, outcome, incomplete, unrecorded, kept, retention, usage }: Closing): PendingLine {
-    const rest = { incomplete, unrecorded, kept, retention, usage }
+  close({
+    n,
+    at,
+    outcome,
+    incomplete,
+    unrecorded,
+    droppedHeaders,
+    kept,
+    retention,
+    usage,
+    prints,
+  }: Closing): PendingLine {
+    const rest = { incomplete, unrecorded, droppedHeaders, kept, retention, usage, prints }
     // `JSON.stringify` leaves out what is undefined.
     return this.#seal({ kind: 'close', n, at, outcome: writeOutcome(outcome), events: this.#events, ...rest }, () => {})
   }

@@ -23,6 +23,7 @@ export function caseOptions(kase: Case, settings: Settings, choice: ToolsChoice)
   return {
     replay: {
       ...(drift !== undefined && { drift }),
+      ...(replay.redacted !== undefined && { redacted: replay.redacted }),
       ...(replay.escapes !== undefined && { escapes: replay.escapes }),
       ...(allow.length > 0 && { allow }),
       ...(replay.hosts !== undefined && { hosts: replay.hosts }),

@@ -39,6 +39,11 @@ export interface HarvestOptions {
    * for changed questions to models, `fail` for changed actions. See docs/replaying.md.
    */
   readonly drift?: DriftPolicy | Readonly<Partial<Record<DriftClass, DriftPolicy>>>
+  /**
+   * What to do where an agent brings a value the tape has a placeholder for and the two cannot be compared: `report` (default)
+   * or `fail`.
+   */
+  readonly redacted?: 'report' | 'fail'
   /** Whether reaching for the world around the seam fails a case. Default `error`. */
   readonly escapes?: 'error' | 'report'
   /** Escapes to let through, such as `socket 127.0.0.1:5432`; `*` matches anything. Default none. */
@@ -99,7 +104,7 @@ export interface HarvestSettings {
   readonly pool: PoolName
   readonly tags: readonly TagOption[]
   readonly inherit: boolean
-  readonly replay: Pick<ReplayOptions, 'drift' | 'escapes' | 'allow' | 'hosts' | 'serve'>
+  readonly replay: Pick<ReplayOptions, 'drift' | 'redacted' | 'escapes' | 'allow' | 'hosts' | 'serve'>
   readonly match: MatchSetting
   readonly tools: ToolsMode
   readonly deps: readonly string[]
@@ -118,7 +123,7 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
   const unknown = Object.keys(given).find((name) => !optionNames.includes(name))
   if (unknown !== undefined) throw badOption(unknown, 'not an option of harvest()', optionNames)
   const { agents = {}, recordings = 'recordings', isolate = 'module', pool = 'forks', inherit = true } = options
-  const { timeout = 10_000, serve, drift, escapes, allow, hosts, match = {}, deps = [], tags = [] } = options
+  const { timeout = 10_000, serve, drift, redacted, escapes, allow, hosts, match = {}, deps = [], tags = [] } = options
   const { accepted = {}, tools: bodies = 'serve' } = options
   checkAgents(agents)
   if (typeof recordings !== 'string' || recordings === '') throw badOption('recordings', `${recordings}`, ['a folder'])
@@ -126,6 +131,7 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
   oneOf('pool', pool, poolNames)
   oneOf('inherit', inherit, [true, false])
   if (serve !== undefined) oneOf('serve', serve, serveRungs)
+  if (redacted !== undefined) oneOf('redacted', redacted, ['report', 'fail'])
   if (escapes !== undefined) oneOf('escapes', escapes, ['error', 'report'])
   checkDrift(drift)
   const acceptedMaxDays = maxDaysOf(accepted)
@@ -138,6 +144,7 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
   if (!Number.isFinite(timeout) || timeout <= 0) throw badOption('timeout', String(timeout), ['milliseconds above 0'])
   const replay = {
     ...(drift !== undefined && { drift }),
+    ...(redacted !== undefined && { redacted }),
     ...(escapes !== undefined && { escapes }),
     ...(allow !== undefined && { allow }),
     ...(hosts !== undefined && { hosts }),
@@ -185,6 +192,7 @@ const optionNames: readonly string[] = [
   'tags',
   'inherit',
   'drift',
+  'redacted',
   'escapes',
   'allow',
   'hosts',

@@ -131,7 +131,7 @@ describe('harvest import', () => {
     const plain = join(dir, 'inbox', 'plain.tape.jsonl')
     await ask('import', one, '--as', 'plain', '--dir', dir)
     const refusals = [
-      [join(cassettes, 'typo.json'), 'key is none of keys, headers, off, on, allow and rules'],
+      [join(cassettes, 'typo.json'), 'key is none of keys, headers, off, on, keep, allow and rules'],
       [join(cassettes, 'endless.json'), 'HARVEST_PRIVACY_OPTION'],
       [join(cassettes, 'none.json'), 'it cannot be read (ENOENT)'],
       [one, 'it is not JSON'],

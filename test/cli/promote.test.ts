@@ -1,7 +1,10 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { createRecorder } from '../../src/record/index.ts'
 import { harvest } from './harvest.ts'
 import { configFor, project } from './project.ts'
 import { recordRefund, refundAgent } from './tapes.ts'
@@ -126,6 +129,22 @@ describe('harvest promote', () => {
       "
     `)
     expect(existsSync(join(cwd, 'recordings/golden'))).toBe(false)
+  })
+
+  it('names the request headers that were not recorded, and how to keep them', async () => {
+    const cwd = recorded()
+    const server = http.createServer((_, response) => response.end('{}'))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const headers = { 'x-order-channel': 'phone', 'x-vip': '1', traceparent: '00-1' }
+    const recorder = createRecorder({ dir: join(cwd, 'recordings/inbox') })
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    await recorder.run({ agent: 'refund', id: 'second' }, async () => (await fetch(url, { headers })).text())
+    server.close()
+    const { code, stdout } = await harvest(['promote', 'second', '--as', 'orders', '--unverified'], { cwd })
+    expect(code).toBe(0)
+    expect(stdout).toContain(
+      "request headers not recorded: x-order-channel, x-vip\n  to record and compare them: redact: { headers: ['x-order-channel', 'x-vip'] }, then record again\n",
+    )
   })
 
   it('a reworded prompt is promoted, and said to be drift', async () => {

@@ -418,15 +418,14 @@ test('what is allowed stays wherever it stands, is not counted, and shields noth
   expect(redactor.url('https://x.example/?to=help%40shop.example')).toBe('https://x.example/?to=help%40shop.example')
   expect(redactor.text(`data: {"t":"help@sh"}\n\ndata: {"t":"op.example"}\n\n`)).toContain('help@sh')
   expect(redactor.scan(open)).toEqual([])
-  expect(redactor.replaced).toEqual([])
+  expect(redactor.takeReplaced()).toEqual([])
   expect(redactor.text(hidden)).toBe('redacted-1@email.invalid redacted-2@email.invalid redacted-customer-1')
   // A name that promises a secret is stronger.
   expect(redactor.json({ password: 'help@shop.example' })).toEqual({ password: 'redacted-secret-1' })
-  expect(redactor.replaced).toEqual([
+  expect(redactor.takeReplaced()).toEqual([
     { kind: 'email', placeholder: 'redacted-1@email.invalid' },
     { kind: 'email', placeholder: 'redacted-2@email.invalid' },
     { kind: 'customer', placeholder: 'redacted-customer-1' },
-    { kind: 'secret', placeholder: 'redacted-secret-1' },
   ])
 })
 
@@ -478,4 +477,27 @@ test('a scan tells kind and place, and changes no numbers', () => {
     { kind: 'email', index: 3, length: jane.length },
   ])
   expect(redactor.text(jane)).toBe('redacted-1@email.invalid')
+})
+
+test('a placeholder keeps of an address and a card what it is asked to, and no more', () => {
+  const cards = ['4111 1111 1111 1111', '378282246310005']
+  const text = `anna@Shop.example, bob@shop.example., ${cards.join(' and ')}`
+  const plain = createRedactor().text(text)
+  expect(plain).toBe('redacted-1@email.invalid, redacted-2@email.invalid., 8000000000000001 and 8000000000000002')
+  const keep = ['email-domain', 'card-length', 'card-last4']
+  const [redactor, replay] = [createRedactor({ keep }), createRedactor({ keep })]
+  const kept = redactor.text(text)
+  expect(kept).toBe('redacted-1@shop.example, redacted-2@shop.example., 8000000000011111 and 800000000020005')
+  expect(redactor.text(kept)).toBe(kept)
+  expect(redactor.scan(kept)).toEqual([])
+  // Whoever does not know what was kept finds nothing, and numbers go on.
+  expect(createRedactor().scan(kept)).toEqual([])
+  replay.observe(kept)
+  expect(replay.text('carol@other.example 5555555555554444')).toBe('redacted-3@other.example 8000000000034444')
+  expect(redactor.json({ card: 4111111111111111 })).toEqual({ card: 8000000000011111 })
+  expect(createRedactor({ keep: ['card-last4'] }).text(cards[1]!)).toBe('8000000000010005')
+  expect(redactor.url('https://x.example/?to=anna%40Shop.example')).toBe(
+    'https://x.example/?to=redacted-1%40shop.example',
+  )
+  expect(() => createRedactor({ keep: ['iban-country'] })).toThrowError(/nothing called "iban-country" can be kept/)
 })

@@ -18,7 +18,7 @@ test('a header that says what is asked for is drift when it changes, appears or 
   expect(headerDrift(recorded, live)).toEqual([
     { class: 'headers', path: 'anthropic-beta', recorded: '(absent)', live: 'files' },
     { class: 'headers', path: 'anthropic-version', recorded: '2026-10-21', live: '2027-01-01' },
-    { class: 'headers', path: 'openai-project', recorded: 'shop', live: '(absent)' },
+    { class: 'credentials', path: 'openai-project', recorded: 'shop', live: '(absent)' },
   ])
 })
 
@@ -83,11 +83,30 @@ test('a client that writes out what a server takes for granted asks the same', (
 })
 
 test('a header the recorder was told to keep is compared', async () => {
-  const tape = tapeWith([['x-tenant', 'tea']])
-  const kept: Tape = { ...tape, header: { ...tape.header, redact: { headers: ['X-Tenant'] } } }
-  const { drift } = await replayTape(kept, () => askWith({ 'x-tenant': 'coffee' }))
-  expect(drift).toMatchObject([{ class: 'headers', path: 'x-tenant', recorded: 'tea', live: 'coffee' }])
-  expect((await replayTape(kept, () => askWith({ 'x-tenant': 'tea' }))).drift).toEqual([])
+  const tape = tapeWith([['x-region', 'tea']])
+  const kept: Tape = { ...tape, header: { ...tape.header, redact: { headers: ['X-Region'] } } }
+  const { drift } = await replayTape(kept, () => askWith({ 'x-region': 'coffee' }))
+  expect(drift).toMatchObject([{ class: 'headers', path: 'x-region', recorded: 'tea', live: 'coffee' }])
+  expect((await replayTape(kept, () => askWith({ 'x-region': 'tea' }))).drift).toEqual([])
+})
+
+test('of two tapes the older one is not said to lack what its recorder never kept', () => {
+  const newer = [
+    ['content-type', 'text/plain'],
+    ['if-match', '"v7"'],
+    ['x-tenant', 'tea'],
+    ['authorization', 'Bearer [key-1]'],
+  ] as const
+  expect(headerDrift([newer[0]], newer)).toEqual([])
+  expect(headerDrift([newer[0]], newer, { isWhole: true }).map(({ path }) => path)).toEqual(['if-match', 'x-tenant'])
+  expect(headerDrift([], newer, { isWhole: true }).map(({ path }) => path)).toContain('content-type')
+})
+
+test('a credential an older recorder was told to keep is compared by its placeholder', async () => {
+  const tape = tapeWith([['authorization', 'Bearer redacted-secret-1']])
+  const kept: Tape = { ...tape, header: { ...tape.header, redact: { headers: ['Authorization'] } } }
+  expect((await replayTape(kept, () => askWith({ authorization: 'Bearer abc' }))).drift).toEqual([])
+  expect((await replayTape(kept, () => askWith({}))).drift).toMatchObject([{ class: 'credentials', live: '(absent)' }])
 })
 
 const report = 'https://shop.test/report'

@@ -59,3 +59,18 @@ test('a tape without model calls sets nothing', () => {
   standInKeys(tapeOf(post(0, 'https://shop.test/orders', { id: 1 })))
   expect(process.env['OPENAI_API_KEY']).toBeUndefined()
 })
+
+test('organization and project of OpenAI stand in as well: a machine without them would ask for another customer', () => {
+  vi.stubEnv('OPENAI_ORG_ID', undefined)
+  vi.stubEnv('OPENAI_PROJECT_ID', 'of this machine')
+  const { request, ...event } = post(0, 'https://api.openai.com/v1/chat/completions', chat)
+  const headers = [
+    ['openai-organization', 'org-tea'],
+    ['openai-project', 'proj-tea'],
+  ] as const
+  const takeBack = standInKeys(tapeOf({ ...event, request: { ...request, headers } }))
+  expect(process.env['OPENAI_ORG_ID']).toBe('org-tea')
+  expect(process.env['OPENAI_PROJECT_ID']).toBe('of this machine')
+  takeBack()
+  expect(process.env['OPENAI_ORG_ID']).toBeUndefined()
+})

@@ -94,5 +94,12 @@ test('what a tape has redacted is compared in one spelling of its request', asyn
   expect(drift).toMatchObject([{ class: 'encoding' }])
   // One address twice is another question.
   const other = await replayTape(tape, chat([{ type: 'text', text: words.replace('bob', 'alice') }]))
-  expect(other.problems.map(({ code }) => code)).toEqual(['HARVEST_DIVERGENCE'])
+  expect(other.drift).toMatchObject([{ class: 'messages', policy: 'unproven' }])
+})
+
+test('an address in the query and another one in the body are numbered alike by recorder and replay', async () => {
+  const agent = () => ask('/second?for=anna@shop.test', 'from berta@shop.test')
+  const recorder = createRecorder({ dir })
+  await recorder.run({ agent: 'a' }, agent)
+  expect((await replayTape(readTape(recorder.lastTape!), agent)).problems).toEqual([])
 })

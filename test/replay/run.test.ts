@@ -588,10 +588,10 @@ describe('keys of idempotency', () => {
     expect(await sent('x', 'x', 'y')).toBeUndefined()
   })
 
-  test('a request that lost its key, a retry with another, and one that borrows one are divergences', async () => {
-    expect(await sent('a', undefined, 'b')).toBe('HARVEST_DIVERGENCE')
-    expect(await sent('a', 'c', 'b')).toBe('HARVEST_DIVERGENCE')
-    expect(await sent('a', 'a', 'a')).toBe('HARVEST_DIVERGENCE')
+  test('a request that lost its key, a retry with another, and one that borrows one are refused', async () => {
+    expect(await sent('a', undefined, 'b')).toBe('HARVEST_DRIFT')
+    expect(await sent('a', 'c', 'b')).toBe('HARVEST_DRIFT')
+    expect(await sent('a', 'a', 'a')).toBe('HARVEST_DRIFT')
   })
 })
 

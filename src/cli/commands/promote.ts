@@ -58,6 +58,7 @@ export const promoteCommand: CommandSpec = {
         agent: content.agent,
         expect: content.expect,
         replayed,
+        droppedHeaders: promotion.droppedHeaders,
         text,
       })
       return exit.ok
@@ -66,6 +67,12 @@ export const promoteCommand: CommandSpec = {
     for (const line of text.trimEnd().split('\n')) screen.line(screen.paint('green', `+ ${neutral(line)}`))
     screen.line(screen.paint('bold', here(tapeFile)))
     screen.line(describeTape(promotion, rehearsal))
+    if (promotion.droppedHeaders.length > 0) {
+      const names = promotion.droppedHeaders.map((name) => neutral(name))
+      screen.line(`request headers not recorded: ${names.join(', ')}`)
+      const option = `redact: { headers: [${names.map((name) => `'${name}'`).join(', ')}] }`
+      screen.line(`  to record and compare them: ${option}, then record again`)
+    }
     screen.line()
     screen.line(`Look it over, then run it: npx vitest run`)
     return exit.ok
@@ -100,7 +107,10 @@ function describeTape({ bytes, content }: Promotion, rehearsal: Rehearsal | unde
   const { drift, notCompared, receipt } = run.report
   const outcome = receipt.outcomeEqual === null ? `; outcome: ${outcomeNotCompared}` : ''
   const replayed = isExact ? 'replayed bit for bit' : `replayed; drift: ${driftLine(drift) || 'none'}${outcome}`
-  const how = notCompared.length === 0 ? replayed : `${replayed}; not compared: ${countsByKind(notCompared)}`
+  const how =
+    notCompared.length === 0
+      ? replayed
+      : `${replayed}; not compared: ${countsByKind(notCompared.map(({ kind }) => kind))}`
   return `${size}, ${how}${content.expect === 'fail' ? ': the known bad run, reproduced' : ''}`
 }
 

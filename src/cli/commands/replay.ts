@@ -7,7 +7,7 @@ import { exit } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
 import { inputHint, lacksInput } from '../input-hint.ts'
 import { usage } from '../parse.ts'
-import { countsByKind } from '../report.ts'
+import { countsByKind, notComparedLines } from '../report.ts'
 import { exitCodes } from '../receipt.ts'
 import { type Replayed, replay, replayOptions } from '../replaying.ts'
 import { neutralLines, type Screen } from '../screen.ts'
@@ -81,7 +81,9 @@ function print(tape: Tape, replayed: Replayed, held: boolean, screen: Screen): v
       neutralLine(`escape${allowed ? ' (allowed)' : ''}: ${kind} ${target}`),
     ),
     ...(report.ranForReal.length === 0 ? [] : [`ran for real: ${neutralLine(report.ranForReal.join(', '))}`]),
-    ...(report.notCompared.length === 0 ? [] : [`not compared: ${countsByKind(report.notCompared)}`]),
+    ...(report.notCompared.length === 0
+      ? []
+      : [`not compared: ${countsByKind(report.notCompared.map(({ kind }) => kind))}`]),
     ...(codes === undefined || codes.isEqual ? [] : [`exit code ${codes.replayed}, recorded ${codes.recorded}`]),
     ...report.outcomeDiffers
       .filter((part) => !part.startsWith('exit code'))
@@ -96,6 +98,7 @@ function print(tape: Tape, replayed: Replayed, held: boolean, screen: Screen): v
   if (!held && !replayed.isProgram && lacksInput(tape.header))
     screen.note(`the agent was called without an input; ${inputHint}`)
   for (const change of replayed.changed) screen.note(`since it was recorded: ${neutralLine(change)}`)
+  for (const line of notComparedLines(tape.header.id, report.notCompared)) screen.note(line)
   const word = held ? 'replayed' : verdict === 'unproven' ? 'unproven' : 'diverged from'
   screen.note(`harvest: ${word} ${neutralLine(tape.header.id)}: ${facts.join('; ')}`)
 }

@@ -31,7 +31,7 @@ function valueIn(file: string, refuse: (problem: string) => Error): Json {
   }
 }
 
-const lists = ['keys', 'headers', 'off', 'on', 'allow'] as const
+const lists = ['keys', 'headers', 'off', 'on', 'keep', 'allow'] as const
 const ofRule = ['kind', 'pattern', 'flags', 'placeholder']
 
 /** A name that is not known is refused: a secret that was meant would stay where it is. */

@@ -1,0 +1,117 @@
+/**
+ * How a credential of a request stands on a tape: its scheme, and which of the run's keys it is, numbered by first
+ * appearance. `Bearer [key-1]`, `AWS4-HMAC-SHA256 [key-2]`, `sid=[key-3]`. Nothing is kept that the value follows from.
+ */
+
+/** In the place of a key of which nobody knows whether it is one of the others. */
+export const someKey = '[key]'
+/** Source of a pattern for the number of a key, as {@link KeyNumbers} writes it, or {@link someKey}. */
+export const keyNumber = String.raw`\[key(?:-\d{1,9})?\]`
+const wholeNumber = new RegExp(`^${keyNumber}$`)
+const numberInQuery = new RegExp(`=${keyNumber}`, 'g')
+const parts = new RegExp(`${keyNumber}|redacted-[a-z-]+-\\d{1,9}`, 'g')
+
+/** Whether a text is the number of a key and nothing else. */
+export function isKeyNumber(text: string): boolean {
+  return text.startsWith('[key') && wholeNumber.test(text)
+}
+
+/** An address without the numbers of the keys in it: which key it is, is compared for itself. */
+export function withoutKeyNumbers(url: string): string {
+  return url.includes('=[key') ? url.replace(numberInQuery, '=[key]') : url
+}
+
+/** The numbers of keys, and placeholders of secrets known from elsewhere, in a credential as a tape has it. */
+export function keysIn(shown: string): readonly string[] {
+  return shown.match(parts) ?? []
+}
+
+/** A credential as a tape has it, without its keys: scheme, names of cookies. Schemes are the same in any case. */
+export function credentialForm(shown: string): string {
+  return shown.replace(parts, '[key]').toLowerCase()
+}
+
+/** Numbers the keys of one run by first appearance. */
+export class KeyNumbers {
+  readonly #numbers = new Map<string, number>()
+
+  of(key: string): string {
+    const known = this.#numbers.get(key)
+    const number = known ?? this.#numbers.size + 1
+    if (known === undefined) this.#numbers.set(key, number)
+    return `[key-${number}]`
+  }
+}
+
+/**
+ * A credential as it may stand on a tape.
+ *
+ * @param name - of the header, in lower case
+ * @param numbered - what stands in the place of a key
+ */
+export function shownCredential(name: string, value: string, numbered: (key: string) => string): string {
+  const given = value.trim()
+  if (given === '') return ''
+  if (name === 'cookie') return shownCookies(given, numbered)
+  const [, scheme, rest] = /^([A-Za-z][\w-]{1,40})[ \t]+(\S.*)$/s.exec(given) ?? []
+  if (scheme === undefined || rest === undefined) return numbered(given)
+  // The first word of a secret in several words is no scheme.
+  const shown = schemes.has(scheme.toLowerCase()) ? scheme : numbered(scheme)
+  const who = whoSigned(scheme.toLowerCase(), rest)
+  return `${shown} ${who === 'nobody named' ? '[signed]' : numbered(who)}`
+}
+
+/** Names are kept, for without them nobody could say which one is gone; in one order, for a client may keep another. */
+function shownCookies(value: string, numbered: (key: string) => string): string {
+  return value
+    .split(/;[ \t]*/)
+    .filter((pair) => pair !== '')
+    .map((pair): readonly [string, string] => {
+      const sign = pair.indexOf('=')
+      const [cookie, kept] = [pair.slice(0, sign), pair.slice(sign + 1)]
+      return sign > 0 && isCookieName(cookie) && !/^=*$/.test(kept) ? [cookie, numbered(kept)] : ['', numbered(pair)]
+    })
+    .map(([cookie, shown]) => (cookie === '' ? shown : `${cookie}=${shown}`))
+    .sort()
+    .join('; ')
+}
+
+/** A name somebody gave; one with digits in it may be the secret, or name who has it. */
+function isCookieName(text: string): boolean {
+  return /^[A-Za-z_.-]{1,40}\d{0,2}$/.test(text)
+}
+
+/** `sid=…; Path=/; HttpOnly`: the name and what a client acts on. */
+export function shownSetCookie(value: string, secret: (value: string) => string): string {
+  const [, before, kept, after] = /^([^=;]*=)([^;]*)(.*)$/s.exec(value) ?? []
+  if (before === undefined || kept === undefined || after === undefined) return secret(value)
+  return `${before}${kept === '' ? '' : secret(kept)}${after}`
+}
+
+/**
+ * Schemes of the registry of HTTP, and of well-known services.
+ *
+ * @see https://www.iana.org/assignments/http-authschemes
+ */
+const schemes: ReadonlySet<string> = new Set(
+  [
+    'basic bearer concealed digest dpop gnap hoba mutual negotiate oauth privatetoken scram-sha-1 scram-sha-256 vapid',
+    'api-key apikey aws aws4-ecdsa-p256-sha256 aws4-hmac-sha256 bot client-id deepl-auth-key geniekey',
+    'goog4-rsa-sha256 hawk hmac hmac-sha256 jwt key klaviyo-api-key ntlm sharedaccesssignature sharedkey sharedkeylite',
+    'signature splunk ssws tc3-hmac-sha256 token zoho-oauthtoken',
+  ]
+    .join(' ')
+    .split(' '),
+)
+
+/** Schemes that write `who:signature`. */
+const signedPairs: ReadonlySet<string> = new Set(['aws', 'sharedkey', 'sharedkeylite'])
+const named = /(?:^|[\s,&])(?:credential|username|keyid|id|oauth_token|oauth_consumer_key|skn)="?([^",&\s/]+)/i
+
+/** Of a signed request only who signed it is a key: the signature is another one each time. */
+function whoSigned(scheme: string, rest: string): string {
+  if (signedPairs.has(scheme) && rest.includes(':')) return rest.slice(0, rest.indexOf(':'))
+  // `k=v, k=v`; padding at the end of a token makes no parameter.
+  if (!/^[\w-]+=(?!=*$)/.test(rest)) return rest
+  return named.exec(rest)?.[1] ?? 'nobody named'
+}

@@ -1,0 +1,49 @@
+import { SecretNames } from './names.ts'
+
+/**
+ * What a request header means to whoever receives it.
+ *
+ * `asks`: what is asked for, and in which form, language or version. `guards`: the condition under which it may be done,
+ * or which part of it. `tenant`: for whom. `credential`: who asks. All others tell about the client or the connection.
+ */
+export type HeaderMeaning = 'asks' | 'guards' | 'tenant' | 'credential'
+
+const asks: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-language',
+  'anthropic-beta',
+  'anthropic-version',
+  'api-version',
+  'content-type',
+  'mcp-protocol-version',
+  'openai-beta',
+  'prefer',
+])
+
+/** Gateways take prompts by header, by name or as text: `Helicone-Prompt-Id`. */
+const prompts = /(?:^|[-_])(?:prompts?|instructions?)(?:[-_]|$)/
+const guards: ReadonlySet<string> = new Set(['idempotency-key', 'last-event-id', 'range', 'x-amz-target'])
+const tenants = /tenant|organi[sz]ation|account|project|workspace|on-behalf-of/
+
+/**
+ * Credentials of the connection, and the session token that temporary keys of AWS have and long-lived ones have not: which
+ * kind a machine has says nothing about the request.
+ */
+const elsewhere: ReadonlySet<string> = new Set(['proxy-authorization', 'x-amz-security-token'])
+
+const builtIn = new SecretNames()
+
+/** What a header means by the built-in names alone. */
+export function meaningOfHeader(name: string): HeaderMeaning | undefined {
+  return headerMeaning(name, builtIn)
+}
+
+/** @param name - in lower case */
+export function headerMeaning(name: string, names: SecretNames): HeaderMeaning | undefined {
+  if (asks.has(name)) return 'asks'
+  if (elsewhere.has(name)) return undefined
+  if (name === 'cookie' || names.isSecret(name, '')) return 'credential'
+  if (guards.has(name) || name.startsWith('if-')) return 'guards'
+  if (tenants.test(name)) return 'tenant'
+  return prompts.test(name) ? 'asks' : undefined
+}

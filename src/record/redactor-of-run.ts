@@ -1,0 +1,20 @@
+import { randomFillSync } from 'node:crypto'
+import { createRedactor, type PrintKey, Prints, type Redactor, type RedactorOptions } from '../privacy/index.ts'
+import type { TapeHeader } from '../tape/index.ts'
+
+/**
+ * The redactor of one run, and what the header of its tape says about fingerprints.
+ *
+ * @param key - absent: the tape gets no fingerprints
+ */
+export function redactorOfRun(
+  options: RedactorOptions | undefined,
+  key: PrintKey | undefined,
+): { readonly redactor: Redactor; readonly printed?: NonNullable<TapeHeader['printed']> } {
+  if (key === undefined) return { redactor: createRedactor(options, { keys: true }) }
+  const salt = randomFillSync(Buffer.alloc(16)).toString('base64url')
+  return {
+    redactor: createRedactor(options, { keys: true, prints: new Prints(key, salt) }),
+    printed: { key: key.id, salt },
+  }
+}

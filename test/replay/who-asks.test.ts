@@ -1,0 +1,429 @@
+import http from 'node:http'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Anthropic from '@anthropic-ai/sdk'
+import axios from 'axios'
+import OpenAI from 'openai'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { forkTape, openBudget } from '../../src/fork/index.ts'
+import { createRecorder, type RecorderOptions } from '../../src/record/index.ts'
+import { installReplay, replayTape, type ReplayResult } from '../../src/replay/index.ts'
+import { readTape, type Tape } from '../../src/tape/index.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'harvest-who-asks-'))
+const server = http.createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
+  request.resume().on('end', () => {
+    response.setHeader('content-type', 'application/json')
+    if (request.url === '/login')
+      response.setHeader('set-cookie', ['sid=s3cr3t-session-9f; Path=/; HttpOnly', 'lang=de; Path=/'])
+    response.end(JSON.stringify(answerTo(request.url ?? '')))
+  })
+})
+let base = ''
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  await installReplay()
+})
+afterAll(() => {
+  server.closeAllConnections()
+  server.close()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+function answerTo(url: string): unknown {
+  if (url.startsWith('/v1/chat/completions')) {
+    const message = { role: 'assistant', content: 'yes', refusal: null }
+    return {
+      id: 'c',
+      object: 'chat.completion',
+      model: 'gpt-4.1',
+      choices: [{ index: 0, finish_reason: 'stop', message }],
+    }
+  }
+  if (url.startsWith('/v1/messages')) {
+    const content = [{ type: 'text', text: 'yes' }]
+    return { id: 'm', type: 'message', role: 'assistant', model: 'claude', stop_reason: 'end_turn', content, usage: {} }
+  }
+  if (url.startsWith('/token')) return { access_token: `issued-${url.slice(-1)}-0123456789`, token_type: 'Bearer' }
+  return { ok: true }
+}
+
+type Agent = () => Promise<unknown>
+type Headers = Readonly<Record<string, string>>
+
+let recordings = 0
+
+async function tapeOf(agent: Agent, options: RecorderOptions = {}): Promise<Tape> {
+  const recorder = createRecorder({ dir, ...options })
+  await recorder.run({ agent: 'a', id: `run-${++recordings}` }, agent)
+  return readTape(recorder.lastTape!)
+}
+
+/** What a replay has to say of an agent that asks otherwise than it did when recorded. */
+async function changed(recorded: Agent, live: Agent, options?: RecorderOptions): Promise<ReplayResult> {
+  return replayTape(await tapeOf(recorded, options), live)
+}
+
+/** Class, place and both sides of each difference; an answer that was refused has none. */
+function told({ drift, problems }: ReplayResult): readonly string[] {
+  const found = drift
+    .filter((one) => one.class !== 'encoding')
+    .map(({ class: of, path, recorded, live }) => `${of} ${path}: ${recorded} → ${live}`)
+  return [...found, ...problems.map(({ code }) => code).filter((code) => code !== 'HARVEST_DRIFT')]
+}
+
+const chat =
+  (options: Partial<ConstructorParameters<typeof OpenAI>[0] & object>, headers: Headers = {}): Agent =>
+  async () => {
+    const client = new OpenAI({ apiKey: 'sk-proj-recorded-0123456789abcdef', baseURL: `${base}/v1`, ...options })
+    const messages = [{ role: 'user' as const, content: 'Refund?' }]
+    const answer = await client.chat.completions.create({ model: 'gpt-4.1', messages }, { headers })
+    return answer.choices[0]?.message.content
+  }
+
+const claude =
+  (options: Partial<ConstructorParameters<typeof Anthropic>[0] & object>): Agent =>
+  async () => {
+    const client = new Anthropic({ apiKey: 'sk-ant-recorded-0123456789', baseURL: base, ...options })
+    const messages = [{ role: 'user' as const, content: 'Refund?' }]
+    return (await client.messages.create({ model: 'claude', max_tokens: 9, messages })).content
+  }
+
+const get =
+  (headers: Headers, path = '/orders'): Agent =>
+  async () =>
+    (await fetch(base + path, { headers })).json()
+
+const put =
+  (headers: Headers): Agent =>
+  async () =>
+    (await axios.put(`${base}/orders/7`, { total: 25 }, { headers })).data
+
+/** Several requests, one after the other. */
+const each =
+  (...agents: readonly Agent[]): Agent =>
+  async () => {
+    for (const agent of agents) await agent()
+  }
+
+const as = (token: string, path = '/orders'): Agent => get({ authorization: `Bearer ${token}` }, path)
+
+describe('another key with the same scheme, shared by the same requests, is no other asker:', () => {
+  const same: readonly (readonly [string, Agent, Agent])[] = [
+    ['openai', chat({}), chat({ apiKey: 'not-a-key-this-is-a-replay' })],
+    ['anthropic', claude({}), claude({ apiKey: 'not-a-key-this-is-a-replay' })],
+    ['fetch', as('recorded-1'), as('live-1')],
+    ['axios', put({ authorization: 'Basic cmVjOm9yZGVk' }), put({ authorization: 'Basic bGl2ZTpzdHVi' })],
+    ['two of them', each(as('a'), as('b'), as('a')), each(as('x'), as('y'), as('x'))],
+    ['the scheme in small letters', as('a'), get({ authorization: 'bearer x' })],
+    ['a query', get({}, '/orders?api_key=recorded-key-12345'), get({}, '/orders?api_key=stub')],
+    ['a query that is a key by its look alone', get({}, '/o?key=AIzaRecorded0123456789'), get({}, '/o?key=stub')],
+    ['cookies in another order', get({ cookie: 'sid=1; lang=de' }), get({ cookie: 'lang=x; sid=y' })],
+    [
+      'a signed request',
+      get({
+        authorization: 'AWS4-HMAC-SHA256 Credential=AKIAI44QH8DHBEXAMPLE/20260101/eu/s3/aws4_request, Signature=ab',
+      }),
+      get({ authorization: 'AWS4-HMAC-SHA256 Credential=stub/20260102/eu/s3/aws4_request, Signature=cd' }),
+    ],
+  ]
+  test.each(same)('%s', async (_, recorded, live) => {
+    expect(told(await changed(recorded, live))).toEqual([])
+  })
+})
+
+describe('who asks is told apart:', () => {
+  const lost = `credentials authorization: Bearer [key-1] → (absent)`
+  const others: readonly (readonly [string, Agent, Agent, readonly string[]])[] = [
+    ['a key that is gone, openai', chat({}), chat({}, { authorization: null as unknown as string }), [lost]],
+    ['a key that is gone, anthropic', claude({}), claude({ defaultHeaders: { authorization: null } }), [lost]],
+    ['a key that is gone, fetch', as('a'), get({}), [lost]],
+    ['a key that is gone, axios', put({ authorization: 'Bearer a' }), put({}), [lost]],
+    ['a key that was not there', get({}), as('a'), ['credentials authorization: (absent) → Bearer [other key]']],
+    [
+      'another scheme',
+      as('a'),
+      get({ authorization: 'Basic YTpi' }),
+      ['credentials authorization: Bearer [key-1] → Basic [other key]'],
+    ],
+    [
+      'no scheme any more',
+      as('a'),
+      get({ authorization: 'a' }),
+      ['credentials authorization: Bearer [key-1] → [other key]'],
+    ],
+    [
+      'the key of another identity',
+      each(as('a'), as('b'), as('a')),
+      each(as('x'), as('y'), as('y')),
+      ['credentials authorization: Bearer [key-1] → Bearer [key-2]'],
+    ],
+    [
+      'one key for two identities',
+      each(as('a', '/a'), as('b', '/b')),
+      each(as('x', '/a'), as('x', '/b')),
+      ['credentials authorization: Bearer [key-2] → Bearer [key-1]'],
+    ],
+    [
+      'a key of its own for a later request',
+      each(as('a'), as('a')),
+      each(as('x'), as('y')),
+      ['credentials authorization: Bearer [key-1] → Bearer [other key]'],
+    ],
+    [
+      'a key of its own in a query',
+      each(get({}, '/a?api_key=k1'), get({}, '/b?api_key=k1')),
+      each(get({}, '/a?api_key=x1'), get({}, '/b?api_key=x2')),
+      ['credentials ?api_key: [key-1] → [other key]'],
+    ],
+    ['a query without its key', get({}, '/a?api_key=k1'), get({}, '/a'), ['HARVEST_TAPE_EXHAUSTED']],
+    [
+      'a cookie that is gone',
+      get({ cookie: 'sid=1; lang=de' }),
+      get({ cookie: 'lang=de' }),
+      ['credentials cookie: lang=[key-2]; sid=[key-1] → lang=[other key]'],
+    ],
+    [
+      'another tenant',
+      get({ 'x-tenant-id': 'tea' }),
+      get({ 'x-tenant-id': 'coffee' }),
+      ['credentials x-tenant-id: tea → coffee'],
+    ],
+    ['no tenant any more', get({ 'x-workspace': 'tea' }), get({}), ['credentials x-workspace: tea → (absent)']],
+    [
+      'another organization',
+      chat({ organization: 'org-a' }),
+      chat({ organization: 'org-b' }),
+      ['credentials openai-organization: org-a → org-b'],
+    ],
+    [
+      'another project',
+      chat({ project: 'proj-a' }),
+      chat({ project: 'proj-b' }),
+      ['credentials openai-project: proj-a → proj-b'],
+    ],
+  ]
+  test.each(others)('%s', async (_, recorded, live, expected) => {
+    const result = await changed(recorded, live)
+    expect(told(result)).toEqual(expected)
+    expect(result.problems).not.toEqual([])
+  })
+})
+
+describe('what is asked, and under which condition:', () => {
+  const others: readonly (readonly [string, Agent, Agent, readonly string[]])[] = [
+    [
+      'no type of the content any more',
+      put({}),
+      put({ 'content-type': null as unknown as string }),
+      ['headers content-type: application/json → (absent)'],
+    ],
+    ['another version', get({ 'api-version': '1' }), get({ 'api-version': '2' }), ['headers api-version: 1 → 2']],
+    [
+      'another beta',
+      claude({ defaultHeaders: { 'anthropic-beta': 'a' } }),
+      claude({}),
+      ['headers anthropic-beta: a → (absent)'],
+    ],
+    [
+      'a prompt by name',
+      chat({}, { 'helicone-prompt-id': 'refund-1' }),
+      chat({}, { 'helicone-prompt-id': 'refund-2' }),
+      ['headers helicone-prompt-id: refund-1 → refund-2'],
+    ],
+    [
+      'another form of the answer',
+      get({ accept: 'text/csv' }),
+      get({ accept: 'application/json' }),
+      ['headers accept: text/csv → application/json'],
+    ],
+    ['no condition any more', put({ 'if-match': '"v7"' }), put({}), ['guards if-match: "v7" → (absent)']],
+    ['another condition', put({ 'if-match': '"v7"' }), put({ 'if-match': '*' }), ['guards if-match: "v7" → *']],
+    [
+      'a condition that was not there',
+      get({}),
+      get({ 'if-none-match': '"v7"' }),
+      ['guards if-none-match: (absent) → "v7"'],
+    ],
+    [
+      'a key of idempotency that is used again',
+      each(put({ 'idempotency-key': 'a' }), put({ 'idempotency-key': 'b' })),
+      each(put({ 'idempotency-key': 'x' }), put({ 'idempotency-key': 'x' })),
+      ['guards idempotency-key: a key of its own → the key of another request'],
+    ],
+  ]
+  test.each(others)('%s', async (_, recorded, live, expected) => {
+    const result = await changed(recorded, live)
+    expect(told(result)).toEqual(expected)
+    expect(result.problems.length > 0).toBe(expected[0]!.startsWith('guards'))
+  })
+
+  const harmless: readonly (readonly [string, Agent, Agent])[] = [
+    ['an id of the request', get({ 'x-request-id': '1', traceparent: '00-1' }), get({ 'x-request-id': '2' })],
+    ['the version of an SDK', chat({}), chat({}, { 'x-stainless-package-version': '99.0.0', 'user-agent': 'x' })],
+    ['what a model is said to accept', chat({}), chat({}, { accept: 'text/event-stream' })],
+    ['headers of the client', get({ 'x-made-by': 'tea' }), get({ 'x-made-by': 'coffee' })],
+    [
+      'the spelling of a type',
+      put({ 'content-type': 'application/json; charset=utf-8' }),
+      put({ 'content-type': 'application/json;charset=UTF-8' }),
+    ],
+  ]
+  test.each(harmless)('%s says nothing about it', async (_, recorded, live) => {
+    expect(told(await changed(recorded, live))).toEqual([])
+  })
+})
+
+test('a session that a recorded answer began goes on with its cookie, and without it is another', async () => {
+  const session =
+    (keeps: boolean): Agent =>
+    async () => {
+      const login = await fetch(`${base}/login`)
+      const cookie = login.headers
+        .getSetCookie()
+        .map((one) => one.split(';')[0])
+        .join('; ')
+      return (await fetch(`${base}/orders`, keeps ? { headers: { cookie } } : {})).json()
+    }
+  const tape = await tapeOf(session(true))
+  expect(JSON.stringify(tape)).not.toContain('s3cr3t-session')
+  expect(told(await replayTape(tape, session(true)))).toEqual([])
+  expect(told(await replayTape(tape, session(false)))).toMatchObject([
+    /^credentials cookie: lang=.*sid=.* → \(absent\)$/,
+  ])
+})
+
+test('a token that an answer brought is told from that of another answer', async () => {
+  const orders =
+    (swapped: boolean): Agent =>
+    async () => {
+      const tokens = []
+      for (const path of ['/token/1', '/token/2'])
+        tokens.push(((await (await fetch(base + path)).json()) as { access_token: string }).access_token)
+      if (swapped) tokens.reverse()
+      await as(tokens[0]!, '/orders/tea')()
+      await as(tokens[1]!, '/orders/coffee')()
+    }
+  const tape = await tapeOf(orders(false))
+  expect(JSON.stringify(tape)).not.toContain('issued-')
+  expect(told(await replayTape(tape, orders(false)))).toEqual([])
+  expect(told(await replayTape(tape, orders(true)))).toEqual([
+    'credentials authorization: Bearer redacted-secret-1 → Bearer redacted-secret-2',
+    'credentials authorization: Bearer redacted-secret-2 → Bearer redacted-secret-1',
+  ])
+})
+
+test('two services may share one key in a test', async () => {
+  const other = http.createServer((_, response) => response.end('{}'))
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+  const there = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+  const ask =
+    (here: string, elsewhere: string): Agent =>
+    async () => {
+      await as(here)()
+      await (await fetch(there, { headers: { authorization: `Bearer ${elsewhere}` } })).text()
+    }
+  const tape = await tapeOf(ask('a', 'b'))
+  other.close()
+  expect(told(await replayTape(tape, ask('x', 'x')))).toEqual([])
+})
+
+test('a tape whose recorder kept none of these headers is compared as it always was', async () => {
+  const tape = await tapeOf(put({ authorization: 'Bearer a', 'if-match': '"v7"', 'x-tenant': 'tea' }))
+  const old = ['authorization', 'if-match', 'x-tenant']
+  const before: Tape = {
+    ...tape,
+    header: { ...tape.header, flags: tape.header.flags.filter((flag) => flag !== 'headers-1') },
+    events: tape.events.map((event) =>
+      event.kind === 'exchange'
+        ? {
+            ...event,
+            request: { ...event.request, headers: event.request.headers.filter(([name]) => !old.includes(name)) },
+          }
+        : event,
+    ),
+  }
+  for (const headers of [{}, { authorization: 'Basic YTpi', 'if-match': '*', 'x-tenant': 'coffee' }])
+    expect(told(await replayTape(before, put(headers)))).toEqual([])
+})
+
+test('a tape names the headers it does not have, and no value of them', async () => {
+  const { close } = await tapeOf(
+    get({ 'x-order-channel': 'phone-order-77', 'X-Vip': '1', traceparent: '00-1', host: 'h' }),
+  )
+  expect(close?.droppedHeaders).toEqual(['x-order-channel', 'x-vip'])
+  const named = await tapeOf(get({ 'x-order-channel': 'phone' }), { redact: { headers: ['X-Order-Channel'] } })
+  expect(named.close?.droppedHeaders).toBeUndefined()
+  expect(told(await replayTape(named, get({ 'x-order-channel': 'web' })))).toEqual([
+    'headers x-order-channel: phone → web',
+  ])
+})
+
+test('no key reaches the tape, whatever its header, scheme or place', async () => {
+  const keys = Array.from({ length: 16 }, (_, at) => `k${at}Zq8vN2xRt${at}Lw5`)
+  const [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = keys as [string, ...string[]] & string[]
+  const agent = each(
+    get({ authorization: `Bearer ${a}`, 'x-api-key': b!, 'api-key': c!, cookie: `sid=${d}; ${e}` }),
+    get({ authorization: `Basic ${Buffer.from(`greta:${f}`).toString('base64')}`, 'x-goog-api-key': g! }),
+    get({ authorization: `${h} ${i}` }),
+    get({ authorization: `Digest username="${j}", response="${k}"` }),
+    get({ authorization: `AWS ${l}:${m}` }, `/orders?api_key=${n}&access_token=${o}`),
+    get({ authorization: `Hawk id="x", mac="${p}"`, 'x-tenant': 'anna@shop.example', 'x-account-key': `${a}${b}` }),
+  )
+  const tape = await tapeOf(agent)
+  const text = readFileSync(tape.source, 'utf8')
+  for (const secret of [...keys, 'greta', 'anna@', Buffer.from(`greta:${f}`).toString('base64').slice(0, 12)])
+    expect(text).not.toContain(secret)
+  expect(told(await replayTape(tape, agent))).toEqual([])
+})
+
+test('a message about who asks says what a test machine needs', async () => {
+  const { problems } = await changed(each(as('a', '/a'), as('b', '/b')), each(as('x', '/a'), as('x', '/b')))
+  expect(problems[0]?.message.replaceAll(/^  (?:tape|at) .*\n/gm, '').replaceAll(base, '…')).toMatchInlineSnapshot(`
+    "The agent sent a request with other headers than when this run was recorded: authorization
+
+      step  2
+
+      changed  Bearer [ [-key-2-] {+key-1+} ]
+
+    The tape numbers the keys of a run and holds none. A test may use any values, one for each key that a service was sent.
+    → to see the recorded step: npx harvest show run-49 2
+    → if the new behaviour is right: record the run again and promote the new tape
+    → if such a change is harmless: drift: { credentials: 'report' }
+    (HARVEST_DRIFT)"
+  `)
+})
+
+test('a branch is compared by scheme alone where its fork ran with other keys', async () => {
+  const agent =
+    (orders: string, bills: string): Agent =>
+    async () => {
+      await as(orders, '/orders')()
+      await as(bills, '/bills')()
+      const { ok } = (await as(orders, '/rest')()) as { ok: boolean }
+      return (await as(bills, `/done?ok=${ok}`)()) as unknown
+    }
+  const tape = await tapeOf(agent('a', 'b'))
+  const changes = [{ step: 3, path: 'body.ok', value: false }]
+  // One stand-in for both.
+  const fork = await forkTape(tape, agent('x', 'x'), {
+    keep: 3,
+    changes,
+    tail: { from: 'live', tools: 'live', budget: openBudget({}) },
+  })
+  expect(fork.problems).toEqual([])
+  expect(JSON.stringify(fork.branch.ownEvents)).toContain('Bearer [key]')
+  const { tape: branch } = fork.branch
+  expect(told(await replayTape(branch, agent('x', 'y')))).toEqual([])
+  const basic = Buffer.from('a:b').toString('base64')
+  const other = async () => {
+    await as('x', '/orders')()
+    await as('y', '/bills')()
+    await as('x', '/rest')()
+    return get({ authorization: `Basic ${basic}` }, '/done?ok=false')()
+  }
+  expect(told(await replayTape(branch, other))).toEqual(['credentials authorization: Bearer [key] → Basic [other key]'])
+})
