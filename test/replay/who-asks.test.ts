@@ -179,7 +179,7 @@ describe('who asks is told apart:', () => {
       each(get({}, '/a?api_key=x1'), get({}, '/b?api_key=x2')),
       ['credentials ?api_key: [key-1] → [other key]'],
     ],
-    ['a query without its key', get({}, '/a?api_key=k1'), get({}, '/a'), ['HARVEST_TAPE_EXHAUSTED']],
+    ['a query without its key', get({}, '/a?api_key=k1'), get({}, '/a'), ['HARVEST_DIVERGENCE']],
     [
       'a cookie that is gone',
       get({ cookie: 'sid=1; lang=de' }),
