@@ -15,6 +15,14 @@ export interface HarvestProvided {
   readonly approval?: CaseApproval
 }
 
+/** Marks a project as ours. */
+export interface GoldenSetProvided {
+  /** The folder of its recordings, relative to its root. */
+  readonly folder: string
+  /** Digest of the options it runs with. */
+  readonly options: string
+}
+
 /** What is told about one case. It is printed into JSON reports: no recorded text, no absolute path. */
 export interface CaseReport {
   readonly case: string
@@ -54,9 +62,22 @@ export interface CaseUpdate {
   readonly text: string
 }
 
+export const startArtifact = 'vitest-harvest:start'
+
+/** A case that starts, and where: a worker that ends, or a thread that is blocked, can say nothing any more. */
+export interface CaseStart {
+  readonly type: typeof startArtifact
+  readonly process: number
+  /** 0 is the main thread of the process. */
+  readonly thread: number
+  /** After that many milliseconds its worker may be ended; `null` while a debugger is attached. */
+  readonly limitMs: number | null
+}
+
 declare module 'vitest' {
   interface ProvidedContext {
     'vitest-harvest': HarvestProvided
+    'vitest-harvest/set': GoldenSetProvided
     /** `null` where git knows nothing. */
     'vitest-harvest/git': GitState | null
   }
@@ -64,6 +85,7 @@ declare module 'vitest' {
     harvest?: CaseReport
   }
   interface TestArtifactRegistry {
+    [startArtifact]: CaseStart
     [updateArtifact]: CaseUpdate
   }
 }

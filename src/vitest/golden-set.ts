@@ -21,6 +21,8 @@ export interface Looked {
 export interface EndedRun {
   readonly scope: Scope
   readonly modules: readonly TestModule[]
+  /** Absolute paths of the cases that were to run, also of those that a worker did not come to. */
+  readonly queued: readonly string[]
   readonly results: readonly CaseResult[]
   /** Absolute folders. */
   readonly root: string
@@ -34,8 +36,9 @@ export interface EndedRun {
  * case, a case nobody ran.
  */
 export async function lookAtGoldenSet(run: EndedRun): Promise<Looked> {
-  const { scope, modules, results, root, recordings, shown } = run
-  const ran = modules.some(isCaseModule)
+  const { scope, modules, queued, results, root, recordings, shown } = run
+  const isQueued = (file: string) => queued.includes(path.join(recordings, file))
+  const ran = modules.some(isCaseModule) || queued.some((file) => file.startsWith(recordings + path.sep))
   // Merged reports have all cases, unless one of the runs was asked for a part of them.
   const isWhole = scope === 'all' || (scope === 'merge' && ran && !results.some(({ report }) => report.isPart))
   if (!ran && !isWhole) return nothing
@@ -44,7 +47,7 @@ export async function lookAtGoldenSet(run: EndedRun): Promise<Looked> {
   const folder = shown(recordings)
   const errors = [...(await duplicateErrors(survey, recordings)), ...(ran ? [] : [noCasesCollected(survey, folder)])]
   const below = toPosix(path.relative(root, recordings))
-  const left = isWhole && ran ? notAmong(modules, survey.cases, below) : []
+  const left = isWhole && ran ? notAmong(modules, survey.cases, below).filter((file) => !isQueued(file)) : []
   const { obsolete } = survey
   if (unattended(process.env) === undefined) {
     return {

@@ -10,14 +10,15 @@ import {
 } from 'vitest/node'
 import { type HarvestError, neutralLine } from '../errors/index.ts'
 import { caseResults } from './case-results.ts'
-import { type CaseUpdate, updateArtifact } from './channel.ts'
+import { type CaseStart, type CaseUpdate, startArtifact, updateArtifact } from './channel.ts'
 import { lookAtGoldenSet, type Looked, type Scope } from './golden-set.ts'
 import { neutralLines } from './neutral-lines.ts'
 import { toPosix } from './options.ts'
-import { projectName } from './project.ts'
-import { failures, type SummaryLine, totals } from './summary.ts'
+import { goldenSets, isOwn } from './project.ts'
+import { type CaseResult, failures, type SummaryLine, totals } from './summary.ts'
 import { pragmaErrors } from './survey.ts'
 import { tellGithub } from './tell-github.ts'
+import { collectWorkers, type LostCase, RunningCases } from './running-cases.ts'
 import type { UpdateChoice } from './update-mode.ts'
 import { writeUpdates } from './write-updates.ts'
 
@@ -30,35 +31,41 @@ const HumanReporter = Object.getPrototypeOf(DefaultReporter) as typeof DefaultRe
  * What it sums up travels with each test, so that `--merge-reports` shows it for all shards.
  */
 export class HarvestReporter implements Reporter {
-  readonly #recordings: string
   readonly #choice: UpdateChoice
   /** By the file they rewrite. */
   readonly #updates = new Map<string, { readonly update: CaseUpdate; readonly test: TestCase }>()
   #vitest: Vitest | undefined
   #scope: Scope = 'all'
   #isFirstRun = true
+  readonly #running = new RunningCases()
+  /** Cases that are to run. */
+  #queued: readonly string[] = []
 
-  constructor(about: { readonly recordings: string; readonly choice: UpdateChoice }) {
-    this.#recordings = about.recordings
+  constructor(about: { readonly choice: UpdateChoice }) {
     this.#choice = about.choice
   }
 
   onInit(vitest: Vitest): void {
+    collectWorkers()
     this.#vitest = vitest
   }
 
   onTestRunStart(specifications: readonly TestSpecification[]): void {
     this.#updates.clear()
     this.#scope = this.#vitest === undefined ? 'all' : scopeOf(this.#vitest)
-    const files = specifications.filter(({ project }) => project.name === projectName).map(({ moduleId }) => moduleId)
+    const files = specifications.filter(({ project }) => isOwn(project)).map(({ moduleId }) => moduleId)
+    this.#queued = files
+    this.#running.clear()
     this.#fail(pragmaErrors(files))
   }
 
   onTestCaseArtifactRecord(test: TestCase, artifact: { readonly type: string }): void {
+    if (isStart(artifact)) this.#running.start(test, artifact)
     if (isUpdate(artifact)) this.#updates.set(artifact.file, { update: artifact, test })
   }
 
   onTestCaseResult(test: TestCase): void {
+    this.#running.end(test)
     const report = test.meta().harvest
     if (this.#scope === 'part' && report !== undefined) test.meta().harvest = { ...report, isPart: true }
   }
@@ -67,18 +74,20 @@ export class HarvestReporter implements Reporter {
     const vitest = this.#vitest
     if (vitest === undefined) return
     const { written, lines } = this.#write(reason, unhandled.length)
-    const results = caseResults(modules, this.#scope === 'merge' ? undefined : new Set(written))
+    const lost = reason === 'interrupted' ? [] : this.#running.lost()
+    const results = caseResults(modules, this.#scope === 'merge' ? undefined : new Set(written), lost)
     const shown = (file: string) => this.#shown(file)
-    const { root } = vitest.config
-    const run = { scope: this.#scope, modules, results, root, recordings: this.#recordings, shown }
     // A re-run has what changed; a run that was stopped had not come to all of it.
     const isWhole = this.#isFirstRun && reason !== 'interrupted'
-    const { errors, warnings }: Looked = isWhole ? await lookAtGoldenSet(run) : { errors: [], warnings: [] }
+    const { errors, warnings } = isWhole ? await this.#look(modules, results) : { errors: [], warnings: [] }
     const sums = totals(results)
     const reporters = activeReporters(vitest)
     if (reporters.some((one) => one instanceof HumanReporter))
-      print([...sums, ...lines, ...warnings, ...failures(results, shown)], vitest.logger)
-    this.#fail(errors)
+      print(
+        [...sums, ...this.#notRun(modules, lost), ...lines, ...warnings, ...failures(results, shown)],
+        vitest.logger,
+      )
+    this.#fail([...lost.map(({ error }) => error), ...errors])
     // Vitest does not export its blob reporter. A blob is merged later, and told of then.
     if (!reporters.some((one) => one?.constructor.name === 'BlobReporter')) {
       const hasErrors = reporters.some((one) => one instanceof GithubActionsReporter)
@@ -86,6 +95,18 @@ export class HarvestReporter implements Reporter {
       tellGithub(told, process.env, (line) => vitest.logger.error(line))
     }
     this.#isFirstRun = false
+  }
+
+  /** Looks at every golden set of the workspace. */
+  async #look(modules: readonly TestModule[], results: readonly CaseResult[]): Promise<Looked> {
+    const all: Looked[] = []
+    for (const { project, root, recordings } of this.#vitest === undefined ? [] : goldenSets(this.#vitest)) {
+      const own = modules.filter((module) => module.project === project)
+      const shown = (file: string) => this.#shown(file)
+      const run = { scope: this.#scope, modules: own, queued: this.#queued, results, root, recordings, shown }
+      all.push(await lookAtGoldenSet(run))
+    }
+    return { errors: all.flatMap(({ errors }) => errors), warnings: all.flatMap(({ warnings }) => warnings) }
   }
 
   /** Reporters for machines own stdout; what makes the run fail is said on stderr in any case. */
@@ -96,10 +117,28 @@ export class HarvestReporter implements Reporter {
     }
   }
 
+  /** Cases that were to run in a worker that ended before. */
+  #notRun(modules: readonly TestModule[], lost: readonly LostCase[]): readonly SummaryLine[] {
+    if (lost.length === 0) return []
+    const done = new Set(modules.filter((module) => ['passed', 'failed', 'skipped'].includes(module.state())))
+    const ran = new Set([...done, ...lost.map(({ test }) => test.module)].map(({ moduleId }) => moduleId))
+    const left = this.#queued.filter((file) => !ran.has(file)).map((file) => this.#shown(file))
+    if (left.length === 0) return []
+    const more = left.length > 9 ? [['', `and ${left.length - 9} more`] as const] : []
+    const named = left.slice(0, 9).map((file, at): SummaryLine => [at === 0 ? 'Not run' : '', file])
+    return [...named, ...more, ['', 'they were to run in a worker that ended before']]
+  }
+
   /** Writes what was accepted. An update that was promised and is not written makes the run red: its test is green. */
   #write(reason: string, unhandled: number): { readonly written: readonly string[]; readonly lines: SummaryLine[] } {
-    const { refused } = this.#choice
+    const { refused, mode } = this.#choice
     const lines: SummaryLine[] = []
+    // `-u`, `--update=all`, or the key `u` in watch mode.
+    const isSnapshots = this.#vitest?.snapshot.options.updateSnapshot === 'all' && this.#queued.length > 0
+    if (isSnapshots && mode !== 'all' && !refused) {
+      lines.push(['Update', 'snapshots only: -u and --update leave recordings as they are'])
+      lines.push(['', 'to update them: npx harvest test --update-recordings --reason "…"'])
+    }
     if (refused) {
       lines.push(['Update', `--update-recordings=${refused.asked} was not followed: ${refused.because}`])
       lines.push(['', 'to allow it: HARVEST_ALLOW_CI_UPDATE=1'])
@@ -144,6 +183,10 @@ function scopeOf(vitest: Vitest): Scope {
   const switches = [config.changed, config.standalone, Reflect.get(config.cliOptions ?? {}, 'lastFailed')]
   if (lists.some((list) => Array.isArray(list) && list.length > 0) || switches.some(Boolean)) return 'part'
   return config.shard ? 'shard' : 'all'
+}
+
+function isStart(artifact: { readonly type: string }): artifact is CaseStart {
+  return artifact.type === startArtifact
 }
 
 function isUpdate(artifact: { readonly type: string }): artifact is CaseUpdate {

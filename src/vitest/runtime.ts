@@ -1,3 +1,5 @@
+import { url as inspectorUrl } from 'node:inspector'
+import { threadId } from 'node:worker_threads'
 import { inject, recordArtifact, type RunnerTestCase, type TestContext, type TestOptions, vi } from 'vitest'
 import { type Case, caseErrorPlace, hasUncheckedRules, loadCase, requireTapeFile } from '../cases/index.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
@@ -9,7 +11,7 @@ import { type Agent, type AgentLink, loadAgent } from './agent-link.ts'
 import { CaseFailure, type Place } from './case-failure.ts'
 import { type CaseOptions, caseOptions } from './case-options.ts'
 import { reportOf } from './case-report.ts'
-import type { CaseReport, HarvestProvided } from './channel.ts'
+import { type CaseReport, type HarvestProvided, startArtifact } from './channel.ts'
 import { forgetCaseBefore, forgetFixtures } from './forget-case.ts'
 import { withStrays } from './stray-rejections.ts'
 import { startTimeLimit, type TimeLimit } from './time-limit.ts'
@@ -17,6 +19,9 @@ import { type Difference, judge } from './verdict.ts'
 
 // After its limit a replay still gets this long to say how far it came.
 const graceMs = 1_000
+
+// A case that is not over by then has not left its thread: its own time limit is a timer, and did not come to fire.
+const blockedMs = graceMs + 2_000
 
 /** What a generated module passes to `test()`. */
 export interface OpenedCase {
@@ -56,6 +61,7 @@ async function replayCase(file: string, link: AgentLink | undefined, context: Te
   const provided = inject('vitest-harvest')
   const kase = loadCase(file)
   tell(task, { case: kase.id, expect: kase.expect, agent: kase.agent })
+  await announce(task, kase.timeout ?? provided.settings.timeoutMs)
   try {
     refuseRules(kase)
     const tape = openTape(kase)
@@ -65,6 +71,12 @@ async function replayCase(file: string, link: AgentLink | undefined, context: Te
   } catch (error) {
     throw HarvestError.is(error) ? failure(kase, { error, line: lineOf(kase, error) }) : error
   }
+}
+
+/** Waits until the main process knows: from then on this thread may be blocked, or its process end. */
+async function announce(task: RunnerTestCase, timeoutMs: number): Promise<void> {
+  const limitMs = inspectorUrl() === undefined ? timeoutMs + blockedMs : null
+  await recordArtifact(task, { type: startArtifact, process: process.pid, thread: threadId, limitMs })
 }
 
 function openTape(kase: Case): Tape {

@@ -94,7 +94,10 @@ export function notCollected(left: readonly string[], folder: string): HarvestEr
     what: 'A case in the recordings folder was not run',
     where: { cases: listed(left, folder) },
     why: 'Something in the Vitest config or its arguments keeps it out, such as `exclude`; or the report of a shard is missing.',
-    fix: ['compare test.exclude in vitest.config.ts with the name of the case', 'or delete the case and its tape'],
+    fix: [
+      'compare test.exclude in vitest.config.ts with the name of the case',
+      'after shards: look in their logs for a worker that ended',
+    ],
   })
 }
 
