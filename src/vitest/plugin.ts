@@ -91,7 +91,8 @@ const followed = new WeakSet<object>()
 function followDeletedTapes({ vite: { watcher } }: Vitest): void {
   if (followed.has(watcher)) return
   followed.add(watcher)
-  watcher.on('unlink', (file) => {
+  // Before Vitest hears of it: from then on it takes the file for known.
+  watcher.prependListener('unlink', (file: string) => {
     if (file.endsWith('.tape.jsonl')) watcher.emit('change', file)
   })
 }
