@@ -4,7 +4,7 @@ import { inject, recordArtifact, type RunnerTestCase, type TestContext, type Tes
 import { type Case, caseErrorPlace, hasUncheckedRules, loadCase, requireTapeFile } from '../cases/index.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { guardLoading, replayTape, standInKeys } from '../replay/index.ts'
-import type { ReplayResult } from '../replay/types.ts'
+import type { ReplayOptions, ReplayResult } from '../replay/types.ts'
 import { readTape, requireClosed, type Tape } from '../tape/index.ts'
 import { acceptRun } from './accept.ts'
 import { type Agent, type AgentLink, loadAgent } from './agent-link.ts'
@@ -13,7 +13,7 @@ import { type CaseOptions, caseOptions } from './case-options.ts'
 import { reportOf } from './case-report.ts'
 import { type CaseReport, type HarvestProvided, startArtifact } from './channel.ts'
 import { forgetCaseBefore, forgetFixtures } from './forget-case.ts'
-import { withStrays } from './stray-rejections.ts'
+import { type Stray, withStrays } from './stray-rejections.ts'
 import { startTimeLimit, type TimeLimit } from './time-limit.ts'
 import { type Difference, judge } from './verdict.ts'
 
@@ -100,7 +100,9 @@ async function runAgent(
     guardLoading(() => loadAgent(link, kase.agent, Object.keys(settings.agents)), replay.allow),
     late('while its modules were loading'),
   )
-  const work = withStrays(() => replayTape(tape, agent satisfies Agent, { ...replay, signal: limit.signal }))
+  const work = withStrays(() =>
+    replayTape(tape, agent satisfies Agent, { ...replay, signal: limit.signal, late: true } as ReplayOptions),
+  )
   const { result, strays } = await limit.race(work, late('the agent never gave control back'), graceMs)
   return withProblems(kase, result, strays, limit)
 }
@@ -111,12 +113,12 @@ function lentKeys(tape: Tape): Disposable {
 }
 
 /** Says what the time limit cut off, and adds what the run left unhandled, to the problems of a replay. */
-function withProblems(kase: Case, run: ReplayResult, strays: readonly unknown[], limit: TimeLimit): ReplayResult {
+function withProblems(kase: Case, run: ReplayResult, strays: readonly Stray[], limit: TimeLimit): ReplayResult {
   const problems = run.problems.map((problem) =>
     limit.isOver && problem.code === 'HARVEST_RUN_ABORTED' ? hangs(kase, problem.facts.where ?? {}) : problem,
   )
   // A divergence the agent did not await is a problem already.
-  const news = strays.filter((stray) => !HarvestError.is(stray) && !isWrapped(stray))
+  const news = strays.filter(({ error }) => !HarvestError.is(error) && !isWrapped(error))
   return { ...run, problems: [...problems, ...news.map((stray) => unhandled(kase, stray))] }
 }
 
@@ -229,15 +231,26 @@ function hangs(kase: Case, where: Readonly<Record<string, string>>): HarvestErro
   })
 }
 
-function unhandled(kase: Case, reason: unknown): HarvestError {
-  return new HarvestError(
-    'HARVEST_UNHANDLED_REJECTION',
-    {
-      what: 'The agent left a rejected promise unhandled',
-      where: { case: kase.id, error: reason instanceof Error ? `${reason.name}: ${reason.message}` : String(reason) },
-      why: 'In production this ends the process, or goes unseen.',
-      fix: ['await the promise, or handle its error where it is started'],
-    },
-    { cause: reason },
-  )
+function unhandled(kase: Case, { kind, error: reason }: Stray): HarvestError {
+  const where = { case: kase.id, error: reason instanceof Error ? `${reason.name}: ${reason.message}` : String(reason) }
+  const facts = {
+    where,
+    why: 'In production this ends the process, or goes unseen.',
+    fix: ['await the promise, or handle its error where it is started'],
+  }
+  return kind === 'rejected'
+    ? new HarvestError(
+        'HARVEST_UNHANDLED_REJECTION',
+        { what: 'The agent left a rejected promise unhandled', ...facts },
+        { cause: reason },
+      )
+    : new HarvestError(
+        'HARVEST_UNCAUGHT_EXCEPTION',
+        {
+          what: 'The agent threw where nothing could catch it, in a callback of a timer or an event',
+          ...facts,
+          fix: ['catch the error in the callback, or await the work before the agent returns'],
+        },
+        { cause: reason },
+      )
 }
