@@ -11,6 +11,8 @@ import type { UpdateMode } from './update-mode.ts'
 export interface HarvestProvided {
   readonly settings: Pick<HarvestSettings, 'agents' | 'replay' | 'match' | 'timeoutMs'>
   readonly update: UpdateMode
+  /** Absolute root of the project. */
+  readonly root: string
   /** Written into the cases this run updates. */
   readonly approval?: CaseApproval
 }
@@ -21,6 +23,7 @@ export interface GoldenSetProvided {
   readonly folder: string
   /** Digest of the options it runs with. */
   readonly options: string
+  readonly deps: readonly string[]
 }
 
 /** What is told about one case. It is printed into JSON reports: no recorded text, no absolute path. */
@@ -39,6 +42,8 @@ export interface CaseReport {
   readonly escapes?: number
   /** How many values the agent brought in itself and the tape has placeholders for, by kind: others look the same. */
   readonly notCompared?: Readonly<Record<string, number>>
+  /** Files below the root that the agent read by itself, relative to it. */
+  readonly reads?: readonly string[]
   /** Pins that are not what they were, in words. */
   readonly pins?: readonly string[]
   /** Where the replay left the recorded run, in words. */

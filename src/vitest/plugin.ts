@@ -124,7 +124,11 @@ function provide(
   updates: Pick<HarvestProvided, 'update' | 'approval'>,
 ): void {
   const { agents, replay, match, timeoutMs } = settings
-  const provided: HarvestProvided = { settings: { agents, replay, match, timeoutMs }, ...updates }
+  const provided: HarvestProvided = {
+    settings: { agents, replay, match, timeoutMs },
+    root: to.config.root,
+    ...updates,
+  }
   to.provide('vitest-harvest', provided)
 }
 

@@ -30,6 +30,7 @@ export interface GoldenSetProject {
   readonly root: string
   readonly recordings: string
   readonly options: string
+  readonly deps: readonly string[]
 }
 
 /** The projects of ours that this run of Vitest has; those that `--project` leaves out are not among them. */
@@ -39,7 +40,7 @@ export function goldenSets(vitest: Vitest): readonly GoldenSetProject[] {
     const { root } = project.config
     return set === undefined
       ? []
-      : [{ project, root, recordings: path.resolve(root, set.folder), options: set.options }]
+      : [{ project, root, recordings: path.resolve(root, set.folder), options: set.options, deps: set.deps }]
   })
 }
 
@@ -62,7 +63,7 @@ export function recordingsProject(
     plugins: [...plugins],
     test: {
       name,
-      provide: { [setKey]: { folder: settings.recordings, options: fingerprintOf(settings) } },
+      provide: { [setKey]: { folder: settings.recordings, options: fingerprintOf(settings), deps: settings.deps } },
       ...ownLists(settings),
       // What a root config may say for its own tests, and what must not reach an agent that runs in Node.
       environment: 'node',

@@ -19,6 +19,7 @@ import { type CaseResult, failures, type SummaryLine, totals } from './summary.t
 import { pragmaErrors } from './survey.ts'
 import { tellGithub } from './tell-github.ts'
 import { collectWorkers, type LostCase, RunningCases } from './running-cases.ts'
+import { unfollowed } from './unfollowed.ts'
 import type { UpdateChoice } from './update-mode.ts'
 import { writeUpdates } from './write-updates.ts'
 
@@ -84,7 +85,14 @@ export class HarvestReporter implements Reporter {
     const reporters = activeReporters(vitest)
     if (reporters.some((one) => one instanceof HumanReporter))
       print(
-        [...sums, ...this.#notRun(modules, lost), ...lines, ...warnings, ...failures(results, shown)],
+        [
+          ...sums,
+          ...this.#notRun(modules, lost),
+          ...lines,
+          ...warnings,
+          ...this.#reads(modules),
+          ...failures(results, shown),
+        ],
         vitest.logger,
       )
     this.#fail([...lost.map(({ error }) => error), ...errors])
@@ -115,6 +123,15 @@ export class HarvestReporter implements Reporter {
       this.#vitest?.logger.error(`\n${neutralLines(error.message)}\n`)
       process.exitCode = 1
     }
+  }
+
+  /** Merged reports tell of runs over other files than those here. */
+  #reads(modules: readonly TestModule[]): readonly SummaryLine[] {
+    if (this.#vitest === undefined || this.#scope === 'merge') return []
+    return goldenSets(this.#vitest).flatMap((set) => {
+      const own = modules.filter(({ project }) => project === set.project)
+      return unfollowed(set, caseResults(own, undefined))
+    })
   }
 
   /** Cases that were to run in a worker that ended before. */

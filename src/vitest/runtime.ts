@@ -14,6 +14,7 @@ import { reportOf } from './case-report.ts'
 import { type CaseReport, type HarvestProvided, startArtifact } from './channel.ts'
 import { forgetCaseBefore, forgetFixtures } from './forget-case.ts'
 import { type Stray, withStrays } from './stray-rejections.ts'
+import { withReads } from './read-files.ts'
 import { startTimeLimit, type TimeLimit } from './time-limit.ts'
 import { type Difference, judge } from './verdict.ts'
 
@@ -66,7 +67,11 @@ async function replayCase(file: string, link: AgentLink | undefined, context: Te
     refuseRules(kase)
     const tape = openTape(kase)
     const options = caseOptions(kase, provided.settings)
-    const run = await runAgent(kase, tape, link, options, provided, context)
+    const reads = new Set<string>()
+    const run = await withReads(inject('vitest-harvest').root, reads, () =>
+      runAgent(kase, tape, link, options, provided, context),
+    )
+    if (reads.size > 0) tell(task, { case: kase.id, reads: [...reads].map((file) => neutralLine(file, 300)) })
     await conclude(kase, run, options, provided, context)
   } catch (error) {
     throw HarvestError.is(error) ? failure(kase, { error, line: lineOf(kase, error) }) : error
