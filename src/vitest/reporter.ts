@@ -198,6 +198,13 @@ function scopeOf(vitest: Vitest): Scope {
   if (config.mergeReports) return 'merge'
   const lists = [Reflect.get(vitest, 'filenamePattern'), config.project, config.related, config.tagsFilter]
   const switches = [config.changed, config.standalone, Reflect.get(config.cliOptions ?? {}, 'lastFailed')]
+  // Types only, or benchmarks only.
+  const others = [
+    config.typecheck?.only,
+    Reflect.get(config, 'mode') === 'benchmark',
+    Reflect.get(config.cliOptions ?? {}, 'benchmarkOnly'),
+  ]
+  if (others.some(Boolean)) return 'part'
   if (lists.some((list) => Array.isArray(list) && list.length > 0) || switches.some(Boolean)) return 'part'
   return config.shard ? 'shard' : 'all'
 }
