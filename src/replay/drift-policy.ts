@@ -25,8 +25,12 @@ export const defaultPolicy: Readonly<Record<DriftClass, DriftPolicy>> = {
   redacted: 'unproven',
 }
 
-/** What to do about each class of drift, from what was asked for. */
+/**
+ * What to do about each class of drift, from what was asked for. One policy for all is about questions: leniency towards
+ * what the agent does has to name its class.
+ */
 export function driftPolicy(given: ReplayOptions['drift']): Readonly<Record<DriftClass, DriftPolicy>> {
   if (typeof given !== 'string') return { ...defaultPolicy, ...given }
-  return Object.fromEntries(driftClasses.map((name) => [name, given])) as Record<DriftClass, DriftPolicy>
+  const policies = driftClasses.map((name) => [name, defaultPolicy[name] === 'fail' ? 'fail' : given])
+  return Object.fromEntries(policies) as Record<DriftClass, DriftPolicy>
 }

@@ -55,6 +55,7 @@ export async function replayTape<T>(
   options.signal?.removeEventListener('abort', abort)
   run.finish()
   run.conclude()
+  if ((options as RunSettings).late) await fireLeftTimers(run)
   forgetRuns((other) => other.over)
   return resultOf(
     run,
@@ -85,6 +86,17 @@ async function letEnd(run: ReplayRun): Promise<void> {
   for (let turns = 0; turns < 20 && run.unused.length > 0; turns++) {
     await new Promise<void>((resolve) => real.setImmediate(resolve))
   }
+}
+
+/** Timers that were left and are due later than that are not fired. */
+const lateMs = 60_000
+const lateTimers = 100
+
+/** Each in a turn of its own: what it throws is nobody's to catch, as it would be live. */
+async function fireLeftTimers({ gate }: ReplayRun): Promise<void> {
+  const left = gate.takeTimers().filter((timer) => !timer.cancelled && timer.due <= gate.now + lateMs)
+  for (const timer of left.slice(0, lateTimers)) real.setImmediate(() => timer.fire())
+  if (left.length > 0) await new Promise<void>((resolve) => real.setImmediate(resolve))
 }
 
 /** What there is to say about a run that is over. */
@@ -145,7 +157,7 @@ export function isSameOutcome(encode: (value: unknown) => Json, recorded: Outcom
 
 const known = new Set([
   ...['signal', 'drift', 'redacted', 'escapes', 'allow', 'hosts', 'serve', 'strict', 'messages', 'marks', 'tools'],
-  ...['hangMs', 'ungated', 'sites'],
+  ...['hangMs', 'ungated', 'sites', 'late'],
 ])
 
 function checkOptions(options: ReplayOptions): void {

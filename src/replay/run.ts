@@ -38,6 +38,8 @@ import { type Drift, type DriftClass, type DriftPolicy, type Escape, type Replay
 
 export interface RunSettings extends ReplayOptions {
   readonly hangMs?: number
+  /** Once the run is over, timers that it left are fired, to see what they throw; they reach nothing. @internal */
+  readonly late?: boolean
   /** A whole program is the run: it ends when nothing keeps its process going. */
   readonly program?: boolean
   /** @internal */

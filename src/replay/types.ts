@@ -84,7 +84,10 @@ export interface Escape {
 export interface ReplayOptions {
   /** Aborts the run: afterwards no patched call of it does anything. */
   readonly signal?: AbortSignal
-  /** For all classes, or by class. Default: `unproven` for changed questions, `fail` for changed actions. */
+  /**
+   * For all questions, or by class. Default: `unproven` for changed questions, `fail` for changed actions, which only a
+   * policy for their own class changes.
+   */
   readonly drift?: DriftPolicy | Partial<Record<DriftClass, DriftPolicy>>
   /**
    * What to do where the agent brings a value the tape has a placeholder for and the two cannot be compared. `report`

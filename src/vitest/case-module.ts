@@ -74,13 +74,15 @@ export function generateCaseModule(text: string, file: string, around: CaseSurro
   const link = agent
     ? `{ name: ${quote(agent.name)}, export: ${quote(agent.export)}, load: () => import(${quote(agent.module)}) }`
     : 'undefined'
+  // Whatever its file says, so that `--tags-filter=golden` finds all cases.
+  const tags = [...new Set(['golden', ...head.tags])]
   const lines: readonly (readonly [code: string, line: number])[] = [
     [generatedMark, 0],
     ['import { describe, test } from "vitest";', 0],
     [`import { openCase } from ${quote(toPosix(around.runtime))};`, 0],
     ...nodes.map((node): readonly [string, number] => [`import ${quote(nodeId(node))};`, 0]),
     [`const opened = openCase(${quote(file)}, ${quote(name)}, ${link});`, head.agent.line],
-    [`describe(${quote(name)}, { tags: ${JSON.stringify(head.tags)} }, () => {`, head.id.line],
+    [`describe(${quote(name)}, { tags: ${JSON.stringify(tags)} }, () => {`, head.id.line],
     ['test("replays", opened.options, opened.replay);', head.id.line],
     ['});', 0],
   ]

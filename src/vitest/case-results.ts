@@ -1,9 +1,11 @@
 import path from 'node:path'
 import type { TestCase, TestModule } from 'vitest/node'
+import type { HarvestError } from '../errors/index.ts'
 import { lineDiff } from '../errors/line-diff.ts'
 import { neutralLines } from './neutral-lines.ts'
 import { toPosix } from './options.ts'
-import { projectName } from './project.ts'
+import { isOwn } from './project.ts'
+import type { LostCase } from './running-cases.ts'
 import type { CaseError, CaseResult, FileLine } from './summary.ts'
 
 /**
@@ -11,26 +13,30 @@ import type { CaseError, CaseResult, FileLine } from './summary.ts'
  * of runs elsewhere are merged.
  *
  * @param updated - absolute paths of the cases that were rewritten; `undefined` when only their runs know
+ * @param lost - cases whose worker ended while they ran
  */
 export function caseResults(
   modules: readonly TestModule[],
   updated: ReadonlySet<string> | undefined,
+  lost: readonly LostCase[] = [],
 ): readonly CaseResult[] {
+  const errors = new Map(lost.map(({ test, error }) => [test.id, error]))
   return modules.filter(isCaseModule).flatMap((module) => {
     const tests = [...module.children.allTests()]
-    const found = tests.flatMap((test) => resultOf(test, module, updated) ?? [])
+    const found = tests.flatMap((test) => resultOf(test, module, updated, errors.get(test.id)) ?? [])
     return found.length === 0 ? notCollected(module) : found
   })
 }
 
 export function isCaseModule({ project }: TestModule): boolean {
-  return project.name === projectName
+  return isOwn(project)
 }
 
 function resultOf(
   test: TestCase,
   module: TestModule,
   updated: ReadonlySet<string> | undefined,
+  lost: HarvestError | undefined,
 ): CaseResult | undefined {
   const report = test.meta().harvest
   if (report === undefined) return undefined
@@ -38,6 +44,10 @@ function resultOf(
   const isUpdated = updated === undefined ? report.updated !== undefined : updated.has(module.moduleId)
   // The suite has the name of the case, see generateCaseModule.
   const name = test.parent.type === 'suite' ? test.parent.name : report.case
+  if (lost !== undefined) {
+    const failure = { message: neutralLines(lost.message), place: { file: module.moduleId, line: 1, column: 1 } }
+    return { name, state: 'failed', report: { ...report, code: lost.code }, failure }
+  }
   return {
     name,
     state,

@@ -17,10 +17,21 @@ export interface HarvestProvided {
   readonly acceptedFile: string
   readonly update: UpdateMode
   readonly tools: ToolsChoice
+  /** Absolute root of the project. */
+  readonly root: string
   /** Written into the cases this run updates. */
   readonly approval?: CaseApproval
   /** Which changed questions this run accepts, where it does not accept all that an update accepts. */
   readonly accept?: AcceptRequest
+}
+
+/** Marks a project as ours. */
+export interface GoldenSetProvided {
+  /** The folder of its recordings, relative to its root. */
+  readonly folder: string
+  /** Digest of the options it runs with. */
+  readonly options: string
+  readonly deps: readonly string[]
 }
 
 /**
@@ -48,6 +59,8 @@ export interface CaseReport {
   readonly ran?: Readonly<Record<string, number>>
   /** How many values the agent brought in itself and the tape has placeholders for, by kind: others look the same. */
   readonly notCompared?: Readonly<Record<string, number>>
+  /** Files below the root that the agent read by itself, relative to it. */
+  readonly reads?: readonly string[]
   /** Pins that are not what they were, in words. */
   readonly pins?: readonly string[]
   /** Where the replay left the recorded run, in words. */
@@ -91,11 +104,26 @@ export interface CaseAcceptance {
   /** Absolute path of the case; absent for a hand-written test. */
   readonly file?: string
   readonly entries: readonly AcceptedChange[]
+  /** Absolute path of the file for all cases. */
+  readonly acceptedFile: string
+}
+
+export const startArtifact = 'vitest-harvest:start'
+
+/** A case that starts, and where: a worker that ends, or a thread that is blocked, can say nothing any more. */
+export interface CaseStart {
+  readonly type: typeof startArtifact
+  readonly process: number
+  /** 0 is the main thread of the process. */
+  readonly thread: number
+  /** After that many milliseconds its worker may be ended; `null` while a debugger is attached. */
+  readonly limitMs: number | null
 }
 
 declare module 'vitest' {
   interface ProvidedContext {
     'vitest-harvest': HarvestProvided
+    'vitest-harvest/set': GoldenSetProvided
     /** `null` where git knows nothing. */
     'vitest-harvest/git': GitState | null
   }
@@ -105,6 +133,7 @@ declare module 'vitest' {
     harvestReplay?: Questions
   }
   interface TestArtifactRegistry {
+    [startArtifact]: CaseStart
     [updateArtifact]: CaseUpdate
     [acceptArtifact]: CaseAcceptance
   }

@@ -1,10 +1,18 @@
+import { existsSync, globSync } from 'node:fs'
 import path from 'node:path'
 import type { TestModule } from 'vitest/node'
 import type { HarvestError } from '../errors/index.ts'
 import { isCaseModule } from './case-results.ts'
 import { toPosix } from './options.ts'
 import type { CaseResult, SummaryLine } from './summary.ts'
-import { duplicateErrors, noCasesCollected, notCollected, obsoleteTapes, surveyRecordings } from './survey.ts'
+import {
+  duplicateErrors,
+  folderMissing,
+  noCasesCollected,
+  notCollected,
+  obsoleteTapes,
+  surveyRecordings,
+} from './survey.ts'
 import { unattended } from './update-mode.ts'
 
 /** What a run was asked for: all tests, a part of them, the part of a shard, or the reports of runs elsewhere. */
@@ -21,6 +29,8 @@ export interface Looked {
 export interface EndedRun {
   readonly scope: Scope
   readonly modules: readonly TestModule[]
+  /** Absolute paths of the cases that were to run, also of those that a worker did not come to. */
+  readonly queued: readonly string[]
   readonly results: readonly CaseResult[]
   /** Absolute folders. */
   readonly root: string
@@ -34,17 +44,21 @@ export interface EndedRun {
  * case, a case nobody ran.
  */
 export async function lookAtGoldenSet(run: EndedRun): Promise<Looked> {
-  const { scope, modules, results, root, recordings, shown } = run
-  const ran = modules.some(isCaseModule)
+  const { scope, modules, queued, results, root, recordings, shown } = run
+  const isQueued = (file: string) => queued.includes(path.join(recordings, file))
+  const ran = modules.some(isCaseModule) || queued.some((file) => file.startsWith(recordings + path.sep))
   // Merged reports have all cases, unless one of the runs was asked for a part of them.
   const isWhole = scope === 'all' || (scope === 'merge' && ran && !results.some(({ report }) => report.isPart))
   if (!ran && !isWhole) return nothing
   const survey = surveyRecordings(recordings)
-  if (!ran && survey.isEmpty) return nothing
   const folder = shown(recordings)
+  if (!ran && survey.isEmpty) {
+    const elsewhere = existsSync(recordings) ? [] : casesBeside(recordings)
+    return elsewhere.length === 0 ? nothing : { errors: [folderMissing(elsewhere, folder)], warnings: [] }
+  }
   const errors = [...(await duplicateErrors(survey, recordings)), ...(ran ? [] : [noCasesCollected(survey, folder)])]
   const below = toPosix(path.relative(root, recordings))
-  const left = isWhole && ran ? notAmong(modules, survey.cases, below) : []
+  const left = isWhole && ran ? notAmong(modules, survey.cases, below).filter((file) => !isQueued(file)) : []
   const { obsolete } = survey
   if (unattended(process.env) === undefined) {
     return {
@@ -63,6 +77,12 @@ export async function lookAtGoldenSet(run: EndedRun): Promise<Looked> {
     ],
     warnings: [],
   }
+}
+
+/** Cases in folders beside one that is not there: its name may be a slip. */
+function casesBeside(recordings: string): readonly string[] {
+  const cwd = path.dirname(recordings)
+  return existsSync(cwd) ? globSync('*/golden/**/*.case.{yaml,yml}', { cwd }).map(toPosix).sort() : []
 }
 
 const nothing: Looked = { errors: [], warnings: [] }

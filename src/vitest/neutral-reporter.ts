@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { Reporter, TestCase, TestModule, Vitest } from 'vitest/node'
 import { neutralLines } from './neutral-lines.ts'
-import { projectName } from './project.ts'
+import { isOwn } from './project.ts'
 
 /**
  * Makes what cases print and throw safe before any other reporter sees it, so it has to be the first one.
@@ -19,30 +19,30 @@ export class NeutralReporter implements Reporter {
   onUserConsoleLog(log: { content: string; readonly taskId?: string }): void {
     const task = this.#vitest?.state.idMap.get(log.taskId ?? '')
     // What Vitest cannot say the test of may be an agent's.
-    if (task === undefined || task.file.projectName === projectName) log.content = neutralText(log.content)
+    if (task === undefined || this.#isCase(task.file)) log.content = neutralText(log.content)
   }
 
   onTestCaseResult(test: TestCase): void {
-    if (test.project.name === projectName) neutralise(test.result().errors)
+    if (isOwn(test.project)) neutralise(test.result().errors)
   }
 
   onTestModuleEnd(module: TestModule): void {
-    if (module.project.name === projectName) neutralise(module.errors())
+    if (isOwn(module.project)) neutralise(module.errors())
   }
 
   onTestRunEnd(_modules: readonly TestModule[], unhandled: readonly object[]): void {
     const cases = new Set(
       this.#vitest?.state
         .getFiles()
-        .filter(isCase)
+        .filter((file) => this.#isCase(file))
         .map(({ filepath }) => filepath),
     )
     neutralise(unhandled.filter((error) => cases.has(String(Reflect.get(error, 'VITEST_TEST_PATH')))))
   }
-}
 
-function isCase({ projectName: name }: { readonly projectName?: string | undefined }): boolean {
-  return name === projectName
+  #isCase({ projectName }: { readonly projectName?: string | undefined }): boolean {
+    return this.#vitest?.projects.some((project) => project.name === projectName && isOwn(project)) ?? false
+  }
 }
 
 /** Changes the errors in place: every reporter is handed the same ones. */

@@ -9,7 +9,7 @@ import { generateCaseModule, generatedMark, isCaseId, isNode, withoutQuery } fro
 import type { HarvestProvided } from './channel.ts'
 import { generateJobModule, jobModule } from './job-module.ts'
 import { type HarvestOptions, type HarvestSettings, parseOptions, resolveAgent, toPosix } from './options.ts'
-import { keepOwnLists, projectName, recordingsProject, sibling } from './project.ts'
+import { fingerprintOf, goldenSetOf, isOwn, keepOwnLists, recordingsProject, sibling } from './project.ts'
 import { NeutralReporter } from './neutral-reporter.ts'
 import { HarvestReporter } from './reporter.ts'
 import { requestedMode } from './requested-mode.ts'
@@ -17,6 +17,17 @@ import { askConsent, type ToolsChoice, toolsChoice } from './tools-choice.ts'
 import { surveyTools } from './tools-survey.ts'
 import { type UpdateChoice, unattended } from './update-mode.ts'
 import { approvalOf } from './update-reason.ts'
+import {
+  besideProject,
+  hasProjects,
+  hasRecordings,
+  hold,
+  needsProject,
+  refuseSecond,
+  selectsCasesOnly,
+  wireName,
+  type WireApi,
+} from './workspace.ts'
 import { guardYamlPlugins } from './yaml-guard.ts'
 
 export type { AgentEntry, HarvestOptions, IsolateMode, MatchSetting, PoolName, TagOption } from './options.ts'
@@ -38,39 +49,42 @@ export function harvest(options: HarvestOptions): Plugin[] {
 }
 
 /** Puts the project and the reporter into Vitest and tells the workers what they need. */
-function wire(settings: HarvestSettings): Plugin {
-  const injecting = new WeakSet<Vitest>()
+function wire(settings: HarvestSettings): Plugin<WireApi> {
+  let isOfOwn = false
   return {
-    name: 'vitest-harvest:project',
+    name: wireName,
+    api: { settings },
     config(user) {
-      const test: { readonly name?: unknown; readonly projects?: readonly unknown[] } = user.test ?? {}
-      if (test.name === projectName || test.projects === undefined) return undefined
-      if (test.projects.some((project) => nameIn(project) === projectName)) return undefined
+      const test: UserTest = user.test ?? {}
+      // The config that our project extends.
+      isOfOwn = goldenSetOf(test) !== undefined
+      if (isOfOwn) return undefined
+      if (test.projects === undefined)
+        return selectsCasesOnly(test) ? { test: { projects: [project(settings)] } } : undefined
+      refuseSecond(test.projects, settings)
+      if (test.projects.some((one) => goldenSetOf(nested(one)) !== undefined)) return undefined
       // Projects of the user: ours is appended, and `--project recordings` finds it.
       return { test: { projects: [project(settings)] } }
     },
     async configureVitest({ vitest, project: current, injectTestProjects }) {
+      const isOurs = isOwn(current)
+      const isMissing = !isOurs && needsProject(vitest, current, settings)
+      const isInjecting = isMissing && (!hasProjects(vitest) || hasRecordings(current, settings)) && !hasJobs(vitest)
+      // Held before anything is waited for, so that no other project injects the same.
+      using _held = isInjecting ? hold(vitest, current, settings) : undefined
       const choice = requestedMode(vitest, process.env)
       const { mode: update, reason, accept } = choice
       const approval = reason === undefined ? {} : { approval: await approvalOf(reason, current.config.root) }
-      // The project's root may lie below Vitest's; the recordings belong to Vitest's.
-      const root = vitest.config.root ?? current.config.root
-      const acceptedFile = path.resolve(root, settings.recordings, acceptedFileName)
       const tools = await toolsOnce(vitest, current, settings)
-      const updates = { update, tools, acceptedFile, ...approval, ...(accept !== undefined && { accept }) }
+      const updates = { update, tools, ...approval, ...(accept !== undefined && { accept }) }
       // A run for a command has no cases to sum up, and writes none.
-      if (jobModule() === undefined) addReporters(vitest, current, settings, choice)
+      if (jobModule() === undefined) addReporters(vitest, choice)
+      if (vitest.config.watch) followDeletedTapes(vitest)
       provide(current, settings, updates)
-      const isDeclared = hasProjects(vitest) || vitest.projects.some(({ name }) => name === projectName)
-      if (current.name === projectName || isDeclared || injecting.has(vitest)) return
-      // No projects: ours is injected. The guard ends with the call, for a restart of the config has to inject again.
-      injecting.add(vitest)
-      try {
-        // configureVitest is not called for injected projects.
-        for (const injected of await injectTestProjects(project(settings))) provide(injected, settings, updates)
-      } finally {
-        injecting.delete(vitest)
-      }
+      if (!isInjecting) return
+      const added = hasProjects(vitest) ? await besideProject(current, settings, [cases(settings)]) : project(settings)
+      // configureVitest is not called for injected projects.
+      for (const injected of await injectTestProjects(added)) provide(injected, settings, updates)
     },
   }
 }
@@ -81,7 +95,7 @@ const choices = new WeakMap<Vitest, Promise<ToolsChoice>>()
 function toolsOnce(vitest: Vitest, { config }: TestProject, settings: HarvestSettings): Promise<ToolsChoice> {
   const known = choices.get(vitest)
   if (known !== undefined) return known
-  const choice = chooseTools(path.resolve(vitest.config.root ?? config.root, settings.recordings), settings)
+  const choice = chooseTools(path.resolve(config.root, settings.recordings), settings)
   choices.set(vitest, choice)
   return choice
 }
@@ -95,39 +109,64 @@ async function chooseTools(recordings: string, { tools }: HarvestSettings): Prom
   return open.length === 0 ? choice : { ...choice, yes: await askConsent(open, stdin, stderr) }
 }
 
+const followed = new WeakSet<object>()
+
+/** A case reads its tape when it runs, so Vitest knows no module of it that could be gone. */
+function followDeletedTapes({ vite: { watcher } }: Vitest): void {
+  if (followed.has(watcher)) return
+  followed.add(watcher)
+  // Before Vitest hears of it: from then on it takes the file for known.
+  watcher.prependListener('unlink', (file: string) => {
+    if (file.endsWith('.tape.jsonl')) watcher.emit('change', file)
+  })
+}
+
+interface UserTest {
+  readonly project?: unknown
+  readonly name?: unknown
+  readonly projects?: readonly unknown[]
+}
+
+/** A command runs its jobs once, in whichever project of ours is there first. */
+function hasJobs(vitest: Vitest): boolean {
+  return jobModule() !== undefined && vitest.projects.some(isOwn)
+}
+
+function nested(project: unknown): object | undefined {
+  if (typeof project !== 'object' || project === null || !('test' in project)) return undefined
+  return typeof project.test === 'object' && project.test !== null ? project.test : undefined
+}
+
 /** With `inherit: false` nothing of the root comes along, so the project brings both plugins. */
 function project(settings: HarvestSettings): TestProjectInlineConfiguration {
   return recordingsProject(settings, [...(settings.inherit ? [] : [wire(settings)]), cases(settings)])
 }
 
-function provide(to: TestProject, settings: HarvestSettings, updates: Omit<HarvestProvided, 'settings'>): void {
+function provide(
+  to: TestProject,
+  settings: HarvestSettings,
+  updates: Omit<HarvestProvided, 'settings' | 'root' | 'acceptedFile'>,
+): void {
   const { agents, replay, match, tools, timeoutMs, acceptedMaxDays } = settings
   const maxDays = acceptedMaxDays === undefined ? {} : { acceptedMaxDays }
-  const provided: HarvestProvided = { settings: { agents, replay, match, tools, timeoutMs, ...maxDays }, ...updates }
+  const { root } = to.config
+  const provided: HarvestProvided = {
+    settings: { agents, replay, match, tools, timeoutMs, ...maxDays },
+    root,
+    acceptedFile: path.resolve(root, settings.recordings, acceptedFileName),
+    ...updates,
+  }
   to.provide('vitest-harvest', provided)
 }
 
-function addReporters(vitest: Vitest, { config }: TestProject, settings: HarvestSettings, choice: UpdateChoice): void {
+function addReporters(vitest: Vitest, choice: UpdateChoice): void {
   const { reporters } = vitest.config
   if (reporters.some((reporter) => reporter instanceof HarvestReporter)) return
-  // The project's root may lie below Vitest's; the recordings belong to Vitest's.
-  const root = vitest.config.root ?? config.root
-  const reporter = new HarvestReporter({ recordings: path.resolve(root, settings.recordings), choice })
   // The list also holds instances; its type only knows names.
   const list = reporters as unknown[]
   // The first sees recorded text before it is printed, the last sums up below what the others print.
   list.unshift(new NeutralReporter())
-  list.push(reporter)
-}
-
-function hasProjects(vitest: Vitest): boolean {
-  return (vitest.config.projects?.length ?? 0) > 0
-}
-
-function nameIn(project: unknown): unknown {
-  if (typeof project !== 'object' || project === null || !('test' in project)) return undefined
-  const { test } = project
-  return typeof test === 'object' && test !== null && 'name' in test ? test.name : undefined
+  list.push(new HarvestReporter({ choice }))
 }
 
 /** Turns cases into test modules. */
@@ -139,6 +178,8 @@ function cases(settings: HarvestSettings): Plugin {
   }
   const agents = () => Object.entries(settings.agents).map(([name, entry]) => resolveAgent(name, entry, root))
   let deps: readonly string[] = []
+  // Whether this is the project of these options.
+  let isOurs = false
   const plugin: Plugin = {
     name: cachedName(settings, deps),
     enforce: 'pre',
@@ -147,6 +188,7 @@ function cases(settings: HarvestSettings): Plugin {
     },
     configResolved(config) {
       root = config.root
+      isOurs = goldenSetOf(config.test)?.options === fingerprintOf(settings)
       deps = findDeps()
       plugin.name = cachedName(settings, deps)
       guardYamlPlugins(config.plugins as unknown as { name: string }[], isCaseId)
@@ -156,8 +198,8 @@ function cases(settings: HarvestSettings): Plugin {
       return isNode(id, deps) ? { code: 'export {}', map: { mappings: '' } } : undefined
     },
     transform(code, id) {
-      // `extends: true` runs the user's harvest() next to ours.
-      if (!isCaseId(id) || code.startsWith(generatedMark)) return undefined
+      // `extends: true` runs the user's harvest() next to ours, and a workspace may have several.
+      if (!isOurs || !isCaseId(id) || code.startsWith(generatedMark)) return undefined
       const { tape, ...module } = generateCaseModule(code, withoutQuery(id), {
         recordings: path.resolve(root, settings.recordings),
         runtime: sibling('runtime'),

@@ -1,10 +1,53 @@
+import { createHash } from 'node:crypto'
+import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Plugin, TestProjectInlineConfiguration } from 'vitest/config'
+import type { TestProject, Vitest } from 'vitest/node'
+import type { GoldenSetProvided } from './channel.ts'
 import { jobModule } from './job-module.ts'
 import type { HarvestSettings } from './options.ts'
 
 /** Name of the project the plugin owns; `vitest --project recordings` runs the cases alone. */
 export const projectName = 'recordings'
+
+const setKey = 'vitest-harvest/set'
+
+/** Whether a project is one of ours, whatever it is called: a workspace has one for every package that has cases. */
+export function isOwn(project: TestProject): boolean {
+  return goldenSetOf(project.config) !== undefined
+}
+
+/** What our projects carry, and no other: the folder of their cases and the options they run with. */
+export function goldenSetOf(test: object | undefined): GoldenSetProvided | undefined {
+  const provided: unknown = test === undefined ? undefined : Reflect.get(test, 'provide')
+  if (typeof provided !== 'object' || provided === null) return undefined
+  return Reflect.get(provided, setKey) as GoldenSetProvided | undefined
+}
+
+/** A golden set that a run of Vitest has a project for. Absolute folders. */
+export interface GoldenSetProject {
+  readonly project: TestProject
+  readonly root: string
+  readonly recordings: string
+  readonly options: string
+  readonly deps: readonly string[]
+}
+
+/** The projects of ours that this run of Vitest has; those that `--project` leaves out are not among them. */
+export function goldenSets(vitest: Vitest): readonly GoldenSetProject[] {
+  return vitest.projects.flatMap((project) => {
+    const set = goldenSetOf(project.config)
+    const { root } = project.config
+    return set === undefined
+      ? []
+      : [{ project, root, recordings: path.resolve(root, set.folder), options: set.options, deps: set.deps }]
+  })
+}
+
+/** Tells options apart; two plugins with the same options may share a folder. */
+export function fingerprintOf(settings: HarvestSettings): string {
+  return createHash('sha256').update(JSON.stringify(settings)).digest('hex').slice(0, 8)
+}
 
 /**
  * The project the cases run in. It is the plugin's own, so that the `include` of nobody else has to change: with
@@ -13,12 +56,14 @@ export const projectName = 'recordings'
 export function recordingsProject(
   settings: HarvestSettings,
   plugins: readonly Plugin[],
+  name: string = projectName,
 ): TestProjectInlineConfiguration {
   return {
     extends: settings.inherit,
     plugins: [...plugins],
     test: {
-      name: projectName,
+      name,
+      provide: { [setKey]: { folder: settings.recordings, options: fingerprintOf(settings), deps: settings.deps } },
       ...ownLists(settings),
       // What a root config may say for its own tests, and what must not reach an agent that runs in Node.
       environment: 'node',
@@ -50,7 +95,7 @@ export function recordingsProject(
  */
 export function keepOwnLists(config: { test?: object }, settings: HarvestSettings): void {
   const { test } = config
-  if (test === undefined || Reflect.get(test, 'name') !== projectName) return
+  if (test === undefined || goldenSetOf(test)?.options !== fingerprintOf(settings)) return
   Object.assign(test, ownLists(settings), { benchmark: { include: [] } })
   // Ours goes first: what a set-up file of the root replaces, it replaces over what a replay stands on.
   const files = [Reflect.get(test, 'setupFiles') as unknown].flat().filter((file) => typeof file === 'string')

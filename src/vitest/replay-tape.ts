@@ -78,7 +78,11 @@ async function requireSame(
   if (isProven) return
   const accepted = around === undefined ? [] : acceptedBy(around, proof.unproven)
   if (accepted.length > 0 && test !== undefined) {
-    await recordArtifact(test, { type: acceptArtifact, entries: accepted })
+    await recordArtifact(test, {
+      type: acceptArtifact,
+      entries: accepted,
+      acceptedFile: around?.acceptedFile ?? '',
+    })
     const covered = new Set([...keys, ...accepted.map(({ key }) => key)])
     test.meta.harvestReplay = questionsOf({}, run, verdictOf(run, covered), [...entries, ...accepted])
   }

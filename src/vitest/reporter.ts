@@ -13,14 +13,23 @@ import { type HarvestError, neutralLine } from '../errors/index.ts'
 import { caseResults } from './case-results.ts'
 import { acceptReportVariable } from '../replay/accept-request.ts'
 import { writeAcceptReport } from './accept-report.ts'
-import { acceptArtifact, type CaseAcceptance, type CaseUpdate, updateArtifact } from './channel.ts'
+import {
+  acceptArtifact,
+  type CaseAcceptance,
+  type CaseStart,
+  type CaseUpdate,
+  startArtifact,
+  updateArtifact,
+} from './channel.ts'
 import { lookAtGoldenSet, type Looked, type Scope } from './golden-set.ts'
 import { neutralLines } from './neutral-lines.ts'
 import { toPosix } from './options.ts'
-import { projectName } from './project.ts'
-import { failures, type SummaryLine, totals } from './summary.ts'
+import { goldenSets, isOwn } from './project.ts'
+import { type CaseResult, failures, type SummaryLine, totals } from './summary.ts'
 import { pragmaErrors } from './survey.ts'
 import { tellGithub } from './tell-github.ts'
+import { collectWorkers, type LostCase, RunningCases } from './running-cases.ts'
+import { unfollowed } from './unfollowed.ts'
 import type { UpdateChoice } from './update-mode.ts'
 import { type Asker, changesOf, proofLines, unprovenLines } from './question-lines.ts'
 import { forgetAcceptances, writeAcceptances } from './write-acceptances.ts'
@@ -35,8 +44,6 @@ const HumanReporter = Object.getPrototypeOf(DefaultReporter) as typeof DefaultRe
  * What it sums up travels with each test, so that `--merge-reports` shows it for all shards.
  */
 export class HarvestReporter implements Reporter {
-  readonly #recordings: string
-  readonly #acceptedFile: string
   readonly #choice: UpdateChoice
   /** By the file they rewrite. */
   readonly #updates = new Map<string, { readonly update: CaseUpdate; readonly test: TestCase }>()
@@ -44,14 +51,16 @@ export class HarvestReporter implements Reporter {
   #vitest: Vitest | undefined
   #scope: Scope = 'all'
   #isFirstRun = true
+  readonly #running = new RunningCases()
+  /** Cases that are to run. */
+  #queued: readonly string[] = []
 
-  constructor(about: { readonly recordings: string; readonly choice: UpdateChoice }) {
-    this.#recordings = about.recordings
-    this.#acceptedFile = path.join(about.recordings, acceptedFileName)
+  constructor(about: { readonly choice: UpdateChoice }) {
     this.#choice = about.choice
   }
 
   onInit(vitest: Vitest): void {
+    collectWorkers()
     this.#vitest = vitest
   }
 
@@ -59,16 +68,20 @@ export class HarvestReporter implements Reporter {
     this.#updates.clear()
     this.#acceptances.length = 0
     this.#scope = this.#vitest === undefined ? 'all' : scopeOf(this.#vitest)
-    const files = specifications.filter(({ project }) => project.name === projectName).map(({ moduleId }) => moduleId)
+    const files = specifications.filter(({ project }) => isOwn(project)).map(({ moduleId }) => moduleId)
+    this.#queued = files
+    this.#running.clear()
     this.#fail(pragmaErrors(files))
   }
 
   onTestCaseArtifactRecord(test: TestCase, artifact: { readonly type: string }): void {
+    if (isStart(artifact)) this.#running.start(test, artifact)
     if (isUpdate(artifact)) this.#updates.set(artifact.file, { update: artifact, test })
     if (isAcceptance(artifact)) this.#acceptances.push(artifact)
   }
 
   onTestCaseResult(test: TestCase): void {
+    this.#running.end(test)
     const report = test.meta().harvest
     if (this.#scope === 'part' && report !== undefined) test.meta().harvest = { ...report, isPart: true }
   }
@@ -78,21 +91,29 @@ export class HarvestReporter implements Reporter {
     if (vitest === undefined) return
     const askers = askersOf(modules)
     const { written, lines } = await this.#write(reason, unhandled.length, askers)
-    const results = caseResults(modules, this.#scope === 'merge' ? undefined : new Set(written))
+    const lost = reason === 'interrupted' ? [] : this.#running.lost()
+    const results = caseResults(modules, this.#scope === 'merge' ? undefined : new Set(written), lost)
     const shown = (file: string) => this.#shown(file)
-    const { root } = vitest.config
-    const run = { scope: this.#scope, modules, results, root, recordings: this.#recordings, shown }
     // A re-run has what changed; a run that was stopped had not come to all of it.
     const isWhole = this.#isFirstRun && reason !== 'interrupted'
-    const { errors, warnings }: Looked = isWhole ? await lookAtGoldenSet(run) : { errors: [], warnings: [] }
+    const { errors, warnings } = isWhole ? await this.#look(modules, results) : { errors: [], warnings: [] }
     const sums = totals(results)
     const reporters = activeReporters(vitest)
     if (reporters.some((one) => one instanceof HumanReporter))
       print(
-        [...sums, ...proofLines(askers), ...lines, ...warnings, ...failures(results, shown), ...unprovenLines(askers)],
+        [
+          ...sums,
+          ...proofLines(askers),
+          ...this.#notRun(modules, lost),
+          ...lines,
+          ...warnings,
+          ...this.#reads(modules),
+          ...failures(results, shown),
+          ...unprovenLines(askers),
+        ],
         vitest.logger,
       )
-    this.#fail(errors)
+    this.#fail([...lost.map(({ error }) => error), ...errors])
     const acceptReport = process.env[acceptReportVariable] ?? ''
     if (acceptReport !== '') {
       const different = results.filter(({ state, report }) => state === 'failed' && report.verdict !== 'unproven')
@@ -120,6 +141,18 @@ export class HarvestReporter implements Reporter {
     this.#isFirstRun = false
   }
 
+  /** Looks at every golden set of the workspace. */
+  async #look(modules: readonly TestModule[], results: readonly CaseResult[]): Promise<Looked> {
+    const all: Looked[] = []
+    for (const { project, root, recordings } of this.#vitest === undefined ? [] : goldenSets(this.#vitest)) {
+      const own = modules.filter((module) => module.project === project)
+      const shown = (file: string) => this.#shown(file)
+      const run = { scope: this.#scope, modules: own, queued: this.#queued, results, root, recordings, shown }
+      all.push(await lookAtGoldenSet(run))
+    }
+    return { errors: all.flatMap(({ errors }) => errors), warnings: all.flatMap(({ warnings }) => warnings) }
+  }
+
   /** Reporters for machines own stdout; what makes the run fail is said on stderr in any case. */
   #fail(errors: readonly HarvestError[]): void {
     for (const error of errors) {
@@ -128,14 +161,41 @@ export class HarvestReporter implements Reporter {
     }
   }
 
+  /** Merged reports tell of runs over other files than those here. */
+  #reads(modules: readonly TestModule[]): readonly SummaryLine[] {
+    if (this.#vitest === undefined || this.#scope === 'merge') return []
+    return goldenSets(this.#vitest).flatMap((set) => {
+      const own = modules.filter(({ project }) => project === set.project)
+      return unfollowed(set, caseResults(own, undefined))
+    })
+  }
+
+  /** Cases that were to run in a worker that ended before. */
+  #notRun(modules: readonly TestModule[], lost: readonly LostCase[]): readonly SummaryLine[] {
+    if (lost.length === 0) return []
+    const done = new Set(modules.filter((module) => ['passed', 'failed', 'skipped'].includes(module.state())))
+    const ran = new Set([...done, ...lost.map(({ test }) => test.module)].map(({ moduleId }) => moduleId))
+    const left = this.#queued.filter((file) => !ran.has(file)).map((file) => this.#shown(file))
+    if (left.length === 0) return []
+    const more = left.length > 9 ? [['', `and ${left.length - 9} more`] as const] : []
+    const named = left.slice(0, 9).map((file, at): SummaryLine => [at === 0 ? 'Not run' : '', file])
+    return [...named, ...more, ['', 'they were to run in a worker that ended before']]
+  }
+
   /** Writes what was accepted. An update that was promised and is not written makes the run red: its test is green. */
   async #write(
     reason: string,
     unhandled: number,
     askers: readonly Asker[],
   ): Promise<{ readonly written: readonly string[]; readonly lines: SummaryLine[] }> {
-    const { refused } = this.#choice
+    const { refused, mode } = this.#choice
     const lines: SummaryLine[] = []
+    // `-u`, `--update=all`, or the key `u` in watch mode.
+    const isSnapshots = this.#vitest?.snapshot.options.updateSnapshot === 'all' && this.#queued.length > 0
+    if (isSnapshots && mode !== 'all' && !refused) {
+      lines.push(['Update', 'snapshots only: -u and --update leave recordings as they are'])
+      lines.push(['', 'to update them: npx harvest test --update-recordings --reason "…"'])
+    }
     if (refused) {
       lines.push(['Update', `--update-recordings=${refused.asked} was not followed: ${refused.because}`])
       lines.push(['', 'to allow it: HARVEST_ALLOW_CI_UPDATE=1'])
@@ -152,13 +212,15 @@ export class HarvestReporter implements Reporter {
     const all = [...this.#updates.values()]
     const red = all.filter(({ test }) => test.result().state !== 'passed').map(({ update }) => update.file)
     const updated = writeUpdates(all.map(({ update }) => update).filter(({ file }) => !red.includes(file)))
-    const accepted = await writeAcceptances(this.#acceptances, this.#acceptedFile)
+    const accepted = await writeAcceptances(this.#acceptances)
     const asked = new Set(
       askers.flatMap(({ questions: { unproven, accepted: keys } }) => [...unproven, ...keys].map(({ key }) => key)),
     )
-    const forgotten = isForgetting ? await forgetAcceptances(asked, this.#acceptedFile) : { written: [], skipped: [] }
-    const written = [...new Set([...updated.written, ...accepted.written, ...forgotten.written])]
-    const skipped = [...updated.skipped, ...accepted.skipped, ...forgotten.skipped]
+    const sets = isForgetting && this.#vitest !== undefined ? goldenSets(this.#vitest) : []
+    const files = [...new Set(sets.map(({ recordings }) => path.join(recordings, acceptedFileName)))]
+    const forgotten = await Promise.all(files.map((file) => forgetAcceptances(asked, file)))
+    const written = [...new Set([...updated.written, ...accepted.written, ...forgotten.flatMap((one) => one.written)])]
+    const skipped = [...updated.skipped, ...accepted.skipped, ...forgotten.flatMap((one) => one.skipped)]
     for (const file of written.slice(0, 9)) lines.push(['Updated', this.#shown(file)])
     if (written.length > 9) lines.push(['', `and ${written.length - 9} more`])
     for (const file of red) lines.push(['Not updated', `${this.#shown(file)}: its test failed for another reason`])
@@ -199,12 +261,23 @@ function scopeOf(vitest: Vitest): Scope {
   if (config.mergeReports) return 'merge'
   const lists = [Reflect.get(vitest, 'filenamePattern'), config.project, config.related, config.tagsFilter]
   const switches = [config.changed, config.standalone, Reflect.get(config.cliOptions ?? {}, 'lastFailed')]
+  // Types only, or benchmarks only.
+  const others = [
+    config.typecheck?.only,
+    Reflect.get(config, 'mode') === 'benchmark',
+    Reflect.get(config.cliOptions ?? {}, 'benchmarkOnly'),
+  ]
+  if (others.some(Boolean)) return 'part'
   if (lists.some((list) => Array.isArray(list) && list.length > 0) || switches.some(Boolean)) return 'part'
   return config.shard ? 'shard' : 'all'
 }
 
 function isAcceptance(artifact: { readonly type: string }): artifact is CaseAcceptance {
   return artifact.type === acceptArtifact
+}
+
+function isStart(artifact: { readonly type: string }): artifact is CaseStart {
+  return artifact.type === startArtifact
 }
 
 function isUpdate(artifact: { readonly type: string }): artifact is CaseUpdate {

@@ -1,9 +1,11 @@
+import { url as inspectorUrl } from 'node:inspector'
+import { threadId } from 'node:worker_threads'
 import { inject, recordArtifact, type RunnerTestCase, type TestContext, type TestOptions, vi } from 'vitest'
 import { type Case, caseErrorPlace, hasUncheckedRules, loadCase, requireTapeFile } from '../cases/index.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { guardLoading, replayTape, standInKeys } from '../replay/index.ts'
 import { reachOf } from '../replay/tools.ts'
-import type { ReplayResult } from '../replay/types.ts'
+import type { ReplayOptions, ReplayResult } from '../replay/types.ts'
 import { keepDefinitions } from '../seam/source.ts'
 import { readTape, requireClosed, type Tape } from '../tape/index.ts'
 import { acceptRun, withoutObsolete } from './accept.ts'
@@ -12,15 +14,19 @@ import { type Agent, type AgentLink, loadAgent } from './agent-link.ts'
 import { CaseFailure, type Place } from './case-failure.ts'
 import { type CaseOptions, caseOptions } from './case-options.ts'
 import { questionsOf, reportOf } from './case-report.ts'
-import { acceptArtifact, type CaseReport, type HarvestProvided } from './channel.ts'
+import { acceptArtifact, type CaseReport, type HarvestProvided, startArtifact } from './channel.ts'
 import { forgetCaseBefore, forgetFixtures } from './forget-case.ts'
-import { withStrays } from './stray-rejections.ts'
+import { type Stray, withStrays } from './stray-rejections.ts'
+import { withReads } from './read-files.ts'
 import { startTimeLimit, type TimeLimit } from './time-limit.ts'
 import { noConsent, unapproved } from './tools-choice.ts'
 import { type Difference, judge } from './verdict.ts'
 
 // After its limit a replay still gets this long to say how far it came.
 const graceMs = 1_000
+
+// A case that is not over by then has not left its thread: its own time limit is a timer, and did not come to fire.
+const blockedMs = graceMs + 2_000
 
 /** What a generated module passes to `test()`. */
 export interface OpenedCase {
@@ -60,12 +66,17 @@ async function replayCase(file: string, link: AgentLink | undefined, context: Te
   const provided = inject('vitest-harvest')
   const kase = loadCase(file)
   tell(task, { case: kase.id, expect: kase.expect, agent: kase.agent })
+  await announce(task, kase.timeout ?? provided.settings.timeoutMs)
   try {
     refuseRules(kase)
     const tape = openTape(kase)
     const options = caseOptions(kase, provided.settings, provided.tools)
     requireConsent(kase, tape, options, provided)
-    const run = await runAgent(kase, tape, link, options, provided, context)
+    const reads = new Set<string>()
+    const run = await withReads(inject('vitest-harvest').root, reads, () =>
+      runAgent(kase, tape, link, options, provided, context),
+    )
+    if (reads.size > 0) tell(task, { case: kase.id, reads: [...reads].map((file) => neutralLine(file, 300)) })
     await conclude(kase, run, options, provided, context)
   } catch (error) {
     throw HarvestError.is(error) ? failure(kase, { error, line: lineOf(kase, error) }) : error
@@ -78,6 +89,12 @@ function requireConsent(kase: Case, tape: Tape, { replay }: CaseOptions, { tools
   const open = unapproved(reachOf(tape, replay.tools), tools, settings.tools)
   if (open.length > 0) throw noConsent(kase.id, open)
   keepDefinitions()
+}
+
+/** Waits until the main process knows: from then on this thread may be blocked, or its process end. */
+async function announce(task: RunnerTestCase, timeoutMs: number): Promise<void> {
+  const limitMs = inspectorUrl() === undefined ? timeoutMs + blockedMs : null
+  await recordArtifact(task, { type: startArtifact, process: process.pid, thread: threadId, limitMs })
 }
 
 function openTape(kase: Case): Tape {
@@ -101,7 +118,9 @@ async function runAgent(
     guardLoading(() => loadAgent(link, kase.agent, Object.keys(settings.agents)), replay.allow),
     late('while its modules were loading'),
   )
-  const work = withStrays(() => replayTape(tape, agent satisfies Agent, { ...replay, signal: limit.signal }))
+  const work = withStrays(() =>
+    replayTape(tape, agent satisfies Agent, { ...replay, signal: limit.signal, late: true } as ReplayOptions),
+  )
   const { result, strays } = await limit.race(work, late('the agent never gave control back'), graceMs)
   return withProblems(kase, result, strays, limit)
 }
@@ -112,12 +131,12 @@ function lentKeys(tape: Tape): Disposable {
 }
 
 /** Says what the time limit cut off, and adds what the run left unhandled, to the problems of a replay. */
-function withProblems(kase: Case, run: ReplayResult, strays: readonly unknown[], limit: TimeLimit): ReplayResult {
+function withProblems(kase: Case, run: ReplayResult, strays: readonly Stray[], limit: TimeLimit): ReplayResult {
   const problems = run.problems.map((problem) =>
     limit.isOver && problem.code === 'HARVEST_RUN_ABORTED' ? hangs(kase, problem.facts.where ?? {}) : problem,
   )
   // A divergence the agent did not await is a problem already.
-  const news = strays.filter((stray) => !HarvestError.is(stray) && !isWrapped(stray))
+  const news = strays.filter(({ error }) => !HarvestError.is(error) && !isWrapped(error))
   return { ...run, problems: [...problems, ...news.map((stray) => unhandled(kase, stray))] }
 }
 
@@ -151,7 +170,12 @@ async function conclude(
   // What is different stays red whatever was asked: then nothing of it is accepted.
   const isAccepting = accepted.length > 0 && (because?.aspect === 'question' || update !== undefined)
   if (isAccepting) {
-    await recordArtifact(task, { type: acceptArtifact, file: kase.file, entries: accepted })
+    await recordArtifact(task, {
+      type: acceptArtifact,
+      file: kase.file,
+      entries: accepted,
+      acceptedFile: provided.acceptedFile,
+    })
     report = {
       ...report,
       questions: questionsOf(kase, run, judge(kase, run, match, covered), [...entries, ...accepted]),
@@ -257,15 +281,26 @@ function hangs(kase: Case, where: Readonly<Record<string, string>>): HarvestErro
   })
 }
 
-function unhandled(kase: Case, reason: unknown): HarvestError {
-  return new HarvestError(
-    'HARVEST_UNHANDLED_REJECTION',
-    {
-      what: 'The agent left a rejected promise unhandled',
-      where: { case: kase.id, error: reason instanceof Error ? `${reason.name}: ${reason.message}` : String(reason) },
-      why: 'In production it ends the process or goes unnoticed.',
-      fix: ['await the promise, or handle its error where it is started'],
-    },
-    { cause: reason },
-  )
+function unhandled(kase: Case, { kind, error: reason }: Stray): HarvestError {
+  const where = { case: kase.id, error: reason instanceof Error ? `${reason.name}: ${reason.message}` : String(reason) }
+  const facts = {
+    where,
+    why: 'In production it ends the process or goes unnoticed.',
+    fix: ['await the promise, or handle its error where it is started'],
+  }
+  return kind === 'rejected'
+    ? new HarvestError(
+        'HARVEST_UNHANDLED_REJECTION',
+        { what: 'The agent left a rejected promise unhandled', ...facts },
+        { cause: reason },
+      )
+    : new HarvestError(
+        'HARVEST_UNCAUGHT_EXCEPTION',
+        {
+          what: 'The agent threw where nothing could catch it, in a callback of a timer or an event',
+          ...facts,
+          fix: ['catch the error in the callback, or await the work before the agent returns'],
+        },
+        { cause: reason },
+      )
 }

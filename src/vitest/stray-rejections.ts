@@ -2,31 +2,42 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate } from 'node:timers/promises'
 import { seamState } from '../seam/index.ts'
 
+/** An error that nobody could catch. */
+export interface Stray {
+  readonly kind: 'rejected' | 'threw'
+  readonly error: unknown
+}
+
+/** Turns of the event loop in which what was started last may still fail. */
+const lastTurns = 4
+
 /**
- * Runs `work` and returns what it left unhandled with its result: rejections of promises that nobody awaited.
+ * Runs `work` and returns what it left unhandled with its result: rejections of promises that nobody awaited, and what
+ * was thrown in a callback.
  *
  * Vitest reports them too, but blames the test that happens to run last. In the event, the async context is still
  * that of whoever made the promise.
  */
 export async function withStrays<T>(
   work: () => Promise<T>,
-): Promise<{ readonly result: T; readonly strays: readonly unknown[] }> {
-  const strays: unknown[] = []
+): Promise<{ readonly result: T; readonly strays: readonly Stray[] }> {
+  const strays: Stray[] = []
   const result = await contexts().run(strays, work)
   // Node emits the event once the microtasks of a turn are done.
-  await setImmediate()
+  for (let turn = 0; turn < lastTurns; turn++) await setImmediate()
   return { result, strays }
 }
 
 const key = 'vitest/stray-rejections'
 
 /** One listener per process, however often this module is loaded. */
-function contexts(): AsyncLocalStorage<unknown[]> {
+function contexts(): AsyncLocalStorage<Stray[]> {
   const { shared } = seamState()
   const existing = shared.get(key)
   if (existing instanceof AsyncLocalStorage) return existing
-  const created = new AsyncLocalStorage<unknown[]>()
+  const created = new AsyncLocalStorage<Stray[]>()
   shared.set(key, created)
-  process.on('unhandledRejection', (reason) => created.getStore()?.push(reason))
+  process.on('unhandledRejection', (error) => created.getStore()?.push({ kind: 'rejected', error }))
+  process.on('uncaughtException', (error) => created.getStore()?.push({ kind: 'threw', error }))
   return created
 }

@@ -88,13 +88,26 @@ export function noCasesCollected(survey: Survey, folder: string): HarvestError {
   })
 }
 
+/** The folder of the option is not there, and cases lie beside it. */
+export function folderMissing(elsewhere: readonly string[], folder: string): HarvestError {
+  return new HarvestError('HARVEST_NO_CASES', {
+    what: 'The recordings folder does not exist, and there are cases beside it',
+    where: { folder, cases: listed(elsewhere, path.posix.dirname(folder)).replaceAll(/^\.\//gm, '') },
+    why: 'None of these cases was run.',
+    fix: ['correct harvest({ recordings }) in vitest.config.ts'],
+  })
+}
+
 /** Cases that lie there and are no test: each would go on to be green for ever. */
 export function notCollected(left: readonly string[], folder: string): HarvestError {
   return new HarvestError('HARVEST_CASE_NOT_COLLECTED', {
     what: 'A case in the recordings folder was not run',
     where: { cases: listed(left, folder) },
     why: 'Something in the Vitest config or its arguments keeps it out, such as `exclude`; or the report of a shard is missing.',
-    fix: ['compare test.exclude in vitest.config.ts with the name of the case', 'or delete the case and its tape'],
+    fix: [
+      'compare test.exclude in vitest.config.ts with the name of the case',
+      'after shards: look in their logs for a worker that ended',
+    ],
   })
 }
 

@@ -7,11 +7,18 @@ import { textHash, type Written, writeUpdates } from './write-updates.ts'
 /**
  * Writes what a run accepted. A change that several cases have, or a hand-written test, is accepted once for all of them,
  * in the file of the recordings; a change of one case goes into the case.
- *
- * @param acceptedFile - absolute path of the file for all cases; it is made when it is needed
  */
-export async function writeAcceptances(acceptances: readonly CaseAcceptance[], acceptedFile: string): Promise<Written> {
-  if (acceptances.length === 0) return { written: [], skipped: [] }
+export async function writeAcceptances(acceptances: readonly CaseAcceptance[]): Promise<Written> {
+  const bySet = [...Map.groupBy(acceptances, ({ acceptedFile }) => acceptedFile)]
+  const written = await Promise.all(bySet.map(([file, own]) => writeTogether(own, file)))
+  return {
+    written: written.flatMap((one) => one.written),
+    skipped: written.flatMap((one) => one.skipped),
+  }
+}
+
+/** @param acceptedFile - it is made when it is needed */
+async function writeTogether(acceptances: readonly CaseAcceptance[], acceptedFile: string): Promise<Written> {
   // Only a run that accepts something pays for YAML.
   const { parseCase, readAcceptedFile, updateCase, writeAccepted } = await import('../cases/index.ts')
   const forAll = readAcceptedFile(acceptedFile)

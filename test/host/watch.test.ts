@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs'
+import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Lane, openHome } from './inline.ts'
 import { amount, config, golden, refundBaseline, refundSources, tapeText } from './refund.ts'
@@ -27,6 +29,11 @@ describe.each<Lane>([5, 4])('watch mode of Vitest %i', (lane) => {
 
     project.write('recordings/golden/watched.tape.jsonl', tapeText('watched', { isTruncated: true }))
     await vitest.untilIdle('HARVEST_TAPE_TRUNCATED')
+    project.write('recordings/golden/watched.tape.jsonl', tapeText('watched'))
+    expect(await vitest.untilIdle()).toContain('1 passed')
+
+    rmSync(path.join(project.folder, 'recordings/golden/watched.tape.jsonl'))
+    await vitest.untilIdle('(HARVEST_CASE_TAPE_MISSING)')
     project.write('recordings/golden/watched.tape.jsonl', tapeText('watched'))
     expect(await vitest.untilIdle()).toContain('1 passed')
 

@@ -132,7 +132,7 @@ describe('the survey of a recordings folder', () => {
 
       Something in the Vitest config or its arguments keeps it out, such as \`exclude\`; or the report of a shard is missing.
       → compare test.exclude in vitest.config.ts with the name of the case
-      → or delete the case and its tape
+      → after shards: look in their logs for a worker that ended
       (HARVEST_CASE_NOT_COLLECTED)"
     `)
   })

@@ -1,3 +1,7 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { noReason, parseReason } from '../../src/vitest/update-reason.ts'
@@ -90,5 +94,28 @@ describe('the reason for an update', () => {
       → to write baselines that are missing, and nothing else: npx harvest test --update-recordings=new
       (HARVEST_UPDATE_REASON)"
     `)
+  })
+})
+
+describe("CI as Vitest's own isCI knows it", () => {
+  // Vitest has std-env from here; the names of the variables stand nowhere but in its text.
+  const fromVitest = createRequire(createRequire(import.meta.url).resolve('vitest/package.json'))
+  const file = fromVitest.resolve('std-env')
+  const text = readFileSync(file, 'utf8')
+  const names = [
+    ...text.slice(text.indexOf('["APPVEYOR"]')).matchAll(/\["([A-Z_-]+)"(?:,"(\w+)")?(?:,\{ci:!([01])\})?\]/g),
+  ]
+  const variables = [...new Set(names.map(([, name, variable]) => variable ?? name ?? ''))]
+
+  it('is CI here too, whichever system it is', () => {
+    expect(variables.length).toBeGreaterThan(40)
+    const script = `import(${JSON.stringify(pathToFileURL(file).href)}).then((env) => process.stdout.write(String(env.isCI)))`
+    const known = names.filter(([, , , no]) => no !== '1').map(([, name, variable]) => variable ?? name ?? '')
+    for (const name of known) expect([name, unattended({ [name]: 'x' })]).toEqual([name, `this is CI (${name} is set)`])
+    // That the text was read rightly is asked of the module itself, for the first and the last.
+    for (const name of [known[0] ?? '', known.at(-1) ?? '', 'NETLIFY_LOCAL']) {
+      const { stdout } = spawnSync(process.execPath, ['-e', script], { env: { [name]: 'x' }, encoding: 'utf8' })
+      expect([name, stdout]).toEqual([name, String(unattended({ [name]: 'x' }) !== undefined)])
+    }
   })
 })

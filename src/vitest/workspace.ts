@@ -1,0 +1,196 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import type { Plugin, TestProjectInlineConfiguration } from 'vitest/config'
+import type { TestProject, Vitest } from 'vitest/node'
+import { HarvestError, neutralLine } from '../errors/index.ts'
+import type { HarvestSettings } from './options.ts'
+import { fingerprintOf, goldenSetOf, goldenSets, isOwn, projectName, recordingsProject } from './project.ts'
+
+/** Name of the plugin that puts our project into Vitest. */
+export const wireName = 'vitest-harvest:project'
+
+/** A plugin of the root config carries its options where others can read them. */
+export interface WireApi {
+  readonly settings: HarvestSettings
+}
+
+/** Folders that are being injected: hooks of several projects run at the same time. */
+const pending = new WeakMap<Vitest, Map<string, string>>()
+
+/**
+ * Whether the project that has this plugin needs a project for its cases, and which. A folder of recordings has one,
+ * however many projects of a workspace see the plugin: those that extend a config see the plugin of that config.
+ *
+ * @throws HarvestError `HARVEST_PROJECT_CONFLICT` when two plugins have one folder and other options, or when a project
+ *   of the user has the name of ours
+ */
+export function needsProject(vitest: Vitest, current: TestProject, settings: HarvestSettings): boolean {
+  const folder = folderOf(current, settings)
+  const options = fingerprintOf(settings)
+  refuseName(vitest)
+  const taken =
+    goldenSets(vitest).find(({ recordings }) => recordings === folder)?.options ?? pending.get(vitest)?.get(folder)
+  if (taken !== undefined && taken !== options) throw conflict(folder, vitest)
+  if (taken !== undefined) return false
+  // Without projects there is one config, and another folder is the one of another plugin in it.
+  if (!hasProjects(vitest) && others(vitest).length > 0) throw second([...others(vitest), settings.recordings])
+  // The plugin of a root config with projects has declared it, and `--project` left it out.
+  return !(hasProjects(vitest) && isOfRoot(vitest, folder))
+}
+
+function others(vitest: Vitest): readonly string[] {
+  const folders = [...goldenSets(vitest).map(({ recordings }) => recordings), ...(pending.get(vitest)?.keys() ?? [])]
+  return folders.map((folder) => path.relative(vitest.config.root, folder))
+}
+
+/** Holds a folder until its project is there. */
+export function hold(vitest: Vitest, current: TestProject, settings: HarvestSettings): Disposable {
+  const held = pending.get(vitest) ?? new Map<string, string>()
+  pending.set(vitest, held)
+  const folder = folderOf(current, settings)
+  held.set(folder, fingerprintOf(settings))
+  return { [Symbol.dispose]: () => void held.delete(folder) }
+}
+
+export function hasProjects(vitest: Vitest): boolean {
+  return (vitest.config.projects?.length ?? 0) > 0
+}
+
+/** Whether a project that only inherits the plugin has cases of its own. */
+export function hasRecordings(current: TestProject, settings: HarvestSettings): boolean {
+  return existsSync(folderOf(current, settings))
+}
+
+/**
+ * The project for the cases of one project of a workspace: it has the root, the config file and the inline options of
+ * that project.
+ *
+ * @param plugins - those of ours that it needs
+ */
+export async function besideProject(
+  current: TestProject,
+  settings: HarvestSettings,
+  plugins: readonly Plugin[],
+): Promise<TestProjectInlineConfiguration> {
+  const name = current.name === '' ? projectName : `${current.name} (${projectName})`
+  const own = recordingsProject(settings, plugins, name)
+  const { configFile, inlineConfig } = current.vite.config
+  const inline: object = settings.inherit ? inlineConfig : {}
+  const users = (
+    await Promise.all([read(inline, 'plugins') ?? []].flat(Infinity).map(async (plugin) => plugin))
+  ).filter(isUsers)
+  const inlineTest = read(inline, 'test') ?? {}
+  return {
+    ...pick(inline, ['resolve', 'define', 'esbuild', 'oxc', 'ssr', 'css']),
+    ...own,
+    extends: settings.inherit && configFile !== undefined ? configFile : false,
+    root: current.config.root,
+    plugins: [...users, ...(own.plugins ?? [])],
+    test: {
+      ...pick(inlineTest, ['alias', 'env', 'server', 'deps']),
+      ...own.test,
+      setupFiles: [
+        ...[read(inlineTest, 'setupFiles') ?? []].flat().map(String),
+        ...[own.test?.setupFiles ?? []].flat(),
+      ],
+    },
+  }
+}
+
+function folderOf(current: TestProject, { recordings }: HarvestSettings): string {
+  return path.resolve(current.config.root, recordings)
+}
+
+function isOfRoot(vitest: Vitest, folder: string): boolean {
+  const wires = vitest.vite.config.plugins.filter(({ name }) => name === wireName)
+  return wires.some(({ api }) => {
+    const { settings } = api as WireApi
+    return path.resolve(vitest.config.root, settings.recordings) === folder
+  })
+}
+
+function refuseName(vitest: Vitest): void {
+  const taken = vitest.projects.find((project) => project.name === projectName && !isOwn(project))
+  if (taken === undefined) return
+  throw new HarvestError('HARVEST_PROJECT_CONFLICT', {
+    what: `A project of your Vitest config is called \`${projectName}\``,
+    where: { root: taken.config.root },
+    why: 'harvest() runs its cases in a project of this name, so they would not run.',
+    fix: ['give your project another name in the Vitest config'],
+  })
+}
+
+function conflict(folder: string, vitest: Vitest): HarvestError {
+  return new HarvestError('HARVEST_PROJECT_CONFLICT', {
+    what: 'Two harvest() plugins have the same recordings folder and different options',
+    where: { folder: neutralLine(path.relative(vitest.config.root, folder) || '.', 300) },
+    why: 'Each case runs once, and the options do not say which of the two runs it.',
+    fix: [
+      'keep one harvest() with the agents of both',
+      "or give each its own folder: harvest({ recordings: 'recordings-of-billing', … })",
+    ],
+  })
+}
+
+/** A second harvest() in the same config. */
+export function refuseSecond(projects: readonly unknown[], settings: HarvestSettings): void {
+  for (const project of projects) {
+    const set = goldenSetOf(read(project, 'test') as object | undefined)
+    if (set === undefined || set.options === fingerprintOf(settings)) continue
+    throw second([set.folder, settings.recordings])
+  }
+}
+
+function second(folders: readonly string[]): HarvestError {
+  return new HarvestError('HARVEST_PROJECT_CONFLICT', {
+    what: 'One Vitest config has two harvest() plugins with different options',
+    where: { folders: neutralLine(folders.join(', '), 300) },
+    why: 'A config has one project for its cases, so the cases of the second plugin would not run.',
+    fix: ['keep one harvest() with the agents of both', 'or move one into a project of test.projects'],
+  })
+}
+
+function isUsers(plugin: unknown): plugin is Plugin {
+  const name = read(plugin, 'name')
+  return typeof name === 'string' && !/^(?:vitest|vite|vitest-harvest):/.test(name)
+}
+
+function read(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? (Reflect.get(value, key) as unknown) : undefined
+}
+
+function pick(from: unknown, keys: readonly string[]): object {
+  return Object.fromEntries(keys.flatMap((key) => (read(from, key) === undefined ? [] : [[key, read(from, key)]])))
+}
+
+/**
+ * Whether `--project` asks for the cases and not for the only project there is. Vitest applies it before a project can
+ * be injected, and would find none.
+ */
+export function selectsCasesOnly(test: { readonly name?: unknown; readonly project?: unknown }): boolean {
+  // Vitest 4 does not tell plugins what stands on its command line.
+  const asked = [test.project ?? projectFlags(process.argv)].flat().map(String)
+  const name = read(test.name, 'label') ?? test.name ?? ''
+  return asked.length > 0 && isSelected(projectName, asked) && !isSelected(String(name), asked)
+}
+
+function projectFlags(argv: readonly string[]): readonly string[] {
+  const stop = argv.indexOf('--', 2)
+  const words = argv.slice(2, stop === -1 ? undefined : stop)
+  return words.flatMap((word, at) => {
+    if (word === '--project') return words[at + 1] ?? []
+    return word.startsWith('--project=') ? word.slice('--project='.length) : []
+  })
+}
+
+/** As Vitest reads `--project`: `*` matches anything, `!` leaves out. */
+function isSelected(name: string, asked: readonly string[]): boolean {
+  const matches = (pattern: string) => new RegExp(`^${pattern.split('*').map(escaped).join('.*')}$`, 'i').test(name)
+  if (asked.some((pattern) => pattern.startsWith('!') && matches(pattern.slice(1)))) return false
+  const wanted = asked.filter((pattern) => !pattern.startsWith('!'))
+  return wanted.length === 0 || wanted.some(matches)
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+}

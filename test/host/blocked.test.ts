@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import { type Lane, openHome } from './inline.ts'
+import { config, golden, refundBaseline, refundSources } from './refund.ts'
+import { summaryOf } from './reports.ts'
+
+const agents = {
+  'src/loop.ts': `export default async function spin() { await null; for (;;) ; }\n`,
+  'src/at-import.ts': `for (;;) ;\nexport default () => 1\n`,
+  'src/program.ts': `import { spawnSync } from 'node:child_process'
+export default () => { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0); return spawnSync }\n`,
+  'src/killed.ts': `export default async () => { process.kill(process.pid, 'SIGKILL'); await new Promise(() => {}) }\n`,
+  'src/out-of-memory.ts': `export default async () => { const all: unknown[] = []; for (;;) all.push(new Array(100_000).fill(all.length)) }\n`,
+}
+const keys = Object.keys(agents).map((file) => file.slice('src/'.length, -'.ts'.length))
+const config5 = (options: string) => config(options, '', keys.map((key) => `'${key}': './src/${key}.ts'`).join(', '))
+const bad = (agent: string, timeout: number) =>
+  golden(agent, `timeout: ${timeout}\nbaseline: []\n`, { agent, calls: [] })
+
+describe.each<Lane>([5, 4])('an agent that blocks its thread, under Vitest %i', (lane) => {
+  it.each([
+    ['forks', 'loop'],
+    ['forks', 'at-import'],
+    ['forks', 'program'],
+    ['threads', 'loop'],
+  ])('meets the time limit of its case in %s: %s', async (pool, agent) => {
+    using home = openHome(lane)
+    const project = home.project('blocked', {
+      'vitest.config.ts': config5(`pool: '${pool}'`),
+      'src/plain.test.ts': `import { it } from 'vitest'\nit('is plain', () => {})\n`,
+      ...refundSources,
+      ...agents,
+      ...bad(agent, 300),
+      ...golden('other', refundBaseline),
+    })
+    const { code, output } = await project.run(['run', '--maxWorkers=1'], { env: { CI: 'true' } })
+    expect(code).toBe(1)
+    expect(output).toMatch(new RegExp(`past the time limit[^]* case +golden/${agent}\n[^]*\\(HARVEST_AGENT_HANGS\\)`))
+    expect(output).toContain('✓ src/plain.test.ts')
+    expect(toldOf(output, 'other')).toBe(true)
+    expect(output).not.toMatch(/HARVEST_CASE_NOT_COLLECTED|delete the case/)
+  })
+})
+
+describe.each<Lane>([5, 4])('a worker that ends while a case runs, under Vitest %i', (lane) => {
+  it.each(['killed', 'out-of-memory'])('is told as that, with the case: %s', async (agent) => {
+    using home = openHome(lane)
+    const project = home.project('died', {
+      'vitest.config.ts': config5(''),
+      ...refundSources,
+      ...agents,
+      ...bad(agent, 60_000),
+      ...golden('other', refundBaseline),
+    })
+    const env = { CI: 'true', NODE_OPTIONS: '--max-old-space-size=80' }
+    const result = await project.run(['run', '--maxWorkers=1'], { env })
+    expect(result.code).toBe(1)
+    expect(result.output).toMatch(new RegExp(`case +golden/${agent}\n[^]*\\(HARVEST_WORKER_DIED\\)`))
+    expect(summaryOf(result)).toMatch(/Recordings {2}[01] replayed, 1 failed/)
+    expect(summaryOf(result)).toContain(`golden/${agent}  The worker that ran this case ended before the case did`)
+    expect(toldOf(result.output, 'other')).toBe(true)
+    expect(result.output).not.toMatch(/HARVEST_CASE_NOT_COLLECTED|delete the case/)
+  })
+})
+
+/** Whether a case ran, or is named as one that did not. */
+function toldOf(output: string, id: string): boolean {
+  return new RegExp(`✓ [^\n]*golden/${id}\\.case|Not run {2}[^\n]*golden/${id}\\.case`).test(output)
+}

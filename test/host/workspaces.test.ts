@@ -1,0 +1,208 @@
+import path from 'node:path'
+import { spawnSync } from 'node:child_process'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Home, type InlineProject, type Lane, openHome, type RunResult } from './inline.ts'
+import { amount, config, golden, refundAgent, refundBaseline, refundSources } from './refund.ts'
+
+const plain = `import { expect, it } from 'vitest'\nit('is plain', () => { expect(1).toBe(1) })\n`
+const plugin = (more = '') => `harvest({ agents: { refund: './src/refund.ts#refundAgent' }, ${more} })`
+const configure = (body: string) => `import { defineConfig } from 'vitest/config'
+import { harvest } from 'vitest-harvest/plugin'
+export default defineConfig({ ${body} })
+`
+const below = (folder: string, files: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(files).map(([file, text]) => [`${folder}/${file}`, text]))
+/** A package of a workspace with a plain test and a case. */
+const packageOf = (name: string, id: string) =>
+  below(`packages/${name}`, {
+    'package.json': JSON.stringify({ name, type: 'module' }),
+    'vitest.config.ts': config(),
+    'src/plain.test.ts': plain,
+    ...refundSources,
+    ...golden(id, refundBaseline),
+  })
+
+describe.each<Lane>([5, 4])('a workspace of Vitest %i', (lane) => {
+  let home: Home
+  let count = 0
+  beforeAll(() => {
+    home = openHome(lane)
+  })
+  afterAll(() => home?.[Symbol.dispose]())
+  const create = (files: Record<string, string>): InlineProject => home.project(`workspace-${(count += 1)}`, files)
+  const tests = ({ output }: RunResult) => /Tests {2}(.*)/.exec(output)?.[1]
+  const replayed = ({ output }: RunResult) => /Recordings {2}(.*)/.exec(output)?.[1]
+  const cases = ({ output }: RunResult) =>
+    [...output.matchAll(/✓ \|([^|]+)\| \S*?(\w+)\.case\.yaml/g)].map(([, name, id]) => `${name}: ${id}`).sort()
+  const ci = { env: { CI: 'true' } }
+
+  it.each([
+    ['by its folder', `['packages/a']`],
+    ['by a glob', `['packages/*']`],
+    ['by its config file', `['packages/a/vitest.config.ts']`],
+  ])('runs the cases of a package that is named %s, from the root and from the package', async (_how, projects) => {
+    const project = create({
+      'vitest.config.ts': configure(`test: { projects: ${projects} }`),
+      ...packageOf('a', 'one'),
+    })
+    const root = await project.run(['run'], ci)
+    expect([root.code, tests(root), cases(root), replayed(root)]).toEqual([
+      0,
+      '2 passed (2)',
+      ['a (recordings): one'],
+      '1 replayed',
+    ])
+    const own = await project.run(['run', '--root', 'packages/a'], ci)
+    expect([own.code, tests(own), replayed(own)]).toEqual([0, '2 passed (2)', '1 replayed'])
+  })
+
+  it('runs the cases of two packages and of the root, each once and with its own agent', async () => {
+    const project = create({
+      'vitest.config.ts': configure(`plugins: [${plugin()}], test: { projects: ['packages/*'] }`),
+      ...refundSources,
+      ...golden('zero', refundBaseline),
+      ...packageOf('a', 'one'),
+      ...packageOf('b', 'two'),
+      'packages/b/src/amount.ts': amount.replace('order.amount', 'order.amount + 1'),
+    })
+    const all = await project.run(['run'], ci)
+    expect([all.code, cases(all), replayed(all)]).toEqual([
+      1,
+      ['a (recordings): one', 'recordings: zero'],
+      '2 replayed, 1 diverged',
+    ])
+    expect(all.output).toMatch(/FAIL {2}\|b \(recordings\)\| \S*recordings\/golden\/two\.case\.yaml/)
+    const own = await project.run(['run', '--project=recordings'], ci)
+    expect([own.code, cases(own), tests(own)]).toEqual([0, ['recordings: zero'], '1 passed (1)'])
+    const ofPackage = await project.run(['run', '--project=a*'], ci)
+    expect([ofPackage.code, cases(ofPackage), tests(ofPackage)]).toEqual([0, ['a (recordings): one'], '2 passed (2)'])
+  })
+
+  it('runs the cases of a plugin in an inline entry, with the aliases and set-up of the entry', async () => {
+    const project = create({
+      'vitest.config.ts': configure(`test: { projects: [
+        { extends: true, plugins: [${plugin()}], resolve: { alias: { '@amount': '/src/amount.ts' } },
+          test: { name: 'agents', include: ['src/**/*.test.ts'], setupFiles: ['./setup.ts'] } },
+        { test: { name: 'others', include: ['src/**/*.test.ts'] } },
+      ] }`),
+      'setup.ts': `globalThis.wasSetUp = true\n`,
+      'src/plain.test.ts': plain,
+      'src/amount.ts': amount,
+      'src/refund.ts': refundAgent
+        .replace('./amount.ts', '@amount')
+        .replace('return { refunded', 'return { wasSetUp: (globalThis as any).wasSetUp, refunded'),
+      ...golden('one', `${refundBaseline}outcome: { wasSetUp: true, refunded: 25 }\n`),
+    })
+    const { code, ...result } = await project.run(['run'], ci)
+    expect([code, tests({ code, ...result }), cases({ code, ...result })]).toEqual([
+      0,
+      '3 passed (3)',
+      ['agents (recordings): one'],
+    ])
+  })
+
+  it('runs the cases of a folder once, when two projects have the same plugin', async () => {
+    const entry = (name: string, more = '') =>
+      `{ extends: true, plugins: [${plugin(more)}], test: { name: '${name}', include: ['src/**/*.test.ts'] } }`
+    const files = { 'src/plain.test.ts': plain, ...refundSources, ...golden('one', refundBaseline) }
+    const same = create({
+      'vitest.config.ts': configure(`test: { projects: [${entry('x')}, ${entry('y')}] }`),
+      ...files,
+    })
+    const result = await same.run(['run'], ci)
+    expect([result.code, cases(result).length, tests(result)]).toEqual([0, 1, '3 passed (3)'])
+
+    const other = create({
+      'vitest.config.ts': configure(`test: { projects: [${entry('x')}, ${entry('y', 'timeout: 5000')}] }`),
+      ...files,
+    })
+    const refused = await other.run(['run'], ci)
+    expect([refused.code, refused.output.includes('(HARVEST_PROJECT_CONFLICT)')]).toEqual([1, true])
+  })
+
+  it('runs the cases below the root of an entry that inherits the plugin', async () => {
+    const project = create({
+      'vitest.config.ts': configure(`plugins: [${plugin()}], test: { projects: [
+        { extends: true, root: './packages/a', test: { name: 'a', include: ['src/**/*.test.ts'] } },
+      ] }`),
+      ...refundSources,
+      ...golden('zero', refundBaseline),
+      ...below('packages/a', { 'src/plain.test.ts': plain, ...refundSources, ...golden('one', refundBaseline) }),
+    })
+    const result = await project.run(['run'], ci)
+    expect([result.code, cases(result), replayed(result)]).toEqual([
+      0,
+      ['a (recordings): one', 'recordings: zero'],
+      '2 replayed',
+    ])
+  })
+
+  it('refuses what would leave cases out: a project of the name, a second plugin in one config', async () => {
+    const files = { 'src/plain.test.ts': plain, ...refundSources, ...golden('one', refundBaseline) }
+    const named = `{ extends: true, test: { name: 'recordings', include: ['src/**/*.test.ts'] } }`
+    const results = await Promise.all(
+      [
+        `plugins: [${plugin()}], test: { projects: [${named}] }`,
+        `plugins: [${plugin()}, ${plugin(`recordings: 'tapes'`)}]`,
+        `plugins: [${plugin()}, ${plugin(`recordings: 'tapes'`)}], test: { projects: ['./vitest.config.ts'] }`,
+      ].map((body) => create({ 'vitest.config.ts': configure(body), ...files }).run(['run'], ci)),
+    )
+    for (const { code, output } of results) {
+      expect(output).toMatch(/HARVEST_PROJECT_CONFLICT|Project name "recordings"[^]* is not unique/)
+      expect(code).toBe(1)
+    }
+  })
+
+  it('is told of cases that a config keeps out, package by package', async () => {
+    const project = create({
+      'vitest.config.ts': configure(`test: { projects: ['packages/*'] }`),
+      ...packageOf('a', 'one'),
+      ...packageOf('b', 'two'),
+      'packages/b/vitest.config.ts': config('', `exclude: ['recordings/**']`),
+    })
+    const result = await project.run(['run'], ci)
+    expect([result.code, replayed(result), result.stderr.match(/HARVEST_\w+/g)]).toEqual([
+      1,
+      '1 replayed',
+      ['HARVEST_NO_CASES'],
+    ])
+    expect(result.stderr).toContain('packages/b/recordings')
+  })
+
+  it('runs the cases alone where the config has no projects, as the README sets it up', async () => {
+    const project = create({
+      'vitest.config.ts': config('', `include: ['src/**/*.test.ts']`),
+      'src/plain.test.ts': plain,
+      ...refundSources,
+      ...golden('one', refundBaseline),
+    })
+    const found = await Promise.all(
+      ['--project=recordings', '--project=rec*', '--project=!recordings'].map((filter) =>
+        project.run(['run', filter], ci),
+      ),
+    )
+    expect(found.map((result) => [result.code, tests(result), cases(result)])).toEqual([
+      [0, '1 passed (1)', ['recordings: one']],
+      [0, '1 passed (1)', ['recordings: one']],
+      [0, '1 passed (1)', []],
+    ])
+  })
+
+  it('follows the files of a package: related, changed, list', async () => {
+    const project = create({
+      'vitest.config.ts': configure(`test: { projects: ['packages/*'] }`),
+      ...packageOf('a', 'one'),
+      ...packageOf('b', 'two'),
+    })
+    const related = await project.run(['related', 'packages/b/src/amount.ts', '--run'])
+    expect(cases(related)).toEqual(['b (recordings): two'])
+    const { output } = await project.run(['list'])
+    expect(output).toContain('[a (recordings)] ')
+    const git = (...words: string[]) => spawnSync('git', words, { cwd: project.folder, encoding: 'utf8' })
+    git('init', '--quiet')
+    git('add', '.')
+    git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '--quiet', '--message', 'all')
+    project.write(path.join('packages/a/src/amount.ts'), `${amount}// edited\n`)
+    expect(cases(await project.run(['run', '--changed']))).toEqual(['a (recordings): one'])
+  })
+})
