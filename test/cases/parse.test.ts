@@ -37,6 +37,7 @@ test('every field is read as it was written', () => {
     drift: { messages: 'fail', headers: 'ignore' },
     escapes: { allow: ['socket 127.0.0.1:5432'] },
     serve: 'reworded',
+    tools: { run: ['refund'] },
     timeout: 20000,
     baseline: ['lookup_order(order_id)', ['audit(*)', 'notify(channel)'], 'refund(amount, order_id)'],
     messages: [{ from: 'planner', to: 'worker', body: { order: 'A-100', amount: 25 } }],
@@ -67,16 +68,17 @@ test('the line of every field and of every baseline item is known, so that a fai
     drift: 11,
     escapes: 12,
     serve: 13,
-    timeout: 14,
-    baseline: 15,
-    baselineItems: [16, 17, 18],
-    messages: 19,
-    marks: 21,
-    rules: 22,
-    ruleItems: [23],
-    outcome: 24,
-    oracle: 25,
-    approved: 26,
+    tools: 14,
+    timeout: 15,
+    baseline: 16,
+    baselineItems: [17, 18, 19],
+    messages: 20,
+    marks: 22,
+    rules: 23,
+    ruleItems: [24],
+    outcome: 25,
+    oracle: 26,
+    approved: 27,
   })
 })
 
@@ -126,7 +128,7 @@ test('an unknown key says which are known and which was probably meant', () => {
       case  refund-100x.case.yaml:5:1
 
       5:1
-        expected  one of case, agent, tape, expect, title, tags, lesson, pins, match, drift, escapes, serve, timeout, baseline, messages, marks, rules, outcome, oracle, approved
+        expected  one of case, agent, tape, expect, title, tags, lesson, pins, match, drift, escapes, serve, tools, timeout, baseline, messages, marks, rules, outcome, oracle, approved
         found     the key "basline"
         → did you mean baseline?
 
