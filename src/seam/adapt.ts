@@ -1,4 +1,4 @@
-import { isWrapped, tool, type WrapOptions, wrapped } from './wrap.ts'
+import { definition, isWrapped, tool, type WrapOptions, wrapped } from './wrap.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tools of frameworks this package does not depend on
 type Loose = Record<string, any>
@@ -32,7 +32,7 @@ function wrapKnown(
   options: WrapOptions | undefined,
 ): boolean {
   if (typeof entry !== 'object' || entry === null) return false
-  const replay = options?.replay ?? 'serve'
+  const how = { replay: options?.replay ?? 'serve', ...definition() } as const
   const name = String(entry['name'] ?? entry['id'] ?? key ?? '')
   // MCP client: callTool({ name, arguments }, …)
   if (typeof entry['callTool'] === 'function') {
@@ -41,8 +41,9 @@ function wrapKnown(
       'callTool',
       (real) =>
         (request: Loose, ...rest: unknown[]) =>
-          wrapped({ kind: 'tool', name: String(request['name']), args: [request['arguments'] ?? {}], replay }, () =>
-            real(request, ...rest),
+          wrapped(
+            { kind: 'tool', name: String(request['name']), args: [request['arguments'] ?? {}], ...how },
+            (given) => real(given === undefined ? request : { ...request, arguments: given[0] }, ...rest),
           ),
     )
   }
@@ -53,7 +54,7 @@ function wrapKnown(
       '_call',
       (real) =>
         (input: unknown, ...rest: unknown[]) =>
-          wrapped({ kind: 'tool', name, args: [input], replay }, () => real(input, ...rest)),
+          wrapped({ kind: 'tool', name, args: [input], ...how }, (given = [input]) => real(...given, ...rest)),
     )
   }
   // OpenAI Agents FunctionTool: invoke(runContext, input as JSON text, details)
@@ -63,7 +64,9 @@ function wrapKnown(
       'invoke',
       (real) =>
         (context: unknown, input: string, ...rest: unknown[]) =>
-          wrapped({ kind: 'tool', name, args: [parsed(input)], replay }, () => real(context, input, ...rest)),
+          wrapped({ kind: 'tool', name, args: [parsed(input)], ...how }, (given) =>
+            real(context, given === undefined ? input : JSON.stringify(given[0]), ...rest),
+          ),
     )
   }
   // AI SDK and Mastra: execute(input, options). A tool without execute is answered by the client: nothing to record.
@@ -73,7 +76,9 @@ function wrapKnown(
       'execute',
       (real) =>
         (input: unknown, ...rest: unknown[]) =>
-          wrapped({ kind: 'tool', name: key ?? name, args: [input], replay }, () => real(input, ...rest)),
+          wrapped({ kind: 'tool', name: key ?? name, args: [input], ...how }, (given = [input]) =>
+            real(...given, ...rest),
+          ),
     )
   }
   return 'inputSchema' in entry && key !== undefined

@@ -73,6 +73,11 @@ export function wrapped(call: SeamCall, run: (args?: readonly unknown[]) => unkn
   return source ? source.call(call, run) : run()
 }
 
+/** Where a function is wrapped, if somebody wants to know. */
+export function definition(): Pick<SeamCall, 'definedAt'> {
+  return keepsDefinitions() ? { definedAt: captureStack() } : {}
+}
+
 type WrapArguments<F> = [fn: F, options?: WrapOptions] | [name: string, fn: F, options?: WrapOptions]
 
 const marker = Symbol.for('vitest-harvest/wrapped@1')
@@ -89,11 +94,9 @@ function wrap<F extends AnyFunction>(kind: 'tool' | 'retrieval', given: WrapArgu
   if (typeof fn !== 'function') throw new TypeError(`${kind}: expected a function, got ${typeof fn}`)
   if (!name) throw new TypeError(`${kind}: the function has no name; write ${kind}('its_name', fn)`)
   if (isWrapped(fn)) return fn
-  const replay = options?.replay ?? 'serve'
-  const definedAt = keepsDefinitions() ? captureStack() : undefined
+  const how = { replay: options?.replay ?? 'serve', ...definition() } as const
   function call(this: unknown, ...args: unknown[]): unknown {
-    const made: SeamCall = { kind, name, args, replay, ...(definedAt === undefined ? {} : { definedAt }) }
-    return wrapped(made, (given = args) => Reflect.apply(fn, this, given))
+    return wrapped({ kind, name, args, ...how }, (given = args) => Reflect.apply(fn, this, given))
   }
   Object.defineProperty(call, 'name', { value: fn.name || name })
   Object.defineProperty(call, marker, { value: true })

@@ -84,7 +84,7 @@ export function noConsent(kase: string, reach: readonly ToolReach[]): HarvestErr
     what: `Refused to run the code of ${reach.length} tool${reach.length === 1 ? '' : 's'}: nobody said yes to what it does`,
     where: { case: kase },
     detail: reachLines(reach).join('\n'),
-    why: `Requests are answered from the tape. ${unseen}`,
+    why: `Requests are answered from the tape, but for origins under tools.live. ${unseen}`,
     fix: [
       `in vitest.config.ts, after a look at them: tools: { run: [${reach.map(({ name }) => `'${neutralLine(name)}'`).join(', ')}] }`,
       'for this run only: npx harvest test --tools run --yes',

@@ -20,6 +20,7 @@ match: { trace: causal, args: keys, tools: { search: { args: [query] }, lookup_o
 drift: { messages: fail, headers: ignore }
 escapes: { allow: [socket 127.0.0.1:5432] }
 serve: reworded
+tools: { run: [refund] }
 timeout: 20000
 baseline:
   - lookup_order(order_id)

@@ -41,6 +41,9 @@ test('a new case is written in fixed order, in block style, with the schema for 
       allow:
         - socket 127.0.0.1:5432
     serve: reworded
+    tools:
+      run:
+        - refund
     timeout: 20000
     baseline:
       - lookup_order(order_id)

@@ -35,7 +35,7 @@ it('no run', async () => { expect(replay(tape, agent)).toCall('refund') })
 it('diverges', async () => { await replay(tape, () => refundAgent({ order_id: 'B-2' })) })
 it('collected', async () => {
   const run = await replay(tape, () => refundAgent({ order_id: 'B-2' }), { problems: 'collect' })
-  expect(run.problems.map(({ code }) => code)).toEqual(['HARVEST_DIVERGENCE'])
+  expect(run.problems.map(({ code }) => code)).toEqual(['HARVEST_DIVERGENCE', 'HARVEST_DIVERGENCE'])
 })
 it('throws now', async () => { await replay(tape, async (input) => { await agent(input); throw new RangeError('now it throws') }) })
 it('no tape', async () => { await replay('recordings/golden/two.tape.jsonl', agent) })

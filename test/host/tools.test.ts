@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasTerminal } from '../cli/terminal.ts'
 import { type Home, type InlineProject, openHome, type RunOptions } from './inline.ts'
 import { reported, withJson } from './reports.ts'
 
@@ -223,6 +224,33 @@ describe('a yes to what tools do', () => {
     } finally {
       project.write(file, text)
     }
+  })
+
+  it.runIf(hasTerminal)('is asked for at a terminal, once, and no is no', async () => {
+    const answered = async (answer: string) => {
+      const words = [process.execPath, project.bin('vitest-harvest'), 'run', '--tools', 'run', 'golden/none']
+      const { PATH = '', HOME = '' } = process.env
+      const child = spawn('script', ['-qec', words.map((word) => `'${word}'`).join(' '), '/dev/null'], {
+        cwd: project.folder,
+        env: { PATH, HOME, TERM: 'xterm', NO_COLOR: '1' },
+      })
+      let output = ''
+      let questions = 0
+      child.stdout.on('data', (text) => {
+        output += String(text)
+        if (!String(text).includes('[y/N]')) return
+        questions++
+        child.stdin.write(`${answer}\n`)
+      })
+      const code = await new Promise((resolve) => child.once('close', resolve))
+      return { code, output, questions }
+    }
+    const yes = await answered('y')
+    expect(yes).toMatchObject({ code: 0, questions: 1 })
+    expect(yes.output).toMatch(/The code of 12 tools is to run:\s+age: asked nothing that was recorded/)
+    const no = await answered('n')
+    expect([no.code, no.questions]).toEqual([1, 1])
+    expect(no.output).toContain('HARVEST_TOOLS_CONSENT')
   })
 
   it('is not needed where a flag says that tools are answered from the tape', async () => {

@@ -275,7 +275,10 @@ describe('an integration lane', () => {
 
   test('a time-out of the body does not fire while the real answer is under way', async () => {
     const body = async ({ amount }: Args): Promise<unknown> => {
-      const answer = await fetch(`${base}/slow`, { signal: AbortSignal.timeout(5_000) })
+      const controller = new AbortController()
+      const timer = setTimeout(() => controller.abort(), 5_000)
+      const answer = await fetch(`${base}/slow`, { signal: controller.signal })
+      clearTimeout(timer)
       return { total: amount * ((await answer.json()) as { rate: number }).rate }
     }
     const result = await replayTape(converted(), convert(body), { tools: { run: ['*'], live: [base] } })

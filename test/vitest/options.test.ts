@@ -40,6 +40,11 @@ describe('the options of harvest()', () => {
     ['match.mode', { match: { mode: 'strict' } }],
     ['match.trace', { match: { trace: 'loose' } }],
     ['match.tools.search', { match: { tools: { search: () => true } } }],
+    ['tools', { tools: 'all' }],
+    ['tools.names', { tools: { names: ['refund'] } }],
+    ['tools.run', { tools: { run: 'refund' } }],
+    ['tools.live', { tools: { live: ['staging.example'] } }],
+    ['tools.mcp', { tools: { mcp: { 'node server.js': 'http://localhost:3000' } } }],
     ['deps', { deps: 'prompts' }],
     ['timeout', { timeout: 0 }],
   ])('%s is refused in %j', (option, wrong) => {
