@@ -193,8 +193,8 @@ class TapeLines {
     return this.#seal(short, done, lead)
   }
 
-  close({ n, at, outcome, incomplete, unrecorded, kept, retention, usage }: Closing): PendingLine {
-    const rest = { incomplete, unrecorded, kept, retention, usage }
+  close({ n, at, outcome, incomplete, unrecorded, kept, retention, usage, timers }: Closing): PendingLine {
+    const rest = { incomplete, unrecorded, kept, retention, usage, timers }
     // `JSON.stringify` leaves out what is undefined.
     return this.#seal({ kind: 'close', n, at, outcome, events: this.#events, ...rest }, () => {})
   }
