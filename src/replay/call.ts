@@ -1,3 +1,4 @@
+import { userSite } from '../seam/caller.ts'
 import { never } from '../seam/intercept/index.ts'
 import { isThenable } from '../seam/shape.ts'
 import { type SeamCall, type Source, seamState } from '../seam/source.ts'
@@ -26,6 +27,8 @@ export function serveCall(
 ): unknown {
   if (run.over) return never()
   const args = run.encode(call.args[0])
+  const again = run.calls.findSame(call, args) ? undefined : run.calls.findAgain(call, userSite())
+  if (again) return readAgain(again)
   const step = findCall(run, call, args)
   run.checkOrder(step)
   const heard: Mutable<CallEvent> = {
@@ -39,6 +42,11 @@ export function serveCall(
   }
   run.events.push(heard)
   return call.replay === 'run' ? runForReal(run, step, heard, fn, viewFrom) : serveRecorded(run, step, heard)
+}
+
+/** A value read more often than recorded is another run, but what follows is worth seeing. */
+function readAgain({ event }: CallState): unknown {
+  return event.sync ? answer(event) : Promise.resolve().then(() => answer(event))
 }
 
 function findCall(run: ReplayRun, call: SeamCall, args: Json): CallState {

@@ -15,6 +15,7 @@ import { hasKey } from './idempotency.ts'
 import * as problem from './problems.ts'
 import type { ReplayRun } from './run.ts'
 import type { ExchangeState } from './step.ts'
+import { noteTimeOut } from './time-out.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
@@ -55,6 +56,7 @@ export function serveExchange(
   return {
     abort() {
       if (step.answered) return
+      noteTimeOut(run, step, live.madeAt)
       step.answered = true
       observe(run, step)
       heard.aborted = [run.nextN(), run.gate.now]

@@ -8,6 +8,7 @@ import { requireGrade } from '../tape/grade.ts'
 import { decodeValue, encodeValue, type Json, type Outcome, type Tape } from '../tape/index.ts'
 import * as problem from './problems.ts'
 import { ReplayRun, type RunSettings } from './run.ts'
+import { linkTimeOut } from './time-out.ts'
 import { driftClasses, type ReplayOptions, type ReplayResult, type RunOutcome, serveRungs } from './types.ts'
 
 /** Takes over clock, network, children and random sources for replayed runs. Call before agent code is loaded. */
@@ -45,6 +46,7 @@ export async function replayTape<T>(
   )
   unwatch()
   options.signal?.removeEventListener('abort', abort)
+  if (outcome.status === 'threw') linkTimeOut(run, outcome.error)
   run.finish()
   run.conclude()
   forgetRuns((other) => other.over)
