@@ -30,6 +30,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     sequence: { sequencer: SlowestFirst },
+    setupFiles: ['./test/support/fixed-seeds.ts'],
     projects: [
       { extends: true, test: { name: 'pure', include: pure, isolate: false } },
       {

@@ -33,6 +33,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = { ...mayImport, ...do
 // Which packages a room may use; all others use Node alone.
 const mayUse: Readonly<Record<string, readonly string[]>> = {
   seam: ['@mswjs/interceptors'],
+  errors: ['diff'],
   cases: ['yaml', 'diff'],
   importers: ['yaml'],
   trace: ['diff'],

@@ -1,5 +1,7 @@
-import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { stripVTControlCharacters } from 'node:util'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { completeLock, type Lock } from '../scripts/complete-lock.ts'
 
@@ -24,6 +26,45 @@ describe('the repository', () => {
       return found === null ? [] : [`${file}: ${found[0]}`]
     })
     expect(named).toEqual([])
+  })
+})
+
+describe('the properties of the tests', () => {
+  const tests = files.filter((file) => /^(?:test|fixtures)\/.*\.ts$/.test(file))
+  const setup = 'test/support/fixed-seeds.ts'
+
+  it('have one fixed seed, which every project of the tests sets up', () => {
+    expect(contentOf('vitest.config.ts')).toContain(`setupFiles: ['./${setup}']`)
+    expect(fc.readConfigureGlobal().seed).toBe(Number(process.env['HARVEST_PROPERTY_SEED'] ?? 20_260_304))
+  })
+
+  it('run nowhere without it: only test files run properties, and none draws a seed of its own', () => {
+    const run = /\bfc\.(?:assert|check|sample|statistics)\(/
+    const drawn = /\bseed: *[^,}\n]*(?:Date\.now|Math\.random|random|performance)|resetConfigureGlobal/
+    const wrong = tests.filter((file) => {
+      const text = contentOf(file)
+      return (run.test(text) && !file.endsWith('.test.ts')) || (drawn.test(text) && file !== 'test/repository.test.ts')
+    })
+    expect(wrong).toEqual([])
+  })
+
+  it('a file that changes the seed is red, and a counterexample is printed as it is kept', () => {
+    const folder = mkdtempSync('test/.seeds-')
+    try {
+      const property = 'fc.assert(fc.property(fc.nat(), (n) => n < 100), { numRuns: 1_000 })'
+      const head = "import fc from 'fast-check'\nimport { test } from 'vitest'\n"
+      writeFileSync(`${folder}/changes.test.ts`, `${head}test('x', () => fc.resetConfigureGlobal())\n`)
+      writeFileSync(`${folder}/fails.test.ts`, `${head}test('x', () => ${property})\n`)
+      const args = ['node_modules/vitest/vitest.mjs', 'run', folder, '--typecheck.enabled=false', '--reporter=default']
+      const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST')))
+      const { stdout, stderr, status } = spawnSync(process.execPath, args, { encoding: 'utf8', env })
+      const printed = stripVTControlCharacters(stdout + stderr)
+      expect(printed).toContain('this file left the properties with the seed undefined, not with')
+      expect(printed).toContain('examples: [[100]],')
+      expect(status).toBe(1)
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
   })
 })
 

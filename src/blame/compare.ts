@@ -1,4 +1,4 @@
-import { canonicalJson, readModelCall, type ToolCall } from '../providers/index.ts'
+import { askedIn, canonicalJson, readModelCall, type ToolCall } from '../providers/index.ts'
 import { type Difference, firstDifference } from '../replay/difference.ts'
 import { type Json, type Outcome, requestBytes, responseBytes, type Step, stepsOf, type Tape } from '../tape/index.ts'
 import { argsByKey } from '../trace/args.ts'
@@ -6,7 +6,8 @@ import { compareTraces, type Trace, type TraceDifference, traceOf } from '../tra
 
 /** How a branch differs from the run it parts from. */
 export interface BranchComparison {
-  readonly outcome: { readonly same: boolean; readonly at?: Difference }
+  /** `same: null`: not compared, because an import did not see one of the outcomes. */
+  readonly outcome: { readonly same: boolean | null; readonly at?: Difference }
   /** Tool calls with their arguments, in causal order. */
   readonly trace: { readonly same: boolean; readonly first?: TraceDifference; readonly differences: number }
   /** The first step that is not as in the parent; absent when all are. */
@@ -60,6 +61,7 @@ function expected(layer: Trace['layers'][number]) {
 }
 
 function compareOutcomes(before: Outcome | undefined, after: Outcome | undefined): BranchComparison['outcome'] {
+  if (before?.status === 'unknown' || after?.status === 'unknown') return { same: null }
   const same = before !== undefined && canonicalJson(before as Json) === canonicalJson((after ?? null) as Json)
   if (same) return { same }
   const at = firstDifference(valueOf(before), valueOf(after))
@@ -143,7 +145,7 @@ function describe(step: Step, bare: (text: string) => string): DescribedStep {
   const { method, url, response, error } = step
   const call = readModelCall(step)
   const body = requestBytes(step).toString('utf8')
-  const asked = `${method} ${pathOf(url)} ${call === undefined ? body : bare(canonicalJson({ ...call.request } as Json))}`
+  const asked = `${method} ${pathOf(url)} ${call === undefined ? body : bare(canonicalJson({ ...askedIn(step) } as Json))}`
   const name = call === undefined || call.isPoll ? `${method} ${pathOf(url)}` : `${call.request.model} is asked`
   if (call?.response !== undefined && call.response.error === undefined) {
     const { text, toolCalls } = call.response

@@ -174,7 +174,7 @@ async function preflight(tape: Tape, options: ForkSourceOptions): Promise<GradeG
   const takeBack = standInKeys(tape)
   const { result, isTimedOut } = await runOnce(tape, plan, new AbortController().signal, options).finally(takeBack)
   const { prefix, problems, receipt } = result
-  if (!prefix.isExact || problems.length > 0 || !receipt.outcomeEqual) throw notReproducible(tape, result)
+  if (!prefix.isExact || problems.length > 0 || receipt.outcomeEqual === false) throw notReproducible(tape, result)
   return options.oracle.grade({ ...result, isTimedOut })
 }
 

@@ -50,10 +50,10 @@ export async function gradeFork(
   return (await oracle.grade({ tape, outcome, events, problems: [] })).grade
 }
 
-/** The grade of the recorded run; a program's exit cannot be graded. */
+/** The grade of the recorded run; a program's exit cannot be graded, and neither can an outcome that nobody saw. */
 export async function gradeRecorded(oracle: Oracle, tape: Tape): Promise<Grade> {
   const outcome = tape.close?.outcome
-  if (outcome === undefined || outcome.status === 'exited') return 'ungraded'
+  if (outcome === undefined || outcome.status === 'exited' || outcome.status === 'unknown') return 'ungraded'
   const { events } = tape
   const ended =
     outcome.status === 'returned'

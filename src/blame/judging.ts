@@ -39,7 +39,10 @@ export function chooseJudging(tape: Tape, { judge, ok = [], bad = [], case: kase
   if (hasThrown) return { by: 'ending' }
   throw new HarvestError('HARVEST_ORACLE_MISSING', {
     what: 'Nobody says what was wrong about this run',
-    where: { tape: tape.header.id },
+    where: {
+      tape: tape.header.id,
+      ...(tape.close?.outcome.status === 'unknown' ? { outcome: 'unknown (the import did not see it)' } : {}),
+    },
     why: 'Blame compares how runs end, and has to know which ends are good ones.',
     fix: [
       "name what is bad about it: --bad 'refund(amount: 2500)'   --bad 'answer~2500 EUR'",

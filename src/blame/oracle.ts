@@ -1,4 +1,4 @@
-import type { Case } from '../cases/index.ts'
+import { type Case, expectedError, shapeOfError } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
 import { readModelCall } from '../providers/index.ts'
 import { isSameOutcome } from '../replay/replay.ts'
@@ -161,6 +161,12 @@ async function gradeOfThrown(run: GradedRun, judging: Judging): Promise<GradeGiv
   if (judging.by === 'function') {
     const answered = await ask(judging, run)
     if (answered !== undefined) return { grade: answered }
+  }
+  if (judging.by === 'case') {
+    const { expect, outcome } = judging.case
+    const wanted = outcome === undefined ? undefined : expectedError(outcome)
+    const isExpected = wanted !== undefined && matchOutcome(wanted, shapeOfError(encodeValue(run.outcome.error))).equal
+    if (isExpected) return { grade: expect === 'pass' ? 'ok' : 'bad' }
   }
   return { grade: isRecorded ? 'bad' : 'crash' }
 }

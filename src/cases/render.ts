@@ -3,6 +3,12 @@ import type { Json } from '../tape/types.ts'
 import { escapePragmas, hasPragma } from './pragma.ts'
 import { keyName } from './validate.ts'
 
+/**
+ * How every case is written. A text in double quotes keeps its line ends as `\n`: `yaml` would cut it there, and where a
+ * blank stands between two line ends it writes the escape of the blank twice, so that a backslash is read.
+ */
+export const writing = { doubleQuotedMinMultiLineLength: Number.POSITIVE_INFINITY }
+
 /** Columns a written line may have before it is folded. */
 const width = 120
 
@@ -82,7 +88,8 @@ function toDocument(value: Json): Document<Node> {
 }
 
 function finish(document: Document<Node>, lineWidth: number, flowCollectionPadding = false): string {
-  return escapePragmas(document.toString({ lineWidth, minContentWidth: 0, flowCollectionPadding }).replace(/\n$/, ''))
+  const text = document.toString({ ...writing, lineWidth, minContentWidth: 0, flowCollectionPadding })
+  return escapePragmas(text.replace(/\n$/, ''))
 }
 
 function indented(text: string, indent: number): string {

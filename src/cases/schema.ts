@@ -30,8 +30,30 @@ const idMeaning =
 
 const text = { type: 'string' } as const
 const words = { type: 'array', items: { type: 'string', minLength: 1 } } as const
-const drift = { type: 'string', enum: ['ignore', 'report', 'fail'] } as const
+const drift = { type: 'string', enum: ['ignore', 'report', 'unproven', 'fail'] } as const
 const args = { type: 'string', enum: ['keys', 'exact', 'ignore', 'subset', 'superset'] } as const
+
+/** A changed question that a person accepted, in a case or in `recordings/accepted.yaml`. */
+export const acceptedChange = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['key', 'what', 'was', 'now', 'words'],
+  properties: {
+    key: {
+      description: 'Identifies the change.',
+      type: 'string',
+      pattern: '^[A-Za-z0-9_-]{16}$',
+      patternErrorMessage: 'the key of a change: 16 letters, digits, "-" and "_"',
+    },
+    what: { description: 'Class of the change, such as instructions.', type: 'string', minLength: 1 },
+    was: { description: 'Digest of what was recorded.', type: 'string', minLength: 1 },
+    now: { description: 'Digest of what was accepted.', type: 'string', minLength: 1 },
+    words: { description: 'The change, word by word.', ...text },
+    reason: { description: 'Why it was accepted.', ...text },
+    by: { description: 'Who accepted it.', ...text },
+    at: { description: 'ISO 8601.', ...text },
+  },
+} as const satisfies Rule
 
 /** JSON schema of a case file, shipped as `case.schema.json`. */
 export const caseSchema = {
@@ -127,7 +149,7 @@ export const caseSchema = {
       },
     },
     drift: {
-      description: 'What differences that do not stop the replay do to the test. Default report.',
+      description: 'What differences that do not stop the replay mean for the verdict, for all classes or by class.',
       anyOf: [
         drift,
         {
@@ -135,14 +157,23 @@ export const caseSchema = {
           additionalProperties: false,
           properties: {
             encoding: drift,
+            bookkeeping: drift,
             endpoint: drift,
             model: drift,
             instructions: drift,
+            whitespace: drift,
             tools: drift,
             params: drift,
             messages: drift,
-            arguments: drift,
             headers: drift,
+            destination: drift,
+            arguments: drift,
+            guards: drift,
+            credentials: drift,
+            agentMessages: drift,
+            marks: drift,
+            results: drift,
+            redacted: drift,
           },
         },
       ],
@@ -159,6 +190,18 @@ export const caseSchema = {
       type: 'string',
       enum: ['exact', 'canonical', 'conversation', 'reworded'],
     },
+    tools: {
+      description: 'Whether the code of tools and retrievers runs, to be compared with its recording. Default serve.',
+      anyOf: [
+        { type: 'string', enum: ['serve', 'run'] },
+        {
+          type: 'object',
+          additionalProperties: false,
+          required: ['run'],
+          properties: { run: { description: 'Names of tools and retrievers; `*` for all.', ...words } },
+        },
+      ],
+    },
     timeout: { description: 'Milliseconds the replay may take.', type: 'integer', minimum: 1 },
     baseline: {
       description: 'The expected trace: one call per line, such as `refund(amount, order_id)`; `*` for any arguments.',
@@ -170,8 +213,31 @@ export const caseSchema = {
         ],
       },
     },
+    messages: {
+      description: 'Messages between agents that are expected, in order. Default those of the tape.',
+      type: 'array',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['from', 'to', 'body'],
+        properties: { from: text, to: text, body: { description: 'As it was sent; compared in full.' } },
+      },
+    },
+    marks: {
+      description: 'Marks that are expected, in order. Default those of the tape.',
+      type: 'array',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['name'],
+        properties: { name: text, data: { description: 'As it was left; compared in full.' } },
+      },
+    },
     rules: { description: 'Temporal rules, checked on every replay.', ...words },
-    outcome: { description: 'Structural match on what the agent returns.' },
+    outcome: {
+      description:
+        'Structural match on what the agent returns; { $threw: … } on the name, message, code and status of what it throws.',
+    },
     oracle: {
       description: 'Function that says whether a run was right, for blame and fork: ./src/oracle.ts#isRight.',
       type: 'string',
@@ -183,6 +249,11 @@ export const caseSchema = {
       type: 'object',
       additionalProperties: false,
       properties: { reason: text, by: text, at: { description: 'ISO 8601.', ...text } },
+    },
+    accepted: {
+      description: 'Changed questions to models that a person accepted; the recorded answers stand for them.',
+      type: 'array',
+      items: acceptedChange,
     },
   },
 } as const satisfies Rule

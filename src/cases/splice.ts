@@ -13,7 +13,7 @@ import {
 } from 'yaml'
 import type { Json } from '../tape/types.ts'
 import { escapePragmas } from './pragma.ts'
-import { renderInline, renderItem, renderPair } from './render.ts'
+import { renderInline, renderItem, renderPair, writing } from './render.ts'
 import { isList, sameJson } from './same.ts'
 import { caseKeys } from './schema.ts'
 import { keyName, offsetOf, pairOf, toJson } from './validate.ts'
@@ -58,7 +58,7 @@ export function replaceField(
 /** Writes the whole document anew with one field changed: for layouts that cannot be edited in place. */
 export function rewriteDocument(_text: string, document: Document.Parsed, name: string, value: Json): string {
   document.set(name, parseDocument(renderPair(name, value, 0)).get(name, true))
-  return escapePragmas(document.toString({ lineWidth: 120 }))
+  return escapePragmas(document.toString({ ...writing, lineWidth: 120 }))
 }
 
 /** After the field that comes before it in the written order; a case has at least its first four fields. */

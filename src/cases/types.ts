@@ -5,23 +5,48 @@ import type { ExpectedTrace, MatchOptions } from '../trace/types.ts'
 /** Whether a case is expected to hold: `fail` is a known-bad incident that is not fixed yet. */
 export type CaseExpectation = 'pass' | 'fail'
 
-/** What a difference that did not stop the replay does to the test. */
-export type CaseDrift = 'ignore' | 'report' | 'fail'
+/** What a difference that did not stop the replay means for the verdict. */
+export type CaseDrift = 'ignore' | 'report' | 'unproven' | 'fail'
 
 /** The classes of such differences, as case files spell them. */
 export type CaseDriftClass =
   | 'encoding'
+  | 'bookkeeping'
   | 'endpoint'
   | 'model'
   | 'instructions'
+  | 'whitespace'
   | 'tools'
   | 'params'
   | 'messages'
-  | 'arguments'
   | 'headers'
+  | 'destination'
+  | 'arguments'
+  | 'guards'
+  | 'credentials'
+  | 'agentMessages'
+  | 'marks'
+  | 'results'
+  | 'redacted'
 
 /** The rungs of the serve ladder, as case files spell them. */
 export type CaseServe = 'exact' | 'canonical' | 'conversation' | 'reworded'
+
+/** Whose code a replay runs: nobody's, that of all tools and retrievers, or of those named. */
+export type CaseTools = 'serve' | 'run' | { readonly run: readonly string[] }
+
+/** A message between agents, as a case lists it. */
+export interface CaseMessage {
+  readonly from: string
+  readonly to: string
+  readonly body: Json
+}
+
+/** A mark, as a case lists it. */
+export interface CaseMark {
+  readonly name: string
+  readonly data?: Json
+}
 
 /** Failure history: what went wrong, what would have been right. */
 export interface CaseLesson {
@@ -33,6 +58,26 @@ export interface CaseLesson {
 export interface CaseApproval {
   readonly reason?: string
   readonly by?: string
+  readonly at?: string
+}
+
+/**
+ * A changed question that a person accepted: the recorded answers stand for it from then on. Written by
+ * `harvest accept` and by updates.
+ */
+export interface AcceptedChange {
+  /** Identifies the change, see `Drift.key`. */
+  readonly key: string
+  /** Class of the change, such as `instructions`. */
+  readonly what: string
+  /** Digests of the recorded part, and of the part that was accepted. */
+  readonly was: string
+  readonly now: string
+  /** The change as a word diff, for the reviewer. */
+  readonly words: string
+  readonly reason?: string
+  readonly by?: string
+  /** ISO 8601. */
   readonly at?: string
 }
 
@@ -53,23 +98,34 @@ export interface CaseContent {
   readonly pins?: CasePins
   /** How the trace is compared. */
   readonly match?: MatchOptions
-  /** Passed to the replay; default: every class is reported. */
+  /** What drift means for the verdict, over what the config says. */
   readonly drift?: CaseDrift | { readonly [Class in CaseDriftClass]?: CaseDrift }
   /** What may reach the world around the seam, such as `socket 127.0.0.1:5432`. */
   readonly escapes?: { readonly allow: readonly string[] }
   /** How far the serve ladder may climb. */
   readonly serve?: CaseServe
+  /** Whether the code of tools and retrievers runs, to be compared with its recording. */
+  readonly tools?: CaseTools
   /** Milliseconds the replay may take. */
   readonly timeout?: number
   /** The expected trace as it is written; `undefined` asserts nothing, an empty list asserts that no tool is called. */
   readonly baseline?: readonly Json[]
+  /** Messages between agents, in order; `undefined`: those of the tape. */
+  readonly messages?: readonly CaseMessage[]
+  /** Marks, in order; `undefined`: those of the tape. */
+  readonly marks?: readonly CaseMark[]
   /** Temporal rules as they are written; nobody has checked their syntax yet, see {@link hasUncheckedRules}. */
   readonly rules?: readonly string[]
-  /** Structural match on the return value; `undefined` asserts nothing, `null` asserts null. */
+  /**
+   * Structural match on the return value, or, under the one key `$threw`, on name, message, code and status of the error;
+   * `undefined` asserts nothing, `null` asserts null.
+   */
   readonly outcome?: Json
   /** Function that says whether a run was right, such as `./src/oracle.ts#isRight`; for blame and fork. */
   readonly oracle?: string
   readonly approved?: CaseApproval
+  /** Changed questions that a person accepted. */
+  readonly accepted?: readonly AcceptedChange[]
 }
 
 /** A case file read and checked. Frozen, and maps have no prototype: names in them come from the file. */
@@ -95,14 +151,18 @@ export interface CaseLines {
   readonly drift?: number
   readonly escapes?: number
   readonly serve?: number
+  readonly tools?: number
   readonly timeout?: number
   readonly baseline?: number
   /** One per item of the baseline. */
   readonly baselineItems: readonly number[]
+  readonly messages?: number
+  readonly marks?: number
   readonly rules?: number
   /** One per rule. */
   readonly ruleItems: readonly number[]
   readonly outcome?: number
   readonly oracle?: number
   readonly approved?: number
+  readonly accepted?: number
 }

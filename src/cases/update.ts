@@ -4,7 +4,7 @@ import { matchOutcome, mergeBaseline, type Trace } from '../trace/index.ts'
 import { parseCase } from './parse.ts'
 import { isList, isMap } from './same.ts'
 import { replaceField, rewriteDocument, spliceField } from './splice.ts'
-import type { Case, CaseApproval, CaseExpectation } from './types.ts'
+import type { AcceptedChange, Case, CaseApproval, CaseExpectation, CaseMark, CaseMessage } from './types.ts'
 import { fieldsOf, says, unwritable } from './write.ts'
 import { parseYaml } from './yaml.ts'
 
@@ -14,9 +14,14 @@ export interface CaseChanges {
   readonly baseline?: Trace
   /** What the accepted run returned; of an outcome that is already asserted only the parts that differ are rewritten. */
   readonly outcome?: Json
+  /** The messages between agents of the accepted run. */
+  readonly messages?: readonly CaseMessage[]
+  readonly marks?: readonly CaseMark[]
   readonly pins?: CasePins
   readonly approved?: CaseApproval
   readonly expect?: CaseExpectation
+  /** The whole list. */
+  readonly accepted?: readonly AcceptedChange[]
 }
 
 /**
@@ -44,7 +49,10 @@ function newFields({ match, baseline, outcome }: Case, changes: CaseChanges): Re
   if (changes.baseline !== undefined) set('baseline', mergeBaseline(baseline ?? [], changes.baseline, match))
   if (changes.outcome !== undefined)
     set('outcome', outcome === undefined ? changes.outcome : mergeOutcome(outcome, changes.outcome))
+  set('messages', changes.messages)
+  set('marks', changes.marks)
   set('approved', changes.approved)
+  set('accepted', changes.accepted)
   return fields
 }
 

@@ -67,6 +67,8 @@ export function describeOutcome(outcome: Outcome): string {
       return outcome.code === null
         ? `ended by ${neutralLine(outcome.signal ?? 'a signal')}`
         : `exit code ${outcome.code}`
+    case 'unknown':
+      return 'unknown'
     default:
       return outcome satisfies never
   }

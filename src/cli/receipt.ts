@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Tape } from '../tape/index.ts'
+import { outcomeNotCompared, type Tape } from '../tape/index.ts'
+import type { Compared } from '../replay/index.ts'
 import type { Replayed } from './replaying.ts'
 
 /** One line of a receipt: what was compared, and both sides of it. */
@@ -23,8 +24,18 @@ export function receiptRows(tape: Tape, replayed: Replayed): readonly ReceiptRow
     row('answers out of recorded order', 0, relaxed),
     row('escapes', 0, escapes.length),
     row('problems', 0, problems.length),
-    ...(replayed.isProgram ? programRows(tape, replayed) : [sameRow('answer of the agent', receipt.outcomeEqual)]),
+    ...announced('messages between agents', receipt.messages),
+    ...announced('marks', receipt.marks),
+    ...(replayed.isProgram ? programRows(tape, replayed) : [outcomeRow(receipt.outcomeEqual)]),
   ]
+}
+
+/** Nothing to compare is no row. */
+function announced(what: string, compared: Compared | undefined): readonly ReceiptRow[] {
+  if (compared === undefined || compared.recorded + compared.other === 0) return []
+  const { recorded, same, other } = compared
+  const replayed = other > 0 ? `${same}, ${other} other` : `${same}`
+  return [{ what, recorded: `${recorded}`, replayed, isEqual: same === recorded && other === 0 }]
 }
 
 /** Exit codes of a program's tape and of its replay; `undefined` when the tape holds none. */
@@ -37,6 +48,7 @@ export function exitCodes(tape: Tape, { ended, isProgram }: Replayed): ReceiptRo
 function programRows(tape: Tape, replayed: Replayed): ReceiptRow[] {
   const outcome = tape.close?.outcome
   const codes = exitCodes(tape, replayed)
+  if (outcome?.status === 'unknown') return [outcomeRow(null)]
   if (outcome?.status !== 'exited' || codes === undefined) return [sameRow('end of the program', false)]
   const { outcomeDiffers } = replayed.report
   return [
@@ -51,6 +63,12 @@ function programRows(tape: Tape, replayed: Replayed): ReceiptRow[] {
 function outputRow(what: string, recorded: string, isEqual: boolean): ReceiptRow {
   const digest = sha256(recorded)
   return { what, recorded: digest, replayed: isEqual ? digest : 'another', isEqual }
+}
+
+/** What was not compared is not equal: a receipt that demands everything must not pass over it. */
+function outcomeRow(isEqual: boolean | null): ReceiptRow {
+  if (isEqual !== null) return sameRow('answer of the agent', isEqual)
+  return { what: 'outcome', recorded: 'unknown', replayed: outcomeNotCompared, isEqual: false }
 }
 
 function sameRow(what: string, isEqual: boolean): ReceiptRow {

@@ -31,7 +31,7 @@ export function isExact({ report }: FinishedJob): boolean {
   const { receipt, drift, problems, escapes } = report
   const { recorded, served, covered, identical, relaxed, drawsMissed, outcomeEqual } = receipt
   const isComplete = served + covered === recorded && identical === served && drawsMissed === 0 && relaxed === 0
-  return isComplete && outcomeEqual && drift.length === 0 && problems.length === 0 && escapes.length === 0
+  return isComplete && outcomeEqual === true && drift.length === 0 && problems.length === 0 && escapes.length === 0
 }
 
 /** The refusal of a case that would be red from the first day. */

@@ -15,10 +15,12 @@ const report = take('report')
 try {
   const tape = readTape(take('tape'))
   const options = JSON.parse(take('options')) as ReplayOptions
+  const accepted = new Set(JSON.parse(take('accepted')) as readonly string[])
   const spec = take('agent')
   await installReplay()
   standInKeys(tape)
-  write(reportOf(await replayTape(tape, await guardLoading(() => loadAgent(spec), options.allow), options)))
+  const run = await replayTape(tape, await guardLoading(() => loadAgent(spec), options.allow), options)
+  write(reportOf(run, accepted))
 } catch (error) {
   if (!HarvestError.is(error)) throw error
   write({ failed: { code: error.code, facts: error.facts } })

@@ -1,7 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { acceptedFileName, type Case, loadCase, readAcceptedFile } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
 import { changedPins, describeChanges, gitState, pinsOf } from '../provenance/index.ts'
 import type { ReplayOptions } from '../replay/index.ts'
@@ -48,13 +49,19 @@ export async function replay(
   const folder = mkdtempSync(join(tmpdir(), 'harvest-replay-'))
   const file = join(folder, 'report.json')
   const allow = given.values('allow')
+  const beside = caseBeside(tape.source)
   try {
     const ended = await runProgram(program, {
       ...(preload === undefined ? {} : { preload }),
       env: {
         [variables.tape]: tape.source,
         [variables.report]: file,
-        [variables.options]: JSON.stringify({ ...options, ...(allow.length > 0 ? { allow } : {}) }),
+        [variables.options]: JSON.stringify({
+          ...(beside?.drift === undefined ? {} : { drift: beside.drift }),
+          ...options,
+          ...(allow.length > 0 ? { allow } : {}),
+        }),
+        [variables.accepted]: JSON.stringify(acceptedFor(tape.source, beside)),
         ...(agent === undefined ? {} : { [variables.agent]: agent }),
       },
       output,
@@ -63,6 +70,31 @@ export async function replay(
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** The case that a tape of the golden set belongs to: what was accepted there holds for the tape wherever it is replayed. */
+function caseBeside(tapeFile: string): Case | undefined {
+  const file = tapeFile.replace(/\.tape\.jsonl$/, '.case.yaml')
+  return file !== tapeFile && existsSync(file) ? loadCase(file) : undefined
+}
+
+/** Keys of the changes that were accepted for a tape, in its case and for all cases of its recordings. */
+function acceptedFor(tapeFile: string, beside: Case | undefined): readonly string[] {
+  const shared = foldersAbove(tapeFile)
+    .map((folder) => join(folder, acceptedFileName))
+    .find(existsSync)
+  const entries = [...(beside?.accepted ?? []), ...(shared === undefined ? [] : readAcceptedFile(shared))]
+  return entries.map(({ key }) => key)
+}
+
+/** The folder of a file and those above it, the nearest first, up to that of the project. */
+function foldersAbove(file: string): readonly string[] {
+  const folders: string[] = []
+  for (let folder = dirname(resolve(file)); !folders.includes(folder); folder = dirname(folder)) {
+    folders.push(folder)
+    if (existsSync(join(folder, 'package.json'))) break
+  }
+  return folders
 }
 
 /** Commit, work tree and Node, now and when the tape was made. A tape that names no commit has nothing to compare it with. */

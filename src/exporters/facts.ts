@@ -36,6 +36,9 @@ export function notesOn(tape: Tape): readonly string[] {
     ...(tape.close === undefined ? ['the tape is truncated: the run is exported as far as it was recorded'] : []),
     ...(tape.close?.incomplete === undefined ? [] : [`the recording is incomplete: ${tape.close.incomplete}`]),
     ...(imported === undefined ? [] : [`imported from ${imported.format}, ${imported.grade}`]),
+    ...(tape.close?.outcome.status === 'unknown'
+      ? ['the outcome is unknown: the import did not see how the run ended']
+      : []),
     ...(timings ? ['times were not recorded: those of the export tell the order and nothing else'] : []),
     ...(start && !timings ? ['nobody knows when the run began: its times begin in 1970'] : []),
   ]

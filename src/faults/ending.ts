@@ -2,7 +2,15 @@ import { neutralLine } from '../errors/index.ts'
 import type { ForkResult } from '../fork/index.ts'
 import { canonicalJson, readMcpCall, readModelRequest } from '../providers/index.ts'
 import { siteIn } from '../seam/caller.ts'
-import { encodeValue, isStep, type Json, type Step, type Tape, type TapeEvent } from '../tape/index.ts'
+import {
+  encodeValue,
+  isStep,
+  type Json,
+  outcomeNotCompared,
+  type Step,
+  type Tape,
+  type TapeEvent,
+} from '../tape/index.ts'
 import { matchOutcome } from '../trace/index.ts'
 import { isCall } from './answers.ts'
 import { kindNamed } from './kinds.ts'
@@ -64,7 +72,9 @@ export function endingOf(
   }
   const value = encodeValue(outcome.value)
   const isRight = expected === undefined ? receipt.outcomeEqual : matchOutcome(expected, value).equal
-  if (!isRight) return { class: 'outcome', said: `returned ${neutralLine(JSON.stringify(value), 160)}` }
+  const returned = `returned ${neutralLine(JSON.stringify(value), 160)}`
+  if (isRight === null) return { class: 'outcome', said: `${returned}; the outcome was ${outcomeNotCompared}` }
+  if (!isRight) return { class: 'outcome', said: returned }
   const leftOut = missing(tape, run.events)
   if (leftOut !== undefined) return { class: 'trace', said: leftOut }
   return { class: 'survived', said: 'returned what is expected' }

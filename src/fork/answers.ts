@@ -10,6 +10,7 @@ import { type CallEvent, type ExchangeEvent, type Json, type Tape } from '../tap
 import type { ForkRun } from './fork-run.ts'
 import { asEvent } from './made-up.ts'
 import { leftTape } from './prefix.ts'
+import { sameData } from './same-data.ts'
 
 type AnyState = ExchangeState | CallState
 
@@ -111,7 +112,7 @@ export class Answers {
     return this.#freeReply<CallState>(step, key, {
       what: `${call.name}(${JSON.stringify(args)})`,
       model: () => undefined,
-      donor: ({ calls }) => calls.findSame(call, args) ?? calls.findReworded(call, args),
+      donor: ({ calls }) => calls.findSame(call, args) ?? calls.findLike(call, (recorded) => sameData(recorded, args)),
       script: (answer, n) => asEvent.call(call, args, answer, n, run),
       isReal: isReplaced || call.replay === 'run',
     })
@@ -126,7 +127,7 @@ export class Answers {
   #reworded(call: SeamCall, args: Json): CallState | undefined {
     const { tail } = this.#run.plan
     return tail.from === 'live' || (tail.from === 'tape' && tail.serve === 'reworded')
-      ? this.#free.calls.findReworded(call, args)
+      ? this.#free.calls.findLike(call, (recorded) => sameData(recorded, args))
       : undefined
   }
 

@@ -111,7 +111,7 @@ export async function examine(once: Once): Promise<Examination> {
 }
 
 function holds({ problems, drift, receipt }: ReplayResult): boolean {
-  return problems.length === 0 && drift.length === 0 && receipt.outcomeEqual
+  return problems.length === 0 && drift.length === 0 && receipt.outcomeEqual !== false
 }
 
 /** The first part that names the folder of the project: `import.meta.url` and the like are no calls the probe could hear. */

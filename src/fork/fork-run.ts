@@ -1,6 +1,7 @@
 import type { HarvestError } from '../errors/index.ts'
 import { createRedactor, type Redactor, rulesOfTape } from '../privacy/index.ts'
 import { Calls } from '../replay/calls.ts'
+import { Changes } from '../replay/change.ts'
 import { Draws } from '../replay/draws.ts'
 import { Gate, type GateItem } from '../replay/gate.ts'
 import type { FoundDrift, Question } from '../replay/ladder.ts'
@@ -47,6 +48,7 @@ export class ForkRun {
   readonly root: Responder
   readonly problems: HarvestError[] = []
   readonly drift: Drift[] = []
+  readonly #changes = new Changes()
   readonly escapes: Escape[] = []
   readonly ranForReal = new Set<string>()
   readonly drawn: Draw[] = []
@@ -283,7 +285,9 @@ export class ForkRun {
   }
 
   drifted(step: StepState, found: readonly FoundDrift[]): void {
-    for (const one of found) this.drift.push({ ...one, step: step.event.n, stepNumber: step.number })
+    // Told, and no more: what a fork proves is for whoever compares it.
+    for (const one of found)
+      this.drift.push(this.#changes.drift({ n: step.event.n, number: step.number }, one, 'report', undefined))
   }
 
   escape(kind: string, target: string, madeAt: Error | undefined): Error | undefined {

@@ -1,6 +1,6 @@
 import { HarvestError } from '../errors/index.ts'
 import * as problem from '../replay/problems.ts'
-import { isSameOutcome } from '../replay/replay.ts'
+import { compareOutcome } from '../replay/replay.ts'
 import type { RunOutcome } from '../replay/types.ts'
 import { closeIdleConnections, forgetRuns, installInterceptors, real, watchOutside } from '../seam/intercept/index.ts'
 import { isUnreadResponse } from '../seam/shape.ts'
@@ -85,9 +85,9 @@ function resultOf<T>(run: ForkRun, outcome: RunOutcome<T>): ForkResult<T> {
   const { tape, gate, draws, steps, kept } = run
   // Redacting takes time in proportion to the answer: once is enough.
   const ended = run.encode(outcome.status === 'returned' ? outcome.value : outcome.error)
-  const isSame = tape.close !== undefined && isSameOutcome(() => ended, tape.close.outcome, outcome)
+  const isSame = compareOutcome(() => ended, tape.close?.outcome, outcome)
   const free = steps.slice(run.plan.keep)
-  const branch = branchOf(run, { status: outcome.status, ended }, isSame)
+  const branch = branchOf(run, { status: outcome.status, ended }, isSame === true)
   const { divergence } = run
   return {
     tape,
@@ -118,7 +118,7 @@ function resultOf<T>(run: ForkRun, outcome: RunOutcome<T>): ForkResult<T> {
       ...(divergence === undefined ? {} : { divergence }),
     },
     spent: run.budget?.total ?? { modelCalls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 },
-    isInert: isSame && !run.isOther && run.problems.length === 0 && free.every(({ taken }) => taken),
+    isInert: isSame !== false && !run.isOther && run.problems.length === 0 && free.every(({ taken }) => taken),
     fingerprint: fingerprintOfFork(run, { status: outcome.status, ended }),
     branch,
   }

@@ -1,6 +1,7 @@
 import type { ErrorFacts } from '../errors/index.ts'
 import type { ProgramReport } from '../replay/program.ts'
 import type { PriceTable } from '../providers/index.ts'
+import type { RunVerdict } from '../replay/run-verdict.ts'
 import type { ReplayOptions } from '../replay/types.ts'
 import type { Json, RunUsage, Tape } from '../tape/types.ts'
 import type { Budget, BudgetLimits } from './budget.ts'
@@ -107,16 +108,21 @@ export interface FinishedJob {
   readonly spentSoFar?: Spent
 }
 
-export type JobVerdict =
-  | { readonly isGreen: true }
-  | {
-      readonly isGreen: false
-      readonly code: string
-      readonly message: string
-      /** What differs, without what to do about it. */
-      readonly said: string
-      readonly aspect: string
-    }
+/** What a case says of a run, see `RunVerdict`. */
+export type JobVerdict = JobProof &
+  (
+    | { readonly isGreen: true }
+    | {
+        readonly isGreen: false
+        readonly code: string
+        readonly message: string
+        /** What differs, without what to do about it. */
+        readonly said: string
+        readonly aspect: string
+      }
+  )
+
+type JobProof = Pick<RunVerdict, 'verdict' | 'unproven' | 'accepted' | 'notJudged'>
 
 /** What live runs have used. */
 export interface Spent extends RunUsage {

@@ -4,7 +4,7 @@ import { keepsConversation, readModelCall } from '../providers/index.ts'
 import { closeIdleConnections, forgetRuns, installInterceptors, never, watchOutside } from '../seam/intercept/index.ts'
 import type { ExchangeControl, Responder } from '../seam/intercept/index.ts'
 import { isAllowed } from '../replay/allow.ts'
-import { isSameOutcome } from '../replay/replay.ts'
+import { compareOutcome } from '../replay/replay.ts'
 import type { Escape, ReplayResult, RunOutcome } from '../replay/types.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
 import { argumentsOf, isThenable } from '../seam/shape.ts'
@@ -18,7 +18,7 @@ import {
   type TapeEvent,
 } from '../tape/index.ts'
 import { type Budget } from './budget.ts'
-import { forward } from './forward.ts'
+import { forward } from '../replay/forward.ts'
 import { offTape } from './off-tape.ts'
 import { RealTimers } from './real-timers.ts'
 import { RecordedAnswers } from './recorded-answers.ts'
@@ -129,7 +129,7 @@ class LiveRun {
         timersFired: 0,
         drawsServed: 0,
         drawsMissed: 0,
-        outcomeEqual: close !== undefined && isSameOutcome((value) => this.encode(value), close.outcome, outcome),
+        outcomeEqual: compareOutcome((value) => this.encode(value), close?.outcome, outcome),
       },
     }
   }

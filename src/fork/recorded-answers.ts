@@ -1,7 +1,7 @@
 import { canonicalJson, isGenerative, type ModelRequest, readModelRequest } from '../providers/index.ts'
 import type { Redactor } from '../privacy/index.ts'
 import { Calls } from '../replay/calls.ts'
-import { answer } from '../replay/call.ts'
+import { answer } from '../replay/answer.ts'
 import { errorAgain, fitted } from '../replay/exchange.ts'
 import { Ladder } from '../replay/ladder.ts'
 import { commandKey } from '../replay/run.ts'
@@ -10,6 +10,7 @@ import type { ExchangeControl, ExchangeSink, LiveRequest } from '../seam/interce
 import { never } from '../seam/intercept/index.ts'
 import { type SeamCall, seamState } from '../seam/source.ts'
 import { type CallEvent, decodeBytes, decodeValue, type ExchangeEvent, type Json, type Tape } from '../tape/index.ts'
+import { sameData } from './same-data.ts'
 
 const { setImmediate: realImmediate } = seamState().natives
 
@@ -62,7 +63,10 @@ export class RecordedAnswers {
 
   forCall(call: SeamCall, args: Json): CallEvent | undefined {
     const key = JSON.stringify([call.kind, call.name, call.kind === 'value' ? '' : canonicalJson(args)])
-    const step = this.#calls.findSame(call, args) ?? this.#lastCall.get(key) ?? this.#calls.findReworded(call, args)
+    const step =
+      this.#calls.findSame(call, args) ??
+      this.#lastCall.get(key) ??
+      this.#calls.findLike(call, (recorded) => sameData(recorded, args))
     if (step === undefined) return undefined
     step.taken = true
     this.#lastCall.set(key, step)

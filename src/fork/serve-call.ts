@@ -1,5 +1,5 @@
 import { HarvestError } from '../errors/index.ts'
-import { answer } from '../replay/call.ts'
+import { answer } from '../replay/answer.ts'
 import type { CallState } from '../replay/step.ts'
 import { never } from '../seam/intercept/index.ts'
 import { argumentsOf, isThenable } from '../seam/shape.ts'

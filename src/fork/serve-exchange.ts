@@ -17,7 +17,7 @@ import {
 import type { Entry } from './account.ts'
 import type { Reply } from './answers.ts'
 import type { ForkRun } from './fork-run.ts'
-import { forward } from './forward.ts'
+import { forward } from '../replay/forward.ts'
 import { requestOf } from './made-up.ts'
 
 type Heard = Entry<ExchangeEvent>

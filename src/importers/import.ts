@@ -35,8 +35,8 @@ export interface ImportedTape {
  * Makes tapes of the runs a foreign recording holds, each redacted by the rules of the recorder, when it is asked for.
  * Most formats hold one run; an export of traces holds one for each trace.
  *
- * Nothing is made up: what the recording does not hold is named in the header, and where a tape has to have something,
- * it is the plainest there is: `1970-01-01` for a start nobody knows, an outcome without a value.
+ * Nothing is made up: what the recording does not hold is named in the header. An outcome it does not state is `unknown`;
+ * a start it does not state is `1970-01-01`, because a tape has to have one.
  *
  * @returns how many there are, and the tapes
  * @throws HarvestError `HARVEST_IMPORT_…`
@@ -101,8 +101,9 @@ function tapeOf(recording: Recording, options: Omit<ImportOptions, 'bytes'>): Im
   }
 }
 
-/** How the run ended; where nobody says, that it did. */
-function outcomeOf(outcome: ForeignOutcome = { status: 'returned' }, redactor: Redactor): Outcome {
+/** How the run ended. Where the recording does not say it, the outcome is unknown: the end of a recording is no ending of a run. */
+function outcomeOf(outcome: ForeignOutcome | undefined, redactor: Redactor): Outcome {
+  if (outcome === undefined) return { status: 'unknown' }
   if (outcome.status === 'threw')
     return { status: 'threw', error: redactor.json(onTape(outcome.thrown ?? errorOf(outcome.message))) }
   return 'value' in outcome

@@ -58,31 +58,36 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
       const redacted = means.text(text)
       return redacted === text ? object : { ...object, base64: Buffer.from(redacted).toString('base64') }
     }
-    if ($type === 'headers' && isList(entries))
-      return { ...object, entries: means.headers(entries as unknown as HeaderPair[]) }
+    if ($type === 'headers' && isList(entries)) {
+      const pairs = entries as unknown as readonly HeaderPair[]
+      const redacted = means.headers(pairs)
+      const isSame = redacted.length === pairs.length && redacted.every((pair, i) => isSamePair(pair, pairs[i] ?? []))
+      return isSame ? object : { ...object, entries: redacted }
+    }
     if ($type === 'map' && isList(entries)) {
-      return {
-        ...object,
-        entries: entries.map((entry) => (isList(entry) ? walkPair(entry) : walk(entry ?? null, false))),
-      }
+      const redacted = entries.map((entry) => (isList(entry) ? walkPair(entry) : walk(entry, false)))
+      return redacted.every((entry, i) => entry === entries[i]) ? object : { ...object, entries: redacted }
     }
     // A reference by path: its steps are keys, and change as they do.
     if ($type === 'same' && typeof at === 'string') {
-      return {
-        ...object,
-        at: at
-          .split('/')
-          .map((step) => escape(means.text(unescape(step))))
-          .join('/'),
-      }
+      const redacted = at
+        .split('/')
+        .map((step) => escape(means.text(unescape(step))))
+        .join('/')
+      return redacted === at ? object : { ...object, at: redacted }
     }
     return undefined
   }
 
   function walkPair(pair: readonly Json[]): Json {
     const [key = null, value = null] = pair
-    return [walk(key, false), walk(value, typeof key === 'string' && names.isSecret(key, value))]
+    const redacted = [walk(key, false), walk(value, typeof key === 'string' && names.isSecret(key, value))]
+    return isSamePair(redacted, pair) ? pair : redacted
   }
+}
+
+function isSamePair(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((item, i) => item === b[i])
 }
 
 function escape(key: string): string {

@@ -1,15 +1,16 @@
 import type { Body, Chunk, ExchangeEvent, HeaderPair } from '../tape/types.ts'
 import { decodeBody } from './decode.ts'
 import { continuedRun, readLook } from './dialect.ts'
-import { readModelRequest } from './request.ts'
+import { readModelRequest, readWrittenRequest } from './request.ts'
 import { readKeptResponse } from './response.ts'
-import type { Dialect, ModelCall } from './types.ts'
+import type { Dialect, ModelCall, ModelRequest } from './types.ts'
 
 const read = new WeakMap<ExchangeEvent, ModelCall | 'none'>()
 
 /**
  * The model call an exchange was, with its response if one came. A GET that looks at an answer the provider keeps is one as
- * well: it asks nothing, and tells what was asked for before (`moreOf`).
+ * well: it asks nothing, and tells what was asked for before (`moreOf`). The request is as the agent wrote it; to compare two
+ * of them, take {@link askedIn}.
  *
  * @returns `undefined` when the exchange is no model call. Events are never changed, so each is read once.
  */
@@ -21,13 +22,25 @@ export function readModelCall(event: ExchangeEvent): ModelCall | undefined {
 
 function readFresh(event: ExchangeEvent): ModelCall | undefined {
   if (event.via === 'stdio') return undefined
-  const read = readModelRequest({ method: event.method, url: event.url, body: requestText(event) })
+  const read = readWrittenRequest({ method: event.method, url: event.url, body: requestText(event) })
   if (read === undefined) return readPoll(event)
-  // A gateway of the AI SDK is told the model in a header.
-  const named = header(event.request.headers, 'ai-language-model-id')
-  const request = read.model === '' && named !== undefined ? { ...read, model: named } : read
+  const request = withNamedModel(read, event)
   const moreOf = continuedRun(request.dialect, event.url)
   return { n: event.n, ...(moreOf === undefined ? {} : { moreOf }), request, ...answerOf(event, request.dialect) }
+}
+
+/** What the model call of an exchange asked, in one spelling: two that ask one question are equal. */
+export function askedIn(event: ExchangeEvent): ModelRequest | undefined {
+  const call = readModelCall(event)
+  if (call === undefined || call.isPoll) return call?.request
+  const asked = readModelRequest({ method: event.method, url: event.url, body: requestText(event) })
+  return asked && withNamedModel(asked, event)
+}
+
+/** A gateway of the AI SDK is told the model in a header. */
+function withNamedModel(request: ModelRequest, event: ExchangeEvent): ModelRequest {
+  const named = request.model === '' ? header(event.request.headers, 'ai-language-model-id') : undefined
+  return named === undefined ? request : { ...request, model: named }
 }
 
 /** A look at an answer asked for before. Other services have such addresses too: the answer has to say what it is. */

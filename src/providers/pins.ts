@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Json, TapeEvent } from '../tape/types.ts'
-import { readModelCall } from './exchange.ts'
+import { askedIn, readModelCall } from './exchange.ts'
 import { canonicalJson } from './json.ts'
-import type { ModelCall } from './types.ts'
+import type { ModelCall, ModelRequest } from './types.ts'
 
 /** Every model that was asked for or that answered, sorted, each once. */
 export function modelIds(events: readonly TapeEvent[]): readonly string[] {
@@ -16,7 +16,7 @@ export function modelIds(events: readonly TapeEvent[]): readonly string[] {
  * @returns `undefined` when no call had any
  */
 export function promptHash(events: readonly TapeEvent[]): string | undefined {
-  return hashOf(modelCalls(events).flatMap(({ request }) => request.instructions))
+  return hashOf(asked(events).flatMap(({ instructions }) => instructions))
 }
 
 /**
@@ -25,11 +25,15 @@ export function promptHash(events: readonly TapeEvent[]): string | undefined {
  * @returns `undefined` when no call had any
  */
 export function toolsHash(events: readonly TapeEvent[]): string | undefined {
-  return hashOf(modelCalls(events).flatMap(({ request }) => request.tools))
+  return hashOf(asked(events).flatMap(({ tools }) => tools))
 }
 
 function modelCalls(events: readonly TapeEvent[]): readonly ModelCall[] {
   return events.flatMap((event) => (event.kind === 'exchange' ? (readModelCall(event) ?? []) : []))
+}
+
+function asked(events: readonly TapeEvent[]): readonly ModelRequest[] {
+  return events.flatMap((event) => (event.kind === 'exchange' ? (askedIn(event) ?? []) : []))
 }
 
 function hashOf(values: readonly Json[]): string | undefined {

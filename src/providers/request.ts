@@ -1,25 +1,42 @@
 import type { Json } from '../tape/types.ts'
 import { type Address, dialectOf, embeddingInputs, readAddress } from './dialect.ts'
-import { inOneSpelling } from './gemini-spelling.ts'
 import { at, isList, isMap, type JsonMap, listAt, mapAt, parseJson, textAt, without } from './json.ts'
+import { withGeminiNames } from './spelling/gemini-names.ts'
+import { spelled } from './spelling/index.ts'
 import type { Dialect, ModelRequest } from './types.ts'
+
+/** A request as it was sent. */
+interface SentRequest {
+  readonly method: string
+  readonly url: string
+  readonly body: string
+}
 
 /**
  * Takes a request body apart: instructions, messages, tools, and everything else as params.
  *
- * The dialect is told by path and shape, not by host. A body for counting tokens is read as the call it counts for. Fields and
- * bytes of Gemini are in one spelling, however they were written.
+ * The dialect is told by path and shape, not by host. A body for counting tokens is read as the call it counts for. The body
+ * is in one spelling, see `inOneSpelling`: two requests that their provider reads alike have equal parts.
  *
  * @returns `undefined` when this is not a model call (MCP's JSON-RPC is none). Never throws, whatever the input.
  */
-export function readModelRequest(request: { method: string; url: string; body: string }): ModelRequest | undefined {
-  if (request.method.toUpperCase() !== 'POST') return undefined
-  const written = parseJson(request.body)
+export function readModelRequest(request: SentRequest): ModelRequest | undefined {
+  return read(request, spelled)
+}
+
+/** The same as it was written, which is what people are shown. Only Gemini's fields have their one name. */
+export function readWrittenRequest(request: SentRequest): ModelRequest | undefined {
+  return read(request, (_dialect, _address, _url, body) => body)
+}
+
+function read({ method, url, body: text }: SentRequest, spell: typeof spelled): ModelRequest | undefined {
+  if (method.toUpperCase() !== 'POST') return undefined
+  const written = parseJson(text)
   if (!isMap(written)) return undefined
-  const body = inOneSpelling(request.url, written)
-  const address = readAddress(request.url)
-  const dialect = dialectOf(address, body)
-  return dialect === undefined ? undefined : { dialect, ...takeApart(dialect, address, body) }
+  const named = withGeminiNames(url, written)
+  const address = readAddress(url)
+  const dialect = dialectOf(address, named)
+  return dialect && { dialect, ...takeApart(dialect, address, spell(dialect, address, url, named)) }
 }
 
 type Parts = Omit<ModelRequest, 'dialect'>

@@ -1,12 +1,19 @@
+import type { ModelRequest } from '../providers/index.ts'
+
 /** Where a request goes, as far as it decides which answer is its own. */
 export interface Addressed {
   readonly method: string
   readonly url: string
 }
 
-/** Scheme, host and port; empty for a child process. */
+/** Scheme, host and port, each host in one name; empty for a child process. */
 export function originOf(url: string): string {
   return placeOf(url).origin
+}
+
+/** Scheme, host and port as somebody wrote them. */
+export function writtenOrigin(url: string): string {
+  return /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i.exec(url)?.[0] ?? ''
 }
 
 /** Method, path and query exactly as written, without the host. */
@@ -34,9 +41,25 @@ function placeOf(url: string): Place {
 
 function takeApart(url: string): Place {
   if (!URL.canParse(url)) return { origin: '', path: url }
-  const { origin, pathname, search } = new URL(url)
-  return { origin, path: `${pathname}${search}` }
+  const { protocol, hostname, port, pathname, search } = new URL(url)
+  // `URL` has left out a default port. Of a scheme it does not know, it says no origin.
+  return {
+    origin: hostname === '' ? '' : `${protocol}//${oneName(hostname)}${port && `:${port}`}`,
+    path: `${pathname}${search}`,
+  }
 }
+
+/**
+ * A host in one name. `localhost`, `127.0.0.1` and `[::1]` are this machine: which of them a library takes, and which of two
+ * addresses a name stands for, changes with versions of Node. A port stays told apart. A trailing dot only says that a name
+ * is whole.
+ */
+function oneName(hostname: string): string {
+  const name = hostname.replace(/(?<=.)\.$/, '')
+  return loopback.has(name) ? 'localhost' : name
+}
+
+const loopback: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /** The same for two spellings of one query: names in any order, the values of one name in theirs. */
 export function steadyPath({ method, url }: Addressed): string {
@@ -45,6 +68,19 @@ export function steadyPath({ method, url }: Addressed): string {
   searchParams.sort()
   return `${method} ${pathname} ${searchParams.toString()}`
 }
+
+/**
+ * What another host means for a request that is otherwise the recorded one. A model, and a service that is only read, is
+ * asked elsewhere (`endpoint`). A service that is told to do something does it elsewhere (`destination`).
+ */
+export function hostDrift(
+  step: { readonly model: ModelRequest | undefined },
+  { method }: Pick<Addressed, 'method'>,
+): 'endpoint' | 'destination' {
+  return step.model !== undefined || reading.has(method.toUpperCase()) ? 'endpoint' : 'destination'
+}
+
+const reading: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
  * Which recorded host a live host stands for. A test may point the agent elsewhere, but a host that is on the tape

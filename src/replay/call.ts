@@ -3,9 +3,12 @@ import { never } from '../seam/intercept/index.ts'
 import { isThenable } from '../seam/shape.ts'
 import { type SeamCall, type Source, seamState } from '../seam/source.ts'
 import { type CallEvent, decodeValue, type Json, type Moment } from '../tape/index.ts'
+import { presentArgs } from '../tape/present-args.ts'
+import { answer } from './answer.ts'
 import { firstDifference } from './difference.ts'
 import * as problem from './problems.ts'
 import type { ReplayRun } from './run.ts'
+import { runBody } from './run-body.ts'
 import type { CallState, StepState } from './step.ts'
 
 /** The run as code inside the call with this number sees it. */
@@ -21,7 +24,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 export function serveCall(
   run: ReplayRun,
   call: SeamCall,
-  fn: () => unknown,
+  fn: (args?: readonly unknown[]) => unknown,
   inside: number | undefined,
   viewFrom: View,
 ): unknown {
@@ -41,6 +44,8 @@ export function serveCall(
     ...run.siteOf(),
   }
   run.events.push(heard)
+  const isAnswered = step.event.sync === true || step.event.settled !== undefined
+  if (isAnswered && run.tools.runs(call)) return runAndCompare(run, call, step, heard, fn, viewFrom(heard.n))
   return call.replay === 'run' ? runForReal(run, step, heard, fn, viewFrom) : serveRecorded(run, step, heard)
 }
 
@@ -55,18 +60,27 @@ function findCall(run: ReplayRun, call: SeamCall, args: Json): CallState {
     run.identical++
     return same
   }
-  const reworded = run.calls.findReworded(call, args)
-  if (reworded) {
-    const difference = firstDifference(reworded.event.args, args, 'args')
-    if (difference) run.drifted(reworded, undefined, { class: 'arguments', ...difference })
-    return reworded
+  const changed = run.calls.findChanged(call, args, (step) => run.order.isDue(step))
+  if (changed) {
+    const difference = firstDifference(presentArgs(changed.event.args), presentArgs(args), 'args')
+    if (difference) run.drifted(changed, undefined, { class: 'arguments', part: call.name, ...difference })
+    return changed
   }
-  throw run.problem(problem.wrongCall(run.place(), call.name, JSON.stringify(args), run.calls.nearest(call, args)))
+  const place = run.place()
+  const nearest = run.calls.nearest(call, args)
+  const due = run.steps.find((one) => !one.taken)
+  throw run.problem(
+    problem.wrongCall(place, call.name, JSON.stringify(args), nearest),
+    // With one of its name left, it is that one with other arguments.
+    nearest
+      ? undefined
+      : () => problem.passedOver(place, due, run.steps, `${call.kind} ${call.name} once more than recorded`),
+  )
 }
 
 /** Hands out the recorded answer at its recorded place in the order. */
 function serveRecorded(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>): unknown {
-  skipInside(run, step.event.n)
+  run.skipInside(step.event.n)
   const { event } = step
   if (event.sync) {
     run.take(step)
@@ -93,6 +107,45 @@ function serveRecorded(run: ReplayRun, step: CallState, heard: Mutable<CallEvent
   return promise
 }
 
+/** Runs the body beside its recording, and hands out the answer at its recorded place. */
+function runAndCompare(
+  run: ReplayRun,
+  call: SeamCall,
+  step: CallState,
+  heard: Mutable<CallEvent>,
+  fn: (args?: readonly unknown[]) => unknown,
+  view: Source,
+): unknown {
+  const { event } = step
+  run.ranForReal.push(event.name)
+  run.bodies.set(heard.n, event.n)
+  run.begin(step)
+  const ran = runBody(run, call, step, heard.args, fn, view)
+  if (isThenable(ran)) run.waitFor(ran)
+  if (event.sync) {
+    run.gate.done(step.items)
+    settle(run, step, heard, [run.nextN(), run.gate.now])
+    heard.sync = true
+    // What answered at once may answer later now: the agent has to go on.
+    return isThenable(ran) ? answer(event) : ran.outcome()
+  }
+  if (event.yields) {
+    const served = iterable(run, step, heard)
+    void Promise.resolve(ran).then(() => run.gate.ready(step.items.slice(1)))
+    return served
+  }
+  const { promise, resolve } = Promise.withResolvers<void>()
+  onDelivery(run, step, (moment) => {
+    settle(run, step, heard, moment)
+    resolve()
+  })
+  return Promise.resolve(ran).then(async ({ outcome }) => {
+    run.gate.ready(step.items.slice(1))
+    await promise
+    return outcome()
+  })
+}
+
 /** Runs the function; its answer reaches the agent where the recorded one did. */
 function runForReal(
   run: ReplayRun,
@@ -102,6 +155,7 @@ function runForReal(
   viewFrom: View,
 ): unknown {
   run.ranForReal.push(step.event.name)
+  run.bodies.set(heard.n, step.event.n)
   const result = seamState().runs.run(viewFrom(heard.n), fn)
   if (!isThenable(result)) {
     run.take(step)
@@ -136,6 +190,13 @@ function runForReal(
 }
 
 function serveIterable(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>): AsyncGenerator<unknown> {
+  const served = iterable(run, step, heard)
+  run.take(step)
+  return served
+}
+
+/** The recorded pieces, each at its place once the answer is ready. */
+function iterable(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>): AsyncGenerator<unknown> {
   const pieces = (step.event.yields ?? []).map(([, , value]) => ({ value, ...Promise.withResolvers<void>() }))
   const end = Promise.withResolvers<void>()
   for (const [i, piece] of pieces.entries()) {
@@ -146,7 +207,6 @@ function serveIterable(run: ReplayRun, step: CallState, heard: Mutable<CallEvent
     settle(run, step, heard, moment)
     end.resolve()
   })
-  run.take(step)
   return (async function* served() {
     for (const piece of pieces) {
       await piece.promise
@@ -171,21 +231,4 @@ function settle(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>, mome
     run.redactor.observe(JSON.stringify(result))
   }
   if (error !== undefined) heard.error = error
-}
-
-/** The recorded answer of a call, or its error thrown. */
-export function answer(event: CallEvent): unknown {
-  if (event.error !== undefined) throw decodeValue(event.error) as Error
-  return event.result === undefined ? undefined : decodeValue(event.result)
-}
-
-/** What a served function did when recorded is part of its answer: nobody will ask for it now. */
-function skipInside(run: ReplayRun, n: number): void {
-  for (const step of run.calls.inside(n)) {
-    if (step.taken) continue
-    step.taken = true
-    step.answered = true
-    run.gate.done(step.items)
-    skipInside(run, step.event.n)
-  }
 }

@@ -1,8 +1,7 @@
 import { canonicalJson } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 import { presentArgs } from '../tape/present-args.ts'
-import { closeness, likeness } from './difference.ts'
-import { sameProse } from './prose.ts'
+import { closeness } from './difference.ts'
 import type { CallState, ExchangeState } from './step.ts'
 
 /** Which wrapped function was called. */
@@ -63,18 +62,19 @@ export class Calls {
   }
 
   /**
-   * The open call whose arguments differ in wording only, if it is the only one and no call answered before is nearer:
-   * then this would be that one once more.
+   * The open call that is asked for at this place with other arguments: all of that name which are due were asked the
+   * same, and what is asked was not answered before, for then it would be that one once more.
    */
-  findReworded(call: Called, args: Json): CallState | undefined {
-    const like = this.#all(call).filter((step) => sameProse(step.event.args, args))
-    const open = like.filter((step) => !step.taken)
-    const [first] = open
-    if (!first || open.some((step) => canonicalJson(step.event.args) !== canonicalJson(first.event.args)))
-      return undefined
-    const nearness = (step: CallState): number => likeness(JSON.stringify(step.event.args), JSON.stringify(args))
-    const isTaken = like.some((step) => step.taken && nearness(step) > nearness(first))
-    return isTaken ? undefined : first
+  findChanged(call: Called, args: Json, isDue: (step: CallState) => boolean): CallState | undefined {
+    const key = keyOf(call, args)
+    const all = this.#all(call)
+    if (all.some((step) => step.taken && keyOf(step.event, step.event.args) === key)) return undefined
+    return onlyOne(all.filter((step) => !step.taken && isDue(step)))
+  }
+
+  /** The open call whose arguments are like these, by the rule of whoever asks, if there is only one such question. */
+  findLike(call: Called, isLike: (recorded: Json) => boolean): CallState | undefined {
+    return onlyOne(this.#all(call).filter((step) => !step.taken && isLike(step.event.args)))
   }
 
   /** The call of that name most like this one, open ones first. */
@@ -95,6 +95,13 @@ export class Calls {
   #all(call: Called): readonly CallState[] {
     return this.#byName.get(keyOf(call)) ?? []
   }
+}
+
+/** The first of several calls that were asked the same. */
+function onlyOne(steps: readonly CallState[]): CallState | undefined {
+  const [first] = steps
+  const key = first && keyOf(first.event, first.event.args)
+  return steps.every(({ event }) => keyOf(event, event.args) === key) ? first : undefined
 }
 
 function isCall(step: ExchangeState | CallState): step is CallState {

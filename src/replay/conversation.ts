@@ -7,10 +7,12 @@ import {
 } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 import { steadyPath, originOf } from './address.ts'
-import { bodyDifference, firstDifference, likeness, parseRequest } from './difference.ts'
+import { contradiction } from './contradiction.ts'
+import { namesSameData } from './data-names.ts'
+import { bodyDifference, likeness, parseRequest } from './difference.ts'
 import { isFaithful } from './faithful.ts'
 import type { Answer, FoundDrift, Question } from './ladder.ts'
-import { isRewording } from './rewording.ts'
+import { changedParts } from './question-parts.ts'
 import type { ExchangeState } from './step.ts'
 import type { ServeRung } from './types.ts'
 
@@ -18,17 +20,20 @@ import type { ServeRung } from './types.ts'
 export interface ConversationSearch {
   /** Every exchange a live host may ask, taken or not. */
   readonly steps: readonly ExchangeState[]
-  readonly input: Json | undefined
+  /** Whether a call may be answered by its place in the run. */
   readonly mayReword: boolean
   /** Whether all a step waited for when it was recorded was answered. */
   readonly isDue: (step: ExchangeState) => boolean
 }
 
 /**
- * Finds the recorded model call that continues the same conversation, when instructions, tools, settings or the
- * wording of a prompt were changed.
+ * Finds the recorded model call that stands at the place of a changed one: the same conversation with other instructions,
+ * tools or settings; or, where the conversation itself was changed, the one open call that is due and has as many messages
+ * of the same speakers.
  *
- * @returns `undefined` when nothing here can answer; an ambiguity or a missing tool is an answer of its own
+ * What it finds is another question than the recorded one, and each difference is drift.
+ *
+ * @returns `undefined` when nothing here can answer; an ambiguity or a contradiction is an answer of its own
  */
 export function findConversation(question: Question, search: ConversationSearch): Answer | undefined {
   const live = readModelRequest({ method: question.method, url: question.url, body: question.bodyText })
@@ -42,10 +47,24 @@ export function findConversation(question: Question, search: ConversationSearch)
   const messages = canonicalJson(live.messages)
   const same = known.filter((step) => step.model && canonicalJson(step.model.messages) === messages)
   if (same.some((step) => !step.taken)) return pick(same, question, live, 'conversation', search)
-  // Embeddings are functions of their text: a changed one has another answer.
-  if (!search.mayReword || live.dialect === 'openai-embeddings') return undefined
-  const reworded = known.filter((step) => step.model && isRewording(step.model.messages, live.messages, search.input))
-  return reworded.some((step) => !step.taken) ? pick(reworded, question, live, 'reworded', search) : undefined
+  // A conversation that was answered already is asked once more; embeddings are functions of their text.
+  if (!search.mayReword || same.length > 0 || live.dialect === 'openai-embeddings') return undefined
+  // Of several calls that are due at once nothing says which one this is: `pick` has to see all of them.
+  const due = known.filter((step) => !step.taken && search.isDue(step))
+  const speakers = speakersOf(live)
+  if (!due.some((step) => step.model && speakersOf(step.model) === speakers)) return undefined
+  return pick(due, question, live, 'reworded', search)
+}
+
+/** Who speaks in each message, and what kinds of parts they say: a turn more, or one less, is another conversation. */
+function speakersOf({ messages }: ModelRequest): string {
+  return JSON.stringify(messages.map((message) => speakerOf(message)))
+}
+
+function speakerOf(message: Json): Json {
+  if (typeof message !== 'object' || message === null || Array.isArray(message)) return typeof message
+  const { role, type, speaker } = message as { readonly [key: string]: Json | undefined }
+  return [role ?? speaker ?? null, type ?? null]
 }
 
 /** The same kind of call, answered in the same form: a stream cannot stand in for a whole answer. */
@@ -53,7 +72,9 @@ function sameKind(step: ExchangeState, recorded: ModelRequest, live: ModelReques
   return (
     recorded.dialect === live.dialect &&
     Boolean(recorded.params['stream']) === Boolean(live.params['stream']) &&
-    differingParams(recorded, live).every((name) => settings.has(name)) &&
+    namesSameData(recorded, live) &&
+    // The parameters of embeddings are the form of the answer.
+    (live.dialect !== 'openai-embeddings' || canonicalJson(recorded.params) === canonicalJson(live.params)) &&
     isFaithful(step.bodyText)
   )
 }
@@ -98,30 +119,6 @@ function pathWithout(url: string, model: string): string {
   return model === '' ? path : path.replace(encodeURIComponent(model), '*').replace(model, '*')
 }
 
-/**
- * Parameters that may change without making it another question. All others may name a conversation kept by the
- * provider, data, or the form of the answer.
- */
-const settings = new Set(
-  [
-    'temperature top_p top_k topP topK min_p seed stop stop_sequences presence_penalty frequency_penalty',
-    'repetition_penalty logit_bias max_tokens max_completion_tokens max_output_tokens maxTokens max_tokens_to_sample',
-    'response_format tool_choice parallel_tool_calls reasoning reasoning_effort thinking effort verbosity text store',
-    'service_tier user metadata safety_identifier prompt_cache_key cache_control stream_options anthropic_version',
-    'generationConfig safetySettings toolConfig inferenceConfig additionalModelRequestFields performanceConfig',
-    'output_config tool_config functions_config truncation safe_prompt',
-  ]
-    .join(' ')
-    .split(' '),
-)
-
-function differingParams(recorded: ModelRequest, live: ModelRequest): readonly string[] {
-  const names = new Set([...Object.keys(recorded.params), ...Object.keys(live.params)])
-  return [...names].filter(
-    (name) => canonicalJson(recorded.params[name] ?? null) !== canonicalJson(live.params[name] ?? null),
-  )
-}
-
 /** How much nearer the best candidate must be than the next. */
 const clearMargin = 0.15
 
@@ -151,9 +148,10 @@ function pick(
   })
   if (rival) return { kind: 'ambiguous', candidates: [best.step, rival.step] }
   const { model } = best.step
-  const gone = model && toolGone(best.step, model, live)
-  if (gone !== undefined) return { kind: 'toolGone', step: best.step, tool: gone }
-  return { kind: 'found', step: best.step, rung, drift: model ? drift(best.step, model, question, live) : [] }
+  if (!model) return { kind: 'found', step: best.step, rung, drift: [] }
+  const broken = contradiction(model, live, readModelCall(best.step.event)?.response)
+  if (broken !== undefined) return { ...broken, step: best.step }
+  return { kind: 'found', step: best.step, rung, drift: drift(best.step, model, question, live) }
 }
 
 function nearness(recorded: ModelRequest, live: ModelRequest): number {
@@ -168,27 +166,6 @@ function nearness(recorded: ModelRequest, live: ModelRequest): number {
   )
 }
 
-/** A tool the recorded answer calls and the live request no longer offers: the agent would be told to do what it cannot. */
-function toolGone(step: ExchangeState, recorded: ModelRequest, live: ModelRequest): string | undefined {
-  const [before, now] = [new Set(recorded.tools.flatMap(toolNames)), new Set(live.tools.flatMap(toolNames))]
-  if ([...before].every((name) => now.has(name))) return undefined
-  const calls = readModelCall(step.event)?.response?.toolCalls ?? []
-  return calls.find(({ name, builtIn }) => !builtIn && before.has(name) && !now.has(name))?.name
-}
-
-function toolNames(tool: Json | undefined): readonly string[] {
-  if (typeof tool !== 'object' || tool === null) return []
-  if (Array.isArray(tool)) return (tool as readonly Json[]).flatMap(toolNames)
-  const {
-    name,
-    function: fn,
-    toolSpec,
-    functionDeclarations,
-    function_declarations: declared,
-  } = tool as { readonly [key: string]: Json }
-  return typeof name === 'string' ? [name] : [fn, toolSpec, functionDeclarations, declared].flatMap(toolNames)
-}
-
 function drift(
   step: ExchangeState,
   recorded: ModelRequest,
@@ -198,27 +175,19 @@ function drift(
   const place = (url: string, { model }: ModelRequest): string => originOf(url) + pathWithout(url, model)
   const [before, now] = [place(step.event.url, recorded), place(question.url, live)]
   const endpoint: readonly FoundDrift[] =
-    before === now ? [] : [{ class: 'endpoint', path: 'url', recorded: before.trim(), live: now.trim() }]
-  const parts = modelDrift(recorded, live)
+    before === now
+      ? []
+      : [{ class: 'endpoint', path: 'url', part: 'host of the model', recorded: before.trim(), live: now.trim() }]
+  const parts = changedParts(recorded, live)
   return [...endpoint, ...(parts.length > 0 ? parts : movedInstructions(step, question))]
 }
 
-/** All parts are equal: then instructions stand at another place between the messages, or a number is spelled anew. */
+/** All parts are equal: then instructions stand at another place between the messages, or a number is spelled in another way. */
 function movedInstructions(step: ExchangeState, question: Question): readonly FoundDrift[] {
   const difference = bodyDifference(step.bodyText, question.bodyText)
   if (!difference) return []
   const [before, now] = [parseRequest(step.bodyText, step.event.url), parseRequest(question.bodyText, question.url)]
   const isSpelling = canonicalJson(before ?? null) === canonicalJson(now ?? null)
-  return [{ class: isSpelling ? 'encoding' : 'instructions', ...difference }]
-}
-
-function modelDrift(recorded: ModelRequest, live: ModelRequest): readonly FoundDrift[] {
-  const parts = ['model', 'instructions', 'tools', 'params', 'messages'] as const
-  return parts.flatMap((part) => {
-    const before = recorded[part] as Json
-    const now = live[part] as Json
-    if (canonicalJson(before) === canonicalJson(now)) return []
-    const difference = firstDifference(before, now, part)
-    return difference ? [{ class: part, ...difference }] : []
-  })
+  if (isSpelling) return [{ class: 'encoding', part: 'body', ...difference }]
+  return [{ class: 'instructions', part: 'place of the system prompt', ...difference }]
 }

@@ -83,7 +83,8 @@ export function isMap(value: unknown): value is { readonly [key: string]: Json }
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function own(map: { readonly [key: string]: Json }, key: string): Json | undefined {
+/** A member that the value itself has: names of members come from whoever sent it. */
+export function own(map: { readonly [key: string]: Json }, key: string): Json | undefined {
   return Object.hasOwn(map, key) ? map[key] : undefined
 }
 

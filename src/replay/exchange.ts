@@ -14,6 +14,7 @@ import { headerDrift } from './header-drift.ts'
 import { hasKey } from './idempotency.ts'
 import * as problem from './problems.ts'
 import type { ReplayRun } from './run.ts'
+import { serveLive } from './serve-live.ts'
 import type { ExchangeState } from './step.ts'
 import { noteTimeOut } from './time-out.ts'
 
@@ -33,9 +34,11 @@ export function serveExchange(
 ): ExchangeControl {
   // A run that is over gets no more answers: it stays where it is.
   if (run.over) return { abort: () => undefined }
+  const out = run.wayOut(live, inside)
+  if (out !== undefined) return serveLive(run, live, sink, inside, out)
   const question = run.question(live)
   const answer = run.ladder.find(question)
-  if (answer.kind !== 'found') throw run.problem(problem.noAnswer(run.place(live.madeAt), question, answer))
+  if (answer.kind !== 'found') throw run.unanswered(question, answer, live.madeAt)
   const { step } = answer
   run.checkOrder(step, live.madeAt)
   if (answer.rung === 'exact') run.identical++

@@ -125,6 +125,8 @@ export class Gate {
   #watchdog: NodeJS.Timeout | undefined
   /** Real ms of the last request or delivery: an agent that only lets time pass since then hangs. */
   #movedAt = uptime()
+  /** Requests that really went out and have no answer yet. */
+  #held = 0
   now = 0
   deliveries = 0
   relaxed = 0
@@ -141,6 +143,7 @@ export class Gate {
   /** Something changed: a request was made, a timer set, an exchange given up. */
   kick(): void {
     this.#calm()
+    if (this.#held > 0) return
     if (this.#running) {
       this.#again = true
       return
@@ -255,6 +258,18 @@ export class Gate {
     else this.#holding.add(timer)
   }
 
+  /** Something really goes out: until it is answered no time passes, or every time-out would fire. */
+  hold(): void {
+    this.#held++
+    this.#calm()
+  }
+
+  release(): void {
+    this.#held--
+    this.#movedAt = uptime()
+    this.kick()
+  }
+
   stop(): void {
     this.#calm()
   }
@@ -269,14 +284,14 @@ export class Gate {
       this.#options.onFault(error)
     } finally {
       this.#running = false
-      if (!this.#options.isOver()) this.#wait()
+      if (!this.#options.isOver() && this.#held === 0) this.#wait()
     }
   }
 
   async #pump(): Promise<void> {
     while (!this.#options.isOver()) {
       await this.#quiet()
-      if (this.#options.isOver() || !this.#step()) return
+      if (this.#options.isOver() || this.#held > 0 || !this.#step()) return
     }
   }
 

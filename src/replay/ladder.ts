@@ -1,6 +1,6 @@
 import { canonicalJson } from '../providers/index.ts'
 import type { Json, TapeHeader } from '../tape/index.ts'
-import { Hosts, originOf, steadyPath, writtenPath } from './address.ts'
+import { hostDrift, Hosts, originOf, steadyPath, writtenOrigin, writtenPath } from './address.ts'
 import { findConversation } from './conversation.ts'
 import { bodyDifference, closeness, isMap, parseRequest } from './difference.ts'
 import { isFaithful } from './faithful.ts'
@@ -21,8 +21,16 @@ export interface Question {
 export interface FoundDrift {
   readonly class: DriftClass
   readonly path: string
+  /** The same for people. Default: `path`. */
+  readonly part?: string
+  /** Excerpts of both sides at the first difference. */
   readonly recorded: string
   readonly live: string
+  /** Both sides of the whole part, where that is more than the excerpts. */
+  readonly before?: Json | undefined
+  readonly now?: Json | undefined
+  /** The part belongs to the conversation itself. */
+  readonly isData?: true
 }
 
 export type Answer =
@@ -36,6 +44,8 @@ export type Answer =
   | { readonly kind: 'ambiguous'; readonly candidates: readonly ExchangeState[] }
   /** The recorded answer calls a tool the request does not offer any more. */
   | { readonly kind: 'toolGone'; readonly step: ExchangeState; readonly tool: string }
+  /** The request demands what the recorded answer does not do. */
+  | { readonly kind: 'contradicted'; readonly step: ExchangeState; readonly how: string }
   /** No recorded answer is for this question; `nearest` is what comes closest. */
   | { readonly kind: 'none'; readonly nearest: ExchangeState | undefined; readonly exhausted: boolean }
 
@@ -46,7 +56,10 @@ export type Answer =
  * 1. `exact`: the same address and body, byte for byte
  * 2. `canonical`: the same JSON value, the same query, written differently; Gemini's fields and bytes in either of their spellings
  * 3. `conversation`: a model call with the same messages; instructions, tool schemas or settings may differ
- * 4. `reworded`: the same, when a prompt template was rewritten around unchanged data
+ * 4. `reworded`: the one open model call that is due at this place of the run, whatever its messages say
+ *
+ * The first two find the recorded question. The others find what stands in its place: another question, whose recorded
+ * answer proves nothing and only shows what follows.
  *
  * On every rung a host that is not on the tape may stand for one that is, and headers that name an operation or a part
  * are part of the question.
@@ -58,14 +71,14 @@ export class Ladder {
   readonly #canonical = new Map<string, Map<string, ExchangeState[]>>()
   readonly #steps: readonly ExchangeState[]
   readonly #serve: ServeRung
-  readonly #tape: Pick<TapeHeader, 'input' | 'imported'>
+  readonly #tape: Pick<TapeHeader, 'imported'>
   readonly #isDue: (step: ExchangeState) => boolean
   readonly #hosts: Hosts
 
   constructor(
     steps: readonly ExchangeState[],
     serve: ServeRung,
-    tape: Pick<TapeHeader, 'input' | 'imported'>,
+    tape: Pick<TapeHeader, 'imported'>,
     isDue: (step: ExchangeState) => boolean,
   ) {
     this.#steps = steps
@@ -129,13 +142,18 @@ export class Ladder {
       )
       this.#canonical.set(key, index)
     }
-    return this.#untaken(index.get(canonicalBody(question)), question)
+    // A host that stands for a recorded one is asked what that is asked, and one spelling of it is that one's.
+    const asked = new Map((this.#byPath.get(key) ?? []).map(({ event: { url } }) => [originOf(url), url]))
+    for (const url of asked.values()) {
+      const found = this.#untaken(index.get(canonicalBody({ ...question, url })), question)
+      if (found) return found
+    }
+    return undefined
   }
 
   #findConversation(question: Question): Answer | undefined {
     return findConversation(question, {
       steps: this.#steps.filter((step) => this.#mayAnswer(step, question)),
-      input: this.#tape.input,
       mayReword: this.#serve === 'reworded',
       isDue: this.#isDue,
     })
@@ -167,12 +185,12 @@ export class Ladder {
       const client = bodyDifference(step.bodyText, question.bodyText)
       drift.push(
         client?.path.startsWith('params.clientInfo')
-          ? { class: 'params', ...client }
-          : { class: 'encoding', path: '', recorded: 'same value', live: 'written differently' },
+          ? { class: 'bookkeeping', part: 'name of the MCP client', ...client }
+          : { class: 'encoding', path: '', part: 'body', recorded: 'same value', live: 'written differently' },
       )
     }
-    const [recorded, live] = [originOf(step.event.url), originOf(question.url)]
-    if (recorded !== live) drift.push({ class: 'endpoint', path: 'url', recorded, live })
+    if (originOf(step.event.url) !== originOf(question.url))
+      drift.push(otherHost(step, writtenOrigin(step.event.url), writtenOrigin(question.url)))
     return { kind: 'found', step, rung, drift }
   }
 
@@ -195,6 +213,16 @@ export class Ladder {
       }
     }
     return best
+  }
+}
+
+function otherHost(step: ExchangeState, recorded: string, live: string): FoundDrift {
+  return {
+    class: hostDrift(step, step.event),
+    path: 'url',
+    part: step.model ? 'host of the model' : 'host',
+    recorded,
+    live,
   }
 }
 

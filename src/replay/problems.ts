@@ -1,13 +1,16 @@
 import { HarvestError } from '../errors/index.ts'
 import { neutral, neutralLine } from '../errors/neutral.ts'
+import { wordDiff } from '../errors/word-diff.ts'
 import { userSite } from '../seam/caller.ts'
 import type { Tape } from '../tape/index.ts'
-import { bodyDifference, type Difference } from './difference.ts'
+import { bodyDifference, closeness, type Difference } from './difference.ts'
 import type { OftenRead } from './calls.ts'
 import type { Answer, Question } from './ladder.ts'
-import { describeStep, type ExchangeState, isStep, type StepState, shortUrl } from './step.ts'
+import type { Order } from './order.ts'
+import { type CallState, describeStep, type ExchangeState, isStep, type StepState, shortUrl } from './step.ts'
+import { steadyPath } from './address.ts'
 import { sameTarget, targetOf } from './target.ts'
-import type { Drift } from './types.ts'
+import type { Drift, DriftClass } from './types.ts'
 
 /** Tool calls left out need no answer: a baseline without them is enough. */
 const accept = 'if the new behaviour is right: npx harvest test --update-recordings --reason "…"'
@@ -40,30 +43,143 @@ function whereMade(place: Place): Record<string, string> {
   return { tape: tape ?? '', step: `${place.made + 1} of this replay (${recorded} recorded)`, ...rest }
 }
 
+/** What the end of a run tells about a problem noted before; `undefined` when it was what it looked like. */
+export type Cause = () => { readonly error: HarvestError; readonly leftOut?: StepState } | undefined
+
+/** The recorded steps of a run, and what waited for what. */
+interface Recorded {
+  readonly steps: readonly (ExchangeState | CallState)[]
+  readonly order: Order
+}
+
+/** The cause of a step made too early, when the step before it was not asked at all. */
+export function unlessAsked(place: Place, before: StepState, instead: string): Cause {
+  return () => (before.taken ? undefined : { error: wentOnWithout(place, before, instead), leftOut: before })
+}
+
+/**
+ * The cause of a request no recorded answer is for: a step that the agent left out before it, or went on without after
+ * it, or one that it asked with another query.
+ */
+export function missCause(
+  place: Place,
+  question: Question,
+  miss: Exclude<Answer, { kind: 'found' }>,
+  { steps, order }: Recorded,
+): Cause | undefined {
+  if (miss.kind !== 'none') return undefined
+  const asked = `${question.method} ${shortUrl(question.url)}`
+  const due = steps.find((step) => !step.taken)
+  const sameQuery = miss.nearest && steadyPath(miss.nearest.event) === steadyPath(question)
+  if (miss.exhausted && !sameQuery) {
+    const meant = steps.filter((step) => isOpenExchange(step) && samePlace(step, question))
+    return () => {
+      const open = mostAlike(meant.filter(isOpenExchange), question)
+      if (open) return { error: otherQuery(place, question, open) }
+      return passedOver(place, due, steps, asked)
+    }
+  }
+  if (miss.exhausted || !miss.nearest) return () => passedOver(place, due, steps, `${asked} once more than recorded`)
+  const { nearest } = miss
+  const { early, skipped } = order.look(nearest)
+  const before = [...(early ? [early] : []), ...skipped]
+  // What asks the same address is the question itself, with other words in it.
+  if (before.some((step) => step.event.kind === 'exchange' && samePlace(step as ExchangeState, question)))
+    return undefined
+  return () => {
+    const [missed] = before.filter((step) => !step.taken).toSorted((a, b) => a.event.n - b.event.n)
+    if (!missed) return undefined
+    const difference = questionDifference(nearest, question)
+    const instead = `${asked}, which is nearest to ${describeStep(nearest)}`
+    return { error: wentOnWithout(place, missed, instead, difference, 'HARVEST_DIVERGENCE'), leftOut: missed }
+  }
+}
+
+/** A call more than recorded stands for the step that was due when it was made, if later ones were made and that one never was. */
+export function passedOver(
+  place: Place,
+  due: StepState | undefined,
+  steps: readonly StepState[],
+  instead: string,
+): ReturnType<Cause> {
+  if (!due || due.taken || !steps.some((step) => step.served && step.event.n > due.event.n)) return undefined
+  return { error: wentOnWithout(place, due, instead, undefined, 'HARVEST_TAPE_EXHAUSTED'), leftOut: due }
+}
+
+function wentOnWithout(
+  place: Place,
+  missed: StepState,
+  instead: string,
+  difference?: Difference,
+  code = 'HARVEST_ORDER',
+): HarvestError {
+  const made = `Made instead: ${neutral(instead)}`
+  return new HarvestError(code, {
+    what: `The agent went on without ${describeStep(missed)}: it was never asked`,
+    where: whereMade(place),
+    detail: difference ? `${made}\n\n${showDifference(difference)}` : made,
+    why: 'The recorded steps after it were made with its answer.',
+    fix: [`if it is still needed: make step ${missed.number} before that again`, seeSteps(place), anew],
+  })
+}
+
+function mostAlike(steps: readonly ExchangeState[], { url }: Question): ExchangeState | undefined {
+  const score = (step: ExchangeState): number => closeness(step.event.url, url)
+  return steps.reduce<ExchangeState | undefined>(
+    (best, step) => (best && score(best) >= score(step) ? best : step),
+    undefined,
+  )
+}
+
+/** The same address, asked with another query. */
+function otherQuery(place: Place, question: Question, recorded: ExchangeState): HarvestError {
+  const query = (url: string): string => (URL.canParse(url) ? new URL(url).search.slice(1) : url)
+  const path = shortUrl(question.url).replace(/\?.*$/s, '')
+  return new HarvestError('HARVEST_DIVERGENCE', {
+    what: `The agent asked ${question.method} ${path} with another query`,
+    where: {
+      ...whereMade(place),
+      nearest: describeStep(recorded),
+      changed: wordDiff(query(recorded.event.url), query(question.url)),
+    },
+    why: 'The recorded answer is for the recorded query; for another one the service may answer something else.',
+    fix: ['ask with the recorded query again', seeSteps(place), anew],
+  })
+}
+
 export function noAnswer(place: Place, question: Question, miss: Exclude<Answer, { kind: 'found' }>): HarvestError {
   const asked = `${question.method} ${shortUrl(question.url)}`
   if (miss.kind === 'ambiguous') return ambiguous(place, asked, miss.candidates)
   if (miss.kind === 'toolGone') return toolGone(place, asked, miss.step, miss.tool)
+  if (miss.kind === 'contradicted') return contradicted(place, asked, miss.step, miss.how)
   const { nearest } = miss
-  if (miss.exhausted && nearest && !samePlace(nearest, question)) return unknownCall(place, asked, nearest)
-  const difference = nearest ? questionDifference(nearest, question) : undefined
-  if (miss.exhausted && nearest) {
+  if (!nearest || (miss.exhausted && steadyPath(nearest.event) !== steadyPath(question)))
+    return unknownCall(place, asked, nearest)
+  const difference = questionDifference(nearest, question)
+  if (miss.exhausted) {
     return new HarvestError('HARVEST_TAPE_EXHAUSTED', {
       what: `The agent asked ${asked} once more than it did when this run was recorded`,
       where: { ...whereMade(place), nearest: describeStep(nearest) },
       ...(difference ? { detail: showDifference(difference) } : {}),
       why: 'All recorded answers of this address are used up: the agent now takes more steps, or repeats one.',
-      fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`, anew],
+      fix: [seeSteps(place), anew],
     })
   }
-  if (!nearest) return unknownCall(place, asked, undefined)
   return new HarvestError('HARVEST_DIVERGENCE', {
     what: `The agent asked ${asked} something it did not ask when this run was recorded`,
     where: { ...whereMade(place), nearest: describeStep(nearest) },
     ...(difference ? { detail: showDifference(difference) } : {}),
     why: 'No recorded answer is for this question, and the nearest one answers another.',
-    fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`, anew],
+    fix: [seeSteps(place), anew],
   })
+}
+
+function seeSteps({ tape }: Place): string {
+  return `to see the recorded steps: npx harvest show ${tape.header.id}`
+}
+
+function isOpenExchange(step: StepState): step is ExchangeState {
+  return step.event.kind === 'exchange' && !step.taken
 }
 
 function questionDifference({ bodyText, event }: ExchangeState, question: Question): Difference | undefined {
@@ -74,6 +190,7 @@ function questionDifference({ bodyText, event }: ExchangeState, question: Questi
   return { path: 'headers', recorded: recorded!, live: live! }
 }
 
+/** Method and path are the same, whatever the query. */
 function samePlace(step: ExchangeState, question: Question): boolean {
   const path = (url: string): string => (URL.canParse(url) ? new URL(url).pathname : url)
   return step.event.method === question.method && path(step.event.url) === path(question.url)
@@ -109,6 +226,15 @@ function toolGone(place: Place, asked: string, step: ExchangeState, tool: string
   })
 }
 
+function contradicted(place: Place, asked: string, step: ExchangeState, how: string): HarvestError {
+  return new HarvestError('HARVEST_DIVERGENCE', {
+    what: `The request ${asked} now demands what its recorded answer does not do: ${neutralLine(how)}`,
+    where: { ...whereMade(place), nearest: describeStep(step) },
+    why: 'A model that obeys the new request would have answered something else: what the agent would do next was never recorded.',
+    fix: [`to see the recorded answer: npx harvest show ${place.tape.header.id} ${step.number}`, anew],
+  })
+}
+
 export function wrongCall(place: Place, name: string, args: string, nearest: StepState | undefined): HarvestError {
   const recorded = nearest?.event.kind === 'exchange' || !nearest ? undefined : JSON.stringify(nearest.event.args)
   const difference = recorded === undefined ? undefined : bodyDifference(recorded, args)
@@ -124,6 +250,59 @@ export function wrongCall(place: Place, name: string, args: string, nearest: Ste
     ...(difference ? { detail: showDifference(difference) } : {}),
     why: 'The tape holds no answer for this call.',
     fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`, anew],
+  })
+}
+
+/** A call that is answered all the same, for what the agent does next is to be seen. */
+export function otherArguments(
+  place: Place,
+  step: StepState,
+  { part: name, path, recorded, live }: Drift,
+): HarvestError {
+  return new HarvestError('HARVEST_DIVERGENCE', {
+    what: `The agent called ${name} with arguments it did not use when this run was recorded`,
+    where: { ...whereMade(place), recorded: describeStep(step) },
+    detail: showDifference({ path: path.replace(/^args\.?/, '') || 'the arguments', recorded, live }),
+    why: 'What the model decided is recorded, so only the code of the agent can have changed them.',
+    fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`, anew],
+  })
+}
+
+/** The body of a wrapped function made something else of the recorded arguments. */
+export function otherResult(
+  tape: Tape,
+  step: StepState,
+  { part: name, path, recorded, live, site }: Drift,
+): HarvestError {
+  return new HarvestError('HARVEST_RESULTS', {
+    what: `The code of ${name} no longer gives its recorded result`,
+    where: { tape: tape.header.id, ...(site === undefined ? {} : { at: site }), recorded: describeStep(step) },
+    detail: showDifference({ path: path || 'how it ended', recorded, live }),
+    why: 'Its body ran with the recorded arguments. The agent went on with the recorded result.',
+    fix: [
+      'if the new result is right: record the run anew and promote the new tape',
+      `to leave it out: tools: { run: […] } without ${name}`,
+    ],
+  })
+}
+
+/** The body of a wrapped function ended without steps it took when recorded. */
+export function leftOutInside(
+  tape: Tape,
+  name: string,
+  site: string | undefined,
+  left: readonly StepState[],
+): HarvestError {
+  const shown = left.slice(0, 10).map((step) => `  - ${neutralLine(describeStep(step))}`)
+  return new HarvestError('HARVEST_RESULTS', {
+    what: `The code of ${name} left out ${left.length} recorded step${left.length === 1 ? '' : 's'}`,
+    where: { tape: tape.header.id, ...(site === undefined ? {} : { at: site }) },
+    detail: shown.join('\n'),
+    why: 'Its body ran with the recorded arguments, and ended without asking for them.',
+    fix: [
+      'look for a lost `await`, or an answer that is kept from before',
+      'if the new way is right: record the run anew and promote the new tape',
+    ],
   })
 }
 
@@ -151,8 +330,8 @@ export function otherKey(place: Place, step: ExchangeState, wrong: string): Harv
 
 export function outOfOrder(place: Place, step: StepState, before: StepState): HarvestError {
   return new HarvestError('HARVEST_ORDER', {
-    what: `The agent made ${describeStep(step)} before ${describeStep(before)} was answered`,
-    where: whereMade(place),
+    what: `The agent made ${describeStep(step)}, before step ${before.number} was answered`,
+    where: { ...whereMade(place), 'waited for': describeStep(before) },
     why: 'When this run was recorded, it waited for that answer first: the order of dependent steps has changed.',
     fix: [`to see the recorded order: npx harvest show ${place.tape.header.id}`, anew],
   })
@@ -198,13 +377,62 @@ export function escapedWhileLoading(kind: string, target: string): HarvestError 
   })
 }
 
-export function driftRefused(tape: Tape, drift: Drift): HarvestError {
+/** A difference that makes it another behaviour. */
+export function driftRefused(tape: Tape, drift: Drift, isStrict: boolean): HarvestError {
+  const { class: name, stepNumber, site, words } = drift
   return new HarvestError('HARVEST_DRIFT', {
-    what: `${drift.class} drift${drift.path === drift.class ? '' : ` at ${drift.path || 'the body'}`}, which this case does not allow`,
-    where: { tape: tape.header.id, step: String(drift.stepNumber), ...(drift.site ? { at: drift.site } : {}) },
-    detail: showDifference(drift),
-    fix: [`if it is harmless: drift: { ${drift.class}: 'report' }`, anew],
+    what: refusal(drift, isStrict),
+    where: {
+      tape: tape.header.id,
+      step: String(stepNumber),
+      ...(site ? { at: site } : {}),
+      ...(drift.path === '' || drift.path === drift.part ? {} : { path: drift.path }),
+    },
+    detail: words === '' ? showDifference(drift) : `  changed  ${words}`,
+    ...(isStrict
+      ? {}
+      : { why: reasons[name] ?? 'The config or the case says that such a change is another behaviour.' }),
+    fix: isStrict
+      ? ['to compare what the agent does instead of every byte: npx harvest replay']
+      : [
+          `to see the recorded step: npx harvest show ${tape.header.id} ${stepNumber}`,
+          anew,
+          `if such a change is harmless: drift: { ${name}: 'report' }`,
+        ],
   })
+}
+
+function refusal({ class: name, part }: Drift, isStrict: boolean): string {
+  if (isStrict) return `Not as recorded: ${neutralLine(part === '' ? name : part)}`
+  const shown = neutralLine(part)
+  switch (name) {
+    case 'arguments':
+      return `The agent called ${shown} with other arguments than when this run was recorded`
+    case 'destination':
+      return 'The agent sent a request that changes data to another host than when this run was recorded'
+    case 'results':
+      return `${shown} returned something else than when this run was recorded`
+    case 'redacted':
+      return `The agent sent another value where the tape has a placeholder: ${shown}`
+    case 'guards':
+    case 'credentials':
+    case 'headers':
+      return `The agent sent a request with other headers than when this run was recorded: ${shown}`
+    case 'agentMessages':
+    case 'marks':
+      return `The agent's ${shown} is not as recorded`
+    default:
+      return `The question to the model changed: ${shown}`
+  }
+}
+
+const reasons: Readonly<Partial<Record<DriftClass, string>>> = {
+  arguments: 'The model answered as recorded, so only the code of the agent can have changed what it passes on.',
+  destination: 'What was done at one host is now done at another.',
+  results: 'The tool ran with the recorded arguments, so its code returns something else.',
+  guards: 'Such a header keeps a change from being made twice, or from overwriting another one.',
+  credentials: 'It says who asks: another answer, or another customer, may be the result.',
+  agentMessages: 'Another agent is told something else.',
 }
 
 export function spinning(place: Place): HarvestError {
@@ -244,11 +472,18 @@ function duration(ms: number): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`
 }
 
-export function hanging(place: Place, waitedMs: number): HarvestError {
+/** @param next - the first recorded step the agent has not asked */
+export function hanging(place: Place, waitedMs: number, next?: StepState): HarvestError {
   return new HarvestError('HARVEST_AGENT_HANGS', {
     what: 'The agent never answered',
-    where: { ...where(place), waited: `${Math.round(waitedMs)} ms of real time with nothing left to deliver` },
-    why: 'It waits for something that is not on the tape.',
+    where: {
+      ...where(place),
+      ...(next ? { next: `${describeStep(next)}, which the agent has not asked` } : {}),
+      waited: `${Math.round(waitedMs)} ms of real time with nothing left to deliver`,
+    },
+    why: next
+      ? 'It waits for something that is not on the tape, and did not when this run was recorded.'
+      : 'It made all recorded steps, and then waits for something that is not on the tape.',
     fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`],
   })
 }

@@ -10,7 +10,12 @@ import { leaveEnvironment } from '../seam/environment.ts'
 import { readTape } from '../tape/index.ts'
 import { replayProgram } from './program.ts'
 
-const { VITEST_HARVEST_TAPE: path, VITEST_HARVEST_REPORT: report, VITEST_HARVEST_OPTIONS: options } = process.env
+const {
+  VITEST_HARVEST_TAPE: path,
+  VITEST_HARVEST_REPORT: report,
+  VITEST_HARVEST_OPTIONS: options,
+  VITEST_HARVEST_ACCEPTED: accepted,
+} = process.env
 if (!path) {
   throw new HarvestError('HARVEST_TAPE_MISSING', {
     what: 'No tape to replay from',
@@ -18,7 +23,17 @@ if (!path) {
     fix: ['npx harvest replay <tape>'],
   })
 }
-replayProgram(readTape(path), options ? (JSON.parse(options) as object) : {}, (result) => {
-  if (report) writeFileSync(report, JSON.stringify(result))
-})
-leaveEnvironment(import.meta.url, ['VITEST_HARVEST_TAPE', 'VITEST_HARVEST_REPORT', 'VITEST_HARVEST_OPTIONS'])
+replayProgram(
+  readTape(path),
+  options ? (JSON.parse(options) as object) : {},
+  (result) => {
+    if (report) writeFileSync(report, JSON.stringify(result))
+  },
+  new Set(accepted ? (JSON.parse(accepted) as readonly string[]) : []),
+)
+leaveEnvironment(import.meta.url, [
+  'VITEST_HARVEST_TAPE',
+  'VITEST_HARVEST_REPORT',
+  'VITEST_HARVEST_OPTIONS',
+  'VITEST_HARVEST_ACCEPTED',
+])

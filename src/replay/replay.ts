@@ -6,10 +6,19 @@ import { isUnreadResponse } from '../seam/shape.ts'
 import { seamState } from '../seam/source.ts'
 import { requireGrade } from '../tape/grade.ts'
 import { decodeValue, encodeValue, type Json, type Outcome, type Tape } from '../tape/index.ts'
+import { hostsMistake } from './hosts-option.ts'
 import * as problem from './problems.ts'
 import { ReplayRun, type RunSettings } from './run.ts'
+import { isSameError } from './same-error.ts'
 import { linkTimeOut } from './time-out.ts'
-import { driftClasses, type ReplayOptions, type ReplayResult, type RunOutcome, serveRungs } from './types.ts'
+import {
+  driftClasses,
+  driftPolicies,
+  type ReplayOptions,
+  type ReplayResult,
+  type RunOutcome,
+  serveRungs,
+} from './types.ts'
 
 /** Takes over clock, network, children and random sources for replayed runs. Call before agent code is loaded. */
 export async function installReplay(): Promise<void> {
@@ -53,7 +62,7 @@ export async function replayTape<T>(
   return resultOf(
     run,
     outcome,
-    tape.close !== undefined && isSameOutcome((value) => run.encode(value), tape.close.outcome, outcome),
+    compareOutcome((value) => run.encode(value), tape.close?.outcome, outcome),
   )
 }
 
@@ -62,6 +71,7 @@ async function attempt<T>(run: ReplayRun, agent: (input: unknown) => T | Promise
   const given = input === undefined ? undefined : decodeValue(input)
   run.gate.kick()
   const value = await seamState().runs.run(run.root, async () => readOut(await agent(given)))
+  await run.bodiesEnded()
   await letEnd(run)
   return value
 }
@@ -81,7 +91,7 @@ async function letEnd(run: ReplayRun): Promise<void> {
 }
 
 /** What there is to say about a run that is over. */
-export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual: boolean): ReplayResult<T> {
+export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual: boolean | null): ReplayResult<T> {
   const { gate, draws, tape } = run
   return {
     tape,
@@ -104,8 +114,20 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
       drawsServed: draws.served,
       drawsMissed: draws.missed,
       outcomeEqual,
+      messages: run.messages.compared(run.ran),
+      marks: run.marks.compared(run.ran),
     },
   }
+}
+
+/** Whether a run ended as recorded; `null` where nobody saw how the recorded one ended. */
+export function compareOutcome(
+  encode: (value: unknown) => Json,
+  recorded: Outcome | undefined,
+  live: RunOutcome,
+): boolean | null {
+  if (recorded?.status === 'unknown') return null
+  return recorded !== undefined && isSameOutcome(encode, recorded, live)
 }
 
 /** Whether a run ended as recorded. */
@@ -118,25 +140,18 @@ export function isSameOutcome(encode: (value: unknown) => Json, recorded: Outcom
   return recorded.status === 'threw' && isSameError(recorded.error, encode(live.error))
 }
 
-/** Errors are the same when name, message and code are; the rest, such as a stack or a request object, may not be. */
-function isSameError(recorded: Json, live: Json): boolean {
-  const facts = (json: Json): string => {
-    const { $type, name, message, fields } = (json ?? {}) as { readonly [key: string]: Json }
-    // Anything can be thrown; what is not an error is compared as a value.
-    if ($type !== 'error') return canonicalJson(json)
-    const { code } = (fields ?? {}) as { readonly code?: Json }
-    return JSON.stringify([name ?? null, message ?? null, code ?? null])
-  }
-  return facts(recorded) === facts(live)
-}
-
-const known = new Set(['signal', 'drift', 'escapes', 'allow', 'serve', 'strict', 'hangMs', 'ungated', 'sites'])
+const known = new Set([
+  ...['signal', 'drift', 'escapes', 'allow', 'hosts', 'serve', 'strict', 'messages', 'marks', 'tools'],
+  ...['hangMs', 'ungated', 'sites'],
+])
 
 function checkOptions(options: ReplayOptions): void {
   const unknown = Object.keys(options).filter((name) => !known.has(name))
-  if (unknown.length > 0) throw badOption(unknown.join(', '), [...known].slice(0, 6))
+  if (unknown.length > 0) throw badOption(unknown.join(', '), [...known].slice(0, 10))
   if (options.serve !== undefined && !serveRungs.includes(options.serve))
     throw badOption(`serve: '${options.serve}'`, serveRungs)
+  const wrongHosts = options.hosts === undefined ? undefined : hostsMistake(options.hosts)
+  if (wrongHosts !== undefined) throw badOption(wrongHosts.part, [wrongHosts.expected])
   const { escapes } = options
   if (escapes !== undefined && escapes !== 'error' && escapes !== 'report')
     throw badOption(`escapes: '${String(escapes)}'`, ['error', 'report'])
@@ -146,8 +161,8 @@ function checkOptions(options: ReplayOptions): void {
       : undefined
   if (unknownClass !== undefined) throw badOption(`drift: { ${unknownClass} }`, driftClasses)
   const policies = typeof options.drift === 'object' ? Object.values(options.drift) : [options.drift ?? 'report']
-  const bad = policies.find((policy) => policy !== 'ignore' && policy !== 'report' && policy !== 'fail')
-  if (bad !== undefined) throw badOption(`drift: '${String(bad)}'`, ['ignore', 'report', 'fail'])
+  const bad = policies.find((policy) => !driftPolicies.includes(policy))
+  if (bad !== undefined) throw badOption(`drift: '${String(bad)}'`, driftPolicies)
 }
 
 function badOption(what: string, allowed: readonly string[]): HarvestError {

@@ -32,18 +32,12 @@ export function responderOf(run: ReplayRun, inside: number | undefined): Respond
     call: (call: SeamCall, fn: () => unknown) =>
       serveCall(run, { ...call, args: [argumentsOf(call.args)] }, fn, inside, (n) => responderOf(run, n)),
     mark(name, data) {
-      const n = run.nextN()
-      run.events.push({
-        kind: 'mark',
-        n,
-        at: run.gate.now,
-        name,
-        ...(data === undefined ? {} : { data: run.encode(data) }),
-      })
+      if (!run.over)
+        run.announced({ kind: 'mark', name, ...(data === undefined ? {} : { data: run.encode(data) }) }, inside)
       return data
     },
     message({ from, to, body }) {
-      run.events.push({ kind: 'message', n: run.nextN(), at: run.gate.now, from, to, body: run.encode(body) })
+      if (!run.over) run.announced({ kind: 'message', from, to, body: run.encode(body) }, inside)
     },
     exchange: (live: LiveRequest, sink: ExchangeSink): ExchangeControl => serveExchange(run, live, sink, inside),
     expects: (stated) => run.expected.has(stated),

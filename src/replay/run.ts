@@ -1,24 +1,28 @@
-import { HarvestError } from '../errors/index.ts'
+import type { HarvestError } from '../errors/index.ts'
 import { createRedactor, type Redactor, rulesOfTape } from '../privacy/index.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
 import type { LiveRequest, Responder } from '../seam/intercept/index.ts'
 import { unnamedChild } from '../seam/stdio.ts'
-import { encodeValue, type Json, type Tape, type TapeEvent } from '../tape/index.ts'
+import { encodeValue, type Json, type MarkEvent, type MessageEvent, type Tape, type TapeEvent } from '../tape/index.ts'
 import { isAllowed } from './allow.ts'
+import { announcementProblem, Announcements } from './announcements.ts'
 import { Calls } from './calls.ts'
+import { Changes } from './change.ts'
 import { Draws } from './draws.ts'
 import { driftPolicy } from './drift-policy.ts'
 import { Expected } from './expected.ts'
 import { Gate, type GateItem } from './gate.ts'
 import { HeaderRedactor } from './header-redactor.ts'
+import { recordedHosts } from './hosts-option.ts'
 import { IdempotencyKeys } from './idempotency.ts'
 import { isImporting } from './importing.ts'
-import { Ladder, type Question } from './ladder.ts'
+import { type Answer, type FoundDrift, Ladder, type Question } from './ladder.ts'
 import { Order } from './order.ts'
 import * as problem from './problems.ts'
 import { RecordedTimers } from './recorded-timers.ts'
 import { responderOf } from './responder.ts'
-import { type CallState, type ExchangeState, questionOf, type StepState, stepStates } from './step.ts'
+import { type CallState, describeStep, type ExchangeState, questionOf, type StepState, stepStates } from './step.ts'
+import { Tools } from './tools.ts'
 import { type Drift, type DriftClass, type DriftPolicy, type Escape, type ReplayOptions } from './types.ts'
 
 export interface RunSettings extends ReplayOptions {
@@ -47,6 +51,11 @@ export class ReplayRun {
   readonly order: Order
   readonly idempotency = new IdempotencyKeys()
   readonly expected = new Expected(this)
+  readonly tools: Tools
+  readonly messages: Announcements
+  readonly marks: Announcements
+  /** By the number of a call in this replay's own record: the recorded call whose body it ran. */
+  readonly bodies = new Map<number, number>()
   /** The source the agent sees. */
   readonly root: Responder
   readonly problems: HarvestError[] = []
@@ -56,12 +65,21 @@ export class ReplayRun {
   readonly events: TapeEvent[] = []
   readonly #settings: RunSettings
   readonly #policy: Readonly<Record<DriftClass, DriftPolicy>>
+  readonly #changes = new Changes()
+  readonly #recordedHost: (url: string) => string
   readonly #onGivenUp: (error: HarvestError) => void
   readonly #children = new Map<string, (text: string) => void>()
   /** Tool calls that others went before, with the problem that is if they are made. */
   readonly #skipped = new Map<StepState, HarvestError>()
   /** Reads that later ones did not wait for, with the problem that is if the agent ends without their answer. */
   readonly #heldBack = new Map<StepState, HarvestError>()
+  /** Problems whose cause only the end of the run tells. */
+  readonly #causes = new Map<HarvestError, problem.Cause>()
+  /** Problems that stopped nothing: what differed was served. */
+  readonly #served = new Set<HarvestError>()
+  readonly #working = new Set<Promise<unknown>>()
+  /** Recorded calls whose bodies asked the world. */
+  readonly #wentOut = new Set<number>()
   readonly #pushes: readonly { readonly item: GateItem; readonly url: string }[]
   readonly #spawns: string[]
   /** The address of the child that stands for the one whose command the tape does not have: the first that is started. */
@@ -79,6 +97,7 @@ export class ReplayRun {
     this.#settings = settings
     this.#onGivenUp = onGivenUp
     this.#policy = driftPolicy(settings.drift)
+    this.#recordedHost = recordedHosts(settings.hosts)
     this.steps = stepStates(tape)
     this.redactor = createRedactor(rulesOfTape(tape.header.redact))
     this.headers = new HeaderRedactor(this.redactor)
@@ -86,6 +105,9 @@ export class ReplayRun {
       if (given !== undefined) this.redactor.observe(JSON.stringify(given))
     const exchanges = this.steps.filter((step): step is ExchangeState => step.event.kind === 'exchange')
     this.calls = new Calls(this.steps)
+    this.tools = new Tools(settings.tools)
+    this.messages = new Announcements(tape, 'message', settings.messages)
+    this.marks = new Announcements(tape, 'mark', settings.marks)
     this.order = new Order(this.steps, tape.header.input)
     const isDue = (step: ExchangeState): boolean => this.order.isDue(step)
     this.ladder = new Ladder(exchanges, settings.serve ?? 'reworded', tape.header, isDue)
@@ -101,7 +123,7 @@ export class ReplayRun {
       isOver: () => this.over,
       onTurn: () => this.draws.turned(),
       onFault: (error) => void this.problem(problem.undeliverable(this.place(), error)),
-      onHang: () => this.giveUp(problem.hanging(this.place(), hangMs(settings) ?? 0)),
+      onHang: () => this.giveUp(problem.hanging(this.place(), hangMs(settings) ?? 0, this.unused[0])),
       endAt: tape.close?.at ?? Number.POSITIVE_INFINITY,
       hangMs: hangMs(settings),
       timers: new RecordedTimers(tape),
@@ -123,11 +145,14 @@ export class ReplayRun {
   /**
    * Notes a problem. The agent goes on with the error in its hands: SDKs wrap and retry, so what counts is kept here.
    * An agent that tries for ever is given up.
+   *
+   * @param cause - asked at the end of the run: what turned out to be behind the error
    */
-  problem(error: HarvestError): HarvestError {
+  problem(error: HarvestError, cause?: problem.Cause): HarvestError {
     if (this.over) return error
     const isKnown = this.problems.some((known) => known.message === error.message)
     if (!isKnown) this.problems.push(error)
+    if (!isKnown && cause) this.#causes.set(error, cause)
     if (++this.#complaints >= complaintLimit) this.#onGivenUp(error)
     return error
   }
@@ -165,7 +190,10 @@ export class ReplayRun {
     // A recording of another tool may list what went side by side one after the other.
     if (this.tape.header.imported?.missing.includes('order')) return
     const { early, skipped, beside } = this.order.look(step)
-    if (early) this.problem(problem.outOfOrder(this.place(madeAt), step, early))
+    if (early) {
+      const place = this.place(madeAt)
+      this.problem(problem.outOfOrder(place, step, early), problem.unlessAsked(place, early, describeStep(step)))
+    }
     for (const one of beside) {
       // Answered last of all: only an agent that waits for both gets any further before it.
       this.gate.holdBack(one.items)
@@ -173,6 +201,18 @@ export class ReplayRun {
     }
     for (const one of skipped)
       if (!this.#skipped.has(one)) this.#skipped.set(one, problem.outOfOrder(this.place(madeAt), step, one))
+  }
+
+  /**
+   * A request no recorded answer is for. Whether it stands in the place of a step the agent left out is known when the
+   * run is over.
+   */
+  unanswered(question: Question, miss: Exclude<Answer, { kind: 'found' }>, madeAt: Error | undefined): HarvestError {
+    const place = this.place(madeAt)
+    return this.problem(
+      problem.noAnswer(place, question, miss),
+      problem.missCause(place, question, miss, { steps: this.steps, order: this.order }),
+    )
   }
 
   /** The agent made a step; its answer may be delivered once it is `ready`. */
@@ -191,21 +231,92 @@ export class ReplayRun {
     return this.#n++
   }
 
-  drifted(
-    step: StepState,
-    madeAt: Error | undefined,
-    found: { readonly class: DriftClass; readonly path: string; readonly recorded: string; readonly live: string },
-  ): void {
-    if (this.#policy[found.class] === 'ignore') return
-    const { site } = this.place(madeAt)
-    const drift: Drift = { ...found, step: step.event.n, stepNumber: step.number, ...(site ? { site } : {}) }
+  /** Notes a difference that does not keep a step from being served. */
+  drifted(step: StepState, madeAt: Error | undefined, found: FoundDrift): void {
+    const policy = this.#policyOf(found.class)
+    if (policy === 'ignore') return
+    const place = this.place(madeAt)
+    const drift = this.#changes.drift({ n: step.event.n, number: step.number }, found, policy, place.site)
     this.drift.push(drift)
-    if (this.#policy[found.class] === 'fail' || this.#settings.strict)
-      this.problem(problem.driftRefused(this.tape, drift))
+    if (policy === 'fail') this.#serve(this.#driftProblem(place, step, drift))
   }
 
+  #driftProblem(place: problem.Place, step: StepState, drift: Drift): HarvestError {
+    if (drift.class === 'arguments') return problem.otherArguments(place, step, drift)
+    if (drift.class === 'results') return problem.otherResult(this.tape, step, drift)
+    return problem.driftRefused(this.tape, drift, this.#settings.strict === true)
+  }
+
+  /** A byte comparison takes every difference for one. */
+  #policyOf(name: DriftClass): DriftPolicy {
+    return this.#settings.strict ? 'fail' : this.#policy[name]
+  }
+
+  #serve(error: HarvestError): void {
+    this.#served.add(this.problem(error))
+  }
+
+  /** The agent sent a message between agents or left a mark, inside the call `inside` of this replay's own record. */
+  announced(
+    said: Pick<MessageEvent, 'kind' | 'from' | 'to' | 'body'> | Pick<MarkEvent, 'kind' | 'name' | 'data'>,
+    inside: number | undefined,
+  ): void {
+    const event = { ...said, n: this.nextN(), at: this.gate.now, ...(inside === undefined ? {} : { in: inside }) }
+    this.events.push(event)
+    const list = event.kind === 'message' ? this.messages : this.marks
+    list.made(event, inside === undefined ? undefined : this.bodies.get(inside), () => this.place().site)
+  }
+
+  /** The body of a recorded call ended: what it has not asked for by now it will not ask for. */
+  bodyEnded(step: CallState, name: string, madeAt: Error): void {
+    const left = this.calls.inside(step.event.n).filter(({ taken }) => !taken)
+    if (left.length === 0) return
+    // Where its requests really went out, nobody asks the tape for them.
+    if (!this.#wentOut.has(step.event.n)) this.#serve(problem.leftOutInside(this.tape, name, siteIn(madeAt), left))
+    this.skipInside(step.event.n)
+  }
+
+  /** The run ends only once a body that runs has ended. */
+  waitFor(body: Promise<unknown>): void {
+    this.#working.add(body)
+    void body.finally(() => this.#working.delete(body))
+  }
+
+  /** All bodies that were begun have ended. */
+  async bodiesEnded(): Promise<void> {
+    while (this.#working.size > 0) await Promise.all(this.#working)
+  }
+
+  /** What happened inside a recorded call is needed no more. */
+  skipInside(n: number): void {
+    for (const step of this.calls.inside(n)) {
+      if (step.taken) continue
+      step.taken = true
+      step.answered = true
+      this.gate.done(step.items)
+      this.skipInside(step.event.n)
+    }
+  }
+
+  /** Where a request really goes: `undefined` when the tape answers it. */
+  wayOut({ via, url }: LiveRequest, inside: number | undefined): string | undefined {
+    if (via === 'stdio') return undefined
+    const server = this.tools.serverOf(url)
+    if (server !== undefined) return server
+    return inside !== undefined && this.bodies.has(inside) && this.tools.isLive(url) ? url : undefined
+  }
+
+  /** A request of the body of the call `inside` went out for real. */
+  wentOut(inside: number): void {
+    const body = this.bodies.get(inside)
+    if (body !== undefined) this.#wentOut.add(body)
+  }
+
+  /** Whether the body of a recorded call ran in this replay. */
+  readonly ran = (n: number): boolean => [...this.bodies.values()].includes(n)
+
   question(live: LiveRequest): Question {
-    const url = live.via === 'stdio' && live.url === this.#standIn ? unnamedChild : live.url
+    const url = live.via === 'stdio' && live.url === this.#standIn ? unnamedChild : this.#recordedHost(live.url)
     return questionOf({ ...live, url }, this.redactor, (asked) => this.ladder.holds(asked))
   }
 
@@ -248,12 +359,41 @@ export class ReplayRun {
 
   /** What is wrong once the agent has answered. */
   conclude(): void {
-    const isSound = this.problems.every((error) => HarvestError.is(error, 'HARVEST_DRIFT'))
+    this.#findCauses()
+    const isSound = this.problems.every((error) => this.#served.has(error))
     for (const [step, error] of isSound ? this.#heldBack : []) if (!step.answered) this.problems.push(error)
     for (const one of this.calls.tooOften) this.problems.push(problem.readTooOften(this.tape, one))
-    if (this.problems.some((error) => !HarvestError.is(error, 'HARVEST_DRIFT'))) return
+    if (this.problems.some((error) => !this.#served.has(error))) return
     const unused = this.unused
     if (unused.length > 0) this.problems.push(problem.unusedSteps(this.tape, unused))
+    this.#judge('agentMessages', 'message', this.messages)
+    this.#judge('marks', 'mark', this.marks)
+  }
+
+  #judge(of: DriftClass, kind: 'message' | 'mark', list: Announcements): void {
+    const policy = this.#policyOf(of)
+    if (policy === 'ignore') return
+    const found = list.differences(this.ran)
+    if (found.length === 0) return
+    for (const { step, stepNumber, name, path, recorded, live, site } of found) {
+      const difference = { class: of, path, part: name, recorded, live }
+      this.drift.push(this.#changes.drift({ n: step, number: stepNumber }, difference, policy, site))
+    }
+    if (policy === 'fail') this.problems.push(announcementProblem(this.tape, kind, found))
+  }
+
+  /** Puts what was behind a problem in its place; what has the same cause is one problem. */
+  #findCauses(): void {
+    const left = new Set<StepState>()
+    for (let i = 0; i < this.problems.length; i++) {
+      const error = this.problems[i]
+      const found = error && this.#causes.get(error)?.()
+      if (!found) continue
+      const isKnown = found.leftOut !== undefined && left.has(found.leftOut)
+      if (found.leftOut) left.add(found.leftOut)
+      this.problems.splice(i, 1, ...(isKnown ? [] : [found.error]))
+      if (isKnown) i--
+    }
   }
 
   get unused(): readonly StepState[] {

@@ -1,40 +1,70 @@
 import type { HarvestError } from '../errors/index.ts'
-import type { Step, Tape, TapeEvent } from '../tape/types.ts'
+import type { Json, Step, Tape, TapeEvent } from '../tape/types.ts'
+import type { SameHosts } from './hosts-option.ts'
 
-/** A difference that did not stop the replay, by what differed. */
-export type DriftClass =
-  | 'encoding'
-  | 'endpoint'
-  | 'model'
-  | 'instructions'
-  | 'tools'
-  | 'params'
-  | 'messages'
-  | 'arguments'
-  | 'headers'
-export const driftClasses: readonly DriftClass[] = [
+/**
+ * Classes of drift: differences that do not stop a replay, by what differs.
+ *
+ * Of the question to a model: `encoding` (another spelling of one question), `bookkeeping` (what a provider keeps for bills
+ * and dashboards), `endpoint` (host of a model, or of a service that is read), `model`, `instructions`, `whitespace` (nothing
+ * but white space inside a text), `tools`, `params`, `messages`, `headers` (what asks for another form or version).
+ * Of what the agent does: `destination` (another host is written to), `arguments` (of wrapped functions), `guards` (headers
+ * that protect data from being changed twice), `credentials` (who asks), `agentMessages`, `marks`, `results` (a tool that ran
+ * returned something else). Of values that were redacted: `redacted`.
+ */
+export const driftClasses = [
   'encoding',
+  'bookkeeping',
   'endpoint',
   'model',
   'instructions',
+  'whitespace',
   'tools',
   'params',
   'messages',
-  'arguments',
   'headers',
-]
-export type DriftPolicy = 'ignore' | 'report' | 'fail'
+  'destination',
+  'arguments',
+  'guards',
+  'credentials',
+  'agentMessages',
+  'marks',
+  'results',
+  'redacted',
+] as const
+export type DriftClass = (typeof driftClasses)[number]
+
+/**
+ * What drift means for the verdict. `ignore`: nothing, and it is not listed. `report`: nothing, and it is listed.
+ * `unproven`: nobody knows what a model would answer to the changed question. `fail`: the agent does something else.
+ */
+export const driftPolicies = ['ignore', 'report', 'unproven', 'fail'] as const
+export type DriftPolicy = (typeof driftPolicies)[number]
 
 export interface Drift {
   readonly class: DriftClass
+  /** What the options of this replay say about its class. */
+  readonly policy: DriftPolicy
   /** `n` of the recorded event that was served. */
   readonly step: number
   /** 1-based, for people. */
   readonly stepNumber: number
   /** Where it differs, such as `messages[0].content`. */
   readonly path: string
+  /** The same for people: `system prompt`, `tool refund`, the name of a wrapped function, `message 2, planner → worker`. */
+  readonly part: string
   readonly recorded: string
   readonly live: string
+  /** The change as a word diff: `at most [-100-] {+120+} EUR`. */
+  readonly words: string
+  /** Identifies the change, at whichever step it shows: 96 bits, base64url. Acceptances name it. */
+  readonly key: string
+  /** SHA-256 of the recorded part, and of the part it was asked with now: `sha256-…`, 96 bits of each. */
+  readonly was: string
+  readonly now: string
+  /** The change is in the conversation itself: what this one run is about, not what every run is told. */
+  readonly isData?: true
+  /** `file:line:column` of the user's code. */
   readonly site?: string
 }
 
@@ -52,19 +82,61 @@ export interface Escape {
 export interface ReplayOptions {
   /** Aborts the run: afterwards no patched call of it does anything. */
   readonly signal?: AbortSignal
-  /** Default: every class `report`. */
+  /** For all classes, or by class. Default: `unproven` for changed questions, `fail` for changed actions. */
   readonly drift?: DriftPolicy | Partial<Record<DriftClass, DriftPolicy>>
   /** Default `error`. */
   readonly escapes?: 'error' | 'report'
   /** Escapes to let through, such as `socket 127.0.0.1:5432`; `*` matches anything. Default none. */
   readonly allow?: readonly string[]
+  /**
+   * Hosts that are the same as recorded ones: `{ 'https://recorded': ['https://now'] }`. A request to the one is a request to
+   * the other, and no `endpoint` drift. Default none.
+   */
+  readonly hosts?: SameHosts
   /** How far the serve ladder may climb. Default `reworded`. */
   readonly serve?: ServeRung
   /** Every body must be byte-identical and every recorded event consumed (`harvest verify`). Default false. */
   readonly strict?: boolean
+  /** Whose bodies run for real, to be compared with what they came to when recorded. Default `serve`: nobody's. */
+  readonly tools?: ToolsMode
+  /** Messages between agents that are expected outside of wrapped functions. Default those of the tape. */
+  readonly messages?: readonly ExpectedMessage[]
+  /** Marks that are expected outside of wrapped functions. Default those of the tape. */
+  readonly marks?: readonly ExpectedMark[]
 }
 
-/** The serve ladder, strictest first; each rung includes those before it. */
+/**
+ * `serve`: wrapped functions are answered from the tape, and their bodies do not run. `run`: the body of every tool and
+ * retriever runs, with the recorded arguments.
+ */
+export type ToolsMode = 'serve' | 'run' | ToolsOptions
+
+export interface ToolsOptions {
+  /** Names of the tools and retrievers whose bodies run; `*` means all. */
+  readonly run?: readonly string[]
+  /** Origins, such as `https://staging.example`, that requests of these bodies really reach. Default none: the tape answers. */
+  readonly live?: readonly string[]
+  /** MCP servers that answer in place of the tape: recorded URL → URL to ask. Default none. */
+  readonly mcp?: Readonly<Record<string, string>>
+}
+
+/** A message between agents, its body as `encodeValue` writes it. */
+export interface ExpectedMessage {
+  readonly from: string
+  readonly to: string
+  readonly body: Json
+}
+
+/** A mark, its data as `encodeValue` writes it. */
+export interface ExpectedMark {
+  readonly name: string
+  readonly data?: Json
+}
+
+/**
+ * How different a request may be from the recorded one it is answered as, strictest first; each includes those before it.
+ * Only `exact` and `canonical` are the recorded question; what `conversation` and `reworded` find is drift.
+ */
 export type ServeRung = 'exact' | 'canonical' | 'conversation' | 'reworded'
 export const serveRungs: readonly ServeRung[] = ['exact', 'canonical', 'conversation', 'reworded']
 
@@ -82,7 +154,7 @@ export interface ReplayResult<T = unknown> {
   readonly escapes: readonly Escape[]
   /** Recorded steps the agent never asked for. Each is also in `problems`, in one error. */
   readonly unused: readonly Step[]
-  /** Wrapped functions that ran for real because they were marked `replay: 'run'`. */
+  /** Wrapped functions that ran for real: marked `replay: 'run'`, or named by `tools`. */
   readonly ranForReal: readonly string[]
   /**
    * Values the agent brought in itself and the tape has placeholders for, such as an address in its code: another one
@@ -110,6 +182,19 @@ export interface Receipt {
   readonly timersFired: number
   readonly drawsServed: number
   readonly drawsMissed: number
-  /** Whether the return value or error equals the recorded one. */
-  readonly outcomeEqual: boolean
+  /** Whether the return value or error equals the recorded one; `null`: not compared, the import did not see the outcome. */
+  readonly outcomeEqual: boolean | null
+  /** Messages between agents. Absent: not compared, as in a fork. */
+  readonly messages?: Compared
+  /** Marks. Absent: not compared, as in a fork. */
+  readonly marks?: Compared
+}
+
+/** How many things of one kind were expected and made. */
+export interface Compared {
+  readonly recorded: number
+  /** Made as recorded, in the recorded order. */
+  readonly same: number
+  /** Made, and not as recorded there: changed, moved or extra. */
+  readonly other: number
 }

@@ -13,8 +13,11 @@ export interface Source {
    * `caller` is the patched function, whose caller asked.
    */
   draw<T>(kind: SeamDrawKind, caller: Caller, real: () => T, virtual: (world: VirtualWorld) => T): T
-  /** A call of a wrapped function. Returns what the function would have returned: a value or a promise. */
-  call(call: SeamCall, run: () => unknown): unknown
+  /**
+   * A call of a wrapped function. Returns what the function would have returned: a value or a promise. `run` takes other
+   * arguments than those of the call, too.
+   */
+  call(call: SeamCall, run: (args?: readonly unknown[]) => unknown): unknown
   /** What the code that leaves the mark goes on with: `data`, or what a fork hands over in its place. */
   mark(name: string, data: unknown): unknown
   message(message: { readonly from: string; readonly to: string; readonly body: unknown }): void
@@ -51,6 +54,19 @@ export interface SeamCall {
   readonly args: readonly unknown[]
   /** `serve` (default): a replay answers from the tape. `run`: a replay runs the function, its own calls being served. */
   readonly replay: 'serve' | 'run'
+  /** The stack at which the function was wrapped, where somebody asked for that, see {@link keepDefinitions}. */
+  readonly definedAt?: Error
+}
+
+const definitions = 'definitions of wrapped functions'
+
+/** From now on a function that is wrapped remembers where: a stack each, so only who runs bodies asks for it. */
+export function keepDefinitions(): void {
+  seamState().shared.set(definitions, true)
+}
+
+export function keepsDefinitions(): boolean {
+  return seamState().shared.has(definitions)
 }
 
 /**

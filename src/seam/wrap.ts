@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { currentRun, type SeamCall } from './source.ts'
+import { captureStack } from './caller.ts'
+import { currentRun, keepsDefinitions, type SeamCall } from './source.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: any function can be a tool
 type AnyFunction = (...args: any[]) => unknown
@@ -67,7 +68,7 @@ export function message(from: string, to: string, body: unknown): void {
 }
 
 /** Calls `run` through the current run, if there is one. */
-export function wrapped(call: SeamCall, run: () => unknown): unknown {
+export function wrapped(call: SeamCall, run: (args?: readonly unknown[]) => unknown): unknown {
   const source = currentRun()
   return source ? source.call(call, run) : run()
 }
@@ -89,8 +90,10 @@ function wrap<F extends AnyFunction>(kind: 'tool' | 'retrieval', given: WrapArgu
   if (!name) throw new TypeError(`${kind}: the function has no name; write ${kind}('its_name', fn)`)
   if (isWrapped(fn)) return fn
   const replay = options?.replay ?? 'serve'
+  const definedAt = keepsDefinitions() ? captureStack() : undefined
   function call(this: unknown, ...args: unknown[]): unknown {
-    return wrapped({ kind, name, args, replay }, () => Reflect.apply(fn, this, args))
+    const made: SeamCall = { kind, name, args, replay, ...(definedAt === undefined ? {} : { definedAt }) }
+    return wrapped(made, (given = args) => Reflect.apply(fn, this, given))
   }
   Object.defineProperty(call, 'name', { value: fn.name || name })
   Object.defineProperty(call, marker, { value: true })

@@ -18,4 +18,4 @@ export {
 } from './promote.ts'
 export { removeTapes } from './removal.ts'
 export { costOfRun, readFacts, type TapeFacts, tokensOf } from './tape-facts.ts'
-export { closeOf, findTape, listTapes, type TapeSummary } from './tapes.ts'
+export { closeOf, findTape, listTapes, outcomeOf, type TapeSummary } from './tapes.ts'

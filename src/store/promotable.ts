@@ -25,6 +25,37 @@ export function refuseUnfinished({ source, events, close }: Tape): void {
 }
 
 /**
+ * Refuses a case that would check an outcome nobody saw.
+ *
+ * @throws HARVEST_PROMOTE_OUTCOME
+ */
+export function refuseUnknown(
+  { source, close, header }: Tape,
+  {
+    oracle,
+    outcome,
+    baselineOnly,
+  }: { readonly oracle?: string; readonly outcome?: Json; readonly baselineOnly?: boolean },
+): void {
+  const isSaid = oracle !== undefined || outcome !== undefined || baselineOnly === true
+  if (close?.outcome.status !== 'unknown' || isSaid) return
+  throw new HarvestError('HARVEST_PROMOTE_OUTCOME', {
+    what: 'Cannot promote a tape with an unknown outcome without saying what is right',
+    where: {
+      tape: source,
+      imported: header.imported?.format ?? 'unknown',
+      outcome: 'unknown (the import did not see it)',
+    },
+    why: 'The recording does not state how its run ended, and a case never checks a guess.',
+    fix: [
+      'to check the recorded tool calls alone: --baseline',
+      'to name the function that grades runs: --oracle ./src/oracle.ts#isRight',
+      `to state what the agent returns: --outcome '{"refunded":25}'`,
+    ],
+  })
+}
+
+/**
  * Looks for secrets once more: the recorder takes them out before it writes, but a tape from elsewhere, or one that
  * was recorded with other rules, may hold some, and a case is committed for everybody to read.
  *

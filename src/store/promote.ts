@@ -8,6 +8,8 @@ import {
   caseIdMeaning,
   isCaseId,
   parseCase,
+  shapeOfError,
+  throwing,
   writeCase,
 } from '../cases/index.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
@@ -18,7 +20,7 @@ import { type Json, parseTape, readTapeHeader, type Tape, wholeTape } from '../t
 import { type MatchOptions, renderBaseline, traceOf } from '../trace/index.ts'
 import { listCases } from './cases.ts'
 import { makeFolder, readRegularFile, refuseLinks, sweepTemporaries, writeFileAtomic } from './files.ts'
-import { refuseSecrets, refuseUnfinished } from './promotable.ts'
+import { refuseSecrets, refuseUnfinished, refuseUnknown } from './promotable.ts'
 import { findTape } from './tapes.ts'
 
 export interface PromoteOptions {
@@ -37,6 +39,12 @@ export interface PromoteOptions {
   readonly title?: string
   readonly tags?: readonly string[]
   readonly lesson?: CaseLesson
+  /** Function that grades runs, such as `./src/oracle.ts#isRight`; for blame and fork. */
+  readonly oracle?: string
+  /** What the agent must return, or throw under `$threw`. Default: what the tape says. */
+  readonly outcome?: Json
+  /** The import did not see the outcome, and the recorded tool calls are all the case is to check. */
+  readonly baselineOnly?: boolean
   /** How the trace is compared; the baseline is written for it. Default: causal, keys. */
   readonly match?: MatchOptions
   /** How secrets are looked for once more; `false`: not at all. Default: as the recorder does without options. */
@@ -74,7 +82,7 @@ export function promote(options: PromoteOptions): Promoted {
 /**
  * Reads and checks everything a promotion needs, and writes nothing.
  *
- * @throws HARVEST_PROMOTE_ID, _TRUNCATED, _INCOMPLETE, _SECRET, _EXISTS; HARVEST_TAPE_GRADE; HARVEST_TAPE_… when the
+ * @throws HARVEST_PROMOTE_ID, _TRUNCATED, _INCOMPLETE, _OUTCOME, _SECRET, _EXISTS; HARVEST_TAPE_GRADE; HARVEST_TAPE_… when the
  * tape cannot be read
  */
 export function preparePromotion(options: PromoteOptions): Promotion {
@@ -90,6 +98,7 @@ export function preparePromotion(options: PromoteOptions): Promotion {
   const text = bytes.toString('utf8')
   requireGrade(tape.header, 'replay')
   refuseUnfinished(tape)
+  refuseUnknown(tape, options)
   if (options.rescan !== false) refuseSecrets(tape, text, options.rescan === true ? {} : (options.rescan ?? {}))
   refuseTaken(recordings, as)
   const caseFile = join(folder, `${as}.case.yaml`)
@@ -156,8 +165,8 @@ function placeTape(tapeFile: string, bytes: Buffer): boolean {
 }
 
 function contentOf(tape: Tape, options: PromoteOptions): CaseContent {
-  const { as, agent, expect, title, tags, lesson, match } = options
-  const outcome = outcomeOf(tape)
+  const { as, agent, expect, title, tags, lesson, match, oracle } = options
+  const outcome = options.outcome ?? outcomeOf(tape)
   return {
     id: as,
     agent: agent ?? tape.header.agent,
@@ -170,17 +179,33 @@ function contentOf(tape: Tape, options: PromoteOptions): CaseContent {
     ...(match === undefined ? {} : { match }),
     baseline: renderBaseline(traceOf(tape.events), match) as readonly Json[],
     ...(outcome === undefined ? {} : { outcome }),
+    ...(oracle === undefined ? {} : { oracle }),
   }
 }
 
 /** Characters of JSON an outcome may have to be asserted: beyond them nobody reviews a case any more. */
 const outcomeCap = 2_048
 
-/** What the run returned, when it is plain and small enough to be asserted. */
+/** What the run returned, or the shape of what it threw, when it is plain and small enough to be asserted. */
 function outcomeOf({ close }: Tape): Json | undefined {
-  if (close?.outcome.status !== 'returned') return undefined
-  const { value } = close.outcome
-  return value !== undefined && isPlain(value) && JSON.stringify(value).length <= outcomeCap ? value : undefined
+  switch (close?.outcome.status) {
+    case 'returned': {
+      const { value } = close.outcome
+      return value !== undefined && isAssertable(value) ? value : undefined
+    }
+    case 'threw': {
+      const shape = shapeOfError(close.outcome.error)
+      return isAssertable(shape) ? throwing(shape) : undefined
+    }
+    case 'exited':
+    case 'unknown':
+    case undefined:
+      return undefined
+  }
+}
+
+function isAssertable(value: Json): boolean {
+  return isPlain(value) && JSON.stringify(value).length <= outcomeCap
 }
 
 /** Whether a value is the JSON it looks like: no date or class that was encoded, and no key that a case refuses. */

@@ -1,7 +1,14 @@
 import { closeSync, fstatSync, lstatSync, readSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { HarvestError, neutralLine, nearestWord } from '../errors/index.ts'
-import { type Outcome, readTapeHeader, sizeCap, type TapeClose } from '../tape/index.ts'
+import {
+  type Outcome,
+  readOutcome,
+  readTapeHeader,
+  sizeCap,
+  type TapeClose,
+  type WrittenOutcome,
+} from '../tape/index.ts'
 import { filesBelow, locate, openRegular } from './files.ts'
 
 /** What the first and the last line of a tape say. Lines between are not read, so they may be damaged. */
@@ -96,7 +103,8 @@ function idOf(file: string): string | undefined {
 
 function summarize(file: string): TapeSummary {
   try {
-    const { id, agent, startedAt } = readTapeHeader(file)
+    const header = readTapeHeader(file)
+    const { id, agent, startedAt } = header
     const { bytes, close } = readClose(file)
     const head = { file, bytes, id, agent, startedAt }
     if (close === undefined) return { state: 'truncated', ...head }
@@ -104,7 +112,7 @@ function summarize(file: string): TapeSummary {
     return {
       state: 'closed',
       ...head,
-      outcome: outcome.status,
+      outcome: readOutcome(outcome, header).status,
       events,
       durationMs: at,
       ...(incomplete === undefined ? {} : { incomplete }),
@@ -115,11 +123,24 @@ function summarize(file: string): TapeSummary {
 }
 
 /**
+ * How the run of a tape ended, unverified; `undefined` when the tape is truncated.
+ *
+ * @throws what {@link readTapeHeader} and {@link closeOf} throw
+ */
+export function outcomeOf(file: string): Outcome | undefined {
+  const close = closeOf(file)
+  return close === undefined ? undefined : readOutcome(close.outcome, readTapeHeader(file))
+}
+
+/** A closing line as it is written: what an outcome means, the header says as well, see {@link outcomeOf}. */
+type ClosingLine = Omit<TapeClose, 'outcome'> & { readonly outcome: WrittenOutcome }
+
+/**
  * The last line of a tape, unverified; `undefined` when it is truncated, or a link, which is no tape.
  *
  * @throws HARVEST_TAPE_UNREADABLE when the system does not let us read it
  */
-export function closeOf(file: string): TapeClose | undefined {
+export function closeOf(file: string): ClosingLine | undefined {
   try {
     return lstatSync(file).isSymbolicLink() ? undefined : readClose(file).close
   } catch (error) {
@@ -127,7 +148,7 @@ export function closeOf(file: string): TapeClose | undefined {
   }
 }
 
-function readClose(file: string): { readonly bytes: number; readonly close?: TapeClose } {
+function readClose(file: string): { readonly bytes: number; readonly close?: ClosingLine } {
   const descriptor = openRegular(file)
   try {
     const { size } = fstatSync(descriptor)
@@ -151,7 +172,7 @@ function lastLine(descriptor: number, size: number): string {
 
 const lineFeed = 0x0a
 
-function asClose(line: string): TapeClose | undefined {
+function asClose(line: string): ClosingLine | undefined {
   let value: unknown
   try {
     value = JSON.parse(line)
@@ -159,10 +180,10 @@ function asClose(line: string): TapeClose | undefined {
     // A line cut short: the tape is truncated, and that is what is said.
     return undefined
   }
-  const close = value as Partial<TapeClose> | null
+  const close = value as Partial<ClosingLine> | null
   const isClose =
     close?.kind === 'close' && typeof close.outcome?.status === 'string' && typeof close.events === 'number'
-  return isClose ? (close as TapeClose) : undefined
+  return isClose ? (close as ClosingLine) : undefined
 }
 
 function unreadable(file: string, cause: unknown): HarvestError {

@@ -5,7 +5,7 @@ import { knownFlags } from './flags.ts'
 import { hazardOf } from './hazards.ts'
 import { RecentBodies } from './like.ts'
 import { SeenNumbers } from './seen.ts'
-import { closeProblem, eventProblem, headerProblem, isFields } from './shape.ts'
+import { closeProblem, eventProblem, headerProblem, isFields, readOutcome, type WrittenOutcome } from './shape.ts'
 import { type Body, formatVersion, type TapeClose, type TapeEvent, type TapeHeader } from './types.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -23,6 +23,7 @@ export class LineReader {
   #line = 0
   #events = 0
   #closed = false
+  #header: Pick<TapeHeader, 'imported'> = {}
   /** Digest of the last line read. */
   digest = ''
 
@@ -43,7 +44,8 @@ export class LineReader {
     const flags = header['flags'] as readonly string[]
     const unknown = flags.filter((flag) => !knownFlags.includes(flag))
     if (unknown.length > 0) throw this.#unknownFlags(unknown)
-    return header as unknown as TapeHeader
+    this.#header = header as unknown as TapeHeader
+    return this.#header as TapeHeader
   }
 
   /** Any line after the first. */
@@ -82,7 +84,8 @@ export class LineReader {
       throw this.#broken(`it counts ${String(fields['events'])} events, the tape holds ${this.#events}`)
     }
     this.#closed = true
-    return fields as unknown as TapeClose
+    const close = fields as unknown as TapeClose
+    return { ...close, outcome: readOutcome(close.outcome as WrittenOutcome, this.#header) }
   }
 
   #next(bytes: Buffer, start: number, end: number, check?: (fields: Fields) => void): Fields {

@@ -1,4 +1,4 @@
-import type { DrawKind, ImportGrade, KeptReason, RetentionClass, Via } from './types.ts'
+import type { DrawKind, ImportGrade, KeptReason, Outcome, RetentionClass, TapeHeader, Via } from './types.ts'
 
 /**
  * Checks by hand that a parsed line is what its type says. Each function answers with the first thing that is
@@ -86,7 +86,8 @@ function isFiredTimer(value: unknown): boolean {
 }
 
 function outcomeProblem(outcome: Fields): Problem {
-  const { status, code } = outcome
+  const { status, code, unknown } = outcome
+  if (unknown !== undefined && (unknown !== true || status !== 'returned')) return 'outcome.unknown is not true'
   if (status === 'returned') return undefined
   if (status === 'threw') return 'error' in outcome ? undefined : 'outcome.error is missing'
   if (status === 'exited')
@@ -263,3 +264,21 @@ function isMs(value: unknown): boolean {
 export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** An outcome as it stands on the closing line. */
+export type WrittenOutcome = Exclude<Outcome, { readonly status: 'unknown' }> & { readonly unknown?: true }
+
+/**
+ * The outcome of a closing line as readers see it: `unknown` where the import did not see how the run ended.
+ *
+ * The line spells it `{"status":"returned","unknown":true}`: versions that know no unknown outcome read it as a run that
+ * returned nothing, as they read every import. Their own imports say it in the header alone, under `missing`.
+ */
+export function readOutcome(written: WrittenOutcome, { imported }: Pick<TapeHeader, 'imported'>): Outcome {
+  if (written.unknown === true) return { status: 'unknown' }
+  const isEmpty = written.status === 'returned' && written.value === undefined
+  return isEmpty && imported?.missing.includes('outcome') === true ? { status: 'unknown' } : written
+}
+
+/** What every report says where the outcome of an import would be compared. */
+export const outcomeNotCompared = 'not compared (the import did not see it)'

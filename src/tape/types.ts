@@ -235,6 +235,8 @@ export type Outcome =
       readonly stdout?: string
       readonly stderr?: string
     }
+  /** The tape was imported, and the recording does not say how its run ended. */
+  | { readonly status: 'unknown' }
 
 /** The last line. */
 export interface TapeClose {

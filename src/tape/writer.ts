@@ -5,7 +5,8 @@ import { sealLine } from './digest.ts'
 import { tapeFault } from './faults.ts'
 import { hazardOf } from './hazards.ts'
 import { RecentBodies } from './like.ts'
-import type { TapeClose, TapeEvent, TapeHeader } from './types.ts'
+import type { WrittenOutcome } from './shape.ts'
+import type { Outcome, TapeClose, TapeEvent, TapeHeader } from './types.ts'
 
 /** What the last line says; kind and event count are added by the writer. */
 export type Closing = Omit<TapeClose, 'kind' | 'events'>
@@ -196,7 +197,7 @@ class TapeLines {
   close({ n, at, outcome, incomplete, unrecorded, kept, retention, usage, timers }: Closing): PendingLine {
     const rest = { incomplete, unrecorded, kept, retention, usage, timers }
     // `JSON.stringify` leaves out what is undefined.
-    return this.#seal({ kind: 'close', n, at, outcome, events: this.#events, ...rest }, () => {})
+    return this.#seal({ kind: 'close', n, at, outcome: writeOutcome(outcome), events: this.#events, ...rest }, () => {})
   }
 
   #seal(value: object, done: () => void, lead?: PendingLine): PendingLine {
@@ -214,6 +215,11 @@ class TapeLines {
       },
     }
   }
+}
+
+/** The outcome as it stands on the line; `readOutcome` is the way back. */
+function writeOutcome(outcome: Outcome): WrittenOutcome {
+  return outcome.status === 'unknown' ? { status: 'returned', unknown: true } : outcome
 }
 
 function failing<T>(path: string, deed: string, run: () => T): T {

@@ -1,8 +1,18 @@
 import { readFileSync } from 'node:fs'
-import { type Case, type CaseApproval, type CaseChanges, parseCase, updateCase } from '../cases/index.ts'
+import {
+  type Case,
+  type CaseApproval,
+  type CaseChanges,
+  type CaseMark,
+  type CaseMessage,
+  parseCase,
+  shapeOfError,
+  throwing,
+  updateCase,
+} from '../cases/index.ts'
 import { type CasePins, type GitState, pinsOf } from '../provenance/index.ts'
 import type { ReplayResult } from '../replay/types.ts'
-import { encodeValue } from '../tape/index.ts'
+import { encodeValue, type TapeEvent } from '../tape/index.ts'
 import { type MatchOptions, traceOf } from '../trace/index.ts'
 import { type CaseUpdate, updateArtifact } from './channel.ts'
 import type { UpdateMode } from './update-mode.ts'
@@ -19,6 +29,8 @@ export interface Acceptance {
   readonly git: GitState | null
   /** Who accepts it and why; a first baseline needs nobody. */
   readonly approval: CaseApproval | undefined
+  /** Keys of accepted changes, those that this run accepts included. */
+  readonly accepted: ReadonlySet<string>
 }
 
 /**
@@ -28,37 +40,74 @@ export interface Acceptance {
  * ending (the tape would contradict the case), and never for `expect: fail`: new behaviour there is for a person to see.
  */
 export function acceptRun(acceptance: Acceptance): CaseUpdate | undefined {
-  const { kase, run, match, open, mode } = acceptance
+  const { kase, run, match, open, mode, accepted } = acceptance
   if (!open.every(({ aspect }) => accepts(mode, aspect, kase))) return undefined
   const before = readFileSync(kase.file, 'utf8')
   const text = updateCase(before, changesFor(acceptance), kase.file)
   // An update after which the case is still red would be written again and again.
-  if (!judge(parseCase(text, kase.file), run, match).isGreen) return undefined
+  if (!judge(parseCase(text, kase.file), withoutAnnouncements(run, open), match, accepted).isGreen) return undefined
   return { type: updateArtifact, file: kase.file, before: textHash(before), text }
+}
+
+/** What the update lists as the run announced it is no difference any more. */
+function withoutAnnouncements(run: ReplayResult, open: readonly Difference[]): ReplayResult {
+  const isListed = (code: string): boolean =>
+    open.some(({ aspect, error }) => (aspect === 'messages' || aspect === 'marks') && error.code === code)
+  return { ...run, problems: run.problems.filter(({ code }) => !isListed(code)) }
 }
 
 function accepts(mode: UpdateMode, aspect: Difference['aspect'], { expect }: Case): boolean {
   switch (aspect) {
     case 'baseline':
-      return mode !== 'none'
+      return mode === 'new' || mode === 'all'
     case 'trace':
+    case 'messages':
+    case 'marks':
     case 'outcome':
       return mode === 'all' && expect === 'pass'
+    // Questions are accepted on their own, see `acceptedBy`.
+    case 'question':
     case 'ending':
       return false
   }
 }
 
+/** The case without acceptances that no question needs any more, in a run that updates everything. */
+export function withoutObsolete(kase: Case, obsolete: readonly string[]): CaseUpdate | undefined {
+  if (obsolete.length === 0) return undefined
+  const before = readFileSync(kase.file, 'utf8')
+  const accepted = (kase.accepted ?? []).filter(({ key }) => !obsolete.includes(key))
+  const text = updateCase(before, { accepted }, kase.file)
+  return { type: updateArtifact, file: kase.file, before: textHash(before), text }
+}
+
 function changesFor({ kase, run, open, git, mode, approval }: Acceptance): CaseChanges {
   const has = (aspect: Difference['aspect']) => open.some((difference) => difference.aspect === aspect)
-  const returned = run.outcome.status === 'returned' ? encodeValue(run.outcome.value) : undefined
+  const { outcome } = run
+  const ended =
+    outcome.status === 'returned' ? encodeValue(outcome.value) : throwing(shapeOfError(encodeValue(outcome.error)))
   return {
     ...((has('trace') || has('baseline')) && { baseline: traceOf(run.events) }),
-    ...(has('outcome') && returned !== undefined && { outcome: returned }),
+    ...(has('outcome') && { outcome: ended }),
+    ...(has('messages') && { messages: run.events.flatMap(messageOf) }),
+    ...(has('marks') && { marks: run.events.flatMap(markOf) }),
     ...(mode === 'all' && kase.pins !== undefined && { pins: pinsNow(kase.pins, run, git) }),
     // As a whole: who approved the last update did not approve this one.
     ...(approval !== undefined && { approved: approval }),
   }
+}
+
+/** Those of a wrapped function's body belong to its call: a replay that does not run it has none of them. */
+function messageOf(event: TapeEvent): readonly CaseMessage[] {
+  if (event.kind !== 'message' || event.in !== undefined) return []
+  const { from, to, body } = event
+  return [{ from, to, body }]
+}
+
+function markOf(event: TapeEvent): readonly CaseMark[] {
+  if (event.kind !== 'mark' || event.in !== undefined) return []
+  const { name, data } = event
+  return [{ name, ...(data !== undefined && { data }) }]
 }
 
 /** The pins of the code that ran: what git says, and what the agent asked its models in this replay. */

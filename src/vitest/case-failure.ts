@@ -31,7 +31,8 @@ export interface FailureFacts {
  * request, no response.
  */
 export class CaseFailure extends Error {
-  override readonly name = 'HarvestError'
+  /** JUnit takes the type of a failure from it: an unproven case is told from a different one without its text. */
+  override readonly name: 'HarvestError' | 'HarvestUnproven'
   readonly code: string
   readonly stacks: readonly (Place & { readonly method: string })[]
   readonly expected?: string
@@ -42,6 +43,7 @@ export class CaseFailure extends Error {
 
   constructor({ error, place, title, lesson, expected, actual }: FailureFacts) {
     super(neutralLines(error.message) + describeLesson(title, lesson), causeOf(error))
+    this.name = error.code === 'HARVEST_UNPROVEN' ? 'HarvestUnproven' : 'HarvestError'
     const frames = [place, ...userFrame(error)]
     this.code = error.code
     // Both: Vitest takes `stacks` as they are, reporters for machines print `stack`.

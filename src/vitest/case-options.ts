@@ -2,6 +2,7 @@ import type { Case } from '../cases/index.ts'
 import type { ReplayOptions } from '../replay/types.ts'
 import type { MatchOptions } from '../trace/types.ts'
 import type { HarvestProvided } from './channel.ts'
+import { type ToolsChoice, toolsOf } from './tools-choice.ts'
 
 type Settings = HarvestProvided['settings']
 
@@ -13,17 +14,22 @@ export interface CaseOptions {
 }
 
 /** Puts the options of one case together: its own win, lists add up. */
-export function caseOptions(kase: Case, settings: Settings): CaseOptions {
+export function caseOptions(kase: Case, settings: Settings, choice: ToolsChoice): CaseOptions {
   const { replay, match } = settings
   const drift = mergeDrift(replay.drift, kase.drift)
   const allow = [...(replay.allow ?? []), ...(kase.escapes?.allow ?? [])]
   const serve = kase.serve ?? replay.serve
+  const tools = toolsOf(kase.tools, choice, settings.tools)
   return {
     replay: {
       ...(drift !== undefined && { drift }),
       ...(replay.escapes !== undefined && { escapes: replay.escapes }),
       ...(allow.length > 0 && { allow }),
+      ...(replay.hosts !== undefined && { hosts: replay.hosts }),
       ...(serve !== undefined && { serve }),
+      ...(tools !== 'serve' && { tools }),
+      ...(kase.messages !== undefined && { messages: kase.messages }),
+      ...(kase.marks !== undefined && { marks: kase.marks }),
     },
     match: mergeMatch(match, kase.match),
     timeoutMs: kase.timeout ?? settings.timeoutMs,

@@ -1,8 +1,9 @@
-import type { Case } from '../cases/index.ts'
+import type { AcceptedChange, Case, CaseApproval } from '../cases/index.ts'
 import { neutralLine } from '../errors/index.ts'
 import { changedPins, describeChanges, type GitState, pinsOf } from '../provenance/index.ts'
+import type { ChangedQuestion, RunVerdict } from '../replay/index.ts'
 import type { ReplayResult } from '../replay/types.ts'
-import type { CaseReport } from './channel.ts'
+import type { CaseReport, Questions } from './channel.ts'
 
 /** What the reporter and the machines' reports are told about a case that was replayed. */
 export function reportOf(kase: Case, run: ReplayResult, git: GitState | null): CaseReport {
@@ -21,6 +22,7 @@ export function reportOf(kase: Case, run: ReplayResult, git: GitState | null): C
     served: run.receipt.served,
     drift: counted(run.drift.map((one) => one.class)),
     escapes: run.escapes.length,
+    ...(run.ranForReal.length > 0 && { ran: counted(run.ranForReal.map((name) => neutralLine(name))) }),
     ...(run.notCompared.length > 0 && { notCompared: counted(run.notCompared.map(({ kind }) => kind)) }),
     pins:
       moved.length === 0
@@ -29,6 +31,40 @@ export function reportOf(kase: Case, run: ReplayResult, git: GitState | null): C
             .split('\n')
             .map((line) => line.replace(/\s{2,}/g, ' ')),
   }
+}
+
+/** What became of the changed questions of a replay, in text that is safe to print. */
+export function questionsOf(
+  kase: Pick<Case, 'accepted'>,
+  run: ReplayResult,
+  { unproven, accepted, notJudged }: Pick<RunVerdict, 'unproven' | 'accepted' | 'notJudged'>,
+  entries: readonly AcceptedChange[],
+): Questions {
+  const asked = new Set(run.drift.map(({ key }) => key))
+  // A run that did not get to its end may not have asked all there is.
+  const isWhole = run.problems.length === 0
+  const obsolete = isWhole ? (kase.accepted ?? []).filter(({ key }) => !asked.has(key)) : []
+  return {
+    unproven: unproven.map(printable),
+    accepted: accepted.map((question) => ({ ...printable(question), ...approvalIn(entries, question.key) })),
+    notJudged: notJudged.map(printable),
+    obsolete: obsolete.map(({ key }) => key),
+  }
+}
+
+/** Who accepted a change, and why. */
+function approvalIn(entries: readonly AcceptedChange[], key: string): CaseApproval {
+  const { reason, by, at } = entries.find((entry) => entry.key === key) ?? {}
+  return {
+    ...(reason !== undefined && { reason: neutralLine(reason, 300) }),
+    ...(by !== undefined && { by: neutralLine(by) }),
+    ...(at !== undefined && { at: neutralLine(at) }),
+  }
+}
+
+/** Without the place: its path is of this machine. */
+function printable({ site: _, part, words, ...question }: ChangedQuestion): ChangedQuestion {
+  return { ...question, part: neutralLine(part), words: neutralLine(words, 600) }
 }
 
 function counted(words: readonly string[]): Readonly<Record<string, number>> {

@@ -1,6 +1,9 @@
-import type { CaseApproval } from '../cases/index.ts'
+import type { AcceptedChange, CaseApproval } from '../cases/index.ts'
 import type { GitState } from '../provenance/index.ts'
+import type { ChangedQuestion, VerdictName } from '../replay/index.ts'
+import type { AcceptRequest } from '../replay/accept-request.ts'
 import type { HarvestSettings } from './options.ts'
+import type { ToolsChoice } from './tools-choice.ts'
 import type { UpdateMode } from './update-mode.ts'
 
 /**
@@ -9,16 +12,28 @@ import type { UpdateMode } from './update-mode.ts'
  * {@link CaseUpdate}, as an artifact.
  */
 export interface HarvestProvided {
-  readonly settings: Pick<HarvestSettings, 'agents' | 'replay' | 'match' | 'timeoutMs'>
+  readonly settings: Pick<HarvestSettings, 'agents' | 'replay' | 'match' | 'tools' | 'timeoutMs' | 'acceptedMaxDays'>
+  /** Absolute path of the changes that were accepted for all cases; there need not be such a file. */
+  readonly acceptedFile: string
   readonly update: UpdateMode
+  readonly tools: ToolsChoice
   /** Written into the cases this run updates. */
   readonly approval?: CaseApproval
+  /** Which changed questions this run accepts, where it does not accept all that an update accepts. */
+  readonly accept?: AcceptRequest
 }
 
-/** What is told about one case. It is printed into JSON reports: no recorded text, no absolute path. */
+/**
+ * What is told about one case. It is printed into JSON reports: no absolute path, and no recorded text but the changed words
+ * of a question.
+ */
 export interface CaseReport {
   readonly case: string
   readonly expect?: 'pass' | 'fail'
+  /** What its replay proves; absent where there was none. */
+  readonly verdict?: VerdictName
+  /** Changed questions, by what became of them. */
+  readonly questions?: Questions
   readonly tape?: string
   readonly agent?: string
   readonly commit?: string
@@ -29,6 +44,8 @@ export interface CaseReport {
   /** How many differences did not stop the replay, by class. */
   readonly drift?: Readonly<Record<string, number>>
   readonly escapes?: number
+  /** Tools whose code ran: 1 each. */
+  readonly ran?: Readonly<Record<string, number>>
   /** How many values the agent brought in itself and the tape has placeholders for, by kind: others look the same. */
   readonly notCompared?: Readonly<Record<string, number>>
   /** Pins that are not what they were, in words. */
@@ -40,10 +57,24 @@ export interface CaseReport {
   /** Code of the error that made it red. */
   readonly code?: string
   /** Set when the case will be rewritten at the end of the run. */
-  readonly updated?: 'new' | 'all'
+  readonly updated?: Exclude<UpdateMode, 'none'>
+}
+
+/** A changed question with who accepted it, and why. */
+export interface AcceptedQuestion extends ChangedQuestion, CaseApproval {}
+
+/** Changed questions of one case or test. */
+export interface Questions {
+  readonly unproven: readonly ChangedQuestion[]
+  readonly accepted: readonly AcceptedQuestion[]
+  /** Excluded from the verdict by the config or the case. */
+  readonly notJudged: readonly ChangedQuestion[]
+  /** Keys that the case accepts and that were not asked. */
+  readonly obsolete: readonly string[]
 }
 
 export const updateArtifact = 'vitest-harvest:update'
+export const acceptArtifact = 'vitest-harvest:accept'
 
 /** A case as it should read from now on. The reporter writes it, once, when the run is over. */
 export interface CaseUpdate {
@@ -54,6 +85,14 @@ export interface CaseUpdate {
   readonly text: string
 }
 
+/** Changed questions that this run accepts. The reporter writes them once it knows which of them several cases share. */
+export interface CaseAcceptance {
+  readonly type: typeof acceptArtifact
+  /** Absolute path of the case; absent for a hand-written test. */
+  readonly file?: string
+  readonly entries: readonly AcceptedChange[]
+}
+
 declare module 'vitest' {
   interface ProvidedContext {
     'vitest-harvest': HarvestProvided
@@ -62,8 +101,11 @@ declare module 'vitest' {
   }
   interface TaskMeta {
     harvest?: CaseReport
+    /** Changed questions of the replays of a hand-written test. */
+    harvestReplay?: Questions
   }
   interface TestArtifactRegistry {
     [updateArtifact]: CaseUpdate
+    [acceptArtifact]: CaseAcceptance
   }
 }

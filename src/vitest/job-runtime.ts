@@ -19,12 +19,14 @@ import type { ReplayOptions, ReplayResult } from '../replay/types.ts'
 import { encodeValue, type Json, readTape, requireClosed } from '../tape/index.ts'
 import { renderBaseline, traceOf } from '../trace/index.ts'
 import { type Agent, type AgentLink, loadAgent } from './agent-link.ts'
+import { acceptancesFor } from './accept-questions.ts'
 import { caseOptions } from './case-options.ts'
 import type { HarvestProvided } from './channel.ts'
 import { readJobs } from './job-module.ts'
 import { loadTask } from './tasks.ts'
 import { startTimeLimit } from './time-limit.ts'
-import { judge } from './verdict.ts'
+import type { ToolsChoice } from './tools-choice.ts'
+import { type CaseVerdict, judge } from './verdict.ts'
 
 /** Runs every job of the list this process was given; called by the generated module only. */
 export async function runJobs(
@@ -36,13 +38,13 @@ export async function runJobs(
   if (file === undefined) throw new TypeError(`${jobsVariable} is not set: this module is run by harvest commands`)
   const { jobs, results, parallel = 1, limits = {}, prices = {} } = readJobs(file)
   const budget = openBudget(limits, prices)
-  const { settings } = inject('vitest-harvest')
+  const provided = inject('vitest-harvest')
   const write = (result: JobResult): void => appendFileSync(results, `${JSON.stringify(result)}\n`)
   const waiting = jobs.entries()
   const work = async (): Promise<void> => {
     for (const [index, job] of waiting) {
       const say = (progress: Json): void => write({ job: index, progress })
-      const around = { agents, settings, budget, context, limits, prices, parallel, say, importModule }
+      const around = { agents, provided, budget, context, limits, prices, parallel, say, importModule }
       write(await attempt(index, job, around))
     }
   }
@@ -52,7 +54,7 @@ export async function runJobs(
 /** What every job of a list has in common. */
 interface Surroundings {
   readonly agents: readonly AgentLink[]
-  readonly settings: HarvestProvided['settings']
+  readonly provided: HarvestProvided
   readonly budget: Budget
   readonly context: TestContext
   readonly limits: BudgetLimits
@@ -71,11 +73,15 @@ async function attempt(index: number, job: Job, around: Surroundings): Promise<J
   }
 }
 
+/** Commands that fork and compare runs answer tools their own way. */
+const answered: ToolsChoice = { asked: 'serve', yes: false }
+
 async function runJob(job: Job, around: Surroundings) {
-  const { agents, settings, budget, context } = around
+  const { agents, provided, budget, context } = around
+  const { settings } = provided
   const tape = requireClosed(readTape(job.tape))
   const kase = job.case === undefined ? undefined : parseCase(job.case.text, job.case.file)
-  const { replay, match, timeoutMs } = kase === undefined ? settings : caseOptions(kase, settings)
+  const { replay, match, timeoutMs } = kase === undefined ? settings : caseOptions(kase, settings, answered)
   const name = job.agent ?? kase?.agent ?? tape.header.agent
   if (job.task !== undefined) {
     const { limits, prices, parallel, say, importModule } = around
@@ -117,7 +123,9 @@ async function runJob(job: Job, around: Surroundings) {
   const run = await once()
   return {
     ...describe(run),
-    ...(kase === undefined ? {} : { verdict: verdictOf(judge(kase, run, match)) }),
+    ...(kase === undefined
+      ? {}
+      : { verdict: verdictOf(judge(kase, run, match, acceptancesFor(kase.accepted, provided).keys)) }),
     ...(isLive ? { spentSoFar: budget.total } : {}),
   }
 }
@@ -163,11 +171,12 @@ async function importFile(file: string, importModule: (file: string) => Promise<
   }
 }
 
-function verdictOf(verdict: ReturnType<typeof judge>): JobVerdict {
-  if (verdict.isGreen) return { isGreen: true }
-  const { error, aspect } = verdict.because
+function verdictOf({ verdict, unproven, accepted, notJudged, because }: CaseVerdict): JobVerdict {
+  const proof = { verdict, unproven, accepted, notJudged }
+  if (because === undefined) return { ...proof, isGreen: true }
+  const { error, aspect } = because
   const said = [error.facts.what, error.facts.detail].filter((part) => part !== undefined).join('\n\n')
-  return { isGreen: false, code: error.code, message: error.message, said, aspect }
+  return { ...proof, isGreen: false, code: error.code, message: error.message, said, aspect }
 }
 
 /** What a command is told of a run. */

@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
 import { HarvestError } from '../errors/index.ts'
 import { isReplayResult } from './replay-tape.ts'
-import type { ReplayResult } from '../replay/types.ts'
+import type { Compared, ReplayResult } from '../replay/types.ts'
 import { requireGrade } from '../tape/grade.ts'
-import { encodeValue, type Json } from '../tape/index.ts'
+import { encodeValue, type Json, outcomeNotCompared } from '../tape/index.ts'
 import {
   compareTraces,
   type MatchOptions,
@@ -82,14 +82,17 @@ function asText(call: TraceCall): string {
 function toReplayExactly(received: unknown): MatcherResult {
   const { tape, problems, drift, receipt } = requireRun(received, 'toReplayExactly')
   requireGrade(tape.header, 'verify')
-  const { recorded, covered, identical, outcomeEqual } = receipt
+  const { recorded, covered, identical, outcomeEqual, messages, marks } = receipt
   const found = [
     ...problems.map(({ facts }) => facts.what),
     ...(identical + covered < recorded
       ? [`${recorded - covered - identical} of ${recorded} steps were not asked byte for byte as recorded`]
       : []),
     ...drift.map((one) => `${one.class} drift at step ${one.stepNumber}${one.path === '' ? '' : `, ${one.path}`}`),
-    ...(outcomeEqual ? [] : ['the outcome is not the recorded one']),
+    ...notAsRecorded('messages between agents', messages),
+    ...notAsRecorded('marks', marks),
+    ...(outcomeEqual === false ? ['the outcome is not the recorded one'] : []),
+    ...(outcomeEqual === null ? [`the outcome was ${outcomeNotCompared}`] : []),
   ]
   return {
     pass: found.length === 0,
@@ -98,6 +101,13 @@ function toReplayExactly(received: unknown): MatcherResult {
         ? `the replay of ${tape.header.id} is exact, and was not to be`
         : `the replay of ${tape.header.id} is not exact:\n${found.map((line) => `  ${line}`).join('\n')}`,
   }
+}
+
+/** Told even where the class is ignored: what was not compared is not exact. */
+function notAsRecorded(what: string, compared: Compared | undefined): readonly string[] {
+  if (compared === undefined || (compared.same === compared.recorded && compared.other === 0)) return []
+  const { recorded, same, other } = compared
+  return [`${same} of ${recorded} ${what} are as recorded${other > 0 ? `, and ${other} other` : ''}`]
 }
 
 function requireRun(received: unknown, matcher: string): ReplayResult {

@@ -5,10 +5,13 @@ import {
   type DriftClass,
   type DriftPolicy,
   driftClasses,
+  driftPolicies,
   type ReplayOptions,
   type ServeRung,
   serveRungs,
+  type ToolsMode,
 } from '../replay/types.ts'
+import { hostsMistake, type SameHosts } from '../replay/hosts-option.ts'
 import { type ArgsMode, argsModes, type TraceMode, traceModes } from '../trace/types.ts'
 
 /** What `harvest()` in `vitest.config.ts` takes. Nothing but `agents` is needed. */
@@ -31,16 +34,31 @@ export interface HarvestOptions {
   readonly tags?: readonly (string | TagOption)[]
   /** Whether cases see the root config's aliases, plugins and setup files. Default true. */
   readonly inherit?: boolean
-  /** What to do with a difference that did not stop the replay, for all classes or by class. Default `report`. */
+  /**
+   * What a difference that did not stop the replay means for the verdict, for all classes or by class. Default: `unproven`
+   * for changed questions to models, `fail` for changed actions. See docs/replaying.md.
+   */
   readonly drift?: DriftPolicy | Readonly<Partial<Record<DriftClass, DriftPolicy>>>
   /** Whether reaching for the world around the seam fails a case. Default `error`. */
   readonly escapes?: 'error' | 'report'
   /** Escapes to let through, such as `socket 127.0.0.1:5432`; `*` matches anything. Default none. */
   readonly allow?: readonly string[]
+  /**
+   * Hosts that are the same as recorded ones: `{ 'https://recorded': ['https://now'] }`. A request to the one is a request to
+   * the other in every case. Default none.
+   */
+  readonly hosts?: SameHosts
   /** How far a changed request may be from the recorded one and still be served. Default `reworded`. */
   readonly serve?: ServeRung
+  /** How long an accepted question counts: `{ maxDays: 90 }`. Default: for good. */
+  readonly accepted?: { readonly maxDays?: number }
   /** How traces are compared where a case does not say: `{ trace: 'causal', args: 'keys' }`. */
   readonly match?: MatchSetting
+  /**
+   * Whose code a replay runs, to be compared with its recording. Default `serve`: nobody's. Names are a yes to what these
+   * tools do; `run` alone needs one for each run. `live` and `mcp` let requests out, and are said here alone.
+   */
+  readonly tools?: ToolsMode
   /** Files the agents read without importing them (`['prompts/**']`): editing one re-runs the cases. Default none. */
   readonly deps?: readonly string[]
   /** Milliseconds a case may take. Default 10 000. */
@@ -81,10 +99,13 @@ export interface HarvestSettings {
   readonly pool: PoolName
   readonly tags: readonly TagOption[]
   readonly inherit: boolean
-  readonly replay: Pick<ReplayOptions, 'drift' | 'escapes' | 'allow' | 'serve'>
+  readonly replay: Pick<ReplayOptions, 'drift' | 'escapes' | 'allow' | 'hosts' | 'serve'>
   readonly match: MatchSetting
+  readonly tools: ToolsMode
   readonly deps: readonly string[]
   readonly timeoutMs: number
+  /** Absent: accepted questions stay accepted. */
+  readonly acceptedMaxDays?: number
 }
 
 /**
@@ -97,7 +118,8 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
   const unknown = Object.keys(given).find((name) => !optionNames.includes(name))
   if (unknown !== undefined) throw badOption(unknown, 'not an option of harvest()', optionNames)
   const { agents = {}, recordings = 'recordings', isolate = 'module', pool = 'forks', inherit = true } = options
-  const { timeout = 10_000, serve, drift, escapes, allow, match = {}, deps = [], tags = [] } = options
+  const { timeout = 10_000, serve, drift, escapes, allow, hosts, match = {}, deps = [], tags = [] } = options
+  const { accepted = {}, tools: bodies = 'serve' } = options
   checkAgents(agents)
   if (typeof recordings !== 'string' || recordings === '') throw badOption('recordings', `${recordings}`, ['a folder'])
   oneOf('isolate', isolate, isolateModes)
@@ -106,18 +128,37 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
   if (serve !== undefined) oneOf('serve', serve, serveRungs)
   if (escapes !== undefined) oneOf('escapes', escapes, ['error', 'report'])
   checkDrift(drift)
+  const acceptedMaxDays = maxDaysOf(accepted)
   checkMatch(match)
+  checkTools(bodies)
   checkList('allow', allow ?? [])
+  const wrongHosts = hosts === undefined ? undefined : hostsMistake(hosts)
+  if (wrongHosts !== undefined) throw badOption('hosts', wrongHosts.part, [wrongHosts.expected])
   checkList('deps', deps)
   if (!Number.isFinite(timeout) || timeout <= 0) throw badOption('timeout', String(timeout), ['milliseconds above 0'])
   const replay = {
     ...(drift !== undefined && { drift }),
     ...(escapes !== undefined && { escapes }),
     ...(allow !== undefined && { allow }),
+    ...(hosts !== undefined && { hosts }),
     ...(serve !== undefined && { serve }),
   }
   const declared = tags.map((tag) => (typeof tag === 'string' ? { name: tag } : tag))
-  return { agents, recordings, isolate, pool, tags: declared, inherit, replay, match, deps, timeoutMs: timeout }
+  const lasting = acceptedMaxDays === undefined ? {} : { acceptedMaxDays }
+  return {
+    agents,
+    recordings,
+    isolate,
+    pool,
+    tags: declared,
+    inherit,
+    replay,
+    match,
+    tools: bodies,
+    deps,
+    timeoutMs: timeout,
+    ...lasting,
+  }
 }
 
 /** Takes `'./src/refund.ts#refundAgent'` apart; a file of the project becomes an absolute path with `/`. */
@@ -136,7 +177,6 @@ export function toPosix(file: string): string {
 
 const isolateModes: readonly IsolateMode[] = ['module', 'worker']
 const poolNames: readonly PoolName[] = ['forks', 'threads']
-const driftPolicies: readonly DriftPolicy[] = ['ignore', 'report', 'fail']
 const optionNames: readonly string[] = [
   'agents',
   'recordings',
@@ -147,8 +187,11 @@ const optionNames: readonly string[] = [
   'drift',
   'escapes',
   'allow',
+  'hosts',
   'serve',
+  'accepted',
   'match',
+  'tools',
   'deps',
   'timeout',
 ] satisfies readonly (keyof HarvestOptions)[]
@@ -180,6 +223,18 @@ function checkDrift(drift: HarvestOptions['drift']): void {
   }
 }
 
+function maxDaysOf(accepted: unknown): number | undefined {
+  const known = ['maxDays']
+  if (typeof accepted !== 'object' || accepted === null)
+    throw badOption('accepted', String(accepted), ['{ maxDays: 90 }'])
+  const unknown = Object.keys(accepted).find((name) => !known.includes(name))
+  if (unknown !== undefined) throw badOption(`accepted.${unknown}`, 'not an option of accepted', known)
+  const { maxDays } = accepted as { readonly maxDays?: unknown }
+  if (maxDays === undefined) return undefined
+  if (typeof maxDays === 'number' && Number.isFinite(maxDays) && maxDays > 0) return maxDays
+  throw badOption('accepted.maxDays', String(maxDays), ['days above 0'])
+}
+
 function checkMatch(match: MatchSetting): void {
   const unknown = Object.keys(match).find((name) => !['trace', 'args', 'tools'].includes(name))
   if (unknown !== undefined) throw badOption(`match.${unknown}`, 'not a match option', ['trace', 'args', 'tools'])
@@ -194,6 +249,27 @@ function checkMatch(match: MatchSetting): void {
     const args = typeof rule === 'string' ? rule : rule.args
     if (!Array.isArray(args)) oneOf(`match.tools.${tool}`, args, argsModes)
   }
+}
+
+function checkTools(mode: unknown): void {
+  if (typeof mode !== 'object' || mode === null) return oneOf('tools', mode, ['serve', 'run', '{ run: [names] }'])
+  const unknown = Object.keys(mode).find((name) => !['run', 'live', 'mcp'].includes(name))
+  if (unknown !== undefined) throw badOption(`tools.${unknown}`, 'not a tools option', ['run', 'live', 'mcp'])
+  const { run = [], live = [], mcp = {} } = mode as { readonly [name: string]: unknown }
+  checkList('tools.run', run)
+  checkList('tools.live', live)
+  for (const url of live as readonly string[]) checkUrl('tools.live', url)
+  if (typeof mcp !== 'object' || mcp === null)
+    throw badOption('tools.mcp', String(mcp), ['{ recorded URL: URL to ask }'])
+  for (const [from, to] of Object.entries(mcp)) {
+    checkUrl('tools.mcp', from)
+    checkUrl(`tools.mcp['${from}']`, to)
+  }
+}
+
+function checkUrl(name: string, url: unknown): void {
+  const isHttp = typeof url === 'string' && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
+  if (!isHttp) throw badOption(name, String(url), ['a URL such as https://staging.example'])
 }
 
 function checkList(name: string, list: unknown): void {

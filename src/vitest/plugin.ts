@@ -3,6 +3,7 @@ import { existsSync, globSync } from 'node:fs'
 import path from 'node:path'
 import type { Plugin, TestProjectInlineConfiguration } from 'vitest/config'
 import { type TestProject, version as vitestVersion, type Vitest } from 'vitest/node'
+import { acceptedFileName } from '../cases/accepted-name.ts'
 import { version } from '../version.ts'
 import { generateCaseModule, generatedMark, isCaseId, isNode, withoutQuery } from './case-module.ts'
 import type { HarvestProvided } from './channel.ts'
@@ -12,7 +13,9 @@ import { keepOwnLists, projectName, recordingsProject, sibling } from './project
 import { NeutralReporter } from './neutral-reporter.ts'
 import { HarvestReporter } from './reporter.ts'
 import { requestedMode } from './requested-mode.ts'
-import type { UpdateChoice } from './update-mode.ts'
+import { askConsent, type ToolsChoice, toolsChoice } from './tools-choice.ts'
+import { surveyTools } from './tools-survey.ts'
+import { type UpdateChoice, unattended } from './update-mode.ts'
 import { approvalOf } from './update-reason.ts'
 import { guardYamlPlugins } from './yaml-guard.ts'
 
@@ -48,9 +51,13 @@ function wire(settings: HarvestSettings): Plugin {
     },
     async configureVitest({ vitest, project: current, injectTestProjects }) {
       const choice = requestedMode(vitest, process.env)
-      const { mode: update, reason } = choice
+      const { mode: update, reason, accept } = choice
       const approval = reason === undefined ? {} : { approval: await approvalOf(reason, current.config.root) }
-      const updates = { update, ...approval }
+      // The project's root may lie below Vitest's; the recordings belong to Vitest's.
+      const root = vitest.config.root ?? current.config.root
+      const acceptedFile = path.resolve(root, settings.recordings, acceptedFileName)
+      const tools = await toolsOnce(vitest, current, settings)
+      const updates = { update, tools, acceptedFile, ...approval, ...(accept !== undefined && { accept }) }
       // A run for a command has no cases to sum up, and writes none.
       if (jobModule() === undefined) addReporters(vitest, current, settings, choice)
       provide(current, settings, updates)
@@ -68,18 +75,35 @@ function wire(settings: HarvestSettings): Plugin {
   }
 }
 
+const choices = new WeakMap<Vitest, Promise<ToolsChoice>>()
+
+/** One question for one run of Vitest, however many projects it has. */
+function toolsOnce(vitest: Vitest, { config }: TestProject, settings: HarvestSettings): Promise<ToolsChoice> {
+  const known = choices.get(vitest)
+  if (known !== undefined) return known
+  const choice = chooseTools(path.resolve(vitest.config.root ?? config.root, settings.recordings), settings)
+  choices.set(vitest, choice)
+  return choice
+}
+
+/** Where nobody can be asked, each case that would run tools is refused by itself. */
+async function chooseTools(recordings: string, { tools }: HarvestSettings): Promise<ToolsChoice> {
+  const choice = toolsChoice(process.env)
+  const { stdin, stderr } = process
+  if (!stdin.isTTY || !stderr.isTTY || unattended(process.env) !== undefined) return choice
+  const open = await surveyTools(recordings, choice, tools)
+  return open.length === 0 ? choice : { ...choice, yes: await askConsent(open, stdin, stderr) }
+}
+
 /** With `inherit: false` nothing of the root comes along, so the project brings both plugins. */
 function project(settings: HarvestSettings): TestProjectInlineConfiguration {
   return recordingsProject(settings, [...(settings.inherit ? [] : [wire(settings)]), cases(settings)])
 }
 
-function provide(
-  to: TestProject,
-  settings: HarvestSettings,
-  updates: Pick<HarvestProvided, 'update' | 'approval'>,
-): void {
-  const { agents, replay, match, timeoutMs } = settings
-  const provided: HarvestProvided = { settings: { agents, replay, match, timeoutMs }, ...updates }
+function provide(to: TestProject, settings: HarvestSettings, updates: Omit<HarvestProvided, 'settings'>): void {
+  const { agents, replay, match, tools, timeoutMs, acceptedMaxDays } = settings
+  const maxDays = acceptedMaxDays === undefined ? {} : { acceptedMaxDays }
+  const provided: HarvestProvided = { settings: { agents, replay, match, tools, timeoutMs, ...maxDays }, ...updates }
   to.provide('vitest-harvest', provided)
 }
 

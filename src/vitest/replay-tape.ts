@@ -1,16 +1,23 @@
-import { inject } from 'vitest'
+import { inject, recordArtifact, type RunnerTestCase, TestRunner } from 'vitest'
 import { HarvestError } from '../errors/index.ts'
-import { replayTape } from '../replay/index.ts'
+import { replayTape, unprovenError, verdictOf } from '../replay/index.ts'
 import type { ReplayOptions, ReplayResult } from '../replay/types.ts'
 import { readTape, requireClosed, type Tape } from '../tape/index.ts'
-import type { HarvestProvided } from './channel.ts'
+import { acceptancesFor, type Acceptances, acceptedBy } from './accept-questions.ts'
+import { questionsOf } from './case-report.ts'
+import { acceptArtifact, type HarvestProvided, type Questions } from './channel.ts'
 
 export interface HandReplayOptions extends ReplayOptions {
   /**
-   * `throw` (default): the first problem is thrown, and an agent that throws where it returned when recorded (or the other
-   * way round) is an error. `collect`: the result says it all, and the test has to look.
+   * `throw` (default): what makes the verdict `different` or `unproven` is thrown, the worst first: a problem of the replay,
+   * another ending or outcome, a changed question to a model. `collect`: the result says it all, and the test has to look.
    */
   readonly problems?: 'throw' | 'collect'
+  /**
+   * `compare` (default): an agent that returns something else than when it was recorded is an error. `ignore`: the test
+   * says itself what the outcome has to be.
+   */
+  readonly outcome?: 'compare' | 'ignore'
 }
 
 /**
@@ -25,19 +32,24 @@ export interface HandReplayOptions extends ReplayOptions {
  *
  * @param tape - a tape, or the path of one, relative to the folder Vitest runs in
  * @param agent - called with the recorded input
- * @throws HarvestError the first problem of the replay, unless `problems: 'collect'`
+ * @throws HarvestError why the verdict is not `same`, unless `problems: 'collect'`: the first problem, or
+ *   `HARVEST_OUTCOME_KIND`, `HARVEST_OUTCOME`, `HARVEST_UNPROVEN`
  */
 export async function replay<T>(
   tape: string | Tape,
   agent: (input: unknown) => T | PromiseLike<T>,
   options: HandReplayOptions = {},
 ): Promise<ReplayResult<T>> {
-  const { problems: policy = 'throw', ...own } = options
-  if (policy !== 'throw' && policy !== 'collect') throw unknownPolicy(policy)
+  const { problems: policy = 'throw', outcome = 'compare', ...own } = options
+  if (policy !== 'throw' && policy !== 'collect')
+    throw unknownValue(`problems: '${String(policy)}'`, ['throw', 'collect'])
+  if (outcome !== 'compare' && outcome !== 'ignore')
+    throw unknownValue(`outcome: '${String(outcome)}'`, ['compare', 'ignore'])
+  const test = TestRunner.getCurrentTest<RunnerTestCase | undefined>()
   const whole = requireClosed(typeof tape === 'string' ? readTape(tape) : tape)
-  const result = await replayTape(whole, agent, { ...configured(), ...own })
-  const run = policy === 'throw' ? requireSound(result) : result
+  const run = await replayTape(whole, agent, { ...provided()?.settings.replay, ...own })
   results.add(run)
+  if (policy === 'throw') await requireSame(run, outcome, test)
   return run
 }
 
@@ -48,29 +60,58 @@ export function isReplayResult(value: unknown): value is ReplayResult {
   return typeof value === 'object' && value !== null && results.has(value)
 }
 
-function requireSound<T>(run: ReplayResult<T>): ReplayResult<T> {
-  const [problem] = run.problems
-  if (problem !== undefined) throw problem
-  const recorded = run.tape.close?.outcome.status
-  if (recorded === 'exited' || recorded === run.outcome.status) return run
-  if (run.outcome.status === 'threw') throw run.outcome.error
-  throw new HarvestError('HARVEST_OUTCOME_KIND', {
-    what: 'The agent returned, and threw when this run was recorded',
-    where: { tape: run.tape.header.id },
-    fix: [`to look at the result all the same: replay(tape, agent, { problems: 'collect' })`],
-  })
+/** Throws why a replay is not the same as its tape. Changed questions that this run of Vitest accepts are told to the reporter. */
+async function requireSame(
+  run: ReplayResult,
+  outcome: 'compare' | 'ignore',
+  test: RunnerTestCase | undefined,
+): Promise<void> {
+  const around = provided()
+  const { keys, entries } = around === undefined ? none : acceptancesFor(undefined, around)
+  const { differences, ...proof } = verdictOf(run, keys)
+  const counted = differences.filter(({ code }) => code !== 'HARVEST_OUTCOME' || outcome === 'compare')
+  const isProven = proof.unproven.length === 0
+  if (test !== undefined && (!isProven || proof.accepted.length > 0 || proof.notJudged.length > 0))
+    test.meta.harvestReplay = together(test.meta.harvestReplay, questionsOf({}, run, proof, entries))
+  const [difference] = counted
+  if (difference !== undefined) throw thrownBy(run, difference)
+  if (isProven) return
+  const accepted = around === undefined ? [] : acceptedBy(around, proof.unproven)
+  if (accepted.length > 0 && test !== undefined) {
+    await recordArtifact(test, { type: acceptArtifact, entries: accepted })
+    const covered = new Set([...keys, ...accepted.map(({ key }) => key)])
+    test.meta.harvestReplay = questionsOf({}, run, verdictOf(run, covered), [...entries, ...accepted])
+  }
+  const open = proof.unproven.filter(({ key }) => !accepted.some((entry) => entry.key === key))
+  if (open.length > 0) throw unprovenError(open, { tape: run.tape.header.id })
 }
 
-function configured(): ReplayOptions {
-  // Absent in a project that does not have the plugin.
-  const provided: HarvestProvided | undefined = inject('vitest-harvest')
-  return provided?.settings.replay ?? {}
+/** A test may replay several tapes. */
+function together(before: Questions | undefined, { unproven, accepted, notJudged, obsolete }: Questions): Questions {
+  return {
+    unproven: [...(before?.unproven ?? []), ...unproven],
+    accepted: [...(before?.accepted ?? []), ...accepted],
+    notJudged: [...(before?.notJudged ?? []), ...notJudged],
+    obsolete,
+  }
 }
 
-function unknownPolicy(policy: unknown): HarvestError {
+const none: Acceptances = { keys: new Set(), entries: [] }
+
+/** An agent that throws where it returned: its own error says most. */
+function thrownBy({ outcome }: ReplayResult, difference: HarvestError): unknown {
+  return difference.code === 'HARVEST_OUTCOME_KIND' && outcome.status === 'threw' ? outcome.error : difference
+}
+
+/** Absent in a project that does not have the plugin. */
+function provided(): HarvestProvided | undefined {
+  return inject('vitest-harvest') as HarvestProvided | undefined
+}
+
+function unknownValue(what: string, known: readonly string[]): HarvestError {
   return new HarvestError('HARVEST_REPLAY_OPTION', {
-    what: `A replay does not know problems: '${String(policy)}'`,
-    where: { known: 'throw, collect' },
+    what: `A replay does not know ${what}`,
+    where: { known: known.join(', ') },
     fix: ['remove it, or correct the spelling'],
   })
 }

@@ -1,5 +1,6 @@
 import type { Vitest } from 'vitest/node'
 import { HarvestError } from '../errors/index.ts'
+import { acceptVariable, parseAcceptRequest } from '../replay/accept-request.ts'
 import {
   chooseMode,
   parseFlag,
@@ -38,8 +39,10 @@ export function requestedMode(vitest: Vitest, env: Environment): UpdateChoice {
   const reason = env[reasonVariable] ?? ''
   if (choice.mode === 'none' || (choice.mode === 'new' && reason === '')) return choice
   if (reason === '') throw noReason()
-  if (choice.mode === 'all' && config.testNamePattern !== undefined) throw partial(config.testNamePattern)
-  return { ...choice, reason: parseReason(reason) }
+  if (choice.mode !== 'new' && config.testNamePattern !== undefined) throw partial(config.testNamePattern)
+  const request = env[acceptVariable] ?? ''
+  const accept = request === '' ? {} : { accept: parseAcceptRequest(request) }
+  return { ...choice, ...accept, reason: parseReason(reason) }
 }
 
 /** `--update=recordings` also made Vitest rewrite its own snapshots; that was not meant, so it is put back. */

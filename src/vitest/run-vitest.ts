@@ -5,12 +5,13 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { HarvestError } from '../errors/index.ts'
 import { jobsVariable } from '../fork/job.ts'
+import { parseTools, toolsVariable, toolsYesVariable } from './tools-choice.ts'
 import { chooseMode, parseFlag, parseMode, type UpdateMode, updateVariable } from './update-mode.ts'
 import { askReason, noReason, parseReason, reasonVariable } from './update-reason.ts'
 
 /*
- * The `vitest-harvest` command: `vitest`, and it also understands `--update-recordings[=new|all|none]` and
- * `--reason "…"`.
+ * The `vitest-harvest` command: `vitest`, and it also understands `--update-recordings[=new|questions|all|none]`, `--reason "…"`,
+ * `--tools run|serve|<names>` and `--yes`.
  *
  * Vitest refuses an unknown flag before it loads any config, so no plugin can add one. This takes the flags out, says them
  * in environment variables instead, and runs the project's own Vitest in this process: every other command and flag of
@@ -54,6 +55,9 @@ function takeFlags(words: readonly string[]): Taken {
     const word = own[at] ?? ''
     const mode = parseFlag(word)
     if (mode !== undefined) process.env[updateVariable] = mode
+    else if (word === '--tools') askTools(own[(at += 1)] ?? '', word)
+    else if (word.startsWith('--tools=')) askTools(word.slice('--tools='.length), word)
+    else if (word === '--yes') process.env[toolsYesVariable] = '1'
     else if (word === '--reason') reason = own[(at += 1)] ?? ''
     else if (word.startsWith('--reason=')) reason = word.slice('--reason='.length)
     else argv.push(word)
@@ -62,13 +66,19 @@ function takeFlags(words: readonly string[]): Taken {
   return { argv: [...words.slice(0, 2), ...argv, ...rest], ...(reason !== undefined && { reason }) }
 }
 
+function askTools(value: string, flag: string): void {
+  parseTools(value, `${flag} ${value}`)
+  process.env[toolsVariable] = value
+}
+
 /**
  * Makes sure that somebody says why new behaviour is accepted, before anything runs: with `--reason`, the variable, or an
  * answer at the terminal.
  */
 async function settleReason(argv: readonly string[], reason: string | undefined): Promise<void> {
   if (reason !== undefined) process.env[reasonVariable] = parseReason(reason)
-  if (chooseMode([askedMode(argv)], process.env).mode !== 'all') return
+  const { mode } = chooseMode([askedMode(argv)], process.env)
+  if (mode !== 'all' && mode !== 'questions') return
   const isSaid = (process.env[reasonVariable] ?? '').trim() !== ''
   const isAsked = !isSaid && process.stdin.isTTY && process.stderr.isTTY
   if (!isSaid && !isAsked) throw noReason()

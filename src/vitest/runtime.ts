@@ -2,17 +2,21 @@ import { inject, recordArtifact, type RunnerTestCase, type TestContext, type Tes
 import { type Case, caseErrorPlace, hasUncheckedRules, loadCase, requireTapeFile } from '../cases/index.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { guardLoading, replayTape, standInKeys } from '../replay/index.ts'
+import { reachOf } from '../replay/tools.ts'
 import type { ReplayResult } from '../replay/types.ts'
+import { keepDefinitions } from '../seam/source.ts'
 import { readTape, requireClosed, type Tape } from '../tape/index.ts'
-import { acceptRun } from './accept.ts'
+import { acceptRun, withoutObsolete } from './accept.ts'
+import { acceptancesFor, acceptedBy } from './accept-questions.ts'
 import { type Agent, type AgentLink, loadAgent } from './agent-link.ts'
 import { CaseFailure, type Place } from './case-failure.ts'
 import { type CaseOptions, caseOptions } from './case-options.ts'
-import { reportOf } from './case-report.ts'
-import type { CaseReport, HarvestProvided } from './channel.ts'
+import { questionsOf, reportOf } from './case-report.ts'
+import { acceptArtifact, type CaseReport, type HarvestProvided } from './channel.ts'
 import { forgetCaseBefore, forgetFixtures } from './forget-case.ts'
 import { withStrays } from './stray-rejections.ts'
 import { startTimeLimit, type TimeLimit } from './time-limit.ts'
+import { noConsent, unapproved } from './tools-choice.ts'
 import { type Difference, judge } from './verdict.ts'
 
 // After its limit a replay still gets this long to say how far it came.
@@ -59,12 +63,21 @@ async function replayCase(file: string, link: AgentLink | undefined, context: Te
   try {
     refuseRules(kase)
     const tape = openTape(kase)
-    const options = caseOptions(kase, provided.settings)
+    const options = caseOptions(kase, provided.settings, provided.tools)
+    requireConsent(kase, tape, options, provided)
     const run = await runAgent(kase, tape, link, options, provided, context)
     await conclude(kase, run, options, provided, context)
   } catch (error) {
     throw HarvestError.is(error) ? failure(kase, { error, line: lineOf(kase, error) }) : error
   }
+}
+
+/** Before any of the agent's modules is loaded: what runs tools is decided by what their tape shows of them. */
+function requireConsent(kase: Case, tape: Tape, { replay }: CaseOptions, { tools, settings }: HarvestProvided): void {
+  if (replay.tools === undefined) return
+  const open = unapproved(reachOf(tape, replay.tools), tools, settings.tools)
+  if (open.length > 0) throw noConsent(kase.id, open)
+  keepDefinitions()
 }
 
 function openTape(kase: Case): Tape {
@@ -116,23 +129,41 @@ async function conclude(
   kase: Case,
   run: ReplayResult,
   { match }: CaseOptions,
-  { update: mode, approval }: HarvestProvided,
+  provided: HarvestProvided,
   context: TestContext,
 ): Promise<void> {
   const { task } = context
+  const { update: mode, approval } = provided
   const git = inject('vitest-harvest/git')
-  const report = reportOf(kase, run, git)
+  const { keys, entries } = acceptancesFor(kase.accepted, provided)
+  const verdict = judge(kase, run, match, keys)
+  const questions = questionsOf(kase, run, verdict, entries)
+  let report: CaseReport = { ...reportOf(kase, run, git), verdict: verdict.verdict, questions }
   tell(task, report)
   await annotateDrift(run, context)
-  const verdict = judge(kase, run, match)
-  if (verdict.isGreen) return
+  const accepted = acceptedBy(provided, verdict.unproven)
+  const covered = new Set([...keys, ...accepted.map(({ key }) => key)])
   const { because, open } = verdict
-  const update = open && acceptRun({ kase, run, match, open, mode, git, approval })
-  if (update !== undefined && mode !== 'none') {
-    tell(task, { ...report, updated: mode })
-    await recordArtifact(task, update)
+  const isUpdate = mode === 'all' && verdict.isGreen
+  const update = isUpdate
+    ? withoutObsolete(kase, questions.obsolete)
+    : open && acceptRun({ kase, run, match, open, mode, git, approval, accepted: covered })
+  // What is different stays red whatever was asked: then nothing of it is accepted.
+  const isAccepting = accepted.length > 0 && (because?.aspect === 'question' || update !== undefined)
+  if (isAccepting) {
+    await recordArtifact(task, { type: acceptArtifact, file: kase.file, entries: accepted })
+    report = {
+      ...report,
+      questions: questionsOf(kase, run, judge(kase, run, match, covered), [...entries, ...accepted]),
+    }
+  }
+  const isAccepted = isAccepting && verdict.unproven.every(({ key }) => covered.has(key))
+  if (mode !== 'none' && (update !== undefined || isAccepted)) {
+    tell(task, { ...report, verdict: 'same', updated: mode })
+    if (update !== undefined) await recordArtifact(task, update)
     return
   }
+  if (because === undefined) return
   const { divergedAt } = because
   const failed = { ...report, ...(divergedAt !== undefined && { divergedAt }) }
   tell(task, failed)
@@ -147,9 +178,18 @@ async function annotateFailure(report: CaseReport, run: ReplayResult, { annotate
   if (commit !== undefined) await annotate(neutralLine(commit), 'commit')
   if (models !== undefined && models.length > 0) await annotate(neutralLine(models.join(', ')), 'models')
   if (divergedAt !== undefined) await annotate(divergedAt, 'diverged at')
+  await annotateQuestions(report, annotate)
   const leaks = run.escapes.filter(({ allowed }) => allowed)
   if (leaks.length > 0)
     await annotate(neutralLine(leaks.map(({ kind, target }) => `${kind} ${target}`).join(', ')), 'escapes let through')
+}
+
+async function annotateQuestions({ verdict, questions }: CaseReport, annotate: TestContext['annotate']): Promise<void> {
+  if (verdict !== undefined) await annotate(verdict, 'verdict')
+  const unproven = questions?.unproven ?? []
+  if (unproven.length === 0) return
+  await annotate(neutralLine([...new Set(unproven.map(({ part }) => part))].join(', '), 300), 'changed')
+  await annotate(unproven.map(({ key }) => key).join(', '), 'keys')
 }
 
 async function annotateDrift({ drift }: ReplayResult, { annotate }: TestContext): Promise<void> {

@@ -52,16 +52,23 @@ export function totals(results: readonly CaseResult[]): readonly SummaryLine[] {
 }
 
 /** What a red case means for its reader, worst first. */
-const kinds = ['escaped', 'diverged', 'no longer reproduced', 'failed'] as const
+const kinds = ['escaped', 'diverged', 'no longer reproduced', 'failed', 'unproven'] as const
 
 function kindOf({ report: { code = '' } }: CaseResult): (typeof kinds)[number] {
+  if (code === 'HARVEST_UNPROVEN') return 'unproven'
   if (code === 'HARVEST_ESCAPE') return 'escaped'
   if (code === 'HARVEST_CASE_NO_LONGER_FAILS') return 'no longer reproduced'
   return divergences.test(code) ? 'diverged' : 'failed'
 }
 
 // The agent did something else than its case says; every other error says that the case could not be judged.
-const divergences = /^HARVEST_(?:DIVERGENCE|TAPE_EXHAUSTED|AMBIGUOUS|ORDER|UNUSED|DRIFT|TRACE|OUTCOME|OUTCOME_KIND)$/
+const divergences =
+  /^HARVEST_(?:DIVERGENCE|TAPE_EXHAUSTED|AMBIGUOUS|ORDER|UNUSED|DRIFT|TRACE|MESSAGES|MARKS|RESULTS|OUTCOME|OUTCOME_KIND)$/
+
+/** Whether a red case only lacks a proof. */
+export function isUnproven(result: CaseResult): boolean {
+  return result.state === 'failed' && kindOf(result) === 'unproven'
+}
 
 /** Red cases, worst first, and by name among equals. */
 export function worstFirst(results: readonly CaseResult[]): readonly CaseResult[] {
@@ -90,7 +97,8 @@ function counts(ran: readonly CaseResult[]): string {
  * @param shown - a path as people read it
  */
 export function failures(results: readonly CaseResult[], shown: (file: string) => string): readonly SummaryLine[] {
-  const red = worstFirst(results)
+  // Unproven cases are listed by their changes, see `unprovenLines`.
+  const red = worstFirst(results).filter((result) => !isUnproven(result))
   const lines = red.slice(0, namedCases).flatMap((result, at): SummaryLine[] => {
     const site = result.failure?.site
     return [
@@ -115,9 +123,15 @@ type Counts = Readonly<Record<string, number>>
 
 /** What is added up over all cases. */
 const counted: readonly (readonly [label: string, before: string, of: (report: CaseReport) => Counts | undefined])[] = [
-  ['Drift', '', ({ drift }) => drift],
+  ['Drift', '', ({ drift }) => spellingOnly(drift)],
+  ['Tools', 'code run: ', ({ ran }) => ran],
   ['Redacted', 'not compared: ', ({ notCompared }) => notCompared],
 ]
+
+/** Changed questions have lines of their own; these are the classes that change none. */
+function spellingOnly(drift: Counts = {}): Counts {
+  return Object.fromEntries(Object.entries(drift).filter(([name]) => name === 'encoding' || name === 'bookkeeping'))
+}
 
 function sumOf(parts: readonly Counts[]): string {
   const total = new Map<string, number>()

@@ -1,10 +1,10 @@
 import { appendFileSync, statSync } from 'node:fs'
 import { type HarvestError, neutralLine } from '../errors/index.ts'
-import { annotations, runAnnotation } from './github.ts'
+import { type Annotated, annotations, runAnnotation } from './github.ts'
 import { neutralLines } from './neutral-lines.ts'
 import { maxSummaryBytes, type StepSummary, stepSummary } from './step-summary.ts'
 
-export interface ToldRun extends Omit<StepSummary, 'problems'> {
+export interface ToldRun extends Omit<StepSummary, 'problems'>, Pick<Annotated, 'unproven' | 'notJudged'> {
   readonly errors: readonly HarvestError[]
   /** Whether Vitest's own reporter annotates the lines of the cases. */
   readonly hasErrors: boolean

@@ -1,17 +1,21 @@
 import { HarvestError } from '../errors/index.ts'
+import type { AcceptRequest } from '../replay/accept-request.ts'
 
 /**
- * What a run may write into cases. `none`: nothing. `new`: a baseline where a case has none. `all`: also the new trace,
- * outcome and pins of cases that would fail by them.
+ * What a run may write into cases. `none`: nothing. `new`: a baseline where a case has none. `questions`: that changed
+ * questions to models are accepted, and nothing else. `all`: that too, and the new trace, outcome and pins of cases that
+ * would fail by them.
  */
-export type UpdateMode = 'none' | 'new' | 'all'
-export const updateModes: readonly UpdateMode[] = ['none', 'new', 'all']
+export type UpdateMode = 'none' | 'new' | 'questions' | 'all'
+export const updateModes: readonly UpdateMode[] = ['none', 'new', 'questions', 'all']
 
 /** The mode of a run, and why it is less than what was asked for. */
 export interface UpdateChoice {
   readonly mode: UpdateMode
   /** Why new behaviour is accepted; always there for `all`. */
   readonly reason?: string
+  /** Which changed questions are accepted, where somebody chose. */
+  readonly accept?: AcceptRequest
   readonly refused?: { readonly asked: UpdateMode; readonly because: string }
 }
 

@@ -1,13 +1,21 @@
-import type { Case } from '../cases/index.ts'
-import { HarvestError } from '../errors/index.ts'
+import { type Case, expectedError, shapeOfError, throwing } from '../cases/index.ts'
+import { HarvestError, neutralLine } from '../errors/index.ts'
+import {
+  type ChangedQuestion,
+  describeEnding,
+  type RunVerdict,
+  stepsText,
+  unprovenError,
+  verdictFrom,
+} from '../replay/index.ts'
 import type { ReplayResult, RunOutcome } from '../replay/types.ts'
 import { encodeValue, type Json } from '../tape/index.ts'
 import { compareTraces, matchOutcome, type MatchOptions, traceOf } from '../trace/index.ts'
 
 /** One way in which a replay is not what its case says. */
 export interface Difference {
-  /** `ending`: the agent returned where it threw, or the other way round. */
-  readonly aspect: 'trace' | 'outcome' | 'ending' | 'baseline'
+  /** `ending`: the agent returned where it threw, or the other way round. `question`: what a model was asked changed. */
+  readonly aspect: 'trace' | 'outcome' | 'ending' | 'baseline' | 'messages' | 'marks' | 'question'
   readonly error: HarvestError
   /** 1-based line of the case file. */
   readonly line: number
@@ -17,23 +25,50 @@ export interface Difference {
   readonly actual?: string
 }
 
-/** Whether a case is green. `open` differences are those an update of the case can accept. */
-export type Verdict =
-  | { readonly isGreen: true }
-  | { readonly isGreen: false; readonly because: Difference; readonly open?: readonly Difference[] }
+/** What a case proves, and why it is red. */
+export interface CaseVerdict extends Omit<RunVerdict, 'differences'> {
+  readonly isGreen: boolean
+  /** Why it is red. */
+  readonly because?: Difference
+  /** Differences that an update of the case can accept. */
+  readonly open?: readonly Difference[]
+}
 
 /**
  * Judges a replay by its case.
  *
- * `expect: pass` is green when the replay had no problem and nothing differs from what the case says.
+ * `expect: pass` is green when the replay had no problem, nothing differs from what the case says, and every changed
+ * question to a model was accepted.
  *
  * `expect: fail` marks a bug that is known and not fixed: its baseline and outcome are those of the bad run. It is green
  * while the replay reproduces that run — no divergence, same trace, same outcome — and red as soon as it does not, so that
  * somebody looks and sets `expect: pass`. What has nothing to do with the agent's decisions (an escape, a hang, a spin)
- * is red in either case.
+ * is red in either case, and so is a changed question: nobody knows whether the bug is still there.
+ *
+ * @param accepted - keys of the changes that a person accepted
  */
-export function judge(kase: Case, run: ReplayResult, match: MatchOptions): Verdict {
-  const problem = run.problems.find((one) => !isForTheTrace(one, run, kase))
+export function judge(
+  kase: Case,
+  run: ReplayResult,
+  match: MatchOptions,
+  accepted: ReadonlySet<string> = new Set(),
+): CaseVerdict {
+  const found = differenceOf(kase, run, match)
+  const { differences: _, ...proof } = verdictFrom(run, found === undefined ? [] : [found.because.error], accepted)
+  if (found !== undefined)
+    return { ...proof, isGreen: false, ...found, because: withQuestions(found.because, proof.unproven) }
+  if (proof.unproven.length === 0) return { ...proof, isGreen: true }
+  const error = unprovenError(proof.unproven, { caseId: kase.id, tape: run.tape.header.id })
+  return { ...proof, isGreen: false, because: { aspect: 'question', error, line: kase.lines.agent } }
+}
+
+/** Why the agent does something else than the case says, and what of it an update can accept. */
+function differenceOf(
+  kase: Case,
+  run: ReplayResult,
+  match: MatchOptions,
+): { readonly because: Difference; readonly open?: readonly Difference[] } | undefined {
+  const problem = run.problems.find((one) => announced(one) === undefined && !isForTheTrace(one, run, kase))
   const isKnownBad = kase.expect === 'fail'
   if (problem !== undefined) {
     const because = thrown(problem, kase, run) ?? {
@@ -42,13 +77,26 @@ export function judge(kase: Case, run: ReplayResult, match: MatchOptions): Verdi
       line: kase.lines.agent,
       ...stepOf(problem),
     }
-    return { isGreen: false, because: isKnownBad && isDeparture(problem) ? noLongerFails(kase, because) : because }
+    return { because: isKnownBad && isDeparture(problem) ? noLongerFails(kase, because) : because }
   }
   const open = differences(kase, run, match)
   const [first] = open
-  if (first === undefined) return { isGreen: true }
-  if (isKnownBad && first.aspect !== 'baseline') return { isGreen: false, because: noLongerFails(kase, first) }
-  return { isGreen: false, because: first, open }
+  if (first === undefined) return undefined
+  if (isKnownBad && first.aspect !== 'baseline') return { because: noLongerFails(kase, first) }
+  return { because: first, open }
+}
+
+/** A changed question may be why the agent does something else: a reader looks there next. */
+function withQuestions(because: Difference, questions: readonly ChangedQuestion[]): Difference {
+  if (questions.length === 0) return because
+  const { code, facts, cause } = because.error
+  const shown = questions
+    .slice(0, 3)
+    .map(({ part, steps, words }) => `  ${neutralLine(part)} (${stepsText(steps)}): ${words}`)
+  const more = questions.length > shown.length ? [`  … and ${questions.length - shown.length} more`] : []
+  const note = ['What the model was asked changed as well: the cause may lie there.', ...shown, ...more].join('\n')
+  const detail = facts.detail === undefined ? note : `${facts.detail}\n\n${note}`
+  return { ...because, error: new HarvestError(code, { ...facts, detail }, cause === undefined ? {} : { cause }) }
 }
 
 /** Why steps were left out, where the agent threw of itself: that says more than which steps those are. */
@@ -73,13 +121,33 @@ function isForTheTrace({ code }: HarvestError, { unused }: ReplayResult, { expec
 
 /** Everything in which the replay is not what the case says, the ending first: without it the rest means little. */
 function differences(kase: Case, run: ReplayResult, match: MatchOptions): readonly Difference[] {
-  return [ending(kase, run), trace(kase, run, match), outcome(kase, run)].filter((found) => found !== undefined)
+  return [
+    ending(kase, run),
+    trace(kase, run, match),
+    ...run.problems.map((one) => announcement(kase, one)),
+    outcome(kase, run),
+  ].filter((found) => found !== undefined)
+}
+
+/** Which list of the case a problem of the replay is about; an update can accept it. */
+function announced({ code }: HarvestError): 'messages' | 'marks' | undefined {
+  if (code === 'HARVEST_MESSAGES') return 'messages'
+  return code === 'HARVEST_MARKS' ? 'marks' : undefined
+}
+
+function announcement(kase: Case, error: HarvestError): Difference | undefined {
+  const aspect = announced(error)
+  return aspect && { aspect, error, line: kase.lines[aspect] ?? kase.lines.agent }
 }
 
 function ending(kase: Case, { tape, outcome: live }: ReplayResult): Difference | undefined {
-  const recorded = tape.close?.outcome.status
+  const seen = tape.close?.outcome.status
   // A program that exited was recorded from outside; how its function ended was never seen.
-  if (recorded === undefined || recorded === 'exited' || recorded === live.status) return undefined
+  if (seen === undefined || seen === 'exited') return undefined
+  // Of an import the case alone knows how the run is to end; where it does not say either, an error is no success.
+  const recorded = seen === 'unknown' ? expectedEnding(kase) : seen
+  if (recorded === live.status) return undefined
+  if (seen === 'unknown') return unexpectedEnding(kase, live)
   const error = new HarvestError(
     'HARVEST_OUTCOME_KIND',
     {
@@ -98,9 +166,31 @@ function ending(kase: Case, { tape, outcome: live }: ReplayResult): Difference |
   return { aspect: 'ending', error, line: kase.lines.outcome ?? kase.lines.agent }
 }
 
-function describeEnding(live: RunOutcome): string {
-  if (live.status === 'returned') return 'returned'
-  return live.error instanceof Error ? `threw ${live.error.name}: ${live.error.message}` : `threw ${String(live.error)}`
+function expectedEnding({ outcome }: Case): RunOutcome['status'] {
+  return outcome !== undefined && expectedError(outcome) !== undefined ? 'threw' : 'returned'
+}
+
+function unexpectedEnding(kase: Case, live: RunOutcome): Difference {
+  const hasThrown = live.status === 'threw'
+  const error = new HarvestError(
+    'HARVEST_OUTCOME_KIND',
+    {
+      what: hasThrown
+        ? 'The agent threw, and its case does not say that it should'
+        : 'The agent returned, and its case says that it throws',
+      where: { case: kase.id, recorded: 'unknown (the import did not see it)', now: describeEnding(live) },
+      fix: hasThrown
+        ? [`if it is right to throw, say so in the case: outcome: { $threw: { name: ${nameOf(live.error)} } }`]
+        : ['if it is right to return, change or remove `outcome:` in the case'],
+    },
+    hasThrown ? { cause: live.error } : {},
+  )
+  return { aspect: 'ending', error, line: kase.lines.outcome ?? kase.lines.agent }
+}
+
+function nameOf(error: unknown): string {
+  const shape = shapeOfError(encodeValue(error)) as { readonly name?: Json } | null
+  return typeof shape?.name === 'string' ? JSON.stringify(shape.name) : '"*"'
 }
 
 function trace(kase: Case, run: ReplayResult, match: MatchOptions): Difference | undefined {
@@ -139,12 +229,17 @@ function baselineMissing(kase: Case): Difference {
 }
 
 function outcome(kase: Case, run: ReplayResult): Difference | undefined {
-  if (kase.outcome === undefined || run.outcome.status === 'threw') return undefined
-  const actual = encodeValue(run.outcome.value)
-  const matched = matchOutcome(kase.outcome, actual)
+  if (kase.outcome === undefined) return undefined
+  const { outcome: live } = run
+  const hasThrown = live.status === 'threw'
+  const wanted = hasThrown ? expectedError(kase.outcome) : kase.outcome
+  const actual = hasThrown ? shapeOfError(encodeValue(live.error)) : encodeValue(live.value)
+  const matched = wanted === undefined ? { equal: false, path: '' } : matchOutcome(wanted, actual)
   if (matched.equal) return undefined
   const error = new HarvestError('HARVEST_OUTCOME', {
-    what: 'The agent returned something else than this case says',
+    what: hasThrown
+      ? 'The agent threw something else than this case says'
+      : 'The agent returned something else than this case says',
     where: { case: kase.id, ...(matched.path !== undefined && matched.path !== '' && { 'differs at': matched.path }) },
     fix: [
       'if the new outcome is right: npx harvest test --update-recordings --reason "…"',
@@ -156,7 +251,7 @@ function outcome(kase: Case, run: ReplayResult): Difference | undefined {
     error,
     line: kase.lines.outcome ?? kase.lines.case,
     expected: pretty(kase.outcome),
-    actual: pretty(actual),
+    actual: pretty(hasThrown ? throwing(actual) : actual),
   }
 }
 
@@ -179,6 +274,7 @@ function isDeparture({ code }: HarvestError): boolean {
     'HARVEST_ORDER',
     'HARVEST_CLOCK',
     'HARVEST_AMBIGUOUS',
+    'HARVEST_RESULTS',
   ].includes(code)
 }
 

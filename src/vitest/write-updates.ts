@@ -21,7 +21,7 @@ export function writeUpdates(updates: Iterable<Omit<CaseUpdate, 'type'>>): Writt
   for (const { file, before, text } of updates) {
     const current = existsSync(file) ? readFileSync(file, 'utf8') : undefined
     if (current === text) continue
-    if (current === undefined || textHash(current) !== before) {
+    if (textHash(current ?? '') !== before) {
       skipped.push(file)
       continue
     }

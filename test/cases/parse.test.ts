@@ -39,6 +39,8 @@ test('every field is read as it was written', () => {
     serve: 'reworded',
     timeout: 20000,
     baseline: ['lookup_order(order_id)', ['audit(*)', 'notify(channel)'], 'refund(amount, order_id)'],
+    messages: [{ from: 'planner', to: 'worker', body: { order: 'A-100', amount: 25 } }],
+    marks: [{ name: 'planned', data: [1, null] }, { name: 'done' }],
     rules: ['never refund(amount: $a) where $a > 500'],
     outcome: { refunded: 25, note: null },
     oracle: './src/oracle.ts#isRight',
@@ -68,11 +70,13 @@ test('the line of every field and of every baseline item is known, so that a fai
     timeout: 14,
     baseline: 15,
     baselineItems: [16, 17, 18],
-    rules: 19,
-    ruleItems: [20],
-    outcome: 21,
-    oracle: 22,
-    approved: 23,
+    messages: 19,
+    marks: 21,
+    rules: 22,
+    ruleItems: [23],
+    outcome: 24,
+    oracle: 25,
+    approved: 26,
   })
 })
 
@@ -122,7 +126,7 @@ test('an unknown key says which are known and which was probably meant', () => {
       case  refund-100x.case.yaml:5:1
 
       5:1
-        expected  one of case, agent, tape, expect, title, tags, lesson, pins, match, drift, escapes, serve, timeout, baseline, rules, outcome, oracle, approved
+        expected  one of case, agent, tape, expect, title, tags, lesson, pins, match, drift, escapes, serve, tools, timeout, baseline, messages, marks, rules, outcome, oracle, approved, accepted
         found     the key "basline"
         → did you mean baseline?
 

@@ -25,6 +25,9 @@ baseline:
   - lookup_order(order_id)
   - [audit(*), notify(channel)]   # at once
   - refund(amount, order_id)
+messages:
+  - { from: planner, to: worker, body: { order: A-100, amount: 25 } }
+marks: [{ name: planned, data: [1, null] }, { name: done }]
 rules:
   - 'never refund(amount: $a) where $a > 500'
 outcome: { refunded: 25, note: null }

@@ -316,3 +316,10 @@ test('for every case and every two updates, the second stands, comments stay, an
     { numRuns: 150 },
   )
 })
+
+test('a text that only double quotes can hold is put into a case, blank lines and all', () => {
+  const text = `x${'a rather long word and '.repeat(8)}\n \n\ud800`
+  const before = writeCase({ id: 'a', agent: 'a', tape: 'a.tape.jsonl', expect: 'pass', outcome: { said: 'hi' } })
+  const after = updateCase(before, { outcome: { said: text }, approved: { reason: text } })
+  expect(parseCase(after, 'a')).toMatchObject({ outcome: { said: text }, approved: { reason: text } })
+})

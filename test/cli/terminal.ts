@@ -7,7 +7,7 @@ export const hasTerminal = spawnSync('script', ['--version']).status === 0
 /** Runs the built `harvest` command at a terminal and types `answer` when it asks. */
 export async function onTerminal(
   args: readonly string[],
-  { cwd, answer }: { readonly cwd: string; readonly answer?: string },
+  { cwd, answer, prompt = '[y/N]' }: { readonly cwd: string; readonly answer?: string; readonly prompt?: string },
 ): Promise<{ readonly code: number | null; readonly output: string }> {
   const command = [process.execPath, built('cli/main.js'), ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`)
   const own = Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_OPTIONS|NODE_V8|FORCE_COLOR)/.test(name))
@@ -18,7 +18,7 @@ export async function onTerminal(
   let output = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output += text
-    if (answer !== undefined && text.includes('[y/N]')) child.stdin.write(`${answer}\n`)
+    if (answer !== undefined && text.includes(prompt)) child.stdin.write(`${answer}\n`)
   })
   const code = await new Promise<number | null>((ended, failed) => child.once('error', failed).once('close', ended))
   return { code, output }

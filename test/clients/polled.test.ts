@@ -220,15 +220,18 @@ describe('a replay that polls', () => {
   test('less often is out of order, and is told so', async () => {
     expect(await problems(tape, 1)).toMatchInlineSnapshot(`
       [
-        "The agent made step 4, POST service/v1/threads/thread_1/runs/run_1/submit_tool_outputs before step 3, GET service/v1/threads/thread_1/runs/run_1 was answered
+        "The agent went on without step 3, GET service/v1/threads/thread_1/runs/run_1: it was never asked
 
         tape   a-tape
         step   3 of this replay (4 recorded)
         at     test/clients/polled.test.ts
         after  step 2, GET service/v1/threads/thread_1/runs/run_1
 
-      When this run was recorded, it waited for that answer first: the order of dependent steps has changed.
-      → to see the recorded order: npx harvest show a-tape
+      Made instead: step 4, POST service/v1/threads/thread_1/runs/run_1/submit_tool_outputs
+
+      The recorded steps after it were made with its answer.
+      → if it is still needed: make step 3 before that again
+      → to see the recorded steps: npx harvest show a-tape
       → if the new behaviour is right: record the run anew and promote the new tape
       (HARVEST_ORDER)",
       ]

@@ -148,8 +148,9 @@ describe('the spans of a tape, imported again', () => {
     expect(told(returned)).toEqual([input, returned, []])
     const threw: Outcome = { status: 'threw', error: encodeValue(new TypeError('no stock')) }
     expect(told(threw)).toEqual([input, threw, []])
-    expect(told({ status: 'exited', code: 1 })).toEqual([input, { status: 'returned' }, ['outcome']])
-    expect(told({ status: 'returned' })).toEqual([input, { status: 'returned' }, ['outcome']])
+    expect(told({ status: 'exited', code: 1 })).toEqual([input, { status: 'unknown' }, ['outcome']])
+    expect(told({ status: 'returned' })).toEqual([input, { status: 'unknown' }, ['outcome']])
+    expect(told({ status: 'unknown' })).toEqual([input, { status: 'unknown' }, ['outcome']])
   })
 
   it('a step without an answer has none, and what is inside a tool stays there', () => {

@@ -197,14 +197,15 @@ describe('the search', () => {
 
   it('takes an arbitrary of the caller, and what fast-check was configured with', async () => {
     const mine = faultSchedule(many, { faults: ['http-429'], densities: [0.1] })
-    fc.configureGlobal({ numRuns: 5 })
+    const before = fc.readConfigureGlobal()
+    fc.configureGlobal({ ...before, numRuns: 5 })
     try {
       const one = mine.filter((list) => list.length === 1)
       const report = await chaos(many, { agent: frugal, faults: one, seed: 1 })
       expect(report).toMatchObject({ survived: true })
       expect(report.schedules).toBeLessThanOrEqual(5)
     } finally {
-      fc.resetConfigureGlobal()
+      fc.configureGlobal(before)
     }
     const { failure } = await search(frugal, { faults: fc.constant([]).chain(() => mine), runs: 300 }, many)
     expect(kinds(failure?.schedule)?.every((one) => one.endsWith('http-429'))).toBe(true)

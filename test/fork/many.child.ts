@@ -74,10 +74,12 @@ answerParent(async (runs: number): Promise<Leftovers> => {
       await forkTape(tape, () => new Promise(() => undefined), { keep: 0, tail: { from: 'tape' } }, { signal: given })
     }
   }
+  const listeners = (): number => getEventListeners(shared.signal, 'abort').length
+  const idle = await held()
   await fork(runs / 4)
-  const before = await held(() => getEventListeners(shared.signal, 'abort').length)
+  const before = await held(idle, listeners)
   await fork(runs)
-  const after = await held(() => getEventListeners(shared.signal, 'abort').length)
+  const after = await held(before, listeners)
   server.closeAllConnections()
   server.close()
   return leftovers(before, after, problems)

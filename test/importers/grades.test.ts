@@ -40,11 +40,11 @@ describe('the grade of an import', () => {
     expect(imported(failed).events[0]).not.toHaveProperty('response')
   })
 
-  it('nothing is made up: a start nobody knows is 1970, an outcome has no value, Node is unknown', () => {
+  it('nothing is made up: a start nobody knows is 1970, outcome and Node are unknown', () => {
     const { header, close, events } = imported(cassette("'one'"))
     expect(header).toMatchObject({ startedAt: '1970-01-01T00:00:00.000Z', pins: { node: 'unknown' } })
     expect(header).not.toHaveProperty('input')
-    expect(close.outcome).toEqual({ status: 'returned' })
+    expect(close.outcome).toEqual({ status: 'unknown' })
     expect(events.map(({ kind }) => kind)).toEqual(['exchange'])
     expect(header.imported?.missing).toEqual([
       ...['clock', 'ids', 'tools', 'input', 'outcome', 'order'],

@@ -121,7 +121,7 @@ describe('a trajectory', () => {
     ])
     for (const format of formats)
       expect(imported(runSamples[format])).toMatchObject({
-        close: { outcome: { status: 'returned' } },
+        close: { outcome: { status: 'unknown' } },
         facts: { missing: expect.arrayContaining(['outcome']) as unknown },
       })
     expect(marksOf(imported(runSamples['who-and-when']), 'label')).toEqual([

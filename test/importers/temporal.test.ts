@@ -203,8 +203,24 @@ describe('a history of Temporal', () => {
     expect(header.imported?.missing).not.toContain('outcome')
     // Nothing is made up of a workflow that still runs.
     const running = imported(history(scheduled(5, 'look')))
-    expect(running.close.outcome).toEqual({ status: 'returned' })
+    expect(running.close.outcome).toEqual({ status: 'unknown' })
     expect(running.facts.missing).toEqual(expect.arrayContaining(['input', 'outcome', 'tools']))
+  })
+
+  it('a result in an encoding of somebody’s own is no outcome that was seen, and neither is an end the server made', () => {
+    const encrypted = { metadata: { encoding: Buffer.from('binary/encrypted').toString('base64') }, data: 'AAEC' }
+    const sealed = happened(9, 3, 'WORKFLOW_EXECUTION_COMPLETED', { result: { payloads: [encrypted] } })
+    const stopped = happened(9, 3, 'WORKFLOW_EXECUTION_TERMINATED', { reason: 'by hand' })
+    const late = happened(9, 3, 'WORKFLOW_EXECUTION_TIMED_OUT', {})
+    for (const end of [sealed, stopped, late]) {
+      const { close, facts } = imported(history(scheduled(5, 'look'), completed(7, 5, 1), end))
+      expect(close.outcome).toEqual({ status: 'unknown' })
+      expect(facts.missing).toContain('outcome')
+    }
+    const empty = happened(9, 3, 'WORKFLOW_EXECUTION_COMPLETED', {})
+    expect(imported(history(scheduled(5, 'look'), completed(7, 5, 1), empty)).close.outcome).toMatchObject({
+      status: 'returned',
+    })
   })
 
   it('the names of older servers are understood', () => {

@@ -300,6 +300,13 @@ test('values keep their shape: names, lists, bytes, maps, references, errors', (
 test('a value without secrets is the same object', () => {
   const value: Json = { a: [1, { b: 'order A-17' }], $type: 'bytes', base64: 'aGk=' }
   expect(createRedactor().json(value)).toBe(value)
+  const cyclic: Record<string, unknown> = {
+    headers: new Headers({ 'content-type': 'text/plain' }),
+    map: new Map([['a', [1]]]),
+  }
+  cyclic['self'] = cyclic
+  const encoded = encodeValue(cyclic)
+  expect(createRedactor().json(encoded)).toBe(encoded)
 })
 
 test('a key __proto__ is redacted as data', () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
+  inOneSpelling,
   readMcpCall,
   readModelCall,
   readModelRequest,
@@ -167,19 +168,29 @@ const { value } = fc.letrec<{ value: Json }>((tie) => ({
 test('for every request body: reading it does not throw, and every field of it is in exactly one part', () => {
   fc.assert(
     fc.property(fc.constantFrom(...paths), value, (path, body) => {
-      const text = JSON.stringify(body)
-      const request = readModelRequest({ method: 'POST', url: `https://any.example${path}`, body: text })
+      const [text, url] = [JSON.stringify(body), `https://any.example${path}`]
+      const request = readModelRequest({ method: 'POST', url, body: text })
       if (request === undefined) return
       toolResultsIn(request)
-      const { model, instructions, messages, tools, params } = request
-      const kept = leaves([...instructions, ...messages, ...tools, params]).sort()
-      // The model is a part of its own, unless the path named it.
-      const withModel = [...kept, JSON.stringify(model)].sort()
-      expect([kept, withModel]).toContainEqual([...leaves(body)].sort())
+      // In one spelling, and as it was written.
+      const written = readModelCall(exchange(url, body))?.request
+      const isWhole = [
+        { parts: request, whole: inOneSpelling(url, body as JsonMap) },
+        { parts: written, whole: body },
+      ].map(({ parts, whole }) => {
+        const { model = '', instructions = [], messages = [], tools = [], params = {} } = parts ?? {}
+        const kept = leaves([...instructions, ...messages, ...tools, params]).sort()
+        // The model is a part of its own, unless the path named it.
+        const withModel = [...kept, JSON.stringify(model)].sort()
+        return [kept, withModel].some((found) => found.join('\n') === [...leaves(whole)].sort().join('\n'))
+      })
+      expect(isWhole).toEqual([true, true])
     }),
     { numRuns: 3000 },
   )
 })
+
+type JsonMap = { readonly [key: string]: Json }
 
 function leaves(body: Json): string[] {
   if (Array.isArray(body)) return body.flatMap((item: Json) => leaves(item))

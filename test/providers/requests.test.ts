@@ -22,7 +22,8 @@ describe('a chat completion', () => {
     expect(take('https://api.openai.com/v1/chat/completions', body)).toEqual({
       dialect: 'openai-chat',
       model: 'model-a',
-      instructions: [body.messages[0], body.messages[2]],
+      // OpenAI reads `developer` and `system` alike.
+      instructions: [body.messages[0], { role: 'system', content: 'No jokes.' }],
       messages: [user],
       tools: [tool],
       params: { temperature: 0, new_field: { of: 'tomorrow' } },
@@ -82,7 +83,7 @@ test('a Responses request has its instructions and its system input together', (
 
 test('a Responses request with a text as input has one message', () => {
   const request = take('https://api.openai.com/v1/responses', { model: 'm', input: 'Hi', previous_response_id: 'r1' })
-  expect(request).toMatchObject({ messages: ['Hi'], params: { previous_response_id: 'r1' } })
+  expect(request).toMatchObject({ messages: [{ role: 'user', content: 'Hi' }], params: { previous_response_id: 'r1' } })
 })
 
 test('an Anthropic request has its system prompt as instructions', () => {
@@ -93,7 +94,8 @@ test('an Anthropic request has its system prompt as instructions', () => {
     messages: [user],
     tools: [{ name: 'lookup', input_schema: {} }],
   }
-  const parts = { instructions: body.system, messages: [user], tools: body.tools }
+  // One block of text is the text.
+  const parts = { instructions: ['Be brief.'], messages: [user], tools: body.tools }
   expect(take('https://api.anthropic.com/v1/messages', body)).toEqual({
     dialect: 'anthropic',
     model: 'model-b',

@@ -59,7 +59,7 @@ describe('the serve ladder climbs', () => {
     const recorded = [{ url, body: greeting('1.0.0') }]
     expect(ask(recorded, { url, body: greeting('1.0.1') })).toMatchObject({
       rung: 'canonical',
-      drift: [{ class: 'params', path: 'params.clientInfo.version', recorded: '1.0.0', live: '1.0.1' }],
+      drift: [{ class: 'bookkeeping', path: 'params.clientInfo.version', recorded: '1.0.0', live: '1.0.1' }],
     })
     expect(ask(recorded, { url, body: greeting('1.0.1', { roots: {} }) })).toMatchObject({ kind: 'none' })
   })
@@ -96,13 +96,37 @@ describe('the serve ladder climbs', () => {
     })
   })
 
-  test('a prompt reworded around the same data is served with message drift', () => {
-    const answer = ask(
-      [{ body: chat('Please refund order A-17 for Greta Holm, she paid 25 EUR.') }],
-      { body: chat('Kindly give the money back: order A-17 of Greta Holm, 25 EUR.') },
-      { order: 'A-17', name: 'Greta Holm' },
-    )
-    expect(answer).toMatchObject({ rung: 'reworded', classes: ['messages'] })
+  test.for([
+    ['wording', 'Please refund order A-17 of Greta Holm', 'Kindly give the money back: order A-17 of Greta Holm'],
+    ['a digit', 'Refund order A-17 of Greta Holm', 'Refund order A-18 of Greta Holm'],
+    ['a negation', 'Greta Holm may have the money', 'Greta Holm may not have the money'],
+    ['another language', 'Refund Greta Holm', 'Erstatte Greta Holm das Geld'],
+  ] as const)(
+    'a message that changed in %s is data, whatever the words are, and is served at its place',
+    ([, was, now]) => {
+      const answer = ask([{ body: chat(was) }], { body: chat(now) })
+      expect(answer).toMatchObject({ rung: 'reworded', drift: [{ class: 'messages', isData: true }] })
+    },
+  )
+
+  test('a change of nothing but white space has a class of its own', () => {
+    const answer = ask([{ body: chat('Refund order A-17') }], { body: chat('Refund  order A-17\n') })
+    expect(answer).toMatchObject({ classes: ['whitespace'] })
+    expect(ask([{ body: chat('re fund') }], { body: chat('refund') })).toMatchObject({ classes: ['messages'] })
+  })
+
+  test('a model call that is not due yet does not answer a changed one', () => {
+    const turn = [
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', content: 'yes?' },
+      { role: 'user', content: 'go' },
+    ]
+    const recorded = [{ body: chat('hi') }, { body: chat('', { messages: turn }) }]
+    const changed = turn.map((one, i) => (i === 2 ? { ...one, content: 'stop' } : one))
+    const asker = new Asker(tapeOf(recorded))
+    expect(asker.ask({ body: chat('', { messages: changed }) }).kind).toBe('none')
+    expect(asker.ask({ body: chat('hi') }).served).toBe(0)
+    expect(asker.ask({ body: chat('', { messages: changed }) })).toMatchObject({ served: 1, classes: ['messages'] })
   })
 
   test('each rung can be forbidden', () => {
@@ -110,7 +134,7 @@ describe('the serve ladder climbs', () => {
     const written = { body: chat('hi').replaceAll(':', ': ') }
     expect(new Asker(tape, 'exact').ask(written).kind).toBe('none')
     expect(
-      new Asker(tapeOf([{ body: chat('hi') }]), 'canonical').ask({ body: chat('hi', { temperature: 1 }) }).kind,
+      new Asker(tapeOf([{ body: chat('hi') }]), 'canonical').ask({ body: chat('hi', { temperature: 0.5 }) }).kind,
     ).toBe('none')
   })
 
@@ -141,6 +165,30 @@ describe('the serve ladder climbs', () => {
       body: recorded,
     })
     expect(answer).toMatchObject({ rung: 'conversation', classes: ['endpoint', 'encoding'] })
+  })
+})
+
+describe('a request in another spelling of its provider', () => {
+  const parts = chat('', { messages: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }] })
+  const one = chat('hi', { temperature: 1 })
+
+  test('is canonical, with encoding drift and no other', () => {
+    expect(ask([{ body: one }], { body: parts })).toMatchObject({ rung: 'canonical', classes: ['encoding'] })
+    expect(ask([{ body: parts }], { body: one })).toMatchObject({ rung: 'canonical', classes: ['encoding'] })
+    expect(new Asker(tapeOf([{ body: one }]), 'exact').ask({ body: parts }).kind).toBe('none')
+  })
+
+  test('has no drift of its own beside a change', () => {
+    const other = chat('hi', { temperature: 1, messages: JSON.parse(parts).messages, seed: 3 })
+    expect(ask([{ body: chat('hi') }], { body: other })).toMatchObject({ drift: [{ path: 'params.seed' }] })
+  })
+
+  test('is read as the recorded host reads it, when another one stands for that', () => {
+    const live = { url: 'http://localhost:4000/v1/chat/completions', body: parts }
+    expect(ask([{ body: one }], live)).toMatchObject({ rung: 'canonical', classes: ['encoding', 'endpoint'] })
+    // Recorded there, nobody knows the defaults of what answered.
+    const here = { url: live.url, body: one }
+    expect(ask([here], live)).toMatchObject({ rung: 'conversation', classes: ['params'] })
   })
 })
 
@@ -185,11 +233,14 @@ describe('a request to Gemini in the other spelling', () => {
     })
     const recorded = told('a-_b', 'ab-_Yw')
     expect(ask([recorded], told('a+/b', 'ab+/Yw=='))).toMatchObject({ rung: 'canonical', classes: ['encoding'] })
-    expect(ask([recorded], told('a+/c', 'ab+/Yw==')).kind).toBe('none')
-    expect(ask([recorded], told('a+/b', 'ab+/Zw==')).kind).toBe('none')
-    expect(ask([recorded], { url, body: recorded.body!.replace('-_-_', '+/+/') }).kind).toBe('none')
-    expect(ask([recorded], { url, body: recorded.body!.replace('a-b_', 'a+b/') }).kind).toBe('none')
-    expect(ask([recorded], { url, body: recorded.body!.replace('_-_-', '/+/+') }).kind).toBe('none')
+    for (const other of [
+      told('a+/c', 'ab+/Yw=='),
+      told('a+/b', 'ab+/Zw=='),
+      { url, body: recorded.body!.replace('-_-_', '+/+/') },
+      { url, body: recorded.body!.replace('a-b_', 'a+b/') },
+      { url, body: recorded.body!.replace('_-_-', '/+/+') },
+    ])
+      expect(ask([recorded], other)).toMatchObject({ rung: 'reworded', classes: ['messages'] })
   })
 
   test('is encoding, and not instructions, at another path of its host', () => {
@@ -208,13 +259,13 @@ describe('a request to Gemini in the other spelling', () => {
         contents: [{ role: 'user', parts: [{ functionResponse: { name: 'f', response: { [name]: 1 } } }] }],
       }),
     })
-    expect(ask([data('mimeType')], data('mime_type')).kind).toBe('none')
+    expect(ask([data('mimeType')], data('mime_type'))).toMatchObject({ rung: 'reworded', classes: ['messages'] })
   })
 
-  test.each(['functionResponse', 'function_response'])('is no wording where it tells a result, in %s', (name) => {
+  test.each(['functionResponse', 'function_response'])('is data where it tells a result, in %s', (name) => {
     const recorded = result(name, 'response')
     const live = result(name, 'response', 'A-17 is the order that comes late.')
-    expect(ask([recorded], live, { order: 'A-17' }).kind).toBe('none')
+    expect(ask([recorded], live)).toMatchObject({ drift: [{ class: 'messages', part: 'result of f', isData: true }] })
   })
 })
 
@@ -288,8 +339,7 @@ describe('the serve ladder refuses', () => {
       { body: chat('', { messages: [{ role: 'assistant', content: 'hi' }] }) },
     ],
     ['another conversation kept by the provider', responses('yes', 'resp_1'), responses('yes', 'resp_2')],
-    ['a call without messages', responses('', 'resp_1', []), responses('', 'resp_1', [], { temperature: 1 })],
-    ['another number of answers', { body: chat('hi') }, { body: chat('hi', { n: 3 }) }],
+    ['a call without messages', responses('', 'resp_1', []), responses('', 'resp_1', [], { temperature: 0.5 })],
     ['an embedding of another text', embedding('Where is order A-17?'), embedding('Where did order A-17 go?')],
     ['an embedding in another form', embedding('tea'), embedding('tea', { encoding_format: 'base64' })],
     ['a count of tokens for a call', anthropic('messages'), anthropic('messages/count_tokens', { temperature: 1 })],
@@ -301,24 +351,52 @@ describe('the serve ladder refuses', () => {
     expect(ask([live], recorded, { order: 'A-17' }).kind).toBe('none')
   })
 
-  test.for([
-    ['a digit', 'Refund order A-17 of Greta Holm', 'Refund order A-18 of Greta Holm'],
-    ['a currency', 'Greta Holm paid a lot of dollars', 'Greta Holm paid a lot of euros'],
-    ['a negation', 'Greta Holm may have the money', 'Greta Holm may not have the money'],
-    ['a contraction', 'Greta Holm should get it', "Greta Holm shouldn't get it"],
-    ['a number word', 'Send Greta Holm two cups', 'Send Greta Holm three cups'],
-    ['a name', 'Greta Holm and her friend Anna paid', 'Greta Holm and her friend Berta paid'],
-    ['a quotation', 'Greta Holm said "yes" to it', 'Greta Holm said "no" to it'],
-    ['the data themselves', 'Refund Greta Holm at once please', 'Refund Greta Holmqvist at once please'],
-    ['no data to tell by', 'Refund the customer at once please', 'Refund the customer at last please'],
-  ] as const)('a prompt whose rewording changed %s', ([, recorded, live]) => {
-    expect(ask([{ body: chat(recorded) }], { body: chat(live) }, { name: 'Greta Holm', n: 1 }).kind).toBe('none')
+  test('a request that demands what the recorded answer does not do', () => {
+    const tools = [{ type: 'function', function: { name: 'refund' } }]
+    const said = (message: object): string =>
+      JSON.stringify({ choices: [{ message: { role: 'assistant', ...message } }] })
+    const call = { id: 'c', type: 'function', function: { name: 'refund', arguments: '{}' } }
+    const text = [{ body: chat('hi', { tools }), answer: said({ content: 'Done.' }) }]
+    const called = [{ body: chat('hi', { tools }), answer: said({ content: null, tool_calls: [call] }) }]
+    const forced = { type: 'function', function: { name: 'refund' } }
+    const json = { response_format: { type: 'json_object' } }
+    for (const [recorded, demand] of [
+      [text, { tool_choice: 'required' }],
+      [text, { tool_choice: forced }],
+      [text, json],
+      [called, { tool_choice: 'none' }],
+    ] as const)
+      expect(ask(recorded, { body: chat('hi', { tools, ...demand }) })).toMatchObject({ kind: 'contradicted' })
+    // What the recorded answer does anyway contradicts nothing: it is another question, and no more.
+    for (const [recorded, demand] of [
+      [called, { tool_choice: forced }],
+      [called, { tool_choice: 'required' }],
+      [text, { tool_choice: 'none' }],
+      [called, json],
+    ] as const)
+      expect(ask(recorded, { body: chat('hi', { tools, ...demand }) })).toMatchObject({ classes: ['params'] })
   })
 
-  test('a rewording without a recorded input: nobody can tell data from wording', () => {
-    expect(ask([{ body: chat('Refund Greta Holm please') }], { body: chat('Please refund Greta Holm') }).kind).toBe(
-      'none',
-    )
+  test.for([
+    ['a store of vectors', { tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] }, 'vs_1', 'vs_2'],
+    ['a server of tools', { tools: [{ type: 'mcp', server_url: 'https://a.test' }] }, 'a.test', 'b.test'],
+    ['the headers of one', { tools: [{ type: 'mcp', server_label: 'x', headers: { tenant: 'C-1' } }] }, 'C-1', 'C-2'],
+    ['a container', { container: 'cntr_1' }, 'cntr_1', 'cntr_2'],
+    ['a file', { attachments: [{ file_id: 'file_1' }] }, 'file_1', 'file_2'],
+  ] as const)('%s that holds data of somebody else', ([, more, mine, other]) => {
+    const recorded = chat('hi', more)
+    expect(ask([{ body: recorded }], { body: recorded.replace(mine, other) }).kind).toBe('none')
+  })
+
+  test('an id that a tool of the agent takes is a name of its own, and names no data', () => {
+    const tool = (description: string) => ({
+      type: 'function',
+      function: { name: 'refund', parameters: { properties: { order_id: { description } } } },
+    })
+    const answer = ask([{ body: chat('hi', { tools: [tool('order')] }) }], {
+      body: chat('hi', { tools: [tool('it')] }),
+    })
+    expect(answer).toMatchObject({ drift: [{ class: 'tools', part: 'tool refund' }] })
   })
 
   test('an answer that calls a tool the agent no longer offers', () => {
@@ -357,6 +435,29 @@ describe('hosts', () => {
     expect(asker.ask(get('localhost:81'))).toMatchObject({ served: 0, classes: ['endpoint'] })
     expect(asker.ask(get('localhost:82')).kind).toBe('none')
     expect(asker.ask(get('localhost:81')).served).toBe(1)
+  })
+
+  test.for([
+    ['http://localhost:81/status', 'http://127.0.0.1:81/status'],
+    ['http://localhost:81/status', 'http://[::1]:81/status'],
+    ['https://a.test/status', 'https://a.test.:443/status'],
+    ['http://a.test:80/status', 'http://A.test/status'],
+  ] as const)('%s is %s', ([one, other]) => {
+    const tape = [{ method: 'GET', url: one }]
+    expect(ask(tape, { method: 'GET', url: other })).toMatchObject({ served: 0, classes: [] })
+    // And answers for nobody else.
+    const both = new Asker(tapeOf([...tape, { method: 'GET', url: 'http://b.test:82/status' }]))
+    expect(both.ask({ method: 'GET', url: other })).toMatchObject({ served: 0, classes: [] })
+    expect(both.ask({ method: 'GET', url: one }).kind).toBe('none')
+  })
+
+  test('another port of this machine is another host', () => {
+    const at = (port: number): Asked => ({ method: 'GET', url: `http://localhost:${port}/status` })
+    const live = { method: 'GET', url: 'http://127.0.0.1:82/status' }
+    expect(ask([at(81)], live)).toMatchObject({
+      drift: [{ class: 'endpoint', recorded: 'http://localhost:81', live: 'http://127.0.0.1:82' }],
+    })
+    expect(ask([at(81), at(82)], live)).toMatchObject({ served: 1, classes: [] })
   })
 
   test('a host that could stand for two is ambiguous', () => {
@@ -521,9 +622,11 @@ describe('never wrong', () => {
     )
   })
 
-  test('for every small change, the request is refused, or only wording around the same data changed and is reported', () => {
+  test('for every small change, the request is refused, or what changed is drift that nobody takes for the same question', () => {
     const kinds = fc.constantFrom(...Object.keys(mutations))
-    const refused: Record<string, number> = {}
+    const met: Record<string, number> = {}
+    const speakers = (messages: readonly Message[]) =>
+      messages.map(({ role }) => role).filter((role) => role !== 'system')
     fc.assert(
       fc.property(conversation, conversation, kinds, fc.nat(10), (messages, other, kind, at) => {
         const live = mutations[kind]!(messages, at)
@@ -537,24 +640,16 @@ describe('never wrong', () => {
           tapeOf([{ body: body(messages) }, { body: body(other) }], { input: { order: 'A-17', name: 'Holm' } }),
         )
         const answer = asker.ask({ body: body(live) })
-        if (answer.kind !== 'found') {
-          refused[kind] = (refused[kind] ?? 0) + 1
-          return
-        }
+        met[kind] = (met[kind] ?? 0) + 1
+        if (answer.kind !== 'found') return
         const served = answer.served === 0 ? messages : other
-        if (answer.rung === 'conversation') {
-          // The very same conversation; the change lies in a system prompt, and is reported.
-          expect(heard(served)).toBe(heard(live))
-          expect(answer.classes).toContain('instructions')
-          return
-        }
-        expect(answer.rung).toBe('reworded')
-        expect(answer.classes).toContain('messages')
-        expect(dataOf(served)).toEqual(dataOf(live))
+        expect(answer.classes?.length).toBeGreaterThan(0)
+        for (const name of answer.classes ?? []) expect(['instructions', 'messages']).toContain(name)
+        expect(speakers(served)).toEqual(speakers(live))
       }),
       { numRuns: 3000 },
     )
-    for (const kind of Object.keys(mutations)) expect(refused[kind], kind).toBeGreaterThan(0)
+    for (const kind of Object.keys(mutations)) expect(met[kind], kind).toBeGreaterThan(0)
   })
 
   test('for every two conversations held at once, both with changed prompts, neither gets the answer of the other', () => {
@@ -591,13 +686,6 @@ describe('never wrong', () => {
     )
   })
 })
-
-/** Numbers, names and ids of all messages that are not instructions. */
-function dataOf(messages: readonly Message[]): readonly unknown[] {
-  return messages
-    .filter(({ role }) => role !== 'system')
-    .map(({ content }) => content.match(/A-17|\d+|Holm|not|dollars|euros/g))
-}
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)

@@ -30,9 +30,10 @@ answerParent(async (runs: number): Promise<Leftovers> => {
     for (let i = 0; i < count; i++)
       for (const { message } of (await replayTape(tape, agent)).problems) problems.add(message)
   }
+  const idle = await held()
   await replay(runs / 4)
-  const before = await held()
+  const before = await held(idle)
   await replay(runs)
-  const after = await held()
+  const after = await held(before)
   return leftovers(before, after, problems)
 })

@@ -21,22 +21,23 @@ const refundTape = (): Tape =>
 
 describe('a problem says what, where, against which recorded call, and what to do', () => {
   test('another question', async () => {
-    const message = await problemOf(refundTape(), async () => {
+    const recorded = [{ body: chat('Look up order A-17') }, { url: 'https://shop.test/refunds', body: '{"amount":25}' }]
+    const message = await problemOf(tapeOf(recorded), async () => {
       await post(chat('Look up order A-17'))
-      await post(chat('Refund 250 to Greta Holm')).catch(() => undefined)
+      await post('{"amount":250}', 'https://shop.test/refunds').catch(() => undefined)
     })
     expect(message).toMatchInlineSnapshot(`
-      "The agent asked POST api.openai.com/v1/chat/completions something it did not ask when this run was recorded
+      "The agent asked POST shop.test/refunds something it did not ask when this run was recorded
 
         tape     refund
         step     2 of this replay (2 recorded)
         at       test/replay/messages.test.ts:<line>
         after    step 1, POST api.openai.com/v1/chat/completions
-        nearest  step 2, POST api.openai.com/v1/chat/completions
+        nearest  step 2, POST shop.test/refunds
 
-        differs at messages[0].content
-        recorded  Refund 25 to Greta Holm
-        now       Refund 250 to Greta Holm
+        differs at amount
+        recorded  25
+        now       250
 
       No recorded answer is for this question, and the nearest one answers another.
       → to see the recorded steps: npx harvest show refund
@@ -177,18 +178,17 @@ describe('a problem says what, where, against which recorded call, and what to d
     expect(await problemOf(recording.tape(), () => refund({ id: 'A-17', amount: 250 }))).toMatchInlineSnapshot(`
       "The agent called refund with arguments it did not use when this run was recorded
 
-        tape     refund
-        step     1 of this replay (1 recorded)
-        at       test/replay/messages.test.ts:<line>
-        after    the start of the run
-        call     refund {"id":"A-17","amount":250}
-        nearest  step 1, tool refund
+        tape      refund
+        step      1 of this replay (1 recorded)
+        at        test/replay/messages.test.ts:<line>
+        after     the start of the run
+        recorded  step 1, tool refund
 
         differs at amount
         recorded  25
         now       250
 
-      The tape holds no answer for this call.
+      What the model decided is recorded, so only the code of the agent can have changed them.
       → to see the recorded steps: npx harvest show refund
       → if the new behaviour is right: record the run anew and promote the new tape
       (HARVEST_DIVERGENCE)"
@@ -220,18 +220,159 @@ describe('a problem says what, where, against which recorded call, and what to d
       await post(chat('Look up order A-17'))
     })
     expect(message).toMatchInlineSnapshot(`
-      "The agent made step 2, POST api.openai.com/v1/chat/completions before step 1, POST api.openai.com/v1/chat/completions was answered
+      "The agent made step 2, POST api.openai.com/v1/chat/completions, before step 1 was answered
 
-        tape   refund
-        step   1 of this replay (2 recorded)
-        at     test/replay/messages.test.ts:<line>
-        after  the start of the run
+        tape        refund
+        step        1 of this replay (2 recorded)
+        at          test/replay/messages.test.ts:<line>
+        after       the start of the run
+        waited for  step 1, POST api.openai.com/v1/chat/completions
 
       When this run was recorded, it waited for that answer first: the order of dependent steps has changed.
       → to see the recorded order: npx harvest show refund
       → if the new behaviour is right: record the run anew and promote the new tape
       (HARVEST_ORDER)"
     `)
+  })
+
+  describe('a step that was never asked is the cause, and is named before what came of it', () => {
+    const get = async (url: string): Promise<string> => (await fetch(url)).text()
+    const orders = (page: number): string => `https://shop.test/orders?page=${page}`
+    const pages = (): Tape =>
+      tapeOf([
+        { body: chat('go') },
+        { method: 'GET', url: orders(1), answer: '[1]' },
+        { method: 'GET', url: orders(2), answer: '[2]' },
+        { body: chat('found 1 and 2') },
+        { body: chat('thanks') },
+      ])
+
+    test('another recorded step made instead', async () => {
+      const message = await problemOf(pages(), async () => {
+        await post(chat('go'))
+        await get(orders(1))
+        await post(chat('found 1 and 2'))
+        await post(chat('thanks'))
+      })
+      expect(message).toMatchInlineSnapshot(`
+        "The agent went on without step 3, GET shop.test/orders?page=2: it was never asked
+
+          tape   refund
+          step   3 of this replay (5 recorded)
+          at     test/replay/messages.test.ts:<line>
+          after  step 2, GET shop.test/orders?page=1
+
+        Made instead: step 4, POST api.openai.com/v1/chat/completions
+
+        The recorded steps after it were made with its answer.
+        → if it is still needed: make step 3 before that again
+        → to see the recorded steps: npx harvest show refund
+        → if the new behaviour is right: record the run anew and promote the new tape
+        (HARVEST_ORDER)"
+      `)
+    })
+
+    test('the same step made later is a change of order', async () => {
+      const message = await problemOf(pages(), async () => {
+        await post(chat('go'))
+        await get(orders(1))
+        await post(chat('found 1 and 2'))
+        await get(orders(2))
+        await post(chat('thanks'))
+      })
+      expect(message).toContain(
+        'The agent made step 4, POST api.openai.com/v1/chat/completions, before step 3 was answered',
+      )
+      expect(message).toContain('waited for  step 3, GET shop.test/orders?page=2')
+      expect(message).toContain('(HARVEST_ORDER)')
+    })
+
+    test('a call once more than recorded made instead', async () => {
+      const message = await problemOf(pages(), async () => {
+        await post(chat('go'))
+        await get(orders(1))
+        await get(orders(1)).catch(() => undefined)
+        await post(chat('found 1 and 2'))
+        await post(chat('thanks'))
+      })
+      expect(message).toContain('The agent went on without step 3, GET shop.test/orders?page=2: it was never asked')
+      expect(message).toContain('Made instead: GET shop.test/orders?page=1 once more than recorded')
+    })
+
+    test('a tool left out, and a question without its answer', async () => {
+      const look = tool('look', async (_: object) => 'ran')
+      const recording = new Recording()
+      recording.exchange({ body: chat('go') })
+      recording.call('look', { id: 1 }, 'seen')
+      recording.exchange({ body: chat('we have seen it') })
+      const message = await problemOf(recording.tape(), async () => {
+        await post(chat('go'))
+        await post(chat('no idea')).catch(() => undefined)
+      })
+      expect(message).toMatchInlineSnapshot(`
+        "The agent went on without step 2, tool look: it was never asked
+
+          tape   refund
+          step   2 of this replay (3 recorded)
+          at     test/replay/messages.test.ts:<line>
+          after  step 1, POST api.openai.com/v1/chat/completions
+
+        Made instead: POST api.openai.com/v1/chat/completions, which is nearest to step 3, POST api.openai.com/v1/chat/completions
+
+          differs at messages[0].content
+          recorded  we have seen it
+          now       no idea
+
+        The recorded steps after it were made with its answer.
+        → if it is still needed: make step 2 before that again
+        → to see the recorded steps: npx harvest show refund
+        → if the new behaviour is right: record the run anew and promote the new tape
+        (HARVEST_DIVERGENCE)"
+      `)
+    })
+
+    test('a repeat in front of a step that is made all the same is only that', async () => {
+      const message = await problemOf(pages(), async () => {
+        await post(chat('go'))
+        await get(orders(1))
+        await get(orders(1)).catch(() => undefined)
+        await get(orders(2))
+        await post(chat('found 1 and 2'))
+        await post(chat('thanks'))
+      })
+      expect(message).toContain('The agent asked GET shop.test/orders?page=1 once more than it did')
+      expect(message).toContain('(HARVEST_TAPE_EXHAUSTED)')
+    })
+  })
+
+  test('another query', async () => {
+    const invoices = 'https://shop.test/invoices?'
+    const tape = tapeOf([{ method: 'GET', url: `${invoices}customer=C-7&month=2026-03&page=1` }])
+    const message = await problemOf(tape, () => fetch(`${invoices}month=2026-03&page=1`))
+    expect(message).toMatchInlineSnapshot(`
+      "The agent asked GET shop.test/invoices with another query
+
+        tape     refund
+        step     1 of this replay (1 recorded)
+        at       test/replay/messages.test.ts:<line>
+        after    the start of the run
+        nearest  step 1, GET shop.test/invoices?customer=C-7&month=2026-03&page=1
+        changed  [-customer=C-7&-] month=2026-03&page=1
+
+      The recorded answer is for the recorded query; for another one the service may answer something else.
+      → ask with the recorded query again
+      → to see the recorded steps: npx harvest show refund
+      → if the new behaviour is right: record the run anew and promote the new tape
+      (HARVEST_DIVERGENCE)"
+    `)
+    // A page more than recorded is another call, not the recorded one changed.
+    const more = await problemOf(tape, async () => {
+      await (await fetch(`${invoices}customer=C-7&month=2026-03&page=1`)).text()
+      await fetch(`${invoices}customer=C-7&month=2026-03&page=2`)
+    })
+    expect(more).toContain(
+      'The agent called GET shop.test/invoices?customer=C-7&month=2026-03&page=2, which it did not call',
+    )
   })
 
   test('steps left out', async () => {
@@ -285,20 +426,21 @@ describe('a problem says what, where, against which recorded call, and what to d
   })
 
   test('drift that may not be', async () => {
-    const message = await problemOf(tapeOf([{ body: chat('hi') }]), () => post(chat('hi', { model: 'm-2' })))
+    const agent = () => post(chat('hi', { model: 'm-2' }))
+    const message = await problemOf(tapeOf([{ body: chat('hi') }]), agent, { drift: { model: 'fail' } })
     expect(message).toMatchInlineSnapshot(`
-      "model drift, which this case does not allow
+      "The question to the model changed: model
 
         tape  refund
         step  1
         at    test/replay/messages.test.ts:<line>
 
-        differs at model
-        recorded  m-1
-        now       m-2
+        changed  [-m-1-] {+m-2+}
 
-      → if it is harmless: drift: { model: 'report' }
+      The config or the case says that such a change is another behaviour.
+      → to see the recorded step: npx harvest show refund 1
       → if the new behaviour is right: record the run anew and promote the new tape
+      → if such a change is harmless: drift: { model: 'report' }
       (HARVEST_DRIFT)"
     `)
   })
@@ -330,9 +472,10 @@ describe('a problem says what, where, against which recorded call, and what to d
 
         tape    refund
         after   step 1, POST api.openai.com/v1/chat/completions
+        next    step 2, POST api.openai.com/v1/chat/completions, which the agent has not asked
         waited  500 ms of real time with nothing left to deliver
 
-      It waits for something that is not on the tape.
+      It waits for something that is not on the tape, and did not when this run was recorded.
       → to see the recorded steps: npx harvest show refund
       (HARVEST_AGENT_HANGS)"
     `)
@@ -382,7 +525,7 @@ describe('a problem says what, where, against which recorded call, and what to d
     await expect(misspelt).rejects.toThrowErrorMatchingInlineSnapshot(`
       [HarvestError: A replay does not know serv
 
-        known  signal, drift, escapes, allow, serve, strict
+        known  signal, drift, escapes, allow, hosts, serve, strict, messages, marks, tools
 
       → remove it, or correct the spelling
       (HARVEST_REPLAY_OPTION)]
@@ -402,7 +545,7 @@ describe('a problem says what, where, against which recorded call, and what to d
     ).rejects.toThrowErrorMatchingInlineSnapshot(`
       [HarvestError: A replay does not know drift: { modl }
 
-        known  encoding, endpoint, model, instructions, tools, params, messages, arguments, headers
+        known  encoding, bookkeeping, endpoint, model, instructions, whitespace, tools, params, messages, headers, destination, arguments, guards, credentials, agentMessages, marks, results, redacted
 
       → remove it, or correct the spelling
       (HARVEST_REPLAY_OPTION)]

@@ -1,8 +1,8 @@
 import { setTimeout as sleep, setInterval as every } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { installReplay, type ReplayOptions, type ReplayResult, replayTape } from '../../src/replay/index.ts'
+import { installReplay, type ReplayOptions, type ReplayResult, replayTape, verdictOf } from '../../src/replay/index.ts'
 import { tool } from '../../src/record/index.ts'
-import type { Tape } from '../../src/tape/index.ts'
+import type { CallEvent, Tape } from '../../src/tape/index.ts'
 import { chat, chatUrl, Recording, tapeOf } from './tapes.ts'
 
 beforeAll(() => installReplay())
@@ -21,7 +21,6 @@ describe('the clock', () => {
       { method: 'GET', url: status, answer: 'busy' },
       { method: 'GET', url: status, answer: 'ok' },
     ])
-    const started = process.hrtime.bigint()
     const result = await replayTape(tape, async () => {
       const before = Date.now()
       let answer = await ask()
@@ -33,7 +32,8 @@ describe('the clock', () => {
     })
     expect(codes(result)).toEqual([])
     expect(result.outcome).toMatchObject({ status: 'returned', value: expect.toSatisfy((ms: number) => ms >= 60_000) })
-    expect(process.hrtime.bigint() - started).toBeLessThan(10_000_000_000n)
+    // Waiting for real would take longer than a test may.
+    expect(result.receipt.timersFired).toBe(1)
   })
 
   test('a loop that waits for the clock ends', async () => {
@@ -302,7 +302,7 @@ describe('order', () => {
       const agent = async () => [await pay({ id: 1 }), await look({ id: 1 }), await post(chat('end'))]
       const result = await replayTape(lookThenPay(), agent)
       expect(codes(result)).toEqual(['HARVEST_ORDER'])
-      expect(result.problems[0]?.message).toContain('step 2, tool pay before step 1, tool look was answered')
+      expect(result.problems[0]?.message).toContain('The agent made step 2, tool pay, before step 1 was answered')
     })
 
     test('is out of order at once when it was made and they do not wait for its answer', async () => {
@@ -405,14 +405,16 @@ describe('several replays in one process', () => {
   })
 
   test('code outside a run keeps the real clock and the real timers while replays run', async () => {
-    const started = Date.now()
+    const [started, ticked] = [Date.now(), process.hrtime.bigint()]
     let real = false
     const timer = setTimeout(() => (real = true), 1)
     await Promise.all([1, 2, 3].map(() => replayTape(tapeOf([]), () => sleep(60_000))))
     await new Promise((resolve) => setTimeout(resolve, 5))
     clearTimeout(timer)
     expect(real).toBe(true)
-    expect(Math.abs(Date.now() - started)).toBeLessThan(30_000)
+    // As much as the hardware's clock, however long it took: a replay would have gone 60 s ahead of it.
+    const tookMs = Number(process.hrtime.bigint() - ticked) / 1e6
+    expect(Math.abs(Date.now() - started - tookMs)).toBeLessThan(30_000)
   })
 })
 
@@ -444,21 +446,51 @@ describe('tools', () => {
     expect(result.outcome).toMatchObject({ value: 'gave up' })
   })
 
-  test('arguments reworded around the same data are served with drift; of two such calls none is guessed', async () => {
+  test('changed arguments are answered at their place, and are never green, prose neither', async () => {
     const search = tool('search', async (_: { query: string }) => 'ran')
-    const recorded = (queries: readonly string[]): Tape => {
+    const recorded = (queries: readonly string[], extra: Partial<CallEvent> = {}): Tape => {
       const recording = new Recording()
-      for (const query of queries) recording.call('search', { query }, `found ${query}`)
-      return one(recording)
+      for (const query of queries) recording.call('search', { query }, `found ${query}`, extra)
+      return recording.tape()
     }
-    const query = 'what is the weather in Paris today'
-    const served = await replayTape(recorded(['the weather in Paris today, please']), () => search({ query }))
-    expect(codes(served)).toEqual([])
-    expect(served.drift).toMatchObject([{ class: 'arguments', path: 'args.query' }])
-    const two = recorded(['the weather in Paris today, please', 'the news from and about Paris today'])
-    expect(codes(await replayTape(two, () => search({ query })))).toEqual(['HARVEST_DIVERGENCE'])
-    const other = await replayTape(recorded([query]), () => search({ query: 'what is the weather in Tokyo today' }))
-    expect(codes(other)).toEqual(['HARVEST_DIVERGENCE'])
+    const [pull, push] = ['git pull origin main, please', 'git push origin main, please']
+    const changed = await replayTape(recorded([pull]), () => search({ query: push }))
+    expect(codes(changed)).toEqual(['HARVEST_DIVERGENCE'])
+    expect(changed.outcome).toMatchObject({ value: `found ${pull}` })
+    expect(changed.drift).toMatchObject([
+      {
+        class: 'arguments',
+        policy: 'fail',
+        part: 'search',
+        path: 'args.query',
+        recorded: pull,
+        live: push,
+        step: 0,
+        stepNumber: 1,
+        site: expect.stringMatching(/^test\/replay\/run\.test\.ts:\d+:\d+$/),
+      },
+    ])
+    // One after the other, the place tells which is meant.
+    const twice = await replayTape(recorded([pull, 'second']), async () => [
+      await search({ query: push }),
+      await search({ query: 'second' }),
+    ])
+    expect(codes(twice)).toEqual(['HARVEST_DIVERGENCE'])
+    expect(twice.outcome).toMatchObject({ value: [`found ${pull}`, 'found second'] })
+    expect(
+      codes(await replayTape(recorded([pull]), () => search({ query: push }), { drift: { arguments: 'report' } })),
+    ).toEqual([])
+  })
+
+  test('of two calls that may come at this place none is guessed for other arguments', async () => {
+    const search = tool('search', async (_: { query: string }) => 'ran')
+    const recording = new Recording()
+    const first = recording.call('search', { query: 'one' }, 'found one')
+    const { settled: _settled, ...second } = recording.call('search', { query: 'two' }, 'found two')
+    recording.events.splice(0, 2, { ...first, settled: [4, 9] }, { ...second, settled: [5, 9] })
+    const result = await replayTape(recording.tape(), () => search({ query: 'three' }))
+    expect(codes(result)).toEqual(['HARVEST_DIVERGENCE'])
+    expect(result.outcome).toMatchObject({ status: 'threw' })
   })
 
   test('a call repeated is not answered with what is left for another one', async () => {
@@ -474,11 +506,18 @@ describe('tools', () => {
   })
 })
 
-test('a model that changed fails by default, and may be allowed', async () => {
-  const tape = tapeOf([{ body: chat('hi') }])
+test('a model that changed is served and unproven by default, and may fail or be allowed', async () => {
+  const tape = tapeOf([{ body: chat('hi') }], { value: '{"ok":true}' })
   const agent = () => post(chat('hi', { model: 'm-2' }))
-  expect(codes(await replayTape(tape, agent))).toEqual(['HARVEST_DRIFT'])
-  expect(codes(await replayTape(tape, agent, { drift: { model: 'report' } }))).toEqual([])
+  const judged = async (options?: ReplayOptions) => {
+    const run = await replayTape(tape, agent, options)
+    const { verdict, unproven, notJudged } = verdictOf(run)
+    return { codes: codes(run), verdict, unproven: unproven.map(({ part }) => part), notJudged: notJudged.length }
+  }
+  expect(await judged()).toEqual({ codes: [], verdict: 'unproven', unproven: ['model'], notJudged: 0 })
+  const failed = await judged({ drift: { model: 'fail' } })
+  expect(failed).toEqual({ codes: ['HARVEST_DRIFT'], verdict: 'different', unproven: [], notJudged: 0 })
+  expect(await judged({ drift: { model: 'report' } })).toMatchObject({ codes: [], unproven: [], notJudged: 1 })
 })
 
 test('an error counts as the recorded one by name, message and code, anything else thrown by its value', async () => {
@@ -490,7 +529,7 @@ test('an error counts as the recorded one by name, message and code, anything el
     const { receipt } = await replayTape(thrown(recorded), () => {
       throw live
     })
-    return receipt.outcomeEqual
+    return receipt.outcomeEqual === true
   }
   expect(await equal('stop', 'stop')).toBe(true)
   expect(await equal('stop', 'go')).toBe(false)

@@ -4,6 +4,8 @@ import {
   type CallEvent,
   type ExchangeEvent,
   type Json,
+  type MarkEvent,
+  type MessageEvent,
   type Tape,
   type TapeEvent,
 } from '../../src/tape/index.ts'
@@ -78,6 +80,15 @@ export class Recording {
     }
     this.events.push(event)
     return event
+  }
+
+  message(from: string, to: string, body: Json, extra: Partial<MessageEvent> = {}): void {
+    this.events.push({ kind: 'message', n: this.#n++, at: this.#at, from, to, body, ...extra })
+  }
+
+  mark(name: string, data?: Json, extra: Partial<MarkEvent> = {}): void {
+    const event = { kind: 'mark', n: this.#n++, at: this.#at, name, ...extra } as const
+    this.events.push(data === undefined ? event : { ...event, data })
   }
 
   /** Moves all answers of the latest `count` steps behind the last of their requests: they were asked at once. */

@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { loadCase } from '../../src/cases/index.ts'
 import { promote, type PromoteOptions } from '../../src/store/index.ts'
-import type { Json, Outcome } from '../../src/tape/index.ts'
+import { encodeValue, type Json, type Outcome } from '../../src/tape/index.ts'
 import { call, errorOf, exchange, messageOf, put, putTape, scratch, tapeText, type TapeParts } from './make.ts'
 
 // Invented, and put together here so that no scanner takes this file for a leak.
@@ -122,7 +122,17 @@ describe('an outcome is asserted when it is plain JSON and small:', () => {
     ['a date', { status: 'returned', value: { at: { $type: 'date', value: '2026-03-04T00:00:00.000Z' } } }, undefined],
     ['a long text', { status: 'returned', value: 'x'.repeat(2_100) }, undefined],
     ['a key that a case refuses', { status: 'returned', value: { constructor: 'x' } as unknown as Json }, undefined],
-    ['an error', { status: 'threw', error: { message: 'x' } }, undefined],
+    [
+      'the shape of an error',
+      { status: 'threw', error: encodeValue(Object.assign(new TypeError('no stock'), { status: 409, headers: {} })) },
+      { $threw: { name: 'TypeError', message: 'no stock', status: 409 } },
+    ],
+    ['a thrown text', { status: 'threw', error: 'stop' }, { $threw: 'stop' }],
+    [
+      'an error too long to be reviewed',
+      { status: 'threw', error: encodeValue(new Error('x'.repeat(2_100))) },
+      undefined,
+    ],
     ['an exit', { status: 'exited', code: 1 }, undefined],
   ]
   test.each(outcomes)('%s', (_, outcome, expected) => {

@@ -21,16 +21,20 @@ const page = (results: readonly CaseResult[], room = maxSummaryBytes) =>
 
 describe('annotations', () => {
   it('stand at the line of the agent, and at the line of the case where Vitest does not put them', () => {
-    expect(annotations({ results: [red('golden/a', '100% other\ncalls')], hasErrors: false })).toEqual([
+    expect(
+      annotations({ unproven: [], notJudged: [], results: [red('golden/a', '100% other\ncalls')], hasErrors: false }),
+    ).toEqual([
       '::error file=/p/recordings/golden/a.case.yaml,line=4,col=1,title=golden/a::100%25 other%0Acalls',
       '::warning file=/p/src/a%2Cb%3Ac.ts,line=12,col=7,title=golden/a::100%25 other',
     ])
-    expect(annotations({ results: [red('golden/a', 'x', {})], hasErrors: true })).toEqual([])
+    expect(annotations({ unproven: [], notJudged: [], results: [red('golden/a', 'x', {})], hasErrors: true })).toEqual(
+      [],
+    )
   })
 
   it.each([9, 10, 11, 60])('of %i red cases are at most ten errors and ten warnings', (count) => {
     for (const hasErrors of [true, false]) {
-      const told = annotations({ results: many(count), hasErrors })
+      const told = annotations({ unproven: [], notJudged: [], results: many(count), hasErrors })
       for (const level of ['error', 'warning']) {
         const of = told.filter((line) => line.startsWith(`::${level} `))
         const isMine = level === 'warning' || !hasErrors

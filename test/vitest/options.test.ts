@@ -15,6 +15,7 @@ describe('the options of harvest()', () => {
       inherit: true,
       replay: {},
       match: {},
+      tools: 'serve',
       deps: [],
       timeoutMs: 10_000,
     })
@@ -34,6 +35,7 @@ describe('the options of harvest()', () => {
     ['drift.model', { drift: { model: 'warn' } }],
     ['escapes', { escapes: 'ignore' }],
     ['allow', { allow: 'socket *' }],
+    ['hosts', { hosts: { 'https://a.test': ['https://b.test/v1'] } }],
     ['serve', { serve: 'loose' }],
     ['match.mode', { match: { mode: 'strict' } }],
     ['match.trace', { match: { trace: 'loose' } }],

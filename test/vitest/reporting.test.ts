@@ -33,8 +33,12 @@ describe('the summary', () => {
 
   it('says how many held, drifted, moved and escaped', () => {
     const lines = totals([
-      result('a', 'passed', { drift: { instructions: 2 }, pins: ['commit 4f2a → 9c1b'], notCompared: { email: 2 } }),
-      result('b', 'passed', { expect: 'fail', drift: { instructions: 1, params: 1 }, pins: ['commit 4f2a → 9c1b'] }),
+      result('a', 'passed', { drift: { encoding: 2 }, pins: ['commit 4f2a → 9c1b'], notCompared: { email: 2 } }),
+      result('b', 'passed', {
+        expect: 'fail',
+        drift: { encoding: 1, bookkeeping: 1, instructions: 1 },
+        pins: ['commit 4f2a → 9c1b'],
+      }),
       result('c', 'failed', { expect: 'pass', escapes: 1, code: 'HARVEST_ESCAPE' }),
       red('d', 'HARVEST_TRACE'),
       red('e', 'HARVEST_CASE_NO_LONGER_FAILS'),
@@ -44,7 +48,7 @@ describe('the summary', () => {
     ])
     expect(lines.map(([label, text]) => `${label}: ${text}`)).toEqual([
       'Recordings: 1 replayed, 1 known bad reproduced, 1 escaped, 1 diverged, 1 no longer reproduced, 1 failed, 1 updated',
-      'Drift: instructions 3, params 1 (2 cases)',
+      'Drift: encoding 3, bookkeeping 1 (2 cases)',
       'Redacted: not compared: email 2 (1 case)',
       'Pins: commit 4f2a → 9c1b (2 cases)',
       'Escapes: 1',

@@ -63,10 +63,11 @@ describe('the flag', () => {
       [HarvestError: That is not a way to update recordings
 
         given  --update-recordings=al
-        known  none, new, all
+        known  none, new, questions, all
 
       → --update-recordings=none
       → --update-recordings=new
+      → --update-recordings=questions
       → --update-recordings=all
       (HARVEST_UPDATE_MODE)]
     `)

@@ -13,7 +13,7 @@ test('of an agent that throws before it is done the error is told, and not only 
   const tape = tapeOf([{ method: 'GET', url }])
   const judged = async (agent: () => Promise<unknown>) => {
     const verdict = judge(kase, await replayTape(tape, agent), {})
-    return verdict.isGreen ? 'green' : verdict.because.error
+    return verdict.because?.error ?? 'green'
   }
   const broken = async () => {
     throw new RangeError('no such order')

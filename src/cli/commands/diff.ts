@@ -23,7 +23,7 @@ export const diffCommand: CommandSpec = {
     screen.progress('reading')
     const [a, b] = [openTape(findRun(wordA, recordings)), openTape(findRun(wordB, recordings))]
     const diff = compareRuns(a.tape, b.tape)
-    const isSame = diff.trace.equal && diff.outcome.same
+    const isSame = diff.trace.equal && diff.outcome.same !== false
     if (given.has('json')) {
       const { trace, callCounts, ...rest } = diff
       const { differences, first } = trace

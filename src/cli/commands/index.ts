@@ -14,6 +14,7 @@ const loaders: Readonly<Record<string, () => Promise<CommandSpec>>> = {
   rm: async () => (await import('./rm.ts')).rmCommand,
   prune: async () => (await import('./prune.ts')).pruneCommand,
   hold: async () => (await import('./hold.ts')).holdCommand,
+  accept: async () => (await import('./accept.ts')).acceptCommand,
   test: async () => (await import('./test.ts')).testCommand,
   replay: async () => (await import('./replay.ts')).replayCommand,
   verify: async () => (await import('./verify.ts')).verifyCommand,

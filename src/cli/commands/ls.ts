@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { neutralLine } from '../../errors/index.ts'
 import {
-  closeOf,
+  outcomeOf,
   holdOf,
   listCases,
   type ListedTape,
@@ -22,7 +22,7 @@ import { type Screen, table } from '../screen.ts'
 /** Options that say which tapes; `harvest ls` has them. */
 const filterOptions = [
   { flag: '--agent <name>', about: 'Only of this agent' },
-  { flag: '--outcome <how>', about: 'Only returned, threw, exited, truncated or unreadable ones' },
+  { flag: '--outcome <how>', about: 'Only returned, threw, exited, unknown, truncated or unreadable ones' },
   { flag: '--model <id>', about: 'Only where this model was asked or answered' },
   { flag: '--commit <hash>', about: 'Only made at this commit; the beginning of its hash will do' },
   { flag: '--tool <name>', about: 'Only where this tool was called' },
@@ -72,7 +72,12 @@ function filterOf(given: Given, now: number): TapeFilter {
     throw usage(lsCommand, 'HARVEST_CLI_ARGUMENT', '--inbox and --golden exclude each other', [
       'leave both out to see all',
     ])
-  const outcome = choose(given, 'outcome', ['returned', 'threw', 'exited', 'truncated', 'unreadable'], lsCommand)
+  const outcome = choose(
+    given,
+    'outcome',
+    ['returned', 'threw', 'exited', 'unknown', 'truncated', 'unreadable'],
+    lsCommand,
+  )
   const reasons = ['sample', 'error', 'timeout', 'tokens', 'cost', 'tool', 'flag', 'budget'] as const
   return defined({
     agent: given.value('agent'),
@@ -235,8 +240,8 @@ function printTable(tapes: readonly ListedTape[], dir: string, screen: Screen): 
 
 /** Read from the tape itself: what a run returned is not in the index. */
 function outcomeCell({ file, state }: ListedTape): string {
-  const close = state === 'closed' ? closeOf(file) : undefined
-  return close === undefined ? state : neutralLine(describeOutcome(close.outcome), 48)
+  const outcome = state === 'closed' ? outcomeOf(file) : undefined
+  return outcome === undefined ? state : neutralLine(describeOutcome(outcome), 48)
 }
 
 function keptCell({ file, kept, hold }: ListedTape): string {

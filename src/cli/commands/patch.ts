@@ -7,7 +7,7 @@ import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { type Patch, type Patched, type FinishedJob, type Job, patchTape, type Spent } from '../../fork/index.ts'
 import { pinsOf } from '../../provenance/index.ts'
 import { listCases, readPrices } from '../../store/index.ts'
-import { type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
+import { type Json, outcomeNotCompared, readTape, requireClosed, type Tape } from '../../tape/index.ts'
 import { renderBaseline, traceOf } from '../../trace/index.ts'
 import { type CommandSpec, type Given, jsonOption } from '../command.ts'
 import { compact, describeOutcome } from '../describe.ts'
@@ -150,11 +150,15 @@ function replayed(tape: Tape, run: JobOutcome | undefined): PatchAnswer {
 
 function judged(tape: Tape, run: FinishedJob): Pick<PatchAnswer, 'survives' | 'because'> {
   const survives = run.report.receipt.outcomeEqual
+  if (survives === null)
+    return { survives, because: `The outcome is ${outcomeNotCompared}; the run now ${describeEnd(run)}` }
   return { survives, because: survives ? 'The same outcome comes of it.' : `The run now ${describeEnd(run)}` }
 }
 
 function live(tape: Tape, ended: readonly JobOutcome[]): PatchAnswer {
-  const judgedRuns = ended.flatMap((run) => (HarvestError.is(run) || run.report.problems.length > 0 ? [] : [run]))
+  const judgedRuns = ended.flatMap((run) =>
+    HarvestError.is(run) || run.report.problems.length > 0 || run.report.receipt.outcomeEqual === null ? [] : [run],
+  )
   const survived = judgedRuns.filter((run) => run.report.receipt.outcomeEqual).length
   const runs = judgedRuns.length
   const [failed] = ended.flatMap((run) =>

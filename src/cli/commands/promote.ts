@@ -1,6 +1,8 @@
 import { join, relative } from 'node:path'
-import { neutral } from '../../errors/index.ts'
+import { HarvestError, neutral, neutralLine } from '../../errors/index.ts'
 import { placePromotion, preparePromotion, type PromoteOptions, type Promotion } from '../../store/index.ts'
+import { type Json, outcomeNotCompared } from '../../tape/index.ts'
+import { askText, canAsk } from '../ask.ts'
 import { type CommandSpec, type Given, jsonOption } from '../command.ts'
 import { exit } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
@@ -28,6 +30,12 @@ export const promoteCommand: CommandSpec = {
     { flag: '--lesson-wrong <text>', about: 'What went wrong in this run' },
     { flag: '--lesson-right <text>', about: 'What would have been right' },
     { flag: '--dir <folder>', about: 'Folder with inbox/ and golden/ (default: recordings)' },
+    { flag: '--oracle <file#export>', about: 'Function that grades runs, for blame and fork: ./src/oracle.ts#isRight' },
+    {
+      flag: '--outcome <json>',
+      about: `What the agent must return, such as '{"refunded":25}' (default: what the tape says)`,
+    },
+    { flag: '--baseline', about: 'The outcome of the import is unknown: check its tool calls alone' },
     { flag: '--unverified', about: 'Write the case without replaying its tape first; it may be red' },
     jsonOption,
   ],
@@ -36,12 +44,13 @@ export const promoteCommand: CommandSpec = {
     'promote recordings/inbox/run.tape.jsonl --as refund-100x --expect fail --tag incident',
   ],
   async run(given, screen) {
-    const promotion = preparePromotion(optionsOf(given))
+    const promotion = await prepared(optionsOf(given), given, screen)
     const rehearsal = given.has('unverified') ? undefined : await checked(promotion, screen)
     const { caseFile, tapeFile, content, text } = placePromotion(promotion)
     if (given.has('json')) {
-      const { drift, notCompared } = rehearsal?.run.report ?? {}
-      const replayed = rehearsal === undefined ? null : { exact: rehearsal.isExact, drift, notCompared }
+      const { drift, notCompared, receipt } = rehearsal?.run.report ?? {}
+      const outcomeEqual = receipt?.outcomeEqual
+      const replayed = rehearsal === undefined ? null : { exact: rehearsal.isExact, drift, notCompared, outcomeEqual }
       screen.json({
         case: here(caseFile),
         tape: here(tapeFile),
@@ -63,6 +72,19 @@ export const promoteCommand: CommandSpec = {
   },
 }
 
+/** Reads and checks everything. At a terminal it asks what to check where the import did not see the outcome. */
+async function prepared(options: PromoteOptions, given: Given, screen: Screen): Promise<Promotion> {
+  try {
+    return preparePromotion(options)
+  } catch (error) {
+    if (!HarvestError.is(error, 'HARVEST_PROMOTE_OUTCOME') || given.has('json') || !canAsk()) throw error
+    screen.note(`The import did not see how this run ended: its outcome is unknown.`)
+    const answer = await askText('Oracle (./src/oracle.ts#isRight), or Enter to check the recorded tool calls alone: ')
+    if (answer === undefined) throw error
+    return preparePromotion({ ...options, ...(answer === '' ? { baselineOnly: true } : { oracle: answer }) })
+  }
+}
+
 /** Replays the tape as its case will, and refuses a case that would be red. */
 async function checked(promotion: Promotion, screen: Screen): Promise<Rehearsal> {
   screen.progress(`replaying ${promotion.content.tape} before it is written`)
@@ -75,8 +97,9 @@ function describeTape({ bytes, content }: Promotion, rehearsal: Rehearsal | unde
   const size = `+ ${(bytes.length / 1024).toFixed(1)} KB`
   if (rehearsal === undefined) return `${size}, not replayed`
   const { isExact, run } = rehearsal
-  const { drift, notCompared } = run.report
-  const replayed = isExact ? 'replayed bit for bit' : `replayed; drift: ${driftLine(drift) || 'none'}`
+  const { drift, notCompared, receipt } = run.report
+  const outcome = receipt.outcomeEqual === null ? `; outcome: ${outcomeNotCompared}` : ''
+  const replayed = isExact ? 'replayed bit for bit' : `replayed; drift: ${driftLine(drift) || 'none'}${outcome}`
   const how = notCompared.length === 0 ? replayed : `${replayed}; not compared: ${countsByKind(notCompared)}`
   return `${size}, ${how}${content.expect === 'fail' ? ': the known bad run, reproduced' : ''}`
 }
@@ -93,6 +116,7 @@ function optionsOf(given: Given): PromoteOptions {
     const value = given.value(option)
     return value === undefined ? {} : { [name]: value }
   }
+  const outcome = given.value('outcome')
   const lesson = { ...optional('lesson-wrong', 'wrong'), ...optional('lesson-right', 'right') }
   return {
     recordings,
@@ -103,7 +127,24 @@ function optionsOf(given: Given): PromoteOptions {
     ...optional('group', 'group'),
     ...optional('agent', 'agent'),
     ...optional('title', 'title'),
+    ...optional('oracle', 'oracle'),
+    ...(outcome === undefined ? {} : { outcome: outcomeIn(outcome) }),
+    ...(given.has('baseline') ? { baselineOnly: true } : {}),
     ...(Object.keys(lesson).length === 0 ? {} : { lesson }),
+  }
+}
+
+function outcomeIn(text: string): Json {
+  try {
+    return JSON.parse(text) as Json
+  } catch (cause) {
+    const why = (cause as Error).message
+    throw usage(
+      promoteCommand,
+      'HARVEST_CLI_ARGUMENT',
+      `Invalid --outcome: expected JSON, got ${neutralLine(text, 60)} (${why})`,
+      [`put a text in quotes of its own: --outcome '"refunded"'`],
+    )
   }
 }
 

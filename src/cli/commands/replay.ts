@@ -1,7 +1,7 @@
 import { neutralLine } from '../../errors/index.ts'
-import { type Drift, driftClasses, type ServeRung, serveRungs } from '../../replay/types.ts'
+import { type Drift, driftClasses, type ServeRung, serveRungs, unprovenError } from '../../replay/index.ts'
 import { requireGrade } from '../../tape/grade.ts'
-import { readTape, type Tape } from '../../tape/index.ts'
+import { outcomeNotCompared, readTape, type Tape } from '../../tape/index.ts'
 import { type CommandSpec, type Given, jsonOption } from '../command.ts'
 import { exit } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
@@ -38,7 +38,8 @@ export const replayCommand: CommandSpec = {
       options: serve === undefined ? {} : { serve },
       output: isJson ? 'stderr' : 'inherit',
     })
-    const held = replayed.report.problems.length === 0 && exitCodes(tape, replayed)?.isEqual !== false
+    const { verdict } = replayed.report.verdict
+    const held = verdict === 'same' && exitCodes(tape, replayed)?.isEqual !== false
     if (isJson)
       screen.json({
         held,
@@ -65,12 +66,14 @@ function rungOf(given: Given): ServeRung | undefined {
 function print(tape: Tape, replayed: Replayed, held: boolean, screen: Screen): void {
   const { report } = replayed
   const { served, recorded } = report.receipt
-  for (const { message } of report.problems) screen.note(`\n${neutralLines(message)}`)
-  if (report.problems.length > 0) screen.note('')
+  const { differences, unproven, verdict } = report.verdict
+  for (const { message } of differences) screen.note(`\n${neutralLines(message)}`)
+  if (differences.length === 0 && unproven.length > 0)
+    screen.note(`\n${unprovenError(unproven, { tape: neutralLine(tape.header.id) }).message}`)
+  if (!held) screen.note('')
   const drift = driftLine(report.drift)
   const codes = exitCodes(tape, replayed)
   const { imported } = tape.header
-  const knowsOutcome = imported?.missing.includes('outcome') !== true
   const facts = [
     `${served} of ${recorded} steps served`,
     ...(drift === '' ? [] : [`drift: ${drift}`]),
@@ -81,15 +84,20 @@ function print(tape: Tape, replayed: Replayed, held: boolean, screen: Screen): v
     ...(report.notCompared.length === 0 ? [] : [`not compared: ${countsByKind(report.notCompared)}`]),
     ...(codes === undefined || codes.isEqual ? [] : [`exit code ${codes.replayed}, recorded ${codes.recorded}`]),
     ...report.outcomeDiffers
-      .filter((part) => knowsOutcome && !part.startsWith('exit code'))
+      .filter((part) => !part.startsWith('exit code'))
       .map((part) => neutralLine(`${part} is not as recorded`)),
+    ...(report.receipt.outcomeEqual === null ? [`outcome: ${outcomeNotCompared}`] : []),
+    ...(report.receipt.outcomeEqual === null && report.threw !== undefined
+      ? [neutralLine(`the agent threw ${report.threw}`, 200)]
+      : []),
   ]
   if (imported !== undefined)
     screen.note(neutralLine(`imported from ${imported.format}; not recorded: ${imported.missing.join(', ')}`, 400))
   if (!held && !replayed.isProgram && lacksInput(tape.header))
     screen.note(`the agent was called without an input; ${inputHint}`)
   for (const change of replayed.changed) screen.note(`since it was recorded: ${neutralLine(change)}`)
-  screen.note(`harvest: ${held ? 'replayed' : 'diverged from'} ${neutralLine(tape.header.id)}: ${facts.join('; ')}`)
+  const word = held ? 'replayed' : verdict === 'unproven' ? 'unproven' : 'diverged from'
+  screen.note(`harvest: ${word} ${neutralLine(tape.header.id)}: ${facts.join('; ')}`)
 }
 
 /** `3 messages, 1 params`. */

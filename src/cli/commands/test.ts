@@ -1,16 +1,16 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { HarvestError } from '../../errors/index.ts'
 import { type CommandSpec, jsonOption } from '../command.ts'
-import { type RunOptions, runProgram } from '../program.ts'
+import type { RunOptions } from '../program.ts'
 import type { Screen } from '../screen.ts'
+import { runVitest } from '../vitest.ts'
 
 /** Runs the project's Vitest in a process of its own, with the flags of this package. */
 export const testCommand: CommandSpec = {
   name: 'test',
-  about: 'Run Vitest; also understands --update-recordings[=new|all|none] and --reason',
+  about: 'Run Vitest; also understands --update-recordings[=new|questions|all|none], --reason, --tools and --yes',
   options: [jsonOption],
   rest: '[vitest arguments]',
   passThrough: true,
@@ -41,11 +41,7 @@ async function reported(words: readonly string[], screen: Screen): Promise<numbe
 }
 
 async function vitest(words: readonly string[], output: RunOptions['output']): Promise<number> {
-  const runner = fileURLToPath(new URL('../../vitest/run-vitest.js', import.meta.url))
-  const { code } = await runProgram(
-    { argv: ['node', runner, 'run', ...words], cwd: process.cwd() },
-    { env: {}, output },
-  )
+  const { code } = await runVitest(words, output)
   return code
 }
 

@@ -27,7 +27,8 @@ export const verifyCommand: CommandSpec = {
     const replayed = await replay(tape, given, { command: verifyCommand, options: { strict: true }, output: 'capture' })
     const { report } = replayed
     const rows = receiptRows(tape, replayed)
-    const isExact = rows.every(({ isEqual }) => isEqual) && report.drift.length === 0
+    const isExact =
+      rows.every(({ isEqual }) => isEqual) && report.drift.length === 0 && report.verdict.verdict === 'same'
     if (given.has('json')) {
       screen.json({ exact: isExact, rows, ...report, changed: replayed.changed, file: tape.source })
       return isExact ? exit.ok : exit.divergence
@@ -41,7 +42,7 @@ export const verifyCommand: CommandSpec = {
     ])
     screen.line(table([head, ...lines], [1, 2]))
     if (report.drift.length > 0) screen.line(`\ndrift: ${driftLine(report.drift)}`)
-    for (const { message } of report.problems) screen.line(`\n${neutralLines(message)}`)
+    for (const { message } of report.verdict.differences) screen.line(`\n${neutralLines(message)}`)
     for (const change of replayed.changed) screen.line(`since it was recorded: ${neutralLine(change)}`)
     screen.line(`\n${neutralLine(tape.header.id)}: ${isExact ? 'bit-exact' : 'not bit-exact'}`)
     return isExact ? exit.ok : exit.divergence

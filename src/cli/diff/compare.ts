@@ -29,7 +29,8 @@ export interface RunDiff {
 
 /** How two runs ended. */
 export interface OutcomeDiff {
-  readonly same: boolean
+  /** `null`: not compared, because an import did not see one of them. */
+  readonly same: boolean | null
   readonly a: string
   readonly b: string
   /** Where two return values first differ, such as `refunded`; the path is empty when they are texts. */
@@ -44,7 +45,8 @@ export function compareRuns(a: Tape, b: Tape): RunDiff {
   const isSameSequence = trace.equal || compareTraces(wanted, traceB, { args: 'ignore' }).equal
   const steps = compareSteps(a, b)
   const outcome = compareOutcomes(a.close?.outcome, b.close?.outcome)
-  const isSameText = outcome.same && steps.every(({ differences }) => differences.every(({ isText }) => !isText))
+  const isSameText =
+    outcome.same !== false && steps.every(({ differences }) => differences.every(({ isText }) => !isText))
   const lonely = steps.filter((row) => row.a === undefined || row.b === undefined)
   const isSameNumber = lonely.every(asideIn(a, b))
   const holds = [!isSameSequence, !trace.equal, !isSameNumber, lonely.length > 0, !isSameText, true]
@@ -80,6 +82,7 @@ function compareOutcomes(a: Outcome | undefined, b: Outcome | undefined): Outcom
     a: a === undefined ? 'truncated' : outcomeText(a),
     b: b === undefined ? 'truncated' : outcomeText(b),
   }
+  if (a?.status === 'unknown' || b?.status === 'unknown') return { same: null, ...texts }
   const same = canonicalJson((a ?? null) as Json) === canonicalJson((b ?? null) as Json)
   const at = a?.status === 'returned' && b?.status === 'returned' ? firstDifference(a.value, b.value) : undefined
   if (same || at === undefined) return { same, ...texts }

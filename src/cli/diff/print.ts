@@ -3,7 +3,7 @@ import { neutralLine } from '../../errors/index.ts'
 import { readModelCall } from '../../providers/index.ts'
 import { canonicalJson } from '../../providers/json.ts'
 import { driftClasses } from '../../replay/types.ts'
-import { type Json, stepsOf, type Tape } from '../../tape/index.ts'
+import { type Json, outcomeNotCompared, stepsOf, type Tape } from '../../tape/index.ts'
 import type { TraceDifference } from '../../trace/index.ts'
 import { signature } from '../describe.ts'
 import { textOf, toolNames } from '../reading/conversation.ts'
@@ -40,6 +40,10 @@ export function printDiff(diff: RunDiff, a: Opened, b: Opened, options: PrintOpt
 
 function printOutcome({ outcome }: RunDiff, { width, isFull }: PrintOptions, screen: Screen): void {
   if (outcome.same) return screen.line(`outcome  the same: ${neutralLine(outcome.a, width - 19)}`)
+  if (outcome.same === null) {
+    screen.line(`outcome  ${outcomeNotCompared}`)
+    return printSides(outcome.a, outcome.b, { width, isFull, lines: 3 }, screen)
+  }
   const path = outcome.at?.path ?? ''
   screen.line(screen.paint('red', `outcome  differs${path === '' ? '' : ` at ${neutralLine(path, 60)}`}`))
   const sides = outcome.at ?? outcome

@@ -1,5 +1,5 @@
 import { diffArrays } from 'diff'
-import { readModelCall } from '../../providers/index.ts'
+import { askedIn } from '../../providers/index.ts'
 import { originOf, steadyPath } from '../../replay/address.ts'
 import { firstDifference } from '../../replay/difference.ts'
 import { headerDrift } from '../../replay/header-drift.ts'
@@ -101,15 +101,15 @@ function paired(rows: readonly Row[], left: readonly Side[], right: readonly Sid
 type Parts = Readonly<Partial<Record<StepDifference['class'], Json>>>
 
 function partsOf(step: Step, { answer, toolCalls, status, error, asked }: DescribedStep, ids: Ids): Parts {
-  const call = step.kind === 'exchange' ? readModelCall(step) : undefined
+  const request = step.kind === 'exchange' ? askedIn(step) : undefined
   const came = {
     ...(answer === undefined ? {} : { text: answer }),
     ...(toolCalls.length === 0 ? {} : { calls: toolCalls }),
     ...(status === undefined ? {} : { status }),
     ...(error === undefined ? {} : { error }),
   }
-  if (call === undefined) return { arguments: parsed(asked), answer: parsedText(came) }
-  const { model, instructions, messages, tools, params } = call.request
+  if (request === undefined) return { arguments: parsed(asked), answer: parsedText(came) }
+  const { model, instructions, messages, tools, params } = request
   return { model, instructions, tools, params, messages: messages.map((message) => ids.steady(message)), answer: came }
 }
 

@@ -28,8 +28,8 @@ export interface ToldBranch {
 export interface Together {
   readonly forks: number
   readonly judged: number
-  /** Judged ones whose outcome is the recorded one. */
-  readonly asRecorded: number
+  /** Judged ones whose outcome is the recorded one; `null`: not compared, the import did not see it. */
+  readonly asRecorded: number | null
   /** Judged ones that are not the same run as another. */
   readonly distinct: number
   /** Wilson score interval at 95 %, for display; absent where all are one run, or nothing was judged. */
@@ -85,7 +85,9 @@ function problemsOf({ prefix, problems }: FinishedFork): readonly Said[] {
 /** Adds forks of one plan up. */
 export function together(branches: readonly ToldBranch[]): Together {
   const judged = branches.filter(({ compared }) => compared !== undefined)
-  const asRecorded = judged.filter(({ compared }) => compared?.outcome.same).length
+  const asRecorded = judged.some(({ compared }) => compared?.outcome.same === null)
+    ? null
+    : judged.filter(({ compared }) => compared?.outcome.same).length
   const distinct = new Set(judged.map(({ fork }) => fork?.fingerprint)).size
   return {
     forks: branches.length,
@@ -93,7 +95,7 @@ export function together(branches: readonly ToldBranch[]): Together {
     asRecorded,
     distinct,
     // Copies of one run are one observation: an interval over them would claim what nobody saw.
-    ...(distinct > 1 ? { interval: wilson(asRecorded, judged.length) } : {}),
+    ...(distinct > 1 && asRecorded !== null ? { interval: wilson(asRecorded, judged.length) } : {}),
     ...(judged.some(({ grade }) => grade !== undefined) ? { grades: countGrades(judged) } : {}),
     spent: sum(branches.flatMap(({ fork, isReused }) => (fork === undefined || isReused ? [] : [fork.spent]))),
   }

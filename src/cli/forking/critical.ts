@@ -185,6 +185,13 @@ function outcomeOf(instead: string, branch: ToldBranch | undefined): DecisionRep
   const { compared, grade, problems = [] } = branch ?? {}
   if (compared === undefined) return { instead, outcome: 'not judged', because: problems[0]?.code ?? '' }
   const because = compared.first === undefined ? 'the same run' : differenceText(compared.first)
+  if (compared.outcome.same === null)
+    return {
+      instead,
+      outcome: 'not judged',
+      because: 'the import did not see the outcome',
+      ...(grade === undefined ? {} : { grade }),
+    }
   const outcome = compared.outcome.same ? 'as recorded' : 'other'
   return { instead, outcome, because, ...(grade === undefined ? {} : { grade }) }
 }

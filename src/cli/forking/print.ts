@@ -2,7 +2,7 @@ import { relative } from 'node:path'
 import type { StepDifference } from '../../blame/index.ts'
 import { neutralLine } from '../../errors/index.ts'
 import type { FinishedFork, TailRequest } from '../../fork/index.ts'
-import { stepsOf } from '../../tape/index.ts'
+import { outcomeNotCompared, stepsOf } from '../../tape/index.ts'
 import { describeOutcome } from '../describe.ts'
 import { describeInterval, describeSpent } from '../live.ts'
 import { neutralLines, type Screen, table } from '../screen.ts'
@@ -111,7 +111,7 @@ function cells({ seed, fork, compared, grade, problems, request }: ToldBranch, i
   if (compared === undefined) return [seed, 'not judged', ...(isGraded ? [''] : []), '', problems[0]?.code ?? '', cost]
   return [
     seed,
-    compared.outcome.same ? 'as recorded' : 'other',
+    { true: 'as recorded', false: 'other', null: 'not compared' }[`${compared.outcome.same}`],
     ...(isGraded ? [grade ?? ''] : []),
     compared.trace.same ? 'as recorded' : 'other',
     compared.first === undefined ? 'none' : differenceText(compared.first),
@@ -157,6 +157,7 @@ function seedsText(seeds: readonly string[]): string {
 function sumLine({ forks, judged, asRecorded, distinct, interval }: Together): string {
   const left = forks === judged ? '' : `; ${forks - judged} could not be judged`
   if (judged === 0) return `no fork could be judged`
+  if (asRecorded === null) return `the outcome is ${outcomeNotCompared}${left}`
   if (judged === 1) return `${asRecorded === 1 ? 'the outcome survives' : 'the outcome is another one'}${left}`
   const share = `${asRecorded} of ${judged} end as recorded`
   if (interval === undefined) return `${share}; all are the same run, which counts once${left}`

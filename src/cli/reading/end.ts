@@ -41,6 +41,8 @@ export function outcomeText(outcome: Outcome): string {
       return `threw ${thrownText(outcome.error)}`
     case 'exited':
       return outcome.code === null ? `ended by ${outcome.signal ?? 'a signal'}` : `exit code ${outcome.code}`
+    case 'unknown':
+      return 'unknown: the import did not see how the run ended'
     default:
       return outcome satisfies never
   }

@@ -60,6 +60,7 @@ export function resourceOf({ header }: Tape): readonly KeyValue[] {
 function failureOf(outcome: Outcome): Failure | undefined {
   switch (outcome.status) {
     case 'returned':
+    case 'unknown':
       return undefined
     case 'threw':
       return recordedError(outcome.error)
@@ -72,6 +73,7 @@ function failureOf(outcome: Outcome): Failure | undefined {
 function valueOf(outcome: Outcome | undefined): Json | undefined {
   switch (outcome?.status) {
     case undefined:
+    case 'unknown':
       return undefined
     case 'returned':
       return outcome.value

@@ -29,6 +29,8 @@ function inOrder(events: readonly Cursor[]): readonly Cursor[] {
 
 /** How a call can end without a result, by the end of the name of its event. */
 const failures = ['Failed', 'TimedOut', 'Canceled', 'Terminated'] as const
+/** How a workflow's own code fails. One that is terminated or times out neither returns nor throws: the server ends it. */
+const ownFailures = ['Failed', 'Canceled'] as const
 
 class History {
   readonly #steps: ForeignStep[] = []
@@ -88,12 +90,11 @@ class History {
       if (first !== undefined)
         this.#end = { ...this.#end, input: { value: others.length === 0 ? first : [first, ...others] } }
     } else if (type === 'WorkflowExecutionCompleted') {
-      const [value] = this.#values(attributes.at('result'))
-      this.#end = {
-        ...this.#end,
-        outcome: value === undefined ? { status: 'returned' } : { status: 'returned', value },
-      }
-    } else if (failures.some((failure) => type.endsWith(failure)))
+      const { values, isWhole } = unpacked(attributes.at('result'))
+      this.#isWhole &&= isWhole
+      // A result in an encoding of somebody's own was not seen: its outcome stays unknown.
+      if (isWhole) this.#end = { ...this.#end, outcome: { status: 'returned', value: values[0] } }
+    } else if (ownFailures.some((failure) => type.endsWith(failure)))
       this.#end = { ...this.#end, outcome: { status: 'threw', message: failureText(attributes, type) } }
     else this.#steps.push({ kind: 'mark', name: type, data: {} })
   }

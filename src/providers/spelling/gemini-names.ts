@@ -1,5 +1,5 @@
-import type { Json } from '../tape/types.ts'
-import { isList, isMap, type JsonMap } from './json.ts'
+import type { Json } from '../../tape/types.ts'
+import { isList, isMap, type JsonMap } from '../json.ts'
 
 /** Addresses of Google's API that take a conversation. Others may have fields of these names and keep to other rules. */
 const addresses = /^[^?#]*(?::|%3[aA])(?:generateContent|streamGenerateContent|countTokens)\/*(?:[?#]|$)/
@@ -20,8 +20,12 @@ const maxDepth = 64
  * @returns the body itself where there is nothing to change
  * @see https://protobuf.dev/programming-guides/json/
  */
-export function inOneSpelling(url: string, body: JsonMap): JsonMap {
-  return addresses.test(url) ? renamed('', body, 0) : body
+export function withGeminiNames(url: string, body: JsonMap): JsonMap {
+  return isGeminiAddress(url) ? renamed('', body, 0) : body
+}
+
+export function isGeminiAddress(url: string): boolean {
+  return addresses.test(url)
 }
 
 /** @param field - whose value the map is */

@@ -1,0 +1,37 @@
+// `npm run test:explore`: the properties of the tests with random seeds, round after round. A find is printed with its
+// counterexample as an entry for `examples`; put it there, and mend the cause.
+//
+//     node scripts/explore.ts [rounds, default 5] [seed of the first round] [test files, default all with properties]
+import { spawnSync } from 'node:child_process'
+import { randomInt } from 'node:crypto'
+import { globSync, readFileSync } from 'node:fs'
+
+const [roundsText = '5', first, ...named] = process.argv.slice(2)
+const rounds = wholeNumber('rounds', roundsText)
+const files = named.length > 0 ? named : globSync('test/**/*.test.ts').filter(hasProperties).sort()
+console.log(`${rounds} rounds of ${files.length} files`)
+
+const finds: number[] = []
+for (let round = 0; round < rounds; round++) {
+  const seed = round === 0 && first !== undefined ? wholeNumber('seed', first) : randomInt(2 ** 31)
+  console.log(`\nround ${round + 1}: seed ${seed}`)
+  const { status } = spawnSync(
+    process.execPath,
+    ['node_modules/vitest/vitest.mjs', 'run', ...files, '--typecheck.enabled=false', '--silent=passed-only'],
+    { stdio: 'inherit', env: { ...process.env, HARVEST_PROPERTY_SEED: `${seed}`, HARVEST_KILL_SEED: `${seed}` } },
+  )
+  if (status !== 0) finds.push(seed)
+}
+
+for (const seed of finds) console.log(`red with seed ${seed}; to see it again: npm run test:explore 1 ${seed}`)
+console.log(`${rounds - finds.length} of ${rounds} rounds green`)
+process.exitCode = finds.length === 0 ? 0 : 1
+
+function hasProperties(file: string): boolean {
+  return /from 'fast-check'/.test(readFileSync(file, 'utf8'))
+}
+
+function wholeNumber(name: string, text: string): number {
+  if (!/^\d{1,10}$/.test(text)) throw new RangeError(`${name}: expected a whole number, got ${text}`)
+  return Number(text)
+}

@@ -1,0 +1,60 @@
+import { existsSync, readFileSync } from 'node:fs'
+import type { YAMLMap } from 'yaml'
+import type { Json } from '../tape/types.ts'
+import { type Mistake, refuseMistakes } from './mistakes.ts'
+import { refusePragmas } from './pragma.ts'
+import { renderPair } from './render.ts'
+import { acceptedChange, type Rule } from './schema.ts'
+import { replaceField, rewriteDocument, spliceField } from './splice.ts'
+import type { AcceptedChange } from './types.ts'
+import { toJson, validate, validateKeys } from './validate.ts'
+import { parseYaml } from './yaml.ts'
+
+const header = `# Changed questions to models that several cases share, and that a person accepted once for all of them.
+# Written by \`harvest accept\` and by updates; review it as you review cases.
+`
+
+const fileSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['accepted'],
+  properties: { accepted: { type: 'array', items: acceptedChange } },
+} as const satisfies Rule
+
+/**
+ * Reads the changes that were accepted for all cases; none when there is no such file.
+ *
+ * @throws HARVEST_CASE_INVALID and the other codes of a case file, with line and column
+ */
+export function readAcceptedFile(file: string): readonly AcceptedChange[] {
+  return existsSync(file) ? parseAccepted(readFileSync(file, 'utf8'), file) : []
+}
+
+function parseAccepted(text: string, file: string): readonly AcceptedChange[] {
+  const mistakes: Mistake[] = []
+  refusePragmas(text, mistakes)
+  const document = parseYaml(text, mistakes)
+  if (document !== undefined) {
+    validateKeys(document.contents, '', mistakes)
+    validate(document.contents, fileSchema, '', mistakes)
+  }
+  refuseMistakes(mistakes, text, file)
+  const { accepted } = toJson(document?.contents as YAMLMap) as unknown as { readonly accepted: AcceptedChange[] }
+  return accepted
+}
+
+/**
+ * The text of the file with this list; comments outside of what changes stay.
+ *
+ * @param text - what the file says today; `undefined` when there is none
+ */
+export function writeAccepted(text: string | undefined, accepted: readonly AcceptedChange[], file: string): string {
+  const list = accepted as unknown as Json
+  if (text === undefined) return header + renderPair('accepted', list, 0)
+  for (const edit of [spliceField, replaceField, rewriteDocument]) {
+    const document = parseYaml(text, [])
+    const result = document === undefined ? undefined : edit(text, document, 'accepted', list)
+    if (result !== undefined && JSON.stringify(parseAccepted(result, file)) === JSON.stringify(accepted)) return result
+  }
+  return header + renderPair('accepted', list, 0)
+}

@@ -1,0 +1,138 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { HarvestError, neutralLine } from '../../errors/index.ts'
+import { findCase } from '../../store/index.ts'
+import { acceptReportVariable, type AcceptReport, acceptVariable } from '../../replay/accept-request.ts'
+import { type CommandSpec, type Given, jsonOption } from '../command.ts'
+import { exit } from '../exit.ts'
+import { usage } from '../parse.ts'
+import { type Screen, table } from '../screen.ts'
+import { runVitest } from '../vitest.ts'
+
+/** Accepts changed questions to models: from then on the recorded answers stand for them. */
+export const acceptCommand: CommandSpec = {
+  name: 'accept',
+  args: '[...cases]',
+  about: 'Accept changed prompts, tools and settings of cases after a look at them; without a case, those of all cases',
+  options: [
+    { flag: '--reason <text>', about: 'Why the change is meant; it is written beside it' },
+    {
+      flag: '--change <key>',
+      about: 'This change alone, in all cases and tests that have it; may be repeated',
+      many: true,
+    },
+    { flag: '--data', about: 'Changes of data as well, which are otherwise accepted by key or by case' },
+    { flag: '--list', about: 'Show the changes and who has them; accept nothing' },
+    { flag: '--dir <folder>', about: 'Folder with golden/ (default: recordings)' },
+    jsonOption,
+  ],
+  examples: [
+    'accept refund-100x --reason "the limit was raised"',
+    'accept --change 4f9kQ2mXw7TzB1aL --reason "the limit was raised"',
+    'accept --list',
+  ],
+  async run(given, screen) {
+    const isList = given.has('list')
+    const reason = given.value('reason')?.trim() ?? ''
+    if (isList && reason !== '')
+      throw usage(acceptCommand, 'HARVEST_CLI_ARGUMENT', '--list accepts nothing: leave out --reason')
+    if (!isList && reason === '') throw usage(acceptCommand, 'HARVEST_CLI_ARGUMENT', 'accept needs --reason "…"')
+    const keys = given.values('change')
+    const files = given.args.map((name) => findCase(given.value('dir') ?? 'recordings', name).file)
+    const report = await run(
+      { keys, files, withData: given.has('data') || files.length > 0, reason, isList },
+      given,
+      screen,
+    )
+    const missing = keys.filter(
+      (key) => ![...report.unproven, ...report.accepted].some(({ question }) => question.key === key),
+    )
+    if (missing.length > 0) throw unknownKeys(missing)
+    if (given.has('json')) screen.json(report)
+    else print(report, isList, screen)
+    return report.unproven.length + report.different.length > 0 && !isList ? exit.divergence : exit.ok
+  },
+}
+
+interface Wanted {
+  readonly keys: readonly string[]
+  readonly files: readonly string[]
+  readonly withData: boolean
+  readonly reason: string
+  readonly isList: boolean
+}
+
+async function run(
+  { keys, files, withData, reason, isList }: Wanted,
+  given: Given,
+  screen: Screen,
+): Promise<AcceptReport> {
+  const folder = mkdtempSync(join(tmpdir(), 'harvest-accept-'))
+  const file = join(folder, 'report.json')
+  screen.progress('replaying')
+  try {
+    // Hand-written tests are only run where a change is named: other tests have nothing to do with cases.
+    const filters =
+      files.length > 0 ? files.map((one) => relative('.', one)) : keys.length > 0 ? [] : ['.case.yaml', '.case.yml']
+    const mode = isList ? ['--update-recordings=none'] : ['--update-recordings=questions', '--reason', reason]
+    const { code, stdout, stderr } = await runVitest([...filters, ...mode], 'capture', {
+      [acceptReportVariable]: file,
+      ...(isList ? {} : { [acceptVariable]: JSON.stringify({ withData, ...(keys.length > 0 && { keys }) }) }),
+    })
+    if (!existsSync(file)) throw noReport(code, `${stdout}\n${stderr}`.trim())
+    const report = JSON.parse(readFileSync(file, 'utf8')) as AcceptReport & { readonly refused?: string }
+    if (report.refused !== undefined) throw refused(report.refused)
+    return report
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+    if (!given.has('json')) screen.progress('')
+  }
+}
+
+function print({ unproven, accepted, different, written }: AcceptReport, isList: boolean, screen: Screen): void {
+  const rows = (changes: AcceptReport['unproven'], state: string): string[][] =>
+    changes.map(({ question: { key, part, words, isData }, names }) => [
+      key,
+      state,
+      `${part}${isData ? ' (data)' : ''}`,
+      neutralLine(words, 100),
+      names.map((name) => neutralLine(name, 60)).join(', '),
+    ])
+  const lines = [...rows(accepted, 'accepted'), ...rows(unproven, 'unproven')]
+  if (lines.length > 0) screen.line(table(lines))
+  else screen.line('no question to a model changed')
+  for (const name of different)
+    screen.line(`different: ${neutralLine(name)}: an acceptance covers changed questions only`)
+  for (const file of written) screen.line(`wrote ${neutralLine(file, 300)}`)
+  if (isList && unproven.length > 0)
+    screen.line(`to accept one: npx harvest accept --change ${unproven[0]?.question.key} --reason "…"`)
+  if (!isList && unproven.some(({ question }) => question.isData))
+    screen.line('changes of data are accepted by their key: npx harvest accept --change <key> --reason "…"')
+}
+
+function unknownKeys(keys: readonly string[]): HarvestError {
+  return new HarvestError('HARVEST_ACCEPT_UNKNOWN', {
+    what: `No case and no test has the change ${neutralLine(keys.join(', '), 200)}`,
+    why: 'The key of a change names what was recorded and what is asked now: after another edit it is another one.',
+    fix: ['to see the changes there are: npx harvest accept --list'],
+  })
+}
+
+function refused(because: string): HarvestError {
+  return new HarvestError('HARVEST_ACCEPT_REFUSED', {
+    what: 'Nothing was accepted: nobody is here to review it',
+    where: { because },
+    fix: ['run it on a developer machine', 'to allow it all the same: HARVEST_ALLOW_CI_UPDATE=1'],
+  })
+}
+
+function noReport(code: number, output: string): HarvestError {
+  return new HarvestError('HARVEST_CLI_NO_REPORT', {
+    what: 'Vitest ended before it could report',
+    where: { vitest: `exit code ${code}` },
+    ...(output === '' ? {} : { detail: output }),
+    why: 'It refused its arguments or its config, or harvest() is not in the config.',
+    fix: ['npx vitest run'],
+  })
+}

@@ -1,0 +1,57 @@
+import { HarvestError } from '../errors/index.ts'
+import type { ChangedQuestion } from './changed-questions.ts'
+
+/** Which changed questions a run accepts. */
+export interface AcceptRequest {
+  /** Keys of changes; absent: every change. */
+  readonly keys?: readonly string[]
+  /** Whether changes of data are accepted without their keys: the cases were named, or somebody said so. */
+  readonly withData: boolean
+}
+
+/** Set by `harvest accept`. */
+export const acceptVariable = 'VITEST_HARVEST_ACCEPT'
+
+/** @throws HarvestError `HARVEST_UPDATE_MODE` for a text that `harvest accept` does not write */
+export function parseAcceptRequest(text: string): AcceptRequest {
+  const value = parsed(text)
+  const { keys, withData } = (typeof value === 'object' && value !== null ? value : {}) as Partial<AcceptRequest>
+  const isKeys = keys === undefined || (Array.isArray(keys) && keys.every((key) => typeof key === 'string'))
+  if (typeof withData === 'boolean' && isKeys) return { withData, ...(keys !== undefined && { keys }) }
+  throw new HarvestError('HARVEST_UPDATE_MODE', {
+    what: `Invalid value of ${acceptVariable}`,
+    where: { value: text.slice(0, 120) },
+    fix: ['npx harvest accept refund-100x --reason "…"'],
+  })
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+/** One change, and everybody who asks it. */
+export interface AskedChange {
+  readonly question: ChangedQuestion & { readonly reason?: string; readonly by?: string; readonly at?: string }
+  /** Cases, `golden/refund-100x`, and hand-written tests. */
+  readonly names: readonly string[]
+}
+
+/** Names the file in which a run of `harvest accept` says what it met. */
+export const acceptReportVariable = 'VITEST_HARVEST_ACCEPT_REPORT'
+
+/** What a run met and wrote, for `harvest accept`. */
+export interface AcceptReport {
+  readonly unproven: readonly AskedChange[]
+  readonly accepted: readonly AskedChange[]
+  /** Cases that are different: no acceptance reaches them. */
+  readonly different: readonly string[]
+  /** Files that were written, relative to Vitest's root. */
+  readonly written: readonly string[]
+  /** Why nothing was accepted, where nobody was there to review it. */
+  readonly refused?: string
+}

@@ -1,0 +1,320 @@
+import { neutral, neutralLine } from '../errors/neutral.ts'
+import { HarvestError } from '../errors/index.ts'
+import { canonicalJson } from '../providers/index.ts'
+import type { Json, MarkEvent, MessageEvent, Tape } from '../tape/index.ts'
+import { type Difference, firstDifference } from './difference.ts'
+import { isStep } from './step.ts'
+import type { Compared, ExpectedMark, ExpectedMessage } from './types.ts'
+import { wordDiff } from '../errors/word-diff.ts'
+
+/** What an agent says of itself, which no answer depends on: a message between agents, or a mark. */
+type Announcement = MessageEvent | MarkEvent
+
+/** One way in which the messages or marks of a replay are not the expected ones. */
+export interface AnnouncementDifference {
+  readonly kind: 'changed' | 'moved' | 'missing' | 'extra'
+  /** `message 2, planner → worker`, 1-based among the expected ones; among those made when it is extra. */
+  readonly name: string
+  /** Where it differs, such as `body.amount`; `order` when it moved; empty for the whole. */
+  readonly path: string
+  readonly recorded: string
+  readonly live: string
+  /** `n` of the expected event, or of the step before it. */
+  readonly step: number
+  /** Steps before it, for people. */
+  readonly stepNumber: number
+  readonly site?: string
+}
+
+/** Lists longer than this are compared place by place behind what they have in common. */
+const alignable = 1_000
+
+/**
+ * The messages between agents, or the marks, of one replay: what is expected and what was made, in order.
+ *
+ * What was made inside the body of a wrapped function is expected only when that body ran, and is compared with what
+ * was made inside that body.
+ */
+export class Announcements {
+  readonly #kind: Announcement['kind']
+  /** By the recorded call whose body made them; `undefined`: made by the agent itself. */
+  readonly #lists = new Map<number | undefined, List>()
+  readonly #stepsBefore: (n: number) => { readonly step: number; readonly stepNumber: number }
+
+  /** @param given - what a case expects of the agent itself, in place of what the tape holds */
+  constructor(tape: Tape, kind: Announcement['kind'], given: readonly (ExpectedMessage | ExpectedMark)[] | undefined) {
+    this.#kind = kind
+    const steps = tape.events.filter(isStep).map(({ n }) => n)
+    this.#stepsBefore = (n) => {
+      const stepNumber = steps.filter((step) => step < n).length
+      return { step: steps[stepNumber - 1] ?? 0, stepNumber }
+    }
+    this.#lists.set(undefined, new List(given?.map((one) => ({ fact: factOf(one) })) ?? []))
+    // What an importer noted on a tape was not said by the agent.
+    if (tape.header.imported !== undefined) return
+    for (const event of tape.events) {
+      if (event.kind !== kind || (given !== undefined && event.in === undefined)) continue
+      this.#listOf(event.in).expected.push({ fact: factOf(event), n: event.n })
+    }
+  }
+
+  /** Notes what the agent announces, inside the recorded call `body` if that runs. */
+  made(event: Announcement, body: number | undefined, site: () => string | undefined): void {
+    const list = this.#listOf(body)
+    const fact = factOf(event)
+    const next = list.expected[list.made.length]
+    list.isOther ||= next === undefined || canonicalJson(next.fact) !== canonicalJson(fact)
+    // A stack is costly, and nobody asks where what is as expected was made.
+    const at = list.isOther ? site() : undefined
+    list.made.push({ fact, ...(at === undefined ? {} : { site: at }) })
+  }
+
+  /** @param ran - whether the body of a recorded call ran */
+  compared(ran: (n: number) => boolean): Compared {
+    let [recorded, same, made] = [0, 0, 0]
+    for (const list of this.#due(ran)) {
+      recorded += list.expected.length
+      made += list.made.length
+      same += list.aligned().filter(({ before, after }) => before !== undefined && after !== undefined).length
+    }
+    return { recorded, same, other: made - same }
+  }
+
+  /** What differs, in order. */
+  differences(ran: (n: number) => boolean): readonly AnnouncementDifference[] {
+    return this.#due(ran).flatMap((list) => list.differences(this.#kind, this.#stepsBefore))
+  }
+
+  #due(ran: (n: number) => boolean): readonly List[] {
+    return [...this.#lists].filter(([body]) => body === undefined || ran(body)).map(([, list]) => list)
+  }
+
+  #listOf(body: number | undefined): List {
+    let list = this.#lists.get(body)
+    if (!list) this.#lists.set(body, (list = new List([])))
+    return list
+  }
+}
+
+interface Item {
+  readonly fact: Fact
+  /** Of the recorded event. */
+  readonly n?: number
+  readonly site?: string
+}
+
+/** What is compared of an announcement. */
+type Fact = { readonly [key: string]: Json }
+
+/** An expected one beside one that was made; one of the two when it has no partner. */
+interface Pair {
+  readonly before?: number | undefined
+  readonly after?: number | undefined
+}
+
+class List {
+  readonly expected: Item[]
+  readonly made: Item[] = []
+  /** Something that is not as expected was made; everything behind it may be shifted. */
+  isOther = false
+
+  constructor(expected: readonly Item[]) {
+    this.expected = [...expected]
+  }
+
+  /** Equal ones in their order, as many as there can be, and between them those without a partner. */
+  aligned(): readonly Pair[] {
+    const before = this.expected.map(({ fact }) => canonicalJson(fact))
+    const after = this.made.map(({ fact }) => canonicalJson(fact))
+    return align(before, after)
+  }
+
+  differences(
+    kind: Announcement['kind'],
+    stepsBefore: (n: number) => { readonly step: number; readonly stepNumber: number },
+  ): readonly AnnouncementDifference[] {
+    const pairs = paired(this.aligned(), this.expected, this.made)
+    let last = 0
+    return pairs.flatMap(({ before, after, how }): AnnouncementDifference[] => {
+      const expected = before === undefined ? undefined : this.expected[before]
+      const made = after === undefined ? undefined : this.made[after]
+      if (expected?.n !== undefined) last = expected.n
+      if (how === 'same') return []
+      const number = (before ?? after ?? 0) + 1
+      const subject = (expected ?? made)!.fact
+      const base = {
+        kind: how,
+        name: `${kind} ${number}, ${addressOf(subject)}`,
+        ...stepsBefore(last),
+        ...(made?.site === undefined ? {} : { site: made.site }),
+      }
+      return textsOf(how, expected, made, { before, after }).map((texts) => ({ ...base, ...texts }))
+    })
+  }
+}
+
+function textsOf(
+  how: AnnouncementDifference['kind'],
+  expected: Item | undefined,
+  made: Item | undefined,
+  { before, after }: Pair,
+): readonly Difference[] {
+  switch (how) {
+    case 'changed':
+      return ['from', 'to', 'name', 'body', 'data'].flatMap(
+        (part) => firstDifference(expected?.fact[part], made?.fact[part], part) ?? [],
+      )
+    case 'moved':
+      return [{ path: 'order', recorded: `number ${(before ?? 0) + 1}`, live: `number ${(after ?? 0) + 1}` }]
+    case 'missing':
+      return [{ path: '', recorded: contentOf(expected!.fact), live: '(absent)' }]
+    case 'extra':
+      return [{ path: '', recorded: '(absent)', live: contentOf(made!.fact) }]
+  }
+}
+
+type Told = Pair & { readonly how: 'same' | AnnouncementDifference['kind'] }
+
+/** Finds partners for what has none: the equal one elsewhere, else the one at its place that shares a part with it. */
+function paired(pairs: readonly Pair[], expected: readonly Item[], made: readonly Item[]): readonly Told[] {
+  const keyOf = ({ fact }: Item): string => canonicalJson(fact)
+  const elsewhere = Map.groupBy(
+    pairs.flatMap(({ before, after }) => (before === undefined && after !== undefined ? [after] : [])),
+    (after) => keyOf(made[after]!),
+  )
+  const moved = new Set<number>()
+  const first = pairs.map((pair): Told => {
+    if (pair.before === undefined) return { ...pair, how: 'extra' }
+    if (pair.after !== undefined) return { ...pair, how: 'same' }
+    const after = elsewhere.get(keyOf(expected[pair.before]!))?.shift()
+    if (after === undefined) return { ...pair, how: 'missing' }
+    moved.add(after)
+    return { before: pair.before, after, how: 'moved' }
+  })
+  const rest = first.filter(({ how, after }) => how !== 'extra' || !moved.has(after!))
+  return rest.reduce<Told[]>((told, one) => {
+    // A gap lists what is missing first, and then what was made in its place.
+    const open = one.how === 'extra' ? openIn(told, expected, made[one.after!]!) : undefined
+    if (open === undefined) told.push(one)
+    else told[open] = { before: told[open]!.before!, after: one.after!, how: 'changed' }
+    return told
+  }, [])
+}
+
+/** The missing one of this gap that an extra one may be, changed. */
+function openIn(told: readonly Told[], expected: readonly Item[], extra: Item): number | undefined {
+  let open: number | undefined
+  for (let at = told.length - 1; at >= 0 && told[at]!.how !== 'same'; at--) {
+    const { how, before } = told[at]!
+    if (how === 'missing' && sharesPart(expected[before!]!.fact, extra.fact)) open = at
+  }
+  return open
+}
+
+function sharesPart(one: Fact, other: Fact): boolean {
+  return Object.keys(one).some((key) => key in other && canonicalJson(one[key]!) === canonicalJson(other[key]!))
+}
+
+function factOf(one: Announcement | ExpectedMessage | ExpectedMark): Fact {
+  if ('from' in one) return { from: one.from, to: one.to, body: one.body }
+  return { name: one.name, ...(one.data === undefined ? {} : { data: one.data }) }
+}
+
+function addressOf({ from, to, name }: Fact): string {
+  return neutralLine(name === undefined ? `${String(from)} → ${String(to)}` : String(name), 120)
+}
+
+function contentOf({ body, data }: Fact): string {
+  const content = body ?? data
+  return content === undefined ? 'without data' : typeof content === 'string' ? content : JSON.stringify(content)
+}
+
+/** Longest common subsequence, the common ends taken off first. */
+function align(before: readonly string[], after: readonly string[]): readonly Pair[] {
+  let head = 0
+  while (head < before.length && before[head] === after[head]) head++
+  let tail = 0
+  const most = Math.min(before.length, after.length) - head
+  while (tail < most && before.at(-1 - tail) === after.at(-1 - tail)) tail++
+  const same = (from: number, shift: number, count: number): Pair[] =>
+    Array.from({ length: count }, (_, i) => ({ before: from + i, after: from + i + shift }))
+  const [rows, columns] = [before.slice(head, before.length - tail), after.slice(head, after.length - tail)]
+  const middle = rows.length > alignable || columns.length > alignable ? byPlace(rows, columns) : common(rows, columns)
+  return [
+    ...same(0, 0, head),
+    ...middle.map(({ before: row, after: column }) => ({
+      ...(row === undefined ? {} : { before: row + head }),
+      ...(column === undefined ? {} : { after: column + head }),
+    })),
+    ...same(before.length - tail, after.length - before.length, tail),
+  ]
+}
+
+function byPlace(rows: readonly string[], columns: readonly string[]): readonly Pair[] {
+  return Array.from({ length: Math.max(rows.length, columns.length) }, (_, i): readonly Pair[] =>
+    rows[i] === columns[i]
+      ? [{ before: i, after: i }]
+      : [...(i < rows.length ? [{ before: i }] : []), ...(i < columns.length ? [{ after: i }] : [])],
+  ).flat()
+}
+
+function common(rows: readonly string[], columns: readonly string[]): readonly Pair[] {
+  const lengths = Array.from({ length: rows.length + 1 }, () => new Uint16Array(columns.length + 1))
+  for (let row = rows.length - 1; row >= 0; row--)
+    for (let column = columns.length - 1; column >= 0; column--)
+      lengths[row]![column] =
+        rows[row] === columns[column]
+          ? lengths[row + 1]![column + 1]! + 1
+          : Math.max(lengths[row + 1]![column]!, lengths[row]![column + 1]!)
+  const pairs: Pair[] = []
+  let [row, column] = [0, 0]
+  while (row < rows.length || column < columns.length) {
+    if (row < rows.length && column < columns.length && rows[row] === columns[column])
+      pairs.push({ before: row++, after: column++ })
+    else if (
+      column === columns.length ||
+      (row < rows.length && lengths[row + 1]![column]! >= lengths[row]![column + 1]!)
+    )
+      pairs.push({ before: row++ })
+    else pairs.push({ after: column++ })
+  }
+  return pairs
+}
+
+const listed = 8
+
+/** The one problem for all messages, or all marks, that are not as expected. */
+export function announcementProblem(
+  tape: Tape,
+  kind: Announcement['kind'],
+  differences: readonly AnnouncementDifference[],
+): HarvestError {
+  const at = differences.find(({ site }) => site !== undefined)?.site
+  const shown = differences.slice(0, listed).map((one) => show(one))
+  if (differences.length > listed) shown.push(`  … and ${differences.length - listed} more`)
+  const counts = (['changed', 'moved', 'missing', 'extra'] as const).flatMap((how) => {
+    const { size } = new Set(differences.filter((one) => one.kind === how).map(({ name }) => name))
+    return size === 0 ? [] : [`${size} ${how}`]
+  })
+  return new HarvestError(kind === 'message' ? 'HARVEST_MESSAGES' : 'HARVEST_MARKS', {
+    what: `The agent ${kind === 'message' ? 'sent other messages between agents' : 'left other marks'} than expected: ${counts.join(', ')}`,
+    where: { tape: tape.header.id, ...(at === undefined ? {} : { at }) },
+    detail: shown.join('\n'),
+    why: `${kind === 'message' ? 'Sender, receiver, body' : 'Name, data'} and order must be as recorded, or as the case lists them.`,
+    fix: [
+      'if the new behaviour is right: npx harvest test --update-recordings --reason "…"',
+      `to see the recorded run: npx harvest show ${tape.header.id}`,
+    ],
+  })
+}
+
+function show({ kind, name, path, recorded, live, site }: AnnouncementDifference): string {
+  const place = site === undefined ? '' : `  (${site})`
+  const what: Readonly<Record<typeof kind, string>> = {
+    changed: `${path}: ${wordDiff(recorded, live)}`,
+    moved: `made as ${live}, expected as ${recorded}`,
+    missing: wordDiff(recorded, ''),
+    extra: wordDiff('', live),
+  }
+  return `  ${kind.padEnd(8)} ${name}${place}\n           ${neutral(what[kind]).replaceAll('\n', '\n           ')}`
+}

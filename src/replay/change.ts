@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto'
+import { wordDiff } from '../errors/word-diff.ts'
+import { canonicalJson } from '../providers/index.ts'
+import type { Json } from '../tape/index.ts'
+import type { FoundDrift } from './ladder.ts'
+import { leafDifferences, type LeafDifference } from './question-parts.ts'
+import type { Drift, DriftPolicy } from './types.ts'
+
+/** What identifies a change, and how people read it. */
+type Change = Pick<Drift, 'key' | 'words' | 'was' | 'now'>
+
+type Sides = readonly [before: Json | undefined, now: Json | undefined]
+
+/** Leaves of one change that are shown. */
+const shownLeaves = 3
+
+/** Characters of a change that are shown: it is read in a diff of the case that accepts it. */
+const shownWords = 400
+
+/** The changes of one run. A prompt that is asked at each of a hundred steps is compared word by word once. */
+export class Changes {
+  readonly #known = new Map<string, Change>()
+
+  /** A difference as the result of a run tells it. */
+  drift(
+    { n, number }: { readonly n: number; readonly number: number },
+    found: FoundDrift,
+    policy: DriftPolicy,
+    site: string | undefined,
+  ): Drift {
+    const { class: name, path, part = path, recorded, live, isData } = found
+    return {
+      class: name,
+      policy,
+      step: n,
+      stepNumber: number,
+      path,
+      part,
+      recorded,
+      live,
+      ...this.#changeOf(found),
+      ...(isData && { isData }),
+      ...(site === undefined ? {} : { site }),
+    }
+  }
+
+  #changeOf(found: FoundDrift): Change {
+    const change = identify(found)
+    let known = this.#known.get(change.key)
+    if (!known) this.#known.set(change.key, (known = withWords(change)))
+    return known
+  }
+}
+
+/**
+ * Identifies a change by both sides of it, at whichever step it shows. Its digests are made from what a tape would hold:
+ * values that are redacted stand in it as their placeholders.
+ */
+function identify(found: FoundDrift): Omit<Change, 'words'> & { readonly sides: Sides } {
+  const { path, recorded, live } = found
+  // A part that is given as absent stays absent; without parts the excerpts are the whole.
+  const [before, now] = 'before' in found || 'now' in found ? [found.before, found.now] : [recorded, live]
+  // The place of a message or an instruction says nothing: one that moved is the same text.
+  const place = path.replace(/\[\d+\].*$/s, '')
+  return {
+    key: digest([place, shape(before), shape(now)]),
+    was: `sha256-${digest([shape(before)])}`,
+    now: `sha256-${digest([shape(now)])}`,
+    sides: [before, now],
+  }
+}
+
+function withWords({ sides, ...change }: ReturnType<typeof identify>): Change {
+  return { ...change, words: wordsOf(...sides) }
+}
+
+function shape(value: Json | undefined): string {
+  return value === undefined ? '' : canonicalJson(value)
+}
+
+function digest(parts: readonly string[]): string {
+  // As JSON: no two lists of texts have one spelling.
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 16)
+}
+
+function wordsOf(before: Json | undefined, now: Json | undefined): string {
+  const leaves = leafDifferences(before, now)
+  const shown = leaves.slice(0, shownLeaves).map((leaf) => leafWords(leaf, leaves.length > 1))
+  const more = leaves.length - shown.length
+  const words = [...shown, ...(more > 0 ? [`… and ${more} more`] : [])].join('; ')
+  return words.length > shownWords ? `${words.slice(0, shownWords - 1)}…` : words
+}
+
+function leafWords({ path, before, now }: LeafDifference, isOneOfMany: boolean): string {
+  const label = isOneOfMany && path !== '' ? `${path}: ` : ''
+  return label + wordDiff(textOf(before), textOf(now))
+}
+
+function textOf(value: Json | undefined): string {
+  if (value === undefined) return '(absent)'
+  if (value === '') return '""'
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

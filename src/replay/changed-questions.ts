@@ -1,0 +1,122 @@
+import { HarvestError, neutralLine } from '../errors/index.ts'
+import type { Drift, DriftClass } from './types.ts'
+
+/** One change of what models are asked, at every step that has it. */
+export interface ChangedQuestion {
+  /** What an acceptance names. */
+  readonly key: string
+  readonly class: DriftClass
+  /** For people: `system prompt`, `tool refund`. */
+  readonly part: string
+  /** Numbers of the steps, 1-based. */
+  readonly steps: readonly number[]
+  /** The change as a word diff. */
+  readonly words: string
+  /** Digest of the recorded part, and of the part as it is now. */
+  readonly was: string
+  readonly now: string
+  /** It belongs to the conversation of this one run: it is never accepted together with others. */
+  readonly isData?: true
+  /** `file:line:column` of the first request that has it. */
+  readonly site?: string
+}
+
+/** Drift by change: data first, then by the first step that shows it. */
+export function changedQuestions(drift: readonly Drift[]): readonly ChangedQuestion[] {
+  const byKey = Map.groupBy(drift, ({ key }) => key)
+  const questions = [...byKey.values()].flatMap((same) => {
+    const [first] = same
+    return first === undefined ? [] : [questionOf(first, same)]
+  })
+  return questions.sort((a, b) => Number(b.isData === true) - Number(a.isData === true))
+}
+
+function questionOf(first: Drift, same: readonly Drift[]): ChangedQuestion {
+  const { key, class: name, part, words, was, now, isData } = first
+  const site = same.find((one) => one.site !== undefined)?.site
+  return {
+    key,
+    class: name,
+    part,
+    steps: [...new Set(same.map(({ stepNumber }) => stepNumber))],
+    words,
+    was,
+    now,
+    ...(isData && { isData }),
+    ...(site !== undefined && { site }),
+  }
+}
+
+/** Who was asked, and how to accept it. */
+export interface UnprovenFacts {
+  /** Id of a case; absent for a hand-written test or a bare tape. */
+  readonly caseId?: string
+  readonly tape: string
+}
+
+/** Changes that are shown one by one. */
+const shownChanges = 5
+
+/**
+ * The questions to models changed, and the agent did all it did before.
+ *
+ * @param questions - at least one
+ */
+export function unprovenError(questions: readonly ChangedQuestion[], { caseId, tape }: UnprovenFacts): HarvestError {
+  const site = questions.find((one) => one.site !== undefined)?.site
+  const steps = [...new Set(questions.flatMap((one) => one.steps))].sort((a, b) => a - b)
+  const classes = [...new Set(questions.filter(({ isData }) => !isData).map((one) => one.class))]
+  const [name = questions[0]?.class ?? 'instructions'] = classes
+  return new HarvestError('HARVEST_UNPROVEN', {
+    what: headline(questions),
+    where: {
+      ...(caseId === undefined ? { tape } : { case: caseId }),
+      asked: stepsText(steps),
+      ...(site !== undefined && { at: site }),
+    },
+    detail: changesText(questions),
+    why: 'The agent did all it did before, on the recorded answers. What its model would answer now was not asked.',
+    fix: [
+      ...acceptance(questions, caseId),
+      ...(caseId === undefined ? [] : [`to ask the model:  npx harvest test ${caseId} --prove`]),
+      `to exclude such changes from the verdict:  drift: { ${name}: 'report' }`,
+    ],
+  })
+}
+
+function headline(questions: readonly ChangedQuestion[]): string {
+  const parts = [...new Set(questions.map(({ part }) => part))]
+  const [only] = questions
+  if (questions.length === 1 && only?.isData)
+    return `What step ${only.steps[0]} tells the model changed (${neutralLine(only.part)}), so the recorded answers prove nothing about it`
+  if (parts.length === 1)
+    return `The ${neutralLine(parts[0] ?? '')} changed, so the recorded answers prove nothing about it`
+  const named = parts.slice(0, 3).map((part) => neutralLine(part))
+  const more = parts.length > named.length ? ', …' : ''
+  return `${questions.length} questions changed (${named.join(', ')}${more}), so the recorded answers prove nothing about them`
+}
+
+/** One block for each change. */
+function changesText(questions: readonly ChangedQuestion[]): string {
+  const shown = questions.slice(0, shownChanges).map(({ part, words, steps, isData, key }) => {
+    const label = questions.length === 1 ? '' : `${neutralLine(part)}, ${stepsText(steps)}: `
+    const data = isData ? `\n           this changes data, not instructions; key ${key}` : ''
+    return `  changed  ${label}${words}${data}`
+  })
+  const more = questions.length - shown.length
+  return [...shown, ...(more > 0 ? [`  … and ${more} more changes`] : [])].join('\n')
+}
+
+function acceptance(questions: readonly ChangedQuestion[], caseId: string | undefined): readonly string[] {
+  if (caseId !== undefined) return [`if you looked and it is meant:  npx harvest accept ${caseId} --reason "…"`]
+  const keys = questions.slice(0, shownChanges).map(({ key }) => `--change ${key}`)
+  return [`if you looked and it is meant:  npx harvest accept ${keys.join(' ')} --reason "…"`]
+}
+
+/** `step 2`, `steps 2, 4 and 6`. */
+export function stepsText(steps: readonly number[]): string {
+  const [first, ...others] = steps
+  if (others.length === 0) return `step ${first ?? '?'}`
+  if (steps.length > 6) return `steps ${steps.slice(0, 5).join(', ')} and ${steps.length - 5} more`
+  return `steps ${steps.slice(0, -1).join(', ')} and ${steps.at(-1)}`
+}

@@ -1,0 +1,151 @@
+import { HarvestError } from '../errors/index.ts'
+import { canonicalJson } from '../providers/index.ts'
+import { captureStack } from '../seam/caller.ts'
+import { isAsyncIterable, isThenable } from '../seam/shape.ts'
+import { type SeamCall, type Source, seamState } from '../seam/source.ts'
+import { decodeValue, encodeValue, type Json } from '../tape/index.ts'
+import { answer } from './answer.ts'
+import { type Difference, firstDifference } from './difference.ts'
+import { isSameError } from './same-error.ts'
+import type { ReplayRun } from './run.ts'
+import type { CallState } from './step.ts'
+
+/** How the body of a wrapped function ended. */
+type Ending =
+  | { readonly how: 'returned'; readonly value: unknown; readonly pieces?: readonly Json[] }
+  | { readonly how: 'threw'; readonly error: unknown; readonly pieces?: readonly Json[] }
+
+/** What the agent goes on with. */
+export interface RanBody {
+  /** The value or error itself where it is the recorded one; else the recorded one, so that the rest is judged by itself. */
+  readonly outcome: () => unknown
+}
+
+/**
+ * Runs the body of a recorded call and compares what comes of it with what is on the tape.
+ *
+ * @param start - begins the body inside the run
+ * @returns at once when the body answered at once and so it did when recorded
+ */
+export function runBody(
+  run: ReplayRun,
+  call: SeamCall,
+  step: CallState,
+  args: Json,
+  body: (args?: readonly unknown[]) => unknown,
+  view: Source,
+): RanBody | Promise<RanBody> {
+  const madeAt = call.definedAt ?? captureStack()
+  // Other arguments are told as such; what the body makes of the recorded ones can still be compared.
+  const isSame = canonicalJson(step.event.args) === canonicalJson(args)
+  const given = isSame ? undefined : listOf(decodeValue(step.event.args))
+  const inside = <T>(work: () => T): T => seamState().runs.run(view, work)
+  const end = (ending: Ending): RanBody => ({ outcome: outcomeOf(run, call, step, ending, madeAt) })
+  let value: unknown
+  try {
+    value = inside(() => body(given))
+  } catch (error) {
+    return end({ how: 'threw', error })
+  }
+  if (step.event.yields !== undefined) return piecesOf(run, step, value, inside).then(end)
+  if (!isThenable(value)) return end({ how: 'returned', value })
+  const settled = Promise.resolve(value).then(
+    (result): Ending => ({ how: 'returned', value: result }),
+    (error: unknown): Ending => ({ how: 'threw', error }),
+  )
+  return settled.then(end)
+}
+
+function listOf(args: unknown): readonly unknown[] {
+  return Array.isArray(args) ? args : [args]
+}
+
+/** Reads as many pieces as were read when recorded: whether there were more, the tape does not say. */
+async function piecesOf(
+  run: ReplayRun,
+  step: CallState,
+  given: unknown,
+  inside: <T>(work: () => T) => T,
+): Promise<Ending> {
+  const pieces: Json[] = []
+  try {
+    const value: unknown = isThenable(given) ? await given : given
+    if (!isAsyncIterable(value)) return { how: 'returned', value, pieces }
+    const source = value[Symbol.asyncIterator]()
+    const { yields = [], error } = step.event
+    while (pieces.length < yields.length || error !== undefined) {
+      const next = await inside(() => source.next())
+      if (next.done === true) break
+      pieces.push(run.encode(next.value))
+      if (pieces.length > yields.length) break
+    }
+    await inside(() => source.return?.())
+    return { how: 'returned', value, pieces }
+  } catch (error) {
+    return { how: 'threw', error, pieces }
+  }
+}
+
+function outcomeOf(run: ReplayRun, call: SeamCall, step: CallState, ending: Ending, madeAt: Error): () => unknown {
+  const { event } = step
+  run.bodyEnded(step, call.name, madeAt)
+  const recorded = (): unknown => (event.yields === undefined ? answer(event) : undefined)
+  // What was refused inside of the body is a problem of its own, and the cause.
+  if (ending.how === 'threw' && isRefusal(ending.error)) return recorded
+  const difference = differenceOf(run, step, ending)
+  if (difference === undefined) {
+    if (event.yields !== undefined) return recorded
+    return () => {
+      if (ending.how === 'threw') throw ending.error
+      return ending.value
+    }
+  }
+  run.drifted(step, madeAt, { class: 'results', part: call.name, ...difference })
+  return recorded
+}
+
+function isRefusal(error: unknown): boolean {
+  return HarvestError.is(error) || (error instanceof Error && error.cause !== undefined && isRefusal(error.cause))
+}
+
+function differenceOf(run: ReplayRun, { event }: CallState, ending: Ending): Difference | undefined {
+  const pieces =
+    event.yields === undefined
+      ? undefined
+      : firstDifference(
+          event.yields.map(([, , value]) => value),
+          ending.pieces ?? [],
+          'pieces',
+        )
+  if (pieces) return pieces
+  if (ending.how === 'threw') {
+    const live = run.encode(ending.error)
+    if (event.error === undefined) return { path: '', recorded: 'returned', live: `threw ${textOf(ending.error)}` }
+    if (isSameError(event.error, live)) return undefined
+    const [before, now] = [errorFacts(event.error), errorFacts(live)]
+    return (
+      firstDifference(before, now, 'error') ?? { path: 'error', recorded: 'another error', live: textOf(ending.error) }
+    )
+  }
+  if (event.error !== undefined)
+    return { path: '', recorded: `threw ${textOf(decodeValue(event.error))}`, live: `returned ${shown(run, ending)}` }
+  if (event.yields !== undefined) return undefined
+  const recorded = event.result ?? encodeValue(undefined)
+  const live = run.encode(ending.value)
+  return canonicalJson(recorded) === canonicalJson(live) ? undefined : firstDifference(recorded, live, 'result')
+}
+
+function shown(run: ReplayRun, { value }: Extract<Ending, { how: 'returned' }>): string {
+  return JSON.stringify(run.encode(value)).slice(0, 120)
+}
+
+function errorFacts(json: Json): Json {
+  const { $type, name, message, fields } = (json ?? {}) as { readonly [key: string]: Json }
+  if ($type !== 'error') return json
+  const { code } = (fields ?? {}) as { readonly code?: Json }
+  return { name: name ?? null, message: message ?? null, ...(code === undefined ? {} : { code }) }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+}

@@ -1,0 +1,105 @@
+import { HarvestError } from '../errors/index.ts'
+import { changedQuestions, type ChangedQuestion } from './changed-questions.ts'
+import type { ReplayResult, RunOutcome } from './types.ts'
+
+/**
+ * What a replay proves. `same`: every question equals the recorded one, and so does all that the agent did. `different`:
+ * the agent does something else. `unproven`: it does the same on the recorded answers, but the question to a model changed,
+ * so nobody knows what it would answer now.
+ */
+export const verdicts = ['same', 'different', 'unproven'] as const
+export type VerdictName = (typeof verdicts)[number]
+
+/** The verdict of one replay, as every command, test and report has it. */
+export interface RunVerdict {
+  readonly verdict: VerdictName
+  /** Why it is `different`, the first one first; empty otherwise. */
+  readonly differences: readonly HarvestError[]
+  /** Changed questions that nobody accepted. There may be some beside differences, too. */
+  readonly unproven: readonly ChangedQuestion[]
+  /** Changed questions that a person accepted. */
+  readonly accepted: readonly ChangedQuestion[]
+  /** Changed questions that the options exclude from the verdict: `same` says nothing about them. */
+  readonly notJudged: readonly ChangedQuestion[]
+}
+
+/**
+ * Compares a replay with its tape.
+ *
+ * @param accepted - keys of changes that a person accepted
+ */
+export function verdictOf(run: ReplayResult, accepted: ReadonlySet<string> = new Set()): RunVerdict {
+  return verdictFrom(run, [...run.problems, ...outcomeDifference(run)], accepted)
+}
+
+/** The verdict for differences that somebody else found. */
+export function verdictFrom(
+  { drift }: Pick<ReplayResult, 'drift'>,
+  differences: readonly HarvestError[],
+  accepted: ReadonlySet<string>,
+): RunVerdict {
+  const open = changedQuestions(drift.filter(({ policy }) => policy === 'unproven'))
+  const unproven = open.filter(({ key }) => !accepted.has(key))
+  return {
+    verdict: differences.length > 0 ? 'different' : unproven.length > 0 ? 'unproven' : 'same',
+    differences,
+    unproven,
+    accepted: open.filter(({ key }) => accepted.has(key)),
+    notJudged: changedQuestions(drift.filter(({ policy, class: name }) => policy === 'report' && isQuestion(name))),
+  }
+}
+
+/** Another spelling of one question, and what only the provider's books know of, change no question. */
+function isQuestion(name: ReplayResult['drift'][number]['class']): boolean {
+  return name !== 'encoding' && name !== 'bookkeeping'
+}
+
+/** How a run that had no problem ended in another way than its tape. */
+function outcomeDifference(run: ReplayResult): readonly HarvestError[] {
+  const { tape, outcome, problems, receipt } = run
+  const recorded = tape.close?.outcome.status
+  // A program was recorded from outside: how its function ended was never seen.
+  if (problems.length > 0 || recorded === undefined || recorded === 'exited') return []
+  // An import that did not see the end has nothing to compare; an error is no success all the same.
+  const isUnknown = recorded === 'unknown' || tape.header.imported?.missing.includes('outcome') === true
+  const expected = isUnknown ? 'returned' : recorded
+  if (expected !== outcome.status) return [otherEnding(run, isUnknown)]
+  return receipt.outcomeEqual === false && !isUnknown ? [otherOutcome(run)] : []
+}
+
+function otherEnding({ tape, outcome }: ReplayResult, isUnknown: boolean): HarvestError {
+  const isThrown = outcome.status === 'threw'
+  return new HarvestError(
+    'HARVEST_OUTCOME_KIND',
+    {
+      what: isUnknown
+        ? 'The agent threw, and the import did not see how the recorded run ended'
+        : isThrown
+          ? 'The agent threw, and returned when this run was recorded'
+          : 'The agent returned, and threw when this run was recorded',
+      where: { tape: tape.header.id, recorded: tape.close?.outcome.status ?? '', now: describeEnding(outcome) },
+      fix: [`to see the recorded run: npx harvest show ${tape.header.id}`],
+    },
+    isThrown ? { cause: outcome.error } : {},
+  )
+}
+
+/** `returned`, `threw TypeError: x is not a function`. */
+export function describeEnding(live: RunOutcome): string {
+  if (live.status === 'returned') return 'returned'
+  return live.error instanceof Error ? `threw ${live.error.name}: ${live.error.message}` : `threw ${String(live.error)}`
+}
+
+function otherOutcome({ tape, outcome }: ReplayResult): HarvestError {
+  return new HarvestError('HARVEST_OUTCOME', {
+    what:
+      outcome.status === 'threw'
+        ? 'The agent threw another error than when this run was recorded'
+        : 'The agent returned something else than when this run was recorded',
+    where: { tape: tape.header.id, now: describeEnding(outcome) },
+    fix: [
+      `to see the recorded run: npx harvest show ${tape.header.id}`,
+      `in a test that checks what the agent returns itself: replay(tape, agent, { outcome: 'ignore' })`,
+    ],
+  })
+}

@@ -1,0 +1,58 @@
+import { type AcceptedChange, type CaseApproval, readAcceptedFile } from '../cases/index.ts'
+import type { ChangedQuestion } from '../replay/index.ts'
+import type { HarvestProvided } from './channel.ts'
+
+const dayMs = 86_400_000
+
+/** Changes that were accepted, in a case and for all cases. */
+export interface Acceptances {
+  /** Of the case and of all cases, without those that are too old. */
+  readonly keys: ReadonlySet<string>
+  /** Every entry that counts, the case's own first. */
+  readonly entries: readonly AcceptedChange[]
+}
+
+/**
+ * What was accepted for a case, in its own file and in `recordings/accepted.yaml`.
+ *
+ * @param own - absent for a hand-written test
+ * @throws what {@link readAcceptedFile} throws
+ */
+export function acceptancesFor(
+  own: readonly AcceptedChange[] | undefined,
+  { acceptedFile, settings }: Pick<HarvestProvided, 'acceptedFile' | 'settings'>,
+  now = Date.now(),
+): Acceptances {
+  const { acceptedMaxDays } = settings
+  const all = [...(own ?? []), ...readAcceptedFile(acceptedFile)]
+  const entries = all.filter((entry) => acceptedMaxDays === undefined || ageMs(entry, now) <= acceptedMaxDays * dayMs)
+  return { keys: new Set(entries.map(({ key }) => key)), entries }
+}
+
+/** An acceptance that does not say when it was made is older than any limit. */
+function ageMs({ at }: AcceptedChange, now: number): number {
+  const moment = at === undefined ? Number.NaN : Date.parse(at)
+  return Number.isNaN(moment) ? Number.POSITIVE_INFINITY : now - moment
+}
+
+/**
+ * The entries with which this run accepts changed questions; none when it accepts nothing.
+ *
+ * Data, which is what one run is about, is accepted by its key or where somebody named the case: nobody looks at a
+ * hundred changes at once.
+ */
+export function acceptedBy(
+  { update, accept, approval }: Pick<HarvestProvided, 'update' | 'accept' | 'approval'>,
+  unproven: readonly ChangedQuestion[],
+): readonly AcceptedChange[] {
+  if (update !== 'all' && update !== 'questions') return []
+  const keys = accept?.keys
+  const wanted = unproven.filter(({ key, isData }) =>
+    keys === undefined ? isData !== true || accept?.withData === true : keys.includes(key),
+  )
+  return wanted.map((question) => entryOf(question, approval))
+}
+
+function entryOf({ key, class: what, was, now, words }: ChangedQuestion, approval: CaseApproval = {}): AcceptedChange {
+  return { key, what, was, now, words, ...approval }
+}

@@ -1,0 +1,96 @@
+import { neutralLine } from '../errors/index.ts'
+import type { AskedChange } from '../replay/accept-request.ts'
+import type { Questions } from './channel.ts'
+import type { SummaryLine } from './summary.ts'
+
+/** Who asked changed questions: a case, or a hand-written test. */
+export interface Asker {
+  /** `golden/refund-100x`, or the full name of a test. */
+  readonly name: string
+  readonly questions: Questions
+}
+
+/** Changes that are named one by one. */
+const shownChanges = 9
+
+/** Cases that are named for one change. */
+const shownNames = 3
+
+/** Changes by key, those that most cases have first. */
+export function changesOf(askers: readonly Asker[], of: 'unproven' | 'accepted' | 'notJudged'): readonly AskedChange[] {
+  const asked = askers.flatMap(({ name, questions }) => questions[of].map((question) => ({ name, question })))
+  return [...Map.groupBy(asked, ({ question }) => question.key).values()]
+    .flatMap((same) => {
+      const [first] = same
+      return first ? [{ question: first.question, names: [...new Set(same.map(({ name }) => name))] }] : []
+    })
+    .sort((a, b) => b.names.length - a.names.length)
+}
+
+/** What nobody accepted, and the command that accepts all of it. */
+export function unprovenLines(askers: readonly Asker[]): readonly SummaryLine[] {
+  const changes = changesOf(askers, 'unproven')
+  if (changes.length === 0) return []
+  const shown = changes.slice(0, shownChanges)
+  const rows = shown.map(({ question, names }, at): SummaryLine => {
+    const { part, words, isData } = question
+    return [
+      at === 0 ? 'Unproven' : '',
+      `${part}${isData ? ' (data)' : ''}  ${neutralLine(words, 200)}   ${namesText(names)}`,
+    ]
+  })
+  const more = changes.length - shown.length
+  const keys = shown.map(({ question }) => `--change ${question.key}`).join(' ')
+  return [
+    ...rows,
+    ...(more > 0 ? [['', `and ${more} more changes: npx harvest accept --list`] as const] : []),
+    ['', `to accept ${changes.length === 1 ? 'it' : 'what is shown'}: npx harvest accept ${keys} --reason "…"`],
+  ]
+}
+
+/** What a green run rests on, and what it says nothing about. */
+export function proofLines(askers: readonly Asker[]): readonly SummaryLine[] {
+  const accepted = changesOf(askers, 'accepted').slice(0, shownChanges).map(acceptedLine)
+  const notJudged = changesOf(askers, 'notJudged')
+  const silent = notJudged.slice(0, shownChanges).map(({ question, names }): SummaryLine => {
+    return ['Not judged', `${question.part} changed in ${namesText(names)}: green says nothing about it`]
+  })
+  const more = notJudged.length - silent.length
+  const obsolete = askers.filter(({ questions }) => questions.obsolete.length > 0)
+  const count = obsolete.reduce((sum, { questions }) => sum + questions.obsolete.length, 0)
+  const names = obsolete.map(({ name }) => name)
+  return [
+    ...accepted,
+    ...silent,
+    ...(more > 0 ? [['', `and ${more} more`] as const] : []),
+    ...(count === 0
+      ? []
+      : [
+          [
+            'Obsolete',
+            `accepted and no longer asked: ${count} (${shortNames(names)}): npx harvest test --update-recordings --reason "…"`,
+          ] as const,
+        ]),
+  ]
+}
+
+function acceptedLine({ question, names }: AskedChange): SummaryLine {
+  const { part, at, by, reason } = question
+  const who = [by, reason].filter((text) => text !== undefined).join(': ')
+  const facts = [plural(names.length), ...(at === undefined ? [] : [at.slice(0, 10)]), ...(who === '' ? [] : [who])]
+  return ['Accepted', `${part} (${facts.join(', ')})`]
+}
+
+/** `3 cases: refund-a, refund-b, refund-c`. */
+function namesText(names: readonly string[]): string {
+  return `${plural(names.length)}: ${shortNames(names)}`
+}
+
+function shortNames(names: readonly string[]): string {
+  const shown = names.slice(0, shownNames).map((name) => neutralLine(name, 80))
+  return names.length > shown.length ? `${shown.join(', ')} and ${names.length - shown.length} more` : shown.join(', ')
+}
+
+function plural(count: number): string {
+  return `${count} case${count === 1 ? '' : 's'}`
+}

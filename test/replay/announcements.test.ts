@@ -1,0 +1,222 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { mark, message, tool, value } from '../../src/record/index.ts'
+import { installReplay, type ReplayOptions, type ReplayResult, replayTape } from '../../src/replay/index.ts'
+import type { Json, Tape } from '../../src/tape/index.ts'
+import { Recording } from './tapes.ts'
+
+// Messages between agents and marks: no answer depends on them, so a replay has to look at them of itself.
+beforeAll(() => installReplay())
+
+const codes = ({ problems }: ReplayResult): readonly string[] => problems.map(({ code }) => code)
+const text = ({ problems }: ReplayResult): string =>
+  (problems[0]?.message ?? '').replaceAll(/announcements\.test\.ts:\d+:\d+/g, 'announcements.test.ts:<line>')
+
+/** Two agents that agree on a refund, with a mark between. */
+function handOver(): Tape {
+  const recording = new Recording()
+  recording.message('planner', 'worker', { task: 'refund', amount: 25 })
+  recording.mark('planned', { budget: 100 })
+  recording.message('worker', 'planner', 'done')
+  recording.mark('closed')
+  return recording.tape()
+}
+
+const replay = (agent: () => unknown, options: ReplayOptions = {}): Promise<ReplayResult> =>
+  replayTape(handOver(), agent, options)
+
+function asRecorded(): void {
+  message('planner', 'worker', { amount: 25, task: 'refund' })
+  mark('planned', { budget: 100 })
+  message('worker', 'planner', 'done')
+  mark('closed')
+}
+
+test('what is announced as recorded is the same, and counted', async () => {
+  const result = await replay(asRecorded)
+  expect(codes(result)).toEqual([])
+  expect(result.drift).toEqual([])
+  expect(result.receipt).toMatchObject({
+    messages: { recorded: 2, same: 2, other: 0 },
+    marks: { recorded: 2, same: 2, other: 0 },
+  })
+})
+
+describe('a message is compared in', () => {
+  const send =
+    (...messages: readonly (readonly [from: string, to: string, body: Json])[]) =>
+    (): void => {
+      for (const one of messages) message(...one)
+      mark('planned', { budget: 100 })
+      mark('closed')
+    }
+  const [first, second] = [
+    ['planner', 'worker', { task: 'refund', amount: 25 }],
+    ['worker', 'planner', 'done'],
+  ] as const
+
+  test.for<readonly [what: string, agent: () => void, differs: object]>([
+    [
+      'its receiver',
+      send(['planner', 'auditor', first[2]], second),
+      { part: 'message 1, planner → worker', path: 'to', recorded: 'worker', live: 'auditor' },
+    ],
+    ['its sender', send(['critic', 'worker', first[2]], second), { path: 'from', recorded: 'planner', live: 'critic' }],
+    [
+      'its body',
+      send(['planner', 'worker', { task: 'refund', amount: 2500 }], second),
+      { path: 'body.amount', recorded: '25', live: '2500' },
+    ],
+    [
+      'its presence',
+      send(first),
+      { part: 'message 2, worker → planner', path: '', recorded: 'done', live: '(absent)' },
+    ],
+    [
+      'its absence',
+      send(first, second, ['worker', 'critic', 'look']),
+      { part: 'message 3, worker → critic', path: '', recorded: '(absent)', live: 'look' },
+    ],
+    ['its order', send(second, first), { path: 'order', recorded: 'number 1', live: 'number 2' }],
+  ])('%s', async ([, agent, differs]) => {
+    const result = await replay(agent)
+    expect(codes(result)).toEqual(['HARVEST_MESSAGES'])
+    expect(result.drift).toMatchObject([{ class: 'agentMessages', ...differs }])
+  })
+})
+
+describe('a mark is compared in', () => {
+  const leave =
+    (...marks: readonly (readonly [name: string, data?: Json])[]) =>
+    (): void => {
+      message('planner', 'worker', { task: 'refund', amount: 25 })
+      for (const [name, data] of marks)
+        if (data === undefined) mark(name)
+        else mark(name, data)
+      message('worker', 'planner', 'done')
+    }
+
+  test.for<readonly [what: string, agent: () => void, differs: object]>([
+    ['its name', leave(['planed', { budget: 100 }], ['closed']), { path: 'name', recorded: 'planned', live: 'planed' }],
+    [
+      'its data',
+      leave(['planned', { budget: 1000 }], ['closed']),
+      { path: 'data.budget', recorded: '100', live: '1000' },
+    ],
+    ['its presence', leave(['planned', { budget: 100 }]), { part: 'mark 2, closed', recorded: 'without data' }],
+    [
+      'its absence',
+      leave(['planned', { budget: 100 }], ['closed'], ['again', 1]),
+      { part: 'mark 3, again', live: '1' },
+    ],
+    ['its order', leave(['closed'], ['planned', { budget: 100 }]), { path: 'order' }],
+  ])('%s', async ([, agent, differs]) => {
+    const result = await replay(agent)
+    expect(codes(result)).toEqual(['HARVEST_MARKS'])
+    expect(result.drift).toMatchObject([{ class: 'marks', ...differs }])
+  })
+})
+
+test('the problem says which one, from whom to whom, where, and which words changed', async () => {
+  const result = await replay(() => {
+    message('planner', 'worker', { amount: 2500, task: 'refund' })
+    mark('planned', { budget: 100 })
+    message('worker', 'critic', 'look at this')
+    mark('closed')
+  })
+  expect(text(result)).toMatchInlineSnapshot(`
+    "The agent sent other messages between agents than expected: 2 changed
+
+      tape  refund
+      at    test/replay/announcements.test.ts:<line>
+
+      changed  message 1, planner → worker  (test/replay/announcements.test.ts:<line>)
+               body.amount: [-25-] {+2500+}
+      changed  message 2, worker → planner  (test/replay/announcements.test.ts:<line>)
+               to: [-planner-] {+critic+}
+      changed  message 2, worker → planner  (test/replay/announcements.test.ts:<line>)
+               body: [-done-] {+look at this+}
+
+    Sender, receiver, body and order must be as recorded, or as the case lists them.
+    → if the new behaviour is right: npx harvest test --update-recordings --reason "…"
+    → to see the recorded run: npx harvest show refund
+    (HARVEST_MESSAGES)"
+  `)
+})
+
+test('only the first of many differences are listed', async () => {
+  const result = await replay(() => {
+    asRecorded()
+    for (let i = 0; i < 20; i++) message('worker', 'log', i)
+  })
+  expect(text(result)).toContain('… and 12 more')
+})
+
+test('a policy by class reports or ignores, and strict allows nothing', async () => {
+  const silent = (): undefined => undefined
+  const reported = await replay(silent, { drift: { agentMessages: 'report', marks: 'ignore' } })
+  expect(codes(reported)).toEqual([])
+  expect(reported.drift.map((one) => one.class)).toEqual(['agentMessages', 'agentMessages'])
+  expect(reported.receipt.marks).toEqual({ recorded: 2, same: 0, other: 0 })
+  const strict = await replay(silent, { strict: true, drift: { agentMessages: 'report', marks: 'report' } })
+  expect(codes(strict)).toEqual(['HARVEST_MESSAGES', 'HARVEST_MARKS'])
+})
+
+test('what a case lists goes before the tape', async () => {
+  const lists = { messages: [{ from: 'a', to: 'b', body: null }], marks: [] } as const
+  expect(codes(await replay(() => message('a', 'b', null), lists))).toEqual([])
+  expect(codes(await replay(asRecorded, lists))).toEqual(['HARVEST_MESSAGES', 'HARVEST_MARKS'])
+})
+
+test('what an importer noted on a tape is not expected of the agent', async () => {
+  const tape = handOver()
+  const imported = { format: 'langfuse', grade: 'replayable', missing: [] } as const
+  const result = await replayTape({ ...tape, header: { ...tape.header, imported } }, () => undefined)
+  expect(codes(result)).toEqual([])
+})
+
+test('what a served function announced when recorded is not expected; what a function that runs announces is', async () => {
+  const recording = new Recording()
+  const call = recording.call('work', { id: 1 }, 'ok')
+  recording.message('worker', 'planner', 'working', { in: call.n })
+  const tape = recording.tape()
+  const body =
+    (said: string) =>
+    async (_: { id: number }): Promise<string> => {
+      await Promise.resolve()
+      message('worker', 'planner', said)
+      return 'ok'
+    }
+  const served = await replayTape(tape, () => tool('work', body('other'))({ id: 1 }))
+  expect(codes(served)).toEqual([])
+  const ran = (said: string): Promise<ReplayResult> =>
+    replayTape(tape, () => tool('work', body(said), { replay: 'run' })({ id: 1 }))
+  expect(codes(await ran('working'))).toEqual([])
+  expect(codes(await ran('idle'))).toEqual(['HARVEST_MESSAGES'])
+})
+
+test('what is announced while a served value would be read is not expected either', async () => {
+  const recording = new Recording()
+  const call = recording.call('row', [], 5, { kind: 'value', sync: true })
+  recording.mark('read', undefined, { in: call.n })
+  const result = await replayTape(recording.tape(), () =>
+    value('row', () => {
+      mark('read')
+      return 5
+    }),
+  )
+  expect(codes(result)).toEqual([])
+})
+
+test('for every list of marks, one that is left out is told as that one and nothing else', async () => {
+  const names = Array.from({ length: 40 }, (_, i) => `step ${i % 7}`)
+  const recording = new Recording()
+  for (const [i, name] of names.entries()) recording.mark(name, i)
+  const tape = recording.tape()
+  for (const left of [0, 7, 20, 39]) {
+    const result = await replayTape(tape, () => {
+      for (const [i, name] of names.entries()) if (i !== left) mark(name, i)
+    })
+    expect(result.drift).toMatchObject([{ class: 'marks', part: `mark ${left + 1}, ${names[left]}`, live: '(absent)' }])
+    expect(result.receipt.marks).toEqual({ recorded: 40, same: 39, other: 0 })
+  }
+})
