@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
-import { HarvestError } from '../errors/index.ts'
+import { HarvestError, neutralLine } from '../errors/index.ts'
 import type { FinishedJob } from '../fork/index.ts'
+import type { Escape } from '../replay/index.ts'
 import type { Promotion } from '../store/index.ts'
 import { parseTape } from '../tape/index.ts'
 import { inputHint, lacksInput } from './input-hint.ts'
@@ -36,7 +37,10 @@ export function isExact({ report }: FinishedJob): boolean {
 
 /** The refusal of a case that would be red from the first day. */
 export function wouldBeRed({ run }: Rehearsal, { source, bytes, content }: Promotion): HarvestError {
+  const escape = run.report.escapes.find(({ allowed }) => !allowed)
   const verdict = run.verdict
+  if (escape !== undefined && verdict?.isGreen === false && verdict.code === 'HARVEST_ESCAPE')
+    return wouldEscape(escape, source, content.agent)
   const said = verdict === undefined || verdict.isGreen ? '' : verdict.message
   return new HarvestError('HARVEST_PROMOTE_DIVERGED', {
     what: 'A replay of this tape is not what was recorded, so its case would be red; nothing was written',
@@ -49,6 +53,21 @@ export function wouldBeRed({ run }: Rehearsal, { source, bytes, content }: Promo
         ? []
         : [`to promote with the recorded code: git checkout ${content.pins.commit}`]),
       `to see what makes it differ: npx harvest doctor ${source}`,
+      'to write the red case all the same: --unverified',
+    ],
+  })
+}
+
+/** The case would be red because the agent does something the recorder cannot see: that is no other agent. */
+function wouldEscape({ kind, target, site }: Escape, tape: string, agent: string): HarvestError {
+  const reached = `${kind} ${target}`
+  return new HarvestError('HARVEST_PROMOTE_DIVERGED', {
+    what: `Blocked real I/O in the replay of this tape: ${neutralLine(reached)}; no case was written`,
+    where: { tape, agent, ...(site === undefined ? {} : { at: site }), code: 'HARVEST_ESCAPE' },
+    why: 'The tape has no answer for it, so the case would be red: it was made by code the recorder cannot see.',
+    fix: [
+      "wrap the function that does it in tool(), retriever() or value() from 'vitest-harvest/record', and record again",
+      `if a test may reach it: allow: ['${neutralLine(reached)}'] in harvest() of the Vitest config`,
       'to write the red case all the same: --unverified',
     ],
   })

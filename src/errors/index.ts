@@ -1,4 +1,6 @@
-export { neutral, neutralLine } from './neutral.ts'
+import { visible } from './neutral.ts'
+
+export { neutral, neutralLine, visible } from './neutral.ts'
 export { nearestWord } from './nearest.ts'
 
 /** What a person reads when something went wrong: what, where, why, and what to paste next. */
@@ -58,7 +60,9 @@ function layOut(code: string, { what, where, why, fix, detail }: ErrorFacts): st
   const width = Math.max(0, ...rows.map(([label]) => label.length))
   const paragraphs = [what]
   if (rows.length > 0) {
-    paragraphs.push(rows.map(([label, value]) => `  ${label.padEnd(width)}  ${indent(value, width + 4)}`).join('\n'))
+    paragraphs.push(
+      rows.map(([label, value]) => `  ${label.padEnd(width)}  ${indent(visible(value), width + 4)}`).join('\n'),
+    )
   }
   if (detail) paragraphs.push(detail)
   const tail = [...(why ? [why] : []), ...(fix ?? []).map((line) => `→ ${line}`), `(${code})`]

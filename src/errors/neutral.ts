@@ -21,6 +21,11 @@ export function neutralLine(text: string, max = 120): string {
   return line.length > max ? `${line.slice(0, max - 1)}…` : line
 }
 
+/** A text with quotes around it where nothing of it would be seen: `""`, `"  "`. */
+export function visible(text: string): string {
+  return text.trim() === '' ? `"${text.replaceAll('\n', '⏎')}"` : text
+}
+
 // C0 without the line feed, DEL and C1; direction marks and line separators; what no terminal shows but a model reads
 // (blanks without width, invisible tags, interlinear marks), but for the joiners and variants that scripts and emoji
 // need; halves of surrogate pairs and code points that are no characters.

@@ -147,7 +147,7 @@ function refused({ text }: Part): Difference | undefined {
 function nameOf({ label, text }: Part): string {
   if (!label.startsWith('problem ')) return label
   const [first = label] = text.split('\n', 1)
-  const [, method, path] = /asked (\w+) [^/\s]*(\/\S*)/.exec(first) ?? []
+  const [, method, path] = /(?:asked|matches|recorded:) (\w+) [^/\s]*(\/\S*)/.exec(first) ?? []
   return method === undefined ? first : `request ${method} ${path}`
 }
 

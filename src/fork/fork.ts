@@ -96,6 +96,7 @@ function resultOf<T>(run: ForkRun, outcome: RunOutcome<T>): ForkResult<T> {
     drift: run.drift,
     escapes: run.escapes,
     // The run is free behind its kept steps: what it does not ask for there is no fault.
+    transcoded: [],
     unused: kept.filter(({ taken }) => !taken).map(({ event }) => event),
     ranForReal: [...run.ranForReal],
     notCompared: [],

@@ -116,6 +116,7 @@ class LiveRun {
       escapes: this.#escapes,
       // A live run need not ask for what another one asked for.
       unused: [],
+      transcoded: [],
       ranForReal: [...this.#ranForReal],
       notCompared: [],
       events: this.events,

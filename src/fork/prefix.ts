@@ -1,4 +1,4 @@
-import { HarvestError, neutral, neutralLine } from '../errors/index.ts'
+import { HarvestError, neutral, neutralLine, visible } from '../errors/index.ts'
 import { canonicalJson } from '../providers/index.ts'
 import type { Calls } from '../replay/calls.ts'
 import { bodyDifference, type Difference } from '../replay/difference.ts'
@@ -51,7 +51,7 @@ interface Left {
 }
 
 function left(place: Place, kept: readonly StepState[], { asked, expected, near, difference }: Left): HarvestError {
-  const line = (text: string): string => neutral(text).replaceAll('\n', '\n            ')
+  const line = (text: string): string => visible(neutral(text)).replaceAll('\n', '\n            ')
   return new HarvestError('HARVEST_FORK_PREFIX', {
     what: 'The run left its tape before the fork: it did not take the recorded steps up to there',
     where: {

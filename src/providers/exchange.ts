@@ -31,10 +31,19 @@ function readFresh(event: ExchangeEvent): ModelCall | undefined {
 
 /** What the model call of an exchange asked, in one spelling: two that ask one question are equal. */
 export function askedIn(event: ExchangeEvent): ModelRequest | undefined {
+  const known = asked.get(event) ?? askFresh(event) ?? 'none'
+  asked.set(event, known)
+  return known === 'none' ? undefined : known
+}
+
+const asked = new WeakMap<ExchangeEvent, ModelRequest | 'none'>()
+
+function askFresh(event: ExchangeEvent): ModelRequest | undefined {
   const call = readModelCall(event)
   if (call === undefined || call.isPoll) return call?.request
-  const asked = readModelRequest({ method: event.method, url: event.url, body: requestText(event) })
-  return asked && withNamedModel(asked, event)
+  const { method, url } = event
+  const request = readModelRequest({ method, url, body: requestText(event) })
+  return request && withNamedModel(request, event)
 }
 
 /** A gateway of the AI SDK is told the model in a header. */

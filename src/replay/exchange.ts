@@ -1,5 +1,5 @@
 import type { Redactor } from '../privacy/index.ts'
-import { decodeBody } from '../providers/index.ts'
+import { decodeBody, type FormedRequest } from '../providers/index.ts'
 import { steadyBoundary } from '../seam/shape.ts'
 import type { ExchangeControl, ExchangeSink, LiveRequest, Pairs } from '../seam/intercept/index.ts'
 import {
@@ -17,6 +17,7 @@ import type { ReplayRun } from './run.ts'
 import { serveLive } from './serve-live.ts'
 import type { ExchangeState } from './step.ts'
 import { noteTimeOut } from './time-out.ts'
+import { inAskedForm, otherForm } from './transcode.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
@@ -34,12 +35,18 @@ export function serveExchange(
 ): ExchangeControl {
   // A run that is over gets no more answers: it stays where it is.
   if (run.over) return { abort: () => undefined }
+  run.clients.met(live.headers)
   const out = run.wayOut(live, inside)
   if (out !== undefined) return serveLive(run, live, sink, inside, out)
   const question = run.question(live)
-  const answer = run.ladder.find(question)
+  const asWritten = run.ladder.find(question)
+  // The same conversation in another form is the question that was recorded, before any other one at this place.
+  const isOther = asWritten.kind === 'none' || (asWritten.kind === 'found' && asWritten.rung === 'reworded')
+  const other = isOther ? run.ladder.findInOtherForm(question) : undefined
+  const answer = other?.answer ?? asWritten
   if (answer.kind !== 'found') throw run.unanswered(question, answer, live.madeAt)
   const { step } = answer
+  const response = other === undefined ? step.event.response : transcoded(run, live, step, other.asked)
   run.checkOrder(step, live.madeAt)
   if (answer.rung === 'exact') run.identical++
   const recorded = step.event.request.headers
@@ -48,12 +55,14 @@ export function serveExchange(
   // Clients of models draw their own; what a model is asked twice it answers twice, and does nothing.
   const wrong = hasKey(recorded) && !step.model ? run.idempotency.check(recorded, headers) : undefined
   if (wrong !== undefined) throw run.problem(problem.otherKey(run.place(live.madeAt), step, wrong))
-  const drift = [...answer.drift, ...headerDrift(recorded, headers, run.tape.header.redact?.headers)]
+  const told = headerDrift(recorded, headers, run.tape.header.redact?.headers)
+  // What is accepted goes with the form.
+  const drift = [...answer.drift, ...(other === undefined ? told : told.filter(({ path }) => path !== 'accept'))]
   for (const found of drift) run.drifted(step, live.madeAt, found)
   // This replay's own record has the boundary that was sent.
   const sent = steady === live.headers ? headers : run.headers.redacted(live.headers, recorded)
   const heard = hear(run, step, live, { url: question.url, headers: sent, body: question.bodyText }, inside)
-  wire(run, step, sink, heard)
+  wire(run, step, response, sink, heard)
   run.take(step)
   if (step.items.length === 1) step.answered = true
   return {
@@ -66,6 +75,23 @@ export function serveExchange(
       run.gate.done(step.items)
     },
   }
+}
+
+/** The recorded answer in the form it is asked for. */
+function transcoded(
+  run: ReplayRun,
+  { madeAt }: LiveRequest,
+  step: ExchangeState,
+  asked: FormedRequest,
+): RecordedResponse | undefined {
+  const strictly = 'A strict replay serves recorded bytes alone, and this form of the answer was not recorded.'
+  const found = run.isStrict ? { missing: strictly } : inAskedForm(step, asked)
+  if ('missing' in found) throw run.problem(otherForm(run.place(madeAt), step, asked.form, found.missing))
+  if (found.isTranscoded) {
+    const from = asked.form === 'stream' ? 'whole' : 'stream'
+    run.transcoded.push({ step: step.event.n, stepNumber: step.number, from, to: asked.form })
+  }
+  return found.response
 }
 
 /** This replay's own record of the exchange, in the shape of a tape. */
@@ -92,8 +118,14 @@ function hear(
 }
 
 /** Ties each recorded piece to the client that waits for it. */
-function wire(run: ReplayRun, step: ExchangeState, sink: ExchangeSink, heard: Mutable<ExchangeEvent>): void {
-  const { response, error } = step.event
+function wire(
+  run: ReplayRun,
+  step: ExchangeState,
+  response: RecordedResponse | undefined,
+  sink: ExchangeSink,
+  heard: Mutable<ExchangeEvent>,
+): void {
+  const { error } = step.event
   let next = 1
   const piece = (deliver: (moment: Moment) => void): void => {
     const item = step.items[next++]
@@ -110,7 +142,8 @@ function wire(run: ReplayRun, step: ExchangeState, sink: ExchangeSink, heard: Mu
     const deliverChunk = (index: number): void => {
       const [, , bytes] = response.chunks[index]!
       placed[index] = [run.nextN(), run.gate.now, bytes]
-      sink.chunk(decodeBytes(bytes))
+      // An answer in its other form is complete at the last recorded moment, and nothing comes before.
+      if (response === step.event.response || bytes !== '') sink.chunk(decodeBytes(bytes))
     }
     for (let index = 0; index < response.chunks.length; index++) {
       const item = step.items[next++]

@@ -1,6 +1,7 @@
 export { type ChangedQuestion, changedQuestions, stepsText, unprovenError } from './changed-questions.ts'
 export { standInKeys } from './keys.ts'
 export { guardLoading } from './loading.ts'
+export { nameMocksBy } from './mocks.ts'
 export type { ProgramReport } from './program.ts'
 export { installReplay, replayTape } from './replay.ts'
 export {

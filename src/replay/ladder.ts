@@ -1,4 +1,4 @@
-import { canonicalJson } from '../providers/index.ts'
+import { canonicalJson, type FormedRequest, inOtherForm, readForm } from '../providers/index.ts'
 import type { Json, TapeHeader } from '../tape/index.ts'
 import { hostDrift, Hosts, originOf, steadyPath, writtenOrigin, writtenPath } from './address.ts'
 import { findConversation } from './conversation.ts'
@@ -48,6 +48,13 @@ export type Answer =
   | { readonly kind: 'contradicted'; readonly step: ExchangeState; readonly how: string }
   /** No recorded answer is for this question; `nearest` is what comes closest. */
   | { readonly kind: 'none'; readonly nearest: ExchangeState | undefined; readonly exhausted: boolean }
+
+/** An answer that was recorded in the other form. */
+export interface InOtherForm {
+  /** The request, with the form it asks for. */
+  readonly asked: FormedRequest
+  readonly answer: Extract<Answer, { kind: 'found' }>
+}
 
 /**
  * The serve key: decides which recorded exchange answers a request. Four rungs, strictest first; each asks only what
@@ -111,6 +118,25 @@ export class Ladder {
     const answer = this.#climb(question)
     if (answer.kind === 'found') this.#hosts.answered(answer.step.event.url, question.url)
     return answer
+  }
+
+  /**
+   * The answer to a request that asks for the other form of it: as a stream for what was recorded whole, or the other way
+   * round. To be asked where {@link find} has found none. The form is no part of the question, see `inAskedForm`.
+   */
+  findInOtherForm(question: Question): InOtherForm | undefined {
+    const { method, url, bodyText } = question
+    if (this.#serve === 'exact' || method.toUpperCase() !== 'POST') return undefined
+    const asked = readForm(url, bodyText)
+    if (asked === undefined || !isFaithful(bodyText)) return undefined
+    for (const other of inOtherForm(asked)) {
+      const answer = this.find({ ...question, url: other.url, bodyText: other.text })
+      if (answer.kind !== 'found') continue
+      // It was written anew here: that it is spelled differently says nothing.
+      const drift = answer.drift.filter((found) => found.class !== 'encoding')
+      return { asked, answer: { ...answer, rung: answer.rung === 'exact' ? 'canonical' : answer.rung, drift } }
+    }
+    return undefined
   }
 
   #climb(question: Question): Answer {

@@ -1,5 +1,5 @@
 import { HarvestError } from '../errors/index.ts'
-import { neutral, neutralLine } from '../errors/neutral.ts'
+import { neutral, neutralLine, visible } from '../errors/neutral.ts'
 import { wordDiff } from '../errors/word-diff.ts'
 import { userSite } from '../seam/caller.ts'
 import type { Tape } from '../tape/index.ts'
@@ -9,13 +9,15 @@ import type { Answer, Question } from './ladder.ts'
 import type { Order } from './order.ts'
 import { type CallState, describeStep, type ExchangeState, isStep, type StepState, shortUrl } from './step.ts'
 import { steadyPath } from './address.ts'
+import { placeOfMock, timersOnFakeClock } from './mocks.ts'
+import type { Mocked } from '../seam/intercept/index.ts'
 import { sameTarget, targetOf } from './target.ts'
 import type { Drift, DriftClass } from './types.ts'
 
 /** Tool calls left out need no answer: a baseline without them is enough. */
 const accept = 'if the new behaviour is right: npx harvest test --update-recordings --reason "…"'
 /** Nothing on the tape answers the new behaviour: only a new tape does. */
-const anew = 'if the new behaviour is right: record the run anew and promote the new tape'
+const anew = 'if the new behaviour is right: record the run again and promote the new tape'
 
 /** What is known about the place a problem happened. */
 export interface Place {
@@ -35,6 +37,19 @@ function where({ tape, site, after }: Place): Record<string, string> {
     ...(after ? { after: describeStep(after) } : { after: 'the start of the run' }),
   }
 }
+
+/** As {@link where}, for an agent that waits: also for a timer that nobody fires. */
+function whereWaiting(place: Place): Record<string, string> {
+  const count = timersOnFakeClock()
+  if (count === 0) return where(place)
+  const at = placeOfMock('timers')
+  return {
+    ...where(place),
+    timers: `${count} on the clock of fake timers, which does not move${at === undefined ? '' : `   (${at})`}`,
+  }
+}
+
+const useRealTimers = 'if it waits for a fake timer: call vi.useRealTimers() before the agent is loaded'
 
 /** As {@link where}, for a step the agent makes: with its number. */
 function whereMade(place: Place): Record<string, string> {
@@ -158,18 +173,18 @@ export function noAnswer(place: Place, question: Question, miss: Exclude<Answer,
   const difference = questionDifference(nearest, question)
   if (miss.exhausted) {
     return new HarvestError('HARVEST_TAPE_EXHAUSTED', {
-      what: `The agent asked ${asked} once more than it did when this run was recorded`,
+      what: `The agent made one request more than recorded: ${asked}`,
       where: { ...whereMade(place), nearest: describeStep(nearest) },
       ...(difference ? { detail: showDifference(difference) } : {}),
-      why: 'All recorded answers of this address are used up: the agent now takes more steps, or repeats one.',
+      why: 'All recorded responses of this address are used: the agent takes more steps, or repeats one.',
       fix: [seeSteps(place), anew],
     })
   }
   return new HarvestError('HARVEST_DIVERGENCE', {
-    what: `The agent asked ${asked} something it did not ask when this run was recorded`,
+    what: `No recorded response matches ${asked}`,
     where: { ...whereMade(place), nearest: describeStep(nearest) },
     ...(difference ? { detail: showDifference(difference) } : {}),
-    why: 'No recorded answer is for this question, and the nearest one answers another.',
+    why: 'The nearest recorded request differs in content.',
     fix: [seeSteps(place), anew],
   })
 }
@@ -200,19 +215,19 @@ function unknownCall(place: Place, asked: string, nearest: ExchangeState | undef
   return new HarvestError('HARVEST_DIVERGENCE', {
     what: `The agent called ${asked}, which it did not call when this run was recorded`,
     where: { ...whereMade(place), nearest: nearest ? describeStep(nearest) : 'none: the tape holds no exchange' },
-    why: 'A replay has no way to the network: only recorded calls can be answered.',
+    why: 'A replay has no network: only recorded requests are answered.',
     fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`, anew],
   })
 }
 
 function ambiguous(place: Place, asked: string, candidates: readonly ExchangeState[]): HarvestError {
   return new HarvestError('HARVEST_AMBIGUOUS', {
-    what: `The agent's call of ${asked} fits several recorded conversations about equally well`,
+    what: `Several recorded conversations match ${asked} equally well`,
     where: {
       ...whereMade(place),
       ...Object.fromEntries(candidates.map((step, i) => [`candidate ${i + 1}`, describeStep(step)])),
     },
-    why: 'The request was changed, and nothing in it says which of them it continues. A guess could serve the wrong answer.',
+    why: 'The request was changed, and a guess could serve the wrong answer.',
     fix: [anew],
   })
 }
@@ -221,7 +236,7 @@ function toolGone(place: Place, asked: string, step: ExchangeState, tool: string
   return new HarvestError('HARVEST_DIVERGENCE', {
     what: `The recorded answer to ${asked} calls the tool ${neutralLine(tool)}, which the agent no longer offers`,
     where: { ...whereMade(place), nearest: describeStep(step) },
-    why: 'No model calls a tool it is not offered: what the agent would do next was never recorded.',
+    why: 'A model does not call a tool it is not offered, so the next steps were never recorded.',
     fix: [`offer ${neutralLine(tool)} again`, anew],
   })
 }
@@ -248,7 +263,7 @@ export function wrongCall(place: Place, name: string, args: string, nearest: Ste
       nearest: nearest ? describeStep(nearest) : 'none left',
     },
     ...(difference ? { detail: showDifference(difference) } : {}),
-    why: 'The tape holds no answer for this call.',
+    why: 'The tape has no result for this call.',
     fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`, anew],
   })
 }
@@ -332,9 +347,36 @@ export function outOfOrder(place: Place, step: StepState, before: StepState): Ha
   return new HarvestError('HARVEST_ORDER', {
     what: `The agent made ${describeStep(step)}, before step ${before.number} was answered`,
     where: { ...whereMade(place), 'waited for': describeStep(before) },
-    why: 'When this run was recorded, it waited for that answer first: the order of dependent steps has changed.',
-    fix: [`to see the recorded order: npx harvest show ${place.tape.header.id}`, anew],
+    why: 'When this run was recorded, it waited for that answer first.',
+    fix: [
+      'if the order matters: look for a lost `await`',
+      `to see the recorded order: npx harvest show ${place.tape.header.id}`,
+      anew,
+    ],
   })
+}
+
+/** Codes of problems that another version of an SDK may be behind: it words, orders or repeats requests differently. */
+const requestProblems = new Set([
+  'HARVEST_DIVERGENCE',
+  'HARVEST_TAPE_EXHAUSTED',
+  'HARVEST_AMBIGUOUS',
+  'HARVEST_ORDER',
+  'HARVEST_UNUSED',
+  'HARVEST_DRIFT',
+  'HARVEST_DELIVERY',
+])
+
+/** The problem with the versions of the SDKs that changed beside it, where they may explain it. */
+export function withClients(error: HarvestError, changes: readonly string[]): HarvestError {
+  if (!requestProblems.has(error.code)) return error
+  const { facts, cause } = error
+  const sdk = `${neutral(changes.join('; '))} since this run was recorded`
+  return new HarvestError(
+    error.code,
+    { ...facts, where: { ...facts.where, SDK: sdk } },
+    cause === undefined ? {} : { cause },
+  )
 }
 
 export function unusedSteps(tape: Tape, unused: readonly StepState[]): HarvestError {
@@ -344,7 +386,7 @@ export function unusedSteps(tape: Tape, unused: readonly StepState[]): HarvestEr
     what: `The agent left out ${unused.length} recorded step${unused.length === 1 ? '' : 's'}`,
     where: { tape: tape.header.id },
     detail: shown.join('\n'),
-    why: 'The agent now takes fewer steps than it did when this run was recorded.',
+    why: 'The agent takes fewer steps than it did when this run was recorded.',
     fix: [
       `to see the recorded steps: npx harvest show ${tape.header.id}`,
       unused.every(({ event }) => event.kind === 'tool' || event.kind === 'retrieval') ? accept : anew,
@@ -354,12 +396,27 @@ export function unusedSteps(tape: Tape, unused: readonly StepState[]): HarvestEr
 
 export function escaped(place: Place, kind: string, target: string): HarvestError {
   return new HarvestError('HARVEST_ESCAPE', {
-    what: `The agent reached the world around the seam: ${kind} ${neutral(target)}`,
+    what: `Blocked real I/O during replay: ${kind} ${neutral(target)}`,
     where: where(place),
-    why: 'A replay must not depend on the world; this was refused.',
+    why: 'The recorder cannot see it, so the tape has no answer for it.',
     fix: [
-      `record it through a door: tool(), retriever() or value() from 'vitest-harvest/record'`,
-      `or let it through: allow: ['${kind} ${neutral(target)}']`,
+      `wrap the function that does it in tool(), retriever() or value() from 'vitest-harvest/record', and record again`,
+      `if a test may reach it: allow: ['${kind} ${neutral(target)}']`,
+    ],
+  })
+}
+
+/** @param what - what a mock answers for, because it was there before the replay */
+export function mocked(place: Place, what: Exclude<Mocked, 'timers'>): HarvestError {
+  const at = placeOfMock(what)
+  const file = at?.replace(/:\d+$/, '') ?? 'the set-up file'
+  return new HarvestError('HARVEST_MOCKED', {
+    what: `A mock answers the agent's ${what === 'fetch' ? '`fetch`' : 'HTTP requests'} in the place of the tape`,
+    where: { ...where(place), ...(at === undefined ? {} : { mock: at }) },
+    why: 'It was put up before vitest-harvest was loaded, so the replay lies beneath it.',
+    fix: [
+      `make \`import 'vitest-harvest/vitest'\` the first line of ${file}`,
+      'or put the mock up in the tests that need it, with beforeEach()',
     ],
   })
 }
@@ -367,12 +424,12 @@ export function escaped(place: Place, kind: string, target: string): HarvestErro
 export function escapedWhileLoading(kind: string, target: string): HarvestError {
   const site = userSite()
   return new HarvestError('HARVEST_ESCAPE', {
-    what: `The agent reached the world while its modules were loading: ${kind} ${neutral(target)}`,
+    what: `Blocked real I/O while the agent was loading: ${kind} ${neutral(target)}`,
     ...(site ? { where: { at: site } } : {}),
-    why: 'What happens before the run is on no tape; this was refused.',
+    why: 'It happens before the run, so no tape has it.',
     fix: [
       'connect inside the agent function, at its first call',
-      `or let it through: allow: ['${kind} ${neutral(target)}']`,
+      `if a test may reach it: allow: ['${kind} ${neutral(target)}']`,
     ],
   })
 }
@@ -437,10 +494,10 @@ const reasons: Readonly<Partial<Record<DriftClass, string>>> = {
 
 export function spinning(place: Place): HarvestError {
   return new HarvestError('HARVEST_CLOCK_SPIN', {
-    what: 'The agent reads the clock over and over without letting anything else happen',
+    what: 'Busy loop: the agent polls the clock without yielding',
     where: where(place),
-    why: 'A replay has a virtual clock: it moves with the tape, not with the time a loop takes.',
-    fix: ['wait with a timer instead of a loop'],
+    why: 'The clock of a replay only moves while the agent waits.',
+    fix: ['wait with setTimeout() in place of the loop'],
   })
 }
 
@@ -477,14 +534,17 @@ export function hanging(place: Place, waitedMs: number, next?: StepState): Harve
   return new HarvestError('HARVEST_AGENT_HANGS', {
     what: 'The agent never answered',
     where: {
-      ...where(place),
+      ...whereWaiting(place),
       ...(next ? { next: `${describeStep(next)}, which the agent has not asked` } : {}),
       waited: `${Math.round(waitedMs)} ms of real time with nothing left to deliver`,
     },
     why: next
       ? 'It waits for something that is not on the tape, and did not when this run was recorded.'
       : 'It made all recorded steps, and then waits for something that is not on the tape.',
-    fix: [`to see the recorded steps: npx harvest show ${place.tape.header.id}`],
+    fix: [
+      ...(timersOnFakeClock() > 0 ? [useRealTimers] : []),
+      `to see the recorded steps: npx harvest show ${place.tape.header.id}`,
+    ],
   })
 }
 
@@ -492,10 +552,10 @@ export function givenUp(place: Place, reason: unknown): HarvestError {
   return new HarvestError(
     'HARVEST_RUN_ABORTED',
     {
-      what: 'The replay was given up before the agent answered',
-      where: { ...where(place), reason: reason instanceof Error ? reason.message : String(reason) },
-      why: 'The agent hangs, or the time limit is too short for what it computes.',
-      fix: ['raise the time limit of the test, or see what the agent waits for'],
+      what: 'The replay was stopped before the agent answered',
+      where: { ...whereWaiting(place), reason: reason instanceof Error ? reason.message : String(reason) },
+      why: 'The agent hangs, or the time limit is too short.',
+      fix: [seeSteps(place), 'to give it more time: raise the time limit of the test'],
     },
     { cause: reason },
   )
@@ -505,13 +565,13 @@ export function undeliverable(place: Place, error: unknown): HarvestError {
   return new HarvestError(
     'HARVEST_DELIVERY',
     {
-      what: 'A recorded answer could not be handed to the agent',
+      what: "The agent's client refused a recorded response",
       where: {
         ...where(place),
         error: neutral(error instanceof Error ? `${error.name}: ${error.message}` : String(error)),
       },
-      why: 'The client the agent uses now refuses what it was given when this run was recorded.',
-      fix: ['see which client and version the tape was made with: npx harvest show'],
+      why: 'It accepted this response when the run was recorded: its version may be another one.',
+      fix: [`to see which client recorded it: npx harvest show ${place.tape.header.id}`],
     },
     { cause: error },
   )
@@ -519,27 +579,27 @@ export function undeliverable(place: Place, error: unknown): HarvestError {
 
 export function runOver(place: Place, kind: string, target: string): HarvestError {
   return new HarvestError('HARVEST_RUN_OVER', {
-    what: `The agent went on after its replay was over: ${kind} ${neutral(target)}`,
+    what: `Blocked real I/O after the run ended: ${kind} ${neutral(target)}`,
     where: where(place),
-    why: 'What it does now belongs to no test; it was refused.',
-    fix: ['await everything the agent starts before it answers'],
+    why: 'The agent started work that it did not await.',
+    fix: ['await everything the agent starts before it returns'],
   })
 }
 
 export function notOnTape(place: Place, command: readonly string[]): HarvestError {
   return new HarvestError('HARVEST_ESCAPE', {
-    what: `The agent started a child process this tape does not know: ${neutral(command.join(' '))}`,
+    what: `Blocked a child process that is not on the tape: ${neutral(command.join(' '))}`,
     where: where(place),
-    why: 'Only children that spoke JSON-RPC over stdio when the run was recorded can be replayed.',
-    fix: [`record it through a door: tool() or value() from 'vitest-harvest/record'`],
+    why: 'Only child processes that speak JSON-RPC over stdio can be replayed.',
+    fix: [`wrap the function that starts it in tool() or value() from 'vitest-harvest/record', and record again`],
   })
 }
 
 function showDifference({ path, recorded, live }: Difference): string {
-  const lines = (text: string): string => neutral(text).replaceAll('\n', '\n            ')
+  const lines = (text: string): string => visible(neutral(text)).replaceAll('\n', '\n            ')
   return `  differs at ${path || 'the body'}\n  recorded  ${lines(recorded)}\n  now       ${lines(live)}`
 }
 
 function excerpt(text: string): string {
-  return neutral(text.length > 200 ? `${text.slice(0, 200)}…` : text)
+  return visible(neutral(text.length > 200 ? `${text.slice(0, 200)}…` : text))
 }

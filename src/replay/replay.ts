@@ -100,6 +100,7 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
     drift: run.drift,
     escapes: run.escapes,
     unused: run.unused.map((step) => step.event),
+    transcoded: run.transcoded,
     ranForReal: [...new Set(run.ranForReal)],
     notCompared: run.redactor.replaced.filter(({ kind }) => !isCredential(kind)),
     events: run.events,
@@ -167,7 +168,7 @@ function checkOptions(options: ReplayOptions): void {
 
 function badOption(what: string, allowed: readonly string[]): HarvestError {
   return new HarvestError('HARVEST_REPLAY_OPTION', {
-    what: `A replay does not know ${what}`,
+    what: `Unknown replay option: ${what}`,
     where: { known: allowed.join(', ') },
     fix: ['remove it, or correct the spelling'],
   })

@@ -45,6 +45,7 @@ export function responderOf(run: ReplayRun, inside: number | undefined): Respond
     listen: (url, say) => run.listen(url, say),
     escape: (kind, target, madeAt) =>
       run.over ? problem.runOver(run.place(madeAt), kind, target) : run.escape(kind, target, madeAt),
+    mocked: (what, madeAt) => run.problem(problem.mocked(run.place(madeAt), what)),
     schedule(timer: VirtualTimer) {
       // A timer of a run that is over never fires.
       if (!run.over) run.gate.schedule(timer)

@@ -8,6 +8,7 @@ import { isAllowed } from './allow.ts'
 import { announcementProblem, Announcements } from './announcements.ts'
 import { Calls } from './calls.ts'
 import { Changes } from './change.ts'
+import { Clients } from './clients.ts'
 import { Draws } from './draws.ts'
 import { driftPolicy } from './drift-policy.ts'
 import { Expected } from './expected.ts'
@@ -23,6 +24,7 @@ import { RecordedTimers } from './recorded-timers.ts'
 import { responderOf } from './responder.ts'
 import { type CallState, describeStep, type ExchangeState, questionOf, type StepState, stepStates } from './step.ts'
 import { Tools } from './tools.ts'
+import type { TranscodedStep } from './transcode.ts'
 import { type Drift, type DriftClass, type DriftPolicy, type Escape, type ReplayOptions } from './types.ts'
 
 export interface RunSettings extends ReplayOptions {
@@ -50,6 +52,7 @@ export class ReplayRun {
   readonly draws: Draws
   readonly order: Order
   readonly idempotency = new IdempotencyKeys()
+  readonly clients: Clients
   readonly expected = new Expected(this)
   readonly tools: Tools
   readonly messages: Announcements
@@ -62,6 +65,7 @@ export class ReplayRun {
   readonly drift: Drift[] = []
   readonly escapes: Escape[] = []
   readonly ranForReal: string[] = []
+  readonly transcoded: TranscodedStep[] = []
   readonly events: TapeEvent[] = []
   readonly #settings: RunSettings
   readonly #policy: Readonly<Record<DriftClass, DriftPolicy>>
@@ -99,6 +103,7 @@ export class ReplayRun {
     this.#policy = driftPolicy(settings.drift)
     this.#recordedHost = recordedHosts(settings.hosts)
     this.steps = stepStates(tape)
+    this.clients = new Clients(tape)
     this.redactor = createRedactor(rulesOfTape(tape.header.redact))
     this.headers = new HeaderRedactor(this.redactor)
     for (const given of [tape.header.command?.argv, tape.header.input])
@@ -167,6 +172,11 @@ export class ReplayRun {
 
   place(madeAt?: Error): problem.Place {
     return { tape: this.tape, site: madeAt ? siteIn(madeAt) : userSite(), after: this.last, made: this.#made }
+  }
+
+  /** Whether every byte has to be the recorded one. */
+  get isStrict(): boolean {
+    return this.#settings.strict ?? false
   }
 
   /** Whether every step names its place. */
@@ -363,7 +373,13 @@ export class ReplayRun {
     const isSound = this.problems.every((error) => this.#served.has(error))
     for (const [step, error] of isSound ? this.#heldBack : []) if (!step.answered) this.problems.push(error)
     for (const one of this.calls.tooOften) this.problems.push(problem.readTooOften(this.tape, one))
-    if (this.problems.some((error) => !this.#served.has(error))) return
+    const isStopped = this.problems.some((error) => !this.#served.has(error))
+    const { changes } = this.clients
+    if (changes.length > 0) {
+      const explained = this.problems.map((error) => problem.withClients(error, changes))
+      this.problems.splice(0, this.problems.length, ...explained)
+    }
+    if (isStopped) return
     const unused = this.unused
     if (unused.length > 0) this.problems.push(problem.unusedSteps(this.tape, unused))
     this.#judge('agentMessages', 'message', this.messages)

@@ -1,6 +1,7 @@
 import type { HarvestError } from '../errors/index.ts'
 import type { Json, Step, Tape, TapeEvent } from '../tape/types.ts'
 import type { SameHosts } from './hosts-option.ts'
+import type { TranscodedStep } from './transcode.ts'
 
 /**
  * Classes of drift: differences that do not stop a replay, by what differs.
@@ -154,6 +155,11 @@ export interface ReplayResult<T = unknown> {
   readonly escapes: readonly Escape[]
   /** Recorded steps the agent never asked for. Each is also in `problems`, in one error. */
   readonly unused: readonly Step[]
+  /**
+   * Answers of models that were recorded whole and asked for as a stream, or the other way round. The question is the same;
+   * the pieces of such a stream are made up, one for each block of the answer.
+   */
+  readonly transcoded: readonly TranscodedStep[]
   /** Wrapped functions that ran for real: marked `replay: 'run'`, or named by `tools`. */
   readonly ranForReal: readonly string[]
   /**

@@ -23,14 +23,24 @@ export function callerPackage(caller: Caller): string {
 export function callerFile(caller: Caller): string {
   const { prepareStackTrace, stackTraceLimit } = Error
   Error.prepareStackTrace = takeFrames
-  Error.stackTraceLimit = 1
+  Error.stackTraceLimit = skipped === undefined ? 1 : 4
   const holder: { stack?: unknown } = {}
   Error.captureStackTrace(holder, caller)
   const frames = holder.stack as NodeJS.CallSite[] | undefined
-  const file = frames?.[0]?.getFileName() ?? frames?.[0]?.getEvalOrigin() ?? 'node:'
+  const frame = frames?.find((one) => !skipped?.has(one.getFileName() ?? ''))
+  const file = frame?.getFileName() ?? frame?.getEvalOrigin() ?? 'node:'
   Error.prepareStackTrace = prepareStackTrace
   Error.stackTraceLimit = stackTraceLimit
   return file
+}
+
+/** Files that only hand a call on. */
+let skipped: Set<string> | undefined
+
+/** From now on, calls that come through this file are those of whoever called it. */
+export function skipCallerFrames(url: string): void {
+  skipped ??= new Set()
+  skipped.add(url).add(fileURLToPath(url))
 }
 
 function takeFrames(_error: unknown, frames: NodeJS.CallSite[]): NodeJS.CallSite[] {

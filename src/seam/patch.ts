@@ -37,7 +37,21 @@ export function patchProperty<T extends object, K extends keyof T>(
     enumerable: before?.enumerable ?? true,
   })
   isBehind = true
+  replacements().set(target, new Map([...(replacements().get(target) ?? []), [key, replacement]]))
   return true
+}
+
+/** What lies uppermost of ours, by object and property. */
+export function replacements(): WeakMap<object, ReadonlyMap<PropertyKey, unknown>> {
+  const { shared } = seamState()
+  let known = shared.get('patch.replacements') as ReturnType<typeof replacements> | undefined
+  if (!known) shared.set('patch.replacements', (known = new WeakMap()))
+  return known
+}
+
+/** Says that a builtin was patched by other means than {@link patchProperty}. */
+export function builtinsChanged(): void {
+  isBehind = true
 }
 
 /** Installs something that is not a property once in the process, for good. */

@@ -116,13 +116,21 @@ export function seamState(): SeamState {
 
 function natives(): Natives {
   const { setTimeout, clearTimeout, setImmediate } = globalThis
+  const { performance, Date } = globalThis
   return {
-    uptime: performance.now.bind(performance),
-    epoch: Date.now.bind(Date),
-    setTimeout,
-    clearTimeout,
-    setImmediate,
+    uptime: beneath(performance, 'performance', performance.now).now.bind(performance),
+    epoch: beneath(Date, 'Date', Date).now.bind(Date),
+    setTimeout: beneath(setTimeout, 'setTimeout'),
+    clearTimeout: beneath(clearTimeout, 'clearTimeout'),
+    setImmediate: beneath(setImmediate, 'setImmediate'),
   }
+}
+
+/** What fake timers lie over, where somebody faked them before us: fake-timers keep it at their clock. */
+function beneath<T>(value: T, name: string, steered: unknown = value): T {
+  const { clock } = steered as { readonly clock?: { readonly [key: string]: unknown } }
+  const real = clock?.[`_${name}`]
+  return real === undefined ? value : (real as T)
 }
 
 /** The run the calling code belongs to, if any. */

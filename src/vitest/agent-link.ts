@@ -34,9 +34,9 @@ async function importModule(link: AgentLink): Promise<object> {
     throw new HarvestError(
       'HARVEST_AGENT_IMPORT',
       {
-        what: `The agent ${link.name} could not be loaded`,
+        what: `Cannot load the agent ${link.name}`,
         where: { error: cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause) },
-        why: 'Its module, or one that it imports, threw while it was being loaded.',
+        why: 'Its module, or one it imports, threw while loading.',
         fix: [
           'to see it without us: import the file in a test of its own',
           `or correct agents.${link.name} in vitest.config.ts`,
@@ -49,7 +49,7 @@ async function importModule(link: AgentLink): Promise<object> {
 
 function unknownAgent(asked: string, known: readonly string[]): HarvestError {
   return new HarvestError('HARVEST_AGENT_UNKNOWN', {
-    what: `The case names an agent that the config does not know: ${asked}`,
+    what: `Unknown agent in the case: ${asked}`,
     where: { known: known.length > 0 ? known.join(', ') : 'none' },
     fix: [
       `add it in vitest.config.ts: harvest({ agents: { '${asked}': './src/….ts#…' } })`,
@@ -62,7 +62,7 @@ function noExport(link: AgentLink, exports: object): HarvestError {
   const functions = Object.keys(exports).filter((name) => typeof Reflect.get(exports, name) === 'function')
   const wanted = link.export === 'default' ? 'default export' : `export ${link.export}`
   return new HarvestError('HARVEST_AGENT_EXPORT', {
-    what: `The module of the agent ${link.name} has no function as its ${wanted}`,
+    what: `The module of the agent ${link.name} exports no function as its ${wanted}`,
     where: { functions: functions.length > 0 ? functions.join(', ') : 'none' },
     fix: [`name one of them in vitest.config.ts: agents: { ${link.name}: './….ts#${functions[0] ?? 'myAgent'}' }`],
   })

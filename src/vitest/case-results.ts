@@ -1,5 +1,6 @@
 import path from 'node:path'
 import type { TestCase, TestModule } from 'vitest/node'
+import { lineDiff } from '../errors/line-diff.ts'
 import { neutralLines } from './neutral-lines.ts'
 import { toPosix } from './options.ts'
 import { projectName } from './project.ts'
@@ -37,7 +38,13 @@ function resultOf(
   const isUpdated = updated === undefined ? report.updated !== undefined : updated.has(module.moduleId)
   // The suite has the name of the case, see generateCaseModule.
   const name = test.parent.type === 'suite' ? test.parent.name : report.case
-  return { name, state, report, isUpdated, ...(state === 'failed' && { failure: failureOf(errors, module) }) }
+  return {
+    name,
+    state,
+    report,
+    isUpdated,
+    ...(state === 'failed' && { failure: failureOf(errors, module, report.code) }),
+  }
 }
 
 /** A case whose test could not even be made. */
@@ -47,7 +54,7 @@ function notCollected(module: TestModule): readonly CaseResult[] {
   return [{ name, state: 'failed', report: { case: name }, failure: failureOf(module.errors(), module) }]
 }
 
-function failureOf(errors: readonly object[] | undefined, { moduleId }: TestModule): CaseError {
+function failureOf(errors: readonly object[] | undefined, { moduleId }: TestModule, code?: string): CaseError {
   const [error] = errors ?? []
   const message: unknown = error === undefined ? undefined : Reflect.get(error, 'message')
   const frames: unknown = error === undefined ? undefined : Reflect.get(error, 'stacks')
@@ -57,7 +64,15 @@ function failureOf(errors: readonly object[] | undefined, { moduleId }: TestModu
     message: neutralLines(typeof message === 'string' ? message : 'no error was reported'),
     place: known.find((frame) => frame !== site) ?? { file: moduleId, line: 1, column: 1 },
     ...(site !== undefined && { site }),
+    ...(code === 'HARVEST_OUTCOME' && outcomeDiff(error)),
   }
+}
+
+/** Expected and received of an outcome. The message has them of nothing else: a trace is in it, line by line. */
+function outcomeDiff(error: object | undefined): { readonly diff?: string } {
+  const [expected, actual] = ['expected', 'actual'].map((name): unknown => error && Reflect.get(error, name))
+  if (typeof expected !== 'string' || typeof actual !== 'string') return {}
+  return { diff: neutralLines(lineDiff(expected, actual)) }
 }
 
 function isFrame(value: unknown): value is FileLine {

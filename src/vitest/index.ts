@@ -1,5 +1,6 @@
 import { installReplay } from '../replay/index.ts'
 import { installMatchers } from './matchers.ts'
+import { nameSetUpFiles } from './set-up-files.ts'
 
 /**
  * The door for hand-written tests: `replay`, `record`, and what `expect` can say about a replay.
@@ -16,4 +17,5 @@ export { validateBlame, type ValidateBlameOptions } from './validate-blame.ts'
 export type { OwnAgentReport, OwnRun } from '../faults/harness/own-agent.ts'
 
 await installReplay()
+nameSetUpFiles()
 installMatchers()

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { HarvestError } from '../errors/index.ts'
+import { HarvestError, nearestWord } from '../errors/index.ts'
 import {
   type DriftClass,
   type DriftPolicy,
@@ -283,9 +283,10 @@ function oneOf(name: string, value: unknown, known: readonly unknown[]): void {
 }
 
 function badOption(name: string, value: string, known: readonly string[]): HarvestError {
+  const meant = nearestWord(name, known)
   return new HarvestError('HARVEST_OPTION', {
-    what: 'harvest() in the Vitest config was given something it does not know',
-    where: { option: name, value, known: known.join(', ') },
-    fix: ['correct the option in vitest.config.ts'],
+    what: `Invalid option in harvest(): ${name}`,
+    where: { option: name, value, expected: known.join(', ') },
+    fix: [`correct it in the Vitest config${meant === undefined ? '' : `: did you mean ${meant}?`}`],
   })
 }

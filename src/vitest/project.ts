@@ -52,6 +52,10 @@ export function keepOwnLists(config: { test?: object }, settings: HarvestSetting
   const { test } = config
   if (test === undefined || Reflect.get(test, 'name') !== projectName) return
   Object.assign(test, ownLists(settings), { benchmark: { include: [] } })
+  // Ours goes first: what a set-up file of the root replaces, it replaces over what a replay stands on.
+  const files = [Reflect.get(test, 'setupFiles') as unknown].flat().filter((file) => typeof file === 'string')
+  const own = sibling('setup')
+  Reflect.set(test, 'setupFiles', [own, ...files.filter((file) => file !== own)])
   // `dir` says where the root looks for its tests; cases lie elsewhere.
   Reflect.deleteProperty(test, 'dir')
 }

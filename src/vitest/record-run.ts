@@ -49,18 +49,18 @@ function onlyAgent(): string {
   const [only] = names
   if (only !== undefined && names.length === 1) return only
   throw new HarvestError('HARVEST_RECORD_AGENT', {
-    what: 'A recording needs the name of the agent that runs',
+    what: 'Missing agent name for a recording',
     where: { known: names.length > 0 ? names.join(', ') : 'none' },
-    why: 'A case made of the tape finds its agent by this name.',
+    why: 'The case made from the tape finds its agent by this name.',
     fix: [`record(() => agent(input), { agent: '${only ?? 'refund'}', input })`],
   })
 }
 
 function refused(because: string): HarvestError {
   return new HarvestError('HARVEST_RECORD_REFUSED', {
-    what: 'A test wanted to record, and nothing is recorded here',
+    what: 'Recording is disabled here',
     where: { because },
-    why: 'Recording makes live calls, and its tape would be reviewed by nobody.',
+    why: 'Recording makes live calls, and a tape made in CI gets no review.',
     fix: ['record on a developer machine, then npx harvest promote <tape>', 'or replay a tape: replay(tape, agent)'],
   })
 }
@@ -69,10 +69,10 @@ function noTape(dir: string, cause: HarvestError | undefined): HarvestError {
   return new HarvestError(
     'HARVEST_RECORD_FAILED',
     {
-      what: 'The run ended and left no whole tape',
+      what: 'The recorder left no complete tape of this run',
       where: { folder: dir, ...(cause !== undefined && { warning: cause.facts.what }) },
-      why: 'The recorder could not do its work; the agent was not disturbed by it.',
-      fix: ['see the cause below', 'inside another recorded run a run has no tape of its own'],
+      why: 'The recorder failed; the agent itself ran undisturbed.',
+      fix: ['see the cause below', 'if this run is inside another recorded run: record the outer one only'],
     },
     { cause },
   )

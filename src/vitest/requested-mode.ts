@@ -64,9 +64,9 @@ function takeOverUpdate(vitest: Vitest, env: Environment): UpdateMode | undefine
 /** A pattern finds whatever has such a name, today and tomorrow; a file is what somebody looked at. */
 function partial(pattern: RegExp): HarvestError {
   return new HarvestError('HARVEST_UPDATE_PARTIAL', {
-    what: 'A run of some tests only does not become a baseline; nothing was run and nothing was written',
+    what: 'Cannot update recordings with a test name filter; nothing was run',
     where: { 'name pattern': pattern.source },
-    why: 'Which cases a part of a name finds is not seen before they are rewritten.',
+    why: 'A name filter can match cases you did not mean to update.',
     fix: ['name the files instead: npx harvest test refund-100x --update-recordings --reason "…"'],
   })
 }

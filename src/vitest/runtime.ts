@@ -238,10 +238,10 @@ function lineOf({ lines }: Case, { code }: HarvestError): number {
 function refuseRules(kase: Case): void {
   if (!hasUncheckedRules(kase)) return
   throw new HarvestError('HARVEST_RULES_UNSUPPORTED', {
-    what: 'The case has rules, and this version cannot check rules',
+    what: 'This version cannot check the rules of this case',
     where: { case: kase.id },
-    why: 'A rule that nobody checks would look like one that holds.',
-    fix: ['use a version that checks rules', 'or take `rules:` out of the case'],
+    why: 'An unchecked rule would look like one that holds.',
+    fix: ['update vitest-harvest to a version that checks rules', 'or remove `rules:` from the case'],
   })
 }
 
@@ -263,7 +263,7 @@ function unhandled(kase: Case, reason: unknown): HarvestError {
     {
       what: 'The agent left a rejected promise unhandled',
       where: { case: kase.id, error: reason instanceof Error ? `${reason.name}: ${reason.message}` : String(reason) },
-      why: 'In production this ends the process, or goes unseen.',
+      why: 'In production it ends the process or goes unnoticed.',
       fix: ['await the promise, or handle its error where it is started'],
     },
     { cause: reason },

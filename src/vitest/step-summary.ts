@@ -27,7 +27,7 @@ export interface StepSummary {
 export function stepSummary({ totals, results, problems, shown }: StepSummary, room: number): string {
   const red = worstFirst(results)
   const head = `\n## Recordings\n${fenced(totals.map(([label, text]) => `${label.padEnd(10)}  ${text}`).join('\n'))}`
-  const blocks = [...problems.map(fenced), ...red.map((result) => block(result, shown))]
+  const blocks = [...problems.map((problem) => fenced(problem)), ...red.map((result) => block(result, shown))]
   const more = (count: number) =>
     `\n${count} more are left out: GitHub shows at most 1 MiB of summary a step. The log names them.\n`
   let page = head
@@ -42,13 +42,13 @@ export function stepSummary({ totals, results, problems, shown }: StepSummary, r
 function block(result: CaseResult, shown: (file: string) => string): string {
   const { name, failure } = result
   const places = [failure?.place, failure?.site].flatMap((place) => (place ? [inline(placeText(place, shown))] : []))
-  return `\n### ${inline(name)}\n\n${places.join(', ')}\n${fenced(failure?.message ?? '')}`
+  return `\n### ${inline(name)}\n\n${places.join(', ')}\n${fenced(failure?.message ?? '')}${failure?.diff === undefined ? '' : fenced(failure.diff, 'diff')}`
 }
 
 /** A block of code whose fence is longer than every run of backticks in it. */
-function fenced(text: string): string {
+function fenced(text: string, language = ''): string {
   const fence = '`'.repeat(Math.max(3, longestRun(text) + 1))
-  return `\n${fence}\n${neutralLines(cut(text))}\n${fence}\n`
+  return `\n${fence}${language}\n${neutralLines(cut(text))}\n${fence}\n`
 }
 
 /** Code in a line; a blank at both ends keeps backticks apart. */

@@ -17,6 +17,8 @@ export interface CaseResult {
 export interface CaseError {
   /** All of it, several lines. */
   readonly message: string
+  /** What an outcome was to be and what it was, line by line: `-` expected, `+` received. */
+  readonly diff?: string
   /** In the case file; absolute path and 1-based line. */
   readonly place?: FileLine
   /** In the user's code, where a line of it is known. */

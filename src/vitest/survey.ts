@@ -64,9 +64,9 @@ export function pragmaErrors(files: readonly string[]): readonly HarvestError[] 
 
 function pragmaError(place: string): HarvestError {
   return new HarvestError('HARVEST_CASE_PRAGMA', {
-    what: 'A case holds text that Vitest obeys when it stands in a test file',
+    what: 'A case contains text that Vitest reads as a directive',
     where: { case: place },
-    why: 'Vitest looks for @vitest-environment and the like anywhere in a test file, and a case is one; other tests fail with it.',
+    why: 'Vitest obeys @vitest-environment and the like anywhere in a test file, also in a case.',
     fix: ['put the text in double quotes and write the @ as \\x40'],
   })
 }
@@ -74,7 +74,7 @@ function pragmaError(place: string): HarvestError {
 /** With other include patterns Vitest leaves cases out without a word, and the run is green. */
 export function noCasesCollected(survey: Survey, folder: string): HarvestError {
   return new HarvestError('HARVEST_NO_CASES', {
-    what: 'The recordings folder is there, but no case of it was run',
+    what: 'No case of the recordings folder was run',
     where: { folder, cases: `${survey.cases.length} on disk, 0 collected` },
     why:
       survey.cases.length === 0
@@ -103,7 +103,7 @@ export function obsoleteTapes(obsolete: readonly string[], folder: string): Harv
   return new HarvestError('HARVEST_TAPE_OBSOLETE', {
     what: 'A tape in the golden set has no case',
     where: { tapes: listed(obsolete, folder) },
-    why: 'Nothing is asserted about it, so nothing would notice when the agent changes.',
+    why: 'Without a case, a change of the agent goes unnoticed.',
     fix: ['write the case again: npx harvest promote <tape>', 'or delete the tape'],
   })
 }

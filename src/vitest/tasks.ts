@@ -14,8 +14,8 @@ export async function loadTask(name: TaskName): Promise<Task> {
   const load = Object.hasOwn(tasks, name) ? tasks[name] : undefined
   if (load === undefined)
     throw new HarvestError('HARVEST_TASK_UNKNOWN', {
-      what: `A command asked for ${name}, which this version of the plugin does not know`,
-      why: 'The command and the plugin are of two versions of the package.',
+      what: `Unknown task in this version of the plugin: ${name}`,
+      why: 'The command and the plugin come from two versions of vitest-harvest.',
       fix: ['to see both: npm ls vitest-harvest'],
     })
   return load()

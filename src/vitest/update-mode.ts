@@ -57,8 +57,8 @@ export function parseMode(value: string, where: string): UpdateMode {
   const mode = updateModes.find((known) => known === value)
   if (mode !== undefined) return mode
   throw new HarvestError('HARVEST_UPDATE_MODE', {
-    what: 'That is not a way to update recordings',
-    where: { given: where, known: updateModes.join(', ') },
+    what: `Invalid update mode: expected ${updateModes.join(', ')}`,
+    where: { given: where },
     fix: updateModes.map((known) => `--update-recordings=${known}`),
   })
 }

@@ -29,8 +29,8 @@ export function parseReason(text: string): string {
 /** New behaviour was to be accepted, and nobody says why. */
 export function noReason(): HarvestError {
   return new HarvestError('HARVEST_UPDATE_REASON', {
-    what: 'An update needs a reason, and none was given; nothing was run and nothing was written',
-    why: 'A baseline says what is right: a reviewer has to see in the case why the new behaviour is.',
+    what: 'Missing reason for this update; nothing was run',
+    why: 'A reviewer reads in the case why the new behaviour is right.',
     fix: [
       'npx harvest test --update-recordings --reason "…"',
       `or for other ways to ask for an update: ${reasonVariable}="…"`,

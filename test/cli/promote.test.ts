@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -94,6 +94,38 @@ describe('harvest promote', () => {
     const unverified = await harvest([...args, '--unverified'], { cwd, env })
     expect(unverified.code).toBe(0)
     expect(unverified.stdout).toContain('not replayed')
+  })
+
+  it('an agent that reaches the world is refused with what it reached, where, and what to do about that', async () => {
+    const cwd = recorded(configFor({ refund: './src/escaping.ts#escapingAgent' }))
+    mkdirSync(join(cwd, 'src'))
+    const escaping = [
+      `import { connect } from 'node:net'`,
+      `import { refundAgent } from '${refundAgent.split('#')[0]}'`,
+      `export async function escapingAgent(ticket: never) {`,
+      `  connect(5432, '127.0.0.1').on('error', () => undefined)`,
+      `  return refundAgent(ticket)`,
+      `}`,
+    ]
+    writeFileSync(join(cwd, 'src/escaping.ts'), escaping.join('\n'))
+    const { code, stderr } = await harvest(['promote', 'latest', '--as', 'refund-100x'], { cwd })
+    expect(code).toBe(1)
+    expect(stderr.slice(stderr.indexOf('Blocked')).replace(/tape .*/, 'tape   <tape>')).toMatchInlineSnapshot(`
+      "Blocked real I/O in the replay of this tape: socket 127.0.0.1:5432; no case was written
+
+        tape   <tape>
+        agent  refund
+        at     src/escaping.ts:4:3
+        code   HARVEST_ESCAPE
+
+      The tape has no answer for it, so the case would be red: it was made by code the recorder cannot see.
+      → wrap the function that does it in tool(), retriever() or value() from 'vitest-harvest/record', and record again
+      → if a test may reach it: allow: ['socket 127.0.0.1:5432'] in harvest() of the Vitest config
+      → to write the red case all the same: --unverified
+      (HARVEST_PROMOTE_DIVERGED)
+      "
+    `)
+    expect(existsSync(join(cwd, 'recordings/golden'))).toBe(false)
   })
 
   it('a reworded prompt is promoted, and said to be drift', async () => {

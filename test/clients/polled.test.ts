@@ -201,7 +201,7 @@ describe('a replay that polls', () => {
   test('more often gets no answer, and is told so', async () => {
     expect(await problems(tape, 3)).toMatchInlineSnapshot(`
       [
-        "The agent asked GET service/v1/threads/thread_1/runs/run_1 once more than it did when this run was recorded
+        "The agent made one request more than recorded: GET service/v1/threads/thread_1/runs/run_1
 
         tape     a-tape
         step     4 of this replay (4 recorded)
@@ -209,9 +209,9 @@ describe('a replay that polls', () => {
         after    step 3, GET service/v1/threads/thread_1/runs/run_1
         nearest  step 2, GET service/v1/threads/thread_1/runs/run_1
 
-      All recorded answers of this address are used up: the agent now takes more steps, or repeats one.
+      All recorded responses of this address are used: the agent takes more steps, or repeats one.
       → to see the recorded steps: npx harvest show a-tape
-      → if the new behaviour is right: record the run anew and promote the new tape
+      → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_TAPE_EXHAUSTED)",
       ]
     `)
@@ -232,7 +232,7 @@ describe('a replay that polls', () => {
       The recorded steps after it were made with its answer.
       → if it is still needed: make step 3 before that again
       → to see the recorded steps: npx harvest show a-tape
-      → if the new behaviour is right: record the run anew and promote the new tape
+      → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_ORDER)",
       ]
     `)
@@ -248,9 +248,9 @@ describe('a replay that polls', () => {
 
         - step 3, GET service/v1/threads/thread_1/runs/run_1
 
-      The agent now takes fewer steps than it did when this run was recorded.
+      The agent takes fewer steps than it did when this run was recorded.
       → to see the recorded steps: npx harvest show a-tape
-      → if the new behaviour is right: record the run anew and promote the new tape
+      → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_UNUSED)",
       ]
     `)

@@ -146,7 +146,7 @@ describe('what cannot be looked into', () => {
       {
         tape: 'stranger',
         code: 'HARVEST_AGENT_UNKNOWN',
-        what: 'The case names an agent that the config does not know: stranger',
+        what: 'Unknown agent in the case: stranger',
       },
     ])
   })

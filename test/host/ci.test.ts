@@ -118,9 +118,9 @@ ${Array.from(
         recorded  A-1
         now       B-2
 
-      The tape holds no answer for this call.
+      The tape has no result for this call.
       → to see the recorded steps: npx harvest show asks-else-0
-      → if the new behaviour is right: record the run anew and promote the new tape
+      → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_DIVERGENCE)
       \`\`\`
 

@@ -240,9 +240,9 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
       " Recordings  2 replayed, 1 known bad reproduced, 2 escaped, 6 diverged, 6 no longer reproduced, 16 failed
             Drift  arguments 2 (2 cases)
           Escapes  2
-              Red  golden/escapes  The agent reached the world around the seam: socket 127.0.0.1:45999
+              Red  golden/escapes  Blocked real I/O during replay: socket 127.0.0.1:45999
                      src/bad.ts:44:34
-                   golden/known-bad-escapes  The agent reached the world around the seam: socket 127.0.0.1:45999
+                   golden/known-bad-escapes  Blocked real I/O during replay: socket 127.0.0.1:45999
                      src/bad.ts:44:34
                    golden/asks-else  The agent called refund with arguments it did not use when this run was recorded
                      src/bad.ts:13:9

@@ -4,7 +4,8 @@ import { Ladder, type Answer, type Question } from '../../src/replay/ladder.ts'
 import { Order } from '../../src/replay/order.ts'
 import { type ExchangeState, stepStates } from '../../src/replay/step.ts'
 import type { ServeRung } from '../../src/replay/types.ts'
-import type { Json, Tape } from '../../src/tape/index.ts'
+import { targetOf } from '../../src/replay/target.ts'
+import { type Json, readTape, requestBytes, type Tape } from '../../src/tape/index.ts'
 import { type Asked, chat, chatUrl, Recording, tapeOf } from './tapes.ts'
 
 /** Asks a ladder as a run does, and takes what it found. */
@@ -725,4 +726,79 @@ function gemini(method: string): Asked {
 function bedrock(method: string): Asked {
   const messages = [{ role: 'user', content: [{ text: 'hi' }] }]
   return { url: `https://b.test/model/a.b-1%3A0/${method}`, body: JSON.stringify({ messages }) }
+}
+
+describe('for every recorded request: any single change of it', () => {
+  const tapes = ['recordings/golden/refund/refund-broken-item.tape.jsonl', 'test/history/v1.tape.jsonl'].map(
+    (file) => [file, readTape(file)] as const,
+  )
+  /** OpenAI's client hands back what an answer did not have as null; the id of a JSON-RPC request is a counter. */
+  const spelled = /^messages\.\d+\.(refusal|audio|content|function_call) removed$|^id = /
+
+  test.for(tapes)('is drift or a refusal, and never the same question: %s', ([, tape]) => {
+    let changes = 0
+    for (const [at, { event }] of stepStates(tape).filter(isExchange).entries()) {
+      const body = jsonOf(event)
+      for (const [name, changed] of body === undefined ? [] : changesOf(body)) {
+        changes++
+        const steps = stepStates(tape).filter(isExchange)
+        for (const earlier of steps.slice(0, at)) earlier.taken = true
+        const ladder = new Ladder(steps, 'reworded', tape.header, () => true)
+        const { via, method, url, request } = event
+        const question = { via, method, url, bodyText: JSON.stringify(changed), target: targetOf(request.headers) }
+        const answer = ladder.find(question)
+        const isSame =
+          answer.kind === 'found' &&
+          answer.step.event.n === event.n &&
+          answer.drift.every((found) => found.class === 'encoding')
+        if (isSame) expect(name).toMatch(spelled)
+      }
+    }
+    expect(changes).toBeGreaterThan(0)
+  })
+})
+
+function isExchange(step: ReturnType<typeof stepStates>[number]): step is ExchangeState {
+  return step.event.kind === 'exchange'
+}
+
+function jsonOf(event: ExchangeState['event']): Json | undefined {
+  const text = requestBytes(event).toString('utf8')
+  return text.startsWith('{') ? (JSON.parse(text) as Json) : undefined
+}
+
+/** Each leaf changed and left out, each list turned round, one at a time. */
+function changesOf(
+  value: Json,
+  rebuild = (inner: Json): Json => inner,
+  path = '',
+): readonly (readonly [string, Json])[] {
+  if (typeof value !== 'object' || value === null) {
+    const others: readonly Json[] =
+      typeof value === 'string'
+        ? [`${value} not`, ` ${value}`, value.toUpperCase()]
+        : typeof value === 'number'
+          ? [value + 1]
+          : ['x']
+    return others
+      .filter((other) => other !== value)
+      .map((other) => [`${path} = ${JSON.stringify(other)}`, rebuild(other)])
+  }
+  const entries = Object.entries(value as { readonly [key: string]: Json })
+  const isList = Array.isArray(value)
+  const made = (kept: readonly (readonly [string, Json])[]): Json =>
+    isList ? kept.map(([, item]) => item) : Object.fromEntries(kept)
+  const turned = entries.toReversed()
+  return [
+    ...(isList && JSON.stringify(made(turned)) !== JSON.stringify(value)
+      ? [[`${path} turned`, rebuild(made(turned))] as const]
+      : []),
+    ...entries.flatMap(([key, item], i) => {
+      const inner = path === '' ? key : `${path}.${key}`
+      return [
+        [`${inner} removed`, rebuild(made(entries.toSpliced(i, 1)))] as const,
+        ...changesOf(item, (other) => rebuild(made(entries.with(i, [key, other]))), inner),
+      ]
+    }),
+  ]
 }

@@ -27,7 +27,7 @@ describe('a problem says what, where, against which recorded call, and what to d
       await post('{"amount":250}', 'https://shop.test/refunds').catch(() => undefined)
     })
     expect(message).toMatchInlineSnapshot(`
-      "The agent asked POST shop.test/refunds something it did not ask when this run was recorded
+      "No recorded response matches POST shop.test/refunds
 
         tape     refund
         step     2 of this replay (2 recorded)
@@ -39,9 +39,9 @@ describe('a problem says what, where, against which recorded call, and what to d
         recorded  25
         now       250
 
-      No recorded answer is for this question, and the nearest one answers another.
+      The nearest recorded request differs in content.
       → to see the recorded steps: npx harvest show refund
-      → if the new behaviour is right: record the run anew and promote the new tape
+      → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_DIVERGENCE)"
     `)
   })
@@ -57,9 +57,9 @@ describe('a problem says what, where, against which recorded call, and what to d
         after    the start of the run
         nearest  step 1, POST api.openai.com/v1/chat/completions
 
-      A replay has no way to the network: only recorded calls can be answered.
+      A replay has no network: only recorded requests are answered.
       → to see the recorded steps: npx harvest show refund
-      → if the new behaviour is right: record the run anew and promote the new tape
+      → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_DIVERGENCE)"
     `)
   })
@@ -74,9 +74,9 @@ describe('a problem says what, where, against which recorded call, and what to d
         after    the start of the run
         nearest  none: the tape holds no exchange
 
-      A replay has no way to the network: only recorded calls can be answered.
+      A replay has no network: only recorded requests are answered.
       → to see the recorded steps: npx harvest show refund
-      → if the new behaviour is right: record the run anew and promote the new tape
+      → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_DIVERGENCE)"
     `)
   })
@@ -87,7 +87,7 @@ describe('a problem says what, where, against which recorded call, and what to d
       await post(chat('dice'))
     })
     expect(message).toMatchInlineSnapshot(`
-      "The agent asked POST api.openai.com/v1/chat/completions once more than it did when this run was recorded
+      "The agent made one request more than recorded: POST api.openai.com/v1/chat/completions
 
         tape     refund
         step     2 of this replay (1 recorded)
@@ -95,9 +95,9 @@ describe('a problem says what, where, against which recorded call, and what to d
         after    step 1, POST api.openai.com/v1/chat/completions
         nearest  step 1, POST api.openai.com/v1/chat/completions
 
-      All recorded answers of this address are used up: the agent now takes more steps, or repeats one.
+      All recorded responses of this address are used: the agent takes more steps, or repeats one.
       → to see the recorded steps: npx harvest show refund
-      → if the new behaviour is right: record the run anew and promote the new tape
+      → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_TAPE_EXHAUSTED)"
     `)
   })
@@ -112,7 +112,7 @@ describe('a problem says what, where, against which recorded call, and what to d
       })
     const tape = tapeOf([{ body: sub('Answer as agent alpha.') }, { body: sub('Answer as agent beta.') }])
     expect(await problemOf(tape, () => post(sub('Answer as agent gamma.')))).toMatchInlineSnapshot(`
-      "The agent's call of POST api.openai.com/v1/chat/completions fits several recorded conversations about equally well
+      "Several recorded conversations match POST api.openai.com/v1/chat/completions equally well
 
         tape         refund
         step         1 of this replay (2 recorded)
@@ -121,8 +121,8 @@ describe('a problem says what, where, against which recorded call, and what to d
         candidate 1  step 1, POST api.openai.com/v1/chat/completions
         candidate 2  step 2, POST api.openai.com/v1/chat/completions
 
-      The request was changed, and nothing in it says which of them it continues. A guess could serve the wrong answer.
-      → if the new behaviour is right: record the run anew and promote the new tape
+      The request was changed, and a guess could serve the wrong answer.
+      → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_AMBIGUOUS)"
     `)
   })
@@ -142,17 +142,29 @@ describe('a problem says what, where, against which recorded call, and what to d
         after    the start of the run
         nearest  step 1, POST api.openai.com/v1/chat/completions
 
-      No model calls a tool it is not offered: what the agent would do next was never recorded.
+      A model does not call a tool it is not offered, so the next steps were never recorded.
       → offer refund again
-      → if the new behaviour is right: record the run anew and promote the new tape
+      → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_DIVERGENCE)"
     `)
+  })
+
+  test('a text that became empty or blank is seen', async () => {
+    const differs = async (now: string): Promise<string> => {
+      const message = await problemOf(tapeOf([{ body: '{"note":"paid"}' }]), () => post(JSON.stringify({ note: now })))
+      return message
+        .split('\n')
+        .filter((line) => /recorded  |now  /.test(line))
+        .join()
+    }
+    expect(await differs('')).toBe('  recorded  paid,  now       ""')
+    expect(await differs('  ')).toBe('  recorded  paid,  now       "  "')
   })
 
   test('digits that no JavaScript number holds', async () => {
     const tape = tapeOf([{ body: '{"id":12345678901234567890}' }])
     expect(await problemOf(tape, () => post('{"id":12345678901234567891}'))).toMatchInlineSnapshot(`
-      "The agent asked POST api.openai.com/v1/chat/completions something it did not ask when this run was recorded
+      "No recorded response matches POST api.openai.com/v1/chat/completions
 
         tape     refund
         step     1 of this replay (1 recorded)
@@ -164,9 +176,9 @@ describe('a problem says what, where, against which recorded call, and what to d
         recorded  {"id":12345678901234567890}
         now       {"id":12345678901234567891}
 
-      No recorded answer is for this question, and the nearest one answers another.
+      The nearest recorded request differs in content.
       → to see the recorded steps: npx harvest show refund
-      → if the new behaviour is right: record the run anew and promote the new tape
+      → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_DIVERGENCE)"
     `)
   })
@@ -190,7 +202,7 @@ describe('a problem says what, where, against which recorded call, and what to d
 
       What the model decided is recorded, so only the code of the agent can have changed them.
       → to see the recorded steps: npx harvest show refund
-      → if the new behaviour is right: record the run anew and promote the new tape
+      → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_DIVERGENCE)"
     `)
     const often = await problemOf(recording.tape(), () => [
@@ -207,9 +219,9 @@ describe('a problem says what, where, against which recorded call, and what to d
         call     refund {"id":"A-17","amount":25}
         nearest  none left
 
-      The tape holds no answer for this call.
+      The tape has no result for this call.
       → to see the recorded steps: npx harvest show refund
-      → if the new behaviour is right: record the run anew and promote the new tape
+      → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_TAPE_EXHAUSTED)"
     `)
   })
@@ -228,9 +240,10 @@ describe('a problem says what, where, against which recorded call, and what to d
         after       the start of the run
         waited for  step 1, POST api.openai.com/v1/chat/completions
 
-      When this run was recorded, it waited for that answer first: the order of dependent steps has changed.
+      When this run was recorded, it waited for that answer first.
+      → if the order matters: look for a lost \`await\`
       → to see the recorded order: npx harvest show refund
-      → if the new behaviour is right: record the run anew and promote the new tape
+      → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_ORDER)"
     `)
   })
@@ -267,7 +280,7 @@ describe('a problem says what, where, against which recorded call, and what to d
         The recorded steps after it were made with its answer.
         → if it is still needed: make step 3 before that again
         → to see the recorded steps: npx harvest show refund
-        → if the new behaviour is right: record the run anew and promote the new tape
+        → if the new behaviour is right: record the run again and promote the new tape
         (HARVEST_ORDER)"
       `)
     })
@@ -326,7 +339,7 @@ describe('a problem says what, where, against which recorded call, and what to d
         The recorded steps after it were made with its answer.
         → if it is still needed: make step 2 before that again
         → to see the recorded steps: npx harvest show refund
-        → if the new behaviour is right: record the run anew and promote the new tape
+        → if the new behaviour is right: record the run again and promote the new tape
         (HARVEST_DIVERGENCE)"
       `)
     })
@@ -340,7 +353,7 @@ describe('a problem says what, where, against which recorded call, and what to d
         await post(chat('found 1 and 2'))
         await post(chat('thanks'))
       })
-      expect(message).toContain('The agent asked GET shop.test/orders?page=1 once more than it did')
+      expect(message).toContain('The agent made one request more than recorded: GET shop.test/orders?page=1')
       expect(message).toContain('(HARVEST_TAPE_EXHAUSTED)')
     })
   })
@@ -362,7 +375,7 @@ describe('a problem says what, where, against which recorded call, and what to d
       The recorded answer is for the recorded query; for another one the service may answer something else.
       → ask with the recorded query again
       → to see the recorded steps: npx harvest show refund
-      → if the new behaviour is right: record the run anew and promote the new tape
+      → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_DIVERGENCE)"
     `)
     // A page more than recorded is another call, not the recorded one changed.
@@ -384,9 +397,9 @@ describe('a problem says what, where, against which recorded call, and what to d
         - step 1, POST api.openai.com/v1/chat/completions
         - step 2, POST api.openai.com/v1/chat/completions
 
-      The agent now takes fewer steps than it did when this run was recorded.
+      The agent takes fewer steps than it did when this run was recorded.
       → to see the recorded steps: npx harvest show refund
-      → if the new behaviour is right: record the run anew and promote the new tape
+      → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_UNUSED)"
     `)
   })
@@ -397,15 +410,15 @@ describe('a problem says what, where, against which recorded call, and what to d
       connect(5432, 'db.test').on('error', () => undefined)
     })
     expect(message).toMatchInlineSnapshot(`
-      "The agent reached the world around the seam: socket db.test:5432
+      "Blocked real I/O during replay: socket db.test:5432
 
         tape   refund
         at     test/replay/messages.test.ts:<line>
         after  the start of the run
 
-      A replay must not depend on the world; this was refused.
-      → record it through a door: tool(), retriever() or value() from 'vitest-harvest/record'
-      → or let it through: allow: ['socket db.test:5432']
+      The recorder cannot see it, so the tape has no answer for it.
+      → wrap the function that does it in tool(), retriever() or value() from 'vitest-harvest/record', and record again
+      → if a test may reach it: allow: ['socket db.test:5432']
       (HARVEST_ESCAPE)"
     `)
   })
@@ -413,14 +426,14 @@ describe('a problem says what, where, against which recorded call, and what to d
   test('a child process', async () => {
     const { spawn } = await import('node:child_process')
     expect(await problemOf(tapeOf([]), () => spawn('psql', ['-c', 'select 1']))).toMatchInlineSnapshot(`
-      "The agent started a child process this tape does not know: psql -c select 1
+      "Blocked a child process that is not on the tape: psql -c select 1
 
         tape   refund
         at     test/replay/messages.test.ts:<line>
         after  the start of the run
 
-      Only children that spoke JSON-RPC over stdio when the run was recorded can be replayed.
-      → record it through a door: tool() or value() from 'vitest-harvest/record'
+      Only child processes that speak JSON-RPC over stdio can be replayed.
+      → wrap the function that starts it in tool() or value() from 'vitest-harvest/record', and record again
       (HARVEST_ESCAPE)"
     `)
   })
@@ -439,7 +452,7 @@ describe('a problem says what, where, against which recorded call, and what to d
 
       The config or the case says that such a change is another behaviour.
       → to see the recorded step: npx harvest show refund 1
-      → if the new behaviour is right: record the run anew and promote the new tape
+      → if the new behaviour is right: record the run again and promote the new tape
       → if such a change is harmless: drift: { model: 'report' }
       (HARVEST_DRIFT)"
     `)
@@ -450,14 +463,14 @@ describe('a problem says what, where, against which recorded call, and what to d
       while (Date.now() > 0);
     })
     expect(message).toMatchInlineSnapshot(`
-      "The agent reads the clock over and over without letting anything else happen
+      "Busy loop: the agent polls the clock without yielding
 
         tape   refund
         at     test/replay/messages.test.ts:<line>
         after  the start of the run
 
-      A replay has a virtual clock: it moves with the tape, not with the time a loop takes.
-      → wait with a timer instead of a loop
+      The clock of a replay only moves while the agent waits.
+      → wait with setTimeout() in place of the loop
       (HARVEST_CLOCK_SPIN)"
     `)
   })
@@ -484,14 +497,15 @@ describe('a problem says what, where, against which recorded call, and what to d
   test('a run that was given up', async () => {
     const signal = AbortSignal.timeout(30)
     expect(await problemOf(tapeOf([]), () => new Promise(() => undefined), { signal })).toMatchInlineSnapshot(`
-      "The replay was given up before the agent answered
+      "The replay was stopped before the agent answered
 
         tape    refund
         after   the start of the run
         reason  The operation was aborted due to timeout
 
-      The agent hangs, or the time limit is too short for what it computes.
-      → raise the time limit of the test, or see what the agent waits for
+      The agent hangs, or the time limit is too short.
+      → to see the recorded steps: npx harvest show refund
+      → to give it more time: raise the time limit of the test
       (HARVEST_RUN_ABORTED)"
     `)
   })
@@ -499,7 +513,7 @@ describe('a problem says what, where, against which recorded call, and what to d
   test('text of the tape cannot move the cursor or forge a line', async () => {
     const evil = 'x\u001b[2K\n::error::forged\n(HARVEST_OK)'
     expect(await problemOf(tapeOf([{ body: evil }]), () => post('y'))).toMatchInlineSnapshot(`
-      "The agent asked POST api.openai.com/v1/chat/completions something it did not ask when this run was recorded
+      "No recorded response matches POST api.openai.com/v1/chat/completions
 
         tape     refund
         step     1 of this replay (1 recorded)
@@ -513,9 +527,9 @@ describe('a problem says what, where, against which recorded call, and what to d
                   | (HARVEST_OK)
         now       y
 
-      No recorded answer is for this question, and the nearest one answers another.
+      The nearest recorded request differs in content.
       → to see the recorded steps: npx harvest show refund
-      → if the new behaviour is right: record the run anew and promote the new tape
+      → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_DIVERGENCE)"
     `)
   })
@@ -523,7 +537,7 @@ describe('a problem says what, where, against which recorded call, and what to d
   test('an option that is misspelt', async () => {
     const misspelt = replayTape(tapeOf([]), () => 1, { serv: 'exact' } as ReplayOptions)
     await expect(misspelt).rejects.toThrowErrorMatchingInlineSnapshot(`
-      [HarvestError: A replay does not know serv
+      [HarvestError: Unknown replay option: serv
 
         known  signal, drift, escapes, allow, hosts, serve, strict, messages, marks, tools
 
@@ -533,7 +547,7 @@ describe('a problem says what, where, against which recorded call, and what to d
     await expect(
       replayTape(tapeOf([]), () => 1, { serve: 'exakt' } as never),
     ).rejects.toThrowErrorMatchingInlineSnapshot(`
-      [HarvestError: A replay does not know serve: 'exakt'
+      [HarvestError: Unknown replay option: serve: 'exakt'
 
         known  exact, canonical, conversation, reworded
 
@@ -543,7 +557,7 @@ describe('a problem says what, where, against which recorded call, and what to d
     await expect(
       replayTape(tapeOf([]), () => 1, { drift: { modl: 'fail' } } as never),
     ).rejects.toThrowErrorMatchingInlineSnapshot(`
-      [HarvestError: A replay does not know drift: { modl }
+      [HarvestError: Unknown replay option: drift: { modl }
 
         known  encoding, bookkeeping, endpoint, model, instructions, whitespace, tools, params, messages, headers, destination, arguments, guards, credentials, agentMessages, marks, results, redacted
 

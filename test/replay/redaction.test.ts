@@ -78,3 +78,21 @@ test('an address of the agent itself is said to be not compared, and is compared
     [['HARVEST_DIVERGENCE'], ['email']],
   ])
 })
+
+test('what a tape has redacted is compared in one spelling of its request', async () => {
+  const recorder = createRecorder({ dir })
+  const chat = (content: unknown): (() => Promise<string>) => {
+    const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content }] })
+    return () => ask('/v1/chat/completions', body)
+  }
+  const words = 'Write to alice@shop.test and to bob@shop.test.'
+  await recorder.run({ agent: 'a', id: 'spelled' }, chat(words))
+  const tape = readTape(recorder.lastTape!)
+  expect(readFileSync(recorder.lastTape!, 'utf8')).not.toContain('alice@')
+  const { problems, drift } = await replayTape(tape, chat([{ type: 'text', text: words }]))
+  expect(problems).toEqual([])
+  expect(drift).toMatchObject([{ class: 'encoding' }])
+  // One address twice is another question.
+  const other = await replayTape(tape, chat([{ type: 'text', text: words.replace('bob', 'alice') }]))
+  expect(other.problems.map(({ code }) => code)).toEqual(['HARVEST_DIVERGENCE'])
+})

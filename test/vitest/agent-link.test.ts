@@ -14,7 +14,7 @@ async function messageOf(loading: Promise<unknown>): Promise<string> {
 describe('an agent that cannot be loaded says', () => {
   it('which agents there are, when the case names another', async () => {
     expect(await messageOf(loadAgent(undefined, 'refnud', known))).toMatchInlineSnapshot(`
-      "The case names an agent that the config does not know: refnud
+      "Unknown agent in the case: refnud
 
         known  refund, triage
 
@@ -27,11 +27,11 @@ describe('an agent that cannot be loaded says', () => {
   it('what its module threw, when it throws on import', async () => {
     const throws = link(() => Promise.reject(new TypeError('PRICES is not defined')))
     expect(await messageOf(loadAgent(throws, 'refund', known))).toMatchInlineSnapshot(`
-      "The agent refund could not be loaded
+      "Cannot load the agent refund
 
         error  TypeError: PRICES is not defined
 
-      Its module, or one that it imports, threw while it was being loaded.
+      Its module, or one it imports, threw while loading.
       → to see it without us: import the file in a test of its own
       → or correct agents.refund in vitest.config.ts
       (HARVEST_AGENT_IMPORT)"
@@ -41,7 +41,7 @@ describe('an agent that cannot be loaded says', () => {
   it('what its module exports, when the export is missing', async () => {
     const other = link(() => Promise.resolve({ refund: () => undefined, version: 1 }))
     expect(await messageOf(loadAgent(other, 'refund', known))).toMatchInlineSnapshot(`
-      "The module of the agent refund has no function as its export refundAgent
+      "The module of the agent refund exports no function as its export refundAgent
 
         functions  refund
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { lineDiff } from '../../src/errors/line-diff.ts'
 import { annotations } from '../../src/vitest/github.ts'
 import { neutralLines } from '../../src/vitest/neutral-lines.ts'
 import { maxSummaryBytes, stepSummary } from '../../src/vitest/step-summary.ts'
@@ -75,8 +76,21 @@ describe('the summary of a step', () => {
     `)
   })
 
+  it('shows what an outcome was to be and what it was', () => {
+    const diff = lineDiff('{\n  "refunded": 26\n}', '{\n  "refunded": 25\n}')
+    const failed = { ...red('golden/a', 'another outcome'), failure: { message: 'another outcome', place, diff } }
+    expect(page([failed])).toContain(
+      '```diff\n- expected\n+ received\n\n  {\n-   "refunded": 26\n+   "refunded": 25\n  }\n```\n',
+    )
+    expect(lineDiff('', 'x')).toBe('- expected\n+ received\n\n- ""\n+ x')
+    const lines = Array.from({ length: 100 }, (_, at) => `line ${at}`)
+    expect(lineDiff(lines.join('\n'), lines.with(50, 'other').join('\n'))).toBe(
+      '- expected\n+ received\n\n  …\n  line 48\n  line 49\n- line 50\n+ other\n  line 51\n  line 52\n  …',
+    )
+  })
+
   it.each(hostilePayloads)('makes nothing of a payload: $class', ({ text }) => {
-    const failed = { ...red(text, text), failure: { message: text, place: { ...place, file: text }, site } }
+    const failed = { ...red(text, text), failure: { message: text, diff: text, place: { ...place, file: text }, site } }
     const told = stepSummary({ totals: [['Pins', text]], results: [failed], problems: [text], shown }, maxSummaryBytes)
     expect(findsHostile(told, 'markdown')).toEqual([])
   })

@@ -107,7 +107,7 @@ describe('the survey of a recordings folder', () => {
   it('tells what it found', () => {
     const survey = { isEmpty: false, cases: ['golden/a.case.yaml'], obsolete: [], duplicates: [] }
     expect(noCasesCollected(survey, 'recordings').message).toMatchInlineSnapshot(`
-      "The recordings folder is there, but no case of it was run
+      "No case of the recordings folder was run
 
         folder  recordings
         cases   1 on disk, 0 collected

@@ -60,10 +60,9 @@ describe('the flag', () => {
 
   it('with a mode nobody knows is an error that lists those there are', () => {
     expect(() => parseFlag('--update-recordings=al')).toThrowErrorMatchingInlineSnapshot(`
-      [HarvestError: That is not a way to update recordings
+      [HarvestError: Invalid update mode: expected none, new, questions, all
 
         given  --update-recordings=al
-        known  none, new, questions, all
 
       → --update-recordings=none
       → --update-recordings=new
@@ -83,9 +82,9 @@ describe('the reason for an update', () => {
 
   it('is missed with a line to paste', () => {
     expect(noReason().message).toMatchInlineSnapshot(`
-      "An update needs a reason, and none was given; nothing was run and nothing was written
+      "Missing reason for this update; nothing was run
 
-      A baseline says what is right: a reviewer has to see in the case why the new behaviour is.
+      A reviewer reads in the case why the new behaviour is right.
       → npx harvest test --update-recordings --reason "…"
       → or for other ways to ask for an update: HARVEST_UPDATE_REASON="…"
       → to write baselines that are missing, and nothing else: npx harvest test --update-recordings=new

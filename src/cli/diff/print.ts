@@ -1,5 +1,5 @@
 import { diffArrays } from 'diff'
-import { neutralLine } from '../../errors/index.ts'
+import { neutralLine, visible } from '../../errors/index.ts'
 import { readModelCall } from '../../providers/index.ts'
 import { canonicalJson } from '../../providers/json.ts'
 import { driftClasses } from '../../replay/types.ts'
@@ -60,7 +60,7 @@ function printSides(
     ['A', a, 'red'],
     ['B', b, 'green'],
   ] as const) {
-    const [first = '', ...more] = foldText(text, { width: width - 6, ...(isFull ? {} : { lines }) })
+    const [first = '', ...more] = foldText(visible(text), { width: width - 6, ...(isFull ? {} : { lines }) })
     screen.line(`   ${label}  ${screen.paint(color, first)}`)
     for (const row of more) screen.line(`      ${screen.paint(color, row)}`)
   }
@@ -210,7 +210,7 @@ function printPrompts(rows: readonly StepRow[], a: Tape, b: Tape, options: Print
     head('params', params.length)
     const found = params[0]?.differences.find((one) => one.class === 'params')
     if (found !== undefined)
-      screen.line(`  ${neutralLine(`${found.path}: ${found.a} → ${found.b}`, options.width - 2)}`)
+      screen.line(`  ${neutralLine(`${found.path}: ${visible(found.a)} → ${visible(found.b)}`, options.width - 2)}`)
   }
 }
 

@@ -1,5 +1,5 @@
 import { diffWordsWithSpace } from 'diff'
-import { neutralLine } from '../../errors/index.ts'
+import { neutralLine, visible } from '../../errors/index.ts'
 
 /** Edits above which two texts are told to be others altogether: a word diff of them would show nothing and take long. */
 const maxEditLength = 400
@@ -9,7 +9,7 @@ const around = 60
 /** What changed between two texts, word by word: `[-old-]{+new+}`, long unchanged stretches left out. */
 export function wordDiff(a: string, b: string): string {
   const parts = diffWordsWithSpace(a, b, { maxEditLength })
-  if (parts === undefined) return `[-${cut(a)}-]\n{+${cut(b)}+}`
+  if (parts === undefined || a.trim() === '' || b.trim() === '') return `[-${visible(cut(a))}-]\n{+${visible(cut(b))}+}`
   return parts
     .map(({ value, removed, added }, index) => {
       if (removed) return `[-${value}-]`
@@ -36,6 +36,6 @@ export function nearDifference(a: string, b: string, room: number): readonly [a:
   while (at < Math.min(a.length, b.length) && a[at] === b[at]) at++
   const fits = a.length <= room && b.length <= room
   const from = fits ? 0 : Math.max(0, at - Math.floor(room / 4))
-  const cutSide = (text: string): string => neutralLine(from > 1 ? `…${text.slice(from)}` : text, room)
+  const cutSide = (text: string): string => visible(neutralLine(from > 1 ? `…${text.slice(from)}` : text, room))
   return [cutSide(a), cutSide(b)]
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { HarvestError, neutralLine } from '../../errors/index.ts'
+import { HarvestError, neutralLine, visible } from '../../errors/index.ts'
 import type { FinishedJob } from '../../fork/index.ts'
 import { driftLine } from '../commands/replay.ts'
 import type { FoundRun } from '../find.ts'
@@ -41,8 +41,8 @@ export function printNow({ exact, drift, problems, escapes }: Now, screen: Scree
   for (const { class: kind, stepNumber, path, recorded, live } of drift.slice(0, shownDrift)) {
     const place = path === '' ? '' : ` at ${neutralLine(path, 60)}`
     screen.line(`  step ${stepNumber}, ${kind}${place}`)
-    screen.line(`    recorded  ${neutralLine(recorded)}`)
-    screen.line(`    now       ${neutralLine(live)}`)
+    screen.line(`    recorded  ${visible(neutralLine(recorded))}`)
+    screen.line(`    now       ${visible(neutralLine(live))}`)
   }
   if (drift.length > shownDrift) screen.line(`  … and ${drift.length - shownDrift} more`)
   for (const { kind, target } of escapes) screen.line(`  escape: ${neutralLine(`${kind} ${target}`)}`)

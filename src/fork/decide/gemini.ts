@@ -1,4 +1,5 @@
-import { type Decided, type JsonMap, type Recorded, serverSentEvents } from './types.ts'
+import { serverSentEvents } from '../../providers/index.ts'
+import { type Decided, type JsonMap, type Recorded } from './types.ts'
 
 /** A `GenerateContentResponse`; a stream of them becomes one. */
 export function writeGemini({ isStream, whole, events }: Recorded, { text, calls }: Decided): string {

@@ -1,5 +1,6 @@
+import { serverSentEvents } from '../../providers/index.ts'
 import type { Json } from '../../tape/index.ts'
-import { type Decided, type JsonMap, type Recorded, serverSentEvents } from './types.ts'
+import { type Decided, type JsonMap, type Recorded } from './types.ts'
 
 /** A chat completion, whole or in chunks. */
 export function writeChat({ isStream, whole, events, isDone }: Recorded, decided: Decided): string {

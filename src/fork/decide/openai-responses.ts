@@ -1,4 +1,5 @@
-import { type Decided, type JsonMap, mapAt, type Recorded, serverSentEvents } from './types.ts'
+import { serverSentEvents } from '../../providers/index.ts'
+import { type Decided, type JsonMap, mapAt, type Recorded } from './types.ts'
 
 /** A response object, or the events of its stream. */
 export function writeResponses({ isStream, whole, events }: Recorded, decided: Decided): string {

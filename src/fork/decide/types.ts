@@ -22,15 +22,6 @@ export interface Decided {
 /** Writes a decision in the bytes of one dialect. */
 export type Writer = (recorded: Recorded, decided: Decided) => string
 
-/** Server-sent events; `withNames`: each named by its `type`. */
-export function serverSentEvents(events: readonly JsonMap[], withNames: boolean, isDone = false): string {
-  const lines = events.map((event) => {
-    const name = withNames ? `event: ${String(event['type'])}\n` : ''
-    return `${name}data: ${JSON.stringify(event)}\n\n`
-  })
-  return lines.join('') + (isDone ? 'data: [DONE]\n\n' : '')
-}
-
 /** A member that is an object, or an empty one. */
 export function mapAt(value: Json | undefined, key: string): JsonMap {
   const member = isMap(value) ? value[key] : undefined

@@ -80,8 +80,9 @@ export function forgetRuns(isOver: (run: Responder) => boolean): void {
  * before the run: those never call `connect`, so only the channels see them. Install after the socket interceptor.
  *
  * @param realConnect - `connect` as it was before the interceptor, for everything that happens outside runs
+ * @param isMockBeneath - `connect` was that of a mock server: what our interceptor answers, it would answer once more
  */
-export function attributeRequests(realConnect: typeof net.Socket.prototype.connect): void {
+export function attributeRequests(realConnect: typeof net.Socket.prototype.connect, isMockBeneath: boolean): void {
   patchProperty(
     net.Socket.prototype,
     'connect',
@@ -94,7 +95,12 @@ export function attributeRequests(realConnect: typeof net.Socket.prototype.conne
           return Reflect.apply(realConnect, this, args) as net.Socket
         }
         openedInside.add(this)
-        const error = isOfHttpClient() ? undefined : run.escape('socket', socketTarget(args))
+        const isHttp = isOfHttpClient()
+        const error = isHttp
+          ? isMockBeneath
+            ? run.mocked?.('sockets', captureStack())
+            : undefined
+          : run.escape('socket', socketTarget(args))
         if (!error) return Reflect.apply(original, this, args) as net.Socket
         process.nextTick(() => this.destroy(error))
         return this

@@ -6,6 +6,7 @@ import { attributeRequests } from './attribution.ts'
 import { installGuard } from './guard.ts'
 import { interceptHttp } from './http.ts'
 import { interceptHttp2 } from './http2.ts'
+import { keepOnTop } from './on-top.ts'
 import { interceptStdio } from './stdio.ts'
 import { interceptUndici } from './undici.ts'
 
@@ -21,8 +22,12 @@ let isInstalled = false
  * earlier stays as it was.
  */
 export function installInterceptors(): void {
-  // Asked for again before every replay; somebody may have set another global dispatcher meanwhile, the rest stays.
-  if (isInstalled) return interceptUndici()
+  // Asked for again before every replay; somebody may have set another global dispatcher meanwhile, or put theirs over ours.
+  if (isInstalled) {
+    interceptUndici()
+    return keepOnTop()
+  }
+  const isMockBeneath = isMockListening()
   // The guard goes under the interceptors: what they let through, it refuses.
   installGuard()
   patchClock()
@@ -30,9 +35,18 @@ export function installInterceptors(): void {
   interceptTimers()
   const { connect } = net.Socket.prototype
   interceptHttp()
-  attributeRequests(connect)
+  attributeRequests(connect, isMockBeneath)
   interceptUndici()
   interceptHttp2()
   interceptStdio()
   isInstalled = true
+  keepOnTop()
+}
+
+/** Whether a mock server (MSW 3, nock 15) answers sockets already: both keep their interceptors here. */
+function isMockListening(): boolean {
+  const { __MSW_INTERCEPTORS_REGISTRY: registry } = globalThis as {
+    readonly __MSW_INTERCEPTORS_REGISTRY?: ReadonlyMap<symbol, { readonly readyState?: string }>
+  }
+  return registry?.get(Symbol.for('socket-interceptor'))?.readyState === 'ACTIVE'
 }

@@ -52,6 +52,9 @@ export interface VirtualTimer {
   fire(): void
 }
 
+/** What somebody may have replaced before a replay could take it over. */
+export type Mocked = 'fetch' | 'sockets' | 'timers'
+
 /** A replaying run as the interceptors see it. */
 export interface Responder extends Source {
   readonly mode: 'replay'
@@ -73,6 +76,11 @@ export interface Responder extends Source {
   listen(url: string, say: (text: string) => void): void
   /** Reports something that went around the seam. The error to refuse it with, or `undefined` to let it through. */
   escape(kind: string, target: string, madeAt?: Error): Error | undefined
+  /**
+   * Reports a mock that answers in the place of the tape, because it was there before the replay: of `fetch`, or of the
+   * sockets below every client. The error to refuse with.
+   */
+  mocked?(what: Exclude<Mocked, 'timers'>, madeAt?: Error): Error
   schedule(timer: VirtualTimer): void
   /** A timer was cancelled, referenced or unreferenced. */
   held(timer: VirtualTimer): void

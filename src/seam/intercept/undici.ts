@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { EventEmitter } from 'node:events'
 import { asNode, captureStack } from '../caller.ts'
-import { patchProperty } from '../patch.ts'
+import { patchProperty, subscribeOnce } from '../patch.ts'
 import { Context } from './context.ts'
 import { isNodes, isOf, type PlainFetch, plainFetch, statedBy, withLength } from './plain-fetch.ts'
 import {
@@ -49,6 +49,8 @@ interface Entry {
   /** Absent for a request the run expects: a stack costs as much as finding its answer. */
   readonly madeAt?: Error
   readonly plain?: PlainFetch
+  /** It got as far as a dispatcher: whatever lies over `fetch` hands its calls on. */
+  isDispatched?: true
 }
 
 const entries = new AsyncLocalStorage<Entry>()
@@ -63,6 +65,8 @@ export function interceptUndici(): void {
   // Touching a fetch class makes Node create its dispatcher.
   new Headers()
   arm()
+  for (const channel of ['undici:request:create', 'http.client.request.created'])
+    subscribeOnce('entry', channel, arrived)
   patchProperty(globalThis, 'fetch', (original) => {
     const isNative = isNodes(original)
     // Importing userland undici replaces the global dispatcher on Node 22 and 24: look again before each call.
@@ -70,13 +74,45 @@ export function interceptUndici(): void {
       arm()
       const run = currentResponder()
       if (!run) return original(...args)
-      const plain = isNative ? plainFetch(args) : undefined
+      if (!isNative) return throughMock(run, original, args)
+      const plain = plainFetch(args)
       if (!plain) return entries.run({ madeAt: captureStack() }, () => original(...args))
       const stated = run.expects && statedBy(plain)
       const entry = stated && run.expects?.(stated) ? { plain } : { madeAt: captureStack(), plain }
       return entries.run(entry, () => asNode(() => original(...plain.args)))
     } as typeof original
   })
+}
+
+/**
+ * A `fetch` that was replaced before us: one that hands its calls on is as good as Node's. One that answers itself keeps
+ * the agent from its tape.
+ */
+async function throughMock(run: Responder, mock: typeof fetch, args: Parameters<typeof fetch>): Promise<Response> {
+  const entry: Entry = { madeAt: captureStack() }
+  const answer = await entries.run(entry, () =>
+    mock(...args).then(
+      (response) => ({ response }),
+      (error: unknown) => ({ error }),
+    ),
+  )
+  if (!entry.isDispatched && !run.over && isHttp(args)) {
+    const refused = run.mocked?.('fetch', entry.madeAt)
+    if (refused) throw refused
+  }
+  if ('error' in answer) throw answer.error
+  return answer.response
+}
+
+/** Whether a call has to leave the process: `data:` does not, and neither does what was given up before. */
+function isHttp([input, init]: Parameters<typeof fetch>): boolean {
+  const url = typeof input === 'string' || input instanceof URL ? String(input) : input.url
+  return /^https?:/i.test(url) && init?.signal?.aborted !== true
+}
+
+function arrived(): void {
+  const entry = entries.getStore()
+  if (entry) entry.isDispatched = true
 }
 
 function arm(): void {
@@ -99,6 +135,7 @@ class ServingDispatcher extends EventEmitter implements Dispatcher {
     const run = currentResponder()
     if (!run) return this.#real.dispatch(options, handler)
     if (run.over) return true
+    arrived()
     new Dispatch(run, options, handler)
     return true
   }

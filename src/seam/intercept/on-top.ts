@@ -1,0 +1,123 @@
+import http from 'node:http'
+import https from 'node:https'
+import net from 'node:net'
+import timers from 'node:timers'
+import timersPromises from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { skipCallerFrames } from '../caller.ts'
+import { builtinsChanged, replacements, syncBuiltins } from '../patch.ts'
+import { currentResponder } from './responder.ts'
+
+/** Marks what this file put over the functions of others. */
+const top = Symbol.for('vitest-harvest/on-top@1')
+
+const timerNames = ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval', 'clearImmediate']
+
+/**
+ * Puts the functions of a replay back over those that somebody laid over them: a set-up file that stubs `fetch`, a mock
+ * server, fake timers. Inside a replay ours answer; everybody else goes on getting theirs.
+ *
+ * Asked for before every replay; what is on top already stays.
+ */
+export function keepOnTop(): void {
+  keep(globalThis, 'fetch')
+  for (const [target, key, ours] of clients) keep(target, key, ours)
+  for (const name of timerNames) {
+    keep(globalThis, name)
+    keep(timers, name)
+  }
+  for (const name of ['setTimeout', 'setInterval', 'setImmediate']) keep(timersPromises, name)
+  keep(net.Socket.prototype, 'connect')
+  keepDate()
+  keepPerformance()
+  syncBuiltins()
+}
+
+/**
+ * Nothing of ours lies over these: a request is answered at its socket. Mock servers of older kinds replace them, and
+ * then no request comes as far as that.
+ */
+const clients = [
+  [http, 'request', http.request],
+  [http, 'get', http.get],
+  [https, 'request', https.request],
+  [https, 'get', https.get],
+] as const
+
+/** The patched `performance`: fake timers put an object of their own in its place. */
+const ownPerformance = globalThis.performance
+
+function oursOf(target: object, key: string): unknown {
+  return replacements().get(target)?.get(key)
+}
+
+function keep(target: object, key: string, ours = oursOf(target, key)): void {
+  const theirs: unknown = Reflect.get(target, key)
+  if (typeof ours !== 'function' || typeof theirs !== 'function' || theirs === ours || top in theirs) return
+  skipCallerFrames(import.meta.url)
+  const over = function (this: unknown, ...args: unknown[]): unknown {
+    return Reflect.apply(currentResponder() ? ours : theirs, this, args)
+  }
+  // Spies and fake clocks are steered through properties of the function: `fetch.mockReset()`, `setTimeout.clock`.
+  put(target, key, new Proxy(over, facade(ours, theirs)))
+}
+
+/** Shows the properties of `theirs`, and the mark. */
+function facade(ours: object, theirs: object): ProxyHandler<object> {
+  // What a module made of it while it was loaded is called inside of a replay later.
+  const [ourPromise, theirPromise] = [ours, theirs].map((one) => Reflect.get(one, promisify.custom) as unknown)
+  const promised = (...args: unknown[]): unknown =>
+    Reflect.apply((currentResponder() ? ourPromise : theirPromise) as () => unknown, undefined, args)
+  const isPromised = typeof ourPromise === 'function' && typeof theirPromise === 'function'
+  return {
+    get(_, name) {
+      if (name === top) return true
+      return name === promisify.custom && isPromised ? promised : (Reflect.get(theirs, name) as unknown)
+    },
+    set: (_, name, value) => Reflect.set(theirs, name, value),
+    has: (_, name) => name === top || Reflect.has(theirs, name),
+  }
+}
+
+function keepDate(): void {
+  const ours = oursOf(globalThis, 'Date') as DateConstructor | undefined
+  const theirs = globalThis.Date
+  if (!ours || theirs === ours || top in theirs) return
+  skipCallerFrames(import.meta.url)
+  const chosen = (): DateConstructor => (currentResponder() ? ours : theirs)
+  // A function of its own below the proxy: that of a class has a `prototype` that may not be shown differently.
+  const over: object = new Proxy(function Date() {} as unknown as DateConstructor, {
+    construct: (_, args, newTarget) =>
+      Reflect.construct(chosen(), args, newTarget === over ? chosen() : newTarget) as object,
+    apply: (_, self, args) => Reflect.apply(chosen() as unknown as () => string, self, args),
+    get: (_, name) => (name === top ? true : (Reflect.get(chosen(), name) as unknown)),
+    set: (_, name, value) => Reflect.set(theirs, name, value),
+    has: (_, name) => name === top || Reflect.has(theirs, name),
+  })
+  put(globalThis, 'Date', over)
+}
+
+function keepPerformance(): void {
+  const theirs: unknown = globalThis.performance
+  if (theirs === ownPerformance) return
+  const before = Object.getOwnPropertyDescriptor(globalThis, 'performance')
+  Object.defineProperty(globalThis, 'performance', {
+    get: () => (currentResponder() ? ownPerformance : theirs),
+    set(value: unknown) {
+      put(globalThis, 'performance', value)
+    },
+    configurable: true,
+    enumerable: before?.enumerable ?? true,
+  })
+}
+
+function put(target: object, key: string, value: unknown): void {
+  const before = Object.getOwnPropertyDescriptor(target, key)
+  Object.defineProperty(target, key, {
+    value,
+    configurable: true,
+    writable: true,
+    enumerable: before?.enumerable ?? true,
+  })
+  builtinsChanged()
+}

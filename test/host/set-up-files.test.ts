@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Home, type InlineProject, type Lane, openHome } from './inline.ts'
+import { config, golden, orderExchange } from './refund.ts'
+import { reported, type ReportedTest, withJson } from './reports.ts'
+
+// Agents that reach the order service by `fetch`, after a timer, and by `node:http`.
+const agents = `import { request } from 'node:http'
+const url = 'http://127.0.0.1:45998/orders'
+const init = { method: 'POST', headers: { 'content-type': 'application/json' } }
+const refunded = (text: string) => ({ refunded: JSON.parse(text).amount })
+export async function byFetch(order: object) {
+  return refunded(await (await fetch(url, { ...init, body: JSON.stringify(order) })).text())
+}
+export async function afterTimer(order: object) {
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  if (Date.now() < 1e12) throw new Error('not the recorded time')
+  return byFetch(order)
+}
+export function byHttp(order: object) {
+  return new Promise((resolve, reject) => {
+    const asked = request(url, init, (answer) => {
+      let text = ''
+      answer.on('data', (chunk) => (text += chunk)).on('end', () => resolve(refunded(text)))
+    })
+    asked.on('error', reject).end(JSON.stringify(order))
+  })
+}
+`
+
+const names = ['fetch', 'timer', 'http'] as const
+
+const hand = `import { replay } from 'vitest-harvest/vitest'
+import { expect, it } from 'vitest'
+import { byFetch, afterTimer, byHttp } from './agents.ts'
+it.each(Object.entries({ fetch: byFetch, timer: afterTimer, http: byHttp }))('by hand %s', async (name, agent) => {
+  const run = await replay(\`recordings/golden/\${name}.tape.jsonl\`, (input) => agent(input as object))
+  expect(run.outcome).toEqual({ status: 'returned', value: { refunded: 25 } })
+})
+`
+
+// What MSW 3 and nock 15 do when they listen.
+const mockServer = `import { HttpRequestInterceptor } from '@mswjs/interceptors/http'
+const server = new HttpRequestInterceptor()
+server.on('request', ({ controller }) => controller.respondWith(Response.json({ amount: 99 })))
+server.apply() // .listen()
+`
+
+const setUps: Readonly<Record<string, string>> = {
+  'a stub of fetch': `import { vi } from 'vitest'
+vi.stubGlobal('fetch', vi.fn(async () => Response.json({ amount: 99 })))
+`,
+  'a fetch that refuses': `globalThis.fetch = async () => { throw new Error('no network in tests') }
+`,
+  'a mock server': mockServer,
+  'a stub before each test': `import { beforeEach, vi } from 'vitest'
+beforeEach(() => void vi.stubGlobal('fetch', vi.fn(async () => Response.json({ amount: 99 }))))
+`,
+  'a fetch that hands on': `const real = globalThis.fetch
+globalThis.fetch = async (...args) => real(...args)
+`,
+  'fake timers': `import { vi } from 'vitest'
+vi.useFakeTimers({ now: 0 })
+`,
+  'fake timers that advance': `import { beforeEach, vi } from 'vitest'
+beforeEach(() => void vi.useFakeTimers({ shouldAdvanceTime: true, now: 0 }))
+`,
+}
+
+/** What keeps a test by hand from its tape, because it is there before the test file. */
+const before = ['a stub of fetch', 'a fetch that refuses', 'a mock server']
+
+describe.each<Lane>([5, 4])('set-up files under Vitest %i', (lane) => {
+  let home: Home
+  beforeAll(() => {
+    home = openHome(lane)
+  })
+  afterAll(() => home[Symbol.dispose]())
+
+  const exchanges = (via: 'undici' | 'http') => [{ ...orderExchange, via } as typeof orderExchange]
+  const files = (setUp: string): Readonly<Record<string, string>> => ({
+    'vitest.config.ts': config(
+      '',
+      `setupFiles: ['./set-up.ts'], include: ['src/*.test.ts']`,
+      names.map((name) => `${name}: './src/agents.ts#${agentOf[name]}'`).join(', '),
+    ),
+    'src/refund.ts': 'export const refundAgent = () => 0\n',
+    'src/agents.ts': agents,
+    'src/hand.test.ts': hand,
+    'set-up.ts': setUp,
+    ...Object.assign(
+      {},
+      ...names.map((name) =>
+        golden(name, 'baseline: []\n', { agent: name, events: exchanges(name === 'http' ? 'http' : 'undici') }),
+      ),
+    ),
+  })
+
+  const run = async (name: string, setUp: string): Promise<ReadonlyMap<string, ReportedTest>> => {
+    const project: InlineProject = home.project(name.replaceAll(' ', '-'), files(setUp))
+    await project.run(['run', ...withJson])
+    return reported(project)
+  }
+  const green = (tests: ReadonlyMap<string, ReportedTest>): readonly string[] =>
+    [...tests]
+      .filter(([, { status }]) => status === 'passed')
+      .map(([name]) => name)
+      .sort()
+  const cases = names.map((name) => `golden/${name}`)
+  const byHand = names.map((name) => `by hand ${name}`)
+
+  it.each(Object.entries(setUps))('under %s, the cases of the plugin are replayed as ever', async (name, setUp) => {
+    const tests = await run(name, setUp)
+    expect(green(tests)).toEqual(expect.arrayContaining(cases.toSorted()))
+    // What was not put up for good before the replay came, it answers above in a test by hand too.
+    if (!before.includes(name)) expect(green(tests)).toEqual([...byHand, ...cases].toSorted())
+  })
+
+  it('a mock that was there before a replay by hand is named, with the line that put it up', async () => {
+    const stub = await run('hand stub', setUps['a stub of fetch'] ?? '')
+    const message = stub.get('by hand fetch')?.failureMessages.join('\n') ?? ''
+    expect(message).toContain("A mock answers the agent's `fetch` in the place of the tape")
+    expect(message).toMatch(/mock +set-up\.ts:2/)
+    expect(message).toContain(`→ make \`import 'vitest-harvest/vitest'\` the first line of set-up.ts`)
+    expect(message).toContain('(HARVEST_MOCKED)')
+    const server = await run('hand server', mockServer)
+    const refused = server.get('by hand http')?.failureMessages.join('\n') ?? ''
+    expect(refused).toContain(`A mock answers the agent's HTTP requests in the place of the tape`)
+    expect(refused).toMatch(/mock +set-up\.ts:4/)
+  })
+
+  it('what the message advises makes it green', async () => {
+    for (const name of before) {
+      const tests = await run(`advised ${name}`, `import 'vitest-harvest/vitest'\n${setUps[name]}`)
+      expect(green(tests)).toEqual([...byHand, ...cases].toSorted())
+    }
+  })
+
+  it('fake timers in the module of an agent stop neither it nor the cases after it', async () => {
+    const project = home.project('faking-agent', {
+      ...files(''),
+      'src/agents.ts': `import { vi } from 'vitest'\nvi.useFakeTimers({ now: 0 })\n${agents}`,
+    })
+    await project.run(['run', ...withJson])
+    expect(green(reported(project))).toEqual([...byHand, ...cases].toSorted())
+  })
+})
+
+const agentOf = { fetch: 'byFetch', timer: 'afterTimer', http: 'byHttp' } as const
