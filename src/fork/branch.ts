@@ -139,8 +139,8 @@ function keyOf([kind, caller]: Draw): string {
 function closeOf(run: ForkRun, outcome: Ended, isSame: boolean, own: readonly TapeEvent[]): TapeClose {
   const { close } = run.tape
   if (close && isSame && own.length === 0) {
-    const { n, at, outcome: recorded } = close
-    return { kind: 'close', n, at, outcome: recorded, events: 0 }
+    const { n, at, outcome: recorded, timers } = close
+    return { kind: 'close', n, at, outcome: recorded, events: 0, ...(timers && { timers }) }
   }
   const [n, at] = run.account.numbers.fresh(run.now)
   return { kind: 'close', n, at, outcome: encoded(outcome), events: own.length }

@@ -6,7 +6,9 @@ import { Draws } from '../replay/draws.ts'
 import { Gate, type GateItem } from '../replay/gate.ts'
 import type { FoundDrift, Question } from '../replay/ladder.ts'
 import { isAllowed } from '../replay/allow.ts'
+import { isImporting } from '../replay/importing.ts'
 import * as problem from '../replay/problems.ts'
+import { RecordedTimers } from '../replay/recorded-timers.ts'
 import { commandKey, gateItems, pushItems } from '../replay/run.ts'
 import { type CallState, type ExchangeState, questionOf, type StepState, stepStates } from '../replay/step.ts'
 import type { Drift, Escape } from '../replay/types.ts'
@@ -113,7 +115,7 @@ export class ForkRun {
     this.#spawns = tape.events.flatMap((event) => (event.kind === 'spawn' ? [commandKey(event.command)] : []))
     const hangMs = options.hangMs ?? defaultHangMs
     this.gate = new Gate([...this.#keptItems, ...free, ...this.#pushes.map(({ item }) => item)], {
-      isBusy: () => this.pending > 0,
+      isBusy: () => this.pending > 0 || isImporting(),
       isOver: () => this.over,
       onTurn: () => this.draws.turned(),
       onFault: (error) => void this.problem(problem.undeliverable(this.place(), error)),
@@ -125,6 +127,7 @@ export class ForkRun {
       },
       endAt: tape.close?.at ?? Number.POSITIVE_INFINITY,
       hangMs,
+      timers: new RecordedTimers(tape),
     })
     this.answers = new Answers(this)
     this.root = forkResponder(this, undefined)
@@ -185,6 +188,7 @@ export class ForkRun {
   depart(): void {
     if (this.departed) return
     this.departed = true
+    this.gate.leaveTape()
     for (const { items } of this.steps.slice(this.plan.keep)) if (items[0]?.state === 'waiting') this.gate.done(items)
     this.gate.done(this.#pushes.filter(({ item }) => item.state === 'waiting').map(({ item }) => item))
     if (this.#isFree) this.#drawAnew()

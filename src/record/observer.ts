@@ -44,6 +44,12 @@ export function observerOf(run: RecordedRun, inside: number | undefined): RunObs
       const [n, at] = run.moment()
       run.attempt(() => run.append({ kind: 'message', n, at, ...where, from, to, body: run.encode(body) }))
     },
+    timerSet(caller, ms) {
+      if (run.over) return undefined
+      const from = callerPackage(caller)
+      // Neither is a timer of the agent, nor fires in a replay where it did here.
+      return from === 'node' || from === 'undici' ? undefined : run.timers.set(from, ms)
+    },
     exchange(start: ExchangeStart): ExchangeObserver | undefined {
       if (run.over) return undefined
       run.spokeTo(start.url)

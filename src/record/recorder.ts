@@ -11,6 +11,7 @@ import { observeUndici } from '../seam/observe/undici.ts'
 import { patchRandom } from '../seam/random.ts'
 import { isThenable, isUnreadResponse } from '../seam/shape.ts'
 import { currentRun, seamState } from '../seam/source.ts'
+import { patchTimers } from '../seam/timers.ts'
 import type { RecordedPins } from '../tape/index.ts'
 import { observe } from './answer.ts'
 import { Keeper, type KeepStats } from './keeper.ts'
@@ -202,6 +203,7 @@ export function listen(): void {
   patchClock()
   spareUndici()
   patchRandom()
+  patchTimers()
 }
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'

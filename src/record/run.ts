@@ -27,6 +27,7 @@ import type { ExchangeDraft } from './exchange.ts'
 import { asDetail, type Ledger, type RunHandle, type Verdict } from './ledger.ts'
 import { mishapOf } from './mishap.ts'
 import { observerOf, type RunObserver } from './observer.ts'
+import { TimerLog } from './timers.ts'
 
 export interface RecordedRunOptions {
   /** Names run and agent, and decides whether the tape is kept. */
@@ -75,6 +76,7 @@ export class RecordedRun {
   readonly #unrecorded = new Set<string>()
   /** Children that have not said a word of JSON-RPC, by URL. */
   readonly #mute = new Map<string, string>()
+  readonly timers = new TimerLog(() => [this.#n, Math.max(this.#lastAt, this.#elapsed())])
   #writer: TapeWriter | undefined
   #draws: Draw[] = []
   #n = 0
@@ -131,10 +133,15 @@ export class RecordedRun {
     if (!this.#inBurst) {
       this.#inBurst = true
       void turn.then(this.#endBurst)
-      const now = Math.round((uptime() - this.#startedAt) * 1000) / 1000
+      const now = this.#elapsed()
       this.#lastAt = now > this.#lastAt ? now : Math.round((this.#lastAt + 0.001) * 1000) / 1000
     }
     return [this.#n++, this.#lastAt]
+  }
+
+  /** Milliseconds since the run began, to the microsecond. */
+  #elapsed(): number {
+    return Math.round((uptime() - this.#startedAt) * 1000) / 1000
   }
 
   encode(value: unknown): Json {
@@ -252,6 +259,7 @@ export class RecordedRun {
     this.#calls.clear()
     for (const command of this.#mute.values()) this.#unrecorded.add(`child process ${command}`)
     const [n, at] = this.moment()
+    const timers = this.timers.close()
     this.#over = true
     const mishap = mishapOf(outcome, this.#incomplete, this.#unrecorded)
     const verdict = this.ledger.judged({ durationMs: at, hasTape: this.hasTape, ...(mishap && { mishap }) })
@@ -266,6 +274,7 @@ export class RecordedRun {
         ...(this.#redactor.dropped.length === 0 ? {} : { droppedHeaders: this.#redactor.dropped }),
         ...this.#said(verdict),
         ...this.#prints(),
+        ...(timers.length === 0 ? {} : { timers }),
       })
     })
   }

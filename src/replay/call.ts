@@ -1,3 +1,4 @@
+import { userSite } from '../seam/caller.ts'
 import { never } from '../seam/intercept/index.ts'
 import { isThenable } from '../seam/shape.ts'
 import { type SeamCall, type Source, seamState } from '../seam/source.ts'
@@ -29,6 +30,8 @@ export function serveCall(
 ): unknown {
   if (run.over) return never()
   const args = run.encode(call.args[0])
+  const again = run.calls.findSame(call, args) ? undefined : run.calls.findAgain(call, userSite())
+  if (again) return readAgain(again)
   const step = findCall(run, call, args)
   run.checkOrder(step)
   run.compareValues(step, undefined, () => ({ args }))
@@ -45,6 +48,11 @@ export function serveCall(
   const isAnswered = step.event.sync === true || step.event.settled !== undefined
   if (isAnswered && run.tools.runs(call)) return runAndCompare(run, call, step, heard, fn, viewFrom(heard.n))
   return call.replay === 'run' ? runForReal(run, step, heard, fn, viewFrom) : serveRecorded(run, step, heard)
+}
+
+/** A value read more often than recorded is another run, but what follows is worth seeing. */
+function readAgain({ event }: CallState): unknown {
+  return event.sync ? answer(event) : Promise.resolve().then(() => answer(event))
 }
 
 function findCall(run: ReplayRun, call: SeamCall, args: Json): CallState {

@@ -10,10 +10,20 @@ interface Called {
   readonly name: string
 }
 
+/** A named value that the agent reads more often than it did when it was recorded. */
+export interface OftenRead {
+  readonly name: string
+  readonly recorded: number
+  readonly read: number
+  /** Where the first read too many was made. */
+  readonly site: string | undefined
+}
+
 /** The serve key of wrapped functions: the recorded call of that name with these arguments. */
 export class Calls {
   readonly #byName: ReadonlyMap<string, readonly CallState[]>
   readonly #byArgs: ReadonlyMap<string, CallState[]>
+  readonly #tooOften = new Map<string, OftenRead>()
   readonly #inside: ReadonlyMap<number | undefined, readonly (ExchangeState | CallState)[]>
 
   constructor(steps: readonly (ExchangeState | CallState)[]) {
@@ -28,6 +38,27 @@ export class Calls {
     const steps = this.#byArgs.get(keyOf(call, args))
     while (steps?.[0]?.taken) steps.shift()
     return steps?.find((step) => !step.taken)
+  }
+
+  /** The value of this name once more: as it was read last. `undefined` when it was never recorded. */
+  findAgain(call: Called, site: string | undefined): CallState | undefined {
+    if (call.kind !== 'value') return undefined
+    const recorded = this.#all(call)
+    const last = recorded.at(-1)
+    if (last) {
+      const before = this.#tooOften.get(call.name)
+      this.#tooOften.set(call.name, {
+        name: call.name,
+        recorded: recorded.length,
+        read: (before?.read ?? recorded.length) + 1,
+        site: before?.site ?? site,
+      })
+    }
+    return last
+  }
+
+  get tooOften(): readonly OftenRead[] {
+    return [...this.#tooOften.values()]
   }
 
   /**

@@ -16,6 +16,7 @@ import * as problem from './problems.ts'
 import type { ReplayRun } from './run.ts'
 import { serveLive } from './serve-live.ts'
 import type { ExchangeState } from './step.ts'
+import { noteTimeOut } from './time-out.ts'
 import { inAskedForm, otherForm } from './transcode.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
@@ -80,6 +81,7 @@ export function serveExchange(
   return {
     abort() {
       if (step.answered) return
+      noteTimeOut(run, step, live.madeAt)
       step.answered = true
       observe(run, step)
       heard.aborted = [run.nextN(), run.gate.now]

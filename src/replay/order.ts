@@ -1,14 +1,23 @@
 import { readModelCall } from '../providers/index.ts'
-import type { Moment } from '../tape/index.ts'
+import type { Json, Moment } from '../tape/index.ts'
+import { isRead, usesAnswer } from './independence.ts'
 import type { CallState, ExchangeState, StepState } from './step.ts'
 
 type AnyState = ExchangeState | CallState
 
+interface Early {
+  readonly early?: AnyState
+  readonly skipped: readonly AnyState[]
+  readonly beside: readonly AnyState[]
+}
+
 /**
  * Watches that what waited for an answer when recorded still waits for it.
  *
- * A step recorded after another was answered may not be made before it. The exception are steps of one model turn in
- * which the model asked for several tools at once: the model called those independent, so they may change places.
+ * A step recorded after another was answered may not be made before it. There are three exceptions. Steps of one model
+ * turn in which the model asked for several tools at once may change places: the model called those independent. A named
+ * value is a read of the agent's own surroundings and has no place at all. And two requests that only read may be under
+ * way at the same time, if neither can have been asked with what the other was answered.
  */
 export class Order {
   /** By the moment their answer was complete; what comes before `#next` is answered. */
@@ -17,11 +26,13 @@ export class Order {
   readonly #byN: ReadonlyMap<number, AnyState>
   #turns: readonly ExchangeState[] | undefined
   readonly #free = new Map<ExchangeState, boolean>()
+  readonly #input: Json | undefined
   #next = 0
 
-  constructor(steps: readonly AnyState[]) {
+  constructor(steps: readonly AnyState[], input?: Json) {
+    this.#input = input
     this.#steps = steps
-      .filter((step) => endOf(step) !== undefined && !isAborted(step))
+      .filter((step) => endOf(step) !== undefined && !isAborted(step) && step.event.kind !== 'value')
       .sort((a, b) => endN(a) - endN(b))
     this.#all = steps
     this.#byN = new Map(steps.map((step) => [step.event.n, step]))
@@ -29,25 +40,37 @@ export class Order {
 
   /** Whether everything that was answered before `step` was made is answered now. */
   isDue(step: AnyState): boolean {
-    const { early, skipped } = this.look(step)
-    return early === undefined && skipped.length === 0
+    const { early, skipped, beside } = this.look(step)
+    return early === undefined && skipped.length === 0 && beside.length === 0
   }
 
   /**
    * What should have been answered before `step` is made: `early`, when it is certain that the order is another one;
-   * `skipped`, tool calls that were not made yet: the agent may leave them out, or make them later and so out of order.
+   * `skipped`, tool calls that were not made yet: the agent may leave them out, or make them later and so out of order;
+   * `beside`, reads under way that may be answered later, as long as all that follows waits for them.
    */
-  look(step: AnyState): { readonly early?: AnyState; readonly skipped: readonly AnyState[] } {
+  look(step: AnyState): Early {
     while (this.#steps[this.#next]?.answered) this.#next++
     const skipped: AnyState[] = []
+    const beside: AnyState[] = []
+    if (step.event.kind === 'value') return { skipped, beside }
     for (let i = this.#next; i < this.#steps.length; i++) {
       const earlier = this.#steps[i]
       if (!earlier || endN(earlier) > step.event.n) break
       if (earlier === step || earlier.answered || this.#mayChangePlaces(earlier, step)) continue
-      if (!this.#mayBeLeftOut(earlier)) return { early: earlier, skipped }
-      skipped.push(earlier)
+      if (this.#mayBeBeside(earlier, step)) beside.push(earlier)
+      else if (this.#mayBeLeftOut(earlier)) skipped.push(earlier)
+      else return { early: earlier, skipped, beside }
     }
-    return { skipped }
+    return { skipped, beside }
+  }
+
+  /** Whether both only read, and what the one was answered is not in what the other asks. */
+  #mayBeBeside(earlier: AnyState, step: AnyState): boolean {
+    if (!earlier.taken || isTurn(earlier) || isTurn(step)) return false
+    if (!isRead(earlier.event) || !isRead(step.event) || earlier.event.in !== step.event.in) return false
+    const before = this.#all.filter(({ event }) => event.n < step.event.n).map(({ event }) => event)
+    return !usesAnswer(step.event, earlier.event, this.#input, before)
   }
 
   /** A tool call nobody has made, or what happened inside of one. */

@@ -4,6 +4,7 @@ import { wordDiff } from '../errors/word-diff.ts'
 import { userSite } from '../seam/caller.ts'
 import type { Tape } from '../tape/index.ts'
 import { bodyDifference, closeness, type Difference } from './difference.ts'
+import type { OftenRead } from './calls.ts'
 import type { Answer, Question } from './ladder.ts'
 import type { Order } from './order.ts'
 import { type CallState, describeStep, type ExchangeState, isStep, type StepState, shortUrl } from './step.ts'
@@ -320,6 +321,17 @@ export function leftOutInside(
   })
 }
 
+/** A `value()` that is read in a loop, or once more. */
+export function readTooOften(tape: Tape, { name, recorded, read, site }: OftenRead): HarvestError {
+  const times = (count: number): string => (count === 1 ? 'once' : `${count} times`)
+  return new HarvestError('HARVEST_TAPE_EXHAUSTED', {
+    what: `The agent read the value ${neutralLine(name)} more often than when this run was recorded`,
+    where: { tape: tape.header.id, ...(site ? { at: site } : {}), value: `read ${read} times, recorded ${recorded}` },
+    why: `It was recorded ${times(recorded)}. What it would be the next time is not known, so it was answered as the last time.`,
+    fix: [`read it once and keep it, or record the run again and promote the new tape`],
+  })
+}
+
 export function outOfOrder(place: Place, step: StepState, before: StepState): HarvestError {
   return new HarvestError('HARVEST_ORDER', {
     what: `The agent made ${describeStep(step)}, before step ${before.number} was answered`,
@@ -480,6 +492,34 @@ export function spinning(place: Place): HarvestError {
     why: 'The clock of a replay only moves while the agent waits.',
     fix: ['wait with setTimeout() in place of the loop'],
   })
+}
+
+/** @param missing - the recorded step the replay waited for when it let that much time pass */
+export function timedOut(place: Place, step: ExchangeState, ms: number, missing: StepState | undefined): HarvestError {
+  const { at, response, error } = step.event
+  const answeredAt = response?.end?.[1] ?? error?.moment[1] ?? at
+  return new HarvestError('HARVEST_CLOCK', {
+    what: `The client's time-out of ${duration(ms)} fired, and did not when this run was recorded`,
+    where: {
+      ...(missing ? { 'waiting for': `${describeStep(missing)}, which the agent has not asked` } : {}),
+      'gave up': describeStep(step),
+      ...where(place),
+    },
+    why: missing
+      ? 'A replay lets time pass while it waits for a recorded request, and that request was never made.'
+      : `The recorded answer took ${duration(answeredAt - at)}.`,
+    fix: [
+      ...(missing
+        ? [`make the missing request again, or see why it is gone: npx harvest show ${place.tape.header.id}`]
+        : []),
+      `if the time-out was changed on purpose: record the run again and promote the new tape`,
+    ],
+  })
+}
+
+/** `600 s`, `250 ms` */
+function duration(ms: number): string {
+  return ms < 1_000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`
 }
 
 /** @param next - the first recorded step the agent has not asked */

@@ -9,6 +9,7 @@ import { hostsMistake } from './hosts-option.ts'
 import * as problem from './problems.ts'
 import { ReplayRun, type RunSettings } from './run.ts'
 import { isSameError } from './same-error.ts'
+import { linkTimeOut } from './time-out.ts'
 import {
   driftClasses,
   driftPolicies,
@@ -53,6 +54,7 @@ export async function replayTape<T>(
   )
   unwatch()
   options.signal?.removeEventListener('abort', abort)
+  if (outcome.status === 'threw') linkTimeOut(run, outcome.error)
   run.finish()
   run.conclude()
   if ((options as RunSettings).late) await fireLeftTimers(run)

@@ -26,9 +26,11 @@ import type { HeaderComparison } from './header-drift.ts'
 import { HeaderRedactor } from './header-redactor.ts'
 import { recordedHosts } from './hosts-option.ts'
 import { IdempotencyKeys } from './idempotency.ts'
+import { isImporting } from './importing.ts'
 import { type Answer, type FoundDrift, Ladder, type Question } from './ladder.ts'
 import { Order } from './order.ts'
 import * as problem from './problems.ts'
+import { RecordedTimers } from './recorded-timers.ts'
 import { type NotCompared, type Places, RedactedValues } from './redacted.ts'
 import { responderOf } from './responder.ts'
 import { type CallState, describeStep, type ExchangeState, questionOf, type StepState, stepStates } from './step.ts'
@@ -92,6 +94,8 @@ export class ReplayRun {
   readonly #children = new Map<string, (text: string) => void>()
   /** Tool calls that others went before, with the problem that is if they are made. */
   readonly #skipped = new Map<StepState, HarvestError>()
+  /** Reads that later ones did not wait for, with the problem that is if the agent ends without their answer. */
+  readonly #heldBack = new Map<StepState, HarvestError>()
   /** Problems whose cause only the end of the run tells. */
   readonly #causes = new Map<HarvestError, problem.Cause>()
   /** Problems that stopped nothing: what differed was served. */
@@ -134,7 +138,7 @@ export class ReplayRun {
     this.tools = new Tools(settings.tools)
     this.messages = new Announcements(tape, 'message', settings.messages)
     this.marks = new Announcements(tape, 'mark', settings.marks)
-    this.order = new Order(this.steps)
+    this.order = new Order(this.steps, tape.header.input)
     const isDue = (step: ExchangeState): boolean => this.order.isDue(step)
     this.ladder = new Ladder(exchanges, settings.serve ?? 'reworded', tape.header, isDue)
     this.draws = new Draws(
@@ -145,13 +149,14 @@ export class ReplayRun {
     this.#pushes = pushItems(tape, (url, text) => this.#children.get(url)?.(text))
     this.#spawns = tape.events.flatMap((event) => (event.kind === 'spawn' ? [commandKey(event.command)] : []))
     this.gate = new Gate([...this.steps.flatMap((step) => gateItems(step)), ...this.#pushes.map(({ item }) => item)], {
-      isBusy: () => this.pending > 0,
+      isBusy: () => this.pending > 0 || isImporting(),
       isOver: () => this.over,
       onTurn: () => this.draws.turned(),
       onFault: (error) => void this.problem(problem.undeliverable(this.place(), error)),
       onHang: () => this.giveUp(problem.hanging(this.place(), hangMs(settings) ?? 0, this.unused[0])),
       endAt: tape.close?.at ?? Number.POSITIVE_INFINITY,
       hangMs: hangMs(settings),
+      timers: new RecordedTimers(tape),
       ungated: settings.ungated ?? false,
     })
     this.root = responderOf(this, undefined)
@@ -219,10 +224,15 @@ export class ReplayRun {
   checkOrder(step: ExchangeState | CallState, madeAt?: Error): void {
     // A recording of another tool may list what went side by side one after the other.
     if (this.tape.header.imported?.missing.includes('order')) return
-    const { early, skipped } = this.order.look(step)
+    const { early, skipped, beside } = this.order.look(step)
     if (early) {
       const place = this.place(madeAt)
       this.problem(problem.outOfOrder(place, step, early), problem.unlessAsked(place, early, describeStep(step)))
+    }
+    for (const one of beside) {
+      // Answered last of all: only an agent that waits for both gets any further before it.
+      this.gate.holdBack(one.items)
+      this.#heldBack.set(one, problem.outOfOrder(this.place(madeAt), step, one))
     }
     for (const one of skipped)
       if (!this.#skipped.has(one)) this.#skipped.set(one, problem.outOfOrder(this.place(madeAt), step, one))
@@ -414,6 +424,9 @@ export class ReplayRun {
   /** What is wrong once the agent has answered. */
   conclude(): void {
     this.#findCauses()
+    const isSound = this.problems.every((error) => this.#served.has(error))
+    for (const [step, error] of isSound ? this.#heldBack : []) if (!step.answered) this.problems.push(error)
+    for (const one of this.calls.tooOften) this.problems.push(problem.readTooOften(this.tape, one))
     const isStopped = this.problems.some((error) => !this.#served.has(error))
     const { changes } = this.clients
     if (changes.length > 0) {
@@ -461,9 +474,23 @@ export class ReplayRun {
 /** What the gate delivers for a step, its request first. */
 export function gateItems(step: ExchangeState | CallState): readonly GateItem[] {
   const { event, items } = step
-  items.push({ n: event.n, at: event.at, state: 'waiting' })
+  const isAnswered =
+    event.kind === 'exchange'
+      ? event.response !== undefined || event.error !== undefined
+      : event.settled !== undefined || event.sync === true
+  const abortedAt = event.kind === 'exchange' ? event.aborted?.[1] : undefined
+  // A read is no action: nothing waits for it, and where it is made means nothing.
+  const of = { step: event.n, ...(event.kind === 'value' ? { place: 'free' as const } : {}) }
+  items.push({
+    n: event.n,
+    at: event.at,
+    state: 'waiting',
+    isAnswered,
+    ...(abortedAt === undefined ? {} : { abortedAt }),
+    ...of,
+  })
   // With a place for what is put in later: an object that grows takes a second one.
-  const piece = (n: number, at: number): void => void items.push({ n, at, state: 'waiting', deliver: undefined })
+  const piece = (n: number, at: number): void => void items.push({ n, at, state: 'waiting', deliver: undefined, ...of })
   if (event.kind === 'exchange') {
     if (event.response) {
       piece(...event.response.moment)
@@ -471,7 +498,7 @@ export function gateItems(step: ExchangeState | CallState): readonly GateItem[] 
       if (event.response.end) piece(...event.response.end)
     }
     if (event.error)
-      items.push({ n: event.error.moment[0], at: event.error.moment[1], state: 'waiting', isAlone: true })
+      items.push({ n: event.error.moment[0], at: event.error.moment[1], state: 'waiting', isAlone: true, ...of })
   } else {
     for (const [n, at] of event.yields ?? []) piece(n, at)
     if (event.settled) piece(...event.settled)

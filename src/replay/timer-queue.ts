@@ -1,8 +1,18 @@
 import type { VirtualTimer } from '../seam/intercept/index.ts'
 
-interface Entry {
+/** A timer with the moment at which it is to fire. */
+export interface QueuedTimer {
   readonly timer: VirtualTimer
+  /** Virtual ms. */
   readonly due: number
+  /**
+   * The event of the tape before which it fired when recorded; infinite: it did not fire before the run ended. Absent:
+   * the tape does not know this timer.
+   */
+  readonly n: number | undefined
+}
+
+interface Entry extends QueuedTimer {
   readonly age: number
 }
 
@@ -22,18 +32,18 @@ export class TimerQueue {
     return this.#heap.length
   }
 
-  push(timer: VirtualTimer): void {
+  push(timer: VirtualTimer, due = timer.due, n?: number): void {
     if (this.#heap.length >= this.#limit) this.#clearOut()
-    const entry = { timer, due: timer.due, age: this.#age++ }
+    const entry = { timer, due, n, age: this.#age++ }
     this.#last.set(timer, entry)
     this.#heap.push(entry)
     this.#up(this.#heap.length - 1)
   }
 
-  peek(): VirtualTimer | undefined {
+  peek(): QueuedTimer | undefined {
     for (;;) {
       const first = this.#heap[0]
-      if (first === undefined || this.#counts(first)) return first?.timer
+      if (first === undefined || this.#counts(first)) return first
       this.#shift()
     }
   }
@@ -41,7 +51,17 @@ export class TimerQueue {
   pop(): VirtualTimer | undefined {
     const first = this.peek()
     if (first) this.#shift()
-    return first
+    return first?.timer
+  }
+
+  /** Takes all that are left out, in their order. */
+  drain(): readonly QueuedTimer[] {
+    const all: QueuedTimer[] = []
+    for (let first = this.peek(); first; first = this.peek()) {
+      all.push(first)
+      this.#shift()
+    }
+    return all
   }
 
   /** A client limits each call to minutes and cancels that with the answer: such timers never come up, and hold the call. */

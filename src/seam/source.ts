@@ -21,6 +21,18 @@ export interface Source {
   /** What the code that leaves the mark goes on with: `data`, or what a fork hands over in its place. */
   mark(name: string, data: unknown): unknown
   message(message: { readonly from: string; readonly to: string; readonly body: unknown }): void
+  /**
+   * The agent sets a timer. What hears it fire, each time; `undefined` when nothing needs to. Absent where timers are
+   * virtual.
+   */
+  timerSet?(caller: Caller, ms: number): TimerListener | undefined
+}
+
+/** Hears a timer fire, before the code that set it does. */
+export interface TimerListener {
+  fired(): void
+  /** Calls this when the run is over and the timer has not fired: what listens to it may then stop. */
+  onOver(stop: () => void): void
 }
 
 /** What a replay has instead of a clock and an entropy source. */

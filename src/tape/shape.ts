@@ -61,7 +61,7 @@ export function eventProblem(event: Fields): Problem {
 
 /** What is wrong with the last line. */
 export function closeProblem(close: Fields): Problem {
-  const { outcome, incomplete, unrecorded, droppedHeaders, kept, retention, usage, prints } = close
+  const { outcome, incomplete, unrecorded, droppedHeaders, kept, retention, usage, prints, timers } = close
   if (!isCount(close['n'])) return 'n is not a whole number'
   if (!isMs(close['at'])) return 'at is not a number of milliseconds'
   if (!isCount(close['events'])) return 'events is not a whole number'
@@ -74,8 +74,21 @@ export function closeProblem(close: Fields): Problem {
     optional(prints, () => listOf(prints, 'prints', isHeaderPair)) ??
     optional(kept, () => listOf(kept, 'kept', isKeptReason)) ??
     optional(retention, () => (isFields(retention) ? retentionProblem(retention) : 'retention is not an object')) ??
-    optional(usage, () => (isFields(usage) ? usageProblem(usage) : 'usage is not an object'))
+    optional(usage, () => (isFields(usage) ? usageProblem(usage) : 'usage is not an object')) ??
+    optional(timers, () => listOf(timers, 'timers', isTimersRecord))
   )
+}
+
+function isTimersRecord(value: unknown): boolean {
+  if (!Array.isArray(value) || value.length !== 4) return false
+  const [caller, ms, set, fired] = value as readonly unknown[]
+  return isText(caller) && isMs(ms) && isCount(set) && Array.isArray(fired) && fired.every(isFiredTimer)
+}
+
+function isFiredTimer(value: unknown): boolean {
+  if (!Array.isArray(value) || value.length !== 2) return false
+  const [before, firings] = value as readonly unknown[]
+  return isCount(before) && Array.isArray(firings) && firings.every(isMoment)
 }
 
 function outcomeProblem(outcome: Fields): Problem {

@@ -269,7 +269,22 @@ export interface TapeClose {
   readonly usage?: RunUsage
   /** Fingerprints of the values redacted since the line before. */
   readonly prints?: readonly RedactedPrint[]
+  /** The timers the run set. Absent: the recorder did not look, or there were too many. */
+  readonly timers?: readonly TimersRecord[]
 }
+
+/**
+ * Timers of one delay that code of one package set: how many, and those that fired, each by how many were set before
+ * it. A timer that is not among the fired ones did not fire before the run ended.
+ *
+ * A firing takes no number of its own: `n` of its moment is the number of what came next.
+ */
+export type TimersRecord = readonly [
+  caller: string,
+  ms: number,
+  set: number,
+  fired: readonly (readonly [before: number, firings: readonly Moment[]])[],
+]
 
 /** One reason for keeping a run. */
 export interface KeptReason {

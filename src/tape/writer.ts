@@ -205,8 +205,9 @@ class TapeLines {
     retention,
     usage,
     prints,
+    timers,
   }: Closing): PendingLine {
-    const rest = { incomplete, unrecorded, droppedHeaders, kept, retention, usage, prints }
+    const rest = { incomplete, unrecorded, droppedHeaders, kept, retention, usage, prints, timers }
     // `JSON.stringify` leaves out what is undefined.
     return this.#seal({ kind: 'close', n, at, outcome: writeOutcome(outcome), events: this.#events, ...rest }, () => {})
   }

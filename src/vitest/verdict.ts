@@ -272,6 +272,7 @@ function isDeparture({ code }: HarvestError): boolean {
     'HARVEST_TAPE_EXHAUSTED',
     'HARVEST_UNUSED',
     'HARVEST_ORDER',
+    'HARVEST_CLOCK',
     'HARVEST_AMBIGUOUS',
     'HARVEST_RESULTS',
   ].includes(code)

@@ -55,13 +55,13 @@ describe('nineteen checks', () => {
 
   test('5. a user message that changed without changing its length is not served the old answer silently', async () => {
     const result = await replay('chat', (input) => agents.chat(input, { user: 'I am user 8' }))
-    expectProblem(result, 'I am user 7', 'I am user 8')
+    expectUnproven(result, 'I am user 7', 'I am user 8')
   })
 
   test('6. questions that begin alike are kept apart', async () => {
     await expectSame('twoOrders', (input) => agents.twoOrders(input, ['order 123', 'order 12']), { sameOrder: false })
     const other = await replay('oneOrder', (input) => agents.twoOrders(input, ['order 123']))
-    expectProblem(other, 'order 12', 'order 123')
+    expectUnproven(other, 'order 12', 'order 123')
   })
 
   test('7. two calls that changed places are a problem', async () => {
@@ -194,6 +194,15 @@ describe('nineteen checks', () => {
     for (const word of words) expect(problems[0]?.message).toContain(word)
   }
 
+  /** It was served so that what follows is seen, and is no proof: such a case is not green. */
+  function expectUnproven({ problems, drift }: ReplayResult, recorded: string, live: string): void {
+    const refused = problems.some(({ message }) => message.includes(recorded) && message.includes(live))
+    const isUnproven = drift.some(
+      (one) => one.policy === 'unproven' && one.recorded.includes(recorded) && one.live.includes(live),
+    )
+    expect(refused || isUnproven).toBe(true)
+  }
+
   async function expectDrift(kind: string, recorded: string, live: string, change: object): Promise<void> {
     const lenient = await replay('chat', (input) => agents.chat(input, change))
     expect(lenient.problems).toEqual([])
@@ -202,7 +211,8 @@ describe('nineteen checks', () => {
     expect(lenient.drift[0]?.recorded).toContain(recorded)
     expect(lenient.drift[0]?.live).toContain(live)
     const strict = await replay('chat', (input) => agents.chat(input, change), { drift: 'fail' })
-    expectProblem(strict, recorded, live)
+    expect(strict.problems.map(({ code }) => code)).toEqual(['HARVEST_DRIFT'])
+    expect(strict.problems[0]?.message).toContain(lenient.drift[0]?.words)
     const otherClass = await replay('chat', (input) => agents.chat(input, change), { drift: { [kind]: 'ignore' } })
     expect(otherClass.problems).toEqual([])
   }

@@ -218,6 +218,11 @@ const usage = fc
   .tuple(fc.nat(), fc.nat(), fc.nat(), maybe('costUsd', ms))
   .map(([modelCalls, inputTokens, outputTokens, cost]) => ({ modelCalls, inputTokens, outputTokens, ...cost }))
 
+const timers = fc.array(
+  fc.tuple(text, ms, fc.nat(), fc.array(fc.tuple(fc.nat(), fc.array(moment, { maxLength: 2 })), { maxLength: 2 })),
+  { maxLength: 2 },
+)
+
 /** The last line of a tape. */
 export const arbitraryClosing: fc.Arbitrary<Closing> = fc
   .tuple(
@@ -229,6 +234,7 @@ export const arbitraryClosing: fc.Arbitrary<Closing> = fc
     maybe('kept', fc.array(reason, { maxLength: 3 })),
     maybe('retention', retention),
     maybe('usage', usage),
+    maybe('timers', timers),
   )
   .map(([n, at, result, ...rest]) => Object.assign({ n, at, outcome: result }, ...rest) as Closing)
 

@@ -1,19 +1,19 @@
 import net from 'node:net'
 import { patchClock } from '../clock.ts'
 import { patchRandom } from '../random.ts'
+import { interceptTimers } from '../timers.ts'
 import { attributeRequests } from './attribution.ts'
 import { installGuard } from './guard.ts'
 import { interceptHttp } from './http.ts'
 import { interceptHttp2 } from './http2.ts'
 import { keepOnTop } from './on-top.ts'
 import { interceptStdio } from './stdio.ts'
-import { interceptTimers } from './timers.ts'
 import { interceptUndici } from './undici.ts'
 
 export { closeIdleConnections, forgetRuns } from './attribution.ts'
 export { type Watcher, watchOutside } from './outside.ts'
 export * from './responder.ts'
-export { real } from './timers.ts'
+export { real } from '../timers.ts'
 
 let isInstalled = false
 

@@ -43,6 +43,8 @@ export interface ExchangeControl {
 /** A timer of a replayed run. */
 export interface VirtualTimer {
   readonly ms: number
+  /** The package whose code set it, as far as that is known. */
+  readonly caller?: string
   due: number
   cancelled: boolean
   /** Whether somebody waits for it: not after `unref()`. */

@@ -4,7 +4,7 @@ import { PassThrough, Writable } from 'node:stream'
 import { patchProperty, syncBuiltins } from '../patch.ts'
 import { isRequest, messageOf, type RpcMessage, urlOfCommand } from '../stdio.ts'
 import { currentResponder, type ExchangeSink, type Responder } from './responder.ts'
-import { real } from './timers.ts'
+import { real } from '../timers.ts'
 
 /** Gives replayed runs scripted children in place of MCP servers over stdio. Other children are escapes. */
 export function interceptStdio(): void {

@@ -1,0 +1,65 @@
+import type { TimerListener } from '../seam/source.ts'
+import type { Moment, TimersRecord } from '../tape/index.ts'
+
+/** Firings, or kinds of timers, above which a run keeps none: an agent that polls for days must not fill the memory. */
+const limit = 10_000
+
+interface Kind {
+  readonly caller: string
+  readonly ms: number
+  set: number
+  readonly fired: Map<number, Moment[]>
+}
+
+/** Notes which timers of a run fired, and when. */
+export class TimerLog {
+  readonly #now: () => Moment
+  #kinds: Map<string, Kind> | undefined = new Map()
+  readonly #stops = new Set<() => void>()
+  #firings = 0
+
+  /** @param now - the number of what comes next in the run, and the time */
+  constructor(now: () => Moment) {
+    this.#now = now
+  }
+
+  /** A timer is set. `undefined` when nothing is noted any more. */
+  set(caller: string, ms: number): TimerListener | undefined {
+    const kinds = this.#kinds
+    if (kinds === undefined) return undefined
+    const key = `${caller} ${ms}`
+    let kind = kinds.get(key)
+    if (kind === undefined) {
+      if (kinds.size >= limit) return this.#giveUp()
+      kinds.set(key, (kind = { caller, ms, set: 0, fired: new Map() }))
+    }
+    const { fired } = kind
+    const before = kind.set++
+    let stop: (() => void) | undefined
+    return {
+      fired: () => {
+        if (stop) this.#stops.delete(stop)
+        if (this.#kinds === undefined) return
+        if (++this.#firings > limit) return this.#giveUp()
+        const moments = fired.get(before)
+        if (moments) moments.push(this.#now())
+        else fired.set(before, [this.#now()])
+      },
+      onOver: (work) => void this.#stops.add((stop = work)),
+    }
+  }
+
+  /** The run is over: what fires now belongs to no run. What there is for the tape. */
+  close(): readonly TimersRecord[] {
+    const kinds = [...(this.#kinds?.values() ?? [])]
+    this.#giveUp()
+    return kinds.map(({ caller, ms, set, fired }) => [caller, ms, set, [...fired]])
+  }
+
+  /** Half of what fired would look like all of it. */
+  #giveUp(): undefined {
+    this.#kinds = undefined
+    for (const stop of this.#stops) stop()
+    this.#stops.clear()
+  }
+}

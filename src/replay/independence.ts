@@ -1,0 +1,70 @@
+import { decodeBytes, type Json, type Step } from '../tape/index.ts'
+
+/** Methods by which nothing is changed where they are answered. See RFC 9110, section 9.2.1. */
+const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** Whether a step only reads: it can be made at the same time as others, or needlessly, and nothing is different for it. */
+export function isRead(event: Step): boolean {
+  if (event.kind === 'exchange') return event.via !== 'stdio' && safeMethods.has(event.method)
+  return event.kind === 'retrieval'
+}
+
+/**
+ * Whether a step may have been asked with something that `answered` was the first to say: a value of that answer that
+ * neither the input of the run nor anything before had.
+ */
+export function usesAnswer(step: Step, answered: Step, input: Json | undefined, before: readonly Step[]): boolean {
+  const first = new Set(answerValues(answered))
+  for (const value of valuesIn(input)) first.delete(value)
+  for (const event of before) {
+    for (const value of askedValues(event)) first.delete(value)
+    if (event !== answered) for (const value of answerValues(event)) first.delete(value)
+  }
+  return askedValues(step).some((value) => first.has(value))
+}
+
+/** What a step was asked with: parts of its address, or its arguments. */
+function askedValues(event: Step): readonly string[] {
+  if (event.kind !== 'exchange') return valuesIn(event.args)
+  const { body } = event.request
+  const inBody = typeof body === 'string' ? valuesOf(body) : []
+  if (!URL.canParse(event.url)) return inBody
+  const { pathname, searchParams } = new URL(event.url)
+  return [...pathname.split('/').map(decoded), ...searchParams.values(), ...inBody].filter(says)
+}
+
+function answerValues(event: Step): readonly string[] {
+  if (event.kind !== 'exchange') return valuesIn(event.result)
+  const pieces = event.response?.chunks.map(([, , bytes]) => decodeBytes(bytes)) ?? []
+  return valuesOf(Buffer.concat(pieces).toString('utf8'))
+}
+
+/** The values of a JSON text; of any other, its words. */
+function valuesOf(text: string): readonly string[] {
+  try {
+    return valuesIn(JSON.parse(text) as Json)
+  } catch {
+    // No JSON: then every word may be a value.
+    return text.split(/[^\p{L}\p{N}_.@-]+/u).filter(says)
+  }
+}
+
+function valuesIn(json: Json | undefined): readonly string[] {
+  if (json === undefined || json === null || typeof json === 'boolean') return []
+  if (typeof json !== 'object') return [String(json)].filter(says)
+  return Object.values(json as { readonly [key: string]: Json }).flatMap(valuesIn)
+}
+
+/** A value of one or two characters, such as the number of a page, is at many places and says nothing of where it came from. */
+function says(value: string): boolean {
+  return value.length > 2
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    // A lone percent sign stands for itself.
+    return part
+  }
+}

@@ -1,0 +1,239 @@
+import { scheduler, setInterval as every, setTimeout as sleep } from 'node:timers/promises'
+import Anthropic from '@anthropic-ai/sdk'
+import { createOpenAI } from '@ai-sdk/openai'
+import { generateText } from 'ai'
+import axios from 'axios'
+import got from 'got'
+import { complete, openai } from '../scenarios/streams.ts'
+import type { Place } from '../scenarios/scenario.ts'
+
+/** What of an agent is other code in the replay than in the recording; absent: nothing. */
+export interface TimeChange {
+  readonly ms?: number
+  readonly isSerial?: boolean
+}
+
+/** One way in which an agent and time meet. */
+export interface TimeAgent {
+  readonly run: (place: Place, change: TimeChange) => Promise<unknown>
+  /** Wide pauses put into the tape after it was recorded: before the request or the first byte of the answer of a step. */
+  readonly pause?: { readonly before: 'request' | 'answer'; readonly step: number; readonly ms: number }
+  /** The code that is replayed, where that is another one. */
+  readonly change?: TimeChange
+  /** Comes out otherwise on a tape that has no timers: of recorders before 0.2, or of a run with too many. */
+  readonly needsTimers?: true
+}
+
+const minute = 60_000
+/** A program that works: no timer fires meanwhile, and nothing is seen of it. */
+function work(ms: number): void {
+  const end = process.hrtime.bigint() + BigInt(ms) * 1_000_000n
+  while (process.hrtime.bigint() < end);
+}
+
+const ask = async (place: Place, ms: number, init?: RequestInit): Promise<string> =>
+  (await fetch(`${place.faulty(`lat${ms}`)}/tool/after-${ms}`, init)).text()
+
+/** Gives up after `limitMs`, as clients do that set a timer of their own. */
+async function within(place: Place, ms: number, limitMs: number): Promise<string> {
+  const controller = new AbortController()
+  const limit = setTimeout(() => controller.abort(new Error('it took too long')), limitMs)
+  return await ask(place, ms, { signal: controller.signal }).finally(() => clearTimeout(limit))
+}
+
+const failing = async (asked: Promise<unknown>): Promise<unknown> => asked.catch((error: Error) => error.message)
+
+async function ticksWhile(everyMs: number, asked: Promise<unknown>): Promise<number> {
+  let ticks = 0
+  const timer = setInterval(() => ticks++, everyMs)
+  await asked
+  clearInterval(timer)
+  return ticks
+}
+
+/** A model call of each client with its own time limit. */
+const clients = {
+  openai: (place, limitMs) => complete(openai(place, 'lat40', { timeout: limitMs, maxRetries: 0 })),
+  anthropic: async (place, limitMs) => {
+    const client = new Anthropic({ apiKey: 'key', baseURL: place.faulty('lat40'), timeout: limitMs, maxRetries: 0 })
+    return (await client.messages.create({ model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'x' }] }))
+      .content
+  },
+  'the AI SDK': async (place, limitMs) => {
+    const model = createOpenAI({ apiKey: 'key', baseURL: `${place.faulty('lat40')}/v1` }).chat('m')
+    return (await generateText({ model, prompt: 'x', maxRetries: 0, abortSignal: AbortSignal.timeout(limitMs) })).text
+  },
+  axios: async (place, limitMs) =>
+    (await axios.get<unknown>(`${place.faulty('lat40')}/tool/a`, { timeout: limitMs })).data,
+  'axios with a signal': async (place, limitMs) =>
+    (await axios.get<unknown>(`${place.faulty('lat40')}/tool/a`, { signal: AbortSignal.timeout(limitMs) })).data,
+  got: (place, limitMs) => got(`${place.faulty('lat40')}/tool/a`, { timeout: { request: limitMs } }).text(),
+  fetch: (place, limitMs) => ask(place, 40, { signal: AbortSignal.timeout(limitMs) }),
+} satisfies Record<string, (place: Place, limitMs: number) => Promise<unknown>>
+
+function ofClients(
+  name: (client: string) => string,
+  agent: (call: (place: Place, limitMs: number) => Promise<unknown>) => TimeAgent,
+): Readonly<Record<string, TimeAgent>> {
+  return Object.fromEntries(Object.entries(clients).map(([client, call]) => [name(client), agent(call)]))
+}
+
+/** Each is recorded with real timers and has to come out the same in a replay. */
+export const timeAgents: Readonly<Record<string, TimeAgent>> = {
+  ...ofClients(
+    (client) => `${client}: seven seconds of work, then a call with a time limit of five`,
+    (call) => ({
+      run: async (place) => {
+        await ask(place, 20)
+        work(30)
+        return await call(place, 5_000)
+      },
+      pause: { before: 'request', step: 2, ms: 7_000 },
+    }),
+  ),
+  ...ofClients(
+    (client) => `${client}: two calls eleven minutes apart, each with a time limit of ten`,
+    (call) => ({
+      run: async (place) => [await call(place, 10 * minute), await call(place, 10 * minute)],
+      pause: { before: 'request', step: 2, ms: 11 * minute },
+    }),
+  ),
+  ...ofClients(
+    (client) => `${client}: a machine that slept for eleven minutes under a time limit of ten`,
+    (call) => ({
+      run: async (place) => [await ask(place, 20), await call(place, 10 * minute)],
+      pause: { before: 'answer', step: 2, ms: 11 * minute },
+      needsTimers: true,
+    }),
+  ),
+  'an unreferenced timer after the last answer': {
+    run: async (place) => {
+      await ask(place, 20)
+      await new Promise((done) => setTimeout(done, 60).unref())
+      return 'waited'
+    },
+  },
+  'an unreferenced timer that is set longer now': {
+    run: async (place, { ms = 30 }) => {
+      await ask(place, 20)
+      await new Promise((done) => setTimeout(done, ms).unref())
+      return 'waited'
+    },
+    change: { ms: 5_000 },
+  },
+  'an interval of 20 during an answer of 310': { run: (place) => ticksWhile(20, ask(place, 310)), needsTimers: true },
+  'an interval of 5 during an answer of 1000': { run: (place) => ticksWhile(5, ask(place, 1000)), needsTimers: true },
+  'an interval of 100 during an answer of 1002': {
+    run: (place) => ticksWhile(100, ask(place, 1002)),
+    needsTimers: true,
+  },
+  'an interval read as an iterable during an answer of 200': {
+    run: async (place) => {
+      let [ticks, isOver] = [0, false]
+      const asked = ask(place, 200).then(() => (isOver = true))
+      for await (const _ of every(15)) {
+        if (isOver) break
+        ticks++
+      }
+      await asked
+      return ticks
+    },
+    needsTimers: true,
+  },
+  'work of 150 before a call with a limit of 100': {
+    run: async (place) => {
+      await ask(place, 20)
+      work(150)
+      return await within(place, 40, 100)
+    },
+  },
+  'work of 150 between AbortSignal.timeout(100) and the call': {
+    run: async (place) => {
+      await ask(place, 20)
+      const signal = AbortSignal.timeout(100)
+      work(150)
+      return await failing(ask(place, 40, { signal }))
+    },
+  },
+  'work of 150, AbortSignal.timeout(100), and the call': {
+    run: async (place) => {
+      await ask(place, 20)
+      work(150)
+      return await ask(place, 40, { signal: AbortSignal.timeout(100) })
+    },
+  },
+  'a flag that is set after 80, during work of 150': {
+    run: async (place) => {
+      let isSlow = false
+      await ask(place, 5)
+      setTimeout(() => (isSlow = true), 80)
+      work(150)
+      await ask(place, 40)
+      return isSlow
+    },
+    needsTimers: true,
+  },
+  'a wait of 80 that is over before an answer of 200': {
+    run: (place) => Promise.race([ask(place, 200), sleep(80, 'waited')]),
+  },
+  'an answer of 60 that comes before a wait of 200 is over': {
+    run: (place) => Promise.race([ask(place, 60), scheduler.wait(200).then(() => 'waited')]),
+  },
+  // Its reason stands on the tape as an error of the connection: which of the two came first, only the timer says.
+  'a limit of 60 on an answer of 200': { run: (place) => failing(within(place, 200, 60)), needsTimers: true },
+  'a flag that is set after 100 during an answer of 200': {
+    run: async (place) => {
+      let isSlow = false
+      setTimeout(() => (isSlow = true), 100)
+      await ask(place, 200)
+      return isSlow
+    },
+  },
+  'back-off of 30 and 60': {
+    run: async (place) => {
+      const seen: number[] = []
+      for (let wait = 30; wait < 100; wait *= 2) {
+        seen.push((await fetch(`${place.faulty('429x2')}/tool/again`)).status)
+        await sleep(wait)
+      }
+      return seen
+    },
+  },
+  'polls every 40 until 200 have passed': {
+    run: async (place) => {
+      let polls = 0
+      for (const start = Date.now(); Date.now() - start < 200; polls++) await sleep(40)
+      await ask(place, 5)
+      return polls
+    },
+  },
+  'a limit that is nearly reached, set late': {
+    run: async (place) => {
+      // The tape has no event until the first request, which is later than the timer.
+      work(40)
+      const waited = sleep(60, 'waited')
+      return await Promise.race([ask(place, 45), waited])
+    },
+    needsTimers: true,
+  },
+  'calls made at once when recorded and one after the other now': {
+    run: async (place, { isSerial }) => {
+      const calls = [() => within(place, 150, 10 * minute), () => ask(place, 30), () => ask(place, 31)]
+      if (!isSerial) return await Promise.all(calls.map((call) => call()))
+      const answers: string[] = []
+      for (const call of calls) answers.push(await call())
+      return answers
+    },
+    change: { isSerial: true },
+  },
+  'model calls made at once when recorded and one after the other now': {
+    run: async (place, { isSerial }) => {
+      const calls = Object.values(clients).map((call) => () => call(place, 10 * minute))
+      if (!isSerial) return await Promise.all(calls.map((call) => call()))
+      const answers: unknown[] = []
+      for (const call of calls) answers.push(await call())
+      return answers
+    },
+    change: { isSerial: true },
+  },
+}

@@ -1,0 +1,185 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { retriever, tool, value } from '../../src/record/index.ts'
+import { installReplay, type ReplayResult, replayTape } from '../../src/replay/index.ts'
+import type { Json, Tape } from '../../src/tape/index.ts'
+import { chat, Recording, tapeOf } from './tapes.ts'
+
+beforeAll(() => installReplay())
+
+const shop = 'https://shop.test'
+const get = async (path: string): Promise<string> => (await fetch(`${shop}${path}`)).text()
+const post = async (path: string, body: string): Promise<string> =>
+  (await fetch(`${shop}${path}`, { method: 'POST', body })).text()
+const codes = ({ problems }: ReplayResult): readonly string[] => problems.map(({ code }) => code)
+const returned = ({ outcome }: ReplayResult): unknown => (outcome.status === 'returned' ? outcome.value : outcome.error)
+
+interface Made {
+  readonly path: string
+  readonly method?: string
+  readonly answer?: Json
+}
+
+/** Requests to a shop, made one after the other. */
+const serial = (made: readonly Made[], input?: Json): Tape =>
+  tapeOf(
+    made.map(({ path, method = 'GET', answer = { ok: path } }) => ({
+      method,
+      url: `${shop}${path}`,
+      answer: JSON.stringify(answer),
+      ...(method === 'GET' ? {} : { body: '{}' }),
+    })),
+    input === undefined ? {} : { input },
+  )
+
+describe('reads that were made one after the other when recorded', () => {
+  const two = serial([{ path: '/customers/7' }, { path: '/orders?of=7' }, { path: '/refunds', method: 'POST' }])
+
+  test('may be under way at the same time, if all that follows waits for both', async () => {
+    const result = await replayTape(two, async () => {
+      const answers = await Promise.all([get('/customers/7'), get('/orders?of=7')])
+      return [...answers, await post('/refunds', '{}')]
+    })
+    expect(codes(result)).toEqual([])
+    expect(returned(result)).toEqual(['{"ok":"/customers/7"}', '{"ok":"/orders?of=7"}', '{"ok":"/refunds"}'])
+  })
+
+  test('may so be three, whichever is answered last', async () => {
+    const three = serial([{ path: '/a' }, { path: '/b' }, { path: '/c' }, { path: '/d' }])
+    const result = await replayTape(three, async () => [
+      ...(await Promise.all(['/a', '/b', '/c'].map(get))),
+      await get('/d'),
+    ])
+    expect(codes(result)).toEqual([])
+  })
+
+  test('are out of order when a later action does not wait for the first', async () => {
+    const result = await replayTape(two, async () => {
+      const customer = get('/customers/7')
+      await get('/orders?of=7')
+      await post('/refunds', '{}')
+      return await customer
+    })
+    expect(codes(result)).toEqual(['HARVEST_ORDER'])
+    expect(result.problems[0]?.facts.what).toBe(
+      'The agent made step 3, POST shop.test/refunds, before step 1 was answered',
+    )
+  })
+
+  test('are out of order when the agent ends without the answer of the first', async () => {
+    const reads = serial([{ path: '/allowed' }, { path: '/order' }])
+    const result = await replayTape(reads, async () => {
+      void get('/allowed')
+      return await get('/order')
+    })
+    expect(codes(result)).toEqual(['HARVEST_ORDER'])
+  })
+
+  test('are out of order when the second asks for what only the first was answered', async () => {
+    const reads = (answer: Json, input?: Json): Tape =>
+      serial([{ path: '/customer', answer }, { path: '/orders/A-17' }], input)
+    const agent = () => Promise.all([get('/customer'), get('/orders/A-17')])
+    expect(codes(await replayTape(reads({ last: 'A-17' }), agent))).toEqual(['HARVEST_ORDER'])
+    expect(codes(await replayTape(reads({ last: 'A-17' }, { order: 'A-17' }), agent))).toEqual([])
+    expect(codes(await replayTape(reads({ last: 'A-18' }), agent))).toEqual([])
+  })
+
+  test('may not change places', async () => {
+    const reads = serial([{ path: '/a' }, { path: '/b' }])
+    const result = await replayTape(reads, async () => [await get('/b'), await get('/a')])
+    expect(codes(result)).toEqual(['HARVEST_ORDER'])
+  })
+
+  test('may be two searches', async () => {
+    const search = retriever('kb', async (_: string) => ['live'])
+    const recording = new Recording()
+    recording.call('kb', ['tea'], ['green'], { kind: 'retrieval' })
+    recording.call('kb', ['cups'], ['blue'], { kind: 'retrieval' })
+    const result = await replayTape(recording.tape(), () => Promise.all([search('tea'), search('cups')]))
+    expect(codes(result)).toEqual([])
+    expect(returned(result)).toEqual([['green'], ['blue']])
+  })
+})
+
+describe('what may do something', () => {
+  test.for([
+    ['a request that is no read', [{ path: '/reserve', method: 'POST' }, { path: '/stock' }]],
+    ['a read before a request that is none', [{ path: '/stock' }, { path: '/reserve', method: 'POST' }]],
+  ] as const)('may not be under way together with another: %s', async ([, made]) => {
+    const send = ({ path, method }: Made) => (method === undefined ? get(path) : post(path, '{}'))
+    const result = await replayTape(serial(made), () => Promise.all(made.map(send)))
+    expect(codes(result)).toEqual(['HARVEST_ORDER'])
+  })
+
+  test('may not be under way together with another: wrapped tools', async () => {
+    const look = tool('look', async (_: number) => 'live')
+    const recording = new Recording()
+    recording.call('look', [1], 'a')
+    recording.call('look', [2], 'b')
+    const result = await replayTape(recording.tape(), () => Promise.all([look(1), look(2)]))
+    expect(codes(result)).toEqual(['HARVEST_ORDER'])
+  })
+
+  test('may not be under way together with another: a model that is asked whether another may be', async () => {
+    const ask = (text: string) =>
+      fetch('https://api.openai.com/v1/chat/completions', { method: 'POST', body: chat(text) }).then((one) =>
+        one.text(),
+      )
+    const tape = tapeOf([{ body: chat('is this harmless?') }, { body: chat('do it') }])
+    const result = await replayTape(tape, () => Promise.all([ask('is this harmless?'), ask('do it')]))
+    expect(codes(result)).toEqual(['HARVEST_ORDER'])
+  })
+})
+
+describe('a named value', () => {
+  const limit = (): Promise<number> => value('limit', async () => 1)
+  const flag = (): boolean => value('flag', () => true)
+  const recorded = (): Tape => {
+    const recording = new Recording()
+    recording.call('limit', [], 25, { kind: 'value' })
+    recording.call('flag', [], false, { kind: 'value', sync: true })
+    recording.exchange({ method: 'GET', url: `${shop}/a`, answer: 'a' })
+    recording.exchange({ method: 'GET', url: `${shop}/b`, answer: 'b' })
+    return recording.tape()
+  }
+
+  test.for([
+    ['where it was recorded', async () => [await limit(), flag(), await get('/a'), await get('/b')]],
+    ['later', async () => [await get('/a'), await limit(), await get('/b'), flag()]],
+    ['at the end', async () => [await get('/a'), await get('/b'), flag(), await limit()]],
+    ['beside requests', async () => [...(await Promise.all([get('/a').then(() => get('/b')), limit()])), flag()]],
+  ] as const)('may be read %s', async ([, agent]) => {
+    const result = await replayTape(recorded(), agent)
+    expect(codes(result)).toEqual([])
+    expect(returned(result)).toEqual(expect.arrayContaining([25, false]))
+    expect(result.receipt.relaxed).toBe(0)
+  })
+
+  test('read more often than recorded is another run, which is seen to its end', async () => {
+    const result = await replayTape(recorded(), async () => {
+      const read: unknown[] = [flag()]
+      for (let i = 0; i < 5; i++) read.push(await limit())
+      return [...read, await get('/a'), await get('/b')]
+    })
+    expect(returned(result)).toEqual([false, 25, 25, 25, 25, 25, 'a', 'b'])
+    expect(
+      result.problems.map(({ message }) => message.replace(/order\.test\.ts:\d+:\d+/, 'order.test.ts')),
+    ).toMatchInlineSnapshot(`
+        [
+          "The agent read the value limit more often than when this run was recorded
+
+          tape   refund
+          at     test/replay/order.test.ts
+          value  read 5 times, recorded 1
+
+        It was recorded once. What it would be the next time is not known, so it was answered as the last time.
+        → read it once and keep it, or record the run again and promote the new tape
+        (HARVEST_TAPE_EXHAUSTED)",
+        ]
+      `)
+  })
+
+  test('left out is left out', async () => {
+    const result = await replayTape(recorded(), async () => [flag(), await get('/a'), await get('/b')])
+    expect(codes(result)).toEqual(['HARVEST_UNUSED'])
+  })
+})
