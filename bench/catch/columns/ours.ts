@@ -48,7 +48,7 @@ export async function ours(project: string, variants: readonly Variant[]): Promi
 }
 
 /** Writes a case and its tape once more, for another agent. */
-function copyCase(
+export function copyCase(
   golden: string,
   from: string,
   { id, agent }: { id: string; agent: string },

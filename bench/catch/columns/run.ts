@@ -17,6 +17,8 @@ export interface TestResult extends Verdict {
   /** Titles of the suites around it. */
   readonly suite: string
   readonly name: string
+  /** The whole first error; empty when the test is green. */
+  readonly text: string
 }
 
 interface Report {
@@ -57,6 +59,7 @@ export async function vitestIn(
         name: title,
         isRed: status === 'failed',
         message: (failureMessages?.[0] ?? '').split('\n')[0] ?? '',
+        text: failureMessages?.[0] ?? '',
       }
     })
   })
