@@ -4,7 +4,7 @@ import { copyCase } from '../catch/columns/ours.ts'
 import { type TestResult, vitestIn } from '../catch/columns/run.ts'
 import type { Variant } from './project.ts'
 import { environmentOf, writeConfig } from './steps.ts'
-import { type Verdict, verdictOfFailure } from './verdict-of.ts'
+import type { Verdict } from './verdict-of.ts'
 
 /** A case for each variant: that of its agent, with the variant in the agent's place. */
 export function writeCases(project: string, variants: readonly Variant[]): Disposable {
@@ -45,9 +45,8 @@ export async function verdictsInVitest(project: string): Promise<{
 }> {
   const tests = await vitestIn(project, 'vitest.config.ts', environmentOf(project))
   const isCase = ({ file }: TestResult) => file.endsWith('.case.yaml')
-  const verdict = ({ isRed, text }: TestResult) => (isRed ? verdictOfFailure(text) : 'same')
   return {
-    byCase: new Map(tests.filter(isCase).map((each) => [/([^/]+)\.case\.yaml$/.exec(each.file)![1]!, verdict(each)])),
-    byHand: new Map(tests.filter((each) => !isCase(each)).map((each) => [each.name, verdict(each)])),
+    byCase: new Map(tests.filter(isCase).map((each) => [/([^/]+)\.case\.yaml$/.exec(each.file)![1]!, each.verdict])),
+    byHand: new Map(tests.filter((each) => !isCase(each)).map((each) => [each.name, each.verdict])),
   }
 }

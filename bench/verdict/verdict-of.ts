@@ -20,9 +20,10 @@ export interface Product {
 
 /** A replay, judged by its case, as the plugin does. */
 export function verdictOfCase(product: Product, kase: Case, run: ReplayResult): Judged {
-  const verdict = product.judge(kase, run, {})
-  if (verdict.isGreen) return unlessUnproven(product, run)
-  const { code, facts } = verdict.because.error
+  const { isGreen, because } = { because: undefined, ...product.judge(kase, run, {}) }
+  if (isGreen) return unlessUnproven(product, run)
+  if (because === undefined) return { verdict: 'different' }
+  const { code, facts } = because.error
   return { verdict: code === 'HARVEST_UNPROVEN' ? 'unproven' : 'different', code, what: facts.what }
 }
 
@@ -43,7 +44,7 @@ export function verdictOfFailure(message: string): Verdict {
 /** Keys of the changed questions: what a person has to look at. */
 export function keysOf(product: Product, { drift }: Pick<ReplayResult, 'drift'>): readonly string[] {
   const keys = ofPolicy(product, drift, 'unproven').map((each) => {
-    const { key, class: of, path, recorded, live } = each as Drift & { readonly key?: string }
+    const { class: of, path, recorded, live, key } = each as Loose
     return key ?? `${of} ${path} ${recorded} ${live}`
   })
   return [...new Set(keys)]
@@ -58,7 +59,10 @@ function unlessUnproven(product: Product, run: ReplayResult): Judged {
     : { verdict: 'unproven', code: `drift: ${changed.class}`, what: changed.path }
 }
 
+/** Each drift says its policy; before there were three verdicts, only its class had one. */
 function ofPolicy(product: Product, drift: readonly Drift[], policy: DriftPolicy | 'unproven'): readonly Drift[] {
   const policies = product.policyOf(undefined)
-  return drift.filter((each) => policies[each.class] === policy)
+  return drift.filter((each) => ((each as Loose).policy ?? policies[each.class]) === policy)
 }
+
+type Loose = Omit<Drift, 'key' | 'policy'> & { readonly key?: string; readonly policy?: string }
