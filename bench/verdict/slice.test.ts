@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Kind } from '../../bench/verdict/edits.ts'
-import { allVariants, type Variant } from '../../bench/verdict/project.ts'
-import { chosen } from '../../bench/verdict/random.ts'
-import type { Replayed } from '../../bench/verdict/replayed.ts'
-import { mislabelledOf, prepare, replayAll } from '../../bench/verdict/steps.ts'
-import { built } from '../support/built.ts'
+import type { Kind } from './edits.ts'
+import { allVariants, type Variant } from './project.ts'
+import { chosen } from './random.ts'
+import type { Replayed } from './replayed.ts'
+import { mislabelledOf, prepare, replayAll } from './steps.ts'
+import { built } from '../../test/support/built.ts'
 
-/** A slice of `bench/verdict`: the same edits in every run, of every agent and every kind. */
+/** A slice of this bench, for `npm test`: the same edits in every run, of every agent and every kind. */
 describe('of sixty edits of ten agents', () => {
   const slice = sliceOf(allVariants())
   const scratch = mkdtempSync(join(tmpdir(), 'vitest-harvest-verdict-'))
