@@ -61,7 +61,7 @@ export async function agent(claim: Claim): Promise<string> {
     },
   ]
   for (let turn = 0; turn < 4; turn++) {
-    const answer = await client.messages.create({
+    const stream = client.messages.stream({
       model: 'claude-sonnet-4',
       max_tokens: 1_024,
       // Not in the types of every version of the SDK.
@@ -71,6 +71,7 @@ export async function agent(claim: Claim): Promise<string> {
       messages,
       tools: offered,
     })
+    const answer = await stream.finalMessage()
     messages.push({ role: 'assistant', content: answer.content })
     const calls = answer.content.filter((block) => block.type === 'tool_use')
     if (calls.length === 0)

@@ -45,8 +45,9 @@ export const texts: readonly Text[] = [
 
 const system = '      system: rules,\n'
 const more = (of: string, name: string, line: string) => meaning(of, name, [system, `${system}      ${line},\n`])
-const create = 'const answer = await client.messages.create({'
-const end = '      tools: offered,\n    })'
+const create = 'const stream = client.messages.stream({'
+const end = '      tools: offered,\n    })\n    const answer = await stream.finalMessage()'
+const whole = '      tools: offered,\n    })'
 
 export const edits: readonly Edit[] = [
   meaning('model', 'a small model', ['claude-sonnet-4', 'claude-haiku-4']),
@@ -177,21 +178,20 @@ export const edits: readonly Edit[] = [
     "maxRetries: 0, baseURL: 'https://llm-gateway.example/anthropic'",
   ]),
 
+  harmless('streaming', 'wanted as a whole', [create, 'const answer = await client.messages.create({'], [end, whole]),
+  harmless('SDK', 'the stream is read piece by piece', [
+    'const answer = await stream.finalMessage()',
+    'for await (const _event of stream) void _event\n    const answer = await stream.finalMessage()',
+  ]),
   harmless(
     'streaming',
-    'streamed',
-    [create, 'const answer = await client.messages.stream({'],
-    [end, `${end}.finalMessage()`],
-  ),
-  harmless(
-    'SDK',
-    'with the raw response',
+    'wanted as a whole, with the raw response',
     [create, 'const { data: answer } = await client.messages.create({'],
-    [end, `${end}.withResponse()`],
+    [end, `${whole}.withResponse()`],
   ),
   harmless(
-    'SDK',
-    'posted by hand',
+    'streaming',
+    'wanted as a whole, posted by hand',
     [
       create,
       "const answer = await client.post<Anthropic.Messages.MessageCreateParamsNonStreaming, Anthropic.Message>('/v1/messages', { body: {",

@@ -24,7 +24,7 @@ const mail = tools({
 
 /** Writes a reminder and sends it. */
 export async function agent(invoice: Invoice): Promise<string> {
-  const response = await client.responses.create({
+  const stream = client.responses.stream({
     model: 'gpt-5-mini',
     instructions,
     input: [
@@ -34,6 +34,7 @@ export async function agent(invoice: Invoice): Promise<string> {
       },
     ],
   })
+  const response = await stream.finalResponse()
   const text = response.output_text
   await mail.send_mail({ to: accountant, cc: auditor, subject: `Reminder ${invoice.number}`, text })
   await mail.charge({ card, amount: invoice.total })

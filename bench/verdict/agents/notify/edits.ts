@@ -130,9 +130,9 @@ export const edits: readonly Edit[] = [
   ]),
   harmless(
     'streaming',
-    'streamed',
-    ['await client.responses.create({', 'await client.responses.stream({'],
-    ['      },\n    ],\n  })\n', '      },\n    ],\n  }).finalResponse()\n'],
+    'wanted as a whole',
+    ['const stream = client.responses.stream({', 'const response = await client.responses.create({'],
+    ['  const response = await stream.finalResponse()\n', ''],
   ),
   harmless('bookkeeping', 'metadata', [
     "    model: 'gpt-5-mini',\n",

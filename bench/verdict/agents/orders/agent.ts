@@ -57,7 +57,8 @@ export async function agent(asked: Question): Promise<{ readonly answer: string;
     },
   ]
   for (let turn = 1; turn < 6; turn++) {
-    const completion = await client.chat.completions.create({ model: 'gpt-5', top_p: 0.9, messages, tools: offered })
+    const stream = client.chat.completions.stream({ model: 'gpt-5', top_p: 0.9, messages, tools: offered })
+    const completion = await stream.finalChatCompletion()
     const { message } = completion.choices[0]!
     messages.push(message)
     const calls = message.tool_calls ?? []

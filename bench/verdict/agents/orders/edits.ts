@@ -23,7 +23,8 @@ export const texts: readonly Text[] = [
 const body = "model: 'gpt-5', top_p: 0.9, messages, tools: offered"
 const asked = (name: string, other: string) => meaning('params', name, [body, other])
 const reads = "  const stock = await read('/stock')\n  const delays = await read('/delays')\n"
-const create = 'const completion = await client.chat.completions.create({ '
+const create = 'const stream = client.chat.completions.stream({ '
+const whole = `${create}${body} })\n    const completion = await stream.finalChatCompletion()\n`
 
 export const edits: readonly Edit[] = [
   ...inFile('prompt.md', [
@@ -195,18 +196,19 @@ export const edits: readonly Edit[] = [
     reads,
     "  const [stock, delays] = await Promise.all([read('/stock'), read('/delays')])\n",
   ]),
-  harmless('streaming', 'the answer is streamed', [
-    create + body + ' })',
-    `const completion = await client.chat.completions.stream({ ${body} }).finalChatCompletion()`,
+  harmless('streaming', 'the answer is wanted as a whole', [
+    whole,
+    `const completion = await client.chat.completions.create({ ${body} })\n`,
   ]),
-  harmless('SDK', 'the response is asked for as well', [
-    create + body + ' })',
-    `const { data: completion } = await client.chat.completions.create({ ${body} }).withResponse()`,
+  harmless('SDK', 'the stream is read and then asked', [
+    'const completion = await stream.finalChatCompletion()',
+    'for await (const _chunk of stream) void _chunk\n    const completion = await stream.finalChatCompletion()',
   ]),
-  harmless('SDK', 'another client of the same SDK', [
-    'await client.chat',
-    'await client.withOptions({ timeout: 90_000 }).chat',
+  harmless('streaming', 'the response is asked for as well, as a whole', [
+    whole,
+    `const { data: completion } = await client.chat.completions.create({ ${body} }).withResponse()\n`,
   ]),
+  harmless('SDK', 'another client of the same SDK', ['client.chat', 'client.withOptions({ timeout: 90_000 }).chat']),
   harmless('SDK', 'the request of axios is spelled out', [
     'await shop.get<unknown>(path)',
     "await shop.request<unknown>({ method: 'GET', url: path })",
