@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Bench, Table } from '../kit/contract.ts'
 import { subjects } from './agents/index.ts'
-import { ours } from './columns/ours.ts'
+import { type Keys, ours } from './columns/ours.ts'
 import { evals, rivals } from './columns/rivals.ts'
 import { nodeIn, type Verdicts } from './columns/run.ts'
 import { allVariants, layOut, ownModules, type Variant } from './project.ts'
@@ -32,7 +32,7 @@ const bench: Bench = {
     return {
       tables: [
         summary(scores),
-        ...subjects.map(({ name, of }) => everyEdit(`${name}: ${of}`, name, verdicts, variants)),
+        ...subjects.map(({ name, of }) => everyEdit(`${name}: ${of}`, name, { verdicts, keys }, variants)),
       ],
       // A third of the edits says that everything works, not how often.
       bars: isQuick ? [] : barsOf(scores, keys),
@@ -87,19 +87,26 @@ function checkComplete(verdicts: Verdicts, variants: readonly Variant[]): void {
   }
 }
 
-function everyEdit(title: string, agent: string, verdicts: Verdicts, variants: readonly Variant[]): Table {
+function everyEdit(
+  title: string,
+  agent: string,
+  { verdicts, keys }: { readonly verdicts: Verdicts; readonly keys: Keys },
+  variants: readonly Variant[],
+): Table {
   const rows = variants.flatMap(({ id, agent: of, edit }) => {
     if (of !== agent || edit === undefined) return []
-    const marks = [...verdicts.values()].map((column) => {
+    const marks = [...verdicts].map(([name, column]) => {
       const verdict = column.get(id)?.verdict
-      if (verdict === 'unproven') return '?'
+      // Only the cases with default settings were asked how many questions changed.
+      const count = name === 'ours' ? keys.get(id) : undefined
+      if (verdict === 'unproven') return count === undefined || count === 1 ? '?' : `? ${count}`
       if (edit.isRegression) return verdict === 'different' ? '✔' : '–'
       return verdict === 'different' ? '✗' : ''
     })
     return [[edit.isRegression ? 'regression' : 'benign', edit.name, ...marks]]
   })
   return {
-    title: `${title} (✔ caught, ? unproven, – missed, ✗ false alarm)`,
+    title: `${title} (✔ caught, ? unproven, with a number: so many changed questions, – missed, ✗ false alarm)`,
     columns: ['', 'edit', ...verdicts.keys()],
     rows,
   }
