@@ -1,28 +1,45 @@
 import { clopperPearson } from '../../src/blame/index.ts'
 import type { Bar, Table } from '../kit/contract.ts'
+import type { Keys } from './columns/ours.ts'
 import type { Verdict } from './columns/run.ts'
 import type { Variant } from './project.ts'
 
 /** How one column did. */
 export interface Score {
   readonly column: string
-  readonly caught: number
-  readonly regressions: number
-  readonly alarms: number
-  readonly benign: number
+  readonly regressions: Counts
+  /** Those of them that end otherwise in the recorded situation, live. */
+  readonly endings: Counts
+  readonly benign: Counts
+}
+
+interface Counts {
+  readonly all: number
+  readonly different: number
+  readonly unproven: number
 }
 
 /** Counts what a column said of every variant. */
-export function score(column: string, of: ReadonlyMap<string, Verdict>, variants: readonly Variant[]): Score {
-  const red = (isRegression: boolean) =>
-    variants.filter(({ edit }) => edit?.isRegression === isRegression).map(({ id }) => of.get(id)?.isRed === true)
-  const [harmful, harmless] = [red(true), red(false)]
+export function score(
+  column: string,
+  of: ReadonlyMap<string, Verdict>,
+  variants: readonly Variant[],
+  ended: ReadonlySet<string>,
+): Score {
+  const regressions = variants.filter(({ edit }) => edit?.isRegression === true)
+  const counts = (those: readonly Variant[]): Counts => {
+    const verdicts = those.map(({ id }) => of.get(id)?.verdict)
+    return {
+      all: those.length,
+      different: verdicts.filter((verdict) => verdict === 'different').length,
+      unproven: verdicts.filter((verdict) => verdict === 'unproven').length,
+    }
+  }
   return {
     column,
-    caught: harmful.filter(Boolean).length,
-    regressions: harmful.length,
-    alarms: harmless.filter(Boolean).length,
-    benign: harmless.length,
+    regressions: counts(regressions),
+    endings: counts(regressions.filter(({ id }) => ended.has(id))),
+    benign: counts(variants.filter(({ edit }) => edit?.isRegression === false)),
   }
 }
 
@@ -30,15 +47,23 @@ export function score(column: string, of: ReadonlyMap<string, Verdict>, variants
 export function summary(scores: readonly Score[]): Table {
   return {
     title: 'Regressions caught, and false alarms',
-    columns: ['test', 'caught', '', 'false alarms', ''],
-    rows: scores.map(({ column, caught, regressions, alarms, benign }) => [
+    columns: ['test', 'regressions not green', '', 'red', 'unproven', 'benign red', '', 'benign unproven', ''],
+    rows: scores.map(({ column, regressions, benign }) => [
       column,
-      `${caught}/${regressions}`,
-      share(caught, regressions),
-      `${alarms}/${benign}`,
-      share(alarms, benign),
+      `${notGreen(regressions)}/${regressions.all}`,
+      share(notGreen(regressions), regressions.all),
+      String(regressions.different),
+      String(regressions.unproven),
+      `${benign.different}/${benign.all}`,
+      share(benign.different, benign.all),
+      `${benign.unproven}/${benign.all}`,
+      share(benign.unproven, benign.all),
     ]),
   }
+}
+
+function notGreen({ different, unproven }: Counts): number {
+  return different + unproven
 }
 
 function share(part: number, whole: number): string {
@@ -51,65 +76,70 @@ function percent(value: number): string {
 }
 
 /** What was promised: the first column is ours, and those that begin with its name are no others. */
-export function barsOf(scores: readonly Score[]): readonly Bar[] {
+export function barsOf(scores: readonly Score[], keys: Keys): readonly Bar[] {
   const [own] = scores
   if (own === undefined) return []
-  const mine = rates(own)
   const rivals = scores.filter(({ column }) => !column.startsWith('ours'))
-  const others = (of: (theirs: Rates) => number) =>
-    Object.fromEntries(rivals.map((each) => [each.column, of(rates(each))]))
-  const margin = (of: (theirs: Rates) => number) => Math.min(...rivals.map((each) => of(rates(each))))
+  const others = (of: (theirs: Score) => number) => Object.fromEntries(rivals.map((each) => [each.column, of(each)]))
+  const ofOneKey = [...keys.values()].filter((count) => count === 1).length
   return [
     {
-      what: 'regressions caught',
-      value: mine.caught,
-      limit: { atLeast: 0.95 },
-      others: others(({ caught }) => caught),
-      claim: 'Regressions of agents that turn the test red, as a share',
+      what: 'regressions not green',
+      value: caught(own),
+      limit: { atLeast: 0.97 },
+      others: others(caught),
+      claim: 'Regressions of agents that do not leave the test green, as a share',
       shortfall: missed,
     },
     {
-      what: 'false alarms',
-      value: mine.alarms,
+      what: 'regressions that end otherwise live, not green',
+      value: notGreen(own.endings) / own.endings.all,
+      limit: { atLeast: 0.98 },
+      others: others(({ endings }) => notGreen(endings) / endings.all),
+    },
+    {
+      what: 'benign edits red',
+      value: alarms(own),
       limit: { atMost: 0.02 },
-      others: others(({ alarms }) => alarms),
+      others: others(alarms),
       claim: 'Harmless edits of agents that turn the test red, as a share',
       shortfall: alarmed,
     },
     {
-      what: 'share caught beyond the best of the others',
-      value: margin((theirs) => mine.caught - theirs.caught),
+      what: 'share caught beyond each of the others at its own share of false alarms',
+      value: Math.min(...rivals.map((theirs) => lead(own, theirs))),
       limit: { atLeast: 0.005 },
-      shortfall: asMany,
-    },
-    {
-      what: 'share of false alarms below the best of the others',
-      value: margin((theirs) => theirs.alarms - mine.alarms),
-      limit: { atLeast: 0 },
-      shortfall: quieter,
+      others: others((theirs) => lead(own, theirs)),
     },
     {
       what: 'caught less false alarms, beyond the best of the others',
-      value: margin((theirs) => mine.caught - mine.alarms - (theirs.caught - theirs.alarms)),
+      value: Math.min(...rivals.map((theirs) => caught(own) - alarms(own) - (caught(theirs) - alarms(theirs)))),
       limit: { atLeast: 0.005 },
+    },
+    {
+      what: 'unproven edits with one changed question to look at, as a share',
+      value: keys.size === 0 ? 0 : ofOneKey / keys.size,
+      limit: { atLeast: 0.9 },
     },
   ]
 }
 
-interface Rates {
-  readonly caught: number
-  readonly alarms: number
+function caught({ regressions }: Score): number {
+  return notGreen(regressions) / regressions.all
 }
 
-function rates({ caught, regressions, alarms, benign }: Score): Rates {
-  return { caught: caught / regressions, alarms: alarms / benign }
+function alarms({ benign }: Score): number {
+  return benign.different / benign.all
 }
 
-const missed =
-  'What is missed needs a model that is asked anew (instructions of two agents and an added tool, which look like harmless edits; `drift: fail` is red for them and for every rewording), or is in the body of a wrapped tool, which a replay does not run.'
+/**
+ * How much more we catch than another one where we raise as few false alarms as it does. Where we raise more, we have no
+ * setting to compare: then nothing that we catch counts.
+ */
+function lead(own: Score, theirs: Score): number {
+  return (alarms(own) <= alarms(theirs) ? caught(own) : 0) - caught(theirs)
+}
+
+const missed = 'What is missed is in the body of a wrapped tool, which a replay does not run.'
 const alarmed =
-  'A recorded stream is not served to a request that wants the whole answer at once, and a user message with the new word "only" counts as another question. Both are refused on purpose: no answer is made up, and words that turn a sentence round are no rewording.'
-const asMany =
-  'nock back catches as many, since it is red for every changed value in a request: for many of the harmless edits, too.'
-const quieter =
-  'agentevals raises no false alarm on these edits, since it does not look at what the model is told. It misses more, most of all where no model is asked.'
+  'A recorded stream is not served to a request that wants the whole answer at once: no answer is made up.'

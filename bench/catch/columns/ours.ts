@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { parseDocument } from 'yaml'
 import { subjects } from '../agents/index.ts'
 import type { Variant } from '../project.ts'
-import { nodeIn, type Verdicts, vitestIn } from './run.ts'
+import { nodeIn, type Verdict, type Verdicts, vitestIn } from './run.ts'
 
 type Settings = Readonly<Record<string, unknown>>
 
@@ -14,7 +14,10 @@ const strictly: Settings = { match: { trace: 'strict', args: 'exact' }, serve: '
  * Records each agent once, promotes the tape as the README does, and lets one Vitest replay every variant from that
  * case: the case is copied under the variant's name, and nothing else about it is changed but the settings of a column.
  */
-export async function ours(project: string, variants: readonly Variant[]): Promise<Verdicts> {
+export async function ours(
+  project: string,
+  variants: readonly Variant[],
+): Promise<{ readonly verdicts: Verdicts; readonly keys: Keys }> {
   const golden = join(project, 'recordings/golden')
   writeFileSync(join(project, 'vitest.config.ts'), configFor(variants))
   await nodeIn(project, ['bench/catch/record.child.ts', project])
@@ -40,15 +43,36 @@ export async function ours(project: string, variants: readonly Variant[]): Promi
     ['ours', new Map()],
     ['ours, strict', new Map()],
   ]) satisfies Verdicts
-  for (const { file, isRed, message } of tests) {
+  for (const { file, isRed, verdict, message } of tests) {
     const [, settings, id = ''] = /(default|strict)-(\w+-\d+)\.case\.yaml$/.exec(file) ?? []
-    verdicts.get(settings === 'default' ? 'ours' : 'ours, strict')?.set(id, { isRed, message })
+    verdicts.get(settings === 'default' ? 'ours' : 'ours, strict')?.set(id, { isRed, verdict, message })
   }
-  return verdicts
+  return { verdicts, keys: await keysIn(project, variants, verdicts.get('ours')!, env) }
+}
+
+/** Of each unproven variant, how many changed questions its case names: what a person has to look at. */
+export type Keys = ReadonlyMap<string, number>
+
+async function keysIn(
+  project: string,
+  variants: readonly Variant[],
+  verdicts: ReadonlyMap<string, Verdict>,
+  env: Readonly<Record<string, string>>,
+): Promise<Keys> {
+  const unproven = variants.filter(({ id }) => verdicts.get(id)?.verdict === 'unproven')
+  const [list, result] = [join(project, 'unproven.json'), join(project, 'keys.json')]
+  const wanted = unproven.map(({ id, file }) => ({
+    id,
+    file: join(project, file),
+    case: join(project, `recordings/golden/default-${id}.case.yaml`),
+  }))
+  writeFileSync(list, JSON.stringify(wanted))
+  await nodeIn(project, [join(import.meta.dirname, '../keys.child.ts'), project, list, result], env)
+  return new Map(Object.entries(JSON.parse(readFileSync(result, 'utf8')) as Record<string, number>))
 }
 
 /** Writes a case and its tape once more, for another agent. */
-function copyCase(
+export function copyCase(
   golden: string,
   from: string,
   { id, agent }: { id: string; agent: string },

@@ -64,12 +64,12 @@ function columnsOf(
   columnOf: (suite: string, title: string) => string | undefined,
 ): Verdicts {
   const verdicts: Verdicts = new Map()
-  for (const { suite, name, isRed, message } of tests) {
+  for (const { suite, name, isRed, verdict, message } of tests) {
     const [id = ''] = /\w+-\d+$/.exec(name) ?? []
     const column = columnOf(suite, name.slice(0, -id.length).trim())
     if (column === undefined) throw new Error(`no column for the test ${suite} › ${name}`)
     const of = verdicts.get(column) ?? new Map()
-    verdicts.set(column, of.set(id, { isRed, message }))
+    verdicts.set(column, of.set(id, { isRed, verdict, message }))
   }
   return verdicts
 }

@@ -2,12 +2,15 @@ import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { type Verdict as ThreeValued, verdictOfFailure } from '../../verdict/verdict-of.ts'
 
 /** Column → variant → what its test said. */
 export type Verdicts = Map<string, Map<string, Verdict>>
 
 export interface Verdict {
+  /** Red: different, or unproven. Others than ours know no `unproven`. */
   readonly isRed: boolean
+  readonly verdict: ThreeValued
   /** First line of the first error. */
   readonly message: string
 }
@@ -56,6 +59,7 @@ export async function vitestIn(
         file,
         name: title,
         isRed: status === 'failed',
+        verdict: status === 'failed' ? verdictOfFailure(failureMessages?.[0] ?? '') : 'same',
         message: (failureMessages?.[0] ?? '').split('\n')[0] ?? '',
       }
     })

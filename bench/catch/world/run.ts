@@ -57,8 +57,16 @@ export function noticed({ deeds: { decisions, calls }, outcome }: Ran): string {
     reads: of.filter(isRead).map(sorted).sort(),
     writes: of.filter((call) => !isRead(call)).map(sorted),
   }))
-  const ending = 'threw' in outcome ? 'threw' : sorted(outcome.returned)
-  return withoutUuids(JSON.stringify({ turns, byTurn, ending }, null, 1))
+  return withoutUuids(JSON.stringify({ turns, byTurn, ending: ended(outcome) }, null, 1))
+}
+
+/** How a run ended, as text that can be compared. */
+export function endingOf({ outcome }: Ran): string {
+  return withoutUuids(ended(outcome))
+}
+
+function ended(outcome: Outcome): string {
+  return 'threw' in outcome ? 'threw' : sorted(outcome.returned)
 }
 
 /** Ids are drawn anew in each run: what matters is where the same one stands. */

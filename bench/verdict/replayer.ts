@@ -1,0 +1,52 @@
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Replayed } from './replayed.ts'
+import { keysOf, type Product, verdictByHand, verdictOfCase } from './verdict-of.ts'
+
+/** Replays an agent from a file against a case, in this process. */
+export type Replayer = (file: string, caseFile: string) => Promise<Replayed>
+
+/** Sets this process up to replay with what a project has installed. What the agents print is dropped. */
+export async function replayerOf(project: string): Promise<Replayer> {
+  const { installReplay, replayTape, standInKeys } =
+    await dist<typeof import('../../src/replay/index.ts')>('replay/index.js')
+  await installReplay()
+  const { readTape } = await dist<typeof import('../../src/tape/index.ts')>('tape/index.js')
+  const { loadCase, requireTapeFile } = await dist<typeof import('../../src/cases/index.ts')>('cases/index.js')
+  const { judge } = await dist<typeof import('../../src/vitest/verdict.ts')>('vitest/verdict.js')
+  const { driftPolicy } = await dist<typeof import('../../src/replay/drift-policy.ts')>('replay/drift-policy.js')
+  const product: Product = { judge, policyOf: driftPolicy }
+  for (const name of ['log', 'info', 'debug', 'warn', 'error'] as const) console[name] = () => undefined
+  process.on('unhandledRejection', () => undefined)
+  process.setMaxListeners(0)
+
+  return async (file, caseFile) => {
+    const kase = loadCase(caseFile)
+    const tape = readTape(requireTapeFile(kase))
+    const takeBack = standInKeys(tape)
+    const limit = new AbortController()
+    const timer = setTimeout(() => limit.abort(new Error('the time of this variant is over')), 15_000)
+    const startedAt = performance.now()
+    try {
+      const { agent } = (await import(pathToFileURL(file).href)) as { agent: (input: unknown) => Promise<unknown> }
+      const run = await replayTape(tape, agent, { signal: limit.signal })
+      const ms = performance.now() - startedAt
+      return {
+        case: verdictOfCase(product, kase, run),
+        hand: verdictByHand(product, run),
+        keys: keysOf(product, run),
+        ms,
+      }
+    } catch (error) {
+      const judged = { verdict: 'different' as const, code: 'thrown', what: String(error) }
+      return { case: judged, hand: judged, keys: [], ms: performance.now() - startedAt }
+    } finally {
+      clearTimeout(timer)
+      takeBack()
+    }
+  }
+
+  function dist<T>(part: string): Promise<T> {
+    return import(pathToFileURL(join(project, 'node_modules/vitest-harvest/dist', part)).href) as Promise<T>
+  }
+}
