@@ -46,13 +46,13 @@ export function readerEnvironment(dir: string, providerUrl: string): NodeJS.Proc
   }
 }
 
-/** The same reader on a machine without key and provider, where the tests run. */
+/** The same reader who asks the real provider, such as for a recording that somebody else made there. */
 export function withoutProvider(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { OPENAI_API_KEY: _key, OPENAI_BASE_URL: _url, ...rest } = env
   return rest
 }
 
-/** On a machine without the key only: what compares addresses too needs the one that was recorded. */
+/** The same reader on a machine without the key, where the tests run. The address is part of a question, so it stays. */
 export function withoutKey(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { OPENAI_API_KEY: _key, ...rest } = env
   return rest
