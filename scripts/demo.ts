@@ -8,8 +8,8 @@ import {
   readerEnvironment,
   requireBuild,
   startShopProvider,
+  withoutKey,
   withoutNpm,
-  withoutProvider,
 } from './project.ts'
 import { type Block, walk } from './walkthrough.ts'
 
@@ -28,7 +28,7 @@ try {
   await walk(resolve(repository, 'README.md'), {
     dir,
     env,
-    environmentOf: (command) => (isTest(command) ? withoutProvider(env) : undefined),
+    environmentOf: (command) => (isTest(command) ? withoutKey(env) : undefined),
     rewrite: withoutNpm,
     onBlock: announce,
     onCommand: (command) => console.log(styleText('bold', `\n$ ${command}`)),

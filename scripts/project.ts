@@ -46,13 +46,13 @@ export function readerEnvironment(dir: string, providerUrl: string): NodeJS.Proc
   }
 }
 
-/** The same reader on a machine without key and provider, where the tests run. */
+/** The same reader who asks the real provider, such as for a recording that somebody else made there. */
 export function withoutProvider(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { OPENAI_API_KEY: _key, OPENAI_BASE_URL: _url, ...rest } = env
   return rest
 }
 
-/** On a machine without the key only: what compares addresses too needs the one that was recorded. */
+/** The same reader on a machine without the key, where the tests run. The address is part of a question, so it stays. */
 export function withoutKey(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { OPENAI_API_KEY: _key, ...rest } = env
   return rest
@@ -60,7 +60,7 @@ export function withoutKey(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 
 /** Whether a command of the documents runs tests or replays: it must need neither key nor provider. */
 export function isTest(command: string): boolean {
-  return /vitest run|vitest list|harvest (test|replay|verify|promote|show|ls)/.test(command)
+  return /vitest run|vitest list|harvest (test|accept|replay|verify|promote|show|ls)/.test(command)
 }
 
 /** Commands whose package is there already run as they are; nothing is installed. */

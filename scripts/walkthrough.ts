@@ -102,14 +102,14 @@ export function run(
   { dir, env, onOutput }: Pick<WalkOptions, 'dir' | 'env' | 'onOutput'>,
 ): Promise<{ readonly code: number; readonly text: string }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, { cwd: dir, env, shell: true, stdio: ['ignore', 'pipe', 'pipe'] })
+    // One pipe for both: what is printed first comes first, as on a terminal.
+    const child = spawn(`exec 2>&1\n${command}`, { cwd: dir, env, shell: true, stdio: ['ignore', 'pipe', 'ignore'] })
     let text = ''
     const hear = (chunk: Buffer): void => {
       text += chunk.toString()
       onOutput?.(chunk.toString())
     }
     child.stdout.on('data', hear)
-    child.stderr.on('data', hear)
     child.on('error', reject)
     child.on('close', (code) => resolve({ code: code ?? 1, text }))
   })

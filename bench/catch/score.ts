@@ -87,6 +87,10 @@ export function barsOf(scores: readonly Score[], keys: Keys): readonly Bar[] {
       what: 'regressions not green',
       value: caught(own),
       limit: { atLeast: 0.97 },
+      parts: {
+        different: own.regressions.different / own.regressions.all,
+        unproven: own.regressions.unproven / own.regressions.all,
+      },
       others: others(caught),
       claim: 'Regressions of agents that do not leave the test green, as a share',
       shortfall: missed,
@@ -101,8 +105,9 @@ export function barsOf(scores: readonly Score[], keys: Keys): readonly Bar[] {
       what: 'benign edits red',
       value: alarms(own),
       limit: { atMost: 0.02 },
+      parts: { unproven: own.benign.unproven / own.benign.all },
       others: others(alarms),
-      claim: 'Harmless edits of agents that turn the test red, as a share',
+      claim: 'Harmless edits of agents that are called a regression, as a share',
       shortfall: alarmed,
     },
     {

@@ -108,8 +108,10 @@ function others({ others = {} }: Bar): string {
     .join('; ')
 }
 
-function measured({ value, spread }: Bar): string {
-  return spread === undefined ? number(value) : `${number(value)} (${number(spread[0])}–${number(spread[1])})`
+function measured({ value, spread, parts }: Bar): string {
+  const range = spread === undefined ? '' : ` (${number(spread[0])}–${number(spread[1])})`
+  const behind = Object.entries(parts ?? {}).map(([name, part]) => `${name}: ${number(part)}`)
+  return `${number(value)}${range}${behind.length === 0 ? '' : ` (${behind.join('; ')})`}`
 }
 
 /** Two digits behind the point, unless it is a count or large. */

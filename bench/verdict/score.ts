@@ -119,6 +119,7 @@ export function barsOf(measured: Measured): readonly Bar[] {
     {
       what: 'of these, green in a case',
       value: count('meaning', 'case', 'same'),
+      parts: { different: count('meaning', 'case', 'different'), unproven: count('meaning', 'case', 'unproven') },
       limit: { atMost: 0 },
       claim: 'Changed questions, arguments, headers or messages that stay green',
     },
@@ -128,7 +129,7 @@ export function barsOf(measured: Measured): readonly Bar[] {
       what: 'of these, called different, as a share',
       value: both('harmless', 'different') / (2 * total('harmless')),
       limit: { atMost: 0.01 },
-      claim: 'Edits that change no question and turn the test red, as a share',
+      claim: 'Harmless edits that change no question and are called different, as a share',
     },
     { what: 'of these, called unproven', value: both('harmless', 'unproven'), limit: { atMost: 0 } },
     { what: 'harmless edits that change a question', value: total('question'), limit: { atLeast: 80 } },
@@ -136,6 +137,7 @@ export function barsOf(measured: Measured): readonly Bar[] {
       what: 'of these, called unproven, as a share',
       value: both('question', 'unproven') / (2 * total('question')),
       limit: { atLeast: 1 },
+      claim: 'Harmless edits that change a question and are called unproven, as a share',
     },
     {
       what: 'of those unproven, with one key to look at, as a share',
@@ -146,6 +148,7 @@ export function barsOf(measured: Measured): readonly Bar[] {
       what: 'green after they were accepted once, as a share',
       value: accepted === undefined || accepted.accepted === 0 ? 0 : accepted.green / accepted.accepted,
       limit: { atLeast: 1 },
+      claim: 'Of these, green once they were accepted, as a share',
     },
     {
       what: 'unproven as before while others were accepted, as a share',

@@ -85,7 +85,8 @@ describe('harvest patch', () => {
   it('what a model would say to a changed question nobody recorded: undecided, exit code 1', async () => {
     const { code, stdout } = await patch('first', '--step', '2', '--set', 'result.total=30')
     expect(stdout).toContain('step 2, result.total: 25 → 30')
-    expect(stdout).toContain('undecided')
+    expect(stdout).toContain('undecided\nWith this change a model is asked something else')
+    expect(stdout).toMatch(/result of lookup_order, steps 3 and 5: .*25.*30/)
     expect(stdout).toContain('--live')
     expect(code).toBe(1)
   })

@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { holds, type KeptResult } from '../../bench/kit/contract.ts'
-import { renderResults, withClaims } from '../../bench/kit/report.ts'
+import { type Bar, holds, type KeptResult } from '../../bench/kit/contract.ts'
+import { claims, renderResults, withClaims } from '../../bench/kit/report.ts'
 
 const bench = resolve(import.meta.dirname, '../../bench')
 const results = globSync('results/*.json', { cwd: bench })
@@ -23,6 +23,20 @@ describe('figures in the documents', () => {
   test('the README claims the figures of the results, and no others', () => {
     const readme = readFileSync(resolve(bench, '../README.md'), 'utf8')
     expect(readme).toBe(withClaims(readme, results))
+  })
+
+  test('a figure says how much of it is different, and how much unproven', () => {
+    const bar: Bar = {
+      what: 'not green',
+      claim: 'Not green',
+      value: 0.98,
+      parts: { different: 0.74, unproven: 0.24 },
+      limit: { atLeast: 0.97 },
+    }
+    const result = { ...results[0]!, name: 'catch', bars: [bar] }
+    expect(claims([result]).rows).toEqual([
+      ['Not green', '0.98 (different: 0.74; unproven: 0.24)', '', '[catch](bench/catch/README.md)'],
+    ])
   })
 
   test('a promise that is not kept is explained', () => {

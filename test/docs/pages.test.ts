@@ -36,11 +36,24 @@ describe('every code block of the documents runs, and prints what the page says'
     await rm(base, { recursive: true, force: true })
   })
 
+  /** Follows a page; what it calls a test asks the provider nothing. */
   async function follow(page: string, project: string): Promise<number> {
     const env = readerEnvironment(project, provider?.url ?? '')
-    const environmentOf = (command: string) =>
-      isTest(command) ? (page === 'README.md' ? withoutProvider : withoutKey)(env) : undefined
-    return walk(join(repository, page), { dir: project, env, environmentOf, rewrite: withoutNpm })
+    // The cassette of that page was recorded at the real provider.
+    const testing = page === 'docs/import.md' ? withoutProvider : withoutKey
+    const asked: (readonly [command: string, before: number])[] = []
+    const blocks = await walk(join(repository, page), {
+      dir: project,
+      env,
+      environmentOf: (command) => (isTest(command) ? testing(env) : undefined),
+      rewrite: withoutNpm,
+      onCommand: (command) => asked.push([command, provider?.asked() ?? 0]),
+    })
+    // That page measures blame on a live model, in a test.
+    if (page === 'docs/validate-own-agent.md') return blocks
+    const ends = [...asked.slice(1).map(([, before]) => before), provider?.asked() ?? 0]
+    expect(asked.filter(([command, before], at) => isTest(command) && ends[at] !== before)).toEqual([])
+    return blocks
   }
 
   test('README.md, from an empty project to a red test and back', async () => {

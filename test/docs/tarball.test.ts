@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { compileCache } from '../../fixtures/child/compile-cache.ts'
-import { isTest, startShopProvider, withoutProvider } from '../../scripts/project.ts'
+import { isTest, startShopProvider, withoutKey } from '../../scripts/project.ts'
 import { walk } from '../../scripts/walkthrough.ts'
 import { built } from '../support/built.ts'
 
@@ -46,7 +46,7 @@ describe('the packed package in an empty project, by the README', () => {
     const blocks = await walk(join(repository, 'README.md'), {
       dir,
       env,
-      environmentOf: (command) => (isTest(command) ? withoutProvider(env) : undefined),
+      environmentOf: (command) => (isTest(command) ? withoutKey(env) : undefined),
       rewrite: (command) =>
         command.startsWith('npm install')
           ? command

@@ -6,6 +6,7 @@ import { type Interval, wilson } from '../../blame/index.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { type Patch, type Patched, type FinishedJob, type Job, patchTape, type Spent } from '../../fork/index.ts'
 import { pinsOf } from '../../provenance/index.ts'
+import { changedQuestions, stepsText } from '../../replay/index.ts'
 import { listCases, readPrices } from '../../store/index.ts'
 import { type Json, outcomeNotCompared, readTape, requireClosed, type Tape } from '../../tape/index.ts'
 import { renderBaseline, traceOf } from '../../trace/index.ts'
@@ -143,6 +144,14 @@ function replayed(tape: Tape, run: JobOutcome | undefined): PatchAnswer {
     return {
       survives: null,
       because: `With this change the agent does what is not on the tape; what would have come of it, only its models know.\n\n${problem.message}`,
+    }
+  }
+  const asked = changedQuestions(run.report.drift.filter(({ policy }) => policy === 'unproven'))
+  if (asked.length > 0) {
+    const parts = asked.map(({ part, steps, words }) => `  ${neutralLine(part)}, ${stepsText(steps)}: ${words}`)
+    return {
+      survives: null,
+      because: `With this change a model is asked something else; what it would answer is not on the tape.\n\n${parts.join('\n')}`,
     }
   }
   return { ...judged(tape, run), outcome: run.outcome, trace: run.trace, traceChanged: isOtherTrace(tape, run) }
