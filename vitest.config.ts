@@ -23,7 +23,13 @@ const pure = [
 
 export default defineConfig({
   // This repository's own golden set runs with its tests.
-  plugins: [harvest({ agents: { refund: './fixtures/refund/refund-agent.ts#refundAgent' } })],
+  plugins: [
+    harvest({
+      agents: { refund: './fixtures/refund/refund-agent.ts#refundAgent' },
+      // Recorded at a provider that stands in for the one the agent asks.
+      hosts: { 'http://127.0.0.1:45209': ['https://api.openai.com'] },
+    }),
+  ],
   test: {
     // Many tests start real programs; two at a time is what a small machine carries.
     maxWorkers: 2,

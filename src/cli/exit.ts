@@ -29,6 +29,7 @@ export function exitCodeOf(error: unknown): ExitCode {
 // The first row that fits counts. A code no row knows is a mistake of ours; a test reads every code of the sources.
 const rows: readonly (readonly [RegExp, ExitCode])[] = [
   [/^HARVEST_(DIVERGENCE|AMBIGUOUS|ORDER|UNUSED|ESCAPE|DRIFT|TRACE|OUTCOME|RULE|UNPROVEN|VERIFY)$/, exit.divergence],
+  [/^HARVEST_(ANSWER_FORM|CLOCK|MARKS|MESSAGES|RESULTS|UNCAUGHT_EXCEPTION|WORKER_DIED)$/, exit.divergence],
   [/^HARVEST_(CLOCK_SPIN|AGENT_HANGS|DELIVERY|RUN_ABORTED|RUN_OVER|UNHANDLED_REJECTION)$/, exit.divergence],
   [/^HARVEST_(TAPE_EXHAUSTED|PROMOTE_DIVERGED|OFF_TAPE)$/, exit.divergence],
   [/^HARVEST_CLI_INTERRUPTED$/, exit.interrupted],
@@ -39,7 +40,7 @@ const rows: readonly (readonly [RegExp, ExitCode])[] = [
   [/^HARVEST_IMPORT_(EXISTS|MISSING|NONE)$/, exit.usage],
   [/^HARVEST_IMPORT_/, exit.tape],
   [/^HARVEST_TAPE_(GRADE|MISSING|PARENT|WRITE|OBSOLETE|FUNCTION|TAKEN|AMBIGUOUS)$/, exit.usage],
-  [/^HARVEST_(ACCEPT|AGENT|AGENTS|BASELINE|BUDGET|CASE|CHECK|CLI|EXPORT|GIT|INIT)(_|$)/, exit.usage],
-  [/^HARVEST_(MATCH|MATCHER|MOCKED|NO|OPTION|OUTCOME_KIND|PATCH|PRIVACY|PROMOTE|RECORD)(_|$)/, exit.usage],
-  [/^HARVEST_(RECORDER|RECORDING|REPLAY|RULES|STORE|UPDATE|USAGE|VITEST)(_|$)/, exit.usage],
+  [/^HARVEST_(ACCEPT|AGENT|AGENTS|BASELINE|BUDGET|CASE|CHECK|CLI|EXPORT|FINGERPRINT|GIT|INIT)(_|$)/, exit.usage],
+  [/^HARVEST_(MATCH|MATCHER|MOCKED|NO|OPTION|OUTCOME_KIND|PATCH|PRIVACY|PROJECT|PROMOTE|RECORD)(_|$)/, exit.usage],
+  [/^HARVEST_(RECORDER|RECORDING|REPLAY|RULES|STORE|TOOLS|UPDATE|USAGE|VITEST)(_|$)/, exit.usage],
 ]

@@ -52,7 +52,7 @@ export interface Replaced {
   readonly print?: string
 }
 
-/** A secret found in a text. @internal */
+/** A secret found in a text. */
 export interface Span {
   readonly kind: string
   readonly start: number
@@ -63,5 +63,5 @@ export interface Span {
   readonly contextual?: true
 }
 
-/** Finds secrets of some kinds in a text. @internal */
+/** Finds secrets of some kinds in a text. */
 export type Finder = (text: string) => readonly Span[]

@@ -86,6 +86,11 @@ const recipes: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['init'],
     ['init', '--json'],
   ],
+  accept: [
+    ['accept', '--list'],
+    ['accept', '--list', '--json'],
+    ...payloads.slice(0, 3).map((one) => ['accept', '--change', asWord(one), '--reason', asWord(one)]),
+  ],
   test: [
     ['test', '--json'],
     ['test', '--reporter=default'],
@@ -184,7 +189,7 @@ const seekers: Readonly<Record<string, readonly (readonly string[])[]>> = {
 }
 
 /** Commands that start programs get a process of their own, so that what those print is heard. */
-const spawning = new Set(['record', 'test'])
+const spawning = new Set(['accept', 'record', 'test'])
 /** Commands that take away what others look at go last. */
 const last = ['demote', 'prune', 'rm']
 

@@ -28,12 +28,13 @@ describe('harvest replay --agent', () => {
     })
   })
 
-  it('counts drift by class and stays green', async () => {
+  it('a changed prompt is unproven: it is served, and exit code 1', async () => {
     const { code, stderr } = await harvest(['replay', tape, '--agent', refundAgent], {
       env: { REFUND_PROMPT: 'Be kind.' },
     })
-    expect(said(stderr)).toMatch(/^harvest: replayed refund-100x: 3 of 3 steps served; drift: 2 instructions\n$/)
-    expect(code).toBe(0)
+    expect(said(stderr)).toMatch(/\nharvest: unproven refund-100x: 3 of 3 steps served; drift: 2 instructions\n$/)
+    expect(stderr).toContain('changed  Be [-fair-] {+kind+}.')
+    expect(code).toBe(1)
   })
 
   it('an agent that asks once more ends with exit code 1 and the place', async () => {
@@ -89,7 +90,9 @@ describe('harvest replay --agent', () => {
     const held = await replayed('held', { input: { value: asked } })
     expect(held).toMatchObject({
       code: 0,
-      stderr: expect.stringMatching(/^imported from .*\nharvest: replayed held: 1 of 1 steps served\n$/),
+      stderr: expect.stringMatching(
+        /^imported from .*\nharvest: replayed held: 1 of 1 steps served; outcome: not compared \(the import did not see it\)\n$/,
+      ),
     })
     const bare = await replayed('bare', {})
     expect(bare).toMatchObject({ code: 1, stderr: expect.stringContaining('the agent was called without an input; ') })

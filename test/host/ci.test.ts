@@ -107,18 +107,17 @@ ${Array.from(
       \`\`\`
       The agent called lookup_order with arguments it did not use when this run was recorded
 
-        tape     asks-else-0
-        step     1 of this replay (2 recorded)
-        at       src/asks-else.ts:5:10
-        after    the start of the run
-        call     lookup_order {"order_id":"B-2"}
-        nearest  step 1, tool lookup_order
+        tape      asks-else-0
+        step      1 of this replay (2 recorded)
+        at        src/asks-else.ts:5:10
+        after     the start of the run
+        recorded  step 1, tool lookup_order
 
         differs at order_id
         recorded  A-1
         now       B-2
 
-      The tape has no result for this call.
+      What the model decided is recorded, so only the code of the agent can have changed them.
       → to see the recorded steps: npx harvest show asks-else-0
       → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_DIVERGENCE)

@@ -238,7 +238,6 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
   it('sums up in a few lines, the worst cases last', () => {
     expect(summaryOf(run)).toMatchInlineSnapshot(`
       " Recordings  2 replayed, 1 known bad reproduced, 2 escaped, 6 diverged, 6 no longer reproduced, 16 failed
-            Drift  arguments 2 (2 cases)
           Escapes  2
               Red  golden/escapes  Blocked real I/O during replay: socket 127.0.0.1:45999
                      src/bad.ts:44:34
@@ -278,11 +277,13 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
       'commit: 4f2a9c1',
       'models: model-x, model-y',
       'diverged at: layer 2 of the trace',
+      'verdict: different',
     ])
     expect(properties('asks-else')).toEqual([
       'drift: arguments at step 2, args.order_id',
       'tape: asks-else, 2 of 2 steps served',
       'diverged at: step 2',
+      'verdict: different',
     ])
     expect(run.stdout).toMatch(
       /not ok \d+ - recordings\/golden\/other-trace\.case\.yaml[^]*?at: ".*other-trace\.case\.yaml:10:1"/,

@@ -86,7 +86,7 @@ test('another result of a tool call is different, by field, and the agent goes o
   expect(result.drift).toMatchObject([
     {
       class: 'results',
-      name: 'weather',
+      part: 'weather',
       path: 'result.content[0].text',
       recorded: 'Paris: sunny',
       live: 'Paris: rainy',

@@ -209,7 +209,8 @@ describe('a recording', () => {
 
 test('a divergence an SDK swallows and tries again is listed once, with the line', async () => {
   const result = await replayTape(tapeOf([{ body: chat('hi') }]), async () => {
-    const ask = early.chat.completions.create({ model: 'm-1', messages: [{ role: 'user', content: 'something else' }] })
+    const messages = ['hi', 'are you there?'].map((content) => ({ role: 'user' as const, content }))
+    const ask = early.chat.completions.create({ model: 'm-1', messages })
     return ask.catch(() => 'swallowed')
   })
   expect(codes(result)).toEqual(['HARVEST_DIVERGENCE'])

@@ -24,6 +24,9 @@ describe('a year with a golden set', () => {
   beforeAll(async () => {
     model = await startModel()
     cwd = project(shop)
+    // The model of this story stands in for the provider the agents ask when nobody says otherwise.
+    const hosts = JSON.stringify({ [new URL(model.url).origin]: ['https://api.openai.com'] })
+    edit('vitest.config.ts', 'harvest({ ', `harvest({ hosts: ${hosts}, `)
     git('init', '--quiet', '--initial-branch=main')
     commit('the shop')
   })
