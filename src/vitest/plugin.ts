@@ -101,9 +101,12 @@ function project(settings: HarvestSettings): TestProjectInlineConfiguration {
 }
 
 function provide(to: TestProject, settings: HarvestSettings, updates: Omit<HarvestProvided, 'settings'>): void {
-  const { agents, replay, match, tools, timeoutMs, acceptedMaxDays } = settings
+  const { agents, replay, match, tools, timeoutMs, acceptedMaxDays, prove } = settings
   const maxDays = acceptedMaxDays === undefined ? {} : { acceptedMaxDays }
-  const provided: HarvestProvided = { settings: { agents, replay, match, tools, timeoutMs, ...maxDays }, ...updates }
+  const provided: HarvestProvided = {
+    settings: { agents, replay, match, tools, timeoutMs, prove, ...maxDays },
+    ...updates,
+  }
   to.provide('vitest-harvest', provided)
 }
 

@@ -21,7 +21,7 @@ import { projectName } from './project.ts'
 import { failures, type SummaryLine, totals } from './summary.ts'
 import { pragmaErrors } from './survey.ts'
 import { tellGithub } from './tell-github.ts'
-import type { UpdateChoice } from './update-mode.ts'
+import { type UpdateChoice, unattended } from './update-mode.ts'
 import { type Asker, changesOf, proofLines, unprovenLines } from './question-lines.ts'
 import { forgetAcceptances, writeAcceptances } from './write-acceptances.ts'
 import { writeUpdates } from './write-updates.ts'
@@ -97,10 +97,12 @@ export class HarvestReporter implements Reporter {
     if (acceptReport !== '') {
       const different = results.filter(({ state, report }) => state === 'failed' && report.verdict !== 'unproven')
       const { refused } = this.#choice
+      const nobody = unattended(process.env)
       writeAcceptReport(acceptReport, askers, {
         different: different.map(({ name }) => name),
         written: written.map(shown),
         ...(refused !== undefined && { refused: refused.because }),
+        ...(nobody !== undefined && { unattended: nobody }),
       })
     }
     // Vitest does not export its blob reporter. A blob is merged later, and told of then.

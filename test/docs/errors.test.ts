@@ -9,7 +9,12 @@ const made = new Set(
   ),
 )
 /** Quoted in the sources and no error codes: environment variables. */
-const variables = new Set(['HARVEST_ALLOW_CI_RECORD', 'HARVEST_ALLOW_CI_UPDATE', 'HARVEST_UPDATE_REASON'])
+const variables = new Set([
+  'HARVEST_ALLOW_CI_PROVE',
+  'HARVEST_ALLOW_CI_RECORD',
+  'HARVEST_ALLOW_CI_UPDATE',
+  'HARVEST_UPDATE_REASON',
+])
 
 describe('docs/errors.md', () => {
   test('there are codes to look for', () => {
