@@ -2,7 +2,17 @@ import { type Case, expectedError, shapeOfError } from '../cases/index.ts'
 import type { FinishedFork } from '../fork/index.ts'
 import { readModelCall } from '../providers/index.ts'
 import { type Tape, type TapeEvent } from '../tape/index.ts'
-import { compareTraces, matchOutcome, type MatchOptions, traceOf } from '../trace/index.ts'
+import { sameData } from '../fork/same-data.ts'
+import {
+  type ArgsRule,
+  compareTraces,
+  matchOutcome,
+  type MatchOptions,
+  parseBaseline,
+  renderBaseline,
+  type Trace,
+  traceOf,
+} from '../trace/index.ts'
 import { gradeFork } from './grade-task.ts'
 import type { Oracle } from './oracle.ts'
 
@@ -14,8 +24,10 @@ export interface AskJudge {
   readonly tape: Tape
   readonly case: Case
   readonly match: MatchOptions
-  /** First step that was free to be asked anew. */
+  /** Steps that are kept. */
   readonly keep: number
+  /** What today's agent did on the recorded answers. */
+  readonly events: readonly TapeEvent[]
   /** The function the case names. */
   readonly oracle?: Oracle
 }
@@ -25,8 +37,8 @@ const lost = /^HARVEST_(?:BUDGET_USED|BUDGET_PRICE|FORK_UNREACHED)$/
 
 /**
  * Judges one ask. The function of the case says it, where it names one. Else an ask is good when it ends as the case says,
- * with the calls of its baseline, compared by the keys of their arguments, and with the recorded requests that change
- * something at a service, in their order.
+ * with the calls of its baseline, compared by the keys of their arguments, with the data that those calls had on the
+ * recorded answers, and with the recorded requests that change something at a service, in their order.
  */
 export async function gradeAsk(
   fork: FinishedFork,
@@ -61,11 +73,23 @@ function endsAsSaid({ outcome: live }: FinishedFork, { case: kase, tape }: AskJu
   return wanted !== undefined && matchOutcome(wanted, hasThrown ? shapeOfError(live.value) : live.value).equal
 }
 
-function actsAsSaid(events: readonly TapeEvent[], { case: kase, match, tape }: AskJudge): boolean {
-  const expected = kase.expected
-  const isTrace = expected === undefined || compareTraces(expected, traceOf(events), { ...match, args: 'keys' }).equal
-  const [was, now] = [writesIn(tape.events), writesIn(events)]
-  return isTrace && was.length === now.length && was.every((write, i) => write === now[i])
+function actsAsSaid(live: readonly TapeEvent[], { case: kase, match, events }: AskJudge): boolean {
+  const { expected } = kase
+  const trace = traceOf(live)
+  if (expected !== undefined && !compareTraces(expected, trace, { ...match, args: 'keys' }).equal) return false
+  const replayed = traceOf(events)
+  const baseline = parseBaseline(renderBaseline(replayed, { ...match, args: 'exact', tools: {} }))
+  if (!compareTraces(baseline, trace, byData(replayed, match)).equal) return false
+  const [was, now] = [writesIn(events), writesIn(live)]
+  return was.length === now.length && was.every((write, i) => write === now[i])
+}
+
+/** Texts are worded anew by a model; numbers, flags, ids and the shape are data. What the case says of a tool counts more. */
+function byData({ layers }: Trace, match: MatchOptions): MatchOptions {
+  if (match.args !== undefined && match.args !== 'keys' && match.args !== 'exact') return match
+  const names = new Set(layers.flat().map(({ name }) => name))
+  const rules = [...names].map((name): [string, ArgsRule] => [name, match.tools?.[name] ?? sameData])
+  return { ...match, tools: Object.fromEntries(rules) }
 }
 
 /** Requests that change something at a service, in their order; what wrapped functions did inside is theirs. */

@@ -91,7 +91,14 @@ async function openProof(request: ProveRequest, context: TaskContext): Promise<P
   const named = oracleOfCase(kase)
   const oracle = named && createOracle({ by: 'function', ...(await loadOracle(named, context.importModule)) })
   const match = (context.match ?? kase.match ?? {}) as MatchOptions
-  const judge = { tape, case: kase, match, keep: from - 1, ...(oracle === undefined ? {} : { oracle }) }
+  const judge = {
+    tape,
+    case: kase,
+    match,
+    keep: from - 1,
+    events: run.events,
+    ...(oracle === undefined ? {} : { oracle }),
+  }
   const facts = { questions, together, model: modelText(models), judgedBy: judgedBy(kase), from }
   const elsewhere = judged.find((one) => !isModelStep(one, steps))
   const allowance = allowanceOf(recorded, run.events, prices)
@@ -170,10 +177,17 @@ class Proof {
       const arms: AskArm[] = decision === 'more' ? ['changed'] : []
       // The recorded question is asked as often.
       if (decision === 'more control' || controls <= asks) arms.push('recorded')
-      const made = await Promise.all(arms.map((arm) => this.#ask(arm, log)))
+      const made = await this.#askAll(arms, log)
       this.#parts.context.say({ asks: this.#count('changed'), good: this.#tally('changed').good })
       if (made.includes(false)) return 'budget'
     }
+  }
+
+  async #askAll(arms: readonly AskArm[], log: ProveLog): Promise<readonly boolean[]> {
+    if (this.#parts.context.parallel > 1) return Promise.all(arms.map((arm) => this.#ask(arm, log)))
+    const made: boolean[] = []
+    for (const arm of arms) made.push(await this.#ask(arm, log))
+    return made
   }
 
   /** @returns false when the budget does not allow it */
@@ -203,6 +217,7 @@ class Proof {
       const plan = {
         keep: judge.keep,
         kept: 'canonical',
+        chance: 'recorded',
         tail: { ...request.tail, budget, ...asking },
         seed: id,
       } as const

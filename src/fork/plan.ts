@@ -22,6 +22,8 @@ export interface ForkPlan {
    */
   readonly modes?: Readonly<Record<number, 'pinned' | 'live'>>
   readonly tail: Tail
+  /** Whether clock, random numbers and ids behind the kept steps are drawn anew (default), or as recorded while they last. */
+  readonly chance?: 'anew' | 'recorded'
   /** Milliseconds by which the clock is ahead of the tape's. Default 0. */
   readonly clockOffsetMs?: number
   /** Forks that differ in nothing else draw other random numbers and ids. Default `''`. */
