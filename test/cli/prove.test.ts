@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { ProvenCase } from '../../src/cli/proving/prove.ts'
 import { built } from '../support/built.ts'
 import { type Desk, deskAgent, deskProject, openDesk, recordDesk, usual } from './desk.ts'
-import { harvest } from './harvest.ts'
+import { harvest, run as start } from './harvest.ts'
 
 // A coding agent or CI may run this test: both may decide here.
 const allowed = { HARVEST_ALLOW_CI_PROVE: '1' }
@@ -133,6 +133,9 @@ describe('harvest test --prove', () => {
     expect([silent.code, silent.stderr]).toEqual([2, expect.stringContaining('HARVEST_PROVE_REFUSED')])
     const inCi = await run(['test', '--prove', '--yes'], { CI: '1', HARVEST_ALLOW_CI_PROVE: '' })
     expect([inCi.code, inCi.stderr]).toEqual([2, expect.stringContaining('HARVEST_ALLOW_CI_PROVE=1')])
+    const bin = [built('vitest/run-vitest.js'), 'test', 'refund', '--prove']
+    const other = await start(process.execPath, bin, { cwd, env: { DESK_URL: desk.url, ...allowed } })
+    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('nobody said yes')])
     const unknown = await prove('--bail')
     expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('--prove does not know --bail')])
     expect(desk.asked.length).toBe(0)
