@@ -1,5 +1,5 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Subject, subjects } from '../../bench/catch/agents/index.ts'
@@ -181,6 +181,27 @@ describe('six agents whose model is right with some probability', () => {
     expect(proof.decision).toBe('proven')
     expect(proof.asks.good).toBeGreaterThanOrEqual(6)
     expect(proof.model).toMatch(/claude/)
+  })
+})
+
+describe('a case that names an oracle', () => {
+  it('has its asks judged by that function alone', async () => {
+    const { of, agent, keys } = await reworded('travel')
+    writeFileSync(
+      join(base, 'oracle.mjs'),
+      'export const isRight = (run) => !/cannot/.test(JSON.stringify(run.value))\n',
+    )
+    writeFileSync(join(base, 'lenient.mjs'), 'export const isRight = () => true\n')
+    const judged = (file: string): Recorded => ({
+      ...of,
+      case: `${of.case}oracle: ./${basename(base)}/${file}#isRight\n`,
+    })
+    const mind = rightWith(of, 0, 1)
+    const strict = await prove(judged('oracle.mjs'), agent, keys, { mind })
+    expect([strict.decision, strict.asks]).toEqual(['worse', { good: 0, bad: 2, ungraded: 0 }])
+    const lenient = await prove(judged('lenient.mjs'), agent, keys, { mind })
+    expect([lenient.decision, lenient.asks.good]).toEqual(['proven', 6])
+    expect(lenient.judgedBy).toContain('lenient.mjs#isRight sha256-')
   })
 })
 
