@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { askBudget } from '../../src/fork/ask-budget.ts'
 import { forkTape, openBudget } from '../../src/fork/index.ts'
 import { recordedQuestions } from '../../src/fork/recorded-question.ts'
 import { createRecorder } from '../../src/record/index.ts'
@@ -120,18 +121,51 @@ describe('a fork that asks its model', () => {
 describe('what is set apart', () => {
   const use = { calls: 3, tokens: 300, costUsd: 0.3 }
 
-  it('is given only while it fits beside what others may use and what was used', async () => {
+  it('is given only while it fits beside what others may use', async () => {
     const budget = openBudget({ costUsd: 1 })
     const releases = await Promise.all([budget.reserve(use), budget.reserve(use), budget.reserve(use)])
     expect(releases.every((release) => release !== undefined)).toBe(true)
-    const waits = budget.reserve(use)
+    let isGiven = false
+    const waits = budget.reserve(use).then((release) => {
+      isGiven = true
+      return release
+    })
+    await new Promise((turn) => setImmediate(turn))
+    expect(isGiven).toBe(false)
     releases[0]?.()
     expect(await waits).toBeDefined()
+  })
+
+  it('is given only while it fits beside what was used, now and before', async () => {
+    const budget = openBudget({ costUsd: 1 })
     budget.carry({ ...use, costUsd: 0.5 })
-    for (const release of releases) release?.()
-    const last = budget.reserve({ ...use, costUsd: 0.25 })
-    ;(await waits)?.()
-    expect(await last).toBeDefined()
+    expect(await budget.reserve({ ...use, costUsd: 0.6 })).toBeUndefined()
+    ;(await budget.reserve({ ...use, costUsd: 0.45 }))?.()
+    const run = budget.part()
+    expect(run.refusal('gpt-4o')).toBeUndefined()
+    run.spent('gpt-4o', { inputTokens: 100_000, outputTokens: 0 }, { asked: 0, answered: 0 })
+    expect(await budget.reserve({ ...use, costUsd: 0.45 })).toBeUndefined()
+  })
+
+  it('lets no call begin that may pass it, by calls, tokens or dollars', () => {
+    const allowance = { calls: 2, tokens: 1_000, costUsd: 0.01, callInput: 100, callOutput: 100 }
+    const refusals = (change: Partial<typeof allowance>, used: number) => {
+      const budget = askBudget(openBudget({}), { ...allowance, ...change }, {})
+      return [1, 2, 3].map(() => {
+        const refused = budget.refusal('gpt-4o', 30)
+        if (refused === undefined)
+          budget.spent('gpt-4o', { inputTokens: used, outputTokens: 0 }, { asked: 0, answered: 0 })
+        return refused?.code
+      })
+    }
+    expect(refusals({}, 10)).toEqual([undefined, undefined, 'HARVEST_BUDGET_ASK'])
+    expect(refusals({ calls: 9 }, 900)).toEqual([undefined, 'HARVEST_BUDGET_ASK', 'HARVEST_BUDGET_ASK'])
+    // $2.50 a million in, $10 out: the next call may cost $0.00125.
+    expect(refusals({ calls: 9, tokens: 99_999 }, 3_600)).toEqual([
+      undefined,
+      'HARVEST_BUDGET_ASK',
+      'HARVEST_BUDGET_ASK',
+    ])
   })
 
   it('is refused when nobody can give anything back', async () => {
