@@ -6,7 +6,7 @@ export interface Rule {
   readonly $schema?: string
   readonly title?: string
   readonly description?: string
-  readonly type?: 'object' | 'array' | 'string' | 'boolean' | 'integer'
+  readonly type?: 'object' | 'array' | 'string' | 'boolean' | 'integer' | 'number'
   readonly enum?: readonly string[]
   readonly minimum?: number
   readonly minLength?: number
@@ -52,6 +52,29 @@ export const acceptedChange = {
     reason: { description: 'Why it was accepted.', ...text },
     by: { description: 'Who accepted it.', ...text },
     at: { description: 'ISO 8601.', ...text },
+  },
+} as const satisfies Rule
+
+/** A changed question that its model was asked, often enough to say that the agent does as recorded. */
+const provenChange = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['key', 'model', 'asked', 'good', 'atLeast', 'control', 'at', 'judgedBy'],
+  properties: {
+    key: acceptedChange.properties.key,
+    with: {
+      description: 'Keys of the other changes that were asked together with it.',
+      type: 'array',
+      items: acceptedChange.properties.key,
+    },
+    model: { description: 'Models that were asked.', type: 'string', minLength: 1 },
+    asked: { description: 'Asks that were judged.', type: 'integer', minimum: 1 },
+    good: { description: 'Asks after which the agent did as recorded.', type: 'integer', minimum: 0 },
+    atLeast: { description: 'The rate of good asks that this shows at 95 %.', type: 'number', minimum: 0 },
+    control: { description: 'The same with the recorded question, such as 5/6.', type: 'string', minLength: 1 },
+    at: { description: 'ISO 8601.', ...text },
+    costUsd: { description: 'What the asks cost, in US dollars.', type: 'number', minimum: 0 },
+    judgedBy: { description: 'What said which asks were good, with its digest.', type: 'string', minLength: 1 },
   },
 } as const satisfies Rule
 
@@ -254,6 +277,12 @@ export const caseSchema = {
       description: 'Changed questions to models that a person accepted; the recorded answers stand for them.',
       type: 'array',
       items: acceptedChange,
+    },
+    proven: {
+      description:
+        'Changed questions that were asked of their model: it answers them as well. Written by test --prove.',
+      type: 'array',
+      items: provenChange,
     },
   },
 } as const satisfies Rule

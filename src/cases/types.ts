@@ -81,6 +81,31 @@ export interface AcceptedChange {
   readonly at?: string
 }
 
+/**
+ * A changed question that was asked of its model, often enough to say that the agent does as recorded. Written by
+ * `harvest test --prove`.
+ */
+export interface ProvenChange {
+  /** Identifies the change, see `Drift.key`. */
+  readonly key: string
+  /** Keys of the other changes that were asked together with it; each alone was not asked. */
+  readonly with?: readonly string[]
+  /** Models that were asked. */
+  readonly model: string
+  /** Asks that were judged, and how many of them were good. */
+  readonly asked: number
+  readonly good: number
+  /** The rate of good asks that this shows at 95 %. */
+  readonly atLeast: number
+  /** The same with the recorded question: `5/6`. */
+  readonly control: string
+  /** ISO 8601. */
+  readonly at: string
+  readonly costUsd?: number
+  /** What said which asks were good, with its digest. */
+  readonly judgedBy: string
+}
+
 /** What a case file says; everything but the first four optional. */
 export interface CaseContent {
   /** Slug, unique in the golden set. */
@@ -126,6 +151,8 @@ export interface CaseContent {
   readonly approved?: CaseApproval
   /** Changed questions that a person accepted. */
   readonly accepted?: readonly AcceptedChange[]
+  /** Changed questions that were asked of their model. */
+  readonly proven?: readonly ProvenChange[]
 }
 
 /** A case file read and checked. Frozen, and maps have no prototype: names in them come from the file. */
@@ -165,4 +192,5 @@ export interface CaseLines {
   readonly oracle?: number
   readonly approved?: number
   readonly accepted?: number
+  readonly proven?: number
 }

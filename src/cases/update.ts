@@ -4,7 +4,15 @@ import { matchOutcome, mergeBaseline, type Trace } from '../trace/index.ts'
 import { parseCase } from './parse.ts'
 import { isList, isMap } from './same.ts'
 import { replaceField, rewriteDocument, spliceField } from './splice.ts'
-import type { AcceptedChange, Case, CaseApproval, CaseExpectation, CaseMark, CaseMessage } from './types.ts'
+import type {
+  AcceptedChange,
+  Case,
+  CaseApproval,
+  CaseExpectation,
+  CaseMark,
+  CaseMessage,
+  ProvenChange,
+} from './types.ts'
 import { fieldsOf, says, unwritable } from './write.ts'
 import { parseYaml } from './yaml.ts'
 
@@ -22,6 +30,8 @@ export interface CaseChanges {
   readonly expect?: CaseExpectation
   /** The whole list. */
   readonly accepted?: readonly AcceptedChange[]
+  /** The whole list. */
+  readonly proven?: readonly ProvenChange[]
 }
 
 /**
@@ -53,6 +63,7 @@ function newFields({ match, baseline, outcome }: Case, changes: CaseChanges): Re
   set('marks', changes.marks)
   set('approved', changes.approved)
   set('accepted', changes.accepted)
+  set('proven', changes.proven)
   return fields
 }
 

@@ -200,6 +200,8 @@ function hasType(node: Node | null, { type }: Rule): boolean {
       return isMap(node)
     case 'array':
       return isSeq(node)
+    case 'number':
+      return isScalar(node) && Number.isFinite(node.value)
     case 'integer':
       return isScalar(node) && Number.isInteger(node.value)
     case 'string':
@@ -219,6 +221,8 @@ function expectation(rule: Rule): string {
       return 'a map'
     case 'array':
       return rule.items === undefined ? 'a list' : `a list of ${plural(rule.items)}`
+    case 'number':
+      return rule.minimum === undefined ? 'a number' : `a number, at least ${rule.minimum}`
     case 'integer':
       return rule.minimum === undefined ? 'a whole number' : `a whole number, at least ${rule.minimum}`
     case 'boolean':

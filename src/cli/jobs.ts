@@ -79,6 +79,30 @@ export async function runTask(
   return ended.answer
 }
 
+/**
+ * As {@link runTask}, for many at once that share one budget.
+ *
+ * @returns one per job, in their order: its answer, or the error that ended it
+ */
+export async function runTasks(
+  jobs: readonly (Job & { readonly task: NonNullable<Job['task']> })[],
+  {
+    onTold,
+    ...options
+  }: Omit<JobsOptions, 'onProgress'> & {
+    readonly onTold?: (job: number, progress: Json) => void
+  } = {},
+): Promise<readonly (Json | HarvestError)[]> {
+  const ended = await runAll(jobs, options, (results) => {
+    for (const result of results) if ('progress' in result) onTold?.(result.job, result.progress)
+  })
+  return ended.map((result) => {
+    if (HarvestError.is(result)) return result
+    if (!('answer' in result)) throw new TypeError('a task gave no answer')
+    return result.answer
+  })
+}
+
 async function runAll(
   jobs: readonly Job[],
   options: JobsOptions,

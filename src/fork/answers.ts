@@ -1,5 +1,6 @@
 import { canonicalJson, isGenerative, type ModelRequest, readModelRequest } from '../providers/index.ts'
 import { Calls } from '../replay/calls.ts'
+import { parseRequest } from '../replay/difference.ts'
 import { type FoundDrift, Ladder, type Question } from '../replay/ladder.ts'
 import { Order } from '../replay/order.ts'
 import { type CallState, type ExchangeState, stepStates } from '../replay/step.ts'
@@ -47,7 +48,7 @@ export class Answers {
     const free = steps.slice(plan.keep)
     const serve = tail.from === 'tape' ? (tail.serve ?? 'canonical') : 'canonical'
     this.#run = run
-    this.#kept = new Source(kept, tape, 'exact')
+    this.#kept = new Source(kept, tape, plan.kept ?? 'exact')
     this.#free = new Source(free, tape, serve)
     this.#freeSteps = free
     this.#donor =
@@ -70,7 +71,7 @@ export class Answers {
     }
     const { ladder } = this.#free
     const found = ladder.find(question)
-    const step = found.kind === 'found' ? found.step : undefined
+    const step = found.kind === 'found' ? found.step : this.#sameService(question, key)
     if (found.kind === 'found') {
       run.drifted(found.step, found.drift)
       if (found.rung === 'exact') run.identical++
@@ -116,6 +117,26 @@ export class Answers {
       script: (answer, n) => asEvent.call(call, args, answer, n, run),
       isReal: isReplaced || call.replay === 'run',
     })
+  }
+
+  /** The open request to a service with the same data: a model words a free text anew each time. */
+  #sameService(question: Question, key: string): ExchangeState | undefined {
+    const { tail } = this.#run.plan
+    if (tail.from !== 'live' || tail.tools === 'live' || this.#last.has(key)) return undefined
+    const asked = parseRequest(question.bodyText, question.url)
+    if (asked === undefined || readModelRequest({ ...question, body: question.bodyText }) !== undefined)
+      return undefined
+    const like = this.#freeSteps.filter(
+      (step): step is ExchangeState => step.event.kind === 'exchange' && !step.taken && isLike(step as ExchangeState),
+    )
+    function isLike({ event, bodyText }: ExchangeState): boolean {
+      if (event.method !== question.method || event.url !== question.url) return false
+      const recorded = parseRequest(bodyText, event.url)
+      return recorded !== undefined && sameData(recorded, asked ?? null)
+    }
+    // Two that are alike and not the same: which of them is meant, nobody can tell.
+    const [first] = like
+    return like.every((step) => step.bodyText === first?.bodyText) ? first : undefined
   }
 
   /** The free steps by their bytes alone: only asked for steps that are under way together with kept ones. */

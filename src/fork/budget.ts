@@ -19,13 +19,33 @@ export interface Said {
 
 /** Adds up what models use, and refuses the call after which a limit may be passed. */
 export interface Budget {
-  /** The error for a model call that may not be made any more. */
-  refusal(model: string): HarvestError | undefined
+  /**
+   * The error for a model call that may not be made any more.
+   *
+   * @param asked - bytes of the request
+   */
+  refusal(model: string, asked?: number): HarvestError | undefined
   /** Notes one model call. When the provider told no tokens, they are estimated from the size of what was said. */
   spent(model: string, usage: Usage | undefined, said: Said): void
   readonly total: Spent
   /** Counts what one run uses of this budget. */
   part(): Budget
+  /**
+   * Sets apart what a run may use, before it begins; waits for others to end when it does not fit beside them.
+   *
+   * @returns gives it back once what the run used is counted; `undefined` when it does not fit into what is left
+   */
+  reserve(use: Use): Promise<(() => void) | undefined>
+  /** Counts what was used before this budget was opened. */
+  carry(use: Use): void
+}
+
+/** What runs use, or may use. */
+export interface Use {
+  readonly calls: number
+  readonly tokens: number
+  /** US dollars; absent when a model has no price. */
+  readonly costUsd?: number
 }
 
 /**
@@ -37,6 +57,20 @@ export function openBudget(limits: BudgetLimits, prices: PriceTable = {}): Budge
   const total = { modelCalls: 0, inputTokens: 0, outputTokens: 0 }
   let costUsd: number | undefined = 0
   let isEstimated: true | undefined
+  const carried = { calls: 0, tokens: 0, costUsd: 0 }
+  const reserved = new Set<Use>()
+  let wake = Promise.withResolvers<void>()
+  const fits = (use: Use): boolean => {
+    const sum = (of: (one: Use) => number): number => [...reserved, use, carried].reduce((all, one) => all + of(one), 0)
+    // A cost that nobody knows fits into no limit.
+    const dollars = sum((one) => one.costUsd ?? Number.POSITIVE_INFINITY) + (costUsd ?? Number.POSITIVE_INFINITY)
+    return (
+      sum(({ calls }) => calls) + total.modelCalls <= (limits.calls ?? Number.POSITIVE_INFINITY) &&
+      sum(({ tokens }) => tokens) + total.inputTokens + total.outputTokens <=
+        (limits.tokens ?? Number.POSITIVE_INFINITY) &&
+      (limits.costUsd === undefined || dollars <= limits.costUsd)
+    )
+  }
   const whole: Budget = {
     refusal(model) {
       const isPriced = costOf({ inputTokens: 1, outputTokens: 1 }, model, prices) !== undefined
@@ -61,6 +95,25 @@ export function openBudget(limits: BudgetLimits, prices: PriceTable = {}): Budge
       return { ...total, ...(costUsd === undefined ? {} : { costUsd }), ...(isEstimated ? { isEstimated } : {}) }
     },
     part: () => partOf(whole, openBudget({}, prices)),
+    async reserve(use) {
+      while (!fits(use)) {
+        // What is set apart for the others is rarely used up.
+        if (reserved.size === 0) return undefined
+        await wake.promise
+      }
+      const one = { ...use }
+      reserved.add(one)
+      return () => {
+        reserved.delete(one)
+        wake.resolve()
+        wake = Promise.withResolvers<void>()
+      }
+    },
+    carry({ calls, tokens, costUsd: dollars }) {
+      carried.calls += calls
+      carried.tokens += tokens
+      carried.costUsd += dollars ?? 0
+    },
   }
   return whole
 }
@@ -68,7 +121,7 @@ export function openBudget(limits: BudgetLimits, prices: PriceTable = {}): Budge
 /** `own` counts, `whole` counts too and refuses. */
 function partOf(whole: Budget, own: Budget): Budget {
   return {
-    refusal: (model) => whole.refusal(model) ?? own.refusal(model),
+    refusal: (model, asked) => whole.refusal(model, asked) ?? own.refusal(model, asked),
     spent(model, usage, said) {
       whole.spent(model, usage, said)
       own.spent(model, usage, said)
@@ -77,6 +130,8 @@ function partOf(whole: Budget, own: Budget): Budget {
       return own.total
     },
     part: whole.part,
+    reserve: whole.reserve,
+    carry: whole.carry,
   }
 }
 

@@ -181,6 +181,7 @@ export class ForkRun {
   }
 
   #drawAnew(): void {
+    if (this.plan.chance === 'recorded') return
     this.draws.startAnew(this.plan.draws, this.plan.clockOffsetMs ?? 0)
   }
 

@@ -98,7 +98,8 @@ async function loadScript(tail: Extract<TailRequest, { readonly from: 'script' }
   })
 }
 
-function asData(run: ForkResult, { seed, tail }: ForkRequest): FinishedFork {
+/** A fork as data, with what says that its models were not reached. */
+export function asData(run: ForkResult, { seed, tail }: Pick<ForkRequest, 'seed' | 'tail'>): FinishedFork {
   const { outcome, prefix, spent, isInert, fingerprint, branch } = run
   const keyless = beforeAsking(run, tail)
   const problems = keyless === undefined ? [...run.problems, ...unreached(run, tail)] : [keyless]
@@ -161,7 +162,10 @@ function unreached({ events, tape }: ForkResult, tail: TailRequest): readonly Ha
 const { setTimeout: startTimer, clearTimeout: stopTimer } = seamState().natives
 
 /** Ends a fork that takes too long. Real time: the clock of a fork may be its tape's. */
-function timeLimit({ timeoutMs, signal }: TaskContext): Disposable & { readonly signal: AbortSignal } {
+export function timeLimit({
+  timeoutMs,
+  signal,
+}: Pick<TaskContext, 'timeoutMs' | 'signal'>): Disposable & { readonly signal: AbortSignal } {
   const own = new AbortController()
   const timer = startTimer(() => own.abort(new Error(`it took longer than ${timeoutMs} ms`)), timeoutMs)
   return { signal: AbortSignal.any([signal, own.signal]), [Symbol.dispose]: () => stopTimer(timer) }

@@ -1,5 +1,5 @@
 /** Runs of an agent that part from its tape: asked for by commands, done where the agent's code can be loaded. */
-export { type Budget, type BudgetLimits, openBudget } from './budget.ts'
+export { type Budget, type BudgetLimits, openBudget, type Use } from './budget.ts'
 export {
   type FailedJob,
   type FinishedJob,
@@ -23,7 +23,17 @@ export { type Patch, type Patched, patchTape } from './patch.ts'
 export type { Examination, Found } from './examine.ts'
 export type { Change, Fingerprint } from './fingerprint.ts'
 export type { Kept } from './kept.ts'
-export type { Answer, Branch, Change as ForkChange, Decision, ForkOptions, ForkPlan, ForkResult, Tail } from './plan.ts'
+export type {
+  Answer,
+  AskedModel,
+  Branch,
+  Change as ForkChange,
+  Decision,
+  ForkOptions,
+  ForkPlan,
+  ForkResult,
+  Tail,
+} from './plan.ts'
 export { editAnswer } from './edits.ts'
 export type { AnswerEdit } from './edits.ts'
 export { readJsonPatch } from './json-patch.ts'

@@ -30,7 +30,7 @@ export interface Job {
 }
 
 /** What can be asked of the agent's process beyond single runs. */
-export type TaskName = 'fork' | 'blame' | 'grade' | 'chaos'
+export type TaskName = 'fork' | 'blame' | 'grade' | 'chaos' | 'prove'
 
 /** What a task is given to work with. */
 export interface TaskContext {
@@ -45,6 +45,10 @@ export interface TaskContext {
   importModule(file: string): Promise<object>
   /** The options of this case's replays. */
   readonly replay: Omit<ReplayOptions, 'signal'>
+  /** How traces are compared, as a case says it. */
+  readonly match?: Json
+  /** How proofs are made, as the config says it. */
+  readonly prove?: { readonly good: number; readonly bad: number; readonly maxDays: number }
   /** Milliseconds one run may take. */
   readonly timeoutMs: number
   /** How many runs there may be at once. */

@@ -12,6 +12,8 @@ export interface ForkPlan {
    * step behind. 0: nothing is kept. The number of steps of the tape: everything is.
    */
   readonly keep: number
+  /** How the kept steps may be asked for. `exact` (default): byte for byte. `canonical`: also in another spelling. */
+  readonly kept?: 'exact' | 'canonical'
   /** Answers that are other ones, at the kept steps or behind them. Default none. */
   readonly changes?: readonly Change[]
   /**
@@ -20,6 +22,8 @@ export interface ForkPlan {
    */
   readonly modes?: Readonly<Record<number, 'pinned' | 'live'>>
   readonly tail: Tail
+  /** Whether clock, random numbers and ids behind the kept steps are drawn anew (default), or as recorded while they last. */
+  readonly chance?: 'anew' | 'recorded'
   /** Milliseconds by which the clock is ahead of the tape's. Default 0. */
   readonly clockOffsetMs?: number
   /** Forks that differ in nothing else draw other random numbers and ids. Default `''`. */
@@ -60,9 +64,22 @@ export type Tail =
    * Models are asked for real. Wrapped calls and services: from the tape where the same is asked for, and `tools` says
    * what happens to others. `tape` (default): refused, HARVEST_OFF_TAPE. `live`: all of them run for real.
    */
-  | { readonly from: 'live'; readonly tools?: 'tape' | 'live'; readonly budget: Budget; readonly baseUrl?: string }
+  | {
+      readonly from: 'live'
+      readonly tools?: 'tape' | 'live'
+      readonly budget: Budget
+      readonly baseUrl?: string
+      /** What models are asked instead of what the agent asks them; `undefined`: nobody can say, and it is off tape. */
+      readonly asking?: (asked: AskedModel) => AskedModel | undefined
+    }
   /** A function that answers each step, such as a scripted model; `undefined`: off tape. */
   | { readonly from: 'script'; readonly answer: (asked: Step, n: number) => Answer | undefined }
+
+/** A request to a model. */
+export interface AskedModel {
+  readonly url: string
+  readonly body: string
+}
 
 /** An answer somebody makes up. */
 export type Answer =

@@ -278,7 +278,14 @@ function asked(
 ): ExchangeControl {
   const { tail } = run.plan
   if (tail.from !== 'live') throw run.offTape(`${live.method} ${live.url}`, live.madeAt)
-  const refused = model && run.budget?.refusal(model.model)
+  const instead = model && tail.asking ? tail.asking({ url: live.url, body: live.body.toString('utf8') }) : undefined
+  if (model && tail.asking && instead === undefined) throw run.offTape(`${live.method} ${live.url}`, live.madeAt)
+  const outgoing = {
+    ...live,
+    url: redirected(instead?.url ?? live.url, tail.baseUrl),
+    ...(instead === undefined ? {} : { body: Buffer.from(instead.body) }),
+  }
+  const refused = model && run.budget?.refusal(model.model, outgoing.body.length)
   if (refused !== undefined) throw run.problem(refused)
   run.depart()
   run.goReal()
@@ -288,10 +295,10 @@ function asked(
     isOver = true
     run.underWay.delete(control)
   }
-  const sent = forward({ ...live, url: redirected(live.url, tail.baseUrl) }, sink, {
+  const sent = forward(outgoing, sink, {
     moment: () => heard.moment(),
     ended(response) {
-      if (model) pay(run, { ...heard.event, response }, model.model, live.body.length)
+      if (model) pay(run, { ...heard.event, response }, model.model, outgoing.body.length)
       if (run.over) return
       const { headers, chunks } = cleaned(run, response, { ...heard.event, response })
       heard.event.response = { ...response, headers, chunks: placed(response.chunks, chunks) }
@@ -316,7 +323,7 @@ function asked(
       heard.event.aborted = heard.moment()
       sent.abort()
       // Given up before anything came: what was asked is paid for all the same.
-      if (model && heard.event.response === undefined) pay(run, heard.event, model.model, live.body.length)
+      if (model && heard.event.response === undefined) pay(run, heard.event, model.model, outgoing.body.length)
     },
   }
   if (!isOver) run.underWay.add(control)

@@ -54,4 +54,6 @@ export interface AcceptReport {
   readonly written: readonly string[]
   /** Why nothing was accepted, where nobody was there to review it. */
   readonly refused?: string
+  /** Why nobody is here to decide anything: CI, or a coding agent. */
+  readonly unattended?: string
 }

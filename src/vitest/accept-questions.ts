@@ -1,5 +1,15 @@
-import { type AcceptedChange, type CaseApproval, readAcceptedFile } from '../cases/index.ts'
+import {
+  type AcceptedChange,
+  type Case,
+  type CaseApproval,
+  modelText,
+  type ProvenChange,
+  readAcceptedFile,
+  validProofs,
+} from '../cases/index.ts'
+import { readModelCall } from '../providers/index.ts'
 import type { ChangedQuestion } from '../replay/index.ts'
+import type { ReplayResult } from '../replay/types.ts'
 import type { HarvestProvided } from './channel.ts'
 
 const dayMs = 86_400_000
@@ -55,4 +65,20 @@ export function acceptedBy(
 
 function entryOf({ key, class: what, was, now, words }: ChangedQuestion, approval: CaseApproval = {}): AcceptedChange {
   return { key, what, was, now, words, ...approval }
+}
+
+/** The proofs of a case that count for what this run asked its models. */
+export function proofsFor(
+  kase: Case,
+  run: ReplayResult,
+  { settings }: Pick<HarvestProvided, 'settings'>,
+  now = Date.now(),
+): readonly ProvenChange[] {
+  if (kase.proven === undefined) return []
+  const asked = new Set(run.drift.flatMap(({ policy, key }) => (policy === 'unproven' ? [key] : [])))
+  const models = run.events.flatMap((event) => {
+    const model = event.kind === 'exchange' ? readModelCall(event)?.request.model : undefined
+    return model === undefined || model === '' ? [] : [model]
+  })
+  return validProofs(kase, { asked, model: modelText(models), maxDays: settings.prove.maxDays, now })
 }

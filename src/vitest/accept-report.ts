@@ -6,7 +6,7 @@ import { type Asker, changesOf } from './question-lines.ts'
 export function writeAcceptReport(
   file: string,
   askers: readonly Asker[],
-  rest: Pick<AcceptReport, 'different' | 'written' | 'refused'>,
+  rest: Pick<AcceptReport, 'different' | 'written' | 'refused' | 'unattended'>,
 ): void {
   const report: AcceptReport = {
     unproven: changesOf(askers, 'unproven'),

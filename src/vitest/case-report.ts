@@ -1,9 +1,9 @@
-import type { AcceptedChange, Case, CaseApproval } from '../cases/index.ts'
+import type { AcceptedChange, Case, CaseApproval, ProvenChange } from '../cases/index.ts'
 import { neutralLine } from '../errors/index.ts'
 import { changedPins, describeChanges, type GitState, pinsOf } from '../provenance/index.ts'
 import type { ChangedQuestion, RunVerdict } from '../replay/index.ts'
 import type { ReplayResult } from '../replay/types.ts'
-import type { CaseReport, Questions } from './channel.ts'
+import type { CaseReport, ProvenQuestion, Questions } from './channel.ts'
 
 /** What the reporter and the machines' reports are told about a case that was replayed. */
 export function reportOf(kase: Case, run: ReplayResult, git: GitState | null): CaseReport {
@@ -39,17 +39,29 @@ export function questionsOf(
   run: ReplayResult,
   { unproven, accepted, notJudged }: Pick<RunVerdict, 'unproven' | 'accepted' | 'notJudged'>,
   entries: readonly AcceptedChange[],
+  proofs: readonly ProvenChange[] = [],
 ): Questions {
   const asked = new Set(run.drift.map(({ key }) => key))
   // A run that did not get to its end may not have asked all there is.
+  const isProven = (key: string): boolean =>
+    proofs.some((proof) => proof.key === key) && !entries.some((entry) => entry.key === key)
   const isWhole = run.problems.length === 0
   const obsolete = isWhole ? (kase.accepted ?? []).filter(({ key }) => !asked.has(key)) : []
   return {
     unproven: unproven.map(printable),
-    accepted: accepted.map((question) => ({ ...printable(question), ...approvalIn(entries, question.key) })),
+    accepted: accepted
+      .filter(({ key }) => !isProven(key))
+      .map((question) => ({ ...printable(question), ...approvalIn(entries, question.key) })),
+    proven: proofs.flatMap((proof) =>
+      accepted.filter(({ key }) => key === proof.key && isProven(key)).map((question) => provenBy(question, proof)),
+    ),
     notJudged: notJudged.map(printable),
     obsolete: obsolete.map(({ key }) => key),
   }
+}
+
+function provenBy(question: ChangedQuestion, { asked, good, atLeast, model, at }: ProvenChange): ProvenQuestion {
+  return { ...printable(question), asked, good, atLeast, model: neutralLine(model), at: neutralLine(at) }
 }
 
 /** Who accepted a change, and why. */

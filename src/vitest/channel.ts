@@ -1,4 +1,4 @@
-import type { AcceptedChange, CaseApproval } from '../cases/index.ts'
+import type { AcceptedChange, CaseApproval, ProvenChange } from '../cases/index.ts'
 import type { GitState } from '../provenance/index.ts'
 import type { ChangedQuestion, VerdictName } from '../replay/index.ts'
 import type { AcceptRequest } from '../replay/accept-request.ts'
@@ -12,7 +12,10 @@ import type { UpdateMode } from './update-mode.ts'
  * {@link CaseUpdate}, as an artifact.
  */
 export interface HarvestProvided {
-  readonly settings: Pick<HarvestSettings, 'agents' | 'replay' | 'match' | 'tools' | 'timeoutMs' | 'acceptedMaxDays'>
+  readonly settings: Pick<
+    HarvestSettings,
+    'agents' | 'replay' | 'match' | 'tools' | 'timeoutMs' | 'acceptedMaxDays' | 'prove'
+  >
   /** Absolute path of the changes that were accepted for all cases; there need not be such a file. */
   readonly acceptedFile: string
   readonly update: UpdateMode
@@ -76,10 +79,17 @@ export interface CaseReport {
 /** A changed question with who accepted it, and why. */
 export interface AcceptedQuestion extends ChangedQuestion, CaseApproval {}
 
+/** A changed question with the asks that prove it. */
+export interface ProvenQuestion
+  extends ChangedQuestion,
+    Pick<ProvenChange, 'asked' | 'good' | 'atLeast' | 'model' | 'at'> {}
+
 /** Changed questions of one case or test. */
 export interface Questions {
   readonly unproven: readonly ChangedQuestion[]
   readonly accepted: readonly AcceptedQuestion[]
+  /** Asked of their model, which answers them as well. */
+  readonly proven: readonly ProvenQuestion[]
   /** Excluded from the verdict by the config or the case. */
   readonly notJudged: readonly ChangedQuestion[]
   /** Keys that the case accepts and that were not asked. */

@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs'
 import { inject, type TestContext, vi } from 'vitest'
-import { parseCase } from '../cases/index.ts'
+import { type Case, parseCase } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
 import {
   type Budget,
@@ -19,7 +19,7 @@ import type { ReplayOptions, ReplayResult } from '../replay/types.ts'
 import { encodeValue, type Json, readTape, requireClosed } from '../tape/index.ts'
 import { renderBaseline, traceOf } from '../trace/index.ts'
 import { type Agent, type AgentLink, loadAgent } from './agent-link.ts'
-import { acceptancesFor } from './accept-questions.ts'
+import { acceptancesFor, proofsFor } from './accept-questions.ts'
 import { caseOptions } from './case-options.ts'
 import type { HarvestProvided } from './channel.ts'
 import { readJobs } from './job-module.ts'
@@ -93,6 +93,8 @@ async function runJob(job: Job, around: Surroundings) {
       load: (other = name) => load(other, agents, replay.allow),
       importModule: (file) => guardLoading(() => importFile(file, importModule), replay.allow),
       replay,
+      match: match as Json,
+      prove: settings.prove,
       timeoutMs: job.timeoutMs ?? timeoutMs,
       parallel,
       budget,
@@ -123,15 +125,19 @@ async function runJob(job: Job, around: Surroundings) {
   const run = await once()
   return {
     ...describe(run),
-    ...(kase === undefined
-      ? {}
-      : { verdict: verdictOf(judge(kase, run, match, acceptancesFor(kase.accepted, provided).keys)) }),
+    ...(kase === undefined ? {} : { verdict: verdictOf(judge(kase, run, match, greenKeys(kase, run, provided))) }),
     ...(isLive ? { spentSoFar: budget.total } : {}),
   }
 }
 
 /** What is varied makes agents wait for what never comes: they need not be waited for long. Not options of the public type. */
 const probed = { hangMs: 1_500, sites: true } as ReplayOptions
+
+/** Keys of changes that were accepted or proven. */
+function greenKeys(kase: Case, run: ReplayResult, provided: HarvestProvided): ReadonlySet<string> {
+  const { keys } = acceptancesFor(kase.accepted, provided)
+  return new Set([...keys, ...proofsFor(kase, run, provided).map(({ key }) => key)])
+}
 
 /** Looks for what makes the run irreproducible; the result is that of the first replay, as it always is. */
 async function probe(how: NonNullable<Job['probe']>, once: (more: ReplayOptions) => Promise<ReplayResult>) {

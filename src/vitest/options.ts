@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
+import { defaultProofDays } from '../cases/proof-days.ts'
 import { HarvestError, nearestWord } from '../errors/index.ts'
 import {
   type DriftClass,
@@ -57,6 +58,11 @@ export interface HarvestOptions {
   readonly serve?: ServeRung
   /** How long an accepted question counts: `{ maxDays: 90 }`. Default: for good. */
   readonly accepted?: { readonly maxDays?: number }
+  /**
+   * How `test --prove` decides: an agent that is right `good` of the time is as good as recorded (0.9), one that is right
+   * `bad` of the time is not (0.5). A proof counts for `maxDays` (30).
+   */
+  readonly prove?: { readonly good?: number; readonly bad?: number; readonly maxDays?: number }
   /** How traces are compared where a case does not say: `{ trace: 'causal', args: 'keys' }`. */
   readonly match?: MatchSetting
   /**
@@ -109,6 +115,7 @@ export interface HarvestSettings {
   readonly tools: ToolsMode
   readonly deps: readonly string[]
   readonly timeoutMs: number
+  readonly prove: { readonly good: number; readonly bad: number; readonly maxDays: number }
   /** Absent: accepted questions stay accepted. */
   readonly acceptedMaxDays?: number
 }
@@ -124,7 +131,7 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
   if (unknown !== undefined) throw badOption(unknown, 'not an option of harvest()', optionNames)
   const { agents = {}, recordings = 'recordings', isolate = 'module', pool = 'forks', inherit = true } = options
   const { timeout = 10_000, serve, drift, redacted, escapes, allow, hosts, match = {}, deps = [], tags = [] } = options
-  const { accepted = {}, tools: bodies = 'serve' } = options
+  const { accepted = {}, prove = {}, tools: bodies = 'serve' } = options
   checkAgents(agents)
   if (typeof recordings !== 'string' || recordings === '') throw badOption('recordings', `${recordings}`, ['a folder'])
   oneOf('isolate', isolate, isolateModes)
@@ -164,6 +171,7 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
     tools: bodies,
     deps,
     timeoutMs: timeout,
+    prove: proveOf(prove),
     ...lasting,
   }
 }
@@ -198,6 +206,7 @@ const optionNames: readonly string[] = [
   'hosts',
   'serve',
   'accepted',
+  'prove',
   'match',
   'tools',
   'deps',
@@ -241,6 +250,21 @@ function maxDaysOf(accepted: unknown): number | undefined {
   if (maxDays === undefined) return undefined
   if (typeof maxDays === 'number' && Number.isFinite(maxDays) && maxDays > 0) return maxDays
   throw badOption('accepted.maxDays', String(maxDays), ['days above 0'])
+}
+
+function proveOf(prove: unknown): HarvestSettings['prove'] {
+  const known = ['good', 'bad', 'maxDays']
+  if (typeof prove !== 'object' || prove === null) throw badOption('prove', String(prove), ['{ good: 0.9, bad: 0.5 }'])
+  const unknown = Object.keys(prove).find((name) => !known.includes(name))
+  if (unknown !== undefined) throw badOption(`prove.${unknown}`, 'not an option of prove', known)
+  const given = prove as { readonly [name: string]: unknown }
+  const { good = 0.9, bad = 0.5, maxDays = defaultProofDays } = given
+  const isRate = (rate: unknown): rate is number => typeof rate === 'number' && rate > 0 && rate < 1
+  if (!isRate(good)) throw badOption('prove.good', String(good), ['a rate between 0 and 1'])
+  if (!isRate(bad) || bad >= good) throw badOption('prove.bad', String(bad), ['a rate above 0 and below prove.good'])
+  if (typeof maxDays !== 'number' || !Number.isFinite(maxDays) || maxDays <= 0)
+    throw badOption('prove.maxDays', String(maxDays), ['days above 0'])
+  return { good, bad, maxDays }
 }
 
 function checkMatch(match: MatchSetting): void {

@@ -51,6 +51,7 @@ export function unprovenLines(askers: readonly Asker[]): readonly SummaryLine[] 
 /** What a green run rests on, and what it says nothing about. */
 export function proofLines(askers: readonly Asker[]): readonly SummaryLine[] {
   const accepted = changesOf(askers, 'accepted').slice(0, shownChanges).map(acceptedLine)
+  const proven = provenOf(askers)
   const notJudged = changesOf(askers, 'notJudged')
   const silent = notJudged.slice(0, shownChanges).map(({ question, names }): SummaryLine => {
     return ['Not judged', `${question.part} changed in ${namesText(names)}: green says nothing about it`]
@@ -61,6 +62,7 @@ export function proofLines(askers: readonly Asker[]): readonly SummaryLine[] {
   const names = obsolete.map(({ name }) => name)
   return [
     ...accepted,
+    ...proven,
     ...silent,
     ...(more > 0 ? [['', `and ${more} more`] as const] : []),
     ...(count === 0
@@ -72,6 +74,19 @@ export function proofLines(askers: readonly Asker[]): readonly SummaryLine[] {
           ] as const,
         ]),
   ]
+}
+
+/** One line a change: of several cases the one that shows least. */
+function provenOf(askers: readonly Asker[]): readonly SummaryLine[] {
+  const all = askers.flatMap(({ questions }) => questions.proven)
+  return [...Map.groupBy(all, ({ key }) => key).values()].slice(0, shownChanges).flatMap((same): SummaryLine[] => {
+    const [least] = same.toSorted((a, b) => a.atLeast - b.atLeast)
+    if (least === undefined) return []
+    const { part, good, asked, atLeast, model, at } = least
+    const cases = same.length === 1 ? [] : [plural(same.length)]
+    const facts = [...cases, `${good} of ${asked} good`, `at least ${atLeast.toFixed(2)}`, model, at.slice(0, 10)]
+    return [['Proven', `${part} (${facts.join(', ')})`]]
+  })
 }
 
 function acceptedLine({ question, names }: AskedChange): SummaryLine {

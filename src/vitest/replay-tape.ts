@@ -91,10 +91,14 @@ async function requireSame(
 }
 
 /** A test may replay several tapes. */
-function together(before: Questions | undefined, { unproven, accepted, notJudged, obsolete }: Questions): Questions {
+function together(
+  before: Questions | undefined,
+  { unproven, accepted, proven, notJudged, obsolete }: Questions,
+): Questions {
   return {
     unproven: [...(before?.unproven ?? []), ...unproven],
     accepted: [...(before?.accepted ?? []), ...accepted],
+    proven: [...(before?.proven ?? []), ...proven],
     notJudged: [...(before?.notJudged ?? []), ...notJudged],
     obsolete,
   }

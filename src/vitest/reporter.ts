@@ -30,7 +30,7 @@ import { pragmaErrors } from './survey.ts'
 import { tellGithub } from './tell-github.ts'
 import { collectWorkers, type LostCase, RunningCases } from './running-cases.ts'
 import { unfollowed } from './unfollowed.ts'
-import type { UpdateChoice } from './update-mode.ts'
+import { type UpdateChoice, unattended } from './update-mode.ts'
 import { type Asker, changesOf, proofLines, unprovenLines } from './question-lines.ts'
 import { forgetAcceptances, writeAcceptances } from './write-acceptances.ts'
 import { writeUpdates } from './write-updates.ts'
@@ -118,10 +118,12 @@ export class HarvestReporter implements Reporter {
     if (acceptReport !== '') {
       const different = results.filter(({ state, report }) => state === 'failed' && report.verdict !== 'unproven')
       const { refused } = this.#choice
+      const nobody = unattended(process.env)
       writeAcceptReport(acceptReport, askers, {
         different: different.map(({ name }) => name),
         written: written.map(shown),
         ...(refused !== undefined && { refused: refused.because }),
+        ...(nobody !== undefined && { unattended: nobody }),
       })
     }
     // Vitest does not export its blob reporter. A blob is merged later, and told of then.

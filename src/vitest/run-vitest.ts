@@ -1,8 +1,9 @@
 #!/usr/bin/env node
+import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { HarvestError } from '../errors/index.ts'
 import { jobsVariable } from '../fork/job.ts'
 import { parseTools, toolsVariable, toolsYesVariable } from './tools-choice.ts'
@@ -11,7 +12,7 @@ import { askReason, noReason, parseReason, reasonVariable } from './update-reaso
 
 /*
  * The `vitest-harvest` command: `vitest`, and it also understands `--update-recordings[=new|questions|all|none]`, `--reason "…"`,
- * `--tools run|serve|<names>` and `--yes`.
+ * `--tools run|serve|<names>` and `--yes`. `--prove` goes to `harvest test`.
  *
  * Vitest refuses an unknown flag before it loads any config, so no plugin can add one. This takes the flags out, says them
  * in environment variables instead, and runs the project's own Vitest in this process: every other command and flag of
@@ -19,6 +20,7 @@ import { askReason, noReason, parseReason, reasonVariable } from './update-reaso
  */
 try {
   endWithCommand()
+  if (isProof(process.argv)) process.exit(await prove(process.argv))
   const { argv, reason } = takeFlags(process.argv)
   const entry = findVitest(process.cwd())
   await settleReason(argv, reason)
@@ -28,6 +30,22 @@ try {
   if (!HarvestError.is(error)) throw error
   process.stderr.write(`${error.message}\n`)
   process.exitCode = 2
+}
+
+/** `--prove` is no run of Vitest: `harvest test --prove` does it, which runs Vitest for it. */
+function isProof(words: readonly string[]): boolean {
+  const stop = words.indexOf('--')
+  return words.slice(2, stop === -1 ? undefined : stop).includes('--prove')
+}
+
+async function prove([, , ...words]: readonly string[]): Promise<number> {
+  const command = fileURLToPath(new URL('../cli/main.js', import.meta.url))
+  const cases = words[0] === 'test' || words[0] === 'run' ? words.slice(1) : words
+  const child = spawn(process.execPath, [command, 'test', ...cases], { stdio: 'inherit' })
+  return new Promise((ended, failed) => {
+    child.once('error', failed)
+    child.once('close', (code, signal) => ended(code ?? (signal === 'SIGINT' ? 130 : 143)))
+  })
 }
 
 /** A command that is gone, however it ended, must not leave runs behind that ask models for real. */

@@ -9,7 +9,7 @@ import type { ReplayOptions, ReplayResult } from '../replay/types.ts'
 import { keepDefinitions } from '../seam/source.ts'
 import { readTape, requireClosed, type Tape } from '../tape/index.ts'
 import { acceptRun, withoutObsolete } from './accept.ts'
-import { acceptancesFor, acceptedBy } from './accept-questions.ts'
+import { acceptancesFor, acceptedBy, proofsFor } from './accept-questions.ts'
 import { type Agent, type AgentLink, loadAgent } from './agent-link.ts'
 import { CaseFailure, type Place } from './case-failure.ts'
 import { type CaseOptions, caseOptions } from './case-options.ts'
@@ -154,9 +154,11 @@ async function conclude(
   const { task } = context
   const { update: mode, approval } = provided
   const git = inject('vitest-harvest/git')
-  const { keys, entries } = acceptancesFor(kase.accepted, provided)
+  const { keys: byPeople, entries } = acceptancesFor(kase.accepted, provided)
+  const proofs = proofsFor(kase, run, provided)
+  const keys = new Set([...byPeople, ...proofs.map(({ key }) => key)])
   const verdict = judge(kase, run, match, keys)
-  const questions = questionsOf(kase, run, verdict, entries)
+  const questions = questionsOf(kase, run, verdict, entries, proofs)
   let report: CaseReport = { ...reportOf(kase, run, git), verdict: verdict.verdict, questions }
   tell(task, report)
   await annotateDrift(run, context)
@@ -178,7 +180,7 @@ async function conclude(
     })
     report = {
       ...report,
-      questions: questionsOf(kase, run, judge(kase, run, match, covered), [...entries, ...accepted]),
+      questions: questionsOf(kase, run, judge(kase, run, match, covered), [...entries, ...accepted], proofs),
     }
   }
   const isAccepted = isAccepting && verdict.unproven.every(({ key }) => covered.has(key))

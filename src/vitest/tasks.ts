@@ -6,6 +6,7 @@ const tasks: Readonly<Partial<Record<TaskName, () => Promise<Task>>>> = {
   fork: async () => (await import('../fork/fork-task.ts')).forkTask,
   blame: async () => (await import('../blame/task.ts')).blameTask,
   grade: async () => (await import('../blame/grade-task.ts')).gradeTask,
+  prove: async () => (await import('../blame/prove-task.ts')).proveTask,
   chaos: async () => (await import('../faults/chaos-task.ts')).chaosTask,
 }
 

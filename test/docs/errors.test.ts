@@ -10,6 +10,7 @@ const made = new Set(
 )
 /** Quoted in the sources and no error codes: environment variables. */
 const variables = new Set([
+  'HARVEST_ALLOW_CI_PROVE',
   'HARVEST_ALLOW_CI_RECORD',
   'HARVEST_ALLOW_CI_UPDATE',
   'HARVEST_FINGERPRINT_KEY',

@@ -18,6 +18,7 @@ describe('the options of harvest()', () => {
       tools: 'serve',
       deps: [],
       timeoutMs: 10_000,
+      prove: { good: 0.9, bad: 0.5, maxDays: 30 },
     })
   })
 
@@ -45,6 +46,10 @@ describe('the options of harvest()', () => {
     ['tools.run', { tools: { run: 'refund' } }],
     ['tools.live', { tools: { live: ['staging.example'] } }],
     ['tools.mcp', { tools: { mcp: { 'node server.js': 'http://localhost:3000' } } }],
+    ['prove.best', { prove: { best: 1 } }],
+    ['prove.good', { prove: { good: 1 } }],
+    ['prove.bad', { prove: { good: 0.6, bad: 0.7 } }],
+    ['prove.maxDays', { prove: { maxDays: 0 } }],
     ['deps', { deps: 'prompts' }],
     ['timeout', { timeout: 0 }],
   ])('%s is refused in %j', (option, wrong) => {

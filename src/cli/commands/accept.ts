@@ -1,14 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { findCase } from '../../store/index.ts'
-import { acceptReportVariable, type AcceptReport, acceptVariable } from '../../replay/accept-request.ts'
+import { type AcceptReport, acceptVariable } from '../../replay/accept-request.ts'
 import { type CommandSpec, type Given, jsonOption } from '../command.ts'
 import { exit } from '../exit.ts'
 import { usage } from '../parse.ts'
 import { type Screen, table } from '../screen.ts'
-import { runVitest } from '../vitest.ts'
+import { askedQuestions, caseFilters } from '../asked-questions.ts'
 
 /** Accepts changed questions to models: from then on the recorded answers stand for them. */
 export const acceptCommand: CommandSpec = {
@@ -68,24 +65,16 @@ async function run(
   given: Given,
   screen: Screen,
 ): Promise<AcceptReport> {
-  const folder = mkdtempSync(join(tmpdir(), 'harvest-accept-'))
-  const file = join(folder, 'report.json')
   screen.progress('replaying')
   try {
     // Hand-written tests are only run where a change is named: other tests have nothing to do with cases.
-    const filters =
-      files.length > 0 ? files.map((one) => relative('.', one)) : keys.length > 0 ? [] : ['.case.yaml', '.case.yml']
+    const filters = files.length === 0 && keys.length > 0 ? [] : caseFilters(files)
     const mode = isList ? ['--update-recordings=none'] : ['--update-recordings=questions', '--reason', reason]
-    const { code, stdout, stderr } = await runVitest([...filters, ...mode], 'capture', {
-      [acceptReportVariable]: file,
-      ...(isList ? {} : { [acceptVariable]: JSON.stringify({ withData, ...(keys.length > 0 && { keys }) }) }),
-    })
-    if (!existsSync(file)) throw noReport(code, `${stdout}\n${stderr}`.trim())
-    const report = JSON.parse(readFileSync(file, 'utf8')) as AcceptReport & { readonly refused?: string }
+    const request = isList ? {} : { [acceptVariable]: JSON.stringify({ withData, ...(keys.length > 0 && { keys }) }) }
+    const report = await askedQuestions([...filters, ...mode], request)
     if (report.refused !== undefined) throw refused(report.refused)
     return report
   } finally {
-    rmSync(folder, { recursive: true, force: true })
     if (!given.has('json')) screen.progress('')
   }
 }
@@ -124,15 +113,5 @@ function refused(because: string): HarvestError {
     what: 'Nothing was accepted: nobody is here to review it',
     where: { because },
     fix: ['run it on a developer machine', 'to allow it all the same: HARVEST_ALLOW_CI_UPDATE=1'],
-  })
-}
-
-function noReport(code: number, output: string): HarvestError {
-  return new HarvestError('HARVEST_CLI_NO_REPORT', {
-    what: 'Vitest ended before it could report',
-    where: { vitest: `exit code ${code}` },
-    ...(output === '' ? {} : { detail: output }),
-    why: 'It refused its arguments or its config, or harvest() is not in the config.',
-    fix: ['npx vitest run'],
   })
 }

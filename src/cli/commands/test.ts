@@ -5,12 +5,14 @@ import { HarvestError } from '../../errors/index.ts'
 import { type CommandSpec, jsonOption } from '../command.ts'
 import type { RunOptions } from '../program.ts'
 import type { Screen } from '../screen.ts'
+import { proveCases } from '../proving/prove.ts'
 import { runVitest } from '../vitest.ts'
 
 /** Runs the project's Vitest in a process of its own, with the flags of this package. */
 export const testCommand: CommandSpec = {
   name: 'test',
-  about: 'Run Vitest; also understands --update-recordings[=new|questions|all|none], --reason, --tools and --yes',
+  about:
+    'Run Vitest; also understands --update-recordings[=new|questions|all|none], --reason, --tools, --yes and --prove',
   options: [jsonOption],
   rest: '[vitest arguments]',
   passThrough: true,
@@ -18,9 +20,11 @@ export const testCommand: CommandSpec = {
     'test',
     `test --update-recordings --reason "refunds need a person now"`,
     'test --tags-filter=golden',
+    'test refund-100x --prove --budget 0.50',
     'test refund-100x --reporter=verbose',
   ],
   run({ rest = [] }, screen) {
+    if (rest.includes('--prove')) return proveCases(rest, screen)
     const words = rest.filter((word) => word !== '--json')
     return words.length < rest.length ? reported(words, screen) : vitest(words, 'inherit')
   },

@@ -1,0 +1,103 @@
+import { type Case, expectedError, shapeOfError } from '../cases/index.ts'
+import type { FinishedFork } from '../fork/index.ts'
+import { readModelCall } from '../providers/index.ts'
+import { type Tape, type TapeEvent } from '../tape/index.ts'
+import { sameData } from '../fork/same-data.ts'
+import {
+  type ArgsRule,
+  compareTraces,
+  matchOutcome,
+  type MatchOptions,
+  parseBaseline,
+  renderBaseline,
+  type Trace,
+  traceOf,
+} from '../trace/index.ts'
+import { gradeFork } from './grade-task.ts'
+import type { Oracle } from './oracle.ts'
+
+/** What one ask says about the agent. `lost`: nothing, for its model was not reached or nobody may pay for it. */
+export type AskGrade = 'good' | 'bad' | 'ungraded' | 'lost'
+
+/** What asks are judged by. */
+export interface AskJudge {
+  readonly tape: Tape
+  readonly case: Case
+  readonly match: MatchOptions
+  /** Steps that are kept. */
+  readonly keep: number
+  /** What today's agent did on the recorded answers. */
+  readonly events: readonly TapeEvent[]
+  /** The function the case names. */
+  readonly oracle?: Oracle
+}
+
+/** Why an ask says nothing: another time it may. */
+const lost = /^HARVEST_(?:BUDGET_USED|BUDGET_PRICE|FORK_UNREACHED)$/
+
+/**
+ * Judges one ask. The function of the case says it, where it names one. Else an ask is good when it ends as the case says,
+ * with the calls of its baseline, compared by the keys of their arguments, with the data that those calls had on the
+ * recorded answers, and with the recorded requests that change something at a service, in their order.
+ */
+export async function gradeAsk(
+  fork: FinishedFork,
+  events: readonly TapeEvent[],
+  judge: AskJudge,
+): Promise<{ readonly grade: AskGrade; readonly because?: string }> {
+  const [problem] = fork.problems
+  if (problem !== undefined) {
+    const because = problem.message
+    // Three times what was recorded, and no end: this agent does not do as recorded.
+    if (fork.problems.some(({ code }) => code === 'HARVEST_BUDGET_ASK')) return { grade: 'bad', because }
+    if (fork.problems.some(({ code }) => lost.test(code))) return { grade: 'lost', because }
+    return { grade: 'ungraded', because }
+  }
+  const { case: kase, oracle, tape } = judge
+  if (oracle !== undefined) {
+    const grade = await gradeFork(oracle, tape, fork.outcome, events)
+    if (grade === 'undefined' || grade === 'ungraded' || grade === 'timeout') return { grade: 'ungraded' }
+    // A known-bad case is to stay as bad as it is.
+    return { grade: (grade === 'ok') === (kase.expect === 'pass') ? 'good' : 'bad' }
+  }
+  return { grade: endsAsSaid(fork, judge) && actsAsSaid(events, judge) ? 'good' : 'bad' }
+}
+
+function endsAsSaid({ outcome: live }: FinishedFork, { case: kase, tape }: AskJudge): boolean {
+  const hasThrown = live.status === 'threw'
+  if (kase.outcome === undefined) {
+    const recorded = tape.close?.outcome.status
+    return recorded === 'threw' ? hasThrown : !hasThrown
+  }
+  const wanted = hasThrown ? expectedError(kase.outcome) : kase.outcome
+  return wanted !== undefined && matchOutcome(wanted, hasThrown ? shapeOfError(live.value) : live.value).equal
+}
+
+function actsAsSaid(live: readonly TapeEvent[], { case: kase, match, events }: AskJudge): boolean {
+  const { expected } = kase
+  const trace = traceOf(live)
+  if (expected !== undefined && !compareTraces(expected, trace, { ...match, args: 'keys' }).equal) return false
+  const replayed = traceOf(events)
+  const baseline = parseBaseline(renderBaseline(replayed, { ...match, args: 'exact', tools: {} }))
+  if (!compareTraces(baseline, trace, byData(replayed, match)).equal) return false
+  const [was, now] = [writesIn(events), writesIn(live)]
+  return was.length === now.length && was.every((write, i) => write === now[i])
+}
+
+/** Texts are worded anew by a model; numbers, flags, ids and the shape are data. What the case says of a tool counts more. */
+function byData({ layers }: Trace, match: MatchOptions): MatchOptions {
+  if (match.args !== undefined && match.args !== 'keys' && match.args !== 'exact') return match
+  const names = new Set(layers.flat().map(({ name }) => name))
+  const rules = [...names].map((name): [string, ArgsRule] => [name, match.tools?.[name] ?? sameData])
+  return { ...match, tools: Object.fromEntries(rules) }
+}
+
+/** Requests that change something at a service, in their order; what wrapped functions did inside is theirs. */
+function writesIn(events: readonly TapeEvent[]): readonly string[] {
+  return events.flatMap((event) => {
+    if (event.kind !== 'exchange' || event.in !== undefined || readModelCall(event) !== undefined) return []
+    const { method, url } = event
+    const isRead = method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
+    return isRead ? [] : [`${method} ${url}`]
+  })
+}

@@ -1,0 +1,349 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { type Case, defaultProofDays, judgedBy, modelText, parseCase } from '../cases/index.ts'
+import { HarvestError, neutralLine } from '../errors/index.ts'
+import { type Allowance, allowanceOf, askBudget, modelOf } from '../fork/ask-budget.ts'
+import { asData, timeLimit } from '../fork/fork-task.ts'
+import { forkTape, type Task, type TaskContext, type Use } from '../fork/index.ts'
+import { recordedQuestions } from '../fork/recorded-question.ts'
+import { costOf, isGenerative, readModelCall } from '../providers/index.ts'
+import { codeDigest } from '../provenance/index.ts'
+import { changedQuestions, type ChangedQuestion, replayTape, verdictOf } from '../replay/index.ts'
+import type { Drift, ReplayResult } from '../replay/types.ts'
+import { type ExchangeEvent, type Json, type Step, stepsOf } from '../tape/index.ts'
+import type { MatchOptions } from '../trace/index.ts'
+import { version } from '../version.ts'
+import { loadOracle, oracleOfCase } from './named-oracle.ts'
+import { createOracle } from './oracle.ts'
+import { type AskTally, defaultProvePlan, proveDecision, type ProveDecision, type ProvePlan } from './prove-gate.ts'
+import { type AskArm, type AskEntry, ProveLog } from './prove-log.ts'
+import { type AskJudge, gradeAsk } from './prove-judge.ts'
+
+/** What the task `prove` is asked for; its job has the case. */
+export interface ProveRequest {
+  /** Folder in which what is found out is kept. */
+  readonly folder: string
+  /** Keys of changes that are unproven: those of others are proven or accepted. */
+  readonly keys: readonly string[]
+  /** Only says what it may use. */
+  readonly isDryRun?: boolean
+}
+
+/** What a proof of one case came to. */
+export interface ProveAnswer {
+  readonly decision: Exclude<ProveDecision, 'more' | 'more control'> | 'budget'
+  readonly questions: readonly ChangedQuestion[]
+  /** Keys of every change that was asked. */
+  readonly together: readonly string[]
+  readonly model: string
+  readonly judgedBy: string
+  readonly asks: AskTally
+  readonly control: AskTally
+  /** All asks of this proof, those before it was interrupted too. */
+  readonly used: Use
+  /** The first step that was asked anew, 1-based. */
+  readonly from: number
+  /** Why asks were not good, the most frequent first. */
+  readonly reasons: readonly string[]
+  /** The first ask that was bad, as a branch file. */
+  readonly branch?: string
+}
+
+/** What a proof may use, before anything is asked. */
+export interface ProveEstimate {
+  readonly calls: number
+  readonly tokens: number
+  readonly costUsd?: number
+}
+
+type Decided = ProveAnswer['decision']
+
+/**
+ * Asks the model the changed questions of one case until a sequential test says whether the agent does as recorded; beside
+ * each ask the recorded question is asked, as the control.
+ */
+export const proveTask: Task = async (asked, context) => {
+  const request = asked as unknown as ProveRequest
+  const proof = await openProof(request, context)
+  const answer = request.isDryRun === true ? proof.estimate() : await proof.run()
+  return JSON.parse(JSON.stringify(answer)) as Json
+}
+
+async function openProof(request: ProveRequest, context: TaskContext): Promise<Proof> {
+  const { tape, prices, limits } = context
+  const kase = caseOf(context)
+  const run = await replayOnce(context)
+  const [difference] = verdictOf(run).differences
+  if (run.outcome.status === 'threw' && tape.close?.outcome.status !== 'threw') throw notStarted(run)
+  if (run.problems.length > 0 && difference !== undefined) throw difference
+  const changes = run.drift.filter((one) => one.class !== 'encoding' && one.class !== 'bookkeeping')
+  const judged = changes.filter(({ policy }) => policy === 'unproven')
+  const questions = changedQuestions(judged).filter(({ key }) => request.keys.includes(key))
+  const steps = stepsOf(tape)
+  const from = Math.min(...changes.map(({ stepNumber }) => stepNumber))
+  if (questions.length === 0 || !Number.isFinite(from)) throw nothingToProve(kase)
+  const recorded = steps.slice(from - 1).filter(isModelCall)
+  const models = run.events.flatMap(modelOf)
+  if (limits.costUsd !== undefined)
+    for (const model of models)
+      if (costOf({ inputTokens: 1, outputTokens: 1 }, model, prices) === undefined) throw noPrice(model)
+  const together = [...new Set(judged.map(({ key }) => key))].sort()
+  const named = oracleOfCase(kase)
+  const oracle = named && createOracle({ by: 'function', ...(await loadOracle(named, context.importModule)) })
+  const match = (context.match ?? kase.match ?? {}) as MatchOptions
+  const judge = {
+    tape,
+    case: kase,
+    match,
+    keep: from - 1,
+    events: run.events,
+    ...(oracle === undefined ? {} : { oracle }),
+  }
+  const facts = { questions, together, model: modelText(models), judgedBy: judgedBy(kase), from }
+  const elsewhere = judged.find((one) => !isModelStep(one, steps))
+  const allowance = allowanceOf(recorded, run.events, prices)
+  return new Proof({ context, request, judge, facts, allowance, elsewhere })
+}
+
+function caseOf({ case: given }: TaskContext): Case {
+  if (given === undefined) throw new TypeError('a proof has a case')
+  return parseCase(given.text, given.file)
+}
+
+async function replayOnce(context: TaskContext): Promise<ReplayResult> {
+  using limit = timeLimit(context)
+  const agent = await context.load()
+  return await replayTape(context.tape, agent, { ...context.replay, signal: limit.signal })
+}
+
+function isModelCall(step: Step): step is ExchangeEvent {
+  return step.kind === 'exchange' && isGenerative(readModelCall(step)?.request.dialect)
+}
+
+/** Whether asking a model says anything about this change. */
+function isModelStep({ step }: Drift, steps: readonly Step[]): boolean {
+  return steps.some((one) => one.n === step && isModelCall(one))
+}
+
+interface ProofParts {
+  readonly context: TaskContext
+  readonly request: ProveRequest
+  readonly judge: AskJudge
+  readonly facts: Pick<ProveAnswer, 'questions' | 'together' | 'model' | 'judgedBy' | 'from'>
+  readonly allowance: Allowance
+  /** A change of a question that is no model's. */
+  readonly elsewhere: Drift | undefined
+}
+
+/** One proof, while it is made. */
+class Proof {
+  readonly #parts: ProofParts
+  readonly #plan: ProvePlan
+  readonly #maxDays: number
+  #asked: readonly AskEntry[] = []
+  #used: Use = { calls: 0, tokens: 0, costUsd: 0 }
+
+  constructor(parts: ProofParts) {
+    const { good, bad, maxDays } = parts.context.prove ?? { ...defaultProvePlan, maxDays: defaultProofDays }
+    this.#parts = parts
+    this.#plan = { ...defaultProvePlan, good, bad }
+    this.#maxDays = maxDays
+  }
+
+  /** All asks there may be, of both questions, each with all it may use. */
+  estimate(): ProveEstimate {
+    const { calls, tokens, costUsd } = this.#parts.allowance
+    const asks = 2 * this.#plan.maxAsks
+    return { calls: asks * calls, tokens: asks * tokens, ...(costUsd === undefined ? {} : { costUsd: asks * costUsd }) }
+  }
+
+  async run(): Promise<ProveAnswer> {
+    const { context, elsewhere } = this.#parts
+    if (elsewhere !== undefined) return this.#answer('offline', [`${elsewhere.part} is no question to a model`])
+    const log = new ProveLog(await this.#file(), Date.now() - this.#maxDays * 86_400_000)
+    this.#asked = log.entries
+    this.#used = log.used
+    context.budget.carry(log.used)
+    const decision = await this.#askUntilDecided(log)
+    if (decision !== 'budget') log.decided(decision, new Date().toISOString())
+    return this.#answer(decision)
+  }
+
+  async #askUntilDecided(log: ProveLog): Promise<Decided> {
+    for (;;) {
+      const decision = proveDecision(this.#tally('changed'), this.#tally('recorded'), this.#plan)
+      if (decision !== 'more' && decision !== 'more control') return decision
+      const [asks, controls] = [this.#count('changed'), this.#count('recorded')]
+      const arms: AskArm[] = decision === 'more' ? ['changed'] : []
+      // The recorded question is asked as often.
+      if (decision === 'more control' || controls <= asks) arms.push('recorded')
+      const made = await this.#askAll(arms, log)
+      this.#parts.context.say({ asks: this.#count('changed'), good: this.#tally('changed').good })
+      if (made.includes(false)) return 'budget'
+    }
+  }
+
+  async #askAll(arms: readonly AskArm[], log: ProveLog): Promise<readonly boolean[]> {
+    if (this.#parts.context.parallel > 1) return Promise.all(arms.map((arm) => this.#ask(arm, log)))
+    const made: boolean[] = []
+    for (const arm of arms) made.push(await this.#ask(arm, log))
+    return made
+  }
+
+  /** @returns false when the budget does not allow it */
+  async #ask(arm: AskArm, log: ProveLog): Promise<boolean> {
+    const { context, judge, allowance } = this.#parts
+    const release = await context.budget.reserve(allowance)
+    if (release === undefined) return false
+    const id = `${arm} ${Date.now()} ${process.pid} ${++asksMade}`
+    log.began(id, allowance)
+    const budget = askBudget(context.budget, allowance, context.prices)
+    const settle = (): Use => {
+      const { modelCalls, inputTokens, outputTokens, costUsd } = budget.total
+      const use = {
+        calls: modelCalls,
+        tokens: inputTokens + outputTokens,
+        ...(costUsd === undefined ? {} : { costUsd }),
+      }
+      this.#used = added(this.#used, use)
+      return use
+    }
+    try {
+      using limit = timeLimit(context)
+      const agent = await context.load()
+      const { allow } = context.replay
+      const request = { seed: id, tail: { from: 'live', tools: 'tape' } } as const
+      const asking = arm === 'recorded' ? { asking: recordedQuestions(context.tape, judge.keep) } : {}
+      const plan = {
+        keep: judge.keep,
+        kept: 'canonical',
+        chance: 'recorded',
+        tail: { ...request.tail, budget, ...asking },
+        seed: id,
+      } as const
+      const fork = await forkTape(context.tape, agent, plan, {
+        signal: limit.signal,
+        ...(allow === undefined ? {} : { allow }),
+      })
+      const made = asData(fork, request)
+      const { grade, because } = await gradeAsk(made, fork.events, judge)
+      const used = settle()
+      if (grade === 'lost') {
+        log.lost(id, used)
+        if (fork.problems.some(({ code }) => code === 'HARVEST_BUDGET_USED')) return false
+        throw unreached(because ?? '')
+      }
+      const isFirstBad = arm === 'changed' && grade === 'bad' && !this.#asked.some(({ branch }) => branch !== undefined)
+      const entry: AskEntry = {
+        arm,
+        grade,
+        at: new Date().toISOString(),
+        used,
+        ...(because === undefined ? {} : { because }),
+        ...(isFirstBad ? { branch: made.branch } : {}),
+      }
+      log.ended(id, entry)
+      this.#asked = [...this.#asked, entry]
+      return true
+    } finally {
+      release()
+    }
+  }
+
+  #count(arm: AskArm): number {
+    return this.#asked.filter((entry) => entry.arm === arm).length
+  }
+
+  #tally(arm: AskArm): AskTally {
+    const of = (grade: AskEntry['grade']): number =>
+      this.#asked.filter((entry) => entry.arm === arm && entry.grade === grade).length
+    return { good: of('good'), bad: of('bad'), ungraded: of('ungraded') }
+  }
+
+  /** The file of this proof: another one when anything of it is other. Without git nobody can say that the code is the same. */
+  async #file(): Promise<string | undefined> {
+    const { context, request, judge, facts } = this.#parts
+    const code = await codeDigest(process.cwd())
+    if (code === undefined) return undefined
+    const { together, model, judgedBy: by, from } = facts
+    const identity = [context.tape.digest, judge.case.agent, code, version, together, model, by, from]
+    const name = createHash('sha256').update(JSON.stringify(identity)).digest('base64url').slice(0, 24)
+    return join(request.folder, `proof-${name}.jsonl`)
+  }
+
+  #answer(decision: Decided, reasons = this.#reasons()): ProveAnswer {
+    const branch = this.#asked.find((entry) => entry.branch !== undefined)?.branch
+    return {
+      decision,
+      ...this.#parts.facts,
+      asks: this.#tally('changed'),
+      control: this.#tally('recorded'),
+      used: this.#used,
+      reasons,
+      ...(branch === undefined ? {} : { branch }),
+    }
+  }
+
+  #reasons(): readonly string[] {
+    const said = this.#asked.flatMap(({ arm, because }) =>
+      arm === 'changed' && because !== undefined ? [neutralLine(because.split('\n', 1)[0] ?? '', 200)] : [],
+    )
+    return [...Map.groupBy(said, (text) => text)].sort((a, b) => b[1].length - a[1].length).map(([text]) => text)
+  }
+}
+
+/** Asks of one process, to tell two of the same moment apart. */
+let asksMade = 0
+
+function added(sum: Use, use: Use): Use {
+  const isKnown = sum.costUsd !== undefined && use.costUsd !== undefined
+  return {
+    calls: sum.calls + use.calls,
+    tokens: sum.tokens + use.tokens,
+    ...(isKnown ? { costUsd: (sum.costUsd ?? 0) + (use.costUsd ?? 0) } : {}),
+  }
+}
+
+function notStarted({ outcome, tape }: ReplayResult): HarvestError {
+  const error = outcome.status === 'threw' ? outcome.error : undefined
+  return new HarvestError(
+    'HARVEST_PROVE_AGENT',
+    {
+      what: 'The agent threw before its model could be asked',
+      where: {
+        tape: tape.header.id,
+        error: neutralLine(error instanceof Error ? `${error.name}: ${error.message}` : String(error), 200),
+      },
+      why: 'A proof asks the model for real, so the agent needs its key.',
+      fix: ['set the key of the model, such as OPENAI_API_KEY, and run it again'],
+    },
+    { cause: error },
+  )
+}
+
+function nothingToProve({ id }: Case): HarvestError {
+  return new HarvestError('HARVEST_PROVE_NOTHING', {
+    what: 'The case has no changed question to prove',
+    where: { case: id },
+    fix: ['to see what changed: npx harvest accept --list'],
+  })
+}
+
+function noPrice(model: string): HarvestError {
+  return new HarvestError('HARVEST_BUDGET_PRICE', {
+    what: 'A budget in dollars needs the price of every model, and one is not known',
+    where: { model: neutralLine(model) },
+    fix: [
+      'limit what can be counted: --max-tokens 100000',
+      `or write the price into recordings/prices.json: { ${JSON.stringify(neutralLine(model))}: { "input": 1.25, "output": 10 } }`,
+    ],
+  })
+}
+
+function unreached(because: string): HarvestError {
+  return new HarvestError('HARVEST_PROVE_UNREACHED', {
+    what: 'A model could not be asked, so the proof stopped',
+    detail: because,
+    fix: ['run it again: the proof goes on where it was'],
+  })
+}

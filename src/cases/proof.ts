@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Json } from '../tape/types.ts'
+import type { Case, ProvenChange } from './types.ts'
+
+const dayMs = 86_400_000
+
+/** What the proofs of a case are held against. */
+export interface ProofFacts {
+  /** Keys of every change the replay met that is not green by itself. */
+  readonly asked: ReadonlySet<string>
+  /** Models it asked, see {@link modelText}. */
+  readonly model: string
+  readonly maxDays: number
+  readonly now: number
+}
+
+/**
+ * The proofs of a case that count: of the same change together with the same others, of the same models, judged by the
+ * same words or function, and not too old.
+ */
+export function validProofs(kase: Case, { asked, model, maxDays, now }: ProofFacts): readonly ProvenChange[] {
+  const { proven = [] } = kase
+  if (proven.length === 0) return []
+  const judge = judgedBy(kase)
+  return proven.filter((proof) => {
+    const together = [proof.key, ...(proof.with ?? [])]
+    const age = now - Date.parse(proof.at)
+    return (
+      together.length === asked.size &&
+      together.every((key) => asked.has(key)) &&
+      proof.model === model &&
+      proof.judgedBy === judge &&
+      age <= maxDays * dayMs
+    )
+  })
+}
+
+/** Models as a proof names them. */
+export function modelText(models: readonly string[]): string {
+  return [...new Set(models)].sort().join(', ')
+}
+
+/**
+ * What says which runs of a case are good, with a digest of it: the function the case names, or its outcome and baseline.
+ *
+ * @returns ends with the digest, so that an edit of either makes it another one
+ */
+export function judgedBy({ expect, oracle, outcome, baseline, match }: Case): string {
+  if (oracle !== undefined) {
+    const file = resolve(oracle.slice(0, oracle.lastIndexOf('#')))
+    const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
+    return `${oracle} ${digest([expect, oracle, text])}`
+  }
+  return `outcome and baseline ${digest([expect, outcome, baseline, match])}`
+}
+
+function digest(parts: readonly (Json | object | undefined)[]): string {
+  // As JSON: no two lists have one spelling.
+  const text = JSON.stringify(parts.map((part) => part ?? null))
+  return `sha256-${createHash('sha256').update(text).digest('base64url').slice(0, 16)}`
+}

@@ -1,0 +1,42 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { HarvestError } from '../errors/index.ts'
+import { type AcceptReport, acceptReportVariable } from '../replay/accept-request.ts'
+import { runVitest } from './vitest.ts'
+
+/** Words that make Vitest run these cases, or all cases and nothing else. */
+export function caseFilters(files: readonly string[]): readonly string[] {
+  return files.length > 0 ? files.map((one) => relative('.', one)) : ['.case.yaml', '.case.yml']
+}
+
+/**
+ * Runs the project's Vitest, silently, and reads which changed questions it met.
+ *
+ * @param words - of Vitest and of this package
+ * @throws HarvestError `HARVEST_CLI_NO_REPORT`
+ */
+export async function askedQuestions(
+  words: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<AcceptReport> {
+  const folder = mkdtempSync(join(tmpdir(), 'harvest-accept-'))
+  const file = join(folder, 'report.json')
+  try {
+    const { code, stdout, stderr } = await runVitest(words, 'capture', { ...env, [acceptReportVariable]: file })
+    if (!existsSync(file)) throw noReport(code, `${stdout}\n${stderr}`.trim())
+    return JSON.parse(readFileSync(file, 'utf8')) as AcceptReport
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function noReport(code: number, output: string): HarvestError {
+  return new HarvestError('HARVEST_CLI_NO_REPORT', {
+    what: 'Vitest ended before it could report',
+    where: { vitest: `exit code ${code}` },
+    ...(output === '' ? {} : { detail: output }),
+    why: 'It refused its arguments or its config, or harvest() is not in the config.',
+    fix: ['npx vitest run'],
+  })
+}

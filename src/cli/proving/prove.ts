@@ -1,0 +1,256 @@
+import { mkdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { provenAtLeast } from '../../blame/prove-gate.ts'
+import type { ProveAnswer, ProveEstimate, ProveRequest } from '../../blame/prove-task.ts'
+import { type Case, parseCase, type ProvenChange, updateCase } from '../../cases/index.ts'
+import { HarvestError, neutralLine } from '../../errors/index.ts'
+import type { AcceptReport } from '../../replay/accept-request.ts'
+import { findCase, forksFolder, readPrices, writeFileAtomic } from '../../store/index.ts'
+import { type Json, readTape } from '../../tape/index.ts'
+import { askYesNo, canAsk } from '../ask.ts'
+import { askedQuestions, caseFilters } from '../asked-questions.ts'
+import { exit } from '../exit.ts'
+import { branchFor } from '../forking/branch-tape.ts'
+import { runTasks } from '../jobs.ts'
+import type { Screen } from '../screen.ts'
+import { type ProveWords, readProveWords } from './words.ts'
+
+/** A case with a question that nobody accepted and nothing proves. */
+interface Unproven {
+  /** `golden/refund-100x`. */
+  readonly name: string
+  readonly file: string
+  /** As it was when its proof began. */
+  readonly text: string
+  readonly case: Case
+  readonly keys: readonly string[]
+}
+
+/** What became of one case. */
+export interface ProvenCase {
+  readonly case: string
+  readonly verdict: 'proven' | 'different' | 'unproven'
+  readonly answer?: ProveAnswer
+  /** The first bad ask, as a branch file. */
+  readonly saved?: string
+  /** Why the case was not written, or was not asked. */
+  readonly problem?: string
+}
+
+/**
+ * Asks the models the changed questions of unproven cases, and writes into the cases what that proves.
+ *
+ * @throws HarvestError `HARVEST_PROVE_REFUSED` where nobody said yes
+ */
+export async function proveCases(rest: readonly string[], screen: Screen): Promise<number> {
+  const words = readProveWords(rest)
+  const report = await look(words, screen)
+  const cases = unprovenCases(report, words)
+  const byHand = report.unproven.flatMap(({ names }) => names).filter((name) => !cases.some((one) => one.name === name))
+  for (const name of new Set(byHand)) screen.note(`not a case, so it cannot be proven: ${neutralLine(name)}`)
+  for (const name of report.different) screen.note(`different, so there is nothing to prove: ${neutralLine(name)}`)
+  const isRed = report.different.length > 0 || byHand.length > 0
+  if (cases.length === 0) {
+    if (words.isJson) screen.json({ cases: [] })
+    else screen.line('no case is unproven')
+    return isRed ? exit.divergence : exit.ok
+  }
+  refuseUnattended(report)
+  const estimates = await tasks<ProveEstimate>(cases, words, true, screen)
+  await requireYes(estimates, words, screen)
+  const answers = await tasks<ProveAnswer>(cases, words, false, screen)
+  const proven = cases.map((one, at) => conclude(one, answers[at] ?? new TypeError('no answer'), words))
+  print(proven, words, screen)
+  return !isRed && proven.every(({ verdict }) => verdict === 'proven') ? exit.ok : exit.divergence
+}
+
+async function look({ cases, recordings }: ProveWords, screen: Screen): Promise<AcceptReport> {
+  const files = cases.map((name) => findCase(recordings, name).file)
+  screen.progress('replaying')
+  try {
+    return await askedQuestions([...caseFilters(files), '--update-recordings=none'])
+  } finally {
+    screen.progress('')
+  }
+}
+
+function unprovenCases({ unproven }: AcceptReport, { recordings }: ProveWords): readonly Unproven[] {
+  const names = [...new Set(unproven.flatMap((change) => change.names))]
+  return names.flatMap((name) => {
+    const found = caseNamed(recordings, name)
+    if (found === undefined) return []
+    const text = readFileSync(found, 'utf8')
+    const keys = unproven.flatMap(({ question, names: all }) => (all.includes(name) ? [question.key] : []))
+    return [{ name, file: found, text, case: parseCase(text, found), keys }]
+  })
+}
+
+/** The file of a case; `undefined` for the name of a hand-written test. */
+function caseNamed(recordings: string, name: string): string | undefined {
+  try {
+    return findCase(recordings, name).file
+  } catch (error) {
+    if (HarvestError.is(error, 'HARVEST_CASE_MISSING')) return undefined
+    throw error
+  }
+}
+
+function refuseUnattended({ unattended }: AcceptReport): void {
+  if (unattended === undefined || process.env['HARVEST_ALLOW_CI_PROVE'] === '1') return
+  throw new HarvestError('HARVEST_PROVE_REFUSED', {
+    what: 'A proof asks models for real, and nobody is here to allow that',
+    where: { because: unattended },
+    fix: ['run it on a developer machine', 'to allow it all the same: HARVEST_ALLOW_CI_PROVE=1 with --yes'],
+  })
+}
+
+/** Says what it may cost at most, and goes on only with a yes. */
+async function requireYes(
+  estimates: readonly (ProveEstimate | HarvestError)[],
+  words: ProveWords,
+  screen: Screen,
+): Promise<void> {
+  const [refused] = estimates.filter((one) => HarvestError.is(one))
+  const made = estimates.filter((one): one is ProveEstimate => !HarvestError.is(one))
+  // No case can be asked: the error says what is missing.
+  if (made.length === 0 && refused !== undefined) throw refused
+  const calls = made.reduce((sum, one) => sum + one.calls, 0)
+  const limit = words.costUsd === undefined ? `${words.tokens} tokens` : `$${words.costUsd.toFixed(2)}`
+  const text = `Prove ${made.length} case${made.length === 1 ? '' : 's'}: at most ${calls} model calls and ${limit}.`
+  if (words.isYes) return words.isJson ? undefined : screen.note(text)
+  if (canAsk() && (await askYesNo(`${text} Ask the models?`))) return
+  throw new HarvestError('HARVEST_PROVE_REFUSED', {
+    what: 'A proof asks models for real, and nobody said yes',
+    where: { 'at most': `${calls} model calls, ${limit}` },
+    fix: ['to allow it: --yes', 'to allow less: --budget 0.20'],
+  })
+}
+
+async function tasks<Answer>(
+  cases: readonly Unproven[],
+  { recordings, costUsd, tokens, parallel, timeoutMs }: ProveWords,
+  isDryRun: boolean,
+  screen: Screen,
+): Promise<readonly (Answer | HarvestError)[]> {
+  const jobs = cases.map(({ file, text, case: { tape }, keys }) => {
+    const tapeFile = resolve(dirname(file), tape)
+    const request: ProveRequest = { folder: resolve(forksFolder(recordings, tapeFile)), keys, isDryRun }
+    const task = { name: 'prove' as const, options: request as unknown as Json }
+    return { tape: tapeFile, case: { file: resolve(file), text }, timeoutMs, task }
+  })
+  screen.progress(isDryRun ? 'looking what it may cost' : 'asking')
+  const answers = await runTasks(jobs, {
+    parallel,
+    prices: readPrices(recordings) ?? {},
+    limits: { ...(costUsd === undefined ? {} : { costUsd }), ...(tokens === undefined ? {} : { tokens }) },
+    onTold: (job, told) => {
+      const { asks, good } = told as { readonly asks: number; readonly good: number }
+      screen.progress(`${cases[job]?.name ?? ''}: ${good} of ${asks} good`)
+    },
+  })
+  screen.progress('')
+  return answers as unknown as readonly (Answer | HarvestError)[]
+}
+
+function conclude(one: Unproven, answer: ProveAnswer | Error, words: ProveWords): ProvenCase {
+  if (answer instanceof Error) {
+    if (!HarvestError.is(answer)) throw answer
+    return { case: one.name, verdict: 'unproven', problem: `${answer.facts.what} (${answer.code})` }
+  }
+  if (answer.decision === 'proven') return { case: one.name, ...written(one, answer), answer }
+  if (answer.decision !== 'worse') return { case: one.name, verdict: 'unproven', answer }
+  const saved = saveBranch(one, answer, words)
+  return { case: one.name, verdict: 'different', answer, ...(saved === undefined ? {} : { saved }) }
+}
+
+function written({ file, text, case: kase }: Unproven, answer: ProveAnswer): Pick<ProvenCase, 'verdict' | 'problem'> {
+  if (readFileSync(file, 'utf8') !== text)
+    return { verdict: 'unproven', problem: 'it was edited meanwhile: nothing was written' }
+  const entries = entriesOf(answer)
+  const kept = (kase.proven ?? []).filter(({ key }) => !entries.some((entry) => entry.key === key))
+  writeFileAtomic(file, updateCase(text, { proven: [...kept, ...entries] }, file))
+  return { verdict: 'proven' }
+}
+
+function entriesOf({
+  questions,
+  together,
+  model,
+  judgedBy,
+  asks,
+  control,
+  used,
+}: ProveAnswer): readonly ProvenChange[] {
+  const asked = asks.good + asks.bad
+  const atLeast = Math.floor(provenAtLeast(asks.good, asked) * 100) / 100
+  return questions.map(({ key }) => {
+    const others = together.filter((other) => other !== key)
+    return {
+      key,
+      ...(others.length === 0 ? {} : { with: others }),
+      model: model === '' ? 'unknown' : model,
+      asked,
+      good: asks.good,
+      atLeast,
+      control: `${control.good}/${control.good + control.bad}`,
+      at: new Date().toISOString(),
+      ...(used.costUsd === undefined ? {} : { costUsd: Math.round(used.costUsd * 10_000) / 10_000 }),
+      judgedBy,
+    }
+  })
+}
+
+/** The first bad ask, in the inbox. */
+function saveBranch({ file, case: kase }: Unproven, { branch }: ProveAnswer, words: ProveWords): string | undefined {
+  if (branch === undefined) return undefined
+  const tape = readTape(resolve(dirname(file), kase.tape))
+  const inbox = join(words.recordings, 'inbox')
+  mkdirSync(inbox, { recursive: true, mode: 0o700 })
+  const seen = relative(resolve(inbox), tape.source).split(sep).join('/')
+  const { id, text } = branchFor(seen, branch, tape)
+  const saved = join(inbox, `${id.replaceAll(/[^\w.~-]/g, '-').slice(0, 120)}.tape.jsonl`)
+  writeFileAtomic(saved, text)
+  return saved
+}
+
+function print(cases: readonly ProvenCase[], words: ProveWords, screen: Screen): void {
+  if (words.isJson) return screen.json({ cases })
+  for (const one of cases) {
+    screen.line(`${one.verdict.padEnd(9)}  ${neutralLine(one.case)}  ${describe(one)}`)
+    for (const reason of one.answer?.decision === 'proven' ? [] : (one.answer?.reasons.slice(0, 3) ?? []))
+      screen.line(`           ${reason}`)
+    if (one.saved !== undefined) screen.line(`           the first bad run: npx harvest show ${one.saved}`)
+  }
+  const used = cases.flatMap(({ answer }) => (answer === undefined ? [] : [answer.used]))
+  const calls = used.reduce((sum, use) => sum + use.calls, 0)
+  const tokens = used.reduce((sum, use) => sum + use.tokens, 0)
+  const isPriced = used.every(({ costUsd }) => costUsd !== undefined)
+  const cost = isPriced ? `$${used.reduce((sum, { costUsd = 0 }) => sum + costUsd, 0).toFixed(4)}` : 'cost unknown'
+  screen.line(`${calls} model calls, ${tokens} tokens, ${cost}`)
+}
+
+function describe({ answer, problem }: ProvenCase): string {
+  if (problem !== undefined) return problem
+  if (answer === undefined) return ''
+  const { questions, asks, control, model } = answer
+  const parts = [...new Set(questions.map(({ part }) => neutralLine(part)))].join(', ')
+  const asked = asks.good + asks.bad
+  const count = `${asks.good} of ${asked} good`
+  const controls = `${control.good} of ${control.good + control.bad} with the recorded question`
+  switch (answer.decision) {
+    case 'proven':
+      return `${parts} (${count}, at least ${provenAtLeast(asks.good, asked).toFixed(2)}, ${model}; ${controls})`
+    case 'worse':
+      return `${parts}: worse than recorded: ${count}, ${controls}`
+    case 'flaky':
+      return `${parts}: the agent is flaky with the recorded question too: ${count}, ${controls}`
+    case 'offline':
+      return `${parts}: cannot be proven offline: ${asks.ungraded} of ${asked + asks.ungraded} asks need what is not on the tape`
+    case 'open':
+      return `${parts}: still open: ${count}`
+    case 'budget':
+      return `${parts}: the budget is used up: ${count} so far; allow more with --budget, and it goes on from there`
+    default:
+      return answer.decision satisfies never
+  }
+}

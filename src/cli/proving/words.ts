@@ -1,0 +1,61 @@
+import { HarvestError, neutralLine } from '../../errors/index.ts'
+
+/** What `test --prove` was called with. */
+export interface ProveWords {
+  /** Cases by their ids; none: all. */
+  readonly cases: readonly string[]
+  readonly recordings: string
+  /** US dollars; absent where tokens are limited instead. */
+  readonly costUsd?: number
+  readonly tokens?: number
+  /** Nobody needs to be asked. */
+  readonly isYes: boolean
+  readonly isJson: boolean
+  readonly parallel: number
+  /** Milliseconds one ask may take. */
+  readonly timeoutMs: number
+}
+
+const withValue = ['--budget', '--max-tokens', '--dir', '--parallel', '--timeout'] as const
+const switches = ['--prove', '--yes', '--json'] as const
+
+/** @throws HarvestError `HARVEST_CLI_ARGUMENT` for a flag that is not one of a proof */
+export function readProveWords(rest: readonly string[]): ProveWords {
+  const values = new Map<string, string>()
+  const cases: string[] = []
+  for (let at = 0; at < rest.length; at++) {
+    const [flag = '', ...tail] = (rest[at] ?? '').split('=')
+    if (!flag.startsWith('-')) cases.push(rest[at] ?? '')
+    else if (withValue.some((known) => known === flag)) values.set(flag, tail.join('=') || (rest[(at += 1)] ?? ''))
+    else if (!switches.some((known) => known === rest[at]))
+      throw wrong(`--prove does not know ${neutralLine(flag, 40)}`)
+  }
+  const budget = number(values, '--budget')
+  const tokens = number(values, '--max-tokens')
+  const costUsd = budget ?? (tokens === undefined ? 1 : undefined)
+  return {
+    cases,
+    recordings: values.get('--dir') ?? 'recordings',
+    ...(costUsd === undefined ? {} : { costUsd }),
+    ...(tokens === undefined ? {} : { tokens }),
+    isYes: rest.includes('--yes'),
+    isJson: rest.includes('--json'),
+    parallel: number(values, '--parallel') ?? 2,
+    timeoutMs: number(values, '--timeout') ?? 120_000,
+  }
+}
+
+function number(values: ReadonlyMap<string, string>, flag: string): number | undefined {
+  const text = values.get(flag)
+  if (text === undefined) return undefined
+  if (/^\d+(\.\d+)?$/.test(text) && Number(text) > 0) return Number(text)
+  throw wrong(`${flag} is a number above 0, not ${neutralLine(text, 40)}`)
+}
+
+function wrong(what: string): HarvestError {
+  return new HarvestError('HARVEST_CLI_ARGUMENT', {
+    what,
+    where: { known: [...switches, ...withValue].join(', ') },
+    fix: ['npx harvest test refund-100x --prove --budget 1.00'],
+  })
+}

@@ -1,0 +1,143 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { ProvenCase } from '../../src/cli/proving/prove.ts'
+import { built } from '../support/built.ts'
+import { type Desk, deskAgent, deskProject, openDesk, recordDesk, usual } from './desk.ts'
+import { harvest, run as start } from './harvest.ts'
+
+// A coding agent or CI may run this test: both may decide here.
+const allowed = { HARVEST_ALLOW_CI_PROVE: '1' }
+const prompt = 'Look it up first.'
+const reworded = 'Always look it up first.'
+
+type Messages = Parameters<Desk['decide']>[0]
+const isChanged = (messages: Messages): boolean => messages[0]?.content === reworded
+
+describe('harvest test --prove', () => {
+  let desk: Desk
+  let cwd = ''
+  let fresh = ''
+  beforeAll(async () => {
+    desk = await openDesk(usual)
+    cwd = deskProject()
+    git('init', '--quiet')
+    writeFileSync(join(cwd, '.gitignore'), 'node_modules\n')
+    git('add', '-A')
+    git('commit', '--quiet', '-m', 'the desk')
+    await recordDesk(cwd, desk, 'first', ['Refund A-100.'])
+    const { code, stderr } = await run(['promote', 'latest', '--as', 'refund'])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    // The baseline and the outcome.
+    await run(['test', '--update-recordings', '--reason', 'recorded'], { HARVEST_ALLOW_CI_UPDATE: '1' })
+    fresh = read('refund')
+    reword()
+  })
+  beforeEach(() => {
+    desk.decide = usual
+    desk.asked.length = 0
+  })
+  afterEach(() => {
+    writeFileSync(caseFile(), fresh)
+    rmSync(join(cwd, 'recordings/inbox/.forks'), { recursive: true, force: true })
+  })
+  afterAll(async () => {
+    rmSync(cwd, { recursive: true, force: true })
+    await desk.close()
+  })
+
+  const git = (...args: string[]): string =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], { cwd, encoding: 'utf8' })
+  const run = (args: readonly string[], env: Record<string, string> = allowed) =>
+    harvest(args, { cwd, env: { DESK_URL: desk.url, ...env } })
+  const caseFile = (): string => join(cwd, globSync('recordings/golden/**/refund.case.yaml', { cwd })[0] ?? '')
+  const read = (_: string): string => readFileSync(caseFile(), 'utf8')
+  const reword = (): void => writeFileSync(join(cwd, 'src/desk.ts'), deskAgent.replace(prompt, reworded))
+  const prove = (...args: readonly string[]) => run(['test', '--prove', '--yes', ...args])
+
+  it('proves a harmless rewording, writes the evidence, and the case is green until it is too old', async () => {
+    expect((await run(['test'])).code).toBe(1)
+    const { code, stdout, stderr } = await prove('refund', '--budget', '2')
+    expect(stderr).toContain('Prove 1 case: at most 360 model calls and $2.00.')
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(
+        /^proven {5}golden\/refund {2}system prompt \(6 of 6 good, at least 0\.61, gpt-4o; 6 of 6 with the recorded question\)\n36 model calls, 4320 tokens, \$0\.0\d+\n$/,
+      ),
+    })
+    // Six asks, and the recorded question as often.
+    expect(desk.asked.length).toBe(36)
+    expect(desk.asked.filter((messages) => messages[0]?.content === prompt).length).toBe(18)
+    expect(read('refund')).toMatch(
+      /\nproven:\n {2}- key: [\w-]{16}\n {4}model: gpt-4o\n {4}asked: 6\n {4}good: 6\n {4}atLeast: 0\.6\n {4}control: 6\/6\n {4}at: 20/,
+    )
+    const green = await run(['test'])
+    expect([green.code, green.stdout]).toEqual([
+      0,
+      expect.stringMatching(/ Proven {2}system prompt \(6 of 6 good, at least 0\.60, gpt-4o, 20\d\d-\d\d-\d\d\)/),
+    ])
+    const again = await prove('refund')
+    expect([again.code, again.stdout]).toEqual([0, 'no case is unproven\n'])
+    const old = new Date(Date.now() - 31 * 86_400_000).toISOString()
+    writeFileSync(caseFile(), read('refund').replace(/( {4}at: ).*/, `$1${old}`))
+    expect((await run(['test'])).code).toBe(1)
+  })
+
+  it('calls a regression different, and keeps the first bad run as a branch', async () => {
+    desk.decide = (messages) => {
+      const isRash = isChanged(messages) && messages.length === 2
+      if (isRash) return { tool: 'refund', args: { order_id: 'A-100', amount: 25 } }
+      return isChanged(messages) && messages.length === 4 ? 'I refunded 25 EUR.' : usual(messages)
+    }
+    const { code, stdout } = await prove('--json')
+    const { cases } = JSON.parse(stdout) as { cases: readonly ProvenCase[] }
+    expect(code).toBe(1)
+    expect(cases).toMatchObject([
+      { verdict: 'different', answer: { decision: 'worse', asks: { good: 0 }, control: { bad: 0 } } },
+    ])
+    expect(read('refund')).not.toContain('proven:')
+    const shown = await run(['show', cases[0]?.saved ?? ''])
+    expect([shown.code, shown.stdout]).toEqual([0, expect.stringContaining('refund')])
+  })
+
+  it('goes on where it was killed, and counts what was under way as spent', async () => {
+    const child = spawn(process.execPath, [built('cli/main.js'), 'test', '--prove', '--yes', '--budget', '5'], {
+      cwd,
+      env: { ...process.env, ...allowed, DESK_URL: desk.url },
+      stdio: 'ignore',
+    })
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    // Killed in the third ask: its model never answers.
+    desk.decide = (messages) => (desk.asked.length > 13 ? undefined : usual(messages))
+    while (desk.asked.length < 14) await new Promise((resolve) => setTimeout(resolve, 50))
+    child.kill('SIGKILL')
+    await ended
+    while (desk.left < 1) await new Promise((resolve) => setTimeout(resolve, 50))
+    desk.decide = usual
+    desk.asked.length = 0
+    const small = await prove('--budget', '0.02')
+    expect([small.code, small.stdout]).toEqual([
+      1,
+      expect.stringContaining('the budget is used up: 2 of 2 good so far'),
+    ])
+    expect(desk.asked.length).toBe(0)
+    const { code, stdout } = await prove('--budget', '5')
+    expect([code, stdout]).toEqual([0, expect.stringContaining('6 of 6 good')])
+    // Four more asks with their controls.
+    expect(desk.asked.length).toBe(24)
+  })
+
+  it('asks nobody without a yes, in CI, or by flags it does not know', async () => {
+    const silent = await run(['test', '--prove'])
+    expect([silent.code, silent.stderr]).toEqual([2, expect.stringContaining('HARVEST_PROVE_REFUSED')])
+    const inCi = await run(['test', '--prove', '--yes'], { CI: '1', HARVEST_ALLOW_CI_PROVE: '' })
+    expect([inCi.code, inCi.stderr]).toEqual([2, expect.stringContaining('HARVEST_ALLOW_CI_PROVE=1')])
+    const bin = [built('vitest/run-vitest.js'), 'test', 'refund', '--prove']
+    const other = await start(process.execPath, bin, { cwd, env: { DESK_URL: desk.url, ...allowed } })
+    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('nobody said yes')])
+    const unknown = await prove('--bail')
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('--prove does not know --bail')])
+    expect(desk.asked.length).toBe(0)
+  })
+})
