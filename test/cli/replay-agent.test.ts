@@ -24,16 +24,18 @@ describe('harvest replay --agent', () => {
     expect({ ...answered, stderr: said(answered.stderr) }).toEqual({
       code: 0,
       stdout: '',
-      stderr: 'harvest: replayed refund-100x: 3 of 3 steps served\n',
+      stderr: 'harvest: refund-100x: same; 3 of 3 steps served\n',
     })
   })
 
-  it('counts drift by class and stays green', async () => {
+  it('another system prompt is unproven: exit code 1, with the change, its key and the drift by class', async () => {
     const { code, stderr } = await harvest(['replay', tape, '--agent', refundAgent], {
       env: { REFUND_PROMPT: 'Be kind.' },
     })
-    expect(said(stderr)).toMatch(/^harvest: replayed refund-100x: 3 of 3 steps served; drift: 2 instructions\n$/)
-    expect(code).toBe(0)
+    expect(stderr).toContain('  changed  Be [-fair-] {+kind+}.')
+    expect(stderr).toMatch(/--change [\w-]{16} --reason/)
+    expect(said(stderr)).toMatch(/\nharvest: refund-100x: unproven; 3 of 3 steps served; drift: 2 instructions\n$/)
+    expect(code).toBe(1)
   })
 
   it('an agent that asks once more ends with exit code 1 and the place', async () => {
@@ -41,7 +43,7 @@ describe('harvest replay --agent', () => {
     expect(code).toBe(1)
     expect(stderr).toContain('(HARVEST_TAPE_EXHAUSTED)')
     expect(stderr).toMatch(/at +test\/cli\/refund-agent\.ts:\d+/)
-    expect(stderr).toContain('harvest: diverged from refund-100x: 3 of 3 steps served')
+    expect(stderr).toContain('harvest: refund-100x: different; 3 of 3 steps served')
   })
 
   it('a stricter rung of the ladder refuses what was reworded', async () => {
@@ -89,7 +91,9 @@ describe('harvest replay --agent', () => {
     const held = await replayed('held', { input: { value: asked } })
     expect(held).toMatchObject({
       code: 0,
-      stderr: expect.stringMatching(/^imported from .*\nharvest: replayed held: 1 of 1 steps served\n$/),
+      stderr: expect.stringMatching(
+        /^imported from .*\nharvest: held: same; 1 of 1 steps served; outcome: not compared \(the import did not see it\)\n$/,
+      ),
     })
     const bare = await replayed('bare', {})
     expect(bare).toMatchObject({ code: 1, stderr: expect.stringContaining('the agent was called without an input; ') })
@@ -125,9 +129,10 @@ describe('harvest verify --agent', () => {
       answers out of recorded order                       0         0  ✓
       escapes                                             0         0  ✓
       problems                                            0         0  ✓
+      values not compared                                 0         0  ✓
       answer of the agent                          recorded  recorded  ✓
 
-      refund-100x: bit-exact
+      refund-100x: same; bit-exact
       "
     `)
     expect(code).toBe(0)
@@ -139,7 +144,7 @@ describe('harvest verify --agent', () => {
     })
     expect(code).toBe(1)
     expect(stdout).toMatch(/request bodies and arguments, byte for byte +3 +[012] +✗/)
-    expect(stdout).toContain('refund-100x: not bit-exact')
+    expect(stdout).toContain('refund-100x: unproven; not bit-exact')
   })
 })
 
