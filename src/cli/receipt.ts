@@ -13,7 +13,7 @@ export interface ReceiptRow {
 
 /** The bit-exact comparison of a run with its tape: everything that can be counted or hashed. */
 export function receiptRows(tape: Tape, replayed: Replayed): readonly ReceiptRow[] {
-  const { receipt, escapes, problems, unused } = replayed.report
+  const { receipt, escapes, problems, unused, notCompared } = replayed.report
   const { recorded, served, covered, identical, relaxed, drawsServed, drawsMissed } = receipt
   const draws = drawsServed + drawsMissed
   return [
@@ -24,6 +24,7 @@ export function receiptRows(tape: Tape, replayed: Replayed): readonly ReceiptRow
     row('answers out of recorded order', 0, relaxed),
     row('escapes', 0, escapes.length),
     row('problems', 0, problems.length),
+    row('values not compared', 0, notCompared.length),
     ...announced('messages between agents', receipt.messages),
     ...announced('marks', receipt.marks),
     ...(replayed.isProgram ? programRows(tape, replayed) : [outcomeRow(receipt.outcomeEqual)]),

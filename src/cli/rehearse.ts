@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import type { FinishedJob } from '../fork/index.ts'
-import type { Escape } from '../replay/index.ts'
+import { type ChangedQuestion, type Escape, inexactParts } from '../replay/index.ts'
 import type { Promotion } from '../store/index.ts'
 import { parseTape } from '../tape/index.ts'
 import { inputHint, lacksInput } from './input-hint.ts'
@@ -29,10 +29,7 @@ export async function rehearse({ source, content, caseFile, text }: Promotion): 
 
 /** Whether every byte, read and answer of a replay was the recorded one. */
 export function isExact({ report }: FinishedJob): boolean {
-  const { receipt, drift, problems, escapes } = report
-  const { recorded, served, covered, identical, relaxed, drawsMissed, outcomeEqual } = receipt
-  const isComplete = served + covered === recorded && identical === served && drawsMissed === 0 && relaxed === 0
-  return isComplete && outcomeEqual === true && drift.length === 0 && problems.length === 0 && escapes.length === 0
+  return report.problems.length === 0 && inexactParts(report).length === 0
 }
 
 /** The refusal of a case that would be red from the first day. */
@@ -42,9 +39,10 @@ export function wouldBeRed({ run }: Rehearsal, { source, bytes, content }: Promo
   if (escape !== undefined && verdict?.isGreen === false && verdict.code === 'HARVEST_ESCAPE')
     return wouldEscape(escape, source, content.agent)
   const said = verdict === undefined || verdict.isGreen ? '' : verdict.message
+  if (verdict?.verdict === 'unproven') return wouldBeUnproven(said, verdict.unproven, source, content)
   return new HarvestError('HARVEST_PROMOTE_DIVERGED', {
     what: 'A replay of this tape is not what was recorded, so its case would be red; nothing was written',
-    where: { tape: source, agent: content.agent },
+    where: { tape: source, agent: content.agent, verdict: 'different' },
     detail: said.replace(/^/gm, '  '),
     why: 'The agent here is not the one that was recorded, or something it reads is not on the tape.',
     fix: [
@@ -54,6 +52,28 @@ export function wouldBeRed({ run }: Rehearsal, { source, bytes, content }: Promo
         : [`to promote with the recorded code: git checkout ${content.pins.commit}`]),
       `to see what makes it differ: npx harvest doctor ${source}`,
       'to write the red case all the same: --unverified',
+    ],
+  })
+}
+
+/** The agent is another one only in what it asks its models: their recorded answers say nothing about that. */
+function wouldBeUnproven(
+  said: string,
+  unproven: readonly ChangedQuestion[],
+  tape: string,
+  { agent, pins }: Promotion['content'],
+): HarvestError {
+  const parts = [...new Set(unproven.map(({ part }) => neutralLine(part)))]
+  const named = parts.slice(0, 3).join(', ') + (parts.length > 3 ? ', …' : '')
+  return new HarvestError('HARVEST_PROMOTE_DIVERGED', {
+    what: `A question to a model changed since this run was recorded (${named}); no case was written`,
+    where: { tape, agent, verdict: 'unproven', code: 'HARVEST_UNPROVEN' },
+    detail: said.replace(/^/gm, '  '),
+    why: 'The recorded answers prove nothing about another question, so the case would be red.',
+    fix: [
+      ...(pins?.commit === undefined ? [] : [`to promote with the recorded code: git checkout ${pins.commit}`]),
+      'to promote a run of the code as it is: record it again',
+      'to write the red case and accept the change there: --unverified, then npx harvest accept CASE --reason "…"',
     ],
   })
 }

@@ -5,11 +5,12 @@ import { fileURLToPath } from 'node:url'
 import { acceptedFileName, type Case, loadCase, readAcceptedFile } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
 import { changedPins, describeChanges, gitState, pinsOf } from '../provenance/index.ts'
-import type { ReplayOptions } from '../replay/index.ts'
+import type { DriftPolicy, ReplayOptions } from '../replay/index.ts'
 import type { Tape } from '../tape/index.ts'
 import type { CommandSpec, Given, OptionSpec } from './command.ts'
 import { usage } from './parse.ts'
 import { type Ended, fromRecorded, type Program, type RunOptions, runProgram } from './program.ts'
+import { exitCodes } from './receipt.ts'
 import { type FailedReport, isFailed, type ReplayReport, variables } from './report.ts'
 
 /** Options of every command that runs a tape. */
@@ -43,7 +44,14 @@ export async function replay(
     command,
     options,
     output,
-  }: { readonly command: CommandSpec; readonly options: ReplayOptions; readonly output: RunOptions['output'] },
+    isExact = false,
+  }: {
+    readonly command: CommandSpec
+    readonly options: ReplayOptions
+    readonly output: RunOptions['output']
+    /** Everything is to be told, also what the case beside the tape ignores. */
+    readonly isExact?: boolean
+  },
 ): Promise<Replayed> {
   const { program, isProgram, preload, agent } = target(tape, given, command)
   const folder = mkdtempSync(join(tmpdir(), 'harvest-replay-'))
@@ -57,7 +65,7 @@ export async function replay(
         [variables.tape]: tape.source,
         [variables.report]: file,
         [variables.options]: JSON.stringify({
-          ...(beside?.drift === undefined ? {} : { drift: beside.drift }),
+          ...(beside?.drift === undefined ? {} : { drift: isExact ? listed(beside.drift) : beside.drift }),
           ...options,
           ...(allow.length > 0 ? { allow } : {}),
         }),
@@ -66,10 +74,32 @@ export async function replay(
       },
       output,
     })
-    return { report: readReport(file, ended), ended, isProgram, changed: await changedSince(tape) }
+    const replayed = { report: readReport(file, ended), ended, isProgram, changed: await changedSince(tape) }
+    return withExitCode(tape, replayed)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** The same verdict, with nothing left out of the list. */
+function listed(drift: NonNullable<ReplayOptions['drift']>): NonNullable<ReplayOptions['drift']> {
+  const told = (policy: DriftPolicy): DriftPolicy => (policy === 'ignore' ? 'report' : policy)
+  if (typeof drift === 'string') return told(drift)
+  return Object.fromEntries(Object.entries(drift).map(([name, policy]) => [name, told(policy)]))
+}
+
+/** The program reports before its last exit handler: its code may become another one after that. */
+function withExitCode(tape: Tape, replayed: Replayed): Replayed {
+  const codes = exitCodes(tape, replayed)
+  const { verdict } = replayed.report
+  if (codes === undefined || codes.isEqual || verdict.verdict === 'different') return replayed
+  const { code, message } = new HarvestError('HARVEST_OUTCOME', {
+    what: 'The program exited with another code than when this run was recorded',
+    where: { tape: tape.header.id, recorded: codes.recorded, now: codes.replayed },
+    fix: [`to see the recorded run: npx harvest show ${tape.header.id}`],
+  })
+  const judged = { ...verdict, verdict: 'different' as const, differences: [{ code, message }] }
+  return { ...replayed, report: { ...replayed.report, verdict: judged } }
 }
 
 /** The case that a tape of the golden set belongs to: what was accepted there holds for the tape wherever it is replayed. */

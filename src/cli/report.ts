@@ -1,4 +1,5 @@
 import { type ErrorFacts, neutralLine } from '../errors/index.ts'
+import { describeTranscoded, unprovenError } from '../replay/index.ts'
 import type { ProgramReport } from '../replay/program.ts'
 
 /** What a replay in another process says at its end, as JSON. */
@@ -16,13 +17,36 @@ export const variables = {
   agent: 'VITEST_HARVEST_AGENT_MODULE',
 } as const
 
+/** The verdict of a replay as every command says it: `refund-100x: same; 3 of 3 steps served`. */
+export function verdictLine(id: string, { verdict }: Pick<ReplayReport, 'verdict'>, facts: readonly string[]): string {
+  return [`${neutralLine(id)}: ${verdict.verdict}`, ...facts].join('; ')
+}
+
+/** Why a replay is not the same as its tape, one message each, and what it says nothing about. */
+export function verdictMessages(id: string, { verdict }: ReplayReport): readonly string[] {
+  const { differences, unproven } = verdict
+  if (differences.length > 0) return differences.map(({ message }) => message)
+  return unproven.length === 0 ? [] : [unprovenError(unproven, { tape: neutralLine(id) }).message]
+}
+
+/** What a green verdict rests on, and what it says nothing about, one line each. */
+export function remarkLines(id: string, report: ReplayReport): readonly string[] {
+  const { accepted, notJudged } = report.verdict
+  return [
+    ...accepted.map(({ part, key }) => neutralLine(`accepted: ${part} (${key})`, 300)),
+    ...notJudged.map(({ part, words }) => neutralLine(`not judged: ${part} changed: ${words}`, 300)),
+    ...report.transcoded.map(describeTranscoded),
+    ...notComparedLines(id, report.notCompared),
+  ]
+}
+
 /** `2 email, 1 card` */
 export function countsByKind(kinds: readonly string[]): string {
   return [...Map.groupBy(kinds, (kind) => kind)].map(([kind, { length }]) => `${length} ${kind}`).join(', ')
 }
 
 /** Which redacted values a replay could not compare, one line each. */
-export function notComparedLines(tape: string, notCompared: ReplayReport['notCompared']): readonly string[] {
+function notComparedLines(tape: string, notCompared: ReplayReport['notCompared']): readonly string[] {
   return notCompared.map(({ kind, stepNumber, path, why }) =>
     neutralLine(
       `not compared: ${tape}, ${stepNumber === undefined ? '' : `step ${stepNumber}, `}${path} (${kind}): ${why}`,

@@ -1,7 +1,6 @@
 import type { ErrorFacts } from '../errors/index.ts'
-import type { ProgramReport } from '../replay/program.ts'
+import type { ProgramReport, WrittenVerdict } from '../replay/program.ts'
 import type { PriceTable } from '../providers/index.ts'
-import type { RunVerdict } from '../replay/run-verdict.ts'
 import type { ReplayOptions } from '../replay/types.ts'
 import type { Json, RunUsage, Tape } from '../tape/types.ts'
 import type { Budget, BudgetLimits } from './budget.ts'
@@ -126,7 +125,7 @@ export type JobVerdict = JobProof &
       }
   )
 
-type JobProof = Pick<RunVerdict, 'verdict' | 'unproven' | 'accepted' | 'notJudged'>
+type JobProof = WrittenVerdict
 
 /** What live runs have used. */
 export interface Spent extends RunUsage {

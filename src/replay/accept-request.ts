@@ -1,5 +1,6 @@
 import { HarvestError } from '../errors/index.ts'
 import type { ChangedQuestion } from './changed-questions.ts'
+import type { VerdictName } from './run-verdict.ts'
 
 /** Which changed questions a run accepts. */
 export interface AcceptRequest {
@@ -46,8 +47,12 @@ export const acceptReportVariable = 'VITEST_HARVEST_ACCEPT_REPORT'
 
 /** What a run met and wrote, for `harvest accept`. */
 export interface AcceptReport {
+  /** The worst of all that ran. */
+  readonly verdict: VerdictName
   readonly unproven: readonly AskedChange[]
   readonly accepted: readonly AskedChange[]
+  /** Changes that the options exclude from the verdict. */
+  readonly notJudged: readonly AskedChange[]
   /** Cases that are different: no acceptance reaches them. */
   readonly different: readonly string[]
   /** Files that were written, relative to Vitest's root. */

@@ -3,6 +3,7 @@ export { standInKeys } from './keys.ts'
 export { guardLoading } from './loading.ts'
 export { nameMocksBy } from './mocks.ts'
 export type { ProgramReport } from './program.ts'
+export { inexactParts } from './inexact.ts'
 export { installReplay, replayTape } from './replay.ts'
 export {
   describeEnding,
@@ -12,4 +13,5 @@ export {
   verdictOf,
   verdicts,
 } from './run-verdict.ts'
+export { describeTranscoded, type TranscodedStep } from './transcode.ts'
 export * from './types.ts'

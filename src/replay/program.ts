@@ -11,6 +11,7 @@ import { resultOf } from './replay.ts'
 import { ReplayRun } from './run.ts'
 import { type RunVerdict, verdictFrom, verdictOf } from './run-verdict.ts'
 import { describeEvent } from './step.ts'
+import type { TranscodedStep } from './transcode.ts'
 import type { Drift, Escape, Receipt, ReplayOptions, ReplayResult } from './types.ts'
 
 /** What a replayed program leaves behind, as data: its process is gone. */
@@ -23,6 +24,8 @@ export interface ProgramReport {
   readonly ranForReal: readonly string[]
   /** Values the tape has placeholders for and the agent brought in itself. */
   readonly notCompared: readonly NotCompared[]
+  /** Answers that were asked for in another form than recorded. */
+  readonly transcoded: readonly TranscodedStep[]
   readonly receipt: Receipt
   /** Parts of the outcome that are not as recorded: `exit code`, `stdout`, `stderr`. */
   readonly outcomeDiffers: readonly string[]
@@ -70,7 +73,7 @@ export function replayProgram(
 
 /** The part of a result that can leave its process. */
 export function reportOf(result: ReplayResult, accepted: ReadonlySet<string> = new Set()): ProgramReport {
-  const { tape, problems, drift, escapes, unused, ranForReal, notCompared, receipt } = result
+  const { tape, problems, drift, escapes, unused, ranForReal, notCompared, transcoded, receipt } = result
   return {
     tape: tape.header.id,
     problems: problems.map(({ code, message }) => ({ code, message })),
@@ -79,6 +82,7 @@ export function reportOf(result: ReplayResult, accepted: ReadonlySet<string> = n
     unused: unused.map(describeEvent),
     ranForReal,
     notCompared,
+    transcoded,
     receipt,
     outcomeDiffers: receipt.outcomeEqual === false ? ['answer of the agent'] : [],
     ...(result.outcome.status === 'threw' ? { threw: lineOf(result.outcome.error) } : {}),

@@ -8,9 +8,12 @@ export function writeAcceptReport(
   askers: readonly Asker[],
   rest: Pick<AcceptReport, 'different' | 'written' | 'refused' | 'unattended'>,
 ): void {
+  const unproven = changesOf(askers, 'unproven')
   const report: AcceptReport = {
-    unproven: changesOf(askers, 'unproven'),
+    verdict: rest.different.length > 0 ? 'different' : unproven.length > 0 ? 'unproven' : 'same',
+    unproven,
     accepted: changesOf(askers, 'accepted'),
+    notJudged: changesOf(askers, 'notJudged'),
     ...rest,
   }
   writeFileSync(file, JSON.stringify(report))

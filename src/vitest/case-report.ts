@@ -1,7 +1,7 @@
 import type { AcceptedChange, Case, CaseApproval, ProvenChange } from '../cases/index.ts'
 import { neutralLine } from '../errors/index.ts'
 import { changedPins, describeChanges, type GitState, pinsOf } from '../provenance/index.ts'
-import type { ChangedQuestion, RunVerdict } from '../replay/index.ts'
+import { type ChangedQuestion, describeTranscoded, type RunVerdict } from '../replay/index.ts'
 import type { ReplayResult } from '../replay/types.ts'
 import type { CaseReport, ProvenQuestion, Questions } from './channel.ts'
 
@@ -24,6 +24,7 @@ export function reportOf(kase: Case, run: ReplayResult, git: GitState | null): C
     escapes: run.escapes.length,
     ...(run.ranForReal.length > 0 && { ran: counted(run.ranForReal.map((name) => neutralLine(name))) }),
     ...(run.notCompared.length > 0 && { notCompared: counted(run.notCompared.map(({ kind }) => kind)) }),
+    ...(run.transcoded.length > 0 && { transcoded: run.transcoded.map(describeTranscoded) }),
     pins:
       moved.length === 0
         ? []

@@ -62,6 +62,8 @@ export interface CaseReport {
   readonly ran?: Readonly<Record<string, number>>
   /** How many values the agent brought in itself and the tape has placeholders for, by kind: others look the same. */
   readonly notCompared?: Readonly<Record<string, number>>
+  /** Answers that were asked for in another form than recorded, in words. */
+  readonly transcoded?: readonly string[]
   /** Files below the root that the agent read by itself, relative to it. */
   readonly reads?: readonly string[]
   /** Pins that are not what they were, in words. */
@@ -94,6 +96,11 @@ export interface Questions {
   readonly notJudged: readonly ChangedQuestion[]
   /** Keys that the case accepts and that were not asked. */
   readonly obsolete: readonly string[]
+}
+
+/** What is told about the replays of a hand-written test. */
+export interface ReplayReport extends Questions {
+  readonly verdict: VerdictName
 }
 
 export const updateArtifact = 'vitest-harvest:update'
@@ -139,8 +146,8 @@ declare module 'vitest' {
   }
   interface TaskMeta {
     harvest?: CaseReport
-    /** Changed questions of the replays of a hand-written test. */
-    harvestReplay?: Questions
+    /** What the replays of a hand-written test prove together. */
+    harvestReplay?: ReplayReport
   }
   interface TestArtifactRegistry {
     [startArtifact]: CaseStart

@@ -12,7 +12,7 @@ import { nameSetUpFiles } from './set-up-files.ts'
 export type { ReplayOptions, ReplayResult } from '../replay/types.ts'
 export type { HarvestMatchers } from './matchers.ts'
 export { type Recorded, type RecordOptions, record } from './record-run.ts'
-export { type HandReplayOptions, replay } from './replay-tape.ts'
+export { type HandReplayOptions, type JudgedReplay, replay } from './replay-tape.ts'
 export { validateBlame, type ValidateBlameOptions } from './validate-blame.ts'
 export type { OwnAgentReport, OwnRun } from '../faults/harness/own-agent.ts'
 

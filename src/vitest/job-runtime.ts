@@ -179,10 +179,11 @@ async function importFile(file: string, importModule: (file: string) => Promise<
 
 function verdictOf({ verdict, unproven, accepted, notJudged, because }: CaseVerdict): JobVerdict {
   const proof = { verdict, unproven, accepted, notJudged }
-  if (because === undefined) return { ...proof, isGreen: true }
+  if (because === undefined) return { ...proof, differences: [], isGreen: true }
   const { error, aspect } = because
+  const differences = aspect === 'question' ? [] : [{ code: error.code, message: error.message }]
   const said = [error.facts.what, error.facts.detail].filter((part) => part !== undefined).join('\n\n')
-  return { ...proof, isGreen: false, code: error.code, message: error.message, said, aspect }
+  return { ...proof, differences, isGreen: false, code: error.code, message: error.message, said, aspect }
 }
 
 /** What a command is told of a run. */

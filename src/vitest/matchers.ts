@@ -1,9 +1,10 @@
 import { expect } from 'vitest'
 import { HarvestError } from '../errors/index.ts'
 import { isReplayResult } from './replay-tape.ts'
-import type { Compared, ReplayResult } from '../replay/types.ts'
+import { inexactParts } from '../replay/index.ts'
+import type { ReplayResult } from '../replay/types.ts'
 import { requireGrade } from '../tape/grade.ts'
-import { encodeValue, type Json, outcomeNotCompared } from '../tape/index.ts'
+import { encodeValue, type Json } from '../tape/index.ts'
 import {
   compareTraces,
   type MatchOptions,
@@ -24,7 +25,7 @@ export interface HarvestMatchers {
   toMatchTrace(baseline?: readonly Json[], options?: MatchOptions): void
   /** The agent called this tool; with `args`, at least once with arguments that hold these. */
   toCall(name: string, args?: Json | Readonly<Record<string, unknown>>): void
-  /** Every request and argument was byte-identical, every recorded step was taken, and the outcome is equal. */
+  /** Every request and argument was byte-identical, every recorded step was taken, nothing was left uncompared, and the outcome is equal. */
   toReplayExactly(): void
 }
 
@@ -80,20 +81,10 @@ function asText(call: TraceCall): string {
 }
 
 function toReplayExactly(received: unknown): MatcherResult {
-  const { tape, problems, drift, receipt } = requireRun(received, 'toReplayExactly')
+  const run = requireRun(received, 'toReplayExactly')
+  const { tape, problems } = run
   requireGrade(tape.header, 'verify')
-  const { recorded, covered, identical, outcomeEqual, messages, marks } = receipt
-  const found = [
-    ...problems.map(({ facts }) => facts.what),
-    ...(identical + covered < recorded
-      ? [`${recorded - covered - identical} of ${recorded} steps were not asked byte for byte as recorded`]
-      : []),
-    ...drift.map((one) => `${one.class} drift at step ${one.stepNumber}${one.path === '' ? '' : `, ${one.path}`}`),
-    ...notAsRecorded('messages between agents', messages),
-    ...notAsRecorded('marks', marks),
-    ...(outcomeEqual === false ? ['the outcome is not the recorded one'] : []),
-    ...(outcomeEqual === null ? [`the outcome was ${outcomeNotCompared}`] : []),
-  ]
+  const found = [...problems.map(({ facts }) => facts.what), ...inexactParts(run)]
   return {
     pass: found.length === 0,
     message: () =>
@@ -101,13 +92,6 @@ function toReplayExactly(received: unknown): MatcherResult {
         ? `the replay of ${tape.header.id} is exact, and was not to be`
         : `the replay of ${tape.header.id} is not exact:\n${found.map((line) => `  ${line}`).join('\n')}`,
   }
-}
-
-/** Told even where the class is ignored: what was not compared is not exact. */
-function notAsRecorded(what: string, compared: Compared | undefined): readonly string[] {
-  if (compared === undefined || (compared.same === compared.recorded && compared.other === 0)) return []
-  const { recorded, same, other } = compared
-  return [`${same} of ${recorded} ${what} are as recorded${other > 0 ? `, and ${other} other` : ''}`]
 }
 
 function requireRun(received: unknown, matcher: string): ReplayResult {

@@ -1,11 +1,19 @@
 import { inject, recordArtifact, type RunnerTestCase, TestRunner } from 'vitest'
+import type { AcceptedChange } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
-import { replayTape, unprovenError, verdictOf } from '../replay/index.ts'
+import {
+  replayTape,
+  type RunVerdict,
+  unprovenError,
+  type VerdictName,
+  verdictFrom,
+  verdictOf,
+} from '../replay/index.ts'
 import type { ReplayOptions, ReplayResult } from '../replay/types.ts'
 import { readTape, requireClosed, type Tape } from '../tape/index.ts'
 import { acceptancesFor, type Acceptances, acceptedBy } from './accept-questions.ts'
 import { questionsOf } from './case-report.ts'
-import { acceptArtifact, type HarvestProvided, type Questions } from './channel.ts'
+import { acceptArtifact, type HarvestProvided, type ReplayReport } from './channel.ts'
 
 export interface HandReplayOptions extends ReplayOptions {
   /**
@@ -39,7 +47,7 @@ export async function replay<T>(
   tape: string | Tape,
   agent: (input: unknown) => T | PromiseLike<T>,
   options: HandReplayOptions = {},
-): Promise<ReplayResult<T>> {
+): Promise<JudgedReplay<T>> {
   const { problems: policy = 'throw', outcome = 'compare', ...own } = options
   if (policy !== 'throw' && policy !== 'collect')
     throw unknownValue(`problems: '${String(policy)}'`, ['throw', 'collect'])
@@ -48,9 +56,17 @@ export async function replay<T>(
   const test = TestRunner.getCurrentTest<RunnerTestCase | undefined>()
   const whole = requireClosed(typeof tape === 'string' ? readTape(tape) : tape)
   const run = await replayTape(whole, agent, { ...provided()?.settings.replay, ...own })
-  results.add(run)
-  if (policy === 'throw') await requireSame(run, outcome, test)
-  return run
+  const around = provided()
+  const { keys, entries } = around === undefined ? none : acceptancesFor(undefined, around)
+  const judged = { ...run, verdict: judge(run, outcome, keys) }
+  results.add(judged)
+  if (policy === 'throw') await requireSame(judged, { keys, entries }, around, test)
+  return judged
+}
+
+/** A replay with its verdict. */
+export interface JudgedReplay<T = unknown> extends ReplayResult<T> {
+  readonly verdict: RunVerdict
 }
 
 const results = new WeakSet<object>()
@@ -60,22 +76,30 @@ export function isReplayResult(value: unknown): value is ReplayResult {
   return typeof value === 'object' && value !== null && results.has(value)
 }
 
+function judge(run: ReplayResult, outcome: 'compare' | 'ignore', keys: ReadonlySet<string>): RunVerdict {
+  const judged = verdictOf(run, keys)
+  if (outcome === 'compare') return judged
+  const differences = judged.differences.filter(({ code }) => code !== 'HARVEST_OUTCOME')
+  return verdictFrom(run, differences, keys)
+}
+
 /** Throws why a replay is not the same as its tape. Changed questions that this run of Vitest accepts are told to the reporter. */
 async function requireSame(
-  run: ReplayResult,
-  outcome: 'compare' | 'ignore',
+  run: JudgedReplay,
+  { keys, entries }: Acceptances,
+  around: HarvestProvided | undefined,
   test: RunnerTestCase | undefined,
 ): Promise<void> {
-  const around = provided()
-  const { keys, entries } = around === undefined ? none : acceptancesFor(undefined, around)
-  const { differences, ...proof } = verdictOf(run, keys)
-  const counted = differences.filter(({ code }) => code !== 'HARVEST_OUTCOME' || outcome === 'compare')
-  const isProven = proof.unproven.length === 0
-  if (test !== undefined && (!isProven || proof.accepted.length > 0 || proof.notJudged.length > 0))
-    test.meta.harvestReplay = together(test.meta.harvestReplay, questionsOf({}, run, proof, entries))
-  const [difference] = counted
+  const { differences, ...proof } = run.verdict
+  const before = test?.meta.harvestReplay
+  const tell = (now: Omit<RunVerdict, 'differences'>, taken: readonly AcceptedChange[]): void => {
+    const questions = questionsOf({}, run, now, taken)
+    if (test !== undefined) test.meta.harvestReplay = together(before, { verdict: now.verdict, ...questions })
+  }
+  tell(proof, entries)
+  const [difference] = differences
   if (difference !== undefined) throw thrownBy(run, difference)
-  if (isProven) return
+  if (proof.unproven.length === 0) return
   const accepted = around === undefined ? [] : acceptedBy(around, proof.unproven)
   if (accepted.length > 0 && test !== undefined) {
     await recordArtifact(test, {
@@ -84,24 +108,27 @@ async function requireSame(
       acceptedFile: around?.acceptedFile ?? '',
     })
     const covered = new Set([...keys, ...accepted.map(({ key }) => key)])
-    test.meta.harvestReplay = questionsOf({}, run, verdictOf(run, covered), [...entries, ...accepted])
+    tell(verdictFrom(run, [], covered), [...entries, ...accepted])
   }
   const open = proof.unproven.filter(({ key }) => !accepted.some((entry) => entry.key === key))
   if (open.length > 0) throw unprovenError(open, { tape: run.tape.header.id })
 }
 
 /** A test may replay several tapes. */
-function together(
-  before: Questions | undefined,
-  { unproven, accepted, proven, notJudged, obsolete }: Questions,
-): Questions {
+function together(before: ReplayReport | undefined, now: ReplayReport): ReplayReport {
   return {
-    unproven: [...(before?.unproven ?? []), ...unproven],
-    accepted: [...(before?.accepted ?? []), ...accepted],
-    proven: [...(before?.proven ?? []), ...proven],
-    notJudged: [...(before?.notJudged ?? []), ...notJudged],
-    obsolete,
+    verdict: worst(before?.verdict ?? 'same', now.verdict),
+    unproven: [...(before?.unproven ?? []), ...now.unproven],
+    accepted: [...(before?.accepted ?? []), ...now.accepted],
+    proven: [...(before?.proven ?? []), ...now.proven],
+    notJudged: [...(before?.notJudged ?? []), ...now.notJudged],
+    obsolete: now.obsolete,
   }
+}
+
+function worst(one: VerdictName, other: VerdictName): VerdictName {
+  const found = (['different', 'unproven'] as const).find((name) => one === name || other === name)
+  return found ?? 'same'
 }
 
 const none: Acceptances = { keys: new Set(), entries: [] }

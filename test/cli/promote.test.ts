@@ -99,6 +99,19 @@ describe('harvest promote', () => {
     expect(unverified.stdout).toContain('not replayed')
   })
 
+  it('an agent that asks its model something else is refused as unproven, with the change', async () => {
+    const cwd = recorded()
+    const args = ['promote', 'latest', '--as', 'refund-100x']
+    const env = { REFUND_PROMPT: 'Be kind.' }
+    const { code, stdout, stderr } = await harvest(args, { cwd, env })
+    expect(stderr).toContain('A question to a model changed since this run was recorded (system prompt); no case')
+    expect(stderr).toContain('changed  Be [-fair-] {+kind+}.')
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(existsSync(join(cwd, 'recordings/golden'))).toBe(false)
+    const unverified = await harvest([...args, '--unverified'], { cwd, env })
+    expect(unverified.stdout).toContain('not replayed')
+  })
+
   it('an agent that reaches the world is refused with what it reached, where, and what to do about that', async () => {
     const cwd = recorded(configFor({ refund: './src/escaping.ts#escapingAgent' }))
     mkdirSync(join(cwd, 'src'))
@@ -147,11 +160,17 @@ describe('harvest promote', () => {
     )
   })
 
-  it('a reworded prompt is promoted, and said to be drift', async () => {
+  it('a reworded prompt is promoted with --unverified alone, and show says what differs', async () => {
     const cwd = recorded()
     const env = { REFUND_PROMPT: 'Be very fair.' }
-    const { code, stdout } = await harvest(['promote', 'latest', '--as', 'refund-100x'], { cwd, env })
-    expect(stdout).toContain('replayed; drift: 2 instructions')
+    const args = ['promote', 'latest', '--as', 'refund-100x']
+    const refused = await harvest([...args, '--json'], { cwd, env })
+    expect(JSON.parse(refused.stdout)).toMatchObject({
+      error: { code: 'HARVEST_PROMOTE_DIVERGED' },
+      verdict: { verdict: 'unproven', differences: [], unproven: [{ part: 'system prompt' }] },
+    })
+    expect(refused.code).toBe(1)
+    const { code } = await harvest([...args, '--unverified'], { cwd, env })
     expect(code).toBe(0)
     const shown = await harvest(['show', 'refund-100x', '--replay'], { cwd, env })
     expect(shown.stdout.slice(shown.stdout.indexOf('now  '))).toMatchInlineSnapshot(`

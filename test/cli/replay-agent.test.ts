@@ -24,16 +24,17 @@ describe('harvest replay --agent', () => {
     expect({ ...answered, stderr: said(answered.stderr) }).toEqual({
       code: 0,
       stdout: '',
-      stderr: 'harvest: replayed refund-100x: 3 of 3 steps served\n',
+      stderr: 'harvest: refund-100x: same; 3 of 3 steps served\n',
     })
   })
 
-  it('a changed prompt is unproven: it is served, and exit code 1', async () => {
+  it('another system prompt is unproven: exit code 1, with the change, its key and the drift by class', async () => {
     const { code, stderr } = await harvest(['replay', tape, '--agent', refundAgent], {
       env: { REFUND_PROMPT: 'Be kind.' },
     })
-    expect(said(stderr)).toMatch(/\nharvest: unproven refund-100x: 3 of 3 steps served; drift: 2 instructions\n$/)
-    expect(stderr).toContain('changed  Be [-fair-] {+kind+}.')
+    expect(stderr).toContain('  changed  Be [-fair-] {+kind+}.')
+    expect(stderr).toMatch(/--change [\w-]{16} --reason/)
+    expect(said(stderr)).toMatch(/\nharvest: refund-100x: unproven; 3 of 3 steps served; drift: 2 instructions\n$/)
     expect(code).toBe(1)
   })
 
@@ -42,7 +43,7 @@ describe('harvest replay --agent', () => {
     expect(code).toBe(1)
     expect(stderr).toContain('(HARVEST_TAPE_EXHAUSTED)')
     expect(stderr).toMatch(/at +test\/cli\/refund-agent\.ts:\d+/)
-    expect(stderr).toContain('harvest: diverged from refund-100x: 3 of 3 steps served')
+    expect(stderr).toContain('harvest: refund-100x: different; 3 of 3 steps served')
   })
 
   it('a stricter rung of the ladder refuses what was reworded', async () => {
@@ -91,7 +92,7 @@ describe('harvest replay --agent', () => {
     expect(held).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(
-        /^imported from .*\nharvest: replayed held: 1 of 1 steps served; outcome: not compared \(the import did not see it\)\n$/,
+        /^imported from .*\nharvest: held: same; 1 of 1 steps served; outcome: not compared \(the import did not see it\)\n$/,
       ),
     })
     const bare = await replayed('bare', {})
@@ -128,9 +129,10 @@ describe('harvest verify --agent', () => {
       answers out of recorded order                       0         0  ✓
       escapes                                             0         0  ✓
       problems                                            0         0  ✓
+      values not compared                                 0         0  ✓
       answer of the agent                          recorded  recorded  ✓
 
-      refund-100x: bit-exact
+      refund-100x: same; bit-exact
       "
     `)
     expect(code).toBe(0)
@@ -142,7 +144,7 @@ describe('harvest verify --agent', () => {
     })
     expect(code).toBe(1)
     expect(stdout).toMatch(/request bodies and arguments, byte for byte +3 +[012] +✗/)
-    expect(stdout).toContain('refund-100x: not bit-exact')
+    expect(stdout).toContain('refund-100x: unproven; not bit-exact')
   })
 })
 

@@ -47,6 +47,7 @@ describe('harvest rerun', () => {
     expect(stdout).toMatchInlineSnapshot(`
       "case    passed    rate    95 % (Wilson)  off tape  not run
       refund    9/12  75.0 %  46.8 % – 91.1 %         0        0
+      refund: 9 same, 3 different
 
       refund: 3 × HARVEST_TRACE
         The agent made other tool calls than the baseline of this case
@@ -61,7 +62,8 @@ describe('harvest rerun', () => {
       33 model calls, 3300 tokens in, 660 out, $0.0149; tools from the tape
       "
     `)
-    expect(code).toBe(0)
+    // Without a gate every run has to pass.
+    expect(code).toBe(1)
     expect(desk.asked.length).toBe(9 * 3 + 3 * 2)
   })
 
@@ -82,9 +84,15 @@ describe('harvest rerun', () => {
     desk.decide = (messages) =>
       messages.length === 2 ? { tool: 'lookup_order', args: { order_id: 'B-7' } } : usual(messages)
     const { code, stdout } = await rerun(['rerun', 'refund', '--live', '--times', '2', '--json', '--cross-version'])
-    expect(code).toBe(0)
+    expect(code).toBe(1)
     expect(rates(stdout).cases).toMatchObject([
-      { runs: 2, passed: 0, offTape: 2, reasons: [{ code: 'HARVEST_OFF_TAPE', count: 2 }] },
+      {
+        runs: 2,
+        passed: 0,
+        verdicts: { same: 0, different: 2, unproven: 0 },
+        offTape: 2,
+        reasons: [{ code: 'HARVEST_OFF_TAPE', count: 2 }],
+      },
     ])
     expect(rates(stdout).cases[0]?.reasons[0]?.example).toContain('lookup_order({"order_id":"B-7"})')
   })

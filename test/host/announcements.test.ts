@@ -54,12 +54,12 @@ it('verify counts messages and marks, and is not bit-exact when they differ', as
     project.run(['verify', 'hand-over', '--agent', './src/desk.ts#desk'], { bin: 'harvest', env })
   const same = await verify({})
   expect(same.output).toMatch(/messages between agents +1 +1 +✓\nmarks +1 +1 +✓/)
-  expect(same.output).toContain('hand-over: bit-exact')
+  expect(same.output).toContain('hand-over: same; bit-exact')
   const other = await verify({ BUDGET: '1000' })
   expect(other.code).toBe(1)
   expect(other.output).toMatch(/messages between agents +1 +1 +✓\nmarks +1 +0, 1 other +✗/)
   expect(other.output).toContain('data.budget: [-100-] {+1000+}')
-  expect(other.output).toContain('hand-over: not bit-exact')
+  expect(other.output).toContain('hand-over: different; not bit-exact')
 })
 
 it('an update with a reason lists them in the case, which then stands for the tape', async () => {

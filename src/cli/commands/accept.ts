@@ -48,7 +48,7 @@ export const acceptCommand: CommandSpec = {
     if (missing.length > 0) throw unknownKeys(missing)
     if (given.has('json')) screen.json(report)
     else print(report, isList, screen)
-    return report.unproven.length + report.different.length > 0 && !isList ? exit.divergence : exit.ok
+    return report.verdict === 'same' ? exit.ok : exit.divergence
   },
 }
 
@@ -79,7 +79,11 @@ async function run(
   }
 }
 
-function print({ unproven, accepted, different, written }: AcceptReport, isList: boolean, screen: Screen): void {
+function print(
+  { verdict, unproven, accepted, different, written }: AcceptReport,
+  isList: boolean,
+  screen: Screen,
+): void {
   const rows = (changes: AcceptReport['unproven'], state: string): string[][] =>
     changes.map(({ question: { key, part, words, isData }, names }) => [
       key,
@@ -94,6 +98,7 @@ function print({ unproven, accepted, different, written }: AcceptReport, isList:
   for (const name of different)
     screen.line(`different: ${neutralLine(name)}: an acceptance covers changed questions only`)
   for (const file of written) screen.line(`wrote ${neutralLine(file, 300)}`)
+  screen.line(`verdict: ${verdict}`)
   if (isList && unproven.length > 0)
     screen.line(`to accept one: npx harvest accept --change ${unproven[0]?.question.key} --reason "…"`)
   if (!isList && unproven.some(({ question }) => question.isData))

@@ -4,10 +4,10 @@ import { placePromotion, preparePromotion, type PromoteOptions, type Promotion }
 import { type Json, outcomeNotCompared } from '../../tape/index.ts'
 import { askText, canAsk } from '../ask.ts'
 import { type CommandSpec, type Given, jsonOption } from '../command.ts'
-import { exit } from '../exit.ts'
+import { exit, exitCodeOf } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
 import { usage } from '../parse.ts'
-import { countsByKind } from '../report.ts'
+import { countsByKind, type ReplayReport, verdictLine } from '../report.ts'
 import { type Rehearsal, rehearse, wouldBeRed } from '../rehearse.ts'
 import type { Screen } from '../screen.ts'
 import { driftLine } from './replay.ts'
@@ -45,19 +45,26 @@ export const promoteCommand: CommandSpec = {
   ],
   async run(given, screen) {
     const promotion = await prepared(optionsOf(given), given, screen)
-    const rehearsal = given.has('unverified') ? undefined : await checked(promotion, screen)
+    const rehearsal = given.has('unverified') ? undefined : await replayed(promotion, screen)
+    if (rehearsal?.isGreen === false) {
+      const error = wouldBeRed(rehearsal, promotion)
+      if (!given.has('json')) throw error
+      screen.json({ error: error.toJSON(), verdict: writtenVerdict(rehearsal) })
+      return exitCodeOf(error)
+    }
     const { caseFile, tapeFile, content, text } = placePromotion(promotion)
     if (given.has('json')) {
-      const { drift, notCompared, receipt } = rehearsal?.run.report ?? {}
+      const { drift, notCompared, transcoded, receipt } = rehearsal?.run.report ?? {}
       const outcomeEqual = receipt?.outcomeEqual
-      const replayed = rehearsal === undefined ? null : { exact: rehearsal.isExact, drift, notCompared, outcomeEqual }
+      const facts = { exact: rehearsal?.isExact, drift, notCompared, transcoded, outcomeEqual }
       screen.json({
         case: here(caseFile),
         tape: here(tapeFile),
         id: content.id,
         agent: content.agent,
         expect: content.expect,
-        replayed,
+        verdict: rehearsal === undefined ? null : writtenVerdict(rehearsal),
+        replayed: rehearsal === undefined ? null : facts,
         droppedHeaders: promotion.droppedHeaders,
         text,
       })
@@ -67,6 +74,7 @@ export const promoteCommand: CommandSpec = {
     for (const line of text.trimEnd().split('\n')) screen.line(screen.paint('green', `+ ${neutral(line)}`))
     screen.line(screen.paint('bold', here(tapeFile)))
     screen.line(describeTape(promotion, rehearsal))
+    if (rehearsal !== undefined) screen.line(verdictLine(content.id, { verdict: writtenVerdict(rehearsal) }, []))
     if (promotion.droppedHeaders.length > 0) {
       const names = promotion.droppedHeaders.map((name) => neutral(name))
       screen.line(`request headers not recorded: ${names.join(', ')}`)
@@ -92,12 +100,16 @@ async function prepared(options: PromoteOptions, given: Given, screen: Screen): 
   }
 }
 
-/** Replays the tape as its case will, and refuses a case that would be red. */
-async function checked(promotion: Promotion, screen: Screen): Promise<Rehearsal> {
+/** Replays the tape as its case will. */
+function replayed(promotion: Promotion, screen: Screen): Promise<Rehearsal> {
   screen.progress(`replaying ${promotion.content.tape} before it is written`)
-  const rehearsal = await rehearse(promotion)
-  if (!rehearsal.isGreen) throw wouldBeRed(rehearsal, promotion)
-  return rehearsal
+  return rehearse(promotion)
+}
+
+/** By its case, in the shape that every command writes. */
+function writtenVerdict({ run: { verdict, report } }: Rehearsal): ReplayReport['verdict'] {
+  const { verdict: name, differences, unproven, accepted, notJudged } = verdict ?? report.verdict
+  return { verdict: name, differences, unproven, accepted, notJudged }
 }
 
 function describeTape({ bytes, content }: Promotion, rehearsal: Rehearsal | undefined): string {
@@ -106,11 +118,9 @@ function describeTape({ bytes, content }: Promotion, rehearsal: Rehearsal | unde
   const { isExact, run } = rehearsal
   const { drift, notCompared, receipt } = run.report
   const outcome = receipt.outcomeEqual === null ? `; outcome: ${outcomeNotCompared}` : ''
-  const replayed = isExact ? 'replayed bit for bit' : `replayed; drift: ${driftLine(drift) || 'none'}${outcome}`
+  const held = isExact ? 'replayed bit for bit' : `replayed; drift: ${driftLine(drift) || 'none'}${outcome}`
   const how =
-    notCompared.length === 0
-      ? replayed
-      : `${replayed}; not compared: ${countsByKind(notCompared.map(({ kind }) => kind))}`
+    notCompared.length === 0 ? held : `${held}; not compared: ${countsByKind(notCompared.map(({ kind }) => kind))}`
   return `${size}, ${how}${content.expect === 'fail' ? ': the known bad run, reproduced' : ''}`
 }
 

@@ -1,5 +1,5 @@
 import { neutralLine } from '../../errors/index.ts'
-import { type Drift, driftClasses, type ServeRung, serveRungs, unprovenError } from '../../replay/index.ts'
+import { type Drift, driftClasses, type ServeRung, serveRungs } from '../../replay/index.ts'
 import { requireGrade } from '../../tape/grade.ts'
 import { outcomeNotCompared, readTape, type Tape } from '../../tape/index.ts'
 import { type CommandSpec, type Given, jsonOption } from '../command.ts'
@@ -7,7 +7,7 @@ import { exit } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
 import { inputHint, lacksInput } from '../input-hint.ts'
 import { usage } from '../parse.ts'
-import { countsByKind, notComparedLines } from '../report.ts'
+import { countsByKind, remarkLines, verdictLine, verdictMessages } from '../report.ts'
 import { exitCodes } from '../receipt.ts'
 import { type Replayed, replay, replayOptions } from '../replaying.ts'
 import { neutralLines, type Screen } from '../screen.ts'
@@ -38,8 +38,7 @@ export const replayCommand: CommandSpec = {
       options: serve === undefined ? {} : { serve },
       output: isJson ? 'stderr' : 'inherit',
     })
-    const { verdict } = replayed.report.verdict
-    const held = verdict === 'same' && exitCodes(tape, replayed)?.isEqual !== false
+    const held = replayed.report.verdict.verdict === 'same'
     if (isJson)
       screen.json({
         held,
@@ -66,10 +65,7 @@ function rungOf(given: Given): ServeRung | undefined {
 function print(tape: Tape, replayed: Replayed, held: boolean, screen: Screen): void {
   const { report } = replayed
   const { served, recorded } = report.receipt
-  const { differences, unproven, verdict } = report.verdict
-  for (const { message } of differences) screen.note(`\n${neutralLines(message)}`)
-  if (differences.length === 0 && unproven.length > 0)
-    screen.note(`\n${unprovenError(unproven, { tape: neutralLine(tape.header.id) }).message}`)
+  for (const message of verdictMessages(tape.header.id, report)) screen.note(`\n${neutralLines(message)}`)
   if (!held) screen.note('')
   const drift = driftLine(report.drift)
   const codes = exitCodes(tape, replayed)
@@ -98,9 +94,8 @@ function print(tape: Tape, replayed: Replayed, held: boolean, screen: Screen): v
   if (!held && !replayed.isProgram && lacksInput(tape.header))
     screen.note(`the agent was called without an input; ${inputHint}`)
   for (const change of replayed.changed) screen.note(`since it was recorded: ${neutralLine(change)}`)
-  for (const line of notComparedLines(tape.header.id, report.notCompared)) screen.note(line)
-  const word = held ? 'replayed' : verdict === 'unproven' ? 'unproven' : 'diverged from'
-  screen.note(`harvest: ${word} ${neutralLine(tape.header.id)}: ${facts.join('; ')}`)
+  for (const line of remarkLines(tape.header.id, report)) screen.note(line)
+  screen.note(`harvest: ${verdictLine(tape.header.id, report, facts)}`)
 }
 
 /** `3 messages, 1 params`. */

@@ -5,6 +5,7 @@ import type { Case } from '../../cases/index.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import type { Job, Spent } from '../../fork/index.ts'
 import { type CaseSummary, findCase, listCases, readPrices } from '../../store/index.ts'
+import { type VerdictName, verdicts } from '../../replay/index.ts'
 import { type CommandSpec, type Given, jsonOption } from '../command.ts'
 import { exit } from '../exit.ts'
 import { type JobOutcome, runJobs } from '../jobs.ts'
@@ -53,7 +54,7 @@ export const rerunCommand: CommandSpec = {
     })
     const rates = cases.map((kase, i) => rateOf(kase, ended.slice(i * plan.times, (i + 1) * plan.times)))
     const spent = spentBy(ended)
-    const isMet = minimum === undefined || rates.every((rate) => meets(rate, minimum))
+    const isMet = rates.every((rate) => (minimum === undefined ? passes(rate) : meets(rate, minimum)))
     if (given.has('json')) screen.json({ cases: rates, spent, minimum: minimum ?? null, met: isMet })
     else print(rates, spent, { minimum, isMet }, screen)
     return isMet ? exit.ok : exit.divergence
@@ -68,6 +69,8 @@ export interface PassRate {
   readonly runs: number
   /** Of a known-bad case: runs that did not go the recorded bad way. */
   readonly passed: number
+  /** Runs by their verdict: a run that was not `same` did something else than the case says. */
+  readonly verdicts: Readonly<Record<VerdictName, number>>
   /** Runs that asked for what is not on the tape; judged as not passed. */
   readonly offTape: number
   /** Runs the budget did not pay for, or that could not begin; not judged. */
@@ -119,6 +122,7 @@ function rateOf({ case: { id, expect } }: Loaded, ended: readonly JobOutcome[]):
     expect,
     runs: judged.length,
     passed,
+    verdicts: countsOf(judged.map(verdictIn)),
     offTape,
     notRun: ended.length - judged.length,
     ...(judged.length === 0 ? {} : { interval: wilson(passed, judged.length) }),
@@ -129,6 +133,17 @@ function rateOf({ case: { id, expect } }: Loaded, ended: readonly JobOutcome[]):
 /** Problems of the run itself, beside what the case says about it. */
 function codesOf(run: JobOutcome): readonly string[] {
   return HarvestError.is(run) ? [run.code] : run.report.problems.map(({ code }) => code)
+}
+
+/** A run that asked for what is not on the tape, or that failed by itself, did something else than its case says. */
+function verdictIn(run: JobOutcome): VerdictName {
+  if (HarvestError.is(run) || codesOf(run).length > 0) return 'different'
+  return run.verdict?.verdict ?? run.report.verdict.verdict
+}
+
+function countsOf(names: readonly VerdictName[]): PassRate['verdicts'] {
+  const count = (name: VerdictName): number => names.filter((one) => one === name).length
+  return { same: count('same'), different: count('different'), unproven: count('unproven') }
 }
 
 function isNotRun(run: JobOutcome): boolean {
@@ -150,6 +165,11 @@ function reasonsOf(reasons: readonly (readonly [string, string])[]): PassRate['r
     .sort((a, b) => b.count - a.count)
 }
 
+/** Without a gate every run has to pass. */
+function passes({ runs, passed, notRun }: PassRate): boolean {
+  return runs > 0 && passed === runs && notRun === 0
+}
+
 /** What was not judged is not known to pass: a gate that was not paid for is not met. */
 function meets({ interval, notRun }: PassRate, minimum: number): boolean {
   return interval !== undefined && notRun === 0 && interval.low >= minimum
@@ -165,6 +185,10 @@ function print(rates: readonly PassRate[], spent: Spent, { minimum, isMet }: Gat
     screen.paint('dim', cell),
   )
   screen.line(table([head, ...rates.map((rate) => cells(rate))], [1, 2, 3, 4, 5]))
+  for (const { case: id, verdicts: counts } of rates) {
+    const said = verdicts.filter((name) => counts[name] > 0).map((name) => `${counts[name]} ${name}`)
+    if (said.length > 0) screen.line(`${id}: ${said.join(', ')}`)
+  }
   for (const { case: id, expect, reasons } of rates) {
     if (expect === 'fail') screen.line(`\n${id} is known bad: a run passes when it does not go the recorded way`)
     for (const { code, count, example } of reasons) {

@@ -1,11 +1,13 @@
 import { neutralLine } from '../../errors/index.ts'
+import { inexactParts } from '../../replay/index.ts'
 import { requireGrade } from '../../tape/grade.ts'
 import { readTape, requireClosed } from '../../tape/index.ts'
 import { type CommandSpec, jsonOption } from '../command.ts'
 import { exit } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
 import { receiptRows } from '../receipt.ts'
-import { replay, replayOptions } from '../replaying.ts'
+import { remarkLines, verdictLine, verdictMessages } from '../report.ts'
+import { type Replayed, replay, replayOptions } from '../replaying.ts'
 import { neutralLines, table } from '../screen.ts'
 import { driftLine } from './replay.ts'
 
@@ -24,11 +26,15 @@ export const verifyCommand: CommandSpec = {
     const tape = requireClosed(readTape(findTapeFile(given.args[0] ?? '')))
     requireGrade(tape.header, 'verify')
     screen.progress(`replaying ${neutralLine(tape.header.id)}`)
-    const replayed = await replay(tape, given, { command: verifyCommand, options: { strict: true }, output: 'capture' })
+    const replayed = await replay(tape, given, {
+      command: verifyCommand,
+      options: {},
+      output: 'capture',
+      isExact: true,
+    })
     const { report } = replayed
     const rows = receiptRows(tape, replayed)
-    const isExact =
-      rows.every(({ isEqual }) => isEqual) && report.drift.length === 0 && report.verdict.verdict === 'same'
+    const isExact = report.verdict.verdict === 'same' && rows.every(({ isEqual }) => isEqual) && isWhole(replayed)
     if (given.has('json')) {
       screen.json({ exact: isExact, rows, ...report, changed: replayed.changed, file: tape.source })
       return isExact ? exit.ok : exit.divergence
@@ -42,9 +48,16 @@ export const verifyCommand: CommandSpec = {
     ])
     screen.line(table([head, ...lines], [1, 2]))
     if (report.drift.length > 0) screen.line(`\ndrift: ${driftLine(report.drift)}`)
-    for (const { message } of report.verdict.differences) screen.line(`\n${neutralLines(message)}`)
+    for (const message of verdictMessages(tape.header.id, report)) screen.line(`\n${neutralLines(message)}`)
+    for (const line of remarkLines(tape.header.id, report)) screen.line(line)
     for (const change of replayed.changed) screen.line(`since it was recorded: ${neutralLine(change)}`)
-    screen.line(`\n${neutralLine(tape.header.id)}: ${isExact ? 'bit-exact' : 'not bit-exact'}`)
+    screen.line(`\n${verdictLine(tape.header.id, report, [isExact ? 'bit-exact' : 'not bit-exact'])}`)
     return isExact ? exit.ok : exit.divergence
   },
+}
+
+/** Nothing differs that has no row, and nothing was left uncompared. The rows say how a program ended. */
+function isWhole({ report, isProgram }: Replayed): boolean {
+  const { receipt } = report
+  return inexactParts(isProgram ? { ...report, receipt: { ...receipt, outcomeEqual: true } } : report).length === 0
 }

@@ -1,0 +1,40 @@
+import { outcomeNotCompared } from '../tape/index.ts'
+import { describeTranscoded } from './transcode.ts'
+import type { Compared, ReplayResult } from './types.ts'
+
+/** What is looked at: a result, or the part of one that left its process. */
+export interface ExactFacts extends Pick<ReplayResult, 'drift' | 'escapes' | 'notCompared' | 'transcoded' | 'receipt'> {
+  readonly unused: readonly unknown[]
+}
+
+/**
+ * Why a replay is not its tape bit for bit, one line each; empty when it is. What was not compared is not exact, whatever
+ * the options say about it. Problems are told by whoever asks: they have messages of their own.
+ */
+export function inexactParts({ drift, escapes, notCompared, transcoded, receipt }: ExactFacts): readonly string[] {
+  const { recorded, covered, identical, relaxed, drawsMissed, outcomeEqual, messages, marks } = receipt
+  return [
+    ...(identical + covered < recorded
+      ? [`${recorded - covered - identical} of ${recorded} steps were not asked byte for byte as recorded`]
+      : []),
+    ...drift.map((one) => `${one.class} drift at step ${one.stepNumber}${one.path === '' ? '' : `, ${one.path}`}`),
+    ...notAsRecorded('messages between agents', messages),
+    ...notAsRecorded('marks', marks),
+    ...transcoded.map(describeTranscoded),
+    ...notCompared.map(
+      ({ kind, path, stepNumber }) =>
+        `not compared: ${kind}${stepNumber === undefined ? '' : ` at step ${stepNumber}`}, ${path}`,
+    ),
+    ...escapes.map(({ kind, target }) => `reached ${kind} ${target}`),
+    ...(drawsMissed > 0 ? [`${drawsMissed} reads of clock, random or ids were not the recorded ones`] : []),
+    ...(relaxed > 0 ? [`${relaxed} answers came out of recorded order`] : []),
+    ...(outcomeEqual === false ? ['the outcome is not the recorded one'] : []),
+    ...(outcomeEqual === null ? [`the outcome was ${outcomeNotCompared}`] : []),
+  ]
+}
+
+function notAsRecorded(what: string, compared: Compared | undefined): readonly string[] {
+  if (compared === undefined || (compared.same === compared.recorded && compared.other === 0)) return []
+  const { recorded, same, other } = compared
+  return [`${same} of ${recorded} ${what} are as recorded${other > 0 ? `, and ${other} other` : ''}`]
+}
