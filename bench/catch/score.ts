@@ -141,5 +141,4 @@ function lead(own: Score, theirs: Score): number {
 }
 
 const missed = 'What is missed is in the body of a wrapped tool, which a replay does not run.'
-const alarmed =
-  'A recorded stream is not served to a request that wants the whole answer at once: no answer is made up.'
+const alarmed = 'A mark that carries other data is another mark: what an agent says of itself is compared.'
