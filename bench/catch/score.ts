@@ -103,7 +103,6 @@ export function barsOf(scores: readonly Score[], keys: Keys): readonly Bar[] {
       limit: { atMost: 0.02 },
       others: others(alarms),
       claim: 'Harmless edits of agents that turn the test red, as a share',
-      shortfall: alarmed,
     },
     {
       what: 'share caught beyond each of the others at its own share of false alarms',
@@ -141,4 +140,3 @@ function lead(own: Score, theirs: Score): number {
 }
 
 const missed = 'What is missed is in the body of a wrapped tool, which a replay does not run.'
-const alarmed = 'A mark that carries other data is another mark: what an agent says of itself is compared.'
