@@ -43,7 +43,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'isolated',
-          include: ['test/**/*.test.ts'],
+          // A slice of the bench of verdicts is a test as well.
+          include: ['test/**/*.test.ts', 'bench/verdict/slice.test.ts'],
           exclude: [...configDefaults.exclude, ...pure],
           // All other files are the business of `npm run check:types`.
           typecheck: { enabled: true, include: ['test/types/*.test-d.ts'], tsconfig: './test/types/tsconfig.json' },

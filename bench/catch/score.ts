@@ -107,8 +107,7 @@ export function barsOf(scores: readonly Score[], keys: Keys): readonly Bar[] {
       limit: { atMost: 0.02 },
       parts: { unproven: own.benign.unproven / own.benign.all },
       others: others(alarms),
-      claim: 'Harmless edits of agents that are called a regression, as a share',
-      shortfall: alarmed,
+      claim: 'Harmless edits of agents that turn the test red, as a share',
     },
     {
       what: 'share caught beyond each of the others at its own share of false alarms',
@@ -146,5 +145,3 @@ function lead(own: Score, theirs: Score): number {
 }
 
 const missed = 'What is missed is in the body of a wrapped tool, which a replay does not run.'
-const alarmed =
-  'A recorded stream is not served to a request that wants the whole answer at once: no answer is made up.'

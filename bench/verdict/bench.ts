@@ -6,7 +6,7 @@ import { verdictsInVitest, writeCases, writeTests } from './cases.ts'
 import { allVariants, type Variant } from './project.ts'
 import { chosen } from './random.ts'
 import type { Replayed } from './replayed.ts'
-import { barsOf, type Sample, tablesOf } from './score.ts'
+import { barsOf, firstOf, type Sample, tablesOf } from './score.ts'
 import { mislabelledOf, prepare, replayAll } from './steps.ts'
 
 const bench: Bench = {
@@ -24,7 +24,7 @@ const bench: Bench = {
     const replayed = await replayAll(project, variants)
     progress('some of them in Vitest')
     const sample = await sampleInVitest(project, variants, replayed)
-    const unproven = variants.filter(
+    const unproven = firstOf(variants).filter(
       ({ id, edit }) => edit?.kind === 'question' && replayed.get(id)?.case.verdict === 'unproven',
     )
     progress(`${unproven.length} changed questions are accepted`)
@@ -36,6 +36,7 @@ const bench: Bench = {
       bars: isQuick ? [] : barsOf(measured),
       remarks: [
         'Every edit was run live first, against a loopback world: one that changes what is asked or done differs on the wire, one that leaves every question alone does not, up to the spellings of its provider.',
+        'The second list was written when the rules of the product stood, and nothing was changed after it was run. No promise is held against it.',
         'A test written by hand only calls `replay()` and asserts nothing else.',
         ...(accepted === undefined
           ? ['Nothing was accepted: no question was unproven, or there is no command for it.']
@@ -52,7 +53,7 @@ async function sampleInVitest(
   variants: readonly Variant[],
   replayed: ReadonlyMap<string, Replayed>,
 ): Promise<Sample> {
-  const edited = variants.filter(({ edit }) => edit !== undefined)
+  const edited = firstOf(variants).filter(({ edit }) => edit !== undefined)
   const sample = chosen(edited, 72, 20_260_401)
   using _cases = writeCases(project, sample)
   using _tests = writeTests(project, sample)

@@ -14,10 +14,26 @@ export interface Variant {
   readonly file: string
   /** Absent for the agent as it is. */
   readonly edit?: Edit
+  /** Its edit is of the second list. */
+  readonly isSecond?: true
 }
 
-/** All variants of all agents, the agents themselves included. */
+/** All variants of all agents, the agents themselves included; those of the second list come last. */
 export function allVariants(): readonly Variant[] {
+  return [...firstVariants(), ...secondVariants()]
+}
+
+function secondVariants(): readonly Variant[] {
+  return subjects.flatMap(({ name, second }) =>
+    second.map((edit, index): Variant => {
+      const id = `${name}-second-${String(index + 1).padStart(2, '0')}`
+      return { id, agent: name, file: `${folderOf(id)}/agent.ts`, edit, isSecond: true }
+    }),
+  )
+}
+
+/** The agents, and the first list of edits of each. */
+export function firstVariants(): readonly Variant[] {
   return subjects.flatMap(({ name, edits }) =>
     [undefined, ...edits].map((edit, index) => {
       const id = `${name}-${String(index).padStart(3, '0')}`

@@ -46,17 +46,26 @@ export function tablesOf(measured: Measured): readonly Table[] {
 }
 
 function summary({ variants, replayed }: Measured): Table {
-  const rows = kinds().flatMap((kind) =>
-    (['case', 'hand'] as const).map((by) => {
-      const of = verdictsOf(variants, replayed, kind, by)
-      const shares = verdicts.map((verdict) => share(of.filter((each) => each === verdict).length, of.length))
-      return [names[kind], by === 'case' ? 'case' : 'test by hand', String(of.length), ...shares]
-    }),
-  )
+  const rowsOf = (those: readonly Variant[], list: string): readonly string[][] =>
+    kinds().flatMap((kind) =>
+      (['case', 'hand'] as const).map((by) => {
+        const of = verdictsOf(those, replayed, kind, by)
+        const shares = verdicts.map((verdict) => share(of.filter((each) => each === verdict).length, of.length))
+        return [names[kind] + list, by === 'case' ? 'case' : 'test by hand', String(of.length), ...shares]
+      }),
+    )
+  const rows = [
+    ...rowsOf(firstOf(variants), ''),
+    ...rowsOf(
+      variants.filter(({ isSecond }) => isSecond),
+      ' (second list, written after the rules)',
+    ),
+  ]
   return { title: 'Verdicts (Wilson, 95 %)', columns: ['edit', 'in a', 'edits', ...verdicts], rows }
 }
 
-function byTopic({ variants, replayed }: Measured): Table {
+function byTopic({ variants: all, replayed }: Measured): Table {
+  const variants = firstOf(all)
   const topics = [...new Set(edited(variants, 'meaning').map(({ edit }) => edit!.of))].sort()
   const rows = topics.map((topic) => {
     const of = edited(variants, 'meaning').filter(({ edit }) => edit!.of === topic)
@@ -71,7 +80,8 @@ function byTopic({ variants, replayed }: Measured): Table {
   }
 }
 
-function byAgent({ variants, replayed }: Measured): Table {
+function byAgent({ variants: all, replayed }: Measured): Table {
+  const variants = firstOf(all)
   const rows = subjects.map(({ name, of }) => {
     const mine = variants.filter(({ agent }) => agent === name)
     const right = kinds().map((kind) => {
@@ -107,7 +117,8 @@ function disagreements({ sample, accepted }: Measured): readonly Table[] {
 
 /** What was promised. */
 export function barsOf(measured: Measured): readonly Bar[] {
-  const { variants, replayed, sample, accepted } = measured
+  const { replayed, sample, accepted } = measured
+  const variants = firstOf(measured.variants)
   const count = (kind: Kind, by: By, verdict: Verdict) =>
     verdictsOf(variants, replayed, kind, by).filter((each) => each === verdict).length
   const total = (kind: Kind) => edited(variants, kind).length
@@ -172,6 +183,11 @@ function verdictsOf(
   by: By,
 ): readonly Verdict[] {
   return edited(variants, kind).map(({ id }) => replayed.get(id)![by].verdict)
+}
+
+/** Without the second list. */
+export function firstOf(variants: readonly Variant[]): readonly Variant[] {
+  return variants.filter(({ isSecond }) => isSecond !== true)
 }
 
 function edited(variants: readonly Variant[], kind: Kind): readonly Variant[] {

@@ -46,7 +46,7 @@ export function environmentOf(project: string): Readonly<Record<string, string>>
 }
 
 /** Redacted values are compared by digests under this key. */
-const printKey = { HARVEST_PRINT_KEY: 'YmVuY2gtdmVyZGljdC1vZi1sb29wYmFjay13b3JsZHM=' }
+const printKey = { HARVEST_FINGERPRINT_KEY: 'YmVuY2gtdmVyZGljdC1vZi1sb29wYmFjay13b3JsZHM=' }
 
 /**
  * Runs every variant live and holds its label against what went over the wire.

@@ -8,7 +8,7 @@ import type { Compared, ExpectedMark, ExpectedMessage } from './types.ts'
 import { wordDiff } from '../errors/word-diff.ts'
 
 /** What an agent says of itself, which no answer depends on: a message between agents, or a mark. */
-type Announcement = MessageEvent | MarkEvent
+export type Announcement = MessageEvent | MarkEvent
 
 /** One way in which the messages or marks of a replay are not the expected ones. */
 export interface AnnouncementDifference {
@@ -215,12 +215,12 @@ function sharesPart(one: Fact, other: Fact): boolean {
   return Object.keys(one).some((key) => key in other && canonicalJson(one[key]!) === canonicalJson(other[key]!))
 }
 
-function factOf(one: Announcement | ExpectedMessage | ExpectedMark): Fact {
+export function factOf(one: Announcement | ExpectedMessage | ExpectedMark): Fact {
   if ('from' in one) return { from: one.from, to: one.to, body: one.body }
   return { name: one.name, ...(one.data === undefined ? {} : { data: one.data }) }
 }
 
-function addressOf({ from, to, name }: Fact): string {
+export function addressOf({ from, to, name }: Fact): string {
   return neutralLine(name === undefined ? `${String(from)} → ${String(to)}` : String(name), 120)
 }
 
@@ -312,9 +312,14 @@ function show({ kind, name, path, recorded, live, site }: AnnouncementDifference
   const place = site === undefined ? '' : `  (${site})`
   const what: Readonly<Record<typeof kind, string>> = {
     changed: `${path}: ${wordDiff(recorded, live)}`,
-    moved: `made as ${live}, expected as ${recorded}`,
+    moved: `made ${placed(live)}, expected ${placed(recorded)}`,
     missing: wordDiff(recorded, ''),
     extra: wordDiff('', live),
   }
   return `  ${kind.padEnd(8)} ${name}${place}\n           ${neutral(what[kind]).replaceAll('\n', '\n           ')}`
+}
+
+/** `as number 2`, `before message 1` */
+function placed(place: string): string {
+  return place.startsWith('number ') ? `as ${place}` : place
 }

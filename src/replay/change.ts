@@ -11,11 +11,11 @@ type Change = Pick<Drift, 'key' | 'words' | 'was' | 'now'>
 
 type Sides = readonly [before: Json | undefined, now: Json | undefined]
 
-/** Leaves of one change that are shown. */
-const shownLeaves = 3
+/** Places of one change that are shown: as many as there are tools that change together. */
+const shownLeaves = 8
 
 /** Characters of a change that are shown: it is read in a diff of the case that accepts it. */
-const shownWords = 400
+const shownWords = 1_200
 
 /** The changes of one run. A prompt that is asked at each of a hundred steps is compared word by word once. */
 export class Changes {
@@ -85,15 +85,17 @@ function digest(parts: readonly string[]): string {
 
 function wordsOf(before: Json | undefined, now: Json | undefined): string {
   const leaves = leafDifferences(before, now)
-  const shown = leaves.slice(0, shownLeaves).map((leaf) => leafWords(leaf, leaves.length > 1))
-  const more = leaves.length - shown.length
+  // The same words at several places are told once.
+  const byWords = [...Map.groupBy(leaves, (leaf) => wordDiff(textOf(leaf.before), textOf(leaf.now)))]
+  const shown = byWords.slice(0, shownLeaves).map(([diff, same]) => labelOf(same, leaves.length > 1) + diff)
+  const more = byWords.slice(shownLeaves).reduce((sum, [, same]) => sum + same.length, 0)
   const words = [...shown, ...(more > 0 ? [`… and ${more} more`] : [])].join('; ')
   return words.length > shownWords ? `${words.slice(0, shownWords - 1)}…` : words
 }
 
-function leafWords({ path, before, now }: LeafDifference, isOneOfMany: boolean): string {
-  const label = isOneOfMany && path !== '' ? `${path}: ` : ''
-  return label + wordDiff(textOf(before), textOf(now))
+function labelOf(same: readonly LeafDifference[], isOneOfMany: boolean): string {
+  const paths = same.map(({ path }) => path).filter((path) => path !== '')
+  return isOneOfMany && paths.length > 0 ? `${paths.join(', ')}: ` : ''
 }
 
 function textOf(value: Json | undefined): string {

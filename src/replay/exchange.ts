@@ -12,7 +12,6 @@ import {
 } from '../tape/index.ts'
 import { headerDrift } from './header-drift.ts'
 import { hasKey } from './idempotency.ts'
-import * as problem from './problems.ts'
 import type { ReplayRun } from './run.ts'
 import { serveLive } from './serve-live.ts'
 import type { ExchangeState } from './step.ts'
@@ -64,7 +63,7 @@ export function serveExchange(
     ...otherKey,
     // What is accepted goes with the form.
     ...(other === undefined ? told : told.filter(({ path }) => path !== 'accept')),
-    ...(run.credentials?.check({ headers: recorded, url }, { headers, url: question.url }) ?? []),
+    ...(run.credentials?.check({ headers: recorded, url }, { headers, url: question.url }, live) ?? []),
   ]
   for (const found of drift) run.drifted(step, live.madeAt, found)
   run.compareValues(step, live.madeAt, () => ({

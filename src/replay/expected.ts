@@ -45,7 +45,8 @@ export class Expected {
     const { credentials, redactor } = this.#run
     if (credentials === undefined) return true
     const headers = redactor.requestHeaders(live.filter(([name]) => redactor.meaning(name) === 'credential'))
-    return credentials.isSame({ headers: event.request.headers, url: event.url }, { headers, url: event.url })
+    const { url } = event
+    return credentials.isSame({ headers: event.request.headers, url }, { headers, url }, { headers: live, url })
   }
 }
 

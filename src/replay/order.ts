@@ -9,6 +9,7 @@ interface Early {
   readonly early?: AnyState
   readonly skipped: readonly AnyState[]
   readonly beside: readonly AnyState[]
+  readonly awaited: readonly AnyState[]
 }
 
 /**
@@ -40,34 +41,36 @@ export class Order {
 
   /** Whether everything that was answered before `step` was made is answered now. */
   isDue(step: AnyState): boolean {
-    const { early, skipped, beside } = this.look(step)
-    return early === undefined && skipped.length === 0 && beside.length === 0
+    const { early, skipped, beside, awaited } = this.look(step)
+    return early === undefined && skipped.length + beside.length + awaited.length === 0
   }
 
   /**
    * What should have been answered before `step` is made: `early`, when it is certain that the order is another one;
    * `skipped`, tool calls that were not made yet: the agent may leave them out, or make them later and so out of order;
-   * `beside`, reads under way that may be answered later, as long as all that follows waits for them.
+   * `beside`, reads under way that may be answered later, as long as all that follows waits for them; `awaited`, reads that
+   * would be under way at the same time if they were made before this one is answered.
    */
   look(step: AnyState): Early {
     while (this.#steps[this.#next]?.answered) this.#next++
     const skipped: AnyState[] = []
     const beside: AnyState[] = []
-    if (step.event.kind === 'value') return { skipped, beside }
+    const awaited: AnyState[] = []
+    if (step.event.kind === 'value') return { skipped, beside, awaited }
     for (let i = this.#next; i < this.#steps.length; i++) {
       const earlier = this.#steps[i]
       if (!earlier || endN(earlier) > step.event.n) break
       if (earlier === step || earlier.answered || this.#mayChangePlaces(earlier, step)) continue
-      if (this.#mayBeBeside(earlier, step)) beside.push(earlier)
-      else if (this.#mayBeLeftOut(earlier)) skipped.push(earlier)
-      else return { early: earlier, skipped, beside }
+      if (this.#mayBeLeftOut(earlier)) skipped.push(earlier)
+      else if (this.#mayBeBeside(earlier, step)) (earlier.taken ? beside : awaited).push(earlier)
+      else return { early: earlier, skipped, beside, awaited }
     }
-    return { skipped, beside }
+    return { skipped, beside, awaited }
   }
 
   /** Whether both only read, and what the one was answered is not in what the other asks. */
   #mayBeBeside(earlier: AnyState, step: AnyState): boolean {
-    if (!earlier.taken || isTurn(earlier) || isTurn(step)) return false
+    if (isTurn(earlier) || isTurn(step)) return false
     if (!isRead(earlier.event) || !isRead(step.event) || earlier.event.in !== step.event.in) return false
     const before = this.#all.filter(({ event }) => event.n < step.event.n).map(({ event }) => event)
     return !usesAnswer(step.event, earlier.event, this.#input, before)

@@ -478,8 +478,7 @@ const reasons: Readonly<Partial<Record<DriftClass, string>>> = {
   results: 'The tool ran with the recorded arguments, so its code returns something else.',
   guards:
     'The service was asked to do it under this condition, or to take two requests for one. Now it would act otherwise.',
-  credentials:
-    'The tape numbers the keys of a run and holds none. A test may use any values, one for each key that a service was sent.',
+  credentials: 'The tape numbers the keys of a run and holds none. A test may use any values, one for each key.',
   redacted:
     'The tape holds a placeholder and the keyed fingerprint of its value, which is not that of the value sent now.',
   agentMessages: 'Another agent is told something else.',

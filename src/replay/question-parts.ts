@@ -66,15 +66,39 @@ function changedMessages(before: readonly Json[], now: readonly Json[]): readonl
   }).flat()
 }
 
-/** A change of one tool is the same change whatever other tools stand beside it; names or an order that changed concern the list. */
+/**
+ * A change of one tool is the same change whatever other tools stand beside it. Tools of one request that changed together
+ * are one change, of all of them: they are read side by side. Names or an order that changed concern the list.
+ */
 function changedTools(before: readonly Json[], now: readonly Json[]): readonly FoundDrift[] {
   const names = (tools: readonly Json[]): string => JSON.stringify(tools.map((tool) => toolNames(tool)))
   if (before.length !== now.length || names(before) !== names(now))
     return changed('tools', { path: 'tools', part: 'tools', before: whole(before), now: whole(now) })
-  return before.flatMap((one, i) => {
+  const found = before.flatMap((one, i) => {
     const part = `tool ${toolNames(one).join(', ') || String(i + 1)}`
     return changed('tools', { path: `tools[${i}]`, part, before: one, now: now[i] })
   })
+  return [...Map.groupBy(found, (one) => one.class).values()].flatMap(together)
+}
+
+/** Several changed tools as one change. */
+function together(found: readonly FoundDrift[]): readonly FoundDrift[] {
+  const [first, second] = found
+  if (first === undefined || second === undefined) return found
+  const names = found.map(({ part = '' }) => part.replace(/^tool /, ''))
+  // Of one name there may be two.
+  const sideBySide = (tools: readonly (Json | undefined)[]): Json =>
+    new Set(names).size === names.length
+      ? Object.fromEntries(names.map((name, i) => [name, tools[i] ?? null]))
+      : tools.map((tool) => tool ?? null)
+  return [
+    {
+      ...first,
+      part: `tools ${names.join(', ')}`,
+      before: sideBySide(found.map(({ before }) => before)),
+      now: sideBySide(found.map(({ now }) => now)),
+    },
+  ]
 }
 
 function changedParams(before: ModelRequest['params'], now: ModelRequest['params']): readonly FoundDrift[] {

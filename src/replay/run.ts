@@ -13,7 +13,8 @@ import {
   type TapeEvent,
 } from '../tape/index.ts'
 import { isAllowed } from './allow.ts'
-import { announcementProblem, Announcements } from './announcements.ts'
+import { AnnouncedOrder } from './announced-order.ts'
+import { type AnnouncementDifference, announcementProblem, Announcements } from './announcements.ts'
 import { Calls } from './calls.ts'
 import { Changes } from './change.ts'
 import { Clients } from './clients.ts'
@@ -75,6 +76,8 @@ export class ReplayRun {
   readonly tools: Tools
   readonly messages: Announcements
   readonly marks: Announcements
+  /** Absent: a case lists the messages or marks it expects, and not in which order. */
+  readonly #announced: AnnouncedOrder | undefined
   /** By the number of a call in this replay's own record: the recorded call whose body it ran. */
   readonly bodies = new Map<number, number>()
   /** The source the agent sees. */
@@ -96,6 +99,8 @@ export class ReplayRun {
   readonly #skipped = new Map<StepState, HarvestError>()
   /** Reads that later ones did not wait for, with the problem that is if the agent ends without their answer. */
   readonly #heldBack = new Map<StepState, HarvestError>()
+  /** Reads that a later one was made before: the same thing if they are made before that one is answered. */
+  #awaited: { readonly one: StepState; readonly step: ExchangeState | CallState; readonly place: problem.Place }[] = []
   /** Problems whose cause only the end of the run tells. */
   readonly #causes = new Map<HarvestError, problem.Cause>()
   /** Problems that stopped nothing: what differed was served. */
@@ -138,6 +143,8 @@ export class ReplayRun {
     this.tools = new Tools(settings.tools)
     this.messages = new Announcements(tape, 'message', settings.messages)
     this.marks = new Announcements(tape, 'mark', settings.marks)
+    const isTold = settings.messages === undefined && settings.marks === undefined
+    this.#announced = isTold ? new AnnouncedOrder(tape) : undefined
     this.order = new Order(this.steps, tape.header.input)
     const isDue = (step: ExchangeState): boolean => this.order.isDue(step)
     this.ladder = new Ladder(exchanges, settings.serve ?? 'reworded', tape.header, isDue)
@@ -224,7 +231,8 @@ export class ReplayRun {
   checkOrder(step: ExchangeState | CallState, madeAt?: Error): void {
     // A recording of another tool may list what went side by side one after the other.
     if (this.tape.header.imported?.missing.includes('order')) return
-    const { early, skipped, beside } = this.order.look(step)
+    this.#noteTooLate()
+    const { early, skipped, beside, awaited } = this.order.look(step)
     if (early) {
       const place = this.place(madeAt)
       this.problem(problem.outOfOrder(place, step, early), problem.unlessAsked(place, early, describeStep(step)))
@@ -234,8 +242,28 @@ export class ReplayRun {
       this.gate.holdBack(one.items)
       this.#heldBack.set(one, problem.outOfOrder(this.place(madeAt), step, one))
     }
+    for (const one of awaited) this.#awaited.push({ one, step, place: this.place(madeAt) })
     for (const one of skipped)
       if (!this.#skipped.has(one)) this.#skipped.set(one, problem.outOfOrder(this.place(madeAt), step, one))
+  }
+
+  /** The later read was answered and the earlier one not made: the agent waited for the one before it made the other. */
+  #noteTooLate(): void {
+    if (this.#awaited.length === 0) return
+    const tooLate = this.#awaited.filter(({ step }) => step.answered)
+    this.#awaited = this.#awaited.filter(({ step }) => !step.answered)
+    for (const { one, step, place } of tooLate)
+      this.problem(problem.outOfOrder(place, step, one), problem.unlessAsked(place, one, describeStep(step)))
+  }
+
+  /** Both reads are under way now, as if they had been made in the recorded order. */
+  #holdBackAwaited(begun: StepState): void {
+    for (const { one, step, place } of this.#awaited) {
+      if (one !== begun) continue
+      this.gate.holdBack(one.items)
+      this.#heldBack.set(one, problem.outOfOrder(place, step, one))
+    }
+    this.#awaited = this.#awaited.filter(({ one }) => one !== begun)
   }
 
   /**
@@ -243,6 +271,7 @@ export class ReplayRun {
    * run is over.
    */
   unanswered(question: Question, miss: Exclude<Answer, { kind: 'found' }>, madeAt: Error | undefined): HarvestError {
+    this.#noteTooLate()
     const place = this.place(madeAt)
     return this.problem(
       problem.noAnswer(place, question, miss),
@@ -252,6 +281,8 @@ export class ReplayRun {
 
   /** The agent made a step; its answer may be delivered once it is `ready`. */
   begin(step: StepState): void {
+    this.#noteTooLate()
+    this.#holdBackAwaited(step)
     const late = this.#skipped.get(step)
     if (late) this.problem(late)
     step.taken = true
@@ -304,7 +335,9 @@ export class ReplayRun {
     const event = { ...said, n: this.nextN(), at: this.gate.now, ...(inside === undefined ? {} : { in: inside }) }
     this.events.push(event)
     const list = event.kind === 'message' ? this.messages : this.marks
-    list.made(event, inside === undefined ? undefined : this.bodies.get(inside), () => this.place().site)
+    const site = (): string | undefined => this.place().site
+    list.made(event, inside === undefined ? undefined : this.bodies.get(inside), site)
+    if (inside === undefined) this.#announced?.made(event, site)
   }
 
   /** The body of a recorded call ended: what it has not asked for by now it will not ask for. */
@@ -423,6 +456,7 @@ export class ReplayRun {
 
   /** What is wrong once the agent has answered. */
   conclude(): void {
+    this.#noteTooLate()
     this.#findCauses()
     const isSound = this.problems.every((error) => this.#served.has(error))
     for (const [step, error] of isSound ? this.#heldBack : []) if (!step.answered) this.problems.push(error)
@@ -436,15 +470,19 @@ export class ReplayRun {
     if (isStopped) return
     const unused = this.unused
     if (unused.length > 0) this.problems.push(problem.unusedSteps(this.tape, unused))
-    this.#judge('agentMessages', 'message', this.messages)
-    this.#judge('marks', 'mark', this.marks)
+    const [messages, marks] = [this.messages, this.marks].map((list) => list.differences(this.ran))
+    this.#judge('agentMessages', 'message', messages ?? [])
+    this.#judge('marks', 'mark', marks ?? [])
+    if (messages?.length === 0 && marks?.length === 0 && this.#policyOf('agentMessages') !== 'ignore') {
+      const moved = this.#announced?.difference()
+      const last = this.last
+      if (moved) this.#judge('marks', 'mark', [{ ...moved, step: last?.event.n ?? 0, stepNumber: last?.number ?? 0 }])
+    }
   }
 
-  #judge(of: DriftClass, kind: 'message' | 'mark', list: Announcements): void {
+  #judge(of: DriftClass, kind: 'message' | 'mark', found: readonly AnnouncementDifference[]): void {
     const policy = this.#policyOf(of)
-    if (policy === 'ignore') return
-    const found = list.differences(this.ran)
-    if (found.length === 0) return
+    if (policy === 'ignore' || found.length === 0) return
     for (const { step, stepNumber, name, path, recorded, live, site } of found) {
       const difference = { class: of, path, part: name, recorded, live }
       this.drift.push(this.#changes.drift({ n: step, number: stepNumber }, difference, policy, site))

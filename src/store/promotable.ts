@@ -62,7 +62,11 @@ export function refuseUnknown(
  * @throws HARVEST_PROMOTE_SECRET with kinds and lines, never with what was found
  */
 export function refuseSecrets(tape: Tape, text: string, options: RedactorOptions): void {
-  const places = secretsIn(tape, text, createRedactor({ ...rulesOfTape(tape.header.redact), ...options }))
+  const places = secretsIn(
+    tape,
+    text,
+    createRedactor({ ...rulesOfTape(tape.header.redact), ...options }, { keys: true }),
+  )
   if (places.length === 0) return
   const shown = places.slice(0, 12)
   const more = places.length - shown.length
@@ -103,9 +107,19 @@ function kindsOnLine(line: string, redactor: Redactor): readonly string[] {
 
 /** What only its place tells: text in base64, and values under a name that promises a secret. */
 function hidesSecret(event: Headed, redactor: Redactor): boolean {
-  const headers = [event.request, event.response].flatMap((side) => side?.headers ?? [])
-  const named = headers.map(([name, value]) => ({ [name]: value }))
-  return [event as Json, ...named].some((value) => redactor.json(value) !== value)
+  const { request, response } = event
+  return (
+    redactor.json(event as Json) !== event ||
+    (request?.headers ?? []).some((pair) => isOpen(pair, redactor.requestHeaders([pair]), redactor)) ||
+    (response?.headers ?? []).some((pair) => isOpen(pair, redactor.headers([pair]), redactor))
+  )
+}
+
+/** Whether a header says more than it would if it were recorded now: `sid=[key-1]` goes through unchanged. */
+function isOpen([name, value]: HeaderPair, [shown]: readonly HeaderPair[], redactor: Redactor): boolean {
+  if (shown !== undefined) return shown[1] !== value
+  const named = { [name]: value }
+  return redactor.json(named) !== named
 }
 
 /** As much of a line as matters here. */

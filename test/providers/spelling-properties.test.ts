@@ -104,6 +104,8 @@ const requests: readonly (readonly [name: string, url: string, body: JsonMap])[]
 const spellings: readonly RegExp[] = [
   // OpenAI: an answer that was no refusal, as its SDK hands it back.
   /^recordings.*refund-broken-item.*: messages\.\d+\.refusal removed$/,
+  // OpenAI: what `parse()` of its SDK read from a text, where it read nothing.
+  /^recordings.*refund-broken-item.*: messages\.\d+\.parsed removed$/,
   // Gemini: a speaker that is left out is the user.
   /^a request to Gemini: contents\.\d+\.role removed$/,
   // Mistral: tools may be asked for by an older word.

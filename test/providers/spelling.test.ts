@@ -42,12 +42,23 @@ const calls = [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '
 const chatTools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }]
 const others = [{ type: 'function', function: { name: 'g', parameters: { type: 'object' } } }]
 
+/** A call with what `parse()` of the SDK puts beside its arguments. */
+function parsedCalls(read: Json | undefined): Json {
+  const fn = { name: 'f', arguments: '{}', ...(read !== undefined && { parsed_arguments: read }) }
+  return [{ id: 'c1', type: 'function', function: fn }]
+}
+
 const anyChat: readonly Row[] = [
   ['a text and a list of its one part', {}, { messages: [{ role: 'user', content: [text('Hi')] }] }],
   [
     'what an answer did not have, left out or null',
     { messages: [user, { role: 'assistant', tool_calls: calls }] },
     { messages: [user, { role: 'assistant', content: null, refusal: null, audio: null, tool_calls: calls }] },
+  ],
+  [
+    'what the SDK read from an answer, left out or null',
+    { messages: [user, { role: 'assistant', content: 'x', tool_calls: parsedCalls(undefined) }] },
+    { messages: [user, { role: 'assistant', content: 'x', parsed: null, tool_calls: parsedCalls(null) }] },
   ],
   ['no stream', {}, { stream: false }],
   ['one answer', {}, { n: 1, logprobs: false }],
@@ -57,6 +68,21 @@ const anyChat: readonly Row[] = [
   ['an automatic tool choice, with tools', { tools: chatTools }, { tools: chatTools, tool_choice: 'auto' }],
 ]
 const noChat: readonly Row[] = [
+  [
+    'what the SDK read from an answer',
+    { messages: [user, { role: 'assistant', content: '{"a":1}' }] },
+    { messages: [user, { role: 'assistant', content: '{"a":1}', parsed: { a: 1 } }] },
+  ],
+  [
+    'what the SDK read from a call',
+    { messages: [user, { role: 'assistant', tool_calls: parsedCalls(undefined) }] },
+    { messages: [user, { role: 'assistant', tool_calls: parsedCalls({}) }] },
+  ],
+  [
+    'a field of another message that is null',
+    { messages: [{ role: 'user', content: 'x' }] },
+    { messages: [{ role: 'user', content: 'x', parsed: null }] },
+  ],
   [
     'two texts and their concatenation',
     { messages: [{ role: 'user', content: [text('H'), text('i')] }] },
@@ -195,6 +221,13 @@ table(
 const responses = 'https://api.openai.com/v1/responses'
 const asked = { model: 'gpt-4.1', input: 'Hi' }
 const output = (value: Json): JsonMap => ({ input: [{ type: 'function_call_output', call_id: 'c1', output: value }] })
+/** An answer and a call with what `parse()` of the SDK puts beside them. */
+const parsed = (read: Json | undefined): JsonMap => {
+  const [inText, inCall] = read === undefined ? [{}, {}] : [{ parsed: read }, { parsed_arguments: read }]
+  const content = [{ type: 'output_text', text: 'x', annotations: [], ...inText }]
+  const call = { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}', ...inCall }
+  return { input: [user, { type: 'message', role: 'assistant', content }, call] }
+}
 table(
   'a Responses request',
   responses,
@@ -212,6 +245,7 @@ table(
       { input: [user, { role: 'assistant', content: 'Yes' }] },
       { input: [user, { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Yes' }] }] },
     ],
+    ['what the SDK read from an answer, left out or null', parsed(undefined), parsed(null)],
     ['what a tool answered', output('x'), output([{ type: 'input_text', text: 'x' }])],
     [
       'defaults',
@@ -242,6 +276,7 @@ table(
       { instructions: 'a', input: [user] },
       { input: [{ role: 'system', content: 'a' }, user] },
     ],
+    ['what the SDK read from an answer', parsed(undefined), parsed({})],
     ['nothing is kept', {}, { store: false }],
     [
       'a strict tool',

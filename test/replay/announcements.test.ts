@@ -116,6 +116,34 @@ describe('a mark is compared in', () => {
   })
 })
 
+test('marks and messages are compared in the order they were made', async () => {
+  const late = await replay(() => {
+    message('planner', 'worker', { amount: 25, task: 'refund' })
+    message('worker', 'planner', 'done')
+    mark('planned', { budget: 100 })
+    mark('closed')
+  })
+  expect(late.drift).toMatchObject([
+    {
+      class: 'marks',
+      part: 'mark 1, planned',
+      path: 'order',
+      recorded: 'before message 2',
+      live: 'after message 2',
+      site: expect.stringMatching(/announcements\.test\.ts:\d+/),
+    },
+  ])
+  expect(text(late)).toContain('made after message 2, expected before message 2')
+  const early = await replay(() => {
+    mark('planned', { budget: 100 })
+    message('planner', 'worker', { amount: 25, task: 'refund' })
+    message('worker', 'planner', 'done')
+    mark('closed')
+  })
+  expect(codes(early)).toEqual(['HARVEST_MARKS'])
+  expect(early.drift).toMatchObject([{ recorded: 'after message 1', live: 'before message 1' }])
+})
+
 test('the problem says which one, from whom to whom, where, and which words changed', async () => {
   const result = await replay(() => {
     message('planner', 'worker', { amount: 2500, task: 'refund' })

@@ -400,6 +400,29 @@ describe('the serve ladder refuses', () => {
     expect(answer).toMatchObject({ drift: [{ class: 'tools', part: 'tool refund' }] })
   })
 
+  test('tools of one request that changed together are one change, and one that changed alone is a change of its own', () => {
+    const tool = (name: string, description: string) => ({ type: 'function', function: { name, description } })
+    const tools = (...descriptions: readonly string[]) =>
+      chat('hi', { tools: ['pay', 'refund', 'look'].map((name, i) => tool(name, descriptions[i] ?? '')) })
+    const change = (now: string) => ask([{ body: tools('a', 'b', 'c') }], { body: now })
+    expect(change(tools('a', 'x', 'c'))).toMatchObject({
+      drift: [{ path: 'tools[1].function.description', part: 'tool refund', before: tool('refund', 'b') }],
+    })
+    expect(change(tools('x', 'y', 'c'))).toMatchObject({
+      drift: [
+        {
+          class: 'tools',
+          path: 'tools[0].function.description',
+          part: 'tools pay, refund',
+          before: { pay: tool('pay', 'a'), refund: tool('refund', 'b') },
+          now: { pay: tool('pay', 'x'), refund: tool('refund', 'y') },
+        },
+      ],
+    })
+    // What is only another space is looked at by itself.
+    expect(change(tools('x', 'y', 'c '))).toMatchObject({ drift: [{ class: 'tools' }, { class: 'whitespace' }] })
+  })
+
   test('an answer that calls a tool the agent no longer offers', () => {
     const tool = (name: string) => ({ type: 'function', function: { name } })
     const call = { id: 'c', type: 'function', function: { name: 'refund', arguments: '{}' } }
@@ -733,7 +756,7 @@ describe('for every recorded request: any single change of it', () => {
     (file) => [file, readTape(file)] as const,
   )
   /** OpenAI's client hands back what an answer did not have as null; the id of a JSON-RPC request is a counter. */
-  const spelled = /^messages\.\d+\.(refusal|audio|content|function_call) removed$|^id = /
+  const spelled = /^messages\.\d+\.(refusal|audio|content|function_call|parsed) removed$|^id = /
 
   test.for(tapes)('is drift or a refusal, and never the same question: %s', ([, tape]) => {
     let changes = 0

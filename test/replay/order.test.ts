@@ -89,6 +89,31 @@ describe('reads that were made one after the other when recorded', () => {
     expect(codes(result)).toEqual(['HARVEST_ORDER'])
   })
 
+  test('may change places where both are made before either is answered', async () => {
+    const result = await replayTape(two, async () => {
+      const answers = await Promise.all([get('/orders?of=7'), get('/customers/7')])
+      return [...answers, await post('/refunds', '{}')]
+    })
+    expect(codes(result)).toEqual([])
+  })
+
+  test('may not change places where a later action waits for one of them alone', async () => {
+    const result = await replayTape(two, async () => {
+      const order = get('/orders?of=7')
+      const customer = get('/customers/7')
+      await order
+      await post('/refunds', '{}')
+      return await customer
+    })
+    expect(codes(result)).toEqual(['HARVEST_ORDER'])
+  })
+
+  test('may not change places where the one asks for what the other was answered', async () => {
+    const reads = serial([{ path: '/customer', answer: { last: 'A-17' } }, { path: '/orders/A-17' }])
+    const result = await replayTape(reads, () => Promise.all([get('/orders/A-17'), get('/customer')]))
+    expect(codes(result)).toEqual(['HARVEST_ORDER'])
+  })
+
   test('may be two searches', async () => {
     const search = retriever('kb', async (_: string) => ['live'])
     const recording = new Recording()

@@ -316,19 +316,40 @@ test('a token that an answer brought is told from that of another answer', async
   ])
 })
 
-test('two services may share one key in a test', async () => {
-  const other = http.createServer((_, response) => response.end('{}'))
-  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
-  const there = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
-  const ask =
-    (here: string, elsewhere: string): Agent =>
-    async () => {
-      await as(here)()
-      await (await fetch(there, { headers: { authorization: `Bearer ${elsewhere}` } })).text()
+describe('two services that were sent two keys', () => {
+  /** Replays an agent whose keys are given by name, where a machine has these values for them. */
+  async function replayed(machine: Headers, kinds: (key: string) => string = (key) => `Bearer ${key}`) {
+    const other = http.createServer((_, response) => response.end('{}'))
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    const there = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+    const ask = (here: string, elsewhere: string): Agent => {
+      return async () => {
+        await get({ authorization: kinds(here) })()
+        await (await fetch(there, { headers: { authorization: kinds(elsewhere) } })).text()
+      }
     }
-  const tape = await tapeOf(ask('a', 'b'))
-  other.close()
-  expect(told(await replayTape(tape, ask('x', 'x')))).toEqual([])
+    const tape = await tapeOf(ask('a', 'b'))
+    other.close()
+    Object.assign(process.env, machine)
+    const { WHO_ASKS_HERE: here = 'x', WHO_ASKS_THERE: elsewhere = 'x' } = process.env
+    try {
+      return told(await replayTape(tape, ask(here, elsewhere)))
+    } finally {
+      for (const name of Object.keys(machine)) delete process.env[name]
+    }
+  }
+
+  test('may not be sent one', async () => {
+    expect(await replayed({})).toEqual(['credentials authorization: Bearer [key-2] → Bearer [key-1]'])
+    expect(await replayed({ WHO_ASKS_HERE: 'one', WHO_ASKS_THERE: 'two' })).toEqual([])
+  })
+
+  test('may be sent one that the machine has for both', async () => {
+    const both = { WHO_ASKS_HERE: 'a stand-in', WHO_ASKS_THERE: 'a stand-in' }
+    expect(await replayed(both)).toEqual([])
+    const basic = (key: string) => `Basic ${Buffer.from(`me:${key}`).toString('base64')}`
+    expect(await replayed(both, basic)).toEqual([])
+  })
 })
 
 test('a tape whose recorder kept none of these headers is compared as it always was', async () => {
@@ -389,8 +410,8 @@ test('a message about who asks says what a test machine needs', async () => {
 
       changed  Bearer [ [-key-2-] {+key-1+} ]
 
-    The tape numbers the keys of a run and holds none. A test may use any values, one for each key that a service was sent.
-    → to see the recorded step: npx harvest show run-49 2
+    The tape numbers the keys of a run and holds none. A test may use any values, one for each key.
+    → to see the recorded step: npx harvest show run-52 2
     → if the new behaviour is right: record the run again and promote the new tape
     → if such a change is harmless: drift: { credentials: 'report' }
     (HARVEST_DRIFT)"

@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { loadCase } from '../../src/cases/index.ts'
 import { promote, type PromoteOptions } from '../../src/store/index.ts'
-import { encodeValue, type Json, type Outcome } from '../../src/tape/index.ts'
+import { encodeValue, type HeaderPair, type Json, type Outcome } from '../../src/tape/index.ts'
 import { call, errorOf, exchange, messageOf, put, putTape, scratch, tapeText, type TapeParts } from './make.ts'
 
 // Invented, and put together here so that no scanner takes this file for a leak.
@@ -138,6 +138,36 @@ describe('an outcome is asserted when it is plain JSON and small:', () => {
   test.each(outcomes)('%s', (_, outcome, expected) => {
     expect(promoted({ close: { outcome } }).content.outcome).toEqual(expected)
   })
+})
+
+test('credentials as the recorder writes them are no secrets', () => {
+  const { request, response, ...rest } = exchange(1, '{}', ['{}'])
+  const promotable = (credential: HeaderPair, given: readonly HeaderPair[] = []) =>
+    promoted({
+      events: [
+        {
+          ...rest,
+          request: { ...request, headers: [...request.headers, credential] },
+          response: { ...response!, headers: [...response!.headers, ...given] },
+        },
+      ],
+    })
+  const written: readonly HeaderPair[] = [
+    ['authorization', 'Bearer [key-1]'],
+    ['authorization', 'AWS4-HMAC-SHA256 [key-2]'],
+    ['cookie', 'lang=[key-2]; sid=[key-1]'],
+    ['x-api-key', '[key-1]'],
+  ]
+  for (const header of written) expect(() => promotable(header)).not.toThrow()
+  const given: HeaderPair = ['set-cookie', 'sid=redacted-secret-1; Path=/; HttpOnly']
+  expect(() => promotable(['x-api-key', '[key-1]'], [given])).not.toThrow()
+  for (const [header, answer] of [
+    [['cookie', 'lang=[key-2]; sid=9f8e7d6c5b4a'], []],
+    [['authorization', 'Basic Z3JldGE6c2VjcmV0'], []],
+    [['x-api-key', '[key-1]'], [['set-cookie', 'sid=9f8e7d6c5b4a; Path=/']]],
+  ] as const) {
+    expect(messageOf(() => promotable(header, answer))).toContain('(HARVEST_PROMOTE_SECRET)')
+  }
 })
 
 describe('refused, with nothing written:', () => {

@@ -23,6 +23,7 @@ import * as notify from './notify/edits.ts'
 import * as notifyWorld from './notify/world.ts'
 import * as ledger from './ledger/edits.ts'
 import * as ledgerWorld from './ledger/world.ts'
+import { second } from './second.ts'
 
 /** An agent of this bench: its source is `<name>/agent.ts`. */
 export interface Subject {
@@ -34,6 +35,8 @@ export interface Subject {
   /** Name → source. */
   readonly files: Readonly<Record<string, string>>
   readonly edits: readonly Edit[]
+  /** Written when the rules of the product stood. */
+  readonly second: readonly Edit[]
 }
 
 interface Edits {
@@ -71,5 +74,8 @@ function subject(name: string, { of, edits, texts, files: more = [] }: Edits, { 
   const twice = named.filter((each, at) => named.indexOf(each) !== at)
 
   if (twice.length > 0) throw new RangeError(`${name}: edits that share a name: ${twice.join(', ')}`)
-  return { name, of, input, open, files, edits: all }
+  // What stands in the first list already is no new edit.
+  const known = new Set(all.map(({ changes }) => JSON.stringify(changes)))
+  const later = (second[name] ?? []).filter(({ changes }) => !known.has(JSON.stringify(changes)))
+  return { name, of, input, open, files, edits: all, second: later }
 }

@@ -47,7 +47,7 @@ const largeCase = 64 * 1024
  */
 export function inspect(snapshot: Snapshot, given: InspectOptions): readonly CheckFinding[] {
   const cases: Case[] = []
-  const options = { ...given, redactor: createRedactor({ off: given.allow }) }
+  const options = { ...given, redactor: createRedactor({ off: given.allow }, { keys: true }) }
   const found = snapshot.files.flatMap((file, index) => {
     options.progress(index + 1)
     return [...inspectFile(file, snapshot, options, cases), ...inspectName(file, options)]
@@ -101,7 +101,8 @@ function inspectTape(file: SnapshotFile, bytes: Buffer, options: Inspecting): re
     refuseUnfinished(tape)
     // The tape must not say what is looked for in it: of its own rules only the names count that promise more secrets.
     const keys = tape.header.redact?.keys
-    const redactor = keys === undefined ? options.redactor : createRedactor({ off: options.allow, keys })
+    const redactor =
+      keys === undefined ? options.redactor : createRedactor({ off: options.allow, keys }, { keys: true })
     return secrets(file, secretsIn(tape, text, redactor))
   } catch (error) {
     if (!HarvestError.is(error)) throw error

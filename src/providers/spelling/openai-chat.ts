@@ -1,7 +1,7 @@
 import type { Json } from '../../tape/types.ts'
 import { at, type JsonMap } from '../json.ts'
 import { isOpenAi } from './openai-hosts.ts'
-import { eachMap, isFilled, nameSet, oneText, withMembers, withoutDefaults, withoutNulls } from './rewrite.ts'
+import { eachMap, inside, isFilled, nameSet, oneText, withMembers, withoutDefaults, withoutNulls } from './rewrite.ts'
 
 /**
  * A chat completion of OpenAI and of all who speak its dialect.
@@ -32,9 +32,23 @@ export function openAiChat(body: JsonMap, url: string): JsonMap {
 const chatDefaults: JsonMap = { stream: false, n: 1, logprobs: false, presence_penalty: 0, frequency_penalty: 0 }
 
 function chatMessage(message: JsonMap, isOwn: boolean): Json {
-  const bare = at(message, 'role') === 'assistant' ? withoutNulls(message, nullableOfAnswer) : message
+  const bare = at(message, 'role') === 'assistant' ? answerMessage(message) : message
   const own = withMembers(bare, { content: (value) => oneText(value, 'text') })
   return isOwn && at(own, 'role') === 'developer' ? { ...own, role: 'system' } : own
+}
+
+/**
+ * `parse()` and the helpers for streams put `parsed` and `parsed_arguments` beside what the model said, which their types
+ * allow to be `null`: `ParsedChatCompletionMessage`. They read what is there once more, and none was read.
+ */
+function answerMessage(message: JsonMap): JsonMap {
+  return withMembers(withoutNulls(message, nullableOfAnswer), {
+    tool_calls: (calls) => eachMap(calls, (call) => withMembers(call, { function: inside(withoutParsed) })),
+  })
+}
+
+function withoutParsed(fn: JsonMap): JsonMap {
+  return withoutNulls(fn, unreadArguments)
 }
 
 /** `ChatCompletionCreateParamsBase` */
@@ -47,4 +61,6 @@ const nullable = nameSet(
 )
 
 /** `ChatCompletionAssistantMessageParam`. An empty content is a text, and stays. */
-const nullableOfAnswer = nameSet('audio content function_call refusal')
+const nullableOfAnswer = nameSet('audio content function_call parsed refusal')
+/** `ParsedFunction` */
+const unreadArguments = nameSet('parsed_arguments')

@@ -35,11 +35,23 @@ function item(value: JsonMap): Json {
   if (type === 'function_call_output' || type === 'custom_tool_call_output') {
     return withMembers(value, { output: (output) => oneText(output, 'input_text') })
   }
+  if (type === 'function_call') return withoutNulls(value, unreadArguments)
   const role = at(value, 'role')
   if (typeof role !== 'string' || (type !== undefined && type !== 'message')) return value
   const part = role === 'assistant' ? 'output_text' : 'input_text'
-  return withMembers(withoutDefaults(value, { type: 'message' }), { content: (content) => oneText(content, part) })
+  return withMembers(withoutDefaults(value, { type: 'message' }), {
+    content: (content) => oneText(role === 'assistant' ? eachMap(content, answerPart) : content, part),
+  })
 }
+
+/** `ParsedResponseOutputText`: `parse()` of the SDK puts what it read beside the text, and `null` where it read nothing. */
+function answerPart(part: JsonMap): Json {
+  return at(part, 'type') === 'output_text' ? withoutNulls(part, unreadText) : part
+}
+
+const unreadText = nameSet('parsed')
+/** `ParsedResponseFunctionToolCall` */
+const unreadArguments = nameSet('parsed_arguments')
 
 /** `ResponseCreateParamsBase` */
 const nullable = nameSet(

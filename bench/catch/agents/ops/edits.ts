@@ -69,10 +69,6 @@ export const edits: readonly Edit[] = [
     '    const calls = response.functionCalls ?? []\n',
     '    const calls = response.functionCalls ?? []\n    console.debug(turn, response.responseId, calls.length)\n',
   ]),
-  benign('the mark is richer', [
-    "mark('done', { turns: turn + 1 })",
-    "mark('done', { turns: turn + 1, actions: actions.length })",
-  ]),
   benign('the temperature is set', [
     '          tools: [{ functionDeclarations: declared }],\n',
     '          tools: [{ functionDeclarations: declared }],\n          temperature: 0,\n',

@@ -146,7 +146,7 @@ export const edits: readonly Edit[] = [
     ],
     [
       '        tools: [{ functionDeclarations: declared }],\n      },\n    })\n',
-      '        tools: [{ functionDeclarations: declared }],\n      },\n    })\n    let response = {} as Awaited<ReturnType<typeof client.models.generateContent>>\n    for await (const chunk of stream) response = chunk\n',
+      "        tools: [{ functionDeclarations: declared }],\n      },\n    })\n    let response = {} as Awaited<ReturnType<typeof client.models.generateContent>>\n    for await (const chunk of stream) {\n      const before = response.candidates?.[0]?.content?.parts ?? []\n      const parts = chunk.candidates?.[0]?.content?.parts ?? []\n      response = chunk\n      response.candidates![0]!.content = { role: 'model', parts: [...before, ...parts] }\n    }\n",
     ],
   ),
   harmless('spelling', 'the instruction is a content', [
