@@ -61,7 +61,8 @@ export function withoutKey(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 /** Whether a command of the documents runs tests or replays: it must need neither key nor provider. */
 export function isTest(command: string): boolean {
   return (
-    !command.includes('--prove') && /vitest run|vitest list|harvest (test|accept|replay|verify|promote|show|ls)/.test(command)
+    !command.includes('--prove') &&
+    /vitest run|vitest list|harvest (test|accept|replay|verify|promote|show|ls)/.test(command)
   )
 }
 

@@ -48,7 +48,7 @@ export class ForkRun {
   readonly root: Responder
   readonly problems: HarvestError[] = []
   readonly drift: Drift[] = []
-  readonly #changes = new Changes()
+  readonly #changes: Changes
   readonly escapes: Escape[] = []
   readonly ranForReal = new Set<string>()
   readonly drawn: Draw[] = []
@@ -83,6 +83,7 @@ export class ForkRun {
 
   constructor(tape: Tape, plan: CompiledPlan, options: ForkOptions, onGivenUp: (error: HarvestError) => void) {
     this.tape = tape
+    this.#changes = new Changes(tape.header.agent)
     this.plan = plan
     this.options = options
     this.budget = plan.tail.from === 'live' ? plan.tail.budget.part() : undefined

@@ -20,6 +20,12 @@ const shownWords = 1_200
 /** The changes of one run. A prompt that is asked at each of a hundred steps is compared word by word once. */
 export class Changes {
   readonly #known = new Map<string, Change>()
+  readonly #agent: string
+
+  /** @param agent - what was accepted of one agent says nothing of another one that changes in the same way */
+  constructor(agent: string) {
+    this.#agent = agent
+  }
 
   /** A difference as the result of a run tells it. */
   drift(
@@ -45,7 +51,7 @@ export class Changes {
   }
 
   #changeOf(found: FoundDrift): Change {
-    const change = identify(found)
+    const change = identify(found, this.#agent)
     let known = this.#known.get(change.key)
     if (!known) this.#known.set(change.key, (known = withWords(change)))
     return known
@@ -56,14 +62,14 @@ export class Changes {
  * Identifies a change by both sides of it, at whichever step it shows. Its digests are made from what a tape would hold:
  * values that are redacted stand in it as their placeholders.
  */
-function identify(found: FoundDrift): Omit<Change, 'words'> & { readonly sides: Sides } {
+function identify(found: FoundDrift, agent: string): Omit<Change, 'words'> & { readonly sides: Sides } {
   const { path, recorded, live } = found
   // A part that is given as absent stays absent; without parts the excerpts are the whole.
   const [before, now] = 'before' in found || 'now' in found ? [found.before, found.now] : [recorded, live]
   // The place of a message or an instruction says nothing: one that moved is the same text.
   const place = path.replace(/\[\d+\].*$/s, '')
   return {
-    key: digest([place, shape(before), shape(now), ...(found.id === undefined ? [] : [found.id])]),
+    key: digest([agent, found.scope ?? '', place, shape(before), shape(now), found.id ?? '']),
     was: `sha256-${digest([shape(before)])}`,
     now: `sha256-${digest([shape(now)])}`,
     sides: [before, now],

@@ -75,7 +75,7 @@ export function unprovenError(questions: readonly ChangedQuestion[], { caseId, t
       ...(site !== undefined && { at: site }),
     },
     detail: changesText(questions),
-    why: 'The agent did all it did before, on the recorded answers. What its model would answer now was not asked.',
+    why: 'The agent did all it did before, on the recorded answers. What would be answered now was not asked.',
     fix: [
       ...acceptance(questions, caseId),
       ...(caseId === undefined ? [] : [`to ask the model:  npx harvest test ${caseId} --prove`]),

@@ -29,6 +29,8 @@ export interface FoundDrift {
   /** Both sides of the whole part, where that is more than the excerpts. */
   readonly before?: Json | undefined
   readonly now?: Json | undefined
+  /** Which of an agent's calls it is about, where the part itself does not say: the instructions they are made with. */
+  readonly scope?: string
   /** Tells changes apart that look the same: a digest of the value behind a placeholder. */
   readonly id?: string
   /** The part belongs to the conversation itself. */

@@ -246,7 +246,7 @@ function contradicted(place: Place, asked: string, step: ExchangeState, how: str
     what: `The request ${asked} now demands what its recorded answer does not do: ${neutralLine(how)}`,
     where: { ...whereMade(place), nearest: describeStep(step) },
     why: 'A model that obeys the new request would have answered something else: what the agent would do next was never recorded.',
-    fix: [`to see the recorded answer: npx harvest show ${place.tape.header.id} ${step.number}`, anew],
+    fix: [`to see the recorded answer: npx harvest show ${place.tape.header.id} --step ${step.number}`, anew],
   })
 }
 
@@ -441,7 +441,7 @@ export function driftRefused(tape: Tape, drift: Drift, isStrict: boolean): Harve
     fix: isStrict
       ? ['to compare what the agent does instead of every byte: npx harvest replay']
       : [
-          `to see the recorded step: npx harvest show ${tape.header.id} ${stepNumber}`,
+          `to see the recorded step: npx harvest show ${tape.header.id} --step ${stepNumber}`,
           anew,
           `if such a change is harmless: drift: { ${name}: 'report' }`,
         ],

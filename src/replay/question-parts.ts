@@ -9,12 +9,17 @@ import type { DriftClass } from './types.ts'
  * that differs in the same way at ten steps is the same change ten times.
  */
 export function changedParts(recorded: ModelRequest, live: ModelRequest): readonly FoundDrift[] {
-  return [
+  // A setting or a model says nothing of the call it is for: what was accepted for one call says nothing of another.
+  const scope = canonicalJson(recorded.instructions as Json)
+  const settings = [
     ...changed('model', { path: 'model', part: 'model', before: recorded.model, now: live.model }),
+    ...changedParams(recorded.params, live.params),
+  ]
+  return [
+    ...settings.map((found) => ({ ...found, scope })),
     ...changedInstructions(recorded.instructions, live.instructions),
     ...changedMessages(recorded.messages, live.messages),
     ...changedTools(recorded.tools, live.tools),
-    ...changedParams(recorded.params, live.params),
   ]
 }
 

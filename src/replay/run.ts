@@ -91,7 +91,7 @@ export class ReplayRun {
   readonly events: TapeEvent[] = []
   readonly #settings: RunSettings
   readonly #policy: Readonly<Record<DriftClass, DriftPolicy>>
-  readonly #changes = new Changes()
+  readonly #changes: Changes
   readonly #recordedHost: (url: string) => string
   readonly #onGivenUp: (error: HarvestError) => void
   readonly #children = new Map<string, (text: string) => void>()
@@ -125,6 +125,7 @@ export class ReplayRun {
     this.#settings = settings
     this.#onGivenUp = onGivenUp
     this.#policy = driftPolicy(settings.drift)
+    this.#changes = new Changes(tape.header.agent)
     this.#recordedHost = recordedHosts(settings.hosts)
     this.steps = stepStates(tape)
     this.clients = new Clients(tape)

@@ -228,8 +228,9 @@ function baselineMissing(kase: Case): Difference {
   return { aspect: 'baseline', error, line: kase.lines.case }
 }
 
+/** A case that says nothing of the outcome wants the recorded one; `outcome: '*'` asserts nothing. */
 function outcome(kase: Case, run: ReplayResult): Difference | undefined {
-  if (kase.outcome === undefined) return undefined
+  if (kase.outcome === undefined) return recordedOutcome(kase, run)
   const { outcome: live } = run
   const hasThrown = live.status === 'threw'
   const wanted = hasThrown ? expectedError(kase.outcome) : kase.outcome
@@ -252,6 +253,30 @@ function outcome(kase: Case, run: ReplayResult): Difference | undefined {
     line: kase.lines.outcome ?? kase.lines.case,
     expected: pretty(kase.outcome),
     actual: pretty(hasThrown ? throwing(actual) : actual),
+  }
+}
+
+function recordedOutcome(kase: Case, { tape, outcome: live, receipt }: ReplayResult): Difference | undefined {
+  const recorded = tape.close?.outcome
+  if (receipt.outcomeEqual !== false || recorded === undefined || recorded.status !== live.status) return undefined
+  const error = new HarvestError('HARVEST_OUTCOME', {
+    what: `The agent ${live.status} something else than when this run was recorded`,
+    where: { case: kase.id },
+    fix: [
+      'if the new outcome is right: npx harvest test --update-recordings --reason "…"',
+      `to say which part of it counts: \`outcome:\` in the case; \`outcome: '*'\` asserts nothing`,
+      `to see the recorded run: npx harvest show ${kase.id}`,
+    ],
+  })
+  const before =
+    recorded.status === 'returned' ? (recorded.value ?? null) : recorded.status === 'threw' ? recorded.error : null
+  const now = encodeValue(live.status === 'returned' ? live.value : live.error)
+  return {
+    aspect: 'outcome',
+    error,
+    line: kase.lines.case,
+    expected: pretty(recorded.status === 'threw' ? shapeOfError(before) : before),
+    actual: pretty(live.status === 'threw' ? shapeOfError(now) : now),
   }
 }
 

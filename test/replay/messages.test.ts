@@ -313,7 +313,6 @@ describe('a problem says what, where, against which recorded call, and what to d
     })
 
     test('a tool left out, and a question without its answer', async () => {
-      const look = tool('look', async (_: object) => 'ran')
       const recording = new Recording()
       recording.exchange({ body: chat('go') })
       recording.call('look', { id: 1 }, 'seen')
