@@ -1,3 +1,4 @@
+import { defaultPolicy } from '../../src/replay/drift-policy.ts'
 import { isDeepStrictEqual } from 'node:util'
 import type { Replayed } from '../peers/tool.ts'
 import { edited, secrets } from './agents.ts'
@@ -28,7 +29,7 @@ export const checks: readonly Check[] = [
   }),
   check('a changed system prompt is refused or reported', 'system', unnoticed),
   check('a changed tool schema is refused or reported', 'tools', unnoticed),
-  check('a question changed without changing its length is refused', 'user', unflagged),
+  check('a question changed without changing its length does not pass', 'user', unflagged),
   {
     what: '“order 12” and “order 123” are kept apart',
     runs: ['twoOrders', 'oneOrder'],
@@ -93,10 +94,11 @@ function differs({ recorded, replayed }: Facts): string | undefined {
   return replayed.reported.length > 0 ? `reported: ${replayed.reported.map(({ as }) => as).join(', ')}` : undefined
 }
 
-/** The replay must fail. */
+/** The test must not be green: the replay fails, or says of a question that its answer proves nothing. */
 function unflagged({ recorded, replayed }: Facts): string | undefined {
   if (!('value' in recorded.outcome)) return `not recorded: ${complaint(recorded)}`
-  return replayed.complaints.length > 0 ? undefined : 'silent'
+  const isUnproven = replayed.reported.some(({ as }) => defaultPolicy[as] === 'unproven')
+  return isUnproven || replayed.complaints.length > 0 ? undefined : 'silent'
 }
 
 /** The replay must fail or report something. */
