@@ -174,10 +174,17 @@ function drift(
 ): readonly FoundDrift[] {
   const place = (url: string, { model }: ModelRequest): string => originOf(url) + pathWithout(url, model)
   const [before, now] = [place(step.event.url, recorded), place(question.url, live)]
+  // Which betas are asked for stands in a header: the mark in the address decides nothing, see `operationFor`.
+  const isMark =
+    live.dialect === 'anthropic' &&
+    place(withoutMark(step.event.url), recorded) === place(withoutMark(question.url), live)
+  const difference = { path: 'url', recorded: before.trim(), live: now.trim() }
   const endpoint: readonly FoundDrift[] =
     before === now
       ? []
-      : [{ class: 'endpoint', path: 'url', part: 'host of the model', recorded: before.trim(), live: now.trim() }]
+      : isMark
+        ? [{ class: 'encoding', part: 'address', ...difference }]
+        : [{ class: 'endpoint', part: 'host of the model', ...difference }]
   const parts = changedParts(recorded, live)
   return [...endpoint, ...(parts.length > 0 ? parts : movedInstructions(step, question))]
 }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import {
   DefaultReporter,
@@ -32,7 +33,7 @@ import { collectWorkers, type LostCase, RunningCases } from './running-cases.ts'
 import { unfollowed } from './unfollowed.ts'
 import { type UpdateChoice, unattended } from './update-mode.ts'
 import { type Asker, changesOf, proofLines, unprovenLines } from './question-lines.ts'
-import { forgetAcceptances, writeAcceptances } from './write-acceptances.ts'
+import { forgetAcceptances, obsoleteAcceptances, writeAcceptances } from './write-acceptances.ts'
 import { writeUpdates } from './write-updates.ts'
 
 // Every reporter for people extends it. Vitest types it as an export of vitest/node, but it is none.
@@ -104,6 +105,7 @@ export class HarvestReporter implements Reporter {
         [
           ...sums,
           ...proofLines(askers),
+          ...(isWhole && this.#scope === 'all' ? await this.#obsolete(askers) : []),
           ...this.#notRun(modules, lost),
           ...lines,
           ...warnings,
@@ -163,6 +165,16 @@ export class HarvestReporter implements Reporter {
     }
   }
 
+  /** Changes that were accepted for all cases, and that nobody asks any more. */
+  async #obsolete(askers: readonly Asker[]): Promise<readonly SummaryLine[]> {
+    const sets = this.#vitest === undefined ? [] : goldenSets(this.#vitest)
+    const files = [...new Set(sets.map(({ recordings }) => path.join(recordings, acceptedFileName)))]
+    const left = await obsoleteAcceptances(askedKeys(askers), files.filter(existsSync))
+    if (left.length === 0) return []
+    const command = 'npx harvest test --update-recordings --reason "…"'
+    return [['Obsolete', `accepted for all cases and no longer asked: ${left.join(', ')}: ${command}`]]
+  }
+
   /** Merged reports tell of runs over other files than those here. */
   #reads(modules: readonly TestModule[]): readonly SummaryLine[] {
     if (this.#vitest === undefined || this.#scope === 'merge') return []
@@ -215,9 +227,7 @@ export class HarvestReporter implements Reporter {
     const red = all.filter(({ test }) => test.result().state !== 'passed').map(({ update }) => update.file)
     const updated = writeUpdates(all.map(({ update }) => update).filter(({ file }) => !red.includes(file)))
     const accepted = await writeAcceptances(this.#acceptances)
-    const asked = new Set(
-      askers.flatMap(({ questions: { unproven, accepted: keys } }) => [...unproven, ...keys].map(({ key }) => key)),
-    )
+    const asked = askedKeys(askers)
     const sets = isForgetting && this.#vitest !== undefined ? goldenSets(this.#vitest) : []
     const files = [...new Set(sets.map(({ recordings }) => path.join(recordings, acceptedFileName)))]
     const forgotten = await Promise.all(files.map((file) => forgetAcceptances(asked, file)))
@@ -238,6 +248,12 @@ export class HarvestReporter implements Reporter {
 
 function print(lines: readonly SummaryLine[], logger: { log(text: string): void }): void {
   for (const [label, text] of lines) logger.log(`${label.padStart(11)}  ${text}`)
+}
+
+/** Keys of all changes that a run met. */
+function askedKeys(askers: readonly Asker[]): ReadonlySet<string> {
+  const asked = askers.flatMap(({ questions: { unproven, accepted, proven } }) => [...unproven, ...accepted, ...proven])
+  return new Set(asked.map(({ key }) => key))
 }
 
 /** Everybody who asked a changed question, or has one to report. */

@@ -65,7 +65,7 @@ function kindOf({ report: { code = '' } }: CaseResult): (typeof kinds)[number] {
 
 // The agent did something else than its case says; every other error says that the case could not be judged.
 const divergences =
-  /^HARVEST_(?:DIVERGENCE|TAPE_EXHAUSTED|AMBIGUOUS|ORDER|UNUSED|DRIFT|TRACE|MESSAGES|MARKS|RESULTS|OUTCOME|OUTCOME_KIND)$/
+  /^HARVEST_(?:DIVERGENCE|TAPE_EXHAUSTED|AMBIGUOUS|ORDER|UNUSED|CLOCK|ANSWER_FORM|DRIFT|TRACE|MESSAGES|MARKS|RESULTS|OUTCOME|OUTCOME_KIND)$/
 
 /** Whether a red case only lacks a proof. */
 export function isUnproven(result: CaseResult): boolean {

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { AcceptedChange } from '../cases/index.ts'
+import { HarvestError, neutralLine } from '../errors/index.ts'
 import type { CaseAcceptance } from './channel.ts'
 import { textHash, type Written, writeUpdates } from './write-updates.ts'
 
@@ -51,6 +52,31 @@ async function writeTogether(acceptances: readonly CaseAcceptance[], acceptedFil
     })
   }
   return writeUpdates(updates)
+}
+
+/**
+ * What these files accept and nobody asks any more: the parts that changed, with their keys.
+ *
+ * @param asked - keys of all changes that a whole run met
+ */
+export async function obsoleteAcceptances(
+  asked: ReadonlySet<string>,
+  files: readonly string[],
+): Promise<readonly string[]> {
+  if (files.length === 0) return []
+  const { readAcceptedFile } = await import('../cases/index.ts')
+  const left = files.flatMap((file) => readSound(file, readAcceptedFile)).filter(({ key }) => !asked.has(key))
+  return left.map(({ what, key }) => `${neutralLine(what, 60)} ${key}`)
+}
+
+/** Nothing of a file with a mistake: each case that ran says what is wrong with it. */
+function readSound(file: string, read: (file: string) => readonly AcceptedChange[]): readonly AcceptedChange[] {
+  try {
+    return read(file)
+  } catch (error) {
+    if (HarvestError.is(error)) return []
+    throw error
+  }
 }
 
 /**

@@ -34,7 +34,7 @@ describe('harvest check', () => {
           expected  one of pass, fail
           found     "maybe"
         5:1
-          expected  one of case, agent, tape, expect, title, tags, lesson, pins, match, drift, escapes, serve, tools, timeout, baseline, messages, marks, rules, outcome, oracle, approved, accepted
+          expected  one of case, agent, tape, expect, title, tags, lesson, pins, match, drift, escapes, serve, tools, timeout, baseline, messages, marks, rules, outcome, oracle, approved, accepted, proven
           found     the key "titel"
           → did you mean title?
         (HARVEST_CASE_INVALID)

@@ -92,7 +92,7 @@ describe('help', () => {
         prune              Remove the tapes of the inbox whose retention has ended; never one under a hold
         hold <tape>        Keep a tape of the inbox whatever its retention says, until the hold is released
         accept [...cases]  Accept changed prompts, tools and settings of cases after a look at them; without a case, those of all cases
-        test               Run Vitest; also understands --update-recordings[=new|questions|all|none], --reason, --tools and --yes
+        test               Run Vitest; also understands --update-recordings[=new|questions|all|none], --reason, --tools, --yes and --prove
         replay <tape>      Run the program or agent of a tape again, from the tape
         verify <tape>      Run a tape and demand that every byte, read, answer and exit code is the recorded one
         rerun [case]       Run a case with its models asked for real and its tools answered from the tape: how often does it pass

@@ -117,6 +117,7 @@ describe.each<Lane>([5, 4])('a changed question under Vitest %i', (lane) => {
     project.write('src/prompt.ts', supportSources['src/prompt.ts'])
     const back = await vitest(project)
     expect([back.code, back.output.includes('Accepted')]).toEqual([0, false])
+    expect(back.output).toContain(`accepted for all cases and no longer asked: instructions ${key}`)
     const updated = await harvest(project, 'test', '--update-recordings', '--reason', 'went back')
     expect(updated.code).toBe(0)
     expect(project.read('recordings/accepted.yaml')).not.toContain(String(key))

@@ -300,6 +300,8 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
       drift: {},
       escapes: 0,
       pins: [],
+      verdict: 'different',
+      questions: { unproven: [], accepted: [], proven: [], notJudged: [], obsolete: [] },
       divergedAt: 'layer 2 of the trace',
       code: 'HARVEST_TRACE',
     })

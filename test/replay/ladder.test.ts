@@ -280,8 +280,8 @@ describe("the mark of Anthropic's beta interface", () => {
   test.for([
     ['came', plain, beta],
     ['went', beta, plain],
-  ] as const)('is passed over, with endpoint drift, where it %s with another SDK', ([, recorded, live]) => {
-    expect(ask([recorded], live)).toMatchObject({ rung: 'conversation', classes: ['endpoint'] })
+  ] as const)('is another spelling of the address where it %s with another SDK', ([, recorded, live]) => {
+    expect(ask([recorded], live)).toMatchObject({ rung: 'conversation', classes: ['encoding'] })
     expect(new Asker(tapeOf([recorded]), 'canonical').ask(live).kind).toBe('none')
   })
 

@@ -450,7 +450,7 @@ describe('a problem says what, where, against which recorded call, and what to d
         changed  [-m-1-] {+m-2+}
 
       The config or the case says that such a change is another behaviour.
-      → to see the recorded step: npx harvest show refund 1
+      → to see the recorded step: npx harvest show refund --step 1
       → if the new behaviour is right: record the run again and promote the new tape
       → if such a change is harmless: drift: { model: 'report' }
       (HARVEST_DRIFT)"

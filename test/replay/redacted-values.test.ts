@@ -228,7 +228,7 @@ test('a message about a redacted value says where it stands, and neither value',
       changed  [-redacted-1@email.invalid-] {+another email+}
 
     The tape holds a placeholder and the keyed fingerprint of its value, which is not that of the value sent now.
-    → to see the recorded step: npx harvest show run-19 1
+    → to see the recorded step: npx harvest show run-19 --step 1
     → if the new behaviour is right: record the run again and promote the new tape
     → if such a change is harmless: drift: { redacted: 'report' }
     (HARVEST_DRIFT)"
