@@ -66,6 +66,8 @@ function whole(list: readonly Json[]): Json | undefined {
 
 function changedMessages(before: readonly Json[], now: readonly Json[]): readonly FoundDrift[] {
   return Array.from({ length: Math.max(before.length, now.length) }, (_, i) => {
+    // Most messages are the recorded ones at each step; naming one looks through all that went before it.
+    if (canonicalJson(before[i] ?? null) === canonicalJson(now[i] ?? null)) return []
     const part = messageName(before[i] ?? now[i], before)
     return changed('messages', { path: `messages[${i}]`, part, before: before[i], now: now[i], isData: true })
   }).flat()
