@@ -5,9 +5,18 @@
  */
 export { bind, mark, message, retriever, tool, tools, value, type WrapOptions } from '../seam/index.ts'
 export type { BudgetEvent } from './gauge.ts'
-export type { KeepStats } from './keeper.ts'
 export type { RunHandle } from './ledger.ts'
-export type { BudgetOptions, KeepOptions, Limits, RecorderOptions, RetentionOptions } from './options.ts'
+export type {
+  BodyOptions,
+  BudgetOptions,
+  HoldOptions,
+  KeepOptions,
+  Limits,
+  RecorderOptions,
+  RetentionOptions,
+  TapeOptions,
+} from './options.ts'
 export { createRecorder, type Recorder, type RunOptions } from './recorder.ts'
 export type { Duration } from './retention.ts'
 export { isSampled } from './sample.ts'
+export type { RunStats } from './stats.ts'

@@ -11,15 +11,11 @@ import type { BudgetOptions, KeepOptions, RecorderOptions } from './options.ts'
 import { RunningQuantile } from './quantile.ts'
 import { type Duration, retentionOf } from './retention.ts'
 import { isSampled } from './sample.ts'
+import { RunCounts } from './stats.ts'
 import { quietly } from './warn.ts'
 
-/** How many runs were kept and dropped, and why the kept ones were. */
-export interface KeepStats {
-  readonly kept: number
-  readonly dropped: number
-  /** A run kept for several reasons counts under each; one of a recorder that keeps all, and that nothing stood out in, under none. */
-  readonly because: Readonly<Partial<Record<KeptReason['because'], number>>>
-}
+/** `kept`: whatever happens; `left out`: nothing of it is looked at; `undecided`: it is judged when it is over. */
+export type Prospect = 'kept' | 'left out' | 'undecided'
 
 interface Quantiles {
   readonly tokens?: RunningQuantile
@@ -51,9 +47,9 @@ export class Keeper {
   readonly #tell: (error: HarvestError) => void
   readonly #told = new Set<string>()
   readonly #agents = new Map<string, Quantiles>()
-  #kept = 0
-  #dropped = 0
-  readonly #because = new Map<KeptReason['because'], number>()
+  readonly #decidesAtStart: boolean
+  /** What became of the runs. */
+  readonly counts = new RunCounts()
 
   /**
    * @param tell - hears each thing worth a warning once
@@ -61,6 +57,7 @@ export class Keeper {
    */
   constructor(options: RecorderOptions, tell: (error: HarvestError) => void) {
     const { sample, keep, budget, prices, retention, onBudget } = options
+    this.#decidesAtStart = options.decide === 'start'
     this.budget = budget
     this.tools = new Set(keep?.tools)
     this.#sample = sample
@@ -84,8 +81,11 @@ export class Keeper {
     return this.#meter !== undefined
   }
 
-  get stats(): KeepStats {
-    return { kept: this.#kept, dropped: this.#dropped, because: Object.fromEntries(this.#because) }
+  /** What is known of a run before it begins. */
+  prospectOf(run: string): Prospect {
+    const sample = this.#sample
+    if (sample === undefined || sample === 1 || isSampled(run, sample)) return 'kept'
+    return this.#decidesAtStart ? 'left out' : 'undecided'
   }
 
   /** What an exchange used; what a limit cannot count is told once per model. */
@@ -114,7 +114,6 @@ export class Keeper {
     const byChance = !isAll && this.#sample < 1 && isSampled(ledger.run, this.#sample)
     const kept: KeptReason[] = [...(byChance ? [{ because: 'sample' as const }] : []), ...stoodOut]
     const isKept = isAll || this.#sample === 1 || kept.length > 0
-    if (ended.hasTape) this.#count(isKept, kept)
     const { hold } = ledger
     const kind = classOf(ended, ledger, stoodOut)
     const endedAt = seamState().natives.epoch()
@@ -127,13 +126,6 @@ export class Keeper {
         : { retention: retentionOf(kind, { endedAt, ...(keepFor && { keepFor }), ...(hold && { hold }) }) }),
       ...(this.isMetering ? { usage: ledger.usage as RunUsage } : {}),
     }
-  }
-
-  #count(isKept: boolean, kept: readonly KeptReason[]): void {
-    if (isKept) this.#kept += 1
-    else this.#dropped += 1
-    for (const because of new Set(kept.map((reason) => reason.because)))
-      this.#because.set(because, (this.#because.get(because) ?? 0) + 1)
   }
 
   #mishaps({ mishap, durationMs }: Ended): readonly KeptReason[] {

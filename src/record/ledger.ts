@@ -3,12 +3,11 @@ import { outsideRuns } from '../seam/source.ts'
 import type { ExchangeEvent, KeptReason, Retention, RunUsage } from '../tape/index.ts'
 import { type BudgetEvent, budgetSpent, Gauge } from './gauge.ts'
 import type { Keeper } from './keeper.ts'
+import type { Fate } from './stats.ts'
 
 /** How a run ended, as far as keeping it is concerned. */
 export interface Ended {
   readonly durationMs: number
-  /** Whether there is a tape to keep or remove. */
-  readonly hasTape: boolean
   /** It threw, or its tape is not whole. */
   readonly mishap?: KeptReason
 }
@@ -89,6 +88,16 @@ export class Ledger {
   /** A wrapped tool is called. */
   called(tool: string): void {
     if (this.#keeper.tools.has(tool)) this.#note({ because: 'tool', detail: tool })
+  }
+
+  /** What became of the run; said once. */
+  ended(fate: Fate, kept?: readonly KeptReason[]): void {
+    this.#keeper.counts.ended(fate, kept)
+  }
+
+  /** A part of a body, or of the tape, was left out. */
+  capped(): void {
+    this.#keeper.counts.capped++
   }
 
   /** The run is over: whether it is kept, and what is said about it. */

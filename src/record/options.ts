@@ -5,6 +5,11 @@ import type { BudgetEvent } from './gauge.ts'
 import { type Duration, isDuration } from './retention.ts'
 
 export interface RecorderOptions {
+  /**
+   * `false`: `run()` calls its function and nothing else happens; nothing is subscribed or patched. Default `true`;
+   * `VITEST_HARVEST_RECORD=off` wins over it.
+   */
+  readonly enabled?: boolean
   /** Folder for the tapes; made when missing. Default `recordings/inbox`. */
   readonly dir?: string
   /** Git commit the agent runs at. Production images have no git: pass it in. */
@@ -17,6 +22,17 @@ export interface RecorderOptions {
   readonly redact?: RedactorOptions
   /** Fraction of the runs to keep by chance, from 0 to 1; the id of a run decides, see `isSampled`. Default 1: all. */
   readonly sample?: number
+  /**
+   * When chance decides. `'end'` (default): a run that chance does not keep is held in memory and judged when it is over,
+   * so that `keep` and `flag()` can still keep it. `'start'`: it is not listened to at all.
+   */
+  readonly decide?: 'start' | 'end'
+  /** How much may be held in memory of runs that are judged when they are over. */
+  readonly hold?: HoldOptions
+  /** How much is kept of one body. */
+  readonly bodies?: BodyOptions
+  /** How large one tape may be. */
+  readonly tapes?: TapeOptions
   /** Runs to keep whatever chance says. */
   readonly keep?: KeepOptions
   /** What one run may use. Needs the model calls to be read, as `prices`, `keep.outliers` and `keep.tools` do. */
@@ -31,6 +47,24 @@ export interface RecorderOptions {
   readonly onWarning?: (error: HarvestError) => void
   /** Called once per run and limit that is passed. */
   readonly onBudget?: (event: BudgetEvent) => void
+}
+
+/** Memory for runs that are not decided yet. */
+export interface HoldOptions {
+  /** All runs together, in MB of 1,048,576 bytes. Past it, bodies of the oldest runs are let go. Default 64. */
+  readonly megabytes?: number
+}
+
+/** Cap of one body, of a request or an answer. */
+export interface BodyOptions {
+  /** Larger ones keep their first and last half of it, their size and their digest; in MB of 1,048,576 bytes. Default 8. */
+  readonly maxMegabytes?: number
+}
+
+/** Cap of one tape. */
+export interface TapeOptions {
+  /** A tape that reaches it takes no more events and is incomplete; in MB of 1,048,576 bytes. Default 256. */
+  readonly maxMegabytes?: number
 }
 
 /** What makes a run worth keeping. */
@@ -112,15 +146,27 @@ const prices: Rule = {
   wanted: 'an object of models and { input, output, cachedInput?, cacheWrite? }, in dollars per million tokens',
   fits: (value) => isFields(value) && Object.values(value).every(isPrice),
 }
+const moment: Rule = { wanted: "'start' or 'end'", fits: (value) => value === 'start' || value === 'end' }
+/** No tape above 512 MB is read whole. */
+const megabytes: Rule = {
+  wanted: 'a number of megabytes above 0, at most 512',
+  fits: (value) => isNumber(value) && value > 0 && value <= 512,
+}
+const heldMegabytes: Rule = { wanted: 'a number of megabytes above 0', fits: (value) => isNumber(value) && value > 0 }
 const limits: Shape = { soft: amount, hard: amount }
 
 const shape: Shape = {
+  enabled: truth,
   dir: text,
   commit: text,
   dirty: truth,
   packages: versions,
   redact: fields,
   sample: fraction,
+  decide: moment,
+  hold: { megabytes: heldMegabytes },
+  bodies: { maxMegabytes: megabytes },
+  tapes: { maxMegabytes: megabytes },
   keep: {
     errors: truth,
     timeoutMs: amount,
@@ -151,6 +197,14 @@ export function checkOptions(options: RecorderOptions): void {
   const { outliers } = options.keep ?? {}
   if (outliers !== undefined && outliers.tokens === undefined && outliers.costUsd === undefined)
     throw unusable('keep.outliers', outliers, 'a quantile for tokens, costUsd, or both')
+  if (options.decide === 'start') checkStart(options)
+}
+
+/** What is judged at the end cannot be decided at the start. */
+function checkStart({ keep, sample }: RecorderOptions): void {
+  if (keep !== undefined)
+    throw unusable('keep', keep, "nothing beside decide: 'start', which looks at no run it did not draw")
+  if (sample === undefined) throw unusable('decide', 'start', "a fraction beside it: sample: 0.05, decide: 'start'")
 }
 
 function check(given: object, shape: Shape, path: string): void {

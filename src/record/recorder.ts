@@ -14,13 +14,16 @@ import { currentRun, seamState } from '../seam/source.ts'
 import { patchTimers } from '../seam/timers.ts'
 import type { RecordedPins } from '../tape/index.ts'
 import { observe } from './answer.ts'
-import { Keeper, type KeepStats } from './keeper.ts'
+import { type Aside, asideOf, handleWithout, isInsideRun } from './aside.ts'
+import { Keeper } from './keeper.ts'
 import type { RunHandle } from './ledger.ts'
 import type { RunObserver } from './observer.ts'
 import { checkOptions, type RecorderOptions } from './options.ts'
 import { redactorOfRun } from './redactor-of-run.ts'
 import { hearBody } from './response.ts'
 import { type LiveOutcome, RecordedRun, recordingFailed } from './run.ts'
+import { RunCounts, type RunStats } from './stats.ts'
+import { isSwitchedOn } from './switch.ts'
 import { warner } from './warn.ts'
 
 export interface RunOptions {
@@ -50,7 +53,7 @@ export interface Recorder {
   /** Path of the tape closed last, of those that were kept. */
   readonly lastTape: string | undefined
   /** What the seam saw but could not attribute to a run, and what became of the runs. */
-  readonly stats: { readonly outsideRuns: number; readonly failures: number } & KeepStats
+  readonly stats: { readonly outsideRuns: number; readonly failures: number } & RunStats
 }
 
 /**
@@ -65,6 +68,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
   checkOptions(options)
   // Bad rules are refused here, at start-up, not in the middle of a run.
   createRedactor(options.redact)
+  if (!isSwitchedOn() || options.enabled === false) return offRecorder
   const [printKey] = printKeys()
   const warn = warner(options.onWarning)
   const keeper = new Keeper(options, (error) => warn(error, true))
@@ -81,8 +85,10 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
 
   function run<T>(about: RunOptions, fn: (run: RunHandle) => T): T {
     if (isInsideRun()) return fn(currentHandle() ?? bystander())
+    keeper.counts.begun()
     const recorded = begin(about)
-    if (!recorded) return fn(bystander(about.id))
+    if (recorded === undefined) return fn(bystander(about.id))
+    if (!(recorded instanceof RecordedRun)) return runAside(recorded, fn)
     const closed = (): void => {
       if (!recorded.hasTape) return
       lastTape = recorded.path
@@ -96,11 +102,15 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
   }
 
   /** Whatever goes wrong here must not reach the application: the run is then not recorded. */
-  function begin(about: RunOptions): RecordedRun | undefined {
+  function begin(about: RunOptions): RecordedRun | Aside | undefined {
     const id = about.id ?? newId()
     try {
-      return open(id, about)
+      const prospect = keeper.prospectOf(id)
+      if (prospect !== 'left out') return open(id, about)
+      keeper.counts.notSampled()
+      return asideOf(id, () => keeper.counts.flagsTooLate++)
     } catch (error) {
+      keeper.counts.ended('unrecorded')
       warn(recordingFailed({ run: String(id) }, error))
       return undefined
     }
@@ -126,9 +136,33 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
       return lastTape
     },
     get stats() {
-      return { outsideRuns: observed.outsideRuns, failures: observed.failures, ...keeper.stats }
+      return { outsideRuns: observed.outsideRuns, failures: observed.failures, ...keeper.counts.now }
     },
   }
+}
+
+/** A recorder that is off: calls what it is given. */
+const offRecorder: Recorder = {
+  run: (about, fn) => fn(currentHandle() ?? bystander(about.id)),
+  flag: (reason) => currentHandle()?.flag(reason) ?? isInsideRun(),
+  hold: (reason) => currentHandle()?.hold(reason) ?? isInsideRun(),
+  lastTape: undefined,
+  stats: { outsideRuns: 0, failures: 0, ...new RunCounts().now },
+}
+
+/** Runs a function that nothing is recorded of. */
+function runAside<T>(aside: Aside, fn: (run: RunHandle) => T): T {
+  const ended = (): void => {
+    aside.isOpen = false
+  }
+  const result = seamState().runs.run(aside, attempt, () => fn(aside.handle))
+  if (!result.ok) {
+    ended()
+    throw result.error
+  }
+  if (isThenable(result.value)) return observe(result.value, ended, ended) as T
+  ended()
+  return result.value
 }
 
 type Attempt<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown }
@@ -166,12 +200,6 @@ function settle<T>(result: Attempt<T>, run: RecordedRun, closed: () => void): T 
   return (isThenable(value) ? observe(value, answered, failed, handOn) : handOn(value)) as T
 }
 
-/** A run that was answered records nothing more: what begins in its context, such as the next request of a server, is a run of its own. */
-function isInsideRun(): boolean {
-  const run = currentRun()
-  return run !== undefined && !(run.mode === 'record' && (run as Observer).over)
-}
-
 /** The recorded run the calling code belongs to; a replayed one has none. */
 function currentHandle(): RunHandle | undefined {
   return (currentRun() as Partial<RunObserver> | undefined)?.handle
@@ -179,8 +207,7 @@ function currentHandle(): RunHandle | undefined {
 
 /** What the function gets that runs without a tape of its own: in a replay, or where none could be made. */
 function bystander(id = currentRun()?.id ?? ''): RunHandle {
-  const isThere = (): boolean => currentRun() !== undefined
-  return { id, signal: new AbortController().signal, usage: undefined, flag: isThere, hold: isThere }
+  return handleWithout(id, () => currentRun() !== undefined)
 }
 
 /** An id may be anything the application calls its runs; a file name may not. */

@@ -262,8 +262,9 @@ export class RecordedRun {
     const timers = this.timers.close()
     this.#over = true
     const mishap = mishapOf(outcome, this.#incomplete, this.#unrecorded)
-    const verdict = this.ledger.judged({ durationMs: at, hasTape: this.hasTape, ...(mishap && { mishap }) })
+    const verdict = this.ledger.judged({ durationMs: at, ...(mishap && { mishap }) })
     if (!verdict.isKept) return this.#discard()
+    let isWhole = false
     this.attempt(() => {
       this.#writer?.close({
         n,
@@ -276,13 +277,16 @@ export class RecordedRun {
         ...this.#prints(),
         ...(timers.length === 0 ? {} : { timers }),
       })
+      isWhole = this.hasTape
     })
+    this.ledger.ended(isWhole ? 'kept' : 'unrecorded', verdict.kept)
   }
 
   /** A tape that cannot be removed stays, without a last line. */
   #discard(): void {
     const writer = this.#writer
     this.#writer = undefined
+    this.ledger.ended('dropped')
     try {
       writer?.discard()
     } catch (error) {

@@ -128,7 +128,7 @@ describe('whatever happens to the tape, the agent gets its answer', () => {
     expect(() => createRecorder({ folder: 'x' } as RecorderOptions)).toThrowErrorMatchingInlineSnapshot(`
       [HarvestError: createRecorder does not know the option 'folder'
 
-        known  dir, commit, dirty, packages, redact, sample, keep, budget, prices, retention, onTape, onWarning, onBudget
+        known  enabled, dir, commit, dirty, packages, redact, sample, decide, hold, bodies, tapes, keep, budget, prices, retention, onTape, onWarning, onBudget
 
       → remove it, or correct the spelling
       (HARVEST_RECORDER_OPTION)]
