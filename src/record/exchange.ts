@@ -31,6 +31,8 @@ export class ExchangeDraft implements ExchangeObserver {
   #end: Moment | undefined
   #error: ExchangeEvent['error']
   #aborted: Moment | undefined
+  /** How much of the request is on the tape: nothing, all but its body, or all. */
+  #begun: 'no' | 'named' | 'whole' = 'no'
 
   constructor(run: RecordedRun, start: ExchangeStart, where: { readonly in?: number }) {
     this.#run = run
@@ -59,6 +61,23 @@ export class ExchangeDraft implements ExchangeObserver {
   /** Redacts the request as far as it came; see {@link RecordedRun.redactRequests}. */
   redactRequest(): void {
     this.#request ??= this.#redactedRequest()
+  }
+
+  /**
+   * The next bytes go out now: what is asked is on the tape before the world can know it. A body that is still being
+   * sent comes later, for half a body could be half a secret.
+   */
+  leaving(isWhole: boolean): void {
+    if (this.#settled || this.#run.over || this.#begun === 'whole') return
+    const isAll = isWhole || this.#isAsLongAsSaid()
+    if (!isAll && this.#begun === 'named') return
+    this.#begun = isAll ? 'whole' : 'named'
+    this.#run.begin(() => (isAll ? this.#asked() : this.#named()))
+  }
+
+  #isAsLongAsSaid(): boolean {
+    const length = this.#headers.find(([name]) => name === 'content-length')?.[1]
+    return length !== undefined && Number(length) === this.#body.reduce((sum, { length }) => sum + length, 0)
   }
 
   head(status: number, statusText: string, headers: readonly HeaderPair[]): void {
@@ -104,17 +123,7 @@ export class ExchangeDraft implements ExchangeObserver {
   /** The line for the tape, redacted: the request first, as a replay will see it first. */
   event(): ExchangeEvent {
     const { redactor } = this.#run
-    const [n, at] = this.#issued
-    this.redactRequest()
-    const event: Mutable<ExchangeEvent> = {
-      kind: 'exchange',
-      n,
-      at,
-      ...this.#where,
-      via: this.#start.via,
-      method: this.#start.method,
-      ...(this.#request ?? this.#redactedRequest()),
-    }
+    const event: Mutable<ExchangeEvent> = this.#asked()
     if (this.#start.via === 'stdio' && !this.#head) event.oneWay = true
     if (this.#head) {
       event.response = {
@@ -130,9 +139,27 @@ export class ExchangeDraft implements ExchangeObserver {
     return event
   }
 
-  #redactedRequest(): Pick<ExchangeEvent, 'url' | 'request'> {
+  /** The request, and nothing of what came of it. */
+  #asked(): ExchangeEvent {
+    this.redactRequest()
+    return this.#withRequest(this.#request ?? this.#redactedRequest())
+  }
+
+  /** As {@link #asked}, without a body. */
+  #named(): ExchangeEvent {
+    const { url, request } = this.#redactedRequest([])
+    return this.#withRequest({ url, request })
+  }
+
+  #withRequest(request: Pick<ExchangeEvent, 'url' | 'request'>): ExchangeEvent {
+    const [n, at] = this.#issued
+    const { via, method } = this.#start
+    return { kind: 'exchange', n, at, ...this.#where, via, method, ...request }
+  }
+
+  #redactedRequest(sent: readonly Buffer[] = this.#body): Pick<ExchangeEvent, 'url' | 'request'> {
     const { redactor } = this.#run
-    const { headers, body } = steadyBoundary(this.#headers, joinedBytes(this.#body))
+    const { headers, body } = steadyBoundary(this.#headers, joinedBytes(sent))
     // In the order a replay redacts them: placeholders are numbered by first appearance.
     const url = redactor.url(this.#start.url)
     const clean = body.length === 0 ? undefined : redactor.encoded([body])[0]!

@@ -4,6 +4,7 @@ import { seamState } from '../seam/source.ts'
 import type { SeamDrawKind } from '../seam/source.ts'
 import { urlOfCommand } from '../seam/stdio.ts'
 import {
+  begunFlag,
   type CallEvent,
   createTapeWriter,
   currentFlags,
@@ -14,10 +15,12 @@ import {
   headersFlag,
   type Json,
   type Moment,
+  type OpenStep,
   type Outcome,
   type RecordedPins,
   type RecordedRules,
   type RedactedPrint,
+  type Step,
   type TapeEvent,
   type TapeHeader,
   type TapeWriter,
@@ -108,7 +111,7 @@ export class RecordedRun {
           ...input,
           startedAt: new Date(epoch()).toISOString(),
           recorder: `vitest-harvest/${version}`,
-          flags: [...currentFlags, headersFlag],
+          flags: [...currentFlags, headersFlag, begunFlag],
           pins: options.pins,
           ...(options.redact === undefined ? {} : { redact: options.redact }),
           ...(options.printed === undefined ? {} : { printed: options.printed }),
@@ -148,8 +151,14 @@ export class RecordedRun {
     return this.redactor.json(encodeValue(value))
   }
 
+  /** Puts a step on the tape that has just begun. */
+  begin(event: () => Step): void {
+    if (this.#over) return
+    this.attempt(() => this.append({ part: 'begun', event: event() }))
+  }
+
   /** Writes one event; what was drawn before it goes first, in the same write. */
-  append(event: TapeEvent): void {
+  append(event: TapeEvent | OpenStep): void {
     const drawn = this.#takeDraws()
     if (drawn === undefined) this.#write(event)
     else this.#write(drawn, event)
@@ -224,6 +233,7 @@ export class RecordedRun {
   called(event: CallEvent): void {
     this.#calls.add(event)
     if (event.kind === 'tool') this.ledger.called(event.name)
+    this.begin(() => event)
   }
 
   /** Completes a call, once, and writes it. */
@@ -350,12 +360,12 @@ export class RecordedRun {
     }
   }
 
-  #write(...events: readonly TapeEvent[]): void {
+  #write(...events: readonly (TapeEvent | OpenStep)[]): void {
     if (this.#over || this.#incomplete !== undefined) return
     const last = events.at(-1)
     const prints = this.#prints()
     const written =
-      last === undefined || prints.prints === undefined ? events : [...events.slice(0, -1), { ...last, ...prints }]
+      last === undefined || prints.prints === undefined ? events : [...events.slice(0, -1), withPrints(last, prints)]
     this.attempt(() => this.#writer?.append(...written))
   }
 
@@ -367,6 +377,10 @@ export class RecordedRun {
       .flatMap(({ placeholder, print }): RedactedPrint[] => (print === undefined ? [] : [[placeholder, print]]))
     return prints.length === 0 ? {} : { prints }
   }
+}
+
+function withPrints(line: TapeEvent | OpenStep, prints: Pick<TapeEvent, 'prints'>): TapeEvent | OpenStep {
+  return 'part' in line ? { ...line, event: { ...line.event, ...prints } } : { ...line, ...prints }
 }
 
 export function recordingFailed(where: { readonly run: string; readonly tape?: string }, error: unknown): HarvestError {

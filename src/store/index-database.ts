@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 
 /** Of the tables below and of the facts in them. A database of another version is emptied and filled anew. */
-const schemaVersion = 4
+const schemaVersion = 5
 
 // Filters look through all of `tape`, so what they do not look at stands in `detail`.
 const schema = `

@@ -2,14 +2,28 @@ import { isUtf8 } from 'node:buffer'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { createRedactor, type Redactor, type RedactorOptions, rulesOfTape } from '../privacy/index.ts'
 import { decodeBody } from '../providers/index.ts'
-import { type HeaderPair, type Json, requestBytes, responseBytes, type Tape } from '../tape/index.ts'
+import {
+  cutOffText,
+  type HeaderPair,
+  type Json,
+  openCallsOf,
+  requestBytes,
+  responseBytes,
+  type Tape,
+} from '../tape/index.ts'
 
 /** @throws HARVEST_PROMOTE_TRUNCATED, HARVEST_PROMOTE_INCOMPLETE */
-export function refuseUnfinished({ source, events, close }: Tape): void {
+export function refuseUnfinished(tape: Tape): void {
+  const { source, events, close } = tape
   if (close === undefined) {
+    const cutOff = cutOffText(openCallsOf(tape))
     throw new HarvestError('HARVEST_PROMOTE_TRUNCATED', {
       what: 'The tape is truncated: nobody knows how its run ended, so it cannot become a case',
-      where: { tape: source, holds: `${events.length} event(s) and no closing line` },
+      where: {
+        tape: source,
+        holds: `${events.length} event(s) and no closing line`,
+        ...(cutOff !== undefined && { ended: cutOff }),
+      },
       why: 'The recorded process ended before its run did, or the end of the file was lost.',
       fix: ['record the run again', `to see what was recorded: npx harvest show ${source}`],
     })

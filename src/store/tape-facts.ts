@@ -3,9 +3,11 @@ import { CallsOnce } from '../providers/counted.ts'
 import { costOf, type PriceTable, readMcpCall, readModelCall, type Usage } from '../providers/index.ts'
 import { type ToldModelCall, toldModelCall } from '../providers/told.ts'
 import {
+  CutOff,
   type ExchangeEvent,
   isStep,
   type KeptReason,
+  type OpenCall,
   type Outcome,
   readTape,
   readTapeHeader,
@@ -33,6 +35,8 @@ export interface TapeFacts {
   readonly outcome?: Outcome['status']
   readonly events?: number
   readonly steps?: number
+  /** Of a truncated tape: the calls that were under way. */
+  readonly open?: readonly OpenCall[]
   /** Absent unless closed. */
   readonly durationMs?: number
   /** Models asked or answering, sorted. */
@@ -142,13 +146,16 @@ class Seen {
   readonly #tools = new Set<string>()
   readonly #usage = new Map<string, ModelUsage>()
   readonly #calls = new CallsOnce()
+  readonly #cutOff: CutOff
 
   constructor(header: TapeHeader) {
     this.header = header
+    this.#cutOff = new CutOff(header)
   }
 
   event(event: TapeEvent): void {
     this.#events++
+    this.#cutOff.add(event)
     const told = toldModelCall(this.header, event)
     if (told !== undefined) this.#told(told)
     if (!isStep(event)) return
@@ -197,9 +204,13 @@ class Seen {
       tools: [...this.#tools].sort(),
       usage: [...this.#usage.values()],
       kept: [],
-      ...(close !== undefined && closingFacts(close)),
+      ...(close === undefined ? openFacts(this.#cutOff) : closingFacts(close)),
     }
   }
+}
+
+function openFacts({ calls }: CutOff): Partial<TapeFacts> {
+  return calls.length === 0 ? {} : { open: calls }
 }
 
 function closingFacts(close: TapeClose): Partial<TapeFacts> {

@@ -7,6 +7,7 @@
  * - `headers-1`: requests have every header that says what is asked, for whom and under which condition, and their
  *   credentials without the keys: one that is missing was not sent.
  * - `branch-1`: the tape begins with the events of its parent.
+ * - `begun-1`: a step may stand on several lines, the first of them written when it began.
  */
 export const currentFlags: readonly string[] = ['gate-1', 'draws-by-package-1']
 
@@ -16,5 +17,8 @@ export const headersFlag = 'headers-1'
 /** A tape that begins with events of another: `parent` in its header says which. */
 export const branchFlag = 'branch-1'
 
+/** Written by the recorder: steps stand on the tape when they begin. Versions that know nothing of that refuse the tape. */
+export const begunFlag = 'begun-1'
+
 /** Every flag this version can replay: those it writes and those of older versions. */
-export const knownFlags: readonly string[] = [...currentFlags, headersFlag, branchFlag]
+export const knownFlags: readonly string[] = [...currentFlags, headersFlag, branchFlag, begunFlag]

@@ -4,6 +4,7 @@ import { brokenLine, printable, tapeFault } from './faults.ts'
 import { knownFlags } from './flags.ts'
 import { hazardOf } from './hazards.ts'
 import { RecentBodies } from './like.ts'
+import { PartsRead } from './parts.ts'
 import { SeenNumbers } from './seen.ts'
 import { closeProblem, eventProblem, headerProblem, isFields, readOutcome, type WrittenOutcome } from './shape.ts'
 import { type Body, formatVersion, type TapeClose, type TapeEvent, type TapeHeader } from './types.ts'
@@ -20,6 +21,7 @@ export class LineReader {
   readonly #source: string
   readonly #bodies = new RecentBodies()
   readonly #seen = new SeenNumbers()
+  readonly #parts = new PartsRead()
   #line = 0
   #events = 0
   #closed = false
@@ -48,19 +50,45 @@ export class LineReader {
     return this.#header as TapeHeader
   }
 
-  /** Any line after the first. */
-  next(bytes: Buffer, start: number, end: number): TapeEvent | TapeClose {
+  /** Any line after the first; `undefined` for one of an event that more is to be said of. */
+  next(bytes: Buffer, start: number, end: number): TapeEvent | TapeClose | undefined {
     const fields = this.#next(bytes, start, end)
     if (this.#closed) throw this.#broken('it stands after the closing line')
-    return fields['kind'] === 'close' ? this.#asClose(fields) : this.#asEvent(fields)
+    if (fields['kind'] === 'close') return this.#asClose(fields)
+    return fields['part'] === undefined ? this.#asEvent(fields) : this.#asPart(fields)
+  }
+
+  /** Events that had begun and are not settled, as far as they came: before the closing line, and at the end of the tape. */
+  open(): readonly TapeEvent[] {
+    return this.#parts.takeOpen().map((event) => {
+      if (typeof event === 'string') throw this.#broken(`an event that was not settled is none: ${event}`)
+      return event
+    })
+  }
+
+  #asPart(fields: Fields): TapeEvent | undefined {
+    const n = fields['n'] as number
+    const before = this.#parts.soFar(n)
+    const event = this.#parts.take(fields)
+    if (typeof event === 'string') throw this.#broken(event)
+    if (before === undefined) this.#count(n)
+    // Whatever was put together holds this very request.
+    const { request } = fields as { readonly request?: { body?: Body } }
+    const url = before?.['url'] ?? fields['url']
+    if (request?.body !== undefined) this.#resolveBody(n, String(url), request)
+    return event
+  }
+
+  #count(n: number): void {
+    if (!this.#seen.add(n)) throw this.#broken(`the tape has another event ${n}`)
+    this.#events++
   }
 
   #asEvent(fields: Fields): TapeEvent {
     const problem = eventProblem(fields)
     if (problem !== undefined) throw this.#broken(`it is not an event: ${problem}`)
     const event = fields as unknown as TapeEvent
-    if (!this.#seen.add(event.n)) throw this.#broken(`the tape has another event ${event.n}`)
-    this.#events++
+    this.#count(event.n)
     if (event.kind === 'exchange' && event.request.body !== undefined)
       this.#resolveBody(event.n, event.url, event.request)
     return event

@@ -90,19 +90,20 @@ export function readBytes(bytes: Buffer, source: string, depth = 0): Tape {
   const events: TapeEvent[] = []
   let close: TapeClose | undefined
   let ascending = true
+  const add = (event: TapeEvent): void => {
+    if (ascending && events.length > 0 && events[events.length - 1]!.n > event.n) ascending = false
+    events.push(event)
+  }
   while (end < bytes.length - 1) {
     const start = end + 1
     const lineEnd = bytes.indexOf(lineFeed, start)
     if (lineEnd === -1 && isTorn(bytes.toString('utf8', start))) break
     end = lineEnd === -1 ? bytes.length : lineEnd
     const item = lines.next(bytes, start, end)
-    if (item.kind === 'close') {
-      close = item
-      continue
-    }
-    if (ascending && events.length > 0 && events[events.length - 1]!.n > item.n) ascending = false
-    events.push(item)
+    if (item?.kind === 'close') close = item
+    else if (item !== undefined) add(item)
   }
+  lines.open().forEach(add)
   // Lines are written as things end; a run is told in the order they began.
   if (!ascending) events.sort((a, b) => a.n - b.n)
   const tape: Tape = { source, header, events, ...(close !== undefined && { close }), digest: lines.digest }

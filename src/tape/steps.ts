@@ -1,6 +1,5 @@
 import { decodeBytes } from './bytes.ts'
-import { tapeFault } from './faults.ts'
-import type { ExchangeEvent, Step, Tape, TapeClose, TapeEvent } from './types.ts'
+import type { ExchangeEvent, Step, TapeEvent } from './types.ts'
 
 /** Whether an event is a step: an exchange, or a call of a tool, retriever or named value. */
 export function isStep(event: TapeEvent): event is Step {
@@ -36,24 +35,4 @@ export function requestBytes({ n, request }: ExchangeEvent): Buffer {
 /** The response body as bytes, all chunks together; empty when there is none. */
 export function responseBytes({ response }: ExchangeEvent): Buffer {
   return Buffer.concat((response?.chunks ?? []).map(([, , bytes]) => decodeBytes(bytes)))
-}
-
-/**
- * The tape, known to be whole.
- *
- * @throws HarvestError `HARVEST_TAPE_TRUNCATED` when it has no closing line
- */
-export function requireClosed(tape: Tape): Tape & { readonly close: TapeClose } {
-  const { source, events, close } = tape
-  if (close !== undefined) return { ...tape, close }
-  throw tapeFault(
-    'HARVEST_TAPE_TRUNCATED',
-    { source },
-    {
-      what: 'The tape is truncated: it has no closing line',
-      where: { holds: `${events.length} event(s), ${stepsOf(tape).length} step(s)` },
-      why: 'The recorded process ended before its run did, or the end of the file was lost.',
-      fix: [`to see what was recorded up to there: npx harvest show ${source}`],
-    },
-  )
 }

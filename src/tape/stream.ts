@@ -14,7 +14,7 @@ const step = 256 * 1024
 
 /**
  * Reads a tape line by line, in file order, verifying as `readTape` does. Holds one line, the request bodies later
- * lines may refer to, and a bit per event: a tape of any length streams in about the same memory.
+ * lines may refer to, what has begun and is not settled, and a bit per event: a tape of any length streams in about the same memory.
  *
  * The events a branch shares with its parent come first, streamed from the parent's file.
  *
@@ -39,7 +39,7 @@ export async function* streamTape(path: string): AsyncGenerator<TapeEvent | Tape
       let end = buffer.subarray(0, filled).indexOf(lineFeed, searched)
       while (end !== -1) {
         if (lines.line === 0) yield* shared(path, lines.header(buffer, start, end))
-        else yield lines.next(buffer, start, end)
+        else yield* told(lines, lines.next(buffer, start, end))
         start = end + 1
         end = buffer.subarray(0, filled).indexOf(lineFeed, start)
       }
@@ -48,17 +48,28 @@ export async function* streamTape(path: string): AsyncGenerator<TapeEvent | Tape
     }
     if (filled === digestLength) {
       if (lines.line === 0) throw empty(path)
+      yield* lines.open()
       return lines.digest
     }
     const rest = buffer.subarray(0, filled)
     if (lines.line === 0) {
       refuseCutHeader(rest.subarray(digestLength), path)
       yield* shared(path, lines.header(rest, digestLength, filled))
-    } else if (!isTorn(rest.toString('utf8', digestLength))) yield lines.next(rest, digestLength, filled)
+    } else if (!isTorn(rest.toString('utf8', digestLength))) yield* told(lines, lines.next(rest, digestLength, filled))
+    yield* lines.open()
     return lines.digest
   } finally {
     closeSync(fd)
   }
+}
+
+/** What a line tells: events that were not settled come before the closing line. */
+function* told(
+  lines: LineReader,
+  item: TapeEvent | TapeClose | undefined,
+): Generator<TapeEvent | TapeClose, void, undefined> {
+  if (item?.kind === 'close') yield* lines.open()
+  if (item !== undefined) yield item
 }
 
 /** What the parent of a branch holds of it. */

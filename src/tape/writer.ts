@@ -5,8 +5,9 @@ import { sealLine } from './digest.ts'
 import { tapeFault } from './faults.ts'
 import { hazardOf } from './hazards.ts'
 import { RecentBodies } from './like.ts'
+import { type OpenStep, type PartLine, PartsWritten } from './parts.ts'
 import type { WrittenOutcome } from './shape.ts'
-import type { Outcome, TapeClose, TapeEvent, TapeHeader } from './types.ts'
+import type { ExchangeEvent, Outcome, TapeClose, TapeEvent, TapeHeader } from './types.ts'
 
 /** What the last line says; kind and event count are added by the writer. */
 export type Closing = Omit<TapeClose, 'kind' | 'events'>
@@ -16,8 +17,11 @@ export interface TapeWriter extends Disposable {
   readonly path: string
   /** Bytes on disk so far. */
   readonly bytes: number
-  /** Adds a line for each event, all in one write. Request bodies are passed in full; the writer refers to earlier ones by itself. */
-  append(...events: readonly TapeEvent[]): void
+  /**
+   * Adds a line for each event, all in one write. Request bodies are passed in full; the writer refers to earlier ones by
+   * itself. A step can be written before it is settled; what its lines said already, later ones leave out.
+   */
+  append(...events: readonly (TapeEvent | OpenStep)[]): void
   /** Writes the last line and closes the file. */
   close(close: Closing): void
   /** Closes the file and removes it: the run is not kept. */
@@ -92,7 +96,7 @@ export function createTapeWriter(
     append(...events) {
       let line: PendingLine | undefined
       try {
-        for (const event of events) line = failing(path, 'write', () => lines.event(event, line))
+        for (const event of events) line = failing(path, 'write', () => lines.any(event, line))
       } finally {
         // An event that cannot be written takes none of those before it along.
         if (line !== undefined) {
@@ -170,6 +174,7 @@ interface PendingLine {
 
 class TapeLines {
   readonly #bodies = new RecentBodies()
+  readonly #parts = new PartsWritten()
   #digest = ''
   #events = 0
 
@@ -177,21 +182,47 @@ class TapeLines {
     return this.#seal(header, () => {})
   }
 
+  any(event: TapeEvent | OpenStep, lead?: PendingLine): PendingLine {
+    return 'part' in event ? this.open(event, lead) : this.event(event, lead)
+  }
+
   /** @param lead - lines that are to be written together with this one */
   event(event: TapeEvent, lead?: PendingLine): PendingLine {
-    const body = event.kind === 'exchange' ? event.request.body : undefined
-    if (event.kind !== 'exchange' || body === undefined || (typeof body === 'object' && 'base64' in body)) {
-      return this.#seal(event, () => this.#events++, lead)
+    const isBegun = this.#parts.has(event.n)
+    const { line, done } = this.#parts.settle(event)
+    return this.#line(line, event, { isFirst: !isBegun, done }, lead)
+  }
+
+  open(step: OpenStep, lead?: PendingLine): PendingLine {
+    const isBegun = this.#parts.has(step.event.n)
+    const { line, done } = this.#parts.open(step)
+    return this.#line(line, step.event, { isFirst: !isBegun, done }, lead)
+  }
+
+  /** A line with its request body as a reference, when that is shorter. */
+  #line(
+    line: TapeEvent | PartLine,
+    event: TapeEvent,
+    { isFirst, done }: { readonly isFirst: boolean; readonly done: () => void },
+    lead?: PendingLine,
+  ): PendingLine {
+    const written = (): void => {
+      done()
+      if (isFirst) this.#events++
     }
+    const { request } = line as { readonly request?: ExchangeEvent['request'] }
+    const body = request?.body
+    if (event.kind !== 'exchange' || body === undefined || (typeof body === 'object' && 'base64' in body))
+      return this.#seal(line, written, lead)
     if (typeof body !== 'string')
       throw new TypeError(`the request body of event ${event.n} is a reference: pass it in full`)
     const like = this.#bodies.findLike(event.url, body)
-    const short = like === undefined ? event : { ...event, request: { ...event.request, body: like } }
-    const done = (): void => {
+    const short = like === undefined ? line : { ...line, request: { ...request, body: like } }
+    const remembered = (): void => {
       this.#bodies.remember(event.n, event.url, body)
-      this.#events++
+      written()
     }
-    return this.#seal(short, done, lead)
+    return this.#seal(short, remembered, lead)
   }
 
   close({

@@ -11,6 +11,7 @@ import {
   type TapeList,
   tokensOf,
 } from '../../store/index.ts'
+import { cutOffText } from '../../tape/index.ts'
 import { choose } from '../choose.ts'
 import { type CommandSpec, type Given, jsonOption } from '../command.ts'
 import { describeOutcome, duration } from '../describe.ts'
@@ -239,9 +240,9 @@ function printTable(tapes: readonly ListedTape[], dir: string, screen: Screen): 
 }
 
 /** Read from the tape itself: what a run returned is not in the index. */
-function outcomeCell({ file, state }: ListedTape): string {
+function outcomeCell({ file, state, open = [] }: ListedTape): string {
   const outcome = state === 'closed' ? outcomeOf(file) : undefined
-  return outcome === undefined ? state : neutralLine(describeOutcome(outcome), 48)
+  return outcome === undefined ? (cutOffText(open, 1) ?? state) : neutralLine(describeOutcome(outcome), 48)
 }
 
 function keptCell({ file, kept, hold }: ListedTape): string {

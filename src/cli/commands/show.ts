@@ -143,7 +143,7 @@ function showTrace({ file, case: found }: FoundRun, given: Given, screen: Screen
 }
 
 function asJson(run: Run, found: Case | undefined): object {
-  const { file, header, steps, notes, draws, models, spending, close, digest } = run
+  const { file, header, steps, notes, draws, models, spending, close, open, digest } = run
   return {
     tape: file,
     header,
@@ -156,6 +156,7 @@ function asJson(run: Run, found: Case | undefined): object {
       event.draws.map(([kind, caller, value]) => ({ n: event.n, atMs: event.at, kind, caller, value })),
     ),
     close: close ?? null,
+    ...(open.length === 0 ? {} : { open }),
     digest,
   }
 }

@@ -1,5 +1,5 @@
 import { isMap } from '../../providers/json.ts'
-import type { Json, Outcome } from '../../tape/index.ts'
+import { cutOffText, type Json, type Outcome } from '../../tape/index.ts'
 import type { Screen } from '../screen.ts'
 import { errorText } from './conversation.ts'
 import { foldText } from './fold.ts'
@@ -7,7 +7,7 @@ import type { Run } from './run.ts'
 
 /** Prints how a run ended, and what is missing on its tape. */
 export function printEnd(
-  { close }: Run,
+  { close, open }: Run,
   { width, isFull }: { readonly width: number; readonly isFull: boolean },
   screen: Screen,
 ): void {
@@ -20,6 +20,8 @@ export function printEnd(
   }
   if (close === undefined) {
     tell('outcome', 'truncated: the process ended before the run did', true)
+    const cutOff = cutOffText(open)
+    if (cutOff !== undefined) tell('ended', cutOff, true)
     return
   }
   const { outcome, incomplete, unrecorded = [] } = close

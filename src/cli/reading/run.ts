@@ -3,9 +3,11 @@ import { CallsOnce } from '../../providers/counted.ts'
 import { type ModelCall, type PriceTable, readModelCall } from '../../providers/index.ts'
 import { toldModelCall } from '../../providers/told.ts'
 import {
+  CutOff,
   type DrawsEvent,
   isSettled,
   isStep,
+  type OpenCall,
   readTapeHeader,
   type Step,
   streamTape,
@@ -25,6 +27,8 @@ export interface Run {
   readonly header: TapeHeader
   /** Absent: the tape is truncated. */
   readonly close?: TapeClose
+  /** The calls that were under way when it was cut off. */
+  readonly open: readonly OpenCall[]
   readonly digest: string
   readonly steps: readonly RunStep[]
   /** What happened between the steps. */
@@ -76,14 +80,14 @@ export async function readRun(file: string, prices: PriceTable): Promise<Run> {
     if (line.value.kind === 'close') close = line.value
     else reader.add(line.value)
   }
-  return { file, header, ...(close === undefined ? {} : { close }), digest: line.value, ...reader.finish() }
+  return { file, header, ...(close === undefined ? {} : { close }), digest: line.value, ...reader.finish(close) }
 }
 
 /** The same of a tape that is in memory. */
 export function runOf({ source, header, events, close, digest }: Tape, prices: PriceTable): Run {
   const reader = new RunReader(header, prices)
   for (const event of events) reader.add(event)
-  return { file: source, header, ...(close === undefined ? {} : { close }), digest, ...reader.finish() }
+  return { file: source, header, ...(close === undefined ? {} : { close }), digest, ...reader.finish(close) }
 }
 
 /** A step read and not yet numbered. */
@@ -107,13 +111,16 @@ class RunReader {
   /** Model calls that an imported trace tells of. */
   readonly #told: CallSpending[] = []
   readonly #calls = new CallsOnce()
+  readonly #cutOff: CutOff
 
   constructor(header: TapeHeader, prices: PriceTable) {
     this.#header = header
+    this.#cutOff = new CutOff(header)
     this.#prices = prices
   }
 
   add(event: TapeEvent): void {
+    this.#cutOff.add(event)
     if (isStep(event)) this.#addStep(event)
     else if (event.kind === 'draws') this.#draws.push(event)
     else {
@@ -136,7 +143,7 @@ class RunReader {
     })
   }
 
-  finish(): Pick<Run, 'steps' | 'notes' | 'draws' | 'models' | 'spending'> {
+  finish(close: TapeClose | undefined): Omit<Run, 'file' | 'header' | 'close' | 'digest'> {
     const byN = <T extends { readonly n: number }>(one: T, other: T): number => one.n - other.n
     // Lines are written as things end; a run is told in the order they began.
     const read = this.#read.sort((one, other) => byN(one.described, other.described))
@@ -167,6 +174,7 @@ class RunReader {
     const calls = [...this.#told, ...asked]
     return {
       steps,
+      open: close === undefined ? this.#cutOff.calls : [],
       notes: this.#notes.sort(byN).map(({ in: parent, ...note }) => ({ ...note, ...insideOf(parent) })),
       draws: this.#draws.sort(byN),
       models: [...new Set(calls.map(({ model }) => model))].filter((model) => model !== ''),

@@ -32,8 +32,10 @@ function follow(child: ChildProcess): void {
     if (!run) return
     const exchange = run.exchange({ via: 'stdio', method: message.method ?? 'response', url })
     exchange?.requestChunk(Buffer.from(text))
-    if (exchange && isRequest(message)) waiting.set(String(message.id), exchange)
-    else exchange?.end()
+    if (exchange && isRequest(message)) {
+      waiting.set(String(message.id), exchange)
+      exchange.leaving(true)
+    } else exchange?.end()
   })
   const said = lines((text) => {
     const message = messageOf(text)

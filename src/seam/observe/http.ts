@@ -52,15 +52,19 @@ function shadowRequest(request: ClientRequest, exchange: ExchangeObserver): void
       exchange.requestChunk(copyBytes(chunk, encoding))
     }
   })
-  const headers = guarded(() => exchange.requestHeaders(headerPairs(request.getHeaders())))
+  const leaving = guarded((isWhole: boolean) => {
+    exchange.requestHeaders(headerPairs(request.getHeaders()))
+    exchange.leaving(isWhole)
+  })
   const gaveUp = guarded(() => exchange.aborted())
   request.write = function (this: ClientRequest, ...args: unknown[]) {
     body(args[0], args[1])
+    leaving(false)
     return Reflect.apply(write, this, args) as boolean
   } as typeof write
   request.end = function (this: ClientRequest, ...args: unknown[]) {
     body(args[0], args[1])
-    headers()
+    leaving(true)
     return Reflect.apply(end, this, args) as ClientRequest
   } as typeof end
   // Only the client calls destroy before an answer came; what the network does ends in the error channel.

@@ -35,15 +35,17 @@ export function observeHttp2(): void {
     if (!exchange) return
     underWay.set(stream, exchange)
     shadowStream(stream, exchange)
+    if (stream.writableEnded) exchange.leaving(true)
   })
   onChannel<SentMessage>('http2', 'http2.client.stream.bodyChunkSent', ({ stream, data, encoding, writev }) => {
     const exchange = underWay.get(stream)
     if (!exchange) return
-    if (!writev || !Array.isArray(data)) return exchange.requestChunk(copyBytes(data, encoding))
-    for (const piece of data as readonly { chunk?: unknown; encoding?: unknown }[]) {
-      exchange.requestChunk(copyBytes(piece.chunk ?? piece, piece.encoding))
-    }
+    const pieces = writev && Array.isArray(data) ? (data as readonly { chunk?: unknown; encoding?: unknown }[]) : []
+    for (const piece of pieces) exchange.requestChunk(copyBytes(piece.chunk ?? piece, piece.encoding))
+    if (pieces.length === 0) exchange.requestChunk(copyBytes(data, encoding))
+    exchange.leaving(false)
   })
+  onChannel<StreamMessage>('http2', 'http2.client.stream.bodySent', ({ stream }) => underWay.get(stream)?.leaving(true))
   onChannel<StreamMessage>('http2', 'http2.client.stream.finish', ({ stream, headers }) =>
     underWay.get(stream)?.head(Number(headers[':status']), '', headerPairs(headers)),
   )

@@ -28,6 +28,8 @@ export interface ExchangeStart {
 export interface ExchangeObserver {
   requestHeaders(pairs: readonly (readonly [string, string])[]): void
   requestChunk(bytes: Buffer): void
+  /** What was heard of the request goes out next. `isWhole`: that is all of it; `false`: more may come. */
+  leaving(isWhole: boolean): void
   head(status: number, statusText: string, headers: readonly (readonly [string, string])[]): void
   chunk(bytes: Buffer): void
   end(): void

@@ -1,3 +1,4 @@
+import { hearAhead } from './body-ahead.ts'
 import { copyBytes, headerPairs, isOwnDoing, onChannel } from './channels.ts'
 import { currentObserver, type ExchangeObserver, guarded, observed } from './observer.ts'
 
@@ -6,6 +7,8 @@ interface UndiciRequest {
   readonly origin: string | URL
   readonly path: string
   readonly headers: unknown
+  readonly body?: unknown
+  readonly contentLength?: unknown
   /** Protocol the connection is to become, such as `websocket`. */
   readonly upgrade?: unknown
   onBodySent?: (chunk: Uint8Array) => unknown
@@ -19,6 +22,8 @@ interface About {
 
 /** Requests under way. Keyed by object: response events carry the context of whoever opened the connection. */
 const underWay = new WeakMap<object, ExchangeObserver>()
+/** Requests whose body was heard before it was sent. */
+const heardAhead = new WeakSet<object>()
 const publishesChunks = new WeakMap<object, boolean>()
 
 /** Hears built-in `fetch` and every copy of undici, with any dispatcher, also clients made earlier. */
@@ -38,10 +43,18 @@ export function observeUndici(): void {
     if (!exchange) return
     underWay.set(request, exchange)
     shadowBodies(request, exchange)
+    const isAhead = hearAhead(
+      request,
+      guarded((bytes) => exchange.requestChunk(copyBytes(bytes))),
+      guarded(() => exchange.leaving(true)),
+    )
+    if (isAhead) heardAhead.add(request)
+    else exchange.leaving(false)
   })
-  onChannel<About & { chunk: Uint8Array | string }>('undici', 'undici:request:bodyChunkSent', ({ request, chunk }) =>
-    underWay.get(request)?.requestChunk(copyBytes(chunk)),
-  )
+  onChannel<About & { chunk: Uint8Array | string }>('undici', 'undici:request:bodyChunkSent', ({ request, chunk }) => {
+    if (!heardAhead.has(request)) underWay.get(request)?.requestChunk(copyBytes(chunk))
+  })
+  onChannel<About>('undici', 'undici:request:bodySent', ({ request }) => underWay.get(request)?.leaving(true))
   onChannel<About & { response: { statusCode: number; statusText?: string; headers: unknown } }>(
     'undici',
     'undici:request:headers',
@@ -72,7 +85,9 @@ function shadowBodies(request: UndiciRequest, exchange: ExchangeObserver): void 
   }
   if (publishes || !request.onData || !request.onBodySent) return
   const { onBodySent, onData } = request
-  const sent = guarded((chunk: Uint8Array) => exchange.requestChunk(copyBytes(chunk)))
+  const sent = guarded((chunk: Uint8Array) => {
+    if (!heardAhead.has(request)) exchange.requestChunk(copyBytes(chunk))
+  })
   const received = guarded((chunk: Uint8Array) => exchange.chunk(copyBytes(chunk)))
   request.onBodySent = function (chunk) {
     sent(chunk)
