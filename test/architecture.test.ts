@@ -20,7 +20,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   importers: ['errors', 'tape', 'seam', 'providers', 'privacy'],
   exporters: ['errors', 'tape', 'providers', 'trace'],
   timeline: ['errors', 'tape', 'replay', 'trace', 'logic'],
-  fork: ['errors', 'tape', 'seam', 'privacy', 'providers', 'replay', 'provenance'],
+  fork: ['errors', 'tape', 'seam', 'privacy', 'providers', 'replay', 'trace', 'provenance'],
   blame: ['errors', 'tape', 'providers', 'replay', 'trace', 'provenance', 'cases', 'fork'],
   faults: ['errors', 'tape', 'seam', 'record', 'providers', 'replay', 'trace', 'fork', 'blame'],
   report: ['errors', 'tape', 'store', 'cases', 'trace', 'logic', 'timeline', 'blame'],

@@ -1,5 +1,13 @@
 import { HarvestError } from '../errors/index.ts'
-import { type Budget, type ForkPlan, type ForkResult, forkTape } from '../fork/index.ts'
+import {
+  type Budget,
+  type Control,
+  controlOf,
+  type ControlOptions,
+  type ForkPlan,
+  type ForkResult,
+  forkTape,
+} from '../fork/index.ts'
 import { costOf, modelIds, type ModelResponse, type PriceTable, readModelCall } from '../providers/index.ts'
 import { standInKeys } from '../replay/index.ts'
 import { type ExchangeEvent, requestBytes, type Step, stepsOf, type Tape } from '../tape/index.ts'
@@ -29,13 +37,17 @@ export interface ForkSourceOptions {
   readonly allow?: readonly string[]
   /** Counts forks that other models answer than those of the tape. Default false: such a fork is refused. */
   readonly isCrossVersion?: boolean
+  /** How the unchanged run is replayed that forks are compared with. */
+  readonly control?: Pick<ControlOptions, 'replay' | 'accepted' | 'caseId'>
 }
 
 /** Forks of a real run. */
 export interface RealForks extends ForkSource {
   readonly positions: readonly PlacedPosition[]
-  /** What the recorded run came to, and why nobody can say. */
+  /** What the recorded run comes to under today's code, and why nobody can say. */
   readonly graded: GradeGiven
+  /** The unchanged run, whose beginning forks keep. */
+  readonly control: Control
 }
 
 /**
@@ -49,7 +61,9 @@ export interface RealForks extends ForkSource {
  */
 export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Promise<RealForks> {
   const { oracle, tools = 'tape', prices = {}, budget } = options
-  const graded = await preflight(tape, options)
+  const { load, timeoutMs } = options
+  const control = await controlOf(tape, { load, timeoutMs, ...options.control })
+  const graded = await preflight(tape, control, options)
   const positions = positionsOf(tape)
   const steps = stepsOf(tape)
   const donor = options.donor === undefined ? undefined : donorOf(tape, options.donor)
@@ -58,9 +72,12 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
   const known = new Set([...modelIds(tape.events), ...answeredBy(steps)])
   const repairs = donor === undefined ? (tools === 'live' ? 'a fresh call' : undefined) : donor.about
 
+  const asked = donor === undefined ? control : withDonated(control, donor.tape.events.slice(tape.events.length))
+
   return {
     positions,
     graded,
+    control,
     recorded: graded.grade,
     mutants: (position) => planner.mutantsAt(position).length,
     ...(repairs === undefined ? {} : { repairs }),
@@ -77,7 +94,12 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
       return { modelCalls: free.length, ...(sum === undefined ? {} : { costUsd: sum }) }
     },
     async draw(spec, signal) {
-      const { result, isTimedOut } = await runOnce(donor?.tape ?? tape, planner.planOf(spec), signal, options)
+      const { result, isTimedOut } = await runOnce(
+        donor?.tape ?? tape,
+        { ...planner.planOf(spec), control: asked },
+        signal,
+        options,
+      )
       const models = answeredBy(stepsOf(result).slice(result.prefix.steps))
       const other = models.find((model) => !known.has(model))
       if (other !== undefined && options.isCrossVersion !== true) throw otherModel(tape, other, [...known])
@@ -86,6 +108,11 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
       return drawOf(result, models, lost ?? (await oracle.grade({ ...result, isTimedOut })))
     },
   }
+}
+
+/** What a donor alone knows an answer to stands behind the steps of the control, too. */
+function withDonated({ tape, leftOut }: Control, events: Tape['events']): NonNullable<ForkPlan['control']> {
+  return { leftOut, tape: { ...tape, events: [...tape.events, ...events] } }
 }
 
 function decisionOfStep(step: Step | undefined) {
@@ -168,8 +195,8 @@ function answeredBy(steps: readonly Step[]): readonly string[] {
 }
 
 /** The whole run from its tape: what the forks share with it has to be right before one of them is paid for. */
-async function preflight(tape: Tape, options: ForkSourceOptions): Promise<GradeGiven> {
-  const plan: ForkPlan = { keep: stepsOf(tape).length, tail: { from: 'tape', serve: 'exact' } }
+async function preflight(tape: Tape, control: Control, options: ForkSourceOptions): Promise<GradeGiven> {
+  const plan: ForkPlan = { keep: stepsOf(tape).length, tail: { from: 'tape', serve: 'exact' }, control }
   // Offline no key is needed; models that are asked for real want a real one.
   const takeBack = standInKeys(tape)
   const { result, isTimedOut } = await runOnce(tape, plan, new AbortController().signal, options).finally(takeBack)

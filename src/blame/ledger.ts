@@ -18,6 +18,8 @@ export interface Question {
   readonly tools: 'tape' | 'live'
   /** Digest of the donor's tape. */
   readonly donor?: string
+  /** Digest of the unchanged run of today's code; absent: it is the recorded one. */
+  readonly control?: string
 }
 
 /** What forks ran. */

@@ -1,5 +1,5 @@
 import { HarvestError } from '../errors/index.ts'
-import { openBudget } from '../fork/index.ts'
+import { type Control, openBudget } from '../fork/index.ts'
 import { costOf, modelIds } from '../providers/index.ts'
 import { pinsOf } from '../provenance/index.ts'
 import type { Tape } from '../tape/index.ts'
@@ -14,7 +14,10 @@ import type { ForkDraw, Grade, Position } from './types.ts'
 
 /** How a real run is blamed. */
 export interface RunBlameOptions
-  extends Pick<ForkSourceOptions, 'load' | 'prices' | 'tools' | 'donor' | 'timeoutMs' | 'allow' | 'isCrossVersion'> {
+  extends Pick<
+    ForkSourceOptions,
+    'load' | 'prices' | 'tools' | 'donor' | 'timeoutMs' | 'allow' | 'isCrossVersion' | 'control'
+  > {
   /** Key of the agent. */
   readonly agent: string
   readonly judging: Judging
@@ -49,6 +52,8 @@ export interface BlamedRun extends BlameReport {
   /** What runs were graded by. */
   readonly gradedBy: string
   readonly recorded: Grade
+  /** The unchanged run of today's code; `differs`: where it is not the recorded one. */
+  readonly control?: Pick<Control, 'digest' | 'differs'>
   /** The part of `spent` that earlier sessions made. */
   readonly reused: ForksSpent
   readonly stoppedBy?: Stop
@@ -100,6 +105,7 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
     agent: options.agent,
     gradedBy: oracle.about,
     recorded: source.recorded,
+    control: pinOf(source.control),
     reused: governor.spent.reused,
     ...(governor.stopped === undefined ? {} : { stoppedBy: governor.stopped }),
     tools: toolsOf(options),
@@ -133,6 +139,7 @@ async function prepare(tape: Tape, options: RunBlameOptions): Promise<Prepared> 
     oracle: oracle.about,
     tools,
     ...(donor === undefined ? {} : { donor: donor.digest }),
+    ...(source.control.branch === undefined ? {} : { control: source.control.digest }),
   }
   const ledger =
     file === undefined
@@ -144,6 +151,10 @@ async function prepare(tape: Tape, options: RunBlameOptions): Promise<Prepared> 
           ...(isCrossVersion === undefined ? {} : { isCrossVersion }),
         })
   return { source, oracle, ledger, limits }
+}
+
+function pinOf({ digest, differs }: Control): NonNullable<BlamedRun['control']> {
+  return { digest, ...(differs === undefined ? {} : { differs }) }
 }
 
 function limitsOf(tape: Tape, { limits = {}, costUsdIfPriced, prices = {} }: RunBlameOptions): ForkLimits {

@@ -39,7 +39,7 @@ export interface BlameRequest
 /** Blames a run, in the process that can load its agent; answers with a `BlamedRun`, or with a `BlameEstimate`. */
 export const blameTask: Task = async (asked, context) => {
   const request = asked as unknown as BlameRequest
-  const { tape, prices, parallel, signal, timeoutMs, replay } = context
+  const { tape, prices, parallel, signal, timeoutMs, replay, accepted, case: kase } = context
   requireAgent(tape)
   const { donor, isDryRun, oracle: _oracle, ok: _ok, bad: _bad, ...settings } = request
   const options: RunBlameOptions = {
@@ -50,6 +50,7 @@ export const blameTask: Task = async (asked, context) => {
     parallel,
     signal,
     timeoutMs,
+    control: { replay, accepted, ...(kase === undefined ? {} : { caseId: parseCase(kase.text, kase.file).id }) },
     ...(replay.allow === undefined ? {} : { allow: replay.allow }),
     ...(donor === undefined ? {} : { donor: requireClosed(readTape(donor)) }),
     onProgress: (progress) => context.say(told(progress, positionsOf(tape))),

@@ -11,6 +11,7 @@ import type {
   Step,
   TapeEvent,
 } from '../tape/index.ts'
+import { isStep } from '../tape/index.ts'
 import type { ForkRun } from './fork-run.ts'
 import { Numbering } from './numbering.ts'
 
@@ -18,6 +19,14 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 /** An event without its place. */
 type Placeless<E> = E extends unknown ? Omit<E, 'n' | 'at'> : never
 type Note = SpawnEvent | PushEvent | MarkEvent | MessageEvent
+
+/** Steps of forks, and the step of the parent each stands for. */
+const parents = new WeakMap<object, Step>()
+
+/** The step of the parent that a step of a fork was answered as; `undefined` for one the parent does not have. */
+export function stepBehind(event: Step): Step | undefined {
+  return parents.get(event)
+}
 
 /** One event of a fork while it happens. */
 export class Entry<E extends TapeEvent = TapeEvent> {
@@ -39,6 +48,7 @@ export class Entry<E extends TapeEvent = TapeEvent> {
     this.#isOther = !isInPlace
     const [n, at] = isInPlace ? numbers.did(recorded) : numbers.fresh(run.now)
     this.event = { ...fields, n, at } as unknown as Mutable<E>
+    if (parent !== undefined && isStep(parent)) parents.set(this.event, parent)
   }
 
   /** When the next thing about it happens; `recorded`: when it happened in the parent. */

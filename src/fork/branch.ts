@@ -66,10 +66,12 @@ export function branchOf(run: ForkRun, outcome: Ended, isSame: boolean): Branch 
 /** The first number at which the run is not its parent any more, and all it did from there on. */
 function split({ tape, account, drawn }: ForkRun): { readonly before: number; readonly own: readonly TapeEvent[] } {
   const recorded = new Set<TapeEvent>()
+  // What today's code asks otherwise is not on the tape.
+  const onTape = new Set(tape.events)
   let before = Number.POSITIVE_INFINITY
   for (const entry of account.entries) {
     const same = entry.recorded
-    if (same) recorded.add(same)
+    if (same && onTape.has(same as TapeEvent)) recorded.add(same)
     else before = Math.min(before, entry.event.n)
   }
   const covered = coveredBy(recorded, tape)
@@ -138,7 +140,7 @@ function keyOf([kind, caller]: Draw): string {
 
 function closeOf(run: ForkRun, outcome: Ended, isSame: boolean, own: readonly TapeEvent[]): TapeClose {
   const { close } = run.tape
-  if (close && isSame && own.length === 0) {
+  if (close && isSame && own.length === 0 && run.asked.close === close) {
     const { n, at, outcome: recorded, timers } = close
     return { kind: 'close', n, at, outcome: recorded, events: 0, ...(timers && { timers }) }
   }

@@ -33,6 +33,8 @@ const defaultHangMs = 10_000
 /** One fork of one tape, while it runs. */
 export class ForkRun {
   readonly tape: Tape
+  /** The tape as today's code asks for it, see `Control`. */
+  readonly asked: Tape
   readonly plan: CompiledPlan
   readonly options: ForkOptions
   /** All steps of the parent, the kept ones first. */
@@ -89,7 +91,9 @@ export class ForkRun {
     this.budget = plan.tail.from === 'live' ? plan.tail.budget.part() : undefined
     this.#marks = new Map(plan.marks)
     this.#onGivenUp = onGivenUp
-    this.steps = stepStates(tape)
+    const { tape: asked, leftOut } = plan.control ?? { tape, leftOut: new Set() }
+    this.asked = asked
+    this.steps = stepStates(asked)
     this.kept = this.steps.slice(0, plan.keep)
     // A fork has the keys of this machine: the numbers of the tape it begins like do not hold for them.
     this.redactor = redactorOfTape(tape.header, { keys: 'unnumbered' })
@@ -130,8 +134,16 @@ export class ForkRun {
       hangMs,
       timers: new RecordedTimers(tape),
     })
+    for (const step of this.steps) if (leftOut.has(step.event.n)) this.#leaveOut(step)
     this.answers = new Answers(this)
     this.root = forkResponder(this, undefined)
+  }
+
+  /** Today's code goes without it: nobody waits for it. */
+  #leaveOut(step: StepState): void {
+    step.taken = true
+    step.answered = true
+    this.gate.done(step.items)
   }
 
   get over(): boolean {

@@ -1,13 +1,13 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { readModelCall } from '../providers/index.ts'
 import { standInKeys } from '../replay/index.ts'
-import { seamState } from '../seam/source.ts'
 import { encodeValue, type Json, readTape, stepsOf } from '../tape/index.ts'
 import { forkTape } from './fork.ts'
 import type { FailedJob, Task, TaskContext } from './job.ts'
 import { keepFork } from './kept-forks.ts'
 import type { ForkResult, Tail } from './plan.ts'
 import { changeOf, type FinishedFork, type ForkRequest, said, type TailRequest } from './request.ts'
+import { timeLimit } from './time-limit.ts'
 
 /** What the task `fork` is asked for. */
 export interface ForkTaskOptions {
@@ -157,16 +157,4 @@ function unreached({ events, tape }: ForkResult, tail: TailRequest): readonly Ha
       fix: ['see that the key, the quota and the address of the model are right, and run it again'],
     }),
   ]
-}
-
-const { setTimeout: startTimer, clearTimeout: stopTimer } = seamState().natives
-
-/** Ends a fork that takes too long. Real time: the clock of a fork may be its tape's. */
-export function timeLimit({
-  timeoutMs,
-  signal,
-}: Pick<TaskContext, 'timeoutMs' | 'signal'>): Disposable & { readonly signal: AbortSignal } {
-  const own = new AbortController()
-  const timer = startTimer(() => own.abort(new Error(`it took longer than ${timeoutMs} ms`)), timeoutMs)
-  return { signal: AbortSignal.any([signal, own.signal]), [Symbol.dispose]: () => stopTimer(timer) }
 }

@@ -33,7 +33,7 @@ export async function forkTape<T>(
   options: ForkOptions = {},
 ): Promise<ForkResult<T>> {
   requireGrade(tape.header, 'replay')
-  const compiled = compilePlan(tape, plan)
+  const compiled = compilePlan(plan.control?.tape ?? tape, plan)
   installInterceptors()
   closeIdleConnections()
   const ended = Promise.withResolvers<never>()
@@ -85,7 +85,7 @@ function resultOf<T>(run: ForkRun, outcome: RunOutcome<T>): ForkResult<T> {
   const { tape, gate, draws, steps, kept } = run
   // Redacting takes time in proportion to the answer: once is enough.
   const ended = run.encode(outcome.status === 'returned' ? outcome.value : outcome.error)
-  const isSame = compareOutcome(() => ended, tape.close?.outcome, outcome)
+  const isSame = compareOutcome(() => ended, run.asked.close?.outcome, outcome)
   const free = steps.slice(run.plan.keep)
   const branch = branchOf(run, { status: outcome.status, ended }, isSame === true)
   const { divergence } = run

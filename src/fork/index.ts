@@ -16,6 +16,8 @@ export {
   type TaskName,
   type TaskProgress,
 } from './job.ts'
+export { type Control, controlDigest, controlOf, type ControlOptions } from './control.ts'
+export type { ControlDifference } from './control-difference.ts'
 export { forkTape } from './fork.ts'
 export { fork, type Forking, type StepChange } from './library.ts'
 export { runLive } from './live.ts'

@@ -1,7 +1,7 @@
 import type { ErrorFacts } from '../errors/index.ts'
 import type { ProgramReport, WrittenVerdict } from '../replay/program.ts'
 import type { PriceTable } from '../providers/index.ts'
-import type { ReplayOptions } from '../replay/types.ts'
+import type { ReplayOptions, ReplayResult } from '../replay/types.ts'
 import type { Json, RunUsage, Tape } from '../tape/types.ts'
 import type { Budget, BudgetLimits } from './budget.ts'
 import type { Examination } from './examine.ts'
@@ -44,6 +44,8 @@ export interface TaskContext {
   importModule(file: string): Promise<object>
   /** The options of this case's replays. */
   readonly replay: Omit<ReplayOptions, 'signal'>
+  /** Keys of the changed questions of a replay that were accepted or proven. */
+  accepted(run: ReplayResult): ReadonlySet<string>
   /** How traces are compared, as a case says it. */
   readonly match?: Json
   /** How proofs are made, as the config says it. */

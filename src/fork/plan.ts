@@ -2,6 +2,7 @@ import type { Json, Step, Tape, TapeEvent } from '../tape/types.ts'
 import type { ReplayResult } from '../replay/types.ts'
 import type { HarvestError } from '../errors/index.ts'
 import type { Budget } from './budget.ts'
+import type { Control } from './control.ts'
 import type { Spent } from './job.ts'
 import type { Patch } from './patch.ts'
 
@@ -28,6 +29,11 @@ export interface ForkPlan {
   readonly clockOffsetMs?: number
   /** Forks that differ in nothing else draw other random numbers and ids. Default `''`. */
   readonly seed?: string
+  /**
+   * The run as today's code does it: kept steps must be asked for as it asks, and the outcome is compared with its. Default:
+   * the recording.
+   */
+  readonly control?: Pick<Control, 'tape' | 'leftOut'>
 }
 
 /** An answer that is another one. */

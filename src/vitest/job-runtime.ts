@@ -93,6 +93,7 @@ async function runJob(job: Job, around: Surroundings) {
       load: (other = name) => load(other, agents, replay.allow),
       importModule: (file) => guardLoading(() => importFile(file, importModule), replay.allow),
       replay,
+      accepted: (run) => greenKeys(kase, run, provided),
       match: match as Json,
       prove: settings.prove,
       timeoutMs: job.timeoutMs ?? timeoutMs,
@@ -134,9 +135,10 @@ async function runJob(job: Job, around: Surroundings) {
 const probed = { hangMs: 1_500, sites: true } as ReplayOptions
 
 /** Keys of changes that were accepted or proven. */
-function greenKeys(kase: Case, run: ReplayResult, provided: HarvestProvided): ReadonlySet<string> {
-  const { keys } = acceptancesFor(kase.accepted, provided)
-  return new Set([...keys, ...proofsFor(kase, run, provided).map(({ key }) => key)])
+function greenKeys(kase: Case | undefined, run: ReplayResult, provided: HarvestProvided): ReadonlySet<string> {
+  const { keys } = acceptancesFor(kase?.accepted, provided)
+  const proofs = kase === undefined ? [] : proofsFor(kase, run, provided)
+  return new Set([...keys, ...proofs.map(({ key }) => key)])
 }
 
 /** Looks for what makes the run irreproducible; the result is that of the first replay, as it always is. */

@@ -140,7 +140,7 @@ describe('blame of a run of a real agent', () => {
   test('a fork that another model answers is refused, unless that is asked for', async () => {
     const upgraded = (): BlameTapeOptions['agent'] => {
       let runs = 0
-      return (input) => deskAgent(input, runs++ === 0 ? 'gpt-4o' : 'gpt-4.1')
+      return (input) => deskAgent(input, runs++ < 2 ? 'gpt-4o' : 'gpt-4.1')
     }
     await expect(blamed({ agent: upgraded() })).rejects.toMatchObject({
       code: 'HARVEST_CROSS_VERSION',
@@ -171,7 +171,7 @@ describe('blame of a run of a real agent', () => {
     ['the recorded run is fine', { ok: ['refund(amount: 2500)'] }, 'HARVEST_ORACLE_OK'],
     ['columns are asked for and nobody knows good answers', { columns: true }, 'HARVEST_BLAME_NO_REPAIRS'],
     ['there is no limit', { limits: {} as never }, 'HARVEST_BLAME_LIMITS'],
-    ['it does not replay', { agent: () => 'other' }, 'HARVEST_BLAME_PREFLIGHT'],
+    ['it does not replay', { agent: () => 'other' }, 'HARVEST_CONTROL'],
   ] as const)('is refused before a model is asked when %s', async (_, more, code) => {
     await expect(blamed(more)).rejects.toMatchObject({ code })
     expect(world.desk.asked).toEqual([])
@@ -189,7 +189,8 @@ describe('blame of a run of a real agent', () => {
   test('an agent that throws before it asks anything found another world', async () => {
     let runs = 0
     const keyless = (input: unknown) => {
-      if (runs++ > 0) throw new Error('no key')
+      // The control and the run that is graded need none.
+      if (runs++ > 1) throw new Error('no key')
       return deskAgent(input)
     }
     const answer = await blamed({ agent: keyless, limits: { forks: 12 } })

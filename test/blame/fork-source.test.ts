@@ -34,6 +34,8 @@ describe('forks of a run of the real SDK', () => {
     await provider.close()
   })
 
+  const thankful: Agent = (input) => agent({ text: `${(input as { text: string }).text} Thanks!` })
+
   async function record(text: string): Promise<Tape> {
     const recorder = createRecorder({ dir })
     await recorder.run({ agent: 'refund', input: { text } }, () => agent({ text }))
@@ -50,6 +52,8 @@ describe('forks of a run of the real SDK', () => {
       ...more,
     })
   const none = new AbortController().signal
+  /** Replays before the first fork: the control, and the run that is graded. */
+  const offline = 2
 
   test('the recorded run is graded from its replay, and costs what its own tail asks', async () => {
     const source = await sourceOf(bad)
@@ -77,7 +81,7 @@ describe('forks of a run of the real SDK', () => {
   test('an agent that has no key throws before its first kept step: nobody can say, and it is not kept', async () => {
     let runs = 0
     const keyless: Agent = (input) => {
-      if (runs++ === 0) return agent(input)
+      if (runs++ < offline) return agent(input)
       throw new TypeError('no key')
     }
     const source = await sourceOf(bad, { load: async () => keyless })
@@ -103,9 +107,29 @@ describe('forks of a run of the real SDK', () => {
     })
   })
 
-  test('a run that does not replay byte for byte has no forks', async () => {
-    const otherwise: Agent = (input) => agent({ text: `${(input as { text: string }).text} Thanks!` })
-    await expect(sourceOf(bad, { load: async () => otherwise })).rejects.toMatchObject({
+  test('code that asks its model something else has no forks', async () => {
+    await expect(sourceOf(bad, { load: async () => thankful })).rejects.toMatchObject({ code: 'HARVEST_CONTROL' })
+  })
+
+  test('code that asks something else and was accepted has forks, that keep what it asks', async () => {
+    const accepted = (run: { readonly drift: readonly { readonly key: string }[] }) =>
+      new Set(run.drift.map(({ key }) => key))
+    const source = await sourceOf(bad, { load: async () => thankful, control: { accepted } })
+    expect(source.control.differs).toMatchObject({ step: 1 })
+    expect(await source.draw({ keep: 4, seed: 0 }, none)).toMatchObject({ grade: 'bad', modelCalls: 1 })
+  })
+
+  test('code that ends otherwise is graded by how it ends, and so are its forks', async () => {
+    const polite: Agent = async (input) => ({ ...((await agent(input)) as object), closing: 'Kind regards' })
+    const source = await sourceOf(bad, { load: async () => polite, oracle: oracle('closing~regards') })
+    expect(source).toMatchObject({ graded: { grade: 'ok' }, recorded: 'ok', control: { differs: { step: 6 } } })
+    expect(await source.draw({ keep: 5, seed: 0 }, none)).toMatchObject({ grade: 'ok', isInert: true })
+  })
+
+  test('code that asks another thing in every run has no forks', async () => {
+    let runs = 0
+    const restless: Agent = (input) => agent({ text: `${(input as { text: string }).text} ${runs++ || ''}`.trim() })
+    await expect(sourceOf(bad, { load: async () => restless })).rejects.toMatchObject({
       code: 'HARVEST_BLAME_PREFLIGHT',
     })
   })

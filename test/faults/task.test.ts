@@ -37,6 +37,7 @@ async function task(options: ChaosTaskOptions, exports: object = {}): Promise<Ch
     },
     importModule: (file) => Promise.resolve({ ...exports, file }),
     replay: {},
+    accepted: () => new Set(),
     timeoutMs: 5_000,
     parallel: 1,
     budget: openBudget({}),

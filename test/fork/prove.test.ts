@@ -109,6 +109,7 @@ async function prove(of: Recorded, agent: Agent, keys: readonly string[], asking
     },
     importModule: async (file) => (await import(file)) as object,
     replay: {},
+    accepted: () => new Set(),
     timeoutMs: 20_000,
     parallel: 1,
     budget: openBudget(limits),

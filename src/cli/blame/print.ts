@@ -1,6 +1,7 @@
 import type { StepReport } from '../../blame/index.ts'
 import type { BlamedRun } from '../../blame/run-blame.ts'
 import { neutralLine } from '../../errors/index.ts'
+import { controlLine } from '../forking/control-line.ts'
 import { type Screen, table } from '../screen.ts'
 import { describeMutations, describeRepairs } from './answers.ts'
 import { describeVerdict } from './verdict.ts'
@@ -110,11 +111,12 @@ function yesNo(is: boolean | undefined): string {
 function finePrint(blamed: BlamedRun): readonly string[] {
   const { delta, tau, spent, reused, models, commit, gradedBy, tail, recorded, tools, unclear, methods, repairs } =
     blamed
-  const { estimand, perturbation, repairedBy, mutations } = blamed
+  const { estimand, perturbation, repairedBy, mutations, control } = blamed
   const earlier = reused.forks === 0 ? '' : `; of earlier sessions ${spentText(reused)}`
   const lost = unclear.reduce((sum, { forks }) => sum + forks, 0)
   const display = mutations === undefined ? methods['display'] : methods['mutated.display']
   return [
+    ...(control?.differs === undefined ? [] : [controlLine(control.differs)]),
     `graded by ${neutralLine(gradedBy, 200)}; the recorded run: ${recorded}`,
     `estimand ${estimand}: ${perturbation}; models asked for real, tools ${neutralLine(tools)}${repairedBy === undefined ? '' : `, repaired with ${neutralLine(repairedBy)}`}`,
     `delta ${delta}, tau ${tau}; claims: ${methods['verdict'] ?? 'none'}`,

@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto'
+import type { HarvestError } from '../errors/index.ts'
+import { canonicalJson } from '../providers/index.ts'
+import { replayTape, standInKeys, verdictOf } from '../replay/index.ts'
+import type { ReplayOptions, ReplayResult } from '../replay/types.ts'
+import { type Json, type Step, stepsOf, type Tape, type TapeEvent } from '../tape/index.ts'
+import { renderBaseline, traceOf } from '../trace/index.ts'
+import { stepBehind } from './account.ts'
+import { type ControlDifference, firstDifferenceOf } from './control-difference.ts'
+import { controlRefused } from './control-refusal.ts'
+import { forkTape } from './fork.ts'
+import type { ForkOptions, ForkResult } from './plan.ts'
+import { timeLimit } from './time-limit.ts'
+
+/**
+ * A recorded run as today's code does it, with nothing changed: what a what-if is compared with. Code that changed since
+ * the run was recorded, and was accepted, is no effect of anything that is tried out on it.
+ */
+export interface Control {
+  /**
+   * The tape with the questions and the outcome of today's code and the recorded answers. Steps keep their numbers. The tape
+   * itself when today's code asks and ends as recorded.
+   */
+  readonly tape: Tape
+  /** The `n` of recorded steps that today's code leaves out. */
+  readonly leftOut: ReadonlySet<number>
+  /** The unchanged run: branches are compared with it. The tape itself when they are the same. */
+  readonly run: Pick<Tape, 'events' | 'close'>
+  /** The unchanged run as the file of a branch; absent: it is the recorded one. */
+  readonly branch?: string
+  /** Where it first differs from the recording; absent: nowhere. */
+  readonly differs?: ControlDifference
+  /** Digest of its trace and outcome. */
+  readonly digest: string
+}
+
+type Agent = (input: unknown) => unknown
+
+export interface ControlOptions extends Pick<ForkOptions, 'signal' | 'hangMs'> {
+  /** Milliseconds the runs may take. Default 120000. */
+  readonly timeoutMs?: number
+  /** The agent, loaded afresh for every run. */
+  load(): Promise<Agent>
+  /** As the case of the tape is replayed. Default none. */
+  readonly replay?: Omit<ReplayOptions, 'signal'>
+  /** Keys of changed questions that were accepted or proven. Default none. */
+  accepted?(run: ReplayResult): ReadonlySet<string>
+  /** The case of the tape, for the commands of a refusal. */
+  readonly caseId?: string
+}
+
+/**
+ * Replays a tape unchanged under today's code, offline and for free.
+ *
+ * @throws HarvestError `HARVEST_CONTROL` when today's code leaves the tape, or asks a model what nobody accepted: a changed
+ *   run then has nothing to be compared with
+ */
+export async function controlOf(tape: Tape, options: ControlOptions): Promise<Control> {
+  const { timeoutMs = 120_000, signal = new AbortController().signal } = options
+  using limit = timeLimit({ timeoutMs, signal })
+  const takeBack = standInKeys(tape)
+  try {
+    return await replayUnchanged(tape, { ...options, signal: limit.signal })
+  } finally {
+    takeBack()
+  }
+}
+
+async function replayUnchanged(tape: Tape, options: ControlOptions): Promise<Control> {
+  const { load, replay = {}, accepted, signal, hangMs, caseId } = options
+  const given = { ...(signal === undefined ? {} : { signal }), ...(hangMs === undefined ? {} : { hangMs }) }
+  const run = await replayTape(tape, await load(), { ...replay, ...given })
+  const about = { tape, ...(caseId === undefined ? {} : { caseId }) }
+  const problem = run.problems.find((one) => !isComparable(one, run))
+  if (problem !== undefined) throw controlRefused(about, { problem })
+  const { unproven } = verdictOf(run, accepted?.(run))
+  if (unproven.length > 0) throw controlRefused(about, { unproven })
+  if (isRecorded(run)) return { tape, leftOut: new Set(), run: tape, digest: controlDigest(tape) }
+  const { allow } = replay
+  const fork = await forkTape(
+    tape,
+    await load(),
+    { keep: 0, tail: { from: 'tape', serve: 'reworded' }, chance: 'recorded' },
+    { ...given, ...(allow === undefined ? {} : { allow }) },
+  )
+  const lost = fork.problems.find((one) => !isComparable(one, run))
+  if (lost !== undefined) throw controlRefused(about, { problem: lost })
+  const { tape: now, text } = fork.branch
+  const differs = firstDifferenceOf(run, now)
+  return {
+    tape: asAskedNow(tape, fork),
+    leftOut: new Set(run.unused.map(({ n }) => n)),
+    run: now,
+    branch: text,
+    ...(differs === undefined ? {} : { differs }),
+    digest: controlDigest(now),
+  }
+}
+
+/**
+ * Whether everything that was asked had an answer all the same: the run is another one, and can be compared with. Tool calls
+ * may be left out, with what they asked of the world; an agent that asks its model less often is not the one that was recorded.
+ */
+function isComparable({ code }: HarvestError, { unused }: ReplayResult): boolean {
+  if (code === 'HARVEST_MESSAGES' || code === 'HARVEST_MARKS') return true
+  if (code !== 'HARVEST_UNUSED') return false
+  const leftOut = new Set<number>()
+  for (const step of unused.toSorted((a, b) => a.n - b.n)) {
+    const isCall = step.kind === 'tool' || step.kind === 'retrieval'
+    if (!isCall && !(step.in !== undefined && leftOut.has(step.in))) return false
+    leftOut.add(step.n)
+  }
+  return true
+}
+
+/** Byte for byte: nothing has to stand in the place of the recording. */
+function isRecorded({ problems, drift, receipt, transcoded }: ReplayResult): boolean {
+  const { identical, served, relaxed, outcomeEqual } = receipt
+  const isSame = problems.length === 0 && drift.length === 0 && transcoded.length === 0
+  return isSame && identical === served && relaxed === 0 && outcomeEqual !== false
+}
+
+/** The tape, where each question is the one that today's code asks in its place. */
+function asAskedNow(tape: Tape, { branch, receipt }: ForkResult): Tape {
+  const now = new Map<TapeEvent, Step>()
+  for (const event of stepsOf(branch.tape)) {
+    const recorded = stepBehind(event)
+    if (recorded !== undefined && questionOf(recorded) !== questionOf(event)) now.set(recorded, asked(recorded, event))
+  }
+  const { close } = branch.tape
+  const isOtherEnd = receipt.outcomeEqual === false && tape.close !== undefined && close !== undefined
+  if (now.size === 0 && !isOtherEnd) return tape
+  return {
+    ...tape,
+    events: tape.events.map((event) => now.get(event) ?? event),
+    ...(isOtherEnd ? { close: { ...tape.close, outcome: close.outcome } } : {}),
+  }
+}
+
+function questionOf(step: Step): string {
+  return step.kind === 'exchange'
+    ? JSON.stringify([step.method, step.url, step.request.body])
+    : JSON.stringify([step.name, step.args])
+}
+
+/** The recorded step with another question. */
+function asked(recorded: Step, live: Step): Step {
+  if (recorded.kind === 'exchange' && live.kind === 'exchange') {
+    const { method, url, request } = live
+    return { ...recorded, method, url, request }
+  }
+  return recorded.kind !== 'exchange' && live.kind !== 'exchange' ? { ...recorded, args: live.args } : recorded
+}
+
+/** Identifies what a run did and how it ended: 132 bits, base64url. Times and ids are no part of it. */
+export function controlDigest({ events, close }: Pick<Tape, 'events' | 'close'>): string {
+  const said = [renderBaseline(traceOf(events)), close?.outcome ?? null]
+  const text = canonicalJson(JSON.parse(JSON.stringify(said)) as Json)
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22)
+}

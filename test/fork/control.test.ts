@@ -1,0 +1,217 @@
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { compareBranches } from '../../src/blame/index.ts'
+import { type Control, controlOf, fork, type ForkChange, forkTape } from '../../src/fork/index.ts'
+import { createRecorder, tools } from '../../src/record/index.ts'
+import { parseTape, readTape, stepsOf, type Tape } from '../../src/tape/index.ts'
+import { branchTape } from '../../src/cli/forking/branch-tape.ts'
+
+const shop = tools({
+  lookup_order: async ({ order_id }: { order_id: string }) => ({ order_id, total: 25, note: 'n' }),
+  note: async (text: { text: string }) => text,
+})
+
+/** What differs between the code that was recorded and the code of today. */
+interface Code {
+  readonly prompt?: string
+  readonly words?: string
+  readonly leavesNoteOut?: boolean
+  readonly asksAgain?: boolean
+}
+
+/** Looks an order up, asks its model for a sentence about it, notes it down. */
+function agentOf({ prompt = 'Be kind.', words = 'refunded', leavesNoteOut = false, asksAgain = false }: Code) {
+  return async (): Promise<unknown> => {
+    const order = await shop.lookup_order({ order_id: 'A-1' })
+    const said = await ask(prompt, `total ${order.total}`)
+    if (asksAgain) await ask(prompt, 'really?')
+    if (!leavesNoteOut) await shop.note({ text: said })
+    return { answer: `${words} ${order.total}`, at: new Date().getTime() > 0 }
+  }
+}
+
+let url = ''
+async function ask(prompt: string, text: string): Promise<string> {
+  const messages = [
+    { role: 'system', content: prompt },
+    { role: 'user', content: text },
+  ]
+  const body = JSON.stringify({ model: 'gpt-4o', messages })
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body })
+  const { choices } = (await response.json()) as { choices: { message: { content: string } }[] }
+  return choices[0]?.message.content ?? ''
+}
+
+const changed: Code = { words: 'paid back' }
+const accepted = { accepted: (run: { drift: readonly { key: string }[] }) => new Set(run.drift.map(({ key }) => key)) }
+
+describe('what a what-if is compared with', () => {
+  let tape: Tape
+  const dir = mkdtempSync(join(tmpdir(), 'harvest-control-'))
+  const server = http.createServer((request, response) => {
+    request.resume().on('end', () => {
+      response.setHeader('content-type', 'application/json')
+      const message = { role: 'assistant', content: 'All done.' }
+      response.end(
+        JSON.stringify({ id: 'c', object: 'chat.completion', model: 'gpt-4o', choices: [{ index: 0, message }] }),
+      )
+    })
+  })
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const recorder = createRecorder({ dir })
+    await recorder.run({ agent: 'desk', input: {} }, agentOf({}))
+    tape = readTape(recorder.lastTape ?? '')
+  })
+  afterAll(() => {
+    server.close()
+    rmSync(dir, { recursive: true, force: true })
+  })
+
+  const control = (code: Code, more: object = {}): Promise<Control> =>
+    controlOf(tape, { load: () => Promise.resolve(agentOf(code)), ...more })
+
+  /** What a changed run comes to beside the unchanged one, and beside the recording. */
+  async function effect(code: Code, change: ForkChange) {
+    const arm = await control(code)
+    const plan = { keep: 1, changes: [change], tail: { from: 'tape', serve: 'reworded' }, control: arm } as const
+    const run = await forkTape(tape, agentOf(code), plan)
+    const branch = branchTape(run.branch.text, tape)
+    const [beside] = compareBranches(arm.run, [branch], [1])
+    const [recording] = compareBranches(tape, [branch], [1])
+    return { ...run, beside: beside?.outcome.same, recording: recording?.outcome.same }
+  }
+  const reachesNothing: ForkChange = { step: 1, path: 'result.note', value: 'm' }
+  const reaches: ForkChange = { step: 1, path: 'result.total', value: 30 }
+
+  // The four rows: code as recorded and changed, a change that reaches nothing and one that does.
+  it('code as recorded: a change that reaches nothing has no effect', async () => {
+    expect(await effect({}, reachesNothing)).toMatchObject({ beside: true, recording: true, isInert: true })
+  })
+
+  it('code as recorded: a change of a value that is used has one', async () => {
+    expect(await effect({}, reaches)).toMatchObject({ beside: false, recording: false, isInert: false })
+  })
+
+  it('changed code: a change that reaches nothing has no effect, though it does not end as recorded', async () => {
+    const { beside, recording, isInert, receipt } = await effect(changed, reachesNothing)
+    expect({ beside, recording, isInert, equal: receipt.outcomeEqual }).toEqual({
+      beside: true,
+      recording: false,
+      isInert: true,
+      equal: true,
+    })
+  })
+
+  it('changed code: a change of a value that is used has one', async () => {
+    expect(await effect(changed, reaches)).toMatchObject({ beside: false, recording: false, isInert: false })
+  })
+
+  it("is the recording itself, and says nothing, where today's code does the same", async () => {
+    const arm = await control({})
+    expect(arm.run).toBe(tape)
+    expect(arm.tape).toBe(tape)
+    expect(arm).not.toHaveProperty('differs')
+    expect(arm).not.toHaveProperty('branch')
+  })
+
+  it.each([
+    ['outcome', changed, { step: 3, what: 'outcome.answer' }],
+    ['a step that is left out', { leavesNoteOut: true }, { step: 3, what: 'note is left out' }],
+  ])("names where today's code first differs: %s", async (_, code, differs) => {
+    expect((await control(code)).differs).toEqual(differs)
+  })
+
+  it('a question that was accepted is what kept steps are asked by', async () => {
+    const code = { prompt: 'Be brief.' }
+    const arm = await control(code, accepted)
+    expect(arm.differs).toEqual({ step: 2, what: 'system prompt' })
+    const plan = { keep: 3, tail: { from: 'tape' } } as const
+    const without = await forkTape(tape, agentOf(code), plan)
+    expect(without.prefix.divergence?.code).toBe('HARVEST_FORK_PREFIX')
+    const run = await forkTape(tape, agentOf(code), { ...plan, control: arm })
+    expect(run.prefix).toEqual({ steps: 3, isExact: true })
+    expect(run.isInert).toBe(true)
+  })
+
+  it('a branch of changed code is written from the recording, and read back as what was asked', async () => {
+    const code = { prompt: 'Be brief.' }
+    const arm = await control(code, accepted)
+    const { branch } = await forkTape(tape, agentOf(code), { keep: 3, tail: { from: 'tape' }, control: arm })
+    expect(branch.tape.header.parent).toMatchObject({ digest: tape.digest, events: 1 })
+    const read = parseTape(branch.text, join(dir, 'branch.tape.jsonl'))
+    expect(JSON.stringify(stepsOf(read)[1])).toContain('Be brief.')
+    expect(stepsOf(read)).toHaveLength(3)
+  })
+
+  it("kept steps need not be taken where today's code leaves them out", async () => {
+    const code = { leavesNoteOut: true }
+    const arm = await control(code)
+    const run = await forkTape(tape, agentOf(code), { keep: 3, tail: { from: 'tape' }, control: arm })
+    expect(run.problems).toEqual([])
+    expect(run.isInert).toBe(true)
+  })
+
+  it('a question that nobody accepted is no control', async () => {
+    const error = await control({ prompt: 'Be brief.' }).catch((thrown: Error) => thrown.message)
+    expect(
+      `${error as string}`.replaceAll(tape.header.id, 'ID').replace(/at .*\n/, 'at HERE\n'),
+    ).toMatchInlineSnapshot(`
+      "The question to a model changed: no change can be judged
+
+        tape  ID
+        at HERE
+
+        system prompt, step 2: Be [-kind-] {+brief+}.
+
+      A what-if is compared with an unchanged run of the same code.
+      → accept it in a case of this run: npx harvest promote ID --as <id> --unverified, then npx harvest accept <id> --reason "…"
+      → to exclude such changes from the verdict: drift: { instructions: 'report' }
+      (HARVEST_CONTROL)"
+    `)
+  })
+
+  it('code that asks what nobody recorded is no control', async () => {
+    const error = await control({ asksAgain: true }, { caseId: 'refund-1' }).catch((thrown: Error) => thrown.message)
+    expect(
+      `${error as string}`.replaceAll(url.slice(7), 'HOST').replace(/at .*\n/, 'at HERE\n'),
+    ).toMatchInlineSnapshot(`
+      "The unchanged agent leaves its tape: no change can be judged
+
+        case  refund-1
+        at HERE
+
+      The agent made one request more than recorded: POST HOST/v1/chat/completions
+        differs at messages[1].content
+        recorded  total 25
+        now       really?
+
+      A what-if is compared with an unchanged run of the same code.
+      → to see the whole difference: npx harvest show refund-1 --replay
+      → if the agent is meant to do this now, record the run again
+      (HARVEST_CONTROL)"
+    `)
+  })
+
+  it('code that goes without its model is no control', async () => {
+    const error = await controlOf(tape, { load: () => Promise.resolve(() => 'nothing') }).catch(
+      (thrown: Error) => thrown,
+    )
+    expect(error).toMatchObject({ code: 'HARVEST_CONTROL', cause: { code: 'HARVEST_UNUSED' } })
+  })
+
+  it('the pin of an unchanged run is another one as soon as what it does or comes to is', async () => {
+    const digests = await Promise.all(
+      [{}, changed, { leavesNoteOut: true }].map(async (code) => (await control(code)).digest),
+    )
+    expect(new Set(digests).size).toBe(3)
+    expect((await control({ prompt: 'Be brief.' }, accepted)).digest).toBe(digests[0])
+    expect((await fork(tape, { agent: agentOf({}) })).receipt.outcomeEqual).toBe(true)
+  })
+})
