@@ -8,11 +8,16 @@ import { type Run, readRun, runOf } from './reading/run.ts'
 /**
  * The file of a tape somebody named: any path, or what {@link findTape} knows: an id, the beginning of one, `latest`.
  *
+ * @param options.isExact - the beginning of an id does not do: for what changes or keeps something
  * @throws HarvestError `HARVEST_TAPE_MISSING` with the nearest id, `HARVEST_TAPE_AMBIGUOUS`
  */
-export function findTapeFile(word: string, recordings = 'recordings'): string {
+export function findTapeFile(
+  word: string,
+  recordings = 'recordings',
+  options: { readonly isExact?: boolean } = {},
+): string {
   const isPath = /[/\\]|\.jsonl$/.test(word) || existsSync(word)
-  return isPath ? resolve(word) : findTape(recordings, word)
+  return isPath ? resolve(word) : findTape(recordings, word, options)
 }
 
 /** A tape to read, and the case it was found by. */
@@ -27,9 +32,13 @@ export interface FoundRun {
  *
  * @throws HarvestError as {@link findTapeFile}, and `HARVEST_CASE_…` when the case or its tape cannot be read
  */
-export function findRun(word: string, recordings = 'recordings'): FoundRun {
+export function findRun(
+  word: string,
+  recordings = 'recordings',
+  options: { readonly isExact?: boolean } = {},
+): FoundRun {
   const isCaseFile = /\.case\.ya?ml$/.test(word)
-  if (!isCaseFile && !namesCase(recordings, word)) return { file: findTapeFile(word, recordings) }
+  if (!isCaseFile && !namesCase(recordings, word)) return { file: findTapeFile(word, recordings, options) }
   const found = findCase(recordings, word)
   if (found.case === undefined) throw found.error ?? new Error(`the case ${found.file} has neither content nor error`)
   return { file: requireTapeFile(found.case), case: found.case }

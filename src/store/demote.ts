@@ -59,13 +59,17 @@ function findCaseOrTape(recordings: string, word: string): CaseSummary | string 
 
 /** The only tape of this name outside of the inbox, when no case has it. */
 function tapeWithoutCase(recordings: string, word: string): string | undefined {
-  const name = `${basename(word).replace(/\.case\.ya?ml$/, '')}.tape.jsonl`
+  const stem = word
+    .replace(/\.case\.ya?ml$/, '')
+    .split(/[/\\]/)
+    .join(sep)
+  const name = `${basename(stem)}.tape.jsonl`
   const inbox = join(recordings, 'inbox') + sep
   const used = listCases(recordings).flatMap(({ file, case: loaded }) =>
     loaded === undefined ? [] : [join(dirname(file), loaded.tape)],
   )
   const [tape, ...others] = filesBelow(recordings, (each) => each === name).filter(
-    (file) => !file.startsWith(inbox) && !used.includes(file),
+    (file) => !file.startsWith(inbox) && !used.includes(file) && `${sep}${file}`.endsWith(`${sep}${stem}.tape.jsonl`),
   )
   return others.length === 0 ? tape : undefined
 }

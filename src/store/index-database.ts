@@ -54,6 +54,16 @@ export function discardIndexFile(inbox: string): void {
 
 const folderName = '.index'
 
+/** Whether an inbox has a database. */
+export function hasIndexFile(inbox: string): boolean {
+  return existsSync(join(inbox, folderName, 'tapes.sqlite'))
+}
+
+/** Writes everything into the database file and empties the one beside it; `false` while somebody else reads there. */
+export function settleIndex(database: DatabaseSync): boolean {
+  return database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'] === 0
+}
+
 async function open(file: string): Promise<DatabaseSync> {
   // Loaded late: on Node 22 the import alone prints that it is experimental.
   const { DatabaseSync } = await import('node:sqlite')
@@ -61,6 +71,8 @@ async function open(file: string): Promise<DatabaseSync> {
   try {
     // The files are the truth: the last transactions may be lost with the power, what is there has to be whole.
     database.exec('PRAGMA busy_timeout = 2000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+    // What is taken out is overwritten: a tape that was removed leaves nothing in the file.
+    database.exec('PRAGMA secure_delete = ON')
     if (versionOf(database) !== schemaVersion) migrate(database)
     return database
   } catch (error) {

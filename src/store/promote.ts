@@ -142,7 +142,7 @@ export function placePromotion({ recordings, bytes, caseFile, tapeFile, content,
 
 function tapeSource(recordings: string, word: string): string {
   const isPath = /[/\\]/.test(word) || lstatSync(word, { throwIfNoEntry: false }) !== undefined
-  return isPath ? word : findTape(recordings, word)
+  return isPath ? word : findTape(recordings, word, { isExact: true })
 }
 
 function readSource(source: string): Buffer {

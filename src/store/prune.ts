@@ -2,6 +2,7 @@ import { dirname } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
 import { Branches } from './branches.ts'
 import { type Hold, holdOf } from './holds.ts'
+import { forgetTapes } from './forget-tapes.ts'
 import type { TapeFilter } from './index-select.ts'
 import { type ListedTape, queryTapes } from './query-tapes.ts'
 import { forgetForks } from './kept-forks.ts'
@@ -79,5 +80,10 @@ export async function pruneTapes({ recordings, dryRun, without, now = Date.now()
       if (error.code !== 'HARVEST_TAPE_MISSING') failed.push({ tape, error })
     }
   }
+  if (dryRun !== true)
+    await forgetTapes(
+      recordings,
+      removed.map(({ file }) => file),
+    )
   return { removed, held, needed, failed, ...(expired.note !== undefined && { note: expired.note }) }
 }

@@ -5,7 +5,7 @@ import type { PriceTable } from '../providers/index.ts'
 import { version } from '../version.ts'
 import { listFolder } from './files.ts'
 import { transaction } from './index-database.ts'
-import { columnNames, type IndexRow, inScope, rowOf, rowQuery, wordsOf } from './index-rows.ts'
+import { columnNames, type IndexRow, inScope, lineOf, rowOf, rowQuery, type WordKind, wordsOf } from './index-rows.ts'
 import { costOfRun, readFacts, type TapeFacts } from './tape-facts.ts'
 
 /** What an index is of, and how costs are counted in it. */
@@ -41,7 +41,7 @@ export class TapeIndex {
     this.#lookAtOpen(scope, found)
     if (found.gone.length > 0 || found.lost.length > 0)
       transaction(this.#database, () => {
-        for (const path of found.gone) this.#remove(path)
+        this.#forget(found.gone)
         for (const path of found.lost) this.#run(`DELETE FROM folder WHERE ${inScope('path')}`).run(path)
       })
     await this.#read(found.unread.sort())
@@ -55,6 +55,21 @@ export class TapeIndex {
   /** Reads these tapes again. */
   async read(paths: readonly string[]): Promise<void> {
     await this.#read(paths)
+  }
+
+  /** Takes tapes out, and the words only they had. */
+  forget(paths: readonly string[]): void {
+    transaction(this.#database, () => this.#forget(paths))
+  }
+
+  #forget(paths: readonly string[]): void {
+    for (const path of paths) this.#remove(path)
+    // Also words of what a tape said before it was written anew.
+    const words = this.#run('SELECT kind, word FROM vocabulary').all() as { kind: WordKind; word: string }[]
+    for (const { kind, word } of words) {
+      const isLeft = this.#run('SELECT 1 FROM tape WHERE instr(words, ?) > 0 LIMIT 1').get(`\n${lineOf([kind, word])}`)
+      if (isLeft === undefined) this.#run('DELETE FROM vocabulary WHERE kind = ? AND word = ?').run(kind, word)
+    }
   }
 
   /** Whether the file of a row is the one that was read; `undefined` when it is gone. */

@@ -48,9 +48,10 @@ export function listTapes(folder: string): readonly TapeSummary[] {
  * The file of a tape somebody named: by a path inside the recordings, by its file name or its id, by a beginning of
  * one that no other tape has, or as `latest` for the one of the inbox that was started last.
  *
+ * @param options.isExact - the beginning of a name does not do: for what changes the tape, or makes something of it. Default false
  * @throws HARVEST_TAPE_MISSING, HARVEST_TAPE_AMBIGUOUS with those it could be, HARVEST_STORE_OUTSIDE
  */
-export function findTape(recordings: string, word: string): string {
+export function findTape(recordings: string, word: string, options: { readonly isExact?: boolean } = {}): string {
   if (/[/\\]/.test(word) || word.endsWith('.tape.jsonl')) {
     const file = locate(recordings, word)
     if (file === undefined) throw missing(recordings, word)
@@ -68,9 +69,10 @@ export function findTape(recordings: string, word: string): string {
     () => files.filter((file) => begins(stemOf(file))),
     () => files.filter((_, index) => begins(ids()[index] ?? '')),
   ]
-  for (const way of ways) {
+  for (const [at, way] of ways.entries()) {
     const [file, ...others] = way()
     if (file === undefined) continue
+    if (options.isExact === true && at >= 2) throw notWhole(word, [file, ...others])
     if (others.length === 0) return resolve(file)
     throw ambiguous(word, [file, ...others])
   }
@@ -197,15 +199,24 @@ function unreadable(file: string, cause: unknown): HarvestError {
   )
 }
 
+function notWhole(word: string, files: readonly string[]): HarvestError {
+  return new HarvestError('HARVEST_TAPE_AMBIGUOUS', {
+    what: `No tape is called '${neutralLine(word, 60)}'; it is only the beginning of a name`,
+    where: { tapes: listed(files) },
+    why: 'What changes or keeps something takes whole names only, so that no other tape is meant by a slip.',
+    fix: files.slice(0, 3).map((file) => `if it is this one: ${neutralLine(stemOf(file), 200)}`),
+  })
+}
+
+function listed(files: readonly string[]): string {
+  const shown = files.slice(0, 10).map((file) => neutralLine(file, 400))
+  return [...shown, ...(files.length > shown.length ? [`… and ${files.length - shown.length} more`] : [])].join('\n')
+}
+
 function ambiguous(word: string, files: readonly string[]): HarvestError {
-  const shown = files.slice(0, 10)
   return new HarvestError('HARVEST_TAPE_AMBIGUOUS', {
     what: `${files.length} tapes are called, or begin with, '${neutralLine(word, 60)}'`,
-    where: {
-      tapes: [...shown, ...(files.length > shown.length ? [`… and ${files.length - shown.length} more`] : [])].join(
-        '\n',
-      ),
-    },
+    where: { tapes: listed(files) },
     fix: ['name one of them by its path, or with more of its id'],
   })
 }

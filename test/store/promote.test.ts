@@ -89,13 +89,19 @@ test('the schema for editors is named from where the case lies', () => {
   )
 })
 
-test('a tape is named by its path, its id, the beginning of one, or as the latest', () => {
-  for (const word of ['inbox/run-1.tape.jsonl', 'run-1', 'run', 'latest']) {
+test('a tape is named by its path, its whole id, or as the latest', () => {
+  for (const word of ['inbox/run-1.tape.jsonl', 'run-1', 'latest']) {
     const recordings = scratch()
     putTape(recordings, 'inbox/run-1')
     const tape = word.includes('/') ? join(recordings, word) : word
     expect(promote({ recordings, tape, as: 'a' }).content.id, word).toBe('a')
   }
+})
+
+test('the beginning of an id promotes nothing', () => {
+  const recordings = scratch()
+  putTape(recordings, 'inbox/run-1')
+  expect(messageOf(() => promote({ recordings, tape: 'run', as: 'a' }))).toContain('HARVEST_TAPE_AMBIGUOUS')
 })
 
 test('a tape from anywhere can be promoted', () => {

@@ -200,3 +200,26 @@ describe('a tape is found', () => {
     }
   })
 })
+
+describe('a tape that is to be changed', () => {
+  test('is named whole: the beginning of a name is refused and says which there are', () => {
+    const recordings = scratch()
+    for (const id of ['t350', 't351']) putTape(recordings, `inbox/${id}`, { header: { id } })
+    putTape(recordings, 'inbox/t36', { header: { id: 'run-36' } })
+    expect(messageOf(() => findTape(recordings, 't35', { isExact: true }))).toMatchInlineSnapshot(`
+      "No tape is called 't35'; it is only the beginning of a name
+
+        tapes  <root>/recordings/inbox/t350.tape.jsonl
+               <root>/recordings/inbox/t351.tape.jsonl
+
+      What changes or keeps something takes whole names only, so that no other tape is meant by a slip.
+      → if it is this one: t350
+      → if it is this one: t351
+      (HARVEST_TAPE_AMBIGUOUS)"
+    `)
+    expect(messageOf(() => findTape(recordings, 'run-3', { isExact: true }))).toContain('→ if it is this one: t36')
+    for (const word of ['t36', 'run-36', 'latest', join(recordings, 'inbox/t36.tape.jsonl')])
+      expect(findTape(recordings, word, { isExact: true })).toMatch(/t3\w+\.tape\.jsonl$/)
+    expect(findTape(recordings, 'run-3')).toMatch(/t36\.tape\.jsonl$/)
+  })
+})

@@ -119,7 +119,7 @@ function makeOptions(given: Given, screen: Screen): MakeOptions {
 
 function readParent(given: Given): Parent {
   const recordings = given.value('dir') ?? 'recordings'
-  const found = findRun(given.args[0] ?? '', given.value('dir'))
+  const found = findRun(given.args[0] ?? '', given.value('dir'), { isExact: given.has('save') })
   const tape = requireClosed(readTape(found.file))
   const kase = caseOf(found, recordings)
   return { tape, file: resolve(found.file), recordings, ...(kase === undefined ? {} : { case: kase }) }

@@ -22,7 +22,7 @@ export const holdCommand: CommandSpec = {
       throw usage(holdCommand, 'HARVEST_CLI_ARGUMENT', 'hold needs either --reason <text> or --release')
     }
     const recordings = given.value('dir') ?? 'recordings'
-    const file = relative('.', findTape(recordings, given.args[0] ?? ''))
+    const file = relative('.', findTape(recordings, given.args[0] ?? '', { isExact: true }))
     if (reason === undefined) releaseHold(recordings, file)
     else placeHold(recordings, file, reason)
     const hold = holdOfTape(file)

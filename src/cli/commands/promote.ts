@@ -140,7 +140,7 @@ function optionsOf(given: Given): PromoteOptions {
   const lesson = { ...optional('lesson-wrong', 'wrong'), ...optional('lesson-right', 'right') }
   return {
     recordings,
-    tape: findTapeFile(given.args[0] ?? '', recordings),
+    tape: findTapeFile(given.args[0] ?? '', recordings, { isExact: true }),
     as,
     expect,
     tags: given.values('tag'),

@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs'
 import { relative } from 'node:path'
-import { findTape, removeTapes } from '../../store/index.ts'
+import { findTape, forgetTapes, removeTapes } from '../../store/index.ts'
 import { askYesNo, canAsk } from '../ask.ts'
 import { type CommandSpec, jsonOption } from '../command.ts'
 import { exit } from '../exit.ts'
@@ -18,7 +19,7 @@ export const rmCommand: CommandSpec = {
   examples: ['rm first second --yes', 'rm recordings/inbox/run.tape.jsonl --yes --json'],
   async run(given, screen) {
     const recordings = given.value('dir') ?? 'recordings'
-    const files = [...new Set(given.args.map((word) => relative('.', findTape(recordings, word))))]
+    const files = [...new Set(given.args.map((word) => relative('.', findTape(recordings, word, { isExact: true }))))]
     if (!given.has('yes')) {
       if (!canAsk()) {
         throw usage(rmCommand, 'HARVEST_CLI_ARGUMENT', 'rm removes for good, and there is no terminal to ask at', [
@@ -31,7 +32,14 @@ export const rmCommand: CommandSpec = {
         return exit.usage
       }
     }
-    removeTapes(recordings, files)
+    try {
+      removeTapes(recordings, files)
+    } finally {
+      await forgetTapes(
+        recordings,
+        files.filter((file) => !existsSync(file)),
+      )
+    }
     if (given.has('json')) screen.json({ removed: files })
     else for (const file of files) screen.line(`removed ${file}`)
     return exit.ok
