@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { constants } from 'node:os'
-import { basename, dirname, join, resolve, sep } from 'node:path'
+import { basename, dirname, join, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { HarvestError, neutralLine } from '../errors/index.ts'
-import type { TapeHeader } from '../tape/types.ts'
 
 /** A command line and where it runs. */
 export interface Program {
@@ -81,7 +80,7 @@ export async function runProgram(
 }
 
 /** The folder of the repository, else the current one. */
-function projectRoot(from = process.cwd()): string {
+export function projectRoot(from = process.cwd()): string {
   for (let folder = from; ; folder = dirname(folder)) {
     if (existsSync(join(folder, '.git'))) return folder
     if (folder === dirname(folder)) return from
@@ -94,27 +93,6 @@ export function toRecorded(argv: readonly string[], cwd = process.cwd()): readon
   const isNode = program === process.execPath || /^node(\.exe)?$/i.test(program)
   const inside = (word: string): string => word.replaceAll(cwd + sep, '')
   return [isNode ? 'node' : inside(program), ...args.map(inside)]
-}
-
-/**
- * The command line of a tape, ready to run. A tape is data from elsewhere: only `node` with a script inside this project
- * is run unasked, anything else has to be typed.
- *
- * @throws HarvestError `HARVEST_CLI_PROGRAM_UNASKED`
- */
-export function fromRecorded({ argv, cwd }: NonNullable<TapeHeader['command']>, retype: string): Program {
-  const root = projectRoot()
-  const folder = resolve(cwd)
-  const [program, script, ...rest] = argv
-  const isInside = (path: string): boolean => path === root || path.startsWith(root + sep)
-  const isScript = script !== undefined && !script.startsWith('-') && isInside(resolve(folder, script))
-  if (program === 'node' && isScript && isInside(folder)) return { argv: ['node', script, ...rest], cwd: folder }
-  throw new HarvestError('HARVEST_CLI_PROGRAM_UNASKED', {
-    what: 'The command line of this tape is not run unasked',
-    where: { command: neutralLine(argv.join(' ')), folder: neutralLine(cwd) },
-    why: 'A tape is data and may come from elsewhere: unasked, harvest runs only `node` with a script inside this project.',
-    fix: [`if you trust it: ${retype} -- <the command above>`],
-  })
 }
 
 function withPreload(module: string): string {

@@ -3,15 +3,17 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { acceptedFileName, type Case, loadCase, readAcceptedFile } from '../cases/index.ts'
-import { HarvestError } from '../errors/index.ts'
+import { HarvestError, neutralLine } from '../errors/index.ts'
 import { changedPins, describeChanges, gitState, pinsOf } from '../provenance/index.ts'
 import type { DriftPolicy, ReplayOptions } from '../replay/index.ts'
 import type { Tape } from '../tape/index.ts'
 import type { CommandSpec, Given, OptionSpec } from './command.ts'
 import { usage } from './parse.ts'
-import { type Ended, fromRecorded, type Program, type RunOptions, runProgram } from './program.ts'
+import { type Ended, type Program, type RunOptions, runProgram } from './program.ts'
 import { exitCodes } from './receipt.ts'
+import { recordedProgram, runRecordedOption } from './recorded-program.ts'
 import { type FailedReport, isFailed, type ReplayReport, variables } from './report.ts'
+import type { Screen } from './screen.ts'
 
 /** Options of every command that runs a tape. */
 export const replayOptions: readonly OptionSpec[] = [
@@ -21,6 +23,7 @@ export const replayOptions: readonly OptionSpec[] = [
     about: 'Let something reach the world, such as "socket 127.0.0.1:5432"; may be repeated',
     many: true,
   },
+  runRecordedOption,
 ]
 
 /** One replay in a process of its own. */
@@ -36,6 +39,7 @@ export interface Replayed {
 /**
  * Runs the program or agent of a tape again, from the tape.
  *
+ * @throws HarvestError `HARVEST_CLI_PROGRAM_UNASKED` when only the tape names what is to run
  */
 export async function replay(
   tape: Tape,
@@ -44,16 +48,19 @@ export async function replay(
     command,
     options,
     output,
+    screen,
     isExact = false,
   }: {
     readonly command: CommandSpec
+    /** Where somebody is asked whether the command of the tape may run. */
+    readonly screen: Screen
     readonly options: ReplayOptions
     readonly output: RunOptions['output']
     /** Everything is to be told, also what the case beside the tape ignores. */
     readonly isExact?: boolean
   },
 ): Promise<Replayed> {
-  const { program, isProgram, preload, agent } = target(tape, given, command)
+  const { program, isProgram, preload, agent } = await target(tape, given, command, screen)
   const folder = mkdtempSync(join(tmpdir(), 'harvest-replay-'))
   const file = join(folder, 'report.json')
   const allow = given.values('allow')
@@ -143,7 +150,8 @@ interface Target {
   readonly agent?: string
 }
 
-function target({ header }: Tape, given: Given, command: CommandSpec): Target {
+async function target(tape: Tape, given: Given, command: CommandSpec, screen: Screen): Promise<Target> {
+  const { header } = tape
   const agent = given.value('agent')
   const { rest } = given
   if (agent !== undefined && rest !== undefined) {
@@ -151,6 +159,10 @@ function target({ header }: Tape, given: Given, command: CommandSpec): Target {
   }
   if (rest !== undefined && rest.length === 0)
     throw usage(command, 'HARVEST_CLI_ARGUMENT', 'there is no program behind --')
+  if (given.has('run-recorded') && (agent !== undefined || rest !== undefined)) {
+    const what = agent === undefined ? 'a program behind --' : '--agent'
+    throw usage(command, 'HARVEST_CLI_ARGUMENT', `--run-recorded runs the command of the tape, not ${what}`)
+  }
   const preload = 'replay/register.js'
   if (rest !== undefined) return { program: { argv: rest, cwd: process.cwd() }, isProgram: true, preload }
   if (agent !== undefined) {
@@ -158,11 +170,9 @@ function target({ header }: Tape, given: Given, command: CommandSpec): Target {
     return { program: { argv: ['node', runner], cwd: process.cwd() }, isProgram: false, agent }
   }
   if (header.command !== undefined) {
-    return {
-      program: fromRecorded(header.command, `harvest ${command.name} ${given.args[0]}`),
-      isProgram: true,
-      preload,
-    }
+    const typed = neutralLine(`harvest ${command.name} ${given.args[0]}`, 400)
+    const consent = { isGiven: given.has('run-recorded'), typed, screen }
+    return { program: await recordedProgram(tape, header.command, consent), isProgram: true, preload }
   }
   throw new HarvestError('HARVEST_CLI_AGENT', {
     what: 'This tape does not say what to run',

@@ -13,6 +13,7 @@ import {
   type ToolsMode,
 } from '../replay/types.ts'
 import { hostsMistake, type SameHosts } from '../replay/hosts-option.ts'
+import { programsMistake } from '../store/programs.ts'
 import { type ArgsMode, argsModes, type TraceMode, traceModes } from '../trace/types.ts'
 
 /** What `harvest()` in `vitest.config.ts` takes. Nothing but `agents` is needed. */
@@ -22,6 +23,11 @@ export interface HarvestOptions {
    * Without `#` the default export is meant. Files are relative to Vitest's root.
    */
   readonly agents: Readonly<Record<string, string>>
+  /**
+   * Commands that `harvest replay` and `harvest verify` run unasked when a tape names them, word for word:
+   * `{ refund: ['node', 'src/refund.ts'] }`. A last `'*'` stands for plain words that begin with no dash. Default none.
+   */
+  readonly programs?: Readonly<Record<string, readonly string[]>>
   /** Folder of cases and tapes, relative to Vitest's root. Default `recordings`. */
   readonly recordings?: string
   /**
@@ -105,6 +111,7 @@ export interface AgentEntry {
 /** Options after their defaults, checked. */
 export interface HarvestSettings {
   readonly agents: Readonly<Record<string, string>>
+  readonly programs: Readonly<Record<string, readonly string[]>>
   readonly recordings: string
   readonly isolate: IsolateMode
   readonly pool: PoolName
@@ -131,8 +138,10 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
   if (unknown !== undefined) throw badOption(unknown, 'not an option of harvest()', optionNames)
   const { agents = {}, recordings = 'recordings', isolate = 'module', pool = 'forks', inherit = true } = options
   const { timeout = 10_000, serve, drift, redacted, escapes, allow, hosts, match = {}, deps = [], tags = [] } = options
-  const { accepted = {}, prove = {}, tools: bodies = 'serve' } = options
+  const { accepted = {}, prove = {}, tools: bodies = 'serve', programs = {} } = options
   checkAgents(agents)
+  const wrongProgram = programsMistake(programs)
+  if (wrongProgram !== undefined) throw badOption(wrongProgram.part, String(programs), [wrongProgram.expected])
   if (typeof recordings !== 'string' || recordings === '') throw badOption('recordings', `${recordings}`, ['a folder'])
   oneOf('isolate', isolate, isolateModes)
   oneOf('pool', pool, poolNames)
@@ -161,6 +170,7 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
   const lasting = acceptedMaxDays === undefined ? {} : { acceptedMaxDays }
   return {
     agents,
+    programs,
     recordings,
     isolate,
     pool,
@@ -194,6 +204,7 @@ const isolateModes: readonly IsolateMode[] = ['module', 'worker']
 const poolNames: readonly PoolName[] = ['forks', 'threads']
 const optionNames: readonly string[] = [
   'agents',
+  'programs',
   'recordings',
   'isolate',
   'pool',

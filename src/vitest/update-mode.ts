@@ -1,5 +1,8 @@
 import { HarvestError } from '../errors/index.ts'
+import { unattended } from '../provenance/unattended.ts'
 import type { AcceptRequest } from '../replay/accept-request.ts'
+
+export { unattended } from '../provenance/unattended.ts'
 
 /**
  * What a run may write into cases. `none`: nothing. `new`: a baseline where a case has none. `questions`: that changed
@@ -62,92 +65,3 @@ export function parseMode(value: string, where: string): UpdateMode {
     fix: updateModes.map((known) => `--update-recordings=${known}`),
   })
 }
-
-/** Why nobody is there to review what a run writes, if so: `CI` or the coding agent's variable. */
-export function unattended(env: Environment): string | undefined {
-  const isSet = (name: string) => env[name] !== undefined && !['', '0', 'false'].includes(env[name])
-  const ci = ciVariables.find(isSet)
-  if (ci !== undefined) return `this is CI (${ci} is set)`
-  const agent = agentVariables.find(isSet)
-  return agent === undefined ? undefined : `a coding agent is running this (${agent} is set)`
-}
-
-// With those that Vitest's own `isCI` (std-env) takes for CI: what it does not write there, we do not either.
-const ciVariables = [
-  'CI',
-  'CONTINUOUS_INTEGRATION',
-  'GITHUB_ACTIONS',
-  'GITLAB_CI',
-  'BUILDKITE',
-  'CIRCLECI',
-  'JENKINS_URL',
-  'TEAMCITY_VERSION',
-  'TF_BUILD',
-  'CODEBUILD_BUILD_ID',
-  'AC_APPCIRCLE',
-  'APPCENTER_BUILD_ID',
-  'APPVEYOR',
-  'AWS_APP_ID',
-  'BITBUCKET_COMMIT',
-  'BITRISE_IO',
-  'BUDDY_WORKSPACE_ID',
-  'CF_BUILD_ID',
-  'CF_PAGES',
-  'CIRRUS_CI',
-  'CI_MERGE_REQUEST_ID',
-  'CLEAVR',
-  'CLOUD_RUN_JOB',
-  'CODEBUILD_BUILD_ARN',
-  'CODESPHERE_APP_ID',
-  'DENO_DEPLOY',
-  'DENO_DEPLOYMENT_ID',
-  'DRONE',
-  'DRONE_BUILD_EVENT',
-  'DSARI',
-  'EO_PAGES_CI',
-  'FIREBASE_APP_HOSTING',
-  'GO_PIPELINE_LABEL',
-  'HUDSON_URL',
-  'INPUT_AZURE_STATIC_WEB_APPS_API_TOKEN',
-  'K_SERVICE',
-  'LAYERCI',
-  'MAGNUM',
-  'NETLIFY',
-  'NEVERCODE',
-  'NOW_BUILDER',
-  'RAILWAY_PROJECT_ID',
-  'RAILWAY_SERVICE_ID',
-  'RENDER',
-  'SAILCI',
-  'SCREWDRIVER',
-  'SEMAPHORE',
-  'SHIPPABLE',
-  'STACKBLITZ',
-  'STORMKIT',
-  'STRIDER',
-  'SYSTEM_TEAMFOUNDATIONCOLLECTIONURI',
-  'TDDIUM',
-  'TRAVIS',
-  'WORKERS_CI',
-  'ZEABUR',
-  'bamboo_planKey',
-]
-
-// Variables that coding agents set for the commands they run. A new one is added by its name.
-const agentVariables = [
-  'AI_AGENT',
-  'AGENT',
-  'CLAUDECODE',
-  'CLAUDE_CODE',
-  'CURSOR_AGENT',
-  'CODEX_SANDBOX',
-  'CODEX_THREAD_ID',
-  'GEMINI_CLI',
-  'COPILOT_AGENT',
-  'COPILOT_CLI',
-  'OPENCODE',
-  'AUGMENT_AGENT',
-  'GOOSE_PROVIDER',
-  'JUNIE_DATA',
-  'REPL_ID',
-]

@@ -83,7 +83,7 @@ export default { plugins: [harvest({ agents: { planted: '../test/cli/planted/age
     // Its own output belongs to the one who started it.
     const recorded = await harvest(['record', '--id', 'program', '--', 'node', ...program, ...flags], { cwd: project })
     expect(recorded.code).toBe(0)
-    expect(await say(['verify', 'program'])).toBe(1)
+    expect(await say(['verify', 'program', '--run-recorded'])).toBe(1)
     expect(lastWords()).toContain('not compared')
   })
 

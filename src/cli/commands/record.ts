@@ -6,6 +6,8 @@ import { readTape, stepsOf, type Tape } from '../../tape/index.ts'
 import { type CommandSpec, jsonOption } from '../command.ts'
 import { describeOutcome } from '../describe.ts'
 import { exit } from '../exit.ts'
+import { isInManifest } from '../listed-programs.ts'
+import { offerListing } from '../offer-listing.ts'
 import { usage } from '../parse.ts'
 import { type Ended, runProgram, toRecorded } from '../program.ts'
 
@@ -44,7 +46,10 @@ export const recordCommand: CommandSpec = {
     )
     const tape = readTape(written(path, ended))
     if (given.has('json')) screen.json({ tape: path, ...facts(tape), exitCode: ended.code })
-    else screen.note(said(tape, path))
+    else {
+      screen.note(said(tape, path))
+      if (tape.close !== undefined && stepsOf(tape).length > 0) await offerListing(tape, given.value('agent'), screen)
+    }
     // A program that ended well and left half a tape has not been recorded.
     return ended.code === 0 && tape.close === undefined ? exit.tape : ended.code
   },
@@ -68,13 +73,17 @@ function said(tape: Tape, path: string): string {
       ? ['→ no step was recorded: name the program itself, not one that starts it: harvest record -- node agent.js']
       : close === undefined
         ? []
-        : [`→ to run it again from the tape: harvest replay ${path}`]
+        : [`→ to run it again from the tape: harvest replay ${path}${isKnown(tape) ? '' : ' --run-recorded'}`]
   return [
     `harvest: ${count} step${count === 1 ? '' : 's'}, ${end} → ${path}`,
     ...unrecorded,
     ...incomplete,
     ...next,
   ].join('\n')
+}
+
+function isKnown({ header }: Tape): boolean {
+  return isInManifest(header.command?.argv ?? [])
 }
 
 function written(path: string, { code, signal }: Ended): string {

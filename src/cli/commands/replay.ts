@@ -35,6 +35,7 @@ export const replayCommand: CommandSpec = {
     const serve = rungOf(given)
     const replayed = await replay(tape, given, {
       command: replayCommand,
+      screen,
       options: serve === undefined ? {} : { serve },
       output: isJson ? 'stderr' : 'inherit',
     })

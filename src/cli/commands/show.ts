@@ -166,8 +166,13 @@ function printFacts(run: Run, found: Case | undefined, isFull: boolean, screen: 
   const indent = Math.max(...facts.map(([label]) => label.length)) + 2
   const width = terminalWidth() - indent
   for (const [label, text] of facts) {
-    // A command line and an input can be pages long.
-    const isOneLine = !isFull && (label === 'input' || label === 'command')
+    // What would run is judged by what is seen of it: a command is never shortened.
+    if (label === 'command') {
+      screen.line(`${screen.paint('dim', label.padEnd(indent))}${text}`)
+      continue
+    }
+    // An input can be pages long.
+    const isOneLine = !isFull && label === 'input'
     const [first = '', ...more] = isOneLine ? [neutralLine(text, width)] : foldText(text, { width })
     screen.line(`${screen.paint('dim', label.padEnd(indent))}${first}`)
     for (const row of more) screen.line(`${' '.repeat(indent)}${row}`)

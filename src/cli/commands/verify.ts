@@ -28,6 +28,7 @@ export const verifyCommand: CommandSpec = {
     screen.progress(`replaying ${neutralLine(tape.header.id)}`)
     const replayed = await replay(tape, given, {
       command: verifyCommand,
+      screen,
       options: {},
       output: 'capture',
       isExact: true,

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
+import { configFiles } from '../config-files.ts'
 import { type ConfigEdit, editConfig } from './edit-config.ts'
 import { exportsOf, findAgents, type FoundAgent } from './find-agents.ts'
 
@@ -43,15 +44,6 @@ export function planInit(folder: string, named: readonly string[]): Plan {
     gitignore,
     ignored,
   }
-}
-
-// The order in which Vitest looks, which takes the first it finds.
-const configNames = ['vitest', 'vite'].flatMap((name) =>
-  ['ts', 'mts', 'cts', 'js', 'mjs', 'cjs'].map((ending) => `${name}.config.${ending}`),
-)
-
-function configFiles(folder: string): readonly string[] {
-  return configNames.filter((name) => existsSync(join(folder, name)))
 }
 
 function changed(file: string, source: string, agents: readonly FoundAgent[]): PlannedFile {

@@ -2,11 +2,12 @@ import { dirname, join, relative } from 'node:path'
 import type { Case } from '../../cases/index.ts'
 import type { Imported, KeptReason, Retention, TapeParent } from '../../tape/index.ts'
 import { duration } from '../describe.ts'
+import { shownCommand } from '../shown-command.ts'
 import { counted } from './fold.ts'
 import type { Run } from './run.ts'
 import { spendingText } from './spending.ts'
 
-/** One line of facts: a label and recorded text, not yet neutral. */
+/** One line of facts: a label and recorded text, not yet neutral; a command is neutral already. */
 export type Fact = readonly [label: string, text: string]
 
 /** What is to be known of a run before its steps. */
@@ -29,7 +30,7 @@ export function factsOf(run: Run, found?: Case): readonly Fact[] {
     ['usage', spendingText(spending, close?.usage)],
     ...(close?.kept === undefined ? [] : [['kept', keptText(close.kept)] as const]),
     ...(close?.retention === undefined ? [] : [['retention', retentionText(close.retention)] as const]),
-    ...(command === undefined ? [] : [['command', command.argv.join(' ')] as const]),
+    ...(command === undefined ? [] : [['command', shownCommand(command.argv)] as const]),
     ...(input === undefined ? [] : [['input', JSON.stringify(input)] as const]),
     ['steps', stepsText(run)],
   ]
