@@ -267,6 +267,12 @@ export const caseSchema = {
       pattern: '^\\./(?!(?:.*/)?\\.\\./)[^#\\u0000-\\u001f\\u007f]{1,300}#[A-Za-z_$][A-Za-z0-9_$]{0,99}$',
       patternErrorMessage: 'a module below the folder of the project and its export, such as ./src/oracle.ts#isRight',
     },
+    constants: {
+      description:
+        'Values behind placeholders of the tape that stand in the source as they are; a replay compares them.',
+      type: 'object',
+      additionalProperties: { type: 'string', minLength: 1 },
+    },
     approved: {
       description: 'Who accepted the baseline, and why.',
       type: 'object',

@@ -148,6 +148,8 @@ export interface CaseContent {
   readonly outcome?: Json
   /** Function that says whether a run was right, such as `./src/oracle.ts#isRight`; for blame and fork. */
   readonly oracle?: string
+  /** Values behind placeholders of the tape that stand in the source for everybody to read, by placeholder. */
+  readonly constants?: Readonly<Record<string, string>>
   readonly approved?: CaseApproval
   /** Changed questions that a person accepted. */
   readonly accepted?: readonly AcceptedChange[]
@@ -190,6 +192,7 @@ export interface CaseLines {
   readonly ruleItems: readonly number[]
   readonly outcome?: number
   readonly oracle?: number
+  readonly constants?: number
   readonly approved?: number
   readonly accepted?: number
   readonly proven?: number

@@ -106,6 +106,20 @@ export async function versionedFiles(cwd: string): Promise<((path: string) => bo
 }
 
 /**
+ * Asks git for the files under version control below a folder, as absolute paths.
+ *
+ * @returns none where git knows nothing
+ * @throws HARVEST_GIT_UNREADABLE
+ */
+export async function trackedFiles(cwd: string): Promise<readonly string[]> {
+  const listed = (await ask(cwd, ['ls-files', '-z', '--', '.'])) ?? ''
+  return listed
+    .split('\0')
+    .filter(Boolean)
+    .map((file) => join(cwd, file))
+}
+
+/**
  * Asks git whether it leaves the tapes of an inbox alone.
  *
  * @returns `undefined` where git knows nothing

@@ -1,7 +1,16 @@
 /** Pins: with which commit, models, prompts and tool schemas a tape was made, and refusing to mix them. The only user of git. */
 export { resolveCommit } from './commit.ts'
 export { type CommitLine, type History, readHistory, type Standing } from './history.ts'
-export { codeDigest, codeState, type GitState, gitState, gitUser, isInboxIgnored, versionedFiles } from './git.ts'
+export {
+  codeDigest,
+  codeState,
+  type GitState,
+  gitState,
+  gitUser,
+  isInboxIgnored,
+  trackedFiles,
+  versionedFiles,
+} from './git.ts'
 export { type CasePins, pinsOf } from './pins.ts'
 export { type GitIndex, type IndexedFile, readIndex } from './staged.ts'
 export {

@@ -1,4 +1,5 @@
-import { Prints, type PrintKey, printKeys, printVariable, type Replaced } from '../privacy/index.ts'
+import { randomBytes } from 'node:crypto'
+import { Prints, type PrintKey, printKeys, printVariable, redactorOfTape, type Replaced } from '../privacy/index.ts'
 import type { Json, Tape } from '../tape/index.ts'
 import type { FoundDrift } from './ladder.ts'
 
@@ -21,26 +22,45 @@ export type Places = Readonly<Record<string, Json>>
 
 /**
  * Compares redacted values by their keyed fingerprints. Without them another address in the same place looks the same, for
- * placeholders are numbered by first appearance.
+ * placeholders are numbered by first appearance. Constants of the source need no key: they are given as they are.
  */
 export class RedactedValues {
   /** Fingerprints of the values on the tape, by placeholder. */
   readonly #recorded: ReadonlyMap<string, string>
   readonly #key: PrintKey | undefined
   readonly #printed: Tape['header']['printed']
+  readonly #prints: Prints | undefined
 
-  /** @throws HarvestError `HARVEST_PRIVACY_OPTION` for a key that cannot be one */
-  constructor({ header, events, close }: Tape) {
-    this.#printed = header.printed
-    this.#recorded = new Map([header, ...events, ...(close ? [close] : [])].flatMap(({ prints = [] }) => prints))
-    this.#key = printKeys().find(({ id }) => id === header.printed?.key)
+  /**
+   * @param constants - values behind placeholders of the tape
+   * @throws HarvestError `HARVEST_PRIVACY_OPTION` for a key that cannot be one
+   */
+  constructor({ header, events, close }: Tape, constants: Readonly<Record<string, string>> = {}) {
+    const { printed } = header
+    this.#printed = printed
+    this.#key = printKeys().find(({ id }) => id === printed?.key)
+    if (this.#key !== undefined && printed !== undefined) {
+      this.#prints = new Prints(this.#key, printed.salt)
+      this.#recorded = new Map([header, ...events, ...(close ? [close] : [])].flatMap(({ prints = [] }) => prints))
+      return
+    }
+    const known = Object.entries(constants)
+    // A key for this replay alone: with it a constant and what the agent brings are compared as fingerprints are.
+    if (known.length > 0) this.#prints = new Prints({ id: '', secret: randomBytes(32).toString('base64') }, '')
+    this.#recorded = new Map(known.flatMap(([placeholder, value]) => this.#printOf(header, placeholder, value)))
+  }
+
+  #printOf(header: Tape['header'], placeholder: string, value: string): readonly (readonly [string, string])[] {
+    const redactor = redactorOfTape(header, this.#prints === undefined ? {} : { prints: this.#prints })
+    redactor.text(value)
+    return redactor.takeReplaced().flatMap(({ print }) => (print === undefined ? [] : [[placeholder, print] as const]))
   }
 
   /** For the redactor of live requests. */
   get numbering(): { readonly prints?: Prints; readonly recorded?: ReadonlyMap<string, string> } {
-    if (this.#key === undefined || this.#printed === undefined) return {}
+    if (this.#prints === undefined) return {}
     const recorded = new Map([...this.#recorded].map(([placeholder, print]) => [print, placeholder]))
-    return { prints: new Prints(this.#key, this.#printed.salt), recorded }
+    return { prints: this.#prints, recorded }
   }
 
   /** What there is to say about values that just became placeholders. */

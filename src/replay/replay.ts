@@ -158,13 +158,26 @@ export function isSameOutcome(encode: (value: unknown) => Json, recorded: Outcom
 }
 
 const known = new Set([
-  ...['signal', 'drift', 'redacted', 'escapes', 'allow', 'hosts', 'serve', 'strict', 'messages', 'marks', 'tools'],
+  ...[
+    'signal',
+    'drift',
+    'redacted',
+    'constants',
+    'escapes',
+    'allow',
+    'hosts',
+    'serve',
+    'strict',
+    'messages',
+    'marks',
+    'tools',
+  ],
   ...['hangMs', 'ungated', 'sites', 'late'],
 ])
 
 function checkOptions(options: ReplayOptions): void {
   const unknown = Object.keys(options).filter((name) => !known.has(name))
-  if (unknown.length > 0) throw badOption(unknown.join(', '), [...known].slice(0, 11))
+  if (unknown.length > 0) throw badOption(unknown.join(', '), [...known].slice(0, 12))
   if (options.serve !== undefined && !serveRungs.includes(options.serve))
     throw badOption(`serve: '${options.serve}'`, serveRungs)
   const wrongHosts = options.hosts === undefined ? undefined : hostsMistake(options.hosts)

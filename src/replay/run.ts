@@ -129,7 +129,7 @@ export class ReplayRun {
     this.#recordedHost = recordedHosts(settings.hosts)
     this.steps = stepStates(tape)
     this.clients = new Clients(tape)
-    this.#values = new RedactedValues(tape)
+    this.#values = new RedactedValues(tape, settings.constants)
     this.redactor = redactorOfTape(tape.header, this.#values.numbering)
     this.headers = new HeaderRedactor(this.redactor)
     const meaning = (name: string): HeaderMeaning | undefined => this.redactor.meaning(name)

@@ -95,6 +95,11 @@ export interface ReplayOptions {
    * either way.
    */
   readonly redacted?: 'report' | 'fail'
+  /**
+   * Values behind placeholders of the tape, by placeholder: `{ 'redacted-1@email.invalid': 'desk@shop.example' }`. They are
+   * compared without a key of fingerprints. Default none.
+   */
+  readonly constants?: Readonly<Record<string, string>>
   /** Default `error`. */
   readonly escapes?: 'error' | 'report'
   /** Escapes to let through, such as `socket 127.0.0.1:5432`; `*` matches anything. Default none. */

@@ -41,6 +41,8 @@ export interface PromoteOptions {
   readonly lesson?: CaseLesson
   /** Function that grades runs, such as `./src/oracle.ts#isRight`; for blame and fork. */
   readonly oracle?: string
+  /** Values behind placeholders of the tape that stand in the source as they are. Default none. */
+  readonly constants?: Readonly<Record<string, string>>
   /** What the agent must return, or throw under `$threw`. Default: what the tape says. */
   readonly outcome?: Json
   /** The import did not see the outcome, and the recorded tool calls are all the case is to check. */
@@ -176,7 +178,7 @@ function placeTape(tapeFile: string, bytes: Buffer): boolean {
 }
 
 function contentOf(tape: Tape, options: PromoteOptions): CaseContent {
-  const { as, agent, expect, title, tags, lesson, match, oracle } = options
+  const { as, agent, expect, title, tags, lesson, match, oracle, constants } = options
   const outcome = options.outcome ?? outcomeOf(tape)
   return {
     id: as,
@@ -191,6 +193,7 @@ function contentOf(tape: Tape, options: PromoteOptions): CaseContent {
     baseline: renderBaseline(traceOf(tape.events), match) as readonly Json[],
     ...(outcome === undefined ? {} : { outcome }),
     ...(oracle === undefined ? {} : { oracle }),
+    ...(constants === undefined || Object.keys(constants).length === 0 ? {} : { constants }),
   }
 }
 

@@ -24,6 +24,7 @@ export function caseOptions(kase: Case, settings: Settings, choice: ToolsChoice)
     replay: {
       ...(drift !== undefined && { drift }),
       ...(replay.redacted !== undefined && { redacted: replay.redacted }),
+      ...(kase.constants !== undefined && { constants: kase.constants }),
       ...(replay.escapes !== undefined && { escapes: replay.escapes }),
       ...(allow.length > 0 && { allow }),
       ...(replay.hosts !== undefined && { hosts: replay.hosts }),

@@ -1,11 +1,13 @@
 import http from 'node:http'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createHash } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import OpenAI from 'openai'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { pinnedConstants } from '../../src/cli/pinned-constants.ts'
 import { createRecorder, mark, message, type RecorderOptions, tool } from '../../src/record/index.ts'
 import { installReplay, type ReplayOptions, replayTape, type ReplayResult } from '../../src/replay/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
@@ -233,4 +235,37 @@ test('a message about a redacted value says where it stands, and neither value',
     → if such a change is harmless: drift: { redacted: 'report' }
     (HARVEST_DRIFT)"
   `)
+})
+
+describe('a value that stands in the source as it is', () => {
+  const anna = 'anna@shop.example'
+  const constants = { 'redacted-1@email.invalid': anna }
+
+  test('is compared without a key, and others are not', async () => {
+    for (const recordedWith of [key, undefined]) {
+      const tape = await tapeOf(mailTo(anna, 'bob@shop.example'), recordedWith)
+      const same = await replayed(tape, mailTo(anna, 'bob@shop.example'), undefined, { constants })
+      expect(same.drift).toEqual([])
+      expect(same.notCompared).toMatchObject([
+        { placeholder: 'redacted-2@email.invalid', stepNumber: 2, path: 'body.to' },
+      ])
+      const other = await replayed(tape, mailTo('eve@evil.example', 'bob@shop.example'), undefined, { constants })
+      expect(other.drift).toMatchObject([{ class: 'redacted', stepNumber: 1, path: 'body.to', policy: 'unproven' }])
+    }
+  })
+
+  test('is found in a file under version control, with the key alone', async () => {
+    const repository = mkdtempSync(join(dir, 'repository-'))
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: repository })
+    git('init', '--quiet')
+    writeFileSync(join(repository, 'agent.ts'), `export const desk = 'Anna@shop.example'\n`)
+    writeFileSync(join(repository, 'notes.txt'), 'bob@shop.example\n')
+    git('add', 'agent.ts')
+    const { source } = await tapeOf(mailTo(anna, 'bob@shop.example'), key)
+    expect(await pinnedConstants(source, repository)).toEqual({ 'redacted-1@email.invalid': 'Anna@shop.example' })
+    vi.stubEnv('HARVEST_FINGERPRINT_KEY', otherKey)
+    expect(await pinnedConstants(source, repository)).toEqual({})
+    vi.stubEnv('HARVEST_FINGERPRINT_KEY', undefined)
+    expect(await pinnedConstants(source, repository)).toEqual({})
+  })
 })

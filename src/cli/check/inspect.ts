@@ -2,7 +2,7 @@ import { basename, posix } from 'node:path'
 import { findDuplicateIds, parseCase } from '../../cases/index.ts'
 import type { Case } from '../../cases/types.ts'
 import { HarvestError } from '../../errors/index.ts'
-import { createRedactor, type Redactor } from '../../privacy/index.ts'
+import { createRedactor, isCredential, type Redactor } from '../../privacy/index.ts'
 import { refuseUnfinished, secretsIn } from '../../store/promotable.ts'
 import { parseTape } from '../../tape/index.ts'
 import { readCap, type Snapshot, type SnapshotFile } from './snapshot.ts'
@@ -112,20 +112,30 @@ function inspectTape(file: SnapshotFile, bytes: Buffer, options: Inspecting): re
 
 function inspectCase(file: SnapshotFile, bytes: Buffer, options: Inspecting, cases: Case[]): readonly CheckFinding[] {
   const text = bytes.toString('utf8')
-  const hidden = inspectText(file, text, options)
   try {
-    cases.push(parseCase(text, file.path))
-    return hidden
+    const kase = parseCase(text, file.path)
+    cases.push(kase)
+    return inspectText(file, text, options, new Set(Object.values(kase.constants ?? {})))
   } catch (error) {
     if (!HarvestError.is(error)) throw error
-    return [findingOf(file, error, 'case'), ...hidden]
+    return [findingOf(file, error, 'case'), ...inspectText(file, text, options)]
   }
 }
 
-/** Text read line by line, for the number of the line, and whole, for what goes over several lines. */
-function inspectText(file: SnapshotFile, text: string, { redactor }: Inspecting): readonly CheckFinding[] {
+/**
+ * Text read line by line, for the number of the line, and whole, for what goes over several lines.
+ *
+ * @param constants - values that stand in the source as they are; a credential is none, whatever the case says
+ */
+function inspectText(
+  file: SnapshotFile,
+  text: string,
+  { redactor }: Inspecting,
+  constants: ReadonlySet<string> = new Set(),
+): readonly CheckFinding[] {
   const starts = [...text.matchAll(/^/gm)].map(({ index }) => index)
-  const places = redactor.scan(text).flatMap(({ kind, index }) => {
+  const places = redactor.scan(text).flatMap(({ kind, index, length }) => {
+    if (constants.has(text.slice(index, index + length)) && !isCredential(kind)) return []
     const line = starts.findLastIndex((start) => start <= index) + 1
     // Who accepted a change is written there by name and address, as in a commit.
     if (kind === 'email' && /^\s*(?:- )?by: /.test(text.slice(starts[line - 1]))) return []

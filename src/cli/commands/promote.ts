@@ -8,6 +8,7 @@ import { exit, exitCodeOf } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
 import { usage } from '../parse.ts'
 import { countsByKind, type ReplayReport, verdictLine } from '../report.ts'
+import { pinnedConstants } from '../pinned-constants.ts'
 import { type Rehearsal, rehearse, wouldBeRed } from '../rehearse.ts'
 import type { Screen } from '../screen.ts'
 import { driftLine } from './replay.ts'
@@ -44,7 +45,9 @@ export const promoteCommand: CommandSpec = {
     'promote recordings/inbox/run.tape.jsonl --as refund-100x --expect fail --tag incident',
   ],
   async run(given, screen) {
-    const promotion = await prepared(optionsOf(given), given, screen)
+    const options = optionsOf(given)
+    const constants = await pinnedConstants(options.tape)
+    const promotion = await prepared({ ...options, constants }, given, screen)
     const rehearsal = given.has('unverified') ? undefined : await replayed(promotion, screen)
     if (rehearsal?.isGreen === false) {
       const error = wouldBeRed(rehearsal, promotion)
