@@ -36,8 +36,14 @@ export function remarkLines(id: string, report: ReplayReport): readonly string[]
     ...accepted.map(({ part, key }) => neutralLine(`accepted: ${part} (${key})`, 300)),
     ...notJudged.map(({ part, words }) => neutralLine(`not judged: ${part} changed: ${words}`, 300)),
     ...report.transcoded.map(describeTranscoded),
+    ...report.listed.map(listedLine),
     ...notComparedLines(id, report.notCompared),
   ]
+}
+
+/** `let through: fs.writeFileSync /srv/out.json (src/agent.ts:3:5)` */
+function listedLine({ by, target, site }: ReplayReport['listed'][number]): string {
+  return neutralLine(`let through: ${by} ${target}${site === undefined ? '' : ` (${site})`}`, 300)
 }
 
 /** `2 email, 1 card` */

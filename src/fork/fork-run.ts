@@ -11,7 +11,7 @@ import * as problem from '../replay/problems.ts'
 import { RecordedTimers } from '../replay/recorded-timers.ts'
 import { commandKey, gateItems, pushItems } from '../replay/run.ts'
 import { type CallState, type ExchangeState, questionOf, type StepState, stepStates } from '../replay/step.ts'
-import type { Drift, Escape } from '../replay/types.ts'
+import type { Drift, Escape, Listed } from '../replay/types.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
 import type { ExchangeControl, LiveRequest, Responder, VirtualTimer } from '../seam/intercept/index.ts'
 import { seamState } from '../seam/source.ts'
@@ -52,6 +52,7 @@ export class ForkRun {
   readonly drift: Drift[] = []
   readonly #changes: Changes
   readonly escapes: Escape[] = []
+  readonly listed: Listed[] = []
   readonly ranForReal = new Set<string>()
   readonly drawn: Draw[] = []
   /** Requests under way that cost something. */

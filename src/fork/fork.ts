@@ -95,6 +95,7 @@ function resultOf<T>(run: ForkRun, outcome: RunOutcome<T>): ForkResult<T> {
     problems: run.problems,
     drift: run.drift,
     escapes: run.escapes,
+    listed: run.listed,
     // The run is free behind its kept steps: what it does not ask for there is no fault.
     transcoded: [],
     unused: kept.filter(({ taken }) => !taken).map(({ event }) => event),

@@ -1,11 +1,18 @@
 import { HarvestError } from '../errors/index.ts'
 import { type Redactor, redactorOfTape } from '../privacy/index.ts'
 import { keepsConversation, readModelCall } from '../providers/index.ts'
-import { closeIdleConnections, forgetRuns, installInterceptors, never, watchOutside } from '../seam/intercept/index.ts'
+import {
+  closeIdleConnections,
+  forgetRuns,
+  installInterceptors,
+  listOnce,
+  never,
+  watchOutside,
+} from '../seam/intercept/index.ts'
 import type { ExchangeControl, Responder } from '../seam/intercept/index.ts'
 import { isAllowed } from '../replay/allow.ts'
 import { compareOutcome } from '../replay/replay.ts'
-import type { Escape, ReplayResult, RunOutcome } from '../replay/types.ts'
+import type { Escape, Listed, ReplayResult, RunOutcome } from '../replay/types.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
 import { argumentsOf, isThenable } from '../seam/shape.ts'
 import { seamState } from '../seam/source.ts'
@@ -76,6 +83,7 @@ class LiveRun {
   readonly #redactor: Redactor
   readonly #problems: HarvestError[] = []
   readonly #escapes: Escape[] = []
+  readonly listed: Listed[] = []
   readonly events: TapeEvent[] = []
   readonly #ranForReal = new Set<string>()
   readonly timers = new RealTimers(() => uptime() - this.startedAt)
@@ -114,6 +122,7 @@ class LiveRun {
       problems: this.#problems,
       drift: [],
       escapes: this.#escapes,
+      listed: this.listed,
       // A live run need not ask for what another one asked for.
       unused: [],
       transcoded: [],
@@ -274,6 +283,7 @@ function responderOf(run: LiveRun, inside: number | undefined): Responder {
     },
     listen: () => undefined,
     escape: (kind, target, madeAt) => run.escape(kind, target, madeAt),
+    list: (one) => listOnce(run.listed, one),
     schedule: (timer) => run.timers.schedule(timer),
     held: (timer) => run.timers.held(timer),
   }

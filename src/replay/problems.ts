@@ -578,6 +578,20 @@ export function runOver(place: Place, kind: string, target: string): HarvestErro
   })
 }
 
+/** @param name - the case whose agent it was */
+export function afterRun(name: string, kind: string, target: string): HarvestError {
+  const site = userSite()
+  return new HarvestError('HARVEST_RUN_OVER', {
+    what: `Blocked real I/O after the run: ${kind} ${neutral(target)}`,
+    where: { case: name, ...(site === undefined ? {} : { at: site }) },
+    why: 'The agent started work that went on when it had answered.',
+    fix: [
+      'await everything the agent starts before it returns, and stop what its modules start',
+      `if a test may reach it: allow: ['${kind} ${neutral(target)}']`,
+    ],
+  })
+}
+
 export function notOnTape(place: Place, command: readonly string[]): HarvestError {
   return new HarvestError('HARVEST_ESCAPE', {
     what: `Blocked a child process that is not on the tape: ${neutral(command.join(' '))}`,

@@ -12,7 +12,7 @@ import { ReplayRun } from './run.ts'
 import { type RunVerdict, verdictFrom, verdictOf } from './run-verdict.ts'
 import { describeEvent } from './step.ts'
 import type { TranscodedStep } from './transcode.ts'
-import type { Drift, Escape, Receipt, ReplayOptions, ReplayResult } from './types.ts'
+import type { Drift, Escape, Listed, Receipt, ReplayOptions, ReplayResult } from './types.ts'
 
 /** What a replayed program leaves behind, as data: its process is gone. */
 export interface ProgramReport {
@@ -20,6 +20,8 @@ export interface ProgramReport {
   readonly problems: readonly { readonly code: string; readonly message: string }[]
   readonly drift: readonly Drift[]
   readonly escapes: readonly Escape[]
+  /** What it did around the seam and was let through, such as files it changed. */
+  readonly listed: readonly Listed[]
   readonly unused: readonly string[]
   readonly ranForReal: readonly string[]
   /** Values the tape has placeholders for and the agent brought in itself. */
@@ -73,12 +75,13 @@ export function replayProgram(
 
 /** The part of a result that can leave its process. */
 export function reportOf(result: ReplayResult, accepted: ReadonlySet<string> = new Set()): ProgramReport {
-  const { tape, problems, drift, escapes, unused, ranForReal, notCompared, transcoded, receipt } = result
+  const { tape, problems, drift, escapes, listed, unused, ranForReal, notCompared, transcoded, receipt } = result
   return {
     tape: tape.header.id,
     problems: problems.map(({ code, message }) => ({ code, message })),
     drift,
     escapes,
+    listed,
     unused: unused.map(describeEvent),
     ranForReal,
     notCompared,

@@ -1,6 +1,13 @@
 import { HarvestError } from '../errors/index.ts'
 import { canonicalJson } from '../providers/index.ts'
-import { closeIdleConnections, forgetRuns, installInterceptors, real, watchOutside } from '../seam/intercept/index.ts'
+import {
+  closeIdleConnections,
+  currentWork,
+  forgetRuns,
+  installInterceptors,
+  real,
+  watchOutside,
+} from '../seam/intercept/index.ts'
 import { isUnreadResponse } from '../seam/shape.ts'
 import { seamState } from '../seam/source.ts'
 import { requireGrade } from '../tape/grade.ts'
@@ -52,6 +59,8 @@ export async function replayTape<T>(
     (value): RunOutcome<T> => ({ status: 'returned', value }),
     (error: unknown): RunOutcome<T> => ({ status: 'threw', error }),
   )
+  // Before nobody watches any more: what it started while it loaded belongs to no run.
+  currentWork()?.end()
   unwatch()
   options.signal?.removeEventListener('abort', abort)
   if (outcome.status === 'threw') linkTimeOut(run, outcome.error)
@@ -111,6 +120,7 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
     problems: run.problems,
     drift: run.drift,
     escapes: run.escapes,
+    listed: run.listed,
     unused: run.unused.map((step) => step.event),
     transcoded: run.transcoded,
     ranForReal: [...new Set(run.ranForReal)],

@@ -1,5 +1,12 @@
 import { callerPackage } from '../seam/caller.ts'
-import type { ExchangeControl, ExchangeSink, LiveRequest, Responder, VirtualTimer } from '../seam/intercept/index.ts'
+import {
+  type ExchangeControl,
+  type ExchangeSink,
+  listOnce,
+  type LiveRequest,
+  type Responder,
+  type VirtualTimer,
+} from '../seam/intercept/index.ts'
 import { argumentsOf } from '../seam/shape.ts'
 import type { Caller, SeamCall, SeamDrawKind, VirtualWorld } from '../seam/source.ts'
 import { serveCall } from './call.ts'
@@ -50,6 +57,7 @@ export function responderOf(run: ReplayRun, inside: number | undefined): Respond
     listen: (url, say) => run.listen(url, say),
     escape: (kind, target, madeAt) =>
       run.over ? problem.runOver(run.place(madeAt), kind, target) : run.escape(kind, target, madeAt),
+    list: (one) => listOnce(run.listed, one),
     mocked: (what, madeAt) => run.problem(problem.mocked(run.place(madeAt), what)),
     schedule(timer: VirtualTimer) {
       // A timer of a run that is over never fires.

@@ -1,7 +1,7 @@
 import type { HarvestError } from '../errors/index.ts'
 import { type HeaderMeaning, type Redactor, redactorOfTape } from '../privacy/index.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
-import type { LiveRequest, Responder } from '../seam/intercept/index.ts'
+import type { Listed, LiveRequest, Responder } from '../seam/intercept/index.ts'
 import { unnamedChild } from '../seam/stdio.ts'
 import {
   encodeValue,
@@ -85,6 +85,7 @@ export class ReplayRun {
   readonly problems: HarvestError[] = []
   readonly drift: Drift[] = []
   readonly escapes: Escape[] = []
+  readonly listed: Listed[] = []
   readonly notCompared: NotCompared[] = []
   readonly ranForReal: string[] = []
   readonly transcoded: TranscodedStep[] = []

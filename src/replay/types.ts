@@ -1,5 +1,6 @@
 import type { HarvestError } from '../errors/index.ts'
 import type { NotCompared } from './redacted.ts'
+import type { Listed } from '../seam/intercept/work.ts'
 import type { Json, Step, Tape, TapeEvent } from '../tape/types.ts'
 import type { SameHosts } from './hosts-option.ts'
 import type { TranscodedStep } from './transcode.ts'
@@ -80,6 +81,8 @@ export interface Escape {
   /** Whether it was let through (`escapes: 'report'` or on the allow list). */
   readonly allowed: boolean
 }
+
+export type { Listed }
 
 export interface ReplayOptions {
   /** Aborts the run: afterwards no patched call of it does anything. */
@@ -168,6 +171,11 @@ export interface ReplayResult<T = unknown> {
   readonly problems: readonly HarvestError[]
   readonly drift: readonly Drift[]
   readonly escapes: readonly Escape[]
+  /**
+   * What the agent did around the seam and was let through: files it changed, each once; native code it loaded. A replay does
+   * not undo it.
+   */
+  readonly listed: readonly Listed[]
   /** Recorded steps the agent never asked for. Each is also in `problems`, in one error. */
   readonly unused: readonly Step[]
   /**

@@ -3,10 +3,16 @@ import { neutralLine } from '../errors/index.ts'
 import { changedPins, describeChanges, type GitState, pinsOf } from '../provenance/index.ts'
 import { type ChangedQuestion, describeTranscoded, type RunVerdict } from '../replay/index.ts'
 import type { ReplayResult } from '../replay/types.ts'
+import { printableListed } from './listed.ts'
 import type { CaseReport, ProvenQuestion, Questions } from './channel.ts'
 
 /** What the reporter and the machines' reports are told about a case that was replayed. */
-export function reportOf(kase: Case, run: ReplayResult, git: GitState | null): CaseReport {
+export function reportOf(
+  kase: Case,
+  run: ReplayResult,
+  git: GitState | null,
+  { root, confined }: { readonly root: string; readonly confined?: CaseReport['confined'] },
+): CaseReport {
   const pins = kase.pins ?? pinsOf(run.tape)
   // Without git nothing is known about the commit now, and nothing is said.
   const moved = git === null ? [] : changedPins(pins, { commit: git.commit, dirty: git.dirty })
@@ -22,6 +28,8 @@ export function reportOf(kase: Case, run: ReplayResult, git: GitState | null): C
     served: run.receipt.served,
     drift: counted(run.drift.map((one) => one.class)),
     escapes: run.escapes.length,
+    ...(run.listed.length > 0 && { listed: printableListed(run.listed, root) }),
+    ...(confined !== undefined && { confined }),
     ...(run.ranForReal.length > 0 && { ran: counted(run.ranForReal.map((name) => neutralLine(name))) }),
     ...(run.notCompared.length > 0 && { notCompared: counted(run.notCompared.map(({ kind }) => kind)) }),
     ...(run.transcoded.length > 0 && { transcoded: run.transcoded.map(describeTranscoded) }),

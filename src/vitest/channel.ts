@@ -1,6 +1,8 @@
 import type { AcceptedChange, CaseApproval, ProvenChange } from '../cases/index.ts'
 import type { GitState } from '../provenance/index.ts'
 import type { ChangedQuestion, VerdictName } from '../replay/index.ts'
+import type { Listed } from '../replay/types.ts'
+import type { Confinement } from '../seam/intercept/confine.ts'
 import type { AcceptRequest } from '../replay/accept-request.ts'
 import type { HarvestSettings } from './options.ts'
 import type { ToolsChoice } from './tools-choice.ts'
@@ -35,6 +37,12 @@ export interface GoldenSetProvided {
   /** Digest of the options it runs with. */
   readonly options: string
   readonly deps: readonly string[]
+  /** How the workers of this project are shut. */
+  readonly confine: Confinement
+  /** Cases that another project of this set runs, because their agents are left at `seam`; paths below the root. */
+  readonly apart?: readonly string[]
+  /** Set in that other project. */
+  readonly isApart?: true
 }
 
 /**
@@ -58,6 +66,10 @@ export interface CaseReport {
   /** How many differences did not stop the replay, by class. */
   readonly drift?: Readonly<Record<string, number>>
   readonly escapes?: number
+  /** What it did around the seam and was let through, such as files it changed. */
+  readonly listed?: readonly ListedLine[]
+  /** How its worker was shut, where that is more than `seam`; `seam` where others are shut and its agent is left out. */
+  readonly confined?: Confinement
   /** Tools whose code ran: 1 each. */
   readonly ran?: Readonly<Record<string, number>>
   /** How many values the agent brought in itself and the tape has placeholders for, by kind: others look the same. */
@@ -76,6 +88,14 @@ export interface CaseReport {
   readonly code?: string
   /** Set when the case will be rewritten at the end of the run. */
   readonly updated?: Exclude<UpdateMode, 'none'>
+}
+
+/** Something that was let through, printable: paths are relative to the root, `site` is `file:line:column`. */
+export interface ListedLine {
+  readonly kind: Listed['kind']
+  readonly by: string
+  readonly target: string
+  readonly site?: string
 }
 
 /** A changed question with who accepted it, and why. */

@@ -12,8 +12,10 @@ import {
   serveRungs,
   type ToolsMode,
 } from '../replay/types.ts'
+import { type ConfineOption, type ConfineSetting, readConfine, type ReadsOption } from './confine-option.ts'
 import { hostsMistake, type SameHosts } from '../replay/hosts-option.ts'
 import { programsMistake } from '../store/programs.ts'
+import { type Confinement, confinements } from '../seam/intercept/confine.ts'
 import { type ArgsMode, argsModes, type TraceMode, traceModes } from '../trace/types.ts'
 
 /** What `harvest()` in `vitest.config.ts` takes. Nothing but `agents` is needed. */
@@ -35,6 +37,14 @@ export interface HarvestOptions {
    * `worker`: a worker of its own, about 250 ms a case, for agents that leave things in globals or in `node_modules`.
    */
   readonly isolate?: IsolateMode
+  /**
+   * How the processes are shut in which cases run. `seam` (default): this package refuses what goes around the seam. `watch`:
+   * besides, what `strict` would refuse is listed. `strict`: besides, Node's permission model refuses native code, file writes
+   * and more. `{ default: 'strict', agents: { images: 'seam' } }` leaves agents out. See docs/boundary.md.
+   */
+  readonly confine?: ConfineOption
+  /** What cases may read under `confine: 'strict'`: everything (`all`, default), or the project and what it imports. */
+  readonly reads?: ReadsOption
   /** Where cases run. Default `forks`. */
   readonly pool?: PoolName
   /** Tags that cases may carry besides `golden` and `incident`. */
@@ -114,6 +124,7 @@ export interface HarvestSettings {
   readonly programs: Readonly<Record<string, readonly string[]>>
   readonly recordings: string
   readonly isolate: IsolateMode
+  readonly confine: ConfineSetting
   readonly pool: PoolName
   readonly tags: readonly TagOption[]
   readonly inherit: boolean
@@ -139,12 +150,18 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
   const { agents = {}, recordings = 'recordings', isolate = 'module', pool = 'forks', inherit = true } = options
   const { timeout = 10_000, serve, drift, redacted, escapes, allow, hosts, match = {}, deps = [], tags = [] } = options
   const { accepted = {}, prove = {}, tools: bodies = 'serve', programs = {} } = options
+  const { confine = 'seam', reads = 'all' } = options
   checkAgents(agents)
   const wrongProgram = programsMistake(programs)
   if (wrongProgram !== undefined) throw badOption(wrongProgram.part, String(programs), [wrongProgram.expected])
   if (typeof recordings !== 'string' || recordings === '') throw badOption('recordings', `${recordings}`, ['a folder'])
-  oneOf('isolate', isolate, isolateModes)
+  checkIsolate(isolate)
   oneOf('pool', pool, poolNames)
+  const confined = readConfine(confine, reads, agents)
+  if ('mistake' in confined) throw badOption(...confined.mistake)
+  // Beside a confined thread its process would be free.
+  if (confined.setting.how !== 'seam' && pool !== 'forks')
+    throw badOption('pool', `${pool} with confine: '${confined.setting.how}'`, ['forks'])
   oneOf('inherit', inherit, [true, false])
   if (serve !== undefined) oneOf('serve', serve, serveRungs)
   if (redacted !== undefined) oneOf('redacted', redacted, ['report', 'fail'])
@@ -173,6 +190,7 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
     programs,
     recordings,
     isolate,
+    confine: confined.setting,
     pool,
     tags: declared,
     inherit,
@@ -207,6 +225,8 @@ const optionNames: readonly string[] = [
   'programs',
   'recordings',
   'isolate',
+  'confine',
+  'reads',
   'pool',
   'tags',
   'inherit',
@@ -310,6 +330,12 @@ function checkTools(mode: unknown): void {
   }
 }
 
+/** Many look for it there. */
+function checkIsolate(isolate: unknown): void {
+  if (!confinements.includes(isolate as Confinement)) return oneOf('isolate', isolate, isolateModes)
+  throw badOption('isolate', String(isolate), isolateModes, `did you mean confine: '${String(isolate)}'?`)
+}
+
 function checkUrl(name: string, url: unknown): void {
   const isHttp = typeof url === 'string' && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
   if (!isHttp) throw badOption(name, String(url), ['a URL such as https://staging.example'])
@@ -325,11 +351,12 @@ function oneOf(name: string, value: unknown, known: readonly unknown[]): void {
   if (!known.includes(value)) throw badOption(name, String(value), known.map(String))
 }
 
-function badOption(name: string, value: string, known: readonly string[]): HarvestError {
-  const meant = nearestWord(name, known)
+function badOption(name: string, value: string, known: readonly string[], hint?: string): HarvestError {
+  const word = nearestWord(name, known)
+  const meant = hint ?? (word === undefined ? undefined : `did you mean ${word}?`)
   return new HarvestError('HARVEST_OPTION', {
     what: `Invalid option in harvest(): ${name}`,
     where: { option: name, value, expected: known.join(', ') },
-    fix: [`correct it in the Vitest config${meant === undefined ? '' : `: did you mean ${meant}?`}`],
+    fix: [`correct it in the Vitest config${meant === undefined ? '' : `: ${meant}`}`],
   })
 }

@@ -9,7 +9,7 @@ import { generateCaseModule, generatedMark, isCaseId, isNode, withoutQuery } fro
 import type { HarvestProvided } from './channel.ts'
 import { generateJobModule, jobModule } from './job-module.ts'
 import { type HarvestOptions, type HarvestSettings, parseOptions, resolveAgent, toPosix } from './options.ts'
-import { fingerprintOf, goldenSetOf, isOwn, keepOwnLists, recordingsProject, sibling } from './project.ts'
+import { fingerprintOf, goldenSetOf, isOwn, keepOwnLists, recordingsProjects, sibling } from './project.ts'
 import { NeutralReporter } from './neutral-reporter.ts'
 import { HarvestReporter } from './reporter.ts'
 import { requestedMode } from './requested-mode.ts'
@@ -18,7 +18,7 @@ import { surveyTools } from './tools-survey.ts'
 import { type UpdateChoice, unattended } from './update-mode.ts'
 import { approvalOf } from './update-reason.ts'
 import {
-  besideProject,
+  besideProjects,
   hasProjects,
   hasRecordings,
   hold,
@@ -60,11 +60,11 @@ function wire(settings: HarvestSettings): Plugin<WireApi> {
       isOfOwn = goldenSetOf(test) !== undefined
       if (isOfOwn) return undefined
       if (test.projects === undefined)
-        return selectsCasesOnly(test) ? { test: { projects: [project(settings)] } } : undefined
+        return selectsCasesOnly(test) ? { test: { projects: projects(settings, rootOf(user), test) } } : undefined
       refuseSecond(test.projects, settings)
       if (test.projects.some((one) => goldenSetOf(nested(one)) !== undefined)) return undefined
       // Projects of the user: ours is appended, and `--project recordings` finds it.
-      return { test: { projects: [project(settings)] } }
+      return { test: { projects: projects(settings, rootOf(user), test) } }
     },
     async configureVitest({ vitest, project: current, injectTestProjects }) {
       const isOurs = isOwn(current)
@@ -82,9 +82,11 @@ function wire(settings: HarvestSettings): Plugin<WireApi> {
       if (vitest.config.watch) followDeletedTapes(vitest)
       provide(current, settings, updates)
       if (!isInjecting) return
-      const added = hasProjects(vitest) ? await besideProject(current, settings, [cases(settings)]) : project(settings)
+      const added = hasProjects(vitest)
+        ? await besideProjects(current, settings, () => [cases(settings)], isCovered(current.config))
+        : projects(settings, current.config.root, current.config)
       // configureVitest is not called for injected projects.
-      for (const injected of await injectTestProjects(added)) provide(injected, settings, updates)
+      for (const injected of await injectTestProjects([...added])) provide(injected, settings, updates)
     },
   }
 }
@@ -122,6 +124,7 @@ function followDeletedTapes({ vite: { watcher } }: Vitest): void {
 }
 
 interface UserTest {
+  readonly coverage?: unknown
   readonly project?: unknown
   readonly name?: unknown
   readonly projects?: readonly unknown[]
@@ -138,8 +141,19 @@ function nested(project: unknown): object | undefined {
 }
 
 /** With `inherit: false` nothing of the root comes along, so the project brings both plugins. */
-function project(settings: HarvestSettings): TestProjectInlineConfiguration {
-  return recordingsProject(settings, [...(settings.inherit ? [] : [wire(settings)]), cases(settings)])
+function projects(settings: HarvestSettings, root: string, test: UserTest): TestProjectInlineConfiguration[] {
+  const plugins = () => [...(settings.inherit ? [] : [wire(settings)]), cases(settings)]
+  return [...recordingsProjects(settings, plugins, root, { isCovered: isCovered(test) })]
+}
+
+function rootOf({ root = '.' }: { readonly root?: string }): string {
+  return path.resolve(root)
+}
+
+/** Vitest 4 does not tell plugins what stands on its command line. */
+function isCovered({ coverage }: UserTest): boolean {
+  const isAsked = process.argv.some((word) => /^--coverage(?:\.enabled)?(?:=true)?$/.test(word))
+  return isAsked || (typeof coverage === 'object' && coverage !== null && Reflect.get(coverage, 'enabled') === true)
 }
 
 function provide(

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Plugin, TestProjectInlineConfiguration } from 'vitest/config'
 import type { TestProject, Vitest } from 'vitest/node'
 import type { GoldenSetProvided } from './channel.ts'
+import { openCases, workerFlags } from './confined-workers.ts'
 import { jobModule } from './job-module.ts'
 import type { HarvestSettings } from './options.ts'
 
@@ -33,15 +34,21 @@ export interface GoldenSetProject {
   readonly deps: readonly string[]
 }
 
-/** The projects of ours that this run of Vitest has; those that `--project` leaves out are not among them. */
+/** The golden sets that this run of Vitest has a project for; those that `--project` leaves out are not among them. */
 export function goldenSets(vitest: Vitest): readonly GoldenSetProject[] {
   return vitest.projects.flatMap((project) => {
     const set = goldenSetOf(project.config)
     const { root } = project.config
-    return set === undefined
+    return set === undefined || set.isApart
       ? []
       : [{ project, root, recordings: path.resolve(root, set.folder), options: set.options, deps: set.deps }]
   })
+}
+
+/** Whether a project runs cases of a golden set: its own, or the one for agents that are not confined. */
+export function runsCasesOf(project: TestProject, set: GoldenSetProject): boolean {
+  const own = goldenSetOf(project.config)
+  return own !== undefined && path.resolve(project.config.root, own.folder) === set.recordings
 }
 
 /** Tells options apart; two plugins with the same options may share a folder. */
@@ -52,19 +59,52 @@ export function fingerprintOf(settings: HarvestSettings): string {
 /**
  * The project the cases run in. It is the plugin's own, so that the `include` of nobody else has to change: with
  * `test.projects` an added `include` is either ignored (Vitest 5) or runs every case once per project (Vitest 4).
+ *
+ * A second one runs the cases of agents that are not confined as the others are: flags of Node hold for a whole worker.
+ *
+ * @param root - absolute folder
  */
-export function recordingsProject(
+export function recordingsProjects(
+  settings: HarvestSettings,
+  plugins: () => readonly Plugin[],
+  root: string,
+  { name = projectName, isCovered = false }: { readonly name?: string; readonly isCovered?: boolean } = {},
+): readonly TestProjectInlineConfiguration[] {
+  // A command forks, asks models and writes what came of it: its jobs are not confined.
+  const { how } = jobModule() === undefined ? settings.confine : openSetting
+  const apart = how === 'seam' ? [] : openCases(root, settings.recordings, settings.confine)
+  const flags = workerFlags({ ...settings.confine, how }, root, isCovered)
+  const main = recordingsProject(settings, plugins(), name, flags, {
+    confine: how,
+    ...(apart.length > 0 && { apart }),
+  })
+  if (apart.length === 0) return [main]
+  return [main, recordingsProject(settings, plugins(), `${name} (seam)`, [], { confine: 'seam', apart, isApart: true })]
+}
+
+const openSetting = { how: 'seam' } as const
+
+function recordingsProject(
   settings: HarvestSettings,
   plugins: readonly Plugin[],
-  name: string = projectName,
+  name: string,
+  flags: readonly string[],
+  confined: Pick<GoldenSetProvided, 'confine' | 'apart' | 'isApart'>,
 ): TestProjectInlineConfiguration {
+  const set: GoldenSetProvided = {
+    folder: settings.recordings,
+    options: fingerprintOf(settings),
+    deps: settings.deps,
+    ...confined,
+  }
   return {
     extends: settings.inherit,
     plugins: [...plugins],
     test: {
       name,
-      provide: { [setKey]: { folder: settings.recordings, options: fingerprintOf(settings), deps: settings.deps } },
-      ...ownLists(settings),
+      provide: { [setKey]: set },
+      ...ownLists(settings, set),
+      ...(flags.length > 0 && { execArgv: [...flags] }),
       // What a root config may say for its own tests, and what must not reach an agent that runs in Node.
       environment: 'node',
       browser: { enabled: false },
@@ -96,7 +136,11 @@ export function recordingsProject(
 export function keepOwnLists(config: { test?: object }, settings: HarvestSettings): void {
   const { test } = config
   if (test === undefined || goldenSetOf(test)?.options !== fingerprintOf(settings)) return
-  Object.assign(test, ownLists(settings), { benchmark: { include: [] } })
+  const { exclude = [], ...lists } = ownLists(settings, goldenSetOf(test))
+  // The root's `exclude` holds for cases as well.
+  const excluded = [Reflect.get(test, 'exclude') as unknown].flat().filter((one) => typeof one === 'string')
+  if (exclude.length > 0) Reflect.set(test, 'exclude', [...new Set([...excluded, ...exclude])])
+  Object.assign(test, lists, { benchmark: { include: [] } })
   // Ours goes first: what a set-up file of the root replaces, it replaces over what a replay stands on.
   const files = [Reflect.get(test, 'setupFiles') as unknown].flat().filter((file) => typeof file === 'string')
   const own = sibling('setup')
@@ -105,10 +149,19 @@ export function keepOwnLists(config: { test?: object }, settings: HarvestSetting
   Reflect.deleteProperty(test, 'dir')
 }
 
-function ownLists({ recordings }: HarvestSettings) {
+interface OwnLists {
+  readonly include: string[]
+  readonly exclude?: string[]
+  readonly includeSource: string[]
+  readonly globalSetup: string[]
+}
+
+function ownLists({ recordings }: HarvestSettings, { apart = [], isApart }: Partial<GoldenSetProvided> = {}): OwnLists {
   const jobs = jobModule()
+  const own = isApart ? [...apart] : [`${recordings}/**/*.case.{yaml,yml}`]
   return {
-    include: jobs === undefined ? [`${recordings}/**/*.case.{yaml,yml}`] : [jobs],
+    include: jobs === undefined ? own : [jobs],
+    ...(!isApart && apart.length > 0 && { exclude: ['**/node_modules/**', '**/.git/**', ...apart] }),
     includeSource: [],
     globalSetup: [sibling('global-setup')],
   }

@@ -23,9 +23,10 @@ import {
   updateArtifact,
 } from './channel.ts'
 import { lookAtGoldenSet, type Looked, type Scope } from './golden-set.ts'
+import { confinedLine, listedLines } from './listed.ts'
 import { neutralLines } from './neutral-lines.ts'
 import { toPosix } from './options.ts'
-import { goldenSets, isOwn } from './project.ts'
+import { goldenSets, isOwn, runsCasesOf } from './project.ts'
 import { type CaseResult, failures, type SummaryLine, totals } from './summary.ts'
 import { pragmaErrors } from './survey.ts'
 import { tellGithub } from './tell-github.ts'
@@ -98,7 +99,7 @@ export class HarvestReporter implements Reporter {
     // A re-run has what changed; a run that was stopped had not come to all of it.
     const isWhole = this.#isFirstRun && reason !== 'interrupted'
     const { errors, warnings } = isWhole ? await this.#look(modules, results) : { errors: [], warnings: [] }
-    const sums = totals(results)
+    const sums = [...totals(results), ...confinedLine(results), ...listedLines(results)]
     const reporters = activeReporters(vitest)
     if (reporters.some((one) => one instanceof HumanReporter))
       print(
@@ -148,8 +149,9 @@ export class HarvestReporter implements Reporter {
   /** Looks at every golden set of the workspace. */
   async #look(modules: readonly TestModule[], results: readonly CaseResult[]): Promise<Looked> {
     const all: Looked[] = []
-    for (const { project, root, recordings } of this.#vitest === undefined ? [] : goldenSets(this.#vitest)) {
-      const own = modules.filter((module) => module.project === project)
+    for (const set of this.#vitest === undefined ? [] : goldenSets(this.#vitest)) {
+      const { root, recordings } = set
+      const own = modules.filter((module) => runsCasesOf(module.project, set))
       const shown = (file: string) => this.#shown(file)
       const run = { scope: this.#scope, modules: own, queued: this.#queued, results, root, recordings, shown }
       all.push(await lookAtGoldenSet(run))
@@ -179,7 +181,7 @@ export class HarvestReporter implements Reporter {
   #reads(modules: readonly TestModule[]): readonly SummaryLine[] {
     if (this.#vitest === undefined || this.#scope === 'merge') return []
     return goldenSets(this.#vitest).flatMap((set) => {
-      const own = modules.filter(({ project }) => project === set.project)
+      const own = modules.filter(({ project }) => runsCasesOf(project, set))
       return unfollowed(set, caseResults(own, undefined))
     })
   }

@@ -6,12 +6,14 @@ import { HarvestError, neutralLine } from '../errors/index.ts'
 import { guardLoading, replayTape, standInKeys } from '../replay/index.ts'
 import { reachOf } from '../replay/tools.ts'
 import type { ReplayOptions, ReplayResult } from '../replay/types.ts'
+import { confine, inWork, listOnce } from '../seam/intercept/index.ts'
 import { keepDefinitions } from '../seam/source.ts'
 import { readTape, requireClosed, type Tape } from '../tape/index.ts'
 import { acceptRun, withoutObsolete } from './accept.ts'
 import { acceptancesFor, acceptedBy, proofsFor } from './accept-questions.ts'
 import { type Agent, type AgentLink, loadAgent } from './agent-link.ts'
 import { CaseFailure, type Place } from './case-failure.ts'
+import { CaseWork } from './case-work.ts'
 import { type CaseOptions, caseOptions } from './case-options.ts'
 import { questionsOf, reportOf } from './case-report.ts'
 import { acceptArtifact, type CaseReport, type HarvestProvided, startArtifact } from './channel.ts'
@@ -69,6 +71,7 @@ async function replayCase(file: string, link: AgentLink | undefined, context: Te
   await announce(task, kase.timeout ?? provided.settings.timeoutMs)
   try {
     refuseRules(kase)
+    requireConfined(kase)
     const tape = openTape(kase)
     const options = caseOptions(kase, provided.settings, provided.tools)
     requireConsent(kase, tape, options, provided)
@@ -114,15 +117,15 @@ async function runAgent(
   // Every case gets the agent's modules fresh: what one run left in a variable must not reach the next.
   vi.resetModules()
   const late = (where: string) => () => hangs(kase, { waited: `${timeoutMs} ms`, where })
+  const work = new CaseWork(kase.id, replay.allow ?? [])
   const agent = await limit.race(
-    guardLoading(() => loadAgent(link, kase.agent, Object.keys(settings.agents)), replay.allow),
+    inWork(work, () => guardLoading(() => loadAgent(link, kase.agent, Object.keys(settings.agents)), replay.allow)),
     late('while its modules were loading'),
   )
-  const work = withStrays(() =>
-    replayTape(tape, agent satisfies Agent, { ...replay, signal: limit.signal, late: true } as ReplayOptions),
-  )
-  const { result, strays } = await limit.race(work, late('the agent never gave control back'), graceMs)
-  return withProblems(kase, result, strays, limit)
+  const options = { ...replay, signal: limit.signal, late: true } as ReplayOptions
+  const replayed = inWork(work, () => withStrays(() => replayTape(tape, agent satisfies Agent, options)))
+  const { result, strays } = await limit.race(replayed, late('the agent never gave control back'), graceMs)
+  return withWork(withProblems(kase, result, strays, limit), work)
 }
 
 function lentKeys(tape: Tape): Disposable {
@@ -138,6 +141,28 @@ function withProblems(kase: Case, run: ReplayResult, strays: readonly Stray[], l
   // A divergence the agent did not await is a problem already.
   const news = strays.filter(({ error }) => !HarvestError.is(error) && !isWrapped(error))
   return { ...run, problems: [...problems, ...news.map((stray) => unhandled(kase, stray))] }
+}
+
+/** What the agent did while it loaded, and after its run, is said with the rest. */
+function withWork(run: ReplayResult, work: CaseWork): ReplayResult {
+  const listed = [...work.listed]
+  for (const one of run.listed) listOnce(listed, one)
+  return { ...run, listed, problems: [...run.problems, ...work.takeLate()] }
+}
+
+/** A flag that Node did not follow must not look like one that holds. */
+function requireConfined({ id }: Case): void {
+  const { confine: how } = inject('vitest-harvest/set')
+  if (confine(how)) return
+  throw new HarvestError('HARVEST_NOT_CONFINED', {
+    what: `\`confine: '${how}'\` was asked, and Node does not enforce it`,
+    where: { case: id, node: process.version, flags: process.execArgv.join(' ') || 'none' },
+    why: 'The worker was started without the flags of the permission model, or with others that open it again.',
+    fix: [
+      'remove `execArgv` and `poolOptions` of the recordings from the Vitest config, and --allow-… from NODE_OPTIONS',
+      "or without it: confine: 'seam'",
+    ],
+  })
 }
 
 function isWrapped(error: unknown): boolean {
@@ -159,7 +184,8 @@ async function conclude(
   const keys = new Set([...byPeople, ...proofs.map(({ key }) => key)])
   const verdict = judge(kase, run, match, keys)
   const questions = questionsOf(kase, run, verdict, entries, proofs)
-  let report: CaseReport = { ...reportOf(kase, run, git), verdict: verdict.verdict, questions }
+  const around = { root: provided.root, ...confinedAs() }
+  let report: CaseReport = { ...reportOf(kase, run, git, around), verdict: verdict.verdict, questions }
   tell(task, report)
   await annotateDrift(run, context)
   const accepted = acceptedBy(provided, verdict.unproven)
@@ -195,6 +221,12 @@ async function conclude(
   tell(task, failed)
   await annotateFailure(failed, run, context)
   throw failure(kase, because)
+}
+
+/** Said where any case of the set is confined. */
+function confinedAs(): Pick<CaseReport, 'confined'> {
+  const { confine: how, isApart } = inject('vitest-harvest/set')
+  return how === 'seam' && !isApart ? {} : { confined: how }
 }
 
 /** Machines read these: JUnit writes them as properties of the test. */

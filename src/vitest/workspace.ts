@@ -4,7 +4,7 @@ import type { Plugin, TestProjectInlineConfiguration } from 'vitest/config'
 import type { TestProject, Vitest } from 'vitest/node'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import type { HarvestSettings } from './options.ts'
-import { fingerprintOf, goldenSetOf, goldenSets, isOwn, projectName, recordingsProject } from './project.ts'
+import { fingerprintOf, goldenSetOf, goldenSets, isOwn, projectName, recordingsProjects } from './project.ts'
 
 /** Name of the plugin that puts our project into Vitest. */
 export const wireName = 'vitest-harvest:project'
@@ -62,25 +62,26 @@ export function hasRecordings(current: TestProject, settings: HarvestSettings): 
 }
 
 /**
- * The project for the cases of one project of a workspace: it has the root, the config file and the inline options of
+ * The projects for the cases of one project of a workspace: they have the root, the config file and the inline options of
  * that project.
  *
  * @param plugins - those of ours that it needs
  */
-export async function besideProject(
+export async function besideProjects(
   current: TestProject,
   settings: HarvestSettings,
-  plugins: readonly Plugin[],
-): Promise<TestProjectInlineConfiguration> {
+  plugins: () => readonly Plugin[],
+  isCovered: boolean,
+): Promise<readonly TestProjectInlineConfiguration[]> {
   const name = current.name === '' ? projectName : `${current.name} (${projectName})`
-  const own = recordingsProject(settings, plugins, name)
+  const all = recordingsProjects(settings, plugins, current.config.root, { name, isCovered })
   const { configFile, inlineConfig } = current.vite.config
   const inline: object = settings.inherit ? inlineConfig : {}
   const users = (
     await Promise.all([read(inline, 'plugins') ?? []].flat(Infinity).map(async (plugin) => plugin))
   ).filter(isUsers)
   const inlineTest = read(inline, 'test') ?? {}
-  return {
+  return all.map((own) => ({
     ...pick(inline, ['resolve', 'define', 'esbuild', 'oxc', 'ssr', 'css']),
     ...own,
     extends: settings.inherit && configFile !== undefined ? configFile : false,
@@ -94,7 +95,7 @@ export async function besideProject(
         ...[own.test?.setupFiles ?? []].flat(),
       ],
     },
-  }
+  }))
 }
 
 function folderOf(current: TestProject, { recordings }: HarvestSettings): string {

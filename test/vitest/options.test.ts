@@ -10,6 +10,7 @@ describe('the options of harvest()', () => {
       agents,
       recordings: 'recordings',
       isolate: 'module',
+      confine: { how: 'seam', open: [], reads: 'all' },
       pool: 'forks',
       tags: [],
       inherit: true,
@@ -29,6 +30,14 @@ describe('the options of harvest()', () => {
     ['isolate', { isolate: true }],
     ['pool', { pool: 'fork' }],
     ['pool', { pool: 'vmThreads' }],
+    ['pool', { pool: 'threads', confine: 'strict' }],
+    ['confine', { confine: 'on' }],
+    ['confine.mode', { confine: { mode: 'strict' } }],
+    ['confine.default', { confine: { default: 'on' } }],
+    ['confine.agents.images', { confine: { default: 'strict', agents: { images: 'seam' } } }],
+    ['confine.agents.refund', { confine: { default: 'strict', agents: { refund: 'strict' } } }],
+    ['reads', { reads: 'none', confine: 'strict' }],
+    ['reads', { reads: 'project' }],
     ['recordings', { recordings: '' }],
     ['inherit', { inherit: 'no' }],
     ['drift', { drift: 'warn' }],
@@ -55,6 +64,11 @@ describe('the options of harvest()', () => {
   ])('%s is refused in %j', (option, wrong) => {
     const attempt = () => parseOptions({ agents, ...wrong } as HarvestOptions)
     expect(attempt).toThrow(new RegExp(`option +${option.replaceAll('.', '\\.')}\n[^]*HARVEST_OPTION`))
+  })
+
+  it('name `confine` to whoever looks for it at `isolate`', () => {
+    const attempt = () => parseOptions({ agents, isolate: 'strict' } as object as HarvestOptions)
+    expect(attempt).toThrow(/option +isolate\n[^]*did you mean confine: 'strict'\?/)
   })
 
   it('name an agent by file and export', () => {

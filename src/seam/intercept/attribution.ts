@@ -100,7 +100,7 @@ export function attributeRequests(realConnect: typeof net.Socket.prototype.conne
           ? isMockBeneath
             ? run.mocked?.('sockets', captureStack())
             : undefined
-          : run.escape('socket', socketTarget(args))
+          : refusal('socket', socketTarget(args))
         if (!error) return Reflect.apply(original, this, args) as net.Socket
         process.nextTick(() => this.destroy(error))
         return this

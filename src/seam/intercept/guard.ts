@@ -4,16 +4,18 @@ import dns from 'node:dns'
 import net from 'node:net'
 import workerThreads from 'node:worker_threads'
 import { patchProperty, syncBuiltins } from '../patch.ts'
-import { currentWatcher, refusal, type Watcher } from './outside.ts'
+import { guardProcess } from './guard-process.ts'
+import { guardServers } from './guard-servers.ts'
+import { type AnyFunction, guard } from './guarding.ts'
+import { currentWatcher, permit, refusal, type Watcher } from './outside.ts'
 import { currentResponder } from './responder.ts'
-
-// biome-ignore lint/suspicious/noExplicitAny: patched functions keep whatever signature they have
-type AnyFunction = (...args: any[]) => any
-type Table = Record<string, AnyFunction>
+import { watchSqlite } from './watch-sqlite.ts'
+import { watchWrites } from './watch-writes.ts'
 
 /**
- * Refuses whatever a replayed run does around the seam: sockets, name look-ups, datagrams, child processes, worker
- * threads. Prototypes are patched, so functions imported early are covered too.
+ * Refuses whatever a replayed run does around the seam: sockets, servers, name look-ups, datagrams, child processes,
+ * worker threads, and what reaches below Node's own modules; what it writes is told. Prototypes are patched, so functions
+ * imported early are covered too.
  */
 export function installGuard(): void {
   guardSockets()
@@ -22,16 +24,15 @@ export function installGuard(): void {
   guardDatagrams()
   guardChildren()
   guardWorkers()
+  guardServers()
+  guardProcess()
+  watchWrites()
+  watchSqlite()
   syncBuiltins()
 }
 
 function refused(kind: string, target: unknown): Error | undefined {
   return refusal(kind, String(target))
-}
-
-function guard(target: object, key: string, make: (original: AnyFunction) => AnyFunction): void {
-  if (typeof (target as Table)[key] !== 'function') return
-  patchProperty(target as Table, key, make)
 }
 
 function guardSockets(): void {
@@ -61,7 +62,7 @@ function guardOpenSockets(): void {
         const run = currentResponder()
         const says = args[0] !== undefined && typeof args[0] !== 'function'
         const isOurs = !run || !says || !isOpenedOutside(this) || isStandardStream(this)
-        const error = isOurs ? undefined : run.escape('socket', openTarget(this))
+        const error = isOurs ? undefined : refused('socket', openTarget(this))
         if (!error) return original.apply(this, args) as unknown
         process.nextTick(() => this.destroy(error))
         return key === 'end' ? this : false
@@ -150,7 +151,7 @@ function guardDatagrams(): void {
     return function (this: unknown, ...args: unknown[]) {
       const where = args.filter((arg) => typeof arg === 'string' || typeof arg === 'number').slice(-2)
       const error = refused('udp', where.reverse().join(':'))
-      if (!error) return original.apply(this, args) as unknown
+      if (!error) return permit(() => original.apply(this, args) as unknown)
       const callback = args.at(-1)
       if (typeof callback !== 'function') throw error
       process.nextTick(callback as AnyFunction, error)
@@ -186,7 +187,7 @@ function guardChildren(): void {
 function guardWorkers(): void {
   guard(workerThreads.Worker.prototype, 'postMessage', (original) => {
     return function (this: unknown, ...args: unknown[]) {
-      const error = currentResponder()?.escape('worker', 'a message to a worker started before the run')
+      const error = currentResponder() && refused('worker', 'a message to a worker started before the run')
       if (error) throw error
       return original.apply(this, args) as unknown
     }

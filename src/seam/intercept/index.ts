@@ -11,7 +11,9 @@ import { interceptStdio } from './stdio.ts'
 import { interceptUndici } from './undici.ts'
 
 export { closeIdleConnections, forgetRuns } from './attribution.ts'
+export { type Confinement, confine } from './confine.ts'
 export { type Watcher, watchOutside } from './outside.ts'
+export { currentWork, inWork, type Listed, listOnce, type Work } from './work.ts'
 export * from './responder.ts'
 export { real } from '../timers.ts'
 

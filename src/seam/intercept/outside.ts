@@ -1,5 +1,6 @@
 import { seamState } from '../source.ts'
 import { currentResponder } from './responder.ts'
+import { currentWork } from './work.ts'
 
 /** Whoever answers for what happens around the seam: a replay, or the loading of an agent. */
 export interface Watcher {
@@ -30,11 +31,27 @@ export function currentWatcher(): Watcher | undefined {
   return [...watchers()].at(-1)
 }
 
+let permitted = 0
+
+/** Does something that was asked about already: what Node does underneath is not asked about once more. */
+export function permit<T>(work: () => T): T {
+  permitted++
+  try {
+    return work()
+  } finally {
+    permitted--
+  }
+}
+
 /** The error to refuse something with that goes around the seam right now, or `undefined` to let it through. */
 export function refusal(kind: string, target: string, madeAt?: Error): Error | undefined {
-  const run = currentResponder()
-  if (run) return run.escape(kind, target, madeAt)
+  if (permitted > 0) return undefined
   const { runs, processRun } = seamState()
+  const run = currentResponder()
+  const work = currentWork()
+  if (work !== undefined && runs.getStore() !== null && (work.isOver || run?.over === true))
+    return work.escapeLate(kind, target)
+  if (run) return run.escape(kind, target, madeAt)
   // A recorded run may reach the world, and so may the replay's own machinery (`null`).
   if (runs.getStore() !== undefined || processRun) return undefined
   return currentWatcher()?.escape(kind, target, madeAt)

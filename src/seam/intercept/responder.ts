@@ -1,4 +1,5 @@
 import { currentRun, type Source } from '../source.ts'
+import type { Listed } from './work.ts'
 
 export type Pairs = readonly (readonly [string, string])[]
 
@@ -76,6 +77,8 @@ export interface Responder extends Source {
   listen(url: string, say: (text: string) => void): void
   /** Reports something that went around the seam. The error to refuse it with, or `undefined` to let it through. */
   escape(kind: string, target: string, madeAt?: Error): Error | undefined
+  /** Tells of something that goes around the seam and is let through. A run that does not list it is not told. */
+  list?(one: Listed): void
   /**
    * Reports a mock that answers in the place of the tape, because it was there before the replay: of `fetch`, or of the
    * sockets below every client. The error to refuse with.

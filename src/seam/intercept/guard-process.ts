@@ -1,0 +1,140 @@
+import inspector from 'node:inspector'
+import Module from 'node:module'
+import net from 'node:net'
+import v8 from 'node:v8'
+import { patchProperty } from '../patch.ts'
+import { confinedRefusal, confinement } from './confine.ts'
+import { type AnyFunction, guard } from './guarding.ts'
+import { permit, refusal } from './outside.ts'
+import { list } from './work.ts'
+
+/** Refuses what reaches below Node's modules, lets others in, signals other processes, or writes the memory to a file. */
+export function guardProcess(): void {
+  guardBindings()
+  guardSignals()
+  guardAddOns()
+  guardDebuggers()
+  guardDumps()
+  guardWasi()
+  guardTraces()
+}
+
+/** Refuses calls of a function that throws what keeps it from being called. */
+function refuse(target: object, key: string, kind: string, describe: (args: readonly unknown[]) => string): void {
+  guard(target, key, (original) => {
+    return function (this: unknown, ...args: unknown[]) {
+      const error = refusal(kind, describe(args))
+      if (error) throw error
+      return original.apply(this, args) as unknown
+    }
+  })
+}
+
+const first = ([one]: readonly unknown[]): string => String(one ?? '')
+
+/** Tables of constants and names: nothing can be reached with them, and old packages read them. */
+const harmless = new Set(['config', 'constants', 'natives', 'util', 'uv'])
+
+function guardBindings(): void {
+  for (const key of ['binding', '_linkedBinding']) {
+    guard(process, key, (original) => {
+      return function (this: unknown, ...args: unknown[]) {
+        const name = first(args)
+        const error = harmless.has(name) ? undefined : refusal('process.binding', name)
+        if (error) throw error
+        return original.apply(this, args) as unknown
+      }
+    })
+  }
+  // A handle that listens already.
+  refuse(net, '_createServerHandle', 'listen', (args) => args.slice(0, 2).join(':'))
+}
+
+function guardSignals(): void {
+  refuse(process, 'execve', 'process.execve', first)
+  for (const key of ['kill', '_kill', '_debugProcess']) {
+    guard(process, key, (original) => {
+      return function (this: unknown, ...args: unknown[]) {
+        // Signal 0 asks whether a process is there.
+        const isQuestion = key !== '_debugProcess' && args[1] === 0
+        const error = isQuestion ? undefined : confinedRefusal('process.kill', args.slice(0, 2).map(String).join(' '))
+        if (error) throw error
+        // `kill` calls `_kill`.
+        return permit(() => original.apply(this, args) as unknown)
+      }
+    })
+  }
+}
+
+/** What a package loads with `require` is part of the agent, and told; `process.dlopen` by hand is refused. */
+function guardAddOns(): void {
+  refuse(process, 'dlopen', 'process.dlopen', (args) => String(args[1]))
+  const { _extensions: loaders } = Module as unknown as { readonly _extensions: Record<string, AnyFunction> }
+  guard(loaders, '.node', (original) => {
+    return function (this: unknown, ...args: unknown[]) {
+      const file = String(args[1])
+      const error = confinement() === 'strict' ? refusal('add-on', file) : undefined
+      if (error) throw error
+      list(confinement() === 'watch' ? 'audit' : 'add-on', 'require', file)
+      return permit(() => original.apply(this, args) as unknown)
+    }
+  })
+}
+
+function guardDebuggers(): void {
+  refuse(inspector, 'open', 'inspector.open', (args) => `${String(args[1] ?? '127.0.0.1')}:${String(args[0] ?? 9229)}`)
+  // The class of `node:inspector/promises` extends this one.
+  refuse(inspector.Session.prototype, 'connect', 'inspector.Session', () => 'this thread')
+  refuse(inspector.Session.prototype, 'connectToMainThread', 'inspector.Session', () => 'the main thread')
+}
+
+function guardDumps(): void {
+  refuse(v8, 'writeHeapSnapshot', 'v8.writeHeapSnapshot', first)
+  refuse(v8, 'setHeapSnapshotNearHeapLimit', 'v8.setHeapSnapshotNearHeapLimit', first)
+  refuse(process.report, 'writeReport', 'process.report.writeReport', (args) =>
+    typeof args[0] === 'string' ? args[0] : '',
+  )
+}
+
+function guardWasi(): void {
+  const wasi = loadQuietly('node:wasi') as { WASI: new (...args: unknown[]) => object } | undefined
+  if (wasi === undefined) return
+  patchProperty(wasi, 'WASI', (Original) => {
+    return class WASI extends Original {
+      constructor(...args: unknown[]) {
+        const error = refusal('node:wasi', preopened(args[0]))
+        if (error) throw error
+        super(...args)
+      }
+    }
+  })
+}
+
+function preopened(options: unknown): string {
+  const { preopens } = (options ?? {}) as { readonly preopens?: object }
+  return Object.values(preopens ?? {}).join(', ')
+}
+
+function guardTraces(): void {
+  const traces = loadQuietly('node:trace_events')
+  if (traces === undefined) return
+  refuse(traces, 'createTracing', 'trace_events', ([options]) => {
+    const { categories } = (options ?? {}) as { readonly categories?: unknown }
+    return Array.isArray(categories) ? categories.join(',') : ''
+  })
+}
+
+/** A module of Node that warns when it is loaded, which nobody of the agent did; `undefined` where there is none. */
+function loadQuietly(name: string): object | undefined {
+  const { emitWarning } = process
+  process.emitWarning = () => undefined
+  try {
+    return process.getBuiltinModule(name) as object | undefined
+  } catch (error) {
+    // Worker threads have no traces.
+    if ((error as NodeJS.ErrnoException).code === 'ERR_TRACE_EVENTS_UNAVAILABLE') return undefined
+    throw error
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}

@@ -1,0 +1,133 @@
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { HarvestError } from '../../errors/index.ts'
+import { patchProperty } from '../patch.ts'
+import { confinedRefusal, confinement } from './confine.ts'
+import { type AnyFunction, guard } from './guarding.ts'
+import { refusal } from './outside.ts'
+import { isAgentAtWork, list } from './work.ts'
+
+type Sqlite = typeof import('node:sqlite')
+type Authorizer = (code: number, ...about: (string | null)[]) => number
+interface Database {
+  location(): string | null
+}
+
+/** Opening a second file, by `ATTACH` or `VACUUM INTO`: Node's permission model does not ask SQLite. */
+const attach = 24
+const deny = 1
+
+/** What reads or writes a database. Its file is opened at the first of them, not before. */
+const uses = ['exec', 'prepare', 'createTagStore', 'createSession', 'applyChangeset', 'deserialize', 'serialize']
+
+/** Databases whose file is let be: it was asked about, or is only read. */
+const asked = new WeakSet<object>()
+
+/**
+ * Tells which databases an agent writes to, and refuses the files of a confined process: only memory and databases opened
+ * for reading are left.
+ */
+export function watchSqlite(): void {
+  const sqlite = process.getBuiltinModule('node:sqlite') as Sqlite | undefined
+  // Not in every Node we run in.
+  if (sqlite === undefined) return
+  const { prototype } = sqlite.DatabaseSync
+  const { setAuthorizer } = prototype as { readonly setAuthorizer?: AnyFunction }
+  patchProperty(sqlite, 'DatabaseSync', (Original) => {
+    return class DatabaseSync extends Original {
+      constructor(...args: ConstructorParameters<typeof Original>) {
+        const [file, options] = args
+        const isRead = options?.readOnly === true
+        if (!isRead && isWatched()) requireWritable(file)
+        super(...args)
+        if (isRead) readOnly.add(this)
+      }
+    }
+  })
+  // Whoever had the class before has no other prototype.
+  for (const key of uses) {
+    guard(prototype, key, (original) => {
+      return function (this: Database, ...args: unknown[]) {
+        if (isWatched()) askAbout(this, setAuthorizer)
+        if (setAuthorizer === undefined) requireText(args[0])
+        return original.apply(this, args) as unknown
+      }
+    })
+  }
+  guard(prototype, 'setAuthorizer', (original) => {
+    return function (this: Database, own: Authorizer | null) {
+      return isWatched() ? authorize(this, original, own ?? undefined) : (original.call(this, own) as unknown)
+    }
+  })
+  guard(prototype, 'loadExtension', (original) => {
+    return function (this: unknown, ...args: unknown[]) {
+      const error = refusal('node:sqlite extension', String(args[0]))
+      if (error) throw error
+      return original.apply(this, args) as unknown
+    }
+  })
+  guard(sqlite, 'backup', (original) => {
+    return function (this: unknown, ...args: unknown[]) {
+      if (isWatched()) requireWritable(args[1])
+      return original.apply(this, args) as unknown
+    }
+  })
+}
+
+const readOnly = new WeakSet<object>()
+
+function isWatched(): boolean {
+  return confinement() === 'strict' || isAgentAtWork()
+}
+
+/** Before its first statement: neither was its file opened by then. */
+function askAbout(database: Database, setAuthorizer: AnyFunction | undefined): void {
+  if (asked.has(database)) return
+  const file = database.location()
+  if (file !== null && !readOnly.has(database)) requireWritable(file)
+  asked.add(database)
+  if (setAuthorizer !== undefined) authorize(database, setAuthorizer)
+}
+
+/** Asks SQLite itself what a statement opens: a comment or a parameter hides nothing from it. */
+function authorize(database: Database, set: AnyFunction, own?: Authorizer): unknown {
+  asked.add(database)
+  const ask: Authorizer = (code, ...about) => {
+    if (code === attach && isWatched() && !isLetThrough(about[0])) return deny
+    return own === undefined ? 0 : own(code, ...about)
+  }
+  return set.call(database, ask)
+}
+
+function isLetThrough(file: string | null | undefined): boolean {
+  try {
+    requireWritable(file ?? 'a file its statement computes')
+    return true
+  } catch (error) {
+    // SQLite tells the agent that it is not authorized; the refusal itself is noted.
+    if (HarvestError.is(error)) return false
+    throw error
+  }
+}
+
+/** Lists a file that may be written; in a confined process it is refused. */
+function requireWritable(file: unknown): void {
+  const path = pathOf(file)
+  if (path === undefined) return
+  if (confinement() !== 'strict') return list(confinement() === 'watch' ? 'audit' : 'write', 'node:sqlite', path)
+  const error = confinedRefusal('node:sqlite', path)
+  if (error) throw error
+}
+
+/** `undefined` for what is in memory, or a temporary file of SQLite's own. */
+function pathOf(file: unknown): string | undefined {
+  const path = file instanceof URL ? fileURLToPath(file) : Buffer.isBuffer(file) ? file.toString() : String(file)
+  if (path === ':memory:' || path === '') return undefined
+  return path.startsWith('file:') ? path : resolve(path)
+}
+
+/** Where this Node cannot ask SQLite: no statement that says these words is run in a confined process. */
+function requireText(statement: unknown): void {
+  const opens = /\battach\b|\bvacuum\b/i.exec(String(statement))?.[0]
+  if (opens !== undefined && isWatched()) requireWritable(`a file named in ${opens.toUpperCase()}`)
+}

@@ -1,0 +1,76 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { siteIn, userSite } from '../caller.ts'
+import { seamState } from '../source.ts'
+import { currentResponder } from './responder.ts'
+
+/**
+ * Something an agent did around the seam that is let through, and told.
+ *
+ * `write`: it changed a file. `add-on`: native code was loaded. `audit`: `confine: 'strict'` would refuse it.
+ */
+export interface Listed {
+  readonly kind: 'write' | 'add-on' | 'audit'
+  /** What did it: `fs.writeFileSync`, `node:sqlite`, `require`. */
+  readonly by: string
+  /** The file as it was named, made absolute; what an audit names. */
+  readonly target: string
+  /** `file:line:column` of the user's code. */
+  readonly site?: string
+}
+
+/**
+ * What one agent does from the loading of its modules on, also when its run is over: what a module started while it
+ * loaded belongs to no run, and goes on in this context.
+ */
+export interface Work {
+  /** After its run: whatever it still reaches for is refused, and told. */
+  readonly isOver: boolean
+  /** Notes what is reached for after the run. The error to refuse it with, or `undefined` to let it through. */
+  escapeLate(kind: string, target: string): Error | undefined
+  list(one: Listed): void
+  /** Its run is over. */
+  end(): void
+}
+
+const key = 'intercept/work'
+
+function works(): AsyncLocalStorage<Work> {
+  const { shared } = seamState()
+  let known = shared.get(key) as AsyncLocalStorage<Work> | undefined
+  if (!known) shared.set(key, (known = new AsyncLocalStorage()))
+  return known
+}
+
+/** Does something that belongs to the work of an agent, with everything that comes of it. */
+export function inWork<T>(work: Work, run: () => T): T {
+  return works().run(work, run)
+}
+
+export function currentWork(): Work | undefined {
+  return works().getStore()
+}
+
+/** Whether an agent is at work right here: neither Vitest, nor a set-up file, nor the replay's own machinery. */
+export function isAgentAtWork(): boolean {
+  if (seamState().runs.getStore() === null) return false
+  return currentResponder() !== undefined || currentWork() !== undefined
+}
+
+/**
+ * Tells of something that is let through, where an agent did it.
+ *
+ * @param madeAt - the stack at the place it was asked for, where it is done later
+ */
+export function list(kind: Listed['kind'], by: string, target: string, madeAt?: Error): void {
+  if (!isAgentAtWork()) return
+  const site = userSite() ?? (madeAt && siteIn(madeAt))
+  const one: Listed = { kind, by, target, ...(site === undefined ? {} : { site }) }
+  const run = currentResponder()
+  if (run?.list !== undefined && !run.over) run.list(one)
+  else currentWork()?.list(one)
+}
+
+/** A list that has each thing once: a file is written many times. */
+export function listOnce(known: Listed[], one: Listed): void {
+  if (!known.some(({ kind, target }) => kind === one.kind && target === one.target)) known.push(one)
+}

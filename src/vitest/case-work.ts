@@ -1,0 +1,50 @@
+import type { Listed } from '../replay/types.ts'
+import { afterRun } from '../replay/problems.ts'
+import { isAllowed } from '../replay/allow.ts'
+import type { HarvestError } from '../errors/index.ts'
+import { listOnce, real, type Work } from '../seam/intercept/index.ts'
+
+/**
+ * What the agent of one case does, from the loading of its modules until its worker ends.
+ *
+ * What it reaches for when its run is over is refused. While the case is still at hand, that makes the case red; later it
+ * makes the run of Vitest red, with an error that names the case.
+ */
+export class CaseWork implements Work {
+  isOver = false
+  readonly listed: Listed[] = []
+  readonly #late: HarvestError[] = []
+  readonly #case: string
+  readonly #allow: readonly string[]
+  #isTold = false
+
+  constructor(name: string, allow: readonly string[]) {
+    this.#case = name
+    this.#allow = allow
+  }
+
+  list(one: Listed): void {
+    listOnce(this.listed, one)
+  }
+
+  end(): void {
+    this.isOver = true
+  }
+
+  escapeLate(kind: string, target: string): Error | undefined {
+    if (isAllowed(this.#allow, kind, target)) return undefined
+    const error = afterRun(this.#case, kind, target)
+    if (this.#isTold)
+      real.setImmediate(() => {
+        throw error
+      })
+    else this.#late.push(error)
+    return error
+  }
+
+  /** What came after the run so far; what comes from now on is thrown. */
+  takeLate(): readonly HarvestError[] {
+    this.#isTold = true
+    return this.#late
+  }
+}
