@@ -1,5 +1,7 @@
+import { isUtf8 } from 'node:buffer'
 import type { HarvestError } from '../errors/index.ts'
 import { openLine } from './digest.ts'
+import { duplicateKeyIn } from './duplicate-keys.ts'
 import { brokenLine, printable, tapeFault } from './faults.ts'
 import { knownFlags } from './flags.ts'
 import { hazardOf } from './hazards.ts'
@@ -38,6 +40,11 @@ export class LineReader {
     return this.#line
   }
 
+  /** Whether the closing line was read: nothing may follow it, also no half of a line. */
+  get isClosed(): boolean {
+    return this.#closed
+  }
+
   /** The first line. */
   header(bytes: Buffer, start: number, end: number): TapeHeader {
     const header = this.#next(bytes, start, end, (fields) => this.#refuseNewer(fields))
@@ -52,8 +59,11 @@ export class LineReader {
 
   /** Any line after the first; `undefined` for one of an event that more is to be said of. */
   next(bytes: Buffer, start: number, end: number): TapeEvent | TapeClose | undefined {
+    if (this.#closed) {
+      this.#line++
+      throw this.#broken('it stands after the closing line')
+    }
     const fields = this.#next(bytes, start, end)
-    if (this.#closed) throw this.#broken('it stands after the closing line')
     if (fields['kind'] === 'close') return this.#asClose(fields)
     return fields['part'] === undefined ? this.#asEvent(fields) : this.#asPart(fields)
   }
@@ -125,6 +135,9 @@ export class LineReader {
     if (sealed === undefined || sealed.stated !== undefined) throw this.#tampered(sealed?.stated, sealed?.digest)
     const hazard = hazardOf(value, json)
     if (hazard !== undefined) throw this.#broken(hazard)
+    if (!isUtf8(bytes.subarray(start, end))) throw this.#broken('it is not UTF-8 text')
+    const twice = duplicateKeyIn(bytes, start, sealed.jsonEnd, value)
+    if (twice !== undefined) throw this.#broken(`the key ${JSON.stringify(twice)} stands twice in one map`)
     this.digest = sealed.digest
     return value
   }

@@ -1,4 +1,4 @@
-import { dirname, isAbsolute, join } from 'node:path'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
 import { printable, tapeFault } from './faults.ts'
 import { branchFlag } from './flags.ts'
@@ -8,11 +8,19 @@ import { serializeTape } from './writer.ts'
 /** Branches of branches of branches: more than this is a ring, or nobody's work. */
 const deepest = 100
 
-/** Where the parent of a branch lies. */
-export function parentFile(source: string, { file }: TapeParent): string {
+/**
+ * Where the parent of a branch lies.
+ *
+ * @param depth - how many branches led here
+ */
+export function parentAt(source: string, { file }: TapeParent, depth: number): string {
   if (isAbsolute(file))
     throw unusable(source, file, 'Its path is absolute, and a branch names its parent from where it lies itself.')
-  return join(dirname(source), file)
+  const parent = join(dirname(source), file)
+  if (resolve(parent) === resolve(source)) throw unusable(source, parent, 'It names itself.')
+  if (depth >= deepest)
+    throw unusable(source, parent, `There are more than ${deepest} tapes before it, or they lead back to it.`)
+  return parent
 }
 
 /**
@@ -24,8 +32,7 @@ export function parentFile(source: string, { file }: TapeParent): string {
 export function withShared(tape: Tape, read: (file: string, depth: number) => Tape, depth: number): Tape {
   const { parent } = tape.header
   if (parent === undefined) return tape
-  const file = parentFile(tape.source, parent)
-  if (depth >= deepest) throw unusable(tape.source, file, `It has more than ${deepest} tapes before it.`)
+  const file = parentAt(tape.source, parent, depth)
   const { events, digest } = orUnusable(tape.source, file, () => read(file, depth + 1))
   const shared = events.filter((event) => isShared(event, parent))
   checkParent(tape.source, file, parent, { digest, events: shared.length })

@@ -97,7 +97,7 @@ export function readBytes(bytes: Buffer, source: string, depth = 0): Tape {
   while (end < bytes.length - 1) {
     const start = end + 1
     const lineEnd = bytes.indexOf(lineFeed, start)
-    if (lineEnd === -1 && isTorn(bytes.toString('utf8', start))) break
+    if (lineEnd === -1 && !lines.isClosed && isTorn(bytes.toString('utf8', start))) break
     end = lineEnd === -1 ? bytes.length : lineEnd
     const item = lines.next(bytes, start, end)
     if (item?.kind === 'close') close = item

@@ -11,7 +11,8 @@ type Fields = Readonly<Record<string, unknown>>
 export function headerProblem(header: Fields): Problem {
   const { pins, command, parent, imported, printed, prints } = header
   return (
-    text(header, 'id', 'agent', 'startedAt', 'recorder') ??
+    text(header, 'id', 'agent', 'recorder') ??
+    (isDate(header['startedAt']) ? undefined : 'startedAt is not a date') ??
     listOf(header['flags'], 'flags', isText) ??
     (isFields(pins) ? text(pins, 'node') : 'pins is not an object') ??
     optional(command, () => {

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { digestLength } from './digest.ts'
 import { openTape } from './file.ts'
 import { LineReader } from './lines.ts'
-import { checkParent, isShared, orUnusable, parentFile } from './parent.ts'
+import { checkParent, isShared, orUnusable, parentAt } from './parent.ts'
 import { empty, refuseCutHeader } from './read.ts'
 import { isTorn } from './torn.ts'
 import type { TapeClose, TapeEvent, TapeHeader } from './types.ts'
@@ -23,7 +23,11 @@ const step = 256 * 1024
  * @returns the digest of the last line read
  * @throws HarvestError as `readTape`, when the faulty line is reached
  */
-export async function* streamTape(path: string): AsyncGenerator<TapeEvent | TapeClose, string> {
+export function streamTape(path: string): AsyncGenerator<TapeEvent | TapeClose, string> {
+  return streamAt(path, 0)
+}
+
+async function* streamAt(path: string, depth: number): AsyncGenerator<TapeEvent | TapeClose, string> {
   const { fd } = openTape(path)
   try {
     const lines = new LineReader(path)
@@ -38,7 +42,7 @@ export async function* streamTape(path: string): AsyncGenerator<TapeEvent | Tape
       let start = digestLength
       let end = buffer.subarray(0, filled).indexOf(lineFeed, searched)
       while (end !== -1) {
-        if (lines.line === 0) yield* shared(path, lines.header(buffer, start, end))
+        if (lines.line === 0) yield* shared(path, lines.header(buffer, start, end), depth)
         else yield* told(lines, lines.next(buffer, start, end))
         start = end + 1
         end = buffer.subarray(0, filled).indexOf(lineFeed, start)
@@ -54,8 +58,9 @@ export async function* streamTape(path: string): AsyncGenerator<TapeEvent | Tape
     const rest = buffer.subarray(0, filled)
     if (lines.line === 0) {
       refuseCutHeader(rest.subarray(digestLength), path)
-      yield* shared(path, lines.header(rest, digestLength, filled))
-    } else if (!isTorn(rest.toString('utf8', digestLength))) yield* told(lines, lines.next(rest, digestLength, filled))
+      yield* shared(path, lines.header(rest, digestLength, filled), depth)
+    } else if (lines.isClosed || !isTorn(rest.toString('utf8', digestLength)))
+      yield* told(lines, lines.next(rest, digestLength, filled))
     yield* lines.open()
     return lines.digest
   } finally {
@@ -73,10 +78,10 @@ function* told(
 }
 
 /** What the parent of a branch holds of it. */
-async function* shared(path: string, { parent }: TapeHeader): AsyncGenerator<TapeEvent> {
+async function* shared(path: string, { parent }: TapeHeader, depth: number): AsyncGenerator<TapeEvent> {
   if (parent === undefined) return
-  const file = parentFile(path, parent)
-  const lines = streamTape(file)
+  const file = parentAt(path, parent, depth)
+  const lines = streamAt(file, depth + 1)
   let events = 0
   for (;;) {
     const line = await lines.next().catch((error: unknown) => orUnusable(path, file, () => rethrow(error)))

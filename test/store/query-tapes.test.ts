@@ -3,8 +3,15 @@ import { createRequire, syncBuiltinESMExports } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
-import { afterEach, describe, expect, test } from 'vitest'
-import { type ListedTape, queryTapes, readFacts, type TapeQuery } from '../../src/store/index.ts'
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
+import {
+  forgetTapes,
+  type ListedTape,
+  queryTapes,
+  readFacts,
+  removeTapes,
+  type TapeQuery,
+} from '../../src/store/index.ts'
 import { filesBelow } from '../../src/store/files.ts'
 import { age } from './files-in-past.ts'
 import { call, put, putTape, scratch, type TapeParts, tapeText } from './make.ts'
@@ -14,6 +21,7 @@ const {
   appendFileSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -213,7 +221,8 @@ describe('the index', () => {
 
   test('of an inbox where nothing happened does not look at the tapes that are not listed', async () => {
     const recordings = scratch()
-    for (let n = 0; n < 50; n++) putTape(recordings, `inbox/run-${n}`, { header: { id: `run-${n}`, ...at(n % 28) } })
+    for (let n = 0; n < 50; n++)
+      putTape(recordings, `inbox/run-${n}`, { header: { id: `run-${n}`, ...at(1 + (n % 28)) } })
     putTape(recordings, 'inbox/open', { header: { id: 'open' }, close: null })
     await settled(recordings)
     let looks = 0
@@ -274,6 +283,47 @@ describe('the index', () => {
     put(recordings, 'prices.json', '{"invented-1":{"input":2,"output":1}}')
     costs.push(await cost())
     expect(costs).toEqual([undefined, 1, 2])
+  })
+
+  test('holds nothing of a tape that was removed: no name, no word, in no byte of its files', async () => {
+    const recordings = scratch()
+    const secret = (n: number): TapeParts => ({
+      header: { id: `secret-id-${n}`, agent: `secret-agent-${n}` },
+      events: [call(1, `secret-tool-${n}`, {}), call(10, 'shared_tool', {})],
+    })
+    for (let n = 0; n < 30; n++) putTape(recordings, `inbox/secret-name-${n}`, secret(n))
+    putTape(recordings, 'inbox/kept', { header: { id: 'kept' }, events: [call(1, 'shared_tool', {})] })
+    await settled(recordings)
+    // Written anew: what was known of it before is gone as well.
+    const files = Array.from({ length: 30 }, (_, n) => putTape(recordings, `inbox/secret-name-${n}`, secret(n + 100)))
+    await settled(recordings)
+    const folder = join(recordings, 'inbox/.index')
+    const held = (): boolean => readdirSync(folder).some((name) => readFileSync(join(folder, name)).includes('secret'))
+    expect(held()).toBe(true)
+    removeTapes(recordings, files)
+    await forgetTapes(recordings, files)
+    expect(held()).toBe(false)
+    expect(await found(recordings, { filter: { tool: 'shared_tool' } })).toEqual(['kept'])
+    expect((await queryTapes(recordings, { filter: { tool: 'secret-tool-1' } })).unknownWords[0]?.nearest).toBe(
+      undefined,
+    )
+  })
+
+  test('that somebody else reads while tapes are removed is made anew', async () => {
+    const recordings = scratch()
+    const file = putTape(recordings, 'inbox/secret-name', { header: { id: 'secret-id' } })
+    putTape(recordings, 'inbox/kept', { header: { id: 'kept' } })
+    await settled(recordings)
+    const folder = join(recordings, 'inbox/.index')
+    const other = new DatabaseSync(join(folder, 'tapes.sqlite'))
+    onTestFinished(() => other.close())
+    other.exec('BEGIN; SELECT count(*) FROM detail')
+    other.prepare('SELECT * FROM detail').all()
+    removeTapes(recordings, [file])
+    await forgetTapes(recordings, [file])
+    const left = existsSync(folder) ? readdirSync(folder).map((name) => readFileSync(join(folder, name))) : []
+    expect(left.some((bytes) => bytes.includes('secret'))).toBe(false)
+    expect(await found(recordings)).toEqual(['kept'])
   })
 
   test('stays out of git and of the way', async () => {

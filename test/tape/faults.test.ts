@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { chmodSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -7,6 +8,7 @@ import { HarvestError } from '../../src/errors/index.ts'
 import type { TapeEvent, TapeHeader } from '../../src/tape/index.ts'
 import { parseTape, readTape, readTapeHeader, requireClosed, serializeTape, streamTape } from '../../src/tape/index.ts'
 import { sealLine } from '../../src/tape/digest.ts'
+import { readBytes } from '../../src/tape/read.ts'
 import { call, closing, exchange, fileOf, header, mark, messageOf, scratch, thrownBy } from './make.ts'
 
 const source = 'recordings/golden/refund.tape.jsonl'
@@ -22,6 +24,12 @@ function sealed(...lines: readonly (object | string)[]): string {
       return made.bytes.toString('utf8')
     })
     .join('')
+}
+
+/** A line sealed as bytes: text would be made well-formed. */
+function sealBytes(previous: string, json: Buffer): Buffer {
+  const digest = createHash('sha256').update(previous).update(json).digest().subarray(0, 16).toString('base64url')
+  return Buffer.concat([json.subarray(0, -1), Buffer.from(`,"#":"${digest}"}\n`)])
 }
 
 function refusal(text: string): string {
@@ -74,11 +82,17 @@ test('what a broken line holds cannot move the cursor of a terminal', () => {
   expect(refusal(sealed({ ...header, flags: ['\u001b[2J'] }))).toContain('\\u001b[2J')
 })
 
+test('whatever stands behind the closing line is a broken line, half a line and zero bytes too', () => {
+  for (const more of ['{"kind":', '{', '\0\0\0', '\n', '\n\n', ' ', '{"kind":"mark","n":90,"at":1}\n'])
+    expect(refusal(good + more)).toMatch(/refund\.tape\.jsonl:5\n.*it stands after the closing line/s)
+})
+
 test('text after the last line that can be no event is a broken line', () => {
-  expect(refusal(`${good}<<<<<<< HEAD`)).toMatchInlineSnapshot(`
+  const [head = '', event = ''] = good.split('\n')
+  expect(refusal(`${head}\n${event}\n<<<<<<< HEAD`)).toMatchInlineSnapshot(`
     "A line of the tape cannot be read
 
-      tape     recordings/golden/refund.tape.jsonl:5
+      tape     recordings/golden/refund.tape.jsonl:3
       problem  Unexpected token '<', "<<<<<<< HEAD" is not valid JSON
 
     Tapes are written by the recorder, one event per line; an editor, a merge or a failing disk may have changed this one.
@@ -298,6 +312,25 @@ test('JSON nested deeper than 256 levels is refused, 256 levels are read', () =>
   expect(codeOf(() => parseTape(nested(200_000), source))).toBe('HARVEST_TAPE_LINE')
 })
 
+test('a key that stands twice in one map is refused, however it is spelled', () => {
+  const line = (data: string): string => `{"kind":"mark","n":4,"at":1,"name":"a","data":${data}}`
+  const twice = ['{"a":1,"a":1}', '{"a" :1,"\\u0061"\t:2}', '[{"b":"\\\\","x":[],"b":{"b":1}}]', '{"":1,"":2}']
+  for (const data of twice) expect(refusal(sealed(header, line(data)))).toMatch(/:2\n.*the key "[ab]?" stands twice/s)
+  const once = ['{"a":{"a":1},"b":["a","a"]}', '["\\":",":",{"a\\"":":"}]', '{"2":1,"1":2,"é":"\\u00e9"}', '1e3']
+  for (const data of once) expect(parseTape(sealed(header, line(data)), source).events).toHaveLength(1)
+})
+
+test('a line that is not UTF-8 is refused', () => {
+  const text = sealed(header, { kind: 'mark', n: 4, at: 1, name: 'é' })
+  const { digest } = parseTape(sealed(header), source)
+  const line = Buffer.from(JSON.stringify({ kind: 'mark', n: 4, at: 1, name: 'xx' }))
+  line.write('\xc3\x28', line.length - 4, 'latin1')
+  const made = sealBytes(digest, line)
+  const head = Buffer.from(sealed(header))
+  expect(messageOf(thrownBy(() => readBytes(Buffer.concat([head, made]), source)))).toMatch(/:2\n.*it is not UTF-8/s)
+  expect(parseTape(text, source).events).toHaveLength(1)
+})
+
 test('two events with one number are refused', () => {
   expect(refusal(sealed(header, mark(4, 'a'), mark(4, 'b')))).toMatchInlineSnapshot(`
     "A line of the tape cannot be read
@@ -352,6 +385,8 @@ test('every field of every kind of line is checked', () => {
   const usage = { modelCalls: 1, inputTokens: 1, outputTokens: 1 }
   const wrong: readonly (readonly [string, object])[] = [
     ['id is not text', { ...header, id: 7 }],
+    ['startedAt is not a date', { ...header, startedAt: 'yesterday' }],
+    ['startedAt is not a date', { ...header, startedAt: '2026-02-31T99:00:00Z' }],
     ['pins is not an object', { ...header, pins: [] }],
     ['node is not text', { ...header, pins: {} }],
     ['flags is not a list', { ...header, flags: 'gate-1' }],
