@@ -129,6 +129,7 @@ export async function openDesk(base: string): Promise<Desk> {
         server.enter(liveWorld(world, { decide: (asked) => (decide === undefined ? own(asked) : decide(asked, own)) }))
         return agent
       },
+      accepted: () => new Set(),
       importModule: async (file) => (await import(file)) as object,
       replay: {},
       ...(plan === undefined ? {} : { prove: plan }),
