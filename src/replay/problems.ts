@@ -390,9 +390,22 @@ export function escaped(place: Place, kind: string, target: string): HarvestErro
     why: 'The recorder cannot see it, so the tape has no answer for it.',
     fix: [
       `wrap the function that does it in tool(), retriever() or value() from 'vitest-harvest/record', and record again`,
-      `if a test may reach it: allow: ['${kind} ${neutral(target)}']`,
+      ...(isConfined(kind) ? [unconfined(place.tape.header.agent)] : [allowed(kind, target)]),
     ],
   })
+}
+
+function allowed(kind: string, target: string): string {
+  return `if a test may reach it: allow: ['${kind} ${neutral(target)}']`
+}
+
+/** What only a confined process refuses: a list of exceptions would not open it. */
+function isConfined(kind: string): boolean {
+  return kind === 'FileSystemWrite' || kind === 'add-on' || kind === 'node:sqlite'
+}
+
+function unconfined(agent: string): string {
+  return `if this agent needs it: confine: { default: 'strict', agents: { '${neutralLine(agent)}': 'seam' } }`
 }
 
 /** @param what - what a mock answers for, because it was there before the replay */
@@ -417,8 +430,9 @@ export function escapedWhileLoading(kind: string, target: string): HarvestError 
     ...(site ? { where: { at: site } } : {}),
     why: 'It happens before the run, so no tape has it.',
     fix: [
-      'connect inside the agent function, at its first call',
-      `if a test may reach it: allow: ['${kind} ${neutral(target)}']`,
+      ...(isConfined(kind)
+        ? [unconfined('its name')]
+        : ['connect inside the agent function, at its first call', allowed(kind, target)]),
     ],
   })
 }

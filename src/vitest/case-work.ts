@@ -2,7 +2,9 @@ import type { Listed } from '../replay/types.ts'
 import { afterRun } from '../replay/problems.ts'
 import { isAllowed } from '../replay/allow.ts'
 import type { HarvestError } from '../errors/index.ts'
-import { listOnce, real, type Work } from '../seam/intercept/index.ts'
+import { listOnce, type Work } from '../seam/intercept/index.ts'
+import { outsideRuns } from '../seam/source.ts'
+import { tellVitest } from './unheard.ts'
 
 /**
  * What the agent of one case does, from the loading of its modules until its worker ends.
@@ -34,15 +36,12 @@ export class CaseWork implements Work {
   escapeLate(kind: string, target: string): Error | undefined {
     if (isAllowed(this.#allow, kind, target)) return undefined
     const error = afterRun(this.#case, kind, target)
-    if (this.#isTold)
-      real.setImmediate(() => {
-        throw error
-      })
+    if (this.#isTold) outsideRuns(() => tellVitest(error, 'Uncaught Exception'))
     else this.#late.push(error)
     return error
   }
 
-  /** What came after the run so far; what comes from now on is thrown. */
+  /** What came after the run so far; what comes from now on is told to Vitest. */
   takeLate(): readonly HarvestError[] {
     this.#isTold = true
     return this.#late

@@ -17,10 +17,21 @@ export function workerFlags({ how, reads }: ConfineSetting, root: string, isCove
 /** The project, what it imports, and where Vitest keeps what it made of that. */
 function readable(root: string): readonly string[] {
   const own = fileURLToPath(new URL('../..', import.meta.url))
-  const modules = parents(root).map((folder) => path.join(folder, 'node_modules'))
-  const linked = modules.flatMap((folder) => ['vitest', 'vite'].map((name) => path.join(folder, name)))
-  const found = [root, tmpdir(), own, ...modules, ...linked].filter((folder) => existsSync(folder))
+  const modules = modulesAround(root)
+  // A package that is linked has what it imports where it really lies.
+  const linked = ['vitest', 'vite', 'vitest-harvest'].flatMap((name) => {
+    const found = modules.map((folder) => path.join(folder, name)).find((folder) => existsSync(folder))
+    return found === undefined ? [] : [realpathSync(found), ...modulesAround(realpathSync(found))]
+  })
+  const found = [root, tmpdir(), own, ...modules, ...linked]
   return [...new Set(found.flatMap((folder) => [folder, realpathSync(folder)]))]
+}
+
+/** Every `node_modules` that Node looks into from a folder. */
+function modulesAround(folder: string): readonly string[] {
+  return parents(folder)
+    .map((parent) => path.join(parent, 'node_modules'))
+    .filter((modules) => existsSync(modules))
 }
 
 function parents(folder: string): readonly string[] {

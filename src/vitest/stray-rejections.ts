@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate } from 'node:timers/promises'
+import { tellVitest } from './unheard.ts'
 import { seamState } from '../seam/index.ts'
 
 /** An error that nobody could catch. */
@@ -37,7 +38,15 @@ function contexts(): AsyncLocalStorage<Stray[]> {
   if (existing instanceof AsyncLocalStorage) return existing
   const created = new AsyncLocalStorage<Stray[]>()
   shared.set(key, created)
-  process.on('unhandledRejection', (error) => created.getStore()?.push({ kind: 'rejected', error }))
-  process.on('uncaughtException', (error) => created.getStore()?.push({ kind: 'threw', error }))
+  process.on('unhandledRejection', (error) => {
+    const strays = created.getStore()
+    if (strays === undefined) tellVitest(error, 'Unhandled Rejection')
+    else strays.push({ kind: 'rejected', error })
+  })
+  process.on('uncaughtException', (error) => {
+    const strays = created.getStore()
+    if (strays === undefined) tellVitest(error, 'Uncaught Exception')
+    else strays.push({ kind: 'threw', error })
+  })
   return created
 }

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { HarvestError } from '../../errors/index.ts'
 import { captureStack, userSite } from '../caller.ts'
 import { subscribeOnce } from '../patch.ts'
@@ -57,7 +58,7 @@ interface Asked {
 /** Node says so at once, before it refuses: the stack is that of the agent. */
 function refusedByNode({ permission, resource = '' }: Asked): void {
   if (permission === 'FileSystemRead') return
-  const madeAt = userSite() === undefined ? asked.get(resource) : undefined
+  const madeAt = userSite() === undefined ? asked.get(resolve(resource)) : undefined
   if (confinement() === 'watch') return list('audit', permission, resource, madeAt)
   // The error is Node's: it refuses in any case.
   refusal(permission, resource, madeAt)

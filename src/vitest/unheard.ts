@@ -1,0 +1,20 @@
+/**
+ * Hands Vitest an error that belongs to no test that still runs: it prints it below the tests, and the run is red.
+ *
+ * Vitest leaves uncaught errors alone where anybody else listens for them, as we do.
+ */
+export function tellVitest(error: unknown, kind: 'Uncaught Exception' | 'Unhandled Rejection'): void {
+  const { __vitest_worker__: worker } = globalThis as { readonly __vitest_worker__?: VitestWorker }
+  const { name, message, stack } = error instanceof Error ? error : new Error(String(error))
+  const told = { name, message, stack, VITEST_TEST_PATH: worker?.filepath }
+  worker?.rpc.onUnhandledError(told, kind).catch(() => {
+    // Nobody hears this worker any more: it is about to end, and its own stream is what is left.
+    process.stderr.write(`${kind}: ${String(stack)}\n`)
+  })
+}
+
+/** What Vitest keeps in each worker; not in its types. */
+interface VitestWorker {
+  readonly filepath?: string
+  readonly rpc: { onUnhandledError(error: object, kind: string): Promise<void> }
+}
