@@ -3,6 +3,7 @@ import { reached } from '../../fixtures/child/reached.ts'
 import { answerParent } from '../../fixtures/child/answer.ts'
 import { loadAgent, type AgentInput } from '../../fixtures/agents/index.ts'
 import { installReplay, replayTape } from '../../src/replay/index.ts'
+import { confine } from '../../src/seam/intercept/index.ts'
 import type { Receipt } from '../../src/replay/types.ts'
 import { readTape } from '../../src/tape/index.ts'
 
@@ -30,6 +31,8 @@ process.exit = ((code) => strays.push(`something ended the process with ${code}`
 
 answerParent(async ({ tapes }: ReplayJob): Promise<readonly Replayed[]> => {
   await installReplay()
+  // What its flags say: Node refuses, and here it is told.
+  if (process.execArgv.includes('--permission') && !confine('strict')) throw new Error('Node does not confine it')
   const all: Replayed[] = []
   for (const { name, tape } of tapes) all.push(await replay(name, tape))
   return all

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { clientAgents } from '../../fixtures/agents/index.ts'
 import { runInChild } from '../../fixtures/child/index.ts'
 import { type SeenRequest, withProvider } from '../../fixtures/provider/index.ts'
+import { confinedFlags } from '../../src/seam/intercept/confine.ts'
 import { type ExchangeEvent, readTape, requestBytes } from '../../src/tape/index.ts'
 import { isBitExact } from './bit-exact.ts'
 import type { Recorded, RecordJob } from './record.child.ts'
@@ -21,7 +22,7 @@ export interface ClientRow {
 
 /**
  * Records every client in one process while the provider lives, closes the provider, replays every tape in another
- * process, and compares: results, request bytes against the provider's own log, receipts, and what reached the system.
+ * process and once more in one that Node's permission model confines, and compares: results, request bytes against the provider's own log, receipts, and what reached the system.
  */
 export async function runClients(names: readonly string[] = clientAgents): Promise<readonly ClientRow[]> {
   const dir = await mkdtemp(join(tmpdir(), 'harvest-clients-'))
@@ -30,12 +31,15 @@ export async function runClients(names: readonly string[] = clientAgents): Promi
     const { recorded, seen } = await record(dir, names, stdioLog)
     const tapes = recorded.flatMap(({ name, tape }) => (tape === undefined ? [] : [{ name, tape }]))
     const job: ReplayJob = { tapes }
-    const replayed: readonly Replayed[] = await runInChild(new URL('./replay.child.ts', import.meta.url), job)
+    const script = new URL('./replay.child.ts', import.meta.url)
+    const replayed: readonly Replayed[] = await runInChild(script, job)
+    const confined: readonly Replayed[] = await runInChild(script, job, { flags: confinedFlags('strict') })
     const lines = (await readFile(stdioLog, 'utf8').catch(() => '')).split('\n').filter(Boolean)
     const rows = recorded.map(async (recording): Promise<ClientRow> => {
       const { name } = recording
       const replay = replayed.find((one) => one.name === name)
-      if (!recording.tape || !replay)
+      const shut = confined.find((one) => one.name === name)
+      if (!recording.tape || !replay || !shut)
         return { name, requests: 0, replayMs: 0, failures: [recording.failed ?? 'no tape'] }
       const onTape = readTape(recording.tape).events.filter((event) => event.kind === 'exchange')
       const seenOfIt = name === 'mcp-stdio' ? lines : seen.filter(({ token }) => token === name).map(describeSeen)
@@ -43,7 +47,11 @@ export async function runClients(names: readonly string[] = clientAgents): Promi
         name,
         requests: onTape.length,
         replayMs: replay.durationMs,
-        failures: [...compareRequests(onTape.map(describeRecorded), seenOfIt), ...compareRuns(recording, replay)],
+        failures: [
+          ...compareRequests(onTape.map(describeRecorded), seenOfIt),
+          ...compareRuns(recording, replay),
+          ...compareRuns(recording, shut).map((failure) => `confined: ${failure}`),
+        ],
       }
     })
     return await Promise.all(rows)

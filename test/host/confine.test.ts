@@ -116,7 +116,9 @@ describe.each<Lane>([5, 4])('cases under Vitest %i', (lane) => {
     })
 
     it('have a file write refused by Node, and told with the line', () => {
-      expect(result.output).toMatch(/Blocked real I\/O during replay: FileSystemWrite scratch\.txt\n[^]*?src\/writes\.ts:4:5/)
+      expect(result.output).toMatch(
+        /Blocked real I\/O during replay: FileSystemWrite scratch\.txt\n[^]*?src\/writes\.ts:4:5/,
+      )
       expect(result.output).toContain("confine: { default: 'strict', agents: { 'writes': 'seam' } }")
     })
 

@@ -6,14 +6,20 @@ import { type CommandSpec, jsonOption } from '../command.ts'
 import type { RunOptions } from '../program.ts'
 import type { Screen } from '../screen.ts'
 import { proveCases } from '../proving/prove.ts'
+import { withoutNetwork } from '../no-network.ts'
 import { runVitest } from '../vitest.ts'
+
+const noNetwork = '--no-network'
 
 /** Runs the project's Vitest in a process of its own, with the flags of this package. */
 export const testCommand: CommandSpec = {
   name: 'test',
   about:
     'Run Vitest; also understands --update-recordings[=new|questions|all|none], --reason, --tools, --yes and --prove',
-  options: [jsonOption],
+  options: [
+    { flag: '--no-network', about: 'Run where there is no network (Linux); exit code 2 where the system refuses that' },
+    jsonOption,
+  ],
   rest: '[vitest arguments]',
   passThrough: true,
   examples: [
@@ -23,19 +29,24 @@ export const testCommand: CommandSpec = {
     'test refund-100x --prove --budget 0.50',
     'test refund-100x --reporter=verbose',
   ],
-  run({ rest = [] }, screen) {
-    if (rest.includes('--prove')) return proveCases(rest, screen)
-    const words = rest.filter((word) => word !== '--json')
-    return words.length < rest.length ? reported(words, screen) : vitest(words, 'inherit')
+  async run({ rest = [] }, screen) {
+    const isShut = rest.includes(noNetwork)
+    if (rest.includes('--prove')) {
+      if (isShut) throw asksModels()
+      return proveCases(rest, screen)
+    }
+    const before = isShut ? await withoutNetwork() : []
+    const words = rest.filter((word) => word !== '--json' && word !== noNetwork)
+    return rest.includes('--json') ? reported(words, screen, before) : vitest(words, 'inherit', before)
   },
 }
 
 /** The answer of Vitest alone on stdout; whatever else it prints goes to stderr. */
-async function reported(words: readonly string[], screen: Screen): Promise<number> {
+async function reported(words: readonly string[], screen: Screen, before: readonly string[]): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'harvest-test-'))
   const file = join(folder, 'report.json')
   try {
-    const code = await vitest([...words, '--reporter=json', `--outputFile.json=${file}`], 'stderr')
+    const code = await vitest([...words, '--reporter=json', `--outputFile.json=${file}`], 'stderr', before)
     if (!existsSync(file)) throw noReport(code)
     screen.json(JSON.parse(readFileSync(file, 'utf8')))
     return code
@@ -44,9 +55,21 @@ async function reported(words: readonly string[], screen: Screen): Promise<numbe
   }
 }
 
-async function vitest(words: readonly string[], output: RunOptions['output']): Promise<number> {
-  const { code } = await runVitest(words, output)
+async function vitest(
+  words: readonly string[],
+  output: RunOptions['output'],
+  before: readonly string[],
+): Promise<number> {
+  const { code } = await runVitest(words, output, {}, before)
   return code
+}
+
+function asksModels(): HarvestError {
+  return new HarvestError('HARVEST_CLI_OPTION', {
+    what: '--prove and --no-network exclude each other',
+    why: 'A proof asks the model.',
+    fix: ['leave one of them out'],
+  })
 }
 
 function noReport(code: number): HarvestError {

@@ -1,0 +1,70 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync } from 'node:fs'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Home, openHome } from './inline.ts'
+import { config, golden, refundSources } from './refund.ts'
+
+/** Asks whether somebody listens, and says why not. */
+const knocks = (port: number): string => `import { connect } from 'node:net'
+export default () => new Promise((resolve) => {
+  const socket = connect(${port}, '127.0.0.1').on('data', () => resolve('reached')).on('error', ({ code }) => resolve(code))
+  socket.write('who is there?')
+})
+`
+
+describe('harvest test --no-network', () => {
+  let home: Home
+  const arrived: unknown[] = []
+  const server = createServer((socket) => {
+    arrived.push(socket.remotePort)
+    socket.on('error', () => undefined).end('me')
+  })
+  beforeAll(async () => {
+    home = openHome(5)
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+  })
+  afterAll(() => {
+    server.close()
+    home?.[Symbol.dispose]()
+  })
+
+  const project = (name: string, more: Readonly<Record<string, string>> = {}) => {
+    const { port } = server.address() as AddressInfo
+    return home.project(name, {
+      // What a config lets through is stopped by the system.
+      'vitest.config.ts': config(`allow: ['socket 127.0.0.1:${port}']`, '', "knocks: './src/knocks.ts'"),
+      ...refundSources,
+      'src/knocks.ts': knocks(port),
+      ...golden('knocks', 'baseline: []\noutcome: ENETUNREACH\n', { agent: 'knocks', calls: [] }),
+      ...more,
+    })
+  }
+
+  it('runs the cases where not even an allowed socket arrives, or says why it cannot and runs nothing', async () => {
+    const isPossible = spawnSync('unshare', ['-rn', 'true']).status === 0
+    const result = await project('shut').run(['test', '--no-network'], { bin: 'harvest' })
+    expect(arrived).toEqual([])
+    expect(result.code, result.output).toBe(isPossible ? 0 : 2)
+    expect(result.output).toMatch(isPossible ? /Recordings {2}1 replayed/ : /HARVEST_CLI_NO_NETWORK/)
+  })
+
+  it('exits with 2 and the reason where the system refuses, and runs nothing', async () => {
+    const refusing = '#!/bin/sh\necho "unshare: Operation not permitted" >&2\nexit 1\n'
+    const refused = project('refused', { 'bin/unshare': refusing })
+    chmodSync(path.join(refused.folder, 'bin/unshare'), 0o755)
+    const env = { PATH: `${path.join(refused.folder, 'bin')}:${process.env['PATH'] ?? ''}` }
+    const result = await refused.run(['test', '--no-network'], { bin: 'harvest', env })
+    expect(result.code).toBe(2)
+    expect(result.stderr).toMatch(/reason +unshare: Operation not permitted[^]*HARVEST_CLI_NO_NETWORK/)
+    expect(result.output).not.toContain('Recordings')
+  })
+
+  it('is no way to ask a model', async () => {
+    const result = await project('proof').run(['test', 'knocks', '--prove', '--no-network'], { bin: 'harvest' })
+    expect(result.code).toBe(2)
+    expect(result.stderr).toContain('HARVEST_CLI_OPTION')
+  })
+})
