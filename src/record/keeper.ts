@@ -129,9 +129,10 @@ export class Keeper {
   }
 
   #mishaps({ mishap, durationMs }: Ended): readonly KeptReason[] {
-    const { errors = true, timeoutMs } = this.#keep
+    const { errors = true, unrecorded = errors, timeoutMs } = this.#keep
     const reasons: KeptReason[] = []
-    if (mishap?.because === 'timeout' ? errors || timeoutMs !== undefined : errors && mishap) reasons.push(mishap!)
+    const counts = { timeout: errors || timeoutMs !== undefined, unrecorded, error: errors }
+    if (mishap !== undefined && counts[mishap.because]) reasons.push(mishap)
     if (timeoutMs !== undefined && durationMs > timeoutMs && mishap?.because !== 'timeout')
       reasons.push({ because: 'timeout', detail: `${Math.round(durationMs)} ms > ${timeoutMs} ms` })
     return reasons
@@ -175,7 +176,9 @@ export class Keeper {
 
 function classOf({ mishap }: Ended, ledger: Ledger, stoodOut: readonly KeptReason[]): RetentionClass {
   const isIncident =
-    mishap !== undefined || ledger.spent !== undefined || stoodOut.some(({ because }) => because === 'timeout')
+    (mishap !== undefined && mishap.because !== 'unrecorded') ||
+    ledger.spent !== undefined ||
+    stoodOut.some(({ because }) => because === 'timeout')
   if (isIncident) return 'incident'
   return stoodOut.length > 0 || ledger.hold !== undefined ? 'flagged' : 'clean'
 }

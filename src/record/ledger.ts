@@ -3,13 +3,14 @@ import { outsideRuns } from '../seam/source.ts'
 import type { ExchangeEvent, KeptReason, Retention, RunUsage } from '../tape/index.ts'
 import { type BudgetEvent, budgetSpent, Gauge } from './gauge.ts'
 import type { Keeper } from './keeper.ts'
+import type { Mishap } from './mishap.ts'
 import type { Fate } from './stats.ts'
 
 /** How a run ended, as far as keeping it is concerned. */
 export interface Ended {
   readonly durationMs: number
   /** It threw, or its tape is not whole. */
-  readonly mishap?: KeptReason
+  readonly mishap?: Mishap
 }
 
 /** What becomes of a tape, and what its last line says about it. */
@@ -93,6 +94,11 @@ export class Ledger {
   /** What became of the run; said once. */
   ended(fate: Fate, kept?: readonly KeptReason[]): void {
     this.#keeper.counts.ended(fate, kept)
+  }
+
+  /** Something went wrong in recording the run. */
+  failed(): void {
+    this.#keeper.counts.failures++
   }
 
   /** A part of a body, or of the tape, was left out. */

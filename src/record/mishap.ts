@@ -1,18 +1,23 @@
 import type { KeptReason } from '../tape/index.ts'
 import type { LiveOutcome } from './run.ts'
 
-/** What went wrong with a run: it threw, or its tape is not whole. */
+/** Why a run is worth a look, whatever chance says. */
+export interface Mishap extends KeptReason {
+  readonly because: 'error' | 'timeout' | 'unrecorded'
+}
+
+/** What went wrong with a run: it threw, its recording failed, or it did something that no tape can hold. */
 export function mishapOf(
   outcome: LiveOutcome,
   incomplete: string | undefined,
   unrecorded: ReadonlySet<string>,
-): KeptReason | undefined {
+): Mishap | undefined {
   if (outcome.status === 'threw') {
     const { error } = outcome
     return { because: isTimeout(error) ? 'timeout' : 'error', detail: summaryOf(error) }
   }
   if (incomplete !== undefined) return { because: 'error', detail: `incomplete: ${incomplete}` }
-  if (unrecorded.size > 0) return { because: 'error', detail: `unrecorded: ${[...unrecorded].sort().join(', ')}` }
+  if (unrecorded.size > 0) return { because: 'unrecorded', detail: [...unrecorded].sort().join(', ') }
   return undefined
 }
 

@@ -43,7 +43,10 @@ export interface RecorderOptions {
   readonly retention?: RetentionOptions
   /** Called once when a tape is closed and kept, with its path. */
   readonly onTape?: (path: string) => void
-  /** Called at the first failure of a recording. Default: one line on stderr per process. */
+  /**
+   * Called at the first failure of each cause, such as a full disk, and once more when the process ends where there were more
+   * of it. Default: stderr.
+   */
   readonly onWarning?: (error: HarvestError) => void
   /** Called once per run and limit that is passed. */
   readonly onBudget?: (event: BudgetEvent) => void
@@ -69,8 +72,10 @@ export interface TapeOptions {
 
 /** What makes a run worth keeping. */
 export interface KeepOptions {
-  /** The run threw, or its tape is not whole. Default `true`. */
+  /** The run threw, or its recording failed. Default `true`. */
   readonly errors?: boolean
+  /** It did something no tape can hold, such as talking to a database on a raw socket. Default as `errors`. */
+  readonly unrecorded?: boolean
   /** It took longer, in milliseconds. */
   readonly timeoutMs?: number
   /** It used clearly more (a hundredth) than the running quantile of the agent's earlier runs. */
@@ -107,9 +112,9 @@ export interface Limits {
 export interface RetentionOptions {
   /** Nothing stood out. Default `'7d'`. */
   readonly clean?: Duration
-  /** Flagged, an outlier, a tool of the watch list, over a soft limit. Default `'90d'`. */
+  /** Flagged, an outlier, a tool of the watch list, over a soft limit, or something no tape can hold. Default `'90d'`. */
   readonly flagged?: Duration
-  /** It threw, timed out, passed a hard limit, or its tape is not whole. Default `'1y'`. */
+  /** It threw, timed out, passed a hard limit, or its recording failed. Default `'1y'`. */
   readonly incident?: Duration
 }
 
@@ -169,6 +174,7 @@ const shape: Shape = {
   tapes: { maxMegabytes: megabytes },
   keep: {
     errors: truth,
+    unrecorded: truth,
     timeoutMs: amount,
     outliers: { tokens: quantile, costUsd: quantile, after: count },
     tools: names,

@@ -53,7 +53,7 @@ export interface Recorder {
   /** Path of the tape closed last, of those that were kept. */
   readonly lastTape: string | undefined
   /** What the seam saw but could not attribute to a run, and what became of the runs. */
-  readonly stats: { readonly outsideRuns: number; readonly failures: number } & RunStats
+  readonly stats: { readonly outsideRuns: number } & RunStats
 }
 
 /**
@@ -71,7 +71,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
   if (!isSwitchedOn() || options.enabled === false) return offRecorder
   const [printKey] = printKeys()
   const warn = warner(options.onWarning)
-  const keeper = new Keeper(options, (error) => warn(error, true))
+  const keeper = new Keeper(options, warn)
   listen()
   const dir = options.dir ?? join('recordings', 'inbox')
   const pins: RecordedPins = {
@@ -111,6 +111,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
       return asideOf(id, () => keeper.counts.flagsTooLate++)
     } catch (error) {
       keeper.counts.ended('unrecorded')
+      keeper.counts.failures++
       warn(recordingFailed({ run: String(id) }, error))
       return undefined
     }
@@ -136,7 +137,8 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
       return lastTape
     },
     get stats() {
-      return { outsideRuns: observed.outsideRuns, failures: observed.failures, ...keeper.counts.now }
+      const counted = keeper.counts.now
+      return { ...counted, outsideRuns: observed.outsideRuns, failures: counted.failures + observed.failures }
     },
   }
 }
@@ -147,7 +149,7 @@ const offRecorder: Recorder = {
   flag: (reason) => currentHandle()?.flag(reason) ?? isInsideRun(),
   hold: (reason) => currentHandle()?.hold(reason) ?? isInsideRun(),
   lastTape: undefined,
-  stats: { outsideRuns: 0, failures: 0, ...new RunCounts().now },
+  stats: { outsideRuns: 0, ...new RunCounts().now },
 }
 
 /** Runs a function that nothing is recorded of. */

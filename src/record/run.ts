@@ -122,7 +122,7 @@ export class RecordedRun {
     })
   }
 
-  /** Whether there is a file: not when its folder cannot be written, nor when the run was not kept. */
+  /** Whether there is a tape: not when it could not be begun or ended, nor when the run was not kept. */
   get hasTape(): boolean {
     return this.#writer !== undefined
   }
@@ -253,6 +253,7 @@ export class RecordedRun {
     } catch (error) {
       if (this.#incomplete !== undefined) return
       this.#incomplete = reasonOf(error)
+      this.ledger.failed()
       this.#warn(recordingFailed({ run: this.id, tape: this.path }, error))
     }
   }
@@ -289,6 +290,7 @@ export class RecordedRun {
       })
       isWhole = this.hasTape
     })
+    if (!isWhole) this.#writer = undefined
     this.ledger.ended(isWhole ? 'kept' : 'unrecorded', verdict.kept)
   }
 
@@ -300,6 +302,7 @@ export class RecordedRun {
     try {
       writer?.discard()
     } catch (error) {
+      this.ledger.failed()
       this.#warn(notRemoved({ run: this.id, tape: this.path }, error))
     }
   }

@@ -15,6 +15,11 @@ export interface RunStats {
   readonly notSampled: number
   /** Runs that were to be kept, and whose tape could not be begun or ended. */
   readonly unrecorded: number
+  /**
+   * Runs in whose recording something failed: those that are `unrecorded`, those whose tape says why it is not whole, and those
+   * whose tape should be gone and is not.
+   */
+  readonly failures: number
   /** Still under way, or to be kept and not written yet. */
   readonly open: number
   /** Bodies and tapes of which a part was left out, because they were larger than their cap or than what is held. */
@@ -39,6 +44,7 @@ export class RunCounts {
   capped = 0
   heldBytes = 0
   flagsTooLate = 0
+  failures = 0
 
   begun(): void {
     this.#runs++
@@ -64,6 +70,7 @@ export class RunCounts {
       dropped,
       notSampled: this.#notSampled,
       unrecorded,
+      failures: this.failures,
       open: this.#runs - kept - dropped - unrecorded - this.#notSampled,
       capped: this.capped,
       heldBytes: this.heldBytes,

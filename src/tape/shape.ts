@@ -105,6 +105,7 @@ function outcomeProblem(outcome: Fields): Problem {
 const reasons: ReadonlySet<unknown> = new Set<KeptReason['because']>([
   'sample',
   'error',
+  'unrecorded',
   'timeout',
   'tokens',
   'cost',

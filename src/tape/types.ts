@@ -288,8 +288,8 @@ export type TimersRecord = readonly [
 
 /** One reason for keeping a run. */
 export interface KeptReason {
-  /** `sample`: chance; `tokens`, `cost`: more than other runs used; `flag`: the application said so. */
-  readonly because: 'sample' | 'error' | 'timeout' | 'tokens' | 'cost' | 'tool' | 'flag' | 'budget'
+  /** `sample`: chance; `unrecorded`: it did something no tape can hold; `tokens`, `cost`: more than other runs used; `flag`: the application said so. */
+  readonly because: 'sample' | 'error' | 'unrecorded' | 'timeout' | 'tokens' | 'cost' | 'tool' | 'flag' | 'budget'
   /** Which tool, what the flag says, which limit. */
   readonly detail?: string
 }

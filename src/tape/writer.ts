@@ -22,7 +22,7 @@ export interface TapeWriter extends Disposable {
    * itself. A step can be written before it is settled; what its lines said already, later ones leave out.
    */
   append(...events: readonly (TapeEvent | OpenStep)[]): void
-  /** Writes the last line and closes the file. */
+  /** Writes the last line and closes the file; throws as well when somebody removed it meanwhile. */
   close(close: Closing): void
   /** Closes the file and removes it: the run is not kept. */
   discard(): void
@@ -33,7 +33,7 @@ export interface TapeWriter extends Disposable {
 /** The calls a writer makes; tests pass failing ones. */
 export type WriterDisk = Pick<
   typeof nodeFs,
-  'mkdirSync' | 'openSync' | 'writeSync' | 'ftruncateSync' | 'closeSync' | 'unlinkSync'
+  'mkdirSync' | 'openSync' | 'writeSync' | 'ftruncateSync' | 'fstatSync' | 'closeSync' | 'unlinkSync'
 >
 
 /**
@@ -73,6 +73,19 @@ export function createTapeWriter(
     torn = false
   }
 
+  /** An open file can be written to when nobody will find it any more. */
+  function refuseRemoved(): void {
+    if (failing(path, 'look at', () => disk.fstatSync(fd!).nlink) > 0) return
+    throw tapeFault(
+      'HARVEST_TAPE_WRITE',
+      { source: path },
+      {
+        what: 'The tape was removed while it was written',
+        why: 'Its folder was emptied, removed or replaced during the run.',
+      },
+    )
+  }
+
   function shut(): void {
     const open = fd
     fd = undefined
@@ -110,15 +123,26 @@ export function createTapeWriter(
         const line = failing(path, 'write', () => lines.close(close))
         put(line.bytes)
         line.done()
+        refuseRemoved()
       } finally {
         shut()
       }
     },
     discard() {
       shut()
-      failing(path, 'remove', () => disk.unlinkSync(path))
+      failing(path, 'remove', () => removeIfThere(disk, path))
     },
     [Symbol.dispose]: shut,
+  }
+}
+
+/** What is gone already is not kept either. */
+function removeIfThere(disk: WriterDisk, path: string): void {
+  try {
+    disk.unlinkSync(path)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error
   }
 }
 

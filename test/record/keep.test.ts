@@ -153,7 +153,7 @@ describe('whatever chance says, a run is kept', () => {
       await new Promise((done) => child.on('close', done))
     })
     expect(closeOf('spawned')?.kept).toEqual([
-      { because: 'error', detail: expect.stringContaining('unrecorded: child process') },
+      { because: 'unrecorded', detail: expect.stringContaining('child process') },
     ])
   })
 

@@ -259,6 +259,7 @@ function failingDisk(code: string, at: number, goodFor: 'once' | 'ever'): Writer
     openSync: failing(nodeFs.openSync),
     writeSync: failing(half as (...given: never[]) => unknown) as typeof nodeFs.writeSync,
     ftruncateSync: failing(nodeFs.ftruncateSync),
+    fstatSync: nodeFs.fstatSync,
     closeSync: nodeFs.closeSync,
     unlinkSync: nodeFs.unlinkSync,
     calls: () => calls,

@@ -31,7 +31,10 @@ const filterOptions = [
   { flag: '--max-cost <dollars>', about: 'Only where they cost at most this' },
   { flag: '--since <when>', about: 'Only started then or later: 2026-03-04, 2h, 3d' },
   { flag: '--until <when>', about: 'Only started by then' },
-  { flag: '--kept <reason>', about: 'Only kept for sample, error, timeout, tokens, cost, tool, flag or budget' },
+  {
+    flag: '--kept <reason>',
+    about: 'Only kept for sample, error, unrecorded, timeout, tokens, cost, tool, flag or budget',
+  },
   { flag: '--class <name>', about: 'Only of this retention: clean, flagged, incident or none' },
   { flag: '--inbox', about: 'Only in the inbox' },
   { flag: '--golden', about: 'Only outside of the inbox' },
@@ -79,7 +82,7 @@ function filterOf(given: Given, now: number): TapeFilter {
     ['returned', 'threw', 'exited', 'unknown', 'truncated', 'unreadable'],
     lsCommand,
   )
-  const reasons = ['sample', 'error', 'timeout', 'tokens', 'cost', 'tool', 'flag', 'budget'] as const
+  const reasons = ['sample', 'error', 'unrecorded', 'timeout', 'tokens', 'cost', 'tool', 'flag', 'budget'] as const
   return defined({
     agent: given.value('agent'),
     outcome,
