@@ -2,7 +2,14 @@ import type { HarvestError } from '../errors/index.ts'
 import { createRedactor, type Redactor, type RedactorOptions, rulesForTape } from '../privacy/index.ts'
 import { CallsOnce, Questions } from '../providers/counted.ts'
 import { readMcpCall, readModelCall } from '../providers/index.ts'
-import { type Closing, currentFlags, formatVersion, type TapeEvent, type TapeHeader } from '../tape/index.ts'
+import {
+  type Closing,
+  currentFlags,
+  formatVersion,
+  redactorFlag,
+  type TapeEvent,
+  type TapeHeader,
+} from '../tape/index.ts'
 import type { Outcome } from '../tape/types.ts'
 import { version } from '../version.ts'
 import { eventsOf } from './events.ts'
@@ -90,7 +97,7 @@ function tapeOf(recording: Recording, options: Omit<ImportOptions, 'bytes'>): Im
       ...(input === undefined ? {} : { input }),
       startedAt: new Date(startedMs).toISOString(),
       recorder: `vitest-harvest/${version}`,
-      flags: currentFlags,
+      flags: [...currentFlags, redactorFlag],
       pins: { node: 'unknown' },
       ...(options.redact === undefined ? {} : { redact: rulesForTape(options.redact) }),
       imported: { format, grade, missing },

@@ -5,6 +5,7 @@ export interface Scattered {
   readonly kind: string
   readonly value: string
   readonly contextual?: true
+  readonly encoded?: Span['encoded']
   /** Parts of the text, in order; the first is replaced, the others are cut. */
   readonly pieces: readonly { readonly start: number; readonly end: number }[]
 }
@@ -76,7 +77,7 @@ function inPieces(pieces: readonly Piece[], find: (joined: string) => readonly S
   const scattered: Scattered[] = []
   let first = 0
   let firstStart = 0
-  for (const { kind, value, start, end, contextual } of find(joined)) {
+  for (const { kind, value, start, end, contextual, encoded } of find(joined)) {
     while (firstStart + pieces[first]!.text.length <= start) firstStart += pieces[first++]!.text.length
     const parts: { start: number; end: number }[] = []
     for (let at = first, atStart = firstStart; atStart < end; atStart += pieces[at++]!.text.length) {
@@ -86,7 +87,8 @@ function inPieces(pieces: readonly Piece[], find: (joined: string) => readonly S
       if (from < to)
         parts.push({ start: piece.start + rawOffset(piece, from), end: piece.start + rawOffset(piece, to) })
     }
-    if (parts.length > 1) scattered.push({ kind, value, pieces: parts, ...(contextual && { contextual }) })
+    if (parts.length > 1)
+      scattered.push({ kind, value, pieces: parts, ...(contextual && { contextual }), ...(encoded && { encoded }) })
   }
   return scattered
 }

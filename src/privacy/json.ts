@@ -10,10 +10,11 @@ interface Means {
 
 /** Redacts a value as `encodeValue` wrote it; the same object when nothing was found. */
 export function redactJson(json: Json, names: SecretNames, means: Means): Json {
-  return walk(json, false)
+  return walk(json, undefined)
 
-  function walk(value: Json, isSecret: boolean): Json {
-    if (typeof value === 'string') return isSecret ? means.secret(value) : means.text(value)
+  /** @param isSecret - which texts are, as what stands before them says */
+  function walk(value: Json, isSecret: ((text: string) => boolean) | undefined): Json {
+    if (typeof value === 'string') return isSecret?.(value) ? means.secret(value) : means.text(value)
     // A card number may stand as a number: its placeholder is one too.
     if (typeof value === 'number')
       return value >= 1e12 && Number.isSafeInteger(value) ? Number(means.text(`${value}`)) : value
@@ -21,14 +22,14 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
     return isList(value) ? walkList(value, isSecret) : walkObject(value)
   }
 
-  function walkList(list: readonly Json[], isSecret: boolean): Json {
+  function walkList(list: readonly Json[], isSecret: ((text: string) => boolean) | undefined): Json {
     let changed = false
     const result = list.map((item, at) => {
       // `--api-key`, `…`: the arguments of a command.
       const before = list[at - 1]
       const isFlagged =
         typeof item === 'string' && typeof before === 'string' && /^--?\w/.test(before) && names.isSecretFlag(before)
-      const redacted = walk(item, isSecret || isFlagged)
+      const redacted = walk(item, isFlagged ? () => true : isSecret)
       changed ||= redacted !== item
       return redacted
     })
@@ -41,7 +42,7 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
     let changed = false
     const entries = Object.entries(object).map(([key, item]): readonly [string, Json] => {
       const redactedKey = means.text(key)
-      const redacted = walk(item, names.isSecret(key, item))
+      const redacted = walk(item, names.promise(key, item))
       changed ||= redacted !== item || redactedKey !== key
       return [redactedKey, redacted]
     })
@@ -65,7 +66,7 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
       return isSame ? object : { ...object, entries: redacted }
     }
     if ($type === 'map' && isList(entries)) {
-      const redacted = entries.map((entry) => (isList(entry) ? walkPair(entry) : walk(entry, false)))
+      const redacted = entries.map((entry) => (isList(entry) ? walkPair(entry) : walk(entry, undefined)))
       return redacted.every((entry, i) => entry === entries[i]) ? object : { ...object, entries: redacted }
     }
     // A reference by path: its steps are keys, and change as they do.
@@ -81,7 +82,8 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
 
   function walkPair(pair: readonly Json[]): Json {
     const [key = null, value = null] = pair
-    const redacted = [walk(key, false), walk(value, typeof key === 'string' && names.isSecret(key, value))]
+    const promised = typeof key === 'string' ? names.promise(key, value) : undefined
+    const redacted = [walk(key, undefined), walk(value, promised)]
     return isSamePair(redacted, pair) ? pair : redacted
   }
 }

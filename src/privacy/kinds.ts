@@ -1,17 +1,20 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
-import { elementFinder, namedFinder, partFinder } from './named.ts'
-import type { SecretNames } from './names.ts'
-import { inPercent } from './percent.ts'
-import { findCards, findEmails, findIbans, findPhones, findUrlEmails } from './personal.ts'
-import { findTokens, tokenKinds } from './tokens.ts'
+import { finderOfNow, type SignedFinder } from './engine.ts'
+import { alphabets, type Family } from './families.ts'
+import { firstFinder } from './first/engine.ts'
+import { FirstNames } from './first/names.ts'
+import { tokenKinds } from './first/tokens.ts'
+import type { NameTable } from './names.ts'
+import { findCards, findEmails, findIbans, findIps, findPhones, findSsns, findUrlEmails, ibanTriggers } from './personal.ts'
+import { patienceMs, slowText } from './pace.ts'
+import { isHead, ownFamily } from './tokens.ts'
 import type { Finder, RedactorOptions, RedactRule, Span } from './types.ts'
-import { findUrlPasswords, queryFinder } from './urls.ts'
 
 /** Kinds that are found unless switched off, in order of how much is known by them. */
 export const kindsOn: readonly string[] = [...tokenKinds, 'email', 'card', 'iban', 'url-password', 'secret']
 
 /** Kinds that are found only when switched on. */
-export const kindsOff: readonly string[] = ['phone']
+export const kindsOff: readonly string[] = ['phone', 'ssn', 'ip']
 
 /** Parts of values that placeholders may keep. */
 const keepable: readonly string[] = ['email-domain', 'card-length', 'card-last4']
@@ -29,16 +32,17 @@ export interface Kinds {
   readonly find: Finder
 }
 
+/** Which finders: those of tapes that say nothing of it, or those of now. */
+export type EngineVersion = 1 | 2
+
 /**
  * Reads the options, once.
  *
  * @throws HarvestError `HARVEST_PRIVACY_OPTION` for a kind nobody knows or a rule that cannot work: a typo must not
  * let a secret through
  */
-export function kindsOf(
-  { rules = [], off = [], on = [], keep = [], allow = [] }: RedactorOptions,
-  names: SecretNames,
-): Kinds {
+export function kindsOf(options: RedactorOptions, names: FirstNames | NameTable): Kinds {
+  const { rules = [], off = [], on = [], keep = [], allow = [] } = options
   const known = [...kindsOn, ...kindsOff]
   const stranger = [...off, ...on].find((kind) => !known.includes(kind))
   if (stranger !== undefined) throw wrongOption(`there is no kind "${stranger}"`, `kinds: ${known.join(', ')}`)
@@ -47,62 +51,47 @@ export function kindsOf(
   for (const rule of rules) checkRule(rule, known)
   const isOn = (kind: string): boolean => (kindsOn.includes(kind) || on.includes(kind)) && !off.includes(kind)
   const own = rules.map(finderOf)
-  const personal: readonly (readonly [sign: string, finder: Finder])[] = [
-    ...(isOn('email')
-      ? ([
-          ['@', findEmails],
-          ['%', findUrlEmails],
-        ] as const)
-      : []),
+  const personal: readonly SignedFinder[] = [
+    ...(isOn('email') ? [['@', findEmails] as const] : []),
+    ...(isOn('email') ? [['%', findUrlEmails] as const] : []),
     ...(isOn('card') ? [['', findCards] as const] : []),
     ...(isOn('iban') ? [['', findIbans] as const] : []),
     ...(isOn('phone') ? [['+', findPhones] as const] : []),
+    ...(isOn('ssn') ? [['-', findSsns] as const] : []),
+    ...(isOn('ip') ? [['.', findIps] as const] : []),
   ]
   for (const text of allow) checkAllowed(text, [...own, ...personal.map(([, find]) => find)])
-  // Each with a character without which it finds nothing, where there is one: a look for it costs next to nothing.
-  const finders: readonly (readonly [sign: string, finder: Finder])[] = [
-    ...own.map((find) => ['', except(allow, find)] as const),
-    ['', only(tokenKinds, isOn, findTokens)],
-    ...personal.map(([sign, find]) => [sign, except(allow, find)] as const),
-    ...(isOn('url-password') ? [['@', findUrlPasswords] as const] : []),
-    ...(isOn('secret')
-      ? ([
-          ['=', queryFinder(names)],
-          ['', namedFinder(names)],
-          ['-', partFinder(names)],
-          ['<', elementFinder(names)],
-        ] as const)
-      : []),
-  ]
-  const find: Finder = (text) => {
-    // Most texts hold nothing: then no list is made.
-    let found: Span[] | undefined
-    for (const [sign, finder] of finders) {
-      if (sign !== '' && !text.includes(sign)) continue
-      const spans = finder(text)
-      if (spans.length > 0) found = found === undefined ? [...spans] : [...found, ...spans]
-    }
-    return found ?? none
+  const around = {
+    first: own.map((find) => ['', except(allow, find)] as const),
+    personal: personal.map(([sign, find]) => [sign, except(allow, find)] as const),
+  }
+  // In one pass with everything else.
+  const inWalk = {
+    ...around,
+    personal: around.personal.filter((_, at) => personal[at]![1] !== findIbans),
+    triggers: isOn('iban') ? ibanTriggers(new Set(allow)) : [],
   }
   return {
     templates: new Map<string, string | undefined>([
       ...known.map((kind) => [kind, undefined] as const),
       ...rules.map(({ kind, placeholder }) => [kind, placeholder] as const),
     ]),
-    find: (text) => {
-      const found = find(text)
-      if (!text.includes('%')) return found
-      const inside = inPercent(text, find)
-      return inside.length === 0 ? found : [...found, ...inside]
-    },
+    find:
+      names instanceof FirstNames
+        ? firstFinder(isOn, names, around)
+        : finderOfNow(isOn, names, familiesOf(options), inWalk),
   }
 }
 
-const none: readonly Span[] = []
-
-function only(kinds: readonly string[], isOn: (kind: string) => boolean, find: Finder): Finder {
-  if (kinds.every(isOn)) return find
-  return (text) => find(text).filter(({ kind }) => isOn(kind))
+/** The application's own families of tokens. */
+function familiesOf({ families = [] }: RedactorOptions): readonly Family[] {
+  return families.map(({ head, of, min }) => {
+    if (!isHead(head)) throw wrongOption(`"${neutralLine(head, 60)}" cannot be the head of a family`, 'acme_')
+    if (!(of in alphabets)) throw wrongOption(`there are no characters "${neutralLine(of, 60)}"`, Object.keys(alphabets).join(', '))
+    if (!Number.isInteger(min) || min < 8 || min > 1024)
+      throw wrongOption(`${min} cannot be the least length behind "${head}"`, 'a whole number from 8 to 1024')
+    return ownFamily(head, of, min)
+  })
 }
 
 function except(allowed: readonly string[], find: Finder): Finder {
@@ -130,6 +119,13 @@ function checkRule({ kind, pattern, placeholder }: RedactRule, known: readonly s
   if (known.includes(kind)) throw wrongOption(`there is a built-in kind "${kind}"`, 'choose another name for the rule')
   if (!pattern.flags.includes('g'))
     throw wrongOption(`the pattern of "${kind}" is not global`, `write ${pattern.toString()}g`)
+  const slow = slowText(pattern)
+  if (slow !== undefined) {
+    throw wrongOption(
+      `the pattern of "${kind}" takes more than ${patienceMs} ms for 64 KB of ${slow}`,
+      'bound what repeats, as in \\w{1,64} for \\w+, or write a family: families: [{ head: "acme_", of: "word", min: 32 }]',
+    )
+  }
   if (placeholder === undefined) return
   const parts = placeholder.split('#')
   const isApart =

@@ -1,4 +1,5 @@
-import { SecretNames } from './names.ts'
+import { FirstNames } from './first/names.ts'
+import type { SecretNames } from './names.ts'
 
 /**
  * What a request header means to whoever receives it.
@@ -31,7 +32,7 @@ const tenants = /tenant|organi[sz]ation|account|project|workspace|on-behalf-of/
  */
 const elsewhere: ReadonlySet<string> = new Set(['proxy-authorization', 'x-amz-security-token'])
 
-const builtIn = new SecretNames()
+const builtIn = new FirstNames()
 
 /** What a header means by the built-in names alone. */
 export function meaningOfHeader(name: string): HeaderMeaning | undefined {

@@ -1,9 +1,11 @@
 import { isStream } from './events.ts'
 import { KeptHeaders } from './headers.ts'
-import { kindsOf } from './kinds.ts'
-import { SecretNames } from './names.ts'
+import { FirstNames, firstSchemeOf } from './first/names.ts'
+import { type EngineVersion, kindsOf } from './kinds.ts'
+import { NameTable, schemeOf, type SecretNames } from './names.ts'
 import { PlaceholderShapes } from './placeholders.ts'
 import type { Finder, RedactorOptions } from './types.ts'
+import { encodedWords } from './words.ts'
 
 /** What redactors with the same options share: everything that no run changes. */
 export class Means {
@@ -13,11 +15,21 @@ export class Means {
   readonly shapes: PlaceholderShapes
   readonly #clean = new Set<string>()
 
+  readonly version: EngineVersion
+  /** The scheme before credentials in a text, with what follows it. */
+  readonly schemeOf: (value: string) => string
+
   /** @throws HarvestError `HARVEST_PRIVACY_OPTION` */
-  constructor(options: RedactorOptions) {
-    this.names = new SecretNames(options.keys)
-    this.keptHeaders = new KeptHeaders(options.headers, this.names)
-    const { templates, find } = kindsOf(options, this.names)
+  constructor(options: RedactorOptions, version: EngineVersion) {
+    this.version = version
+    const { keys = [], names: own } = options
+    // What a header means is the same for all tapes: an application's own names count, as its keys do.
+    const forHeaders = new FirstNames([...keys, ...(own?.always ?? [])])
+    const names = version === 1 ? forHeaders : new NameTable({ ...own, keys })
+    this.names = names
+    this.schemeOf = version === 1 ? firstSchemeOf : schemeOf
+    this.keptHeaders = new KeptHeaders(options.headers, forHeaders)
+    const { templates, find } = kindsOf(options, names)
     this.find = find
     this.shapes = new PlaceholderShapes(templates, new Set(options.keep))
   }
@@ -30,6 +42,7 @@ export class Means {
     if (text.length > shortLength) return false
     if (this.#clean.has(text)) return true
     if (isStream(text) || this.shapes.mayStandIn(text) || this.find(text).length > 0) return false
+    if (this.version === 2 && encodedWords(text).length > 0) return false
     // Ids and dates that never come again would fill it in the end; what does come again is soon back.
     if (this.#clean.size >= plainCap) this.#clean.clear()
     this.#clean.add(text)
@@ -40,17 +53,19 @@ export class Means {
 const shortLength = 256
 const plainCap = 2048
 
-const withoutOptions = new Means({})
-const byOptions = new WeakMap<RedactorOptions, Means>()
+const withoutOptions = new Map<EngineVersion, Means>()
+const byOptions = { 1: new WeakMap<RedactorOptions, Means>(), 2: new WeakMap<RedactorOptions, Means>() }
 
 /**
  * The means for these options, made once: patterns are compiled for a recorder and not for each of its runs.
  *
  * @throws HarvestError `HARVEST_PRIVACY_OPTION`
  */
-export function meansFor(options: RedactorOptions): Means {
-  if (Object.keys(options).length === 0) return withoutOptions
-  let means = byOptions.get(options)
-  if (means === undefined) byOptions.set(options, (means = new Means(options)))
+export function meansFor(options: RedactorOptions, version: EngineVersion): Means {
+  const known = Object.keys(options).length === 0 ? withoutOptions.get(version) : byOptions[version].get(options)
+  if (known !== undefined) return known
+  const means = new Means(options, version)
+  if (Object.keys(options).length === 0) withoutOptions.set(version, means)
+  else byOptions[version].set(options, means)
   return means
 }

@@ -1,62 +1,94 @@
-import { isCookie, schemeOf, type SecretNames } from './names.ts'
-import { holdsNeedle, needleOf } from './rare.ts'
-import type { Finder, Span } from './types.ts'
+import type { NameTable } from './names.ts'
+import type { Span } from './types.ts'
+import { looksRandom, type NameClass, passes } from './values.ts'
+import type { Trigger } from './walk.ts'
 
-/**
- * Finds secrets by the name before them: `"password": "…"` in JSON (and in JSON inside JSON), `'secret': '…'`,
- * `api_key=…`, `Password: …`.
- */
-export function namedFinder(names: SecretNames): Finder {
-  return (text) => {
-    const found: Span[] = []
-    let done = 0
-    for (let at = nextSign(text, 0); at !== -1; at = nextSign(text, at + 1)) {
-      if (at < done) continue
-      const end = nameEnd(text, at)
-      const start = names.startBefore(text, end)
-      if (start === undefined) continue
-      const span = valueAfter(text, start, end)
-      if (span === undefined || (isCookie(text.slice(start, end)) && !span.value.includes('='))) continue
-      found.push(span)
-      done = span.end
-    }
-    return found
-  }
+/** Secrets by the name before them: `"password": "…"`, `api_key=…`, `?session=…`, `--token …`, `["x-api-key", "…"]`. */
+export function namedTriggers(names: NameTable): readonly Trigger[] {
+  const between = ['"', "'", '`', '*', ' ', '\t', '\n', '\r', ']', '\\']
+  const signed = [...names.lastLetters, ...between].flatMap((letter) =>
+    [':', '='].map((sign): Trigger => ({ text: letter + sign, group: 'signs', at: afterSign(names) })),
+  )
+  const pairs = ['"', "'"].map((quote): Trigger => ({ text: `${quote},`, group: 'pairs', at: afterComma(names) }))
+  return [
+    ...signed.filter(({ text }) => /^[\0-\x7f]+$/.test(text)),
+    ...pairs,
+    { text: '--', at: afterFlag(names) },
+    { text: '</', at: inElement(names) },
+    { text: 'form-data', at: inPart(names) },
+  ]
 }
 
-const signs = /[:=]/g
+const isBetween = new Uint8Array(128)
+for (const character of ' \t\n\r*`"\'\\]') isBetween[character.charCodeAt(0)] = 1
+const isName = new Uint8Array(128)
+for (let code = 0; code < 128; code++) if (/[\w.-]/.test(String.fromCharCode(code))) isName[code] = 1
 
-/** The first `:` or `=` from here on, or -1. */
-function nextSign(text: string, from: number): number {
-  signs.lastIndex = from
-  return signs.test(text) ? signs.lastIndex - 1 : -1
+interface Named {
+  readonly kind: NameClass
+  readonly name: string
+  readonly start: number
+  readonly end: number
 }
 
-/** Where a name before the sign would end: quotes, Markdown and spaces may stand between them. */
+/** Where a name before a sign would end: quotes, Markdown and spaces may stand between them. */
 function nameEnd(text: string, sign: number): number {
   let end = sign
   while (end > 0 && sign - end < 16 && isBetween[text.charCodeAt(end - 1)] === 1) end--
   return end
 }
 
-const isBetween = new Uint8Array(128)
-for (const character of ' \t\n\r*`"\'\\') isBetween[character.charCodeAt(0)] = 1
+/** The name that ends here. */
+function nameUpTo(names: NameTable, text: string, end: number): Named | undefined {
+  let start = end
+  while (start > 0 && end - start < 64 && isName[text.charCodeAt(start - 1)] === 1) start--
+  // In JSON text the `n` of `\n` belongs to the escape.
+  if (text[start - 1] === '\\' && /[nrtbf]/.test(text[start] ?? '') && end - start > 1) start++
+  const isFlag = text[start] === '-'
+  while (start < end && /[-.]/.test(text[start]!)) start++
+  const name = text.slice(start, end)
+  const kind = isFlag ? names.classOfFlag(name) : names.classOf(name)
+  if (text[start - 1] === ' ' && kind !== 'always') {
+    // "API key: …": two words of a sentence.
+    const before = /[A-Za-z]{2,16}$/.exec(text.slice(Math.max(0, start - 17), start - 1))
+    const whole = before === null ? undefined : names.classOf(`${before[0]}_${name}`)
+    if (whole === 'always' || (kind === undefined && whole !== undefined))
+      return { kind: whole, name: `${before![0]} ${name}`, start, end }
+  }
+  return kind === undefined ? undefined : { kind, name, start, end }
+}
 
 // The quote that ends the name, the sign, the quote that begins the value; Markdown may stand around the sign.
-const betweenPattern = /(\\*["'])?(?:\*\*|`)?\s{0,4}(?:=>|:=|[:=])(?:\*\*)?(\s{0,4})(?:\*\*)?(\\*["'`])?/y
+const betweenPattern = /(\\*["'`])?\]?(?:\*\*|`)?\s{0,4}(?:=>|:=|[:=])(?:\*\*)?(\s{0,8})(?:\*\*)?(\\*["'`])?/y
 
-function valueAfter(text: string, nameStart: number, nameEnd: number): Span | undefined {
-  betweenPattern.lastIndex = nameEnd
-  const between = betweenPattern.exec(text)
-  if (between === null) return undefined
-  const [whole, nameQuote, space, valueQuote] = between
-  const start = nameEnd + whole.length
-  // A quote behind which the text of a list or object goes on ends the text the name stands in.
-  if (valueQuote !== undefined && nameQuote !== valueQuote && endsText(text, start)) return undefined
-  if (valueQuote !== undefined) return quotedValue(text, start, valueQuote, nameQuote === valueQuote)
-  if (nameQuote !== undefined) return undefined
-  const isLoose = space !== '' || whole.includes(':')
-  return bareValue(text, start, isLoose, text.slice(nameStart, nameEnd))
+function afterSign(names: NameTable): Trigger['at'] {
+  return (text, index, found) => {
+    const sign = index + 1
+    const last = nameEnd(text, sign)
+    if (!names.mayEnd(text, last)) return 0
+    const inQuery = queryName(text, sign)
+    if (inQuery !== undefined) {
+      const end = queryValueEnd(text, sign + 1)
+      if (end === undefined) return 0
+      const value = text.slice(sign + 1, end)
+      if (names.isSecret(inQuery, value) || (names.isSecretQuery(inQuery, value) && looksRandom(value))) {
+        found.push({ kind: 'secret', start: sign + 1, end, value, contextual: true })
+        return end
+      }
+    }
+    const named = nameUpTo(names, text, last)
+    if (named === undefined) return 0
+    betweenPattern.lastIndex = named.end
+    const between = betweenPattern.exec(text)
+    if (between === null || named.end + between[0].length <= sign) return 0
+    const [whole, nameQuote, space = '', valueQuote] = between
+    const start = named.end + whole.length
+    // A quote behind which the text of a list or object goes on ends the text the name stands in.
+    if (valueQuote !== undefined && nameQuote !== valueQuote && endsText(text, start)) return 0
+    if (valueQuote !== undefined) return quoted(text, start, valueQuote, named.kind, found)
+    if (nameQuote !== undefined && nameQuote !== '`') return 0
+    return bare(text, start, space !== '' || whole.includes(':'), named, found)
+  }
 }
 
 const afterText = /\s{0,16}(?:[,}\]:]|$)/y
@@ -66,13 +98,43 @@ function endsText(text: string, start: number): boolean {
   return afterText.test(text)
 }
 
+/** The name of a query or form that ends at a sign: behind `?` or `&`, or at the beginning of the text. */
+function queryName(text: string, sign: number): string | undefined {
+  if (text[sign] !== '=') return undefined
+  let start = sign
+  while (start > 0 && sign - start < 64 && /[\w.[\]-]/.test(text[start - 1]!)) start--
+  const before = text[start - 1]
+  if (start === sign || (before !== '?' && before !== '&')) return undefined
+  return text.slice(start, sign)
+}
+
+const queryValue = /[^&#\s"'<>\\`]{1,8192}/y
+
+function queryValueEnd(text: string, start: number): number | undefined {
+  queryValue.lastIndex = start
+  const value = queryValue.exec(text)?.[0]
+  return value === undefined ? undefined : start + value.length
+}
+
+/** Whoever looked at so much and found nothing goes on near its end. */
+const overlap = 64
+
 /** The value up to the same quote: in JSON inside JSON a quote has as many backslashes before it as the one that began. */
-function quotedValue(text: string, start: number, quote: string, isField: boolean): Span | undefined {
+function quoted(text: string, start: number, quote: string, kind: NameClass, found: Span[]): number {
   const end = closingQuote(text, start, quote)
-  const raw = text.slice(start, end)
-  const from = start + schemeOf(raw).length
-  if (raw === '' || (!isField && isStandIn(text.slice(from, end)))) return undefined
-  return { kind: 'secret', start: from, end, value: unescaped(text.slice(from, end), quote), contextual: true }
+  const from = start + schemeLength(text, start, end)
+  const value = unescaped(text.slice(from, end), quote)
+  if (!passes(kind, value, false)) return Math.max(0, end - overlap)
+  found.push({ kind: 'secret', start: from, end, value, contextual: true })
+  return end
+}
+
+const scheme = /(?:bearer|basic|token|bot|apikey|ssws|digest)\s{1,8}(?=\S{1,8192}$)/iy
+
+function schemeLength(text: string, start: number, end: number): number {
+  const head = text.slice(start, Math.min(end, start + 9_000))
+  scheme.lastIndex = 0
+  return scheme.exec(head)?.[0].length ?? 0
 }
 
 function closingQuote(text: string, start: number, quote: string): number {
@@ -99,65 +161,118 @@ function unescaped(raw: string, quote: string): string {
 }
 
 // `theme=dark; sid=…` goes on to the end of its line.
-const cookiePattern = /[^\s"'\\`=]{1,256}=[^\r\n"'\\`]{1,4096}/y
-const barePattern = /[^\s"'\\&,;<>(){}[\]`|]{4,512}/y
+const cookiePattern = /[^\s"'\\`=\x1b]{1,256}=[^\r\n"'\\`\x1b]{1,4096}/y
+const phrasePattern = /[a-z]{3,8}(?: [a-z]{3,8}){11,24}(?![a-z])/y
+const barePattern = /[^\s"'\\&,;<>(){}[\]`|\x1b]{3,4096}/y
+const anyScheme = /[A-Za-z][\w-]{1,24}\s{1,4}(?=[\w+/=.~-]{16})/y
+const word = /^[A-Za-z_$][A-Za-z_$.-]*$/
 
 /**
  * A value without quotes. `password=letmein` of a form is one; of `password: string`, `secret = load()` and
  * "the secret: patience" only what looks like no word is.
  */
-function bareValue(text: string, start: number, isLoose: boolean, name: string): Span | undefined {
-  const pattern = isCookie(name) ? cookiePattern : barePattern
+function bare(text: string, given: number, isLoose: boolean, { kind, name }: Named, found: Span[]): number {
+  let start = given
+  if (kind === 'always' && /authorization$/i.test(name)) {
+    anyScheme.lastIndex = start
+    start += anyScheme.exec(text)?.[0].length ?? 0
+  }
+  let value = kind === 'cookie' ? matched(cookiePattern, text, start) : undefined
+  if (kind === 'phrase') value = matched(phrasePattern, text, start)
+  else value ??= withoutEnd(matched(barePattern, text, start) ?? '')
+  if (value === undefined || value === '' || text[start + value.length] === '(') return 0
+  const end = start + value.length
+  const after = Math.max(0, end - overlap)
+  if (value.toLowerCase() === name.toLowerCase() || !passes(kind, value, true)) return after
+  if (value.length < 4 && kind !== 'code' && kind !== 'own') return after
+  if (kind === 'always' && word.test(value) && (isLoose || value.includes('.'))) return after
+  found.push({ kind: 'secret', start, end, value, contextual: true })
+  return end
+}
+
+function matched(pattern: RegExp, text: string, start: number): string | undefined {
   pattern.lastIndex = start
-  const raw = pattern.exec(text)?.[0]
-  if (raw === undefined || raw.endsWith('...') || text[start + raw.length] === '(') return undefined
-  const value = raw.replace(/[.?:*]+$/, '')
-  if (value.length < 4 || isStandIn(value) || value.toLowerCase() === name.toLowerCase()) return undefined
-  const isWord = /^[A-Za-z_$][A-Za-z_$.-]*$/.test(value)
-  if (isWord && (isLoose || value.includes('.'))) return undefined
-  return { kind: 'secret', start, end: start + value.length, value, contextual: true }
+  return pattern.exec(text)?.[0]
 }
 
-const standIns =
-  /^(?:none|null|undefined|true|false|string|str|bearer|basic|digest|aws4-hmac-sha256|token|required|optional|changeme|x{3,}|\*+|your[-_].*|[a-z]+:\/\/.*|process\.env.*|os\.environ.*|import\.meta.*)$/i
-
-/** Text that stands where a secret will: `${API_KEY}`, `<password>`, `None`. A path is what `PWD` holds. */
-export function isStandIn(value: string): boolean {
-  return /^[$%<{*/~]/.test(value) || standIns.test(value)
+/** Without what ends a sentence; what goes on in dots was cut short by whoever wrote it. */
+function withoutEnd(raw: string): string {
+  return raw.endsWith('...') ? '' : raw.replace(/[.?:*]+$/, '')
 }
 
-const formData = needleOf('form-data')
-const partHead = /\bname="([^"\r\n]{1,128})"[^\r\n]{0,512}\r\n(?:[^\r\n]{1,512}\r\n){0,4}\r\n/g
+const pairPattern =
+  /(\\*["'])\s{0,4},\s{0,16}(?:\\*["'](?:value|val|Value|content|text)\\*["']\s{0,4}:\s{0,4})?(\\*["'])/y
 
-/** Finds secret fields of multipart forms: the name stands in the head of the part, the value is its body. */
-export function partFinder(names: SecretNames): Finder {
-  return (text) => {
-    if (!holdsNeedle(text, formData)) return []
-    const found: Span[] = []
-    for (const { 0: head, 1: name = '', index } of text.matchAll(partHead)) {
-      const start = index + head.length
-      const next = text.indexOf('\r\n--', start)
-      const end = next === -1 ? text.length : next
-      const value = text.slice(start, end)
-      if (value !== '' && names.isSecretQuery(name, value))
-        found.push({ kind: 'secret', start, end, value, contextual: true })
-    }
-    return found
+/** `["x-api-key","…"]`, `{"name":"password","value":"…"}`, `"--token","…"`: the second of two texts. */
+function afterComma(names: NameTable): Trigger['at'] {
+  return (text, index, found) => {
+    const last = nameEnd(text, index + 1)
+    const named = names.mayEnd(text, last) ? nameUpTo(names, text, last) : undefined
+    if (named === undefined) return 0
+    let open = named.start
+    while (text[open - 1] === '-') open--
+    if (!/["']/.test(text[open - 1] ?? '')) return 0
+    pairPattern.lastIndex = named.end
+    const [head, nameQuote, valueQuote] = pairPattern.exec(text) ?? []
+    if (head === undefined || nameQuote !== valueQuote || valueQuote === undefined) return 0
+    const start = named.end + head.length
+    const end = closingQuote(text, start, valueQuote)
+    const from = start + schemeLength(text, start, end)
+    const value = unescaped(text.slice(from, end), valueQuote)
+    // A list of names is no pair: what is secret has a digit or a sign, or words enough.
+    const isValue = named.kind === 'phrase' || /[\d=]/.test(value)
+    if (!isValue || names.classOf(value) !== undefined || !passes(named.kind, value, false))
+      return Math.max(0, end - overlap)
+    found.push({ kind: 'secret', start: from, end, value, contextual: true })
+    return end
   }
 }
 
-const element = /<([\w:.-]{1,64})>([^<>\s]{8,4096})<\//g
+const flagPattern = /--([A-Za-z][\w.-]{1,63})(?:=|\s{1,4})(\\*["'])?(?!-)/y
 
-/** Finds secret elements: `<password>…</password>`. What looks like a word is left alone, as it is behind a colon. */
-export function elementFinder(names: SecretNames): Finder {
-  return (text) => {
-    if (!text.includes('</')) return []
-    const found: Span[] = []
-    for (const { 1: name = '', 2: value = '', index } of text.matchAll(element)) {
-      if (!/\d/.test(value) || isStandIn(value) || !names.isSecret(name, value)) continue
-      const start = index + name.length + 2
-      found.push({ kind: 'secret', start, end: start + value.length, value, contextual: true })
-    }
-    return found
+/** `--token X`, `--password=X`; `--set db.password=X` is found by its sign. */
+function afterFlag(names: NameTable): Trigger['at'] {
+  return (text, index, found) => {
+    flagPattern.lastIndex = index
+    const [head, name = '', quote] = flagPattern.exec(text) ?? []
+    const kind = names.classOfFlag(name)
+    if (head === undefined || kind === undefined) return 0
+    const start = index + head.length
+    if (quote !== undefined) return quoted(text, start, quote, kind, found)
+    return bare(text, start, true, { kind, name, start: index + 2, end: index + 2 + name.length }, found)
+  }
+}
+
+const elementPattern = /^<([\w:.-]{2,64})>([^<>]{3,4096})$/
+
+/** `<password>…</password>`. What looks like a word is left alone, as it is behind a colon. */
+function inElement(names: NameTable): Trigger['at'] {
+  return (text, index, found) => {
+    const open = text.lastIndexOf('<', index - 1)
+    if (open === -1 || index - open > 4_200) return 0
+    const [, name = '', value = ''] = elementPattern.exec(text.slice(open, index)) ?? []
+    const kind = value === '' ? undefined : names.classOf(name)
+    if (kind === undefined || !passes(kind, value, kind === 'always')) return 0
+    if (kind === 'always' && (!/\d/.test(value) || value.length < 6)) return 0
+    found.push({ kind: 'secret', start: index - value.length, end: index, value, contextual: true })
+    return index
+  }
+}
+
+const partHead = /form-data;[^\r\n]{0,64}?\bname="([^"\r\n]{1,128})"[^\r\n]{0,512}\r\n(?:[^\r\n]{1,512}\r\n){0,4}\r\n/y
+
+/** Secret fields of multipart forms: the name stands in the head of the part, the value is its body. */
+function inPart(names: NameTable): Trigger['at'] {
+  return (text, index, found) => {
+    partHead.lastIndex = index
+    const [head, name = ''] = partHead.exec(text) ?? []
+    if (head === undefined) return 0
+    const start = index + head.length
+    const next = text.indexOf('\r\n--', start)
+    const end = next === -1 ? text.length : next
+    const value = text.slice(start, end)
+    if (value !== '' && (names.isSecretQuery(name, value) || (names.classOf(name) === 'phrase' && looksRandom(value))))
+      found.push({ kind: 'secret', start, end, value, contextual: true })
+    return end
   }
 }

@@ -1,113 +1,178 @@
-import { escapePattern } from './pattern.ts'
+import { type NameClass, passes } from './values.ts'
 
-/**
- * Which names promise a secret: `password`, `OPENAI_API_KEY`, `clientSecret`, `x-api-key`. A name counts by how it
- * ends, capitals and separators aside. `token` alone does not: models call the pieces of their text that, and
- * page tokens are data.
- */
-const endings = [
-  ...['password', 'passwd', 'pwd', 'passphrase', 'secret', 'authorization', 'connectionstring', 'accesssignature'],
-  ...['authorizationcode', 'devicecode', 'codeverifier'],
-  ...['api', 'secret', 'access', 'private', 'encryption', 'signing', 'account', 'subscription', 'master'].map(
-    (of) => `${of}key`,
+/** What tells from its name that a value is secret. */
+export interface SecretNames {
+  /** Which text values of this object key or header are secret; `undefined`: none is. */
+  promise(name: string, value: unknown): ((text: string) => boolean) | undefined
+  /** Whether the text value of this object key or header is secret. */
+  isSecret(name: string, value: unknown): boolean
+  /** As {@link isSecret}, in a query or a form. */
+  isSecretQuery(name: string, value: string): boolean
+  /** As {@link isSecret}, for an argument of a command. */
+  isSecretFlag(flag: string): boolean
+}
+
+/** More names than the built-in ones, by class. */
+export interface OwnNames {
+  /** Whatever stands there. */
+  readonly keys?: readonly string[]
+  /** A text that is no stand-in. */
+  readonly always?: readonly string[]
+  /** What looks random. */
+  readonly random?: readonly string[]
+  /** Names that promise nothing here. */
+  readonly never?: readonly string[]
+}
+
+/** Last words of names by what they promise. `dbPassword`, `DB_PASS` and `x-api-key` are cut where words begin. */
+const byClass: Readonly<Record<Exclude<NameClass, 'own' | 'cookie'>, string>> = {
+  always: `
+    password passwd pwd passphrase secret authorization connectionstring accesssignature authorizationcode devicecode
+    codeverifier apikey secretkey accesskey privatekey encryptionkey signingkey accountkey subscriptionkey masterkey
+    accesstoken authtoken refreshtoken sessiontoken idtoken bearertoken apitoken securitytoken bottoken securityanswer
+    secretkeybase recoverycode keyphrase`,
+  random: `
+    token jwt phpsessid jsessionid auth xauth sig hmac credential credentials clientkey serverkey servicekey adminkey
+    licensekey deploykey webhookkey hmackey sshkey storagekey functionskey sharedkey rootkey writekey readkey hostkey
+    sendkey privatekeyid clientkeydata csrf xsrf apptoken apphash webhookurl connectsid bwsession dsn`,
+  session: 'session sessionid sid ticket',
+  signature: 'signature',
+  pass: 'pass userpass dbpass rootpass mysqlpass smtppass ftppass adminpass',
+  code: 'otp otpcode pin pincode cvv cvc cvv2 mfacode twofactorcode verificationcode securitycode passcode smscode',
+  phrase: 'mnemonic seedphrase recoveryphrase mnemonicphrase secretphrase walletphrase',
+}
+const classes = new Map(
+  Object.entries(byClass).flatMap(([kind, words]) =>
+    words
+      .trim()
+      .split(/\s+/)
+      .map((word) => [word, kind as NameClass] as const),
   ),
-  ...['access', 'auth', 'refresh', 'session', 'id', 'bearer', 'api', 'security', 'bot'].map((of) => `${of}token`),
-]
+)
+/** Names that end like these promise as much when they are written together: `dbpassword`, `userapikey`. */
+const always = [...classes].filter(([, kind]) => kind === 'always').map(([word]) => word)
 
-/** The same, as they stand in text. */
-const endingsPattern =
-  'passw(?:or)?d|pwd|passphrase|secret|authorization|connection[-_ ]?string|access[-_]?signature|cookie' +
-  '|(?:authorization|device)[-_]?code|code[-_]?verifier' +
-  '|(?:api|secret|access|private|encryption|signing|account|subscription|master)[-_ ]?key' +
-  '|(?:access|auth|refresh|session|id|bearer|api|security|bot)[-_ ]?token'
+/** Names that end like a secret's and are data. */
+const data =
+  /(?:^|_)(?:next|prev|previous|page|continuation|sync|pagination|cursor|eos|bos|pad|unk|mask|sep|cls|stop|special|max|min|num|total|prompt|completion|input|output|cached|reasoning|public|primary|foreign|cache|sort|partition|object|routing|idempotency|publishable|site|function|method|type|thought|thinking)_(?:token|key|signature)$|(?:^|_)(?:chat|training|game)_session$/
+/** Names that say whether there is one: `has_password`, `requires_secret`. */
+const question = /^(?:is|has|had|needs?|requires?|uses?)_/
 
-/** Names of query parameters that are secret only when the value looks random. */
-const weakQueryNames = new Set([
-  'key',
-  'token',
-  'sig',
-  'signature',
-  'auth',
-  'code',
-  'hash',
-  'xamzsignature',
-  'xamzcredential',
-  'xgoogsignature',
-])
+/** Names of query parameters that count there when the value looks random. */
+const inQuery = new Set(['key', 'token', 'sig', 'signature', 'auth', 'code', 'xamzsignature', 'xamzcredential', 'xgoogsignature'])
 
-const namesCap = 1024
+const namesCap = 2048
 
 /** The names that promise a secret: the built-in ones and the application's. */
-export class SecretNames {
-  readonly #extra: ReadonlySet<string>
-  readonly #inText: RegExp
-  /** As {@link #inText}, looking back from where it stands: whether there is a name, not where it begins. */
-  readonly #behind: RegExp
-  /** Last characters of all names, so that most signs need no more than a look. */
-  readonly #lastCodes: ReadonlySet<number>
-  readonly #longest: number
-  readonly #promises = new Map<string, 'secret' | 'cookie' | 'nothing'>()
+export class NameTable implements SecretNames {
+  readonly #own: ReadonlyMap<string, NameClass | 'never'>
+  readonly #known = new Map<string, NameClass | 'nothing'>()
+  /** Last characters of all names. */
+  readonly lastLetters: ReadonlySet<string>
+  /** Last three characters of all names, five bits each, as a bitmap: most signs need no more than a look. */
+  readonly #tails = new Uint8Array(1 << 15)
 
-  constructor(extra: readonly string[] = []) {
-    this.#extra = new Set(extra.map(plain))
-    const own = extra.map((name) => `|(?<![A-Za-z0-9])${escapePattern(name)}`)
-    this.#inText = new RegExp(`(?:${endingsPattern}${own.join('')})$`, 'i')
-    this.#behind = new RegExp(`(?<=${endingsPattern}${own.join('')})`, 'iy')
-    const last = [...endings, 'cookie', ...extra].map((name) => name.at(-1) ?? '')
-    this.#lastCodes = new Set(
-      last.flatMap((letter) => [letter.toLowerCase(), letter.toUpperCase()].map((one) => one.charCodeAt(0))),
-    )
-    this.#longest = Math.max(24, ...extra.map((name) => name.length + 1))
+  constructor({ keys = [], always: more = [], random = [], never = [] }: OwnNames = {}) {
+    this.#own = new Map<string, NameClass | 'never'>([
+      ...random.map((name) => [plain(name), 'random'] as const),
+      ...more.map((name) => [plain(name), 'always'] as const),
+      ...keys.map((name) => [plain(name), 'own'] as const),
+      ...never.map((name) => [plain(name), 'never'] as const),
+    ])
+    const names = [...classes.keys(), ...inQuery, 'cookie', '_id', '-id', '.id', ...keys, ...more, ...random].filter(({ length }) => length > 1)
+    const both = (letter: string): string[] => [letter.toLowerCase(), letter.toUpperCase()]
+    this.lastLetters = new Set(names.flatMap((name) => both(name.at(-1) ?? '')))
+    for (const name of names) {
+      // Before a name of two letters anything may stand.
+      if (name.length > 2) this.#tails[tailOf(name, name.length)] = 1
+      else for (let code = 0; code < 32; code++) this.#tails[tailOf(String.fromCharCode(code + 96) + name, 3)] = 1
+    }
   }
 
-  /** Whether the text value of this object key, header or query name is secret: always, but a cookie only when it is one. */
-  isSecret(name: string, value: unknown): boolean {
-    const promised = this.#promiseOf(name)
-    if (promised !== 'cookie') return promised === 'secret'
-    return typeof value === 'string' && /(?:=|%3D)[^;\s]/i.test(value)
+  /** Whether a name may end at `end` of a text. */
+  mayEnd(text: string, end: number): boolean {
+    return end > 2 && this.#tails[tailOf(text, end)] === 1
   }
 
-  /** The same few names come with every call: what was worked out is kept. */
-  #promiseOf(name: string): 'secret' | 'cookie' | 'nothing' {
-    const known = this.#promises.get(name)
-    if (known !== undefined) return known
+  /** What a name promises. The same few come with every call: what was worked out is kept. */
+  classOf(name: string): NameClass | undefined {
+    const known = this.#known.get(name)
+    if (known !== undefined) return known === 'nothing' ? undefined : known
+    const found = this.#classOf(name)
+    if (this.#known.size >= namesCap) this.#known.clear()
+    if (name.length <= 64) this.#known.set(name, found ?? 'nothing')
+    return found
+  }
+
+  #classOf(name: string): NameClass | undefined {
     const short = plain(name)
-    const isSecret = this.#extra.has(short) || endings.some((ending) => short.endsWith(ending))
-    const promised = isSecret ? 'secret' : isCookie(name) ? 'cookie' : 'nothing'
-    if (this.#promises.size >= namesCap) this.#promises.clear()
-    if (name.length <= 64) this.#promises.set(name, promised)
-    return promised
+    const own = this.#own.get(short)
+    if (own !== undefined) return own === 'never' ? undefined : own
+    if (name.length > 256) return undefined
+    const words = wordsOf(name)
+    const joined = words.join('_')
+    if (data.test(joined) || question.test(joined)) return undefined
+    for (let take = Math.min(4, words.length); take > 0; take--) {
+      const kind = classes.get(words.slice(-take).join(''))
+      if (kind !== undefined) return kind
+    }
+    if (always.some((ending) => short.endsWith(ending))) return 'always'
+    // OPENAI_KEY, WEAVIATE_KEY: in capitals alone, for `sort_key` and `object_key` are data.
+    if (/^[A-Z][A-Z0-9_]{2,}_KEY$/.test(name)) return 'random'
+    return short.endsWith('cookie') ? 'cookie' : undefined
   }
 
-  /** As {@link isSecret}, in a query, where `key` and `token` count too if their value looks random. */
+  /** As {@link classOf}, behind the dashes of a flag, where every key counts. */
+  classOfFlag(name: string): NameClass | undefined {
+    const kind = this.classOf(name)
+    if (kind !== undefined || !/(?:token|key)$/i.test(name)) return kind
+    return data.test(wordsOf(name).join('_')) || this.#own.get(plain(name)) === 'never' ? undefined : 'random'
+  }
+
+  promise(name: string, _value: unknown): ((text: string) => boolean) | undefined {
+    const kind = this.classOf(name)
+    return kind === undefined ? undefined : (text) => this.#passes(kind, text)
+  }
+
+  isSecret(name: string, value: unknown): boolean {
+    const kind = this.classOf(name)
+    return kind !== undefined && typeof value === 'string' && this.#passes(kind, value)
+  }
+
+  #passes(kind: NameClass, text: string): boolean {
+    return passes(kind, text.slice(schemeOf(text).length), false)
+  }
+
   isSecretQuery(name: string, value: string): boolean {
-    return this.isSecret(name, value) || (weakQueryNames.has(plain(name)) && value.length >= 16 && /\d/.test(value))
+    if (this.isSecret(name, value)) return true
+    return this.#own.get(plain(name)) !== 'never' && inQuery.has(plain(name)) && value.length >= 16 && /\d/.test(value)
   }
 
-  /** As {@link isSecret}, for an argument of a command, where `--token` and `--key` count too. */
   isSecretFlag(flag: string): boolean {
-    return this.isSecret(flag, '') || /(?:token|key|cookie)$/i.test(flag)
-  }
-
-  /** Where such a name begins in a text that ends at `end`, or `undefined` when none does. */
-  startBefore(text: string, end: number): number | undefined {
-    if (!this.#lastCodes.has(text.charCodeAt(end - 1))) return undefined
-    this.#behind.lastIndex = end
-    if (!this.#behind.test(text)) return undefined
-    const from = Math.max(0, end - this.#longest)
-    const at = this.#inText.exec(text.slice(from, end))?.index
-    return at === undefined ? undefined : from + at
+    return this.classOf(flag.replace(/^-+/, '')) !== undefined || /(?:token|key|cookie)$/i.test(flag)
   }
 }
 
-/** Whether a name is that of a cookie, which is secret when it has a value of its own: `sid=…`. */
-export function isCookie(name: string): boolean {
-  return /cookie$/i.test(name)
+/** Capitals and small letters are the same in their last five bits. */
+function tailOf(text: string, end: number): number {
+  const last = (back: number): number => text.charCodeAt(end - back) & 31
+  return (last(3) << 10) | (last(2) << 5) | last(1)
+}
+
+/** Words of a name in lower case, without the `X-` some headers begin with. */
+function wordsOf(name: string): readonly string[] {
+  return name
+    .replace(/^x-/i, '')
+    .replace(/([a-z\d])([A-Z])/g, '$1_$2')
+    .replace(/[^A-Za-z0-9]+/g, '_')
+    .toLowerCase()
+    .split('_')
+    .filter((word) => word !== '')
 }
 
 /** The scheme before credentials, such as `Bearer `: in a text only what follows is the secret, so in a field as well. */
 export function schemeOf(value: string): string {
-  return /^(?:bearer|basic|token)\s{1,8}(?=\S+$)/i.exec(value)?.[0] ?? ''
+  return /^(?:bearer|basic|token|bot|apikey|ssws)\s{1,8}(?=\S+$)/i.exec(value)?.[0] ?? ''
 }
 
 function plain(name: string): string {

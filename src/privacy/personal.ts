@@ -1,5 +1,6 @@
 import { afterEscape, beginsToken, endsShortEscape, isAlphanumeric } from './edges.ts'
 import type { Finder, Span } from './types.ts'
+import type { Trigger } from './walk.ts'
 
 /** Finds e-mail addresses, around each `@`. Linear: no character is looked at for two addresses. */
 export const findEmails: Finder = (text) => emailsAround(text, '@')
@@ -111,6 +112,25 @@ export const findIbans: Finder = (text) => {
   return found
 }
 
+/** As {@link findIbans}, in one pass with others: each is looked for by the last letter of its country and a digit. */
+export function ibanTriggers(allowed: ReadonlySet<string>): readonly Trigger[] {
+  const lastLetters = new Set([...ibanLengths.keys()].map((country) => country[1]!))
+  return [...lastLetters].flatMap((letter) =>
+    [...'0123456789'].map((digit): Trigger => ({ text: letter + digit, at: (...place) => ibanAt(allowed, ...place) })),
+  )
+}
+
+function ibanAt(allowed: ReadonlySet<string>, text: string, index: number, found: Span[]): number {
+  const start = index - 1
+  const length = ibanLengths.get(text.slice(start, start + 2))
+  if (length === undefined || !/^\d ?[A-Z0-9]{4}/.test(text.slice(index + 2, index + 8))) return 0
+  if (isAlphanumeric(text.charCodeAt(start - 1)) && !endsShortEscape(text, start)) return 0
+  const end = endOfGroups(text, start, length)
+  const value = end === undefined ? '' : text.slice(start, end).replaceAll(' ', '')
+  if (end !== undefined && passesMod97(value) && !allowed.has(value)) found.push({ kind: 'iban', start, end, value })
+  return 0
+}
+
 /** Where `length` capitals and digits end that are written together or in groups of four. */
 function endOfGroups(text: string, start: number, length: number): number | undefined {
   const grouped = text[start + 4] === ' '
@@ -153,6 +173,35 @@ export const findPhones: Finder = (text) => {
     const value = match[0].replace(/[^\d+]/g, '')
     if (value.length < 9 || value.length > 16 || !beginsToken(text, match.index)) continue
     found.push({ kind: 'phone', start: match.index, end: match.index + match[0].length, value })
+  }
+  return found
+}
+
+const ssnPattern = /\d{3}-\d{2}-\d{4}/g
+
+/** Finds social security numbers of the United States, where area, group and serial are given out. Off unless asked for. */
+export const findSsns: Finder = (text) => {
+  const found: Span[] = []
+  for (const { 0: value, index } of text.matchAll(ssnPattern)) {
+    const isGiven = !/^(?:000|666|9)|-00-|-0000$/.test(value)
+    if (isGiven && standsApart(text, index, index + value.length))
+      found.push({ kind: 'ssn', start: index, end: index + value.length, value })
+  }
+  return found
+}
+
+const ipPattern = /(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}/g
+/** Private, loopback, link-local, documentation and other addresses that are nobody's. */
+const nobody =
+  /^(?:0\.|10\.|127\.|169\.254\.|172\.(?:1[6-9]|2\d|3[01])\.|192\.168\.|192\.0\.[02]\.|198\.1[89]\.|198\.51\.100\.|203\.0\.113\.|22[4-9]\.|2[3-5]\d\.)/
+
+/** Finds IPv4 addresses of the public network. Off unless asked for: versions look like one. */
+export const findIps: Finder = (text) => {
+  const found: Span[] = []
+  for (const { 0: value, index } of text.matchAll(ipPattern)) {
+    const end = index + value.length
+    const isVersion = /[\w.+-]/.test(text[index - 1] ?? '') || /^(?:\w|[.-][\w])/.test(text.slice(end, end + 2))
+    if (!isVersion && !nobody.test(value)) found.push({ kind: 'ip', start: index, end, value })
   }
   return found
 }

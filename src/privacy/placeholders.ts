@@ -2,6 +2,7 @@ import { keyNumber } from './credentials.ts'
 import { escapePattern } from './pattern.ts'
 import { holdsNeedle, type Needle, needleOf } from './rare.ts'
 import type { Replaced } from './types.ts'
+import { encodedWords } from './words.ts'
 
 /** A placeholder standing in a text. */
 export interface Standing {
@@ -61,10 +62,16 @@ export class Placeholders {
   /** The placeholder another run gave to a value. */
   readonly #recorded: RecordedPlaceholder
 
-  /** @param recorded - the placeholder a value has on the tape that is replayed, where that can be told */
-  constructor(shapes: PlaceholderShapes, recorded: RecordedPlaceholder = () => undefined) {
+  readonly #depth: number
+
+  /**
+   * @param recorded - the placeholder a value has on the tape that is replayed, where that can be told
+   * @param depth - how many encodings inside of each other may hide placeholders
+   */
+  constructor(shapes: PlaceholderShapes, recorded: RecordedPlaceholder = () => undefined, depth = 0) {
     this.#shapes = shapes
     this.#recorded = recorded
+    this.#depth = depth
   }
 
   /** Placeholders that stand in a text already. */
@@ -76,7 +83,8 @@ export class Placeholders {
   }
 
   /** Takes note of the numbers in a text that goes to the tape, or comes from it: the next value gets a higher one. */
-  observe(text: string): void {
+  observe(text: string, depth = this.#depth): void {
+    if (depth > 0) for (const { plain } of encodedWords(text)) this.observe(plain, depth - 1)
     const { pattern, kinds } = this.#shapes
     if (!this.#shapes.mayStandIn(text)) return
     for (const match of text.matchAll(pattern)) {

@@ -7,14 +7,14 @@ import { findScattered, type Scattered } from './events.ts'
 import { redactJson } from './json.ts'
 import { KnownSecrets } from './known.ts'
 import { type Means, meansFor } from './means.ts'
-import { schemeOf } from './names.ts'
-import { isCredential } from './kinds.ts'
+import { type EngineVersion, isCredential } from './kinds.ts'
 import { Placeholders } from './placeholders.ts'
 import type { Prints } from './prints.ts'
 import { settle } from './spans.ts'
 import type { HeaderMeaning } from './meaning.ts'
 import type { Finding, RedactorOptions, Replaced, Span } from './types.ts'
 import { redactUrl } from './url.ts'
+import { encodedWords } from './words.ts'
 
 /**
  * Replaces secrets by placeholders, the same value by the same placeholder, numbered by first appearance.
@@ -71,7 +71,7 @@ export interface Redactor {
  * @throws HarvestError `HARVEST_PRIVACY_OPTION`
  */
 export function createRedactor(options: RedactorOptions = {}, numbering: Numbering = {}): Redactor {
-  return new TextRedactor(meansFor(options), numbering)
+  return new TextRedactor(meansFor(options, numbering.version ?? 2), numbering)
 }
 
 /** What a redactor numbers beside what it replaces. */
@@ -83,6 +83,8 @@ export interface Numbering {
   readonly keys?: boolean | 'unnumbered'
   /** Tells the values that were replaced from each other, for a tape or by one. Default: nobody can. */
   readonly prints?: Prints
+  /** Whose finders: 1 of tapes without the flag `redactor-2`. Default 2, those of now. */
+  readonly version?: EngineVersion
   /** Placeholders of the tape that is replayed, by their fingerprint: a value that is on it gets the one it has there. */
   readonly recorded?: ReadonlyMap<string, string>
 }
@@ -94,6 +96,8 @@ export function scan(text: string, options: RedactorOptions = {}): readonly Find
 
 // Replacing one secret can lay bare another one; texts that go on like that are made on purpose.
 const passCap = 16
+/** Encodings inside of each other that are read. */
+const depthCap = 3
 // A client that makes up names must not fill a tape with them.
 const droppedCap = 64
 
@@ -116,21 +120,26 @@ class TextRedactor implements Redactor {
   readonly #dropped = new Set<string>()
 
   readonly #prints: Prints | undefined
+  /** How many encodings inside of each other are being read. */
+  #depth = 0
 
   constructor(means: Means, { keys = false, prints, recorded }: Numbering) {
     this.#means = means
     this.#keys = keys === false ? undefined : keys === 'unnumbered' ? { of: () => someKey } : new KeyNumbers()
     this.#prints = prints
-    this.#placeholders = new Placeholders(means.shapes, (kind, value) =>
-      prints === undefined || recorded === undefined || isCredential(kind)
-        ? undefined
-        : recorded.get(prints.of(kind, value)),
+    this.#placeholders = new Placeholders(
+      means.shapes,
+      (kind, value) =>
+        prints === undefined || recorded === undefined || isCredential(kind)
+          ? undefined
+          : recorded.get(prints.of(kind, value)),
+      means.version === 1 ? 0 : depthCap,
     )
   }
 
   text(text: string): string {
     if (this.#means.isPlain(text) && this.#known.find(text).length === 0) return text
-    return this.#untilClean(text, (now) => now, edited)
+    return this.#clean(text)
   }
 
   chunks(pieces: readonly Buffer[]): readonly Buffer[] {
@@ -151,11 +160,16 @@ class TextRedactor implements Redactor {
   }
 
   json(value: Json): Json {
-    return redactJson(value, this.#means.names, {
+    const walked = redactJson(value, this.#means.names, {
       text: (text) => this.text(text),
       secret: (text) => this.#secret(text),
       headers: (pairs) => this.headers(pairs),
     })
+    if (this.#means.version === 1 || typeof walked !== 'object' || walked === null) return walked
+    // Once more as the line it becomes: a pair of texts is told by what stands beside it.
+    const line = JSON.stringify(walked)
+    const clean = this.text(line)
+    return clean === line ? walked : (JSON.parse(clean) as Json)
   }
 
   url(url: string, keys?: ReadonlySet<string>): string {
@@ -267,7 +281,7 @@ class TextRedactor implements Redactor {
   /** A text that is secret as a whole, because of the name it stands under. */
   #secret(text: string): string {
     if (text === '') return text
-    const scheme = schemeOf(text)
+    const scheme = this.#means.schemeOf(text)
     if (scheme !== '') return scheme + this.#secret(text.slice(scheme.length))
     const [standing] = this.#placeholders.in(text)
     if (standing?.start === 0 && standing.end === text.length) return this.text(text)
@@ -322,12 +336,17 @@ class TextRedactor implements Redactor {
     if (places.length > 0) this.#placeholders.observe(text)
     const fresh: { value: string; placeholder: string }[] = []
     const edits = places.flatMap(({ of, pieces }) => {
+      const instead = (at: number, say: () => string): string => (at === 0 ? say() : '')
+      if (of.encoded !== undefined) {
+        const again = of.encoded.encode(this.#inner(() => this.#clean(of.encoded!.plain)))
+        return pieces.map(({ start, end }, at) => ({ start, end, text: instead(at, () => again) }))
+      }
       const { text: placeholder, isNew } = this.#replace(of)
       if (isNew) fresh.push({ value: of.value, placeholder })
       return pieces.map(({ start, end }, at) => ({
         start,
         end,
-        text: at === 0 ? spelled(placeholder, text, start, end) : '',
+        text: instead(at, () => spelled(placeholder, text, start, end)),
       }))
     })
     return { edits: edits.sort((a, b) => a.start - b.start), fresh }
@@ -342,13 +361,47 @@ class TextRedactor implements Redactor {
   #found(text: string): Found {
     const look = (part: string): readonly Span[] => {
       const [found, known] = [this.#means.find(part), this.#known.find(part)]
-      if (found.length + known.length === 0) return found
-      return settle(part, [...found, ...known], this.#placeholders.in(part))
+      const spans =
+        found.length + known.length === 0 ? found : settle(part, [...found, ...known], this.#placeholders.in(part))
+      return this.#means.version === 1 || this.#depth >= depthCap ? spans : this.#withEncoded(part, spans)
     }
     const spans = look(text)
     const scattered = findScattered(text, look)
     if (scattered.length === 0) return { spans, scattered }
     return { spans: apartFrom(spans, scattered), scattered: apart(scattered) }
+  }
+
+  /** Words of base64 that say something secret, beside what stands plain. */
+  #withEncoded(text: string, spans: readonly Span[]): readonly Span[] {
+    const words = encodedWords(text)
+    if (words.length === 0) return spans
+    let next = 0
+    const more = words.flatMap(({ start, end, plain, encode }): Span[] => {
+      while (next < spans.length && spans[next]!.end <= start) next++
+      if (next < spans.length && spans[next]!.start < end) return []
+      const [first] = this.#inner(() => this.#kindsIn(plain))
+      return first === undefined ? [] : [{ kind: first, start, end, value: plain, encoded: { plain, encode } }]
+    })
+    return more.length === 0 ? spans : [...spans, ...more].sort((a, b) => a.start - b.start)
+  }
+
+  #kindsIn(text: string): readonly string[] {
+    const { spans, scattered } = this.#found(text)
+    return [...spans, ...scattered].map(({ kind }) => kind)
+  }
+
+  #clean(text: string): string {
+    return this.#untilClean(text, (now) => now, edited)
+  }
+
+  /** One encoding further in. */
+  #inner<T>(work: () => T): T {
+    this.#depth++
+    try {
+      return work()
+    } finally {
+      this.#depth--
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
-import { headersFlag, type RecordedRules, type TapeHeader } from '../tape/index.ts'
+import { headersFlag, redactorFlag, type RecordedRules, type TapeHeader } from '../tape/index.ts'
 import { createRedactor, type Numbering, type Redactor } from './redactor.ts'
 import type { RedactorOptions } from './types.ts'
 
@@ -24,7 +24,11 @@ export function redactorOfTape(
   { redact, flags }: Pick<TapeHeader, 'redact' | 'flags'>,
   { keys = true, ...rest }: Numbering = {},
 ): Redactor {
-  return createRedactor(rulesOfTape(redact), { ...rest, keys: flags.includes(headersFlag) && keys })
+  return createRedactor(rulesOfTape(redact), {
+    ...rest,
+    keys: flags.includes(headersFlag) && keys,
+    version: flags.includes(redactorFlag) ? 2 : 1,
+  })
 }
 
 function patternOf(pattern: string, flags: string): RegExp {

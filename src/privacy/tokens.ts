@@ -1,220 +1,171 @@
-import { beginsToken } from './edges.ts'
-import { rarest } from './rare.ts'
-import type { Finder, Span } from './types.ts'
+import { afterEscape, beginsToken } from './edges.ts'
+import { alphabets, type Family } from './families.ts'
+import type { Span } from './types.ts'
+import type { Trigger } from './walk.ts'
 
-/** Tokens that tell what they are by how they begin. */
-interface TokenRule {
+const guards: Readonly<Record<NonNullable<Family['guard']>, (body: string) => boolean>> = {
+  digit: (body) => /\d/.test(body),
+  mixed: isMixed,
+  apart: isMixed,
+}
+
+/** A letter beside a digit, and no name in words: `sk-learn-pipeline`, `hf_transfer_enabled`, `dapi-client-for-node-24`. */
+function isMixed(body: string): boolean {
+  return /[A-Za-z]\d|\d[A-Za-z]/.test(body) && !/(?:[-_.][a-z]+){3}(?![a-z\d])/.test(body) && !inWords.test(body)
+}
+
+/** Words, versions and years with one sign between them. */
+const inWords = /^[a-z]+\d{0,2}(?:[-_.](?:[a-z]+\d{0,2}|v?\d{1,4}))+$/
+
+/** In JSON text the `n` of `\nfc_…` belongs to the escape. */
+function beginsWord(text: string, start: number): boolean {
+  return beginsToken(text, start) && afterEscape(text, start) === start
+}
+
+/** Looks for the tokens of a family wherever its head begins a word. */
+export function tokensOf({ kind, head, of, min, max, guard }: Family): Trigger {
+  const { of: letters, more } = alphabets[of]
+  const body = new RegExp(`${letters}{${min},${max}}(?!${guard === 'apart' ? `${more}|[+/]` : more})`, 'y')
+  const holds = guard === undefined ? undefined : guards[guard]
+  return {
+    text: head,
+    at(text, start, found) {
+      if (!beginsWord(text, start)) return 0
+      // Of letters alone: in base64 cut into lines the head stands by chance.
+      if (guard === 'apart' && /[+/]/.test(text[start - 1] ?? '')) return 0
+      body.lastIndex = start + head.length
+      const rest = body.exec(text)?.[0]
+      if (rest === undefined) return 0
+      const end = start + head.length + rest.length
+      if (holds?.(rest) === false) return end - 64
+      found.push({ kind, start, end, value: head + rest })
+      return end
+    },
+  }
+}
+
+/** A token that is told by more than its beginning. */
+interface Shape {
   readonly kind: string
-  /** How the token begins; looked for first, since it is cheap. */
-  readonly heads: readonly string[]
-  /** Sticky, tried where a head stands. The secret is group 1, or all of it. Every repetition is bounded. */
+  /** Where to look. */
+  readonly anchors: readonly string[]
+  /** Sticky; the secret is group 1, or all of it. Every repetition is bounded. */
   readonly pattern: RegExp
-  /** Weeds out words and names that only begin like a token. */
+  /** How far before the anchor the pattern begins. Default 0. */
+  readonly back?: number
+  /** Before the anchor stand up to this many characters of the token. Default 0. */
+  readonly reach?: number
   readonly holds?: (secret: string) => boolean
-  /** The head is the end of a word. */
+  /** The anchor is the end or the middle of a word. */
   readonly isInside?: true
-  /** The head tells nothing about other places where the same secret stands. */
+  /** The anchor tells nothing about other places where the same secret stands. */
   readonly contextual?: true
 }
 
 const hasDigit = (secret: string): boolean => /\d/.test(secret)
-// A slug such as sk-learn-pipeline has neither digits nor capitals.
-const isRandom = (secret: string): boolean => /[\dA-Z]/.test(secret.slice(4))
-// A name that begins like a key, such as `dapi-client-for-node-24`, goes on in words.
-const isMixed = (secret: string): boolean =>
-  /[A-Za-z]\d|\d[A-Za-z]/.test(secret.slice(4)) && !/(?:[-.][a-z]+){3}/.test(secret)
 
-const rules: readonly TokenRule[] = [
-  { kind: 'anthropic-key', heads: ['sk-ant-'], pattern: /sk-ant-[\w-]{16,1024}/y },
-  { kind: 'openai-key', heads: ['sk-'], pattern: /sk-(?!ant-)[\w-]{20,1024}/y, holds: isRandom },
-  { kind: 'google-key', heads: ['AIza'], pattern: /AIza[\w-]{30,60}(?![\w-])/y },
-  { kind: 'google-key', heads: ['ya29.', 'GOCSPX-'], pattern: /(?:ya29\.|GOCSPX-)[\w-]{20,4096}/y },
-  // Refresh tokens and authorization codes.
-  { kind: 'google-key', heads: ['1//0', '4/0A'], pattern: /(?:1\/\/0|4\/0A)[\w-]{30,1024}/y },
-  {
-    kind: 'aws-key',
-    heads: ['AKIA', 'ASIA', 'ABIA', 'ACCA'],
-    pattern: /A(?:KI|SI|BI|CC)A[A-Z0-9]{16}(?![A-Za-z0-9])/y,
-  },
-  {
-    kind: 'github-token',
-    heads: ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_', 'github_pat_'],
-    pattern: /(?:gh[pousr]|github_pat)_\w{20,255}/y,
-  },
-  {
-    kind: 'gitlab-token',
-    heads: ['glpat-', 'gldt-', 'glrt-', 'glptt-', 'glcbt-', 'glimt-', 'glft-', 'glsoat-', 'gloas-', 'glagent-'],
-    pattern: /gl(?:pat|dt|rt|ptt|cbt|imt|ft|soat|oas|agent)-[\w.-]{16,255}/y,
-  },
-  { kind: 'slack-token', heads: ['xox', 'xapp-'], pattern: /(?:xox[a-z]|xapp)-[A-Za-z0-9-]{10,512}/y, holds: hasDigit },
+const shapes: readonly Shape[] = [
   {
     kind: 'slack-token',
-    heads: ['hooks.slack.com/'],
+    anchors: ['hooks.slack.com/'],
     pattern: /hooks\.slack\.com\/(?:services|workflows)\/([A-Za-z0-9/]{20,255})/y,
   },
   {
     kind: 'webhook',
-    heads: ['discord.com/api/webhooks/', 'discordapp.com/api/webhooks/'],
+    anchors: ['discord.com/api/webhooks/', 'discordapp.com/api/webhooks/'],
     pattern: /discord(?:app)?\.com\/api\/webhooks\/(\d{10,24}\/[\w-]{20,255})/y,
   },
   {
     kind: 'webhook',
-    heads: ['.webhook.office.com/webhookb2/'],
+    anchors: ['.webhook.office.com/webhookb2/'],
     pattern: /\.webhook\.office\.com\/webhookb2\/([\w@/-]{20,512})/y,
     isInside: true,
   },
   {
-    kind: 'stripe-key',
-    heads: ['sk_live_', 'sk_test_', 'rk_live_', 'rk_test_', 'whsec_'],
-    pattern: /(?:[sr]k_(?:live|test)|whsec)_[A-Za-z0-9+/=]{10,255}/y,
+    kind: 'webhook',
+    anchors: ['hooks.zapier.com/hooks/catch/'],
+    pattern: /hooks\.zapier\.com\/hooks\/catch\/(\d{4,12}\/[a-z0-9]{5,12})/y,
   },
-  { kind: 'npm-token', heads: ['npm_'], pattern: /npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])/y },
-  { kind: 'huggingface-token', heads: ['hf_'], pattern: /hf_[A-Za-z0-9]{30,64}(?![A-Za-z0-9])/y },
-  { kind: 'sendgrid-key', heads: ['SG.'], pattern: /SG\.[\w-]{16,64}\.[\w-]{16,128}/y },
-  { kind: 'twilio-key', heads: ['SK', 'AC'], pattern: /(?:SK|AC)[0-9a-f]{32}(?![A-Za-z0-9])/y },
-  {
-    kind: 'api-key',
-    heads: [
-      'gsk_',
-      'xai-',
-      'pplx-',
-      'tvly-',
-      'lsv2_',
-      'pcsk_',
-      'lin_api_',
-      'ntn_',
-      'shpat_',
-      'shpss_',
-      'shpca_',
-      'dop_v1_',
-      'doo_v1_',
-      'dor_v1_',
-      'r8_',
-      'jina_',
-      'fc-',
-      'e2b_',
-      'pypi-',
-      'dckr_pat_',
-      'hvs.',
-      'hvb.',
-      'glsa_',
-      'glc_',
-      'figd_',
-      'sbp_',
-      'nfp_',
-      'rubygems_',
-      'pscale_pw_',
-      'pscale_tkn_',
-      'dapi',
-      'NRAK-',
-      'PMAK-',
-      'sntrys_',
-      'sntryu_',
-      'ATATT3',
-      'ATCTT3',
-      'sq0atp-',
-      'sq0csp-',
-      'HRKU-',
-      'dp.st.',
-      'dp.pt.',
-      'AGE-SECRET-KEY-1',
-    ],
-    pattern:
-      /(?:gsk_|xai-|pplx-|tvly-|lsv2_|pcsk_|lin_api_|ntn_|shpat_|shpss_|shpca_|dop_v1_|doo_v1_|dor_v1_|r8_|jina_|fc-|e2b_|pypi-|dckr_pat_|hvs\.|hvb\.|glsa_|glc_|figd_|sbp_|nfp_|rubygems_|pscale_pw_|pscale_tkn_|dapi|NRAK-|PMAK-|sntrys_|sntryu_|ATATT3|ATCTT3|sq0atp-|sq0csp-|HRKU-|dp\.st\.|dp\.pt\.|AGE-SECRET-KEY-1)(?=[\w.=-]{0,64}\d)[\w.=-]{24,1024}/y,
-    holds: isMixed,
-  },
-  { kind: 'api-key', heads: ['bot'], pattern: /bot(\d{8,12}:[\w-]{30,64})/y },
-  { kind: 'jwt', heads: ['eyJ'], pattern: /eyJ[\w-]{5,65536}\.eyJ[\w-]{5,65536}\.[\w-]{5,65536}/y },
+  { kind: 'api-key', anchors: ['bot'], pattern: /bot(\d{8,12}:[\w-]{30,64})/y },
+  { kind: 'jwt', anchors: ['eyJ'], pattern: /eyJ[\w-]{5,65536}\.eyJ[\w-]{5,65536}\.[\w-]{5,65536}/y },
   {
     kind: 'bearer-token',
-    heads: ['Bearer ', 'bearer ', 'BEARER ', 'Bearer%20'],
-    pattern: /bearer(?:[ ]|%20){1,4}([\w.~+/-]{8,65536}={0,2})/iy,
+    anchors: ['Bearer ', 'bearer ', 'BEARER ', 'Bearer%20', 'Bearer+', 'bearer+'],
+    pattern: /bearer(?:[ +]|%20){1,4}([\w.~+/-]{8,65536}={0,2})/iy,
     holds: hasDigit,
     contextual: true,
   },
   {
     kind: 'basic-auth',
-    heads: ['Basic ', 'basic ', 'Basic%20'],
-    pattern: /basic(?:[ ]|%20){1,4}([A-Za-z0-9+/]{6,4096}={0,2})/iy,
+    anchors: ['Basic ', 'basic ', 'Basic%20', 'Basic+'],
+    pattern: /basic(?:[ +]|%20){1,4}([A-Za-z0-9+/]{6,4096}={0,2})/iy,
     holds: holdsNameAndPassword,
     contextual: true,
   },
+  { kind: 'api-key', anchors: ['pk_'], pattern: /pk_\d{6,10}_[A-Z0-9]{32}(?![A-Za-z0-9])/y },
   {
     kind: 'private-key',
-    heads: ['-----BEGIN '],
+    anchors: ['-----BEGIN '],
     // Ends with its END line, or where text begins that cannot be part of a key: one cut off is a secret all the same.
     pattern:
       /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[\w+/=\s\\:,.]|-(?!----)){0,20000}(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?/y,
   },
+  // Signs in the middle or at the end.
+  { kind: 'openai-key', anchors: ['T3BlbkFJ'], pattern: /[\w-]{12,200}T3BlbkFJ[\w-]{20,200}/y, reach: 200 },
+  { kind: 'api-key', anchors: ['.atlasv1.'], pattern: /[A-Za-z0-9]{14}\.atlasv1\.[\w-]{60,70}/y, back: 14 },
+  { kind: 'api-key', anchors: ['AZDO'], pattern: /[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}/y, back: 76 },
+  { kind: 'api-key', anchors: ['JQQJ99'], pattern: /[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26}/y, back: 52 },
+  { kind: 'api-key', anchors: ['8Q~', '7Q~', '9Q~'], pattern: /[\w~.-]{3}\dQ~[\w~.-]{31,34}/y, back: 3 },
+  { kind: 'api-key', anchors: [':AA'], pattern: /\d{8,10}:AA[\w-]{32,34}(?![\w-])/y, reach: 10 },
+  { kind: 'api-key', anchors: ['-us'], pattern: /[0-9a-f]{32}-us\d{1,2}(?!\w)/y, back: 32 },
+  {
+    kind: 'api-key',
+    anchors: ['0|', '1|', '2|', '3|', '4|', '5|', '6|', '7|', '8|', '9|'],
+    pattern: /\d{13,17}\|[\w-]{27}(?![\w-])/y,
+    reach: 16,
+  },
 ]
 
-/** Kinds {@link findTokens} knows. */
-export const tokenKinds: readonly string[] = [...new Set(rules.map(({ kind }) => kind))]
-
-/** A head with its rarest character, by which it is looked for: a search for one character is many times cheaper. */
-interface Head {
-  readonly text: string
-  readonly offset: number
-  readonly rule: TokenRule
+/** The built-in tokens that no row of the table says. */
+export function shapeTriggersOf(isOn: (kind: string) => boolean): readonly Trigger[] {
+  return [
+    ...shapes.filter(({ kind }) => isOn(kind)).flatMap((shape) => shape.anchors.map((at) => triggerOf(shape, at))),
+    ...(isOn('api-key') ? dotted() : []),
+  ]
 }
 
-/** Heads by their rarest character, and by the one before it or, where a head begins with it, the one after. */
-interface Pivot {
-  readonly character: string
-  readonly before: readonly (readonly Head[] | undefined)[]
-  readonly after: readonly (readonly Head[] | undefined)[]
-}
-
-const pivots = pivotsOf(rules)
-
-/** Finds vendor keys, JSON web tokens, authorization values and private keys. Linear in the text. */
-export const findTokens: Finder = (text) => {
-  const found: Span[] = []
-  for (let nth = 0; nth < pivots.length; nth++) {
-    const { character, before, after } = pivots[nth]!
-    for (let at = text.indexOf(character); at !== -1; at = text.indexOf(character, at + 1)) {
-      const behind = before[text.charCodeAt(at - 1)]
-      if (behind !== undefined) tryHeads(text, at, behind, found)
-      const ahead = after[text.charCodeAt(at + 1)]
-      if (ahead !== undefined) tryHeads(text, at, ahead, found)
-    }
-  }
-  return found
-}
-
-function tryHeads(text: string, pivot: number, candidates: readonly Head[], found: Span[]): void {
-  for (const { text: head, offset, rule } of candidates) {
-    const start = pivot - offset
-    if (start < 0 || !text.startsWith(head, start) || !(rule.isInside || beginsToken(text, start))) continue
-    rule.pattern.lastIndex = start
-    const match = rule.pattern.exec(text)
-    const value = match?.[1] ?? match?.[0]
-    if (match === null || value === undefined || rule.holds?.(value) === false) continue
-    const from = match[1] === undefined ? start : start + match[0].lastIndexOf(match[1])
-    found.push({
-      kind: rule.kind,
-      start: from,
-      end: from + value.length,
-      value: rule.kind === 'private-key' ? withLines(value) : value,
-      ...(rule.contextual && { contextual: true }),
-    })
+function triggerOf(shape: Shape, anchor: string): Trigger {
+  const { kind, pattern, back = 0, reach = 0, holds, isInside, contextual } = shape
+  return {
+    text: anchor,
+    at(text, index, found) {
+      const start = reach === 0 ? index - back : beginning(text, index, reach)
+      if (start < 0 || !(isInside || beginsWord(text, start))) return reach === 0 ? 0 : index + 64
+      pattern.lastIndex = start
+      const match = pattern.exec(text)
+      // A backslash at the end spells the quote behind it.
+      const value = (match?.[1] ?? match?.[0])?.replace(/\\+$/, '')
+      if (match === null || value === undefined) return reach === 0 ? 0 : index + 64
+      const end = start + match[0].length - (match[1] ?? match[0]).length + value.length
+      if (holds?.(value) === false) return end - 64
+      const from = end - value.length
+      found.push({
+        kind,
+        start: from,
+        end,
+        value: kind === 'private-key' ? withLines(value) : value,
+        ...(contextual && { contextual }),
+      })
+      return end
+    },
   }
 }
 
-function pivotsOf(from: readonly TokenRule[]): readonly Pivot[] {
-  const all = new Map<string, { character: string; before: Head[][]; after: Head[][] }>()
-  for (const rule of from) {
-    for (const text of rule.heads) {
-      const offset = rarest(text)
-      const character = text[offset]!
-      const pivot = all.get(character) ?? { character, before: [], after: [] }
-      all.set(character, pivot)
-      const [side, neighbour] =
-        offset > 0 ? [pivot.before, text.charCodeAt(offset - 1)] : [pivot.after, text.charCodeAt(1)]
-      ;(side[neighbour] ??= []).push({ text, offset, rule })
-    }
-  }
-  return [...all.values()]
+/** Where a token begins that has its sign at `index`; the two characters behind a percent sign belong to its escape. */
+function beginning(text: string, index: number, reach: number): number {
+  let start = index
+  while (start > 0 && index - start < reach && /[\w-]/.test(text[start - 1]!)) start--
+  return text[start - 1] === '%' ? start + 2 : start
 }
 
 /** A key has line feeds, which JSON spells in its own way at each depth: the same key is one secret everywhere. */
@@ -226,4 +177,63 @@ function withLines(key: string): string {
 function holdsNameAndPassword(encoded: string): boolean {
   const text = Buffer.from(encoded, 'base64').toString('latin1')
   return /^[\x20-\x7e\x80-\xff]*$/.test(text) && /^[^:]*:./.test(text)
+}
+
+/** Tokens in parts, told by where a dot, slash, dash or low line stands between them. */
+function dotted(): Trigger[] {
+  const tried = (pattern: RegExp, text: string, start: number, found: Span[]): boolean => {
+    if (start < 0 || !beginsWord(text, start)) return false
+    pattern.lastIndex = start
+    const value = pattern.exec(text)?.[0]
+    if (value === undefined) return false
+    found.push({ kind: 'api-key', start, end: start + value.length, value })
+    return true
+  }
+  const discord = /[MNO][A-Za-z\d_-]{23,27}\.[\w-]{6}\.[\w-]{27,40}(?![\w-])/y
+  const airtable = /pat[A-Za-z0-9]{14}\.[0-9a-f]{64}/y
+  const asana = /[12]\/\d{12,20}(?:\/\d{12,20})?:[0-9a-f]{32}/y
+  const mailgun = /[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![\w-])/y
+  const ngrok = /2[A-Za-z0-9]{26}_[A-Za-z0-9]{21}(?!\w)/y
+  const inDiscord: Trigger['at'] = (text, index, found) => {
+    for (let back = 24; back <= 28; back++) {
+      const at = index + 1 - back
+      if (/[MNO]/.test(text[at] ?? '') && tried(discord, text, at, found)) break
+    }
+    return 0
+  }
+  return [
+    { text: 'pat', at: (text, index, found) => (tried(airtable, text, index, found), 0) },
+    // Every pair of a letter and a dot would be asked: the one in the middle is told by the dot six characters on.
+    ...[...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-'].map(
+      (letter): Trigger => ({
+        text: `${letter}.`,
+        at: (text, index, found) => (text.charCodeAt(index + 8) === 0x2e ? inDiscord(text, index, found) : 0),
+      }),
+    ),
+    { text: '1/', at: (text, index, found) => (tried(asana, text, index, found), 0) },
+    { text: '2/', at: (text, index, found) => (tried(asana, text, index, found), 0) },
+    ...[...'0123456789abcdef'].map(
+      (letter): Trigger => ({
+        text: `${letter}-`,
+        at: (text, index, found) =>
+          text.charCodeAt(index + 10) === 0x2d ? (tried(mailgun, text, index - 31, found), 0) : 0,
+      }),
+    ),
+    ...[...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'].map(
+      (letter): Trigger => ({
+        text: `${letter}_`,
+        at: (text, index, found) => (text[index - 26] === '2' ? (tried(ngrok, text, index - 26, found), 0) : 0),
+      }),
+    ),
+  ]
+}
+
+/** The row of an application's own family of tokens. */
+export function ownFamily(head: string, of: Family['of'], min: number): Family {
+  return { kind: 'api-key', head, of, min, max: Math.max(min, 1024) }
+}
+
+/** Whether a head can be told from other text: two characters of ASCII at least, none of which means something in JSON. */
+export function isHead(head: string): boolean {
+  return /^[\x21-\x7e]{2,64}$/.test(head) && !/["\\]/.test(head)
 }

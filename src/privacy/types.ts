@@ -21,6 +21,16 @@ export interface RedactRule {
   readonly placeholder?: string
 }
 
+/** Tokens of one kind, told by how they begin. */
+export interface TokenFamily {
+  /** How they begin: 2 to 64 characters of ASCII without a space, quote or backslash. */
+  readonly head: string
+  /** What follows: `word` letters and digits, `url` and `-_`, `base64` and `-_+/=`, `hex`, `lower`, `upper`. */
+  readonly of: 'word' | 'alnum' | 'url' | 'dot' | 'base64' | 'hex' | 'lower' | 'upper'
+  /** How many characters at least, 8 to 1024. */
+  readonly min: number
+}
+
 export interface RedactorOptions {
   /** Rules beside the built-in ones. Default none. */
   readonly rules?: readonly RedactRule[]
@@ -30,7 +40,21 @@ export interface RedactorOptions {
   readonly headers?: readonly string[]
   /** Built-in kinds to leave alone, such as `email`. Default none. */
   readonly off?: readonly string[]
-  /** Built-in kinds that are off unless asked for: `phone`. Default none. */
+  /**
+   * More names by what they promise: `random` when the value looks random, `always` unless it stands for one that is not
+   * there, `never` whatever stands there. Default none.
+   */
+  readonly names?: {
+    readonly random?: readonly string[]
+    readonly always?: readonly string[]
+    readonly never?: readonly string[]
+  }
+  /**
+   * Tokens of the application's own that tell what they are by how they begin: `{ head: 'acme_', of: 'word', min: 32 }`. Found in
+   * linear time, whatever stands there. Default none.
+   */
+  readonly families?: readonly TokenFamily[]
+  /** Built-in kinds that are off unless asked for: `phone`, `ssn`, `ip`. Default none. */
   readonly on?: readonly string[]
   /**
    * What placeholders keep of the value, for code that branches on it: `email-domain`, `card-length`, `card-last4`. Then it
@@ -54,6 +78,8 @@ export interface Replaced {
 
 /** A secret found in a text. */
 export interface Span {
+  /** The text is encoded as a whole and says this, secrets and all; it is encoded again without them. */
+  readonly encoded?: { readonly plain: string; readonly encode: (plain: string) => string }
   readonly kind: string
   readonly start: number
   readonly end: number

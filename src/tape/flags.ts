@@ -6,6 +6,7 @@
  * - `draws-by-package-1`: clock, random and id reads are served back per kind and calling package, in order.
  * - `headers-1`: requests have every header that says what is asked, for whom and under which condition, and their
  *   credentials without the keys: one that is missing was not sent.
+ * - `redactor-2`: secrets were found as the second version of the finders finds them; without it, as the first does.
  * - `branch-1`: the tape begins with the events of its parent.
  * - `begun-1`: a step may stand on several lines, the first of them written when it began.
  */
@@ -14,6 +15,9 @@ export const currentFlags: readonly string[] = ['gate-1', 'draws-by-package-1']
 /** Written by a recorder of ours; what other recorders leave out, nobody knows. A branch has it when its parent has. */
 export const headersFlag = 'headers-1'
 
+/** Written by all who redact now. A branch has it when its parent has: its requests are redacted as the parent's were. */
+export const redactorFlag = 'redactor-2'
+
 /** A tape that begins with events of another: `parent` in its header says which. */
 export const branchFlag = 'branch-1'
 
@@ -21,4 +25,4 @@ export const branchFlag = 'branch-1'
 export const begunFlag = 'begun-1'
 
 /** Every flag this version can replay: those it writes and those of older versions. */
-export const knownFlags: readonly string[] = [...currentFlags, headersFlag, branchFlag, begunFlag]
+export const knownFlags: readonly string[] = [...currentFlags, headersFlag, redactorFlag, branchFlag, begunFlag]

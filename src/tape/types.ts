@@ -107,6 +107,16 @@ export interface RecordedRules {
     readonly placeholder?: string
   }[]
   readonly keys?: readonly string[]
+  readonly names?: {
+    readonly random?: readonly string[]
+    readonly always?: readonly string[]
+    readonly never?: readonly string[]
+  }
+  readonly families?: readonly {
+    readonly head: string
+    readonly of: 'word' | 'alnum' | 'url' | 'dot' | 'base64' | 'hex' | 'lower' | 'upper'
+    readonly min: number
+  }[]
   readonly headers?: readonly string[]
   readonly off?: readonly string[]
   readonly on?: readonly string[]

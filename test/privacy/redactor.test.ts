@@ -455,7 +455,7 @@ test('options that cannot be meant are errors', () => {
 
       problem  there is no kind "emial"
 
-    → kinds: anthropic-key, openai-key, google-key, aws-key, github-token, gitlab-token, slack-token, webhook, stripe-key, npm-token, huggingface-token, sendgrid-key, twilio-key, api-key, jwt, bearer-token, basic-auth, private-key, email, card, iban, url-password, secret, phone
+    → kinds: anthropic-key, openai-key, google-key, aws-key, github-token, gitlab-token, slack-token, webhook, stripe-key, npm-token, huggingface-token, sendgrid-key, twilio-key, api-key, jwt, bearer-token, basic-auth, private-key, email, card, iban, url-password, secret, phone, ssn, ip
     (HARVEST_PRIVACY_OPTION)"
   `)
   const rule = { kind: 'customer', pattern: /K/g }

@@ -1,4 +1,4 @@
-import type { Finder, Span } from './types.ts'
+import type { Finder, Span } from '../types.ts'
 
 /**
  * Finds secrets that URLs and forms spell with `%`: `postgres%3A%2F%2Fapp%3A…%40db`, JSON in a query, a private key in

@@ -1,5 +1,5 @@
-import type { SecretNames } from './names.ts'
-import type { Finder, Span } from './types.ts'
+import type { FirstNames } from './names.ts'
+import type { Finder, Span } from '../types.ts'
 
 // The scheme is looked at backwards from `://`; user and password end at the last `@` before the path.
 const userInfoPattern = /([^\s/?#@"'<>\\:]{0,256}):([^\s/?#"'<>\\]{1,256})@/y
@@ -24,7 +24,7 @@ const firstName = /^([\w.[\]-]{1,64})$/
 const queryValue = /[^&#\s"'<>\\`]{1,8192}/y
 
 /** Finds secret values in queries and forms: `?api_key=…`, and `&sig=…` when it looks random. */
-export function queryFinder(names: SecretNames): Finder {
+export function queryFinder(names: FirstNames): Finder {
   return (text) => {
     const found: Span[] = []
     for (let at = text.indexOf('='); at !== -1; at = text.indexOf('=', at + 1)) {

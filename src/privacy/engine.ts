@@ -1,0 +1,54 @@
+import { families, type Family } from './families.ts'
+import type { NameTable } from './names.ts'
+import { namedTriggers } from './named.ts'
+import { nearTriggers } from './near.ts'
+import { shapeTriggersOf, tokensOf } from './tokens.ts'
+import type { Finder, Span } from './types.ts'
+import { inViews, Spellings } from './views.ts'
+import { type Trigger, Walk } from './walk.ts'
+
+/** A finder, and a character without which it finds nothing; empty where there is none. */
+export type SignedFinder = readonly [sign: string, finder: Finder]
+
+/** What is looked for beside what the engine knows itself. */
+export interface Around {
+  readonly first: readonly SignedFinder[]
+  readonly personal: readonly SignedFinder[]
+}
+
+/** Finds everything in a text and in what its escapes spell. */
+export function finderOfNow(
+  isOn: (kind: string) => boolean,
+  names: NameTable,
+  own: readonly Family[],
+  { first, personal, triggers }: Around & { readonly triggers: readonly Trigger[] },
+): Finder {
+  const spellings = new Spellings()
+  const walk = new Walk([
+    ...spellings.triggers,
+    ...[...own, ...families].filter(({ kind }) => isOn(kind)).map(tokensOf),
+    ...shapeTriggersOf(isOn),
+    ...(isOn('secret') ? namedTriggers(names) : []),
+    ...nearTriggers(isOn),
+    ...triggers,
+  ])
+  const rest = [...first, ...personal]
+  const find: Finder = (text) => {
+    const found: Span[] = []
+    walk.find(text, found)
+    for (const [sign, finder] of rest) if (sign === '' || text.includes(sign)) for (const span of finder(text)) found.push(span)
+    return found.length > 1 ? byMeaning(found) : found
+  }
+  return (text) => {
+    spellings.take()
+    const found = find(text)
+    const seen = spellings.take()
+    return seen === 0 ? found : found.concat(inViews(text, seen, find))
+  }
+}
+
+/** What is told by itself first, in the order it was found: `Authorization: Bearer …` is a bearer token. */
+function byMeaning(found: readonly Span[]): Span[] {
+  const byName = found.filter(({ kind }) => kind === 'secret')
+  return [...found.filter(({ kind }) => kind !== 'secret'), ...byName]
+}

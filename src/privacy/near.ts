@@ -1,0 +1,103 @@
+import { beginsToken } from './edges.ts'
+import type { Span } from './types.ts'
+import { isStandIn, looksRandom } from './values.ts'
+import type { Trigger } from './walk.ts'
+
+/** A secret that what stands before it tells. */
+interface Near {
+  readonly kind?: string
+  readonly anchor: string
+  /** Sticky from the anchor; the secret is group 1, or all of it. Every repetition is bounded. */
+  readonly pattern: RegExp
+  readonly holds?: (secret: string) => boolean
+  /** Characters in which a second anchor is not tried after a miss. */
+  readonly skip?: number
+}
+
+const mixed = (secret: string): boolean => /\d/.test(secret) && /[A-Za-z]/.test(secret)
+const noWord = (secret: string): boolean => !/^(?:password|pass|pwd|secret|token|[a-z]+)$/i.test(secret)
+// A value of a command: quoted or not, and never with the backslash that quotes what follows.
+const value = String.raw`\\*["']?([^\s"'$<{\\-][^\s"'\\]{3,256})`
+
+/** A command, and the option before its password. */
+const command = (anchor: string, option: string): Near => ({
+  anchor,
+  pattern: new RegExp(`${anchor}\\b[^\\r\\n]{0,200}?\\s${option}${value}`, 'y'),
+  skip: 200,
+})
+
+const table: readonly Near[] = [
+  {
+    anchor: 'curl',
+    pattern:
+      /curl\b[^\r\n]{0,400}?\s(?:-u|--user|--proxy-user)[ =]{0,2}\\*["']?[^\s"':$\\]{0,128}:([^\s"'$<{\\]{3,256})/y,
+    holds: noWord,
+    skip: 400,
+  },
+  ...['mysql', 'mysqldump', 'mysqladmin', 'mariadb', 'mariadb-dump'].map((name) => command(name, '-p')),
+  command('sshpass', '-p\\s?'),
+  command('redis-cli', '-a\\s+'),
+  command('docker login', '-p\\s+'),
+  command('sqlcmd', '-P\\s*'),
+  ...['ldapsearch', 'ldapmodify', 'ldapadd', 'ldapwhoami'].map((name) => command(name, '-w\\s+')),
+  { anchor: 'pass:', pattern: /pass:([^\s"'$<{\\]{6,128})/y, holds: mixed },
+  {
+    anchor: 'machine ',
+    pattern: /machine\s{1,4}[\w.-]{1,128}\s{1,8}login\s{1,4}\S{1,128}\s{1,8}password\s{1,4}([^\s"'\\]{4,256})/y,
+    holds: noWord,
+    skip: 64,
+  },
+  { anchor: ':5432:', pattern: /:5432:[\w*.-]{1,64}:[\w*.-]{1,64}:([^\s:"'\\*]{6,256})/y, holds: (s) => /\d/.test(s) },
+  ...['a', 'b', 'y'].map((version) => ({
+    anchor: `$2${version}$`,
+    pattern: /\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}/y,
+  })),
+  {
+    anchor: '$argon2',
+    pattern: /\$argon2(?:id|i|d)\$v=\d{1,4}\$m=\d{1,9},t=\d{1,4},p=\d{1,4}\$?[A-Za-z0-9+/$]{22,256}/y,
+  },
+  { anchor: '$scrypt$', pattern: /\$scrypt\$ln=\d{1,4},r=\d{1,4},p=\d{1,4}\$?[A-Za-z0-9+/$]{22,256}/y },
+  ...['5', '6'].map((version) => ({
+    anchor: `$${version}$`,
+    pattern: /\$[56]\$(?:rounds=\d{1,9}\$)?[./A-Za-z0-9]{8,16}\$?[./A-Za-z0-9]{43,90}/y,
+  })),
+  { anchor: 'response=', pattern: /response=\\*"?([0-9a-f]{32,64})(?![\w])/y },
+  { anchor: 'Signature=', pattern: /Signature=([0-9a-f]{64,1024})/y },
+  { anchor: 'WIFI:', pattern: /WIFI:[^\r\n"]{0,200}?P:([^;\r\n"\\]{6,128})/y, skip: 64 },
+  { anchor: 'otpauth:', pattern: /otpauth:[^\s"']{0,256}?secret=([A-Z2-7]{16,128})/y, skip: 64 },
+  {
+    anchor: 'Private-Lines',
+    pattern: /Private-Lines: \d{1,4}(?:\\{1,8}[rn]|\s){1,8}([\w+/=\\\s]{40,8192}[\w+/=])/y,
+  },
+  {
+    kind: 'url-password',
+    anchor: '://',
+    // User and password end at the last `@` before the path.
+    pattern: /:\/\/[^\s/?#@"'<>\\:]{0,256}:([^\s/?#"'<>\\]{1,256})@/y,
+    holds: (secret) => !/^[$<{]/.test(secret),
+  },
+  { kind: 'url-password', anchor: '://', pattern: /:\/\/([^\s/?#@"'<>\\:]{16,256})@/y, holds: looksRandom },
+]
+
+/** Secrets by what stands around them: commands, files of passwords, hashes of them, addresses. */
+export function nearTriggers(isOn: (kind: string) => boolean): readonly Trigger[] {
+  return table.filter(({ kind = 'secret' }) => isOn(kind)).map(triggerOf)
+}
+
+function triggerOf({ kind = 'secret', anchor, pattern, holds, skip = 0 }: Near): Trigger {
+  return {
+    text: anchor,
+    at(text, index, found: Span[]) {
+      if (/^[a-z]/.test(anchor) && !beginsToken(text, index)) return 0
+      pattern.lastIndex = index
+      const match = pattern.exec(text)
+      if (match === null) return skip === 0 ? 0 : index + skip
+      const end = index + match[0].length
+      const secret = match[1] ?? match[0]
+      const start = match[1] === undefined ? index : index + match[0].lastIndexOf(secret)
+      if ((!secret.startsWith('$') && isStandIn(secret)) || holds?.(secret) === false) return end - secret.length
+      found.push({ kind, start, end: start + secret.length, value: secret, contextual: true })
+      return Math.max(end - 64, index + 1)
+    },
+  }
+}

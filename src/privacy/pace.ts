@@ -1,0 +1,36 @@
+import { runInNewContext } from 'node:vm'
+
+/** A pattern of an application's own may take this long for {@link length} characters, in milliseconds of the processor. */
+export const patienceMs = 50
+const length = 1 << 16
+/** By the clock, for a pattern that would not end: far more than the processor gets on a busy machine. */
+const clockMs = 2_000
+
+/**
+ * Which text a pattern takes too long for, in words; `undefined` when there is none. What counts is the time of the
+ * processor, and the best of three tries: a busy machine makes no pattern slow.
+ */
+export function slowText(pattern: RegExp): string | undefined {
+  const own = pattern.source.repeat(Math.ceil(length / Math.max(1, pattern.source.length))).slice(0, length)
+  if (isSlow(pattern, 'a'.repeat(length))) return 'one letter'
+  return isSlow(pattern, own) ? 'its own source' : undefined
+}
+
+function isSlow({ source, flags }: RegExp, text: string): boolean {
+  for (let round = 0; round < 3; round++) if (!isOver(new RegExp(source, flags), text)) return false
+  return true
+}
+
+function isOver(pattern: RegExp, text: string): boolean {
+  const begin = process.cpuUsage()
+  const used = (): number => {
+    const { user, system } = process.cpuUsage(begin)
+    return (user + system) / 1_000
+  }
+  try {
+    runInNewContext('for (const found of text.matchAll(pattern)) found', { text, pattern }, { timeout: clockMs })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
+  }
+  return used() > patienceMs
+}

@@ -1,0 +1,93 @@
+/** What a name promises about its value; see {@link passes}. */
+export type NameClass = 'own' | 'always' | 'random' | 'session' | 'signature' | 'pass' | 'code' | 'phrase' | 'cookie'
+
+/** Text that stands where a secret will: `${API_KEY}`, `<password>`, `{{ token }}`, `process.env.KEY`. */
+const placeholder =
+  /^(?:\$\{[^}]*\}?|\$[A-Za-z_]\w*|\$\([^)]*\)?|\{\{?[^}]*\}?\}?|<[^<>]*>?|%[A-Z_]+%|(?:process\.env|os\.environ|import\.meta)\b.*|(?:your|my|the|some)[-_ ].*|x{3,}|\.{3,}|\*+)$/i
+/** Words that say whether or how there is one. */
+const state =
+  /^(?:none|null|undefined|true|false|yes|no|str|string|required|optional|bearer|basic|digest|include|omit|same-origin|changeme|redacted)$/i
+const redacted = /^\[redacted\]$/i
+
+/** Whether a text stands for a secret that is not there. */
+export function isStandIn(value: string): boolean {
+  return state.test(value) || placeholder.test(value) || redacted.test(value) || isNumbered(value)
+}
+
+const attribute = /;\s?(?:path|domain|expires|max-age|httponly|secure|samesite|priority|partitioned)(?:=[^;]*)?/gi
+const numbered =
+  /^(?:[\w.-]{1,64}[= ])?(?:(?:\[key(?:-\d{1,9})?\]|\[signed\]|redacted-[a-z-]{1,40}-\d{1,9}) ?){0,64}$/
+
+/** Whether a credential has numbers in the place of its keys already: `Bearer [key-1]`, `sid=[key-2]; Path=/`. */
+function isNumbered(value: string): boolean {
+  if (!/\[key|\[signed\]|redacted-/.test(value)) return false
+  return value
+    .replace(attribute, '')
+    .split(/;\s?/)
+    .every((part) => numbered.test(part))
+}
+
+const bareStandIn =
+  /^[$%<{*/~]|^(?:aws4-hmac-sha256|token|[a-z]+:\/\/[^@?]*|process\.env.*|os\.environ.*|import\.meta.*)$/i
+
+/**
+ * Whether a value is what its name promises.
+ *
+ * @param isBare - it stands without quotes, where a word of a sentence or of code might stand
+ */
+export function passes(kind: NameClass, value: string, isBare: boolean): boolean {
+  if (kind === 'own') return value !== ''
+  if (value === '' || isStandIn(value)) return false
+  if (isBare && kind !== 'phrase' && bareStandIn.test(value)) return false
+  switch (kind) {
+    case 'always':
+      return !isBare || value.length >= 4
+    case 'random':
+      return looksRandom(value)
+    // In the traffic of agents a session is a UUID that joins calls, and a signature is the model's own: both are sent back.
+    case 'session':
+      return looksRandom(value) && !joinsCalls.test(value)
+    case 'signature':
+      return /^[0-9a-f]{40,1024}$/i.test(value)
+    case 'pass':
+      return value.length >= 6 && /[A-Za-z]/.test(value) && /[\d!-/:-@]/.test(value) && !/\s/.test(value)
+    case 'code':
+      return /^\d{3,8}$/.test(value)
+    case 'phrase':
+      return /^[a-z]{3,8}(?: [a-z]{3,8}){11,24}$/.test(value)
+    case 'cookie':
+      return /(?:=|%3D)[^;\s]/i.test(value) || looksRandom(value)
+  }
+}
+
+const joinsCalls =
+  /^(?:[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}|[0-9A-HJKMNP-TV-Z]{26})$/i
+const address = /^(?:https?:|\/|\.{1,2}\/|data:|arn:|projects\/|s3:|gs:)/
+const date = /^\d{4}-\d\d-\d\d(?:[T ]|$)/
+const inWords = /^[a-z]+(?:[-_.:/][a-z]+){2,}[-_.]?v?\d{0,4}$/
+
+/** Sixteen characters and more without a space, letters and digits, and no address, date or name in words. */
+export function looksRandom(value: string): boolean {
+  return (
+    value.length >= 16 &&
+    /\d/.test(value) &&
+    /[A-Za-z]/.test(value) &&
+    !/\s/.test(value) &&
+    !date.test(value) &&
+    !address.test(value) &&
+    !inWords.test(value) &&
+    entropy(value.slice(0, 256)) >= 3
+  )
+}
+
+/** Bits per character. */
+export function entropy(text: string): number {
+  const counts = new Map<number, number>()
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    counts.set(code, (counts.get(code) ?? 0) + 1)
+  }
+  let bits = 0
+  for (const n of counts.values()) bits -= (n / text.length) * Math.log2(n / text.length)
+  return bits
+}

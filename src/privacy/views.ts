@@ -1,0 +1,172 @@
+import { isWordCode } from './edges.ts'
+import type { Finder, Span } from './types.ts'
+import type { Trigger } from './walk.ts'
+
+/** One way to spell characters, and how it is undone. */
+interface View {
+  /** Without one of these nothing is spelled so. */
+  readonly signs: readonly string[]
+  readonly pattern: RegExp
+  /** With what means something only beside such escapes. Default {@link pattern}. */
+  readonly all?: RegExp
+  /** What an escape says, or itself where it stays. */
+  readonly undo: (escape: string) => string
+  /** How many characters before an escape may hold the name, and how many behind it are read at least. */
+  readonly reach: readonly [before: number, behind: number]
+  /** Where no value goes on. */
+  readonly edge: RegExp
+}
+
+const entities: Readonly<Record<string, string>> = { quot: '"', amp: '&', lt: '<', gt: '>', apos: "'" }
+
+const views: readonly View[] = [
+  {
+    signs: ['\\u00', '\\/'],
+    pattern: /\\{1,64}(?:u00[0-7][0-9a-fA-F]|\/)/g,
+    undo(escape) {
+      if (escape.endsWith('/')) return '/'
+      const code = Number.parseInt(escape.slice(-2), 16)
+      const depth = escape.length - 'u0000'.length
+      // What is structure is spelled as JSON usually does, at the same depth.
+      if (code === 0x22) return `${'\\'.repeat(2 * depth - 1)}"`
+      if (code === 0x5c) return '\\'.repeat(2 * depth)
+      if (code === 0x0a) return `${'\\'.repeat(depth)}n`
+      return printed(code, escape)
+    },
+    reach: [128, 64],
+    edge: /["']/g,
+  },
+  {
+    signs: ['2', '3', '4', '5', '6', '7', '0'].map((digit) => `%${digit}`),
+    pattern: /%(?:25)*[0-9A-Fa-f]{2}/g,
+    all: /%(?:25)*[0-9A-Fa-f]{2}|\+/g,
+    undo: (escape) => (escape === '+' ? ' ' : printed(Number.parseInt(escape.slice(-2), 16), escape)),
+    reach: [96, 3],
+    edge: /["'\s<>]/g,
+  },
+  {
+    signs: ['&quot;', '&#', '&amp;', '&apos;', '&lt;'],
+    pattern: /&(?:(?:quot|amp|lt|gt|apos)|#(?:\d{2,3}|[xX][0-9a-fA-F]{2}));/g,
+    undo(escape) {
+      const name = escape.slice(1, -1)
+      if (name[0] !== '#') return entities[name] ?? escape
+      return printed(/[xX]/.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1)), escape)
+    },
+    reach: [128, 128],
+    edge: /["'\s<>]/g,
+  },
+  {
+    signs: ['\x1b[', 'u001b[', 'u001B['],
+    pattern: /(?:\x1b|\\+u001[bB])\[[\d;]{0,16}m/g,
+    undo: () => '',
+    reach: [96, 128],
+    edge: /["'\s]/g,
+  },
+]
+
+/** The character of a code, or the escape where it is a control. */
+function printed(code: number, escape: string): string {
+  const isSpace = code === 0x09 || code === 0x0a || code === 0x0d
+  return isSpace || (code >= 0x20 && code <= 0x7e) ? String.fromCharCode(code) : escape
+}
+
+/**
+ * What is secret in the text that escapes spell, told in the text as it stands. Only what stands around escapes is read
+ * again: a long text with one of them is not read twice.
+ *
+ * @param seen - in which spellings there is something, as {@link Spellings} saw it
+ */
+export function inViews(text: string, seen: number, find: Finder): readonly Span[] {
+  let found: Span[] | undefined
+  for (let nth = 0; nth < views.length; nth++) {
+    const view = views[nth]!
+    if ((seen & (1 << nth)) === 0) continue
+    for (const [from, to] of windows(text, view)) {
+      const { plain, place } = read(text.slice(from, to), view)
+      if (plain.length === to - from) continue
+      for (const span of find(plain))
+        (found ??= []).push({ ...span, start: from + place(span.start), end: from + place(span.end) })
+    }
+  }
+  return found ?? none
+}
+
+const none: readonly Span[] = []
+
+/** Takes note of the spellings that stand in a text while it is walked. */
+export class Spellings {
+  #seen = 0
+  readonly triggers: readonly Trigger[] = views.flatMap(({ signs }, nth) =>
+    signs.map((text): Trigger => ({ text, at: () => this.#note(nth) })),
+  )
+
+  #note(nth: number): number {
+    this.#seen |= 1 << nth
+    // Once is enough.
+    return Number.MAX_SAFE_INTEGER
+  }
+
+  /** What was seen since this was asked before: one bit for each. */
+  take(): number {
+    const seen = this.#seen
+    this.#seen = 0
+    return seen
+  }
+}
+
+/** A word that is longer is cut. */
+const longWord = 4_096
+
+/** Stretches around escapes. None begins or ends inside a word, or half a secret would be replaced. */
+function windows(text: string, { pattern, reach: [before, behind], edge }: View): readonly Window[] {
+  const all: [from: number, to: number][] = []
+  for (const { index } of text.matchAll(pattern)) {
+    const last = all.at(-1)
+    if (last !== undefined && index + behind / 2 < last[1]) continue
+    edge.lastIndex = index + behind
+    let to = edge.lastIndex >= text.length ? text.length : (edge.exec(text)?.index ?? text.length)
+    // The backslashes before a quote are its own.
+    while (to > index + 1 && text[to - 1] === '\\') to--
+    if (last !== undefined && index - before <= last[1]) last[1] = to
+    else all.push([wordBegin(text, index - before, last?.[1] ?? 0), to])
+  }
+  return all
+}
+
+type Window = readonly [from: number, to: number]
+
+function wordBegin(text: string, from: number, least: number): number {
+  let at = Math.max(from, least)
+  const stop = Math.max(least, from - longWord)
+  while (at > stop && isWordCode(text.charCodeAt(at - 1))) at--
+  return at
+}
+
+/** What a stretch says, and where each character of that stands. */
+function read(text: string, { pattern, all = pattern, undo }: View): { plain: string; place: (at: number) => number } {
+  const inPlain = [0]
+  const inText = [0]
+  const parts: string[] = []
+  let from = 0
+  let length = 0
+  for (const { 0: escape, index } of text.matchAll(all)) {
+    const says = undo(escape)
+    if (says === escape) continue
+    parts.push(text.slice(from, index), says)
+    length += index - from + says.length
+    from = index + escape.length
+    inPlain.push(length)
+    inText.push(from)
+  }
+  parts.push(text.slice(from))
+  const place = (at: number): number => {
+    let [low, high] = [0, inPlain.length - 1]
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if (inPlain[middle]! <= at) low = middle
+      else high = middle - 1
+    }
+    return inText[low]! + at - inPlain[low]!
+  }
+  return { plain: parts.join(''), place }
+}

@@ -1,0 +1,99 @@
+import type { Span } from './types.ts'
+
+/** Something to look at wherever a text stands. */
+export interface Trigger {
+  /** What is looked for: ASCII, two characters at least. */
+  readonly text: string
+  /** Triggers of one group go on together. Default: each by itself. */
+  readonly group?: string
+  /**
+   * Looks at one place where it stands, and adds what it finds there.
+   *
+   * @returns where to go on: the same trigger is not asked at places before; 0 for the next one
+   */
+  readonly at: (text: string, index: number, found: Span[]) => number
+}
+
+interface Entry {
+  readonly trigger: Trigger
+  /** Where in its text the pair stands by which it is found. */
+  readonly offset: number
+  /** Number of the trigger, or of the first of its group. */
+  readonly nth: number
+}
+
+/** Bytes looked at in one go; the pair on the border is seen by the next one. */
+const blockLength = 1 << 16
+const scratch: Uint8Array = new Uint8Array(blockLength)
+const writer = Buffer.from(scratch.buffer)
+
+/**
+ * Finds all triggers in one pass: each is told by its rarest pair of neighbouring characters, one look at a table per
+ * character whatever the number of triggers.
+ */
+export class Walk {
+  readonly #table = new Uint16Array(1 << 14)
+  readonly #lists: Entry[][] = [[]]
+  readonly #goOn: Float64Array
+  #isTouched = false
+
+  constructor(triggers: readonly Trigger[]) {
+    this.#goOn = new Float64Array(triggers.length)
+    const groups = new Map<string, number>()
+    triggers.forEach((trigger, at) => {
+      const { text, group } = trigger
+      const nth = group === undefined ? at : (groups.get(group) ?? at)
+      if (group !== undefined) groups.set(group, nth)
+      const offset = rarestPair(text)
+      const pair = (text.charCodeAt(offset) << 7) | text.charCodeAt(offset + 1)
+      if (this.#table[pair] === 0) this.#table[pair] = this.#lists.push([]) - 1
+      this.#lists[this.#table[pair]!]!.push({ trigger, offset, nth })
+    })
+  }
+
+  /** Adds to `found` in the order of the text, as far as triggers see it. */
+  find(text: string, found: Span[]): void {
+    if (this.#isTouched) this.#goOn.fill(0)
+    this.#isTouched = false
+    const table = this.#table
+    const bytes = scratch
+    let before = 0
+    for (let from = 0; from < text.length; from += blockLength) {
+      // Characters beyond a byte are cut down to one: what they then seem to be is looked at again in the text.
+      const length = writer.write(text.length <= blockLength ? text : text.slice(from, from + blockLength), 0, 'latin1')
+      for (let at = 0; at < length; at++) {
+        const code = bytes[at]! & 127
+        const list = table[(before << 7) | code]!
+        before = code
+        if (list !== 0) this.#try(text, from + at - 1, list, found)
+      }
+    }
+  }
+
+  #try(text: string, pair: number, list: number, found: Span[]): void {
+    const entries = this.#lists[list]!
+    for (let at = 0; at < entries.length; at++) {
+      const { trigger, offset, nth } = entries[at]!
+      const index = pair - offset
+      if (index < this.#goOn[nth]! || !text.startsWith(trigger.text, index)) continue
+      const next = trigger.at(text, index, found)
+      if (next === 0) continue
+      this.#goOn[nth] = next
+      this.#isTouched = true
+    }
+  }
+}
+
+/** Characters of text and JSON, most frequent first; what is not among them is rarer. */
+const frequent = ' etaoinshrdlucmfwypvbgkxjqz0123456789",:{}.-_/[]ETAOINSHRDLUCMFWYPVBGKXJQZ'
+
+function rarestPair(text: string): number {
+  const rank = (at: number): number => {
+    const found = frequent.indexOf(text[at] ?? '')
+    return found === -1 ? frequent.length : found
+  }
+  let best = 0
+  for (let at = 1; at < text.length - 1; at++)
+    if (rank(at) + rank(at + 1) > rank(best) + rank(best + 1)) best = at
+  return best
+}

@@ -1,0 +1,98 @@
+/** A word of base64 whose bytes are text. */
+export interface EncodedWord {
+  readonly start: number
+  readonly end: number
+  /** What it says. */
+  readonly plain: string
+  /** The same way to write another text. */
+  readonly encode: (plain: string) => string
+}
+
+/** Shorter ones hold no secret and the name that tells it. */
+const least = 24
+
+const isLetter = new Uint8Array(128)
+for (let code = 0; code < 128; code++) if (/[\w+/-]/.test(String.fromCharCode(code))) isLetter[code] = 1
+
+/**
+ * The words of base64 in a text that say text, in order. One character in {@link least} is looked at, and a word is read
+ * whole only when it begins like text: images, archives, keys and what providers sign do not.
+ */
+export function encodedWords(text: string): readonly EncodedWord[] {
+  if (text.length < least) return none
+  if (text === last.text) return last.words
+  const words = wordsIn(text)
+  last = { text: text.length <= memoLength ? text : '', words }
+  return words
+}
+
+/** A text is searched and then noted down: what it holds is worked out once. */
+let last: { readonly text: string; readonly words: readonly EncodedWord[] } = { text: '', words: [] }
+const memoLength = 1 << 20
+
+function wordsIn(text: string): readonly EncodedWord[] {
+  let found: EncodedWord[] | undefined
+  for (let at = least - 1; at < text.length; at += least) {
+    if (!(isLetter[text.charCodeAt(at)] === 1)) continue
+    let start = at
+    while (start > 0 && at - start < least && isLetter[text.charCodeAt(start - 1)] === 1) start--
+    // `\n` before a word belongs to JSON, and a path or an address has few letters between its slashes.
+    if (text[start - 1] === '\\') start++
+    let end = at + 1
+    while (isLetter[text.charCodeAt(end)] === 1) end++
+    at = end
+    if (end - start < least) continue
+    const word = read(text, start, end)
+    if (word !== undefined) (found ??= []).push(word)
+  }
+  return found ?? none
+}
+
+const none: readonly EncodedWord[] = []
+const printable = /^[\t\n\r\x20-\x7e\u00a0-\ufffc]+$/
+
+/** The six bits of each letter. */
+const bits = new Uint8Array(128)
+'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+  .split('')
+  .forEach((letter, at) => (bits[letter.charCodeAt(0)] = at))
+bits['-'.charCodeAt(0)] = 62
+bits['_'.charCodeAt(0)] = 63
+
+/** Whether the first characters of a word say text: most words are none, and most of those are told by one look. */
+function beginsText(text: string, start: number): boolean {
+  for (let at = start; at < start + least - 4; at += 4) {
+    const [a, b] = [bits[text.charCodeAt(at)]!, bits[text.charCodeAt(at + 1)]!]
+    const [c, d] = [bits[text.charCodeAt(at + 2)]!, bits[text.charCodeAt(at + 3)]!]
+    if (isControl((a << 2) | (b >> 4)) || isControl(((b & 15) << 4) | (c >> 2)) || isControl(((c & 3) << 6) | d))
+      return false
+  }
+  return true
+}
+
+function isControl(byte: number): boolean {
+  return byte < 0x20 ? byte !== 0x0a && byte !== 0x09 && byte !== 0x0d : byte === 0x7f
+}
+
+function read(text: string, start: number, end: number): EncodedWord | undefined {
+  if (!beginsText(text, start)) return undefined
+  const word = text.slice(start, end)
+  const alphabet = /[_-]/.test(word) ? 'base64url' : 'base64'
+  const bytes = Buffer.from(word, alphabet)
+  const plain = bytes.toString('utf8')
+  if (!printable.test(plain) || bytes.toString('base64url') !== word.replaceAll('+', '-').replaceAll('/', '_'))
+    return undefined
+  let padded = end
+  while (text[padded] === '=' && padded - end < 2) padded++
+  const isPadded = padded > end || (alphabet === 'base64' && word.length % 4 === 0)
+  return {
+    start,
+    end: padded,
+    plain,
+    encode(other) {
+      const again = Buffer.from(other).toString(alphabet === 'base64' || isPadded ? 'base64' : 'base64url')
+      const spelled = alphabet === 'base64url' ? again.replaceAll('+', '-').replaceAll('/', '_') : again
+      return isPadded ? spelled : spelled.replace(/=+$/, '')
+    },
+  }
+}
