@@ -24,6 +24,13 @@ for (const character of ' \t\n\r*`"\'\\]') isBetween[character.charCodeAt(0)] = 
 const isName = new Uint8Array(128)
 for (let code = 0; code < 128; code++) if (/[\w.-]/.test(String.fromCharCode(code))) isName[code] = 1
 
+const [dash, dot, backslash, space] = ['-', '.', '\\', ' '].map((character) => character.charCodeAt(0)) as [
+  number,
+  number,
+  number,
+  number,
+]
+
 interface Named {
   readonly kind: NameClass
   readonly name: string
@@ -43,12 +50,12 @@ function nameUpTo(names: NameTable, text: string, end: number): Named | undefine
   let start = end
   while (start > 0 && end - start < 64 && isName[text.charCodeAt(start - 1)] === 1) start--
   // In JSON text the `n` of `\n` belongs to the escape.
-  if (text[start - 1] === '\\' && /[nrtbf]/.test(text[start] ?? '') && end - start > 1) start++
-  const isFlag = text[start] === '-'
-  while (start < end && /[-.]/.test(text[start]!)) start++
+  if (text.charCodeAt(start - 1) === backslash && /[nrtbf]/.test(text[start] ?? '') && end - start > 1) start++
+  const isFlag = text.charCodeAt(start) === dash
+  while (start < end && (text.charCodeAt(start) === dash || text.charCodeAt(start) === dot)) start++
   const name = text.slice(start, end)
   const kind = isFlag ? names.classOfFlag(name) : names.classOf(name)
-  if (text[start - 1] === ' ' && kind !== 'always') {
+  if (text.charCodeAt(start - 1) === space && kind !== 'always') {
     // "API key: …": two words of a sentence.
     const before = /[A-Za-z]{2,16}$/.exec(text.slice(Math.max(0, start - 17), start - 1))
     const whole = before === null ? undefined : names.classOf(`${before[0]}_${name}`)

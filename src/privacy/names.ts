@@ -155,8 +155,9 @@ export class NameTable implements SecretNames {
 
 /** Capitals and small letters are the same in their last five bits. */
 function tailOf(text: string, end: number): number {
-  const last = (back: number): number => text.charCodeAt(end - back) & 31
-  return (last(3) << 10) | (last(2) << 5) | last(1)
+  return (
+    ((text.charCodeAt(end - 3) & 31) << 10) | ((text.charCodeAt(end - 2) & 31) << 5) | (text.charCodeAt(end - 1) & 31)
+  )
 }
 
 /** Words of a name in lower case, without the `X-` some headers begin with. */

@@ -111,7 +111,7 @@ const shapes: readonly Shape[] = [
       /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[\w+/=\s\\:,.]|-(?!----)){0,20000}(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?/y,
   },
   // Signs in the middle or at the end.
-  { kind: 'openai-key', anchors: ['T3BlbkFJ'], pattern: /[\w-]{12,200}T3BlbkFJ[\w-]{20,200}/y, reach: 200 },
+  { kind: 'openai-key', anchors: ['T3BlbkFJ'], pattern: /[\w-]{12,200}T3BlbkFJ(?!T3Blbk)[\w-]{20,200}/y, reach: 200 },
   { kind: 'api-key', anchors: ['.atlasv1.'], pattern: /[A-Za-z0-9]{14}\.atlasv1\.[\w-]{60,70}/y, back: 14 },
   { kind: 'api-key', anchors: ['AZDO'], pattern: /[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}/y, back: 76 },
   { kind: 'api-key', anchors: ['JQQJ99'], pattern: /[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26}/y, back: 52 },

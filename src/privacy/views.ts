@@ -120,19 +120,23 @@ const longWord = 4_096
 /** Stretches around escapes. None begins or ends inside a word, or half a secret would be replaced. */
 function windows(text: string, { pattern, reach: [before, behind], edge }: View): readonly Window[] {
   const all: [from: number, to: number][] = []
-  for (const { index } of text.matchAll(pattern)) {
+  pattern.lastIndex = 0
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+    const { index } = match
     const last = all.at(-1)
-    if (last !== undefined && index + behind / 2 < last[1]) continue
     edge.lastIndex = index + behind
     let to = edge.lastIndex >= text.length ? text.length : (edge.exec(text)?.index ?? text.length)
     // The backslashes before a quote are its own.
-    while (to > index + 1 && text[to - 1] === '\\') to--
-    if (last !== undefined && index - before <= last[1]) last[1] = to
+    while (to > index + 1 && text.charCodeAt(to - 1) === backslash) to--
+    if (last !== undefined && index - before <= last[1]) last[1] = Math.max(last[1], to)
     else all.push([wordBegin(text, index - before, last?.[1] ?? 0), to])
+    // What stands well inside of the window is read with it.
+    pattern.lastIndex = Math.max(pattern.lastIndex, to - (behind >> 1))
   }
   return all
 }
 
+const backslash = 0x5c
 type Window = readonly [from: number, to: number]
 
 function wordBegin(text: string, from: number, least: number): number {
@@ -146,19 +150,19 @@ function wordBegin(text: string, from: number, least: number): number {
 function read(text: string, { pattern, all = pattern, undo }: View): { plain: string; place: (at: number) => number } {
   const inPlain = [0]
   const inText = [0]
-  const parts: string[] = []
+  let plain = ''
   let from = 0
-  let length = 0
-  for (const { 0: escape, index } of text.matchAll(all)) {
+  all.lastIndex = 0
+  for (let match = all.exec(text); match !== null; match = all.exec(text)) {
+    const [escape] = match
     const says = undo(escape)
     if (says === escape) continue
-    parts.push(text.slice(from, index), says)
-    length += index - from + says.length
-    from = index + escape.length
-    inPlain.push(length)
+    plain += match.index > from ? text.slice(from, match.index) + says : says
+    from = match.index + escape.length
+    inPlain.push(plain.length)
     inText.push(from)
   }
-  parts.push(text.slice(from))
+  plain += text.slice(from)
   const place = (at: number): number => {
     let [low, high] = [0, inPlain.length - 1]
     while (low < high) {
@@ -168,5 +172,5 @@ function read(text: string, { pattern, all = pattern, undo }: View): { plain: st
     }
     return inText[low]! + at - inPlain[low]!
   }
-  return { plain: parts.join(''), place }
+  return { plain, place }
 }

@@ -15,7 +15,9 @@ export interface Trigger {
 }
 
 interface Entry {
-  readonly trigger: Trigger
+  readonly at: Trigger['at']
+  /** Its characters, for a look that calls nothing. */
+  readonly codes: Uint8Array
   /** Where in its text the pair stands by which it is found. */
   readonly offset: number
   /** Number of the trigger, or of the first of its group. */
@@ -47,7 +49,7 @@ export class Walk {
       const offset = rarestPair(text)
       const pair = (text.charCodeAt(offset) << 7) | text.charCodeAt(offset + 1)
       if (this.#table[pair] === 0) this.#table[pair] = this.#lists.push([]) - 1
-      this.#lists[this.#table[pair]!]!.push({ trigger, offset, nth })
+      this.#lists[this.#table[pair]!]!.push({ at: trigger.at, codes: Buffer.from(text), offset, nth })
     })
   }
 
@@ -73,15 +75,20 @@ export class Walk {
   #try(text: string, pair: number, list: number, found: Span[]): void {
     const entries = this.#lists[list]!
     for (let at = 0; at < entries.length; at++) {
-      const { trigger, offset, nth } = entries[at]!
+      const { codes, offset, nth, at: look } = entries[at]!
       const index = pair - offset
-      if (index < this.#goOn[nth]! || !text.startsWith(trigger.text, index)) continue
-      const next = trigger.at(text, index, found)
+      if (index < this.#goOn[nth]! || !stands(codes, text, index)) continue
+      const next = look(text, index, found)
       if (next === 0) continue
       this.#goOn[nth] = next
       this.#isTouched = true
     }
   }
+}
+
+function stands(codes: Uint8Array, text: string, index: number): boolean {
+  for (let at = 0; at < codes.length; at++) if (text.charCodeAt(index + at) !== codes[at]) return false
+  return true
 }
 
 /** Characters of text and JSON, most frequent first; what is not among them is rarer. */
