@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { encodeBytes, type EncodedBytes, type HeaderPair, joinedBytes, type Json } from '../tape/index.ts'
 import { awsLines, mayBeFrame, redactAwsEvents } from './aws-events.ts'
+import { pack, unpack, type Unsearched } from './codings.ts'
 import { KeyNumbers, shownCredential, shownSetCookie, someKey } from './credentials.ts'
 import { cutPieces, type Edit, edited, inBytes } from './edits.ts'
 import { findScattered, type Scattered } from './events.ts'
@@ -36,6 +37,19 @@ export interface Redactor {
   /** As {@link chunks}, each piece as it stands on a tape. */
   encoded(pieces: readonly Buffer[]): readonly EncodedBytes[]
   /**
+   * A body as one that was sent, by its `content-encoding`: without its codings, redacted. `coded` are those it had, the
+   * outermost first. What cannot be searched is not given back.
+   */
+  unpacked(body: Buffer, contentEncoding: string | undefined): UnpackedBody | { readonly unsearched: Unsearched }
+  /**
+   * As {@link chunks}, for a body that came with a `content-encoding`: byte for byte when it hides no secret; else redacted
+   * and encoded again as one piece, where the first stood. What cannot be searched is not given back.
+   */
+  packed(
+    pieces: readonly Buffer[],
+    contentEncoding: string | undefined,
+  ): readonly Buffer[] | { readonly unsearched: Unsearched }
+  /**
    * An absolute URL, or a command line after `stdio:`.
    *
    * @param keys - names of its query whose value is a key whatever it looks like
@@ -62,6 +76,11 @@ export interface Redactor {
   takeReplaced(): readonly Replaced[]
   /** What is secret in a text, by position; placeholders are not. Changes nothing. */
   scan(text: string): readonly Finding[]
+  /**
+   * What is secret in a body as it stands on a tape, by its `content-encoding`: empty exactly when {@link packed} would leave
+   * it as it is. Changes nothing. Positions are those of what it says.
+   */
+  scanBody(bytes: Buffer, contentEncoding: string | undefined): readonly Finding[] | { readonly unsearched: Unsearched }
 }
 
 /**
@@ -72,6 +91,13 @@ export interface Redactor {
  */
 export function createRedactor(options: RedactorOptions = {}, numbering: Numbering = {}): Redactor {
   return new TextRedactor(meansFor(options, numbering.version ?? 2), numbering)
+}
+
+/** A request body without its codings, redacted. */
+export interface UnpackedBody {
+  readonly bytes: Buffer
+  /** Absent: it had none. */
+  readonly coded?: readonly string[]
 }
 
 /** What a redactor numbers beside what it replaces. */
@@ -157,6 +183,29 @@ class TextRedactor implements Redactor {
     if (pieces.length === 1 && only !== undefined && !mayBeFrame(only) && isUtf8(only))
       return [this.text(only.toString('utf8'))]
     return this.chunks(pieces).map(encodeBytes)
+  }
+
+  unpacked(body: Buffer, contentEncoding: string | undefined): UnpackedBody | { readonly unsearched: Unsearched } {
+    // Tapes of the first version have such bodies as they were sent.
+    const unpacked = this.#means.version === 1 ? { plain: body, codings: [] } : unpack(body, contentEncoding)
+    if ('unsearched' in unpacked) return unpacked
+    const { plain, codings } = unpacked
+    const bytes = plain.length === 0 ? plain : joinedBytes(this.chunks([plain]))
+    return codings.length === 0 ? { bytes } : { bytes, coded: codings }
+  }
+
+  packed(
+    pieces: readonly Buffer[],
+    contentEncoding: string | undefined,
+  ): readonly Buffer[] | { readonly unsearched: Unsearched } {
+    const unpacked = unpack(joinedBytes(pieces), contentEncoding)
+    if ('unsearched' in unpacked) return unpacked
+    const { plain, codings } = unpacked
+    if (codings.length === 0) return this.chunks(pieces)
+    const clean = joinedBytes(this.chunks([plain]))
+    if (clean.equals(plain)) return pieces
+    const again = pack(clean, codings)
+    return pieces.map((_, at) => (at === 0 ? again : Buffer.alloc(0)))
   }
 
   json(value: Json): Json {
@@ -276,6 +325,15 @@ class TextRedactor implements Redactor {
         length: first!.end - first!.start,
       })),
     ].sort((a, b) => a.index - b.index)
+  }
+
+  scanBody(bytes: Buffer, contentEncoding: string | undefined): readonly Finding[] | { readonly unsearched: Unsearched } {
+    const unpacked = unpack(bytes, contentEncoding)
+    if ('unsearched' in unpacked) return unpacked
+    const { plain } = unpacked
+    const lines = awsLines([plain])
+    if (lines !== undefined) return this.scan(lines)
+    return isText([plain]) ? this.scan(plain.toString('utf8')) : []
   }
 
   /** A text that is secret as a whole, because of the name it stands under. */

@@ -1,13 +1,14 @@
-import zlib, { constants } from 'node:zlib'
 import type { ExchangeObserver, ExchangeStart } from '../seam/observe/observer.ts'
 import { steadyBoundary } from '../seam/shape.ts'
 import {
   type Chunk,
   encodeBytes,
+  type EncodedBytes,
   type ExchangeEvent,
   type HeaderPair,
   joinedBytes,
   type Moment,
+  type RecordedResponse,
 } from '../tape/index.ts'
 import type { RecordedRun } from './run.ts'
 
@@ -130,7 +131,7 @@ export class ExchangeDraft implements ExchangeObserver {
         ...this.#head,
         statusText: redactor.text(this.#head.statusText),
         headers: redactor.headers(this.#head.headers),
-        chunks: this.#chunks(),
+        ...this.#answerBody(),
         ...(this.#end ? { end: this.#end } : {}),
       }
     }
@@ -162,16 +163,32 @@ export class ExchangeDraft implements ExchangeObserver {
     const { headers, body } = steadyBoundary(this.#headers, joinedBytes(sent))
     // In the order a replay redacts them: placeholders are numbered by first appearance.
     const url = redactor.url(this.#start.url)
-    const clean = body.length === 0 ? undefined : redactor.encoded([body])[0]!
-    const kept = redactor.requestHeaders(headers)
-    return { url, request: { headers: kept, ...(clean === undefined ? {} : { body: clean }) } }
+    const encoding = codingOf(headers)
+    const sent = encoding === undefined ? this.#plain(body) : this.#unpacked(body, encoding)
+    return { url, request: { headers: redactor.requestHeaders(headers), ...sent } }
   }
 
-  #chunks(): readonly Chunk[] {
+  #plain(body: Buffer): Pick<ExchangeEvent['request'], 'body'> {
+    return body.length === 0 ? {} : { body: this.#run.redactor.encoded([body])[0]! }
+  }
+
+  #unpacked(body: Buffer, encoding: string): Omit<ExchangeEvent['request'], 'headers'> {
+    const unpacked = this.#run.redactor.unpacked(body, encoding)
+    if ('unsearched' in unpacked) return unpacked
+    const { bytes, coded } = unpacked
+    return { ...(bytes.length === 0 ? {} : { body: encodeBytes(bytes) }), ...(coded && { coded }) }
+  }
+
+  #answerBody(): Pick<RecordedResponse, 'chunks' | 'unsearched'> {
     const { redactor } = this.#run
-    const encoding = this.#head?.headers.find(([name]) => name === 'content-encoding')?.[1]
+    const encoding = codingOf(this.#head?.headers ?? [])
     const raw = this.#pieces.map((piece) => piece.bytes)
-    const clean = encoding ? redactEncoded(raw, encoding, redactor).map(encodeBytes) : redactor.encoded(raw)
+    if (encoding === undefined) return { chunks: this.#chunks(redactor.encoded(raw)) }
+    const packed = redactor.packed(raw, encoding)
+    return 'unsearched' in packed ? { chunks: [], ...packed } : { chunks: this.#chunks(packed.map(encodeBytes)) }
+  }
+
+  #chunks(clean: readonly EncodedBytes[]): readonly Chunk[] {
     const chunks: Chunk[] = []
     this.#pieces.forEach(({ moment: [n, at] }, i) => {
       const bytes = clean[i]
@@ -180,6 +197,11 @@ export class ExchangeDraft implements ExchangeObserver {
     })
     return chunks
   }
+}
+
+function codingOf(headers: readonly HeaderPair[]): string | undefined {
+  const codings = headers.flatMap(([name, value]) => (name.toLowerCase() === 'content-encoding' ? [value] : []))
+  return codings.length === 0 ? undefined : codings.join(', ')
 }
 
 type Redactor = RecordedRun['redactor']
@@ -193,54 +215,4 @@ function plainFields(error: object, redactor: Redactor): Record<string, string |
     else if (typeof value === 'number' || typeof value === 'boolean') fields[key] = value
   }
   return fields
-}
-
-function redactBytes(body: Buffer, redactor: Redactor): Buffer {
-  return joinedBytes(redactor.chunks([body]))
-}
-
-/**
- * A compressed body is kept byte for byte when it hides no secret. When it does, the redacted text is compressed
- * again as one piece: the client still gets what its headers promise.
- */
-function redactEncoded(pieces: readonly Buffer[], encoding: string, redactor: Redactor): readonly Buffer[] {
-  const decoded = decode(Buffer.concat(pieces), encoding)
-  if (!decoded) return pieces
-  const redacted = redactBytes(decoded, redactor)
-  if (redacted.equals(decoded)) return pieces
-  const encoded = encode(redacted, encoding)
-  return pieces.map((_, i) => (i === 0 ? encoded : Buffer.alloc(0)))
-}
-
-/** What came of a compressed body, also of one cut short; `undefined` for an encoding nobody here can read. */
-function decode(bytes: Buffer, encoding: string): Buffer | undefined {
-  const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH, ZSTD_e_flush } = constants
-  const maxOutputLength = 64 * 1024 * 1024
-  switch (encoding) {
-    case 'gzip':
-    case 'x-gzip':
-      return zlib.gunzipSync(bytes, { finishFlush: Z_SYNC_FLUSH, maxOutputLength })
-    case 'deflate':
-      return zlib.inflateSync(bytes, { finishFlush: Z_SYNC_FLUSH, maxOutputLength })
-    case 'br':
-      return zlib.brotliDecompressSync(bytes, { finishFlush: BROTLI_OPERATION_FLUSH, maxOutputLength })
-    case 'zstd':
-      return zlib.zstdDecompressSync(bytes, { finishFlush: ZSTD_e_flush, maxOutputLength })
-    default:
-      return undefined
-  }
-}
-
-function encode(bytes: Buffer, encoding: string): Buffer {
-  switch (encoding) {
-    case 'gzip':
-    case 'x-gzip':
-      return zlib.gzipSync(bytes)
-    case 'deflate':
-      return zlib.deflateSync(bytes)
-    case 'br':
-      return zlib.brotliCompressSync(bytes)
-    default:
-      return zlib.zstdCompressSync(bytes)
-  }
 }

@@ -14,6 +14,8 @@ import {
   formatVersion,
   headersFlag,
   redactorFlag,
+  unsearchedBodies,
+  unsearchedReason,
   type Json,
   type Moment,
   type OpenStep,
@@ -91,6 +93,8 @@ export class RecordedRun {
   }
   #over = false
   #incomplete: string | undefined
+  /** Bodies that could not be searched and were not kept. */
+  #unsearched = 0
 
   constructor(options: RecordedRunOptions) {
     this.ledger = options.ledger
@@ -273,6 +277,7 @@ export class RecordedRun {
     const [n, at] = this.moment()
     const timers = this.timers.close()
     this.#over = true
+    if (this.#unsearched > 0) this.#incomplete ??= unsearchedReason(this.#unsearched)
     const mishap = mishapOf(outcome, this.#incomplete, this.#unrecorded)
     const verdict = this.ledger.judged({ durationMs: at, ...(mishap && { mishap }) })
     if (!verdict.isKept) return this.#discard()
@@ -366,6 +371,7 @@ export class RecordedRun {
 
   #write(...events: readonly (TapeEvent | OpenStep)[]): void {
     if (this.#over || this.#incomplete !== undefined) return
+    this.#unsearched += unsearchedBodies({ events })
     const last = events.at(-1)
     const prints = this.#prints()
     const written =

@@ -12,6 +12,7 @@ import {
 } from '../tape/index.ts'
 import { headerDrift } from './header-drift.ts'
 import { hasKey } from './idempotency.ts'
+import { bodyNotRecorded } from './problems.ts'
 import type { ReplayRun } from './run.ts'
 import { serveLive } from './serve-live.ts'
 import type { ExchangeState } from './step.ts'
@@ -48,6 +49,8 @@ export function serveExchange(
     throw run.unanswered(question, answer, live.madeAt)
   }
   const { step } = answer
+  const lost = step.event.request.unsearched ?? step.event.response?.unsearched
+  if (lost !== undefined) throw run.problem(bodyNotRecorded(run.place(live.madeAt), step, lost))
   const response = other === undefined ? step.event.response : transcoded(run, live, step, other.asked)
   run.checkOrder(step, live.madeAt)
   if (answer.rung === 'exact') run.identical++

@@ -2,7 +2,7 @@ import { HarvestError } from '../errors/index.ts'
 import { neutral, neutralLine, visible } from '../errors/neutral.ts'
 import { wordDiff } from '../errors/word-diff.ts'
 import { userSite } from '../seam/caller.ts'
-import type { Tape } from '../tape/index.ts'
+import type { Tape, UnsearchedBody } from '../tape/index.ts'
 import { bodyDifference, closeness, type Difference } from './difference.ts'
 import type { OftenRead } from './calls.ts'
 import type { Answer, Question } from './ladder.ts'
@@ -602,6 +602,20 @@ export function afterRun(name: string, kind: string, target: string): HarvestErr
     fix: [
       'await everything the agent starts before it returns, and stop what its modules start',
       `if a test may reach it: allow: ['${kind} ${neutral(target)}']`,
+    ],
+  })
+}
+
+/** A body that nobody could search is not on the tape: what it said cannot be compared, and what it answered not served. */
+export function bodyNotRecorded(place: Place, step: ExchangeState, { size, coding, reason }: UnsearchedBody): HarvestError {
+  const because = { coding: 'nobody here can undo this coding', damaged: 'it is not in this coding', size: 'it is too large' }
+  return new HarvestError('HARVEST_BODY_UNSEARCHED', {
+    what: `The body was not recorded: ${describeStep(step)}`,
+    where: { ...where(place), body: `${size} bytes, content-encoding: ${neutralLine(coding, 100)}` },
+    why: `The recorder could not look for secrets in it (${because[reason]}), and keeps nothing it has not searched.`,
+    fix: [
+      'record the run again with a coding of gzip, deflate, br or zstd, at most three of them',
+      `or wrap the function that sends it in tool() from 'vitest-harvest/record', and record again`,
     ],
   })
 }

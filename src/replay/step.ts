@@ -66,7 +66,8 @@ function exchangeState(event: ExchangeEvent, base: Omit<StepState<ExchangeEvent>
 
 /** What `bodyTextOf` makes of a recorded request. Half of a surrogate pair, which a tape can spell, is no text. */
 function requestText(event: ExchangeEvent): string {
-  const { body } = event.request
+  const { body, unsearched } = event.request
+  if (unsearched !== undefined) return unsearchedText
   return typeof body === 'string' && body.isWellFormed() ? body : bodyTextOf(requestBytes(event))
 }
 
@@ -97,8 +98,17 @@ export function questionOf(
   const { body } = steady
   // In the order they were redacted when the run was recorded: placeholders are numbered by first appearance.
   const url = redactor.url(live.url, keyNames)
-  const redacted = body.length === 0 ? body : Buffer.concat(redactor.chunks([body]))
-  return { via: live.via, method: live.method, url, bodyText: bodyTextOf(redacted), target }
+  const sent = redactor.unpacked(body, codingOf(live.headers))
+  const bodyText = 'unsearched' in sent ? unsearchedText : bodyTextOf(sent.bytes)
+  return { via: live.via, method: live.method, url, bodyText, target }
+}
+
+/** In the place of a body nobody can look into; no text is this. */
+const unsearchedText = '\ud800unsearched'
+
+function codingOf(headers: LiveRequest['headers']): string | undefined {
+  const codings = headers.flatMap(([name, value]) => (name.toLowerCase() === 'content-encoding' ? [value] : []))
+  return codings.length === 0 ? undefined : codings.join(', ')
 }
 
 /** What is known of the tape a request is asked of. */

@@ -1,7 +1,5 @@
-import { isUtf8 } from 'node:buffer'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { createRedactor, type Redactor, type RedactorOptions, rulesOfTape } from '../privacy/index.ts'
-import { decodeBody } from '../providers/index.ts'
 import {
   cutOffText,
   type HeaderPair,
@@ -10,10 +8,15 @@ import {
   requestBytes,
   responseBytes,
   type Tape,
+  unsearchedBodies,
+  unsearchedReason,
 } from '../tape/index.ts'
 
-/** @throws HARVEST_PROMOTE_TRUNCATED, HARVEST_PROMOTE_INCOMPLETE */
-export function refuseUnfinished(tape: Tape): void {
+/**
+ * @param acceptUnsearched - bodies may be missing that nobody could search for secrets; a replay that needs one is red
+ * @throws HARVEST_PROMOTE_TRUNCATED, HARVEST_PROMOTE_INCOMPLETE
+ */
+export function refuseUnfinished(tape: Tape, acceptUnsearched = false): void {
   const { source, events, close } = tape
   if (close === undefined) {
     const cutOff = cutOffText(openCallsOf(tape))
@@ -28,7 +31,17 @@ export function refuseUnfinished(tape: Tape): void {
       fix: ['record the run again', `to see what was recorded: npx harvest show ${source}`],
     })
   }
-  if (close.incomplete !== undefined) {
+  const unsearched = unsearchedBodies({ events })
+  const lacksBodies = unsearched > 0 && close.incomplete === unsearchedReason(unsearched)
+  if (lacksBodies && !acceptUnsearched) {
+    throw new HarvestError('HARVEST_PROMOTE_INCOMPLETE', {
+      what: 'The tape lacks bodies that could not be searched for secrets, so it cannot become a case',
+      where: { tape: source, reason: close.incomplete! },
+      why: 'A replay that needs one of them is red: nothing is served or compared that was not recorded.',
+      fix: ['wrap what sends them in tool(), and record the run again', 'to promote it all the same: --accept-unsearched'],
+    })
+  }
+  if (close.incomplete !== undefined && !lacksBodies) {
     throw new HarvestError('HARVEST_PROMOTE_INCOMPLETE', {
       what: 'The recording of this tape failed on the way, so it cannot become a case',
       where: { tape: source, reason: neutralLine(close.incomplete) },
@@ -104,7 +117,9 @@ export function secretsIn(tape: Tape, text: string, redactor: Redactor): readonl
     .flatMap((line, index) => kindsOnLine(line, redactor).map((kind) => `line ${index + 1}: ${kind}`))
   // A body that came in pieces is in pieces on its line; put together it may hold what none of them does.
   const bodies = found.length > 0 ? [] : bodiesOf(tape)
-  const inBodies = bodies.flatMap(([place, body]) => kindsInBody(body, redactor).map((kind) => `${place}: ${kind}`))
+  const inBodies = bodies.flatMap(([place, body, coding]) =>
+    kindsInBody(body, coding, redactor).map((kind) => `${place}: ${kind}`),
+  )
   return [...new Set([...found, ...inBodies])]
 }
 
@@ -142,21 +157,23 @@ interface Headed {
   readonly response?: { readonly headers?: readonly HeaderPair[]; readonly chunks?: unknown }
 }
 
-/** A body as its reader gets it: unpacked, and what a binary stream says. */
-function kindsInBody(body: Buffer, redactor: Redactor): readonly string[] {
-  if (isUtf8(body)) return redactor.scan(body.toString('utf8')).map(({ kind }) => kind)
-  return Buffer.concat(redactor.chunks([body])).equals(body) ? [] : ['secret']
+/** A body as its reader gets it: unpacked, and what a binary stream says. One that nobody can look into may hold anything. */
+function kindsInBody(body: Buffer, coding: string | undefined, redactor: Redactor): readonly string[] {
+  const found = redactor.scanBody(body, coding)
+  if (!('unsearched' in found)) return found.map(({ kind }) => kind)
+  return [`could not be searched (${neutralLine(found.unsearched.coding, 60)}: ${found.unsearched.reason})`]
 }
 
-function bodiesOf({ events }: Tape): readonly (readonly [place: string, body: Buffer])[] {
+function bodiesOf({ events }: Tape): readonly (readonly [place: string, body: Buffer, coding: string | undefined])[] {
   return events.flatMap((event) => {
     if (event.kind !== 'exchange') return []
     const { n, request, response } = event
-    const decoded = (bytes: Buffer, headers: readonly HeaderPair[] = []): Buffer =>
-      Buffer.from(decodeBody(bytes, headers.find(([name]) => name.toLowerCase() === 'content-encoding')?.[1]))
+    const codingOf = (headers: readonly HeaderPair[] = []): string | undefined =>
+      headers.find(([name]) => name.toLowerCase() === 'content-encoding')?.[1]
     return [
-      [`request of event ${n}`, decoded(requestBytes(event), request.headers)],
-      [`response of event ${n}`, decoded(responseBytes(event), response?.headers)],
+      // What stands on the tape without its codings is searched as it stands.
+      [`request of event ${n}`, requestBytes(event), request.coded ? undefined : codingOf(request.headers)],
+      [`response of event ${n}`, responseBytes(event), codingOf(response?.headers)],
     ]
   })
 }

@@ -47,6 +47,8 @@ export interface PromoteOptions {
   readonly outcome?: Json
   /** The import did not see the outcome, and the recorded tool calls are all the case is to check. */
   readonly baselineOnly?: boolean
+  /** Promote a tape that lacks bodies nobody could search for secrets. Default `false`. */
+  readonly acceptUnsearched?: boolean
   /** How the trace is compared; the baseline is written for it. Default: causal, keys. */
   readonly match?: MatchOptions
   /** How secrets are looked for once more; `false`: not at all. Default: as the recorder does without options. */
@@ -101,7 +103,7 @@ export function preparePromotion(options: PromoteOptions): Promotion {
   const bytes = tape.header.parent === undefined ? read : Buffer.from(wholeTape(tape))
   const text = bytes.toString('utf8')
   requireGrade(tape.header, 'replay')
-  refuseUnfinished(tape)
+  refuseUnfinished(tape, options.acceptUnsearched)
   refuseUnknown(tape, options)
   if (options.rescan !== false) refuseSecrets(tape, text, options.rescan === true ? {} : (options.rescan ?? {}))
   refuseTaken(recordings, as)

@@ -9,7 +9,15 @@ export type { OpenStep } from './parts.ts'
 export { outcomeNotCompared, readOutcome, type WrittenOutcome } from './shape.ts'
 export { wholeHeader, wholeTape } from './parent.ts'
 export { parseTape, readTape, readTapeHeader } from './read.ts'
-export { isSettled, isStep, requestBytes, responseBytes, stepsOf } from './steps.ts'
+export {
+  isSettled,
+  isStep,
+  requestBytes,
+  responseBytes,
+  stepsOf,
+  unsearchedBodies,
+  unsearchedReason,
+} from './steps.ts'
 export { streamTape } from './stream.ts'
 export * from './types.ts'
 export { type Closing, createTapeWriter, serializeTape, type TapeWriter } from './writer.ts'

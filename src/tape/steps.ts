@@ -36,3 +36,18 @@ export function requestBytes({ n, request }: ExchangeEvent): Buffer {
 export function responseBytes({ response }: ExchangeEvent): Buffer {
   return Buffer.concat((response?.chunks ?? []).map(([, , bytes]) => decodeBytes(bytes)))
 }
+
+/** How many bodies of a tape could not be searched for secrets, and are not on it. */
+export function unsearchedBodies({ events }: { readonly events: readonly TapeEvent[] }): number {
+  let count = 0
+  for (const event of events) {
+    if (event.kind !== 'exchange') continue
+    count += (event.request.unsearched ? 1 : 0) + (event.response?.unsearched ? 1 : 0)
+  }
+  return count
+}
+
+/** Why a tape is incomplete that lacks nothing but bodies nobody could search. */
+export function unsearchedReason(bodies: number): string {
+  return `${bodies} ${bodies === 1 ? 'body' : 'bodies'} could not be searched for secrets, and ${bodies === 1 ? 'is' : 'are'} not kept`
+}

@@ -150,7 +150,14 @@ export interface ExchangeEvent extends EventBase {
   readonly method: string
   /** Absolute URL; for stdio `stdio:` and the command line. */
   readonly url: string
-  readonly request: { readonly headers: readonly HeaderPair[]; readonly body?: Body }
+  readonly request: {
+    readonly headers: readonly HeaderPair[]
+    readonly body?: Body
+    /** Content codings the body had when it was sent, the outermost first: it stands here without them. */
+    readonly coded?: readonly string[]
+    /** The body could not be searched for secrets, and is not kept. */
+    readonly unsearched?: UnsearchedBody
+  }
   readonly response?: RecordedResponse
   /** The error the client saw, if it was not the client's own doing. */
   readonly error?: RecordedError & { readonly moment: Moment }
@@ -158,6 +165,16 @@ export interface ExchangeEvent extends EventBase {
   readonly aborted?: Moment
   /** A JSON-RPC notification: nothing is expected back. */
   readonly oneWay?: true
+}
+
+/** A body that is not on the tape, because nobody could look into it. Nothing here follows from what it said. */
+export interface UnsearchedBody {
+  /** Bytes it had, as it was sent. */
+  readonly size: number
+  /** Its `content-encoding`. */
+  readonly coding: string
+  /** `coding`: unknown, or more than three. `damaged`: not in that coding. `size`: too large when undone. */
+  readonly reason: 'coding' | 'damaged' | 'size'
 }
 
 export interface RecordedResponse {
@@ -168,6 +185,8 @@ export interface RecordedResponse {
   /** In order, names in lower case. */
   readonly headers: readonly HeaderPair[]
   readonly chunks: readonly Chunk[]
+  /** The body could not be searched for secrets, and is not kept: no chunks. */
+  readonly unsearched?: UnsearchedBody
   /** When the body was complete; absent when it never was. */
   readonly end?: Moment
 }

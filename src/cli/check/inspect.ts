@@ -98,7 +98,7 @@ function inspectTape(file: SnapshotFile, bytes: Buffer, options: Inspecting): re
   const text = bytes.toString('utf8')
   try {
     const tape = parseTape(text, file.path)
-    refuseUnfinished(tape)
+    refuseUnfinished(tape, true)
     // The tape must not say what is looked for in it: of its own rules only the names count that promise more secrets.
     const keys = tape.header.redact?.keys
     const redactor =

@@ -37,6 +37,7 @@ export const promoteCommand: CommandSpec = {
       about: `What the agent must return, such as '{"refunded":25}' (default: what the tape says)`,
     },
     { flag: '--baseline', about: 'The outcome of the import is unknown: check its tool calls alone' },
+    { flag: '--accept-unsearched', about: 'Promote a tape that lacks bodies nobody could search for secrets' },
     { flag: '--unverified', about: 'Write the case without replaying its tape first; it may be red' },
     jsonOption,
   ],
@@ -153,6 +154,7 @@ function optionsOf(given: Given): PromoteOptions {
     ...optional('oracle', 'oracle'),
     ...(outcome === undefined ? {} : { outcome: outcomeIn(outcome) }),
     ...(given.has('baseline') ? { baselineOnly: true } : {}),
+    ...(given.has('accept-unsearched') ? { acceptUnsearched: true } : {}),
     ...(Object.keys(lesson).length === 0 ? {} : { lesson }),
   }
 }
