@@ -27,8 +27,17 @@ const fileSchema = {
  * @throws HARVEST_CASE_INVALID and the other codes of a case file, with line and column
  */
 export function readAcceptedFile(file: string): readonly AcceptedChange[] {
-  return existsSync(file) ? parseAccepted(readFileSync(file, 'utf8'), file) : []
+  if (!existsSync(file)) return []
+  const text = readFileSync(file, 'utf8')
+  const last = parsed.get(file)
+  if (last?.text === text) return last.accepted
+  const accepted = parseAccepted(text, file)
+  parsed.set(file, { text, accepted })
+  return accepted
 }
+
+/** What each file said last: two hundred cases of one worker ask for the same one, and its YAML is taken apart once. */
+const parsed = new Map<string, { readonly text: string; readonly accepted: readonly AcceptedChange[] }>()
 
 function parseAccepted(text: string, file: string): readonly AcceptedChange[] {
   const mistakes: Mistake[] = []

@@ -63,12 +63,16 @@ function oneName(hostname: string): string {
 
 const loopback: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/** The same for two spellings of one query: names in any order, the values of one name in theirs. */
+/**
+ * The same for two spellings of one path and query: names in any order, the values of one name in theirs, and escapes in
+ * either case ("the hexadecimal digits within a percent-encoding triplet are case-insensitive", RFC 3986, 6.2.2.1).
+ */
 export function steadyPath({ method, url }: Addressed): string {
   if (!URL.canParse(url)) return `${method} ${url}`
   const { pathname, searchParams } = new URL(withoutKeyNumbers(url))
   searchParams.sort()
-  return `${method} ${pathname} ${searchParams.toString()}`
+  const path = pathname.replace(/%[0-9a-f]{2}/gi, (escape) => escape.toUpperCase())
+  return `${method} ${path} ${searchParams.toString()}`
 }
 
 /**

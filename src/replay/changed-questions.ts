@@ -1,4 +1,5 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
+import { writtenOrigin } from './address.ts'
 import type { Drift, DriftClass } from './types.ts'
 
 /** One change of what models are asked, at every step that has it. */
@@ -19,6 +20,8 @@ export interface ChangedQuestion {
   readonly isData?: true
   /** `file:line:column` of the first request that has it. */
   readonly site?: string
+  /** Of the class `endpoint`: the recorded host and the one asked now, such as `https://api.openai.com`. */
+  readonly hosts?: readonly [recorded: string, now: string]
 }
 
 /** Drift by change: data first, then by the first step that shows it. */
@@ -44,7 +47,14 @@ function questionOf(first: Drift, same: readonly Drift[]): ChangedQuestion {
     now,
     ...(isData && { isData }),
     ...(site !== undefined && { site }),
+    ...hostsOf(first),
   }
+}
+
+/** Both hosts, where that is all that is another one. */
+function hostsOf({ class: name, recorded, live }: Drift): Pick<ChangedQuestion, 'hosts'> {
+  const [before, now] = [writtenOrigin(recorded), writtenOrigin(live)]
+  return name === 'endpoint' && before !== '' && now !== '' && before !== now ? { hosts: [before, now] } : {}
 }
 
 /** Who was asked, and how to accept it. */
@@ -67,6 +77,7 @@ export function unprovenError(questions: readonly ChangedQuestion[], { caseId, t
   const steps = [...new Set(questions.flatMap((one) => one.steps))].sort((a, b) => a - b)
   const classes = [...new Set(questions.filter(({ isData }) => !isData).map((one) => one.class))]
   const [name = questions[0]?.class ?? 'instructions'] = classes
+  const hosts = questions.flatMap((one) => (one.hosts === undefined ? [] : [one.hosts]))
   return new HarvestError('HARVEST_UNPROVEN', {
     what: headline(questions),
     where: {
@@ -78,10 +89,18 @@ export function unprovenError(questions: readonly ChangedQuestion[], { caseId, t
     why: 'The agent did all it did before, on the recorded answers. What would be answered now was not asked.',
     fix: [
       ...acceptance(questions, caseId),
+      ...hosts.map(
+        ([recorded, now]) =>
+          `if both are the same service:  hosts: { ${quoted(recorded)}: [${quoted(now)}] } in harvest()`,
+      ),
       ...(caseId === undefined ? [] : [`to ask the model:  npx harvest test ${caseId} --prove`]),
       `to exclude such changes from the verdict:  drift: { ${name}: 'report' }`,
     ],
   })
+}
+
+function quoted(text: string): string {
+  return `'${neutralLine(text).replaceAll("'", '%27')}'`
 }
 
 function headline(questions: readonly ChangedQuestion[]): string {

@@ -1,7 +1,6 @@
-import type { ModelRequest, ModelResponse } from '../providers/index.ts'
+import { type ModelRequest, type ModelResponse, toolNames } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 import { isMap, own, parse } from './difference.ts'
-import { toolNames } from './question-parts.ts'
 
 /**
  * What the live request asks for that the recorded answer breaks: a tool that is not offered any more, a tool that has to

@@ -141,7 +141,7 @@ function pick(
   const before = rivals.find(({ step, score }) => step.taken && score > best.score)
   if (before) return { kind: 'none', nearest: before.step, exhausted: true }
   const rival = rivals.find(({ step, score }) => {
-    if (step.taken) return false
+    if (step.taken || isToldApart(best.step, step, live)) return false
     // Of two prompts rewritten at once nobody can tell which is whose.
     const isParallel = rung === 'reworded' && search.isDue(step)
     return isParallel || best.score - score < clearMargin
@@ -152,6 +152,16 @@ function pick(
   const broken = contradiction(model, live, readModelCall(best.step.event)?.response)
   if (broken !== undefined) return { ...broken, step: best.step }
   return { kind: 'found', step: best.step, rung, drift: drift(best.step, model, question, live) }
+}
+
+/**
+ * Whether the instructions say which of two calls this is: those of the one, and of the other none. Two agents at work
+ * side by side have a prompt each, and what one of them is told changed.
+ */
+function isToldApart(best: ExchangeState, rival: ExchangeState, live: ModelRequest): boolean {
+  const of = (request: ModelRequest | undefined): string => canonicalJson((request?.instructions ?? []) as Json)
+  const asked = of(live)
+  return live.instructions.length > 0 && of(best.model) === asked && of(rival.model) !== asked
 }
 
 function nearness(recorded: ModelRequest, live: ModelRequest): number {

@@ -1,4 +1,4 @@
-import { bookkeeping, canonicalJson, type ModelRequest } from '../providers/index.ts'
+import { bookkeeping, canonicalJson, type ModelRequest, toolNames } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 import { firstDifference, isMap, own } from './difference.ts'
 import type { FoundDrift } from './ladder.ts'
@@ -118,20 +118,6 @@ function changedParams(before: ModelRequest['params'], now: ModelRequest['params
       now: own(now, name),
     }),
   )
-}
-
-/** Names of the tools in a declaration; one of Gemini's may declare several. */
-export function toolNames(tool: Json | undefined): readonly string[] {
-  if (typeof tool !== 'object' || tool === null) return []
-  if (Array.isArray(tool)) return (tool as readonly Json[]).flatMap(toolNames)
-  const {
-    name,
-    function: fn,
-    toolSpec,
-    functionDeclarations,
-    function_declarations: declared,
-  } = tool as { readonly [key: string]: Json }
-  return typeof name === 'string' ? [name] : [fn, toolSpec, functionDeclarations, declared].flatMap(toolNames)
 }
 
 /** Fields in which a tool's answer names the call it answers. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { compareRuns } from '../../src/cli/diff/compare.ts'
-import { nearDifference, wordDiff } from '../../src/cli/diff/words.ts'
+import { nearDifference } from '../../src/cli/diff/words.ts'
 import { parseTape, type Tape, type TapeEvent } from '../../src/tape/index.ts'
 import { type TapeParts, putTape, tapeText } from '../store/make.ts'
 import { call, exchange } from '../tape/make.ts'
@@ -137,7 +137,7 @@ describe('harvest diff', () => {
             instructions[0].content: Be fair. → Be fair and quick.
 
       system prompt  differs in 2 model calls, first:
-        Be fair{+ and quick+}.
+        Be fair {+and quick+}.
 
                    A                                B
       agent        refund                           refund
@@ -205,14 +205,6 @@ describe('harvest diff', () => {
 })
 
 describe('two texts', () => {
-  it('are shown word by word, long stretches that agree left out', () => {
-    const long = 'word '.repeat(60)
-    expect(wordDiff(`Be fair. ${long}Never refund.`, `Be fair. ${long}Always refund.`)).toMatchInlineSnapshot(
-      `"…word word word word word word word word word word word word [-Never-]{+Always+} refund."`,
-    )
-    const [a, b] = [0, 1].map((start) => Array.from({ length: 900 }, (_, i) => `w${2 * i + start}`).join(' '))
-    expect(wordDiff(a ?? '', b ?? '').length, 'nothing in common').toBeLessThan(900)
-  })
   it('too long for a line are cut where they part', () => {
     const same = 'x'.repeat(100)
     expect(nearDifference(`${same}1 end`, `${same}2 end`, 20)).toEqual(['…xxxxx1 end', '…xxxxx2 end'])

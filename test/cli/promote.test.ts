@@ -174,7 +174,7 @@ describe('harvest promote', () => {
     expect(code).toBe(0)
     const shown = await harvest(['show', 'refund-100x', '--replay'], { cwd, env })
     expect(shown.stdout.slice(shown.stdout.indexOf('now  '))).toMatchInlineSnapshot(`
-      "now  follows the tape; drift: 2 instructions
+      "now  does as on the tape, but was asked something else: unproven; drift: 2 instructions
         step 1, instructions at instructions[0].content
           recorded  Be fair.
           now       Be very fair.

@@ -63,6 +63,7 @@ const anyChat: readonly Row[] = [
   ['no stream', {}, { stream: false }],
   ['one answer', {}, { n: 1, logprobs: false }],
   ['no penalties', {}, { presence_penalty: 0, frequency_penalty: 0 }],
+  ['one stop sequence, as a text and in a list', { stop: 'END' }, { stop: ['END'] }],
   ['a setting that is null', {}, { temperature: null, max_tokens: null, stop: null, seed: null }],
   ['no tool choice, without tools', {}, { tool_choice: 'none' }],
   ['an automatic tool choice, with tools', { tools: chatTools }, { tools: chatTools, tool_choice: 'auto' }],

@@ -169,6 +169,65 @@ describe('the serve ladder climbs', () => {
   })
 })
 
+describe('an address and a body in another spelling', () => {
+  test('an escape may be written in either case, in the path and in the query', () => {
+    const recorded = { method: 'GET', url: 'https://shop.test/orders/a%2fb%3A1?at=x%2fy' }
+    expect(ask([recorded], { method: 'GET', url: 'https://shop.test/orders/a%2Fb%3a1?at=x%2Fy' })).toMatchObject({
+      kind: 'found',
+      rung: 'canonical',
+    })
+    expect(ask([recorded], { method: 'GET', url: 'https://shop.test/orders/a/b%3A1?at=x%2fy' }).kind).toBe('none')
+  })
+
+  // RFC 8259, 6: a number is its value, "a good interoperability can be achieved" within the precision of doubles.
+  test('a number may be written with a fraction of nought, as long as that is the same double', () => {
+    const [whole, fraction] = ['{"amount":1}', '{"amount":1.0}']
+    const url = 'https://shop.test/refunds'
+    expect(ask([{ url, body: whole }], { url, body: fraction })).toMatchObject({
+      rung: 'canonical',
+      classes: ['encoding'],
+    })
+    expect(ask([{ url, body: fraction }], { url, body: whole })).toMatchObject({
+      rung: 'canonical',
+      classes: ['encoding'],
+    })
+    expect(ask([{ url, body: '{"id":9007199254740993}' }], { url, body: '{"id":9007199254740992}' }).kind).toBe('none')
+  })
+})
+
+describe('one of two calls that are made at once', () => {
+  const call = (system: string, words: string): { readonly body: string } => ({
+    body: chat(words, {
+      messages: [
+        { role: 'system', content: system },
+        { role: 'user', content: words },
+      ],
+    }),
+  })
+  const twoAtOnce = (one: Asked, other: Asked): Asker => {
+    const recording = new Recording()
+    recording.exchange(one)
+    recording.exchange(other)
+    recording.atOnce(2)
+    return new Asker(recording.tape())
+  }
+  const day = 'Text of the day'
+
+  test('is told by its instructions when its message changed', () => {
+    for (const [at, system] of ['You sum up.', 'You translate.'].entries())
+      expect(
+        twoAtOnce(call('You sum up.', day), call('You translate.', day)).ask(call(system, 'Text of another day')),
+      ).toMatchObject({ served: at, classes: ['messages'] })
+  })
+
+  test('is told by nothing when its instructions changed too, or are those of both', () => {
+    const asker = twoAtOnce(call('You sum up.', day), call('You translate.', 'Text of the night'))
+    expect(asker.ask(call('You write.', 'Text of another week')).kind).toBe('ambiguous')
+    const alike = twoAtOnce(call('You sum up.', day), call('You sum up.', 'Text of the night'))
+    expect(alike.ask(call('You sum up.', 'Text of another week')).kind).toBe('ambiguous')
+  })
+})
+
 describe('a request in another spelling of its provider', () => {
   const parts = chat('', { messages: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }] })
   const one = chat('hi', { temperature: 1 })

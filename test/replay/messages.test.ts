@@ -538,7 +538,7 @@ describe('a problem says what, where, against which recorded call, and what to d
     await expect(misspelt).rejects.toThrowErrorMatchingInlineSnapshot(`
       [HarvestError: Unknown replay option: serv
 
-        known  signal, drift, redacted, escapes, allow, hosts, serve, strict, messages, marks, tools
+        known  signal, drift, redacted, constants, escapes, allow, hosts, serve, strict, messages, marks, tools
 
       → remove it, or correct the spelling
       (HARVEST_REPLAY_OPTION)]

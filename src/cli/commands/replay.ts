@@ -43,7 +43,7 @@ export const replayCommand: CommandSpec = {
     if (isJson)
       screen.json({
         held,
-        exitCode: replayed.ended.code,
+        programExit: replayed.ended.code,
         ...replayed.report,
         changed: replayed.changed,
         file: tape.source,

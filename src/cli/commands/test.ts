@@ -16,7 +16,18 @@ export const testCommand: CommandSpec = {
   name: 'test',
   about:
     'Run Vitest; also understands --update-recordings[=new|questions|all|none], --reason, --tools, --yes and --prove',
+  // For the help alone: each is read where it is used, and all else is Vitest's.
   options: [
+    { flag: '--update-recordings [mode]', about: 'Accept what changed: all (default), new, questions or none' },
+    { flag: '--reason <text>', about: 'Why new behaviour is accepted; goes into the case' },
+    {
+      flag: '--prove',
+      about: 'Ask the models the changed questions of unproven cases, and write what that proves into the cases',
+    },
+    { flag: '--budget <usd>', about: 'With --prove: what all asks together may cost (default: 1.00)' },
+    { flag: '--max-tokens <count>', about: 'With --prove: what all asks together may use' },
+    { flag: '--tools <names>', about: 'Run the code of tools: run, serve (default), or names with commas' },
+    { flag: '--yes', about: 'Nobody needs to be asked, neither for --prove nor for --tools' },
     { flag: '--no-network', about: 'Run where there is no network (Linux); exit code 2 where the system refuses that' },
     jsonOption,
   ],

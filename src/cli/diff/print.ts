@@ -1,19 +1,20 @@
 import { diffArrays } from 'diff'
 import { neutralLine, visible } from '../../errors/index.ts'
-import { readModelCall } from '../../providers/index.ts'
+import { wordDiff } from '../../errors/word-diff.ts'
+import { readModelCall, toolNames } from '../../providers/index.ts'
 import { canonicalJson } from '../../providers/json.ts'
 import { driftClasses } from '../../replay/types.ts'
 import { type Json, outcomeNotCompared, stepsOf, type Tape } from '../../tape/index.ts'
 import type { TraceDifference } from '../../trace/index.ts'
 import { signature } from '../describe.ts'
-import { textOf, toolNames } from '../reading/conversation.ts'
+import { textOf } from '../reading/conversation.ts'
 import { counted, foldText } from '../reading/fold.ts'
 import { here } from '../reading/head.ts'
 import { type Screen, table } from '../screen.ts'
 import type { RunDiff } from './compare.ts'
 import { type FactRow, factRows, type Opened } from './facts.ts'
 import type { StepDifference, StepRow } from './steps.ts'
-import { nearDifference, wordDiff } from './words.ts'
+import { nearDifference } from './words.ts'
 
 export interface PrintOptions {
   readonly width: number

@@ -1,5 +1,5 @@
 import { at, isMap, listAt, textAt } from '../../providers/json.ts'
-import { type ModelCall, type ModelRequest, toolResultsIn } from '../../providers/index.ts'
+import { type ModelCall, type ModelRequest, toolNames, toolResultsIn } from '../../providers/index.ts'
 import type { Json } from '../../tape/index.ts'
 
 /** What a model request says that no earlier one of the run said. Numbers are `n` of the events. */
@@ -182,14 +182,6 @@ function callNames(message: Json): readonly string[] {
     const isCall = inner !== undefined || /^(tool_use|tool-call|function_call)$/.test(textAt(part, 'type') ?? '')
     return isCall ? [textAt(inner ?? part, 'name') ?? textAt(part, 'toolName') ?? '?'] : []
   })
-}
-
-/** Names in a tool declaration; Gemini declares many in one. */
-export function toolNames(tool: Json): readonly string[] {
-  const declared = [...listAt(tool, 'functionDeclarations'), ...listAt(tool, 'function_declarations')]
-  if (declared.length > 0) return declared.flatMap(toolNames)
-  const inner = at(tool, 'function') ?? at(tool, 'toolSpec') ?? tool
-  return [textAt(inner, 'name') ?? textAt(tool, 'type') ?? '?']
 }
 
 /** A value as a person reads it: text of several lines as it is, everything else as JSON. */

@@ -12,6 +12,7 @@ import { neutralLines, type Screen } from '../screen.ts'
 export interface Now {
   /** Every byte, read and answer is the recorded one. */
   readonly exact: boolean
+  readonly verdict: FinishedJob['report']['verdict']['verdict']
   readonly drift: FinishedJob['report']['drift']
   readonly problems: FinishedJob['report']['problems']
   readonly escapes: FinishedJob['report']['escapes']
@@ -27,16 +28,24 @@ export async function replayNow({ file, case: found }: FoundRun): Promise<Now> {
   const [run] = await runJobs([{ tape: resolve(file), ...own }])
   if (run === undefined || HarvestError.is(run)) throw run ?? new TypeError(`no answer for ${file}`)
   const { drift, problems, escapes } = run.report
-  return { exact: isExact(run), drift, problems, escapes }
+  // A case says what was accepted; of a bare tape the replay alone does.
+  const { verdict } = run.verdict ?? run.report.verdict
+  return { exact: isExact(run), verdict, drift, problems, escapes }
 }
+
+const states = {
+  same: 'follows the tape',
+  different: 'does something else than on the tape',
+  unproven: 'does as on the tape, but was asked something else: unproven',
+} as const
 
 // Nobody reads more of them, and `--json` has all.
 const shownDrift = 10
 
 /** Prints what a replay does now: drift by class and place, and what went wrong. */
-export function printNow({ exact, drift, problems, escapes }: Now, screen: Screen): void {
+export function printNow({ exact, verdict, drift, problems, escapes }: Now, screen: Screen): void {
   screen.line()
-  const state = problems.length > 0 ? 'diverges from the tape' : exact ? 'as recorded, bit for bit' : 'follows the tape'
+  const state = problems.length > 0 ? 'diverges from the tape' : exact ? 'as recorded, bit for bit' : states[verdict]
   screen.line(`now  ${state}${drift.length === 0 ? '' : `; drift: ${driftLine(drift)}`}`)
   for (const { class: kind, stepNumber, path, recorded, live } of drift.slice(0, shownDrift)) {
     const place = path === '' ? '' : ` at ${neutralLine(path, 60)}`

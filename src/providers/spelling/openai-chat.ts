@@ -7,6 +7,7 @@ import { eachMap, inside, isFilled, nameSet, oneText, withMembers, withoutDefaul
  * A chat completion of OpenAI and of all who speak its dialect.
  *
  * - a content is a text or a list of parts: `content: string | Array<ChatCompletionContentPartText>`
+ * - one stop sequence is a text or a list of it: `stop?: string | Array<string> | null`, "Up to 4 sequences"
  * - what may be `null` is absent then, as far as the types say `| null`
  * - defaults, from the comments beside the types: "Number between -2.0 and 2.0" penalties of 0; `n` of 1; "`none` is the
  *   default when no tools are present. `auto` is the default if tools are present"
@@ -26,6 +27,7 @@ export function openAiChat(body: JsonMap, url: string): JsonMap {
   }
   return withMembers(withoutDefaults(withoutNulls(body, nullable), defaults), {
     messages: (value) => eachMap(value, (message) => chatMessage(message, isOwn)),
+    stop: (value) => (Array.isArray(value) && value.length === 1 ? (value[0] as Json) : value),
   })
 }
 
