@@ -130,6 +130,7 @@ export async function openDesk(base: string): Promise<Desk> {
         return agent
       },
       accepted: () => new Set(),
+      isGreen: () => false,
       importModule: async (file) => (await import(file)) as object,
       replay: {},
       ...(plan === undefined ? {} : { prove: plan }),

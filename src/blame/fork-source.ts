@@ -38,7 +38,7 @@ export interface ForkSourceOptions {
   /** Counts forks that other models answer than those of the tape. Default false: such a fork is refused. */
   readonly isCrossVersion?: boolean
   /** How the unchanged run is replayed that forks are compared with. */
-  readonly control?: Pick<ControlOptions, 'replay' | 'accepted' | 'caseId'>
+  readonly control?: Pick<ControlOptions, 'replay' | 'accepted' | 'caseId' | 'commit'>
 }
 
 /** Forks of a real run. */
@@ -62,7 +62,7 @@ export interface RealForks extends ForkSource {
 export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Promise<RealForks> {
   const { oracle, tools = 'tape', prices = {}, budget } = options
   const { load, timeoutMs } = options
-  const control = await controlOf(tape, { load, timeoutMs, ...options.control })
+  const control = await controlOf(tape, { ...options.control, load, timeoutMs })
   const graded = await preflight(tape, control, options)
   const positions = positionsOf(tape)
   const steps = stepsOf(tape)

@@ -1,5 +1,5 @@
 import { parseCase } from '../cases/index.ts'
-import type { Task, TaskContext } from '../fork/index.ts'
+import { controlOptionsOf, type Task, type TaskContext } from '../fork/index.ts'
 import { type Json, readTape, requireClosed } from '../tape/index.ts'
 import type { ForkLimits } from './governor.ts'
 import { chooseJudging } from './judging.ts'
@@ -39,7 +39,7 @@ export interface BlameRequest
 /** Blames a run, in the process that can load its agent; answers with a `BlamedRun`, or with a `BlameEstimate`. */
 export const blameTask: Task = async (asked, context) => {
   const request = asked as unknown as BlameRequest
-  const { tape, prices, parallel, signal, timeoutMs, replay, accepted, case: kase } = context
+  const { tape, prices, parallel, signal, timeoutMs, replay } = context
   requireAgent(tape)
   const { donor, isDryRun, oracle: _oracle, ok: _ok, bad: _bad, ...settings } = request
   const options: RunBlameOptions = {
@@ -50,7 +50,7 @@ export const blameTask: Task = async (asked, context) => {
     parallel,
     signal,
     timeoutMs,
-    control: { replay, accepted, ...(kase === undefined ? {} : { caseId: parseCase(kase.text, kase.file).id }) },
+    control: await controlOptionsOf(context),
     ...(replay.allow === undefined ? {} : { allow: replay.allow }),
     ...(donor === undefined ? {} : { donor: requireClosed(readTape(donor)) }),
     onProgress: (progress) => context.say(told(progress, positionsOf(tape))),

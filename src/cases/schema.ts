@@ -141,6 +141,20 @@ export const caseSchema = {
         tools: { description: 'Hash of the tool schemas.', ...text },
         node: { description: 'Node version.', ...text },
         recorder: { description: 'Version that wrote the tape.', ...text },
+        accepted: {
+          description: 'The code whose behaviour was accepted last; everything beside it is of the recording.',
+          type: 'object',
+          additionalProperties: false,
+          required: ['digest'],
+          properties: {
+            digest: { description: 'Of the trace and the outcome of its unchanged run.', ...text },
+            commit: { description: 'Git commit; in quotes when it has digits only.', ...text },
+            dirty: { description: 'Whether there were uncommitted changes.', type: 'boolean' },
+            models: { description: 'Model ids.', ...words },
+            prompt: { description: 'Hash of the instructions.', ...text },
+            tools: { description: 'Hash of the tool schemas.', ...text },
+          },
+        },
       },
     },
     match: {

@@ -33,7 +33,7 @@ const rows: readonly (readonly [RegExp, ExitCode])[] = [
   [/^HARVEST_(CLOCK_SPIN|AGENT_HANGS|DELIVERY|RUN_ABORTED|RUN_OVER|UNHANDLED_REJECTION)$/, exit.divergence],
   [/^HARVEST_(TAPE_EXHAUSTED|PROMOTE_DIVERGED|OFF_TAPE)$/, exit.divergence],
   [/^HARVEST_CLI_INTERRUPTED$/, exit.interrupted],
-  [/^HARVEST_FORK_PREFIX$/, exit.divergence],
+  [/^HARVEST_(CONTROL|FORK_PREFIX)$/, exit.divergence],
   [/^HARVEST_(BLAME|CHAOS|FAULT|FORK|ORACLE|TASK|VALIDATE)(_|$)/, exit.usage],
   [/^HARVEST_CROSS_VERSION$/, exit.crossVersion],
   [/^HARVEST_TAPE_(EMPTY|LINE|TAMPERED|TRUNCATED|UNREADABLE|VALUE|VERSION)$/, exit.tape],

@@ -1,7 +1,7 @@
 import type { Interval } from '../blame/index.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import type { BudgetLimits, Spent } from '../fork/index.ts'
-import { type CasePins, codeState, refuseCrossVersion } from '../provenance/index.ts'
+import { acceptedPins, type CasePins, codeState, refuseCrossVersion } from '../provenance/index.ts'
 import type { CommandSpec, Given, OptionSpec } from './command.ts'
 import type { JobOutcome } from './jobs.ts'
 import { usage } from './parse.ts'
@@ -66,8 +66,9 @@ export function readWhole(given: Given, command: CommandSpec, name: string): num
   throw usage(command, 'HARVEST_CLI_ARGUMENT', `--${name} is a whole number, not ${number}`)
 }
 
-/** Refuses a live run with other code than the recorded one, unless that is asked for. */
-export async function refuseOtherCode(pins: CasePins, given: Given): Promise<void> {
+/** Refuses a live run with other code than was accepted last, or else recorded, unless that is asked for. */
+export async function refuseOtherCode(recorded: CasePins, given: Given): Promise<void> {
+  const pins = acceptedPins(recorded)
   const git = await codeState(process.cwd(), pins.commit)
   const live = { commit: git?.commit, dirty: git?.dirty }
   refuseCrossVersion(pins, live, { crossVersion: given.has('cross-version') })

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import type fc from 'fast-check'
 import { HarvestError } from '../errors/index.ts'
-import type { Task, TaskContext } from '../fork/index.ts'
+import { controlOptionsOf, type Task, type TaskContext } from '../fork/index.ts'
 import type { Json } from '../tape/index.ts'
 import { chaos } from './chaos.ts'
 import type { FailureClass } from './ending.ts'
@@ -36,6 +36,7 @@ export const chaosTask: Task = async (given, context) => {
     load: (variant) => context.load(variant),
     variants: Object.fromEntries(variants.map((name) => [name, undefined])),
     timeoutMs: context.timeoutMs,
+    control: await controlOptionsOf(context),
     signal: context.signal,
     ...(allow === undefined ? {} : { allow }),
     onRun: (told) => context.say({ ...told }),

@@ -1,6 +1,6 @@
 import type fc from 'fast-check'
 import type { SprtPlan } from '../blame/index.ts'
-import type { ForkResult, Tail } from '../fork/index.ts'
+import type { Control, ControlOptions, ForkResult, Tail } from '../fork/index.ts'
 import type { Json } from '../tape/index.ts'
 import type { FailureClass } from './ending.ts'
 import type { FaultSchedule } from './types.ts'
@@ -27,7 +27,7 @@ export interface ChaosOptions<T = unknown> {
   readonly examples?: readonly FaultSchedule[]
   /** Endings that count as failures. Default `crash`, `hang`, `trace` and `outcome`. */
   readonly fail?: readonly FailureClass[]
-  /** What the return value has to hold, as in a case. Default: it is the recorded one. */
+  /** What the return value has to hold, as in a case. Default: it is that of the run without faults. */
   readonly expected?: Json
   /**
    * What changes nothing and may be done again: names of tools, or method and address of a request; `get_*` stands for
@@ -60,6 +60,8 @@ export interface ChaosOptions<T = unknown> {
   readonly allow?: readonly string[]
   /** Who answers. Default: the tape, by what is asked for. */
   readonly tail?: Tail
+  /** How the run without faults is replayed that others are compared with. Default: as a tape without a case. */
+  readonly control?: Pick<ControlOptions, 'replay' | 'accepted' | 'isGreen' | 'caseId' | 'commit'>
   readonly signal?: AbortSignal
   /** Hears of every run. */
   readonly onRun?: (told: ChaosProgress) => void
@@ -87,6 +89,8 @@ export interface ChaosReport {
   /** How those schedules ended. */
   readonly endings: Readonly<Record<string, number>>
   readonly failure?: ChaosFailure
+  /** The run without faults; `differs`: where today's code is not the recorded one. */
+  readonly control: Pick<Control, 'digest' | 'differs'>
   /** The time was up, or it was given up, before all schedules were tried. */
   readonly isInterrupted: boolean
 }

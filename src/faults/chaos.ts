@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { HarvestError } from '../errors/index.ts'
-import { forkTape, type ForkPlan, type ForkResult } from '../fork/index.ts'
+import { type Control, controlOf, forkTape, type ForkPlan, type ForkResult } from '../fork/index.ts'
 import { installReplay, standInKeys } from '../replay/index.ts'
 import { seamState } from '../seam/source.ts'
 import { readTape, requireClosed, stepsOf, type Tape } from '../tape/index.ts'
@@ -19,7 +19,8 @@ import type { FaultSchedule } from './types.ts'
  * that asks for what nobody recorded leaves its tape: such a run says nothing, and is counted apart.
  *
  * @param tape - a tape, or the path of one
- * @throws HarvestError `HARVEST_CHAOS_CONTROL` when the agent does not hold without any fault, `HARVEST_CHAOS_NOTHING`
+ * @throws HarvestError `HARVEST_CONTROL` when the agent leaves its tape without any fault, `HARVEST_CHAOS_CONTROL` when it does
+ * not end as expected then, `HARVEST_CHAOS_NOTHING`
  * when none of the faults can happen to this run, `HARVEST_CHAOS_OPTION`, `HARVEST_FAULT_KIND`
  */
 export async function chaos<T>(tape: Tape | string, options: ChaosOptions<T>): Promise<ChaosReport> {
@@ -70,6 +71,7 @@ class Search<T> {
   #first: FaultSchedule | undefined
   #last: { readonly schedule: FaultSchedule; readonly run: Run } | undefined
   #shrinkRuns = 0
+  #control: Control | undefined
   #keepsPrefix = true
   /** Something that is wrong with us or with the caller's own functions, and no failure of the agent. */
   broken: { readonly error: unknown } | undefined
@@ -96,6 +98,18 @@ class Search<T> {
 
   /** Without faults the agent has to hold. Where it asks other than byte for byte, no step is kept. */
   async control(): Promise<void> {
+    const { control, allow, signal, hangMs = 1_000, timeoutMs = 10_000 } = this.#options
+    this.#control = await controlOf(this.#tape, {
+      ...control,
+      replay: { ...(allow === undefined ? {} : { allow }), ...control?.replay },
+      load: async () => {
+        this.#runs++
+        return (await this.#agent(undefined)) as (input: unknown) => unknown
+      },
+      hangMs,
+      timeoutMs,
+      ...(signal === undefined ? {} : { signal }),
+    })
     const kept = await this.#fork([], stepsOf(this.#tape).length)
     if (kept.prefix.isExact && this.#endingOf(kept, []).class === 'survived') return
     this.#keepsPrefix = false
@@ -165,6 +179,7 @@ class Search<T> {
   #endingOf(run: ForkResult<T>, schedule: FaultSchedule): Ending {
     const { expected, reads } = this.#options
     return endingOf(run, schedule, {
+      ...(this.#control === undefined ? {} : { unchanged: this.#control.run }),
       ...(expected === undefined ? {} : { expected }),
       ...(reads === undefined ? {} : { reads }),
     })
@@ -179,6 +194,7 @@ class Search<T> {
       keep,
       changes: applyFaults(tape, schedule),
       tail: tail ?? { from: 'tape', serve: 'reworded' },
+      ...(this.#control === undefined ? {} : { control: this.#control }),
       ...(n === 0 ? {} : { seed: String(n) }),
       ...(clockOffsetMs === undefined ? {} : { clockOffsetMs }),
     }
@@ -206,6 +222,7 @@ class Search<T> {
     const endings = Object.fromEntries(this.#endings)
     const isKnown = Object.keys(endings).some((ending) => ending !== 'off-tape')
     const failure = this.#last === undefined ? undefined : this.#failure(this.#last)
+    const { digest = '', differs } = this.#control ?? {}
     return {
       survived: failure === undefined ? (isKnown ? true : null) : false,
       seed: details.seed,
@@ -215,6 +232,7 @@ class Search<T> {
       tried: Object.fromEntries(this.#tried),
       endings,
       ...(failure === undefined ? {} : { failure }),
+      control: { digest, ...(differs === undefined ? {} : { differs }) },
       isInterrupted: details.interrupted || this.#options.signal?.aborted === true,
     }
   }
@@ -266,10 +284,10 @@ function doesNotHold(tape: Tape, { class: name, said }: Ending): HarvestError {
   return new HarvestError('HARVEST_CHAOS_CONTROL', {
     what: 'The agent does not hold even without a fault',
     where: { tape: tape.header.id, ending: name, agent: said },
-    why: 'What faults do to an agent can only be told when it does without them what it did when recorded.',
+    why: 'Faults are measured against a run without any, which has to end as its case says.',
     fix: [
-      `to see where it leaves its tape: npx harvest verify ${tape.header.id}`,
-      'if the code changed on purpose, record the run again',
+      `to see what it does: npx harvest replay ${tape.header.id}`,
+      'if the new outcome is right: npx harvest test --update-recordings --reason "…"',
     ],
   })
 }

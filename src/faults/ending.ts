@@ -40,6 +40,8 @@ export interface Ending {
 }
 
 export interface EndingOptions {
+  /** The run without faults. Default: what was recorded. */
+  readonly unchanged?: Pick<Tape, 'events'>
   /** What the return value has to hold, as in a case. Default: what was recorded. */
   readonly expected?: Json
   /**
@@ -53,9 +55,10 @@ export interface EndingOptions {
 export function endingOf(
   run: ForkResult,
   schedule: FaultSchedule,
-  { expected, reads = [] }: EndingOptions = {},
+  { unchanged, expected, reads = [] }: EndingOptions = {},
 ): Ending {
-  const { outcome, problems, receipt, tape } = run
+  const { outcome, problems, receipt } = run
+  const tape = unchanged ?? run.tape
   // What an agent does after it got no answer at all says nothing of what it would have done.
   const left = problems.find(({ code }) => !hangs.has(code))
   if (left !== undefined) {
@@ -83,7 +86,11 @@ export function endingOf(
 const hangs = new Set(['HARVEST_AGENT_HANGS', 'HARVEST_RUN_ABORTED', 'HARVEST_CLOCK_SPIN'])
 
 /** Something that was done more often than recorded, or by a tool that is not on the tape at all. */
-function repeated(tape: Tape, events: readonly TapeEvent[], reads: readonly string[]): string | undefined {
+function repeated(
+  tape: Pick<Tape, 'events'>,
+  events: readonly TapeEvent[],
+  reads: readonly string[],
+): string | undefined {
   const before = effectsIn(tape.events)
   const known = new Set([...before.values()].flatMap(({ name, isTool }) => (isTool ? [name] : [])))
   for (const [effect, { count, name, isTool }] of effectsIn(events)) {
@@ -101,7 +108,7 @@ function isNamed(name: string, read: string): boolean {
   return read.endsWith('*') ? name.startsWith(read.slice(0, -1)) : name === read
 }
 
-function missing(tape: Tape, events: readonly TapeEvent[]): string | undefined {
+function missing(tape: Pick<Tape, 'events'>, events: readonly TapeEvent[]): string | undefined {
   const now = effectsIn(events)
   for (const [effect, { isTool }] of effectsIn(tape.events))
     if (isTool && !now.has(effect)) return `returned the same, but never got an answer from ${neutralLine(effect, 160)}`

@@ -43,7 +43,7 @@ export function branchOf(run: ForkRun, outcome: Ended, isSame: boolean): Branch 
     startedAt: tape.header.startedAt,
     recorder: `vitest-harvest/${version}`,
     flags: [...new Set([...tape.header.flags, ...currentFlags, branchFlag])],
-    pins: { node: process.versions.node },
+    pins: { node: process.versions.node, recorded: tape.digest, ...acceptedPin(run) },
     ...(tape.header.redact === undefined ? {} : { redact: tape.header.redact }),
     ...(tape.header.printed === undefined ? {} : { printed: tape.header.printed }),
     ...(tape.header.prints === undefined ? {} : { prints: tape.header.prints }),
@@ -61,6 +61,12 @@ export function branchOf(run: ForkRun, outcome: Ended, isSame: boolean): Branch 
   const digest = /"#":"([^"]*)"\}\n$/.exec(text)?.[1] ?? ''
   const whole = [...shared, ...events].sort((a, b) => a.n - b.n)
   return { text, ownEvents: events, tape: { source: `${header.id}.tape.jsonl`, header, events: whole, close, digest } }
+}
+
+/** The unchanged run of the code that made the branch: accepted, or the recorded one again. */
+function acceptedPin({ plan }: ForkRun): Pick<TapeHeader['pins'], 'accepted'> {
+  const { digest, commit } = plan.control ?? {}
+  return digest === undefined ? {} : { accepted: { digest, ...(commit === undefined ? {} : { commit }) } }
 }
 
 /** The first number at which the run is not its parent any more, and all it did from there on. */

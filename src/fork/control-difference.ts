@@ -29,11 +29,18 @@ export function firstDifferenceOf(
   }))
   const [first] = [...asked, ...leftOut].filter(({ step }) => step > 0).sort((a, b) => a.step - b.step)
   if (first !== undefined) return first
-  return otherCall(tape, now) ?? otherAnnouncement(run) ?? otherOutcome(run, now)
+  return otherOrder(run) ?? otherCall(tape, now) ?? otherAnnouncement(run) ?? otherOutcome(run, now)
 }
 
 function isOtherQuestion({ class: name }: Drift): boolean {
   return name !== 'encoding' && name !== 'bookkeeping'
+}
+
+/** A step that no longer waits for what it waited for. */
+function otherOrder({ problems }: ReplayResult): ControlDifference | undefined {
+  const problem = problems.find(({ code }) => code === 'HARVEST_ORDER')
+  const step = /^\d+/.exec(problem?.facts.where?.['step'] ?? '')?.[0]
+  return problem && { ...(step === undefined ? {} : { step: Number(step) }), what: 'made in another order' }
 }
 
 /** A call that is made elsewhere in the order of calls. */

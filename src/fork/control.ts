@@ -1,15 +1,13 @@
-import { createHash } from 'node:crypto'
-import type { HarvestError } from '../errors/index.ts'
-import { canonicalJson } from '../providers/index.ts'
 import { replayTape, standInKeys, verdictOf } from '../replay/index.ts'
 import type { ReplayOptions, ReplayResult } from '../replay/types.ts'
-import { type Json, type Step, stepsOf, type Tape, type TapeEvent } from '../tape/index.ts'
-import { renderBaseline, traceOf } from '../trace/index.ts'
+import { encodeValue, type Step, stepsOf, type Tape, type TapeEvent } from '../tape/index.ts'
 import { stepBehind } from './account.ts'
 import { type ControlDifference, firstDifferenceOf } from './control-difference.ts'
 import { controlRefused } from './control-refusal.ts'
 import { forkTape } from './fork.ts'
+import type { FinishedJob } from './job.ts'
 import type { ForkOptions, ForkResult } from './plan.ts'
+import { runDigest } from './run-digest.ts'
 import { timeLimit } from './time-limit.ts'
 
 /**
@@ -32,6 +30,33 @@ export interface Control {
   readonly differs?: ControlDifference
   /** Digest of its trace and outcome. */
   readonly digest: string
+  /** Git commit of the code that ran; absent where git does not know. */
+  readonly commit?: string
+  /** How it ended, encoded; absent: as recorded. */
+  readonly outcome?: FinishedJob['outcome']
+  /** The replay of it. */
+  readonly replayed: ReplayResult
+}
+
+/** A {@link Control} as data: what a command is told of it. */
+export interface ControlData extends Pick<Control, 'digest' | 'commit' | 'differs' | 'branch'> {
+  /** Numbers of the recorded steps that it leaves out, 1-based. */
+  readonly leftOut: readonly number[]
+  /** How it ended; absent: as recorded. */
+  readonly outcome?: FinishedJob['outcome']
+}
+
+/** What a command is told of a control. */
+export function controlData(tape: Tape, { digest, commit, differs, branch, leftOut, outcome }: Control): ControlData {
+  const steps = stepsOf(tape)
+  return {
+    digest,
+    leftOut: steps.flatMap(({ n }, index) => (leftOut.has(n) ? [index + 1] : [])),
+    ...(commit === undefined ? {} : { commit }),
+    ...(differs === undefined ? {} : { differs }),
+    ...(branch === undefined ? {} : { branch }),
+    ...(outcome === undefined ? {} : { outcome }),
+  }
 }
 
 type Agent = (input: unknown) => unknown
@@ -45,8 +70,12 @@ export interface ControlOptions extends Pick<ForkOptions, 'signal' | 'hangMs'> {
   readonly replay?: Omit<ReplayOptions, 'signal'>
   /** Keys of changed questions that were accepted or proven. Default none. */
   accepted?(run: ReplayResult): ReadonlySet<string>
+  /** Whether the case of the tape is green with this replay, problems and all. Default: with a problem it is not. */
+  isGreen?(run: ReplayResult): boolean
   /** The case of the tape, for the commands of a refusal. */
   readonly caseId?: string
+  /** Git commit of the code that runs. */
+  readonly commit?: string
 }
 
 /**
@@ -67,15 +96,18 @@ export async function controlOf(tape: Tape, options: ControlOptions): Promise<Co
 }
 
 async function replayUnchanged(tape: Tape, options: ControlOptions): Promise<Control> {
-  const { load, replay = {}, accepted, signal, hangMs, caseId } = options
+  const { load, replay = {}, accepted, isGreen, signal, hangMs, caseId, commit } = options
+  const code = commit === undefined ? {} : { commit }
   const given = { ...(signal === undefined ? {} : { signal }), ...(hangMs === undefined ? {} : { hangMs }) }
   const run = await replayTape(tape, await load(), { ...replay, ...given })
   const about = { tape, ...(caseId === undefined ? {} : { caseId }) }
-  const problem = run.problems.find((one) => !isComparable(one, run))
-  if (problem !== undefined) throw controlRefused(about, { problem })
+  // In another order everything that is asked has its answer all the same.
+  const problem = run.problems.find(({ code }) => code !== 'HARVEST_ORDER')
+  // A case may say that a tool call is left out now: its reviewer accepted that.
+  if (problem !== undefined && isGreen?.(run) !== true) throw controlRefused(about, { problem })
   const { unproven } = verdictOf(run, accepted?.(run))
   if (unproven.length > 0) throw controlRefused(about, { unproven })
-  if (isRecorded(run)) return { tape, leftOut: new Set(), run: tape, digest: controlDigest(tape) }
+  if (isRecorded(run)) return { tape, leftOut: new Set(), run: tape, digest: runDigest(run), ...code, replayed: run }
   const { allow } = replay
   const fork = await forkTape(
     tape,
@@ -83,7 +115,7 @@ async function replayUnchanged(tape: Tape, options: ControlOptions): Promise<Con
     { keep: 0, tail: { from: 'tape', serve: 'reworded' }, chance: 'recorded' },
     { ...given, ...(allow === undefined ? {} : { allow }) },
   )
-  const lost = fork.problems.find((one) => !isComparable(one, run))
+  const [lost] = fork.problems
   if (lost !== undefined) throw controlRefused(about, { problem: lost })
   const { tape: now, text } = fork.branch
   const differs = firstDifferenceOf(run, now)
@@ -93,24 +125,14 @@ async function replayUnchanged(tape: Tape, options: ControlOptions): Promise<Con
     run: now,
     branch: text,
     ...(differs === undefined ? {} : { differs }),
-    digest: controlDigest(now),
+    digest: runDigest(run),
+    ...code,
+    replayed: run,
+    outcome: {
+      status: fork.outcome.status,
+      value: encodeValue(fork.outcome.status === 'returned' ? fork.outcome.value : fork.outcome.error),
+    },
   }
-}
-
-/**
- * Whether everything that was asked had an answer all the same: the run is another one, and can be compared with. Tool calls
- * may be left out, with what they asked of the world; an agent that asks its model less often is not the one that was recorded.
- */
-function isComparable({ code }: HarvestError, { unused }: ReplayResult): boolean {
-  if (code === 'HARVEST_MESSAGES' || code === 'HARVEST_MARKS') return true
-  if (code !== 'HARVEST_UNUSED') return false
-  const leftOut = new Set<number>()
-  for (const step of unused.toSorted((a, b) => a.n - b.n)) {
-    const isCall = step.kind === 'tool' || step.kind === 'retrieval'
-    if (!isCall && !(step.in !== undefined && leftOut.has(step.in))) return false
-    leftOut.add(step.n)
-  }
-  return true
 }
 
 /** Byte for byte: nothing has to stand in the place of the recording. */
@@ -150,11 +172,4 @@ function asked(recorded: Step, live: Step): Step {
     return { ...recorded, method, url, request }
   }
   return recorded.kind !== 'exchange' && live.kind !== 'exchange' ? { ...recorded, args: live.args } : recorded
-}
-
-/** Identifies what a run did and how it ended: 132 bits, base64url. Times and ids are no part of it. */
-export function controlDigest({ events, close }: Pick<Tape, 'events' | 'close'>): string {
-  const said = [renderBaseline(traceOf(events)), close?.outcome ?? null]
-  const text = canonicalJson(JSON.parse(JSON.stringify(said)) as Json)
-  return createHash('sha256').update(text).digest('base64url').slice(0, 22)
 }

@@ -2,15 +2,19 @@ import { HarvestError, neutralLine } from '../errors/index.ts'
 import { readModelCall } from '../providers/index.ts'
 import { standInKeys } from '../replay/index.ts'
 import { encodeValue, type Json, readTape, stepsOf } from '../tape/index.ts'
+import { type Control, type ControlData, controlData, controlOf } from './control.ts'
+import { controlOptionsOf } from './control-options.ts'
 import { forkTape } from './fork.ts'
 import type { FailedJob, Task, TaskContext } from './job.ts'
-import { keepFork } from './kept-forks.ts'
+import { keepControl, keepFork } from './kept-forks.ts'
 import type { ForkResult, Tail } from './plan.ts'
 import { changeOf, type FinishedFork, type ForkRequest, said, type TailRequest } from './request.ts'
 import { timeLimit } from './time-limit.ts'
 
 /** What the task `fork` is asked for. */
 export interface ForkTaskOptions {
+  /** Where the unchanged run is kept. */
+  readonly controlKeptAs?: { readonly folder: string; readonly key: string }
   readonly forks: readonly {
     readonly request: ForkRequest
     /** Where it is kept as soon as it is made. */
@@ -18,20 +22,31 @@ export interface ForkTaskOptions {
   }[]
 }
 
-/** What became of each, in their order: a fork, or why it could not be made. */
-export type ForkTaskAnswer = readonly (FinishedFork | { readonly failed: FailedJob['failed'] })[]
+/** What became of the forks. */
+export interface ForkTaskAnswer {
+  /** The unchanged run they are compared with. */
+  readonly control: ControlData
+  /** In the order they were asked for: a fork, or why it could not be made. */
+  readonly forks: readonly ForkOrFailure[]
+}
+
+type ForkOrFailure = FinishedFork | { readonly failed: FailedJob['failed'] }
 
 /** Makes many forks in one process, each with the agent's modules fresh, and keeps each one as it ends. */
 export const forkTask: Task = async (options, context) => {
-  const { forks } = options as unknown as ForkTaskOptions
+  const { forks, controlKeptAs } = options as unknown as ForkTaskOptions
+  const { tape } = context
+  const control = await controlOf(tape, await controlOptionsOf(context))
+  const told = controlData(tape, control)
+  if (controlKeptAs !== undefined) keepControl(controlKeptAs.folder, controlKeptAs.key, told)
   const isLive = forks.some(({ request }) => request.tail.from === 'live')
   // Models that are asked for real want a real key.
-  const takeBack = isLive ? () => undefined : standInKeys(context.tape)
-  const answers: ForkTaskAnswer[number][] = []
+  const takeBack = isLive ? () => undefined : standInKeys(tape)
+  const answers: ForkOrFailure[] = []
   const waiting = forks.entries()
   const work = async (): Promise<void> => {
     for (const [index, { request, keptAs }] of waiting) {
-      const made = await makeOne(request, context)
+      const made = await makeOne(request, control, context)
       if (keptAs !== undefined && !('failed' in made)) keepFork(keptAs.folder, keptAs.key, made)
       answers[index] = made
       context.say({ made: Object.keys(answers).length, of: forks.length })
@@ -42,10 +57,11 @@ export const forkTask: Task = async (options, context) => {
   } finally {
     takeBack()
   }
-  return answers as unknown as Json
+  const answer: ForkTaskAnswer = { control: told, forks: answers }
+  return answer as unknown as Json
 }
 
-async function makeOne(request: ForkRequest, context: TaskContext): Promise<ForkTaskAnswer[number]> {
+async function makeOne(request: ForkRequest, control: Control, context: TaskContext): Promise<ForkOrFailure> {
   using limit = timeLimit(context)
   try {
     const { keep, changes = [], modes, clockOffsetMs, seed } = request
@@ -54,6 +70,7 @@ async function makeOne(request: ForkRequest, context: TaskContext): Promise<Fork
       changes: changes.map(changeOf),
       tail: await tailOf(request.tail, context),
       seed,
+      control,
       ...(modes === undefined ? {} : { modes }),
       ...(clockOffsetMs === undefined ? {} : { clockOffsetMs }),
     }

@@ -16,7 +16,7 @@ export {
   type TaskName,
   type TaskProgress,
 } from './job.ts'
-export { type Control, controlDigest, controlOf, type ControlOptions } from './control.ts'
+export { type Control, type ControlData, controlData, controlOf, type ControlOptions } from './control.ts'
 export type { ControlDifference } from './control-difference.ts'
 export { forkTape } from './fork.ts'
 export { fork, type Forking, type StepChange } from './library.ts'
@@ -39,6 +39,7 @@ export type {
 export { editAnswer } from './edits.ts'
 export type { AnswerEdit } from './edits.ts'
 export { readJsonPatch } from './json-patch.ts'
-export { forkKey, readKeptFork } from './kept-forks.ts'
+export { controlKey, forkKey, readKeptControl, readKeptFork } from './kept-forks.ts'
 export type { ChangeRequest, FinishedFork, ForkRequest, Said, TailRequest } from './request.ts'
+export { controlOptionsOf } from './control-options.ts'
 export type { ForkTaskAnswer, ForkTaskOptions } from './fork-task.ts'

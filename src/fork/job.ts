@@ -4,6 +4,7 @@ import type { PriceTable } from '../providers/index.ts'
 import type { ReplayOptions, ReplayResult } from '../replay/types.ts'
 import type { Json, RunUsage, Tape } from '../tape/types.ts'
 import type { Budget, BudgetLimits } from './budget.ts'
+import type { ControlData } from './control.ts'
 import type { Examination } from './examine.ts'
 
 /**
@@ -19,6 +20,8 @@ export interface Job {
   readonly case?: { readonly file: string; readonly text: string }
   /** Default `replay`. `live`: models are asked for real, tools are answered from the tape. */
   readonly mode?: 'replay' | 'live'
+  /** Replays the tape unchanged, as what a changed run is compared with; refused where that says nothing. */
+  readonly isControl?: true
   /** `sources`: looks for what makes the run irreproducible. `plain`: replays once, to be compared with such a look. */
   readonly probe?: 'sources' | 'plain'
   readonly options?: Omit<ReplayOptions, 'signal'>
@@ -38,6 +41,8 @@ export interface TaskContext {
   readonly tapeFile: string
   /** The case of the job: its file and text. */
   readonly case?: { readonly file: string; readonly text: string }
+  /** Its id. */
+  readonly caseId?: string
   /** Loads an agent of the config afresh: `name`, or the one of the job. */
   load(name?: string): Promise<(input: unknown) => unknown>
   /** Imports another module of the project, by its absolute path, as its agents are. */
@@ -46,6 +51,8 @@ export interface TaskContext {
   readonly replay: Omit<ReplayOptions, 'signal'>
   /** Keys of the changed questions of a replay that were accepted or proven. */
   accepted(run: ReplayResult): ReadonlySet<string>
+  /** Whether the case is green with a replay; without a case none is. */
+  isGreen(run: ReplayResult): boolean
   /** How traces are compared, as a case says it. */
   readonly match?: Json
   /** How proofs are made, as the config says it. */
@@ -107,6 +114,8 @@ export interface FinishedJob {
   readonly trace: readonly Json[]
   /** By the case of the job, when it has one. */
   readonly verdict?: JobVerdict
+  /** Only of a job with `isControl`. */
+  readonly control?: ControlData
   /** Only of a job with `probe`. */
   readonly examination?: Examination
   /** What all `live` jobs have used when this one ended. */

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { dirname, join } from 'node:path'
 import { canonicalJson } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
+import type { ControlData } from './control.ts'
 import type { FinishedFork, ForkRequest } from './request.ts'
 
 /** All that makes a fork the same fork. */
@@ -20,22 +21,50 @@ export interface ForkIdentity {
   readonly source?: string
 }
 
+/** What is kept was made beside an unchanged run: forks of versions without one are not read. */
+const comparedWith = 'control 1'
+
 /** The name under which a fork is kept: the same for the same fork, another one when anything of it is other. */
 export function forkKey({ request, ...rest }: ForkIdentity): string {
   const { tail } = request
   // Where a file lies says nothing; what is in it does, and is in `source`.
   const asked = { ...request, tail: 'file' in tail ? { ...tail, file: '' } : tail }
-  const text = canonicalJson(JSON.parse(JSON.stringify({ ...rest, request: asked })) as Json)
+  const text = canonicalJson(JSON.parse(JSON.stringify({ ...rest, request: asked, comparedWith })) as Json)
   return createHash('sha256').update(text).digest('base64url').slice(0, 24)
+}
+
+/** All that makes an unchanged run the same, and its refusal: what was accepted is part of it. */
+export interface ControlIdentity extends Omit<ForkIdentity, 'request' | 'source'> {
+  /** Texts of the files that say what is accepted: the case, and the list for all cases. */
+  readonly accepted: readonly string[]
+}
+
+/** The name under which the unchanged run is kept. */
+export function controlKey(identity: ControlIdentity): string {
+  const text = canonicalJson(JSON.parse(JSON.stringify({ ...identity, comparedWith })) as Json)
+  return `control-${createHash('sha256').update(text).digest('base64url').slice(0, 24)}`
+}
+
+/** An unchanged run of before; `undefined` when there is none, or when its file is damaged: then it is made anew. */
+export function readKeptControl(folder: string, key: string): ControlData | undefined {
+  return readKept<{ readonly control?: ControlData }>(folder, key)?.control
+}
+
+/** Keeps an unchanged run, whole or not at all. */
+export function keepControl(folder: string, key: string, control: ControlData): void {
+  keep(folder, key, { control })
 }
 
 /** A fork that was made before; `undefined` when there is none, or when its file is damaged: then it is made anew. */
 export function readKeptFork(folder: string, key: string): FinishedFork | undefined {
+  return readKept<{ readonly fork?: FinishedFork }>(folder, key)?.fork
+}
+
+function readKept<T>(folder: string, key: string): T | undefined {
   const file = fileOf(folder, key)
   if (!existsSync(file)) return undefined
   try {
-    const { fork } = JSON.parse(readFileSync(file, 'utf8')) as { readonly fork?: FinishedFork }
-    return fork
+    return JSON.parse(readFileSync(file, 'utf8')) as T
   } catch {
     // A file somebody cut or wrote into: what it held can be made again.
     return undefined
@@ -49,12 +78,16 @@ export function readKeptFork(folder: string, key: string): FinishedFork | undefi
  */
 export function keepFork(folder: string, key: string, fork: FinishedFork): void {
   if (fork.problems.some(({ code }) => passing.test(code))) return
+  keep(folder, key, { fork })
+}
+
+function keep(folder: string, key: string, kept: object): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const ignore = join(dirname(folder), '.gitignore')
   if (!existsSync(ignore)) writeFileSync(ignore, '*\n')
   const file = fileOf(folder, key)
   const temporary = `${file}.${process.pid}.tmp`
-  writeFileSync(temporary, JSON.stringify({ fork }), { mode: 0o600 })
+  writeFileSync(temporary, JSON.stringify(kept), { mode: 0o600 })
   renameSync(temporary, file)
 }
 

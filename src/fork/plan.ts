@@ -33,7 +33,7 @@ export interface ForkPlan {
    * The run as today's code does it: kept steps must be asked for as it asks, and the outcome is compared with its. Default:
    * the recording.
    */
-  readonly control?: Pick<Control, 'tape' | 'leftOut'>
+  readonly control?: Pick<Control, 'tape' | 'leftOut'> & Partial<Pick<Control, 'digest' | 'commit'>>
 }
 
 /** An answer that is another one. */

@@ -11,7 +11,7 @@ export {
   trackedFiles,
   versionedFiles,
 } from './git.ts'
-export { type CasePins, pinsOf } from './pins.ts'
+export { type AcceptedPin, acceptedPins, type CasePins, pinsOf } from './pins.ts'
 export { type GitIndex, type IndexedFile, readIndex } from './staged.ts'
 export {
   changedPins,

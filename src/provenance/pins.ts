@@ -17,6 +17,23 @@ export interface CasePins {
   readonly node?: string
   /** `vitest-harvest/<version>` that wrote the tape. */
   readonly recorder?: string
+  /** The code whose behaviour was accepted last; absent: that of the recording. All else here stays as it was recorded. */
+  readonly accepted?: AcceptedPin
+}
+
+/** The code whose behaviour was accepted after the recording; written anew each time something is. */
+export interface AcceptedPin extends Pick<CasePins, 'commit' | 'dirty' | 'models' | 'prompt' | 'tools'> {
+  /** Digest of the trace and the outcome of the unchanged run. */
+  readonly digest: string
+}
+
+/** What code is compared with: the code that was accepted last, and where nothing was, the recorded one. */
+export function acceptedPins(pins: CasePins): CasePins {
+  if (pins.accepted === undefined) return pins
+  const { digest: _, ...now } = pins.accepted
+  // Whether the recorded work tree was clean says nothing about a later commit.
+  const { dirty: __, ...recorded } = pins
+  return { ...(now.commit === undefined ? pins : recorded), ...now }
 }
 
 /** Reads the pins of a tape: the recorded facts, and what its model requests say. */

@@ -36,6 +36,10 @@ export interface RecordedPins {
   readonly node: string
   /** `name@version` of packages the application named. */
   readonly packages?: Readonly<Record<string, string>>
+  /** Of a branch: digest of the tape it parts from. Absent in branches of older versions. */
+  readonly recorded?: string
+  /** Of a branch: the unchanged run it is compared with, of the code that made it; its commit where git knew it. */
+  readonly accepted?: { readonly digest: string; readonly commit?: string }
 }
 
 export interface TapeHeader {

@@ -10,6 +10,7 @@ import {
   throwing,
   updateCase,
 } from '../cases/index.ts'
+import { runDigest } from '../fork/run-digest.ts'
 import { type CasePins, type GitState, pinsOf } from '../provenance/index.ts'
 import type { ReplayResult } from '../replay/types.ts'
 import { encodeValue, type TapeEvent } from '../tape/index.ts'
@@ -110,14 +111,15 @@ function markOf(event: TapeEvent): readonly CaseMark[] {
   return [{ name, ...(data !== undefined && { data }) }]
 }
 
-/** The pins of the code that ran: what git says, and what the agent asked its models in this replay. */
-function pinsNow(recorded: CasePins, run: ReplayResult, git: GitState | null): CasePins {
+/** The pins of a case once what this code does is accepted: those of the recording stay. */
+export function pinsNow(recorded: CasePins, run: ReplayResult, git: GitState | null): CasePins {
   const { models, prompt, tools } = pinsOf({ ...run.tape, events: run.events })
-  return {
-    ...recorded,
+  const accepted = {
+    digest: runDigest(run),
     ...(git?.commit !== undefined && { commit: git.commit, dirty: git.dirty }),
     ...(models !== undefined && { models }),
     ...(prompt !== undefined && { prompt }),
     ...(tools !== undefined && { tools }),
   }
+  return { ...recorded, accepted }
 }

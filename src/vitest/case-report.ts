@@ -1,6 +1,6 @@
 import type { AcceptedChange, Case, CaseApproval, ProvenChange } from '../cases/index.ts'
 import { neutralLine } from '../errors/index.ts'
-import { changedPins, describeChanges, type GitState, pinsOf } from '../provenance/index.ts'
+import { acceptedPins, changedPins, describeChanges, type GitState, pinsOf } from '../provenance/index.ts'
 import { type ChangedQuestion, describeTranscoded, type RunVerdict } from '../replay/index.ts'
 import type { ReplayResult } from '../replay/types.ts'
 import { printableListed } from './listed.ts'
@@ -13,7 +13,7 @@ export function reportOf(
   git: GitState | null,
   { root, confined }: { readonly root: string; readonly confined?: CaseReport['confined'] },
 ): CaseReport {
-  const pins = kase.pins ?? pinsOf(run.tape)
+  const pins = acceptedPins(kase.pins ?? pinsOf(run.tape))
   // Without git nothing is known about the commit now, and nothing is said.
   const moved = git === null ? [] : changedPins(pins, { commit: git.commit, dirty: git.dirty })
   return {

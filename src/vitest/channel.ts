@@ -1,5 +1,5 @@
 import type { AcceptedChange, CaseApproval, ProvenChange } from '../cases/index.ts'
-import type { GitState } from '../provenance/index.ts'
+import type { CasePins, GitState } from '../provenance/index.ts'
 import type { ChangedQuestion, VerdictName } from '../replay/index.ts'
 import type { Listed } from '../replay/types.ts'
 import type { Confinement } from '../seam/intercept/confine.ts'
@@ -141,6 +141,8 @@ export interface CaseAcceptance {
   /** Absolute path of the case; absent for a hand-written test. */
   readonly file?: string
   readonly entries: readonly AcceptedChange[]
+  /** The pins of the case from now on; absent: it has none. */
+  readonly pins?: CasePins
   /** Absolute path of the file for all cases. */
   readonly acceptedFile: string
 }

@@ -83,25 +83,36 @@ async function runJob(job: Job, around: Surroundings) {
   const kase = job.case === undefined ? undefined : parseCase(job.case.text, job.case.file)
   const { replay, match, timeoutMs } = kase === undefined ? settings : caseOptions(kase, settings, answered)
   const name = job.agent ?? kase?.agent ?? tape.header.agent
+  const ofTape = {
+    tape,
+    ...(kase === undefined ? {} : { caseId: kase.id }),
+    load: (other = name) => load(other, agents, replay.allow),
+    replay,
+    accepted: (run: ReplayResult) => greenKeys(kase, run, provided),
+    isGreen: (run: ReplayResult) =>
+      kase !== undefined && judge(kase, run, match, greenKeys(kase, run, provided)).isGreen,
+    timeoutMs: job.timeoutMs ?? timeoutMs,
+    signal: context.signal,
+  }
+  if (job.isControl === true) {
+    const { controlOptionsOf, controlOf, controlData } = await import('../fork/index.ts')
+    const control = await controlOf(tape, await controlOptionsOf(ofTape))
+    return { ...describe(control.replayed), control: controlData(tape, control) }
+  }
   if (job.task !== undefined) {
     const { limits, prices, parallel, say, importModule } = around
     const run = await loadTask(job.task.name)
     const answer = await run(job.task.options, {
-      tape,
+      ...ofTape,
       tapeFile: job.tape,
       ...(job.case === undefined ? {} : { case: job.case }),
-      load: (other = name) => load(other, agents, replay.allow),
       importModule: (file) => guardLoading(() => importFile(file, importModule), replay.allow),
-      replay,
-      accepted: (run) => greenKeys(kase, run, provided),
       match: match as Json,
       prove: settings.prove,
-      timeoutMs: job.timeoutMs ?? timeoutMs,
       parallel,
       budget,
       limits,
       prices,
-      signal: context.signal,
       say,
     })
     return { answer }

@@ -9,7 +9,7 @@ import type { ReplayOptions, ReplayResult } from '../replay/types.ts'
 import { confine, inWork, listOnce } from '../seam/intercept/index.ts'
 import { keepDefinitions } from '../seam/source.ts'
 import { readTape, requireClosed, type Tape } from '../tape/index.ts'
-import { acceptRun, withoutObsolete } from './accept.ts'
+import { acceptRun, pinsNow, withoutObsolete } from './accept.ts'
 import { acceptancesFor, acceptedBy, proofsFor } from './accept-questions.ts'
 import { type Agent, type AgentLink, loadAgent } from './agent-link.ts'
 import { CaseFailure, type Place } from './case-failure.ts'
@@ -202,6 +202,7 @@ async function conclude(
       type: acceptArtifact,
       file: kase.file,
       entries: accepted,
+      ...(kase.pins !== undefined && { pins: pinsNow(kase.pins, run, git) }),
       acceptedFile: provided.acceptedFile,
     })
     report = {

@@ -38,7 +38,9 @@ async function writeTogether(acceptances: readonly CaseAcceptance[], acceptedFil
       parseCase(text, file).accepted ?? [],
       added.map(({ entry }) => entry),
     )
-    return { file, before: textHash(text), text: updateCase(text, { accepted }, file) }
+    const pins = acceptances.find((one) => one.file === file)?.pins
+    const changes = { accepted, ...(pins !== undefined && { pins }) }
+    return { file, before: textHash(text), text: updateCase(text, changes, file) }
   })
   const fresh = shared.filter(({ key }) => !known.has(key))
   if (fresh.length > 0) {

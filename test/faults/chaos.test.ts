@@ -179,8 +179,8 @@ describe('the search', () => {
     expect(seed).toBe(-7)
     const again = await search(frugal, { faults: http, seed, path: path ?? '' }, many)
     expect(again.failure?.schedule).toEqual(failure?.schedule)
-    // The control beside it.
-    expect(again.runs).toBe(2)
+    // With three runs without faults: the control, which another order makes two of, and whether it keeps what it asks.
+    expect(again.runs).toBe(4)
     expect(runs).toBeGreaterThan(10)
     expect((await search(frugal, { faults: http, runs: 100, seed: -7 }, many)).failure).toEqual(failure)
   })
@@ -238,7 +238,8 @@ describe('the search', () => {
     expect(report.survived).toBe(true)
     // Three tools that can fail: seven schedules.
     expect(report.schedules).toBeLessThanOrEqual(7)
-    expect(report.runs).toBe(report.schedules + 1)
+    // And two without faults: the control, and whether it keeps what it asks byte for byte.
+    expect(report.runs).toBe(report.schedules + 2)
     expect(report.tried).toEqual({ 'tool-error': report.schedules })
   })
 
@@ -277,8 +278,9 @@ describe('the search', () => {
 })
 
 describe('refuses', () => {
-  it('an agent that does not hold without faults', async () => {
-    await expect(search(async () => ({ charged: 26 }))).rejects.toMatchObject({ code: 'HARVEST_CHAOS_CONTROL' })
+  it('an agent that leaves its tape without faults, or does not end as its case says', async () => {
+    await expect(search(async () => ({ charged: 26 }))).rejects.toMatchObject({ code: 'HARVEST_CONTROL' })
+    await expect(search(buy, { expected: { charged: 26 } })).rejects.toMatchObject({ code: 'HARVEST_CHAOS_CONTROL' })
   })
 
   it('faults that cannot happen to the run', async () => {

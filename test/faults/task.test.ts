@@ -38,6 +38,7 @@ async function task(options: ChaosTaskOptions, exports: object = {}): Promise<Ch
     importModule: (file) => Promise.resolve({ ...exports, file }),
     replay: {},
     accepted: () => new Set(),
+    isGreen: () => false,
     timeoutMs: 5_000,
     parallel: 1,
     budget: openBudget({}),

@@ -1,7 +1,7 @@
 import type { StepReport } from '../../blame/index.ts'
 import type { BlamedRun } from '../../blame/run-blame.ts'
 import { neutralLine } from '../../errors/index.ts'
-import { controlLine } from '../forking/control-line.ts'
+import { controlLine } from '../forking/control.ts'
 import { type Screen, table } from '../screen.ts'
 import { describeMutations, describeRepairs } from './answers.ts'
 import { describeVerdict } from './verdict.ts'

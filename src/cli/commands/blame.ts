@@ -4,7 +4,7 @@ import { parseExpectation } from '../../blame/expectation.ts'
 import type { BlamedRun, BlameEstimate } from '../../blame/run-blame.ts'
 import type { BlameRequest } from '../../blame/task.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
-import { codeDigest, codeState, pinsOf } from '../../provenance/index.ts'
+import { acceptedPins, codeDigest, codeState, pinsOf } from '../../provenance/index.ts'
 import { forksFolder, readPrices } from '../../store/index.ts'
 import { type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
 import { askYesNo, canAsk } from '../ask.ts'
@@ -128,7 +128,7 @@ async function requestOf(given: Given, found: FoundRun, tape: Tape, recordings: 
   }
   const pins = found.case?.pins ?? pinsOf(tape)
   await refuseOtherCode(pins, given)
-  const { commit } = (await codeState(process.cwd(), pins.commit)) ?? {}
+  const { commit } = (await codeState(process.cwd(), acceptedPins(pins).commit)) ?? {}
   const code = await codeDigest(process.cwd())
   const ledger = resolve(join(forksFolder(recordings, found.file), 'blame.jsonl'))
   return {

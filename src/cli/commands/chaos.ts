@@ -17,6 +17,7 @@ import { type Json, readTape, requireClosed, type Tape } from '../../tape/index.
 import { type CommandSpec, type Given, jsonOption } from '../command.ts'
 import { exit } from '../exit.ts'
 import { findRun, type FoundRun } from '../find.ts'
+import { controlLine, pinsJson } from '../forking/control.ts'
 import { runTask } from '../jobs.ts'
 import { readWhole } from '../live.ts'
 import { usage } from '../parse.ts'
@@ -57,7 +58,7 @@ export const chaosCommand: CommandSpec = {
     const found = findRun(given.args[0] ?? '', recordings)
     const tape = requireClosed(readTape(found.file))
     const report = await ask(found, options, given, screen)
-    if (given.has('json')) screen.json({ tape: tape.source, ...report })
+    if (given.has('json')) screen.json({ tape: tape.source, ...report, ...pinsJson(tape, report.control) })
     else print(tape, report, given, screen)
     return report.survived === true ? exit.ok : exit.divergence
   },
@@ -179,7 +180,8 @@ async function ask(found: FoundRun, options: ChaosTaskOptions, given: Given, scr
 }
 
 function print(tape: Tape, report: ChaosReport, given: Given, screen: Screen): void {
-  const { failure, survived, seed, path } = report
+  const { failure, survived, seed, path, control } = report
+  if (control.differs !== undefined) screen.line(`${controlLine(control.differs)}\n`)
   if (failure !== undefined) {
     screen.line(screen.paint('bold', 'the agent does not survive'))
     for (const fault of failure.schedule) screen.line(`  ${describeFault(tape, fault)}`)

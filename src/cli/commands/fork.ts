@@ -1,15 +1,17 @@
 import { dirname, resolve } from 'node:path'
 import type { Case } from '../../cases/index.ts'
-import { pinsOf } from '../../provenance/index.ts'
+import { type CasePins, pinsOf } from '../../provenance/index.ts'
 import { listCases } from '../../store/index.ts'
 import { readTape, requireClosed, type Tape } from '../../tape/index.ts'
 import { type CommandSpec, type Given, jsonOption } from '../command.ts'
 import { exit } from '../exit.ts'
 import { findRun, type FoundRun } from '../find.ts'
 import { changeOptions, type ForkAsk, readAsk, readTail } from '../forking/ask.ts'
+import { alternately, apart, tellBeside } from '../forking/beside.ts'
 import { tellBranches, together, type Together, type ToldBranch } from '../forking/branches.ts'
 import { tellChange, type ToldChange } from '../forking/changes.ts'
-import { alternativesOf, decisionsOf, printDecisions, reportDecisions } from '../forking/critical.ts'
+import { gradedBeside, pinsJson } from '../forking/control.ts'
+import { alternativesOf, besideDecisions, decisionsOf, printDecisions, reportDecisions } from '../forking/critical.ts'
 import { gradeOptions, type Grader, graderOf } from '../forking/grading.ts'
 import { makeForks, type MakeOptions, type Parent } from '../forking/make.ts'
 import { printAsk, printBranches } from '../forking/print.ts'
@@ -52,16 +54,24 @@ async function fork(parent: Parent, given: Given, screen: Screen): Promise<numbe
   const changes = (ask.changes ?? []).map((change) => tellChange(parent.tape, change))
   const first = readWhole(given, forkCommand, 'seed') ?? 1
   const times = readWhole(given, forkCommand, 'times') ?? 1
-  if (given.has('live')) await refuseOtherCode(pinsOf(parent.tape), given)
-  const requests = Array.from({ length: times }, (_, n) => ({ ...ask, seed: `${first + n}` }))
-  const made = await makeForks(parent, requests, makeOptions(given, screen))
-  const told = await tellBranches(parent.tape, made, grader)
-  const branches = given.has('save') ? saveBranches(parent, told) : told
+  if (given.has('live')) await refuseOtherCode(codePins(parent), given)
+  const pairs = alternately(Array.from({ length: times }, (_, n) => ({ ...ask, seed: `${first + n}` })))
+  const forks = await makeForks(parent, pairs.requests, { ...makeOptions(given, screen), together: pairs.together })
+  const { changed, controls } = apart(await tellBranches(parent.tape, forks, grader), pairs.together)
+  const branches = given.has('save') ? saveBranches(parent, changed) : changed
   const sum = together(branches)
-  if (given.has('json')) screen.json(asJson(parent.tape, ask, changes, branches, sum, grader))
+  const beside = tellBeside(sum, controls)
+  const { data } = forks.control
+  const graded = await gradedBeside(grader, forks.control)
+  if (given.has('json'))
+    screen.json({
+      ...asJson(parent.tape, ask, changes, branches, sum, graded),
+      ...pinsJson(parent.tape, data),
+      ...(beside === undefined ? {} : { beside }),
+    })
   else {
     printAsk(parent, ask, changes, screen)
-    printBranches(branches, sum, grader, screen)
+    printBranches(branches, sum, graded, screen, { differs: data.differs, beside })
     const isOffTape = branches.some(({ problems }) => problems.some(({ code }) => code === 'HARVEST_OFF_TAPE'))
     // Nobody recorded what a tool answers to a call that nobody made.
     const isNewCall = given.values('decide').length > 0
@@ -87,17 +97,27 @@ async function critical(parent: Parent, given: Given, screen: Screen): Promise<n
   const grader = await graderOf(parent, given)
   const donor = tail.from === 'donor' ? requireClosed(readTape(tail.file)) : undefined
   const times = readWhole(given, forkCommand, 'times') ?? 1
-  if (given.has('live')) await refuseOtherCode(pinsOf(parent.tape), given)
+  if (given.has('live')) await refuseOtherCode(codePins(parent), given)
   const alternatives = alternativesOf(parent.tape, tail, donor, times)
-  const requests = alternatives.map(({ request }) => request)
-  const made = await makeForks(parent, requests, makeOptions(given, screen))
-  const branches = await tellBranches(parent.tape, made, grader)
-  const decisions = reportDecisions(decisionsOf(parent.tape), alternatives, branches, grader?.recorded)
-  const graded = { gradedBy: grader?.by ?? null, recorded: grader?.recorded ?? null }
+  const pairs = besideDecisions(alternatives)
+  const forks = await makeForks(parent, pairs.requests, { ...makeOptions(given, screen), together: pairs.together })
+  const told = await tellBranches(parent.tape, forks, grader)
+  const { changed, controls } = apart(told, pairs.together)
+  const graded = await gradedBeside(grader, forks.control)
+  const decisions = reportDecisions(decisionsOf(parent.tape), alternatives, changed, graded?.recorded, controls)
+  const { data } = forks.control
   if (given.has('json'))
-    screen.json({ tape: parent.tape.source, tail, ...graded, decisions, spent: together(branches).spent })
+    screen.json({
+      tape: parent.tape.source,
+      tail,
+      gradedBy: graded?.by ?? null,
+      recorded: graded?.recorded ?? null,
+      ...pinsJson(parent.tape, data),
+      decisions,
+      spent: together(told).spent,
+    })
   else if (decisions.length === 0) screen.line('No model decides anything in this run.')
-  else printDecisions(decisions, { isLive: tail.from === 'live', grader }, screen)
+  else printDecisions(decisions, { isLive: tail.from === 'live', grader: graded, differs: data.differs }, screen)
   return exit.ok
 }
 
@@ -115,6 +135,11 @@ function makeOptions(given: Given, screen: Screen): MakeOptions {
     ...(isTimed ? { timeoutMs } : {}),
     onProgress: (made, of) => screen.progress(`${made} of ${of} forks`),
   }
+}
+
+/** The pins of the case, where it says more than its tape. */
+function codePins({ tape, case: kase }: Parent): CasePins {
+  return { ...pinsOf(tape), ...kase?.pins }
 }
 
 function readParent(given: Given): Parent {

@@ -1,20 +1,20 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { isDeepStrictEqual } from 'node:util'
-import { type Interval, wilson } from '../../blame/index.ts'
-import { HarvestError, neutralLine } from '../../errors/index.ts'
-import { type Patch, type Patched, type FinishedJob, type Job, patchTape, type Spent } from '../../fork/index.ts'
+import type { Case } from '../../cases/index.ts'
+import { neutralLine } from '../../errors/index.ts'
+import { type ControlData, type Job, type Patch, type Patched, patchTape } from '../../fork/index.ts'
 import { pinsOf } from '../../provenance/index.ts'
-import { changedQuestions, stepsText } from '../../replay/index.ts'
 import { listCases, readPrices } from '../../store/index.ts'
-import { type Json, outcomeNotCompared, readTape, requireClosed, type Tape } from '../../tape/index.ts'
-import { renderBaseline, traceOf } from '../../trace/index.ts'
+import { type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
 import { type CommandSpec, type Given, jsonOption } from '../command.ts'
 import { compact, describeOutcome } from '../describe.ts'
 import { exit } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
-import { type JobOutcome, runJobs } from '../jobs.ts'
+import { apart } from '../forking/beside.ts'
+import { controlLine, pinsJson } from '../forking/control.ts'
+import { live, type PatchAnswer, replayed, requireControl } from '../forking/patched.ts'
+import { runJobs } from '../jobs.ts'
 import {
   describeInterval,
   describeSpent,
@@ -23,7 +23,6 @@ import {
   readLivePlan,
   refuseOtherCode,
   readWhole,
-  spentBy,
 } from '../live.ts'
 import { usage } from '../parse.ts'
 import { neutralLines, type Screen } from '../screen.ts'
@@ -51,33 +50,13 @@ export const patchCommand: CommandSpec = {
     const recordings = given.value('dir') ?? 'recordings'
     const tape = requireClosed(readTape(findTapeFile(given.args[0] ?? '', recordings)))
     const { text, changed } = patchTape(tape, changes)
-    if (plan !== undefined) await refuseOtherCode(pinsOf(tape), given)
-    const agent = given.value('agent') ?? agentOf(tape, recordings)
-    const ended = await runPatched(text, agent === undefined ? {} : { agent }, recordings, plan, screen)
-    const answer = plan === undefined ? replayed(tape, ended[0]) : live(tape, ended)
-    if (given.has('json')) screen.json({ tape: tape.source, changed, ...answer })
-    else print(tape, changed, answer, screen)
+    const kase = caseOf(tape, recordings)
+    if (plan !== undefined) await refuseOtherCode({ ...pinsOf(tape), ...kase?.pins }, given)
+    const { answer, control } = await runBoth(text, { ...jobsOf(tape, kase, given), recordings, plan }, screen)
+    if (given.has('json')) screen.json({ tape: tape.source, changed, ...answer, ...pinsJson(tape, control) })
+    else print(tape, changed, answer, control, screen)
     return answer.survives === null ? exit.divergence : exit.ok
   },
-}
-
-/** What became of the recorded outcome. */
-interface PatchAnswer {
-  /** `null`: nobody can tell. */
-  readonly survives: boolean | null
-  /** Why nobody can tell, or what came instead. */
-  readonly because: string
-  readonly outcome?: FinishedJob['outcome']
-  readonly trace?: readonly Json[]
-  readonly traceChanged?: boolean
-  /** Of live runs. */
-  readonly rate?: {
-    readonly survived: number
-    readonly runs: number
-    readonly undecided: number
-    readonly interval?: Interval
-  }
-  readonly spent?: Spent
 }
 
 function changesOf(given: Given): readonly Patch[] {
@@ -102,114 +81,84 @@ function jsonOrText(word: string): Json {
   }
 }
 
-/** A case may replay its tape with another agent than the one that was recorded. */
-function agentOf(tape: Tape, recordings: string): string | undefined {
+/** A case may replay its tape with another agent than the one that was recorded, and by its own options. */
+function caseOf(tape: Tape, recordings: string): Case | undefined {
   const owner = listCases(recordings).find(
     ({ file, case: loaded }) => loaded !== undefined && resolve(dirname(file), loaded.tape) === resolve(tape.source),
   )
-  return owner?.case?.agent
+  return owner?.case
 }
 
-async function runPatched(
-  text: string,
-  job: Pick<Job, 'agent'>,
-  recordings: string,
-  plan: LivePlan | undefined,
-  screen: Screen,
-): Promise<readonly JobOutcome[]> {
+function jobsOf(
+  tape: Tape,
+  kase: Case | undefined,
+  given: Given,
+): { readonly unchanged: Job; readonly about: Omit<Job, 'tape'> } {
+  const agent = given.value('agent')
+  const about = {
+    ...(agent === undefined ? {} : { agent }),
+    ...(kase === undefined ? {} : { case: { file: resolve(kase.file), text: readFileSync(kase.file, 'utf8') } }),
+  }
+  return { unchanged: { tape: resolve(tape.source), ...about }, about }
+}
+
+interface Runs {
+  readonly unchanged: Job
+  readonly about: Omit<Job, 'tape'>
+  readonly recordings: string
+  readonly plan: LivePlan | undefined
+}
+
+/** Runs the agent with the change, and without: the unchanged replay first, for it may refuse. */
+async function runBoth(text: string, { unchanged, about, recordings, plan }: Runs, screen: Screen) {
   const folder = mkdtempSync(join(tmpdir(), 'harvest-patch-'))
   const file = join(folder, 'patched.tape.jsonl')
   try {
     writeFileSync(file, text, { mode: 0o600 })
-    if (plan === undefined) return await runJobs([{ tape: file, ...job }])
+    const control: Job = { ...unchanged, isControl: true }
+    if (plan === undefined) {
+      const [first, second] = await runJobs([control, { tape: file, ...about }])
+      const run = requireControl(first)
+      return { answer: replayed(second, run), control: run.control }
+    }
+    const [first] = await runJobs([control])
+    const run = requireControl(first)
     const { times, timeoutMs, parallel, limits } = plan
-    const prices = readPrices(recordings) ?? {}
-    const jobs = Array.from({ length: times }, (): Job => ({ tape: file, ...job, mode: 'live', timeoutMs }))
-    return await runJobs(jobs, {
+    const pair = [{ tape: file, ...about }, unchanged].map((job): Job => ({ ...job, mode: 'live', timeoutMs }))
+    const ended = await runJobs(Array.from({ length: times }, () => pair).flat(), {
       parallel,
       limits,
-      prices,
-      onProgress: (n) => screen.progress(`${n} of ${times} runs`),
+      prices: readPrices(recordings) ?? {},
+      onProgress: (n) => screen.progress(`${n} of ${2 * times} runs`),
     })
+    const { changed, controls } = apart(ended, 2)
+    return { answer: live(changed, controls, run), control: run.control }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-function replayed(tape: Tape, run: JobOutcome | undefined): PatchAnswer {
-  if (run === undefined || HarvestError.is(run)) throw run ?? new TypeError('the job has no answer')
-  // Steps it no longer asks for leave nothing open: it had an answer to all that it asked.
-  const problem = run.report.problems.find(({ code }) => code !== 'HARVEST_UNUSED')
-  if (problem !== undefined) {
-    return {
-      survives: null,
-      because: `With this change the agent does what is not on the tape; what would have come of it, only its models know.\n\n${problem.message}`,
-    }
-  }
-  const asked = changedQuestions(run.report.drift.filter(({ policy }) => policy === 'unproven'))
-  if (asked.length > 0) {
-    const parts = asked.map(({ part, steps, words }) => `  ${neutralLine(part)}, ${stepsText(steps)}: ${words}`)
-    return {
-      survives: null,
-      because: `With this change a model is asked something else; what it would answer is not on the tape.\n\n${parts.join('\n')}`,
-    }
-  }
-  return { ...judged(tape, run), outcome: run.outcome, trace: run.trace, traceChanged: isOtherTrace(tape, run) }
-}
-
-function judged(tape: Tape, run: FinishedJob): Pick<PatchAnswer, 'survives' | 'because'> {
-  const survives = run.report.receipt.outcomeEqual
-  if (survives === null)
-    return { survives, because: `The outcome is ${outcomeNotCompared}; the run now ${describeEnd(run)}` }
-  return { survives, because: survives ? 'The same outcome comes of it.' : `The run now ${describeEnd(run)}` }
-}
-
-function live(tape: Tape, ended: readonly JobOutcome[]): PatchAnswer {
-  const judgedRuns = ended.flatMap((run) =>
-    HarvestError.is(run) || run.report.problems.length > 0 || run.report.receipt.outcomeEqual === null ? [] : [run],
-  )
-  const survived = judgedRuns.filter((run) => run.report.receipt.outcomeEqual).length
-  const runs = judgedRuns.length
-  const [failed] = ended.flatMap((run) =>
-    HarvestError.is(run) ? [run.message] : run.report.problems.map(({ message }) => message),
-  )
-  return {
-    survives: runs === 0 ? null : survived * 2 >= runs,
-    because:
-      runs === 0 ? `No live run could be judged.\n\n${failed ?? ''}` : `${survived} of ${runs} live runs end so.`,
-    rate: {
-      survived,
-      runs,
-      undecided: ended.length - runs,
-      ...(runs === 0 ? {} : { interval: wilson(survived, runs) }),
-    },
-    spent: spentBy(ended),
-  }
-}
-
-function isOtherTrace({ events }: Tape, { trace }: FinishedJob): boolean {
-  return !isDeepStrictEqual(JSON.parse(JSON.stringify(renderBaseline(traceOf(events)))), trace)
-}
-
-function describeEnd({ outcome }: FinishedJob): string {
-  const { status, value } = outcome
-  return describeOutcome(status === 'returned' ? { status, value } : { status, error: value })
-}
-
-function print(tape: Tape, changed: readonly Patched[], answer: PatchAnswer, screen: Screen): void {
+function print(
+  tape: Tape,
+  changed: readonly Patched[],
+  answer: PatchAnswer,
+  { differs }: ControlData,
+  screen: Screen,
+): void {
   for (const { step, path, before, value } of changed) {
     const place = step === undefined ? neutralLine(path) : `step ${step}, ${neutralLine(path)}`
     screen.line(`${place}: ${before === undefined ? 'nothing' : compact(before)} → ${compact(value)}`)
   }
   const recorded = tape.close === undefined ? 'unknown' : describeOutcome(tape.close.outcome)
   screen.line(`recorded: ${recorded}`)
+  if (differs !== undefined) screen.line(controlLine(differs))
   const word = answer.survives === null ? 'undecided' : answer.survives ? 'the outcome survives' : 'the outcome is gone'
   screen.line(`\n${screen.paint('bold', word)}`)
   screen.line(neutralLines(answer.because))
   if (answer.traceChanged === true) screen.line(`The tool calls are others: ${compact([...(answer.trace ?? [])], 200)}`)
   if (answer.rate?.interval !== undefined) screen.line(`95 % (Wilson): ${describeInterval(answer.rate.interval)}`)
-  if (answer.rate !== undefined && answer.rate.undecided > 0)
-    screen.line(`${answer.rate.undecided} runs could not be judged`)
+  const undecided = (answer.rate?.undecided ?? 0) + (answer.beside?.undecided ?? 0)
+  if (undecided > 0) screen.line(`${undecided} runs could not be judged`)
   if (answer.spent !== undefined) screen.line(describeSpent(answer.spent))
-  if (answer.survives === null) screen.line('→ to ask the models what comes of it: --live')
+  if (answer.survives === null && answer.rate === undefined) screen.line('→ to ask the models what comes of it: --live')
 }

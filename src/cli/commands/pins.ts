@@ -1,5 +1,5 @@
 import { HarvestError, neutralLine } from '../../errors/index.ts'
-import { type History, readHistory } from '../../provenance/index.ts'
+import { acceptedPins, type History, readHistory } from '../../provenance/index.ts'
 import { readTapeHeader, streamTape } from '../../tape/index.ts'
 import { type CaseSummary, findCase, listCases } from '../../store/index.ts'
 import { requireTapeFile } from '../../cases/index.ts'
@@ -104,7 +104,9 @@ function read(
       const { harvest: format, startedAt, pins: recorded, recorder } = readTapeHeader(tape)
       // A case may have been written by hand, without pins: what its tape knows by itself still counts.
       const { commit, node } = recorded
-      const pins = { ...(commit === undefined ? {} : { commit }), node, recorder, ...loaded.pins }
+      const made = { ...(commit === undefined ? {} : { commit }), node, recorder, ...loaded.pins }
+      // Code that was accepted later is what the case goes with now.
+      const pins = acceptedPins(made)
       const standing = pins.commit === undefined ? undefined : history?.standingOf(pins.commit)
       cases.push({
         id: loaded.id,
@@ -112,6 +114,7 @@ function read(
         tape,
         agent: loaded.agent,
         pins,
+        ...(made.accepted === undefined ? {} : { recorded: made }),
         recordedAt: startedAt,
         format,
         ...(standing === undefined ? {} : { standing }),

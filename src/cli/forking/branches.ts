@@ -3,8 +3,9 @@ import { HarvestError } from '../../errors/index.ts'
 import type { FinishedFork, ForkRequest, Said, Spent } from '../../fork/index.ts'
 import type { Tape } from '../../tape/index.ts'
 import { branchTape } from './branch-tape.ts'
+import { type ControlRun, numberIn } from './control.ts'
 import type { Grader } from './grading.ts'
-import type { MadeFork } from './make.ts'
+import type { MadeForks } from './make.ts'
 
 /** A fork and how it differs from its parent. */
 export interface ToldBranch {
@@ -28,7 +29,7 @@ export interface ToldBranch {
 export interface Together {
   readonly forks: number
   readonly judged: number
-  /** Judged ones whose outcome is the recorded one; `null`: not compared, the import did not see it. */
+  /** Judged ones whose outcome is that of the unchanged run; `null`: not compared, the import did not see it. */
   readonly asRecorded: number | null
   /** Judged ones that are not the same run as another. */
   readonly distinct: number
@@ -40,10 +41,10 @@ export interface Together {
   readonly spent: Spent
 }
 
-/** Compares forks with the run they part from, and grades them when somebody says what a good run is. */
+/** Compares forks with the unchanged run, and grades them when somebody says what a good run is. */
 export async function tellBranches(
   parent: Tape,
-  made: readonly MadeFork[],
+  { control, made }: MadeForks,
   grader: Grader | undefined,
 ): Promise<readonly ToldBranch[]> {
   const branches: ToldBranch[] = []
@@ -60,7 +61,7 @@ export async function tellBranches(
       continue
     }
     const tape = branchTape(fork.branch, parent)
-    const [compared] = compareBranches(parent, [tape], changedSteps(request))
+    const [compared] = compareBranches(control.run, [tape], changedSteps(request, control))
     judged.push({ at: branches.length, fork, branch: tape })
     branches.push({ ...common, fork, problems, ...(compared === undefined ? {} : { compared }) })
   }
@@ -72,8 +73,10 @@ export async function tellBranches(
   })
 }
 
-function changedSteps({ changes = [] }: ForkRequest): readonly number[] {
-  return changes.flatMap((change) => ('step' in change && change.step !== undefined ? [change.step] : []))
+function changedSteps({ changes = [] }: ForkRequest, { data }: ControlRun): readonly number[] {
+  return changes.flatMap((change) =>
+    'step' in change && change.step !== undefined ? [numberIn(data, change.step)] : [],
+  )
 }
 
 function problemsOf({ prefix, problems }: FinishedFork): readonly Said[] {
@@ -97,7 +100,7 @@ export function together(branches: readonly ToldBranch[]): Together {
     // Copies of one run are one observation: an interval over them would claim what nobody saw.
     ...(distinct > 1 && asRecorded !== null ? { interval: wilson(asRecorded, judged.length) } : {}),
     ...(judged.some(({ grade }) => grade !== undefined) ? { grades: countGrades(judged) } : {}),
-    spent: sum(branches.flatMap(({ fork, isReused }) => (fork === undefined || isReused ? [] : [fork.spent]))),
+    spent: sumSpent(branches.flatMap(({ fork, isReused }) => (fork === undefined || isReused ? [] : [fork.spent]))),
   }
 }
 
@@ -107,7 +110,8 @@ function countGrades(judged: readonly ToldBranch[]): NonNullable<Together['grade
   return counts
 }
 
-function sum(all: readonly Spent[]): Spent {
+/** What runs used, all together. */
+export function sumSpent(all: readonly Spent[]): Spent {
   const none: Spent = { modelCalls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 }
   return all.reduce<Spent>((total, one) => {
     // One unknown cost makes the sum unknown.

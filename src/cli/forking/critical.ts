@@ -1,6 +1,6 @@
-import type { Grade } from '../../blame/index.ts'
+import { fisherExact, type Grade } from '../../blame/index.ts'
 import { neutralLine } from '../../errors/index.ts'
-import type { ChangeRequest, ForkRequest, TailRequest } from '../../fork/index.ts'
+import type { ChangeRequest, ControlDifference, ForkRequest, TailRequest } from '../../fork/index.ts'
 import { at, textAt } from '../../providers/json.ts'
 import { isGenerative, isUnderWay, type ModelCall, readModelCall } from '../../providers/index.ts'
 import { type Json, stepsOf, type Tape } from '../../tape/index.ts'
@@ -8,6 +8,7 @@ import { signature } from '../describe.ts'
 import type { Screen } from '../screen.ts'
 import { differenceText } from './print.ts'
 import type { ToldBranch } from './branches.ts'
+import { controlLine } from './control.ts'
 import type { Grader } from './grading.ts'
 
 /** One other way a step could have gone. */
@@ -27,9 +28,11 @@ export interface DecisionReport {
   readonly decided: string
   /**
    * `critical`: an alternative gets another grade, or, where nobody grades, ends otherwise. `same`: none of those judged
-   * does. `unknown`: none could be judged.
+   * does. `unknown`: none could be judged, or live runs end otherwise there without any change as well.
    */
   readonly verdict: 'critical' | 'same' | 'unknown'
+  /** Live runs that keep the decision, drawn alternately with the alternatives: how many end otherwise. */
+  readonly beside?: { readonly judged: number; readonly other: number }
   readonly tried: readonly {
     readonly instead: string
     readonly outcome: 'other' | 'as recorded' | 'not judged'
@@ -162,23 +165,70 @@ function pick(args: Json, keys: readonly string[]): Json {
   return Object.fromEntries(Object.entries(args).filter(([key]) => keys.includes(key)))
 }
 
-/** Which decisions matter, as far as their alternatives were tried. */
+/** The forks of all alternatives, with a live tail each followed by a run that keeps the decision: its control. */
+export function besideDecisions(alternatives: readonly Alternative[]): {
+  readonly requests: readonly ForkRequest[]
+  readonly together: 1 | 2
+} {
+  const requests = alternatives.map(({ request }) => request)
+  if (requests.every(({ tail }) => tail.from !== 'live')) return { requests, together: 1 }
+  const kept = alternatives.map(({ step, request: { tail } }, n) => ({ keep: step, tail, seed: `control ${n + 1}` }))
+  return { requests: requests.flatMap((request, at) => [request, kept[at] ?? request]), together: 2 }
+}
+
+/**
+ * Which decisions matter, as far as their alternatives were tried.
+ *
+ * @param recorded - the grade of the unchanged run
+ * @param controls - of a live tail: for each alternative a run that keeps the decision
+ */
 export function reportDecisions(
   decisions: ReturnType<typeof decisionsOf>,
   alternatives: readonly Alternative[],
   branches: readonly ToldBranch[],
   recorded: Grade | undefined,
+  controls: readonly ToldBranch[] = [],
 ): readonly DecisionReport[] {
-  const all = alternatives.map((alternative, index) => ({ alternative, branch: branches[index] }))
+  const all = alternatives.map((alternative, index) => ({
+    alternative,
+    branch: branches[index],
+    control: controls[index],
+  }))
+  const count = (runs: readonly Tried[]): Count => ({
+    judged: runs.filter(({ outcome }) => outcome !== 'not judged').length,
+    other: runs.filter((run) => isOther(run, recorded)).length,
+  })
   return decisions.map(({ step, decided }) => {
     const own = all.filter(({ alternative }) => alternative.step === step)
     const tried = own.map(({ alternative: { instead }, branch }) => outcomeOf(instead, branch))
-    const isJudged = tried.some(({ outcome }) => outcome !== 'not judged')
-    const isCritical = tried.some(({ outcome, grade }) =>
-      recorded === undefined ? outcome === 'other' : grade !== undefined && grade !== 'ungraded' && grade !== recorded,
-    )
-    return { step, decided, verdict: isCritical ? 'critical' : isJudged ? 'same' : 'unknown', tried }
+    const kept = own.flatMap(({ control }) => (control === undefined ? [] : [outcomeOf('', control)]))
+    const beside = kept.length === 0 ? undefined : count(kept)
+    return {
+      step,
+      decided,
+      verdict: verdictOf(count(tried), beside),
+      tried,
+      ...(beside === undefined ? {} : { beside }),
+    }
   })
+}
+
+type Tried = DecisionReport['tried'][number]
+type Count = NonNullable<DecisionReport['beside']>
+
+function isOther({ outcome, grade }: Tried, recorded: Grade | undefined): boolean {
+  return recorded === undefined
+    ? outcome === 'other'
+    : grade !== undefined && grade !== 'ungraded' && grade !== recorded
+}
+
+/** Where runs that keep the decision end otherwise as well, only a difference that chance does not make is one. */
+function verdictOf(tried: Count, kept: Count | undefined): DecisionReport['verdict'] {
+  if (tried.other === 0) return tried.judged === 0 ? 'unknown' : 'same'
+  if (kept === undefined || (kept.other === 0 && kept.judged > 0)) return 'critical'
+  if (kept.judged === 0) return 'unknown'
+  const hits = ({ other, judged }: Count) => ({ hits: other, runs: Math.max(judged, other) })
+  return fisherExact(hits(tried), hits(kept)) <= 0.05 ? 'critical' : 'unknown'
 }
 
 function outcomeOf(instead: string, branch: ToldBranch | undefined): DecisionReport['tried'][number] {
@@ -199,16 +249,26 @@ function outcomeOf(instead: string, branch: ToldBranch | undefined): DecisionRep
 /** Prints the decisions, the alternatives of each, and what nobody tried. */
 export function printDecisions(
   decisions: readonly DecisionReport[],
-  { isLive, grader }: { readonly isLive: boolean; readonly grader?: Pick<Grader, 'by' | 'recorded'> | undefined },
+  {
+    isLive,
+    grader,
+    differs,
+  }: {
+    readonly isLive: boolean
+    readonly grader?: Pick<Grader, 'by' | 'recorded'> | undefined
+    readonly differs?: ControlDifference | undefined
+  },
   screen: Screen,
 ): void {
-  if (grader !== undefined)
-    screen.line(`graded by ${neutralLine(grader.by, 120)}; the recorded run is ${grader.recorded}\n`)
-  for (const { step, decided, verdict, tried } of decisions) {
+  if (differs !== undefined) screen.line(`${controlLine(differs)}\n`)
+  const whose = differs === undefined ? 'the recorded run' : "today's code unchanged"
+  if (grader !== undefined) screen.line(`graded by ${neutralLine(grader.by, 120)}; ${whose} is ${grader.recorded}\n`)
+  for (const { step, decided, verdict, tried, beside } of decisions) {
     screen.line(`${screen.paint('bold', `step ${step}  ${titles[verdict]}`)}`)
     screen.line(`  the model decided: ${neutralLine(decided, 110)}`)
     if (tried.length === 0) screen.line('  nothing was tried: it called no tool')
     for (const one of tried) screen.line(`  ${triedLine(one)}`)
+    if (beside !== undefined) screen.line(`  ${besideLine(tried, beside)}`)
   }
   const named = (verdict: DecisionReport['verdict']): string =>
     decisions.flatMap((one) => (one.verdict === verdict ? [`${one.step}`] : [])).join(', ') || 'none'
@@ -217,6 +277,12 @@ export function printDecisions(
   screen.line(`nothing could be judged: ${named('unknown')}`)
   screen.line('not tried: other arguments, other texts, other answers of tools')
   if (!isLive) screen.line('→ what a model would say to a changed question is not on the tape; to ask it: --live')
+}
+
+function besideLine(tried: DecisionReport['tried'], { judged, other }: Count): string {
+  const changed = tried.filter(({ outcome }) => outcome !== 'not judged').length
+  const counts = `${changed} alternatives; beside them, with the decision kept, ${other} of ${judged} live runs end otherwise`
+  return other === 0 ? counts : `${counts}: that is no effect of the decision`
 }
 
 function triedLine({ instead, outcome, grade, because }: DecisionReport['tried'][number]): string {

@@ -15,13 +15,19 @@ export const gradeOptions: readonly OptionSpec[] = [
   { flag: '--bad <what>', about: 'What a bad run returns or calls, such as "refund(amount: 2500)"', many: true },
 ]
 
+/** A fork and its branch, as far as it is graded. */
+export interface GradedFork {
+  readonly fork: Pick<FinishedFork, 'outcome' | 'branch'>
+  readonly branch: Tape
+}
+
 /** Says of runs whether they are good ones, and of the recorded run as well. */
 export interface Grader {
   /** What it goes by, for people. */
   readonly by: string
   readonly recorded: Grade
   /** The grades of forks, in their order. */
-  grade(forks: readonly { readonly fork: FinishedFork; readonly branch: Tape }[]): Promise<readonly Grade[]>
+  grade(forks: readonly GradedFork[]): Promise<readonly Grade[]>
 }
 
 /**

@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
-import type { Case } from '../../cases/index.ts'
+import { join, resolve } from 'node:path'
+import { acceptedFileName, type Case } from '../../cases/index.ts'
 import { HarvestError } from '../../errors/index.ts'
 import {
+  controlKey,
   type FinishedFork,
   type ForkRequest,
   type ForkTaskAnswer,
   type ForkTaskOptions,
   forkKey,
+  type Job,
+  readKeptControl,
   readKeptFork,
   type TailRequest,
 } from '../../fork/index.ts'
@@ -18,6 +21,7 @@ import { type Json, readTape, type Tape } from '../../tape/index.ts'
 import { version } from '../../version.ts'
 import { exit, exitCodeOf } from '../exit.ts'
 import { type JobsOptions, runTask } from '../jobs.ts'
+import { type ControlRun, controlRun } from './control.ts'
 
 /** The run that is forked. */
 export interface Parent {
@@ -44,52 +48,71 @@ export interface MakeOptions extends Pick<JobsOptions, 'parallel' | 'limits'> {
   readonly timeoutMs?: number
   /** Runs all of them anew. */
   readonly isFresh: boolean
+  /** So many that follow one another are made in one session, or reused together. Default 1. */
+  readonly together?: number
   readonly onProgress: (made: number, of: number) => void
+}
+
+/** Forks, and the unchanged run they are compared with. */
+export interface MadeForks {
+  readonly control: ControlRun
+  readonly made: readonly MadeFork[]
 }
 
 /**
  * Makes forks in the project's own Vitest, started once for all of them; those that were made before, by the same code,
- * are taken from where they are kept.
+ * are taken from where they are kept. Before them the run is replayed unchanged, for what code alone does is no effect.
  *
  * What ends is kept at once, so a command that was interrupted goes on where it was. Without git nobody can say that the
  * code is the same, and nothing is kept.
  *
- * @throws HarvestError what keeps all of them from beginning, such as `HARVEST_AGENT_UNKNOWN`
+ * @throws HarvestError what keeps all of them from beginning, such as `HARVEST_AGENT_UNKNOWN` and `HARVEST_CONTROL`
  */
 export async function makeForks(
   parent: Parent,
   requests: readonly ForkRequest[],
   options: MakeOptions,
-): Promise<readonly MadeFork[]> {
+): Promise<MadeForks> {
   const { tape, file, recordings } = parent
   const agent = parent.case?.agent ?? tape.header.agent
   const folder = resolve(forksFolder(recordings, file))
-  const keys = await keysOf(parent, agent, requests)
-  const known = keys.map((key) => (key === undefined || options.isFresh ? undefined : readKeptFork(folder, key)))
+  const { forks: keys, control: nameOfControl } = await keysOf(parent, agent, requests)
+  const isKept = (key: string | undefined): key is string => key !== undefined && !options.isFresh
+  const before = isKept(nameOfControl) ? readKeptControl(folder, nameOfControl) : undefined
+  const kept = keys.map((key) => (isKept(key) ? readKeptFork(folder, key) : undefined))
+  // Those that are drawn alternately were made in one session, or are made again together.
+  const { together = 1 } = options
+  const isWhole = (index: number): boolean => {
+    const first = index - (index % together)
+    return kept.slice(first, first + together).every((one) => one !== undefined)
+  }
+  const known = kept.map((one, index) => (isWhole(index) ? one : undefined))
   const open = requests.flatMap((request, index) => (known[index] === undefined ? [index] : []))
   const task: ForkTaskOptions = {
+    ...(nameOfControl === undefined ? {} : { controlKeptAs: { folder, key: nameOfControl } }),
     forks: open.map((index) => {
       const [request, key] = [requests[index] as ForkRequest, keys[index]]
       return { request, ...(key === undefined ? {} : { keptAs: { folder, key } }) }
     }),
   }
-  const answers = open.length === 0 ? [] : await run(parent, agent, task, options)
+  const answer =
+    open.length === 0 && before !== undefined ? { control: before, forks: [] } : await run(parent, agent, task, options)
   const made = requests.map((request, index): MadeFork => {
     const key = keys[index]
-    const before = known[index]
-    const answer = before ?? answers[open.indexOf(index)]
-    if (answer === undefined) throw new TypeError(`fork ${index} has no answer`)
-    const fork = 'failed' in answer ? new HarvestError(answer.failed.code, answer.failed.facts) : answer
-    return { request, fork, isReused: before !== undefined, ...(key === undefined ? {} : { key }) }
+    const earlier = known[index]
+    const one = earlier ?? answer.forks[open.indexOf(index)]
+    if (one === undefined) throw new TypeError(`fork ${index} has no answer`)
+    const fork = 'failed' in one ? new HarvestError(one.failed.code, one.failed.facts) : one
+    return { request, fork, isReused: earlier !== undefined, ...(key === undefined ? {} : { key }) }
   })
   const [refused] = made.flatMap(({ fork }) => (HarvestError.is(fork) && exitCodeOf(fork) === exit.usage ? [fork] : []))
   // No run is to be told of when none could begin, as with an agent that nobody knows.
   if (refused !== undefined && made.every(({ fork }) => HarvestError.is(fork))) throw refused
-  return made
+  return { control: controlRun(answer.control, tape), made }
 }
 
 async function run(
-  { file, recordings, case: kase }: Parent,
+  parent: Parent,
   agent: string,
   task: ForkTaskOptions,
   { parallel = 1, limits, timeoutMs, onProgress }: MakeOptions,
@@ -97,28 +120,35 @@ async function run(
   const { length } = task.forks
   onProgress(0, length)
   const job = {
-    tape: file,
+    tape: parent.file,
     agent,
     task: { name: 'fork' as const, options: task as unknown as Json },
-    ...(kase === undefined ? {} : { case: { file: resolve(kase.file), text: readFileSync(kase.file, 'utf8') } }),
+    ...caseOf(parent),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   }
   const answer = await runTask(job, {
     parallel,
-    prices: readPrices(recordings) ?? {},
+    prices: readPrices(parent.recordings) ?? {},
     ...(limits === undefined ? {} : { limits }),
     onTold: (told) => onProgress((told as { readonly made: number }).made, length),
   })
   return answer as unknown as ForkTaskAnswer
 }
 
-async function keysOf(
-  { tape, recordings }: Parent,
-  agent: string,
-  requests: readonly ForkRequest[],
-): Promise<readonly (string | undefined)[]> {
+/** The case of a run, as a job has it. */
+function caseOf({ case: kase }: Parent): Pick<Job, 'case'> {
+  return kase === undefined ? {} : { case: { file: resolve(kase.file), text: readFileSync(kase.file, 'utf8') } }
+}
+
+interface Keys {
+  readonly control?: string
+  readonly forks: readonly (string | undefined)[]
+}
+
+async function keysOf(parent: Parent, agent: string, requests: readonly ForkRequest[]): Promise<Keys> {
+  const { tape, recordings } = parent
   const code = existsSync(recordings) ? await codeDigest(process.cwd()) : undefined
-  if (code === undefined) return requests.map(() => undefined)
+  if (code === undefined) return { forks: requests.map(() => undefined) }
   const sources = new Map<string, string>()
   const sourceOf = (tail: TailRequest): { readonly source?: string } => {
     if (!('file' in tail)) return {}
@@ -126,9 +156,14 @@ async function keysOf(
     sources.set(tail.file, known)
     return { source: known }
   }
-  return requests.map((request) =>
-    forkKey({ tape: tape.digest, agent: request.agent ?? agent, code, version, request, ...sourceOf(request.tail) }),
-  )
+  const forAll = join(recordings, acceptedFileName)
+  const accepted = [caseOf(parent).case?.text ?? '', existsSync(forAll) ? readFileSync(forAll, 'utf8') : '']
+  return {
+    control: controlKey({ tape: tape.digest, agent, code, version, accepted }),
+    forks: requests.map((request) =>
+      forkKey({ tape: tape.digest, agent: request.agent ?? agent, code, version, request, ...sourceOf(request.tail) }),
+    ),
+  }
 }
 
 function digestOf(tail: Extract<TailRequest, { readonly file: string }>): string {

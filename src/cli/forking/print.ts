@@ -1,14 +1,16 @@
 import { relative } from 'node:path'
 import type { StepDifference } from '../../blame/index.ts'
 import { neutralLine } from '../../errors/index.ts'
-import type { FinishedFork, TailRequest } from '../../fork/index.ts'
+import type { ControlDifference, FinishedFork, TailRequest } from '../../fork/index.ts'
 import { outcomeNotCompared, stepsOf } from '../../tape/index.ts'
 import { describeOutcome } from '../describe.ts'
 import { describeInterval, describeSpent } from '../live.ts'
 import { neutralLines, type Screen, table } from '../screen.ts'
 import type { ForkAsk } from './ask.ts'
-import type { Together, ToldBranch } from './branches.ts'
+import { type Beside, printBeside } from './beside.ts'
+import { sumSpent, type Together, type ToldBranch } from './branches.ts'
 import { changeLine, type ToldChange } from './changes.ts'
+import { controlLine } from './control.ts'
 import type { Grader } from './grading.ts'
 import type { Parent } from './make.ts'
 
@@ -73,23 +75,27 @@ export function printBranches(
   sum: Together,
   grader: Pick<Grader, 'by' | 'recorded'> | undefined,
   screen: Screen,
+  { differs, beside }: { readonly differs?: ControlDifference | undefined; readonly beside?: Beside | undefined } = {},
 ): void {
+  if (differs !== undefined) screen.line(`${controlLine(differs)}\n`)
+  const same = sameAs(differs)
   const isGraded = sum.grades !== undefined
   const titles = ['seed', 'outcome', ...(isGraded ? ['grade'] : []), 'tool calls', 'first difference', 'cost']
-  const rows = branches.map((branch) => cells(branch, isGraded))
+  const rows = branches.map((branch) => cells(branch, isGraded, same))
   screen.line(table([titles.map((cell) => screen.paint('dim', cell)), ...rows], [0]))
   screen.line()
   for (const [text, seeds] of Map.groupBy(branches, endOf))
     screen.line(neutralLines(`seed ${seedsText(seeds.map(({ seed }) => seed))}: ${text}`))
   for (const { seed, saved } of branches)
     if (saved !== undefined) screen.line(`seed ${seed} is saved: ${neutralLine(saved, 200)}`)
-  screen.line(`\n${screen.paint('bold', sumLine(sum))}`)
+  screen.line(`\n${screen.paint('bold', sumLine(sum, same))}`)
+  if (beside !== undefined) printBeside(sum, beside, screen)
   if (sum.judged > 0 && branches.every(({ fork }) => fork?.isInert === true))
     screen.line('nothing that is asked behind the kept steps differs from the tape, so it could not end otherwise')
   if (grader !== undefined && sum.grades !== undefined) {
     const counts = Object.entries(sum.grades).map(([grade, count]) => `${count} ${grade}`)
     screen.line(
-      `graded by ${neutralLine(grader.by, 120)}: ${counts.join(', ')}; the recorded run is ${grader.recorded}`,
+      `graded by ${neutralLine(grader.by, 120)}: ${counts.join(', ')}; ${differs === undefined ? 'the recorded run' : "today's code unchanged"} is ${grader.recorded}`,
     )
   }
   const reused = branches.filter(({ isReused }) => isReused)
@@ -98,22 +104,31 @@ export function printBranches(
     screen.line(
       `${reused.length} made before by the same code (${neutralLine(first.fork.madeAt.slice(0, 10))}); to run anew: --fresh`,
     )
-  if (sum.spent.modelCalls > 0)
-    screen.line(describeSpent(sum.spent, areToolsReal(branches) ? 'for real' : 'from the tape'))
+  const spent = sumSpent([sum.spent, ...(beside === undefined ? [] : [beside.spent])])
+  if (spent.modelCalls > 0) screen.line(describeSpent(spent, areToolsReal(branches) ? 'for real' : 'from the tape'))
 }
 
 function areToolsReal(branches: readonly ToldBranch[]): boolean {
   return branches.some(({ request: { tail } }) => tail.from === 'live' && tail.tools === 'live')
 }
 
-function cells({ seed, fork, compared, grade, problems, request }: ToldBranch, isGraded: boolean): readonly string[] {
+/** What an end is called that the change did not make. */
+function sameAs(differs: ControlDifference | undefined): string {
+  return differs === undefined ? 'as recorded' : "as today's code unchanged"
+}
+
+function cells(
+  { seed, fork, compared, grade, problems, request }: ToldBranch,
+  isGraded: boolean,
+  same: string,
+): readonly string[] {
   const cost = fork === undefined ? '' : costText(fork, request.tail)
   if (compared === undefined) return [seed, 'not judged', ...(isGraded ? [''] : []), '', problems[0]?.code ?? '', cost]
   return [
     seed,
-    { true: 'as recorded', false: 'other', null: 'not compared' }[`${compared.outcome.same}`],
+    { true: same, false: 'other', null: 'not compared' }[`${compared.outcome.same}`],
     ...(isGraded ? [grade ?? ''] : []),
-    compared.trace.same ? 'as recorded' : 'other',
+    compared.trace.same ? same : 'other',
     compared.first === undefined ? 'none' : differenceText(compared.first),
     cost,
   ]
@@ -154,12 +169,12 @@ function seedsText(seeds: readonly string[]): string {
   return seeds.length > 6 ? `${seeds.slice(0, 5).join(', ')} and ${seeds.length - 5} more` : seeds.join(', ')
 }
 
-function sumLine({ forks, judged, asRecorded, distinct, interval }: Together): string {
+function sumLine({ forks, judged, asRecorded, distinct, interval }: Together, same: string): string {
   const left = forks === judged ? '' : `; ${forks - judged} could not be judged`
   if (judged === 0) return `no fork could be judged`
   if (asRecorded === null) return `the outcome is ${outcomeNotCompared}${left}`
   if (judged === 1) return `${asRecorded === 1 ? 'the outcome survives' : 'the outcome is another one'}${left}`
-  const share = `${asRecorded} of ${judged} end as recorded`
+  const share = `${asRecorded} of ${judged} end ${same}`
   if (interval === undefined) return `${share}; all are the same run, which counts once${left}`
   const copies = distinct === judged ? '' : ` (${distinct} distinct runs)`
   return `${share}${copies}; 95 % (Wilson, for display): ${describeInterval(interval)}${left}`

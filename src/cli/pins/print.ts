@@ -50,7 +50,11 @@ export function printDetails(
     const dirty = pins.dirty === true ? ', with uncommitted changes' : ''
     fact('agent', agent)
     fact('recorded', recordedAt)
-    fact('commit', pins.commit === undefined ? 'unknown' : `${pins.commit}${dirty}`)
+    if (one.recorded !== undefined) fact('made at', one.recorded.commit ?? 'unknown')
+    fact(
+      one.recorded === undefined ? 'commit' : 'accepted',
+      pins.commit === undefined ? 'unknown' : `${pins.commit}${dirty}`,
+    )
     if (pins.commit !== undefined) fact('since', standingText(one))
     for (const line of sinceLines(pins.commit, history)) fact('', line)
     const files = touched.get(file) ?? []

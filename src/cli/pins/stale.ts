@@ -11,7 +11,10 @@ export interface PinnedCase {
   readonly file: string
   readonly tape: string
   readonly agent: string
+  /** Those of the code that was accepted last, or else of the recording. */
   readonly pins: CasePins
+  /** Those of the recording; absent: nothing was accepted since. */
+  readonly recorded?: CasePins
   /** When the tape was recorded, ISO 8601. */
   readonly recordedAt: string
   /** Format version of the tape. */
@@ -61,7 +64,9 @@ export function judge(cases: readonly PinnedCase[], limits: Limits): ReadonlyMap
             ...(isLast ? [] : hashReasons(one, last)),
           ],
           hints: [
-            ...(one.pins.dirty === true ? ['it was made with uncommitted changes'] : []),
+            ...(one.pins.dirty === true
+              ? [`it was ${one.recorded === undefined ? 'made' : 'accepted'} with uncommitted changes`]
+              : []),
             ...modelHints(one, limits),
             ...(isLast ? [] : newerModels(one, last)),
           ],

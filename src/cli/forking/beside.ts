@@ -1,0 +1,111 @@
+import { fisherExact } from '../../blame/index.ts'
+import type { ForkRequest } from '../../fork/index.ts'
+import type { Screen } from '../screen.ts'
+import type { Together, ToldBranch } from './branches.ts'
+import { together } from './branches.ts'
+
+/** Live runs with nothing changed, drawn alternately with those of the change. */
+export interface Beside extends Pick<Together, 'forks' | 'judged' | 'asRecorded' | 'interval' | 'grades' | 'spent'> {
+  /** How likely so great a difference between the two is by chance; `null` when one of them could not be judged. */
+  readonly chance: number | null
+}
+
+/**
+ * The same live run without the change, for the drift of a provider is no effect of it. `undefined` where nothing is
+ * changed, or where no model is asked: the unchanged replay is the control then.
+ */
+export function unchangedRequest(request: ForkRequest): ForkRequest | undefined {
+  const { keep, tail, seed, ...changes } = request
+  if (tail.from !== 'live' || Object.keys(changes).length === 0) return undefined
+  return { keep, tail, seed: `control ${seed}` }
+}
+
+/** Each followed by its control: what is drawn one after the other meets the same provider. */
+export function alternately(requests: readonly ForkRequest[]): {
+  readonly requests: readonly ForkRequest[]
+  /** How many belong together. */
+  readonly together: 1 | 2
+} {
+  const controls = requests.map((request) => unchangedRequest(request))
+  const isPaired = requests.length > 0 && controls.every((one) => one !== undefined)
+  if (!isPaired) return { requests, together: 1 }
+  return { requests: requests.flatMap((request, at) => [request, controls[at] ?? request]), together: 2 }
+}
+
+/** Takes what was drawn alternately apart. */
+export function apart<T>(
+  drawn: readonly T[],
+  count: 1 | 2,
+): { readonly changed: readonly T[]; readonly controls: readonly T[] } {
+  return {
+    changed: drawn.filter((_, at) => count === 1 || at % 2 === 0),
+    controls: drawn.filter((_, at) => count === 2 && at % 2 === 1),
+  }
+}
+
+/** What the controls came to, beside the branches. */
+export function tellBeside(sum: Together, controls: readonly ToldBranch[]): Beside | undefined {
+  if (controls.length === 0) return undefined
+  const { forks, judged, asRecorded, interval, grades, spent } = together(controls)
+  const [changed, unchanged] = [
+    hitsOf(sum),
+    hitsOf({ judged, asRecorded, ...(grades === undefined ? {} : { grades }) }),
+  ]
+  const chance = changed === undefined || unchanged === undefined ? null : chanceBetween(changed, unchanged)
+  return {
+    forks,
+    judged,
+    asRecorded,
+    ...(interval === undefined ? {} : { interval }),
+    ...(grades === undefined ? {} : { grades }),
+    spent,
+    chance,
+  }
+}
+
+interface Hits {
+  readonly hits: number
+  readonly runs: number
+}
+
+/** Good ends where runs are graded, or else ends as without the change. */
+function hitsOf({ judged, asRecorded, grades }: Pick<Together, 'judged' | 'asRecorded' | 'grades'>): Hits | undefined {
+  if (grades !== undefined) {
+    const runs = judged - (grades.ungraded ?? 0)
+    return runs === 0 ? undefined : { hits: grades.ok ?? 0, runs }
+  }
+  return judged === 0 || asRecorded === null ? undefined : { hits: asRecorded, runs: judged }
+}
+
+/** How likely so great a difference of two arms is by chance: Fisher's exact test, two-sided by twice the smaller tail. */
+export function chanceBetween(one: Hits, other: Hits): number {
+  return Math.min(1, 2 * Math.min(fisherExact(one, other), fisherExact(other, one)))
+}
+
+/** A difference that chance makes less often than this is said to be one. */
+const alpha = 0.05
+
+/** Whether two live arms differ: `undefined` when they could not be compared. */
+export function isShown({ chance }: Pick<Beside, 'chance'>): boolean | undefined {
+  return chance === null ? undefined : chance <= alpha
+}
+
+/** The controls, and what they say about the branches. */
+export function printBeside(sum: Together, beside: Beside, screen: Screen): void {
+  const share = (hits: Hits | undefined): string =>
+    hits === undefined ? 'none could be judged' : `${hits.hits} of ${hits.runs}`
+  const what = sum.grades === undefined ? 'end as recorded' : 'are graded ok'
+  const changed = share(hitsOf(sum))
+  const controls = share(hitsOf(beside))
+  screen.line(`with the change ${changed} ${what}; without it, drawn alternately, ${controls}`)
+  const shown = isShown(beside)
+  if (shown === undefined) screen.line('the two could not be compared')
+  else if (shown)
+    screen.line(
+      `the change makes the difference: by chance so great a one has probability ${beside.chance?.toPrecision(2)}`,
+    )
+  else
+    screen.line(
+      `no effect of the change is shown: by chance so great a difference has probability ${beside.chance?.toPrecision(2)}; for a finer answer: --times ${4 * beside.forks}`,
+    )
+}

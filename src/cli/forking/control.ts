@@ -1,0 +1,43 @@
+import { neutralLine } from '../../errors/index.ts'
+import type { ControlData, ControlDifference } from '../../fork/index.ts'
+import type { Tape } from '../../tape/index.ts'
+import { branchTape } from './branch-tape.ts'
+import type { Grader } from './grading.ts'
+
+/** The unchanged run of today's code: what branches are compared with. */
+export interface ControlRun {
+  readonly data: ControlData
+  /** The tape itself where today's code does as recorded. */
+  readonly run: Tape
+}
+
+/** Puts the unchanged run together from what its process said of it. */
+export function controlRun(data: ControlData, tape: Tape): ControlRun {
+  return { data, run: data.branch === undefined ? tape : branchTape(data.branch, tape) }
+}
+
+/** The number that a recorded step has in the unchanged run. */
+export function numberIn({ leftOut }: ControlData, step: number): number {
+  return step - leftOut.filter((other) => other < step).length
+}
+
+/** The grader with what it calls the unchanged run: that of the recorded one where they are the same. */
+export async function gradedBeside(
+  grader: Grader | undefined,
+  { data: { outcome, branch }, run }: ControlRun,
+): Promise<Grader | undefined> {
+  if (grader === undefined || outcome === undefined || branch === undefined) return grader
+  const [recorded = 'ungraded'] = await grader.grade([{ fork: { outcome, branch }, branch: run }])
+  return { ...grader, recorded }
+}
+
+/** The pins of a what-if, for `--json`. */
+export function pinsJson({ digest: recorded }: Tape, { digest, differs }: Pick<ControlData, 'digest' | 'differs'>) {
+  return { pins: { recorded, accepted: digest }, alreadyDiffers: differs ?? null }
+}
+
+/** Says that today's code is not the recorded code, and where that first shows. */
+export function controlLine({ step, what }: ControlDifference): string {
+  const place = step === undefined ? 'at its end' : `at step ${step}`
+  return `compared with today's code: it already differs from the recording ${place} (${neutralLine(what, 100)})`
+}

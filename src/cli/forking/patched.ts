@@ -1,0 +1,138 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Interval, wilson } from '../../blame/index.ts'
+import { HarvestError, neutralLine } from '../../errors/index.ts'
+import type { ControlData, FinishedJob, Spent } from '../../fork/index.ts'
+import { changedQuestions, stepsText } from '../../replay/index.ts'
+import { type Json, outcomeNotCompared } from '../../tape/index.ts'
+import { describeOutcome } from '../describe.ts'
+import type { JobOutcome } from '../jobs.ts'
+import { spentBy } from '../live.ts'
+import { chanceBetween, isShown } from './beside.ts'
+
+/** What became of the outcome of the unchanged run. */
+export interface PatchAnswer {
+  /** `null`: nobody can tell. */
+  readonly survives: boolean | null
+  /** Why nobody can tell, or what came instead. */
+  readonly because: string
+  readonly outcome?: FinishedJob['outcome']
+  readonly trace?: readonly Json[]
+  readonly traceChanged?: boolean
+  /** Of live runs. */
+  readonly rate?: LiveRate
+  /** Of live runs without the change, drawn alternately with them. */
+  readonly beside?: LiveRate & {
+    /** How likely so great a difference is by chance; `null` when one of the two could not be judged. */
+    readonly chance: number | null
+  }
+  readonly spent?: Spent
+}
+
+export interface LiveRate {
+  readonly survived: number
+  readonly runs: number
+  readonly undecided: number
+  readonly interval?: Interval
+}
+
+/** The unchanged run of today's code. */
+export interface PatchControl extends FinishedJob {
+  readonly control: ControlData
+}
+
+/** @throws what kept the unchanged run from being made, such as HARVEST_CONTROL */
+export function requireControl(run: JobOutcome | undefined): PatchControl {
+  if (run === undefined || HarvestError.is(run)) throw run ?? new TypeError('the job has no answer')
+  const { control } = run
+  if (control === undefined) throw new TypeError('the job was no control')
+  return { ...run, control }
+}
+
+/** What a replay with the change came to, beside the one without. */
+export function replayed(run: JobOutcome | undefined, unchanged: PatchControl): PatchAnswer {
+  if (run === undefined || HarvestError.is(run)) throw run ?? new TypeError('the job has no answer')
+  // Steps it no longer asks for leave nothing open: it had an answer to all that it asked.
+  const problem = run.report.problems.find(({ code }) => code !== 'HARVEST_UNUSED')
+  if (problem !== undefined) {
+    return {
+      survives: null,
+      because: `With this change the agent does what is not on the tape; what would have come of it, only its models know.\n\n${problem.message}`,
+    }
+  }
+  // What is asked otherwise without the change as well was accepted.
+  const known = new Set(unchanged.report.drift.map(({ key }) => key))
+  const open = run.report.drift.filter(({ policy, key }) => policy === 'unproven' && !known.has(key))
+  const asked = changedQuestions(open)
+  if (asked.length > 0) {
+    const parts = asked.map(({ part, steps, words }) => `  ${neutralLine(part)}, ${stepsText(steps)}: ${words}`)
+    return {
+      survives: null,
+      because: `With this change a model is asked something else; what it would answer is not on the tape.\n\n${parts.join('\n')}`,
+    }
+  }
+  const traceChanged = !isDeepStrictEqual(run.trace, unchanged.trace)
+  return { ...judged(run, unchanged), outcome: run.outcome, trace: run.trace, traceChanged }
+}
+
+function judged(run: FinishedJob, unchanged: PatchControl): Pick<PatchAnswer, 'survives' | 'because'> {
+  const survives = survivesIn(run, unchanged)
+  if (survives === null)
+    return { survives, because: `The outcome is ${outcomeNotCompared}; the run now ${describeEnd(run)}` }
+  return { survives, because: survives ? 'The same outcome comes of it.' : `The run now ${describeEnd(run)}` }
+}
+
+/** Whether a run ends as the unchanged one; `null`: an import did not see how it ended. */
+function survivesIn(run: FinishedJob, { control }: PatchControl): boolean | null {
+  const { outcomeEqual } = run.report.receipt
+  if (control.outcome === undefined || outcomeEqual === null) return outcomeEqual
+  return isDeepStrictEqual(endOf(run.outcome), endOf(control.outcome))
+}
+
+/** Where an error was made says nothing about what it is. */
+function endOf({ status, value }: FinishedJob['outcome']): readonly Json[] {
+  const { $type, name = null, message = null } = (value ?? {}) as { readonly [key: string]: Json }
+  return $type === 'error' ? [status, name, message] : [status, value]
+}
+
+function describeEnd({ outcome: { status, value } }: FinishedJob): string {
+  return describeOutcome(status === 'returned' ? { status, value } : { status, error: value })
+}
+
+/** What live runs came to, with the change and, drawn alternately, without. */
+export function live(
+  changed: readonly JobOutcome[],
+  controls: readonly JobOutcome[],
+  unchanged: PatchControl,
+): PatchAnswer {
+  const rate = rateOf(changed, unchanged)
+  const beside = rateOf(controls, unchanged)
+  const spent = spentBy([...changed, ...controls])
+  const chance =
+    rate.runs === 0 || beside.runs === 0
+      ? null
+      : chanceBetween({ hits: rate.survived, runs: rate.runs }, { hits: beside.survived, runs: beside.runs })
+  const common = { rate, beside: { ...beside, chance }, spent }
+  if (rate.runs === 0) {
+    const [failed = ''] = changed.flatMap((run) =>
+      HarvestError.is(run) ? [run.message] : run.report.problems.map(({ message }) => message),
+    )
+    return { survives: null, because: `No live run could be judged.\n\n${failed}`, ...common }
+  }
+  const counts = `${rate.survived} of ${rate.runs} live runs end so; without the change, drawn alternately, ${beside.survived} of ${beside.runs}.`
+  const isLess = rate.survived * beside.runs < beside.survived * rate.runs
+  if (isShown({ chance }) === true && isLess) return { survives: false, because: counts, ...common }
+  if (rate.survived * 2 >= rate.runs) return { survives: true, because: counts, ...common }
+  const why = 'Runs without the change do no better, as far as these show: it may be the model that changed.'
+  return { survives: null, because: `${counts} ${why}`, ...common }
+}
+
+function rateOf(ended: readonly JobOutcome[], unchanged: PatchControl): LiveRate {
+  const ends = ended.flatMap((run) => {
+    if (HarvestError.is(run) || run.report.problems.length > 0) return []
+    const survives = survivesIn(run, unchanged)
+    return survives === null ? [] : [survives]
+  })
+  const survived = ends.filter(Boolean).length
+  const runs = ends.length
+  return { survived, runs, undecided: ended.length - runs, ...(runs === 0 ? {} : { interval: wilson(survived, runs) }) }
+}

@@ -1,0 +1,21 @@
+import { codeState } from '../provenance/index.ts'
+import type { ControlOptions } from './control.ts'
+import type { TaskContext } from './job.ts'
+
+/** How the process of an agent replays a tape unchanged. */
+export async function controlOptionsOf(
+  context: Pick<TaskContext, 'tape' | 'load' | 'replay' | 'accepted' | 'isGreen' | 'caseId' | 'timeoutMs' | 'signal'>,
+): Promise<ControlOptions> {
+  const { timeoutMs, signal, replay, caseId } = context
+  const commit = (await codeState(process.cwd(), context.tape.header.pins.commit))?.commit
+  return {
+    load: () => context.load(),
+    timeoutMs,
+    signal,
+    replay,
+    accepted: (run) => context.accepted(run),
+    isGreen: (run) => context.isGreen(run),
+    ...(caseId === undefined ? {} : { caseId }),
+    ...(commit === undefined ? {} : { commit }),
+  }
+}

@@ -1,0 +1,168 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Desk, deskProject, openDesk, recordDesk, usual } from './desk.ts'
+import { harvest } from './harvest.ts'
+
+const answered = 'return { answer: message.content }'
+const kindly = "return { answer: 'Dear customer, ' + message.content }"
+const told = 'Look it up first.'
+
+/** The command of a line `→ why: npx harvest …`, as it stands there. */
+function printedCommand(text: string, about: string): readonly string[] {
+  const line = text.split('\n').find((one) => one.includes(about))
+  const command = /npx harvest (.*)$/.exec(line ?? '')?.[1] ?? ''
+  return [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? '')
+}
+
+describe('what commands compare with, once the code of an agent has changed', () => {
+  let cwd = ''
+  let desk: Desk
+  beforeAll(async () => {
+    desk = await openDesk(usual)
+    cwd = deskProject()
+    writeFileSync(join(cwd, '.gitignore'), 'node_modules\nrecordings/inbox\nrecordings/forks\n.vitest\n')
+    git('init', '--quiet')
+    commit('the agent')
+    await recordDesk(cwd, desk, 'first', ['Refund A-100.', head()])
+    expect((await run('promote', 'first', '--as', 'refund')).code).toBe(0)
+    commit('the case')
+  })
+  afterAll(async () => {
+    rmSync(cwd, { recursive: true, force: true })
+    await desk.close()
+  })
+  const git = (...args: string[]): string =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], { cwd, encoding: 'utf8' })
+  const commit = (subject: string): void => {
+    git('add', '-A')
+    git('commit', '--quiet', '-m', subject)
+  }
+  const head = (): string => git('rev-parse', 'HEAD').trim()
+  const run = (...args: string[]) => harvest(args, { cwd, env: { DESK_URL: desk.url, CI: '' } })
+  const edit = (from: string, to: string): void => {
+    const file = join(cwd, 'src/desk.ts')
+    const text = readFileSync(file, 'utf8')
+    expect(text).toContain(from)
+    writeFileSync(file, text.replace(from, to))
+  }
+  const json = async <T>(...args: string[]): Promise<T> => {
+    const { stdout, stderr } = await run(...args, '--json')
+    expect(stderr).toBe('')
+    return JSON.parse(stdout) as T
+  }
+  const decisions = async () => {
+    const { stdout } = await run('fork', 'refund', '--critical')
+    return stdout.split('\n').filter((line) => /^(?:critical|no tried|nothing could)/.test(line))
+  }
+  const notRefunded = ['fork', 'refund', '--step', '3', '--say', 'I refunded nothing.'] as const
+  const late = ['fork', 'refund', '--step', '1', '--clock', '+2h'] as const
+  const sameInput = ['patch', 'refund', '--step', '4', '--set', 'result.order_id=A-100'] as const
+
+  it('code as recorded: nothing more is printed, and a change has the effect it has', async () => {
+    const clock = await run(...late)
+    expect(clock.stdout).not.toContain("today's code")
+    expect(clock.stdout).toContain('the outcome survives')
+    expect((await run(...notRefunded)).stdout).toContain('the outcome is another one')
+    expect(await json(...sameInput)).toMatchObject({ survives: true, alreadyDiffers: null })
+  })
+
+  it('accepted code: what it alone changes is no effect of a fork, a decision, a patch or a fault', async () => {
+    const before = await decisions()
+    edit(answered, kindly)
+    const update = await run('test', '--update-recordings', '--reason', 'kinder')
+    expect(update.code, update.stdout + update.stderr).toBe(0)
+
+    const clock = await run(...late)
+    expect(clock.stdout).toContain(
+      "compared with today's code: it already differs from the recording at step 5 (outcome.answer)",
+    )
+    expect(clock.stdout).toContain('the outcome survives')
+    expect((await run(...notRefunded)).stdout).toContain('the outcome is another one')
+    expect(await decisions()).toEqual(before)
+    expect(await json(...sameInput)).toMatchObject({
+      survives: true,
+      traceChanged: false,
+      alreadyDiffers: { step: 5, what: 'outcome.answer' },
+    })
+    const chaos = await json<{ survived: boolean }>(
+      'chaos',
+      'refund',
+      '--faults',
+      'http-slow',
+      '--runs',
+      '3',
+      '--seed',
+      '1',
+    )
+    expect(chaos).toMatchObject({ survived: true, control: { differs: { step: 5, what: 'outcome.answer' } } })
+  })
+
+  it('a branch names both: the recording that stays, and what was accepted', async () => {
+    const { pins, branches } = await json<{
+      readonly pins: { readonly recorded: string; readonly accepted: string }
+      readonly branches: readonly { readonly saved: string }[]
+    }>(...notRefunded, '--save')
+    const [header = ''] = readFileSync(branches[0]?.saved ?? '', 'utf8').split('\n', 1)
+    expect(JSON.parse(header)).toMatchObject({
+      parent: { digest: pins.recorded },
+      pins: { recorded: pins.recorded, accepted: { digest: pins.accepted, commit: head() } },
+    })
+    const kase = readFileSync(join(cwd, 'recordings/golden', caseFile(cwd)), 'utf8')
+    expect(kase).toContain(`digest: ${pins.accepted}`)
+    // The recorded commit is still there.
+    expect(kase).toContain(git('rev-list', '--max-parents=0', 'HEAD').trim())
+    // A branch can be read, and forked again.
+    expect((await run('show', branches[0]?.saved ?? '')).code).toBe(0)
+  })
+
+  it('a live run is compared with the code that was accepted, not with the recorded one', async () => {
+    commit('kinder')
+    expect((await run('test', '--update-recordings', '--reason', 'kinder')).code).toBe(0)
+    const { code, stderr } = await run('fork', 'refund', '--step', '5', '--live')
+    expect({ code, stderr }).toMatchObject({ code: 4 })
+    const pinned = await run('pins', 'refund')
+    expect(pinned.stdout).toMatch(/made at +[0-9a-f]{40}\n +accepted +[0-9a-f]{40}/)
+  })
+
+  it('a question that nobody accepted is refused, and the printed command makes the next one work', async () => {
+    edit(told, 'Look it up first, always.')
+    const refused = await run(...late)
+    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    expect(refused.stderr).toContain('HARVEST_CONTROL')
+    for (const args of [sameInput, ['chaos', 'refund', '--runs', '1'], ['fork', 'refund', '--critical']])
+      expect((await run(...args)).stderr).toContain('HARVEST_CONTROL')
+    const next = printedCommand(refused.stderr, 'npx harvest accept').map((word) => (word === '…' ? 'always' : word))
+    const accepted = await run(...next)
+    expect(accepted.code, accepted.stdout + accepted.stderr).toBe(0)
+    const clock = await run(...late)
+    expect(clock.stdout).toContain('it already differs from the recording at step 1 (system prompt)')
+    expect(clock.stdout).toContain('the outcome survives')
+  })
+
+  it('live runs with a change are drawn alternately with runs without it, and both are counted', async () => {
+    let asked = 0
+    // A provider that gets worse while it is asked, whatever it is asked.
+    desk.decide = (messages) => (asked++ < 3 ? usual(messages) : 'I refunded nothing.')
+    const { stdout } = await run(
+      ...notRefunded.slice(0, 4),
+      '--decide',
+      'refund(order_id=A-100, amount=25)',
+      '--live',
+      '--times',
+      '3',
+      '--parallel',
+      '1',
+      '--cross-version',
+    )
+    desk.decide = usual
+    expect(stdout).toContain('drawn alternately')
+    expect(stdout).toContain('no effect of the change is shown')
+    expect(stdout).toMatch(/6 model calls/)
+  })
+})
+
+function caseFile(cwd: string): string {
+  return readdirSync(join(cwd, 'recordings/golden')).find((name) => name.endsWith('.case.yaml')) ?? ''
+}
