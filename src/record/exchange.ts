@@ -158,9 +158,9 @@ export class ExchangeDraft implements ExchangeObserver {
     return { kind: 'exchange', n, at, ...this.#where, via, method, ...request }
   }
 
-  #redactedRequest(sent: readonly Buffer[] = this.#body): Pick<ExchangeEvent, 'url' | 'request'> {
+  #redactedRequest(pieces: readonly Buffer[] = this.#body): Pick<ExchangeEvent, 'url' | 'request'> {
     const { redactor } = this.#run
-    const { headers, body } = steadyBoundary(this.#headers, joinedBytes(sent))
+    const { headers, body } = steadyBoundary(this.#headers, joinedBytes(pieces))
     // In the order a replay redacts them: placeholders are numbered by first appearance.
     const url = redactor.url(this.#start.url)
     const encoding = codingOf(headers)

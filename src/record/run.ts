@@ -371,7 +371,8 @@ export class RecordedRun {
 
   #write(...events: readonly (TapeEvent | OpenStep)[]): void {
     if (this.#over || this.#incomplete !== undefined) return
-    this.#unsearched += unsearchedBodies({ events })
+    // What is said of an open step is said again when it is settled.
+    this.#unsearched += unsearchedBodies({ events: events.filter((line): line is TapeEvent => !('part' in line)) })
     const last = events.at(-1)
     const prints = this.#prints()
     const written =
