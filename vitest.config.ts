@@ -11,7 +11,7 @@ const pure = [
   'test/importers/!(loop|mcp|recorders|replay).test.ts',
   'test/{cases,errors,exporters,history,privacy,providers,support,trace}/*.test.ts',
   'test/cli/{blame-print,diff,export,import,program,prune,reading,told}.test.ts',
-  'test/docs/{errors,figures}.test.ts',
+  'test/docs/{errors,figures,security}.test.ts',
   'test/fork/{edits,json-patch}.test.ts',
   'test/provenance/{commit,history}.test.ts',
   'test/replay/{header-redactor,ladder,timer-queue}.test.ts',

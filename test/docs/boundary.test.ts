@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { ways } from '../fidelity/escapes/ways.ts'
+
+/** The table in docs/boundary.md; `test/fidelity/ways-out.test.ts` tries every way of it under each mode. */
+const rows = readFileSync('docs/boundary.md', 'utf8')
+  .split('\n')
+  .map((line) => /^\| (.+) \| (refused|listed|served|open) \| (refused|listed|served|open) \|$/.exec(line))
+  .filter((row) => row !== null)
+
+describe('the table of what a replay refuses', () => {
+  test('has every way out that is tried, once', () => {
+    const named = rows.flatMap(([, names = '']) => [...names.matchAll(/`([^`]+)`/g)].map(([, name]) => name))
+    expect(named.sort()).toEqual(Object.keys(ways).sort())
+  })
+
+  test('says of each what becomes of it', () => {
+    const said = rows.flatMap(([, names = '', seam, strict]) =>
+      [...names.matchAll(/`([^`]+)`/g)].map(([, name = '']) => [name, seam, strict]),
+    )
+    const tried = Object.entries(ways).map(([name, way]) => [name, way.seam, way.strict ?? way.seam])
+    expect(said.sort()).toEqual(tried.sort())
+  })
+})
