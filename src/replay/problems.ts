@@ -607,8 +607,16 @@ export function afterRun(name: string, kind: string, target: string): HarvestErr
 }
 
 /** A body that nobody could search is not on the tape: what it said cannot be compared, and what it answered not served. */
-export function bodyNotRecorded(place: Place, step: ExchangeState, { size, coding, reason }: UnsearchedBody): HarvestError {
-  const because = { coding: 'nobody here can undo this coding', damaged: 'it is not in this coding', size: 'it is too large' }
+export function bodyNotRecorded(
+  place: Place,
+  step: ExchangeState,
+  { size, coding, reason }: UnsearchedBody,
+): HarvestError {
+  const because = {
+    coding: 'nobody here can undo this coding',
+    damaged: 'it is not in this coding',
+    size: 'it is too large',
+  }
   return new HarvestError('HARVEST_BODY_UNSEARCHED', {
     what: `The body was not recorded: ${describeStep(step)}`,
     where: { ...where(place), body: `${size} bytes, content-encoding: ${neutralLine(coding, 100)}` },
