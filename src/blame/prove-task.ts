@@ -77,7 +77,7 @@ async function openProof(request: ProveRequest, context: TaskContext): Promise<P
   const [difference] = verdictOf(run).differences
   if (run.outcome.status === 'threw' && tape.close?.outcome.status !== 'threw') throw notStarted(run)
   if (run.problems.length > 0 && difference !== undefined) throw difference
-  const changes = run.drift.filter((one) => one.class !== 'encoding' && one.class !== 'bookkeeping')
+  const changes = run.drift.filter((one) => !isNoQuestion.has(one.class))
   const judged = changes.filter(({ policy }) => policy === 'unproven')
   const questions = changedQuestions(judged).filter(({ key }) => request.keys.includes(key))
   const steps = stepsOf(tape)
@@ -125,6 +125,9 @@ function isModelCall(step: Step): step is ExchangeEvent {
 function isModelStep({ step }: Drift, steps: readonly Step[]): boolean {
   return steps.some((one) => one.n === step && isModelCall(one))
 }
+
+/** Drift that changes nothing of what is asked. */
+const isNoQuestion: ReadonlySet<string> = new Set(['encoding', 'bookkeeping', 'timers'])
 
 interface ProofParts {
   readonly context: TaskContext
@@ -316,7 +319,7 @@ function notStarted({ outcome, tape }: ReplayResult): HarvestError {
         error: neutralLine(error instanceof Error ? `${error.name}: ${error.message}` : String(error), 200),
       },
       why: 'A proof asks the model for real, so the agent needs its key.',
-      fix: ['set the key of the model, such as OPENAI_API_KEY, and run it again'],
+      fix: ['set the key of the model and run it again: export OPENAI_API_KEY=…'],
     },
     { cause: error },
   )

@@ -211,6 +211,7 @@ export const caseSchema = {
             marks: drift,
             results: drift,
             redacted: drift,
+            timers: drift,
           },
         },
       ],

@@ -28,6 +28,7 @@ export type CaseDriftClass =
   | 'marks'
   | 'results'
   | 'redacted'
+  | 'timers'
 
 /** The rungs of the serve ladder, as case files spell them. */
 export type CaseServe = 'exact' | 'canonical' | 'conversation' | 'reworded'

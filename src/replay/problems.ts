@@ -474,6 +474,8 @@ function refusal({ class: name, part }: Drift, isStrict: boolean): string {
       return `${shown} returned something else than when this run was recorded`
     case 'redacted':
       return `The agent sent another value where the tape has a placeholder: ${shown}`
+    case 'timers':
+      return `The agent waits for another time than when this run was recorded: ${shown}`
     case 'guards':
     case 'credentials':
     case 'headers':

@@ -212,6 +212,6 @@ function badOption(what: string, allowed: readonly string[]): HarvestError {
   return new HarvestError('HARVEST_REPLAY_OPTION', {
     what: `Unknown replay option: ${what}`,
     where: { known: allowed.join(', ') },
-    fix: ['remove it, or correct the spelling'],
+    fix: ['remove it from the options, or take one of those in "known" above'],
   })
 }

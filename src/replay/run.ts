@@ -71,6 +71,7 @@ export class ReplayRun {
   readonly credentials: Credentials | undefined
   readonly #comparison: HeaderComparison
   readonly #values: RedactedValues
+  readonly #timers: RecordedTimers
   readonly #keyNames: ReadonlyMap<string, ReadonlySet<string>>
   readonly expected = new Expected(this)
   readonly tools: Tools
@@ -155,6 +156,7 @@ export class ReplayRun {
       () => this.gate.now,
       () => this.#spin(),
     )
+    this.#timers = new RecordedTimers(tape, () => this.last ?? this.steps[0])
     this.#pushes = pushItems(tape, (url, text) => this.#children.get(url)?.(text))
     this.#spawns = tape.events.flatMap((event) => (event.kind === 'spawn' ? [commandKey(event.command)] : []))
     this.gate = new Gate([...this.steps.flatMap((step) => gateItems(step)), ...this.#pushes.map(({ item }) => item)], {
@@ -165,7 +167,7 @@ export class ReplayRun {
       onHang: () => this.giveUp(problem.hanging(this.place(), hangMs(settings) ?? 0, this.unused[0])),
       endAt: tape.close?.at ?? Number.POSITIVE_INFINITY,
       hangMs: hangMs(settings),
-      timers: new RecordedTimers(tape),
+      timers: this.#timers,
       ungated: settings.ungated ?? false,
     })
     this.root = responderOf(this, undefined)
@@ -472,6 +474,7 @@ export class ReplayRun {
     if (isStopped) return
     const unused = this.unused
     if (unused.length > 0) this.problems.push(problem.unusedSteps(this.tape, unused))
+    this.#judgeTimers()
     const [messages, marks] = [this.messages, this.marks].map((list) => list.differences(this.ran))
     this.#judge('agentMessages', 'message', messages ?? [])
     this.#judge('marks', 'mark', marks ?? [])
@@ -479,6 +482,19 @@ export class ReplayRun {
       const moved = this.#announced?.difference()
       const last = this.last
       if (moved) this.#judge('marks', 'mark', [{ ...moved, step: last?.event.n ?? 0, stepNumber: last?.number ?? 0 }])
+    }
+  }
+
+  #judgeTimers(): void {
+    const policy = this.#policyOf('timers')
+    if (policy === 'ignore') return
+    for (const { caller, recorded, live, place } of this.#timers.changed()) {
+      const part = caller === 'app' ? 'timer' : `timer of ${caller}`
+      const found = { class: 'timers', path: part, part, recorded: `${recorded} ms`, live: `${live} ms` } as const
+      const at = { n: place?.event.n ?? 0, number: place?.number ?? 0 }
+      const drift = this.#changes.drift(at, found, policy, undefined)
+      this.drift.push(drift)
+      if (policy === 'fail') this.problems.push(problem.driftRefused(this.tape, drift, this.#settings.strict === true))
     }
   }
 

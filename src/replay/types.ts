@@ -13,7 +13,8 @@ import type { TranscodedStep } from './transcode.ts'
  * but white space inside a text), `tools`, `params`, `messages`, `headers` (what asks for another form or version).
  * Of what the agent does: `destination` (another host is written to), `arguments` (of wrapped functions), `guards` (headers
  * that protect data from being changed twice), `credentials` (who asks), `agentMessages`, `marks`, `results` (a tool that ran
- * returned something else). Of values that were redacted: `redacted`.
+ * returned something else). Of values that were redacted: `redacted`. Of time: `timers` (time-outs and pauses of another
+ * length, where the tape noted its timers).
  */
 export const driftClasses = [
   'encoding',
@@ -34,6 +35,7 @@ export const driftClasses = [
   'marks',
   'results',
   'redacted',
+  'timers',
 ] as const
 export type DriftClass = (typeof driftClasses)[number]
 

@@ -1,0 +1,81 @@
+import http from 'node:http'
+import { mkdtempSync, rmSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createRecorder } from '../../src/record/index.ts'
+import { installReplay, type ReplayOptions, replayTape, verdictOf } from '../../src/replay/index.ts'
+import { readTape, type Tape } from '../../src/tape/index.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'harvest-changed-timers-'))
+const server = http.createServer((request, response) => void request.resume().on('end', () => response.end('ok')))
+let url = ''
+let tape: Tape
+
+/** Asks under a time limit, waits, and asks again; once more after each of the other pauses. */
+const agent =
+  (limit: number, ...pauses: readonly number[]) =>
+  async () => {
+    await (await fetch(`${url}/0`, { signal: AbortSignal.timeout(limit) })).text()
+    for (const [at, pause] of pauses.entries()) {
+      await sleep(pause)
+      await (await fetch(`${url}/${at + 1}`)).text()
+    }
+  }
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const recorder = createRecorder({ dir })
+  await recorder.run({ agent: 'a' }, agent(5_000, 10, 20))
+  tape = readTape(recorder.lastTape!)
+  await installReplay()
+})
+afterAll(() => {
+  server.closeAllConnections()
+  server.close()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+async function timersOf(of: () => Promise<void>, options?: ReplayOptions): Promise<readonly unknown[]> {
+  const run = await replayTape(tape, of, options)
+  const { verdict, notJudged } = verdictOf(run)
+  const drift = run.drift.map(
+    ({ class: kind, stepNumber, recorded, live }) => `${kind} ${stepNumber}: ${recorded} → ${live}`,
+  )
+  return [verdict, drift, notJudged.map(({ part }) => part)]
+}
+
+describe('a timer of another length', () => {
+  test('is listed with its step and both delays, and the verdict stays', async () => {
+    expect(await timersOf(agent(5_000, 10, 20))).toEqual(['same', [], []])
+    expect(await timersOf(agent(9_000, 10, 20))).toEqual(['same', ['timers 1: 5000 ms → 9000 ms'], ['timer']])
+    expect(await timersOf(agent(7_000, 10, 25))).toEqual([
+      'same',
+      ['timers 1: 5000 ms → 7000 ms', 'timers 2: 20 ms → 25 ms'],
+      ['timer', 'timer'],
+    ])
+  })
+
+  test('is what the policy of its class says', async () => {
+    expect(await timersOf(agent(9_000, 10, 20), { drift: { timers: 'ignore' } })).toEqual(['same', [], []])
+    const red = await replayTape(tape, agent(9_000, 10, 20), { drift: { timers: 'fail' } })
+    expect(red.problems[0]?.message).toContain(
+      'The agent waits for another time than when this run was recorded: timer',
+    )
+    expect(red.problems[0]?.message).toContain('[-5000-] {+9000+} ms')
+  })
+
+  test('that the tape does not know of is not matched with anything', async () => {
+    const more = async (): Promise<void> => {
+      await agent(5_000, 10, 20)()
+      await sleep(77)
+    }
+    expect(await timersOf(more)).toEqual(['same', [], []])
+    const { timers: _, ...close } = tape.close!
+    const run = await replayTape({ ...tape, close }, agent(9_000, 10, 20))
+    expect(run.drift).toEqual([])
+  })
+})
