@@ -264,5 +264,6 @@ function noMutants(source: ForkSource): HarvestError {
     what: 'There is nothing to mutate: no answer of this run has another one, or the run itself is not graded',
     where: { graded: source.recorded, steps: `${source.positions.length}` },
     why: 'Mutation blame changes one answer at a time and looks whether the outcome flips.',
+    fix: ['to draw steps again instead, which needs no other answers: harvest blame <tape> without --mutate'],
   })
 }

@@ -67,6 +67,7 @@ export function openInquiry(source: ForkSource, options: BlameOptions): Inquiry 
     throw new HarvestError('HARVEST_BLAME_NO_STEPS', {
       what: 'The run has no step that could be drawn anew',
       why: 'Blame compares runs that keep a step with runs that draw it anew.',
+      fix: ['to see what the run holds: npx harvest show <tape>'],
     })
   }
   const governor = options.governor ?? new Governor(source, options)
@@ -103,5 +104,6 @@ function badOption(name: string, value: unknown, allowed: string): HarvestError 
   return new HarvestError('HARVEST_BLAME_OPTION', {
     what: `A setting of blame cannot be: ${name}`,
     where: { given: String(value), allowed },
+    fix: [`give one that is allowed: { ${name}: … }, ${allowed}`],
   })
 }

@@ -18,7 +18,11 @@ export function loadCase(file: string): Case {
   } catch (cause) {
     throw new HarvestError(
       'HARVEST_CASE_ENCODING',
-      { what: 'The case file is not UTF-8 text', where: { case: file }, fix: ['save it as UTF-8'] },
+      {
+        what: 'The case file is not UTF-8 text',
+        where: { case: file },
+        fix: [`save it as UTF-8: iconv -f ISO-8859-1 -t UTF-8 ${file}`],
+      },
       { cause },
     )
   }
@@ -50,7 +54,7 @@ export function requireTapeFile({ file, id, tape, lines }: Case): string {
       what: `The tape of the case ${id} is ${stats.isSymbolicLink() ? 'a symbolic link' : 'not a file'}`,
       where,
       why: 'What a link leads to is not what was reviewed.',
-      fix: ['put the tape itself into the folder of the case'],
+      fix: [`to see where it leads: ls -l ${tapeFile}`, 'put the tape itself into the folder of the case'],
     })
   }
   return tapeFile
@@ -70,7 +74,11 @@ function readBytes(file: string): Buffer {
   try {
     const stats = fstatSync(descriptor)
     if (!stats.isFile()) {
-      throw new HarvestError('HARVEST_CASE_NOT_A_FILE', { what: 'The case is not a file', where: { case: file } })
+      throw new HarvestError('HARVEST_CASE_NOT_A_FILE', {
+        what: 'The case is not a file',
+        where: { case: file },
+        fix: [`to see what it is: ls -ld ${file}`, 'to see the cases there are: npx harvest ls --golden'],
+      })
     }
     refuseSize(stats.size, file)
     return readFileSync(descriptor)
@@ -86,7 +94,7 @@ function isLink(file: string, cause?: unknown): HarvestError {
       what: 'The case file is a symbolic link',
       where: { case: file },
       why: 'What a link leads to is not what was reviewed.',
-      fix: ['put the case file itself into the folder'],
+      fix: [`to see where it leads: ls -l ${file}`, 'put the case file itself into the folder'],
     },
     { cause },
   )
@@ -104,7 +112,11 @@ function cannotOpen(file: string, cause: unknown): HarvestError {
   }
   return new HarvestError(
     'HARVEST_CASE_UNREADABLE',
-    { what: 'The case file could not be opened', where: { case: file, system: code ?? String(cause) } },
+    {
+      what: 'The case file could not be opened',
+      where: { case: file, system: code ?? String(cause) },
+      fix: [`to see whether you may read it: ls -l ${file}`],
+    },
     { cause },
   )
 }

@@ -35,6 +35,7 @@ export function refuseMistakes(mistakes: readonly Mistake[], text: string, file:
       ...inOrder.slice(0, shown).map((mistake) => describe(mistake, lineStarts)),
       ...(more > 0 ? [`  … and ${more} more`] : []),
     ].join('\n'),
+    fix: [`to see what was edited: git diff -- ${file}`],
   })
 }
 

@@ -49,6 +49,7 @@ export function unwritable(field: string, file: string): HarvestError {
     what: 'The case cannot be written so that reading it gives the same',
     where: { case: file, field },
     why: 'A number that is not finite and a map with keys such as "constructor" have no form in a case file.',
+    fix: [`remove it: delete \`${field}:\` from the case, or let the agent return another value there`],
   })
 }
 

@@ -196,6 +196,7 @@ function readReport(file: string, { code, signal, stderr }: Ended): ReplayReport
         where: { program: signal === null ? `exit code ${code}` : `ended by ${signal}` },
         ...(stderr === '' ? {} : { detail: stderr }),
         why: 'Only a program that Node runs can be replayed, and it must get as far as its first line.',
+        fix: ['to say which program to run: npx harvest replay <tape> -- node agent.js'],
       },
       { cause },
     )

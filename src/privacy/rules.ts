@@ -40,6 +40,7 @@ function patternOf(pattern: string, flags: string): RegExp {
       {
         what: 'The redaction options cannot be used',
         where: { pattern: neutralLine(pattern), of: 'the header of the tape' },
+        fix: ['the header was edited or damaged; to see by whom: git log -p -- <the tape>', 'or record the run again'],
       },
       { cause },
     )

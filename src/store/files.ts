@@ -316,7 +316,12 @@ function flushFolder(folder: string): void {
 function exists(path: string, cause?: unknown): HarvestError {
   return new HarvestError(
     'HARVEST_STORE_EXISTS',
-    { what: 'There is a file of this name already', where: { file: path } },
+    {
+      what: 'There is a file of this name already',
+      where: { file: path },
+      why: 'What a person may have reviewed is never overwritten.',
+      fix: [`if it is no longer needed: git rm ${path}`, 'or choose another name: --as <id>'],
+    },
     { cause },
   )
 }
@@ -326,7 +331,7 @@ function isLink(path: string): HarvestError {
     what: 'The recordings hold a symbolic link where something was to be written',
     where: { link: path },
     why: 'What a link leads to is not what is reviewed and committed.',
-    fix: ['put the file or folder itself there'],
+    fix: [`to see where it leads: ls -l ${path}`, 'put the file or folder itself there'],
   })
 }
 
@@ -343,6 +348,7 @@ function unwritable(path: string, cause: unknown): HarvestError {
       what: 'A file of the recordings could not be written',
       where: { file: path, system: systemReason(cause) },
       why: 'The disk is full, or the folder is not yours to write to. What was there before is unchanged.',
+      fix: [`to see how full the disk is: df -h ${dirname(path)}`, `to see who may write: ls -ld ${dirname(path)}`],
     },
     { cause },
   )

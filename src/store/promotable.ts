@@ -46,7 +46,7 @@ export function refuseUnfinished(tape: Tape, acceptUnsearched = false): void {
       what: 'The recording of this tape failed on the way, so it cannot become a case',
       where: { tape: source, reason: neutralLine(close.incomplete) },
       why: 'A replay would miss what the recorder could not write down.',
-      fix: ['record the run again'],
+      fix: ['record the run again', `to see what was recorded: npx harvest show ${source}`],
     })
   }
 }

@@ -63,7 +63,11 @@ function refuseRemoval(recordings: string, file: string): void {
   const stats = lstatSync(file, { throwIfNoEntry: false })
   if (stats === undefined) throw gone(file)
   if (!stats.isFile() && !stats.isSymbolicLink())
-    throw new HarvestError('HARVEST_STORE_REMOVE', { what: 'This is no tape, so it is not removed', where: { file } })
+    throw new HarvestError('HARVEST_STORE_REMOVE', {
+      what: 'This is no tape, so it is not removed',
+      where: { file },
+      fix: ['to see the tapes there are: npx harvest ls'],
+    })
   const hold = holdOfTape(file)
   if (hold !== undefined) throw held(file, hold)
 }

@@ -194,6 +194,7 @@ function unreadable(file: string, cause: unknown): HarvestError {
     {
       what: 'The tape cannot be read',
       where: { tape: file, system: cause instanceof Error ? cause.message : String(cause) },
+      fix: [`to see whether you may read it: ls -l ${file}`],
     },
     { cause },
   )
@@ -217,7 +218,7 @@ function ambiguous(word: string, files: readonly string[]): HarvestError {
   return new HarvestError('HARVEST_TAPE_AMBIGUOUS', {
     what: `${files.length} tapes are called, or begin with, '${neutralLine(word, 60)}'`,
     where: { tapes: listed(files) },
-    fix: ['name one of them by its path, or with more of its id'],
+    fix: [`name one of them by its path, such as: npx harvest show ${neutralLine(files[0] ?? '', 400)}`],
   })
 }
 

@@ -301,6 +301,11 @@ function senseless(json: Fields, why: string, cause?: unknown): HarvestError {
         $type: printable(typeof json['$type'] === 'string' ? json['$type'] : JSON.stringify(json['$type'])),
         problem: printable(why),
       },
+      why: 'The line was edited, damaged, or written by a newer version of this package.',
+      fix: [
+        'to see who changed the file: git log -p -- <the tape>',
+        'if it is newer than this package: npm install --save-dev vitest-harvest@latest',
+      ],
     },
     { cause },
   )

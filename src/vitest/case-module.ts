@@ -101,7 +101,10 @@ export function nameOf(file: string, recordings: string): string {
   throw new HarvestError('HARVEST_CASE_NAME', {
     what: 'The name of a case file may have letters, digits, `.`, `_` and `-`',
     where: { file: name },
-    fix: ['rename the case, and its tape with it'],
+    fix: [
+      'rename the case, and its tape with it: git mv <old>.case.yaml <new>.case.yaml',
+      'then write the new names into it: `case:` and `tape:`',
+    ],
   })
 }
 

@@ -147,6 +147,6 @@ function unknownValue(what: string, known: readonly string[]): HarvestError {
   return new HarvestError('HARVEST_REPLAY_OPTION', {
     what: `A replay does not know ${what}`,
     where: { known: known.join(', ') },
-    fix: ['remove it, or correct the spelling'],
+    fix: [`remove it, or take one of: ${known.join(', ')}`],
   })
 }

@@ -321,7 +321,7 @@ function unhandled(kase: Case, { kind, error: reason }: Stray): HarvestError {
   const facts = {
     where,
     why: 'In production it ends the process or goes unnoticed.',
-    fix: ['await the promise, or handle its error where it is started'],
+    fix: ['await the promise, or handle its error where it is started: work().catch(report)'],
   }
   return kind === 'rejected'
     ? new HarvestError(
@@ -334,7 +334,7 @@ function unhandled(kase: Case, { kind, error: reason }: Stray): HarvestError {
         {
           what: 'The agent threw where nothing could catch it, in a callback of a timer or an event',
           ...facts,
-          fix: ['catch the error in the callback, or await the work before the agent returns'],
+          fix: ['catch the error in the callback: try { … } catch', 'or await the work before the agent returns'],
         },
         { cause: reason },
       )

@@ -67,7 +67,7 @@ function pragmaError(place: string): HarvestError {
     what: 'A case contains text that Vitest reads as a directive',
     where: { case: place },
     why: 'Vitest obeys @vitest-environment and the like anywhere in a test file, also in a case.',
-    fix: ['put the text in double quotes and write the @ as \\x40'],
+    fix: ['put the text in double quotes and write the @ as \\x40: "\\x40vitest-environment"'],
   })
 }
 

@@ -22,7 +22,10 @@ export function parseReason(text: string): string {
     what: 'The reason for this update is too long',
     where: { characters: `${reason.length}, at most ${maxLength}` },
     why: 'It is written into every case that is updated.',
-    fix: ['say it in a sentence; the rest belongs in the message of the commit'],
+    fix: [
+      'say it in a sentence: --reason "refunds need a person now"',
+      'the rest belongs in the message of the commit',
+    ],
   })
 }
 

@@ -60,6 +60,6 @@ function unknownPolicy(policy: unknown): HarvestError {
   return new HarvestError('HARVEST_REPLAY_OPTION', {
     what: `validateBlame does not know problems: '${String(policy)}'`,
     where: { known: 'throw, collect' },
-    fix: ['remove it, or correct the spelling'],
+    fix: ['remove it, or take one of: throw, collect'],
   })
 }

@@ -117,7 +117,7 @@ function refuseName(vitest: Vitest): void {
     what: `A project of your Vitest config is called \`${projectName}\``,
     where: { root: taken.config.root },
     why: 'harvest() runs its cases in a project of this name, so they would not run.',
-    fix: ['give your project another name in the Vitest config'],
+    fix: [`give your project another name in the Vitest config: test: { name: 'unit' }`],
   })
 }
 

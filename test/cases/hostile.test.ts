@@ -26,6 +26,7 @@ test('an alias bomb is refused before it is built', () => {
         found     the alias *a
         → write the value out; a text that begins so goes in quotes
 
+    → to see what was edited: git diff -- refund-100x.case.yaml
     (HARVEST_CASE_ALIAS)"
   `)
 })
@@ -42,6 +43,7 @@ test('a map of 20,000 keys is refused while it is being cut into words', () => {
         found     more of them
         → long data belongs in the tape
 
+    → to see what was edited: git diff -- refund-100x.case.yaml
     (HARVEST_CASE_TOO_MANY)"
   `)
 })
@@ -57,6 +59,7 @@ test('a hundred thousand brackets are refused at the sixty-fifth', () => {
         found     more of them
         → long data belongs in the tape
 
+    → to see what was edited: git diff -- refund-100x.case.yaml
     (HARVEST_CASE_TOO_DEEP)"
   `)
   for (const opening of ['{', '{a: ', '[{a: ', '\n  - - ']) {
@@ -93,6 +96,7 @@ test('a flood of bad escapes is one mistake', () => {
         found     the escape \\x
         → a backslash is written \\\\
 
+    → to see what was edited: git diff -- refund-100x.case.yaml
     (HARVEST_CASE_SYNTAX)"
   `)
 })
@@ -154,6 +158,7 @@ test('text that Vitest obeys in a test file is refused, with the way to write it
         found     (at)module-tag
         → in double quotes it is written "\\x40module-tag", in a comment it has no place
 
+    → to see what was edited: git diff -- refund-100x.case.yaml
     (HARVEST_CASE_PRAGMA)"
   `)
   for (const pragma of ['vitest-environment-options {', 'jest-environment jsdom', 'vitest-anything']) {
@@ -174,6 +179,7 @@ test('a tape outside the folder is refused', () => {
         expected  the name of a .tape.jsonl file in the same folder, without a path
         found     "../../../etc/passwd"
 
+    → to see what was edited: git diff -- refund-100x.case.yaml
     (HARVEST_CASE_TAPE_PATH)"
   `)
   const outside = [

@@ -39,6 +39,7 @@ test('a symbolic link is never followed', () => {
       case  <root>/refund-100x.case.yaml
 
     What a link leads to is not what was reviewed.
+    → to see where it leads: ls -l <root>/refund-100x.case.yaml
     → put the case file itself into the folder
     (HARVEST_CASE_LINK)"
   `)

@@ -132,6 +132,7 @@ test('an unknown key says which are known and which was probably meant', () => {
         found     the key "basline"
         → did you mean baseline?
 
+    → to see what was edited: git diff -- refund-100x.case.yaml
     (HARVEST_CASE_UNKNOWN_KEY)"
   `)
 })
@@ -146,6 +147,7 @@ test('a wrong type says what was expected and what was found', () => {
         expected  a list of texts
         found     the text "golden"
 
+    → to see what was edited: git diff -- refund-100x.case.yaml
     (HARVEST_CASE_TYPE)"
   `)
 })
@@ -223,6 +225,7 @@ outcome: .inf
         found     .inf
         → as a text it goes in quotes: ".inf"
 
+    → to see what was edited: git diff -- refund-100x.case.yaml
     (HARVEST_CASE_INVALID)"
   `)
 })
@@ -237,6 +240,7 @@ test('a missing field is named', () => {
         expected  the key "tape", the name of a .tape.jsonl file in the same folder, without a path
         found     only "case", "agent", "expect"
 
+    → to see what was edited: git diff -- refund-100x.case.yaml
     (HARVEST_CASE_MISSING_KEY)"
   `)
 })
@@ -251,6 +255,7 @@ test('an empty file, a list, a text and two documents are no case', () => {
         expected  a map
         found     nothing
 
+    → to see what was edited: git diff -- refund-100x.case.yaml
     (HARVEST_CASE_TYPE)"
   `)
   expect(errorOf(read('- a\n')).code).toBe('HARVEST_CASE_TYPE')
@@ -269,6 +274,7 @@ test('broken YAML is told with its place and how texts are quoted', () => {
         found     Unexpected scalar at node end
         → a text that holds a colon, a # or quotes goes in quotes
 
+    → to see what was edited: git diff -- refund-100x.case.yaml
     (HARVEST_CASE_SYNTAX)"
   `)
 })
@@ -285,6 +291,7 @@ test('a key that stands twice is refused: one of the two would be lost in silenc
         expected  each key once
         found     "refunded" again
 
+    → to see what was edited: git diff -- refund-100x.case.yaml
     (HARVEST_CASE_DUPLICATE_KEY)"
   `)
 })

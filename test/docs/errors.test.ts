@@ -17,6 +17,47 @@ const variables = new Set([
   'HARVEST_UPDATE_REASON',
 ])
 
+/** What is handed to each `new HarvestError(…)` of the sources: file, line and text. */
+const errors = globSync('src/**/*.ts').flatMap((file) => {
+  const text = readFileSync(file, 'utf8')
+  return Array.from(text.matchAll(/new HarvestError\(/g), ({ index }) => ({
+    at: `${file}:${text.slice(0, index).split('\n').length}`,
+    given: bracketed(text, text.indexOf('(', index)),
+  }))
+})
+
+describe('an error', () => {
+  test('has a next action, wherever it is made', () => {
+    expect(errors.length).toBeGreaterThan(200)
+    // Those without `what` pass on the facts of another one; those with a spread have theirs nearby.
+    const without = errors.filter(({ given }) => /\bwhat\b/.test(given) && !/\bfix\b|\.\.\.facts/.test(given))
+    expect(without.map(({ at }) => at)).toEqual([])
+  })
+
+  test('of a case, a tape, a store or an import names a command, an option or a line to write', () => {
+    const rooms = /^src\/(?:cases|cli|importers|provenance|store|tape|vitest)\//
+    const vague = errors.filter(({ at, given }) => {
+      const fix = /\bfix: (\[[^\]]*\])/.exec(given)?.[1]
+      // One that is put together elsewhere is read there.
+      if (fix === undefined || !/^\[\s*['"`]/.test(fix) || !rooms.test(at)) return false
+      return !/npx |npm |git |harvest |(?:ls|df|du|cat) |--[a-z]|`[a-z]+:|\w\(|: \S|[{}=]/.test(fix)
+    })
+    expect(vague.map(({ at, given }) => `${at} ${/\bfix: \[[^\]]*\]/.exec(given)?.[0]}`)).toEqual([])
+  })
+})
+
+/** The text from a bracket to the one that closes it; brackets in texts do not count. */
+function bracketed(text: string, from: number): string {
+  let depth = 0
+  const parts = /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|[([{]|[)\]}]/g
+  parts.lastIndex = from
+  for (let part = parts.exec(text); part !== null; part = parts.exec(text)) {
+    if (/^[([{]/.test(part[0])) depth++
+    else if (/^[)\]}]/.test(part[0]) && --depth === 0) return text.slice(from, parts.lastIndex)
+  }
+  return text.slice(from)
+}
+
 describe('docs/errors.md', () => {
   test('there are codes to look for', () => {
     expect(made.size).toBeGreaterThan(60)

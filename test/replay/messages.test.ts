@@ -540,7 +540,7 @@ describe('a problem says what, where, against which recorded call, and what to d
 
         known  signal, drift, redacted, constants, escapes, allow, hosts, serve, strict, messages, marks, tools
 
-      → remove it, or correct the spelling
+      → remove it from the options, or take one of those in "known" above
       (HARVEST_REPLAY_OPTION)]
     `)
     await expect(
@@ -550,7 +550,7 @@ describe('a problem says what, where, against which recorded call, and what to d
 
         known  exact, canonical, conversation, reworded
 
-      → remove it, or correct the spelling
+      → remove it from the options, or take one of those in "known" above
       (HARVEST_REPLAY_OPTION)]
     `)
     await expect(
@@ -558,9 +558,9 @@ describe('a problem says what, where, against which recorded call, and what to d
     ).rejects.toThrowErrorMatchingInlineSnapshot(`
       [HarvestError: Unknown replay option: drift: { modl }
 
-        known  encoding, bookkeeping, endpoint, model, instructions, whitespace, tools, params, messages, headers, destination, arguments, guards, credentials, agentMessages, marks, results, redacted
+        known  encoding, bookkeeping, endpoint, model, instructions, whitespace, tools, params, messages, headers, destination, arguments, guards, credentials, agentMessages, marks, results, redacted, timers
 
-      → remove it, or correct the spelling
+      → remove it from the options, or take one of those in "known" above
       (HARVEST_REPLAY_OPTION)]
     `)
   })

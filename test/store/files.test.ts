@@ -31,6 +31,7 @@ test('a link is refused, also one that leads nowhere, and what it leads to stays
       link  <root>/recordings/link.txt
 
     What a link leads to is not what is reviewed and committed.
+    → to see where it leads: ls -l <root>/recordings/link.txt
     → put the file or folder itself there
     (HARVEST_STORE_LINK)"
   `)
@@ -56,6 +57,8 @@ test('a folder that is not there is an error that names the file', () => {
       system  ENOENT on open
 
     The disk is full, or the folder is not yours to write to. What was there before is unchanged.
+    → to see how full the disk is: df -h <root>/recordings/none
+    → to see who may write: ls -ld <root>/recordings/none
     (HARVEST_STORE_WRITE)"
   `)
 })

@@ -213,6 +213,7 @@ describe('refused, with nothing written:', () => {
 
       A replay would miss what the recorder could not write down.
       → record the run again
+      → to see what was recorded: npx harvest show <root>/recordings/inbox/run-1.tape.jsonl
       (HARVEST_PROMOTE_INCOMPLETE)"
     `)
     expect(left).toEqual([])
@@ -295,6 +296,7 @@ describe('refused, with nothing written:', () => {
         link  <root>/recordings/golden
 
       What a link leads to is not what is reviewed and committed.
+      → to see where it leads: ls -l <root>/recordings/golden
       → put the file or folder itself there
       (HARVEST_STORE_LINK)"
     `)

@@ -158,7 +158,7 @@ describe('a tape is found', () => {
         tapes  <root>/recordings/inbox/01abc.tape.jsonl
                <root>/recordings/inbox/01abd.tape.jsonl
 
-      → name one of them by its path, or with more of its id
+      → name one of them by its path, such as: npx harvest show <root>/recordings/inbox/01abc.tape.jsonl
       (HARVEST_TAPE_AMBIGUOUS)"
     `)
     expect(errorOf(() => findTape(twoTapes(), '0')).code).toBe('HARVEST_TAPE_AMBIGUOUS')

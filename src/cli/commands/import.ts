@@ -116,6 +116,6 @@ function nothingThere(folder: string): HarvestError {
     what: 'There is no recording in this folder',
     where: { folder, formats: importFormats.join(', ') },
     why: 'Files that end in .yaml, .yml, .json, .jsonl, .ndjson, .har or .httprr are looked at, also when .gz follows.',
-    fix: ['name the folder of the recordings, or one file'],
+    fix: ['name the folder of the recordings, or one file: npx harvest import recordings.har'],
   })
 }

@@ -79,7 +79,7 @@ function asksModels(): HarvestError {
   return new HarvestError('HARVEST_CLI_OPTION', {
     what: '--prove and --no-network exclude each other',
     why: 'A proof asks the model.',
-    fix: ['leave one of them out'],
+    fix: ['to ask the model: npx harvest test --prove', 'to run without a network: npx harvest test --no-network'],
   })
 }
 

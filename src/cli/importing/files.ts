@@ -28,7 +28,7 @@ export function candidatesAt(path: string): Candidates {
     throw new HarvestError('HARVEST_IMPORT_MISSING', {
       what: 'There is no such file or folder to import',
       where: { path },
-      fix: ['check the spelling; files and folders are named from the current folder'],
+      fix: ['files and folders are named from the current folder; to see what is there: ls'],
     })
   if (!stat.isDirectory()) return { isFolder: false, list: [{ file: path, stem: stemOf(basename(path)) }] }
   const list = below(path).map((file) => ({ file, stem: stemOf(relative(path, file)) }))

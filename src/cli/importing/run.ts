@@ -142,7 +142,7 @@ function bytesOf(file: string): Buffer {
       throw new HarvestError('HARVEST_IMPORT_TOO_LARGE', {
         what: 'The recording cannot be imported',
         where: { file, problem: `it has ${size} bytes; ${fileCap} are read at most` },
-        fix: ['split the recording, or record the run anew with vitest-harvest'],
+        fix: ['split the recording into several files, or record the run again: npx harvest record -- node agent.js'],
       })
     return readFileSync(open)
   } catch (cause) {
@@ -159,7 +159,7 @@ function unreadable(file: string, cause: unknown): HarvestError {
     {
       what: 'The file to import cannot be read',
       where: { file, system: code },
-      fix: ['check that it is a file, no link, and that its permissions let you read it'],
+      fix: [`check that it is a file, no link, and that you may read it: ls -l ${file}`],
     },
     { cause },
   )
