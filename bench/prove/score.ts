@@ -23,6 +23,9 @@ export function barsOf(shares: readonly Share[]): readonly Bar[] {
   )
   const ofModels = models.map((_, model) => Math.max(...offAt(rows.filter((row) => row.model === model))))
   const stopped = shares.flatMap(({ stops }) => stops.flatMap((each) => each.stopped))
+  const each = Math.round(proofs / provedAgents.length)
+  // The promise is one for 2,000 proofs of an agent; fewer may miss it by chance alone.
+  const shortfall = each < 2_000 ? { shortfall: tooFew(each) } : {}
   return [
     {
       what: `proofs that end as the gate says of what was drawn, of ${proofs}`,
@@ -33,11 +36,13 @@ export function barsOf(shares: readonly Share[]): readonly Bar[] {
       what: 'share of an ending beside that of the gate, of six agents the farthest',
       value: rounded(Math.max(...ofAgents)),
       limit: { atMost: 0.02 },
+      ...shortfall,
     },
     {
       what: 'share of an ending beside that of the gate, of six models the farthest',
       value: rounded(Math.max(...ofModels)),
       limit: { atMost: 0.02 },
+      ...shortfall,
     },
     {
       what: `edits that are called wrong, of ${sum(edits.map(({ harmless, regressions }) => harmless + regressions))} unproven ones`,
@@ -55,6 +60,10 @@ export function barsOf(shares: readonly Share[]): readonly Bar[] {
       limit: { atMost: 0 },
     },
   ]
+}
+
+function tooFew(each: number): string {
+  return `the limit is for 2,000 proofs of each agent, and this machine made ${each} in the time there was: chance alone moves a share that far. Proof by proof nothing is left to chance, see the row above`
 }
 
 function byModel(rows: readonly Row[]): Table {
