@@ -30,7 +30,10 @@ type Coding = 'gzip' | 'deflate' | 'deflate-raw' | 'br' | 'zstd'
  * Undoes the codings of a body, the last one first. One that is cut short gives what was there: nobody reads more of it.
  * A readable text is taken as it is, whatever its header says.
  */
-export function unpack(bytes: Buffer, contentEncoding: string | undefined): Unpacked | { readonly unsearched: Unsearched } {
+export function unpack(
+  bytes: Buffer,
+  contentEncoding: string | undefined,
+): Unpacked | { readonly unsearched: Unsearched } {
   const named = (contentEncoding ?? '')
     .split(',')
     .map((coding) => coding.trim().toLowerCase())

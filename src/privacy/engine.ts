@@ -36,7 +36,8 @@ export function finderOfNow(
   const find: Finder = (text) => {
     const found: Span[] = []
     walk.find(text, found)
-    for (const [sign, finder] of rest) if (sign === '' || text.includes(sign)) for (const span of finder(text)) found.push(span)
+    for (const [sign, finder] of rest)
+      if (sign === '' || text.includes(sign)) for (const span of finder(text)) found.push(span)
     return found.length > 1 ? byMeaning(found) : found
   }
   return (text) => {

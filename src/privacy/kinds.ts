@@ -5,7 +5,16 @@ import { firstFinder } from './first/engine.ts'
 import { FirstNames } from './first/names.ts'
 import { tokenKinds } from './first/tokens.ts'
 import type { NameTable } from './names.ts'
-import { findCards, findEmails, findIbans, findIps, findPhones, findSsns, findUrlEmails, ibanTriggers } from './personal.ts'
+import {
+  findCards,
+  findEmails,
+  findIbans,
+  findIps,
+  findPhones,
+  findSsns,
+  findUrlEmails,
+  ibanTriggers,
+} from './personal.ts'
 import { patienceMs, slowText } from './pace.ts'
 import { isHead, ownFamily } from './tokens.ts'
 import type { Finder, RedactorOptions, RedactRule, Span } from './types.ts'
@@ -87,7 +96,8 @@ export function kindsOf(options: RedactorOptions, names: FirstNames | NameTable)
 function familiesOf({ families = [] }: RedactorOptions): readonly Family[] {
   return families.map(({ head, of, min }) => {
     if (!isHead(head)) throw wrongOption(`"${neutralLine(head, 60)}" cannot be the head of a family`, 'acme_')
-    if (!(of in alphabets)) throw wrongOption(`there are no characters "${neutralLine(of, 60)}"`, Object.keys(alphabets).join(', '))
+    if (!(of in alphabets))
+      throw wrongOption(`there are no characters "${neutralLine(of, 60)}"`, Object.keys(alphabets).join(', '))
     if (!Number.isInteger(min) || min < 8 || min > 1024)
       throw wrongOption(`${min} cannot be the least length behind "${head}"`, 'a whole number from 8 to 1024')
     return ownFamily(head, of, min)

@@ -59,7 +59,17 @@ const data =
 const question = /^(?:is|has|had|needs?|requires?|uses?)_/
 
 /** Names of query parameters that count there when the value looks random. */
-const inQuery = new Set(['key', 'token', 'sig', 'signature', 'auth', 'code', 'xamzsignature', 'xamzcredential', 'xgoogsignature'])
+const inQuery = new Set([
+  'key',
+  'token',
+  'sig',
+  'signature',
+  'auth',
+  'code',
+  'xamzsignature',
+  'xamzcredential',
+  'xgoogsignature',
+])
 
 const namesCap = 2048
 
@@ -79,7 +89,9 @@ export class NameTable implements SecretNames {
       ...keys.map((name) => [plain(name), 'own'] as const),
       ...never.map((name) => [plain(name), 'never'] as const),
     ])
-    const names = [...classes.keys(), ...inQuery, 'cookie', '_id', '-id', '.id', ...keys, ...more, ...random].filter(({ length }) => length > 1)
+    const names = [...classes.keys(), ...inQuery, 'cookie', '_id', '-id', '.id', ...keys, ...more, ...random].filter(
+      ({ length }) => length > 1,
+    )
     const both = (letter: string): string[] => [letter.toLowerCase(), letter.toUpperCase()]
     this.lastLetters = new Set(names.flatMap((name) => both(name.at(-1) ?? '')))
     for (const name of names) {

@@ -327,7 +327,10 @@ class TextRedactor implements Redactor {
     ].sort((a, b) => a.index - b.index)
   }
 
-  scanBody(bytes: Buffer, contentEncoding: string | undefined): readonly Finding[] | { readonly unsearched: Unsearched } {
+  scanBody(
+    bytes: Buffer,
+    contentEncoding: string | undefined,
+  ): readonly Finding[] | { readonly unsearched: Unsearched } {
     const unpacked = unpack(bytes, contentEncoding)
     if ('unsearched' in unpacked) return unpacked
     const { plain } = unpacked

@@ -15,8 +15,7 @@ export function isStandIn(value: string): boolean {
 }
 
 const attribute = /;\s?(?:path|domain|expires|max-age|httponly|secure|samesite|priority|partitioned)(?:=[^;]*)?/gi
-const numbered =
-  /^(?:[\w.-]{1,64}[= ])?(?:(?:\[key(?:-\d{1,9})?\]|\[signed\]|redacted-[a-z-]{1,40}-\d{1,9}) ?){0,64}$/
+const numbered = /^(?:[\w.-]{1,64}[= ])?(?:(?:\[key(?:-\d{1,9})?\]|\[signed\]|redacted-[a-z-]{1,40}-\d{1,9}) ?){0,64}$/
 
 /** Whether a credential has numbers in the place of its keys already: `Bearer [key-1]`, `sid=[key-2]; Path=/`. */
 function isNumbered(value: string): boolean {
@@ -60,8 +59,7 @@ export function passes(kind: NameClass, value: string, isBare: boolean): boolean
   }
 }
 
-const joinsCalls =
-  /^(?:[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}|[0-9A-HJKMNP-TV-Z]{26})$/i
+const joinsCalls = /^(?:[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}|[0-9A-HJKMNP-TV-Z]{26})$/i
 const address = /^(?:https?:|\/|\.{1,2}\/|data:|arn:|projects\/|s3:|gs:)/
 const date = /^\d{4}-\d\d-\d\d(?:[T ]|$)/
 const inWords = /^[a-z]+(?:[-_.:/][a-z]+){2,}[-_.]?v?\d{0,4}$/

@@ -100,7 +100,6 @@ function rarestPair(text: string): number {
     return found === -1 ? frequent.length : found
   }
   let best = 0
-  for (let at = 1; at < text.length - 1; at++)
-    if (rank(at) + rank(at + 1) > rank(best) + rank(best + 1)) best = at
+  for (let at = 1; at < text.length - 1; at++) if (rank(at) + rank(at + 1) > rank(best) + rank(best + 1)) best = at
   return best
 }

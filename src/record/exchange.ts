@@ -164,8 +164,8 @@ export class ExchangeDraft implements ExchangeObserver {
     // In the order a replay redacts them: placeholders are numbered by first appearance.
     const url = redactor.url(this.#start.url)
     const encoding = codingOf(headers)
-    const sent = encoding === undefined ? this.#plain(body) : this.#unpacked(body, encoding)
-    return { url, request: { headers: redactor.requestHeaders(headers), ...sent } }
+    const said = encoding === undefined ? this.#plain(body) : this.#unpacked(body, encoding)
+    return { url, request: { headers: redactor.requestHeaders(headers), ...said } }
   }
 
   #plain(body: Buffer): Pick<ExchangeEvent['request'], 'body'> {

@@ -38,7 +38,10 @@ export function refuseUnfinished(tape: Tape, acceptUnsearched = false): void {
       what: 'The tape lacks bodies that could not be searched for secrets, so it cannot become a case',
       where: { tape: source, reason: close.incomplete! },
       why: 'A replay that needs one of them is red: nothing is served or compared that was not recorded.',
-      fix: ['wrap what sends them in tool(), and record the run again', 'to promote it all the same: --accept-unsearched'],
+      fix: [
+        'wrap what sends them in tool(), and record the run again',
+        'to promote it all the same: --accept-unsearched',
+      ],
     })
   }
   if (close.incomplete !== undefined && !lacksBodies) {
