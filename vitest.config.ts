@@ -7,6 +7,8 @@ import { SlowestFirst } from './test/support/slowest-first.ts'
  * loaded is there for the next. Those left out install a recorder or a replay, which patch the process for good.
  */
 const pure = [
+  // A slice of the bench of secrets is a test as well.
+  'bench/secrets/slice.test.ts',
   'test/blame/!(blame|fork-source).test.ts',
   'test/importers/!(loop|mcp|recorders|replay).test.ts',
   'test/{cases,errors,exporters,history,privacy,providers,support,trace}/*.test.ts',
