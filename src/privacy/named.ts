@@ -184,6 +184,10 @@ function bare(text: string, given: number, isLoose: boolean, { kind, name }: Nam
     anyScheme.lastIndex = start
     start += anyScheme.exec(text)?.[0].length ?? 0
   }
+  if (kind === 'cookie') {
+    const items = cookiesBelow(text, start, found)
+    if (items > start) return items
+  }
   let value = kind === 'cookie' ? matched(cookiePattern, text, start) : undefined
   if (kind === 'phrase') value = matched(phrasePattern, text, start)
   else value ??= withoutEnd(matched(barePattern, text, start) ?? '')
@@ -194,6 +198,26 @@ function bare(text: string, given: number, isLoose: boolean, { kind, name }: Nam
   if (value.length < 4 && kind !== 'code' && kind !== 'own') return after
   if (kind === 'always' && word.test(value) && (isLoose || value.includes('.'))) return after
   found.push({ kind: 'secret', start, end, value, contextual: true })
+  return end
+}
+
+const item = /\s{0,64}-\s{1,4}(?:\\*["'])?([\w.-]{1,128}=[^\s;"'\\]{4,4096})/y
+
+/** `Set-Cookie:` with a list below it, as YAML writes headers: each item has a cookie. */
+function cookiesBelow(text: string, start: number, found: Span[]): number {
+  let end = start
+  for (let count = 0; count < 64; count++) {
+    item.lastIndex = end
+    const [whole, cookie] = item.exec(text) ?? []
+    if (whole === undefined || cookie === undefined) break
+    const from = end + whole.length - cookie.length
+    end += whole.length
+    if (passes('cookie', cookie, false)) found.push({ kind: 'secret', start: from, end, value: cookie, contextual: true })
+    // What follows in the line, to the next item.
+    const line = text.indexOf('\n', end)
+    if (line === -1 || line - end > 1_024) break
+    end = line
+  }
   return end
 }
 

@@ -31,7 +31,7 @@ export interface RunOptions {
   readonly agent: string
   /** What the agent is called with; a replay passes it again. */
   readonly input?: unknown
-  /** Name of the tape. Default: a new sortable id. */
+  /** Name of the tape; what is secret in it becomes a placeholder. Default: a new sortable id. */
   readonly id?: string
 }
 
@@ -117,9 +117,16 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
     }
   }
 
-  function open(id: string, about: RunOptions): RecordedRun {
+  /** Names of files and of the index hold no secret either. Two runs whose ids differ by one alone keep two names. */
+  function withoutSecrets(id: string): string {
+    const clean = createRedactor(options.redact).text(id)
+    return clean === id ? id : `${clean}-${newId()}`
+  }
+
+  function open(given: string, about: RunOptions): RecordedRun {
+    const id = withoutSecrets(given)
     return new RecordedRun({
-      ledger: keeper.open(id, about.agent),
+      ledger: keeper.open(id, createRedactor(options.redact).text(about.agent)),
       path: join(dir, `${fileNameOf(id)}.tape.jsonl`),
       pins,
       ...redactorOfRun(options.redact, printKey),
