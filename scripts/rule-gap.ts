@@ -14,6 +14,8 @@ if (file === undefined) {
   process.exit(2)
 }
 const { drawn, undrawable, missed } = gapsOf(readRules(readFileSync(file, 'utf8')), Number(seed))
-console.log(`${drawn} rules drawn, ${drawn - missed.length} found, ${missed.length} missed, ${undrawable.length} not to be drawn`)
+console.log(
+  `${drawn} rules drawn, ${drawn - missed.length} found, ${missed.length} missed, ${undrawable.length} not to be drawn`,
+)
 for (const { id, text } of missed) console.log(`missed  ${id}  ${text.slice(0, 100)}`)
 for (const id of undrawable) console.log(`undrawn ${id}`)

@@ -8,6 +8,7 @@ import type { NameTable } from './names.ts'
 import {
   findCards,
   findEmails,
+  findEmailsNow,
   findIbans,
   findIps,
   findPhones,
@@ -61,7 +62,7 @@ export function kindsOf(options: RedactorOptions, names: FirstNames | NameTable)
   const isOn = (kind: string): boolean => (kindsOn.includes(kind) || on.includes(kind)) && !off.includes(kind)
   const own = rules.map(finderOf)
   const personal: readonly SignedFinder[] = [
-    ...(isOn('email') ? [['@', findEmails] as const] : []),
+    ...(isOn('email') ? [['@', names instanceof FirstNames ? findEmails : findEmailsNow] as const] : []),
     ...(isOn('email') ? [['%', findUrlEmails] as const] : []),
     ...(isOn('card') ? [['', findCards] as const] : []),
     ...(isOn('iban') ? [['', findIbans] as const] : []),

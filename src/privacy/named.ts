@@ -212,7 +212,8 @@ function cookiesBelow(text: string, start: number, found: Span[]): number {
     if (whole === undefined || cookie === undefined) break
     const from = end + whole.length - cookie.length
     end += whole.length
-    if (passes('cookie', cookie, false)) found.push({ kind: 'secret', start: from, end, value: cookie, contextual: true })
+    if (passes('cookie', cookie, false))
+      found.push({ kind: 'secret', start: from, end, value: cookie, contextual: true })
     // What follows in the line, to the next item.
     const line = text.indexOf('\n', end)
     if (line === -1 || line - end > 1_024) break

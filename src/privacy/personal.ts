@@ -3,12 +3,15 @@ import type { Finder, Span } from './types.ts'
 import type { Trigger } from './walk.ts'
 
 /** Finds e-mail addresses, around each `@`. Linear: no character is looked at for two addresses. */
-export const findEmails: Finder = (text) => emailsAround(text, '@')
+export const findEmails: Finder = (text) => emailsAround(text, '@', authority)
+
+/** As {@link findEmails}, and told from the user of an address that JSON spells `https:\/\/`. */
+export const findEmailsNow: Finder = (text) => emailsAround(text, '@', escapedAuthority)
 
 /** Finds e-mail addresses as URLs spell them, around each `%40`. */
-export const findUrlEmails: Finder = (text) => emailsAround(text, '%40')
+export const findUrlEmails: Finder = (text) => emailsAround(text, '%40', authority)
 
-function emailsAround(text: string, sign: string): Span[] {
+function emailsAround(text: string, sign: string, authority: RegExp): Span[] {
   const found: Span[] = []
   for (let at = text.indexOf(sign); at !== -1; at = text.indexOf(sign, at + 1)) {
     let start = at
@@ -16,7 +19,7 @@ function emailsAround(text: string, sign: string): Span[] {
     start = afterEscape(text, start)
     // Dots and dashes before an address are punctuation.
     while (start < at && !isAlphanumeric(text.charCodeAt(start)) && text.charCodeAt(start) < 0x80) start++
-    if (start >= at || (sign === '@' && isInAuthority(text, start))) continue
+    if (start >= at || (sign === '@' && isInAuthority(text, start, authority))) continue
     const local = text.slice(start, at)
     domainPattern.lastIndex = at + sign.length
     const domain = domainPattern.exec(text)?.[0]
@@ -26,9 +29,12 @@ function emailsAround(text: string, sign: string): Span[] {
   return found
 }
 
+const authority = /:\/\/[^\s/?#"'<>\\]*$/
+const escapedAuthority = /:\\{0,8}\/\\{0,8}\/[^\s/?#"'<>\\]*$/
+
 /** In `https://user:password@host` the `@` makes no address. */
-function isInAuthority(text: string, start: number): boolean {
-  return /:\/\/[^\s/?#"'<>\\]*$/.test(text.slice(Math.max(0, start - 256), start))
+function isInAuthority(text: string, start: number, authority: RegExp): boolean {
+  return authority.test(text.slice(Math.max(0, start - 256), start))
 }
 
 const domainPattern =

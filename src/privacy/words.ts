@@ -33,7 +33,7 @@ const memoLength = 1 << 20
 function wordsIn(text: string): readonly EncodedWord[] {
   let found: EncodedWord[] | undefined
   for (let at = least - 1; at < text.length; at += least) {
-    if (!(isLetter[text.charCodeAt(at)] === 1)) continue
+    if (isLetter[text.charCodeAt(at)] !== 1) continue
     let start = at
     while (start > 0 && at - start < least && isLetter[text.charCodeAt(start - 1)] === 1) start--
     // `\n` before a word belongs to JSON, and a path or an address has few letters between its slashes.

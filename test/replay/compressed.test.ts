@@ -8,7 +8,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createRecorder } from '../../src/record/index.ts'
 import { installReplay, replayTape } from '../../src/replay/index.ts'
 import { refuseUnfinished } from '../../src/store/promotable.ts'
-import { type ExchangeEvent, parseTape, readTape, redactorFlag, serializeTape, type Tape } from '../../src/tape/index.ts'
+import {
+  type ExchangeEvent,
+  parseTape,
+  readTape,
+  redactorFlag,
+  serializeTape,
+  type Tape,
+} from '../../src/tape/index.ts'
 
 const packers: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
   gzip: (bytes) => zlib.gzipSync(bytes),
@@ -28,7 +35,8 @@ const server = http.createServer({ keepAliveTimeout: 120_000 }, (request, respon
     const name = decodeURIComponent(request.url!.slice(1))
     const pack = packers[name]
     const text = Buffer.from(`{"token":"An5w3rT0k3nOf77Chars","from":"carol@shop.test"}`)
-    if (pack === undefined) return void response.setHeader('content-encoding', 'lzma').end(text.map((byte) => byte ^ 255))
+    if (pack === undefined)
+      return void response.setHeader('content-encoding', 'lzma').end(text.map((byte) => byte ^ 255))
     response.setHeader('content-encoding', codingOf(name)).end(pack(text))
   })
 })
@@ -118,12 +126,16 @@ test('a body that cannot be searched is not kept, the tape is no case, and a rep
     expect(() => refuseUnfinished(tape), name).toThrow('--accept-unsearched')
     expect(() => refuseUnfinished(tape, true), name).not.toThrow()
     const { problems } = await replayTape(tape, () => agent().catch(() => undefined))
-    expect(problems.map(({ code }) => code), name).toContain('HARVEST_BODY_UNSEARCHED')
+    expect(
+      problems.map(({ code }) => code),
+      name,
+    ).toContain('HARVEST_BODY_UNSEARCHED')
   }
 })
 
 test('a tape of the first finders is replayed by them, whatever those of now find in the live request', async () => {
-  const agent = (): Promise<unknown> => send('gzip', undefined, Buffer.from('{"token":"K7fq2Zr9Xv4Tn8Wb","to":"dora@shop.test"}'))
+  const agent = (): Promise<unknown> =>
+    send('gzip', undefined, Buffer.from('{"token":"K7fq2Zr9Xv4Tn8Wb","to":"dora@shop.test"}'))
   const { tape, text } = await recorded(agent)
   expect(text).toContain(String.raw`{\"token\":\"redacted-secret-1\",\"to\":\"redacted-1@email.invalid\"}`)
   const body = '{"token":"K7fq2Zr9Xv4Tn8Wb","to":"redacted-1@email.invalid"}'

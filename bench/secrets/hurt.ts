@@ -1,0 +1,39 @@
+const repeated = (text: string, length: number): string => text.repeat(Math.ceil(length / text.length)).slice(0, length)
+
+/** Text made to be slow: each begins something again and again and never ends it. */
+const made: Readonly<Record<string, string>> = {
+  'one letter': 'a',
+  dashes: '-',
+  'key heads': 'sk-',
+  'names with signs': 'password=',
+  'names that begin a text': '"token":"',
+  'backslashes before quotes': '\\\\"',
+  'letters in \\u': '\\u0061',
+  'letters in %': '%41',
+  'quotes in HTML': '&quot;',
+  flags: '--token ',
+  'curl without a user': 'curl -u ',
+  'ldapsearch without a password': 'ldapsearch ',
+  'mysql without a password': 'mysql ',
+  'private keys that never end': '-----BEGIN PRIVATE KEY-----',
+  elements: '<token>',
+  braces: '{"a":',
+  'tokens that never end': 'eyJaaaa.',
+  'letters and dots': 'M.',
+  'digits and slashes': '1/1',
+  'parts of a form': 'form-data; name="token"\r\n',
+  'half a hash': '$2a$10$',
+  'users of addresses': '://aaaaaaaaaaaaaaaaaaaaaa',
+  'tokens in queries': 'token=aaaaaaaaaaaaaaa1',
+  pairs: '["token",',
+  'lines of pgpass': ':5432:a:b:',
+  'signs in the middle': 'T3BlbkFJ',
+}
+
+/** Hostile texts of a length, by name. */
+export function hostileTexts(length: number): ReadonlyMap<string, string> {
+  const texts = new Map(Object.entries(made).map(([name, text]) => [name, repeated(text, length)]))
+  let deep = 'hello '.repeat(length / 16)
+  for (let depth = 0; depth < 4; depth++) deep = Buffer.from(deep).toString('base64')
+  return texts.set('base64 four deep', deep.slice(0, length))
+}
