@@ -27,7 +27,7 @@ const bench: Bench = {
       }
     }
     progress('cost')
-    const cost = costs(isQuick ? 6 : 30)
+    const cost = costs(isQuick ? 10 : 150)
     progress('hostile texts')
     const slow = slowest(isQuick ? 1 : 3)
     const names = [...scores.keys()]
@@ -119,7 +119,8 @@ function changedShare(scores: readonly Score[]): number {
 
 /** Ours beside the first finders, block by block in turn; the least of each, for others use the machine too. */
 function costs(rounds: number) {
-  const prose = lookAlikes(3).map(({ text }) => text)
+  // Without what is replaced: what most texts cost is that nothing is found in them.
+  const prose = lookAlikes(3).flatMap(({ text }) => (text.includes('@') ? [] : [text]))
   const messages = Array.from({ length: 60 }, (_, n) => ({
     role: n % 2 === 0 ? 'user' : 'assistant',
     content: `Step ${n}: order 4471${n} was shipped on 2026-03-0${n % 9}; it’s fine, reply "yes" or "no".\n${prose[(n * 31) % prose.length]}`,

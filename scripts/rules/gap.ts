@@ -11,7 +11,7 @@ export interface ForeignRule {
 export function readRules(toml: string): readonly ForeignRule[] {
   return toml.split('[[rules]]').flatMap((block): ForeignRule[] => {
     const id = /^\s*id\s*=\s*"([^"]+)"/m.exec(block)?.[1]
-    const pattern = /^\s*regex\s*=\s*(?:\'\'\'([^]*?)\'\'\'|"((?:[^"\\]|\\.)*)")/m.exec(block)
+    const pattern = /^\s*regex\s*=\s*(?:'''([^]*?)'''|"((?:[^"\\]|\\.)*)")/m.exec(block)
     const source = pattern?.[1] ?? pattern?.[2]
     return id === undefined || source === undefined ? [] : [{ id, pattern: source }]
   })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { drawn } from '../../scripts/rules/draw.ts'
 import { gapsOf, readRules } from '../../scripts/rules/gap.ts'
 
-const list = `
+const list = String.raw`
 title = "made up"
 
 [[rules]]
