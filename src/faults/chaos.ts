@@ -286,7 +286,7 @@ function doesNotHold(tape: Tape, { class: name, said }: Ending): HarvestError {
     where: { tape: tape.header.id, ending: name, agent: said },
     why: 'Faults are measured against a run without any, which has to end as its case says.',
     fix: [
-      `to see what it does: npx harvest replay ${tape.header.id}`,
+      `to see what it does: npx harvest show ${tape.header.id} --replay`,
       'if the new outcome is right: npx harvest test --update-recordings --reason "…"',
     ],
   })

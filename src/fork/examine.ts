@@ -5,6 +5,7 @@ import {
   probing,
   type Reading,
   readings,
+  supposed,
   sweep,
   type Variation,
 } from '../seam/probe/index.ts'
@@ -133,26 +134,33 @@ async function search(all: readonly Reading[], vary: Vary): Promise<readonly Fou
       break
     }
   }
-  const others = all.filter(({ via }) => via !== undefined)
+  const others = all
+    .filter(({ via }) => via !== undefined)
+    .map((reading) => ({ reading, ways: reading.ways.filter((way) => !way.startsWith(supposed)) }))
   const deepest = Math.max(0, ...others.map(({ ways }) => ways.length))
   for (let i = 0; i < deepest; i++) {
-    const open = others.filter(
-      (reading) => reading.ways[i] !== undefined && !found.some((one) => one.reading === reading),
-    )
-    found.push(...(await byHalves(open, i, vary)))
+    const open = others.flatMap(({ reading, ways }) => {
+      const way = ways[i]
+      return way === undefined || found.some((one) => one.reading === reading) ? [] : [{ reading, way }]
+    })
+    found.push(...(await byHalves(open, vary)))
   }
   return found
 }
 
-async function byHalves(group: readonly Reading[], nth: number, vary: Vary): Promise<readonly Found[]> {
+interface OpenReading {
+  readonly reading: Reading
+  readonly way: string
+}
+
+async function byHalves(group: readonly OpenReading[], vary: Vary): Promise<readonly Found[]> {
   if (group.length === 0) return []
-  const wayOf = (reading: Reading): string => reading.ways[nth] ?? ''
-  const change = await vary(group.map((reading) => ({ key: reading.key, way: wayOf(reading) })))
+  const change = await vary(group.map(({ reading, way }) => ({ key: reading.key, way })))
   if (change === undefined) return []
-  const [reading] = group
-  if (group.length === 1 && reading) return [{ reading, way: wayOf(reading), change }]
+  const [one] = group
+  if (group.length === 1 && one) return [{ ...one, change }]
   const middle = Math.ceil(group.length / 2)
-  return [...(await byHalves(group.slice(0, middle), nth, vary)), ...(await byHalves(group.slice(middle), nth, vary))]
+  return [...(await byHalves(group.slice(0, middle), vary)), ...(await byHalves(group.slice(middle), vary))]
 }
 
 function changedLabels(a: Fingerprint, b: Fingerprint): ReadonlySet<string> {

@@ -30,7 +30,7 @@ export interface Change {
 
 /** Reads the fingerprint of a replay. Where a request goes and who asks are no part of it: hosts and most headers. */
 export function fingerprintOf(run: ReplayResult): Fingerprint {
-  const parts = [...steps(run), ...headers(run), ...problems(run), outcome(run)]
+  const parts = withoutHosts([...steps(run), ...headers(run), ...problems(run), outcome(run)], run)
   const seen = new Map<string, number>()
   // Numbered by kind: independent steps may change places.
   return parts.map((part) => {
@@ -38,6 +38,18 @@ export function fingerprintOf(run: ReplayResult): Fingerprint {
     seen.set(part.label, number)
     return number === 1 ? part : { ...part, label: `${part.label} (${number})` }
   })
+}
+
+/**
+ * The parts without the hosts that refused requests went to. A run that leaves its tape says so with an address, in the error
+ * and in what the agent makes of it; where a request goes is no part of what the run does.
+ */
+function withoutHosts(parts: readonly Part[], { problems: all }: ReplayResult): readonly Part[] {
+  const asked = /\b(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) (?:https?:\/\/)?([^\s/,]+)(?=\/)/g
+  const hosts = new Set(all.flatMap(({ message }) => [...message.matchAll(asked)].map(([, host = '']) => host)))
+  if (hosts.size === 0) return parts
+  const without = (text: string): string => [...hosts].reduce((rest, host) => rest.replaceAll(host, 'host'), text)
+  return parts.map((part) => ({ ...part, text: without(part.text) }))
 }
 
 function steps({ events }: ReplayResult): readonly Part[] {
@@ -125,13 +137,19 @@ export function firstChange(
   const site = one.site ?? is?.site
   const where = site === undefined ? {} : { site }
   if (was !== undefined && was.label === is?.label) {
-    const found = refused(is) ?? bodyDifference(was.text, is.text)
+    const found = differently(refused(was), refused(is)) ?? bodyDifference(was.text, is.text)
     const { path, recorded, live: now } = found ?? { path: '', recorded: was.text, live: is.text }
     return { what: nameOf(is), path, before: recorded, after: now, ...where }
   }
   const found = is && refused(is)
   if (found) return { what: nameOf(is), path: found.path, before: found.recorded, after: found.live, ...where }
   return { what: nameOf(one), path: '', before: excerpt(was), after: excerpt(is), ...where }
+}
+
+/** Of a request that is refused either way, what it says now and what it said before; of one that is refused now alone, all. */
+function differently(before: Difference | undefined, now: Difference | undefined): Difference | undefined {
+  if (before === undefined || now === undefined) return now
+  return before.live === now.live ? undefined : { path: now.path, recorded: before.live, live: now.live }
 }
 
 /** A request the tape has no answer for is no step of the replay: what it said is in the problem it led to. */
@@ -147,7 +165,7 @@ function refused({ text }: Part): Difference | undefined {
 function nameOf({ label, text }: Part): string {
   if (!label.startsWith('problem ')) return label
   const [first = label] = text.split('\n', 1)
-  const [, method, path] = /(?:asked|matches|recorded:) (\w+) [^/\s]*(\/\S*)/.exec(first) ?? []
+  const [, method, path] = /(?:asked|called|matches|recorded:) (\w+) [^/\s]*(\/[^\s,]*)/.exec(first) ?? []
   return method === undefined ? first : `request ${method} ${path}`
 }
 

@@ -86,6 +86,9 @@ function crossVersion(pins: CasePins, changes: readonly PinChange[]): HarvestErr
       ? 'An unknown commit counts as another commit: what a continued run shows could come from changed code.'
       : 'What a continued run shows could come from the changed code and not from what you changed in the tape.',
     fix: [
+      ...(pins.accepted?.dirty === true
+        ? ['once the accepted code is committed: npx harvest test --update-recordings --reason "committed"']
+        : []),
       ...(pins.commit !== undefined && isCommit(pins.commit)
         ? [`to run the recorded code: git checkout ${pins.commit}`]
         : []),

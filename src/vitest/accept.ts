@@ -73,12 +73,22 @@ function accepts(mode: UpdateMode, aspect: Difference['aspect'], { expect }: Cas
   }
 }
 
-/** The case without acceptances that no question needs any more, in a run that updates everything. */
-export function withoutObsolete(kase: Case, obsolete: readonly string[]): CaseUpdate | undefined {
-  if (obsolete.length === 0) return undefined
+/**
+ * A green case as a run that updates everything leaves it: without acceptances that no question needs any more, and with
+ * the commit of code that was accepted before it was committed.
+ */
+export function renewed(
+  { kase, run, git }: Pick<Acceptance, 'kase' | 'run' | 'git'>,
+  obsolete: readonly string[],
+): CaseUpdate | undefined {
+  const isCommitted = kase.pins?.accepted?.dirty === true && git?.commit !== undefined && !git.dirty
+  if (obsolete.length === 0 && !isCommitted) return undefined
   const before = readFileSync(kase.file, 'utf8')
-  const accepted = (kase.accepted ?? []).filter(({ key }) => !obsolete.includes(key))
-  const text = updateCase(before, { accepted }, kase.file)
+  const changes = {
+    ...(obsolete.length > 0 && { accepted: (kase.accepted ?? []).filter(({ key }) => !obsolete.includes(key)) }),
+    ...(isCommitted && kase.pins !== undefined && { pins: pinsNow(kase.pins, run, git) }),
+  }
+  const text = updateCase(before, changes, kase.file)
   return { type: updateArtifact, file: kase.file, before: textHash(before), text }
 }
 

@@ -9,7 +9,7 @@ import type { ReplayOptions, ReplayResult } from '../replay/types.ts'
 import { confine, inWork, listOnce } from '../seam/intercept/index.ts'
 import { keepDefinitions } from '../seam/source.ts'
 import { readTape, requireClosed, type Tape } from '../tape/index.ts'
-import { acceptRun, pinsNow, withoutObsolete } from './accept.ts'
+import { acceptRun, pinsNow, renewed } from './accept.ts'
 import { acceptancesFor, acceptedBy, proofsFor } from './accept-questions.ts'
 import { type Agent, type AgentLink, loadAgent } from './agent-link.ts'
 import { CaseFailure, type Place } from './case-failure.ts'
@@ -193,7 +193,7 @@ async function conclude(
   const { because, open } = verdict
   const isUpdate = mode === 'all' && verdict.isGreen
   const update = isUpdate
-    ? withoutObsolete(kase, questions.obsolete)
+    ? renewed({ kase, run, git }, questions.obsolete)
     : open && acceptRun({ kase, run, match, open, mode, git, approval, accepted: covered })
   // What is different stays red whatever was asked: then nothing of it is accepted.
   const isAccepting = accepted.length > 0 && (because?.aspect === 'question' || update !== undefined)

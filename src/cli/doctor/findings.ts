@@ -74,7 +74,14 @@ function sourcesOf({ found, kept }: Examination, isVersioned: (path: string) => 
     .filter(({ reading }) => !isCode(reading, isVersioned))
     .map(({ reading: { kind, name, site = undefined, via }, way, change }): Placed => {
       const where = site ?? change.site
-      const source = { kind, name, ...(via === undefined ? {} : { via }), varied: way, change, fix: fixOf(kind, name) }
+      const source = {
+        kind,
+        name,
+        ...(via === undefined ? {} : { via }),
+        varied: way,
+        change,
+        fix: fixOf(kind, name, via),
+      }
       return { ...(where === undefined ? {} : { site: where }), source }
     })
   const left = kept.map(({ name, site, change }): Placed => {

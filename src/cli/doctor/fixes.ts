@@ -3,10 +3,20 @@ import type { Found } from '../../fork/index.ts'
 /** What kind of thing makes a run irreproducible. */
 export type FindingKind = Found['reading']['kind'] | 'kept state' | 'time zone or locale' | 'unseen'
 
-/** What to write instead, best first; every line can stand where the source stands now. */
-export function fixOf(kind: FindingKind, name: string): readonly string[] {
-  const wrapped = `value('${labelOf(name)}', () => ${expressionOf(name)})`
-  const door = `put its answer on the tape: ${wrapped}`
+/**
+ * What to write instead, best first; every line can stand where the source stands now.
+ *
+ * `value()` is proposed around an expression that is known to be plain data, and around nothing else: what stands on a line
+ * that asks through a package may be a client or a connection, which no tape can hold.
+ *
+ * @param via - the npm package that asked
+ */
+export function fixOf(kind: FindingKind, name: string, via?: string): readonly string[] {
+  const known = via === undefined ? expressionOf(kind, name) : undefined
+  const door =
+    known === undefined
+      ? `wrap the function of yours that needs it and returns plain data: tool('${labelOf(name)}', …)`
+      : `put its answer on the tape: value('${labelOf(name)}', () => ${known})`
   switch (kind) {
     case 'clock':
       return [...(clocks[name] ?? ['take a clock the tape knows: Date.now(), performance.now()']), door]
@@ -19,8 +29,8 @@ export function fixOf(kind: FindingKind, name: string): readonly string[] {
       return [door, 'or pass it in with the input of the agent']
     case 'environment':
       return [
-        door,
-        'or set it for the tests, in vitest.config.ts: test: { env: { … } }',
+        ...(known === undefined ? [] : [door]),
+        `${known === undefined ? 'set' : 'or set'} it for the tests, in vitest.config.ts: test: { env: { ${variableIn(name) ?? '…'}: '…' } }`,
         'or pass it in with the input',
       ]
     case 'time zone':
@@ -33,10 +43,7 @@ export function fixOf(kind: FindingKind, name: string): readonly string[] {
         'and of an error its message, not its stack',
       ]
     case 'file':
-      return [
-        `${door}; or wrap what reads it: tool('read_notes', …)`,
-        'or commit the file: what is under version control is code',
-      ]
+      return [door, 'or commit the file: what is under version control is code']
     case 'file times':
       return [door, 'or keep the date in the file itself']
     case 'directory':
@@ -64,7 +71,7 @@ export function fixOf(kind: FindingKind, name: string): readonly string[] {
     case 'unseen':
       return [
         'look for what outlives a run: a pool of ids, a counter or a cache that a package keeps',
-        "wrap what gives another answer each time: tool('…', …) or value('…', () => …)",
+        "wrap the function of yours that gives another answer each time and returns plain data: tool('…', …)",
       ]
     default:
       return kind satisfies never
@@ -82,10 +89,27 @@ const clocks: Readonly<Record<string, readonly string[]>> = {
 /** A name for `value()`: that of the file, of the variable, or the last word of what the code says. */
 function labelOf(name: string): string {
   const file = /^fs\.\w+ (?:.*[\\/])?([\w-]+)/.exec(name)?.[1]
-  const variable = /^process\.env\.(\w+)$/.exec(name)?.[1]?.toLowerCase()
+  const variable = variableIn(name)?.toLowerCase()
   return file ?? variable ?? name.match(/[A-Za-z]\w*(?=\W*$)/)?.[0] ?? 'it'
 }
 
-function expressionOf(name: string): string {
-  return /^[\w.]+(?:\(\))?$/.test(name) ? name : '…'
+function variableIn(name: string): string | undefined {
+  return /^process\.env\.(\w+)$/.exec(name)?.[1]
+}
+
+/** Kinds whose answers are numbers, texts and the like, whatever asks for them. */
+const plain: ReadonlySet<FindingKind> = new Set([
+  'clock',
+  'random',
+  'time zone',
+  'locale',
+  'process',
+  'machine',
+  'memory',
+])
+
+/** What the line asks, where that is known to be plain data. */
+function expressionOf(kind: FindingKind, name: string): string | undefined {
+  if (/^[\w.]+(?:\(\))?$/.test(name)) return name
+  return plain.has(kind) ? '…' : undefined
 }

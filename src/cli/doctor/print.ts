@@ -18,11 +18,10 @@ export function printDoctor(report: DoctorReport, isVerbose: boolean, screen: Sc
   }
   if (isVerbose) printHarmless(report, screen)
   for (const { tape, examination } of diagnoses) {
+    if (examination.held) continue
     const isWell = !findings.some(({ tapes }) => tapes.includes(tape))
-    if (isWell && !examination.held)
-      screen.line(
-        `${neutralLine(tape)} replays the same each time, but not as recorded: npx harvest replay ${neutralLine(tape)}`,
-      )
+    const steady = isWell ? 'replays the same each time, but not as recorded' : 'does not replay as recorded either'
+    screen.line(`${neutralLine(tape)} ${steady}: npx harvest show ${neutralLine(tape)} --replay`)
   }
   screen.line(summary(report))
 }

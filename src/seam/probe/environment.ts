@@ -22,9 +22,18 @@ const switches = /^(?:FEATURE|FLAG|ENABLE|DISABLE|EXPERIMENT)S?_|_(?:ENABLED?|DI
 /** Without it a client is not even made, and a replay stands in for those it knows: only another value is tried. */
 const secret = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL/i
 
+/** Where a request goes is no part of a run; of an address that is not set nobody knows the path it would have to have. */
+const address = /URL|URI|HOST|ENDPOINT|ORIGIN|ADDRESS|PROXY/i
+
 /**
- * Puts a view on the environment that tells who reads which variable. A variable that is not set is left so, unless it is
- * one that other machines set: what a program may ask for has no end.
+ * Begins the name of a way in which a variable that is not set is set, of which nobody knows that another machine sets it.
+ * What packages may ask for has no end: of theirs these are not tried.
+ */
+export const supposed = 'set to'
+
+/**
+ * Puts a view on the environment that tells who reads which variable. A variable that is not set is set as other machines
+ * set it, or, where nobody knows, to a word and to a number.
  */
 export function probeEnvironment(): void {
   const real = process.env
@@ -68,7 +77,9 @@ function read(target: NodeJS.ProcessEnv, key: string, caller: Function, isQuesti
 function waysOf(key: string, value: string | undefined, isQuestion: boolean): Ways<string | undefined> {
   if (value === undefined) {
     const set = ambient[key] ?? (switches.test(key) ? '1' : undefined)
-    return set === undefined ? {} : { set: () => set }
+    if (set !== undefined) return { set: () => set }
+    if (address.test(key)) return {}
+    return { [`${supposed} "altered"`]: () => 'altered', [`${supposed} "7"`]: () => '7' }
   }
   const other = { 'another value': () => otherThan(value, ambient[key]) }
   const absent = secret.test(key) ? {} : { 'not set': () => undefined }

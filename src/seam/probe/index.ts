@@ -26,3 +26,4 @@ export function installProbe(): void {
     syncBuiltins()
   })
 }
+export { supposed } from './environment.ts'
