@@ -1,9 +1,12 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
-import { type ChangedQuestion, stepsText, unprovenError } from '../replay/index.ts'
+import { type ChangedQuestion, describeEnding, stepsText, unprovenError } from '../replay/index.ts'
+import type { ReplayResult } from '../replay/types.ts'
 import type { Tape } from '../tape/index.ts'
 
 /** Why today's code, with nothing changed, is nothing to compare with. */
-export type ControlRefusal = { readonly problem: HarvestError } | { readonly unproven: readonly ChangedQuestion[] }
+export type ControlRefusal =
+  | { readonly problem: HarvestError; readonly run: ReplayResult }
+  | { readonly unproven: readonly ChangedQuestion[] }
 
 /** Whose control it was. */
 export interface ControlSubject {
@@ -14,24 +17,30 @@ export interface ControlSubject {
 
 /** The unchanged run left its tape, or asked a model what nobody accepted. */
 export function controlRefused(about: ControlSubject, why: ControlRefusal): HarvestError {
-  return 'problem' in why ? otherRun(about, why.problem) : otherQuestion(about, why.unproven)
+  return 'problem' in why ? otherRun(about, why.problem, why.run) : otherQuestion(about, why.unproven)
 }
 
 const because = 'A what-if is compared with an unchanged run of the same code.'
 
-function otherRun(about: ControlSubject, problem: HarvestError): HarvestError {
+function otherRun(about: ControlSubject, problem: HarvestError, { tape, outcome }: ReplayResult): HarvestError {
   const { facts } = problem
+  // An agent without its key leaves all steps out: why it threw says more than which those are.
+  const hasThrown = outcome.status === 'threw' && tape.close?.outcome.status !== 'threw'
+  const thrown =
+    hasThrown && !HarvestError.is(outcome.error) ? [`The agent ${neutralLine(describeEnding(outcome), 200)}`] : []
   const name = nameOf(about)
   return new HarvestError(
     'HARVEST_CONTROL',
     {
       what: 'The unchanged agent leaves its tape: no change can be judged',
       where: { ...whereOf(about), ...(facts.where?.['at'] === undefined ? {} : { at: facts.where['at'] }) },
-      detail: [facts.what, facts.detail].filter((text) => text !== undefined).join('\n'),
+      detail: [...thrown, facts.what, facts.detail].filter((text) => text !== undefined).join('\n'),
       why: because,
       fix: [
         `to see the whole difference: npx harvest show ${name} --replay`,
-        'if the agent is meant to do this now, record the run again',
+        thrown.length > 0
+          ? 'see that its key and all else it needs are there, and run it again'
+          : 'if the agent is meant to do this now, record the run again',
       ],
     },
     { cause: problem },
@@ -53,7 +62,8 @@ function otherQuestion(about: ControlSubject, questions: readonly ChangedQuestio
     fix:
       about.caseId === undefined
         ? [
-            `accept it in a case of this run: npx harvest promote ${name} --as <id> --unverified, then npx harvest accept <id> --reason "…"`,
+            `make a case of it: npx harvest promote ${name} --as <id> --unverified`,
+            'accept the change there, and name the case instead of the tape: npx harvest accept <id> --reason "…"',
             `to exclude such changes from the verdict: drift: { ${first?.class ?? 'instructions'}: 'report' }`,
           ]
         : [

@@ -104,7 +104,7 @@ async function replayUnchanged(tape: Tape, options: ControlOptions): Promise<Con
   // In another order everything that is asked has its answer all the same.
   const problem = run.problems.find(({ code }) => code !== 'HARVEST_ORDER')
   // A case may say that a tool call is left out now: its reviewer accepted that.
-  if (problem !== undefined && isGreen?.(run) !== true) throw controlRefused(about, { problem })
+  if (problem !== undefined && isGreen?.(run) !== true) throw controlRefused(about, { problem, run })
   const { unproven } = verdictOf(run, accepted?.(run))
   if (unproven.length > 0) throw controlRefused(about, { unproven })
   if (isRecorded(run)) return { tape, leftOut: new Set(), run: tape, digest: runDigest(run), ...code, replayed: run }
@@ -116,7 +116,7 @@ async function replayUnchanged(tape: Tape, options: ControlOptions): Promise<Con
     { ...given, ...(allow === undefined ? {} : { allow }) },
   )
   const [lost] = fork.problems
-  if (lost !== undefined) throw controlRefused(about, { problem: lost })
+  if (lost !== undefined) throw controlRefused(about, { problem: lost, run })
   const { tape: now, text } = fork.branch
   const differs = firstDifferenceOf(run, now)
   return {

@@ -78,11 +78,11 @@ describe('what commands compare with, once the code of an agent has changed', ()
     )
     expect(clock.stdout).toContain('the outcome survives')
     expect((await run(...notRefunded)).stdout).toContain('the outcome is another one')
-    // Its words are the model's and no tool's: left out, the run ends otherwise; said again, it does not.
+    // As before the update.
     expect(await decisions()).toEqual([
-      'critical: none',
+      'critical: 1, 3',
       'no tried alternative changes the outcome: none',
-      'nothing could be judged: 1, 3, 5',
+      'nothing could be judged: 5',
     ])
     expect(await json(...sameInput)).toMatchObject({
       survives: true,
@@ -185,7 +185,7 @@ describe('what commands compare with, once the code of an agent has changed', ()
     expect({ code, isBlamed: stdout.includes('environment') }).toEqual({ code: 0, isBlamed: false })
     const shown = await run(...printedCommand(stdout, 'not as recorded'))
     expect(shown).toMatchObject({ code: 0, stderr: '' })
-    expect(shown.stdout).toContain('Please.')
+    expect(shown.stdout).toContain('diverges from the tape')
     expect(shown.stdout).not.toContain('harvest doctor')
   })
 })

@@ -242,16 +242,12 @@ describe('harvest fork', () => {
   it('an agent that throws before it asks anything, as without its key, says nothing and is not kept', async () => {
     const args = ['fork', 'first', '--step', '2', '--live', '--json']
     const { code, stdout } = await harvest(args, { cwd, env: { DESK_URL: 'no address', CI: '' } })
+    const threw: unknown = expect.stringContaining('The agent threw TypeError')
     expect(JSON.parse(stdout)).toMatchObject({
-      judged: 0,
-      branches: [
-        {
-          prefix: { isExact: false },
-          problems: [
-            { code: 'HARVEST_FORK_UNREACHED', message: expect.stringContaining('threw before it asked anything') },
-          ],
-        },
-      ],
+      error: {
+        code: 'HARVEST_CONTROL',
+        facts: { detail: threw, fix: [expect.any(String), expect.stringContaining('its key')] },
+      },
     })
     expect(code).toBe(1)
   })

@@ -102,7 +102,9 @@ describe('harvest patch', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       survives: true,
       rate: { survived: 3, runs: 4, undecided: 0 },
-      spent: { modelCalls: 12 },
+      // As many without the change, drawn alternately.
+      beside: { survived: 4, runs: 4, undecided: 0, chance: 1 },
+      spent: { modelCalls: 24 },
     })
     expect(code).toBe(0)
   })

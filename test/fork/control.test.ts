@@ -173,7 +173,8 @@ describe('what a what-if is compared with', () => {
         system prompt, step 2: Be [-kind-] {+brief+}.
 
       A what-if is compared with an unchanged run of the same code.
-      → accept it in a case of this run: npx harvest promote ID --as <id> --unverified, then npx harvest accept <id> --reason "…"
+      → make a case of it: npx harvest promote ID --as <id> --unverified
+      → accept the change there, and name the case instead of the tape: npx harvest accept <id> --reason "…"
       → to exclude such changes from the verdict: drift: { instructions: 'report' }
       (HARVEST_CONTROL)"
     `)
@@ -189,6 +190,7 @@ describe('what a what-if is compared with', () => {
         case  refund-1
         at HERE
 
+      The agent threw TypeError: fetch failed
       The agent made one request more than recorded: POST HOST/v1/chat/completions
         differs at messages[1].content
         recorded  total 25
@@ -196,7 +198,7 @@ describe('what a what-if is compared with', () => {
 
       A what-if is compared with an unchanged run of the same code.
       → to see the whole difference: npx harvest show refund-1 --replay
-      → if the agent is meant to do this now, record the run again
+      → see that its key and all else it needs are there, and run it again
       (HARVEST_CONTROL)"
     `)
   })
