@@ -49,7 +49,7 @@ describe('harvest chaos', () => {
         step 2, tool refund: the call fails (tool-error)
       trace: did lookup_order({"order_id":"A-1"}) 2 times, and 1 when recorded
 
-      Without this fault it survives. Found in schedule 2, of 4 faults; 4 runs to shrink it, 7 all together.
+      Without this fault it survives. Found in schedule 2, of 4 faults; 4 runs to shrink it, 8 all together.
       → to see it again: npx harvest chaos paid --faults tool-error,tool-slow --seed 4 --path 1:1:0
       "
     `)
@@ -77,7 +77,7 @@ describe('harvest chaos', () => {
     )
     expect(stdout).toMatchInlineSnapshot(`
       "the agent survives
-      51 schedules of faults, 52 runs: 32 survived, 13 hang, 6 gave-up
+      51 schedules of faults, 53 runs: 32 survived, 13 hang, 6 gave-up
       tried: 40 tool-slow, 25 tool-error, 24 tool-reset, 16 tool-no-answer
       seed 1
       "

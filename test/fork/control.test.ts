@@ -4,8 +4,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parseExpectation } from '../../src/blame/expectation.ts'
+import { forkSourceOf } from '../../src/blame/fork-source.ts'
 import { compareBranches } from '../../src/blame/index.ts'
-import { type Control, controlOf, fork, type ForkChange, forkTape } from '../../src/fork/index.ts'
+import { mutantsOf } from '../../src/blame/mutants.ts'
+import { createOracle } from '../../src/blame/oracle.ts'
+import { chaos, type FaultSchedule } from '../../src/faults/index.ts'
+import { type Control, controlOf, fork, type ForkChange, forkTape, openBudget } from '../../src/fork/index.ts'
 import { createRecorder, tools } from '../../src/record/index.ts'
 import { parseTape, readTape, stepsOf, type Tape } from '../../src/tape/index.ts'
 import { branchTape } from '../../src/cli/forking/branch-tape.ts'
@@ -113,6 +118,44 @@ describe('what a what-if is compared with', () => {
 
   it('changed code: a change of a value that is used has one', async () => {
     expect(await effect(changed, reaches)).toMatchObject({ beside: false, recording: false, isInert: false })
+  })
+
+  it.each([
+    ['as recorded', {}, 'answer=refunded 25'],
+    ['changed', changed, 'answer=paid back 25'],
+  ])(
+    'code %s: a mutant that reaches nothing flips no grade, and one of a value that is used does',
+    async (_, code, ok) => {
+      const source = await forkSourceOf(tape, {
+        load: () => Promise.resolve(agentOf(code)),
+        oracle: createOracle({ by: 'expectations', ok: [parseExpectation(ok, '--ok')], bad: [] }),
+        budget: openBudget({}),
+        timeoutMs: 10_000,
+      })
+      expect(source.recorded).toBe('ok')
+      const position = source.positions.findIndex(({ steps }) => steps.includes(1))
+      const step = stepsOf(tape)[0]
+      const paths =
+        step === undefined ? [] : mutantsOf(step, 1).map((one) => (one.kind === 'value' ? one.patch.path : ''))
+      const gradeOf = async (path: string) => {
+        const mutated = { position, mutant: paths.indexOf(path) }
+        return (await source.draw({ keep: position + 1, mutated, seed: 0 }, new AbortController().signal)).grade
+      }
+      expect([await gradeOf('result.note'), await gradeOf('result.total')]).toEqual(['ok', 'bad'])
+    },
+  )
+
+  it.each([
+    ['as recorded', {}],
+    ['changed', changed],
+  ])('code %s: a fault that reaches nothing is survived, and one of a value that is used is not', async (_, code) => {
+    const survives = async (kind: string, args: FaultSchedule[number]['args']) => {
+      const examples = [[{ step: 1, kind, args }]]
+      const report = await chaos(tape, { agent: agentOf(code), faults: ['tools'], examples, runs: 1, seed: 1 })
+      expect(report.control.differs?.what).toBe(code === changed ? 'outcome.answer' : undefined)
+      return report.survived
+    }
+    expect([await survives('tool-slow', { ms: 500 }), await survives('tool-no-answer', {})]).toEqual([true, false])
   })
 
   it("is the recording itself, and says nothing, where today's code does the same", async () => {
