@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { outcomeNotCompared, type Tape } from '../tape/index.ts'
+import { cutsOf, outcomeNotCompared, type Tape } from '../tape/index.ts'
 import type { Compared } from '../replay/index.ts'
 import type { Replayed } from './replaying.ts'
 
@@ -15,6 +15,7 @@ export interface ReceiptRow {
 export function receiptRows(tape: Tape, replayed: Replayed): readonly ReceiptRow[] {
   const { receipt, escapes, problems, unused, notCompared } = replayed.report
   const { recorded, served, covered, identical, relaxed, drawsServed, drawsMissed } = receipt
+  const cuts = cutsOf(tape)
   const draws = drawsServed + drawsMissed
   return [
     row('steps served', recorded, served + covered),
@@ -25,6 +26,7 @@ export function receiptRows(tape: Tape, replayed: Replayed): readonly ReceiptRow
     row('escapes', 0, escapes.length),
     row('problems', 0, problems.length),
     row('values not compared', 0, notCompared.length),
+    ...(cuts.length === 0 ? [] : [row('bodies cut by the recorder', 0, cuts.length)]),
     ...announced('messages between agents', receipt.messages),
     ...announced('marks', receipt.marks),
     ...(replayed.isProgram ? programRows(tape, replayed) : [outcomeRow(receipt.outcomeEqual)]),

@@ -10,12 +10,19 @@ import { isImporting } from '../replay/importing.ts'
 import * as problem from '../replay/problems.ts'
 import { RecordedTimers } from '../replay/recorded-timers.ts'
 import { commandKey, gateItems, pushItems } from '../replay/run.ts'
-import { type CallState, type ExchangeState, questionOf, type StepState, stepStates } from '../replay/step.ts'
+import {
+  type CallState,
+  type ExchangeState,
+  questionOf,
+  requestCuts,
+  type StepState,
+  stepStates,
+} from '../replay/step.ts'
 import type { Drift, Escape, Listed } from '../replay/types.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
 import type { ExchangeControl, LiveRequest, Responder, VirtualTimer } from '../seam/intercept/index.ts'
 import { seamState } from '../seam/source.ts'
-import { type Draw, encodeValue, type Json, type Tape } from '../tape/index.ts'
+import { type Draw, encodeValue, type Json, type Tape, type WholeBody } from '../tape/index.ts'
 import type { CompiledPlan } from './compile.ts'
 import { Account } from './account.ts'
 import { Answers } from './answers.ts'
@@ -48,6 +55,7 @@ export class ForkRun {
   readonly account: Account
   /** The source the agent sees. */
   readonly root: Responder
+  readonly #cuts: readonly WholeBody[]
   readonly problems: HarvestError[] = []
   readonly drift: Drift[] = []
   readonly #changes: Changes
@@ -95,6 +103,7 @@ export class ForkRun {
     const { tape: asked, leftOut } = plan.control ?? { tape, leftOut: new Set() }
     this.asked = asked
     this.steps = stepStates(asked)
+    this.#cuts = requestCuts(tape)
     this.kept = this.steps.slice(0, plan.keep)
     // A fork has the keys of this machine: the numbers of the tape it begins like do not hold for them.
     this.redactor = redactorOfTape(tape.header, { keys: 'unnumbered' })
@@ -274,7 +283,7 @@ export class ForkRun {
   }
 
   question(live: LiveRequest): Question {
-    return questionOf(live, this.redactor)
+    return questionOf(live, this.redactor, { cuts: this.#cuts })
   }
 
   encode(value: unknown): Json {

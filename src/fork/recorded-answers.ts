@@ -5,11 +5,19 @@ import { answer } from '../replay/answer.ts'
 import { errorAgain, fitted } from '../replay/exchange.ts'
 import { Ladder } from '../replay/ladder.ts'
 import { commandKey } from '../replay/run.ts'
-import { type CallState, type ExchangeState, questionOf, stepStates } from '../replay/step.ts'
+import { type CallState, type ExchangeState, questionOf, requestCuts, stepStates } from '../replay/step.ts'
 import type { ExchangeControl, ExchangeSink, LiveRequest } from '../seam/intercept/index.ts'
 import { never } from '../seam/intercept/index.ts'
 import { type SeamCall, seamState } from '../seam/source.ts'
-import { type CallEvent, decodeBytes, decodeValue, type ExchangeEvent, type Json, type Tape } from '../tape/index.ts'
+import {
+  type CallEvent,
+  decodeBytes,
+  decodeValue,
+  type ExchangeEvent,
+  type Json,
+  type Tape,
+  type WholeBody,
+} from '../tape/index.ts'
 import { sameData } from './same-data.ts'
 
 const { setImmediate: realImmediate } = seamState().natives
@@ -22,12 +30,14 @@ export class RecordedAnswers {
   readonly count: number
   readonly #calls: Calls
   readonly #ladder: Ladder
+  readonly #cuts: readonly WholeBody[]
   readonly #lastCall = new Map<string, CallState>()
   readonly #lastExchange = new Map<string, ExchangeState>()
   readonly #children: ReadonlySet<string>
 
   constructor(tape: Tape) {
     const steps = stepStates(tape)
+    this.#cuts = requestCuts(tape)
     const isTool = (step: ExchangeState | CallState): boolean =>
       step.event.kind !== 'exchange' || !isGenerative((step as ExchangeState).model?.dialect)
     const served = steps.filter(isTool)
@@ -52,7 +62,7 @@ export class RecordedAnswers {
   /** The recorded answer of a service; models that write text are never answered from the tape. */
   forRequest(live: LiveRequest, redactor: Redactor): ExchangeEvent | undefined {
     if (isGenerative(this.dialectOf(live)?.dialect)) return undefined
-    const question = questionOf(live, redactor)
+    const question = questionOf(live, redactor, { cuts: this.#cuts })
     const key = JSON.stringify([question.method, question.url, question.bodyText])
     const found = this.#ladder.find(question)
     if (found.kind !== 'found') return this.#lastExchange.get(key)?.event

@@ -1,5 +1,6 @@
 import { decodeBody, readModelCall } from '../providers/index.ts'
 import { errorAgain, fitted, observe } from '../replay/exchange.ts'
+import { answerCut } from '../replay/cut.ts'
 import { headerDrift } from '../replay/header-drift.ts'
 import type { Question } from '../replay/ladder.ts'
 import type { ExchangeState } from '../replay/step.ts'
@@ -112,7 +113,7 @@ function inPlace(run: ForkRun, step: ExchangeState, fields: Fields, sink: Exchan
       step.answered = true
       observe(run, step)
       heard.event.error = { ...error, moment }
-      sink.error(errorAgain(error))
+      sink.error(step.cut === undefined ? errorAgain(error) : run.problem(answerCut(run.place(), step, step.cut)))
     })
   }
   run.gate.asked(items[0])

@@ -4,11 +4,11 @@ import { argumentsOf, isAsyncIterable, isThenable } from '../seam/shape.ts'
 import { type SeamCall, seamState } from '../seam/source.ts'
 import type { CallEvent, Json } from '../tape/index.ts'
 import { observe } from './answer.ts'
-import type { RecordedRun } from './run.ts'
+import type { CallRecording } from './recording.ts'
 
 /** Runs a wrapped function and records what it was asked and what it answered. */
 export function recordCall(
-  run: RecordedRun,
+  run: CallRecording,
   call: SeamCall,
   fn: () => unknown,
   where: { readonly in?: number },
@@ -73,7 +73,7 @@ function recordIterable(
 }
 
 async function* hear(
-  run: RecordedRun,
+  run: CallRecording,
   inside: Observer,
   source: AsyncIterator<unknown>,
   settle: Settle,

@@ -1,21 +1,24 @@
 import type { ExchangeObserver, ExchangeStart } from '../seam/observe/observer.ts'
 import { steadyBoundary } from '../seam/shape.ts'
 import {
-  type Chunk,
   encodeBytes,
-  type EncodedBytes,
   type ExchangeEvent,
   type HeaderPair,
   joinedBytes,
   type Moment,
   type RecordedResponse,
 } from '../tape/index.ts'
+import { CappedBody } from './capped-body.ts'
+import { bytesOf, chunksOf, cutAnswer, cutRequest } from './cut-body.ts'
 import type { RecordedRun } from './run.ts'
 
+const nothing = Buffer.alloc(0)
+
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
-interface Piece {
-  readonly moment: Moment
-  readonly bytes: Buffer
+/** The bodies of an exchange, as they come in. */
+export interface Bodies {
+  readonly sent: CappedBody
+  readonly got: CappedBody
 }
 
 /** Collects one exchange while it happens; becomes one line of the tape when it is settled. */
@@ -24,8 +27,7 @@ export class ExchangeDraft implements ExchangeObserver {
   readonly #start: ExchangeStart
   readonly #issued: Moment
   readonly #where: { readonly in?: number }
-  readonly #body: Buffer[] = []
-  readonly #pieces: Piece[] = []
+  readonly #bodies: Bodies
   #headers: readonly HeaderPair[]
   #request: Pick<ExchangeEvent, 'url' | 'request'> | undefined
   #head: { moment: Moment; status: number; statusText: string; headers: readonly HeaderPair[] } | undefined
@@ -35,7 +37,9 @@ export class ExchangeDraft implements ExchangeObserver {
   /** How much of the request is on the tape: nothing, all but its body, or all. */
   #begun: 'no' | 'named' | 'whole' = 'no'
 
-  constructor(run: RecordedRun, start: ExchangeStart, where: { readonly in?: number }) {
+  /** @param bodies - those of an exchange that is over; default: they are still to come */
+  constructor(run: RecordedRun, start: ExchangeStart, where: { readonly in?: number }, bodies?: Bodies) {
+    this.#bodies = bodies ?? { sent: new CappedBody(run.bodyCap), got: new CappedBody(run.bodyCap) }
     this.#run = run
     this.#start = start
     this.#where = where
@@ -55,7 +59,7 @@ export class ExchangeDraft implements ExchangeObserver {
 
   requestChunk(bytes: Buffer): void {
     this.#run.redactDue()
-    this.#body.push(bytes)
+    this.#bodies.sent.add(bytes)
     this.#request = undefined
   }
 
@@ -78,7 +82,7 @@ export class ExchangeDraft implements ExchangeObserver {
 
   #isAsLongAsSaid(): boolean {
     const length = this.#headers.find(([name]) => name === 'content-length')?.[1]
-    return length !== undefined && Number(length) === this.#body.reduce((sum, { length }) => sum + length, 0)
+    return length !== undefined && Number(length) === this.#bodies.sent.size
   }
 
   head(status: number, statusText: string, headers: readonly HeaderPair[]): void {
@@ -89,7 +93,7 @@ export class ExchangeDraft implements ExchangeObserver {
 
   chunk(bytes: Buffer): void {
     if (this.#settled || this.#run.over || bytes.length === 0) return
-    this.#pieces.push({ moment: this.#run.moment(), bytes })
+    this.#bodies.got.add(bytes, this.#run.moment())
   }
 
   end(): void {
@@ -131,7 +135,7 @@ export class ExchangeDraft implements ExchangeObserver {
         ...this.#head,
         statusText: redactor.text(this.#head.statusText),
         headers: redactor.headers(this.#head.headers),
-        ...this.#answerBody(),
+        ...this.#answer(this.#head.headers),
         ...(this.#end ? { end: this.#end } : {}),
       }
     }
@@ -148,7 +152,7 @@ export class ExchangeDraft implements ExchangeObserver {
 
   /** As {@link #asked}, without a body. */
   #named(): ExchangeEvent {
-    const { url, request } = this.#redactedRequest([])
+    const { url, request } = this.#redactedRequest(new CappedBody(0))
     return this.#withRequest({ url, request })
   }
 
@@ -158,44 +162,38 @@ export class ExchangeDraft implements ExchangeObserver {
     return { kind: 'exchange', n, at, ...this.#where, via, method, ...request }
   }
 
-  #redactedRequest(pieces: readonly Buffer[] = this.#body): Pick<ExchangeEvent, 'url' | 'request'> {
+  #redactedRequest(sent: CappedBody = this.#bodies.sent): Pick<ExchangeEvent, 'url' | 'request'> {
     const { redactor } = this.#run
-    const { headers, body } = steadyBoundary(this.#headers, joinedBytes(pieces))
+    const left = sent.cut
+    const whole = left === undefined ? joinedBytes(bytesOf(sent.pieces)) : nothing
+    const { headers, body } = steadyBoundary(this.#headers, whole)
     // In the order a replay redacts them: placeholders are numbered by first appearance.
     const url = redactor.url(this.#start.url)
-    const encoding = codingOf(headers)
-    const said = encoding === undefined ? this.#plain(body) : this.#unpacked(body, encoding)
-    return { url, request: { headers: redactor.requestHeaders(headers), ...said } }
+    const kept =
+      left === undefined ? this.#sentBody(body, codingOf(headers)) : cutRequest(this.#headers, left, redactor)
+    return { url, request: { headers: redactor.requestHeaders(headers), ...kept } }
   }
 
-  #plain(body: Buffer): Pick<ExchangeEvent['request'], 'body'> {
-    return body.length === 0 ? {} : { body: this.#run.redactor.encoded([body])[0]! }
-  }
-
-  #unpacked(body: Buffer, encoding: string): Omit<ExchangeEvent['request'], 'headers'> {
-    const unpacked = this.#run.redactor.unpacked(body, encoding)
+  #sentBody(body: Buffer, encoding: string | undefined): Omit<ExchangeEvent['request'], 'headers'> {
+    const { redactor } = this.#run
+    if (encoding === undefined) return body.length === 0 ? {} : { body: redactor.encoded([body])[0]! }
+    const unpacked = redactor.unpacked(body, encoding)
     if ('unsearched' in unpacked) return unpacked
     const { bytes, coded } = unpacked
     return { ...(bytes.length === 0 ? {} : { body: encodeBytes(bytes) }), ...(coded && { coded }) }
   }
 
-  #answerBody(): Pick<RecordedResponse, 'chunks' | 'unsearched'> {
+  #answer(headers: readonly HeaderPair[]): Pick<RecordedResponse, 'chunks' | 'cut' | 'whole' | 'unsearched'> {
     const { redactor } = this.#run
-    const encoding = codingOf(this.#head?.headers ?? [])
-    const raw = this.#pieces.map((piece) => piece.bytes)
-    if (encoding === undefined) return { chunks: this.#chunks(redactor.encoded(raw)) }
+    const { got } = this.#bodies
+    if (got.cut !== undefined) return cutAnswer(headers, got.cut, redactor)
+    const encoding = codingOf(headers)
+    const raw = bytesOf(got.pieces)
+    if (encoding === undefined) return { chunks: chunksOf(got.pieces, redactor.encoded(raw)) }
     const packed = redactor.packed(raw, encoding)
-    return 'unsearched' in packed ? { chunks: [], ...packed } : { chunks: this.#chunks(packed.map(encodeBytes)) }
-  }
-
-  #chunks(clean: readonly EncodedBytes[]): readonly Chunk[] {
-    const chunks: Chunk[] = []
-    this.#pieces.forEach(({ moment: [n, at] }, i) => {
-      const bytes = clean[i]
-      // What was cut out of a piece may have been all of it.
-      if (bytes !== undefined && bytes !== '') chunks.push([n, at, bytes])
-    })
-    return chunks
+    return 'unsearched' in packed
+      ? { chunks: [], ...packed }
+      : { chunks: chunksOf(got.pieces, packed.map(encodeBytes)) }
   }
 }
 

@@ -71,9 +71,13 @@ export class Keeper {
     this.#meter = isMetered === undefined ? undefined : loadMeter().meter
   }
 
-  /** The book of one run. */
-  open(run: string, agent: string): Ledger {
-    return new Ledger(this, run, agent)
+  /**
+   * The book of one run.
+   *
+   * @param isDrawn - chance keeps it, see {@link Keeper.prospectOf}
+   */
+  open(run: string, agent: string, isDrawn = true): Ledger {
+    return new Ledger(this, run, agent, isDrawn)
   }
 
   /** Whether exchanges are read for what they used. */
@@ -111,7 +115,7 @@ export class Keeper {
     const outliers = this.#outliers(ledger)
     const isAll = this.#sample === undefined
     const stoodOut = [...(this.#isSelective ? this.#mishaps(ended) : []), ...outliers, ...ledger.reasons]
-    const byChance = !isAll && this.#sample < 1 && isSampled(ledger.run, this.#sample)
+    const byChance = !isAll && this.#sample < 1 && ledger.isDrawn
     const kept: KeptReason[] = [...(byChance ? [{ because: 'sample' as const }] : []), ...stoodOut]
     const isKept = isAll || this.#sample === 1 || kept.length > 0
     const { hold } = ledger

@@ -35,6 +35,8 @@ export interface RunHandle {
   hold(reason: string): boolean
 }
 
+const none: readonly KeptReason[] = []
+
 /** A run says a reason once, and no more of them than a person reads. */
 const reasonCap = 32
 
@@ -42,18 +44,32 @@ const reasonCap = 32
 export class Ledger {
   readonly run: string
   readonly agent: string
+  /** Chance keeps it. */
+  readonly isDrawn: boolean
   readonly #keeper: Keeper
   readonly #gauge: Gauge | undefined
   #abort: AbortController | undefined
-  readonly #reasons = new Map<string, KeptReason>()
+  /** Made for the first: most runs have none. */
+  #reasons: Map<string, KeptReason> | undefined
   #hold: string | undefined
   #spent: HarvestError | undefined
 
-  constructor(keeper: Keeper, run: string, agent: string) {
+  constructor(keeper: Keeper, run: string, agent: string, isDrawn: boolean) {
+    this.isDrawn = isDrawn
     this.run = run
     this.agent = agent
     this.#keeper = keeper
     this.#gauge = keeper.isMetering ? new Gauge(keeper.budget) : undefined
+  }
+
+  /** Whether what exchanges use is counted. */
+  get isCounting(): boolean {
+    return this.#gauge !== undefined
+  }
+
+  /** Whether it is compared with limits while the run goes on. */
+  get hasBudget(): boolean {
+    return this.#keeper.budget !== undefined
   }
 
   get signal(): AbortSignal {
@@ -74,7 +90,7 @@ export class Ledger {
   }
 
   get reasons(): readonly KeptReason[] {
-    return [...this.#reasons.values()]
+    return this.#reasons === undefined ? none : [...this.#reasons.values()]
   }
 
   flag(reason: string): void {
@@ -140,8 +156,9 @@ export class Ledger {
 
   #note(reason: KeptReason): void {
     const detail = shortened(reason.detail ?? '')
-    const isFull = reason.because === 'flag' && this.#reasons.size >= reasonCap
-    if (!isFull) this.#reasons.set(`${reason.because} ${detail}`, { ...reason, detail })
+    const reasons = (this.#reasons ??= new Map<string, KeptReason>())
+    const isFull = reason.because === 'flag' && reasons.size >= reasonCap
+    if (!isFull) reasons.set(`${reason.because} ${detail}`, { ...reason, detail })
   }
 }
 

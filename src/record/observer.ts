@@ -1,10 +1,10 @@
 import { callerPackage } from '../seam/caller.ts'
 import type { ExchangeObserver, ExchangeStart, Observer } from '../seam/observe/observer.ts'
-import type { Caller, SeamCall, SeamDrawKind } from '../seam/source.ts'
+import type { Caller, SeamCall, SeamDrawKind, TimerListener } from '../seam/source.ts'
+import { encodeValue } from '../tape/index.ts'
 import { recordCall } from './call.ts'
-import { ExchangeDraft } from './exchange.ts'
 import type { RunHandle } from './ledger.ts'
-import type { RecordedRun } from './run.ts'
+import type { Recording } from './recording.ts'
 
 /** A recorded run as code finds it in its async context. */
 export interface RunObserver extends Observer {
@@ -12,65 +12,99 @@ export interface RunObserver extends Observer {
 }
 
 /** The run as agents see it from inside the tool call `inside` (or from none). */
-export function observerOf(run: RecordedRun, inside: number | undefined): RunObserver {
-  const where = inside === undefined ? {} : { in: inside }
-  return {
-    id: run.id,
-    mode: 'record',
-    handle: run.handle,
-    get over() {
-      return run.over
-    },
-    draw<T>(kind: SeamDrawKind, caller: Caller, real: () => T): T {
-      const drawn = real()
-      if (run.over) return drawn
-      const from = callerPackage(caller)
-      if (from !== 'node') run.drew(kind, from, drawn)
-      return drawn
-    },
-    call(call: SeamCall, fn: () => unknown): unknown {
-      return run.over ? fn() : recordCall(run, call, fn, where, (n) => observerOf(run, n))
-    },
-    mark(name, data) {
-      if (run.over) return data
-      const [n, at] = run.moment()
-      run.attempt(() =>
-        run.append({ kind: 'mark', n, at, ...where, name, ...(data === undefined ? {} : { data: run.encode(data) }) }),
-      )
-      return data
-    },
-    message({ from, to, body }) {
-      if (run.over) return
-      const [n, at] = run.moment()
-      run.attempt(() => run.append({ kind: 'message', n, at, ...where, from, to, body: run.encode(body) }))
-    },
-    timerSet(caller, ms) {
-      if (run.over) return undefined
-      const from = callerPackage(caller)
-      // Neither is a timer of the agent, nor fires in a replay where it did here.
-      return from === 'node' || from === 'undici' ? undefined : run.timers.set(from, ms)
-    },
-    exchange(start: ExchangeStart): ExchangeObserver | undefined {
-      if (run.over) return undefined
-      run.spokeTo(start.url)
-      return new ExchangeDraft(run, start, where)
-    },
-    spawned(command) {
-      if (run.over) return
-      const [n, at] = run.moment()
-      run.attempt(() => run.spawned(command))
-      run.attempt(() =>
-        run.append({ kind: 'spawn', n, at, ...where, command: run.redactor.json(command) as readonly string[] }),
-      )
-    },
-    pushed(url, text) {
-      if (run.over) return
-      run.spokeTo(url)
-      const [n, at] = run.moment()
-      run.attempt(() =>
-        run.append({ kind: 'push', n, at, ...where, url: run.redactor.url(url), text: run.redactor.text(text) }),
-      )
-    },
-    unrecorded: (what) => run.unrecorded(what),
+export function observerOf(run: Recording, inside: number | undefined): RunObserver {
+  return new View(run, inside === undefined ? nowhere : { in: inside })
+}
+
+interface Where {
+  readonly in?: number
+}
+
+const nowhere: Where = {}
+
+class View implements RunObserver {
+  readonly mode = 'record'
+  readonly #run: Recording
+  readonly #where: Where
+
+  constructor(run: Recording, where: Where) {
+    this.#run = run
+    this.#where = where
+  }
+
+  get id(): string {
+    return this.#run.id
+  }
+
+  get handle(): RunHandle {
+    return this.#run.handle
+  }
+
+  get over(): boolean {
+    return this.#run.over
+  }
+
+  draw<T>(kind: SeamDrawKind, caller: Caller, real: () => T): T {
+    const drawn = real()
+    if (this.#run.over) return drawn
+    const from = callerPackage(caller)
+    if (from !== 'node') this.#run.drew(kind, from, drawn)
+    return drawn
+  }
+
+  call(call: SeamCall, fn: () => unknown): unknown {
+    const run = this.#run
+    return run.over ? fn() : recordCall(run, call, fn, this.#where, (n) => observerOf(run, n))
+  }
+
+  mark(name: string, data: unknown): unknown {
+    const run = this.#run
+    if (run.over) return data
+    const [n, at] = run.moment()
+    run.attempt(() => {
+      const said = data === undefined ? {} : { data: encodeValue(data) }
+      run.note({ kind: 'mark', n, at, ...this.#where, name, ...said })
+    })
+    return data
+  }
+
+  message({ from, to, body }: { readonly from: string; readonly to: string; readonly body: unknown }): void {
+    const run = this.#run
+    if (run.over) return
+    const [n, at] = run.moment()
+    run.attempt(() => run.note({ kind: 'message', n, at, ...this.#where, from, to, body: encodeValue(body) }))
+  }
+
+  timerSet(caller: Caller, ms: number): TimerListener | undefined {
+    if (this.#run.over) return undefined
+    const from = callerPackage(caller)
+    // Neither is a timer of the agent, nor fires in a replay where it did here.
+    return from === 'node' || from === 'undici' ? undefined : this.#run.timers.set(from, ms)
+  }
+
+  exchange(start: ExchangeStart): ExchangeObserver | undefined {
+    if (this.#run.over) return undefined
+    this.#run.spokeTo(start.url)
+    return this.#run.exchange(start, this.#where)
+  }
+
+  spawned(command: readonly string[]): void {
+    const run = this.#run
+    if (run.over) return
+    const [n, at] = run.moment()
+    run.attempt(() => run.spawned(command))
+    run.attempt(() => run.note({ kind: 'spawn', n, at, ...this.#where, command }))
+  }
+
+  pushed(url: string, text: string): void {
+    const run = this.#run
+    if (run.over) return
+    run.spokeTo(url)
+    const [n, at] = run.moment()
+    run.attempt(() => run.note({ kind: 'push', n, at, ...this.#where, url, text }))
+  }
+
+  unrecorded(what: string): void {
+    this.#run.unrecorded(what)
   }
 }

@@ -29,6 +29,8 @@ export function recordProgram(options: ProgramOptions): void {
     path: join(options.dir, `${id}.tape.jsonl`),
     pins: { node: process.versions.node, ...(options.commit === undefined ? {} : { commit: options.commit }) },
     redactor,
+    bodyCap: 8 * 2 ** 20,
+    tapeCap: 256 * 2 ** 20,
     ...printed,
     warn,
     ...(options.argv ? { command: { argv: redactor.json(options.argv) as readonly string[], cwd: '.' } } : {}),

@@ -10,18 +10,20 @@ import { observed } from '../seam/observe/observer.ts'
 import { observeUndici } from '../seam/observe/undici.ts'
 import { patchRandom } from '../seam/random.ts'
 import { isThenable, isUnreadResponse } from '../seam/shape.ts'
-import { currentRun, seamState } from '../seam/source.ts'
+import { currentRun, outsideRuns, seamState } from '../seam/source.ts'
 import { patchTimers } from '../seam/timers.ts'
 import type { RecordedPins } from '../tape/index.ts'
 import { observe } from './answer.ts'
 import { type Aside, asideOf, handleWithout, isInsideRun } from './aside.ts'
 import { Keeper } from './keeper.ts'
+import { HeldRun } from './held-run.ts'
+import { Hold } from './hold.ts'
 import type { RunHandle } from './ledger.ts'
 import type { RunObserver } from './observer.ts'
 import { checkOptions, type RecorderOptions } from './options.ts'
 import { redactorOfRun } from './redactor-of-run.ts'
 import { hearBody } from './response.ts'
-import { type LiveOutcome, RecordedRun, recordingFailed } from './run.ts'
+import { type LiveOutcome, type Past, RecordedRun, recordingFailed } from './run.ts'
 import { RunCounts, type RunStats } from './stats.ts'
 import { isSwitchedOn } from './switch.ts'
 import { warner } from './warn.ts'
@@ -50,6 +52,11 @@ export interface Recorder {
   flag(reason: string): boolean
   /** Keeps its tape until somebody lifts the hold. Returns whether there is such a run. */
   hold(reason: string): boolean
+  /**
+   * Writes now what is to be kept of runs that were judged when they were over. Nobody has to call it: they are written
+   * one by one between the requests, and when the process ends.
+   */
+  flush(): void
   /** Path of the tape closed last, of those that were kept. */
   readonly lastTape: string | undefined
   /** What the seam saw but could not attribute to a run, and what became of the runs. */
@@ -72,6 +79,11 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
   const [printKey] = printKeys()
   const warn = warner(options.onWarning)
   const keeper = new Keeper(options, warn)
+  const hold = new Hold({
+    limit: megabytes(options.hold?.megabytes ?? 64),
+    counts: keeper.counts,
+    keepsCutShort: options.keep?.errors ?? true,
+  })
   listen()
   const dir = options.dir ?? join('recordings', 'inbox')
   const pins: RecordedPins = {
@@ -86,29 +98,40 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
   function run<T>(about: RunOptions, fn: (run: RunHandle) => T): T {
     if (isInsideRun()) return fn(currentHandle() ?? bystander())
     keeper.counts.begun()
-    const recorded = begin(about)
-    if (recorded === undefined) return fn(bystander(about.id))
-    if (!(recorded instanceof RecordedRun)) return runAside(recorded, fn)
-    const closed = (): void => {
-      if (!recorded.hasTape) return
-      lastTape = recorded.path
-      recorded.attempt(() => options.onTape?.(recorded.path))
-    }
+    const begun = begin(about)
+    if (begun === undefined) return fn(bystander(about.id))
+    if ('isOpen' in begun) return runAside(begun, fn)
     return settle(
-      seamState().runs.run(recorded.root, attempt, () => fn(recorded.handle)),
-      recorded,
-      closed,
+      seamState().runs.run(begun.root, attempt, () => fn(begun.handle)),
+      begun,
+      () => {
+        if (begun instanceof RecordedRun) written(begun)
+      },
     )
   }
 
+  function written(recorded: RecordedRun): void {
+    if (!recorded.hasTape) return
+    lastTape = recorded.path
+    recorded.attempt(() => options.onTape?.(recorded.path))
+  }
+
   /** Whatever goes wrong here must not reach the application: the run is then not recorded. */
-  function begin(about: RunOptions): RecordedRun | Aside | undefined {
+  function begin(about: RunOptions): RecordedRun | HeldRun | Aside | undefined {
     const id = about.id ?? newId()
     try {
       const prospect = keeper.prospectOf(id)
-      if (prospect !== 'left out') return open(id, about)
-      keeper.counts.notSampled()
-      return asideOf(id, () => keeper.counts.flagsTooLate++)
+      switch (prospect) {
+        case 'kept':
+          return record(optionsOf(id, about, true))
+        case 'undecided':
+          return held(optionsOf(id, about, false))
+        case 'left out':
+          keeper.counts.notSampled()
+          return asideOf(id, () => keeper.counts.flagsTooLate++)
+        default:
+          return prospect satisfies never
+      }
     } catch (error) {
       keeper.counts.ended('unrecorded')
       keeper.counts.failures++
@@ -123,23 +146,39 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
     return clean === id ? id : `${clean}-${newId()}`
   }
 
-  function open(given: string, about: RunOptions): RecordedRun {
-    const id = withoutSecrets(given)
-    return new RecordedRun({
-      ledger: keeper.open(id, createRedactor(options.redact).text(about.agent)),
+  type About = ReturnType<typeof optionsOf>
+
+  function optionsOf(given: string, about: RunOptions, isDrawn: boolean) {
+    const id = about.id === undefined ? given : withoutSecrets(given)
+    return {
+      ledger: keeper.open(id, createRedactor(options.redact).text(about.agent), isDrawn),
       path: join(dir, `${fileNameOf(id)}.tape.jsonl`),
+      bodyCap: megabytes(options.bodies?.maxMegabytes ?? 8),
+      warn,
+      ...('input' in about ? { input: about.input } : {}),
+    }
+  }
+
+  function record(about: About, past?: Past): RecordedRun {
+    return new RecordedRun({
+      ...about,
       pins,
       ...redactorOfRun(options.redact, printKey),
       ...(redact === undefined ? {} : { redact }),
-      warn,
-      ...('input' in about ? { input: about.input } : {}),
+      tapeCap: megabytes(options.tapes?.maxMegabytes ?? 256),
+      ...(past === undefined ? {} : { past }),
     })
+  }
+
+  function held(about: About): HeldRun {
+    return new HeldRun({ ...about, hold, record: (past) => record(about, past), onWritten: written })
   }
 
   return {
     run,
     flag: (reason) => currentHandle()?.flag(reason) ?? isInsideRun(),
     hold: (reason) => currentHandle()?.hold(reason) ?? isInsideRun(),
+    flush: () => outsideRuns(() => hold.flush()),
     get lastTape() {
       return lastTape
     },
@@ -155,6 +194,7 @@ const offRecorder: Recorder = {
   run: (about, fn) => fn(currentHandle() ?? bystander(about.id)),
   flag: (reason) => currentHandle()?.flag(reason) ?? isInsideRun(),
   hold: (reason) => currentHandle()?.hold(reason) ?? isInsideRun(),
+  flush: () => undefined,
   lastTape: undefined,
   stats: { outsideRuns: 0, ...new RunCounts().now },
 }
@@ -185,7 +225,7 @@ function attempt<T>(fn: () => T): Attempt<T> {
 }
 
 /** Closes the tape when the answer is there, and hands the answer on. */
-function settle<T>(result: Attempt<T>, run: RecordedRun, closed: () => void): T {
+function settle<T>(result: Attempt<T>, run: RecordedRun | HeldRun, closed: () => void): T {
   if (!result.ok) {
     run.close({ status: 'threw', error: result.error })
     closed()
@@ -217,6 +257,10 @@ function currentHandle(): RunHandle | undefined {
 /** What the function gets that runs without a tape of its own: in a replay, or where none could be made. */
 function bystander(id = currentRun()?.id ?? ''): RunHandle {
   return handleWithout(id, () => currentRun() !== undefined)
+}
+
+function megabytes(count: number): number {
+  return Math.floor(count * 2 ** 20)
 }
 
 /** An id may be anything the application calls its runs; a file name may not. */

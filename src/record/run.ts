@@ -1,5 +1,6 @@
 import { HarvestError } from '../errors/index.ts'
 import type { Redactor } from '../privacy/index.ts'
+import type { ExchangeStart } from '../seam/observe/observer.ts'
 import { seamState } from '../seam/source.ts'
 import type { SeamDrawKind } from '../seam/source.ts'
 import { urlOfCommand } from '../seam/stdio.ts'
@@ -8,8 +9,6 @@ import {
   type CallEvent,
   createTapeWriter,
   currentFlags,
-  type Draw,
-  type DrawsEvent,
   encodeValue,
   formatVersion,
   headersFlag,
@@ -27,18 +26,30 @@ import {
   type TapeEvent,
   type TapeHeader,
   type TapeWriter,
+  type TimersRecord,
 } from '../tape/index.ts'
 import { version } from '../version.ts'
-import type { ExchangeDraft } from './exchange.ts'
+import { type Bodies, ExchangeDraft } from './exchange.ts'
 import { asDetail, type Ledger, type RunHandle, type Verdict } from './ledger.ts'
 import { mishapOf } from './mishap.ts'
 import { observerOf, type RunObserver } from './observer.ts'
+import { DrawLog, LiveMoments, type Moments } from './moments.ts'
+import type { Recording } from './recording.ts'
+import { encodedOutcome, type Note, redactedNote, redactedOutcome } from './redact-event.ts'
+import { handleOf } from './run-handle.ts'
 import { TimerLog } from './timers.ts'
 
 export interface RecordedRunOptions {
   /** Names run and agent, and decides whether the tape is kept. */
   readonly ledger: Ledger
+  /** What the agent is called with. */
   readonly input?: unknown
+  /** Bytes kept of one body. */
+  readonly bodyCap: number
+  /** Bytes of the tape. */
+  readonly tapeCap: number
+  /** The run is over, and told now: it was counted and judged while it went on. */
+  readonly past?: Past
   readonly path: string
   readonly pins: RecordedPins
   readonly redactor: Redactor
@@ -50,20 +61,34 @@ export interface RecordedRunOptions {
   readonly command?: { readonly argv: readonly string[]; readonly cwd: string }
 }
 
+/** A run that is written down when it is over. */
+export interface Past {
+  readonly moments: Moments
+  /** As the header has it. */
+  readonly startedAt: string
+  /** What the agent was called with, encoded at that time. */
+  readonly input?: Json
+}
+
+/** How a run ended that is written down when it is over. */
+export interface PastEnd {
+  /** Encoded when it was there. */
+  readonly outcome: Outcome
+  readonly verdict: Verdict
+  readonly timers: readonly TimersRecord[]
+  /** Why something is missing. */
+  readonly incomplete?: string
+}
+
 export type LiveOutcome =
   | { readonly status: 'returned'; readonly value: unknown }
   | { readonly status: 'threw'; readonly error: unknown }
   | Extract<Outcome, { status: 'exited' }>
 
-// The clock before anybody patched it: the recorder must not hear itself.
-const { uptime, epoch } = seamState().natives
-/** Settled: what follows it happens when the code that runs now is done, as with `queueMicrotask`, with less made for it. */
-const turn = Promise.resolve()
-/** Draws kept back at most before they are written as one line. */
-const drawBatch = 256
+const { epoch } = seamState().natives
 
-/** One run being recorded: numbers every moment, redacts, and appends to the tape. */
-export class RecordedRun {
+/** A run that is kept: numbers every moment, redacts, and appends to the tape. */
+export class RecordedRun implements Recording {
   readonly id: string
   readonly path: string
   readonly #redactor: Redactor
@@ -74,7 +99,6 @@ export class RecordedRun {
   /** The run as the function it runs sees it. */
   readonly handle: RunHandle
   readonly #warn: (error: HarvestError) => void
-  readonly #startedAt = uptime()
   readonly #open = new Set<ExchangeDraft>()
   /** Requests that are to be redacted before anything else is. */
   #due: readonly ExchangeDraft[] = []
@@ -82,15 +106,13 @@ export class RecordedRun {
   readonly #unrecorded = new Set<string>()
   /** Children that have not said a word of JSON-RPC, by URL. */
   readonly #mute = new Map<string, string>()
-  readonly timers = new TimerLog(() => [this.#n, Math.max(this.#lastAt, this.#elapsed())])
+  readonly bodyCap: number
+  readonly #tapeCap: number
+  readonly #moments: Moments
+  readonly #draws: DrawLog
+  readonly timers: TimerLog
+  readonly #isPast: boolean
   #writer: TapeWriter | undefined
-  #draws: Draw[] = []
-  #n = 0
-  #lastAt = -1
-  #inBurst = false
-  readonly #endBurst = (): void => {
-    this.#inBurst = false
-  }
   #over = false
   #incomplete: string | undefined
   /** Bodies that could not be searched and were not kept. */
@@ -103,10 +125,18 @@ export class RecordedRun {
     this.#redactor = options.redactor
     this.#makesPrints = options.printed !== undefined
     this.#warn = options.warn
-    this.handle = this.#handle()
+    this.bodyCap = options.bodyCap
+    this.#tapeCap = options.tapeCap
+    const { past } = options
+    this.#isPast = past !== undefined
+    this.#moments = past?.moments ?? new LiveMoments()
+    this.#draws = new DrawLog(this.#moments)
+    this.timers = new TimerLog(() => this.#moments.soon())
+    this.handle = handleOf(this.ledger, () => this.#over)
     this.root = observerOf(this, undefined)
     this.attempt(() => {
-      const input = 'input' in options ? { input: this.encode(options.input) } : {}
+      const encoded = past === undefined && 'input' in options ? encodeValue(options.input) : past?.input
+      const input = encoded === undefined ? {} : { input: this.redactor.json(encoded) }
       this.#writer = createTapeWriter({
         path: options.path,
         header: {
@@ -114,7 +144,7 @@ export class RecordedRun {
           id: this.id,
           agent: this.ledger.agent,
           ...input,
-          startedAt: new Date(epoch()).toISOString(),
+          startedAt: past?.startedAt ?? new Date(epoch()).toISOString(),
           recorder: `vitest-harvest/${version}`,
           flags: [...currentFlags, headersFlag, redactorFlag, begunFlag],
           pins: options.pins,
@@ -127,7 +157,7 @@ export class RecordedRun {
     })
   }
 
-  /** Whether there is a tape: not when it could not be begun or ended, nor when the run was not kept. */
+  /** Whether there is a tape: not when it could not be begun or ended. */
   get hasTape(): boolean {
     return this.#writer !== undefined
   }
@@ -136,20 +166,8 @@ export class RecordedRun {
     return this.#over
   }
 
-  /** The next moment. All moments of one burst (no agent code in between) carry the same time. */
   moment(): Moment {
-    if (!this.#inBurst) {
-      this.#inBurst = true
-      void turn.then(this.#endBurst)
-      const now = this.#elapsed()
-      this.#lastAt = now > this.#lastAt ? now : Math.round((this.#lastAt + 0.001) * 1000) / 1000
-    }
-    return [this.#n++, this.#lastAt]
-  }
-
-  /** Milliseconds since the run began, to the microsecond. */
-  #elapsed(): number {
-    return Math.round((uptime() - this.#startedAt) * 1000) / 1000
+    return this.#moments.next()
   }
 
   encode(value: unknown): Json {
@@ -158,35 +176,37 @@ export class RecordedRun {
 
   /** Puts a step on the tape that has just begun. */
   begin(event: () => Step): void {
-    if (this.#over) return
+    // Of a run that is over, all that began is told when it has ended.
+    if (this.#over || this.#isPast) return
     this.attempt(() => this.append({ part: 'begun', event: event() }))
   }
 
   /** Writes one event; what was drawn before it goes first, in the same write. */
   append(event: TapeEvent | OpenStep): void {
-    const drawn = this.#takeDraws()
+    const drawn = this.#draws.take()
     if (drawn === undefined) this.#write(event)
     else this.#write(drawn, event)
+  }
+
+  /** Redacts and writes what a run says about itself. */
+  note(note: Note): void {
+    this.attempt(() => this.append(redactedNote(note, this.redactor)))
   }
 
   drew(kind: SeamDrawKind, caller: string, value: unknown): void {
     if (this.#over) return
     const json = Buffer.isBuffer(value) ? value.toString('base64') : (value as Json)
-    this.#draws.push([kind, caller, json])
-    if (this.#draws.length >= drawBatch) this.flushDraws()
+    if (this.#draws.add([kind, caller, json])) this.flushDraws()
   }
 
   flushDraws(): void {
-    const drawn = this.#takeDraws()
+    const drawn = this.#draws.take()
     if (drawn !== undefined) this.#write(drawn)
   }
 
-  #takeDraws(): DrawsEvent | undefined {
-    if (this.#draws.length === 0) return undefined
-    const draws = this.#draws
-    this.#draws = []
-    const [n, at] = this.moment()
-    return { kind: 'draws', n, at, draws }
+  /** @param bodies - those of an exchange that is over; default: they are still to come */
+  exchange(start: ExchangeStart, where: { readonly in?: number }, bodies?: Bodies): ExchangeDraft {
+    return new ExchangeDraft(this, start, where, bodies)
   }
 
   opened(draft: ExchangeDraft): void {
@@ -237,7 +257,7 @@ export class RecordedRun {
 
   called(event: CallEvent): void {
     this.#calls.add(event)
-    if (event.kind === 'tool') this.ledger.called(event.name)
+    if (event.kind === 'tool' && !this.#isPast) this.ledger.called(event.name)
     this.begin(() => event)
   }
 
@@ -265,6 +285,20 @@ export class RecordedRun {
 
   close(outcome: LiveOutcome): void {
     if (this.#over) return
+    const [n, at] = this.#endSteps()
+    const timers = this.timers.close()
+    const mishap = mishapOf(outcome, this.#incomplete, this.#unrecorded)
+    const verdict = this.ledger.judged({ durationMs: at, ...(mishap && { mishap }) })
+    this.#writeEnd([n, at], { verdict, timers }, () => encodedOutcome(outcome))
+  }
+
+  /** Ends a run that was over before. */
+  closePast(end: PastEnd): void {
+    this.#writeEnd(this.#endSteps(), end, () => end.outcome)
+  }
+
+  /** Writes what is still to be written of the steps. When the run ended. */
+  #endSteps(): Moment {
     this.attempt(() => {
       this.flushDraws()
       // What is still under way was never answered, as far as this run is concerned.
@@ -274,20 +308,21 @@ export class RecordedRun {
     this.#open.clear()
     this.#calls.clear()
     for (const command of this.#mute.values()) this.#unrecorded.add(`child process ${command}`)
-    const [n, at] = this.moment()
-    const timers = this.timers.close()
+    const end = this.moment()
     this.#over = true
     if (this.#unsearched > 0) this.#incomplete ??= unsearchedReason(this.#unsearched)
-    const mishap = mishapOf(outcome, this.#incomplete, this.#unrecorded)
-    const verdict = this.ledger.judged({ durationMs: at, ...(mishap && { mishap }) })
-    if (!verdict.isKept) return this.#discard()
+    return end
+  }
+
+  #writeEnd([n, at]: Moment, { verdict, timers, incomplete }: Omit<PastEnd, 'outcome'>, outcome: () => Outcome): void {
     let isWhole = false
     this.attempt(() => {
+      const missing = this.#incomplete ?? incomplete
       this.#writer?.close({
         n,
         at,
-        outcome: this.#outcome(outcome),
-        ...(this.#incomplete === undefined ? {} : { incomplete: this.#incomplete }),
+        outcome: redactedOutcome(outcome(), this.redactor),
+        ...(missing === undefined ? {} : { incomplete: missing }),
         ...(this.#unrecorded.size === 0 ? {} : { unrecorded: [...this.#unrecorded].sort() }),
         ...(this.#redactor.dropped.length === 0 ? {} : { droppedHeaders: this.#redactor.dropped }),
         ...this.#said(verdict),
@@ -298,19 +333,6 @@ export class RecordedRun {
     })
     if (!isWhole) this.#writer = undefined
     this.ledger.ended(isWhole ? 'kept' : 'unrecorded', verdict.kept)
-  }
-
-  /** A tape that cannot be removed stays, without a last line. */
-  #discard(): void {
-    const writer = this.#writer
-    this.#writer = undefined
-    this.ledger.ended('dropped')
-    try {
-      writer?.discard()
-    } catch (error) {
-      this.ledger.failed()
-      this.#warn(notRemoved({ run: this.id, tape: this.path }, error))
-    }
   }
 
   /** Redacted after everything else: a replay has not seen these texts when it numbers its placeholders. */
@@ -326,47 +348,13 @@ export class RecordedRun {
     }
   }
 
-  #outcome(outcome: LiveOutcome): Outcome {
-    switch (outcome.status) {
-      case 'returned':
-        return { status: 'returned', value: this.encode(outcome.value) }
-      case 'threw':
-        return { status: 'threw', error: this.encode(outcome.error) }
-      case 'exited':
-        return {
-          ...outcome,
-          ...(outcome.stdout === undefined ? {} : { stdout: this.redactor.text(outcome.stdout) }),
-          ...(outcome.stderr === undefined ? {} : { stderr: this.redactor.text(outcome.stderr) }),
-        }
-      default:
-        return outcome satisfies never
-    }
-  }
-
   #exchanged(draft: ExchangeDraft): void {
     const event = draft.event()
     // Counted first: an exchange whose line cannot be written was paid for all the same.
-    this.ledger.exchanged(event)
+    if (!this.#isPast) this.ledger.exchanged(event)
+    if (event.request.cut !== undefined) this.ledger.capped()
+    if (event.response?.cut !== undefined) this.ledger.capped()
     this.append(event)
-  }
-
-  #handle(): RunHandle {
-    const { ledger } = this
-    const unlessOver = (work: () => void): boolean => {
-      if (!this.#over) work()
-      return !this.#over
-    }
-    return {
-      id: ledger.run,
-      get signal() {
-        return ledger.signal
-      },
-      get usage() {
-        return ledger.usage
-      },
-      flag: (reason) => unlessOver(() => ledger.flag(reason)),
-      hold: (reason) => unlessOver(() => ledger.setHold(reason)),
-    }
   }
 
   #write(...events: readonly (TapeEvent | OpenStep)[]): void {
@@ -378,6 +366,10 @@ export class RecordedRun {
     const written =
       last === undefined || prints.prints === undefined ? events : [...events.slice(0, -1), withPrints(last, prints)]
     this.attempt(() => this.#writer?.append(...written))
+    const { bytes = 0 } = this.#writer ?? {}
+    if (bytes <= this.#tapeCap) return
+    this.ledger.capped()
+    this.#incomplete ??= `the tape reached its cap of ${Number((this.#tapeCap / 2 ** 20).toFixed(2))} MB`
   }
 
   /** Fingerprints of what was redacted since the line before. */
@@ -407,20 +399,7 @@ export function recordingFailed(where: { readonly run: string; readonly tape?: s
   )
 }
 
-function notRemoved(where: { readonly run: string; readonly tape: string }, error: unknown): HarvestError {
-  return new HarvestError(
-    'HARVEST_RECORDING_NOT_REMOVED',
-    {
-      what: 'The tape of a run that is not kept could not be removed',
-      where,
-      why: reasonOf(error),
-      fix: [`remove it by hand: it has no last line and looks like a run whose process died`],
-    },
-    { cause: error },
-  )
-}
-
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   if (!HarvestError.is(error)) return error instanceof Error ? error.message : String(error)
   const { what, where, why } = error.facts
   return [what, where?.['error'], why].filter(Boolean).join(': ')

@@ -14,8 +14,9 @@ interface Kind {
 /** Notes which timers of a run fired, and when. */
 export class TimerLog {
   readonly #now: () => Moment
-  #kinds: Map<string, Kind> | undefined = new Map()
-  readonly #stops = new Set<() => void>()
+  /** Made for the first timer; `undefined`: nothing is noted any more. */
+  #kinds: Map<string, Kind> | null | undefined = null
+  #stops: Set<() => void> | undefined
   #firings = 0
 
   /** @param now - the number of what comes next in the run, and the time */
@@ -25,8 +26,9 @@ export class TimerLog {
 
   /** A timer is set. `undefined` when nothing is noted any more. */
   set(caller: string, ms: number): TimerListener | undefined {
-    const kinds = this.#kinds
-    if (kinds === undefined) return undefined
+    if (this.#kinds === undefined) return undefined
+    const kinds = (this.#kinds ??= new Map<string, Kind>())
+    const stops = (this.#stops ??= new Set())
     const key = `${caller} ${ms}`
     let kind = kinds.get(key)
     if (kind === undefined) {
@@ -38,14 +40,14 @@ export class TimerLog {
     let stop: (() => void) | undefined
     return {
       fired: () => {
-        if (stop) this.#stops.delete(stop)
+        if (stop) stops.delete(stop)
         if (this.#kinds === undefined) return
         if (++this.#firings > limit) return this.#giveUp()
         const moments = fired.get(before)
         if (moments) moments.push(this.#now())
         else fired.set(before, [this.#now()])
       },
-      onOver: (work) => void this.#stops.add((stop = work)),
+      onOver: (work) => void stops.add((stop = work)),
     }
   }
 
@@ -59,7 +61,7 @@ export class TimerLog {
   /** Half of what fired would look like all of it. */
   #giveUp(): undefined {
     this.#kinds = undefined
-    for (const stop of this.#stops) stop()
-    this.#stops.clear()
+    for (const stop of this.#stops ?? []) stop()
+    this.#stops = undefined
   }
 }

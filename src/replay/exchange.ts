@@ -11,6 +11,7 @@ import {
   type RecordedResponse,
 } from '../tape/index.ts'
 import { headerDrift } from './header-drift.ts'
+import { answerCut } from './cut.ts'
 import { hasKey } from './idempotency.ts'
 import { bodyNotRecorded } from './problems.ts'
 import type { ReplayRun } from './run.ts'
@@ -178,7 +179,7 @@ function wire(
       step.answered = true
       observe(run, step)
       heard.error = { ...error, moment }
-      sink.error(errorAgain(error))
+      sink.error(step.cut === undefined ? errorAgain(error) : run.problem(answerCut(run.place(), step, step.cut)))
     })
   }
 }

@@ -11,6 +11,7 @@ import {
   type MessageEvent,
   type Tape,
   type TapeEvent,
+  type WholeBody,
 } from '../tape/index.ts'
 import { isAllowed } from './allow.ts'
 import { AnnouncedOrder } from './announced-order.ts'
@@ -34,7 +35,15 @@ import * as problem from './problems.ts'
 import { RecordedTimers } from './recorded-timers.ts'
 import { type NotCompared, type Places, RedactedValues } from './redacted.ts'
 import { responderOf } from './responder.ts'
-import { type CallState, describeStep, type ExchangeState, questionOf, type StepState, stepStates } from './step.ts'
+import {
+  type CallState,
+  describeStep,
+  type ExchangeState,
+  questionOf,
+  requestCuts,
+  type StepState,
+  stepStates,
+} from './step.ts'
 import { Tools } from './tools.ts'
 import type { TranscodedStep } from './transcode.ts'
 import { type Drift, type DriftClass, type DriftPolicy, type Escape, type ReplayOptions } from './types.ts'
@@ -72,6 +81,7 @@ export class ReplayRun {
   readonly #comparison: HeaderComparison
   readonly #values: RedactedValues
   readonly #timers: RecordedTimers
+  readonly #cuts: readonly WholeBody[]
   readonly #keyNames: ReadonlyMap<string, ReadonlySet<string>>
   readonly expected = new Expected(this)
   readonly tools: Tools
@@ -141,6 +151,7 @@ export class ReplayRun {
     for (const given of [tape.header.command?.argv, tape.header.input])
       if (given !== undefined) this.redactor.observe(JSON.stringify(given))
     const exchanges = this.steps.filter((step): step is ExchangeState => step.event.kind === 'exchange')
+    this.#cuts = requestCuts(tape)
     this.#keyNames = keyNamesOf(exchanges.map(({ event }) => event.url))
     this.calls = new Calls(this.steps)
     this.tools = new Tools(settings.tools)
@@ -413,7 +424,11 @@ export class ReplayRun {
   question(live: LiveRequest): Question {
     const url = live.via === 'stdio' && live.url === this.#standIn ? unnamedChild : this.#recordedHost(live.url)
     const options = this.#keyNames.size === 0 ? {} : { keyNames: this.#keyNames.get(pathOf(url)) }
-    return questionOf({ ...live, url }, this.redactor, { ...options, isOnTape: (asked) => this.ladder.holds(asked) })
+    return questionOf({ ...live, url }, this.redactor, {
+      ...options,
+      cuts: this.#cuts,
+      isOnTape: (asked) => this.ladder.holds(asked),
+    })
   }
 
   /** How the headers of a request are compared with those of the step that answers it. */

@@ -1,15 +1,19 @@
 import { isUtf8 } from 'node:buffer'
-import type { Redactor } from '../privacy/index.ts'
+import { cutOverlap, redactSides, type Redactor } from '../privacy/index.ts'
 import { type ModelRequest, readModelRequest } from '../providers/index.ts'
 import type { LiveRequest } from '../seam/intercept/index.ts'
 import { steadyBoundary } from '../seam/shape.ts'
 import {
+  beforeCut,
   type CallEvent,
+  type Cut,
+  cutsOf,
   type ExchangeEvent,
   requestBytes,
   type Step,
   type Tape,
   type TapeEvent,
+  type WholeBody,
 } from '../tape/index.ts'
 import type { GateItem } from './gate.ts'
 import type { Question } from './ladder.ts'
@@ -33,6 +37,8 @@ export interface StepState<E extends Step = Step> {
 export type ExchangeState = StepState<ExchangeEvent> & {
   readonly bodyText: string
   readonly model: ModelRequest | undefined
+  /** Its answer was larger than its cap: what stands before the cut is served, and then an error. */
+  readonly cut?: Cut
 }
 export type CallState = StepState<CallEvent>
 
@@ -49,12 +55,18 @@ export function isStep(event: TapeEvent): event is Step {
   return event.kind === 'exchange' || event.kind === 'tool' || event.kind === 'retrieval' || event.kind === 'value'
 }
 
-function exchangeState(event: ExchangeEvent, base: Omit<StepState<ExchangeEvent>, 'event'>): ExchangeState {
+function exchangeState(recorded: ExchangeEvent, base: Omit<StepState<ExchangeEvent>, 'event'>): ExchangeState {
+  const part = beforeCut(recorded)
+  const { moment } = part ?? {}
+  const error =
+    moment === undefined ? {} : { error: { moment, name: 'Error', message: 'the recorded answer is cut here' } }
+  const event = part === undefined ? recorded : { ...recorded, response: part.response, ...error }
   let model: ModelRequest | undefined | null = null
   const text = requestText(event)
   return {
     event,
     ...base,
+    ...(part && { cut: part.cut }),
     bodyText: text,
     get model() {
       // Taken apart only when a replay needs the parts: an exact match never does.
@@ -82,8 +94,10 @@ export function bodyTextOf(bytes: Buffer): string {
 export function questionOf(
   live: LiveRequest,
   redactor: Redactor,
-  { keyNames, isOnTape = () => false }: Looking = {},
+  { keyNames, isOnTape = () => false, cuts = [] }: Looking = {},
 ): Question {
+  const window = windowFor(live.body.length, cuts)
+  if (window !== undefined) return cutQuestion(live, redactor, window, keyNames)
   const steady = steadyBoundary(live.headers, live.body)
   const text = textOf(live, steady)
   const target = targetOf(live.headers)
@@ -111,8 +125,42 @@ function codingOf(headers: LiveRequest['headers']): string | undefined {
   return codings.length === 0 ? undefined : codings.join(', ')
 }
 
+/** The bodies of requests of which a tape has only the ends. */
+export function requestCuts(tape: Tape): readonly WholeBody[] {
+  return cutsOf(tape).filter(({ of }) => of === 'request')
+}
+
+/** How much of either end is compared of a body of so many bytes: as much as the tape has of one like it. */
+function windowFor(size: number, cuts: readonly WholeBody[]): number | undefined {
+  const same = cuts.find((cut) => cut.size === size) ?? cuts.find(({ window }) => size > 2 * (window + cutOverlap))
+  return same?.window
+}
+
+/** What a request asks whose body is larger than the recorder keeps: its ends. */
+function cutQuestion(
+  live: LiveRequest,
+  redactor: Redactor,
+  window: number,
+  keyNames: ReadonlySet<string> | undefined,
+): Question {
+  const { body, headers } = live
+  const url = redactor.url(live.url, keyNames)
+  const steady = (side: Buffer): Buffer => steadyBoundary(headers, side).body
+  const half = Math.min(window + cutOverlap, Math.floor(body.length / 2))
+  const ends = redactSides(
+    [steady(body.subarray(0, half))],
+    [steady(body.subarray(body.length - half))],
+    window,
+    redactor,
+  )
+  const bodyText = bodyTextOf(Buffer.concat([...ends.head, ...ends.tail]))
+  return { via: live.via, method: live.method, url, bodyText, target: targetOf(headers) }
+}
+
 /** What is known of the tape a request is asked of. */
 interface Looking {
+  /** Bodies of requests of which it has only the ends. */
+  readonly cuts?: readonly WholeBody[]
   /** Names of the query under which it has keys of requests with this path. */
   readonly keyNames?: ReadonlySet<string> | undefined
   /**

@@ -2,9 +2,11 @@ import { HarvestError, neutralLine } from '../errors/index.ts'
 import { createRedactor, type Redactor, type RedactorOptions, rulesOfTape } from '../privacy/index.ts'
 import {
   cutOffText,
+  cutsOf,
   type HeaderPair,
   type Json,
   openCallsOf,
+  partialText,
   requestBytes,
   responseBytes,
   type Tape,
@@ -52,6 +54,25 @@ export function refuseUnfinished(tape: Tape, acceptUnsearched = false): void {
       fix: ['record the run again', `to see what was recorded: npx harvest show ${source}`],
     })
   }
+}
+
+/**
+ * Refuses a tape of which bodies are cut, unless somebody accepted that: its case is red as soon as the agent reads on.
+ *
+ * @throws HARVEST_PROMOTE_CUT
+ */
+export function refuseCut(tape: Tape, { acceptCut = false }: { readonly acceptCut?: boolean }): void {
+  const cuts = cutsOf(tape)
+  if (cuts.length === 0 || acceptCut) return
+  throw new HarvestError('HARVEST_PROMOTE_CUT', {
+    what: 'The tape is partial: bodies were larger than the recorder keeps',
+    where: { tape: tape.source, grade: partialText(cuts) },
+    why: 'A replay serves such an answer up to the cut, and is red when the agent reads on.',
+    fix: [
+      'record the run again with a larger cap: createRecorder({ bodies: { maxMegabytes: … } })',
+      'if the agent does not read so far: --accept-cut',
+    ],
+  })
 }
 
 /**

@@ -20,7 +20,7 @@ import { type Json, parseTape, readTapeHeader, type Tape, wholeTape } from '../t
 import { type MatchOptions, renderBaseline, traceOf } from '../trace/index.ts'
 import { listCases } from './cases.ts'
 import { makeFolder, readRegularFile, refuseLinks, sweepTemporaries, writeFileAtomic } from './files.ts'
-import { refuseSecrets, refuseUnfinished, refuseUnknown } from './promotable.ts'
+import { refuseCut, refuseSecrets, refuseUnfinished, refuseUnknown } from './promotable.ts'
 import { findTape } from './tapes.ts'
 
 export interface PromoteOptions {
@@ -49,6 +49,8 @@ export interface PromoteOptions {
   readonly baselineOnly?: boolean
   /** Promote a tape that lacks bodies nobody could search for secrets. Default `false`. */
   readonly acceptUnsearched?: boolean
+  /** Bodies of the tape are cut, and the agent does not read so far. */
+  readonly acceptCut?: boolean
   /** How the trace is compared; the baseline is written for it. Default: causal, keys. */
   readonly match?: MatchOptions
   /** How secrets are looked for once more; `false`: not at all. Default: as the recorder does without options. */
@@ -88,7 +90,7 @@ export function promote(options: PromoteOptions): Promoted {
 /**
  * Reads and checks everything a promotion needs, and writes nothing.
  *
- * @throws HARVEST_PROMOTE_ID, _TRUNCATED, _INCOMPLETE, _OUTCOME, _SECRET, _EXISTS; HARVEST_TAPE_GRADE; HARVEST_TAPE_… when the
+ * @throws HARVEST_PROMOTE_ID, _TRUNCATED, _INCOMPLETE, _CUT, _OUTCOME, _SECRET, _EXISTS; HARVEST_TAPE_GRADE; HARVEST_TAPE_… when the
  * tape cannot be read
  */
 export function preparePromotion(options: PromoteOptions): Promotion {
@@ -104,6 +106,7 @@ export function preparePromotion(options: PromoteOptions): Promotion {
   const text = bytes.toString('utf8')
   requireGrade(tape.header, 'replay')
   refuseUnfinished(tape, options.acceptUnsearched)
+  refuseCut(tape, options)
   refuseUnknown(tape, options)
   if (options.rescan !== false) refuseSecrets(tape, text, options.rescan === true ? {} : (options.rescan ?? {}))
   refuseTaken(recordings, as)

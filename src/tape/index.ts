@@ -1,6 +1,7 @@
 export { decodeBytes, type EncodedBytes, encodeBytes, joinedBytes } from './bytes.ts'
 export { requireClosed } from './closed.ts'
 export { CutOff, cutOffText, openCallsOf, type OpenCall } from './cut-off.ts'
+export { beforeCut, type Cut, cutsOf, cutsOfEvent, partialText } from './cuts.ts'
 export { decodeValue } from './decode-value.ts'
 export { encodeValue } from './encode-value.ts'
 export { sizeCap } from './file.ts'

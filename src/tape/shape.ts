@@ -158,6 +158,7 @@ function exchangeProblem(event: Fields): Problem {
     text(event, 'method', 'url') ??
     listOf(request['headers'], 'request.headers', isHeaderPair) ??
     (request['body'] === undefined || isBody(request['body']) ? undefined : 'request.body is not a body') ??
+    cutProblem(request, 'request') ??
     (response === undefined
       ? undefined
       : isFields(response)
@@ -176,8 +177,19 @@ function responseProblem(response: Fields): Problem {
   if (end !== undefined && !isMoment(end)) return 'response.end is not a moment'
   return (
     listOf(response['headers'], 'response.headers', isHeaderPair) ??
-    listOf(response['chunks'], 'response.chunks', isChunk)
+    listOf(response['chunks'], 'response.chunks', isChunk) ??
+    cutProblem(response, 'response')
   )
+}
+
+/** What is left out is said with what there was: one without the other is neither. */
+function cutProblem({ cut, whole }: Fields, of: string): Problem {
+  if (cut === undefined && whole === undefined) return undefined
+  if (!isCount(cut)) return `${of}.cut is not a whole number`
+  if (!isFields(whole)) return `${of}.whole is not an object`
+  const wrong = ['size', 'at', 'window'].find((name) => !isCount(whole[name]))
+  if (wrong !== undefined) return `${of}.whole.${wrong} is not a whole number`
+  return isText(whole['sha256']) || isText(whole['keptSha256']) ? undefined : `${of}.whole has no digest`
 }
 
 function errorProblem(error: Fields): Problem {

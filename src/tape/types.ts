@@ -161,7 +161,7 @@ export interface ExchangeEvent extends EventBase {
     readonly coded?: readonly string[]
     /** The body could not be searched for secrets, and is not kept. */
     readonly unsearched?: UnsearchedBody
-  }
+  } & MaybeCut
   readonly response?: RecordedResponse
   /** The error the client saw, if it was not the client's own doing. */
   readonly error?: RecordedError & { readonly moment: Moment }
@@ -181,7 +181,28 @@ export interface UnsearchedBody {
   readonly reason: 'coding' | 'damaged' | 'size'
 }
 
-export interface RecordedResponse {
+/** A body of which only the beginning and the end are on the tape, because it was larger than its cap. */
+export interface MaybeCut {
+  /** Bytes that were left out. Absent: the body is whole. */
+  readonly cut?: number
+  /** What the body was, when it was cut. */
+  readonly whole?: WholeBody
+}
+
+export interface WholeBody {
+  /** Bytes of it as it travelled. */
+  readonly size: number
+  /** Bytes on this tape that stand before the cut. */
+  readonly at: number
+  /** Bytes kept of either end at most, before redaction. */
+  readonly window: number
+  /** SHA-256 of all of it, in hex; absent when something on the tape was redacted. */
+  readonly sha256?: string
+  /** In its place: SHA-256 of what is on the tape of it. */
+  readonly keptSha256?: string
+}
+
+export interface RecordedResponse extends MaybeCut {
   /** When the head arrived. */
   readonly moment: Moment
   readonly status: number

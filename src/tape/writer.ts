@@ -24,8 +24,6 @@ export interface TapeWriter extends Disposable {
   append(...events: readonly (TapeEvent | OpenStep)[]): void
   /** Writes the last line and closes the file; throws as well when somebody removed it meanwhile. */
   close(close: Closing): void
-  /** Closes the file and removes it: the run is not kept. */
-  discard(): void
   /** Closes the file as it is: without a last line the tape is truncated. Does nothing after `close`. */
   [Symbol.dispose](): void
 }
@@ -128,21 +126,7 @@ export function createTapeWriter(
         shut()
       }
     },
-    discard() {
-      shut()
-      failing(path, 'remove', () => removeIfThere(disk, path))
-    },
     [Symbol.dispose]: shut,
-  }
-}
-
-/** What is gone already is not kept either. */
-function removeIfThere(disk: WriterDisk, path: string): void {
-  try {
-    disk.unlinkSync(path)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error
   }
 }
 

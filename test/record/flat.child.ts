@@ -10,6 +10,7 @@ if (collect === undefined) throw new Error('run with --expose-gc')
 const recorder = createRecorder({
   dir,
   sample: 0,
+  hold: { megabytes: 2 },
   keep: { outliers: { tokens: 0.99, costUsd: 0.99 }, tools: ['never'] },
   budget: { tokens: { soft: 1e9 } },
 })

@@ -65,26 +65,6 @@ test('a tape left without a close is truncated', () => {
   expect(readTape(path).close).toBeUndefined()
 })
 
-test('a discarded tape is gone; one that cannot be removed is an error, and nothing more is written to it', () => {
-  const path = join(scratch(), 'refund.tape.jsonl')
-  const writer = createTapeWriter({ path, header })
-  writer.append(mark(1, 'start'))
-  writer.discard()
-  expect(existsSync(path)).toBe(false)
-  const unlinkSync = (): never => {
-    throw Object.assign(new Error('EPERM: operation not permitted'), { code: 'EPERM' })
-  }
-  const stuck = createTapeWriter({ path, header }, { ...nodeFs, unlinkSync })
-  expect(messageOf(thrownBy(() => stuck.discard()))).toContain('The recorder could not remove a tape')
-  expect(
-    HarvestError.is(
-      thrownBy(() => stuck.append(mark(1, 'late'))),
-      'HARVEST_TAPE_WRITE',
-    ),
-  ).toBe(true)
-  expect(readTape(path).close).toBeUndefined()
-})
-
 test('after the close nothing is written', () => {
   const path = join(scratch(), 'refund.tape.jsonl')
   const writer = createTapeWriter({ path, header })

@@ -6,7 +6,7 @@ import type { BlameRequest } from '../../blame/task.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { acceptedPins, codeDigest, codeState, pinsOf } from '../../provenance/index.ts'
 import { forksFolder, readPrices } from '../../store/index.ts'
-import { type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
+import { cutsOf, type Json, partialText, readTape, requireClosed, type Tape } from '../../tape/index.ts'
 import { askYesNo, canAsk } from '../ask.ts'
 import { printBlame } from '../blame/print.ts'
 import { printEstimate } from '../blame/estimate.ts'
@@ -70,6 +70,8 @@ export const blameCommand: CommandSpec = {
     const recordings = given.value('dir') ?? 'recordings'
     const found = findRun(given.args[0] ?? '', recordings)
     const tape = requireClosed(readTape(found.file))
+    const cuts = cutsOf(tape)
+    if (cuts.length > 0) screen.note(`${partialText(cuts)}; a run that reads on behind a cut fails there`)
     const parallel = readWhole(given, blameCommand, 'parallel') ?? 8
     const timeoutMs = readWhole(given, blameCommand, 'timeout') ?? 120_000
     const request = await requestOf(given, found, tape, recordings)

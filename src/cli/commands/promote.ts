@@ -38,6 +38,7 @@ export const promoteCommand: CommandSpec = {
     },
     { flag: '--baseline', about: 'The outcome of the import is unknown: check its tool calls alone' },
     { flag: '--accept-unsearched', about: 'Promote a tape that lacks bodies nobody could search for secrets' },
+    { flag: '--accept-cut', about: 'Bodies of the tape are cut, and the agent does not read so far' },
     { flag: '--unverified', about: 'Write the case without replaying its tape first; it may be red' },
     jsonOption,
   ],
@@ -155,6 +156,7 @@ function optionsOf(given: Given): PromoteOptions {
     ...(outcome === undefined ? {} : { outcome: outcomeIn(outcome) }),
     ...(given.has('baseline') ? { baselineOnly: true } : {}),
     ...(given.has('accept-unsearched') ? { acceptUnsearched: true } : {}),
+    ...(given.has('accept-cut') ? { acceptCut: true } : {}),
     ...(Object.keys(lesson).length === 0 ? {} : { lesson }),
   }
 }

@@ -143,13 +143,14 @@ function showTrace({ file, case: found }: FoundRun, given: Given, screen: Screen
 }
 
 function asJson(run: Run, found: Case | undefined): object {
-  const { file, header, steps, notes, draws, models, spending, close, open, digest } = run
+  const { file, header, steps, notes, draws, models, spending, cuts, close, open, digest } = run
   return {
     tape: file,
     header,
     ...(found === undefined ? {} : { case: found }),
     models,
     spending,
+    ...(cuts.length === 0 ? {} : { grade: 'partial', cuts }),
     steps,
     notes,
     draws: draws.flatMap((event) =>

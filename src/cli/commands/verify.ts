@@ -1,7 +1,7 @@
 import { neutralLine } from '../../errors/index.ts'
 import { inexactParts } from '../../replay/index.ts'
 import { requireGrade } from '../../tape/grade.ts'
-import { readTape, requireClosed } from '../../tape/index.ts'
+import { cutsOf, partialText, readTape, requireClosed } from '../../tape/index.ts'
 import { type CommandSpec, jsonOption } from '../command.ts'
 import { exit } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
@@ -51,6 +51,8 @@ export const verifyCommand: CommandSpec = {
     if (report.drift.length > 0) screen.line(`\ndrift: ${driftLine(report.drift)}`)
     for (const message of verdictMessages(tape.header.id, report)) screen.line(`\n${neutralLines(message)}`)
     for (const line of remarkLines(tape.header.id, report)) screen.line(line)
+    const cuts = cutsOf(tape)
+    if (cuts.length > 0) screen.line(partialText(cuts))
     for (const change of replayed.changed) screen.line(`since it was recorded: ${neutralLine(change)}`)
     screen.line(`\n${verdictLine(tape.header.id, report, [isExact ? 'bit-exact' : 'not bit-exact'])}`)
     return isExact ? exit.ok : exit.divergence

@@ -1,6 +1,6 @@
 import { dirname, join, relative } from 'node:path'
 import type { Case } from '../../cases/index.ts'
-import type { Imported, KeptReason, Retention, TapeParent } from '../../tape/index.ts'
+import { type Imported, type KeptReason, partialText, type Retention, type TapeParent } from '../../tape/index.ts'
 import { duration } from '../describe.ts'
 import { shownCommand } from '../shown-command.ts'
 import { counted } from './fold.ts'
@@ -24,6 +24,7 @@ export function factsOf(run: Run, found?: Case): readonly Fact[] {
     ['agent', agent],
     ['recorded', recordedText(run)],
     ...(imported === undefined ? [] : importedFacts(imported)),
+    ...(run.cuts.length === 0 ? [] : [['grade', partialText(run.cuts)] as const]),
     ['made by', [recorder, `node ${pins.node}`, ...packages].join(', ')],
     ['commit', pins.commit === undefined ? 'unknown' : `${pins.commit}${dirty}`],
     ['models', models.length === 0 ? 'none' : models.join(', ')],

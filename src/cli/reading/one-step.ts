@@ -7,6 +7,7 @@ import {
   type HeaderPair,
   isStep,
   type Json,
+  type MaybeCut,
   requestBytes,
   responseBytes,
   type Step,
@@ -64,6 +65,7 @@ function printExchange(event: ExchangeEvent, step: RunStep, width: number, scree
   title(`request  ${method} ${url}  (${via})`, width, screen)
   printHeaders(request.headers, width, screen)
   printBody(decoded(requestBytes(event), request.headers), width, screen)
+  printCut(request, screen)
   if (response !== undefined) {
     const { status, statusText = '', headers, chunks, moment } = response
     const pieces = `${counted(chunks.length, 'piece')}, ${size(responseBytes(event).length)}`
@@ -71,6 +73,7 @@ function printExchange(event: ExchangeEvent, step: RunStep, width: number, scree
     title(`response  ${status} ${statusText}`.trimEnd() + `  (${first}; ${pieces})`, width, screen)
     printHeaders(headers, width, screen)
     printBody(decoded(responseBytes(event), headers), width, screen)
+    printCut(response, screen)
   }
   if ((step.pieces ?? 0) > 1 && step.kind === 'model') {
     title('put together', width, screen)
@@ -84,6 +87,12 @@ function printExchange(event: ExchangeEvent, step: RunStep, width: number, scree
     title('error', width, screen)
     for (const row of foldText(text, { width: width - 2 })) screen.line(`  ${screen.paint('red', row)}`)
   }
+}
+
+function printCut({ cut, whole }: MaybeCut, screen: Screen): void {
+  if (cut === undefined || whole === undefined) return
+  const text = `cut by the recorder: ${cut} of ${whole.size} bytes are not on the tape, behind byte ${whole.at}`
+  screen.line(screen.paint('red', `  (${text})`))
 }
 
 function printCall({ args, result, error, yields }: CallEvent, width: number, screen: Screen): void {

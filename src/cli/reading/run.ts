@@ -4,6 +4,8 @@ import { type ModelCall, type PriceTable, readModelCall } from '../../providers/
 import { toldModelCall } from '../../providers/told.ts'
 import {
   CutOff,
+  type Cut,
+  cutsOfEvent,
   type DrawsEvent,
   isSettled,
   isStep,
@@ -37,6 +39,8 @@ export interface Run {
   /** Every model that was asked for, in the order of first use. */
   readonly models: readonly string[]
   readonly spending: Spending
+  /** Bodies of which a part is not on the tape: it is partial. */
+  readonly cuts: readonly Cut[]
 }
 
 /** A step with its place in the run. Step numbers are 1-based. */
@@ -108,6 +112,7 @@ class RunReader {
   readonly #read: Read[] = []
   readonly #notes: (Omit<Note, 'inside'> & { readonly in?: number })[] = []
   readonly #draws: DrawsEvent[] = []
+  readonly #cuts: Cut[] = []
   /** Model calls that an imported trace tells of. */
   readonly #told: CallSpending[] = []
   readonly #calls = new CallsOnce()
@@ -134,6 +139,7 @@ class RunReader {
   #addStep(step: Step): void {
     const call: ModelCall | undefined = step.kind === 'exchange' ? readModelCall(step) : undefined
     if (call !== undefined) this.#calls.add(call)
+    this.#cuts.push(...cutsOfEvent(step))
     this.#read.push({
       described: describeStep(step),
       end: endOf(step),
@@ -177,6 +183,7 @@ class RunReader {
       open: close === undefined ? this.#cutOff.calls : [],
       notes: this.#notes.sort(byN).map(({ in: parent, ...note }) => ({ ...note, ...insideOf(parent) })),
       draws: this.#draws.sort(byN),
+      cuts: this.#cuts.sort(byN),
       models: [...new Set(calls.map(({ model }) => model))].filter((model) => model !== ''),
       spending: addUp(calls),
     }

@@ -1,0 +1,100 @@
+// Runs of an agent in a process of its own: node --expose-gc runner.ts HOW PROVIDER FOLDER
+import { resolve } from 'node:path'
+import type { createRecorder, Recorder, RecorderOptions } from '../../src/record/index.ts'
+import { supportAgent } from '../record-overhead/agent.ts'
+
+/**
+ * `bare` does not load the recorder; `off` is switched off; `left out` decides at the start; `dropped` decides at the end,
+ * `watched` with every heuristic about keeping; `kept` writes every run.
+ */
+export type How = 'bare' | 'off' | 'left out' | 'dropped' | 'watched' | 'kept'
+
+export type Asked =
+  | { readonly do: 'runs'; readonly runs: number; readonly concurrent: number }
+  | { readonly do: 'read'; readonly url: string }
+  | { readonly do: 'settle' }
+
+export interface Told {
+  /** Processor time of this deed. */
+  readonly cpuMs: number
+  /** Highest resident memory while it was done, beyond that before it, in bytes. */
+  readonly peak: number
+  /** Heap and buffers after collections, in bytes. */
+  readonly heap: number
+  readonly stats?: Recorder['stats']
+}
+
+const [how = 'bare', provider = '', dir = ''] = process.argv.slice(2) as [How, string, string]
+const options: Readonly<Record<Exclude<How, 'bare'>, RecorderOptions>> = {
+  off: { enabled: false },
+  'left out': { sample: 0, decide: 'start' },
+  dropped: { sample: 0 },
+  watched: {
+    sample: 0,
+    keep: { errors: true, timeoutMs: 30_000, outliers: { tokens: 0.99, costUsd: 0.99 }, tools: ['escalate'] },
+    prices: { 'invented-1': { input: 1, output: 2 } },
+  },
+  kept: {},
+}
+const recorder = how === 'bare' ? undefined : await made(options[how])
+
+async function made(given: RecorderOptions): Promise<Recorder> {
+  const door = (await import(resolve(import.meta.dirname, '../../dist/record/index.js'))) as {
+    createRecorder: typeof createRecorder
+  }
+  return door.createRecorder({ dir, ...given })
+}
+
+function run<T>(work: () => Promise<T>): Promise<T> {
+  return recorder === undefined ? work() : recorder.run({ agent: 'support', input: { text: 'Hello.' } }, work)
+}
+
+async function runs(count: number, concurrent: number): Promise<void> {
+  let begun = 0
+  const lane = async (): Promise<void> => {
+    while (begun < count) {
+      begun++
+      await run(() => supportAgent(provider, 'Please refund my order 4711.'))
+    }
+  }
+  await Promise.all(Array.from({ length: concurrent }, lane))
+}
+
+async function read(url: string): Promise<void> {
+  const { body } = await fetch(url)
+  for await (const chunk of body!) if (chunk.length === 0) throw new Error('an empty piece')
+}
+
+function collect(): void {
+  ;(globalThis as { gc?: () => void }).gc?.()
+}
+
+async function settledHeap(): Promise<number> {
+  let heap = Number.POSITIVE_INFINITY
+  for (let turn = 0; turn < 8; turn++) {
+    collect()
+    await new Promise((next) => setTimeout(next, 25))
+    const { heapUsed, external } = process.memoryUsage()
+    heap = Math.min(heap, heapUsed + external)
+  }
+  return heap
+}
+
+async function told(asked: Asked): Promise<Told> {
+  const heap = asked.do === 'settle' ? await settledHeap() : 0
+  const before = process.memoryUsage.rss()
+  let peak = before
+  const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 5)
+  const cpu = process.cpuUsage()
+  if (asked.do === 'runs') await runs(asked.runs, asked.concurrent)
+  if (asked.do === 'read') await run(() => read(asked.url))
+  recorder?.flush()
+  const { user, system } = process.cpuUsage(cpu)
+  clearInterval(watch)
+  peak = Math.max(peak, process.memoryUsage.rss())
+  return { cpuMs: (user + system) / 1_000, peak: peak - before, heap, ...(recorder && { stats: recorder.stats }) }
+}
+
+process.on('message', (asked: Asked) => void told(asked).then((answer) => process.send?.(answer)))
+process.on('disconnect', () => process.exit())
+process.send?.('ready')

@@ -1,0 +1,346 @@
+import type { HarvestError } from '../errors/index.ts'
+import type { ExchangeStart } from '../seam/observe/observer.ts'
+import { type SeamDrawKind, seamState } from '../seam/source.ts'
+import { urlOfCommand } from '../seam/stdio.ts'
+import { type CallEvent, encodeValue, type Json, type Moment, type Outcome, type TimersRecord } from '../tape/index.ts'
+import type { HeldExchange as Exchange } from './held-exchange.ts'
+import { HeldExchange } from './held-exchange.ts'
+import type { Hold } from './hold.ts'
+import type { Ledger, RunHandle, Verdict } from './ledger.ts'
+import { mishapOf } from './mishap.ts'
+import { DrawLog, LiveMoments, type Moments } from './moments.ts'
+import { observerOf, type RunObserver } from './observer.ts'
+import type { Recording } from './recording.ts'
+import { encodedOutcome, type Note } from './redact-event.ts'
+import { handleOf } from './run-handle.ts'
+import { type LiveOutcome, type Past, type RecordedRun, reasonOf, recordingFailed } from './run.ts'
+import { jsonSize } from './json-size.ts'
+import { TimerLog } from './timers.ts'
+
+export interface HeldRunOptions {
+  readonly ledger: Ledger
+  readonly hold: Hold
+  readonly bodyCap: number
+  readonly path: string
+  readonly input?: unknown
+  readonly warn: (error: HarvestError) => void
+  /** Makes the run that is written: only of one that is kept. */
+  readonly record: (past: Past) => RecordedRun
+  /** The run is kept, and its tape is there. */
+  readonly onWritten: (recorded: RecordedRun) => void
+}
+
+/** Something that happened, told to the run that is written. It takes one moment, or none. */
+export interface Work {
+  readonly moment?: Moment | undefined
+  tell(recorded: RecordedRun): void
+}
+
+/** Roughly what a thing that happened takes beside its bytes. */
+const workSize = 200
+
+/**
+ * A run that is judged when it is over. Until then it is held as it came: nothing is redacted, made text or written, so
+ * that a run that is not kept costs little more than listening. What is kept is told to a {@link RecordedRun} in the order
+ * it happened.
+ */
+export class HeldRun implements Recording {
+  readonly id: string
+  readonly path: string
+  readonly ledger: Ledger
+  readonly handle: RunHandle
+  readonly root: RunObserver
+  readonly timers: TimerLog
+  readonly bodyCap: number
+  readonly #options: HeldRunOptions
+  readonly #startedAt = new Date(seamState().natives.epoch()).toISOString()
+  readonly #moments = new LiveMoments()
+  readonly #draws = new DrawLog(this.#moments)
+  readonly #open = new Set<Exchange>()
+  /** Settled, by age. */
+  #finished: Exchange[] = []
+  /** Not looked at for what they used. */
+  #uncounted: Exchange[] = []
+  #unrecorded: Set<string> | undefined
+  #mute: Map<string, string> | undefined
+  #works: Work[] = []
+  #input: Json | undefined
+  #bytes = 0
+  #over = false
+  /** Nothing of it is held, and nothing more will be. */
+  #isFreed = false
+  #failed: string | undefined
+  #lost: string | undefined
+  #end:
+    | {
+        readonly moment: Moment
+        readonly outcome: Outcome
+        readonly verdict: Verdict
+        readonly timers: readonly TimersRecord[]
+      }
+    | undefined
+
+  constructor(options: HeldRunOptions) {
+    this.#options = options
+    this.ledger = options.ledger
+    this.id = options.ledger.run
+    this.path = options.path
+    this.bodyCap = options.bodyCap
+    this.timers = new TimerLog(() => this.#moments.soon())
+    this.handle = handleOf(
+      this.ledger,
+      () => this.#over,
+      () => this.#count(),
+    )
+    this.root = observerOf(this, undefined)
+    options.hold.add(this)
+    this.attempt(() => {
+      if (!('input' in options)) return
+      this.#input = encodeValue(options.input)
+      this.grown(jsonSize(this.#input))
+    })
+  }
+
+  get over(): boolean {
+    return this.#over
+  }
+
+  /** What happens in it is not held any more. */
+  get isFreed(): boolean {
+    return this.#isFreed
+  }
+
+  moment(): Moment {
+    return this.#moments.next()
+  }
+
+  /** Keeps what is to be told when the run is written. */
+  later(tell: (recorded: RecordedRun) => void): void {
+    this.happened({ tell })
+  }
+
+  happened(work: Work): void {
+    if (this.#isFreed) return
+    this.#works.push(work)
+    this.grown(workSize)
+  }
+
+  /** So many bytes more are held. */
+  grown(bytes: number): void {
+    if (this.#isFreed) return
+    this.#bytes += bytes
+    this.#options.hold.grown(bytes)
+  }
+
+  encode(value: unknown): Json {
+    const json = encodeValue(value)
+    // Placeholders are numbered by first appearance: it is looked through when it would have been.
+    this.later((recorded) => void recorded.redactor.json(json))
+    this.grown(jsonSize(json))
+    return json
+  }
+
+  note(note: Note): void {
+    this.#flushDraws()
+    this.later((recorded) => recorded.note(note))
+    if (note.kind === 'message') this.grown(jsonSize(note.body))
+    else if (note.kind === 'mark') this.grown(jsonSize(note.data ?? null))
+    else if (note.kind === 'push') this.grown(2 * note.text.length)
+  }
+
+  drew(kind: SeamDrawKind, caller: string, value: unknown): void {
+    if (this.#over) return
+    const json = Buffer.isBuffer(value) ? value.toString('base64') : (value as Json)
+    this.grown(workSize / 4)
+    if (this.#draws.add([kind, caller, json])) this.#flushDraws()
+  }
+
+  exchange(start: ExchangeStart, where: { readonly in?: number }): HeldExchange {
+    const exchange = new HeldExchange(this, start, where)
+    this.#open.add(exchange)
+    return exchange
+  }
+
+  settled(exchange: HeldExchange): void {
+    this.#open.delete(exchange)
+    if (this.#isFreed) return
+    this.#finished.push(exchange)
+    if (this.ledger.isCounting) this.#uncounted.push(exchange)
+    // Limits are for runs that go on; what is only compared with other runs can wait.
+    if (this.ledger.hasBudget) this.#count()
+    this.#flushDraws()
+  }
+
+  spokeTo(url: string): void {
+    if (this.#mute?.delete(url)) this.later((recorded) => recorded.spokeTo(url))
+  }
+
+  spawned(command: readonly string[]): void {
+    this.#mute ??= new Map()
+    this.#mute.set(urlOfCommand(command), command.join(' '))
+    this.later((recorded) => recorded.spawned(command))
+  }
+
+  called(event: CallEvent): void {
+    if (event.kind === 'tool') this.ledger.called(event.name)
+    // The same object is completed when the call is answered.
+    this.later((recorded) => recorded.called(Object.assign(event, { args: recorded.redactor.json(event.args) })))
+  }
+
+  answered(event: CallEvent, rest: () => Partial<CallEvent>): void {
+    if (this.#over) return
+    this.attempt(() => {
+      const said = rest()
+      this.#flushDraws()
+      this.later((recorded) => recorded.answered(event, () => redactedAnswer(said, recorded)))
+    })
+  }
+
+  unrecorded(what: string): void {
+    if (this.#over) return
+    this.#unrecorded ??= new Set()
+    this.#unrecorded.add(what)
+    this.later((recorded) => recorded.unrecorded(what))
+  }
+
+  attempt(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      if (this.#failed !== undefined) return
+      this.#failed = reasonOf(error)
+      this.#options.warn(recordingFailed({ run: this.id, tape: this.path }, error))
+    }
+  }
+
+  /** Judges the run. What is kept is written in a while, see {@link HeldRun.write}. */
+  close(live: LiveOutcome): void {
+    if (this.#over) return
+    this.#flushDraws()
+    if (this.ledger.isCounting) this.#uncounted.push(...this.#open)
+    this.#count()
+    const unrecorded = new Set(this.#unrecorded)
+    for (const command of this.#mute?.values() ?? []) unrecorded.add(`child process ${command}`)
+    const moment = this.moment()
+    this.#over = true
+    const mishap = mishapOf(live, this.#failed, unrecorded)
+    const timers = this.timers.close()
+    const verdict = this.ledger.judged({ durationMs: moment[1], ...(mishap && { mishap }) })
+    let outcome: Outcome = { status: 'returned' }
+    if (verdict.isKept) this.attempt(() => (outcome = encodedOutcome(live)))
+    this.#end = { moment, outcome, verdict, timers }
+    if (verdict.isKept) return this.#options.hold.decided(this)
+    this.ledger.ended('dropped')
+    this.#free()
+  }
+
+  /** Writes the tape of a run that is kept; of one that goes on, as far as it came, and without a last line. */
+  write(): void {
+    try {
+      const recorded = this.#written()
+      this.#options.onWritten(recorded)
+    } catch (error) {
+      // Nobody waits for this but the event loop of the application.
+      this.ledger.ended('unrecorded')
+      this.#options.warn(recordingFailed({ run: this.id, tape: this.path }, error))
+    } finally {
+      this.#free()
+    }
+  }
+
+  #written(): RecordedRun {
+    const given = new GivenMoments()
+    const input = this.#input === undefined ? {} : { input: this.#input }
+    const recorded = this.#options.record({ moments: given, startedAt: this.#startedAt, ...input })
+    for (const work of this.#works) {
+      given.moment = work.moment
+      recorded.attempt(() => work.tell(recorded))
+    }
+    if (this.#end !== undefined) {
+      const { moment, ...end } = this.#end
+      const incomplete = this.#failed ?? this.#lost
+      given.moment = moment
+      recorded.closePast({ ...end, ...(incomplete === undefined ? {} : { incomplete }) })
+    }
+    return recorded
+  }
+
+  /** Lets the largest body go that is finished. Returns how many bytes that were; 0: there is none. */
+  letGoBody(): number {
+    let largest: Exchange | undefined
+    for (const exchange of this.#finished) if (exchange.largest > (largest?.largest ?? 0)) largest = exchange
+    if (largest === undefined) return 0
+    this.#count()
+    const freed = largest.letGo()
+    this.#lost ??= 'hold: bodies were let go, because the runs under way held more than the recorder may hold'
+    this.ledger.capped()
+    this.grown(-freed)
+    return freed === 0 ? this.letGoBody() : freed
+  }
+
+  /** Lets all of it go that happened. */
+  letGoAll(): number {
+    if (this.#lost === tooMuch) return 0
+    this.#count()
+    const before = this.#bytes
+    this.#lost = tooMuch
+    this.ledger.capped()
+    this.#free()
+    return before
+  }
+
+  #free(): void {
+    // The client may hold on to its requests for long, and they to what listens to them.
+    for (const exchange of this.#finished) exchange.drop()
+    for (const exchange of this.#open) exchange.drop()
+    this.#works = []
+    this.#finished = []
+    this.#uncounted = []
+    this.#open.clear()
+    this.grown(-this.#bytes)
+    this.#isFreed = true
+    if (this.#over) this.#options.hold.remove(this)
+  }
+
+  #count(): void {
+    const exchanges = this.#uncounted
+    this.#uncounted = []
+    if (exchanges.length === 0) return
+    this.attempt(() => {
+      for (const exchange of exchanges) this.ledger.exchanged(exchange.asHeard())
+    })
+  }
+
+  #flushDraws(): void {
+    const drawn = this.#draws.take()
+    if (drawn !== undefined) this.later((recorded) => recorded.append(drawn))
+  }
+}
+
+const tooMuch = 'hold: what happened was let go, because the runs under way held more than the recorder may hold'
+
+/** The moments of a run that is over: each was taken when something happened. */
+class GivenMoments implements Moments {
+  moment: Moment | undefined
+
+  next(): Moment {
+    const { moment } = this
+    if (moment === undefined) throw new TypeError('nothing happened at this moment')
+    this.moment = undefined
+    return moment
+  }
+
+  soon(): Moment {
+    return this.moment ?? [0, 0]
+  }
+}
+
+function redactedAnswer(said: Partial<CallEvent>, { redactor }: RecordedRun): Partial<CallEvent> {
+  const { result, error, yields } = said
+  return {
+    ...said,
+    ...(result === undefined ? {} : { result: redactor.json(result) }),
+    ...(error === undefined ? {} : { error: redactor.json(error) }),
+    ...(yields === undefined ? {} : { yields: yields.map(([n, at, value]) => [n, at, redactor.json(value)] as const) }),
+  }
+}

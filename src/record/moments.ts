@@ -1,0 +1,70 @@
+import { seamState } from '../seam/source.ts'
+import type { Draw, DrawsEvent, Moment } from '../tape/index.ts'
+
+/** Numbers what happens in a run. */
+export interface Moments {
+  /** The next moment. */
+  next(): Moment
+  /** The number of what comes next, and the time: for what takes no number. */
+  soon(): Moment
+}
+
+// The clock before anybody patched it: the recorder must not hear itself.
+const { uptime } = seamState().natives
+/** Settled: what follows it happens when the code that runs now is done, as with `queueMicrotask`, with less made for it. */
+const turn = Promise.resolve()
+/** Draws kept back at most before they are written as one line. */
+const drawBatch = 256
+
+/** The moments of a run that goes on. All moments of one burst (no agent code in between) carry the same time. */
+export class LiveMoments implements Moments {
+  readonly #startedAt = uptime()
+  #n = 0
+  #lastAt = -1
+  #inBurst = false
+  readonly #endBurst = (): void => {
+    this.#inBurst = false
+  }
+
+  next(): Moment {
+    if (!this.#inBurst) {
+      this.#inBurst = true
+      void turn.then(this.#endBurst)
+      const now = this.#elapsed()
+      this.#lastAt = now > this.#lastAt ? now : Math.round((this.#lastAt + 0.001) * 1000) / 1000
+    }
+    return [this.#n++, this.#lastAt]
+  }
+
+  soon(): Moment {
+    return [this.#n, Math.max(this.#lastAt, this.#elapsed())]
+  }
+
+  /** Milliseconds since the run began, to the microsecond. */
+  #elapsed(): number {
+    return Math.round((uptime() - this.#startedAt) * 1000) / 1000
+  }
+}
+
+/** What was read of clock, chance and ids since the line before. */
+export class DrawLog {
+  readonly #moments: Moments
+  #draws: Draw[] = []
+
+  constructor(moments: Moments) {
+    this.#moments = moments
+  }
+
+  /** Whether there are so many now that they should be written. */
+  add(draw: Draw): boolean {
+    return this.#draws.push(draw) >= drawBatch
+  }
+
+  take(): DrawsEvent | undefined {
+    if (this.#draws.length === 0) return undefined
+    const draws = this.#draws
+    this.#draws = []
+    const [n, at] = this.#moments.next()
+    return { kind: 'draws', n, at, draws }
+  }
+}

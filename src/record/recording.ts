@@ -1,0 +1,33 @@
+import type { ExchangeObserver, ExchangeStart } from '../seam/observe/observer.ts'
+import type { SeamDrawKind } from '../seam/source.ts'
+import type { CallEvent, Json, Moment } from '../tape/index.ts'
+import type { Ledger, RunHandle } from './ledger.ts'
+import type { Note } from './redact-event.ts'
+import type { TimerLog } from './timers.ts'
+
+/** A run as wrapped functions are recorded in it. */
+export interface CallRecording {
+  readonly ledger: Ledger
+  moment(): Moment
+  /** A value as it is now. */
+  encode(value: unknown): Json
+  called(event: CallEvent): void
+  /** Completes a call, once. */
+  answered(event: CallEvent, rest: () => Partial<CallEvent>): void
+  /** Does recorder work; a failure is a warning and an incomplete tape, never an error of the agent. */
+  attempt(work: () => void): void
+}
+
+/** A run that is listened to: written as it goes, or held in memory until it is judged. */
+export interface Recording extends CallRecording {
+  readonly id: string
+  readonly over: boolean
+  readonly handle: RunHandle
+  readonly timers: TimerLog
+  note(note: Note): void
+  drew(kind: SeamDrawKind, caller: string, value: unknown): void
+  exchange(start: ExchangeStart, where: { readonly in?: number }): ExchangeObserver
+  spokeTo(url: string): void
+  spawned(command: readonly string[]): void
+  unrecorded(what: string): void
+}

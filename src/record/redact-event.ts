@@ -1,0 +1,65 @@
+import {
+  encodeValue,
+  type Json,
+  type MarkEvent,
+  type MessageEvent,
+  type PushEvent,
+  type SpawnEvent,
+} from '../tape/index.ts'
+import type { Redactor } from '../privacy/index.ts'
+import type { Outcome } from '../tape/index.ts'
+import type { LiveOutcome } from './run.ts'
+
+/** What a run says about itself, beside exchanges and calls. */
+export type Note = SpawnEvent | PushEvent | MessageEvent | MarkEvent
+
+/** A note as it may stand on a tape. */
+export function redactedNote(note: Note, redactor: Redactor): Note {
+  switch (note.kind) {
+    case 'mark':
+      return note.data === undefined ? note : { ...note, data: redactor.json(note.data) }
+    case 'message':
+      return { ...note, body: redactor.json(note.body) }
+    case 'spawn':
+      return { ...note, command: redactor.json(note.command) as readonly string[] }
+    case 'push':
+      return { ...note, url: redactor.url(note.url), text: redactor.text(note.text) }
+    default:
+      return note satisfies never
+  }
+}
+
+/** The outcome as it is now, whatever becomes of the objects in it. */
+export function encodedOutcome(outcome: LiveOutcome): Outcome {
+  switch (outcome.status) {
+    case 'returned':
+      return { status: 'returned', value: encodeValue(outcome.value) }
+    case 'threw':
+      return { status: 'threw', error: encodeValue(outcome.error) }
+    case 'exited':
+      return outcome
+    default:
+      return outcome satisfies never
+  }
+}
+
+/** An encoded outcome as it may stand on a tape. */
+export function redactedOutcome(outcome: Outcome, redactor: Redactor): Outcome {
+  const json = (value: Json): Json => redactor.json(value)
+  switch (outcome.status) {
+    case 'returned':
+      return outcome.value === undefined ? outcome : { status: 'returned', value: json(outcome.value) }
+    case 'threw':
+      return { status: 'threw', error: json(outcome.error) }
+    case 'exited':
+      return {
+        ...outcome,
+        ...(outcome.stdout === undefined ? {} : { stdout: redactor.text(outcome.stdout) }),
+        ...(outcome.stderr === undefined ? {} : { stderr: redactor.text(outcome.stderr) }),
+      }
+    case 'unknown':
+      return outcome
+    default:
+      return outcome satisfies never
+  }
+}
