@@ -22,16 +22,19 @@ export default () => {
   // Started while it loads, and belongs to no run.
   'src/late.ts': `import { connect } from 'node:net'
 const knock = () => connect(${port}, '127.0.0.1').on('error', () => undefined)
+let answered = false
 let turns = 0
-const again = () => { if (++turns < 12) setImmediate(again); else knock() }
-export default async () => { return }
+const again = () => { if (answered && ++turns > 1) knock(); else setImmediate(again) }
+export default async () => { answered = true }
 setImmediate(again)
 `,
   // In the context of its run.
-  'src/unawaited.ts': `import { readFile } from 'node:fs/promises'
-import { connect } from 'node:net'
+  'src/unawaited.ts': `import { connect } from 'node:net'
 export default async () => {
-  void readFile('package.json').then(() => connect(${port}, '127.0.0.1').on('error', () => undefined))
+  void (async () => {
+    for (let i = 0; i < 500; i++) await undefined
+    connect(${port}, '127.0.0.1').on('error', () => undefined)
+  })()
 }
 `,
   'src/reads.ts': `import { readFileSync } from 'node:fs'
