@@ -1,4 +1,5 @@
-import { resolve } from 'node:path'
+import { existsSync, realpathSync } from 'node:fs'
+import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
 import type { Case } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
 import type { TaskContext } from '../fork/index.ts'
@@ -25,14 +26,39 @@ export function parseOracle(text: string): NamedOracle | undefined {
   return file === undefined || symbol === undefined ? undefined : { file: resolve(file), export: symbol, name: text }
 }
 
-/** The function a case names. */
+/**
+ * The function a case names. A case is data: it names code of the project, and none that somebody installed.
+ *
+ * @throws HarvestError `HARVEST_ORACLE_OUTSIDE`
+ */
 export function oracleOfCase({
   oracle,
   file,
   lines,
 }: Pick<Case, 'oracle' | 'file' | 'lines'>): NamedOracle | undefined {
   const named = oracle === undefined ? undefined : parseOracle(oracle)
-  return named && { ...named, at: `${file}:${lines.oracle ?? 1}:1` }
+  if (named === undefined) return undefined
+  const at = `${file}:${lines.oracle ?? 1}:1`
+  if (!isOfProject(named.file)) throw outside(named.name, at)
+  return { ...named, at }
+}
+
+/** Whether a file lies below the current folder and in no `node_modules`, wherever links lead. */
+function isOfProject(file: string): boolean {
+  // Without its ending, which Vite finds, it is judged by its folder; a query would name another file than is looked for.
+  const seen = existsSync(file) ? file : dirname(file)
+  if (file.includes('?') || !existsSync(seen)) return false
+  const parts = relative(realpathSync('.'), realpathSync(seen)).split(sep)
+  return parts[0] !== '..' && !isAbsolute(parts.join(sep)) && !parts.includes('node_modules')
+}
+
+function outside(oracle: string, at: string): HarvestError {
+  return new HarvestError('HARVEST_ORACLE_OUTSIDE', {
+    what: 'The oracle of the case is no module of this project',
+    where: { case: at, oracle },
+    why: 'A case is data and may come from elsewhere: it names code that lies in the project, and none of node_modules.',
+    fix: ['name a module of your own: oracle: ./src/oracle.ts#isRight', 'or name it yourself: --oracle <file#export>'],
+  })
 }
 
 /** @throws HarvestError `HARVEST_ORACLE_EXPORT` when the module has no such function */
