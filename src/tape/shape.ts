@@ -9,21 +9,45 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** What is wrong with the header of a tape this version can read. */
 export function headerProblem(header: Fields): Problem {
-  const { pins, command, parent, imported, printed, prints } = header
+  const { pins, command, parent, imported, printed, prints, redact } = header
   return (
     text(header, 'id', 'agent', 'recorder') ??
     (isDate(header['startedAt']) ? undefined : 'startedAt is not a date') ??
     listOf(header['flags'], 'flags', isText) ??
-    (isFields(pins) ? text(pins, 'node') : 'pins is not an object') ??
+    (isFields(pins) ? pinsProblem(pins) : 'pins is not an object') ??
     optional(command, () => {
       if (!isFields(command)) return 'command is not an object'
       return listOf(command['argv'], 'command.argv', isText) ?? text(command, 'cwd')
     }) ??
     optional(printed, () => (isFields(printed) ? text(printed, 'key', 'salt') : 'printed is not an object')) ??
     optional(prints, () => listOf(prints, 'prints', isHeaderPair)) ??
+    optional(redact, () => (isFields(redact) ? rulesProblem(redact) : 'redact is not an object')) ??
     optional(parent, () => (isFields(parent) ? parentProblem(parent) : 'parent is not an object')) ??
     optional(imported, () => (isFields(imported) ? importedProblem(imported) : 'imported is not an object'))
   )
+}
+
+function pinsProblem({ node, commit, dirty, packages }: Fields): Problem {
+  if (!isText(node)) return 'node is not text'
+  if (commit !== undefined && !isText(commit)) return 'pins.commit is not text'
+  if (dirty !== undefined && typeof dirty !== 'boolean') return 'pins.dirty is not true or false'
+  const isMap = packages === undefined || (isFields(packages) && Object.values(packages).every(isText))
+  return isMap ? undefined : 'pins.packages is not a map of texts'
+}
+
+const ruleLists = ['keys', 'headers', 'off', 'on', 'keep', 'allow']
+
+function rulesProblem(redact: Fields): Problem {
+  for (const name of ruleLists) {
+    const problem = optional(redact[name], () => listOf(redact[name], `redact.${name}`, isText))
+    if (problem !== undefined) return problem
+  }
+  return optional(redact['rules'], () => listOf(redact['rules'], 'redact.rules', isRule))
+}
+
+function isRule(value: unknown): boolean {
+  if (!isFields(value) || text(value, 'kind', 'pattern', 'flags') !== undefined) return false
+  return value['placeholder'] === undefined || isText(value['placeholder'])
 }
 
 const grades: ReadonlySet<unknown> = new Set<ImportGrade>([
@@ -276,8 +300,9 @@ function isDate(value: unknown): boolean {
   return isText(value) && /^\d{4}-\d\d-\d\dT/.test(value) && !Number.isNaN(Date.parse(value))
 }
 
+/** Milliseconds of a run: some hundred years at most, so that a moment of it is a date. */
 function isMs(value: unknown): boolean {
-  return typeof value === 'number' && Number.isFinite(value)
+  return typeof value === 'number' && Math.abs(value) <= 1e13
 }
 
 /** Whether a parsed line is an object with fields. */
