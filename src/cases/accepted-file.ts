@@ -7,6 +7,7 @@ import { renderPair } from './render.ts'
 import { acceptedChange, type Rule } from './schema.ts'
 import { replaceField, rewriteDocument, spliceField } from './splice.ts'
 import type { AcceptedChange } from './types.ts'
+import { textOf } from './text.ts'
 import { toJson, validate, validateKeys } from './validate.ts'
 import { parseYaml } from './yaml.ts'
 
@@ -28,7 +29,7 @@ const fileSchema = {
  */
 export function readAcceptedFile(file: string): readonly AcceptedChange[] {
   if (!existsSync(file)) return []
-  const text = readFileSync(file, 'utf8')
+  const text = textOf(readFileSync(file), file)
   const last = parsed.get(file)
   if (last?.text === text) return last.accepted
   const accepted = parseAccepted(text, file)

@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } fr
 import { dirname, join } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
 import { parseCase, refuseSize } from './parse.ts'
+import { textOf } from './text.ts'
 import type { Case } from './types.ts'
 
 /**
@@ -11,22 +12,7 @@ import type { Case } from './types.ts'
  * HARVEST_CASE_UNREADABLE, HARVEST_CASE_ENCODING, and everything {@link parseCase} throws
  */
 export function loadCase(file: string): Case {
-  const bytes = readBytes(file)
-  let text: string
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch (cause) {
-    throw new HarvestError(
-      'HARVEST_CASE_ENCODING',
-      {
-        what: 'The case file is not UTF-8 text',
-        where: { case: file },
-        fix: [`save it as UTF-8: iconv -f ISO-8859-1 -t UTF-8 ${file}`],
-      },
-      { cause },
-    )
-  }
-  return parseCase(text, file)
+  return parseCase(textOf(readBytes(file), file), file)
 }
 
 /**

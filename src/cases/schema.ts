@@ -9,6 +9,7 @@ export interface Rule {
   readonly type?: 'object' | 'array' | 'string' | 'boolean' | 'integer' | 'number'
   readonly enum?: readonly string[]
   readonly minimum?: number
+  readonly maximum?: number
   readonly minLength?: number
   readonly pattern?: string
   /** What a text that misses the pattern should have been; editors show it too. */
@@ -240,7 +241,7 @@ export const caseSchema = {
         },
       ],
     },
-    timeout: { description: 'Milliseconds the replay may take.', type: 'integer', minimum: 1 },
+    timeout: { description: 'Milliseconds the replay may take.', type: 'integer', minimum: 1, maximum: 3_600_000 },
     baseline: {
       description: 'The expected trace: one call per line, such as `refund(amount, order_id)`; `*` for any arguments.',
       type: 'array',

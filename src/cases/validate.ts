@@ -154,6 +154,7 @@ function validateScalar({ value }: Scalar, rule: Rule, path: string, mistakes: M
       ...(hint === undefined ? {} : { hint }),
     })
   if (typeof value === 'number' && rule.minimum !== undefined && value < rule.minimum) wrong(`${value}`)
+  if (typeof value === 'number' && rule.maximum !== undefined && value > rule.maximum) wrong(`${value}`)
   if (typeof value !== 'string') return
   if (rule.enum !== undefined && !rule.enum.includes(value)) {
     const near = nearestWord(value, rule.enum)
@@ -222,9 +223,9 @@ function expectation(rule: Rule): string {
     case 'array':
       return rule.items === undefined ? 'a list' : `a list of ${plural(rule.items)}`
     case 'number':
-      return rule.minimum === undefined ? 'a number' : `a number, at least ${rule.minimum}`
+      return `a number${rangeOf(rule)}`
     case 'integer':
-      return rule.minimum === undefined ? 'a whole number' : `a whole number, at least ${rule.minimum}`
+      return `a whole number${rangeOf(rule)}`
     case 'boolean':
       return 'true or false'
     case 'string':
@@ -266,4 +267,9 @@ function join(path: string, name: string): string {
 
 function neutralName(name: string): string {
   return quoted(name).slice(1, -1)
+}
+
+function rangeOf({ minimum, maximum }: Rule): string {
+  if (minimum === undefined) return ''
+  return maximum === undefined ? `, at least ${minimum}` : ` from ${minimum} to ${maximum}`
 }

@@ -61,7 +61,8 @@ export function readNumber(
 
 /** As {@link readNumber}, from 1 on and without a fraction. */
 export function readWhole(given: Given, command: CommandSpec, name: string): number | undefined {
-  const number = readNumber(given, command, name, 1)
+  // A timer of more milliseconds would fire at once.
+  const number = readNumber(given, command, name, 1, name === 'timeout' ? 2_147_483_647 : undefined)
   if (number === undefined || Number.isSafeInteger(number)) return number
   throw usage(command, 'HARVEST_CLI_ARGUMENT', `--${name} is a whole number, not ${number}`)
 }

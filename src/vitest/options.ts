@@ -174,7 +174,9 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
   const wrongHosts = hosts === undefined ? undefined : hostsMistake(hosts)
   if (wrongHosts !== undefined) throw badOption('hosts', wrongHosts.part, [wrongHosts.expected])
   checkList('deps', deps)
-  if (!Number.isFinite(timeout) || timeout <= 0) throw badOption('timeout', String(timeout), ['milliseconds above 0'])
+  // A longer timer would fire at once.
+  if (!Number.isFinite(timeout) || timeout <= 0 || timeout > 2_147_483_647)
+    throw badOption('timeout', String(timeout), ['milliseconds above 0, at most 2147483647'])
   const replay = {
     ...(drift !== undefined && { drift }),
     ...(redacted !== undefined && { redacted }),

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { loadCase, requireTapeFile } from '../../src/cases/index.ts'
+import { loadCase, readAcceptedFile, requireTapeFile } from '../../src/cases/index.ts'
 import { errorOf, full, messageOf } from './samples.ts'
 
 let root: string
@@ -64,6 +64,23 @@ test('a missing file, a folder and bytes that are no text are three different er
   rmSync(file, { recursive: true })
   writeFileSync(file, Buffer.from([0x63, 0xff, 0xfe]))
   expect(errorOf(() => loadCase(file)).code).toBe('HARVEST_CASE_ENCODING')
+})
+
+test('bytes that are not UTF-8 are told by their line, also among the changes that were accepted', () => {
+  const bytes = Buffer.from(full)
+  const at = bytes.indexOf('agent:')
+  bytes[at + 8] = 0xff
+  writeFileSync(file, bytes)
+  const line = full.slice(0, full.indexOf('agent:')).split('\n').length
+  for (const read of [loadCase, readAcceptedFile])
+    expect(shown(messageOf(() => read(file)))).toContain(`case  <root>/refund-100x.case.yaml:${line}\n`)
+})
+
+test('a time-out nobody can wait for is a mistake with its line', () => {
+  for (const timeout of ['3600001', '2147483648', '1e300', '9007199254740993', '.inf', '-1']) {
+    writeFileSync(file, full.replace(/^timeout: .*$/m, `timeout: ${timeout}`))
+    expect(shown(messageOf(() => loadCase(file)))).toMatch(/refund-100x\.case\.yaml:\d+[^]*timeout/)
+  }
 })
 
 test.skipIf(process.platform === 'win32')('a named pipe nobody writes to is refused, not waited for', () => {

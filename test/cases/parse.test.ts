@@ -203,7 +203,7 @@ outcome: .inf
         found     the key "arg"
         → did you mean args?
       9:10  timeout
-        expected  a whole number, at least 1
+        expected  a whole number from 1 to 3600000
         found     0
       11:5  baseline[0]
         expected  at character 14 of the call: ',' or ')'

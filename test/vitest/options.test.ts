@@ -8,6 +8,7 @@ describe('the options of harvest()', () => {
   it('have a default each', () => {
     expect(parseOptions({ agents })).toEqual({
       agents,
+      programs: {},
       recordings: 'recordings',
       isolate: 'module',
       confine: { how: 'seam', open: [], reads: 'all' },
