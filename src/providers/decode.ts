@@ -10,7 +10,18 @@ import {
 } from 'node:zlib'
 
 /** A body longer than this is not read: a small file must not become all the memory there is. */
-const maxBytes = 256 * 1024 * 1024
+const maxBytes = 64 * 1024 * 1024
+
+/** What a body may grow to whatever it is compressed from. */
+const smallBody = 1024 * 1024
+
+/** Text is compressed to a tenth; a thousandth is what bombs are made of. */
+const maxRatio = 200
+
+/** How many bytes may come out of so many compressed ones: the work on all bodies of a tape is bounded by its size. */
+function capOf({ length }: Uint8Array): number {
+  return Math.min(maxBytes, Math.max(smallBody, length * maxRatio))
+}
 
 /**
  * Undoes the content encodings of a body, last one first. A truncated body gives what was there.
@@ -35,12 +46,11 @@ export function isReadable(bytes: Uint8Array): boolean {
 }
 
 function decodeOne(bytes: Uint8Array, coding: string): Uint8Array {
-  const decoders = decodersOf(coding)
-  for (const decoder of decoders) {
+  for (const decoder of decodersOf(coding, capOf(bytes))) {
     try {
       return decoder(bytes)
     } catch {
-      // Not in this coding, or longer than `maxBytes`: tried the next one, and at last left as it is.
+      // Not in this coding, or longer than its cap: tried the next one, and at last left as it is.
     }
   }
   return bytes
@@ -48,10 +58,9 @@ function decodeOne(bytes: Uint8Array, coding: string): Uint8Array {
 
 type Decoder = (bytes: InputType) => Uint8Array
 
-// The flush modes make a truncated body give its readable beginning instead of an error.
-const flush = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: maxBytes }
-
-function decodersOf(coding: string): readonly Decoder[] {
+function decodersOf(coding: string, maxOutputLength: number): readonly Decoder[] {
+  // The flush modes make a truncated body give its readable beginning instead of an error.
+  const flush = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength }
   switch (coding) {
     case 'gzip':
     case 'x-gzip':
@@ -61,11 +70,10 @@ function decodersOf(coding: string): readonly Decoder[] {
       return [(bytes) => inflateSync(bytes, flush), (bytes) => inflateRawSync(bytes, flush)]
     case 'br':
       return [
-        (bytes) =>
-          brotliDecompressSync(bytes, { finishFlush: constants.BROTLI_OPERATION_FLUSH, maxOutputLength: maxBytes }),
+        (bytes) => brotliDecompressSync(bytes, { finishFlush: constants.BROTLI_OPERATION_FLUSH, maxOutputLength }),
       ]
     case 'zstd':
-      return [(bytes) => zstdDecompressSync(bytes, { finishFlush: constants.ZSTD_e_flush, maxOutputLength: maxBytes })]
+      return [(bytes) => zstdDecompressSync(bytes, { finishFlush: constants.ZSTD_e_flush, maxOutputLength })]
     default:
       return []
   }

@@ -1,5 +1,7 @@
+import { isUtf8 } from 'node:buffer'
 import { basename, posix } from 'node:path'
 import { findDuplicateIds, parseCase } from '../../cases/index.ts'
+import { firstBadLine } from '../../cases/text.ts'
 import type { Case } from '../../cases/types.ts'
 import { HarvestError } from '../../errors/index.ts'
 import { createRedactor, isCredential, type Redactor } from '../../privacy/index.ts'
@@ -103,7 +105,10 @@ function inspectTape(file: SnapshotFile, bytes: Buffer, options: Inspecting): re
     const keys = tape.header.redact?.keys
     const redactor =
       keys === undefined ? options.redactor : createRedactor({ off: options.allow, keys }, { keys: true })
-    return secrets(file, secretsIn(tape, text, redactor))
+    const places = secretsIn(tape, text, redactor)
+    const isUnsearched = (place: string): boolean => / could not be searched \(/.test(place)
+    const found = places.filter((place) => !isUnsearched(place))
+    return [...secrets(file, found), ...notSearched(file, places.filter(isUnsearched))]
   } catch (error) {
     if (!HarvestError.is(error)) throw error
     return [findingOf(file, error, 'tape'), ...inspectText(file, text, options)]
@@ -112,13 +117,26 @@ function inspectTape(file: SnapshotFile, bytes: Buffer, options: Inspecting): re
 
 function inspectCase(file: SnapshotFile, bytes: Buffer, options: Inspecting, cases: Case[]): readonly CheckFinding[] {
   const text = bytes.toString('utf8')
+  const encoding = isUtf8(bytes) ? [] : [notUtf8(file, bytes)]
   try {
     const kase = parseCase(text, file.path)
     cases.push(kase)
-    return inspectText(file, text, options, new Set(Object.values(kase.constants ?? {})))
+    return [...encoding, ...inspectText(file, text, options, new Set(Object.values(kase.constants ?? {})))]
   } catch (error) {
     if (!HarvestError.is(error)) throw error
-    return [findingOf(file, error, 'case'), ...inspectText(file, text, options)]
+    return [findingOf(file, error, 'case'), ...encoding, ...inspectText(file, text, options)]
+  }
+}
+
+function notUtf8({ path: file }: SnapshotFile, bytes: Buffer): CheckFinding {
+  return {
+    level: 'error',
+    code: 'HARVEST_CASE_ENCODING',
+    file,
+    line: firstBadLine(bytes),
+    what: 'The case file is not UTF-8 text',
+    detail: [],
+    fix: ['save it as UTF-8'],
   }
 }
 
@@ -168,6 +186,23 @@ function secrets({ path: file, kind }: SnapshotFile, places: readonly string[]):
         kind === 'tape' ? 'record the run again: the recorder takes secrets out before it writes' : 'take it out',
         'if it is none: harvest check --allow <kind>',
       ],
+    },
+  ]
+}
+
+/** What could not be looked into is not known to be clean. */
+function notSearched({ path: file }: SnapshotFile, places: readonly string[]): readonly CheckFinding[] {
+  if (places.length === 0) return []
+  const shown = places.slice(0, 12)
+  const more = places.length - shown.length
+  return [
+    {
+      level: 'error',
+      code: 'HARVEST_CHECK_UNSEARCHED',
+      file,
+      what: 'Could not search all of this tape for secrets',
+      detail: [...shown, ...(more > 0 ? [`… and ${more} more`] : [])],
+      fix: ['record the run again, with a client that asks for answers it can be read in: accept-encoding: gzip'],
     },
   ]
 }
