@@ -42,7 +42,21 @@ function rulesProblem(redact: Fields): Problem {
     const problem = optional(redact[name], () => listOf(redact[name], `redact.${name}`, isText))
     if (problem !== undefined) return problem
   }
-  return optional(redact['rules'], () => listOf(redact['rules'], 'redact.rules', isRule))
+  const { names, families, rules } = redact
+  const isNames = names === undefined || (isFields(names) && Object.values(names).every(isTexts))
+  if (!isNames) return 'redact.names is not a map of lists of texts'
+  return (
+    optional(families, () => listOf(families, 'redact.families', isFamily)) ??
+    optional(rules, () => listOf(rules, 'redact.rules', isRule))
+  )
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isText)
+}
+
+function isFamily(value: unknown): boolean {
+  return isFields(value) && text(value, 'head', 'of') === undefined && isCount(value['min'])
 }
 
 function isRule(value: unknown): boolean {
@@ -121,6 +135,8 @@ function outcomeProblem(outcome: Fields): Problem {
   if (unknown !== undefined && (unknown !== true || status !== 'returned')) return 'outcome.unknown is not true'
   if (status === 'returned') return undefined
   if (status === 'threw') return 'error' in outcome ? undefined : 'outcome.error is missing'
+  const printed = ['stdout', 'stderr'].find((name) => outcome[name] !== undefined && !isText(outcome[name]))
+  if (printed !== undefined) return `outcome.${printed} is not text`
   if (status === 'exited')
     return code === null || isCount(code) ? undefined : 'outcome.code is not a whole number or null'
   return 'outcome.status is not returned, threw or exited'
