@@ -42,6 +42,11 @@ const piecePattern = new RegExp(`"(${pieceFields})"\\s{0,8}:\\s{0,8}"((?:[^"\\\\
 const streamPattern =
   /"(?:index|output_index|content_index|contentBlockIndex|item_id)"\s{0,8}:\s{0,8}("?[\w-]{1,128}"?)/g
 
+/** The texts a stream sends in pieces, each in order. */
+export function streamedTexts(text: string): Iterable<readonly Pick<Piece, 'start' | 'text'>[]> {
+  return gather(text).values()
+}
+
 /** Pieces by the stream they belong to: the field, and the numbers of choice, block or item beside it. */
 function gather(text: string): Map<string, Piece[]> {
   const streams = new Map<string, Piece[]>()

@@ -13,6 +13,8 @@ export class Means {
   readonly keptHeaders: KeptHeaders
   readonly find: Finder
   readonly shapes: PlaceholderShapes
+  /** Whether it looks for what the application names. */
+  readonly hasOwnRules: boolean
   readonly #clean = new Set<string>()
 
   readonly version: EngineVersion
@@ -23,6 +25,7 @@ export class Means {
   constructor(options: RedactorOptions, version: EngineVersion) {
     this.version = version
     const { keys = [], names: own } = options
+    this.hasOwnRules = (options.rules ?? []).length > 0
     // What a header means is the same for all tapes: an application's own names count, as its keys do.
     const forHeaders = new FirstNames([...keys, ...(own?.always ?? [])])
     const names = version === 1 ? forHeaders : new NameTable({ ...own, keys })

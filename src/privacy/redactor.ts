@@ -14,6 +14,7 @@ import type { Prints } from './prints.ts'
 import { settle } from './spans.ts'
 import type { HeaderMeaning } from './meaning.ts'
 import type { Finding, RedactorOptions, Replaced, Span } from './types.ts'
+import { settledEnd } from './under-way.ts'
 import { redactUrl } from './url.ts'
 import { encodedWords } from './words.ts'
 
@@ -34,6 +35,11 @@ export interface Redactor {
    * other body that is not UTF-8 stays as it is.
    */
   chunks(pieces: readonly Buffer[]): readonly Buffer[]
+  /**
+   * How much of a body under way, in UTF-16 units, goes through unchanged whatever comes after it: up to its first secret,
+   * and up to where one may have begun. With rules of the application's own nobody knows, and it is nothing. Changes nothing.
+   */
+  settled(text: string): number
   /** As {@link chunks}, each piece as it stands on a tape. */
   encoded(pieces: readonly Buffer[]): readonly EncodedBytes[]
   /**
@@ -175,6 +181,10 @@ class TextRedactor implements Redactor {
     if (!isText(pieces)) return pieces
     const textOf = (now: readonly Buffer[]): string => joinedBytes(now).toString('utf8')
     return this.#untilClean(pieces, textOf, (now, edits) => cutPieces(now, inBytes(textOf(now), edits)))
+  }
+
+  settled(text: string): number {
+    return this.#means.hasOwnRules ? 0 : Math.min(settledEnd(text), ...this.scan(text).map(({ index }) => index))
   }
 
   encoded(pieces: readonly Buffer[]): readonly EncodedBytes[] {

@@ -133,6 +133,17 @@ export async function isInboxIgnored(cwd: string, recordings: string): Promise<b
 }
 
 /**
+ * Asks git whether it hands out the tapes of a folder byte for byte, whatever line ends a system likes.
+ *
+ * @returns `undefined` where git knows nothing
+ * @throws HARVEST_GIT_UNREADABLE
+ */
+export async function keepsTapeBytes(cwd: string, recordings: string): Promise<boolean | undefined> {
+  const said = await ask(cwd, ['check-attr', 'text', 'eol', '--', `${recordings}/golden/any.tape.jsonl`])
+  return said === undefined ? undefined : /: text: unset$|: eol: lf$/m.test(said)
+}
+
+/**
  * Asks git who works in a folder: `Ada Lovelace <ada@example.com>`, or what of it is configured.
  *
  * @returns `undefined` where neither `user.name` nor `user.email` is set, and where git is not installed

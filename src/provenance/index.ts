@@ -8,6 +8,7 @@ export {
   gitState,
   gitUser,
   isInboxIgnored,
+  keepsTapeBytes,
   trackedFiles,
   versionedFiles,
 } from './git.ts'

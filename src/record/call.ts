@@ -2,9 +2,10 @@ import { userSite } from '../seam/caller.ts'
 import type { Observer } from '../seam/observe/observer.ts'
 import { argumentsOf, isAsyncIterable, isThenable } from '../seam/shape.ts'
 import { type SeamCall, seamState } from '../seam/source.ts'
-import type { CallEvent, Json } from '../tape/index.ts'
+import { type CallEvent, encodeValue, type Json } from '../tape/index.ts'
 import { observe } from './answer.ts'
-import type { CallRecording } from './recording.ts'
+import { CallLosses, notGivenBack } from './losses.ts'
+import type { Arriving, CallRecording } from './recording.ts'
 
 /** Runs a wrapped function and records what it was asked and what it answered. */
 export function recordCall(
@@ -18,13 +19,22 @@ export function recordCall(
   const [n, at] = run.moment()
   const site = userSite()
   let args: Json = null
+  let losses: CallLosses | undefined
   run.attempt(() => {
-    args = run.encode(argumentsOf(call.args))
+    const encoded = encodeValue(argumentsOf(call.args))
+    args = run.clean(encoded)
+    losses = new CallLosses(call, encoded)
   })
   const issued = { kind: call.kind, n, at, ...where, ...(site ? { site } : {}), name: call.name, args }
   run.called(issued)
   const settle = (rest: () => Partial<CallEvent>): void =>
-    run.answered(issued, () => ({ settled: run.moment(), ...rest() }))
+    run.answered(issued, () => {
+      const settled = { settled: run.moment(), ...rest() }
+      const lost = losses?.of({ ...issued, ...settled }) ?? []
+      if (lost.length === 0) return settled
+      run.warn(notGivenBack(call, lost))
+      return { ...settled, lost }
+    })
   const { spent } = run.ledger
   if (spent !== undefined && call.kind !== 'value') {
     settle(() => ({ sync: true, error: run.encode(spent) }))
@@ -45,7 +55,7 @@ export function recordCall(
       (error) => settle(() => ({ error: run.encode(error) })),
     )
   }
-  if (isAsyncIterable(answer)) return recordIterable(answer, (source) => hear(run, inside, source, settle))
+  if (isAsyncIterable(answer)) return recordIterable(answer, (source) => hear(run, inside, source, issued, settle))
   settle(() => ({ sync: true, result: run.encode(answer) }))
   return answer
 }
@@ -76,9 +86,21 @@ async function* hear(
   run: CallRecording,
   inside: Observer,
   source: AsyncIterator<unknown>,
+  issued: CallEvent,
   settle: Settle,
 ): AsyncGenerator<unknown> {
   const yields: (readonly [number, number, Json])[] = []
+  let written = 0
+  const arriving: Arriving = {
+    soFar() {
+      if (isDone || written === yields.length) return undefined
+      written = yields.length
+      return { ...issued, yields: [...yields] }
+    },
+    get isBehind() {
+      return !isDone && written < yields.length
+    },
+  }
   let isDone = false
   try {
     for (;;) {
@@ -87,6 +109,7 @@ async function* hear(
       run.attempt(() => {
         const [n, at] = run.moment()
         yields.push([n, at, run.encode(next.value)])
+        run.arriving(arriving)
       })
       yield next.value
     }

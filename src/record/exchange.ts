@@ -10,6 +10,7 @@ import {
 } from '../tape/index.ts'
 import { CappedBody } from './capped-body.ts'
 import { bytesOf, chunksOf, cutAnswer, cutRequest } from './cut-body.ts'
+import { EarlyPieces } from './early.ts'
 import type { RecordedRun } from './run.ts'
 
 const nothing = Buffer.alloc(0)
@@ -36,6 +37,7 @@ export class ExchangeDraft implements ExchangeObserver {
   #aborted: Moment | undefined
   /** How much of the request is on the tape: nothing, all but its body, or all. */
   #begun: 'no' | 'named' | 'whole' = 'no'
+  readonly #early = new EarlyPieces()
 
   /** @param bodies - those of an exchange that is over; default: they are still to come */
   constructor(run: RecordedRun, start: ExchangeStart, where: { readonly in?: number }, bodies?: Bodies) {
@@ -94,6 +96,7 @@ export class ExchangeDraft implements ExchangeObserver {
   chunk(bytes: Buffer): void {
     if (this.#settled || this.#run.over || bytes.length === 0) return
     this.#bodies.got.add(bytes, this.#run.moment())
+    this.#run.arriving(this)
   }
 
   end(): void {
@@ -123,6 +126,28 @@ export class ExchangeDraft implements ExchangeObserver {
     this.#run.redactRequests()
     this.#aborted = this.#run.moment()
     this.#run.settled(this)
+  }
+
+  /**
+   * What had arrived of the answer, as far as it will not be redacted whatever comes; `undefined` when that is no more than
+   * before. Bodies in a content encoding, and those that are no text, wait for their end.
+   */
+  soFar(): ExchangeEvent | undefined {
+    if (this.#settled || this.#head === undefined || this.#begun !== 'whole' || this.#request === undefined)
+      return undefined
+    if (this.#head.headers.some(([name]) => name === 'content-encoding')) return undefined
+    const pieces = this.#early.next(this.#bodies.got.pieces, (text) => this.#run.redactor.settled(text))
+    if (pieces === undefined) return undefined
+    const { moment, status } = this.#head
+    const encoded = pieces.map(({ bytes }) => encodeBytes(bytes))
+    const chunks = chunksOf(pieces, encoded)
+    // Headers may hold secrets, and are redacted when the answer is: numbers go by first appearance.
+    return { ...this.#withRequest(this.#request), response: { moment, status, headers: [], chunks } }
+  }
+
+  /** More had arrived than was written. */
+  get isBehind(): boolean {
+    return !this.#settled && this.#early.isBehind(this.#bodies.got.pieces)
   }
 
   /** The line for the tape, redacted: the request first, as a replay will see it first. */

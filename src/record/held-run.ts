@@ -133,12 +133,22 @@ export class HeldRun implements Recording {
   }
 
   encode(value: unknown): Json {
-    const json = encodeValue(value)
+    return this.clean(encodeValue(value))
+  }
+
+  clean(json: Json): Json {
     // Placeholders are numbered by first appearance: it is looked through when it would have been.
     this.later((recorded) => void recorded.redactor.json(json))
     this.grown(jsonSize(json))
     return json
   }
+
+  warn(error: HarvestError): void {
+    this.#options.warn(error)
+  }
+
+  /** What is held is written when it is over, if at all. */
+  arriving(): void {}
 
   note(note: Note): void {
     this.#flushDraws()

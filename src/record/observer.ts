@@ -11,9 +11,13 @@ export interface RunObserver extends Observer {
   readonly handle: RunHandle
 }
 
-/** The run as agents see it from inside the tool call `inside` (or from none). */
-export function observerOf(run: Recording, inside: number | undefined): RunObserver {
-  return new View(run, inside === undefined ? nowhere : { in: inside })
+/**
+ * The run as agents see it from inside the tool call `inside` (or from none).
+ *
+ * @param isServed - that call, or one around it, is one whose function no replay runs
+ */
+export function observerOf(run: Recording, inside: number | undefined, isServed = false): RunObserver {
+  return new View(run, inside === undefined ? nowhere : { in: inside }, isServed)
 }
 
 interface Where {
@@ -26,10 +30,12 @@ class View implements RunObserver {
   readonly mode = 'record'
   readonly #run: Recording
   readonly #where: Where
+  readonly #isServed: boolean
 
-  constructor(run: Recording, where: Where) {
+  constructor(run: Recording, where: Where, isServed: boolean) {
     this.#run = run
     this.#where = where
+    this.#isServed = isServed
   }
 
   get id(): string {
@@ -46,7 +52,8 @@ class View implements RunObserver {
 
   draw<T>(kind: SeamDrawKind, caller: Caller, real: () => T): T {
     const drawn = real()
-    if (this.#run.over) return drawn
+    // A replay does not run what is served: what was drawn in there is asked for by nobody.
+    if (this.#run.over || this.#isServed) return drawn
     const from = callerPackage(caller)
     if (from !== 'node') this.#run.drew(kind, from, drawn)
     return drawn
@@ -54,7 +61,9 @@ class View implements RunObserver {
 
   call(call: SeamCall, fn: () => unknown): unknown {
     const run = this.#run
-    return run.over ? fn() : recordCall(run, call, fn, this.#where, (n) => observerOf(run, n))
+    if (run.over) return fn()
+    const isServed = this.#isServed || call.replay === 'serve'
+    return recordCall(run, call, fn, this.#where, (n) => observerOf(run, n, isServed))
   }
 
   mark(name: string, data: unknown): unknown {

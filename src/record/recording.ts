@@ -1,9 +1,18 @@
 import type { ExchangeObserver, ExchangeStart } from '../seam/observe/observer.ts'
 import type { SeamDrawKind } from '../seam/source.ts'
-import type { CallEvent, Json, Moment } from '../tape/index.ts'
+import type { HarvestError } from '../errors/index.ts'
+import type { CallEvent, Json, Moment, Step } from '../tape/index.ts'
 import type { Ledger, RunHandle } from './ledger.ts'
 import type { Note } from './redact-event.ts'
 import type { TimerLog } from './timers.ts'
+
+/** An answer that comes in pieces. */
+export interface Arriving {
+  /** The step with the pieces that can be written; `undefined` when there are none that were not before. */
+  soFar(): Step | undefined
+  /** More had arrived than was written. */
+  readonly isBehind: boolean
+}
 
 /** A run as wrapped functions are recorded in it. */
 export interface CallRecording {
@@ -11,6 +20,11 @@ export interface CallRecording {
   moment(): Moment
   /** A value as it is now. */
   encode(value: unknown): Json
+  /** What is encoded already, as it may be kept. */
+  clean(value: Json): Json
+  warn(error: HarvestError): void
+  /** An answer comes in pieces. */
+  arriving(answer: Arriving): void
   called(event: CallEvent): void
   /** Completes a call, once. */
   answered(event: CallEvent, rest: () => Partial<CallEvent>): void

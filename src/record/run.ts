@@ -34,7 +34,7 @@ import { asDetail, type Ledger, type RunHandle, type Verdict } from './ledger.ts
 import { mishapOf } from './mishap.ts'
 import { observerOf, type RunObserver } from './observer.ts'
 import { DrawLog, LiveMoments, type Moments } from './moments.ts'
-import type { Recording } from './recording.ts'
+import type { Arriving, Recording } from './recording.ts'
 import { encodedOutcome, type Note, redactedNote, redactedOutcome } from './redact-event.ts'
 import { handleOf } from './run-handle.ts'
 import { TimerLog } from './timers.ts'
@@ -85,7 +85,12 @@ export type LiveOutcome =
   | { readonly status: 'threw'; readonly error: unknown }
   | Extract<Outcome, { status: 'exited' }>
 
-const { epoch } = seamState().natives
+const { natives } = seamState()
+const { epoch } = natives
+/** Milliseconds an answer may take before what came of it is written: most are complete sooner. */
+const behindMs = 25
+/** How long after that it is looked at again while nothing comes. */
+const againMs = 250
 
 /** A run that is kept: numbers every moment, redacts, and appends to the tape. */
 export class RecordedRun implements Recording {
@@ -98,7 +103,7 @@ export class RecordedRun implements Recording {
   readonly ledger: Ledger
   /** The run as the function it runs sees it. */
   readonly handle: RunHandle
-  readonly #warn: (error: HarvestError) => void
+  readonly warn: (error: HarvestError) => void
   readonly #open = new Set<ExchangeDraft>()
   /** Requests that are to be redacted before anything else is. */
   #due: readonly ExchangeDraft[] = []
@@ -113,6 +118,8 @@ export class RecordedRun implements Recording {
   readonly timers: TimerLog
   readonly #isPast: boolean
   #writer: TapeWriter | undefined
+  readonly #arriving = new Set<Arriving>()
+  #timer: NodeJS.Timeout | undefined
   #over = false
   #incomplete: string | undefined
   /** Bodies that could not be searched and were not kept. */
@@ -124,7 +131,7 @@ export class RecordedRun implements Recording {
     this.path = options.path
     this.#redactor = options.redactor
     this.#makesPrints = options.printed !== undefined
-    this.#warn = options.warn
+    this.warn = options.warn
     this.bodyCap = options.bodyCap
     this.#tapeCap = options.tapeCap
     const { past } = options
@@ -171,7 +178,11 @@ export class RecordedRun implements Recording {
   }
 
   encode(value: unknown): Json {
-    return this.redactor.json(encodeValue(value))
+    return this.clean(encodeValue(value))
+  }
+
+  clean(value: Json): Json {
+    return this.redactor.json(value)
   }
 
   /** Puts a step on the tape that has just begun. */
@@ -179,6 +190,25 @@ export class RecordedRun implements Recording {
     // Of a run that is over, all that began is told when it has ended.
     if (this.#over || this.#isPast) return
     this.attempt(() => this.append({ part: 'begun', event: event() }))
+  }
+
+  /** An answer comes in pieces: those of the next moments are written together, when it is not complete by then. */
+  arriving(answer: Arriving): void {
+    this.#arriving.add(answer)
+    this.#timer ??= natives.setTimeout(this.#writeArrived, behindMs).unref()
+  }
+
+  readonly #writeArrived = (): void => {
+    this.#timer = undefined
+    if (this.#over) return
+    for (const answer of this.#arriving) {
+      this.attempt(() => {
+        const event = answer.soFar()
+        if (event !== undefined) this.append({ part: 'pieces', event })
+      })
+      if (!answer.isBehind) this.#arriving.delete(answer)
+    }
+    if (this.#arriving.size > 0) this.#timer = natives.setTimeout(this.#writeArrived, againMs).unref()
   }
 
   /** Writes one event; what was drawn before it goes first, in the same write. */
@@ -279,7 +309,7 @@ export class RecordedRun implements Recording {
       if (this.#incomplete !== undefined) return
       this.#incomplete = reasonOf(error)
       this.ledger.failed()
-      this.#warn(recordingFailed({ run: this.id, tape: this.path }, error))
+      this.warn(recordingFailed({ run: this.id, tape: this.path }, error))
     }
   }
 

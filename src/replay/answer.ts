@@ -1,7 +1,12 @@
+import type { Revive } from '../seam/source.ts'
 import { type CallEvent, decodeValue } from '../tape/index.ts'
 
-/** The recorded answer of a call, or its error thrown. */
-export function answer(event: CallEvent): unknown {
-  if (event.error !== undefined) throw decodeValue(event.error) as Error
-  return event.result === undefined ? undefined : decodeValue(event.result)
+/**
+ * The recorded answer of a call, or its error thrown.
+ *
+ * @param revive - where the body of the function ran; of an answer that is served the wrapper does it
+ */
+export function answer(event: CallEvent, revive: Revive = (recorded) => recorded): unknown {
+  if (event.error !== undefined) throw revive(decodeValue(event.error), 'threw') as Error
+  return revive(event.result === undefined ? undefined : decodeValue(event.result), 'returned')
 }

@@ -33,6 +33,7 @@ export function serveCall(
   const again = run.calls.findSame(call, args) ? undefined : run.calls.findAgain(call, userSite())
   if (again) return readAgain(again)
   const step = findCall(run, call, args)
+  if (call.revive === undefined) run.served(call.name, step)
   run.checkOrder(step)
   run.compareValues(step, undefined, () => ({ args }))
   const heard: Mutable<CallEvent> = {

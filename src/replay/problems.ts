@@ -12,7 +12,7 @@ import { steadyPath } from './address.ts'
 import { placeOfMock, timersOnFakeClock } from './mocks.ts'
 import type { Mocked } from '../seam/intercept/index.ts'
 import { sameTarget, targetOf } from './target.ts'
-import type { Drift, DriftClass } from './types.ts'
+import type { Drift, DriftClass, NotRevived } from './types.ts'
 
 /** Tool calls left out need no answer: a baseline without them is enough. */
 const accept = 'if the new behaviour is right: npx harvest test --update-recordings --reason "…"'
@@ -364,6 +364,31 @@ export function withClients(error: HarvestError, changes: readonly string[]): Ha
   return new HarvestError(
     error.code,
     { ...facts, where: { ...facts.where, SDK: sdk } },
+    cause === undefined ? {} : { cause },
+  )
+}
+
+/** A difference with the recorded answers beside it that the agent did not get as they were, where there are such. */
+export function withLosses(error: HarvestError, lost: readonly NotRevived[]): HarvestError {
+  const [first, ...more] = lost
+  if (first === undefined) return error
+  const { facts, cause } = error
+  const { name, stepNumber, part, at, what } = first
+  const place = at === '' ? '' : ` at ${at}`
+  const said = `step ${stepNumber}, ${name}: the recorded ${part} was a \`${what}\`${place}; revive it`
+  return new HarvestError(
+    error.code,
+    {
+      ...facts,
+      where: {
+        ...facts.where,
+        'not revived': neutralLine(said, 300) + (more.length > 0 ? ` (and ${more.length} more)` : ''),
+      },
+      fix: [
+        ...(facts.fix ?? []),
+        `to make it again what it was: tool(${neutralLine(name, 60)}, { revive: (recorded) => … })`,
+      ],
+    },
     cause === undefined ? {} : { cause },
   )
 }

@@ -125,6 +125,7 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
     transcoded: run.transcoded,
     ranForReal: [...new Set(run.ranForReal)],
     notCompared: run.notCompared,
+    ...(run.notRevived.length === 0 ? {} : { notRevived: run.notRevived }),
     events: run.events,
     receipt: {
       recorded: run.steps.length,

@@ -1,5 +1,6 @@
 import { HarvestError } from '../errors/index.ts'
 import { changedQuestions, type ChangedQuestion } from './changed-questions.ts'
+import { withLosses } from './problems.ts'
 import type { ReplayResult, RunOutcome } from './types.ts'
 
 /**
@@ -29,7 +30,8 @@ export interface RunVerdict {
  * @param accepted - keys of changes that a person accepted
  */
 export function verdictOf(run: ReplayResult, accepted: ReadonlySet<string> = new Set()): RunVerdict {
-  return verdictFrom(run, [...run.problems, ...outcomeDifference(run)], accepted)
+  const ending = outcomeDifference(run).map((error) => withLosses(error, run.notRevived ?? []))
+  return verdictFrom(run, [...run.problems, ...ending], accepted)
 }
 
 /** The verdict for differences that somebody else found. */

@@ -7,6 +7,7 @@ import {
   encodeValue,
   headersFlag,
   type Json,
+  lossesIn,
   type MarkEvent,
   type MessageEvent,
   type Tape,
@@ -46,7 +47,14 @@ import {
 } from './step.ts'
 import { Tools } from './tools.ts'
 import type { TranscodedStep } from './transcode.ts'
-import { type Drift, type DriftClass, type DriftPolicy, type Escape, type ReplayOptions } from './types.ts'
+import {
+  type Drift,
+  type DriftClass,
+  type DriftPolicy,
+  type Escape,
+  type NotRevived,
+  type ReplayOptions,
+} from './types.ts'
 
 export interface RunSettings extends ReplayOptions {
   readonly hangMs?: number
@@ -98,6 +106,8 @@ export class ReplayRun {
   readonly escapes: Escape[] = []
   readonly listed: Listed[] = []
   readonly notCompared: NotCompared[] = []
+  /** Answers of wrapped functions that the tape gives back as something less, and nobody revived. */
+  readonly notRevived: NotRevived[] = []
   readonly ranForReal: string[] = []
   readonly transcoded: TranscodedStep[] = []
   readonly events: TapeEvent[] = []
@@ -436,6 +446,16 @@ export class ReplayRun {
     return { ...this.#comparison, isModelCall: () => step.model !== undefined }
   }
 
+  /** A recorded answer reaches the agent as the tape has it. */
+  served(name: string, step: CallState): void {
+    const { result, error, yields = [] } = step.event
+    const answers = { result, error, piece: yields[0]?.[2] }
+    for (const [part, value] of Object.entries(answers)) {
+      const [loss] = value === undefined ? [] : lossesIn(value)
+      if (loss) this.notRevived.push({ name, stepNumber: step.number, part, ...loss })
+    }
+  }
+
   encode(value: unknown): Json {
     return this.redactor.json(encodeValue(value))
   }
@@ -484,6 +504,10 @@ export class ReplayRun {
     const { changes } = this.clients
     if (changes.length > 0) {
       const explained = this.problems.map((error) => problem.withClients(error, changes))
+      this.problems.splice(0, this.problems.length, ...explained)
+    }
+    if (this.notRevived.length > 0) {
+      const explained = this.problems.map((error) => problem.withLosses(error, this.notRevived))
       this.problems.splice(0, this.problems.length, ...explained)
     }
     if (isStopped) return

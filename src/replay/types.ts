@@ -1,6 +1,7 @@
 import type { HarvestError } from '../errors/index.ts'
 import type { NotCompared } from './redacted.ts'
 import type { Listed } from '../seam/intercept/work.ts'
+import type { Loss } from '../tape/losses.ts'
 import type { Json, Step, Tape, TapeEvent } from '../tape/types.ts'
 import type { SameHosts } from './hosts-option.ts'
 import type { TranscodedStep } from './transcode.ts'
@@ -192,9 +193,21 @@ export interface ReplayResult<T = unknown> {
    * in the same place looks the same. Without credentials. Empty for a fork, which may get them from a live answer.
    */
   readonly notCompared: readonly NotCompared[]
+  /** Recorded answers that were instances of classes, own errors or functions, and that nobody revived. Absent: none. */
+  readonly notRevived?: readonly NotRevived[]
   /** What this replay did, in the shape of a tape, so that a trace can be read from either. */
   readonly events: readonly TapeEvent[]
   readonly receipt: Receipt
+}
+
+/** A recorded answer of a wrapped function that the agent got as something less. */
+export interface NotRevived extends Loss {
+  /** Of the wrapped function. */
+  readonly name: string
+  /** 1-based, for people. */
+  readonly stepNumber: number
+  /** `result`, `error`, or a `piece` of one that came in pieces. */
+  readonly part: string
 }
 
 /** Counts behind `harvest verify`. */

@@ -54,9 +54,14 @@ export interface SeamCall {
   readonly args: readonly unknown[]
   /** `serve` (default): a replay answers from the tape. `run`: a replay runs the function, its own calls being served. */
   readonly replay: 'serve' | 'run'
+  /** Makes a recorded answer again what it was. */
+  readonly revive?: Revive
   /** The stack at which the function was wrapped, where somebody asked for that, see {@link keepDefinitions}. */
   readonly definedAt?: Error
 }
+
+/** @param how - `returned` for a result, `threw` for an error, `yielded` for a piece of an answer that comes in pieces */
+export type Revive = (recorded: unknown, how: 'returned' | 'threw' | 'yielded') => unknown
 
 const definitions = 'definitions of wrapped functions'
 

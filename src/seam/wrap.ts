@@ -1,6 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { HarvestError } from '../errors/index.ts'
 import { captureStack } from './caller.ts'
-import { currentRun, keepsDefinitions, type SeamCall } from './source.ts'
+import { revived } from './revive.ts'
+import { currentRun, keepsDefinitions, type Revive, type SeamCall } from './source.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: any function can be a tool
 type AnyFunction = (...args: any[]) => unknown
@@ -12,6 +14,11 @@ export interface WrapOptions {
    * `run`: a replay runs the function; what it asks of the world is served, its answer keeps its recorded place.
    */
   readonly replay?: 'serve' | 'run'
+  /**
+   * Makes a recorded answer again what the function returned, yielded or threw, where a tape has its fields alone: an
+   * instance of a class, an error of one's own. Called in a replay for each answer that is served.
+   */
+  readonly revive?: Revive
 }
 
 /**
@@ -39,7 +46,8 @@ export function retriever(...given: [any, any?, any?]): any {
  * socket, an environment variable, a file that changes.
  */
 export function value<T>(name: string, fn: () => T, options?: WrapOptions): T {
-  return wrapped({ kind: 'value', name, args: [], replay: options?.replay ?? 'serve' }, fn) as T
+  const { replay = 'serve', revive } = options ?? {}
+  return wrapped({ kind: 'value', name, args: [], replay, ...(revive && { revive }) }, fn) as T
 }
 
 /** Ties a callback to the run that hands it over. For shared queues and batchers, whose workers belong to no run. */
@@ -52,25 +60,44 @@ export function bind<F extends AnyFunction>(fn: F): F {
  *
  * Go on with what comes back, and a fork can set another state here: recorded runs and replays get `data` itself.
  *
+ * @throws HarvestError `HARVEST_WRAP_ARGUMENT` for a name that is none
+ *
  * @example
  * const state = mark('planned', { budget: 100, steps })
  */
 export function mark(name: string): void
 export function mark<T>(name: string, data: T): T
 export function mark(name: string, data?: unknown): unknown {
+  if (typeof name !== 'string') throw misused('mark', "mark('planned', data)", [name, data])
   const run = currentRun()
   return run ? run.mark(name, data) : data
 }
 
-/** Puts a message between two agents of this run on the tape. */
+/**
+ * Puts a message between two agents of this run on the tape.
+ *
+ * @throws HarvestError `HARVEST_WRAP_ARGUMENT` for anything but two names and a body
+ */
 export function message(from: string, to: string, body: unknown): void {
+  if (typeof from !== 'string' || typeof to !== 'string')
+    throw misused('message', "message('planner', 'worker', body)", [from, to, body])
   currentRun()?.message({ from, to, body })
+}
+
+/** What a tape would hold of it could be read by nobody: better in the first run than in the first replay. */
+function misused(name: string, right: string, given: readonly unknown[]): HarvestError {
+  return new HarvestError('HARVEST_WRAP_ARGUMENT', {
+    what: `${name} was called with something else than names`,
+    where: { given: given.map((one) => (one === null ? 'null' : typeof one)).join(', ') },
+    fix: [`write: ${right}`],
+  })
 }
 
 /** Calls `run` through the current run, if there is one. */
 export function wrapped(call: SeamCall, run: (args?: readonly unknown[]) => unknown): unknown {
   const source = currentRun()
-  return source ? source.call(call, run) : run()
+  if (!source) return run()
+  return call.revive === undefined ? source.call(call, run) : revived(source, call, run, call.revive)
 }
 
 /** Where a function is wrapped, if somebody wants to know. */
@@ -94,7 +121,8 @@ function wrap<F extends AnyFunction>(kind: 'tool' | 'retrieval', given: WrapArgu
   if (typeof fn !== 'function') throw new TypeError(`${kind}: expected a function, got ${typeof fn}`)
   if (!name) throw new TypeError(`${kind}: the function has no name; write ${kind}('its_name', fn)`)
   if (isWrapped(fn)) return fn
-  const how = { replay: options?.replay ?? 'serve', ...definition() } as const
+  const { replay = 'serve', revive } = options ?? {}
+  const how = { replay, ...(revive && { revive }), ...definition() }
   function call(this: unknown, ...args: unknown[]): unknown {
     return wrapped({ kind, name, args, ...how }, (given = args) => Reflect.apply(fn, this, given))
   }

@@ -8,6 +8,7 @@ export { sizeCap } from './file.ts'
 export { begunFlag, branchFlag, currentFlags, headersFlag, knownFlags, redactorFlag } from './flags.ts'
 export type { OpenStep } from './parts.ts'
 export { outcomeNotCompared, readOutcome, type WrittenOutcome } from './shape.ts'
+export { type Loss, lossesIn } from './losses.ts'
 export { wholeHeader, wholeTape } from './parent.ts'
 export { parseTape, readTape, readTapeHeader } from './read.ts'
 export {

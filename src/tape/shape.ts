@@ -245,6 +245,7 @@ function callProblem(event: Fields): Problem {
   return (
     text(event, 'name') ??
     present(event, 'args') ??
+    optional(event['lost'], () => listOf(event['lost'], 'lost', isText)) ??
     (yields === undefined ? undefined : listOf(yields, 'yields', isYield))
   )
 }

@@ -241,6 +241,8 @@ export interface CallEvent extends EventBase {
   readonly error?: Json
   /** `n` of the mark `model` of the answer that asked for it: known of imported traces alone. */
   readonly asked?: number
+  /** What a replay cannot give back of it, such as `result: Money` or `args: changed by the call`. */
+  readonly lost?: readonly string[]
   /** Pieces of an async iterable answer. */
   readonly yields?: readonly (readonly [n: number, atMs: number, value: Json])[]
 }

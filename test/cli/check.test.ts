@@ -203,6 +203,42 @@ describe('a secret is found', () => {
   })
 })
 
+describe('where git turns line ends', () => {
+  const clone = (from: string): string => {
+    const to = join(scratch(), 'clone')
+    git(dirname(to), '-c', 'core.autocrlf=true', 'clone', '-q', from, to)
+    return to
+  }
+  const committed = async (files: Readonly<Record<string, string>>): Promise<string> => {
+    const cwd = repository({ ...golden('a'), ...files })
+    git(cwd, 'add', '.')
+    git(cwd, '-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-qm', 'tapes')
+    return cwd
+  }
+
+  it('a tape comes through a clone with what init writes, and not without', async () => {
+    const [kept, turned] = [await committed({}), await committed({ '.gitattributes': '' })]
+    const tape = 'recordings/golden/a.tape.jsonl'
+    expect(readFileSync(join(clone(kept), tape), 'utf8')).toBe(readFileSync(join(kept, tape), 'utf8'))
+    const broken = clone(turned)
+    expect(readFileSync(join(broken, tape), 'utf8')).toContain('\r\n')
+    expect(await found(broken)).toEqual({
+      code: 3,
+      findings: [`${tape}:1 HARVEST_TAPE_LINE`, '.gitattributes HARVEST_CHECK_LINE_ENDS'],
+    })
+  })
+
+  it('check says so before anything is broken, and does not stop the commit', async () => {
+    const cwd = repository({ ...golden('a'), '.gitattributes': '* text=auto\n' })
+    const { code, stdout } = await harvest(['check'], { cwd })
+    expect([code, stdout]).toEqual([0, expect.stringContaining('Git may turn the line ends of tapes')])
+    for (const attributes of ['*.tape.jsonl -text\n', '* text=auto eol=lf\n', 'recordings/** binary\n']) {
+      writeFileSync(join(cwd, '.gitattributes'), attributes)
+      expect((await harvest(['check'], { cwd })).stdout).toBe('2 files checked, nothing to mend\n')
+    }
+  })
+})
+
 describe('harvest check --staged', () => {
   it('judges what is staged, not what lies in the work tree', async () => {
     const cwd = repository({ ...golden('a'), ...golden('b', { more: `title: ${email}\n` }) })
@@ -324,7 +360,7 @@ function project(files: Readonly<Record<string, string>>): string {
 }
 
 function repository(files: Readonly<Record<string, string>>): string {
-  const folder = project(files)
+  const folder = project({ '.gitattributes': '*.tape.jsonl -text\n', ...files })
   git(folder, 'init', '-q')
   return folder
 }

@@ -206,6 +206,8 @@ describe('harvest init', () => {
         +})
       .gitignore (new)
         +recordings/inbox/
+      .gitattributes (new)
+        +*.tape.jsonl -text
       Nothing was changed: this was a dry run.
       "
     `)
@@ -221,7 +223,7 @@ describe('harvest init', () => {
     const again = await harvest(['init'], { cwd })
     expect(again).toEqual({
       code: 0,
-      stdout: 'Nothing to do: the plugin is in the config, the inbox in .gitignore.\n',
+      stdout: 'Nothing to do: the plugin is in the config, the inbox in .gitignore, tapes in .gitattributes.\n',
       stderr: '',
     })
     expect(['vitest.config.ts', '.gitignore'].map((file) => statSync(join(cwd, file)).mtimeMs)).toEqual(before)

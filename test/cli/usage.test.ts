@@ -79,7 +79,7 @@ describe('help', () => {
         $ harvest <command> [options]
 
       Commands:
-        init               Set a project up: finds its agents, puts the plugin into its Vitest config and the inbox into .gitignore
+        init               Set a project up: finds its agents, puts the plugin into its Vitest config, the inbox into .gitignore, tapes into .gitattributes
         record             Run a Node program and record it; its exit code is passed on
         import <file>      Make tapes of recordings of other tools: VCR cassettes, HAR, nock, traces and the like; a folder is looked through
         export <...tapes>  Write runs in formats other tools know: spans for a tracing backend, HAR, or the trace as plain JSON

@@ -2,6 +2,7 @@ import { neutralLine } from '../../errors/index.ts'
 import type { CheckFinding } from '../check/inspect.ts'
 import { type CommandSpec, type Given, jsonOption } from '../command.ts'
 import { exit } from '../exit.ts'
+import { attributesLine } from '../git-attributes.ts'
 import { usage } from '../parse.ts'
 import { neutralLines, type Screen } from '../screen.ts'
 
@@ -33,7 +34,10 @@ export const checkCommand: CommandSpec = {
     const asked = { files: given.args, ...(dir === undefined ? {} : { dir }) }
     const snapshot = given.has('staged') ? await staged(asked) : workTree(asked)
     const progress = (done: number): void => screen.progress(`checking ${done} of ${snapshot.files.length}`)
-    const found = inspect(snapshot, { maxSize, allow, progress })
+    const found = [
+      ...inspect(snapshot, { maxSize, allow, progress }),
+      ...(snapshot.files.some(({ kind }) => kind === 'tape') ? await lineEnds(dir ?? 'recordings') : []),
+    ]
     // What was found may stand in the text of a mistake, or in the name of a file.
     const redactor = createRedactor({ off: allow })
     const findings = found.map((one) => redactor.json({ ...one }) as unknown as CheckFinding)
@@ -41,6 +45,22 @@ export const checkCommand: CommandSpec = {
     else print(snapshot.files.length, findings, screen)
     return exitOf(findings)
   },
+}
+
+/** Whether git would turn the line ends of tapes, and with them every digest. */
+async function lineEnds(recordings: string): Promise<readonly CheckFinding[]> {
+  const { keepsTapeBytes } = await import('../../provenance/index.ts')
+  if ((await keepsTapeBytes(process.cwd(), recordings)) !== false) return []
+  return [
+    {
+      level: 'warning',
+      code: 'HARVEST_CHECK_LINE_ENDS',
+      file: '.gitattributes',
+      what: 'Git may turn the line ends of tapes: where core.autocrlf is on, none of them can be read',
+      detail: [],
+      fix: [`echo '${attributesLine}' >> .gitattributes`, 'or: npx harvest init'],
+    },
+  ]
 }
 
 function print(checked: number, findings: readonly CheckFinding[], screen: Screen): void {

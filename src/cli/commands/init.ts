@@ -5,10 +5,11 @@ import { exit } from '../exit.ts'
 import type { Plan, PlannedFile } from '../init/plan.ts'
 import { type Screen, table } from '../screen.ts'
 
-/** Sets a project up: the plugin in its Vitest config, the inbox in its `.gitignore`. Done twice, it does nothing. */
+/** Sets a project up: the plugin in its Vitest config, the inbox in its `.gitignore`, tapes in its `.gitattributes`. Done twice, it does nothing. */
 export const initCommand: CommandSpec = {
   name: 'init',
-  about: 'Set a project up: finds its agents, puts the plugin into its Vitest config and the inbox into .gitignore',
+  about:
+    'Set a project up: finds its agents, puts the plugin into its Vitest config, the inbox into .gitignore, tapes into .gitattributes',
   options: [
     {
       flag: '--agent <name=file#export>',
@@ -23,7 +24,7 @@ export const initCommand: CommandSpec = {
     const { planInit } = await import('../init/plan.ts')
     const plan = planInit('.', given.values('agent'))
     const isDry = given.has('dry-run')
-    const open = [plan.gitignore, plan.config].filter(({ state }) => state !== 'already')
+    const open = [plan.gitignore, plan.gitattributes, plan.config].filter(({ state }) => state !== 'already')
     if (!isDry) for (const file of open) await write(file)
     if (given.has('json')) screen.json(answer(plan, isDry))
     else await print(plan, isDry, screen)
@@ -32,13 +33,20 @@ export const initCommand: CommandSpec = {
 }
 
 /** The answer for programs. */
-function answer({ agents, config, gitignore, ignored }: Plan, isDry: boolean): object {
+function answer({ agents, config, gitignore, gitattributes, ignored }: Plan, isDry: boolean): object {
   const brief = ({ file, state, after }: PlannedFile): object => ({
     file,
     state,
     ...(state === 'already' ? {} : { text: after }),
   })
-  return { written: !isDry, agents, config: brief(config), gitignore: brief(gitignore), ignoredConfigs: ignored }
+  return {
+    written: !isDry,
+    agents,
+    config: brief(config),
+    gitignore: brief(gitignore),
+    gitattributes: brief(gitattributes),
+    ignoredConfigs: ignored,
+  }
 }
 
 async function write({ file, state, after }: PlannedFile): Promise<void> {
@@ -48,8 +56,12 @@ async function write({ file, state, after }: PlannedFile): Promise<void> {
   writeFileAtomic(file, after)
 }
 
-async function print({ agents, config, gitignore, ignored }: Plan, isDry: boolean, screen: Screen): Promise<void> {
-  const open = [config, gitignore].filter(({ state }) => state !== 'already')
+async function print(
+  { agents, config, gitignore, gitattributes, ignored }: Plan,
+  isDry: boolean,
+  screen: Screen,
+): Promise<void> {
+  const open = [config, gitignore, gitattributes].filter(({ state }) => state !== 'already')
   if (agents.length > 0) {
     screen.line(
       table(
@@ -67,7 +79,8 @@ async function print({ agents, config, gitignore, ignored }: Plan, isDry: boolea
     screen.line(screen.paint('bold', `${file.file}${file.state === 'created' ? ' (new)' : ''}`))
     for (const line of await diffOf(file)) screen.line(`  ${neutral(line)}`)
   }
-  if (open.length === 0) screen.line('Nothing to do: the plugin is in the config, the inbox in .gitignore.')
+  if (open.length === 0)
+    screen.line('Nothing to do: the plugin is in the config, the inbox in .gitignore, tapes in .gitattributes.')
   else if (isDry) screen.line('Nothing was changed: this was a dry run.')
   else screen.line('Done. Look it over; then record a run and promote it: npx harvest promote latest --as <id>')
 }

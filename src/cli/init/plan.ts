@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { configFiles } from '../config-files.ts'
 import { type ConfigEdit, editConfig } from './edit-config.ts'
+import { attributesLine, keepsTapes } from '../git-attributes.ts'
 import { exportsOf, findAgents, type FoundAgent } from './find-agents.ts'
 
 /** One file as it is and as it will be. */
@@ -18,6 +19,7 @@ export interface Plan {
   readonly agents: readonly FoundAgent[]
   readonly config: PlannedFile
   readonly gitignore: PlannedFile
+  readonly gitattributes: PlannedFile
   /** Config files beside the one that counts. */
   readonly ignored: readonly string[]
 }
@@ -34,14 +36,13 @@ export function planInit(folder: string, named: readonly string[]): Plan {
   const source = file === undefined ? '' : readFileSync(join(folder, file), 'utf8')
   const isThere = file !== undefined && editConfig(source, 'harvest()').kind === 'already'
   const agents = named.length > 0 ? named.map((word) => namedAgent(folder, word)) : isThere ? [] : findAgents(folder)
-  const gitignore = planGitignore(folder)
-  if (isThere)
-    return { agents: [], config: { file, state: 'already', before: source, after: source }, gitignore, ignored }
+  const git = { gitignore: planGitignore(folder), gitattributes: planGitattributes(folder) }
+  if (isThere) return { agents: [], config: { file, state: 'already', before: source, after: source }, ...git, ignored }
   if (agents.length === 0) throw noAgents()
   return {
     agents,
     config: file === undefined ? newConfig(folder, agents) : changed(file, source, agents),
-    gitignore,
+    ...git,
     ignored,
   }
 }
@@ -113,17 +114,30 @@ function namedAgent(folder: string, word: string): FoundAgent {
 }
 
 function planGitignore(folder: string): PlannedFile {
-  const file = '.gitignore'
+  return withLine(folder, '.gitignore', 'recordings/inbox/', (lines) =>
+    lines.some((line) => /^(?:\*\*)?\/?(?:recordings\/)?inbox\/?(?:\*{1,2})?\s*$/.test(line)),
+  )
+}
+
+/** Git on Windows turns the ends of lines, and with them every digest of a tape. */
+function planGitattributes(folder: string): PlannedFile {
+  return withLine(folder, '.gitattributes', attributesLine, (lines) => keepsTapes(lines.join('\n')))
+}
+
+/** A file with a line at its end, unless it says so already. */
+function withLine(
+  folder: string,
+  file: string,
+  line: string,
+  isSaid: (lines: readonly string[]) => boolean,
+): PlannedFile {
   const path = join(folder, file)
   const isNew = !existsSync(path)
   const before = isNew ? '' : readFileSync(path, 'utf8')
-  const isCovered = before
-    .split(/\r?\n/)
-    .some((line) => /^(?:\*\*)?\/?(?:recordings\/)?inbox\/?(?:\*{1,2})?\s*$/.test(line))
-  if (isCovered) return { file, state: 'already', before, after: before }
+  if (isSaid(before.split(/\r?\n/))) return { file, state: 'already', before, after: before }
   const lineEnd = before.includes('\r\n') ? '\r\n' : '\n'
   const gap = before === '' || before.endsWith('\n') ? '' : lineEnd
-  return { file, state: isNew ? 'created' : 'changed', before, after: `${before}${gap}recordings/inbox/${lineEnd}` }
+  return { file, state: isNew ? 'created' : 'changed', before, after: `${before}${gap}${line}${lineEnd}` }
 }
 
 function noAgents(): HarvestError {

@@ -16,7 +16,7 @@ import {
 import { duration, headerOf, size } from '../describe.ts'
 import type { Screen } from '../screen.ts'
 import { counted, foldText } from './fold.ts'
-import type { RunStep } from './run.ts'
+import { openText, type RunStep } from './run.ts'
 import { callSpendingText } from './spending.ts'
 
 /** The event of a step, bodies and all. */
@@ -55,7 +55,7 @@ export function printStep(event: Step, step: RunStep, width: number, screen: Scr
   if (site !== undefined) fact('from', site)
   if (inside !== undefined) fact('inside', `step ${inside}`)
   if (during.length > 0) fact('beside', `step ${during.join(', ')}`)
-  if (isOpen) fact('open', 'no answer was recorded')
+  if (isOpen) fact('open', openText(step))
   if (event.kind === 'exchange') printExchange(event, step, width, screen)
   else printCall(event, width, screen)
 }

@@ -58,6 +58,11 @@ export interface RunStep extends DescribedStep, Partial<Pick<CallSpending, 'usag
   readonly isOpen: boolean
 }
 
+/** What is to be said of a step that is open. */
+export function openText({ answer, status }: Pick<RunStep, 'answer' | 'status'>): string {
+  return answer === undefined && status === undefined ? 'no answer was recorded' : 'the answer had not come to its end'
+}
+
 /** A mark, a message, a child process, or a line it sent unasked. */
 export interface Note {
   readonly kind: 'mark' | 'message' | 'spawn' | 'push'

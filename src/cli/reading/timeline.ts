@@ -4,7 +4,7 @@ import { duration } from '../describe.ts'
 import type { Screen } from '../screen.ts'
 import type { Message } from './conversation.ts'
 import { counted, foldText } from './fold.ts'
-import type { Note, Run, RunStep } from './run.ts'
+import { type Note, openText, type Run, type RunStep } from './run.ts'
 import { callSpendingText } from './spending.ts'
 
 export interface TimelineOptions {
@@ -183,7 +183,7 @@ function partsOf(step: RunStep): readonly Part[] {
   return [
     ...(kind === 'model' ? modelParts(step) : callParts(step)),
     ...(error === undefined ? [] : [{ label: 'error', text: error, isBad: true }]),
-    ...(isOpen ? [{ label: 'open', text: 'no answer was recorded', isOurs: true, isBad: true }] : []),
+    ...(isOpen ? [{ label: 'open', text: openText(step), isOurs: true, isBad: true }] : []),
   ]
 }
 

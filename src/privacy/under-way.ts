@@ -1,0 +1,52 @@
+import { isStream, streamedTexts } from './events.ts'
+
+/** Characters at the end of a text in which a secret may have begun that cannot be told yet. */
+const heldBack = 256
+/** As they stand in the bytes, where a character may be spelled in six. */
+const heldBackRaw = 512
+/** What no secret of one word has in it. */
+const breaks = /[\s"'<>{}()[\],;`\\]/
+/** Words and nothing else: without a digit or a sign no secret has begun, but perhaps in the last word. */
+const prose = /^[\p{L}\p{M}\s.,!?']*$/u
+
+/**
+ * How much of the beginning of a body is what it will be when more has come, as far as its end goes: where a secret may
+ * have begun, it ends.
+ *
+ * Of a stream the texts that are read together count: `jane@exam` may be all there is of an address.
+ */
+export function settledEnd(text: string): number {
+  if (!isStream(text)) return cut(text, heldBackRaw)
+  // Of a line that is not whole nobody knows what it says.
+  const lines = text.lastIndexOf('\n') + 1
+  let end = endsInEvents(text.slice(0, lines)) ? lines : Math.min(lines, cut(text, heldBackRaw))
+  for (const pieces of streamedTexts(text)) {
+    let open = pieces.reduce((sum, piece) => sum + piece.text.length, 0)
+    const settled = cut(pieces.map((piece) => piece.text).join(''), heldBack)
+    for (let at = pieces.length - 1; at >= 0 && open > settled; at--) {
+      const { start, text: piece } = pieces[at]!
+      end = Math.min(end, text.lastIndexOf('\n', start) + 1)
+      open -= piece.length
+    }
+  }
+  return end
+}
+
+/** Whether the last lines are events of JSON each: no value goes on in the next one. */
+function endsInEvents(text: string): boolean {
+  const from = text.lastIndexOf('\n', Math.max(0, text.length - heldBackRaw)) + 1
+  return text
+    .slice(from)
+    .split('\n')
+    .every((line) => event.test(line))
+}
+
+const event = /^(?:(?:data: ?)?\{.*\}|event: ?[\w.-]{1,80}|)\r?$/
+
+function cut(text: string, most: number): number {
+  const tail = text.slice(-most)
+  if (prose.test(tail)) return text.search(/\S*$/)
+  let end = Math.max(0, text.length - most)
+  while (end > 0 && !breaks.test(text[end - 1]!)) end--
+  return end
+}

@@ -1,0 +1,63 @@
+import { HarvestError, neutralLine } from '../errors/index.ts'
+import { argumentsOf } from '../seam/shape.ts'
+import type { SeamCall } from '../seam/source.ts'
+import { type CallEvent, encodeValue, type Json, lossesIn } from '../tape/index.ts'
+
+/** Looks at a call for what a tape cannot give back. */
+export class CallLosses {
+  readonly #call: SeamCall
+  readonly #before: string | undefined
+
+  /** @param args - as encoded, before anything is redacted */
+  constructor(call: SeamCall, args: Json) {
+    this.#call = call
+    // What is no object cannot be changed.
+    const mayChange = call.args.some((arg) => typeof arg === 'object' && arg !== null)
+    this.#before = mayChange ? JSON.stringify(args) : undefined
+  }
+
+  /** What is lost of the settled call, as it stands on the tape: `result: Money`, `args: changed by the call`. */
+  of({ args, result, error, yields = [] }: Pick<CallEvent, 'args' | 'result' | 'error' | 'yields'>): readonly string[] {
+    // Nobody runs the body of a replay that runs in it: what it does it does again.
+    if (this.#call.replay === 'run') return []
+    const isRevived = this.#call.revive !== undefined
+    const answers: readonly (readonly [string, Json | undefined])[] = isRevived
+      ? []
+      : [['result', result], ['error', error], ...yields.slice(0, 1).map(([, , value]) => ['piece', value] as const)]
+    return [
+      ...answers.flatMap(([part, value]) =>
+        value === undefined ? [] : lossesIn(value).map(({ at, what }) => `${part}${at}: ${what}`),
+      ),
+      ...lossesIn(args)
+        .filter(({ what }) => what === 'function')
+        .map(({ at }) => `args${at}: a callback`),
+      ...(this.#isChanged() ? ['args: changed by the call'] : []),
+    ]
+  }
+
+  #isChanged(): boolean {
+    return this.#before !== undefined && JSON.stringify(encodeValue(argumentsOf(this.#call.args))) !== this.#before
+  }
+}
+
+/** Told once for each wrapped function. */
+export function notGivenBack({ kind, name }: SeamCall, lost: readonly string[]): HarvestError {
+  const isAnswer = lost.some((one) => !one.startsWith('args'))
+  return new HarvestError('HARVEST_TOOL_LOSS', {
+    what: `A replay cannot give back all that this ${kind} does`,
+    where: { [kind]: neutralLine(name, 120), lost: neutralLine(lost.join(', '), 300) },
+    why: 'A tape is data: an instance comes back as its fields, a callback is not called, and arguments are not changed again.',
+    fix: [
+      ...(isAnswer
+        ? [
+            `to make it again in a replay: ${kind === 'value' ? 'value(name, fn' : `${wrapper(kind)}(fn`}, { revive: (recorded) => … })`,
+          ]
+        : []),
+      ...(kind === 'value' ? [] : [`to run the function in a replay: ${wrapper(kind)}(fn, { replay: 'run' })`]),
+    ],
+  })
+}
+
+function wrapper(kind: SeamCall['kind']): string {
+  return kind === 'retrieval' ? 'retriever' : kind
+}
