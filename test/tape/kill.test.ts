@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { killOften } from '../../bench/kill/kill.ts'
 import { readTape } from '../../src/tape/index.ts'
 import { scratch } from './make.ts'
 
@@ -28,6 +29,16 @@ test('a recorder killed at 200 random moments loses no event it had appended', {
     }),
   )
   expect(promised).toBeGreaterThan(kills)
+})
+
+test('a service killed with calls under way names each of them with its request, and has every answer it had read', {
+  timeout: 300_000,
+}, async () => {
+  // bench/kill does this a thousand times.
+  const { faults, promises, openCalls } = await killOften({ scratch: scratch(), kills: 6, lanes: 2 })
+  expect(faults).toEqual([])
+  expect(promises).toBeGreaterThan(0)
+  expect(openCalls).toBeGreaterThan(0)
 })
 
 /** How many events the child said it had appended. */
