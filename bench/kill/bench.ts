@@ -24,7 +24,13 @@ const bench: Bench = {
           rows: [[number(tapes), number(promises), number(openCalls), number(withPieces), '0']],
         },
       ],
-      bars: [{ what: 'tapes that do not open, lost answers, open calls without a name', value: faults.length, limit: { atMost: 0 } }],
+      bars: [
+        {
+          what: 'tapes that do not open, lost answers, open calls without a name',
+          value: faults.length,
+          limit: { atMost: 0 },
+        },
+      ],
       remarks: [
         'A call counts as open from when its server has heard it whole, or its tool has begun; a promise is a line the service wrote once an answer was read to its end or a run was over.',
       ],

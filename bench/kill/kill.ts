@@ -79,7 +79,9 @@ async function startModel(
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     const pauseMs = Math.random() < 0.5 ? 0 : 8
     for (let n = 0; n < 12 && !response.destroyed; n++) {
-      response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'your order will come ' } }] })}\n\n`)
+      response.write(
+        `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'your order will come ' } }] })}\n\n`,
+      )
       if (pauseMs > 0) await sleep(pauseMs)
     }
     response.end('data: [DONE]\n\n')
@@ -127,7 +129,9 @@ function inspect(dir: string, said: readonly string[], asked: ReadonlySet<string
       faults.push(`${name} does not open: ${(error as Error).message}`)
     }
   }
-  const steps = new Map([...tapes.values()].flatMap((tape) => stepsOf(tape).map((step) => [callOf(step), step] as const)))
+  const steps = new Map(
+    [...tapes.values()].flatMap((tape) => stepsOf(tape).map((step) => [callOf(step), step] as const)),
+  )
   let promises = 0
   for (const line of said) {
     const [word, call = ''] = line.split(' ')
@@ -136,7 +140,8 @@ function inspect(dir: string, said: readonly string[], asked: ReadonlySet<string
     promises++
     if (word === 'over' && tapes.get(call)?.close === undefined) faults.push(`${call} was over, and has no last line`)
     if (word === 'in' && step === undefined) faults.push(`${call} was called, and is not on the tape`)
-    if (word === 'done' && (step === undefined || !isSettled(step))) faults.push(`${call} was answered, and the answer is lost`)
+    if (word === 'done' && (step === undefined || !isSettled(step)))
+      faults.push(`${call} was answered, and the answer is lost`)
   }
   for (const call of asked) if (!steps.has(call)) faults.push(`${call} was asked, and is not on the tape`)
   let [openCalls, withPieces] = [0, 0]

@@ -74,7 +74,8 @@ test.each<[string, (text: string, sizes: readonly number[]) => string]>([
 test('prose is written to its last word but one, and nothing after a secret', () => {
   const redactor = createRedactor()
   const plain = sse('Your order has been found and will be sent tomorrow', [3]).replace('data: [DONE]\n\n', '')
-  expect(plain.slice(0, redactor.settled(plain))).toContain('sen')
+  const early = plain.slice(0, redactor.settled(plain))
+  expect([...early.matchAll(/"content":"(.*?)"/g)].map(([, text]) => text).join('')).toMatch(/will be sent.{0,2}$/)
   const secret = `Dear jane.doe@example.com, ${words.repeat(20)}`
   expect(redactor.settled(secret)).toBe(5)
   expect(createRedactor({ rules: [{ kind: 'name', pattern: /Jane/g }] }).settled(words.repeat(20))).toBe(0)
