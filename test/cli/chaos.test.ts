@@ -59,7 +59,7 @@ describe('harvest chaos', () => {
     expect(repeated.code).toBe(1)
     expect(JSON.parse(repeated.stdout)).toMatchObject({
       survived: false,
-      runs: 2,
+      runs: 3,
       failure: { class: 'trace', schedule: [{ step: 2, kind: 'tool-error', args: {} }] },
     })
   })
