@@ -44,6 +44,7 @@ interface Pairs {
   readonly kept: { readonly ok: number; readonly forks: number }
   readonly difference: number
   readonly evidence: number
+  readonly surplus?: number
 }
 
 /** Fresh pairs of two kinds of forks; without a second one, every fork is held against a failure. */
@@ -70,6 +71,7 @@ export async function confirmPairs(
   let first = 0
   let second = 0
   let confirmed: Pairs | undefined
+  let surplus = 0
   while (pairs < maxPairs && confirmed === undefined) {
     const arms: Arm[] = []
     for (let i = 0; i < perRound; i++) {
@@ -87,6 +89,10 @@ export async function confirmPairs(
       const b = control === undefined ? undefined : draws[i * each + 1]
       if (a === undefined || (control !== undefined && b === undefined)) continue
       tried++
+      if (confirmed !== undefined) {
+        surplus += each
+        continue
+      }
       const one = passed(a.grade)
       const other = b === undefined ? !hit(true) : passed(b.grade)
       made += b === undefined ? 1 : 2
@@ -102,7 +108,7 @@ export async function confirmPairs(
       const evidence = pairEvidence({ wins, losses, ties: pairs - wins - losses }, tau / 2)
       const difference = (first - second) / pairs
       if (evidence >= 1 / alpha && difference >= tau) {
-        confirmed ??= {
+        confirmed = {
           redrawn: { ok: first, forks: pairs },
           kept: { ok: second, forks: control === undefined ? 0 : pairs },
           difference,
@@ -116,7 +122,8 @@ export async function confirmPairs(
     if (governor.stopped !== undefined) return 'stopped'
     if (pairs >= 12 && (first - second) / pairs < tau / 2) return 'refuted'
   }
-  return confirmed ?? 'refuted'
+  if (confirmed === undefined) return 'refuted'
+  return surplus === 0 ? confirmed : { ...confirmed, surplus }
 }
 
 /**
@@ -163,7 +170,8 @@ function failuresNeeded(ok: number, graded: number, tau: number, alpha: number):
 /** The steps of a confirmed block, each drawn anew alone against the block kept; delta is shared among them. */
 export async function confirmMembers(inquiry: Inquiry, position: number, alpha: number): Promise<Member[] | undefined> {
   const { source } = inquiry
-  const steps = source.positions[position]?.steps ?? []
+  const place = source.positions[position]
+  const steps = place?.drawn ?? place?.steps ?? []
   if (steps.length < 2 || source.splits === undefined) return undefined
   const isLast = position + 1 === source.positions.length
   const members: Member[] = []

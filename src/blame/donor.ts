@@ -1,4 +1,13 @@
-import { type CallEvent, type ExchangeEvent, type Step, stepsOf, type Tape, type TapeEvent } from '../tape/index.ts'
+import { canonicalJson } from '../providers/index.ts'
+import {
+  type CallEvent,
+  type ExchangeEvent,
+  responseBytes,
+  type Step,
+  stepsOf,
+  type Tape,
+  type TapeEvent,
+} from '../tape/index.ts'
 import { askedOf, decisionOf } from './positions.ts'
 
 /** A run that went well, as a source of good answers. */
@@ -10,6 +19,8 @@ export interface Donor {
    * that tool. `undefined` when the donor has none.
    */
   answerFor(step: number): ((recorded: Step) => Step) | undefined
+  /** Whether it has an answer to a step, and that is another one than the recorded. */
+  differsAt(step: number): boolean
   /** The bad run, followed by what the donor alone knows an answer to. Steps keep their numbers. */
   readonly tape: Tape
 }
@@ -20,16 +31,24 @@ export function donorOf(tape: Tape, donor: Tape): Donor {
   const good = stepsOf(donor).filter((step) => decisionOf(step) === undefined)
   const byQuestion = Map.groupBy(good, askedOf)
   const byName = Map.groupBy(good, nameOf)
+  const foundFor = (number: number): Step | undefined => {
+    const step = own[number - 1]
+    if (step === undefined || decisionOf(step) !== undefined) return undefined
+    const before = own.slice(0, number - 1)
+    const nth = (keyOf: (one: Step) => string): number => before.filter((one) => keyOf(one) === keyOf(step)).length
+    const same = byQuestion.get(askedOf(step))
+    return same === undefined ? byName.get(nameOf(step))?.[nth(nameOf)] : (same[nth(askedOf)] ?? same.at(-1))
+  }
   return {
     about: `the answers of ${donor.header.id}`,
     answerFor(number) {
-      const step = own[number - 1]
-      if (step === undefined || decisionOf(step) !== undefined) return undefined
-      const before = own.slice(0, number - 1)
-      const nth = (keyOf: (one: Step) => string): number => before.filter((one) => keyOf(one) === keyOf(step)).length
-      const same = byQuestion.get(askedOf(step))
-      const found = same === undefined ? byName.get(nameOf(step))?.[nth(nameOf)] : (same[nth(askedOf)] ?? same.at(-1))
+      const found = foundFor(number)
       return found === undefined ? undefined : (recorded) => withAnswerOf(recorded, found)
+    },
+    differsAt(number) {
+      const step = own[number - 1]
+      const found = foundFor(number)
+      return step !== undefined && found !== undefined && answerText(step) !== answerText(found)
     },
     tape: { ...tape, events: [...tape.events, ...onlyIn(good, own, tape.events)] },
   }
@@ -37,6 +56,13 @@ export function donorOf(tape: Tape, donor: Tape): Donor {
 
 function nameOf(step: Step): string {
   return step.kind === 'exchange' ? `${step.method} ${step.url.split('?', 1)[0]}` : `${step.kind} ${step.name}`
+}
+
+/** What came back, in one text without times. */
+function answerText(step: Step): string {
+  if (step.kind !== 'exchange') return canonicalJson([step.result ?? null, step.error ?? null])
+  if (step.response === undefined) return canonicalJson([step.error?.message ?? null])
+  return `${step.response.status} ${responseBytes(step).toString('base64')}`
 }
 
 /** The question stays as it was; only what came back is the donor's. */

@@ -4,37 +4,19 @@ import type { ForkDraw } from './types.ts'
 import type { Commitment, Member, Verdict } from './verdict.ts'
 
 /**
- * Draws the fork that bisection begins with, twice: keeping the first half. That they are the same run is a hint only:
- * {@link blameExactly} draws again also where its answer rests, and gives up when two of them differ.
- *
- * The middle, because noise shows there that does not show at the beginning: an agent that errs by what it has kept does
- * nothing wrong when it keeps nothing.
- *
- * @returns the fork; `undefined` when the two differ
- */
-export async function looksDeterministic(inquiry: Inquiry): Promise<ForkDraw | undefined> {
-  const keep = middleOf(-1, inquiry.source.positions.length)
-  const [first, second] = await inquiry.governor.draw([{ keep }, { keep }])
-  for (const draw of [first, second]) if (draw !== undefined) inquiry.curve.add(keep, draw)
-  return first !== undefined && second !== undefined && isSame(first, second) ? first : undefined
-}
-
-/**
  * Finds the last position at which a run with a deterministic tail was lost: the last one where the fork that draws it anew
  * ends well and the fork that keeps it fails. Exact: no interval.
  *
- * Bisection, in at most ⌈log₂ n⌉ + 4 forks while no recovery is seen; those that it leaves of them are drawn again where
- * the answer rests, unless the tail is declared. A run may recover and fail again; forks that are left of that number look
+ * Bisection, in at most ⌈log₂ n⌉ + 4 forks while no recovery is seen. A run may recover and fail again; forks that are left of that number look
  * for it behind the position found, and `sweep` looks everywhere. Each recovery seen is bisected anew, and the verdict says
  * how many positions were not looked at.
  *
- * @param drawn - the fork of {@link looksDeterministic}; absent when the tail is declared
- * @returns `noisy` when the same fork, drawn twice, was two runs
+ * Only for tails that a script answers: of a model nobody knows that, however often it answered alike.
  */
-export async function blameExactly(inquiry: Inquiry, drawn?: ForkDraw): Promise<Verdict | 'noisy'> {
+export async function blameExactly(inquiry: Inquiry): Promise<Verdict> {
   const { source } = inquiry
   const count = source.positions.length
-  const seen = new Seen(inquiry, drawn)
+  const seen = new Seen(inquiry)
   const allowed = Math.ceil(Math.log2(count)) + 4
   const commitments: Commitment[] = []
   let from: number | undefined = -1
@@ -52,7 +34,6 @@ export async function blameExactly(inquiry: Inquiry, drawn?: ForkDraw): Promise<
       from = await seen.firstOk(0, inquiry.sweep ? Infinity : 2)
       continue
     }
-    if (drawn !== undefined && !(await seen.isRepeated(witnesses(low, count, allowed - seen.forks)))) return 'noisy'
     commitments.push({
       position: low,
       how: 'exact',
@@ -68,20 +49,7 @@ export async function blameExactly(inquiry: Inquiry, drawn?: ForkDraw): Promise<
   const last = commitments.at(-1)
   if (last !== undefined) return { kind: 'confirmed', commitments, unseen: seen.unseen(last.position + 1) }
   if (seen.isStopped) return seen.giveUp(0, count)
-  // That nothing helps rests on the fork that draws all anew: it is drawn as often as the forks allowed let it be.
-  const again = new Array<number>(Math.max(1, allowed - seen.forks)).fill(0)
-  if (drawn !== undefined && !(await seen.isRepeated(again))) return 'noisy'
   return { kind: 'never', how: 'exact', ok: 0, forks: seen.forks, unseen: seen.unseen(0) }
-}
-
-/**
- * What is drawn again before a position is named, with so many forks left. An agent that says the same words each time and
- * errs now and then looks deterministic until it does. The likeliest mistake is a fork that keeps the position and failed
- * by chance, so that one comes first; keeping the last position is the recorded run, which is known.
- */
-function witnesses(low: number, count: number, left: number): readonly number[] {
-  const two = low + 1 === count ? [low] : [low + 1, low]
-  return Array.from({ length: Math.max(2, left) }, (_, i) => two[i % two.length] ?? low)
 }
 
 /** The number between two that bisection looks at. */
@@ -91,17 +59,14 @@ function middleOf(low: number, high: number): number {
 
 /** One fork per number of kept positions. */
 class Seen {
-  forks: number
+  forks = 0
   lost = 0
   isStopped = false
   readonly #inquiry: Inquiry
   readonly #draws = new Map<number, ForkDraw>()
 
-  /** @param drawn - what the fork in the middle came to, drawn twice; absent when it was not */
-  constructor(inquiry: Inquiry, drawn: ForkDraw | undefined) {
+  constructor(inquiry: Inquiry) {
     this.#inquiry = inquiry
-    this.forks = drawn === undefined ? 0 : 2
-    if (drawn !== undefined) this.#draws.set(middleOf(-1, inquiry.source.positions.length), drawn)
   }
 
   /** Whether the fork ended well; `undefined` when it tells nothing or was not made. */
@@ -136,17 +101,6 @@ class Seen {
       if ((await this.look(keep)) === true) return keep
     }
     return undefined
-  }
-
-  /** Whether these forks, drawn once more, are the same runs. */
-  async isRepeated(keeps: readonly number[]): Promise<boolean> {
-    for (const keep of keeps) {
-      const before = this.#draws.get(keep)
-      if (before === undefined) continue
-      const again = await this.#draw(keep)
-      if (again !== undefined && !isSame(before, again)) return false
-    }
-    return true
   }
 
   /** How many numbers of kept positions from this on no fork looked at. */
@@ -212,7 +166,8 @@ class Seen {
 /** The steps of a block, one fork each that draws only this one anew. */
 async function membersOf(inquiry: Inquiry, position: number): Promise<{ readonly members?: Member[] }> {
   const { governor, source } = inquiry
-  const steps = source.positions[position]?.steps ?? []
+  const place = source.positions[position]
+  const steps = place?.drawn ?? place?.steps ?? []
   if (steps.length < 2 || source.splits === undefined) return {}
   const draws = await governor.draw(steps.map((step) => ({ keep: position, only: [step] })))
   return {
@@ -222,9 +177,4 @@ async function membersOf(inquiry: Inquiry, position: number): Promise<{ readonly
       return { step, redrawn, kept: { ok: 0, forks: 1 }, isConfirmed: isOk === true }
     }),
   }
-}
-
-/** Two forks that nobody can judge are not known to be the same run. */
-function isSame(a: ForkDraw, b: ForkDraw): boolean {
-  return passed(a.grade) !== undefined && a.grade === b.grade && a.fingerprint === b.fingerprint
 }

@@ -1,7 +1,8 @@
 import { HarvestError } from '../errors/index.ts'
 import { confirmCommitment, confirmMembers, confirmNever } from './confirm.ts'
 import { passed, type Tally } from './curve.ts'
-import { blameExactly, looksDeterministic } from './exact.ts'
+import { armOf, poolArms } from './arms.ts'
+import { blameExactly } from './exact.ts'
 import { DropPosterior } from './posterior.ts'
 import { isRecoverable, recoversAt } from './recovery.ts'
 import { type BlameOptions, type Inquiry, nextAlpha, openInquiry } from './settings.ts'
@@ -12,9 +13,9 @@ import type { Commitment, Undecided, Verdict } from './verdict.ts'
 /** What was found out about a failed run. */
 export interface FailedRunBlame {
   readonly verdict: Verdict
-  /** What was drawn anew came out the same each time. */
+  /** A script answered what was drawn anew. */
   readonly isDeterministic: boolean
-  /** For every number of kept positions, from 0: what the forks came to. */
+  /** For every number of kept positions, from 0: what the forks came to; none where nothing is drawn anew. */
   readonly curve: readonly Tally[]
 }
 
@@ -26,24 +27,38 @@ export interface FailedRunBlame {
  * of the time, for forks that are independent draws of one agent. If the run could still recover behind the position
  * found, the search goes on behind it. With a deterministic tail it is plain bisection, one fork per kind.
  *
+ * Positions at which nothing is drawn anew are none of its answers ({@link poolArms}). Without any other the run is the
+ * recorded one whatever is drawn, and that no step decided is exact.
+ *
  * @throws HarvestError HARVEST_BLAME_NOT_FAILED when the recorded run did not fail, HARVEST_BLAME_OPTION,
  *   HARVEST_BLAME_NO_STEPS, HARVEST_BLAME_PRICE
  */
 export async function blameFailedRun(source: ForkSource, options: BlameOptions = {}): Promise<FailedRunBlame> {
   if (passed(source.recorded) !== false) throw notFailed(source)
-  const inquiry = openInquiry(source, options)
-  const found = (verdict: Verdict, isDeterministic: boolean): FailedRunBlame => ({
-    verdict,
-    isDeterministic,
-    curve: inquiry.curve.arms.map((arm) => arm.tally),
-  })
-  const drawn = inquiry.tail === 'detect' ? await looksDeterministic(inquiry) : undefined
-  if (inquiry.tail === 'deterministic' || drawn !== undefined) {
-    const verdict = await blameExactly(inquiry, drawn)
-    if (verdict !== 'noisy') return found(verdict, true)
+  const all = openInquiry(source, options)
+  if (armOf(source, 0) === source.positions.length) {
+    const verdict: Verdict = { kind: 'never', how: 'exact', ok: 0, forks: 0 }
+    return { verdict, isDeterministic: true, curve: all.curve.arms.map((arm) => arm.tally) }
   }
-  const verdict = await search(inquiry, 0)
-  return found(inquiry.curve.undecided ?? verdict, false)
+  const pooled = poolArms(source, all.governor)
+  const { at } = pooled
+  const inquiry = openInquiry(pooled.source, {
+    ...options,
+    governor: pooled.forks,
+    onProgress: ({ range, ...rest }) =>
+      options.onProgress?.({
+        ...rest,
+        ...(range === undefined ? {} : { range: { from: at(range.from), to: at(range.to) } }),
+      }),
+  })
+  const isDeterministic = inquiry.tail === 'deterministic'
+  const searched = isDeterministic ? await blameExactly(inquiry) : await search(inquiry, 0)
+  const verdict = isDeterministic ? searched : (inquiry.curve.undecided ?? searched)
+  return {
+    verdict: pooled.placed(verdict),
+    isDeterministic,
+    curve: pooled.spread(inquiry.curve.arms.map((arm) => arm.tally)),
+  }
 }
 
 /** A position this likely is worth a test. It decides about forks alone: what is claimed, the test decides. */

@@ -11,7 +11,8 @@ import {
 import { costOf, modelIds, type ModelResponse, type PriceTable, readModelCall } from '../providers/index.ts'
 import { standInKeys } from '../replay/index.ts'
 import { type ExchangeEvent, requestBytes, type Step, stepsOf, type Tape } from '../tape/index.ts'
-import { donorOf } from './donor.ts'
+import { type Donor, donorOf } from './donor.ts'
+import { askedWhile } from './asked-while.ts'
 import { createPlanner } from './fork-plans.ts'
 import type { GradeGiven, Oracle } from './oracle.ts'
 import { decisionOf, type PlacedPosition, positionsOf } from './positions.ts'
@@ -23,6 +24,8 @@ export interface ForkSourceOptions {
   /** The agent, loaded afresh for every run: what one run leaves in a variable must not reach the next. */
   load(): Promise<Agent>
   readonly oracle: Oracle
+  /** The oracle is known to disagree with itself, and grades by majority. Default false. */
+  readonly isFlakyOracle?: boolean
   /** Counts what models use, and refuses calls nobody pays for any more. */
   readonly budget: Budget
   /** Looked in before the list prices. */
@@ -48,6 +51,8 @@ export interface RealForks extends ForkSource {
   readonly graded: GradeGiven
   /** The unchanged run, whose beginning forks keep. */
   readonly control: Control
+  /** Who grades asks somebody for it, who may have to be paid. */
+  readonly isPaidToGrade: boolean
 }
 
 /**
@@ -63,8 +68,8 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
   const { oracle, tools = 'tape', prices = {}, budget } = options
   const { load, timeoutMs } = options
   const control = await controlOf(tape, { ...options.control, load, timeoutMs })
-  const graded = await preflight(tape, control, options)
-  const positions = positionsOf(tape)
+  const { graded, isPaidToGrade } = await preflight(tape, control, options)
+  const positions = positionsOf(tape, tools)
   const steps = stepsOf(tape)
   const donor = options.donor === undefined ? undefined : donorOf(tape, options.donor)
   const planner = createPlanner(tape, { positions, tools, donor, budget })
@@ -78,9 +83,13 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
     positions,
     graded,
     control,
+    isPaidToGrade,
     recorded: graded.grade,
+    ...(options.isFlakyOracle === true ? { isGradedByMajority: true as const } : {}),
+    ...(oracle.mayVary && options.isFlakyOracle !== true ? { regrade: regrading(tape, control, options, isPaidToGrade) } : {}),
     mutants: (position) => planner.mutantsAt(position).length,
     ...(repairs === undefined ? {} : { repairs }),
+    ...(donor === undefined ? {} : { suspects: suspectsOf(positions, donor) }),
     splits: true,
     expect({ keep, pinned = [] }: ForkSpec) {
       const free = positions
@@ -113,6 +122,13 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
 /** What a donor alone knows an answer to stands behind the steps of the control, too. */
 function withDonated({ tape, leftOut }: Control, events: Tape['events']): NonNullable<ForkPlan['control']> {
   return { leftOut, tape: { ...tape, events: [...tape.events, ...events] } }
+}
+
+/** Answers that are the same in both runs cannot be what makes one of them fail. */
+function suspectsOf(positions: readonly PlacedPosition[], donor: Donor): readonly number[] {
+  return positions.flatMap(({ all, isExogenous }, position) =>
+    isExogenous && all.some((step) => donor.differsAt(step)) ? [position] : [],
+  )
 }
 
 function decisionOfStep(step: Step | undefined) {
@@ -194,15 +210,34 @@ function answeredBy(steps: readonly Step[]): readonly string[] {
   return steps.flatMap((step) => (step.kind === 'exchange' ? (readModelCall(step)?.response?.model ?? []) : []))
 }
 
+/** Times somebody who has to be paid is asked again about the recorded run. */
+const paidRegrades = 4
+
+function regrading(
+  tape: Tape,
+  control: Control,
+  options: ForkSourceOptions,
+  isPaid: boolean,
+): NonNullable<ForkSource['regrade']> {
+  let left = isPaid ? paidRegrades : Number.POSITIVE_INFINITY
+  return async () => (left-- > 0 ? (await preflight(tape, control, options)).graded.grade : undefined)
+}
+
+interface Preflight {
+  readonly graded: GradeGiven
+  readonly isPaidToGrade: boolean
+}
+
 /** The whole run from its tape: what the forks share with it has to be right before one of them is paid for. */
-async function preflight(tape: Tape, control: Control, options: ForkSourceOptions): Promise<GradeGiven> {
+async function preflight(tape: Tape, control: Control, options: ForkSourceOptions): Promise<Preflight> {
   const plan: ForkPlan = { keep: stepsOf(tape).length, tail: { from: 'tape', serve: 'exact' }, control }
   // Offline no key is needed; models that are asked for real want a real one.
   const takeBack = standInKeys(tape)
   const { result, isTimedOut } = await runOnce(tape, plan, new AbortController().signal, options).finally(takeBack)
   const { prefix, problems, receipt } = result
   if (!prefix.isExact || problems.length > 0 || receipt.outcomeEqual === false) throw notReproducible(tape, result)
-  return options.oracle.grade({ ...result, isTimedOut })
+  const { came, hasAsked } = await askedWhile(() => options.oracle.grade({ ...result, isTimedOut }))
+  return { graded: came, isPaidToGrade: hasAsked }
 }
 
 function notReproducible(tape: Tape, { prefix, problems }: ForkResult): HarvestError {

@@ -1,4 +1,5 @@
 import { HarvestError } from '../errors/index.ts'
+import { requireSteadyGrades, SteadyGrades } from './grading.ts'
 import type { ForkDraw, ForkSource, ForkSpec } from './types.ts'
 
 /** What blame may use. Forks that the ledger already has cost nothing and are not counted. */
@@ -52,6 +53,9 @@ export interface ForksSpent {
 /** A fork that is to be made, without the number that tells it from its like. */
 export type Arm = Omit<ForkSpec, 'seed'>
 
+/** Where forks are asked for. */
+export type Forks = Pick<Governor, 'draw' | 'parallel' | 'spent' | 'stopped'>
+
 /**
  * Makes forks within limits: reserves the price of a fork's whole tail before it starts, settles to what it used, and
  * starts none that may pass a limit.
@@ -71,6 +75,8 @@ export class Governor {
   readonly #startedAt: number
   readonly #signal: AbortSignal
   readonly #known = new Map<string, ForkDraw>()
+  readonly #grades: SteadyGrades
+  #isSteady = false
   readonly #next = new Map<string, number>()
   readonly #ratios: number[] = []
   #underWay = 0
@@ -84,6 +90,7 @@ export class Governor {
   constructor(source: ForkSource, options: GovernorOptions = {}) {
     this.#source = source
     this.#options = options
+    this.#grades = new SteadyGrades(source)
     this.#limits = { ...options.limits, forks: options.limits?.forks ?? 400 }
     this.#parallel = Math.max(1, Math.floor(options.parallel ?? 8))
     this.#now = options.now ?? Date.now
@@ -112,26 +119,33 @@ export class Governor {
    * Makes these forks, started in this order, and gives what they came to in this order; `undefined` for those that a
    * limit did not allow.
    *
-   * @throws what the source threw, after the tries are used up and the forks under way have ended
+   * @throws what the source threw, after the tries are used up and the forks under way have ended; HarvestError
+   *   HARVEST_ORACLE_FLAKY when one and the same run was given two grades
    */
   async draw(arms: readonly Arm[]): Promise<(ForkDraw | undefined)[]> {
     const draws = new Array<ForkDraw | undefined>(arms.length).fill(undefined)
     const running = new Set<Promise<void>>()
     const failures: unknown[] = []
+    let isMaking = false
     for (const [index, arm] of arms.entries()) {
       const spec = this.#number(arm)
       const known = this.#known.get(`${armKey(spec)}#${spec.seed}`)
       if (known !== undefined) {
         this.#reused = added(this.#reused, known)
         draws[index] = known
+        this.#grades.add(armKey(spec), known)
         continue
       }
       const price = await this.#admit(spec, running)
       if (price === undefined || failures.length > 0) break
+      if (!this.#isSteady) await requireSteadyGrades(this.#source)
+      this.#isSteady = true
+      isMaking = true
       const one: Promise<void> = this.#make(spec, price)
         .then(
           (draw) => {
             draws[index] = draw
+            if (draw !== undefined) this.#grades.add(armKey(spec), draw)
           },
           (error: unknown) => {
             failures.push(error)
@@ -142,7 +156,14 @@ export class Governor {
     }
     await Promise.all(running)
     if (failures.length > 0) throw failures[0]
+    if (isMaking) await this.#control()
     return draws
+  }
+
+  /** A fork that keeps everything, with every round: it costs nothing, and its grade is known. */
+  async #control(): Promise<void> {
+    const grade = await this.#source.regrade?.()
+    if (grade !== undefined) this.#grades.control(grade)
   }
 
   #number(arm: Arm): ForkSpec {

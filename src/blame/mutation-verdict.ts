@@ -24,8 +24,10 @@ export interface MutationBlame {
 export type MutationVerdict =
   /** These positions are responsible: mutated, the run flips more often than with the recorded answer. Foremost first. */
   | { readonly kind: 'responsible'; readonly positions: readonly Responsible[] }
-  /** No position stands the test. */
+  /** Mutated, no position flips the run as often as what is blamed: all were tried until that was clear. */
   | { readonly kind: 'none' }
+  /** No position stands the test, and not all of them are clear either. */
+  | { readonly kind: 'unshown' }
   /** A limit ended it before all was looked at. */
   | { readonly kind: 'unresolved' }
   | Undecidable

@@ -32,10 +32,7 @@ export async function blameMutations(source: ForkSource, options: MutationOption
     isDeterministic,
     positions: state.arms.summary(isDeterministic),
   })
-  if (inquiry.tail === 'deterministic' || (inquiry.tail === 'detect' && (await repeats(state, able)))) {
-    const verdict = await mutateExactly(state, able)
-    if (verdict !== 'noisy') return done(verdict, true)
-  }
+  if (inquiry.tail === 'deterministic') return done(await mutateExactly(state, able), true)
   const { plan = 'adaptive', top = 3 } = options
   if (plan !== 'adaptive') return done(await fixedPlan(state, able, plan.pairs))
   await explore(state)
@@ -103,7 +100,8 @@ async function certify(state: State, top: number): Promise<MutationVerdict> {
       alpha,
     })
   }
-  return verdictOf(positions, isStopped)
+  const isClear = arms.ranked(inquiry.delta).every(({ upper }) => upper < inquiry.tau)
+  return verdictOf(positions, isStopped, isClear)
 }
 
 async function fixedPlan(state: State, able: readonly number[], pairs: number): Promise<MutationVerdict> {
@@ -138,19 +136,11 @@ async function fixedPlan(state: State, able: readonly number[], pairs: number): 
   const responsible = rows
     .map((row, i) => ({ ...row, pValue: corrected[i] ?? 1 }))
     .filter(({ difference, pValue }) => pValue <= inquiry.delta && difference >= inquiry.tau)
-  return verdictOf(responsible, false)
+  return verdictOf(responsible, false, false)
 }
 
-/** Two forks that keep all but what lies behind the first position: the same run? */
-async function repeats(state: State, able: readonly number[]): Promise<boolean> {
-  const arm = control(able[0] ?? 0)
-  const [first, second] = await state.inquiry.governor.draw([arm, arm])
-  for (const draw of [first, second]) if (draw !== undefined) note(state, arm, draw)
-  return first !== undefined && second !== undefined && isSame(first, second)
-}
-
-/** One fork per mutant, at most six per position, and one control each; the control of what is named, once more. */
-async function mutateExactly(state: State, able: readonly number[]): Promise<MutationVerdict | 'noisy'> {
+/** One fork per mutant, at most six per position, and one control each. */
+async function mutateExactly(state: State, able: readonly number[]): Promise<MutationVerdict> {
   const { arms, inquiry, recorded } = state
   const { governor, source } = inquiry
   const responsible: Responsible[] = []
@@ -164,7 +154,6 @@ async function mutateExactly(state: State, able: readonly number[]): Promise<Mut
     if (base !== undefined) note(state, wanted[0], base)
     let flips = 0
     let forks = 0
-    let flipped: { readonly arm: Arm; readonly draw: ForkDraw } | undefined
     draws.forEach((draw, i) => {
       const arm = wanted[i + 1]
       if (draw === undefined || arm === undefined) return
@@ -174,16 +163,11 @@ async function mutateExactly(state: State, able: readonly number[]): Promise<Mut
       forks++
       if (isOk !== recorded && draw.isInert !== true) {
         flips++
-        flipped ??= { arm, draw }
       }
     })
     inquiry.report('explore')
     if (governor.stopped !== undefined) return { kind: 'unresolved' }
-    if (base === undefined || passed(base.grade) !== recorded || flipped === undefined) continue
-    const [again, baseAgain] = await governor.draw([flipped.arm, control(position)])
-    const isRepeated =
-      again !== undefined && baseAgain !== undefined && isSame(again, flipped.draw) && isSame(base, baseAgain)
-    if (inquiry.tail === 'detect' && !isRepeated) return 'noisy'
+    if (base === undefined || passed(base.grade) !== recorded || flips === 0) continue
     responsible.push({
       position,
       how: 'exact',
@@ -193,13 +177,13 @@ async function mutateExactly(state: State, able: readonly number[]): Promise<Mut
       mutants: forks,
     })
   }
-  return verdictOf(responsible, false)
+  return verdictOf(responsible, false, true)
 }
 
-function verdictOf(positions: readonly Responsible[], isStopped: boolean): MutationVerdict {
+function verdictOf(positions: readonly Responsible[], isStopped: boolean, isClear: boolean): MutationVerdict {
   if (positions.length > 0)
     return { kind: 'responsible', positions: positions.toSorted((a, b) => b.difference - a.difference) }
-  return { kind: isStopped ? 'unresolved' : 'none' }
+  return { kind: isStopped ? 'unresolved' : isClear ? 'none' : 'unshown' }
 }
 
 async function drawMutants(state: State, positions: readonly number[]): Promise<void> {
@@ -253,10 +237,6 @@ function control(position: number): Arm {
 
 function rateOf({ flips, forks }: { readonly flips: number; readonly forks: number }): number {
   return forks === 0 ? 0 : flips / forks
-}
-
-function isSame(a: ForkDraw, b: ForkDraw): boolean {
-  return passed(a.grade) !== undefined && a.grade === b.grade && a.fingerprint === b.fingerprint
 }
 
 function noMutants(source: ForkSource): HarvestError {

@@ -50,6 +50,8 @@ export type OracleAnswer = boolean | undefined | Grade
 export interface Oracle {
   /** What it goes by, for people and to know it again: `--bad refund(amount: 2500)`. */
   readonly about: string
+  /** It runs code that may say otherwise of the same run. */
+  readonly mayVary: boolean
   grade(run: GradedRun): Promise<GradeGiven>
 }
 
@@ -82,6 +84,7 @@ export type Judging =
 export function createOracle(judging: Judging): Oracle {
   return {
     about: describe(judging),
+    mayVary: judging.by === 'function',
     async grade(run) {
       const broken = gradeOfProblems(run, judging)
       if (broken !== undefined) return broken

@@ -18,8 +18,11 @@ export interface PlacedPosition extends Position {
  * time are one place. What happened inside a tool call belongs to it.
  *
  * A step that never got an answer holds nothing up: the agent did not wait for it.
+ *
+ * @param tools - where tools and services answer from when they are not kept: from the tape, only models are drawn anew.
+ *   Default `live`
  */
-export function positionsOf(tape: Tape): readonly PlacedPosition[] {
+export function positionsOf(tape: Tape, tools: 'tape' | 'live' = 'live'): readonly PlacedPosition[] {
   const steps = stepsOf(tape)
   const numbers = new Map(steps.map((step, index) => [step.n, index + 1]))
   const blocks: { readonly steps: Step[]; until: number }[] = []
@@ -34,11 +37,13 @@ export function positionsOf(tape: Tape): readonly PlacedPosition[] {
   return blocks.map(({ steps: members }) => {
     const own = members.filter((step) => !isInside(step, members))
     const numberOf = ({ n }: Step): number => numbers.get(n) ?? 0
+    const drawn = tools === 'live' ? own : own.filter(isOfModel)
     return {
       steps: own.map(numberOf),
       all: members.map(numberOf),
       label: own.map((step) => labelOf(step)).join(' and '),
       isExogenous: own.every((step) => decisionOf(step) === undefined),
+      ...(drawn.length === own.length ? {} : { drawn: drawn.map(numberOf) }),
     }
   })
 }
@@ -53,6 +58,11 @@ function isInside({ in: parent }: Step, members: readonly Step[]): boolean {
     parent !== undefined &&
     members.some((step) => step.n === parent && (step.kind === 'tool' || step.kind === 'retrieval'))
   )
+}
+
+/** A model is asked for real where it is not kept, and so is what its jobs came to. */
+function isOfModel(step: Step): boolean {
+  return step.kind === 'exchange' && isGenerative(readModelCall(step)?.request.dialect)
 }
 
 /** What a model decided in a step; `undefined` when no model decided anything: a tool, a service, an embedding. */

@@ -1,4 +1,5 @@
 import { HarvestError } from '../errors/index.ts'
+import { confidenceSequence } from './confidence-sequence.ts'
 import { passed } from './curve.ts'
 import { ddmin } from './ddmin.ts'
 import type { Arm } from './governor.ts'
@@ -6,6 +7,7 @@ import { isHopeless, isTooLittle } from './lost-forks.ts'
 import { type BlameOptions, type Inquiry, openInquiry } from './settings.ts'
 import { sprt, type SprtPlan, sprtRatio } from './sprt.ts'
 import type { ForkSource } from './types.ts'
+import type { Interval } from './wilson.ts'
 
 export interface RepairOptions extends BlameOptions {
   /** Positions that may be repaired. Default: all whose answers come from outside the agent and its model. */
@@ -20,11 +22,11 @@ export interface RepairBlame {
   /** Forks with all suspects repaired: the clean rate that the others are judged against. */
   readonly clean: { readonly ok: number; readonly forks: number }
   /**
-   * `found`; `not_needed`: with every suspect as recorded and the rest drawn anew it already ends well, so no recorded answer
+   * `found`; `equal`: every good answer is the recorded one, so none is to blame, and no fork was made; `not_needed`: with every suspect as recorded and the rest drawn anew it already ends well, so no recorded answer
    * is to blame; `no_help`: with all of them repaired it still fails; `undecidable`: more than a fifth of the forks tell
    * nothing; `unresolved`: a limit came first, and the lists are what was found until then.
    */
-  readonly outcome: 'found' | 'not_needed' | 'no_help' | 'undecidable' | 'unresolved'
+  readonly outcome: 'found' | 'equal' | 'not_needed' | 'no_help' | 'undecidable' | 'unresolved'
   /** Repaired alone, the run ends well: without this answer it would not have failed. */
   readonly necessary: readonly number[]
   /** Left as recorded alone, with all other suspects repaired, the run fails: this answer is enough. */
@@ -46,8 +48,12 @@ export interface RepairBlame {
  */
 export async function blameRepairs(source: ForkSource, options: RepairOptions = {}): Promise<RepairBlame> {
   const outside = source.positions.flatMap(({ isExogenous }, i) => (isExogenous ? [i] : []))
-  const suspects = [...(options.suspects ?? outside)].sort((a, b) => a - b)
-  if (source.repairs === undefined || suspects.length === 0) throw noRepairs(source, suspects.length)
+  const suspects = [...(options.suspects ?? source.suspects ?? outside)].sort((a, b) => a - b)
+  if (source.repairs === undefined || outside.length === 0) throw noRepairs(source, outside.length)
+  if (suspects.length === 0) {
+    const none = { suspects, necessary: [], sufficient: [], clean: { ok: 0, forks: 0 } }
+    return { how: 'exact', outcome: 'equal', ...none }
+  }
   const inquiry = openInquiry(source, options)
   const judge = new RepairJudge(inquiry, outside, suspects)
   const found = (outcome: RepairBlame['outcome'], lists: Partial<RepairBlame> = {}): RepairBlame => ({
@@ -57,7 +63,8 @@ export async function blameRepairs(source: ForkSource, options: RepairOptions = 
     outcome: judge.hasLostTooMany ? 'undecidable' : inquiry.governor.stopped ? 'unresolved' : outcome,
     necessary: [],
     sufficient: [],
-    ...lists,
+    // Of forks that could not be graded no list is made.
+    ...(judge.hasLostTooMany ? {} : lists),
   })
   if (!(await judge.measure())) return found('no_help')
   if (await judge.isGood([])) return found('not_needed')
@@ -68,8 +75,8 @@ export async function blameRepairs(source: ForkSource, options: RepairOptions = 
   const harming = await singles(suspects, async (groups) =>
     (await judge.areGood(groups.map(rest), error)).map((isGood) => !isGood),
   )
-  const necessary = await judge.affirm(helping, (one) => [one], 'good', error / 10)
-  const sufficient = await judge.affirm(harming, (one) => rest([one]), 'bad', error / 10)
+  const necessary = await judge.affirm(helping, (one) => [one], 'good', [])
+  const sufficient = await judge.affirm(harming, (one) => rest([one]), 'bad', suspects)
   const [first] = necessary
   const repairSet = first === undefined ? await smallest(suspects, judge) : [first]
   const lists = { necessary, sufficient }
@@ -107,12 +114,21 @@ async function smallest(suspects: readonly number[], judge: RepairJudge): Promis
       i = 0
     } else i++
   }
-  return (await judge.isGood(set, 0.005)) ? set : undefined
+  if (!(await judge.isGood(set, 0.005))) return undefined
+  // That a repair cannot be left out is claimed of each: what is unclear after all forks, or was not tried, is not claimed.
+  const places = set.map((_, i) => i)
+  const needed = await judge.affirm(places, (i) => set.filter((_, at) => at !== i), 'bad', set)
+  return needed.length === set.length && !judge.isStopped ? set : undefined
 }
+
+/** Forks of one set after which what is unclear stays so. */
+const mostForks = 40
+/** How often each of the two rates of a claim may lie outside its interval. */
+const claimAlpha = 0.01
 
 /** Judges sets of repairs; every fork is made once, and what it came to is kept. */
 class RepairJudge {
-  isExact: boolean
+  readonly isExact: boolean
   clean = { ok: 0, forks: 0 }
   isUndecidable = false
   readonly #inquiry: Inquiry
@@ -127,21 +143,18 @@ class RepairJudge {
     this.#inquiry = inquiry
     this.#outside = outside
     this.#suspects = suspects
-    this.isExact = inquiry.tail !== 'noisy'
+    this.isExact = inquiry.tail === 'deterministic'
   }
 
   /** Measures the clean rate. @returns whether repairs help at all */
   async measure(): Promise<boolean> {
     const arm = this.#arm(this.#suspects)
-    const { governor, tail, tau } = this.#inquiry
+    const { governor, tau } = this.#inquiry
     if (this.isExact) {
-      const draws = await governor.draw(tail === 'deterministic' ? [arm] : [arm, arm])
-      const grades = draws.map((draw) => (draw === undefined ? undefined : this.#note(this.#suspects, draw.grade)))
-      this.isExact = draws.every(
-        (draw) => draw?.grade === draws[0]?.grade && draw?.fingerprint === draws[0]?.fingerprint,
-      )
+      const [draw] = await governor.draw([arm])
+      const isOk = draw === undefined ? undefined : this.#note(this.#suspects, draw.grade)
       if (this.clean.forks === 0) this.isUndecidable = governor.stopped === undefined
-      if (this.isExact) return grades[0] === true
+      return isOk === true
     }
     const wanted = 15 - this.clean.forks
     for (const draw of await governor.draw(new Array<Arm>(wanted).fill(arm))) {
@@ -156,6 +169,10 @@ class RepairJudge {
   /** More than a fifth of the forks tell nothing. */
   get hasLostTooMany(): boolean {
     return this.isUndecidable || isTooLittle(this.#lost, this.#forks)
+  }
+
+  get isStopped(): boolean {
+    return this.#inquiry.governor.stopped !== undefined
   }
 
   async isGood(repaired: readonly number[], error = 0.02): Promise<boolean> {
@@ -182,30 +199,56 @@ class RepairJudge {
   }
 
   /**
-   * Those whose set of repairs is judged so once more, with a smaller error. Most suspects do nothing, and a few of many
-   * would be named by chance; those that are named are few, so to ask again about them costs little.
+   * Those of which it is shown that their set of repairs ends well more often (`good`) or less often (`bad`) than another
+   * set: confidence sequences of both rates lie apart. Wald's test alone would not do, for it goes by the clean rate as a few
+   * forks have it. Those that are named are few, so to ask more about them costs little.
    */
   async affirm(
     named: readonly number[],
     setOf: (one: number) => readonly number[],
     wanted: 'good' | 'bad',
-    error: number,
+    against: readonly number[],
   ): Promise<number[]> {
     if (this.isExact) return [...named]
-    const sets = named.map(setOf)
-    await this.areGood(sets, error)
-    return named.filter((_, i) => this.#verdict(sets[i] ?? [], error, wanted === 'good' ? 'bad' : 'good') === wanted)
+    const { governor } = this.#inquiry
+    const isShown = (one: number): boolean => {
+      const [set, other] = [this.#rate(setOf(one)), this.#rate(against)]
+      return wanted === 'good' ? set.low > other.high : set.high < other.low
+    }
+    const madeOf = (set: readonly number[]): number => {
+      const { ok, failed, lost } = this.#count(set)
+      return ok + failed + lost
+    }
+    for (;;) {
+      const open = named.filter((one) => !isShown(one) && madeOf(setOf(one)) < mostForks)
+      if (open.length === 0 || governor.stopped !== undefined || this.isUndecidable) break
+      const sets = open.map(setOf)
+      // The rate they are held against is drawn as often as the most of them.
+      const wantsOther = madeOf(against) < Math.max(...sets.map(madeOf)) + 1
+      const wanting = wantsOther ? [...sets, against] : sets
+      const draws = await governor.draw(wanting.map((set) => this.#arm(set)))
+      draws.forEach((draw, i) => {
+        if (draw !== undefined) this.#note(wanting[i] ?? [], draw.grade)
+      })
+      this.#inquiry.report('repair')
+    }
+    return named.filter(isShown)
   }
 
-  #verdict(repaired: readonly number[], error: number, unclear?: 'good' | 'bad'): 'good' | 'bad' | undefined {
+  #rate(repaired: readonly number[]): Interval {
+    const { ok, failed } = this.#count(repaired)
+    return confidenceSequence(ok, ok + failed, claimAlpha)
+  }
+
+  #verdict(repaired: readonly number[], error: number): 'good' | 'bad' | undefined {
     const { ok, failed, lost } = this.#count(repaired)
     // Repairs whose forks tell nothing, time and again, are not known to help.
     if (ok + failed === 0 && lost >= (this.isExact ? 2 : 10)) return 'bad'
     if (this.isExact) return ok + failed === 0 ? undefined : ok > 0 ? 'good' : 'bad'
     const plan = { ...this.#plan, error }
     const verdict = sprt(ok, failed, plan)
-    if (verdict !== undefined || ok + failed < 40) return verdict
-    return unclear ?? (sprtRatio(ok, failed, plan) > 0 ? 'good' : 'bad')
+    if (verdict !== undefined || ok + failed < mostForks) return verdict
+    return sprtRatio(ok, failed, plan) > 0 ? 'good' : 'bad'
   }
 
   /** How many forks more, all alike, would decide. */

@@ -169,6 +169,7 @@ function commitmentOf(verdict: Verdict, position: number): StepReport['commitmen
       return verdict.likeliest?.position === position ? 'likeliest' : undefined
     case 'never':
     case 'undecidable':
+    case 'unsure':
       return undefined
   }
 }
@@ -200,7 +201,8 @@ function methodsOf(isExact: boolean): Record<string, string> {
     'mutated.display': 'Wilson, 95 % at a fixed number of mutants; for display only',
     'mutated.simultaneous':
       'Clopper-Pearson, 95 % for all positions together (Bonferroni), at a fixed number of mutants',
-    repairs: "Wald's sequential test against the measured clean rate, error .02, or .05 over the number of suspects",
+    repairs:
+      "Wald's sequential test against the measured clean rate, error .02, or .05 over the number of suspects; what is named: confidence sequences, 99 %, that lie apart",
   }
 }
 

@@ -5,8 +5,10 @@ import { pinsOf } from '../provenance/index.ts'
 import type { Tape } from '../tape/index.ts'
 import { type ForkSourceOptions, forkSourceOf, type RealForks } from './fork-source.ts'
 import { type ForkLimits, type ForksSpent, Governor, type Ledger, type Stop } from './governor.ts'
+import { requireSteadyGrades } from './grading.ts'
 import { openLedger, type Ran } from './ledger.ts'
-import { createOracle, type Judging, requireFailure } from './oracle.ts'
+import { majorityOracle, type SelfAgreement, withoutCertificate } from './majority.ts'
+import { createOracle, type Judging, type Oracle, requireFailure } from './oracle.ts'
 import { type CostPlan, planCost } from './plan-cost.ts'
 import { type BlameReport, blameSource } from './report.ts'
 import type { BlameProgress } from './settings.ts'
@@ -34,6 +36,8 @@ export interface RunBlameOptions
   readonly delta?: number
   /** The smallest difference of rates that is blamed. Default 0.2. */
   readonly tau?: number
+  /** The oracle is known to disagree with itself: every run is graded five times, by majority. Default false. */
+  readonly isFlakyOracle?: boolean
   /** File to which every fork is added, and from which those of earlier sessions are counted. Default none. */
   readonly ledger?: string
   /** Leaves the forks of earlier sessions alone. */
@@ -54,6 +58,8 @@ export interface BlamedRun extends BlameReport {
   readonly recorded: Grade
   /** The unchanged run of today's code; `differs`: where it is not the recorded one. */
   readonly control?: Pick<Control, 'digest' | 'differs'>
+  /** With an oracle known to disagree with itself: single grades that were the majority's, of all. */
+  readonly selfAgreement?: SelfAgreement
   /** The part of `spent` that earlier sessions made. */
   readonly reused: ForksSpent
   readonly stoppedBy?: Stop
@@ -86,7 +92,7 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   })
   const { commit } = options.ran ?? {}
-  const report = await blameSource(heard, {
+  const found = await blameSource(heard, {
     governor,
     delta,
     tau,
@@ -99,8 +105,10 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
     ...(commit === undefined ? {} : { commit }),
     ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
   })
+  const { agreement } = oracle
   return {
-    ...report,
+    ...(agreement === undefined ? found : withoutCertificate(found, agreement)),
+    ...(agreement === undefined ? {} : { selfAgreement: { ...agreement } }),
     tape: tape.header.id,
     agent: options.agent,
     gradedBy: oracle.about,
@@ -117,7 +125,7 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
 
 interface Prepared {
   readonly source: RealForks
-  readonly oracle: ReturnType<typeof createOracle>
+  readonly oracle: Oracle & { readonly agreement?: SelfAgreement }
   readonly ledger: Ledger | undefined
   readonly limits: ForkLimits
 }
@@ -125,7 +133,8 @@ interface Prepared {
 /** What is the same whether forks are made or only counted. */
 async function prepare(tape: Tape, options: RunBlameOptions): Promise<Prepared> {
   const { judging, ledger: file, ran = {}, isFresh, isCrossVersion, donor, tools = 'tape', agent } = options
-  const oracle = createOracle(judging)
+  const plain = createOracle(judging)
+  const oracle: Prepared['oracle'] = options.isFlakyOracle === true ? majorityOracle(plain) : plain
   const { prices = {} } = options
   const limits = limitsOf(tape, options)
   // The governor plans with what forks are expected to use; one that runs away is stopped in its middle.
@@ -211,6 +220,7 @@ export interface BlameEstimate extends CostPlan {
 /** Replays and grades the run and says what its blame is expected to cost. Nothing is spent. */
 export async function estimateBlame(tape: Tape, options: RunBlameOptions): Promise<BlameEstimate> {
   const { source, oracle, ledger, limits } = await prepare(tape, options)
+  if (!source.isPaidToGrade) await requireSteadyGrades(source)
   const { columns = false, mutate = false, parallel } = options
   const asked = { limits, curve: !mutate, repairs: columns, mutations: mutate }
   return {

@@ -1,6 +1,6 @@
 import { HarvestError } from '../errors/index.ts'
 import { Curve } from './curve.ts'
-import { Governor, type GovernorOptions } from './governor.ts'
+import { type Forks, Governor, type GovernorOptions } from './governor.ts'
 import type { ForkSource } from './types.ts'
 
 export interface BlameOptions extends GovernorOptions {
@@ -9,10 +9,10 @@ export interface BlameOptions extends GovernorOptions {
   /** The smallest difference of rates that is blamed; below it a run counts as not recoverable. Default 0.2. */
   readonly tau?: number
   /**
-   * What is drawn anew comes out the same each time (`deterministic`), does not (`noisy`), or that is to be found out by
-   * drawing the same twice (`detect`, the default).
+   * `deterministic`: all that is drawn anew is answered by a script, the same each time, so one fork of a kind says it.
+   * `noisy` (the default): a model answers. That a few forks of it came out alike does not make it a script.
    */
-  readonly tail?: 'detect' | 'deterministic' | 'noisy'
+  readonly tail?: 'deterministic' | 'noisy'
   /**
    * With a deterministic tail: look at every position behind the one found, so that no later recovery is missed; a fork
    * each. Default false: the verdict says how many were not looked at.
@@ -25,7 +25,7 @@ export interface BlameOptions extends GovernorOptions {
   /** Hears how far it is, after each round of forks. */
   readonly onProgress?: (progress: BlameProgress) => void
   /** Makes the forks, when several questions share one budget; limits, ledger and the like are then its. */
-  readonly governor?: Governor
+  readonly governor?: Forks
 }
 
 /** How far blame is. */
@@ -41,10 +41,10 @@ export interface BlameProgress {
 /** One question about one run: options with their defaults, and what is known so far. */
 export interface Inquiry {
   readonly source: ForkSource
-  readonly governor: Governor
+  readonly governor: Forks
   readonly delta: number
   readonly tau: number
-  readonly tail: 'detect' | 'deterministic' | 'noisy'
+  readonly tail: 'deterministic' | 'noisy'
   readonly sweep: boolean
   readonly maxTries: number
   readonly maxPairs: number
@@ -56,11 +56,10 @@ export interface Inquiry {
 
 /** @throws HarvestError HARVEST_BLAME_OPTION for a value that cannot be, HARVEST_BLAME_NO_STEPS for a run without steps */
 export function openInquiry(source: ForkSource, options: BlameOptions): Inquiry {
-  const { delta = 0.05, tau = 0.2, tail = 'detect', sweep = false, maxTries = 4, maxPairs = 60 } = options
+  const { delta = 0.05, tau = 0.2, tail = 'noisy', sweep = false, maxTries = 4, maxPairs = 60 } = options
   if (!(delta > 0 && delta < 0.5)) throw badOption('delta', delta, 'above 0 and below 0.5')
   if (!(tau > 0 && tau < 1)) throw badOption('tau', tau, 'above 0 and below 1')
-  if (!['detect', 'deterministic', 'noisy'].includes(tail))
-    throw badOption('tail', tail, 'detect, deterministic or noisy')
+  if (!['deterministic', 'noisy'].includes(tail)) throw badOption('tail', tail, 'deterministic or noisy')
   if (!(Number.isSafeInteger(maxTries) && maxTries > 0)) throw badOption('maxTries', maxTries, 'a whole number from 1')
   if (!(Number.isSafeInteger(maxPairs) && maxPairs > 0)) throw badOption('maxPairs', maxPairs, 'a whole number from 1')
   if (source.positions.length === 0) {

@@ -12,6 +12,11 @@ export interface Position {
   readonly label: string
   /** Its answer comes from outside the agent and its model: a tool result, a retrieval, an answer of a service. */
   readonly isExogenous: boolean
+  /**
+   * Those of its steps that are another answer when it is not kept: none, where all of them answer from the tape either way.
+   * Absent: all.
+   */
+  readonly drawn?: readonly number[]
 }
 
 /** One fork that is to be made. Positions count from 0, in causal order. */
@@ -60,9 +65,18 @@ export interface ForkSource {
   mutants?(position: number): number
   /** What "good" is when positions are repaired, for people; absent: this source repairs nothing. */
   readonly repairs?: string
+  /** Positions whose good answer is another one than the recorded. Absent: all from outside may be. */
+  readonly suspects?: readonly number[]
   /** It can draw single steps of a position anew ({@link ForkSpec.only}); absent: a block is blamed as a whole. */
   readonly splits?: true
   /** What a fork is expected to use, from the tape's own counts: the sum over its own tail. */
   expect(spec: ForkSpec): { readonly modelCalls: number; readonly costUsd?: number }
   draw(spec: ForkSpec, signal: AbortSignal): Promise<ForkDraw>
+  /**
+   * Grades the recorded run once more, from a replay of its own that costs nothing. `undefined`: who grades it would have to
+   * be paid. Absent: who grades cannot disagree with himself.
+   */
+  regrade?(): Promise<Grade | undefined>
+  /** That who grades disagrees with himself is known, and counted. Default false. */
+  readonly isGradedByMajority?: true
 }

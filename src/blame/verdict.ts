@@ -3,7 +3,7 @@ import type { Stop } from './governor.ts'
 import type { Interval } from './wilson.ts'
 
 /** What blame says of a failed run. */
-export type Verdict = Confirmed | NeverRecoverable | Undecided | Undecidable
+export type Verdict = Confirmed | NeverRecoverable | Undecided | Undecidable | Unsure
 
 /** At least one position is named. */
 export interface Confirmed {
@@ -38,6 +38,8 @@ export interface Commitment {
   readonly evidence?: number
   /** How often a claim like this may be false; its share of delta. Absent when exact. */
   readonly alpha?: number
+  /** Forks that were under way already when the claim was shown, and were not needed for it. */
+  readonly surplus?: number
   /** The steps of a block, each drawn anew alone; absent for a single step, and when the source cannot. */
   readonly members?: readonly Member[]
 }
@@ -65,6 +67,13 @@ export interface NeverRecoverable {
   readonly alpha?: number
   /** With a deterministic tail: positions that no fork looked at, where the run might have recovered. */
   readonly unseen?: number
+}
+
+/** The oracle disagrees with itself too often for anything to be certified. */
+export interface Unsure {
+  readonly kind: 'unsure'
+  /** What would have been named; none: that no position decided. */
+  readonly positions: readonly number[]
 }
 
 /** No position is named. */

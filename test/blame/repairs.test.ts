@@ -25,7 +25,7 @@ const rules: readonly (readonly [
 describe('which recorded answers made a run fail', () => {
   it.each(rules)('%s of them: exactly, with a deterministic tail', async (_, facts, fails, truth) => {
     const { made, source } = plantedSource({ count: 20, facts, fails, outside }, 1)
-    const found = await blameRepairs(source)
+    const found = await blameRepairs(source, { tail: 'deterministic' })
     expect(found).toMatchObject({
       how: 'exact',
       outcome: 'found',
@@ -78,7 +78,7 @@ describe('which recorded answers made a run fail', () => {
       },
       1,
     )
-    const found = await blameRepairs(source)
+    const found = await blameRepairs(source, { tail: 'deterministic' })
     expect(found).toMatchObject({ necessary: [20, 70], sufficient: [], repairSet: [20] })
     expect(made.length).toBeLessThan(60)
   })
@@ -117,8 +117,27 @@ describe('which recorded answers made a run fail', () => {
         return isLost(spec.repaired) ? { ...draw, grade: 'undefined' } : draw
       },
     }
-    expect(await blameRepairs(lossy)).toMatchObject({ outcome: 'found', necessary: [7], repairSet: [7] })
+    expect(await blameRepairs(lossy, { tail: 'deterministic' })).toMatchObject({
+      outcome: 'found',
+      necessary: [7],
+      repairSet: [7],
+    })
     expect(made.filter(({ repaired }) => isLost(repaired))).toHaveLength(2)
+  })
+
+  it('are none, for nothing, when every good answer is the recorded one', async () => {
+    const { made, source } = plantedSource({ count: 10, facts: [4], fails: (holds) => holds(4) }, 1)
+    expect(await blameRepairs({ ...source, suspects: [] })).toMatchObject({ outcome: 'equal', necessary: [] })
+    expect(made).toEqual([])
+  })
+
+  it('cut short by a limit have no smallest set', async () => {
+    const plant: Plant = { count: 20, facts: [3, 11], fails: either, outside, slip: 0.01 }
+    for (const forks of [40, 80, 120]) {
+      const { source } = plantedSource(plant, 1)
+      const { outcome, repairSet } = await blameRepairs(source, { limits: { forks } })
+      if (outcome === 'unresolved') expect(repairSet).toBeUndefined()
+    }
   })
 
   it('need a good answer', async () => {

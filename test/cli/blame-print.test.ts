@@ -85,10 +85,10 @@ describe('what blame says', () => {
       }),
     ).toMatchInlineSnapshot(`
       "step 1, the model's decision lookup_order(order_id: "A-100"), made the bad outcome likelier:
-        kept, 5 of 12 runs end well; drawn anew, 12 of 12 do (certified at delta 0.05)
+        kept, 5 of 12 runs end well (19 to 68 %); drawn anew, 12 of 12 do (76 to 100 %); certified at delta 0.05
       step 3, the model's decision refund(amount: 2500), decided the outcome:
-        kept, it is the recorded run; drawn anew, 38 of 40 do (certified at delta 0.05)
-        of its steps, step 3 alone decided: drawn anew, 8 of 8 runs end well, kept, 0 of 8 runs
+        kept, it is the recorded run; drawn anew, 38 of 40 do (83 to 99 %); certified at delta 0.05
+        of its steps, step 3 alone decided: drawn anew, 8 of 8 runs end well (68 to 100 %), kept, 0 of 8 runs (0 to 32 %)
       Behind it runs still end well often enough, but no later step could be named."
     `)
   })
@@ -101,7 +101,7 @@ describe('what blame says', () => {
     } as const
     expect(said(exact, { tail: 'exact' })).toMatchInlineSnapshot(`
       "step 3, the model's decision refund(amount: 2500), decided the outcome:
-        kept, the run fails; drawn anew, it ends well (exact: what is drawn anew comes out the same each time)
+        kept, the run fails; drawn anew, it ends well (exact: a script answers what is drawn anew)
       2 places behind it were not looked at: had the run recovered there, it was lost later."
     `)
     const whole = print(blamed(exact, { tail: 'exact', steps: [step(0, 'x', { drop: 1, value: 1 })] }))
@@ -119,14 +119,14 @@ describe('what blame says', () => {
       alpha: 0.025,
     } as const
     expect(said(never)).toMatchInlineSnapshot(`
-      "No step decided the outcome: look at the prompt, the tools or the environment.
-        drawn anew from its very beginning, 0 of 19 runs end well: fewer than 19 % do (confidence sequence)
+      "No step was shown to decide the outcome: look at the prompt, the code of the agent or the answers of its tools.
+        with all model answers drawn again, 0 of 19 runs end well (0 to 17 %); certified: fewer than 19 % do
       → to ask which recorded answers did it, with a good run to compare: --columns --donor <tape|case>"
     `)
     expect(said(never, repairs('found', { necessary: [1], sufficient: [1], repairSet: [1] }))).toMatchInlineSnapshot(`
       "No model decided the outcome: recorded answers did.
-        drawn anew from its very beginning, 0 of 19 runs end well: fewer than 19 % do (confidence sequence)
-      Recorded answers made the run fail; with all of them repaired, 14 of 15 runs end well:
+        with all model answers drawn again, 0 of 19 runs end well (0 to 17 %); certified: fewer than 19 % do
+      Recorded answers made the run fail; with all of them repaired, 14 of 15 runs end well (70 to 99 %):
         necessary (repaired alone, the run ends well): step 2, the answer of lookup_order(order_id: "A-100")
         sufficient (as recorded alone, the run fails): step 2, the answer of lookup_order(order_id: "A-100")
         a smallest set of repairs: step 2, the answer of lookup_order(order_id: "A-100")"
@@ -138,7 +138,7 @@ describe('what blame says', () => {
       `"No recorded answer is to blame: with all of them as recorded, runs drawn anew end well."`,
     )
     expect(said(undefined, repairs('no_help', { clean: of(0, 15) }))).toMatchInlineSnapshot(
-      `"No recorded answer explains it: with all of them repaired, 0 of 15 runs end well."`,
+      `"No recorded answer was shown to explain it: with all of them repaired, 0 of 15 runs end well (0 to 20 %)."`,
     )
     expect(said(undefined, repairs('unresolved'))).toContain('A limit came before')
     expect(said(undefined, repairs('undecidable'))).toContain('nothing can be said')
@@ -170,7 +170,7 @@ describe('what blame says', () => {
       said({ kind: 'unresolved', ...open, forksNeeded: 40, stoppedBy: 'costUsd' }, { spent: onlyEarlier }),
     ).toContain('About 40 more forks are likely needed; this limit leaves room for none.')
     expect(said({ kind: 'diffuse', ...open })).toMatchInlineSnapshot(`
-      "No single step decided the outcome: it was lost little by little, or by more than one of them.
+      "No single step was shown to decide the outcome: none of those tested takes enough by itself.
         if one step decided all the same, it lies between step 2 and step 3 (90 % credible range)
         likeliest, not certified: step 3, the model's decision refund(amount: 2500) (60 %)
         that no step decided: 5 %"

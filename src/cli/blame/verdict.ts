@@ -1,4 +1,4 @@
-import type { Commitment, RepairBlame, Undecided, Verdict } from '../../blame/index.ts'
+import { type Commitment, type Undecided, type Verdict, wilson } from '../../blame/index.ts'
 import type { BlamedRun } from '../../blame/run-blame.ts'
 import { neutralLine } from '../../errors/index.ts'
 
@@ -8,12 +8,14 @@ export function describeVerdict(blamed: BlamedRun, verdict: Verdict): readonly s
     case 'confirmed':
       return describeConfirmed(blamed, verdict)
     case 'never':
-      return describeNever(blamed.repairs?.outcome, verdict)
+      return describeNever(blamed, verdict)
     case 'diffuse':
     case 'unresolved':
       return describeUndecided(blamed, verdict)
     case 'undecidable':
       return describeUndecidable(blamed, verdict)
+    case 'unsure':
+      return describeUnsure(blamed, verdict)
   }
 }
 
@@ -24,52 +26,112 @@ function describeConfirmed(blamed: BlamedRun, { commitments, isStillRecoverable,
     `${nameOf(blamed, commitment.position)}, ${index === commitments.length - 1 ? 'decided the outcome' : 'made the bad outcome likelier'}:`,
     `  ${effectOf(blamed, commitment)}`,
     ...membersOf(commitment),
+    ...surplusOf(commitment),
   ])
   if (isStillRecoverable === true)
     lines.push('Behind it runs still end well often enough, but no later step could be named.')
   if (unseen > 0)
     lines.push(`${unseen} places behind it were not looked at: had the run recovered there, it was lost later.`)
-  return lines
+  return [...lines, ...neededToo(blamed, commitments[0]?.position ?? 0)]
 }
 
 function effectOf({ delta }: BlamedRun, { kept, redrawn, how }: Commitment): string {
   if (how === 'exact') {
     const rest =
       kept.forks === 0 ? 'kept, it is the recorded run' : `kept, the run ${kept.ok > 0 ? 'ends well' : 'fails'}`
-    return `${rest}; drawn anew, it ${redrawn.ok > 0 ? 'ends well' : 'fails'} (exact: what is drawn anew comes out the same each time)`
+    return `${rest}; drawn anew, it ${redrawn.ok > 0 ? 'ends well' : 'fails'} (exact: a script answers what is drawn anew)`
   }
-  const rest = kept.forks === 0 ? 'kept, it is the recorded run' : `kept, ${of(kept)} end well`
-  return `${rest}; drawn anew, ${redrawn.ok} of ${redrawn.forks} do (certified at delta ${delta})`
+  const rest = kept.forks === 0 ? 'kept, it is the recorded run' : `kept, ${of(kept)} end well${interval(kept)}`
+  return `${rest}; drawn anew, ${redrawn.ok} of ${redrawn.forks} do${interval(redrawn)}; certified at delta ${delta}`
 }
 
-function of({ ok, forks }: { readonly ok: number; readonly forks: number }): string {
+interface Counted {
+  readonly ok: number
+  readonly forks: number
+}
+
+function of({ ok, forks }: Counted): string {
   return `${ok} of ${forks} runs`
+}
+
+/** ` (65 to 99 %)`: what chance alone leaves possible. */
+export function interval({ ok, forks }: Counted): string {
+  if (forks === 0) return ''
+  const { low, high } = wilson(ok, forks)
+  return ` (${(100 * low).toFixed(0)} to ${(100 * high).toFixed(0)} %)`
 }
 
 function membersOf({ members = [] }: Commitment): readonly string[] {
   return members.map(
     ({ step, redrawn, kept, isConfirmed }) =>
-      `  of its steps, step ${step} alone ${isConfirmed ? 'decided' : 'is not shown to have decided'}: drawn anew, ${of(redrawn)} end well, kept, ${of(kept)}`,
+      `  of its steps, step ${step} alone ${isConfirmed ? 'decided' : 'is not shown to have decided'}: drawn anew, ${of(redrawn)} end well${interval(redrawn)}, kept, ${of(kept)}${interval(kept)}`,
   )
 }
 
-function describeNever(
-  repairs: RepairBlame['outcome'] | undefined,
-  { ok, forks, how, rate, unseen = 0 }: Of<'never'>,
-): readonly string[] {
+function surplusOf({ surplus = 0 }: Commitment): readonly string[] {
+  return surplus === 0
+    ? []
+    : [`  ${surplus} more runs were under way when that was shown; fewer at once spend fewer: --parallel 1`]
+}
+
+/** Of causes that only do harm together the last one is where the run was lost; the earlier one was needed as well. */
+function neededToo(blamed: BlamedRun, position: number): readonly string[] {
+  const { repairs, steps } = blamed
+  const earlier = (repairs?.necessary ?? []).filter((one) => one < position)
+  if (repairs !== undefined || blamed.tail === 'exact')
+    return earlier.map((one) => `${nameOf(blamed, one)}, was needed for it too: repaired alone, runs end well`)
+  const isOpen = steps.slice(0, position).some(({ isExogenous }) => isExogenous)
+  return isOpen
+    ? ['→ to ask whether an earlier recorded answer was needed for it too: --columns --donor <tape|case>']
+    : []
+}
+
+function describeNever(blamed: BlamedRun, { ok, forks, how, rate, unseen = 0 }: Of<'never'>): readonly string[] {
+  const { repairs } = blamed
+  if (how === 'exact' && forks === 0)
+    return [
+      "The agent's own code decides here: no model is asked in this run, and all else answers from the tape.",
+      ...columnsHint(blamed),
+    ]
   const bound =
     how === 'exact' || rate === undefined
-      ? ' (exact: what is drawn anew comes out the same each time)'
-      : `: fewer than ${(rate.high * 100).toFixed(0)} % do (confidence sequence)`
+      ? ' (exact: a script answers what is drawn anew)'
+      : `${interval({ ok, forks })}; certified: fewer than ${(rate.high * 100).toFixed(0)} % do`
   return [
-    repairs === 'found'
-      ? 'No model decided the outcome: recorded answers did.'
-      : 'No step decided the outcome: look at the prompt, the tools or the environment.',
-    `  drawn anew from its very beginning, ${of({ ok, forks })} end well${bound}`,
+    decidesHere(blamed, ok),
+    `  with all model answers drawn again, ${of({ ok, forks })} end well${bound}`,
     ...(unseen > 0 ? [`${unseen} places were not looked at, where the run might have recovered.`] : []),
-    ...(repairs !== undefined
-      ? []
-      : ['→ to ask which recorded answers did it, with a good run to compare: --columns --donor <tape|case>']),
+    ...(repairs === undefined ? columnsHint(blamed) : []),
+  ]
+}
+
+/** What is left when no model decided: the answers of tools, or else what the agent is made of. */
+function decidesHere({ repairs, steps, tools }: BlamedRun, ok: number): string {
+  if (repairs?.outcome === 'found') return 'No model decided the outcome: recorded answers did.'
+  const hasTools = steps.some(({ isExogenous }) => isExogenous) && tools !== 'called for real'
+  const isCleared = ['no_help', 'equal'].includes(repairs?.outcome ?? '')
+  const [first] = steps.flatMap(({ redrawn }) => (redrawn === undefined ? [] : [redrawn]))
+  if (ok > 0 || (hasTools && !isCleared)) {
+    return `No step was shown to decide the outcome: look at the prompt, the code of the agent${hasTools ? ' or the answers of its tools' : ', the tools or the environment'}.`
+  }
+  return (first?.distinct ?? 0) > 1
+    ? "The agent's own code decides here: whatever its models answer, the run fails."
+    : 'Its models answer the same each time, and the run fails: look at the prompt and the code of the agent.'
+}
+
+function columnsHint({ steps, tools }: BlamedRun): readonly string[] {
+  const hasTools = steps.some(({ isExogenous }) => isExogenous) && tools !== 'called for real'
+  return hasTools
+    ? ['→ to ask which recorded answers did it, with a good run to compare: --columns --donor <tape|case>']
+    : []
+}
+
+function describeUnsure(blamed: BlamedRun, { positions }: Of<'unsure'>): readonly string[] {
+  const { same, of: all } = blamed.selfAgreement ?? { same: 0, of: 0 }
+  return [
+    `Not certified: the oracle agrees with itself in ${percent(same / Math.max(1, all))} of its grades, and 95 % are needed.`,
+    ...positions.map((position) => `  it would have been ${nameOf(blamed, position)}`),
+    ...(positions.length === 0 ? ['  it would have been no step'] : []),
   ]
 }
 
@@ -88,7 +150,7 @@ function describeUndecided(blamed: BlamedRun, undecided: Undecided): readonly st
   const none = `  that no step decided: ${percent(never)}`
   if (kind === 'diffuse') {
     return [
-      'No single step decided the outcome: it was lost little by little, or by more than one of them.',
+      'No single step was shown to decide the outcome: none of those tested takes enough by itself.',
       `  if one step decided all the same, ${where} (90 % credible range)`,
       ...guess,
       none,

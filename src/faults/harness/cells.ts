@@ -7,7 +7,7 @@ export type Effort = 'quick' | 'full'
 
 export const runsPerFamily = { quick: 1, full: 20 } as const
 
-const stepsOfRuns = { quick: [20], full: [20, 35, 50] } as const
+const stepsOfRuns = { quick: [20], full: [20, 40, 60] } as const
 
 /** Where there is no one step to be found, blame takes all forks there are before it says so: too long for a sample. */
 const tooLong: readonly FamilyName[] = ['F5.erosion', 'F7.no_op_mutation', 'F7.identical_response']

@@ -4,6 +4,7 @@ import { families, type FamilyName } from '../families.ts'
 import { type Diagnosis, type Engine, nothing } from '../validate/diagnosis.ts'
 import { scoreTape, type TapeScore } from '../validate/score.ts'
 import { type AgentChange, ledgerAgent } from './agent.ts'
+import { isNoisy } from './cells.ts'
 import { pickOf } from './chance.ts'
 import { type PlantedRun, plantRun, type Stage } from './stage.ts'
 
@@ -71,7 +72,7 @@ async function ask(
   const asks = family === 'F7.no_op_mutation' || family === 'F7.identical_response' ? 'mutations' : 'run'
   const forked = family === 'F7.identical_response' ? { ...source, ...inert(source) } : source
   const { counted, ofMembers } = countMembers(asks === 'mutations' ? withoutEffect(forked) : forked)
-  const said = await engine(counted, { asks, hasColumns, sweeps: false })
+  const said = await engine(counted, { asks, hasColumns, sweeps: false, isScripted: !isNoisy(family) })
   // Which step of a block it was is a question of its own, as the columns are.
   const members = ofMembers()
   return { about, said: { ...said, forks: said.forks - members, columnForks: said.columnForks + members } }

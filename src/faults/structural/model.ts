@@ -24,6 +24,8 @@ export interface Place {
   readonly isExogenous: boolean
   /** Steps that are under way at the same time here. Default one. */
   readonly width?: number
+  /** It answers from the tape, kept or not. */
+  readonly isTaped?: true
   readonly writes: readonly Write[]
 }
 
@@ -49,6 +51,8 @@ export interface Noise {
   readonly correction: number
   /** A fork leaves its tape before it is free to, so that nothing can be said of it. Per fork. Default 0. */
   readonly stray?: number
+  /** Who grades says the contrary. Per grade. Default 0. */
+  readonly grading?: number
   /** `varies`: it never says the same words twice. `same`: what differs are mistakes alone, and two runs may look equal. */
   readonly wording: 'varies' | 'same'
 }
@@ -104,7 +108,8 @@ export function runModel(
   for (let at = start.place; at < places.length; at++) {
     const place = places[at]
     if (place === undefined) break
-    const mode = modeOf(at)
+    const asked = modeOf(at)
+    const mode = asked === 'live' && place.isTaped === true ? 'recorded' : asked
     facts = write(model, place, at, facts, mode, random)
     if (mode === 'live') {
       if (!place.isExogenous) modelCalls += place.width ?? 1

@@ -1,4 +1,4 @@
-import type { ForkDraw, ForkSource, ForkSpec } from '../../blame/types.ts'
+import type { ForkDraw, ForkSource, ForkSpec, Grade } from '../../blame/types.ts'
 import { type Mode, recordedFacts, recordedGrade, runModel, type StructuralModel } from './model.ts'
 import { randomOf } from './random.ts'
 
@@ -13,11 +13,17 @@ const costPerCall = 0.001
 export function structuralSource(model: StructuralModel, seed: number): ForkSource {
   const { places, mutation } = model
   let steps = 0
-  const positions = places.map(({ label, isExogenous, width = 1 }) => {
+  const positions = places.map(({ label, isExogenous, isTaped, width = 1 }) => {
     const numbers = Array.from({ length: width }, (_, k) => steps + k + 1)
     steps += width
-    return { steps: numbers, label, isExogenous }
+    return { steps: numbers, label, isExogenous, ...(isTaped === true && { drawn: [] }) }
   })
+  const { grading = 0 } = model.noise
+  const gradings = randomOf(seed, 'gradings')
+  const graded = (grade: Grade, random: () => number): Grade => {
+    const isSwapped = grading > 0 && (grade === 'ok' || grade === 'bad') && random() < grading
+    return isSwapped ? (grade === 'ok' ? 'bad' : 'ok') : grade
+  }
   const recorded = recordedGrade(model)
   const known = { grade: recorded, facts: recordedFacts(model) }
   // What a fork from here on calls when all behind it is drawn anew.
@@ -30,7 +36,11 @@ export function structuralSource(model: StructuralModel, seed: number): ForkSour
     ...(mutation !== undefined && { mutants: (position: number) => mutation.count(position) }),
     repairs: 'the answer the model of the agent knows to be right',
     expect: ({ keep }) => ({ modelCalls: callsFrom[keep] ?? 0, costUsd: (callsFrom[keep] ?? 0) * costPerCall }),
-    draw: (spec) => Promise.resolve(drawOf(model, spec, seed, known)),
+    draw: async (spec) => {
+      const draw = drawOf(model, spec, seed, known)
+      return { ...draw, grade: graded(draw.grade, randomOf(seed, 'grade', JSON.stringify(spec))) }
+    },
+    ...(grading > 0 && { regrade: async () => graded(recorded, gradings) }),
   }
 }
 

@@ -65,19 +65,22 @@ export function curveOf(model: StructuralModel): readonly number[] {
   return curve
 
   function chanceFrom({ places: all }: StructuralModel, j: number, facts: number, next: Float64Array): number {
+    const isTaped = all[j]?.isTaped === true
     const spread = (k: number, now: number): number => {
       const one = all[j]?.writes[k]
       if (one === undefined) {
         const kept = next[now] ?? 0
-        return noise.correction === 0 ? kept : noise.correction * (next[0] ?? 0) + (1 - noise.correction) * kept
+        return noise.correction === 0 || isTaped
+          ? kept
+          : noise.correction * (next[0] ?? 0) + (1 - noise.correction) * kept
       }
-      const chance = one.live(now)
+      const chance = isTaped ? Number(one.recorded) : one.live(now)
       let sum = 0
       if (chance > 0) sum += chance * spread(k + 1, setFact(now, one.fact, true))
       if (chance < 1) sum += (1 - chance) * spread(k + 1, setFact(now, one.fact, false))
       return sum
     }
-    return (1 - noise.slip) * spread(0, facts)
+    return (isTaped ? 1 : 1 - noise.slip) * spread(0, facts)
   }
 }
 

@@ -25,11 +25,14 @@ export interface Cell {
   readonly sweeps: boolean
   /** The other three columns are asked for, too. */
   readonly hasColumns: boolean
+  /** Answers from outside come from the tape, kept or not. */
+  readonly isTaped?: true
 }
 
 /**
- * How much an agent differs from itself: the chance of a slip per step. `quiet`: what it says does not show it. `stray`:
- * the share of forks that cannot be judged.
+ * How much an agent differs from itself: the chance of a slip per step. `quiet`: what it says does not show it. `chance`:
+ * how often it decides right at the deciding step, drawn anew, and it says the same everywhere else. `stray`: the share of
+ * forks that cannot be judged. `grading`: how often who grades says the contrary.
  */
 export type NoiseName =
   | 'exact'
@@ -41,6 +44,8 @@ export type NoiseName =
   | 'quiet slip=.01'
   | 'slip=.01 stray=.1'
   | 'slip=.01 stray=.4'
+  | `quiet chance=.${2 | 3 | 4 | 5}`
+  | `slip=.01 grading=.${1 | 3}`
 
 /** How large the largest drop of the curve is: tapes of a cell are drawn until theirs is of that size. */
 export type Band = 'any' | 'drop>=.6' | 'drop .4-.6' | 'drop<.4'
@@ -64,6 +69,9 @@ export function gridCells(): readonly Cell[] {
     ...coarseCells(),
     ...hardCells(),
     ...mutantCells(),
+    ...chanceCells(),
+    ...gradingCells(),
+    ...tapedCells(),
   ]
 }
 
@@ -94,7 +102,14 @@ function plantedIn(cell: Cell, random: Random): Planted {
   if (cell.isCoarse === true) return plantCoarseErosion(cell.length, noiseOf(cell, 'F5.erosion', random), random)
   const family = cell.families[Math.floor(random() * cell.families.length)]
   if (family === undefined) throw new RangeError(`tapesOf: ${cell.id} has no family`)
-  return plant(family, cell.length, noiseOf(cell, family, random), random)
+  const planted = plant(family, cell.length, noiseOf(cell, family, random), random)
+  return cell.isTaped === true ? taped(planted) : planted
+}
+
+/** What comes from outside answers from the tape: keeping it is no other experiment than not keeping it. */
+function taped(planted: Planted): Planted {
+  const places = planted.model.places.map((place) => (place.isExogenous ? { ...place, isTaped: true as const } : place))
+  return { ...planted, model: { ...planted.model, places } }
 }
 
 function noiseOf({ noise, band }: Cell, family: FamilyName, random: Random): Noise {
@@ -103,9 +118,10 @@ function noiseOf({ noise, band }: Cell, family: FamilyName, random: Random): Noi
   const shares = family === 'F6.recurrence' && band === 'drop>=.6' ? [0.1, 0.2, 0.3] : recurrences[band]
   return {
     slip: chance('slip'),
-    recurrence: shares[Math.floor(random() * shares.length)] ?? 0,
+    recurrence: noise.includes('chance') ? 1 - chance('chance') : (shares[Math.floor(random() * shares.length)] ?? 0),
     correction: family === 'F6.self_correction' ? (random() < 0.5 ? 0.05 : 0.1) : 0,
     stray: chance('stray'),
+    grading: chance('grading'),
     wording: noise.startsWith('quiet') ? 'same' : 'varies',
   }
 }
@@ -215,6 +231,37 @@ function hardCells(): readonly Cell[] {
           cellOf(one, length, 'slip=.01 stray=.4'),
         ])),
   ])
+}
+
+/** An agent that says the same each time, and decides right at one step with a chance. */
+function chanceCells(): readonly Cell[] {
+  const named = subjects.filter(({ name }) => name === 'F5.single' || name === 'F6.recurrence')
+  return ([20, 50] as const).flatMap((length) =>
+    ([2, 3, 4, 5] as const).flatMap((chance) => named.map((one) => cellOf(one, length, `quiet chance=.${chance}`))),
+  )
+}
+
+/** Who grades disagrees with himself. */
+function gradingCells(): readonly Cell[] {
+  const named = subjects.filter(({ name }) => name === 'F5.single' || name === 'F7.environment')
+  return ([20, 50] as const).flatMap((length) =>
+    ([1, 3] as const).flatMap((share) => named.map((one) => cellOf(one, length, `slip=.01 grading=.${share}`))),
+  )
+}
+
+/** Tools that answer from the tape: where the model decided wrong, and where an answer from outside was wrong. */
+function tapedCells(): readonly Cell[] {
+  const inside: readonly FamilyName[] = ['F0.wrong_system_prompt', 'F0.poisoned_argument']
+  return ([20, 50] as const).flatMap((length) =>
+    (['exact', 'quiet', usualNoise[length]] as const).flatMap((noise): readonly Cell[] => {
+      const model = cellOf({ name: 'F0', families: inside }, length, noise)
+      const outside = cellOf({ name: 'F7.environment', families: ['F5.single'] }, length, noise)
+      return [
+        { ...model, id: `F0 taped n=${length} ${noise}`, isTaped: true, hasColumns: false },
+        { ...outside, id: `F7.taped n=${length} ${noise}`, isTaped: true, hasColumns: false },
+      ]
+    }),
+  )
 }
 
 /** Values that are changed in runs that went well. */

@@ -28,6 +28,7 @@ const figures = [
   'top1',
   'certified',
   'falseCertificates',
+  'falseClaims',
   'falseBlame',
   'rightOrAbstained',
   'repairSet',

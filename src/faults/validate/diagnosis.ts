@@ -47,6 +47,8 @@ export interface Asked {
   readonly hasColumns: boolean
   /** Look at every place behind the one found. */
   readonly sweeps: boolean
+  /** A script answers what is drawn anew, the same each time, and that is known. */
+  readonly isScripted: boolean
 }
 
 /** Blames one tape. The one that is validated is the product's; tests put broken ones in its place. */

@@ -1,3 +1,4 @@
+import { HarvestError } from '../../errors/index.ts'
 import {
   blameFailedRun,
   blameMutations,
@@ -16,19 +17,32 @@ const forkLimit = 400
 
 /** The engine that is validated: the one behind `harvest blame`, with its defaults. */
 export const blameEngine: Engine = async (source, asked) => {
-  if (asked.asks === 'mutations') return mutationDiagnosis(source)
+  if (asked.asks === 'mutations') return mutationDiagnosis(source, tailOf(asked))
   // A run that went well has no failure to ask about; blame refuses it before anything is spent.
-  return source.recorded === 'ok' ? nothing : runDiagnosis(source, asked)
+  if (source.recorded === 'ok') return nothing
+  try {
+    return await runDiagnosis(source, asked)
+  } catch (error) {
+    // Whoever disagrees with himself is told so, and nothing is said of the run.
+    if (HarvestError.is(error, 'HARVEST_ORACLE_FLAKY')) return { ...nothing, said: 'undecidable' }
+    throw error
+  }
 }
 
-async function runDiagnosis(source: ForkSource, { sweeps, hasColumns }: Asked): Promise<Diagnosis> {
+function tailOf({ isScripted }: Asked): 'deterministic' | 'noisy' {
+  return isScripted ? 'deterministic' : 'noisy'
+}
+
+async function runDiagnosis(source: ForkSource, asked: Asked): Promise<Diagnosis> {
+  const { hasColumns, sweeps } = asked
+  const tail = tailOf(asked)
   const governor = new Governor(source, { limits: { forks: forkLimit } })
-  const { verdict, isDeterministic, curve } = await blameFailedRun(source, { governor, sweep: sweeps })
+  const { verdict, isDeterministic, curve } = await blameFailedRun(source, { governor, sweep: sweeps, tail })
   const { forks, modelCalls } = governor.spent.now
   return {
     ...nothing,
     ...saidBy(verdict),
-    ...(hasColumns && (await columnsOf(source))),
+    ...(hasColumns && (await columnsOf(source, tail))),
     intervals: isDeterministic ? [] : intervalsOf(curve),
     forks,
     modelCalls,
@@ -39,9 +53,12 @@ async function runDiagnosis(source: ForkSource, { sweeps, hasColumns }: Asked): 
 /** Forks the other three columns of one tape may take. */
 const columnLimit = 4000
 
-async function columnsOf(source: ForkSource): Promise<Pick<Diagnosis, 'columns' | 'columnForks'>> {
+async function columnsOf(
+  source: ForkSource,
+  tail: 'deterministic' | 'noisy',
+): Promise<Pick<Diagnosis, 'columns' | 'columnForks'>> {
   const governor = new Governor(source, { limits: { forks: columnLimit } })
-  const { necessary, sufficient, repairSet, outcome } = await blameRepairs(source, { governor })
+  const { necessary, sufficient, repairSet, outcome } = await blameRepairs(source, { governor, tail })
   const set = outcome === 'not_needed' ? [] : repairSet
   const columns = { necessary, sufficient, ...(set !== undefined && { repairSet: set }) }
   return { columns, columnForks: governor.spent.now.forks }
@@ -50,10 +67,10 @@ async function columnsOf(source: ForkSource): Promise<Pick<Diagnosis, 'columns' 
 /** Exploring all places costs forks at each of them. */
 const forksPerPlace = 20
 
-async function mutationDiagnosis(source: ForkSource): Promise<Diagnosis> {
+async function mutationDiagnosis(source: ForkSource, tail: 'deterministic' | 'noisy'): Promise<Diagnosis> {
   const limits = { forks: forkLimit + forksPerPlace * source.positions.length }
   const governor = new Governor(source, { limits })
-  const { verdict } = await blameMutations(source, { governor })
+  const { verdict } = await blameMutations(source, { governor, tail })
   const { forks, modelCalls } = governor.spent.now
   return { ...nothing, ...saidOfMutations(verdict), forks, modelCalls }
 }
@@ -73,6 +90,7 @@ function saidBy(verdict: Verdict): Pick<Diagnosis, 'said' | 'named' | 'ranking'>
       return { said: 'unresolved', named: [], ranking }
     }
     case 'undecidable':
+    case 'unsure':
       return { said: 'undecidable', named: [], ranking: [] }
   }
 }
@@ -86,6 +104,7 @@ function saidOfMutations(verdict: MutationBlame['verdict']): Pick<Diagnosis, 'sa
     case 'none':
       return { said: 'nothing', named: [], ranking: [] }
     case 'unresolved':
+    case 'unshown':
       return { said: 'unresolved', named: [], ranking: [] }
     case 'undecidable':
       return { said: 'undecidable', named: [], ranking: [] }

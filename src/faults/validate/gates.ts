@@ -49,8 +49,6 @@ const isSharp = ({ band, noise }: Cell): boolean => band === 'drop>=.6' && !nois
 const withoutStep = (cell: Cell): boolean =>
   isF('F7')(cell) || isF('F8')(cell) || cell.subject === 'F5.erosion' || cell.subject === 'F6.self_correction'
 const hasStep = (cell: Cell): boolean => !withoutStep(cell) && cell.subject !== 'F5.never' && cell.asks === 'run'
-/** What passes for exact until two forks differ: nothing that is kept or said before the end shows its noise. */
-const isHidden = ({ isCoarse, noise }: Cell): boolean => isCoarse === true && noise.startsWith('quiet')
 /** A curve that rises again cannot be searched by halves; how much was not looked at, the verdict says. */
 const isDip = ({ subject }: Cell): boolean => subject === 'F5.dip_and_recover'
 
@@ -143,7 +141,7 @@ const promises: readonly Pledge[] = [
   {
     name: 'self-correcting and gradual, right or no certificate',
     about: 'agents that find their own mistakes; chances that get less step by step',
-    is: (cell) => (cell.subject === 'F6.self_correction' || cell.subject === 'F5.erosion') && !isHidden(cell),
+    is: (cell) => cell.subject === 'F6.self_correction' || cell.subject === 'F5.erosion',
     measure: {
       atLeast: 0.95,
       rate: ({ rightOrAbstained, unplanted }) => [rightOrAbstained[0] + unplanted[0], rightOrAbstained[1]],
@@ -151,15 +149,21 @@ const promises: readonly Pledge[] = [
   },
   {
     name: 'false certificates',
-    about: 'every cell but those of the next promise',
-    is: (cell) => !isHidden(cell),
+    about: 'every cell',
+    is: () => true,
     measure: { atMost: 0.02, rate: ({ falseCertificates }) => falseCertificates },
   },
   {
-    name: 'gradual and quiet, false certificates',
-    about: 'an agent that says the same words each time, and errs only in its last one: at most delta',
-    is: isHidden,
-    measure: { atMost: 0.05, rate: ({ falseCertificates }) => falseCertificates },
+    name: 'false claims of any kind',
+    about: 'every cell: certified or exact places, that no step decided, that nothing is there, places of any column',
+    is: () => true,
+    measure: { atMost: 0.02, rate: ({ falseClaims }) => falseClaims },
+  },
+  {
+    name: 'an oracle that disagrees with itself: nothing is said',
+    about: 'who grades says the contrary of three in ten runs',
+    is: ({ noise }) => noise.endsWith('grading=.3'),
+    measure: { atLeast: 0.98, rate: ({ abstained }) => abstained },
   },
   {
     name: 'negative controls, a step was blamed',
@@ -188,7 +192,8 @@ const promises: readonly Pledge[] = [
   {
     name: 'coverage of the intervals',
     about: 'confidence sequences at every arm that was looked at after every fork',
-    is: ({ noise, asks, subject }) => noise !== 'exact' && asks === 'run' && subject !== 'F7.passing_run',
+    is: ({ noise, asks, subject }) =>
+      noise !== 'exact' && !noise.includes('grading') && asks === 'run' && subject !== 'F7.passing_run',
     measure: { atLeast: 0.95, rate: ({ coverage }) => coverage },
   },
 ]

@@ -18,10 +18,11 @@ export async function measureCell(cell: Cell, tapes: number, seed: number, engin
     // Two tapes of a cell share neither their shape nor their luck.
     const source = structuralSource(planted.model, seed + number)
     const { asks, hasColumns, sweeps } = cell
-    const found = await engine(source, { asks, hasColumns, sweeps })
+    const isScripted = cell.noise === 'exact'
+    const found = await engine(source, { asks, hasColumns, sweeps, isScripted })
     const isPassing = recordedGrade(planted.model) === 'ok'
     const { decoys, flips } = planted
-    scores.push(scoreTape({ truth, decoys, flips, isPassing, isExact: cell.noise === 'exact' }, found))
+    scores.push(scoreTape({ truth, decoys, flips, isPassing, isExact: isScripted }, found))
   }
   return { cell, tally: tallyOf(scores) }
 }

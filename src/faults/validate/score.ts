@@ -13,6 +13,8 @@ export interface TapeScore {
   readonly isWithin1: boolean
   readonly isCertified: boolean
   readonly isFalseCertificate: boolean
+  /** Anything that was claimed is false: a certified place, that there is none, a place of any column. */
+  readonly isFalseClaim: boolean
   /** A real drop was certified, and not one that was planted as the largest. */
   readonly isUnplanted: boolean
   readonly isAbstained: boolean
@@ -76,6 +78,7 @@ export function scoreTape(about: Scored, found: Diagnosis): TapeScore {
   const falseNames = wrong.filter((place) => !isTrueDrop(truth, place))
   // As near to the bar as a drop that is let pass below: neither right nor false.
   const isFalseNever = found.said === 'never' && bestChance(truth) >= 1.5 * minimalDrop
+  const isFalseNothing = found.said === 'nothing' && expected !== 'nothing'
   const isFalseCertificate = falseNames.length > 0 || isFalseNever
   const isAbstained = found.said === 'unresolved' || found.said === 'undecidable'
   const isCertified = found.said === 'confirmed' || found.said === 'never' || found.said === 'nothing'
@@ -89,6 +92,7 @@ export function scoreTape(about: Scored, found: Diagnosis): TapeScore {
       expected === 'step' ? right.some((one) => Math.abs(one - (found.ranking[0] ?? Infinity)) <= 1) : saysRight,
     isCertified: isCertified && saysRight,
     isFalseCertificate,
+    isFalseClaim: isFalseCertificate || isFalseNothing || namesInnocent(truth, found),
     isUnplanted,
     isAbstained,
     isFalseBlame: blamesWrongly(about, expected, found),
@@ -112,6 +116,14 @@ function saysRightThing(expected: Expected, found: Diagnosis, isRight: (place: n
     case 'nothing':
       return found.said === 'nothing' && found.named.length === 0
   }
+}
+
+/** Whether a column names a place that is in none of the true ones. */
+function namesInnocent({ columns: truth }: Truth, { columns }: Diagnosis): boolean {
+  if (columns === undefined) return false
+  const guilty = new Set([...truth.necessary, ...truth.sufficient, ...truth.repairSets.flat()])
+  const named = [...columns.necessary, ...columns.sufficient, ...(columns.repairSet ?? [])]
+  return named.some((place) => !guilty.has(place))
 }
 
 /** Where there is nothing, any name is one too many; elsewhere a decoy is, in whatever column. */

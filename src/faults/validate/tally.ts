@@ -16,6 +16,7 @@ export interface Tally {
   /** Right and certified. */
   readonly certified: Count
   readonly falseCertificates: Count
+  readonly falseClaims: Count
   readonly unplanted: Count
   readonly abstained: Count
   readonly falseBlame: Count
@@ -56,6 +57,7 @@ export function tallyOf(scores: readonly TapeScore[]): Tally {
     meanReciprocalRank: rounded(sum(scores.map(({ reciprocalRank }) => reciprocalRank)) / Math.max(1, of)),
     certified: count(({ isCertified }) => isCertified),
     falseCertificates: count(({ isFalseCertificate }) => isFalseCertificate),
+    falseClaims: count(({ isFalseClaim }) => isFalseClaim),
     unplanted: count(({ isUnplanted }) => isUnplanted),
     abstained: count(({ isAbstained }) => isAbstained),
     falseBlame: count(({ isFalseBlame }) => isFalseBlame),
