@@ -31,7 +31,7 @@ export function armOf({ positions }: Pick<ForkSource, 'positions'>, keep: number
 }
 
 /** Whether anything of a position is another answer when it is not kept. */
-export function isDrawn({ drawn }: Position): boolean {
+export function isDrawn({ drawn }: { readonly drawn?: Position['drawn'] | undefined }): boolean {
   return drawn === undefined || drawn.length > 0
 }
 

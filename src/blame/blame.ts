@@ -43,6 +43,10 @@ export interface BlameTapeOptions {
   readonly ledger?: string
   /** Counts forks that other models answer, and forks of a ledger that ran other code. Default false. */
   readonly crossVersion?: boolean
+  /** Lets `ok` and `bad` name what neither the run, nor the offered tools, nor the donor knows. Default false. */
+  readonly anyName?: boolean
+  /** The oracle is known to disagree with itself: every run is graded five times, by majority. Default false. */
+  readonly flakyOracle?: boolean
   readonly onProgress?: (progress: BlameProgress) => void
   readonly signal?: AbortSignal
 }
@@ -60,7 +64,19 @@ export interface BlameTapeOptions {
  *   answers
  */
 export async function blame(tape: string | Tape, options: BlameTapeOptions): Promise<BlamedRun> {
-  const { agent, oracle, ok, bad, limits, timeoutMs = 120_000, crossVersion, donor, ...rest } = options
+  const {
+    agent,
+    oracle,
+    ok,
+    bad,
+    limits,
+    timeoutMs = 120_000,
+    anyName,
+    crossVersion,
+    donor,
+    flakyOracle,
+    ...rest
+  } = options
   if (limits.costUsd === undefined && limits.forks === undefined) throw noLimits()
   const opened = open(tape)
   requireAgent(opened)
@@ -78,6 +94,8 @@ export async function blame(tape: string | Tape, options: BlameTapeOptions): Pro
     timeoutMs,
     ...(donor === undefined ? {} : { donor: open(donor) }),
     ...(crossVersion === undefined ? {} : { isCrossVersion: crossVersion }),
+    ...(anyName === undefined ? {} : { isAnyName: anyName }),
+    ...(flakyOracle === undefined ? {} : { isFlakyOracle: flakyOracle }),
   })
 }
 

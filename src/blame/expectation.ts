@@ -8,12 +8,23 @@ export type Expectation =
   | {
       readonly kind: 'value'
       readonly text: string
+      /** As it was asked for: `--ok`. */
+      readonly option: string
+      /** Keys down to the value; none: the value itself. */
+      readonly path: readonly Key[]
+      /** What should be there; absent when only a text of it is looked at. */
+      readonly value?: Json
       /** Whether the value a run returned fits. */
       fits(value: Json): boolean
     }
   | {
       readonly kind: 'call'
       readonly text: string
+      readonly option: string
+      /** `*` is any tool. */
+      readonly tool: string
+      /** Arguments by key, as far as they are asked for; the value of one may be any. */
+      readonly args: { readonly [key: string]: Json | undefined }
       /** Whether one of the calls fits. */
       isAmong(calls: readonly TraceCall[]): boolean
     }
@@ -31,16 +42,19 @@ export type Expectation =
  */
 export function parseExpectation(text: string, option: string): Expectation {
   const [, path, sign, rest = ''] = /^([^=~(]+)([=~])(.*)$/s.exec(text) ?? []
-  if (path !== undefined && sign === '=') return expectValue(text, keysOf(path, text, option), jsonOrText(rest))
-  if (path !== undefined) return expectText(text, keysOf(path, text, option), patternOf(rest, text, option))
+  if (path !== undefined && sign === '=') return expectValue(text, option, keysOf(path, text, option), jsonOrText(rest))
+  if (path !== undefined) return expectText(text, option, keysOf(path, text, option), patternOf(rest, text, option))
   if (text.includes('(')) return expectCall(text, option)
   throw wrong(text, option)
 }
 
-function expectValue(text: string, keys: readonly Key[], value: Json): Expectation {
+function expectValue(text: string, option: string, keys: readonly Key[], value: Json): Expectation {
   return {
     kind: 'value',
     text,
+    option,
+    path: keys,
+    value,
     fits(returned) {
       const found = valueAt(returned, keys)
       return found !== undefined && matchOutcome(value, found).equal
@@ -48,10 +62,12 @@ function expectValue(text: string, keys: readonly Key[], value: Json): Expectati
   }
 }
 
-function expectText(text: string, keys: readonly Key[], pattern: RegExp): Expectation {
+function expectText(text: string, option: string, keys: readonly Key[], pattern: RegExp): Expectation {
   return {
     kind: 'value',
     text,
+    option,
+    path: keys,
     fits(returned) {
       const found = valueAt(returned, keys)
       return found !== undefined && pattern.test(typeof found === 'string' ? found : JSON.stringify(found))
@@ -62,7 +78,15 @@ function expectText(text: string, keys: readonly Key[], pattern: RegExp): Expect
 function expectCall(text: string, option: string): Expectation {
   const expected = readCall(text, option)
   const matcher = createMatcher({ args: 'superset' })
-  return { kind: 'call', text, isAmong: (calls) => calls.some((call) => matcher.accepts(expected, call)) }
+  const { name: tool, args } = expected
+  return {
+    kind: 'call',
+    text,
+    option,
+    tool,
+    args: args === '*' ? {} : args,
+    isAmong: (calls) => calls.some((call) => matcher.accepts(expected, call)),
+  }
 }
 
 function readCall(text: string, option: string): ReturnType<typeof parseCall> {
@@ -76,7 +100,7 @@ function readCall(text: string, option: string): ReturnType<typeof parseCall> {
   }
 }
 
-type Key = string | number
+export type Key = string | number
 
 /** `order.items[0].price` → its keys; `.` → none. */
 function keysOf(path: string, text: string, option: string): readonly Key[] {

@@ -142,11 +142,12 @@ export class Governor {
       this.#isSteady = true
       isMaking = true
       const one: Promise<void> = this.#make(spec, price)
+        .then((draw) => {
+          draws[index] = draw
+          if (draw !== undefined) this.#grades.add(armKey(spec), draw)
+        })
         .then(
-          (draw) => {
-            draws[index] = draw
-            if (draw !== undefined) this.#grades.add(armKey(spec), draw)
-          },
+          () => undefined,
           (error: unknown) => {
             failures.push(error)
           },

@@ -1,3 +1,4 @@
+import { armOf, isDrawn } from './arms.ts'
 import { confidenceSequence } from './confidence-sequence.ts'
 import type { Tally } from './curve.ts'
 import { blameFailedRun, type FailedRunBlame } from './failed-run.ts'
@@ -58,6 +59,8 @@ export interface StepReport {
   readonly isExogenous: boolean
   /** Forks that keep all before this position and draw it anew; absent when none was made. */
   readonly redrawn?: Tally
+  /** Its answer comes from the tape, kept or not. */
+  readonly isFromTape?: true
   /** The rate at which they end well. */
   readonly value?: number
   /** For `value`: valid at any time, one position at a time. Absent when exact. */
@@ -119,18 +122,24 @@ interface Found {
 }
 
 function stepsOf(source: ForkSource, found: Found): StepReport[] {
-  return source.positions.map(({ isExogenous, label, steps }, position) => ({
+  return source.positions.map(({ drawn, isExogenous, label, steps }, position) => ({
     position,
     steps,
     label,
     isExogenous,
-    ...(found.failed === undefined ? {} : curveOf(found.failed, position)),
+    ...(isDrawn({ drawn }) ? {} : { isFromTape: true as const }),
+    ...(found.failed === undefined ? {} : curveOf(found.failed, position, armOf(source, position + 1))),
     ...(found.repairs === undefined ? {} : repairsOf(found.repairs, position)),
     ...(found.mutations === undefined ? {} : mutationsOf(found.mutations, position)),
   }))
 }
 
-function curveOf({ curve, isDeterministic, verdict }: FailedRunBlame, position: number): Partial<StepReport> {
+/** @param next - the number of kept positions that keeps this one, too */
+function curveOf(
+  { curve, isDeterministic, verdict }: FailedRunBlame,
+  position: number,
+  next: number,
+): Partial<StepReport> {
   const here = curve[position]
   if (here === undefined) return {}
   const graded = here.ok + here.failed
@@ -140,15 +149,15 @@ function curveOf({ curve, isDeterministic, verdict }: FailedRunBlame, position: 
     ...(all === 0 ? {} : { redrawn: here, undefinedRate: (here.undefined + here.ungraded) / all }),
     ...(graded === 0 ? {} : { value: here.ok / graded }),
     ...(graded === 0 || isDeterministic ? {} : { sequence: confidenceSequence(here.ok, graded) }),
-    ...dropOf(curve, position, isDeterministic),
+    ...dropOf(curve, position, next, isDeterministic),
     ...(commitment === undefined ? {} : { commitment }),
   }
 }
 
-function dropOf(curve: readonly Tally[], position: number, isExact: boolean): Partial<StepReport> {
+function dropOf(curve: readonly Tally[], position: number, kept: number, isExact: boolean): Partial<StepReport> {
   const here = curve[position]
   if (here === undefined || here.ok + here.failed === 0) return {}
-  const next = curve[position + 1]
+  const next = curve[kept]
   const first = { hits: here.ok, runs: here.ok + here.failed }
   if (next === undefined) {
     // Behind the last position lies the recorded run alone, and it failed.

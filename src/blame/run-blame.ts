@@ -2,10 +2,12 @@ import { HarvestError } from '../errors/index.ts'
 import { type Control, openBudget } from '../fork/index.ts'
 import { costOf, modelIds } from '../providers/index.ts'
 import { pinsOf } from '../provenance/index.ts'
-import type { Tape } from '../tape/index.ts'
+import type { Json, Tape } from '../tape/index.ts'
+import type { Expectation } from './expectation.ts'
 import { type ForkSourceOptions, forkSourceOf, type RealForks } from './fork-source.ts'
 import { type ForkLimits, type ForksSpent, Governor, type Ledger, type Stop } from './governor.ts'
 import { requireSteadyGrades } from './grading.ts'
+import { type Names, requireKnownNames } from './known-names.ts'
 import { openLedger, type Ran } from './ledger.ts'
 import { majorityOracle, type SelfAgreement, withoutCertificate } from './majority.ts'
 import { createOracle, type Judging, type Oracle, requireFailure } from './oracle.ts'
@@ -36,6 +38,10 @@ export interface RunBlameOptions
   readonly delta?: number
   /** The smallest difference of rates that is blamed. Default 0.2. */
   readonly tau?: number
+  /** Lets names through that no run knows. Default false. */
+  readonly isAnyName?: boolean
+  /** What a case says the agent returns: its places are known, too. */
+  readonly expected?: Json
   /** The oracle is known to disagree with itself: every run is graded five times, by majority. Default false. */
   readonly isFlakyOracle?: boolean
   /** File to which every fork is added, and from which those of earlier sessions are counted. Default none. */
@@ -71,6 +77,8 @@ export interface BlamedRun extends BlameReport {
   readonly models: readonly string[]
   /** Why forks could not be graded, the most frequent first. */
   readonly unclear: readonly { readonly because: string; readonly forks: number }[]
+  /** What of the expectations may be mistyped, although it could be met. */
+  readonly warnings?: readonly string[]
 }
 
 /**
@@ -82,7 +90,7 @@ export interface BlamedRun extends BlameReport {
 export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<BlamedRun> {
   const { delta = 0.05, tau = 0.2, columns = false, mutate = false } = options
   const seen = new Seen()
-  const { source, oracle, ledger, limits } = await prepare(tape, options)
+  const { source, oracle, ledger, limits, warnings } = await prepare(tape, options)
   for (const { draw } of ledger?.entries ?? []) seen.add(draw)
   const heard = seen.listening(source)
   const governor = new Governor(heard, {
@@ -120,6 +128,7 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
     ...(columns && source.repairs !== undefined ? { repairedBy: source.repairs } : {}),
     models: seen.models.size > 0 ? [...seen.models].sort() : (pinsOf(tape).models ?? []),
     unclear: seen.unclear(),
+    ...(warnings.length === 0 ? {} : { warnings }),
   }
 }
 
@@ -128,11 +137,13 @@ interface Prepared {
   readonly oracle: Oracle & { readonly agreement?: SelfAgreement }
   readonly ledger: Ledger | undefined
   readonly limits: ForkLimits
+  readonly warnings: readonly string[]
 }
 
 /** What is the same whether forks are made or only counted. */
 async function prepare(tape: Tape, options: RunBlameOptions): Promise<Prepared> {
-  const { judging, ledger: file, ran = {}, isFresh, isCrossVersion, donor, tools = 'tape', agent } = options
+  const { judging, ledger: file, ran = {}, isFresh, isCrossVersion, donor, tools = 'tape', agent, isAnyName } = options
+  const warnings = isAnyName === true ? [] : requireKnownNames(expectationsOf(judging), namesOf(tape, options))
   const plain = createOracle(judging)
   const oracle: Prepared['oracle'] = options.isFlakyOracle === true ? majorityOracle(plain) : plain
   const { prices = {} } = options
@@ -159,7 +170,16 @@ async function prepare(tape: Tape, options: RunBlameOptions): Promise<Prepared> 
           ...(isFresh === undefined ? {} : { isFresh }),
           ...(isCrossVersion === undefined ? {} : { isCrossVersion }),
         })
-  return { source, oracle, ledger, limits }
+  return { source, oracle, ledger, limits, warnings }
+}
+
+function expectationsOf(judging: Judging): readonly Expectation[] {
+  return judging.by === 'expectations' ? [...judging.ok, ...judging.bad] : []
+}
+
+function namesOf(tape: Tape, { donor, expected }: RunBlameOptions): Names {
+  const tapes = donor === undefined ? [tape] : [tape, donor]
+  return { tapes, ...(expected === undefined ? {} : { outcome: expected }) }
 }
 
 function pinOf({ digest, differs }: Control): NonNullable<BlamedRun['control']> {

@@ -18,7 +18,9 @@ export interface BlameRequest
     | 'columns'
     | 'costUsdIfPriced'
     | 'delta'
+    | 'isAnyName'
     | 'isCrossVersion'
+    | 'isFlakyOracle'
     | 'isFresh'
     | 'ledger'
     | 'mutate'
@@ -53,6 +55,7 @@ export const blameTask: Task = async (asked, context) => {
     control: await controlOptionsOf(context),
     ...(replay.allow === undefined ? {} : { allow: replay.allow }),
     ...(donor === undefined ? {} : { donor: requireClosed(readTape(donor)) }),
+    ...expectedOf(context),
     onProgress: (progress) => context.say(told(progress, positionsOf(tape))),
   }
   const answer = isDryRun === true ? await estimateBlame(tape, options) : await runBlame(tape, options)
@@ -70,6 +73,11 @@ function told({ phase, forks, costUsd, range }: BlameProgress, positions: readon
     ...(costUsd === undefined ? {} : { costUsd }),
     ...(first === undefined || last === undefined ? {} : { steps }),
   }
+}
+
+function expectedOf({ case: kase }: TaskContext): Pick<RunBlameOptions, 'expected'> {
+  const outcome = kase === undefined ? undefined : parseCase(kase.text, kase.file).outcome
+  return outcome === undefined ? {} : { expected: outcome }
 }
 
 async function judgingOf(

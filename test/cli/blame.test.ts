@@ -63,14 +63,15 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
     expect(stderr).toBe('')
     expect(stdout.replace(/commit \w+/, 'commit <commit>')).toMatchInlineSnapshot(`
       "step 3, the model's decision refund(amount: 2500, order_id: "A-100"), decided the outcome:
-        kept, 0 of 9 runs end well; drawn anew, 9 of 9 do (certified at delta 0.05)
+        kept, 0 of 9 runs end well (0 to 30 %); drawn anew, 9 of 9 do (70 to 100 %); certified at delta 0.05
+      → to ask whether an earlier recorded answer was needed for it too: --columns --donor <tape|case>
 
-      step  what                                                      drawn anew   lost by keeping it    commitment
-      1     the model's decision lookup_order(order_id: "A-100")      1 of 1 ok    0.00 (-0.79 to 0.79)
-      2     the answer of lookup_order(order_id: "A-100")             1 of 1 ok    0.00 (-0.79 to 0.26)
-      3     the model's decision refund(amount: 2500, order_id: "A-…  11 of 11 ok  1.00 (0.65 to 1.00)   certified
-      4     the answer of refund(amount: 2500, order_id: "A-100")     0 of 12 ok   0.00 (-0.79 to 0.24)
-      5     the model's answer "I refunded 2500 EUR."                 0 of 1 ok    0.00 (0.00 to 0.79)
+      step  what                                                      drawn anew     lost by keeping it    commitment
+      1     the model's decision lookup_order(order_id: "A-100")      1 of 1 ok      0.00 (-0.79 to 0.26)
+      2     the answer of lookup_order(order_id: "A-100")             from the tape
+      3     the model's decision refund(amount: 2500, order_id: "A-…  11 of 11 ok    1.00 (0.65 to 1.00)   certified
+      4     the answer of refund(amount: 2500, order_id: "A-100")     from the tape
+      5     the model's answer "I refunded 2500 EUR."                 0 of 12 ok     0.00 (0.00 to 0.24)
 
       drawn anew: of the runs that keep all steps before this one, and decide this one and the rest anew, so many end well
       lost by keeping it: how far that share falls when this step is kept too (and what chance alone leaves possible)
@@ -78,7 +79,7 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
       estimand interventional: what lies behind a kept step is drawn anew; models asked for real, tools answered from the tape
       delta 0.05, tau 0.2; claims: sequential test on fresh pairs of forks that rates differ by more than half of tau; all claims together are false at most delta of the time
       intervals: Newcombe hybrid score (last step: Wilson), 95 % at a fixed number of forks; for display only
-      26 forks, 27 model calls, $0.0122; models gpt-4o; commit <commit>
+      24 forks, 25 model calls, $0.0113; models gpt-4o; commit <commit>
       "
     `)
     expect(code).toBe(0)
@@ -115,7 +116,21 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
     await expect.poll(() => desk.left, { timeout: 10_000 }).toBe(1)
     expect(desk.asked).toHaveLength(1)
     expect(code).toBe(signal === 'SIGINT' ? 130 : null)
-    if (signal === 'SIGINT') expect(said).toContain('HARVEST_CLI_INTERRUPTED')
+    if (signal === 'SIGINT') {
+      expect(said).toContain('HARVEST_CLI_INTERRUPTED')
+      expect(said).toMatch(/nothing is known|Nothing is certified/)
+    }
+  })
+
+  it('names the command that works where good answers are missing, before anything is run', async () => {
+    const { code, stderr } = await blame('bad', ...right, '--columns', '--dry-run', '--fresh')
+    expect({ code, asked: desk.asked.length }).toEqual({ code: 2, asked: 0 })
+    const [, told = ''] = /: npx harvest (blame .*--tools live)$/m.exec(stderr) ?? []
+    const words = [...told.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')
+    expect(words).toEqual(['blame', 'bad', ...right, '--columns', '--dry-run', '--fresh', '--tools', 'live'])
+    const again = await harvest(words, { cwd, env: { DESK_URL: desk.url, CI: '' } })
+    expect(again.stdout).toContain('nothing was spent')
+    expect(again.code).toBe(0)
   })
 
   it('--dry-run grades the run and says what to expect; no model is asked', async () => {
@@ -157,6 +172,8 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
       [['worse', ...right, '--live'], 2, 'HARVEST_TAPE_MISSING'],
       [['bad', ...right, '--live', '--donor', 'nobody'], 2, 'HARVEST_TAPE_MISSING'],
       [['bad', '--ok', 'refund(amount', '--live'], 2, "In column 14 there should be ',' or ')'."],
+      [['bad', '--ok', 'refnud(amount: 25)', '--live'], 2, "did you mean refund? --ok 'refund(amount: 25)'"],
+      [['bad', '--bad', 'refund(amont: 25)', '--live'], 2, "did you mean amount? --bad 'refund(amount: 25)'"],
       [['other', ...right, '--budget', 'much'], 2, '--budget is a number from 0 on'],
       [['other', ...right, '--live'], 4, 'HARVEST_CROSS_VERSION'],
     ]

@@ -83,7 +83,8 @@ function named({ steps, label }: StepReport): readonly string[] {
   return [steps.join(', '), neutralLine(label, 56)]
 }
 
-function rateOf({ redrawn }: StepReport): string {
+function rateOf({ isFromTape, redrawn }: StepReport): string {
+  if (isFromTape === true) return 'from the tape'
   const forks = (redrawn?.ok ?? 0) + (redrawn?.failed ?? 0)
   return forks === 0 ? 'not tried' : `${redrawn?.ok ?? 0} of ${forks} ok`
 }

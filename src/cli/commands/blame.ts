@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseExpectation } from '../../blame/expectation.ts'
+import { requireKnownNames } from '../../blame/known-names.ts'
 import type { BlamedRun, BlameEstimate } from '../../blame/run-blame.ts'
 import type { BlameRequest } from '../../blame/task.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { acceptedPins, codeDigest, codeState, pinsOf } from '../../provenance/index.ts'
-import { forksFolder, readPrices } from '../../store/index.ts'
 import { cutsOf, type Json, partialText, readTape, requireClosed, type Tape } from '../../tape/index.ts'
+import { forksFolder, listCases, readPrices } from '../../store/index.ts'
 import { askYesNo, canAsk } from '../ask.ts'
 import { printBlame } from '../blame/print.ts'
+import { foreseen } from '../blame/foreseen.ts'
 import { printEstimate } from '../blame/estimate.ts'
 import { oracleOfCase, parseOracle } from '../../blame/named-oracle.ts'
 import { type CommandSpec, type Given, jsonOption } from '../command.ts'
@@ -37,6 +39,11 @@ export const blameCommand: CommandSpec = {
       flag: '--oracle <file#export>',
       about: 'A function that grades a run by what it returned and which tools it called',
     },
+    {
+      flag: '--flaky-oracle',
+      about: 'The function does not always say the same of a run: grade each run five times, by majority',
+    },
+    { flag: '--any-name', about: 'Let --ok and --bad name a tool, argument or place that no run knows' },
     { flag: '--donor <tape|case>', about: 'A good run of the agent: its tools answer what this tape cannot' },
     { flag: '--tools <tape|live>', about: 'live: tools and services run for real, with all they do (default: tape)' },
     {
@@ -47,7 +54,11 @@ export const blameCommand: CommandSpec = {
       flag: '--mutate',
       about: 'Instead: which answers the outcome hangs on, by changing single values; also of a good run',
     },
-    { flag: '--budget <dollars>', about: 'Yes, ask the models, and stop before they have cost more (default: 5.00)' },
+    {
+      flag: '--budget <dollars>',
+      about:
+        'Yes, ask the models, and stop before this session has cost more (default: 5.00); earlier forks are paid for',
+    },
     { flag: '--live', about: 'Yes, ask the models, within the default budget' },
     { flag: '--forks <n>', about: 'Runs made at most (default: 400); the only limit where prices are not known' },
     { flag: '--time <span>', about: 'Start no run after so long, such as 10m (default: no limit)' },
@@ -75,7 +86,10 @@ export const blameCommand: CommandSpec = {
     const parallel = readWhole(given, blameCommand, 'parallel') ?? 8
     const timeoutMs = readWhole(given, blameCommand, 'timeout') ?? 120_000
     const request = await requestOf(given, found, tape, recordings)
+    const foretold = said(given, request, tape, found, recordings)
+    if (!given.has('json')) for (const line of foretold) screen.note(line)
     if (request.isDryRun !== true) await requireConsent(given, request, screen)
+    const known = new Known()
     const answer = await runTask(
       {
         tape: found.file,
@@ -87,9 +101,12 @@ export const blameCommand: CommandSpec = {
       {
         parallel,
         prices: readPrices(recordings) ?? {},
-        onTold: (progress) => screen.progress(progressLine(progress as unknown as Told)),
+        onTold: (progress) => screen.progress(progressLine(known.told(progress as unknown as Told))),
       },
-    )
+    ).catch((error: unknown) => {
+      if (HarvestError.is(error, 'HARVEST_CLI_INTERRUPTED')) screen.note(known.text)
+      throw error
+    })
     return request.isDryRun === true
       ? estimated(answer as unknown as BlameEstimate, given, screen)
       : blamed(answer as unknown as BlamedRun, given, screen)
@@ -139,6 +156,8 @@ async function requestOf(given: Given, found: FoundRun, tape: Tape, recordings: 
     bad: given.values('bad'),
     ...typed,
     ledger,
+    isAnyName: given.has('any-name'),
+    isFlakyOracle: given.has('flaky-oracle'),
     isFresh: given.has('fresh'),
     isCrossVersion: given.has('cross-version'),
     isDryRun: given.has('dry-run'),
@@ -215,6 +234,51 @@ interface Told {
   readonly forks: number
   readonly costUsd?: number
   readonly steps?: string
+}
+
+/** What a session that is ended by somebody knows by then. */
+class Known {
+  #last: Told | undefined
+  #steps: string | undefined
+
+  told(progress: Told): Told {
+    this.#last = progress
+    this.#steps = progress.steps ?? this.#steps
+    return progress
+  }
+
+  get text(): string {
+    if (this.#last === undefined) return 'No run had ended yet, and nothing is known.'
+    const { forks, costUsd } = this.#last
+    const cost = costUsd === undefined ? '' : ` for $${costUsd.toFixed(2)} in this session`
+    const where = this.#steps === undefined ? '' : `; if one step decided, most likely ${neutralLine(this.#steps, 60)}`
+    return `Until then: ${forks} forks${cost}${where}. Nothing is certified.`
+  }
+}
+
+/** What can be told before anything is run: expectations that cannot hold are refused, and what forks will want is named. */
+function said(given: Given, request: BlameRequest, tape: Tape, found: FoundRun, recordings: string): readonly string[] {
+  const { ok, bad, donor, tools = 'tape', isAnyName, oracle, columns = false, mutate = false } = request
+  const expectations = [
+    ...ok.map((text) => parseExpectation(text, '--ok')),
+    ...bad.map((text) => parseExpectation(text, '--bad')),
+  ]
+  const tapes = donor === undefined ? [tape] : [tape, requireClosed(readTape(donor))]
+  const { outcome } = found.case ?? {}
+  const warnings =
+    isAnyName === true ? [] : requireKnownNames(expectations, { tapes, ...(outcome === undefined ? {} : { outcome }) })
+  const by = oracle !== undefined ? 'function' : expectations.length > 0 ? 'expectations' : 'case'
+  const good = goodRunOf(request.agent, found, recordings)
+  const looksAtValue = expectations.some(({ kind }) => kind === 'value')
+  const typed = process.argv.slice(2)
+  const question = { tape, by, looksAtValue, tools, hasDonor: donor !== undefined, columns, mutate, typed } as const
+  return [...warnings, ...foreseen({ ...question, ...(good === undefined ? {} : { good }) })]
+}
+
+/** A case that passes, of the same agent. */
+function goodRunOf(agent: string, found: FoundRun, recordings: string): string | undefined {
+  const cases = listCases(recordings).flatMap(({ case: kase }) => (kase === undefined ? [] : [kase]))
+  return cases.find((kase) => kase.agent === agent && kase.expect === 'pass' && kase.file !== found.case?.file)?.id
 }
 
 function progressLine({ phase, forks, costUsd, steps }: Told): string {

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { blameFailedRun, type ForkSource, type Grade } from '../../src/blame/index.ts'
+import { majorityOracle, withoutCertificate } from '../../src/blame/majority.ts'
+import type { GradedRun, Oracle } from '../../src/blame/oracle.ts'
+import { blameSource } from '../../src/blame/report.ts'
+import { cliff, curveSource, random, seedOf } from './sources.ts'
+
+const swapped = (grade: Grade): Grade => (grade === 'ok' ? 'bad' : 'ok')
+
+/** Who grades says the contrary with this chance. */
+function flakySource(share: number, seed: number, alike = false) {
+  const { made, source } = curveSource(cliff(20, 7, 0.9, 0.02), seed)
+  const chance = random(seedOf('grades', seed))
+  const say = (grade: Grade): Grade => (chance() < share ? swapped(grade) : grade)
+  const flaky: ForkSource = {
+    ...source,
+    regrade: async () => say('bad'),
+    async draw(spec, signal) {
+      const draw = await source.draw(spec, signal)
+      return { ...draw, grade: say(draw.grade), ...(alike ? { fingerprint: `${spec.keep} ${draw.grade}` } : {}) }
+    },
+  }
+  return { made, flaky }
+}
+
+describe('an oracle that disagrees with itself', () => {
+  it('is found before a fork is made, nearly always; and no step is ever named', async () => {
+    let before = 0
+    for (let run = 0; run < 100; run++) {
+      const { made, flaky } = flakySource(0.3, run)
+      await expect(blameFailedRun(flaky)).rejects.toMatchObject({ code: 'HARVEST_ORACLE_FLAKY' })
+      before += Number(made.length === 0)
+    }
+    // Nine grades that all agree have a chance of .7 ** 9.
+    expect(before).toBeGreaterThan(90)
+  })
+
+  it('is found by forks that are the same run, where the recorded one was graded alike each time', async () => {
+    const { flaky } = flakySource(0.1, 4, true)
+    const { regrade: _, ...unseen } = flaky
+    await expect(blameFailedRun(unseen)).rejects.toThrowErrorMatchingInlineSnapshot(`
+      [HarvestError: The oracle disagrees with itself: 1 ok, 1 bad for one and the same run
+
+      Whatever is blamed by such grades could be chance alone.
+      → let it say the same of the same run: no chance, no clock, nothing kept from one call to the next
+      → to grade every run five times and count the majority: --flaky-oracle
+      (HARVEST_ORACLE_FLAKY)]
+    `)
+  })
+
+  it('is found by the recorded run itself, which is graded again with every round', async () => {
+    const { source } = curveSource(cliff(20, 7, 0.9, 0.02), 1)
+    let asked = 0
+    const late: ForkSource = { ...source, regrade: async () => (++asked > 11 ? 'ok' : 'bad') }
+    await expect(blameFailedRun(late)).rejects.toMatchObject({ code: 'HARVEST_ORACLE_FLAKY' })
+  })
+
+  it('and none that is steady: it costs no fork', async () => {
+    const { made, source } = curveSource(cliff(20, 7, 0.9, 0.02), 1)
+    const plain = await blameFailedRun(source)
+    const forks = made.length
+    const steady = await blameFailedRun({ ...source, regrade: async () => 'bad' })
+    expect(steady.verdict).toEqual(plain.verdict)
+    expect(made).toHaveLength(2 * forks)
+  })
+})
+
+describe('grading by majority', () => {
+  const oracleOf = (grades: readonly Grade[]): Oracle => {
+    let at = 0
+    return {
+      about: 'the oracle',
+      mayVary: true,
+      grade: async () => ({ grade: grades[at++ % grades.length] ?? 'ungraded' }),
+    }
+  }
+  const run = {} as GradedRun
+
+  it('gives the grade most of five have, and counts how many did', async () => {
+    const oracle = majorityOracle(oracleOf(['ok', 'bad', 'bad', 'ok', 'bad']))
+    expect(await oracle.grade(run)).toEqual({ grade: 'bad' })
+    expect(oracle).toMatchObject({ about: 'the oracle, the majority of 5', agreement: { same: 3, of: 5 } })
+  })
+
+  it('certifies nothing where fewer than 95 in 100 single grades are the majority’s', async () => {
+    const { source } = curveSource(cliff(12, 5, 0.9, 0.02), 1)
+    const report = await blameSource(source, {})
+    expect(withoutCertificate(report, { same: 95, of: 100 })).toBe(report)
+    const unsure = withoutCertificate(report, { same: 94, of: 100 })
+    expect(unsure.verdict).toEqual({ kind: 'unsure', positions: [5] })
+    expect(JSON.stringify(unsure)).not.toContain('certified"')
+  })
+})

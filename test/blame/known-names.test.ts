@@ -1,0 +1,79 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseExpectation } from '../../src/blame/expectation.ts'
+import { requireKnownNames } from '../../src/blame/known-names.ts'
+import { refundOf, refundRun } from './refund-run.ts'
+
+describe('names of an expectation', () => {
+  const bad = refundOf(2500, {
+    outcome: { status: 'returned', value: { refunded: 2500, order: { items: [{ price: 10 }] } } },
+  })
+  const look = (text: string, more: Partial<Parameters<typeof requireKnownNames>[1]> = {}) =>
+    requireKnownNames([parseExpectation(text, '--ok')], { tapes: [bad], ...more })
+
+  it.each([
+    'refund(amount: 25)',
+    'refund(*)',
+    'lookup_order(order_id: "B-7")',
+    'refunded=25',
+    'order.items[0].price=12',
+    'order.items[3].price=12',
+    'refunded~^25$',
+    '.~25',
+  ])('that the run knows are let pass: %s', (text) => {
+    expect(look(text)).toEqual([])
+  })
+
+  it.each([
+    ['refnud(amount: 25)', "did you mean refund? --ok 'refund(amount: 25)'"],
+    ['refund(amont: 25)', "did you mean amount? --ok 'refund(amount: 25)'"],
+    ['refundd=25', 'did you mean refunded? --ok refunded=25'],
+    ['order.itmes[0].price=12', "did you mean items? --ok 'order.items[0].price=12'"],
+  ])('that nobody knows are refused with the nearest one, which can be read: %s', (text, fix) => {
+    const given = expect.objectContaining({ code: 'HARVEST_ORACLE_EXPECTATION' }) as Error
+    expect(() => look(text)).toThrow(given)
+    try {
+      look(text)
+    } catch (error) {
+      const { facts } = error as { readonly facts: { readonly fix: readonly string[] } }
+      expect(facts.fix).toEqual([fix, 'when only a repaired agent has it: --any-name'])
+      const meant = /--ok '?(.*?)'?$/.exec(fix)?.[1] ?? ''
+      expect(look(meant)).toEqual([])
+    }
+  })
+
+  it('swapped, dropped or doubled letters of any known name are refused, whatever the letters', () => {
+    const names = ['refund', 'lookup_order', 'refund_policy']
+    const typo = fc.tuple(fc.constantFrom(...names), fc.nat(20), fc.constantFrom('swap', 'drop', 'double'))
+    fc.assert(
+      fc.property(typo, ([name, where, how]) => {
+        const at = where % (name.length - 1)
+        const [a = '', b = ''] = [name[at], name[at + 1]]
+        const wrong = name.slice(0, at) + { swap: b + a, drop: b, double: a + a + b }[how] + name.slice(at + 2)
+        fc.pre(!names.includes(wrong))
+        expect(() => look(`${wrong}(*)`)).toThrow('nobody knows the tool')
+      }),
+      { seed: 7, numRuns: 60 },
+    )
+  })
+
+  it('that a good run or a case knows are let pass', () => {
+    const good = refundRun([{ calls: [{ name: 'apologise', args: { to: 'Ada' } }] }, { say: 'Sorry.' }])
+    expect(look('apologise(to: "Ada")', { tapes: [bad, good] })).toEqual([])
+    expect(look('voucher=5', { outcome: { voucher: 5 } })).toEqual([])
+  })
+
+  it('with a value of another JSON type are warned of', () => {
+    expect(look('refund(amount: "25")')).toEqual([
+      '--ok refund(amount: "25"): amount is a string there, and was a number in the run (2500)',
+    ])
+    expect(look('refunded="25"')).toHaveLength(1)
+  })
+
+  it('of a run that threw are not known, so any place is let pass', () => {
+    const threw = refundOf(2500, {
+      outcome: { status: 'threw', error: { $type: 'error', name: 'Error', message: 'no' } },
+    })
+    expect(look('refunded=25', { tapes: [threw] })).toEqual([])
+  })
+})
