@@ -86,7 +86,9 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
     isPaidToGrade,
     recorded: graded.grade,
     ...(options.isFlakyOracle === true ? { isGradedByMajority: true as const } : {}),
-    ...(oracle.mayVary && options.isFlakyOracle !== true ? { regrade: regrading(tape, control, options, isPaidToGrade) } : {}),
+    ...(oracle.mayVary && options.isFlakyOracle !== true
+      ? { regrade: regrading(tape, control, options, isPaidToGrade) }
+      : {}),
     mutants: (position) => planner.mutantsAt(position).length,
     ...(repairs === undefined ? {} : { repairs }),
     ...(donor === undefined ? {} : { suspects: suspectsOf(positions, donor) }),

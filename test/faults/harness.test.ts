@@ -178,7 +178,7 @@ describe('the harness level', () => {
       'F7.no_op_mutation',
       'F7.identical_response',
     ])
-    expect(Math.max(...runOrders('full', 1, all).map(({ steps: most }) => most))).toBe(50)
+    expect(Math.max(...runOrders('full', 1, all).map(({ steps: most }) => most))).toBe(60)
   })
 })
 
