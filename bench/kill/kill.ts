@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -66,7 +66,7 @@ export async function killOften({
 async function startModel(
   heard: (service: string, call: string) => void,
 ): Promise<{ readonly url: string; close(): void }> {
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     response.on('error', () => undefined)
     let body = ''
     try {
@@ -85,7 +85,8 @@ async function startModel(
       if (pauseMs > 0) await sleep(pauseMs)
     }
     response.end('data: [DONE]\n\n')
-  })
+  }
+  const server = createServer((request, response) => void answer(request, response))
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
   const { port } = server.address() as AddressInfo
   return {

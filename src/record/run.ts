@@ -340,6 +340,7 @@ export class RecordedRun implements Recording {
     for (const command of this.#mute.values()) this.#unrecorded.add(`child process ${command}`)
     const end = this.moment()
     this.#over = true
+    if (this.#timer !== undefined) natives.clearTimeout(this.#timer)
     if (this.#unsearched > 0) this.#incomplete ??= unsearchedReason(this.#unsearched)
     return end
   }
