@@ -10,8 +10,8 @@ export interface OpenCall {
   readonly what: string
   /** When it began, ISO 8601. */
   readonly begun: string
-  /** Milliseconds from the last other thing on the tape to its beginning; negative: it began before that. */
-  readonly afterMs: number
+  /** Milliseconds from the last other thing on the tape to its beginning; negative: it began before that. Absent: there is none. */
+  readonly afterMs?: number
 }
 
 /** Finds the calls a tape without a closing line was cut off in. Sees every event, in any order, and holds open calls alone. */
@@ -20,7 +20,7 @@ export class CutOff {
   readonly #open: (Pick<OpenCall, 'what'> & Pick<Step, 'n' | 'at'>)[] = []
   /** `n` of every step: which call it was is known at the end. */
   readonly #numbers: number[] = []
-  #lastAt = 0
+  #lastAt: number | undefined
 
   constructor({ startedAt }: Pick<TapeHeader, 'startedAt'>) {
     this.#startedAt = startedAt
@@ -35,13 +35,14 @@ export class CutOff {
       }
     }
     // What was drawn is written with whatever comes next.
-    if (event.kind !== 'draws') this.#lastAt = Math.max(this.#lastAt, endOf(event))
+    if (event.kind !== 'draws') this.#lastAt = Math.max(this.#lastAt ?? 0, endOf(event))
   }
 
   /** In the order they began. */
   get calls(): readonly OpenCall[] {
     if (this.#open.length === 0) return []
     const start = Date.parse(this.#startedAt)
+    const lastAt = this.#lastAt
     const call = new Map(this.#numbers.sort((one, other) => one - other).map((n, index) => [n, index + 1]))
     return this.#open
       .sort((one, other) => one.n - other.n)
@@ -49,7 +50,7 @@ export class CutOff {
         call: call.get(n)!,
         what,
         begun: isoOf(start + at),
-        afterMs: at - this.#lastAt,
+        ...(lastAt === undefined ? {} : { afterMs: at - lastAt }),
       }))
   }
 }
@@ -80,8 +81,9 @@ export function openCallsOf(tape: {
 export function cutOffText(calls: readonly OpenCall[], most = 3): string | undefined {
   if (calls.length === 0) return undefined
   const named = calls.slice(0, most).map(({ call, what, begun, afterMs }) => {
-    const apart = `${seconds(Math.abs(afterMs))} ${afterMs < 0 ? 'before' : 'after'} the last event`
-    return `call ${call}, ${neutralLine(what, 120)}, begun ${clockOf(begun)}, ${apart}`
+    const apart =
+      afterMs === undefined ? '' : `, ${seconds(Math.abs(afterMs))} ${afterMs < 0 ? 'before' : 'after'} the last event`
+    return `call ${call}, ${neutralLine(what, 120)}, begun ${clockOf(begun)}${apart}`
   })
   const more = calls.length - named.length
   return `cut off in ${[...named, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')}`

@@ -34,9 +34,10 @@ describe('harvest check', () => {
           expected  one of pass, fail
           found     "maybe"
         5:1
-          expected  one of case, agent, tape, expect, title, tags, lesson, pins, match, drift, escapes, serve, tools, timeout, baseline, messages, marks, rules, outcome, oracle, approved, accepted, proven
+          expected  one of case, agent, tape, expect, title, tags, lesson, pins, match, drift, escapes, serve, tools, timeout, baseline, messages, marks, rules, outcome, oracle, constants, approved, accepted, proven
           found     the key "titel"
           → did you mean title?
+        → to see what was edited: git diff -- recordings/golden/a.case.yaml
         (HARVEST_CASE_INVALID)
 
       2 files checked, 1 thing to mend

@@ -127,6 +127,10 @@ async function makeWorlds(home: string, desk: Desk): Promise<void> {
   const whole = join(home, 'program')
   const { code } = await harvest(['record', '--id', 'refund-100x', '--', 'node', 'agent.js'], { cwd: whole, env })
   expect(code).toBe(0)
+  // What a tape names is run because the project lists it.
+  const manifest = join(whole, 'package.json')
+  const written = JSON.parse(readFileSync(manifest, 'utf8')) as object
+  writeFileSync(manifest, JSON.stringify({ ...written, harvest: { programs: { agent: ['node', 'agent.js'] } } }))
 
   keep('bare')
   const config = readFileSync(join(base, 'vitest.config.ts'), 'utf8')

@@ -133,7 +133,8 @@ describe('harvest show', () => {
          args     {"order":"A-17"}
          open     no answer was recorded
 
-      outcome   truncated: the process ended before the run did"
+      outcome   truncated: the process ended before the run did
+      ended     cut off in call 1, tool lookup, begun 05:06:07"
     `)
   })
 

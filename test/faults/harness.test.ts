@@ -104,7 +104,7 @@ describe('the harness level', () => {
     expect(score).toMatchObject({ outcome: 'R', isTop1: true, isFalseCertificate: false })
     // The recorded run asked seven questions and got its last word; every other request is one a fork says it made.
     expect(requests).toBe(8 + said.modelCalls)
-    expect(said.modelCalls).toBeGreaterThan(20)
+    expect(said.modelCalls).toBeGreaterThan(12)
   })
 
   it('a changed agent is found where it leaves the tape, wherever that is', async () => {
@@ -146,7 +146,7 @@ describe('the harness level', () => {
         .filter(({ isMet }) => !isMet)
         .map(({ name }) => name)
     expect(broken(about)).toEqual([])
-    expect(broken(shifted)).toEqual(['exact tail, top-1', 'false certificates'])
+    expect(broken(shifted)).toEqual(['exact tail, top-1', 'false certificates', 'false claims of any kind'])
   })
 
   it('an engine that blames what came last breaks them, too', async () => {

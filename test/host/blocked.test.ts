@@ -8,7 +8,7 @@ const agents = {
   'src/at-import.ts': `for (;;) ;\nexport default () => 1\n`,
   'src/program.ts': `import { spawnSync } from 'node:child_process'
 export default () => { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0); return spawnSync }\n`,
-  'src/killed.ts': `export default async () => { process.kill(process.pid, 'SIGKILL'); await new Promise(() => {}) }\n`,
+  'src/killed.ts': `export default async () => { process.abort(); await new Promise(() => {}) }\n`,
   'src/out-of-memory.ts': `export default async () => { const all: unknown[] = []; for (;;) all.push(new Array(100_000).fill(all.length)) }\n`,
 }
 const keys = Object.keys(agents).map((file) => file.slice('src/'.length, -'.ts'.length))
