@@ -178,7 +178,7 @@ async function brokenOf(place: string): Promise<readonly string[]> {
     draw: async ({ keep }) => ({ grade: ++draws % 5 === 0 ? 'ok' : 'bad', modelCalls: 1, fingerprint: `${keep}` }),
   })
   const chance = randomOf(7)
-  const { confirmCommitment } = await load<typeof Confirm>('blame/confirm.ts')
+  const { confirmCommitment, confirmNever } = await load<typeof Confirm>('blame/confirm.ts')
   const { openInquiry } = await load<typeof Settings>('blame/settings.ts')
   const small: ForkSource = {
     ...source,
@@ -191,6 +191,21 @@ async function brokenOf(place: string): Promise<readonly string[]> {
   let lucky = 0
   for (let run = 0; run < 400; run++)
     if (typeof (await confirmCommitment(openInquiry(small, {}), 0, 0.025, () => undefined)) === 'object') lucky++
+  const saved: ForkSource = {
+    ...small,
+    positions: Array.from({ length: 12 }, (_, at) => ({
+      steps: [at + 1],
+      label: `step ${at + 1}`,
+      isExogenous: false,
+    })),
+    draw: async ({ keep, seed: number }) => {
+      const grade = keep <= 3 && chance() < 0.25 ? 'ok' : 'bad'
+      return { grade, modelCalls: 1, fingerprint: `${keep}/${number}/${chance()}` }
+    },
+  }
+  let tooSoon = 0
+  for (let run = 0; run < 400; run++)
+    if (typeof (await confirmNever(openInquiry(saved, {}), 0.025, () => undefined)) === 'object') tooSoon++
   const right = (await scoreCompeting('noisy')).filter(({ isRight }) => isRight).length
   let isRefused = false
   try {
@@ -204,6 +219,11 @@ async function brokenOf(place: string): Promise<readonly string[]> {
     ...(isFoundLater ? [] : ['a grade that differs later was not found']),
     ...(isFoundAlike ? [] : ['one run with two grades was not found']),
     ...(lucky <= 12 ? [] : [`a step that takes half of tau was certified in ${lucky} of 400 tests at .025`]),
+    ...(tooSoon <= 12
+      ? []
+      : [
+          `that no step decided was certified in ${tooSoon} of 400 tests at .025, of a run that a quarter of forks saves`,
+        ]),
     ...(right === 11 ? [] : [`${right} of 11 competing causes were read right`]),
     ...(isRefused ? [] : ['a name nobody knows was let pass']),
   ]

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { blameFailedRun, type BlameOptions, type ForkSource, type Grade, type Verdict } from '../../src/blame/index.ts'
-import { confirmCommitment } from '../../src/blame/confirm.ts'
+import { confirmCommitment, confirmNever } from '../../src/blame/confirm.ts'
 import { openInquiry } from '../../src/blame/settings.ts'
 import { cliff, curveSource, type Plant, plantedSource, random, seedOf } from './sources.ts'
 
@@ -95,6 +95,18 @@ describe('a failed run with a noisy tail', () => {
     }
     // One that is asked for any difference at all certifies 30 of them.
     expect(certified / tests).toBeLessThan(0.025)
+  })
+
+  it('is not called hopeless too soon: where a quarter of forks saves it, a test says so less often than its alpha', async () => {
+    let never = 0
+    const tests = 400
+    for (let run = 0; run < tests; run++) {
+      const { source } = curveSource(cliff(12, 3, 0.25, 0), seedOf('too soon', run))
+      const result = await confirmNever(openInquiry(source, {}), 0.025, () => undefined)
+      if (typeof result === 'object') never++
+    }
+    // One that stops as soon as some rate is ruled out says so of a third of them.
+    expect(never / tests).toBeLessThan(0.025)
   })
 
   it('that recovered and was lost again is blamed on the later step', async () => {
