@@ -123,7 +123,9 @@ function unknown({ option, text }: Expectation, what: string, name: string, know
     why: 'Neither the run, nor the tools its models were offered, nor a good run has it: every run would be graded alike.',
     fix: [
       ...(meant === undefined ? [] : [`did you mean ${near}? ${option} ${quoted(meant)}`]),
-      'when only a repaired agent has it: --any-name',
+      what === 'tool'
+        ? 'when it is wrapped but was not called, or only a repaired agent has it: --any-name'
+        : 'when only a repaired agent has it: --any-name',
     ],
   })
 }

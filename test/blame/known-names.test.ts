@@ -36,10 +36,17 @@ describe('names of an expectation', () => {
       look(text)
     } catch (error) {
       const { facts } = error as { readonly facts: { readonly fix: readonly string[] } }
-      expect(facts.fix).toEqual([fix, 'when only a repaired agent has it: --any-name'])
+      expect(facts.fix).toEqual([fix, expect.stringMatching(/only a repaired agent has it: --any-name$/)])
       const meant = /--ok '?(.*?)'?$/.exec(fix)?.[1] ?? ''
       expect(look(meant)).toEqual([])
     }
+  })
+
+  it('of a tool that is wrapped but was not called are nowhere on the tape: the refusal says what lets them pass', () => {
+    expect(() => look('escalate(*)')).toThrow(
+      '→ when it is wrapped but was not called, or only a repaired agent has it: --any-name',
+    )
+    expect(() => look('refund(amont: 25)')).toThrow('→ when only a repaired agent has it: --any-name')
   })
 
   it('swapped, dropped or doubled letters of any known name are refused, whatever the letters', () => {
