@@ -9,7 +9,7 @@ import { SlowestFirst } from './test/support/slowest-first.ts'
 const pure = [
   // A slice of the bench of secrets is a test as well.
   'bench/secrets/slice.test.ts',
-  'test/blame/!(blame|fork-source).test.ts',
+  'test/blame/!(blame|fork-source|paid-grading).test.ts',
   'test/importers/!(loop|mcp|recorders|replay).test.ts',
   'test/{cases,errors,exporters,history,privacy,providers,support,trace}/*.test.ts',
   'test/cli/{blame-print,diff,export,import,program,prune,reading,told}.test.ts',

@@ -13,10 +13,11 @@ import { standInKeys } from '../replay/index.ts'
 import { type ExchangeEvent, requestBytes, type Step, stepsOf, type Tape } from '../tape/index.ts'
 import { type Donor, donorOf } from './donor.ts'
 import { askedWhile } from './asked-while.ts'
+import { addedUse, gradeHeard, noUse, type PaidGrade, spendGrading, timesUse, useOf } from './graded-use.ts'
 import { createPlanner } from './fork-plans.ts'
 import type { GradeGiven, Oracle } from './oracle.ts'
 import { decisionOf, type PlacedPosition, positionsOf } from './positions.ts'
-import type { ForkDraw, ForkSource, ForkSpec } from './types.ts'
+import type { ForkDraw, ForkSource, ForkSpec, Grade, GradingUse } from './types.ts'
 
 type Agent = (input: unknown) => unknown
 
@@ -26,8 +27,11 @@ export interface ForkSourceOptions {
   readonly oracle: Oracle
   /** The oracle is known to disagree with itself, and grades by majority. Default false. */
   readonly isFlakyOracle?: boolean
-  /** Counts what models use, and refuses calls nobody pays for any more. */
-  readonly budget: Budget
+  /**
+   * Counts what models use, and refuses calls nobody pays for any more. It may be opened when the recorded run is graded, and
+   * known what its grading used.
+   */
+  readonly budget: Budget | ((grading: GradingUse) => Budget)
   /** Looked in before the list prices. */
   readonly prices?: PriceTable
   /** `tape` (default): tools and services answer from the tape, by what they are asked. `live`: they run for real. */
@@ -65,10 +69,25 @@ export interface RealForks extends ForkSource {
  *   HARVEST_CROSS_VERSION when another model answers than those of the tape
  */
 export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Promise<RealForks> {
-  const { oracle, tools = 'tape', prices = {}, budget } = options
+  const { oracle, tools = 'tape', prices = {} } = options
   const { load, timeoutMs } = options
   const control = await controlOf(tape, { ...options.control, load, timeoutMs })
-  const { graded, isPaidToGrade } = await preflight(tape, control, options)
+  const first = await preflight(tape, control, options)
+  const { graded, isPaidToGrade, calls } = first
+  const ofOne = useOf(calls, prices)
+  const budget = typeof options.budget === 'function' ? options.budget(ofOne) : options.budget
+  spendGrading(budget, calls)
+  let used = ofOne
+  let left = isPaidToGrade ? paidRegrades : Number.POSITIVE_INFINITY
+  const regrade = async (): Promise<Grade | undefined> => {
+    if (left === 0) return undefined
+    left--
+    const again = await preflight(tape, control, options)
+    spendGrading(budget, again.calls)
+    used = addedUse(used, useOf(again.calls, prices))
+    return again.graded.grade
+  }
+  const isRegraded = oracle.mayVary && options.isFlakyOracle !== true
   const positions = positionsOf(tape, tools)
   const steps = stepsOf(tape)
   const donor = options.donor === undefined ? undefined : donorOf(tape, options.donor)
@@ -86,8 +105,9 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
     isPaidToGrade,
     recorded: graded.grade,
     ...(options.isFlakyOracle === true ? { isGradedByMajority: true as const } : {}),
-    ...(oracle.mayVary && options.isFlakyOracle !== true
-      ? { regrade: regrading(tape, control, options, isPaidToGrade) }
+    ...(isRegraded ? { regrade } : {}),
+    ...(oracle.mayVary
+      ? { gradedRecorded: () => ({ used, toCome: isRegraded && isPaidToGrade ? timesUse(ofOne, left) : noUse }) }
       : {}),
     mutants: (position) => planner.mutantsAt(position).length,
     ...(repairs === undefined ? {} : { repairs }),
@@ -102,7 +122,11 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
         const cost = costs[number - 1]
         return total === undefined || cost === undefined ? undefined : total + cost
       }, 0)
-      return { modelCalls: free.length, ...(sum === undefined ? {} : { costUsd: sum }) }
+      const isPriced = sum !== undefined && ofOne.costUsd !== undefined
+      return {
+        modelCalls: free.length + ofOne.modelCalls,
+        ...(isPriced ? { costUsd: sum + ofOne.costUsd } : {}),
+      }
     },
     async draw(spec, signal) {
       const { result, isTimedOut } = await runOnce(
@@ -116,7 +140,9 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
       if (other !== undefined && options.isCrossVersion !== true) throw otherModel(tape, other, [...known])
       const isChanged = spec.mutated !== undefined || spec.repaired !== undefined
       const lost = isChanged ? undefined : lostAtOnce(result, steps.length)
-      return drawOf(result, models, lost ?? (await oracle.grade({ ...result, isTimedOut })))
+      const paid = lost === undefined ? await gradeHeard(oracle, { ...result, isTimedOut }) : { given: lost, calls: [] }
+      spendGrading(budget, paid.calls)
+      return drawOf(result, models, paid, prices)
     },
   }
 }
@@ -178,13 +204,17 @@ async function runOnce(tape: Tape, plan: ForkPlan, signal: AbortSignal, options:
 function drawOf(
   { spent, fingerprint, isInert }: ForkResult,
   models: readonly string[],
-  { grade, because }: GradeGiven,
+  { given: { grade, because }, calls }: PaidGrade,
+  prices: PriceTable,
 ): ForkDraw {
+  const grading = useOf(calls, prices)
+  const isPriced = spent.costUsd !== undefined && grading.costUsd !== undefined
   return {
     grade,
-    modelCalls: spent.modelCalls,
-    tokens: spent.inputTokens + spent.outputTokens,
-    ...(spent.costUsd === undefined ? {} : { costUsd: spent.costUsd }),
+    modelCalls: spent.modelCalls + grading.modelCalls,
+    tokens: spent.inputTokens + spent.outputTokens + grading.tokens,
+    ...(isPriced ? { costUsd: spent.costUsd + grading.costUsd } : {}),
+    ...(calls.length === 0 ? {} : { grading }),
     fingerprint,
     models: [...new Set(models)].sort(),
     ...(isInert ? { isInert } : {}),
@@ -215,17 +245,7 @@ function answeredBy(steps: readonly Step[]): readonly string[] {
 /** Times somebody who has to be paid is asked again about the recorded run. */
 const paidRegrades = 4
 
-function regrading(
-  tape: Tape,
-  control: Control,
-  options: ForkSourceOptions,
-  isPaid: boolean,
-): NonNullable<ForkSource['regrade']> {
-  let left = isPaid ? paidRegrades : Number.POSITIVE_INFINITY
-  return async () => (left-- > 0 ? (await preflight(tape, control, options)).graded.grade : undefined)
-}
-
-interface Preflight {
+interface Preflight extends Pick<PaidGrade, 'calls'> {
   readonly graded: GradeGiven
   readonly isPaidToGrade: boolean
 }
@@ -238,8 +258,8 @@ async function preflight(tape: Tape, control: Control, options: ForkSourceOption
   const { result, isTimedOut } = await runOnce(tape, plan, new AbortController().signal, options).finally(takeBack)
   const { prefix, problems, receipt } = result
   if (!prefix.isExact || problems.length > 0 || receipt.outcomeEqual === false) throw notReproducible(tape, result)
-  const { came, hasAsked } = await askedWhile(() => options.oracle.grade({ ...result, isTimedOut }))
-  return { graded: came, isPaidToGrade: hasAsked }
+  const { came, hasAsked } = await askedWhile(() => gradeHeard(options.oracle, { ...result, isTimedOut }))
+  return { graded: came.given, calls: came.calls, isPaidToGrade: hasAsked || came.calls.length > 0 }
 }
 
 function notReproducible(tape: Tape, { prefix, problems }: ForkResult): HarvestError {

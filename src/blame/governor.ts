@@ -1,5 +1,6 @@
 import { HarvestError } from '../errors/index.ts'
 import { requireSteadyGrades, SteadyGrades } from './grading.ts'
+import { added, emptySpent, type ForksSpent, withRecorded } from './spent.ts'
 import type { ForkDraw, ForkSource, ForkSpec } from './types.ts'
 
 /** What blame may use. Forks that the ledger already has cost nothing and are not counted. */
@@ -40,15 +41,6 @@ export interface GovernorOptions {
 
 /** Why no fork is made any more. */
 export type Stop = 'forks' | 'costUsd' | 'timeMs' | 'signal'
-
-/** What forks used. */
-export interface ForksSpent {
-  readonly forks: number
-  readonly modelCalls: number
-  readonly tokens: number
-  /** US dollars; absent when no fork told its price. */
-  readonly costUsd?: number
-}
 
 /** A fork that is to be made, without the number that tells it from its like. */
 export type Arm = Omit<ForkSpec, 'seed'>
@@ -112,7 +104,9 @@ export class Governor {
 
   /** What the forks made now used, what those from the ledger had used, and how many tries failed. */
   get spent(): { readonly now: ForksSpent; readonly reused: ForksSpent; readonly retries: number } {
-    return { now: this.#made, reused: this.#reused, retries: this.#retries }
+    const { used } = this.#source.gradedRecorded?.() ?? {}
+    const now = used === undefined || used.modelCalls === 0 ? this.#made : withRecorded(this.#made, used)
+    return { now, reused: this.#reused, retries: this.#retries }
   }
 
   /**
@@ -136,10 +130,14 @@ export class Governor {
         this.#grades.add(armKey(spec), known)
         continue
       }
-      const price = await this.#admit(spec, running)
+      let price = await this.#admit(spec, running)
+      if (price !== undefined && failures.length === 0 && !this.#isSteady) {
+        await requireSteadyGrades(this.#source)
+        this.#isSteady = true
+        // Grades may have had to be paid.
+        if (this.#source.regrade !== undefined) price = await this.#admit(spec, running)
+      }
       if (price === undefined || failures.length > 0) break
-      if (!this.#isSteady) await requireSteadyGrades(this.#source)
-      this.#isSteady = true
       isMaking = true
       const one: Promise<void> = this.#make(spec, price)
         .then((draw) => {
@@ -186,7 +184,7 @@ export class Governor {
     if (limit === undefined) return 0
     for (;;) {
       const price = (this.#source.expect(spec).costUsd ?? 0) * this.#margin()
-      if ((this.#made.costUsd ?? 0) + this.#reserved + price <= limit) return price
+      if ((this.#made.costUsd ?? 0) + this.#recordedUsd() + this.#reserved + price <= limit) return price
       // What is reserved for the others is rarely used up: wait for one of them.
       if (running.size === 0) {
         this.#stop = 'costUsd'
@@ -194,6 +192,16 @@ export class Governor {
       }
       await Promise.race(running)
     }
+  }
+
+  /** What grading the recorded run has cost, and what is reserved for grading it again. */
+  #recordedUsd(): number {
+    const graded = this.#source.gradedRecorded?.()
+    if (graded === undefined) return 0
+    const { used, toCome } = graded
+    // A cost that nobody knows fits into no limit.
+    if (used.costUsd === undefined || toCome.costUsd === undefined) return Number.POSITIVE_INFINITY
+    return used.costUsd + toCome.costUsd * this.#margin()
   }
 
   async #make(spec: ForkSpec, price: number): Promise<ForkDraw | undefined> {
@@ -253,21 +261,9 @@ function armKey({ keep, pinned, repaired, mutated, only }: Arm): string {
   return `${keep}|${sorted(pinned)}|${sorted(repaired)}|${mutant}|${sorted(only)}`
 }
 
-const emptySpent: ForksSpent = { forks: 0, modelCalls: 0, tokens: 0 }
-
-function added(spent: ForksSpent, draw: ForkDraw): ForksSpent {
-  const costUsd = draw.costUsd === undefined ? spent.costUsd : (spent.costUsd ?? 0) + draw.costUsd
-  return {
-    forks: spent.forks + 1,
-    modelCalls: spent.modelCalls + draw.modelCalls,
-    tokens: spent.tokens + (draw.tokens ?? 0),
-    ...(costUsd === undefined ? {} : { costUsd }),
-  }
-}
-
 function noPrice(): HarvestError {
   return new HarvestError('HARVEST_BLAME_PRICE', {
-    what: 'A limit in dollars needs the price of every model of the tape, and one is not known',
+    what: 'A limit in dollars needs the price of every model of the tape, and of those the oracle asks, and one is not known',
     why: 'A cost that nobody can count would never reach its limit.',
     fix: ['write the price into recordings/prices.json', 'or limit what can be counted: --forks 100'],
   })

@@ -16,13 +16,13 @@ export type {
 export {
   type Arm,
   type ForkLimits,
-  type ForksSpent,
   Governor,
   type GovernorOptions,
   type Ledger,
   type LedgerEntry,
   type Stop,
 } from './governor.ts'
+export type { ForksSpent } from './spent.ts'
 export { blameRepairs, type RepairBlame, type RepairOptions } from './repairs.ts'
 export { type Interval, wilson } from './wilson.ts'
 export { clopperPearson, jeffreys } from './clopper-pearson.ts'
@@ -31,5 +31,5 @@ export { confidenceSequence } from './confidence-sequence.ts'
 export { pairEvidence } from './pair-evidence.ts'
 export { sprt, type SprtPlan } from './sprt.ts'
 export { fisherExact, holm } from './fisher.ts'
-export type { ForkDraw, ForkSource, ForkSpec, Grade, Position } from './types.ts'
+export type { ForkDraw, ForkSource, ForkSpec, Grade, GradingUse, Position } from './types.ts'
 export { type BranchComparison, compareBranches, type StepDifference } from './compare.ts'

@@ -2,11 +2,12 @@ import { armOf, isDrawn } from './arms.ts'
 import { confidenceSequence } from './confidence-sequence.ts'
 import type { Tally } from './curve.ts'
 import { blameFailedRun, type FailedRunBlame } from './failed-run.ts'
-import { type ForksSpent, Governor } from './governor.ts'
+import { Governor } from './governor.ts'
 import { blameMutations } from './mutations.ts'
 import type { MutatedPosition, MutationBlame, MutationOptions } from './mutation-verdict.ts'
 import { newcombe } from './newcombe.ts'
 import { blameRepairs, type RepairBlame } from './repairs.ts'
+import { type ForksSpent, sumOf } from './spent.ts'
 import type { ForkSource } from './types.ts'
 import type { Verdict } from './verdict.ts'
 import { type Interval, wilson } from './wilson.ts'
@@ -212,15 +213,5 @@ function methodsOf(isExact: boolean): Record<string, string> {
       'Clopper-Pearson, 95 % for all positions together (Bonferroni), at a fixed number of mutants',
     repairs:
       "Wald's sequential test against the measured clean rate, error .02, or .05 over the number of suspects; what is named: confidence sequences, 99 %, that lie apart",
-  }
-}
-
-function sumOf(a: ForksSpent, b: ForksSpent): ForksSpent {
-  const costUsd = a.costUsd === undefined && b.costUsd === undefined ? undefined : (a.costUsd ?? 0) + (b.costUsd ?? 0)
-  return {
-    forks: a.forks + b.forks,
-    modelCalls: a.modelCalls + b.modelCalls,
-    tokens: a.tokens + b.tokens,
-    ...(costUsd === undefined ? {} : { costUsd }),
   }
 }

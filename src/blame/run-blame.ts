@@ -1,11 +1,12 @@
 import { HarvestError } from '../errors/index.ts'
-import { type Control, openBudget } from '../fork/index.ts'
+import { type Budget, type Control, openBudget } from '../fork/index.ts'
 import { costOf, modelIds } from '../providers/index.ts'
 import { pinsOf } from '../provenance/index.ts'
 import type { Json, Tape } from '../tape/index.ts'
 import type { Expectation } from './expectation.ts'
 import { type ForkSourceOptions, forkSourceOf, type RealForks } from './fork-source.ts'
-import { type ForkLimits, type ForksSpent, Governor, type Ledger, type Stop } from './governor.ts'
+import { type ForkLimits, Governor, type Ledger, type Stop } from './governor.ts'
+import { noUse } from './graded-use.ts'
 import { requireSteadyGrades } from './grading.ts'
 import { type Names, requireKnownNames } from './known-names.ts'
 import { openLedger, type Ran } from './ledger.ts'
@@ -14,7 +15,8 @@ import { createOracle, type Judging, type Oracle, requireFailure } from './oracl
 import { type CostPlan, planCost } from './plan-cost.ts'
 import { type BlameReport, blameSource } from './report.ts'
 import type { BlameProgress } from './settings.ts'
-import type { ForkDraw, Grade, Position } from './types.ts'
+import type { ForksSpent } from './spent.ts'
+import type { ForkDraw, Grade, GradingUse, Position } from './types.ts'
 
 /** How a real run is blamed. */
 export interface RunBlameOptions
@@ -147,10 +149,13 @@ async function prepare(tape: Tape, options: RunBlameOptions): Promise<Prepared> 
   const plain = createOracle(judging)
   const oracle: Prepared['oracle'] = options.isFlakyOracle === true ? majorityOracle(plain) : plain
   const { prices = {} } = options
-  const limits = limitsOf(tape, options)
   // The governor plans with what forks are expected to use; one that runs away is stopped in its middle.
-  const budget = openBudget(limits.costUsd === undefined ? {} : { costUsd: limits.costUsd }, prices)
+  const budget = (grading: GradingUse): Budget => {
+    const { costUsd } = limitsOf(tape, options, grading)
+    return openBudget(costUsd === undefined ? {} : { costUsd }, prices)
+  }
   const source = await forkSourceOf(tape, { ...options, oracle, budget })
+  const limits = limitsOf(tape, options, source.gradedRecorded?.().used)
   if (options.mutate !== true) requireFailure(source.graded, oracle.about, tape.header.id)
   if (options.columns === true && source.repairs === undefined) throw noRepairs(tape)
   const question = {
@@ -186,10 +191,15 @@ function pinOf({ digest, differs }: Control): NonNullable<BlamedRun['control']> 
   return { digest, ...(differs === undefined ? {} : { differs }) }
 }
 
-function limitsOf(tape: Tape, { limits = {}, costUsdIfPriced, prices = {} }: RunBlameOptions): ForkLimits {
+function limitsOf(
+  tape: Tape,
+  { limits = {}, costUsdIfPriced, prices = {} }: RunBlameOptions,
+  grading: GradingUse = noUse,
+): ForkLimits {
   if (limits.costUsd !== undefined || costUsdIfPriced === undefined) return limits
   const one = { inputTokens: 1, outputTokens: 1 }
-  const isPriced = modelIds(tape.events).every((model) => costOf(one, model, prices) !== undefined)
+  const isOfTape = modelIds(tape.events).every((model) => costOf(one, model, prices) !== undefined)
+  const isPriced = isOfTape && grading.costUsd !== undefined
   return isPriced ? { ...limits, costUsd: costUsdIfPriced } : limits
 }
 
@@ -235,13 +245,16 @@ export interface BlameEstimate extends CostPlan {
   readonly positions: readonly Position[]
   /** Forks of earlier sessions that need not be made again. */
   readonly reused: number
+  /** What grading the recorded run used; absent: nothing was spent. */
+  readonly grading?: GradingUse
 }
 
-/** Replays and grades the run and says what its blame is expected to cost. Nothing is spent. */
+/** Replays and grades the run and says what its blame is expected to cost. Nothing is spent but by an oracle that asks a model. */
 export async function estimateBlame(tape: Tape, options: RunBlameOptions): Promise<BlameEstimate> {
   const { source, oracle, ledger, limits } = await prepare(tape, options)
   if (!source.isPaidToGrade) await requireSteadyGrades(source)
   const { columns = false, mutate = false, parallel } = options
+  const grading = source.gradedRecorded?.().used
   const asked = { limits, curve: !mutate, repairs: columns, mutations: mutate }
   return {
     ...planCost(source, parallel === undefined ? asked : { ...asked, parallel }),
@@ -250,6 +263,7 @@ export async function estimateBlame(tape: Tape, options: RunBlameOptions): Promi
     recorded: source.recorded,
     positions: source.positions.map(({ steps, label, isExogenous }) => ({ steps, label, isExogenous })),
     reused: ledger?.entries.length ?? 0,
+    ...(grading === undefined || grading.modelCalls === 0 ? {} : { grading }),
   }
 }
 

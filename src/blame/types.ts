@@ -38,14 +38,24 @@ export interface ForkSpec {
   readonly seed: number
 }
 
+/** What the models used that an oracle asked. */
+export interface GradingUse {
+  readonly modelCalls: number
+  readonly tokens: number
+  /** US dollars; absent when nobody knows. */
+  readonly costUsd?: number
+}
+
 /** What one fork came to. */
 export interface ForkDraw {
   readonly grade: Grade
-  /** Model calls that were made for real. */
+  /** Model calls that were made for real, by the agent and by who graded it. */
   readonly modelCalls: number
   readonly tokens?: number
   /** US dollars; absent when nobody knows. */
   readonly costUsd?: number
+  /** The part of these that grading it used; absent: nothing. */
+  readonly grading?: GradingUse
   /** All that happened behind the kept steps, in one text without times. */
   readonly fingerprint: string
   /** Nothing the run asked behind the kept steps differs from the tape: it could not have ended otherwise. */
@@ -77,6 +87,8 @@ export interface ForkSource {
    * be paid. Absent: who grades cannot disagree with himself.
    */
   regrade?(): Promise<Grade | undefined>
+  /** What grading the recorded run used so far, and is expected to use still. Absent: who grades asks no model. */
+  gradedRecorded?(): { readonly used: GradingUse; readonly toCome: GradingUse }
   /** That who grades disagrees with himself is known, and counted. Default false. */
   readonly isGradedByMajority?: true
 }

@@ -84,7 +84,7 @@ export function openBudget(limits: BudgetLimits, prices: PriceTable = {}): Budge
       return undefined
     },
     spent(model, told, said) {
-      const usage = told?.inputTokens === undefined && told?.outputTokens === undefined ? estimate(said) : told
+      const usage = told?.inputTokens === undefined && told?.outputTokens === undefined ? estimatedUsage(said) : told
       if (usage !== told) isEstimated = true
       total.inputTokens += usage.inputTokens ?? 0
       total.outputTokens += usage.outputTokens ?? 0
@@ -136,7 +136,7 @@ function partOf(whole: Budget, own: Budget): Budget {
 }
 
 /** Streams tell no tokens unless they are asked to. A token is rarely shorter than three characters, so this is high. */
-function estimate({ asked, answered }: Said): Usage {
+export function estimatedUsage({ asked, answered }: Said): Usage {
   return { inputTokens: Math.ceil(asked / 3), outputTokens: Math.ceil(answered / 3) }
 }
 

@@ -1,5 +1,6 @@
 /** Runs of an agent that part from its tape: asked for by commands, done where the agent's code can be loaded. */
-export { type Budget, type BudgetLimits, openBudget, type Use } from './budget.ts'
+export { type Budget, type BudgetLimits, estimatedUsage, openBudget, type Use } from './budget.ts'
+export { hearModelCalls, type HeardCall } from './heard-calls.ts'
 export {
   type FailedJob,
   type FinishedJob,

@@ -80,7 +80,7 @@ describe('the governor of forks', () => {
     const { source } = curveSource([0.5], 1)
     const unpriced: ForkSource = { ...source, expect: () => ({ modelCalls: 1 }) }
     expect(() => new Governor(unpriced, { limits: { costUsd: 1 } })).toThrowErrorMatchingInlineSnapshot(`
-      [HarvestError: A limit in dollars needs the price of every model of the tape, and one is not known
+      [HarvestError: A limit in dollars needs the price of every model of the tape, and of those the oracle asks, and one is not known
 
       A cost that nobody can count would never reach its limit.
       → write the price into recordings/prices.json

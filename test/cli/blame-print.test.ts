@@ -93,6 +93,18 @@ describe('what blame says', () => {
     `)
   })
 
+  it('of an oracle that asks models: what grading used is a part of what was spent, also where no fork was made', () => {
+    const grading = { modelCalls: 12, tokens: 1440, costUsd: 0.0054 }
+    const now = { forks: 2, modelCalls: 20, tokens: 2400, costUsd: 0.009, grading }
+    expect(print(blamed(undefined, { spent: { ...now, now, retries: 0 } }))).toContain(
+      '2 forks, 20 model calls, $0.0090, of which grading 12 model calls, $0.0054; models',
+    )
+    const unpriced = { ...none, modelCalls: 1, grading: { modelCalls: 1, tokens: 120 } }
+    expect(print(blamed(undefined, { spent: { ...unpriced, now: unpriced, retries: 0 } }))).toContain(
+      '0 forks, 1 model calls, cost unknown, of which grading 1 model calls, cost unknown; models',
+    )
+  })
+
   it('of a run whose models always say the same: without an interval', () => {
     const exact = {
       kind: 'confirmed',

@@ -2,10 +2,11 @@ import type { ExpectedUse } from '../../blame/index.ts'
 import type { BlameEstimate } from '../../blame/run-blame.ts'
 import { neutralLine } from '../../errors/index.ts'
 import { type Screen, table } from '../screen.ts'
+import { gradingText } from './print.ts'
 
 /** Prints what blaming a run is expected to cost. */
 export function printEstimate(estimate: BlameEstimate, screen: Screen): void {
-  const { tape, recorded, gradedBy, positions, low, likely, high, deterministic, reused } = estimate
+  const { tape, recorded, gradedBy, positions, low, likely, high, deterministic, reused, grading } = estimate
   const steps = positions.reduce((count, { steps: own }) => count + own.length, 0)
   screen.line(
     `${neutralLine(tape)} replays byte for byte and is graded ${recorded} (by ${neutralLine(gradedBy, 200)}); ${steps} steps in ${positions.length} places`,
@@ -21,7 +22,7 @@ export function printEstimate(estimate: BlameEstimate, screen: Screen): void {
   screen.line(table([head, ...rows], [1, 2, 3]))
   screen.line()
   if (reused > 0) screen.line(`${reused} forks of earlier sessions are there and will be counted`)
-  screen.line('nothing was spent')
+  screen.line(grading === undefined ? 'nothing was spent' : `spent: ${gradingText(grading)}`)
 }
 
 function row(name: string, { forks, modelCalls, costUsd }: ExpectedUse): readonly string[] {

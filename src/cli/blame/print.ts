@@ -128,7 +128,17 @@ function finePrint(blamed: BlamedRun): readonly string[] {
   ]
 }
 
-function spentText({ forks, modelCalls, costUsd }: BlamedRun['reused']): string {
-  const cost = forks === 0 ? '$0' : costUsd === undefined ? 'cost unknown' : `$${costUsd.toFixed(4)}`
-  return `${forks} forks, ${modelCalls} model calls, ${cost}`
+function spentText({ forks, modelCalls, costUsd, grading }: BlamedRun['reused']): string {
+  const cost = forks === 0 && grading === undefined ? '$0' : dollars(costUsd)
+  const part = grading === undefined ? '' : `, of which ${gradingText(grading)}`
+  return `${forks} forks, ${modelCalls} model calls, ${cost}${part}`
+}
+
+/** What an oracle used that asks models. */
+export function gradingText({ modelCalls, costUsd }: NonNullable<BlamedRun['reused']['grading']>): string {
+  return `grading ${modelCalls} model calls, ${dollars(costUsd)}`
+}
+
+function dollars(costUsd: number | undefined): string {
+  return costUsd === undefined ? 'cost unknown' : `$${costUsd.toFixed(4)}`
 }

@@ -3,7 +3,7 @@ import { forkSourceOf, type ForkSourceOptions } from '../../blame/fork-source.ts
 import { createOracle, type OracleFunction } from '../../blame/oracle.ts'
 import type { PlacedPosition } from '../../blame/positions.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
-import { type BudgetLimits, type ForkResult, forkTape, openBudget } from '../../fork/index.ts'
+import { type Budget, type BudgetLimits, type ForkResult, forkTape, openBudget } from '../../fork/index.ts'
 import type { Tape } from '../../tape/index.ts'
 import { applyFaults } from '../apply.ts'
 import { describeFault } from '../describe.ts'
@@ -54,6 +54,9 @@ export interface OwnRun {
   readonly forks: number
 }
 
+/** Forks of the agent, all on one budget. */
+type Source = ForkSourceOptions & { readonly budget: Budget }
+
 /** What blame is worth on an agent of one's own. */
 export interface OwnAgentReport {
   readonly runs: readonly OwnRun[]
@@ -80,7 +83,7 @@ export interface OwnAgentReport {
 export async function validateOwnAgent(tape: Tape, options: OwnAgentOptions): Promise<OwnAgentReport> {
   const { plant = ['tracefork', 'values'], runs = 8, tools = 'tape', seed = 1, limits = { calls: 2000 } } = options
   const budget = openBudget(limits)
-  const source: ForkSourceOptions = {
+  const source: Source = {
     load: () => Promise.resolve(options.agent),
     oracle: createOracle({ by: 'function', name: 'the oracle', judge: options.oracle }),
     budget,
@@ -132,12 +135,7 @@ interface Unjudged {
   readonly because: string
 }
 
-async function plantOne(
-  tape: Tape,
-  fault: Fault,
-  source: ForkSourceOptions,
-  limit: number,
-): Promise<OwnRun | Unjudged> {
+async function plantOne(tape: Tape, fault: Fault, source: Source, limit: number): Promise<OwnRun | Unjudged> {
   const branch = await forkTape(
     tape,
     await source.load(),

@@ -1,0 +1,118 @@
+import { readModelCall, type Usage } from '../providers/index.ts'
+import { observeHttp } from '../seam/observe/http.ts'
+import { observeHttp2 } from '../seam/observe/http2.ts'
+import type { ExchangeObserver, ExchangeStart, Observer } from '../seam/observe/observer.ts'
+import { observeUndici } from '../seam/observe/undici.ts'
+import { type SeamCall, type SeamDrawKind, seamState } from '../seam/source.ts'
+import { type Chunk, encodeBytes, type ExchangeEvent } from '../tape/index.ts'
+import type { Said } from './budget.ts'
+
+/** A model call that was made beside any run, as a budget counts it. */
+export interface HeardCall {
+  readonly model: string
+  readonly usage: Usage | undefined
+  readonly said: Said
+}
+
+/** Does work that belongs to no run, and hears which models it asks. Nothing of what it does is changed. */
+export async function hearModelCalls<T>(
+  work: () => Promise<T>,
+): Promise<{ readonly came: T; readonly calls: readonly HeardCall[] }> {
+  observeUndici()
+  observeHttp()
+  observeHttp2()
+  const listener = new Listener()
+  const came = await seamState().runs.run(listener, work)
+  return { came, calls: listener.exchanges.flatMap((heard) => heard.asCall()) }
+}
+
+class Listener implements Observer {
+  readonly id = 'work beside the runs'
+  readonly mode = 'record'
+  readonly over = false
+  readonly exchanges: HeardExchange[] = []
+
+  draw<T>(_kind: SeamDrawKind, _caller: unknown, real: () => T): T {
+    return real()
+  }
+  call(_call: SeamCall, run: () => unknown): unknown {
+    return run()
+  }
+  mark(_name: string, data: unknown): unknown {
+    return data
+  }
+  exchange(start: ExchangeStart): ExchangeObserver {
+    const heard = new HeardExchange(start)
+    this.exchanges.push(heard)
+    return heard
+  }
+  // Only what models are asked is counted.
+  message(): void {}
+  spawned(): void {}
+  pushed(): void {}
+  unrecorded(): void {}
+}
+
+class HeardExchange implements ExchangeObserver {
+  readonly #start: ExchangeStart
+  #headers: NonNullable<ExchangeStart['headers']>
+  readonly #sent: Buffer[] = []
+  readonly #got: Chunk[] = []
+  #head: { readonly status: number; readonly headers: NonNullable<ExchangeStart['headers']> } | undefined
+  #isWhole = false
+
+  constructor(start: ExchangeStart) {
+    this.#start = start
+    this.#headers = start.headers ?? []
+  }
+
+  requestHeaders(pairs: NonNullable<ExchangeStart['headers']>): void {
+    this.#headers = pairs
+  }
+  requestChunk(bytes: Buffer): void {
+    this.#sent.push(bytes)
+  }
+  head(status: number, _statusText: string, headers: NonNullable<ExchangeStart['headers']>): void {
+    this.#head = { status, headers }
+  }
+  chunk(bytes: Buffer): void {
+    this.#got.push([0, 0, encodeBytes(bytes)])
+  }
+  end(): void {
+    this.#isWhole = true
+  }
+  // What was asked is paid for, whatever became of its answer.
+  leaving(): void {}
+  error(): void {}
+  aborted(): void {}
+
+  /** None when it asked no model. */
+  asCall(): readonly HeardCall[] {
+    const { via, method, url } = this.#start
+    const body = Buffer.concat(this.#sent)
+    const event: ExchangeEvent = {
+      kind: 'exchange',
+      n: 0,
+      at: 0,
+      via,
+      method,
+      url,
+      request: { headers: this.#headers, ...(body.length === 0 ? {} : { body: encodeBytes(body) }) },
+      ...(this.#head === undefined
+        ? {}
+        : {
+            response: {
+              moment: [0, 0],
+              ...this.#head,
+              chunks: this.#got,
+              ...(this.#isWhole ? { end: [0, 0] } : {}),
+            },
+          }),
+    }
+    const call = readModelCall(event)
+    if (call === undefined || call.isPoll) return []
+    const { text = '', toolCalls = [], usage } = call.response ?? {}
+    const answered = text.length + JSON.stringify(toolCalls).length
+    return [{ model: call.request.model, usage, said: { asked: body.length, answered } }]
+  }
+}

@@ -1,0 +1,125 @@
+import { request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type BlameTapeOptions, blame } from '../../src/blame/blame.ts'
+import { estimateBlame, runBlame, type RunBlameOptions } from '../../src/blame/run-blame.ts'
+import { installReplay } from '../../src/replay/index.ts'
+import type { Tape } from '../../src/tape/index.ts'
+import { deskAgent, openRefunds, refunds, type Refunds } from './desk-agent.ts'
+
+describe('an oracle that asks a model', () => {
+  let world: Refunds
+  let bad: Tape
+  let judged = 0
+  /** What one call of a model costs here, of the agent and of the oracle alike. */
+  const callUsd = 0.00045
+
+  beforeAll(async () => {
+    await installReplay()
+    world = await openRefunds()
+    bad = await world.record(refunds(2500))
+  })
+  beforeEach(() => {
+    let said = 0
+    judged = 0
+    world.desk.asked.length = 0
+    world.desk.decide = (messages) => {
+      const question = JSON.stringify(messages[0]?.content)
+      if (question.includes('Is it right?')) {
+        judged++
+        return question.includes('2500') ? 'no' : 'yes'
+      }
+      const decided = refunds(said++ % 5 === 0 ? 2500 : 25)(messages)
+      return typeof decided === 'string' ? `${decided} Bye ${said++}.` : decided
+    }
+  })
+  afterAll(() => world.close())
+
+  const judgeOf =
+    (model = 'gpt-4o') =>
+    async ({ value }: { readonly value?: unknown }): Promise<boolean> => {
+      const content = `Is it right? ${JSON.stringify(value)}`
+      const body = JSON.stringify({ model, messages: [{ role: 'user', content }] })
+      const response = await fetch(`${world.desk.url}/v1/chat/completions`, { method: 'POST', body })
+      return (await response.text()).includes('yes')
+    }
+  const blamed = (more: Partial<BlameTapeOptions> & Pick<BlameTapeOptions, 'limits'>) =>
+    blame(bad, { agent: (input) => deskAgent(input), oracle: judgeOf(), tools: 'live', parallel: 4, ...more })
+  const options = (model: string): RunBlameOptions => ({
+    agent: 'desk',
+    load: async () => (input) => deskAgent(input),
+    judging: { by: 'function', name: 'the judge', judge: judgeOf(model) },
+    tools: 'live',
+    timeoutMs: 10_000,
+  })
+
+  test('is paid from the budget: its calls are a part of what was spent, and nothing passes the limit', async () => {
+    const { spent, stoppedBy } = await blamed({ limits: { costUsd: 0.02 } })
+    expect(stoppedBy).toBe('costUsd')
+    expect(spent.forks).toBeGreaterThan(4)
+    expect(spent.grading?.modelCalls).toBe(judged)
+    expect(spent.grading?.costUsd).toBeCloseTo(judged * callUsd, 8)
+    expect(spent.now.modelCalls).toBe(world.desk.asked.length)
+    expect(spent.now.costUsd).toBeCloseTo(world.desk.asked.length * callUsd, 8)
+    expect(spent.now.costUsd).toBeLessThanOrEqual(0.02)
+  })
+
+  test('is not asked again when that would pass the limit: one grade says what the others cost', async () => {
+    const { spent, stoppedBy } = await blamed({ limits: { costUsd: 8 * callUsd } })
+    expect({ stoppedBy, judged, asked: world.desk.asked.length }).toEqual({ stoppedBy: 'costUsd', judged: 1, asked: 1 })
+    expect(spent).toMatchObject({ forks: 0, grading: { modelCalls: 1 } })
+    expect(spent.costUsd).toBeCloseTo(callUsd, 8)
+  })
+
+  test('asked five times for each run costs five times as much', async () => {
+    const { spent } = await blamed({ limits: { costUsd: 0.03 }, flakyOracle: true })
+    expect(spent.grading?.modelCalls).toBe(judged)
+    expect(judged).toBe(5 * (spent.forks + 1))
+    expect(spent.costUsd).toBeLessThanOrEqual(0.03)
+  })
+
+  test('whose model has no price is refused where dollars are the limit, before a fork is made', async () => {
+    const unpriced = blamed({ oracle: judgeOf('house-judge'), limits: { costUsd: 1 } })
+    await expect(unpriced).rejects.toMatchObject({ code: 'HARVEST_BLAME_PRICE' })
+    expect(world.desk.asked).toHaveLength(1)
+  })
+
+  test('whose model has no price is limited by forks where they are, and the cost is unknown', async () => {
+    const limits = { limits: { forks: 6 }, costUsdIfPriced: 3 * callUsd }
+    const unpriced = await runBlame(bad, { ...options('house-judge'), ...limits })
+    expect(unpriced).toMatchObject({ stoppedBy: 'forks', spent: { forks: 6, grading: { modelCalls: judged } } })
+    expect(unpriced.unclear).toEqual([])
+    expect(unpriced.spent).not.toHaveProperty('costUsd')
+    expect(unpriced.spent.grading).not.toHaveProperty('costUsd')
+    const priced = await runBlame(bad, { ...options('gpt-4o'), ...limits })
+    expect(priced).toMatchObject({ stoppedBy: 'costUsd', spent: { forks: 0 } })
+  })
+
+  test('is heard whichever client it asks with', async () => {
+    const judge = async ({ value }: { readonly value?: unknown }): Promise<boolean> => {
+      const answer = Promise.withResolvers<string>()
+      const asking = request(`${world.desk.url}/v1/chat/completions`, { method: 'POST' }, (response) => {
+        text(response).then(answer.resolve, answer.reject)
+      })
+      asking.on('error', answer.reject)
+      const content = `Is it right? ${JSON.stringify(value)}`
+      asking.end(JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content }] }))
+      return (await answer.promise).includes('yes')
+    }
+    const { spent } = await blamed({ oracle: judge, limits: { forks: 3 } })
+    expect(spent.grading).toEqual({
+      modelCalls: judged,
+      tokens: 120 * judged,
+      costUsd: expect.closeTo(judged * callUsd) as number,
+    })
+    expect(judged).toBe(8)
+  })
+
+  test('is asked once to tell what blame will cost, and that is told', async () => {
+    const estimate = await estimateBlame(bad, options('gpt-4o'))
+    expect(estimate).toMatchObject({ recorded: 'bad', grading: { modelCalls: 1 } })
+    expect(estimate.grading?.costUsd).toBeCloseTo(callUsd, 8)
+    expect(estimate.high.costUsd).toBeCloseTo(estimate.high.modelCalls * callUsd, 1)
+    expect(judged).toBe(1)
+  })
+})
