@@ -20,20 +20,21 @@ export async function pinnedConstants(
 ): Promise<Readonly<Record<string, string>>> {
   const keys = printKeys()
   if (keys.length === 0) return {}
-  const { header, events, close } = readTape(tapeFile)
+  const tape = readTape(tapeFile)
+  const { header, events, close } = tape
   const key = keys.find(({ id }) => id === header.printed?.key)
   if (key === undefined || header.printed === undefined) return {}
   const all = [header, ...events, ...(close ? [close] : [])].flatMap(({ prints = [] }) => prints)
   const placeholders = new Map(all.map(([placeholder, print]) => [print, placeholder]))
   const prints = new Prints(key, header.printed.salt)
-  const finder = createRedactor(rulesOfTape(header.redact))
+  const finder = createRedactor(rulesOfTape(tape))
   const found: Record<string, string> = {}
   for (const file of await trackedFiles(cwd)) {
     const text = sourceText(file)
     if (text === undefined) continue
     for (const { index, length } of finder.scan(text)) {
       const value = text.slice(index, index + length)
-      const redactor = redactorOfTape(header, { prints })
+      const redactor = redactorOfTape(tape, { prints })
       redactor.text(value)
       for (const { print = '' } of redactor.takeReplaced()) {
         const placeholder = placeholders.get(print)

@@ -106,7 +106,7 @@ export class ForkRun {
     this.#cuts = requestCuts(tape)
     this.kept = this.steps.slice(0, plan.keep)
     // A fork has the keys of this machine: the numbers of the tape it begins like do not hold for them.
-    this.redactor = redactorOfTape(tape.header, { keys: 'unnumbered' })
+    this.redactor = redactorOfTape(tape, { keys: 'unnumbered' })
     for (const given of [tape.header.command?.argv, plan.input])
       if (given !== undefined) this.redactor.observe(JSON.stringify(given))
     this.#calls = new Calls(this.steps)

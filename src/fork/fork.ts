@@ -1,4 +1,5 @@
 import { HarvestError } from '../errors/index.ts'
+import { requireNoSlowRule } from '../privacy/index.ts'
 import * as problem from '../replay/problems.ts'
 import { compareOutcome } from '../replay/replay.ts'
 import type { RunOutcome } from '../replay/types.ts'
@@ -83,6 +84,7 @@ function conclude(run: ForkRun): void {
 
 function resultOf<T>(run: ForkRun, outcome: RunOutcome<T>): ForkResult<T> {
   const { tape, gate, draws, steps, kept } = run
+  requireNoSlowRule(tape)
   // Redacting takes time in proportion to the answer: once is enough.
   const ended = run.encode(outcome.status === 'returned' ? outcome.value : outcome.error)
   const isSame = compareOutcome(() => ended, run.asked.close?.outcome, outcome)

@@ -1,5 +1,5 @@
 import { HarvestError } from '../errors/index.ts'
-import { type Redactor, redactorOfTape } from '../privacy/index.ts'
+import { type Redactor, redactorOfTape, requireNoSlowRule } from '../privacy/index.ts'
 import { keepsConversation, readModelCall } from '../providers/index.ts'
 import {
   closeIdleConnections,
@@ -72,6 +72,7 @@ export async function runLive<T>(
   if (options.signal.aborted) run.problem(givenUp(tape, options.signal.reason))
   run.finish()
   forgetRuns((other) => other.over)
+  requireNoSlowRule(tape)
   return run.result(outcome)
 }
 
@@ -97,7 +98,7 @@ class LiveRun {
     this.tape = tape
     this.#options = options
     this.recorded = new RecordedAnswers(tape)
-    this.#redactor = redactorOfTape(tape.header, { keys: 'unnumbered' })
+    this.#redactor = redactorOfTape(tape, { keys: 'unnumbered' })
     this.root = responderOf(this, undefined)
   }
 

@@ -11,7 +11,7 @@ import { renderBaseline, traceOf } from '../trace/index.ts'
  */
 export function runDigest({ tape, events, outcome }: Pick<ReplayResult, 'tape' | 'events' | 'outcome'>): string {
   const { status } = outcome
-  const ended = redactorOfTape(tape.header).json(encodeValue(status === 'returned' ? outcome.value : outcome.error))
+  const ended = redactorOfTape(tape).json(encodeValue(status === 'returned' ? outcome.value : outcome.error))
   const said = [renderBaseline(traceOf(events)), status, withoutPlace(ended)]
   const text = canonicalJson(JSON.parse(JSON.stringify(said)) as Json)
   return createHash('sha256').update(text).digest('base64url').slice(0, 22)

@@ -1,9 +1,11 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
+import { beyondBounds } from '../tape/index.ts'
 import { finderOfNow, type SignedFinder } from './engine.ts'
 import { alphabets, type Family } from './families.ts'
 import { firstFinder } from './first/engine.ts'
 import { FirstNames } from './first/names.ts'
 import { tokenKinds } from './first/tokens.ts'
+import { answerFor, foreignPlace, refuse, Watch } from './foreign.ts'
 import type { NameTable } from './names.ts'
 import {
   findCards,
@@ -17,6 +19,7 @@ import {
   ibanTriggers,
 } from './personal.ts'
 import { patienceMs, slowText } from './pace.ts'
+import { rulesForTape } from './rules-for-tape.ts'
 import { isHead, ownFamily } from './tokens.ts'
 import type { Finder, RedactorOptions, RedactRule, Span } from './types.ts'
 
@@ -58,7 +61,12 @@ export function kindsOf(options: RedactorOptions, names: FirstNames | NameTable)
   if (stranger !== undefined) throw wrongOption(`there is no kind "${stranger}"`, `kinds: ${known.join(', ')}`)
   const unkeepable = keep.find((part) => !keepable.includes(part))
   if (unkeepable !== undefined) throw wrongOption(`nothing called "${unkeepable}" can be kept`, keepable.join(', '))
-  for (const rule of rules) checkRule(rule, known)
+  const beyond = beyondBounds(rulesForTape(options))
+  if (beyond !== undefined) throw wrongOption(beyond, 'write fewer rules, or shorter ones')
+  for (const rule of rules) {
+    checkRule(rule, known)
+    answerFor(rule.pattern)
+  }
   const isOn = (kind: string): boolean => (kindsOn.includes(kind) || on.includes(kind)) && !off.includes(kind)
   const own = rules.map(finderOf)
   const personal: readonly SignedFinder[] = [
@@ -114,12 +122,20 @@ function except(allowed: readonly string[], find: Finder): Finder {
 function finderOf({ kind, pattern }: RedactRule): Finder {
   const flags = pattern.flags.includes('d') ? pattern.flags : `${pattern.flags}d`
   const indexed = new RegExp(pattern.source, flags)
-  return (text) => {
+  const find = (text: string): readonly Span[] => {
     const found: Span[] = []
     for (const match of text.matchAll(indexed)) {
       const [start, end] = match.indices?.groups?.['secret'] ?? match.indices![0]!
       if (end > start) found.push({ kind, start, end, value: text.slice(start, end) })
     }
+    return found
+  }
+  const place = foreignPlace(pattern)
+  if (place === undefined) return find
+  const watch = new Watch()
+  return (text) => {
+    const found = watch.run(text.length, () => find(text))
+    if (found === undefined) return refuse(pattern, slowRule(kind, pattern, 'a text of the run'))
     return found
   }
 }
@@ -132,10 +148,7 @@ function checkRule({ kind, pattern, placeholder }: RedactRule, known: readonly s
     throw wrongOption(`the pattern of "${kind}" is not global`, `write ${pattern.toString()}g`)
   const slow = slowText(pattern)
   if (slow !== undefined) {
-    throw wrongOption(
-      `the pattern of "${kind}" takes more than ${patienceMs} ms for 64 KB of ${slow}`,
-      'bound what repeats, as in \\w{1,64} for \\w+, or write a family: families: [{ head: "acme_", of: "word", min: 32 }]',
-    )
+    throw slowRule(kind, pattern, `64 KB of ${slow}`)
   }
   if (placeholder === undefined) return
   const parts = placeholder.split('#')
@@ -160,6 +173,22 @@ function checkAllowed(text: string, finders: readonly Finder[]): void {
       `"${neutralLine(text, 60)}" in allow is no whole e-mail address, number or match of a rule of yours`,
       'write each text as it is found: help@shop.example',
     )
+}
+
+function slowRule(kind: string, pattern: RegExp, text: string): HarvestError {
+  const place = foreignPlace(pattern)
+  const problem = `the pattern of "${kind}" takes more than ${patienceMs} ms for ${text}`
+  if (place === undefined)
+    return wrongOption(
+      problem,
+      'bound what repeats, as in \\w{1,64} for \\w+, or write a family: families: [{ head: "acme_", of: "word", min: 32 }]',
+    )
+  return new HarvestError('HARVEST_PRIVACY_OPTION', {
+    what: 'The redaction options cannot be used',
+    where: { tape: place, pattern: neutralLine(pattern.toString(), 120), problem },
+    why: 'The header of the tape names the pattern, and no option of this project does.',
+    fix: ['if the tape is yours, bound what repeats, as in \\w{1,64} for \\w+, and record the run again'],
+  })
 }
 
 function wrongOption(problem: string, fix: string): HarvestError {

@@ -11,6 +11,18 @@ const clockMs = 1_000
  * processor, and the best of three tries: a busy machine makes no pattern slow.
  */
 export function slowText(pattern: RegExp): string | undefined {
+  const key = pattern.toString()
+  if (!judged.has(key)) {
+    if (judged.size >= judgedCap) judged.clear()
+    judged.set(key, judge(pattern))
+  }
+  return judged.get(key)
+}
+
+const judged = new Map<string, string | undefined>()
+const judgedCap = 1024
+
+function judge(pattern: RegExp): string | undefined {
   const own = pattern.source.repeat(Math.ceil(length / Math.max(1, pattern.source.length))).slice(0, length)
   if (isSlow(pattern, 'a'.repeat(length))) return 'one letter'
   if (isSlow(pattern, `${'a'.repeat(length)}!`)) return 'one letter and a sign behind it'

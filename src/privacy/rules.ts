@@ -1,30 +1,53 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
-import { headersFlag, redactorFlag, type RecordedRules, type TapeHeader } from '../tape/index.ts'
+import { headersFlag, redactorFlag, type RecordedRules, type Tape } from '../tape/index.ts'
+import { foreign, refusalOf } from './foreign.ts'
 import { createRedactor, type Numbering, type Redactor } from './redactor.ts'
 import type { RedactorOptions } from './types.ts'
 
-/** The options as data for the header of a tape. */
-export function rulesForTape({ rules, ...rest }: RedactorOptions): RecordedRules {
-  if (rules === undefined) return rest
-  return {
-    ...rest,
-    rules: rules.map(({ pattern, ...rule }) => ({ ...rule, pattern: pattern.source, flags: pattern.flags })),
-  }
-}
-
-/** The options a tape was recorded with. */
-export function rulesOfTape(recorded: RecordedRules | undefined): RedactorOptions {
-  const { rules, ...rest } = recorded ?? {}
+/** Options that the project itself wrote as data. */
+export function rulesOfData({ rules, ...rest }: RecordedRules): RedactorOptions {
   if (rules === undefined) return rest
   return { ...rest, rules: rules.map(({ flags, ...rule }) => ({ ...rule, pattern: patternOf(rule.pattern, flags) })) }
 }
 
+const ofHeaders = new WeakMap<RecordedRules, RedactorOptions>()
+
+/**
+ * The options a tape was recorded with. Its patterns are a stranger's unless options of this process say the same: a redactor
+ * runs them under a clock, and refuses those that take their time.
+ */
+export function rulesOfTape({ header: { redact }, source }: RuledTape): RedactorOptions {
+  if (redact === undefined) return {}
+  const known = ofHeaders.get(redact)
+  if (known !== undefined) return known
+  const options = rulesOfData(redact)
+  for (const { pattern } of options.rules ?? []) foreign(pattern, `${source}:1`)
+  ofHeaders.set(redact, options)
+  return options
+}
+
+/**
+ * What a run over a tape comes to when one of its patterns was stopped on the way, whatever the agent did then.
+ *
+ * @throws HarvestError `HARVEST_PRIVACY_OPTION`
+ */
+export function requireNoSlowRule(tape: RuledTape): void {
+  for (const { pattern } of rulesOfTape(tape).rules ?? []) {
+    const refusal = refusalOf(pattern)
+    if (refusal !== undefined) throw refusal
+  }
+}
+
+/** What a redactor has to know of a tape. */
+interface RuledTape {
+  readonly header: Pick<Tape['header'], 'redact' | 'flags'>
+  readonly source: string
+}
+
 /** A redactor that does with live requests what the recorder of a tape did with its own. */
-export function redactorOfTape(
-  { redact, flags }: Pick<TapeHeader, 'redact' | 'flags'>,
-  { keys = true, ...rest }: Numbering = {},
-): Redactor {
-  return createRedactor(rulesOfTape(redact), {
+export function redactorOfTape(tape: RuledTape, { keys = true, ...rest }: Numbering = {}): Redactor {
+  const { flags } = tape.header
+  return createRedactor(rulesOfTape(tape), {
     ...rest,
     keys: flags.includes(headersFlag) && keys,
     version: flags.includes(redactorFlag) ? 2 : 1,

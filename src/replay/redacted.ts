@@ -35,7 +35,8 @@ export class RedactedValues {
    * @param constants - values behind placeholders of the tape
    * @throws HarvestError `HARVEST_PRIVACY_OPTION` for a key that cannot be one
    */
-  constructor({ header, events, close }: Tape, constants: Readonly<Record<string, string>> = {}) {
+  constructor(tape: Tape, constants: Readonly<Record<string, string>> = {}) {
+    const { header, events, close } = tape
     const { printed } = header
     this.#printed = printed
     this.#key = printKeys().find(({ id }) => id === printed?.key)
@@ -47,11 +48,11 @@ export class RedactedValues {
     const known = Object.entries(constants)
     // A key for this replay alone: with it a constant and what the agent brings are compared as fingerprints are.
     if (known.length > 0) this.#prints = new Prints({ id: '', secret: randomBytes(32).toString('base64') }, '')
-    this.#recorded = new Map(known.flatMap(([placeholder, value]) => this.#printOf(header, placeholder, value)))
+    this.#recorded = new Map(known.flatMap(([placeholder, value]) => this.#printOf(tape, placeholder, value)))
   }
 
-  #printOf(header: Tape['header'], placeholder: string, value: string): readonly (readonly [string, string])[] {
-    const redactor = redactorOfTape(header, this.#prints === undefined ? {} : { prints: this.#prints })
+  #printOf(tape: Tape, placeholder: string, value: string): readonly (readonly [string, string])[] {
+    const redactor = redactorOfTape(tape, this.#prints === undefined ? {} : { prints: this.#prints })
     redactor.text(value)
     return redactor.takeReplaced().flatMap(({ print }) => (print === undefined ? [] : [[placeholder, print] as const]))
   }

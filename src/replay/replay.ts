@@ -1,4 +1,5 @@
 import { HarvestError } from '../errors/index.ts'
+import { requireNoSlowRule } from '../privacy/index.ts'
 import { canonicalJson } from '../providers/index.ts'
 import {
   closeIdleConnections,
@@ -113,6 +114,7 @@ async function fireLeftTimers({ gate }: ReplayRun): Promise<void> {
 /** What there is to say about a run that is over. */
 export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual: boolean | null): ReplayResult<T> {
   const { gate, draws, tape } = run
+  requireNoSlowRule(tape)
   run.compareValues(undefined, undefined, () => ({ outcome: run.encode(outcomeOf(outcome)) }))
   return {
     tape,

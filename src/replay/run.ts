@@ -152,7 +152,7 @@ export class ReplayRun {
     this.steps = stepStates(tape)
     this.clients = new Clients(tape)
     this.#values = new RedactedValues(tape, settings.constants)
-    this.redactor = redactorOfTape(tape.header, this.#values.numbering)
+    this.redactor = redactorOfTape(tape, this.#values.numbering)
     this.headers = new HeaderRedactor(this.redactor)
     const meaning = (name: string): HeaderMeaning | undefined => this.redactor.meaning(name)
     const isWhole = tape.header.flags.includes(headersFlag)

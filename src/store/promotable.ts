@@ -115,7 +115,14 @@ export function refuseUnknown(
 export function refuseSecrets(tape: Tape, text: string, options: RedactorOptions): void {
   // Its recorder has applied the patterns already; those of a tape from elsewhere are code that may run for ever.
   const { rules: _, ...names } = tape.header.redact ?? {}
-  const places = secretsIn(tape, text, createRedactor({ ...rulesOfTape(names), ...options }, { keys: true }))
+  const places = secretsIn(
+    tape,
+    text,
+    createRedactor(
+      { ...rulesOfTape({ ...tape, header: { ...tape.header, redact: names } }), ...options },
+      { keys: true },
+    ),
+  )
   if (places.length === 0) return
   const shown = places.slice(0, 12)
   const more = places.length - shown.length

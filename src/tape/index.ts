@@ -10,6 +10,7 @@ export type { OpenStep } from './parts.ts'
 export { outcomeNotCompared, readOutcome, type WrittenOutcome } from './shape.ts'
 export { type Loss, lossesIn } from './losses.ts'
 export { wholeHeader, wholeTape } from './parent.ts'
+export { beyondBounds } from './rule-bounds.ts'
 export { parseTape, readTape, readTapeHeader } from './read.ts'
 export {
   isSettled,

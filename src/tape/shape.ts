@@ -1,3 +1,4 @@
+import { beyondBounds } from './rule-bounds.ts'
 import type { DrawKind, ImportGrade, KeptReason, Outcome, RetentionClass, TapeHeader, Via } from './types.ts'
 
 /**
@@ -47,7 +48,8 @@ function rulesProblem(redact: Fields): Problem {
   if (!isNames) return 'redact.names is not a map of lists of texts'
   return (
     optional(families, () => listOf(families, 'redact.families', isFamily)) ??
-    optional(rules, () => listOf(rules, 'redact.rules', isRule))
+    optional(rules, () => listOf(rules, 'redact.rules', isRule)) ??
+    beyondBounds(redact)
   )
 }
 

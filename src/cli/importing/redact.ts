@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { neutralLine } from '../../errors/index.ts'
-import { createRedactor, type RedactorOptions, rulesOfTape } from '../../privacy/index.ts'
+import { createRedactor, type RedactorOptions, rulesOfData, rulesOfTape } from '../../privacy/index.ts'
 import { type Json, readTape, type RecordedRules } from '../../tape/index.ts'
 
 /**
@@ -12,11 +12,11 @@ import { type Json, readTape, type RecordedRules } from '../../tape/index.ts'
  */
 export function redactIn(file: string, refuse: (problem: string) => Error): RedactorOptions {
   if (file.endsWith('.tape.jsonl')) {
-    const { redact } = readTape(file).header
-    if (redact === undefined) throw refuse('the recorder of this tape had no rules of its own')
-    return rulesOfTape(redact)
+    const tape = readTape(file)
+    if (tape.header.redact === undefined) throw refuse('the recorder of this tape had no rules of its own')
+    return rulesOfTape(tape)
   }
-  const options = rulesOfTape(recordedRules(valueIn(file, refuse), refuse))
+  const options = rulesOfData(recordedRules(valueIn(file, refuse), refuse))
   // What cannot work is told before a file is read.
   createRedactor(options)
   return options
