@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { HarvestError } from '../../src/errors/index.ts'
+import { forkTape, openBudget } from '../../src/fork/index.ts'
+import { runLive } from '../../src/fork/live.ts'
 import { createRedactor, redactorOfTape } from '../../src/privacy/index.ts'
 import { replayTape } from '../../src/replay/index.ts'
 import { parseTape, type RecordedRules, serializeTape, type Tape } from '../../src/tape/index.ts'
@@ -42,6 +44,23 @@ test.each(catastrophes)('a replay refuses %s that only the tape names, and does 
   expect(error).toMatchObject({ code: 'HARVEST_PRIVACY_OPTION' })
   expect(HarvestError.is(error) && error.message).toContain('stranger.tape.jsonl:1')
   expect(HarvestError.is(error) && error.message).toContain(pattern)
+})
+
+test('a fork and a live run refuse it too, though the agent catches what it meets', async () => {
+  const url = 'https://shop.example/refunds'
+  const recording = new Recording()
+  recording.exchange({ url, body: '{"ask":"refund"}', answer: '{"ok":true}' })
+  const tape = recording.tape({ value: 'done', id: 'stranger' })
+  const agent = async (): Promise<string> => {
+    await fetch(url, { method: 'POST', body: `{"ask":"${'j'.repeat(60)}!"}` }).catch(() => {})
+    return 'done'
+  }
+  const hostile = (pattern: string): Tape => ({ ...tape, header: { ...tape.header, redact: rule(pattern) } })
+  const refused = { code: 'HARVEST_PRIVACY_OPTION' }
+  const fork = forkTape(hostile('(j+)+;'), agent, { keep: 1, tail: { from: 'tape' } })
+  await expect(fork).rejects.toMatchObject(refused)
+  const live = runLive(hostile('(?:j+)+;'), agent, { signal: new AbortController().signal, budget: openBudget({}) })
+  await expect(live).rejects.toMatchObject(refused)
 })
 
 test('a harmless pattern of a tape is replayed as it was recorded', async () => {
