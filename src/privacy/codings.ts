@@ -20,6 +20,12 @@ export interface Unpacked {
   readonly codings: readonly Coding[]
 }
 
+/** The codings of a body as its headers name them: several headers of that name are one list. */
+export function codingOf(headers: readonly (readonly [name: string, value: string])[]): string | undefined {
+  const codings = headers.flatMap(([name, value]) => (name.toLowerCase() === 'content-encoding' ? [value] : []))
+  return codings.length === 0 ? undefined : codings.join(', ')
+}
+
 const codingCap = 3
 /** A small body must not become all the memory there is. */
 const sizeCap = 64 * 1024 * 1024

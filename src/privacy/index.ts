@@ -1,5 +1,5 @@
 export { credentialForm, isKeyNumber, keysIn, someKey, withoutKeyNumbers } from './credentials.ts'
-export type { Unsearched } from './codings.ts'
+export { codingOf, type Unsearched } from './codings.ts'
 export { cutOverlap, type KeptSides, redactSides } from './cut.ts'
 export { type PrintKey, printKeys, Prints, printVariable } from './prints.ts'
 export { createRedactor, type Redactor, scan } from './redactor.ts'

@@ -8,6 +8,7 @@ import {
   type Moment,
   type RecordedResponse,
 } from '../tape/index.ts'
+import { codingOf } from '../privacy/index.ts'
 import { CappedBody } from './capped-body.ts'
 import { bytesOf, chunksOf, cutAnswer, cutRequest } from './cut-body.ts'
 import { EarlyPieces } from './early.ts'
@@ -135,7 +136,7 @@ export class ExchangeDraft implements ExchangeObserver {
   soFar(): ExchangeEvent | undefined {
     if (this.#settled || this.#head === undefined || this.#begun !== 'whole' || this.#request === undefined)
       return undefined
-    if (this.#head.headers.some(([name]) => name === 'content-encoding')) return undefined
+    if (codingOf(this.#head.headers) !== undefined) return undefined
     const pieces = this.#early.next(this.#bodies.got.pieces, (text) => this.#run.redactor.settled(text))
     if (pieces === undefined) return undefined
     const { moment, status } = this.#head
@@ -220,11 +221,6 @@ export class ExchangeDraft implements ExchangeObserver {
       ? { chunks: [], ...packed }
       : { chunks: chunksOf(got.pieces, packed.map(encodeBytes)) }
   }
-}
-
-function codingOf(headers: readonly HeaderPair[]): string | undefined {
-  const codings = headers.flatMap(([name, value]) => (name.toLowerCase() === 'content-encoding' ? [value] : []))
-  return codings.length === 0 ? undefined : codings.join(', ')
 }
 
 type Redactor = RecordedRun['redactor']

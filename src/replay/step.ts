@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { cutOverlap, redactSides, type Redactor } from '../privacy/index.ts'
+import { codingOf, cutOverlap, redactSides, type Redactor } from '../privacy/index.ts'
 import { type ModelRequest, readModelRequest } from '../providers/index.ts'
 import type { LiveRequest } from '../seam/intercept/index.ts'
 import { steadyBoundary } from '../seam/shape.ts'
@@ -119,11 +119,6 @@ export function questionOf(
 
 /** In the place of a body nobody can look into; no text is this. */
 const unsearchedText = '\ud800unsearched'
-
-function codingOf(headers: LiveRequest['headers']): string | undefined {
-  const codings = headers.flatMap(([name, value]) => (name.toLowerCase() === 'content-encoding' ? [value] : []))
-  return codings.length === 0 ? undefined : codings.join(', ')
-}
 
 /** The bodies of requests of which a tape has only the ends. */
 export function requestCuts(tape: Tape): readonly WholeBody[] {

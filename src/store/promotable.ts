@@ -1,5 +1,5 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
-import { createRedactor, type Redactor, type RedactorOptions, rulesOfTape } from '../privacy/index.ts'
+import { codingOf, createRedactor, type Redactor, type RedactorOptions, rulesOfTape } from '../privacy/index.ts'
 import {
   cutOffText,
   cutsOf,
@@ -197,12 +197,10 @@ function bodiesOf({ events }: Tape): readonly (readonly [place: string, body: Bu
   return events.flatMap((event) => {
     if (event.kind !== 'exchange') return []
     const { n, request, response } = event
-    const codingOf = (headers: readonly HeaderPair[] = []): string | undefined =>
-      headers.find(([name]) => name.toLowerCase() === 'content-encoding')?.[1]
     return [
       // What stands on the tape without its codings is searched as it stands.
       [`request of event ${n}`, requestBytes(event), request.coded ? undefined : codingOf(request.headers)],
-      [`response of event ${n}`, responseBytes(event), codingOf(response?.headers)],
+      [`response of event ${n}`, responseBytes(event), codingOf(response?.headers ?? [])],
     ]
   })
 }
