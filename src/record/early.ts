@@ -24,13 +24,16 @@ export class EarlyPieces {
    * @param settled - how much of a text will stay as it is
    */
   next(pieces: readonly Piece[], settled: (text: string) => number): readonly Piece[] | undefined {
+    if (this.#isOver) return undefined
     const bytes = pieces.reduce((sum, piece) => sum + piece.bytes.length, 0)
     const now = uptime()
     if (bytes < this.#seenBytes * growth && now < this.#seenAt + patienceMs) return undefined
     this.#seenBytes = bytes
     this.#seenAt = now
+    this.#isOver = bytes > most
+    if (this.#isOver) return undefined
     const body = joinedBytes(pieces.map((piece) => piece.bytes))
-    this.#isOver ||= bytes > most || !isText(body)
+    this.#isOver = !isText(body)
     if (this.#isOver) return undefined
     const text = body.toString('utf8')
     const end = settled(text)

@@ -3,7 +3,6 @@ import type { ExchangeStart } from '../seam/observe/observer.ts'
 import { type SeamDrawKind, seamState } from '../seam/source.ts'
 import { urlOfCommand } from '../seam/stdio.ts'
 import { type CallEvent, encodeValue, type Json, type Moment, type Outcome, type TimersRecord } from '../tape/index.ts'
-import type { HeldExchange as Exchange } from './held-exchange.ts'
 import { HeldExchange } from './held-exchange.ts'
 import type { Hold } from './hold.ts'
 import type { Ledger, RunHandle, Verdict } from './ledger.ts'
@@ -56,11 +55,11 @@ export class HeldRun implements Recording {
   readonly #startedAt = new Date(seamState().natives.epoch()).toISOString()
   readonly #moments = new LiveMoments()
   readonly #draws = new DrawLog(this.#moments)
-  readonly #open = new Set<Exchange>()
+  readonly #open = new Set<HeldExchange>()
   /** Settled, by age. */
-  #finished: Exchange[] = []
+  #finished: HeldExchange[] = []
   /** Not looked at for what they used. */
-  #uncounted: Exchange[] = []
+  #uncounted: HeldExchange[] = []
   #unrecorded: Set<string> | undefined
   #mute: Map<string, string> | undefined
   #works: Work[] = []
@@ -277,7 +276,7 @@ export class HeldRun implements Recording {
 
   /** Lets the largest body go that is finished. Returns how many bytes that were; 0: there is none. */
   letGoBody(): number {
-    let largest: Exchange | undefined
+    let largest: HeldExchange | undefined
     for (const exchange of this.#finished) if (exchange.largest > (largest?.largest ?? 0)) largest = exchange
     if (largest === undefined) return 0
     this.#count()
