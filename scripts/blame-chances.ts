@@ -8,7 +8,8 @@ import { blame } from '../src/blame/blame.ts'
 import { createRecorder } from '../src/record/index.ts'
 import { installReplay } from '../src/replay/index.ts'
 import { readTape, type Tape } from '../src/tape/index.ts'
-import { openModel, randomOf, sumAgent } from './live-sums.ts'
+import { mulberry32 } from '../test/store/mulberry32.ts'
+import { openModel, sumAgent } from './live-sums.ts'
 
 const { values } = parseArgs({
   options: {
@@ -32,7 +33,7 @@ for (const chance of values.chances.split(',').map(Number)) {
   const count = { right: 0, certified: 0, wrong: 0, abstained: 0, forks: 0, most: 0 }
   const wrongs: string[] = []
   for (let number = 0; number < Number(values.blames); number++) {
-    const random = randomOf(Number(values.seed) * 7919 + number * 104_729 + Math.round(chance * 1000))
+    const random = mulberry32(Number(values.seed) * 7919 + number * 104_729 + Math.round(chance * 1000))
     // The recorded run decided wrong; where, is drawn.
     const decider = Math.floor(random() * turns)
     model.want = (turn) => (turn === decider ? 9 : 1)

@@ -8,7 +8,8 @@ import { HarvestError } from '../src/errors/index.ts'
 import { createRecorder } from '../src/record/index.ts'
 import { installReplay } from '../src/replay/index.ts'
 import { readTape } from '../src/tape/index.ts'
-import { type LiveModel, openModel, randomOf, shop, sumAgent } from './live-sums.ts'
+import { mulberry32 } from '../test/store/mulberry32.ts'
+import { type LiveModel, openModel, shop, sumAgent } from './live-sums.ts'
 
 const { values } = parseArgs({
   options: {
@@ -100,7 +101,7 @@ for (const { name, agent = sumAgent, set } of controls) {
   let named = 0
   let forks = 0
   for (let number = 0; number < Number(values.blames); number++) {
-    const random = randomOf(Number(values.seed) * 7919 + number * 104_729 + name.length)
+    const random = mulberry32(Number(values.seed) * 7919 + number * 104_729 + name.length)
     model.want = () => 1
     shop.total = (want) => want
     const world = set(model, random)

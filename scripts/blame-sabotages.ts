@@ -14,7 +14,7 @@ import type * as Competing from '../src/faults/validate/competing.ts'
 import type * as Engine from '../src/faults/validate/engine.ts'
 import type * as Gates from '../src/faults/validate/gates.ts'
 import type * as Measure from '../src/faults/validate/measure.ts'
-import { randomOf } from './live-sums.ts'
+import { mulberry32 } from '../test/store/mulberry32.ts'
 
 interface Sabotage {
   readonly name: string
@@ -177,7 +177,7 @@ async function brokenOf(place: string): Promise<readonly string[]> {
   const isFoundAlike = await refused({
     draw: async ({ keep }) => ({ grade: ++draws % 5 === 0 ? 'ok' : 'bad', modelCalls: 1, fingerprint: `${keep}` }),
   })
-  const chance = randomOf(7)
+  const chance = mulberry32(7)
   const { confirmCommitment, confirmNever } = await load<typeof Confirm>('blame/confirm.ts')
   const { openInquiry } = await load<typeof Settings>('blame/settings.ts')
   const small: ForkSource = {

@@ -1,24 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { type AskTally, defaultProvePlan, proveDecision, provenAtLeast } from '../../src/blame/prove-gate.ts'
+import { mulberry32 } from '../store/mulberry32.ts'
 
 const none: AskTally = { good: 0, bad: 0, ungraded: 0 }
 const tally = (good: number, bad: number, ungraded = 0): AskTally => ({ good, bad, ungraded })
 const always = tally(20, 0)
 const decide = (asks: AskTally, control = none) => proveDecision(asks, control, defaultProvePlan)
 
-/** Mulberry32: the same numbers on every machine. */
-function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
-  }
-}
-
 function simulate(p: number, runs = 2_000): { readonly proven: number; readonly asks: number; readonly worst: number } {
-  const random = randomFrom(1)
+  const random = mulberry32(1)
   let proven = 0
   let asks = 0
   let worst = 0
@@ -75,7 +65,7 @@ describe('the gate of a proof', () => {
   })
 
   it('takes an agent that is wrong as often with the recorded question for flaky', () => {
-    const random = randomFrom(7)
+    const random = mulberry32(7)
     let worse = 0
     for (let run = 0; run < 500; run++) {
       let [asks, control] = [none, none]

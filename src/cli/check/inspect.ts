@@ -172,8 +172,6 @@ function inspectName(file: SnapshotFile, { redactor }: Inspecting): readonly Che
 function secrets({ path: file, kind }: SnapshotFile, places: readonly string[]): readonly CheckFinding[] {
   if (places.length === 0) return []
   const line = /^line (\d+):/.exec(places[0] ?? '')?.[1]
-  const shown = places.slice(0, 12)
-  const more = places.length - shown.length
   return [
     {
       level: 'error',
@@ -181,7 +179,7 @@ function secrets({ path: file, kind }: SnapshotFile, places: readonly string[]):
       file,
       ...(line === undefined ? {} : { line: Number(line) }),
       what: `This ${kindName(kind)} holds what looks like a secret`,
-      detail: [...shown, ...(more > 0 ? [`… and ${more} more`] : [])],
+      detail: firstOf(places),
       fix: [
         kind === 'tape' ? 'record the run again: the recorder takes secrets out before it writes' : 'take it out',
         'if it is none: harvest check --allow <kind>',
@@ -190,18 +188,21 @@ function secrets({ path: file, kind }: SnapshotFile, places: readonly string[]):
   ]
 }
 
+function firstOf(places: readonly string[]): readonly string[] {
+  const more = places.length - 12
+  return [...places.slice(0, 12), ...(more > 0 ? [`… and ${more} more`] : [])]
+}
+
 /** What could not be looked into is not known to be clean. */
 function notSearched({ path: file }: SnapshotFile, places: readonly string[]): readonly CheckFinding[] {
   if (places.length === 0) return []
-  const shown = places.slice(0, 12)
-  const more = places.length - shown.length
   return [
     {
       level: 'error',
       code: 'HARVEST_CHECK_UNSEARCHED',
       file,
       what: 'Could not search all of this tape for secrets',
-      detail: [...shown, ...(more > 0 ? [`… and ${more} more`] : [])],
+      detail: firstOf(places),
       fix: ['record the run again, with a client that asks for answers it can be read in: accept-encoding: gzip'],
     },
   ]
