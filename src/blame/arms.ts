@@ -1,8 +1,8 @@
 import type { Tally } from './curve.ts'
-import type { Forks } from './governor.ts'
-import type { Arm } from './governor.ts'
+import type { Forks } from './fork-budget.ts'
+import type { Arm } from './fork-budget.ts'
 import type { ForkSource, Position } from './types.ts'
-import type { Verdict } from './verdict.ts'
+import type { BlameVerdict } from './verdict.ts'
 
 /**
  * The positions of a run at which something is drawn anew at all, as a run of its own.
@@ -16,7 +16,7 @@ export interface Arms {
   /** A position of the whole run. */
   at(position: number): number
   /** The verdict, in positions of the whole run. */
-  placed(verdict: Verdict): Verdict
+  placed(verdict: BlameVerdict): BlameVerdict
   /** One tally per position of the whole run; those where nothing is drawn anew have no forks. */
   spread(curve: readonly Tally[]): readonly Tally[]
 }
@@ -26,18 +26,18 @@ export interface Arms {
  * recorded run.
  */
 export function armOf({ positions }: Pick<ForkSource, 'positions'>, keep: number): number {
-  const next = positions.findIndex((position, at) => at >= keep && isDrawn(position))
+  const next = positions.findIndex((position, at) => at >= keep && isResampled(position))
   return next < 0 ? positions.length : next
 }
 
 /** Whether anything of a position is another answer when it is not kept. */
-export function isDrawn({ drawn }: { readonly drawn?: Position['drawn'] | undefined }): boolean {
-  return drawn === undefined || drawn.length > 0
+export function isResampled({ resampled }: { readonly resampled?: Position['resampled'] | undefined }): boolean {
+  return resampled === undefined || resampled.length > 0
 }
 
 /** Takes the positions together that are one experiment. */
 export function poolArms(source: ForkSource, forks: Forks): Arms {
-  const places = source.positions.flatMap((position, at) => (isDrawn(position) ? [at] : []))
+  const places = source.positions.flatMap((position, at) => (isResampled(position) ? [at] : []))
   const count = source.positions.length
   if (places.length === count)
     return { source, forks, at: (one) => one, placed: (verdict) => verdict, spread: (curve) => curve }
@@ -70,7 +70,7 @@ export function poolArms(source: ForkSource, forks: Forks): Arms {
 
 const noForks: Tally = { ok: 0, failed: 0, undefined: 0, ungraded: 0, distinct: 0 }
 
-function placedAt(verdict: Verdict, at: (position: number) => number): Verdict {
+function placedAt(verdict: BlameVerdict, at: (position: number) => number): BlameVerdict {
   switch (verdict.kind) {
     case 'confirmed': {
       const commitments = verdict.commitments.map((one) => ({ ...one, position: at(one.position) }))

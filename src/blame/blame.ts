@@ -1,8 +1,8 @@
 import { HarvestError } from '../errors/index.ts'
 import type { PriceTable } from '../providers/index.ts'
 import { readTape, requireClosed, type Tape } from '../tape/index.ts'
-import type { ForkLimits } from './governor.ts'
-import { chooseJudging } from './judging.ts'
+import type { ForkLimits } from './fork-budget.ts'
+import { chooseJudging } from './choose-oracle.ts'
 import type { OracleFunction } from './oracle.ts'
 import { type BlamedRun, requireAgent, runBlame } from './run-blame.ts'
 import type { BlameProgress } from './settings.ts'
@@ -24,15 +24,15 @@ export interface BlameTapeOptions {
   /** `live`: tools and services run for real in every fork, with all they do. Default `tape`. */
   readonly tools?: 'tape' | 'live'
   /** A good run of the agent: its tools answer what this tape cannot. */
-  readonly donor?: string | Tape
+  readonly reference?: string | Tape
   /** Ask as well which recorded answers are necessary and sufficient, and for a smallest set of repairs. Default false. */
-  readonly columns?: boolean
+  readonly repairs?: boolean
   /** Ask instead which answers the outcome hangs on, by mutating them; the run may be a good one. Default false. */
   readonly mutate?: boolean
-  /** How often a verdict that names a step may be wrong. Default 0.05. */
-  readonly delta?: number
-  /** The smallest difference of rates that is blamed. Default 0.2. */
-  readonly tau?: number
+  /** One minus how often a verdict that names a step may be wrong, 0.5 to below 1. Default 0.95. */
+  readonly confidence?: number
+  /** The smallest difference of rates that is blamed, 0 to 1. Default 0.2. */
+  readonly minEffect?: number
   /** Forks under way at once. Default 8. */
   readonly parallel?: number
   /** Milliseconds one run may take. Default 120,000. */
@@ -40,7 +40,7 @@ export interface BlameTapeOptions {
   /** Escapes to let through, as in the replay options. Default none. */
   readonly allow?: readonly string[]
   /** File to which forks are added, and from which those of earlier sessions are counted. Default none. */
-  readonly ledger?: string
+  readonly cacheFile?: string
   /** Counts forks that other models answer, and forks of a ledger that ran other code. Default false. */
   readonly crossVersion?: boolean
   /** Lets `ok` and `bad` name what neither the run, nor the offered tools, nor the donor knows. Default false. */
@@ -56,7 +56,7 @@ export interface BlameTapeOptions {
  * models asked for real, until fresh pairs of runs certify one step, or the limits are reached.
  *
  * **Gotchas.** Models are asked for real, and that costs money: `limits` has no default. The agent is called again and again
- * in this process; `harvest blame` loads it afresh for every fork.
+ * in this process; `npx vitest-harvest blame` loads it afresh for every fork.
  *
  * @param tape - a tape, or its file
  * @throws HarvestError `HARVEST_ORACLE_…` when nobody says what is bad about the run or it is not, HARVEST_BLAME_PREFLIGHT
@@ -73,8 +73,10 @@ export async function blame(tape: string | Tape, options: BlameTapeOptions): Pro
     timeoutMs = 120_000,
     anyName,
     crossVersion,
-    donor,
+    reference,
     flakyOracle,
+    confidence,
+    minEffect,
     ...rest
   } = options
   if (limits.costUsd === undefined && limits.forks === undefined) throw noLimits()
@@ -92,10 +94,12 @@ export async function blame(tape: string | Tape, options: BlameTapeOptions): Pro
     judging,
     limits,
     timeoutMs,
-    ...(donor === undefined ? {} : { donor: open(donor) }),
+    ...(reference === undefined ? {} : { reference: open(reference) }),
     ...(crossVersion === undefined ? {} : { isCrossVersion: crossVersion }),
     ...(anyName === undefined ? {} : { isAnyName: anyName }),
     ...(flakyOracle === undefined ? {} : { isFlakyOracle: flakyOracle }),
+    ...(confidence === undefined ? {} : { delta: Number((1 - confidence).toFixed(12)) }),
+    ...(minEffect === undefined ? {} : { tau: minEffect }),
   })
 }
 
@@ -105,7 +109,7 @@ function open(tape: string | Tape): Tape {
 
 function noLimits(): HarvestError {
   return new HarvestError('HARVEST_BLAME_LIMITS', {
-    what: 'Blame was given no limit, and asks models for real',
-    fix: ['name one: limits: { costUsd: 2.5 }', 'or where prices are not known: limits: { forks: 100 }'],
+    what: 'Blame calls live models and needs a limit',
+    fix: ['set one: limits: { costUsd: 2.5 }', 'or without known prices: limits: { forks: 100 }'],
   })
 }

@@ -1,5 +1,5 @@
 import { askedIn, canonicalJson, readModelCall, type ToolCall } from '../providers/index.ts'
-import { type Difference, firstDifference } from '../replay/difference.ts'
+import { type RequestDifference, firstDifference } from '../match/difference.ts'
 import { type Json, type Outcome, requestBytes, responseBytes, type Step, stepsOf, type Tape } from '../tape/index.ts'
 import { argsByKey } from '../trace/args.ts'
 import { compareTraces, type Trace, type TraceDifference, traceOf } from '../trace/index.ts'
@@ -7,16 +7,16 @@ import { compareTraces, type Trace, type TraceDifference, traceOf } from '../tra
 /** How a branch differs from the run it parts from. */
 export interface BranchComparison {
   /** `same: null`: not compared, because an import did not see one of the outcomes. */
-  readonly outcome: { readonly same: boolean | null; readonly at?: Difference }
+  readonly outcome: { readonly same: boolean | null; readonly at?: RequestDifference }
   /** Tool calls with their arguments, in causal order. */
   readonly trace: { readonly same: boolean; readonly first?: TraceDifference; readonly differences: number }
   /** The first step that is not as in the parent; absent when all are. */
-  readonly first?: StepDifference
+  readonly first?: BranchDifference
   readonly steps: { readonly parent: number; readonly branch: number }
 }
 
 /** A step that is not as it was. Numbers are 1-based. */
-export type StepDifference =
+export type BranchDifference =
   /** It was asked for alike and answered otherwise. */
   | { readonly kind: 'answered'; readonly step: number; readonly before: string; readonly after: string }
   /** The branch asks for what the parent did not. */
@@ -86,9 +86,9 @@ function firstOther(
   parent: readonly DescribedStep[],
   branch: readonly DescribedStep[],
   changed: ReadonlySet<number>,
-): StepDifference | undefined {
+): BranchDifference | undefined {
   const left = new Map(parent.entries())
-  let askedOtherwise: StepDifference | undefined
+  let askedOtherwise: BranchDifference | undefined
   for (const [index, step] of branch.entries()) {
     const alike = [...left].find(([, other]) => other.asked === step.asked) ?? turnOf(step, left)
     if (alike === undefined) {

@@ -1,15 +1,15 @@
 import { passed } from './curve.ts'
-import { confidenceSequence } from './confidence-sequence.ts'
-import type { Arm } from './governor.ts'
+import { confidenceSequence } from '../stats/confidence-sequence.ts'
+import type { Arm } from './fork-budget.ts'
 import { isHopeless } from './lost-forks.ts'
 import { isSavedLate } from './late-arms.ts'
 import { type Inquiry } from './settings.ts'
-import { pairEvidence } from './pair-evidence.ts'
+import { pairEvidence } from '../stats/pair-evidence.ts'
 import type { Commitment, Member, NeverRecoverable } from './verdict.ts'
 
 /**
  * Tests one position with fresh pairs of forks: drawn anew, and kept. It is confirmed when the evidence that the rates
- * differ by more than half of tau reaches 1/alpha, and they were seen to differ by at least tau.
+ * differ by more than half of the minimum effect reaches 1/alpha, and they were seen to differ by at least tau.
  *
  * Evidence of any difference at all would not do: where what a run can become gets less in many small steps, each of them
  * makes one, and one of the steps that are tested looks by luck as if it made a large one.
@@ -17,7 +17,7 @@ import type { Commitment, Member, NeverRecoverable } from './verdict.ts'
  * The kinds take turns, so that a model that changes while it is asked changes for both.
  *
  * @param position - its last one is held against the recorded run itself, which failed
- * @returns `refuted` after as many pairs as allowed, or when the rates clearly differ by less than half of tau; `stopped`
+ * @returns `refuted` after as many pairs as allowed, or when the rates clearly differ by less than half of the minimum effect; `stopped`
  *   when a limit came first; `undecidable` when too many forks tell nothing
  */
 export async function confirmCommitment(
@@ -29,7 +29,7 @@ export async function confirmCommitment(
   const { curve, source } = inquiry
   const isLast = position + 1 === source.positions.length
   const result = await confirmPairs(inquiry, { keep: position }, isLast ? undefined : { keep: position + 1 }, alpha, {
-    drawn(arm, draw) {
+    resampled(arm, draw) {
       const isOk = curve.add(arm.keep, draw)
       if (isOk !== undefined) note(arm.keep, isOk)
     },
@@ -40,7 +40,7 @@ export async function confirmCommitment(
 
 /** The pairs of one test. */
 interface Pairs {
-  readonly redrawn: { readonly ok: number; readonly forks: number }
+  readonly resampled: { readonly ok: number; readonly forks: number }
   readonly kept: { readonly ok: number; readonly forks: number }
   readonly difference: number
   readonly evidence: number
@@ -54,14 +54,14 @@ export async function confirmPairs(
   control: Arm | undefined,
   alpha: number,
   hooks: {
-    drawn?(arm: Arm, draw: Parameters<Inquiry['curve']['add']>[1]): void
+    resampled?(arm: Arm, draw: Parameters<Inquiry['curve']['add']>[1]): void
     /** What counts as a hit. Default: the fork ended well. */
     readonly hit?: (isOk: boolean) => boolean
   } = {},
 ): Promise<Pairs | 'refuted' | 'stopped' | 'undecidable'> {
-  const { governor, tau, maxPairs } = inquiry
+  const { forkBudget, tau, maxPairs } = inquiry
   const hit = hooks.hit ?? ((isOk: boolean): boolean => isOk)
-  const perRound = Math.max(1, control === undefined ? governor.parallel : Math.floor(governor.parallel / 2))
+  const perRound = Math.max(1, control === undefined ? forkBudget.parallel : Math.floor(forkBudget.parallel / 2))
   let tried = 0
   let pairs = 0
   let made = 0
@@ -78,10 +78,10 @@ export async function confirmPairs(
       arms.push(typeof treated === 'function' ? treated(tried + i) : treated)
       if (control !== undefined) arms.push(control)
     }
-    const draws = await governor.draw(arms)
+    const draws = await forkBudget.draw(arms)
     arms.forEach((arm, i) => {
       const draw = draws[i]
-      if (draw !== undefined) hooks.drawn?.(arm, draw)
+      if (draw !== undefined) hooks.resampled?.(arm, draw)
     })
     const each = control === undefined ? 1 : 2
     for (let i = 0; i < perRound; i++) {
@@ -109,7 +109,7 @@ export async function confirmPairs(
       const difference = (first - second) / pairs
       if (evidence >= 1 / alpha && difference >= tau) {
         confirmed = {
-          redrawn: { ok: first, forks: pairs },
+          resampled: { ok: first, forks: pairs },
           kept: { ok: second, forks: control === undefined ? 0 : pairs },
           difference,
           evidence,
@@ -119,7 +119,7 @@ export async function confirmPairs(
     inquiry.report('confirm')
     if (confirmed !== undefined) break
     if (isHopeless(lost, made)) return 'undecidable'
-    if (governor.stopped !== undefined) return 'stopped'
+    if (forkBudget.stopped !== undefined) return 'stopped'
     if (pairs >= 12 && (first - second) / pairs < tau / 2) return 'refuted'
   }
   if (confirmed === undefined) return 'refuted'
@@ -136,22 +136,22 @@ export async function confirmNever(
   alpha: number,
   note: (keep: number, isOk: boolean) => void,
 ): Promise<NeverRecoverable | 'refuted' | 'stopped' | 'undecidable'> {
-  const { curve, governor, tau } = inquiry
+  const { curve, forkBudget, tau } = inquiry
   const arm = curve.at(0)
   for (;;) {
     if (curve.undecidable) return 'undecidable'
     const rate = confidenceSequence(arm.ok, arm.graded, alpha)
     if (rate.high < tau) {
       if (await isSavedLate(inquiry, note)) return 'refuted'
-      if (governor.stopped !== undefined) return 'stopped'
+      if (forkBudget.stopped !== undefined) return 'stopped'
       return { kind: 'never', how: 'certified', ok: arm.ok, forks: arm.graded, rate, alpha }
     }
     const isAbove = arm.graded > 20 && arm.ok / arm.graded > tau
     if (rate.low > tau / 2 || isAbove || arm.graded > 80) return 'refuted'
-    if (governor.stopped !== undefined) return 'stopped'
+    if (forkBudget.stopped !== undefined) return 'stopped'
     const needed = failuresNeeded(arm.ok, arm.graded, tau, alpha)
-    const arms = new Array<Arm>(Math.max(1, Math.min(governor.parallel, needed))).fill({ keep: 0 })
-    for (const draw of await governor.draw(arms)) {
+    const arms = new Array<Arm>(Math.max(1, Math.min(forkBudget.parallel, needed))).fill({ keep: 0 })
+    for (const draw of await forkBudget.draw(arms)) {
       if (draw === undefined) continue
       const isOk = curve.add(0, draw)
       if (isOk !== undefined) note(0, isOk)
@@ -171,7 +171,7 @@ function failuresNeeded(ok: number, graded: number, tau: number, alpha: number):
 export async function confirmMembers(inquiry: Inquiry, position: number, alpha: number): Promise<Member[] | undefined> {
   const { source } = inquiry
   const place = source.positions[position]
-  const steps = place?.drawn ?? place?.steps ?? []
+  const steps = place?.resampled ?? place?.steps ?? []
   if (steps.length < 2 || source.splits === undefined) return undefined
   const isLast = position + 1 === source.positions.length
   const members: Member[] = []
@@ -183,7 +183,7 @@ export async function confirmMembers(inquiry: Inquiry, position: number, alpha: 
       isLast ? undefined : { keep: position + 1 },
       alpha / steps.length,
       {
-        drawn(arm, draw) {
+        resampled(arm, draw) {
           const isOk = passed(draw.grade)
           const count = arm.only === undefined ? counts.kept : counts.one
           if (isOk === undefined) return
@@ -193,12 +193,12 @@ export async function confirmMembers(inquiry: Inquiry, position: number, alpha: 
       },
     )
     if (typeof result === 'string') {
-      members.push({ step, redrawn: counts.one, kept: counts.kept, isConfirmed: false })
+      members.push({ step, resampled: counts.one, kept: counts.kept, isConfirmed: false })
       if (result === 'stopped') break
     } else {
       members.push({
         step,
-        redrawn: result.redrawn,
+        resampled: result.resampled,
         kept: result.kept,
         isConfirmed: true,
         evidence: result.evidence,

@@ -1,7 +1,7 @@
 import { passed } from './curve.ts'
 import type { Inquiry } from './settings.ts'
 import type { ForkDraw } from './types.ts'
-import type { Commitment, Member, Verdict } from './verdict.ts'
+import type { Commitment, Member, BlameVerdict } from './verdict.ts'
 
 /**
  * Finds the last position at which a run with a deterministic tail was lost: the last one where the fork that draws it anew
@@ -13,7 +13,7 @@ import type { Commitment, Member, Verdict } from './verdict.ts'
  *
  * Only for tails that a script answers: of a model nobody knows that, however often it answered alike.
  */
-export async function blameExactly(inquiry: Inquiry): Promise<Verdict> {
+export async function blameExactly(inquiry: Inquiry): Promise<BlameVerdict> {
   const { source } = inquiry
   const count = source.positions.length
   const seen = new Seen(inquiry)
@@ -37,7 +37,7 @@ export async function blameExactly(inquiry: Inquiry): Promise<Verdict> {
     commitments.push({
       position: low,
       how: 'exact',
-      redrawn: { ok: 1, forks: 1 },
+      resampled: { ok: 1, forks: 1 },
       kept: { ok: 0, forks: high === count ? 0 : 1 },
       difference: 1,
       ...(await membersOf(inquiry, low)),
@@ -112,10 +112,10 @@ class Seen {
     return count
   }
 
-  giveUp(from: number, to: number): Verdict {
-    const { curve, governor } = this.#inquiry
+  giveUp(from: number, to: number): BlameVerdict {
+    const { curve, forkBudget } = this.#inquiry
     if (this.isStopped) {
-      const stop = governor.stopped
+      const stop = forkBudget.stopped
       const forksNeeded = Math.ceil(Math.log2(Math.max(2, to - from)))
       const range = { from, to: to - 1 }
       return { kind: 'unresolved', range, never: 0, forksNeeded, ...(stop === undefined ? {} : { stoppedBy: stop }) }
@@ -133,8 +133,8 @@ class Seen {
   }
 
   async #draw(keep: number): Promise<ForkDraw | undefined> {
-    const { curve, governor } = this.#inquiry
-    const [draw] = await governor.draw([{ keep }])
+    const { curve, forkBudget } = this.#inquiry
+    const [draw] = await forkBudget.draw([{ keep }])
     if (draw === undefined) {
       this.isStopped = true
       return undefined
@@ -165,16 +165,16 @@ class Seen {
 
 /** The steps of a block, one fork each that draws only this one anew. */
 async function membersOf(inquiry: Inquiry, position: number): Promise<{ readonly members?: Member[] }> {
-  const { governor, source } = inquiry
+  const { forkBudget, source } = inquiry
   const place = source.positions[position]
-  const steps = place?.drawn ?? place?.steps ?? []
+  const steps = place?.resampled ?? place?.steps ?? []
   if (steps.length < 2 || source.splits === undefined) return {}
-  const draws = await governor.draw(steps.map((step) => ({ keep: position, only: [step] })))
+  const draws = await forkBudget.draw(steps.map((step) => ({ keep: position, only: [step] })))
   return {
     members: steps.map((step, i) => {
       const isOk = passed(draws[i]?.grade ?? 'ungraded')
-      const redrawn = { ok: Number(isOk === true), forks: Number(isOk !== undefined) }
-      return { step, redrawn, kept: { ok: 0, forks: 1 }, isConfirmed: isOk === true }
+      const resampled = { ok: Number(isOk === true), forks: Number(isOk !== undefined) }
+      return { step, resampled, kept: { ok: 0, forks: 1 }, isConfirmed: isOk === true }
     }),
   }
 }

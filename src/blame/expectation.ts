@@ -139,7 +139,7 @@ function patternOf(source: string, text: string, option: string): RegExp {
 
 function wrong(text: string, option: string, why?: string): HarvestError {
   return new HarvestError('HARVEST_ORACLE_EXPECTATION', {
-    what: 'What a run should have come to cannot be read',
+    what: 'Invalid expectation of a run',
     where: { at: option, text: neutralLine(text) },
     ...(why === undefined ? {} : { why: neutralLine(why, 200) }),
     fix: [

@@ -6,13 +6,13 @@ import { blameExactly } from './exact.ts'
 import { DropPosterior } from './posterior.ts'
 import { isRecoverable, recoversAt } from './recovery.ts'
 import { type BlameOptions, type Inquiry, nextAlpha, openInquiry } from './settings.ts'
-import { expectedPairs } from './pair-evidence.ts'
+import { expectedPairs } from '../stats/pair-evidence.ts'
 import type { ForkSource } from './types.ts'
-import type { Commitment, Undecided, Verdict } from './verdict.ts'
+import type { Commitment, Undecided, BlameVerdict } from './verdict.ts'
 
 /** What was found out about a failed run. */
 export interface FailedRunBlame {
-  readonly verdict: Verdict
+  readonly verdict: BlameVerdict
   /** A script answered what was drawn anew. */
   readonly isDeterministic: boolean
   /** For every number of kept positions, from 0: what the forks came to; none where nothing is drawn anew. */
@@ -37,14 +37,14 @@ export async function blameFailedRun(source: ForkSource, options: BlameOptions =
   if (passed(source.recorded) !== false) throw notFailed(source)
   const all = openInquiry(source, options)
   if (armOf(source, 0) === source.positions.length) {
-    const verdict: Verdict = { kind: 'never', how: 'exact', ok: 0, forks: 0 }
+    const verdict: BlameVerdict = { kind: 'never', how: 'exact', ok: 0, forks: 0 }
     return { verdict, isDeterministic: true, curve: all.curve.arms.map((arm) => arm.tally) }
   }
-  const pooled = poolArms(source, all.governor)
+  const pooled = poolArms(source, all.forkBudget)
   const { at } = pooled
   const inquiry = openInquiry(pooled.source, {
     ...options,
-    governor: pooled.forks,
+    forkBudget: pooled.forks,
     onProgress: ({ range, ...rest }) =>
       options.onProgress?.({
         ...rest,
@@ -65,15 +65,15 @@ export async function blameFailedRun(source: ForkSource, options: BlameOptions =
 const sureEnough = 0.9
 
 /** Locates and confirms from this position on. */
-async function search(inquiry: Inquiry, from: number): Promise<Verdict> {
-  const { curve, governor, source } = inquiry
+async function search(inquiry: Inquiry, from: number): Promise<BlameVerdict> {
+  const { curve, forkBudget, source } = inquiry
   const posterior = new DropPosterior(from, source.positions.length)
   curve.arms.forEach((arm, keep) => posterior.add(keep, arm.ok, arm.failed))
   // Behind a position that was confirmed the run is known to be recoverable.
   if (from > 0) posterior.exclude('never')
   const note = (keep: number, isOk: boolean): void => posterior.add(keep, Number(isOk), Number(!isOk))
   const draw = async (keeps: readonly number[]): Promise<void> => {
-    const draws = await governor.draw(keeps.map((keep) => ({ keep })))
+    const draws = await forkBudget.draw(keeps.map((keep) => ({ keep })))
     draws.forEach((made, i) => {
       const keep = keeps[i] ?? 0
       const isOk = made === undefined ? undefined : curve.add(keep, made)
@@ -87,7 +87,7 @@ async function search(inquiry: Inquiry, from: number): Promise<Verdict> {
     const undecidable = curve.undecidable
     if (undecidable) return undecidable
     const { what, chance } = posterior.best()
-    if (governor.stopped !== undefined) return undecided(inquiry, posterior, 'unresolved')
+    if (forkBudget.stopped !== undefined) return undecided(inquiry, posterior, 'unresolved')
     if (chance < sureEnough) {
       const keeps = chooseForks(inquiry, posterior, root)
       if (keeps === undefined) return lostPairs(inquiry, what === 'never' ? 0 : what)
@@ -113,7 +113,7 @@ async function search(inquiry: Inquiry, from: number): Promise<Verdict> {
 }
 
 /** Looks whether the run could still be saved behind a commitment, and if so, where it was lost then. */
-async function behind(inquiry: Inquiry, commitment: Commitment): Promise<Verdict> {
+async function behind(inquiry: Inquiry, commitment: Commitment): Promise<BlameVerdict> {
   const { kept, position } = commitment
   const next = position + 1
   const from = isRecoverable(inquiry, kept.ok, kept.forks) ? next : await recoversAt(inquiry, commitment)
@@ -134,11 +134,11 @@ async function withMembers(inquiry: Inquiry, commitment: Commitment, alpha: numb
  * more never tell anything.
  */
 function chooseForks(
-  { curve, governor }: Inquiry,
+  { curve, forkBudget }: Inquiry,
   posterior: DropPosterior,
   rootPrices: readonly number[],
 ): number[] | undefined {
-  const { parallel } = governor
+  const { parallel } = forkBudget
   const candidates = posterior.candidates()
   // A fork that never tells anything would be asked for again and again, for nothing is learnt from it.
   const telling = candidates.filter((keep) => curve.at(keep).lost < 2 || curve.at(keep).graded > 0)
@@ -173,7 +173,7 @@ export function spread(from: number, to: number, count: number): number[] {
 
 function undecided(inquiry: Inquiry, posterior: DropPosterior, kind: 'diffuse' | 'unresolved'): Undecided {
   const { what, chance } = posterior.best()
-  const stoppedBy = inquiry.governor.stopped
+  const stoppedBy = inquiry.forkBudget.stopped
   const forksNeeded = kind === 'unresolved' ? stillNeeded(inquiry, posterior) : undefined
   return {
     kind,
@@ -193,12 +193,12 @@ function stillNeeded(inquiry: Inquiry, posterior: DropPosterior): number | undef
   const locate = left === 0 ? 0 : left / Math.max(pace, 1e-3)
   const alpha = inquiry.delta / 2 ** (inquiry.tries + 1)
   if (what === 'never') return Math.ceil(locate + 30)
-  const { redrawn, kept } = posterior.rates(what)
-  const pairs = expectedPairs(redrawn, kept, alpha, inquiry.tau / 2)
+  const { resampled, kept } = posterior.rates(what)
+  const pairs = expectedPairs(resampled, kept, alpha, inquiry.tau / 2)
   return pairs === undefined ? undefined : Math.ceil(locate + 2 * pairs)
 }
 
-function lostPairs(inquiry: Inquiry, position: number): Verdict {
+function lostPairs(inquiry: Inquiry, position: number): BlameVerdict {
   const arms = [position, position + 1].filter((keep) => keep < inquiry.curve.arms.length)
   const tallies = arms.map((keep) => inquiry.curve.at(keep))
   const sum = (count: (tally: Tally) => number): number => tallies.reduce((all, tally) => all + count(tally), 0)
@@ -213,12 +213,12 @@ function lostPairs(inquiry: Inquiry, position: number): Verdict {
 
 function notFailed(source: ForkSource): HarvestError {
   return new HarvestError('HARVEST_BLAME_NOT_FAILED', {
-    what: 'There is no failure to ask about: the recorded run is not graded as failed',
+    what: 'Nothing to blame: the oracle does not grade the recorded run `bad`',
     where: { graded: source.recorded },
-    why: 'Blame of a failed run asks which step, drawn anew, would have saved it.',
+    why: 'Blame looks for the step that, resampled, would have saved a failed run.',
     fix: [
-      'say what a good end is, so that the recorded run is graded bad',
-      'or ask which step a good run depends on: harvest blame <id> --mutate',
+      'describe a good end with --ok, so that the recorded run is graded `bad`',
+      'or ask which step a good run depends on: npx vitest-harvest blame <id> --mutate',
     ],
   })
 }

@@ -1,6 +1,7 @@
-import { type Budget, type ForkChange, type ForkPlan, patchTape } from '../fork/index.ts'
+import { type ForkChange, type ForkPlan, patchTape } from '../fork/index.ts'
+import { type Budget } from '../live/index.ts'
 import { parseTape, stepsOf, type Tape } from '../tape/index.ts'
-import type { Donor } from './donor.ts'
+import type { ReferenceRun } from './reference-run.ts'
 import { type Mutant, mutantsOf } from './mutants.ts'
 import type { PlacedPosition } from './positions.ts'
 import type { ForkSpec } from './types.ts'
@@ -9,7 +10,7 @@ import type { ForkSpec } from './types.ts'
 export interface PlanOptions {
   readonly positions: readonly PlacedPosition[]
   readonly tools: 'tape' | 'live'
-  readonly donor: Donor | undefined
+  readonly reference: ReferenceRun | undefined
   readonly budget: Budget
 }
 
@@ -27,7 +28,7 @@ export interface Planner {
  * - repaired: with a donor, its answer; without one the step is asked anew
  * - pinned, and the other steps of a block of which only some are drawn anew: as recorded, where the same is asked
  */
-export function createPlanner(tape: Tape, { positions, tools, donor, budget }: PlanOptions): Planner {
+export function createPlanner(tape: Tape, { positions, tools, reference, budget }: PlanOptions): Planner {
   const steps = stepsOf(tape)
   const known = new Map<number, readonly Mutant[]>()
   const mutantsAt = (position: number): readonly Mutant[] => {
@@ -51,12 +52,12 @@ export function createPlanner(tape: Tape, { positions, tools, donor, budget }: P
         throw new RangeError(`position ${mutated.position} has no mutant ${mutated.mutant}`)
       const changes = [
         ...(mutant === undefined ? [] : [mutation(tape, mutant)]),
-        ...(donor === undefined ? [] : stepsAt(repaired).flatMap((step) => repair(donor, step))),
+        ...(reference === undefined ? [] : stepsAt(repaired).flatMap((step) => repair(reference, step))),
       ]
       const held = only === undefined ? [] : stepsAt([keep]).filter((step) => !only.includes(step))
       const modes = Object.fromEntries([
-        ...[...stepsAt(pinned), ...held].map((step) => [step, 'pinned'] as const),
-        ...(donor === undefined ? stepsAt(repaired) : []).map((step) => [step, 'live'] as const),
+        ...[...stepsAt(pinned), ...held].map((step) => [step, 'replayed'] as const),
+        ...(reference === undefined ? stepsAt(repaired) : []).map((step) => [step, 'live'] as const),
       ])
       return {
         keep: positions.slice(0, keep).reduce((count, { all }) => count + all.length, 0),
@@ -76,7 +77,7 @@ function mutation(tape: Tape, mutant: Mutant): ForkChange {
   return { step, rewrite: (recorded) => other ?? recorded, always: true }
 }
 
-function repair(donor: Donor, step: number): readonly ForkChange[] {
-  const good = donor.answerFor(step)
+function repair(reference: ReferenceRun, step: number): readonly ForkChange[] {
+  const good = reference.answerFor(step)
   return good === undefined ? [] : [{ step, rewrite: (recorded) => good(recorded), always: true }]
 }

@@ -1,6 +1,5 @@
 import { HarvestError } from '../errors/index.ts'
 import {
-  type Budget,
   type Control,
   controlOf,
   type ControlOptions,
@@ -8,10 +7,11 @@ import {
   type ForkResult,
   forkTape,
 } from '../fork/index.ts'
+import { type Budget } from '../live/index.ts'
 import { costOf, modelIds, type ModelResponse, type PriceTable, readModelCall } from '../providers/index.ts'
 import { standInKeys } from '../replay/index.ts'
 import { type ExchangeEvent, requestBytes, type Step, stepsOf, type Tape } from '../tape/index.ts'
-import { type Donor, donorOf } from './donor.ts'
+import { type ReferenceRun, referenceOf } from './reference-run.ts'
 import { askedWhile } from './asked-while.ts'
 import { addedUse, gradeHeard, noUse, type PaidGrade, spendGrading, timesUse, useOf } from './graded-use.ts'
 import { createPlanner } from './fork-plans.ts'
@@ -37,7 +37,7 @@ export interface ForkSourceOptions {
   /** `tape` (default): tools and services answer from the tape, by what they are asked. `live`: they run for real. */
   readonly tools?: 'tape' | 'live'
   /** A run of the same agent that went well: its tool answers are what "repaired" means, and answer what this tape cannot. */
-  readonly donor?: Tape
+  readonly reference?: Tape
   /** Milliseconds one run may take. */
   readonly timeoutMs: number
   /** Escapes to let through, as in the replay options. */
@@ -90,13 +90,14 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
   const isRegraded = oracle.mayVary && options.isFlakyOracle !== true
   const positions = positionsOf(tape, tools)
   const steps = stepsOf(tape)
-  const donor = options.donor === undefined ? undefined : donorOf(tape, options.donor)
-  const planner = createPlanner(tape, { positions, tools, donor, budget })
+  const reference = options.reference === undefined ? undefined : referenceOf(tape, options.reference)
+  const planner = createPlanner(tape, { positions, tools, reference, budget })
   const costs = steps.map((step) => costOfStep(step, prices))
   const known = new Set([...modelIds(tape.events), ...answeredBy(steps)])
-  const repairs = donor === undefined ? (tools === 'live' ? 'a fresh call' : undefined) : donor.about
+  const repairs = reference === undefined ? (tools === 'live' ? 'a fresh call' : undefined) : reference.about
 
-  const asked = donor === undefined ? control : withDonated(control, donor.tape.events.slice(tape.events.length))
+  const asked =
+    reference === undefined ? control : withDonated(control, reference.tape.events.slice(tape.events.length))
 
   return {
     positions,
@@ -111,7 +112,7 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
       : {}),
     mutants: (position) => planner.mutantsAt(position).length,
     ...(repairs === undefined ? {} : { repairs }),
-    ...(donor === undefined ? {} : { suspects: suspectsOf(positions, donor) }),
+    ...(reference === undefined ? {} : { suspects: suspectsOf(positions, reference) }),
     splits: true,
     expect({ keep, pinned = [] }: ForkSpec) {
       const free = positions
@@ -130,7 +131,7 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
     },
     async draw(spec, signal) {
       const { result, isTimedOut } = await runOnce(
-        donor?.tape ?? tape,
+        reference?.tape ?? tape,
         { ...planner.planOf(spec), control: asked },
         signal,
         options,
@@ -153,9 +154,9 @@ function withDonated({ tape, leftOut }: Control, events: Tape['events']): NonNul
 }
 
 /** Answers that are the same in both runs cannot be what makes one of them fail. */
-function suspectsOf(positions: readonly PlacedPosition[], donor: Donor): readonly number[] {
+function suspectsOf(positions: readonly PlacedPosition[], reference: ReferenceRun): readonly number[] {
   return positions.flatMap(({ all, isExogenous }, position) =>
-    isExogenous && all.some((step) => donor.differsAt(step)) ? [position] : [],
+    isExogenous && all.some((step) => reference.differsAt(step)) ? [position] : [],
   )
 }
 
@@ -256,8 +257,8 @@ async function preflight(tape: Tape, control: Control, options: ForkSourceOption
   // Offline no key is needed; models that are asked for real want a real one.
   const takeBack = standInKeys(tape)
   const { result, isTimedOut } = await runOnce(tape, plan, new AbortController().signal, options).finally(takeBack)
-  const { prefix, problems, receipt } = result
-  if (!prefix.isExact || problems.length > 0 || receipt.outcomeEqual === false) throw notReproducible(tape, result)
+  const { prefix, problems, comparison } = result
+  if (!prefix.isExact || problems.length > 0 || comparison.outcomeEqual === false) throw notReproducible(tape, result)
   const { came, hasAsked } = await askedWhile(() => gradeHeard(options.oracle, { ...result, isTimedOut }))
   return { graded: came.given, calls: came.calls, isPaidToGrade: hasAsked || came.calls.length > 0 }
 }
@@ -267,7 +268,7 @@ function notReproducible(tape: Tape, { prefix, problems }: ForkResult): HarvestE
   return new HarvestError(
     'HARVEST_BLAME_PREFLIGHT',
     {
-      what: 'The recorded run does not replay byte for byte, so nothing can be said about runs that share its beginning',
+      what: 'The recorded run does not replay byte for byte, so forks of it prove nothing',
       where: {
         tape: tape.header.id,
         ...(found?.facts.where?.['at'] === undefined ? {} : { at: found.facts.where['at'] }),
@@ -277,8 +278,8 @@ function notReproducible(tape: Tape, { prefix, problems }: ForkResult): HarvestE
           ? 'It asks the same, and ends otherwise.'
           : [found.facts.what, found.facts.detail].filter((text) => text !== undefined).join('\n'),
       fix: [
-        `to see the line of the agent that makes it so: npx harvest doctor ${tape.header.id}`,
-        `to see the difference: npx harvest show ${tape.header.id} --replay`,
+        `to see the line of the agent that makes it so: npx vitest-harvest doctor ${tape.header.id}`,
+        `to see the difference: npx vitest-harvest show ${tape.header.id} --replay`,
       ],
     },
     { cause: found },
@@ -287,9 +288,9 @@ function notReproducible(tape: Tape, { prefix, problems }: ForkResult): HarvestE
 
 function otherModel(tape: Tape, model: string, known: readonly string[]): HarvestError {
   return new HarvestError('HARVEST_CROSS_VERSION', {
-    what: 'Another model answers than the one that made this tape',
+    what: 'The live model is not the one that made this tape',
     where: { tape: tape.header.id, recorded: known.join(', '), now: model },
-    why: 'What its forks come to could come from the other model, and not from the step they draw anew.',
-    fix: ['to count them all the same: --cross-version'],
+    why: 'A changed outcome could be caused by the new model instead of the resampled step.',
+    fix: ['to count them anyway: --cross-version'],
   })
 }

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path'
-import type { Task } from '../fork/index.ts'
+import type { Task } from '../jobs/index.ts'
 import { decodeValue, type Json, parseTape, type Tape } from '../tape/index.ts'
 import { loadOracle, type NamedOracle } from './named-oracle.ts'
 import { createOracle, type Oracle } from './oracle.ts'

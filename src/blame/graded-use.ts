@@ -1,4 +1,5 @@
-import { type Budget, estimatedUsage, hearModelCalls, type HeardCall } from '../fork/index.ts'
+import { hearModelCalls, type HeardCall } from '../fork/index.ts'
+import { type Budget, estimatedUsage } from '../live/index.ts'
 import { costOf, type PriceTable } from '../providers/index.ts'
 import type { GradedRun, GradeGiven, Oracle } from './oracle.ts'
 import type { GradingUse } from './types.ts'

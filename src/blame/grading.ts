@@ -63,10 +63,10 @@ function isOther(a: Grade, b: Grade): boolean {
 function flaky(grades: readonly Grade[]): HarvestError {
   const counts = [...Map.groupBy(grades, (grade) => grade)].map(([grade, all]) => `${all.length} ${grade}`)
   return new HarvestError('HARVEST_ORACLE_FLAKY', {
-    what: `The oracle disagrees with itself: ${counts.join(', ')} for one and the same run`,
-    why: 'Whatever is blamed by such grades could be chance alone.',
+    what: `The oracle disagrees with itself: ${counts.join(', ')} for the same run`,
+    why: 'With such grades, any blamed step could be chance.',
     fix: [
-      'let it say the same of the same run: no chance, no clock, nothing kept from one call to the next',
+      'make it deterministic: no random values, no clock, no state kept between calls',
       'to grade every run five times and count the majority: --flaky-oracle',
     ],
   })

@@ -3,7 +3,7 @@ export { blameFailedRun, type FailedRunBlame } from './failed-run.ts'
 export { type BlameReport, blameSource, type ReportOptions, type StepReport } from './report.ts'
 export { type CostPlan, type ExpectedUse, planCost } from './plan-cost.ts'
 export type { BlameOptions, BlameProgress } from './settings.ts'
-export type { Commitment, Confirmed, Member, NeverRecoverable, Undecided, Verdict } from './verdict.ts'
+export type { Commitment, Confirmed, Member, NeverRecoverable, Undecided, BlameVerdict } from './verdict.ts'
 export type { Tally, Undecidable } from './curve.ts'
 export { blameMutations } from './mutations.ts'
 export type {
@@ -16,20 +16,13 @@ export type {
 export {
   type Arm,
   type ForkLimits,
-  Governor,
-  type GovernorOptions,
-  type Ledger,
-  type LedgerEntry,
+  ForkBudget,
+  type ForkBudgetOptions,
+  type ForkCache,
+  type ForkCacheEntry,
   type Stop,
-} from './governor.ts'
+} from './fork-budget.ts'
 export type { ForksSpent } from './spent.ts'
 export { blameRepairs, type RepairBlame, type RepairOptions } from './repairs.ts'
-export { type Interval, wilson } from './wilson.ts'
-export { clopperPearson, jeffreys } from './clopper-pearson.ts'
-export { type Counted, newcombe } from './newcombe.ts'
-export { confidenceSequence } from './confidence-sequence.ts'
-export { pairEvidence } from './pair-evidence.ts'
-export { sprt, type SprtPlan } from './sprt.ts'
-export { fisherExact, holm } from './fisher.ts'
 export type { ForkDraw, ForkSource, ForkSpec, Grade, GradingUse, Position } from './types.ts'
-export { type BranchComparison, compareBranches, type StepDifference } from './compare.ts'
+export { type BranchComparison, compareBranches, type BranchDifference } from './compare.ts'

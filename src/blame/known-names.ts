@@ -118,14 +118,14 @@ function unknown({ option, text }: Expectation, what: string, name: string, know
   const near = nearestWord(name, names)
   const meant = near === undefined ? undefined : text.replace(name, near)
   return new HarvestError('HARVEST_ORACLE_EXPECTATION', {
-    what: `No run could meet ${option} ${neutralLine(text, 80)}: nobody knows the ${what} ${neutralLine(name, 40)}`,
+    what: `No run could meet ${option} ${neutralLine(text, 80)}: unknown ${what} ${neutralLine(name, 40)}`,
     where: { at: option, [`${what}s known`]: names.length === 0 ? 'none' : neutralLine(names.join(', '), 160) },
-    why: 'Neither the run, nor the tools its models were offered, nor a good run has it: every run would be graded alike.',
+    why: 'It is in no recorded call, offered tool or good run, so every run would get the same grade.',
     fix: [
       ...(meant === undefined ? [] : [`did you mean ${near}? ${option} ${quoted(meant)}`]),
       what === 'tool'
-        ? 'when it is wrapped but was not called, or only a repaired agent has it: --any-name'
-        : 'when only a repaired agent has it: --any-name',
+        ? 'if the tool was never called, or only the fixed agent has it: --any-name'
+        : 'if only the fixed agent has it: --any-name',
     ],
   })
 }

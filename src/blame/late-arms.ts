@@ -1,4 +1,4 @@
-import type { Arm } from './governor.ts'
+import type { Arm } from './fork-budget.ts'
 import type { Inquiry } from './settings.ts'
 
 /**
@@ -11,9 +11,9 @@ import type { Inquiry } from './settings.ts'
  * @param note - hears what each fork came to
  */
 export async function isSavedLate(inquiry: Inquiry, note: (keep: number, isOk: boolean) => void): Promise<boolean> {
-  const { curve, governor, tau } = inquiry
+  const { curve, forkBudget, tau } = inquiry
   const draw = async (arms: readonly Arm[]): Promise<void> => {
-    const draws = await governor.draw(arms)
+    const draws = await forkBudget.draw(arms)
     draws.forEach((made, i) => {
       const keep = arms[i]?.keep ?? 0
       const isOk = made === undefined ? undefined : curve.add(keep, made)

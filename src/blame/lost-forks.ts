@@ -1,4 +1,4 @@
-import { confidenceSequence } from './confidence-sequence.ts'
+import { confidenceSequence } from '../stats/confidence-sequence.ts'
 
 /** A larger share of forks that tell nothing, and no verdict is given. */
 const largestShare = 1 / 5

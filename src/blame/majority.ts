@@ -1,7 +1,7 @@
 import type { GradeGiven, Oracle } from './oracle.ts'
 import type { Grade } from './types.ts'
 import type { BlameReport } from './report.ts'
-import type { Verdict } from './verdict.ts'
+import type { BlameVerdict } from './verdict.ts'
 
 /** How often a run is graded when its oracle is known to disagree with itself. */
 export const votes = 5
@@ -50,7 +50,7 @@ export function withoutCertificate(report: BlameReport, { same, of }: SelfAgreem
 
 const noRepairs = { outcome: 'undecidable', necessary: [], sufficient: [] } as const
 
-function unsure(verdict: Verdict): Verdict {
+function unsure(verdict: BlameVerdict): BlameVerdict {
   if (verdict.kind === 'confirmed') return { kind: 'unsure', positions: verdict.commitments.map((one) => one.position) }
   return verdict.kind === 'never' ? { kind: 'unsure', positions: [] } : verdict
 }

@@ -1,7 +1,7 @@
-import { clopperPearson } from './clopper-pearson.ts'
+import { clopperPearson } from '../stats/clopper-pearson.ts'
 import type { MutatedPosition } from './mutation-verdict.ts'
 import type { ForkDraw, ForkSource } from './types.ts'
-import { wilson } from './wilson.ts'
+import { wilson } from '../stats/wilson.ts'
 
 /** How often a position flips the outcome beyond its control, as far as explored. */
 export interface Rank {

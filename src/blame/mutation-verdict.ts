@@ -1,6 +1,6 @@
 import type { Undecidable } from './curve.ts'
 import type { BlameOptions } from './settings.ts'
-import type { Interval } from './wilson.ts'
+import type { Interval } from '../stats/wilson.ts'
 
 export interface MutationOptions extends BlameOptions {
   /**

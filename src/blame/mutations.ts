@@ -1,8 +1,8 @@
 import { HarvestError } from '../errors/index.ts'
 import { confirmPairs } from './confirm.ts'
 import { Counter, passed, type Undecidable } from './curve.ts'
-import { fisherExact, holm } from './fisher.ts'
-import type { Arm } from './governor.ts'
+import { fisherExact, holm } from '../stats/fisher.ts'
+import type { Arm } from './fork-budget.ts'
 import { isHopeless, isTooLittle } from './lost-forks.ts'
 import { MutationArms } from './mutation-arms.ts'
 import type { MutationBlame, MutationOptions, MutationVerdict, Responsible } from './mutation-verdict.ts'
@@ -51,11 +51,11 @@ interface State {
 /** Looks where flips are likeliest: both the foremost and its rivals, until it leads or nothing flips often enough. */
 async function explore(state: State): Promise<void> {
   const { arms, inquiry } = state
-  const { governor, tau } = inquiry
+  const { forkBudget, tau } = inquiry
   await drawControls(state)
   await drawMutants(state, arms.positions)
   const most = 6 * arms.positions.length + 60
-  while (arms.forks < most && governor.stopped === undefined) {
+  while (arms.forks < most && forkBudget.stopped === undefined) {
     const ranked = arms.ranked(inquiry.delta)
     const [leader, ...rivals] = ranked
     if (leader === undefined || ranked.every(({ upper }) => upper < tau)) return
@@ -65,7 +65,7 @@ async function explore(state: State): Promise<void> {
     if (open.length === 0) return
     await drawMutants(
       state,
-      open.slice(0, Math.max(2, Math.ceil(governor.parallel / 2))).map(({ position }) => position),
+      open.slice(0, Math.max(2, Math.ceil(forkBudget.parallel / 2))).map(({ position }) => position),
     )
     if (undecidable(state)) return
   }
@@ -74,13 +74,13 @@ async function explore(state: State): Promise<void> {
 async function certify(state: State, top: number): Promise<MutationVerdict> {
   const { arms, inquiry, recorded } = state
   const positions: Responsible[] = []
-  let isStopped = inquiry.governor.stopped !== undefined
+  let isStopped = inquiry.forkBudget.stopped !== undefined
   for (const { position, mean } of arms.ranked(inquiry.delta).slice(0, top)) {
     if (mean < inquiry.tau / 2) break
     const alpha = inquiry.delta / top
     const mutants = new Set<number>()
     const result = await confirmPairs(inquiry, () => mutated(position, arms.next(position)), control(position), alpha, {
-      drawn(arm, draw) {
+      resampled(arm, draw) {
         note(state, arm, draw)
         if (arm.mutated !== undefined && passed(draw.grade) !== undefined) mutants.add(arm.mutated.mutant)
       },
@@ -88,11 +88,11 @@ async function certify(state: State, top: number): Promise<MutationVerdict> {
     })
     if (result === 'stopped') isStopped = true
     if (typeof result === 'string') continue
-    const { difference, evidence, kept, redrawn } = result
+    const { difference, evidence, kept, resampled } = result
     positions.push({
       position,
       how: 'certified',
-      mutated: { flips: redrawn.ok, forks: redrawn.forks },
+      mutated: { flips: resampled.ok, forks: resampled.forks },
       control: { flips: kept.ok, forks: kept.forks },
       difference,
       mutants: mutants.size,
@@ -111,7 +111,7 @@ async function fixedPlan(state: State, able: readonly number[], pairs: number): 
     const counts = { mutated: { flips: 0, forks: 0 }, control: { flips: 0, forks: 0 } }
     const mutants = new Set<number>()
     const wanted = Array.from({ length: pairs }, () => [mutated(position, arms.next(position)), control(position)])
-    const draws = await inquiry.governor.draw(wanted.flat())
+    const draws = await inquiry.forkBudget.draw(wanted.flat())
     wanted.flat().forEach((arm, i) => {
       const draw = draws[i]
       if (draw === undefined) return
@@ -123,7 +123,7 @@ async function fixedPlan(state: State, able: readonly number[], pairs: number): 
       count.flips += Number(isOk !== recorded)
       if (arm.mutated !== undefined) mutants.add(arm.mutated.mutant)
     })
-    if (inquiry.governor.stopped !== undefined) return { kind: 'unresolved' }
+    if (inquiry.forkBudget.stopped !== undefined) return { kind: 'unresolved' }
     const difference = rateOf(counts.mutated) - rateOf(counts.control)
     rows.push({ position, how: 'fisher', ...counts, difference, mutants: mutants.size })
   }
@@ -142,7 +142,7 @@ async function fixedPlan(state: State, able: readonly number[], pairs: number): 
 /** One fork per mutant, at most six per position, and one control each. */
 async function mutateExactly(state: State, able: readonly number[]): Promise<MutationVerdict> {
   const { arms, inquiry, recorded } = state
-  const { governor, source } = inquiry
+  const { forkBudget, source } = inquiry
   const responsible: Responsible[] = []
   for (const position of able) {
     const count = Math.min(6, source.mutants?.(position) ?? 0)
@@ -150,7 +150,7 @@ async function mutateExactly(state: State, able: readonly number[]): Promise<Mut
       control(position),
       ...Array.from({ length: count }, () => mutated(position, arms.next(position))),
     ] as const
-    const [base, ...draws] = await governor.draw(wanted)
+    const [base, ...draws] = await forkBudget.draw(wanted)
     if (base !== undefined) note(state, wanted[0], base)
     let flips = 0
     let forks = 0
@@ -166,7 +166,7 @@ async function mutateExactly(state: State, able: readonly number[]): Promise<Mut
       }
     })
     inquiry.report('explore')
-    if (governor.stopped !== undefined) return { kind: 'unresolved' }
+    if (forkBudget.stopped !== undefined) return { kind: 'unresolved' }
     if (base === undefined || passed(base.grade) !== recorded || flips === 0) continue
     responsible.push({
       position,
@@ -188,7 +188,7 @@ function verdictOf(positions: readonly Responsible[], isStopped: boolean, isClea
 
 async function drawMutants(state: State, positions: readonly number[]): Promise<void> {
   const wanted = positions.map((position) => mutated(position, state.arms.next(position)))
-  const draws = await state.inquiry.governor.draw(wanted)
+  const draws = await state.inquiry.forkBudget.draw(wanted)
   wanted.forEach((arm, i) => {
     const draw = draws[i]
     if (draw !== undefined) note(state, arm, draw)
@@ -204,7 +204,7 @@ async function drawControls(state: State): Promise<void> {
     const position = positions[Math.floor((i * positions.length) / places)] ?? 0
     return [control(position), control(position)]
   }).flat()
-  const draws = await state.inquiry.governor.draw(wanted)
+  const draws = await state.inquiry.forkBudget.draw(wanted)
   wanted.forEach((arm, i) => {
     const draw = draws[i]
     if (draw !== undefined) note(state, arm, draw)
@@ -241,9 +241,9 @@ function rateOf({ flips, forks }: { readonly flips: number; readonly forks: numb
 
 function noMutants(source: ForkSource): HarvestError {
   return new HarvestError('HARVEST_BLAME_NO_MUTANTS', {
-    what: 'There is nothing to mutate: no answer of this run has another one, or the run itself is not graded',
+    what: 'Nothing to mutate: no answer has an alternative, or the run is ungraded',
     where: { graded: source.recorded, steps: `${source.positions.length}` },
-    why: 'Mutation blame changes one answer at a time and looks whether the outcome flips.',
-    fix: ['to draw steps again instead, which needs no other answers: harvest blame <tape> without --mutate'],
+    why: 'Mutation blame changes one answer at a time and checks whether the outcome flips.',
+    fix: ['to resample steps instead, which needs no alternatives: npx vitest-harvest blame <tape> without --mutate'],
   })
 }

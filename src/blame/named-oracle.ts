@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
 import type { Case } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
-import type { TaskContext } from '../fork/index.ts'
+import type { TaskContext } from '../jobs/index.ts'
 import type { OracleFunction } from './oracle.ts'
 
 /** A function that grades, by where it is. */
@@ -54,9 +54,9 @@ function isOfProject(file: string): boolean {
 
 function outside(oracle: string, at: string): HarvestError {
   return new HarvestError('HARVEST_ORACLE_OUTSIDE', {
-    what: 'The oracle of the case is no module of this project',
+    what: 'The oracle of the case is outside this project',
     where: { case: at, oracle },
-    why: 'A case is data and may come from elsewhere: it names code that lies in the project, and none of node_modules.',
+    why: 'A case may come from elsewhere, so it may only name modules of the project, never of node_modules.',
     fix: ['name a module of your own: oracle: ./src/oracle.ts#isRight', 'or name it yourself: --oracle <file#export>'],
   })
 }

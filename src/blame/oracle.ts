@@ -2,7 +2,7 @@ import { type Case, expectedError, shapeOfError } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
 import { readModelCall } from '../providers/index.ts'
 import { isSameOutcome } from '../replay/replay.ts'
-import type { RunOutcome } from '../replay/types.ts'
+import type { RunOutcome } from '../match/types.ts'
 import { type CallEvent, decodeValue, encodeValue, type Json, type Tape, type TapeEvent } from '../tape/index.ts'
 import { compareTraces, matchOutcome, traceOf } from '../trace/index.ts'
 import { presentArgs } from '../tape/present-args.ts'
@@ -111,7 +111,7 @@ function describe(judging: Judging): string {
 }
 
 /** Codes of a run that was given up, or that waits for ever. */
-const timeouts = new Set(['HARVEST_RUN_ABORTED', 'HARVEST_AGENT_HANGS', 'HARVEST_CLOCK_SPIN'])
+const timeouts = new Set(['HARVEST_RUN_ABORTED', 'HARVEST_AGENT_TIMEOUT', 'HARVEST_CLOCK_SPIN'])
 
 function gradeOfProblems(run: GradedRun, judging: Judging): GradeGiven | undefined {
   const { problems } = run
@@ -122,7 +122,7 @@ function gradeOfProblems(run: GradedRun, judging: Judging): GradeGiven | undefin
   if (run.isTimedOut === true || problems.some(({ code }) => timeouts.has(code))) return { grade: 'timeout' }
   const [first] = problems
   if (first === undefined) return undefined
-  const offTape = problems.find(({ code }) => code === 'HARVEST_OFF_TAPE')
+  const offTape = problems.find(({ code }) => code === 'HARVEST_NOT_RECORDED')
   const grade = offTape === undefined ? undefined : gradeOfCalls(run, judging)
   return grade === undefined ? { grade: 'ungraded', because: reasonOf(offTape ?? first) } : { grade }
 }
@@ -260,9 +260,9 @@ async function ask(
     throw new HarvestError(
       'HARVEST_ORACLE_THREW',
       {
-        what: 'The function that grades runs threw',
+        what: 'The oracle threw an error',
         where: { oracle: name, error: cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause) },
-        why: 'It has to say of every run what it came to: forks end in ways the recorded run did not.',
+        why: 'The oracle must grade every fork, including endings the recorded run never had.',
         fix: ['return undefined for a run it cannot grade'],
       },
       { cause },
@@ -273,13 +273,13 @@ async function ask(
   const grade = grades.find((one) => one === answer)
   if (grade !== undefined) return grade
   throw new HarvestError('HARVEST_ORACLE_ANSWER', {
-    what: 'The function that grades runs answered what is no grade',
+    what: 'Invalid grade from the oracle',
     where: {
       oracle: name,
       answer: JSON.stringify(answer) ?? typeof answer,
       known: ['true', 'false', ...grades].join(', '),
     },
-    fix: ['return true for a good run, false for a bad one, undefined when it cannot say'],
+    fix: ['return true for a good run, false for a bad one, undefined when unknown'],
   })
 }
 
@@ -302,14 +302,14 @@ export function requireFailure({ grade, because }: GradeGiven, about: string, ta
   const isOk = grade === 'ok'
   throw new HarvestError(isOk ? 'HARVEST_ORACLE_OK' : 'HARVEST_ORACLE_UNGRADED', {
     what: isOk
-      ? 'The recorded run is graded ok: there is nothing to blame'
-      : 'The recorded run itself cannot be graded, so no other run could be compared with it',
+      ? 'Nothing to blame: the oracle grades the recorded run `ok`'
+      : 'The oracle cannot grade the recorded run, so forks cannot be compared with it',
     where: { tape, 'graded by': about, grade },
     ...(because === undefined ? {} : { why: because }),
     fix: [
-      "say what is bad about it: --bad 'refund(amount: 2500)'   --bad 'answer~2500 EUR'",
-      "or what would have been right: --ok 'refund(amount: 25)'   --ok refunded=25",
-      ...(isOk ? ['to see which changed inputs would have broken it: --mutate'] : []),
+      "name what is bad: --bad 'refund(amount: 2500)'   --bad 'answer~2500 EUR'",
+      "or what would be right: --ok 'refund(amount: 25)'   --ok refunded=25",
+      ...(isOk ? ['to find the answers it depends on: --mutate'] : []),
     ],
   })
 }

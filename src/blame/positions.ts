@@ -1,6 +1,6 @@
 import { neutralLine } from '../errors/index.ts'
 import { canonicalJson, isGenerative, type ModelCall, readMcpCall, readModelCall } from '../providers/index.ts'
-import { describeEvent } from '../replay/step.ts'
+import { describeEvent } from '../match/step.ts'
 import { type CallEvent, type ExchangeEvent, type Json, type Step, stepsOf, type Tape } from '../tape/index.ts'
 import { presentArgs } from '../tape/present-args.ts'
 import { renderCall } from '../trace/index.ts'
@@ -37,13 +37,13 @@ export function positionsOf(tape: Tape, tools: 'tape' | 'live' = 'live'): readon
   return blocks.map(({ steps: members }) => {
     const own = members.filter((step) => !isInside(step, members))
     const numberOf = ({ n }: Step): number => numbers.get(n) ?? 0
-    const drawn = tools === 'live' ? own : own.filter(isOfModel)
+    const resampled = tools === 'live' ? own : own.filter(isOfModel)
     return {
       steps: own.map(numberOf),
       all: members.map(numberOf),
       label: own.map((step) => labelOf(step)).join(' and '),
       isExogenous: own.every((step) => decisionOf(step) === undefined),
-      ...(drawn.length === own.length ? {} : { drawn: drawn.map(numberOf) }),
+      ...(resampled.length === own.length ? {} : { resampled: resampled.map(numberOf) }),
     }
   })
 }

@@ -70,12 +70,12 @@ export class DropPosterior {
   }
 
   /** How often forks pass that draw the position anew, and that keep it, if it decided. */
-  rates(position: number): { readonly redrawn: number; readonly kept: number } {
+  rates(position: number): { readonly resampled: number; readonly kept: number } {
     this.#settle()
     const at = position - this.from
     const chance = this.#chance[at] ?? 0
-    if (chance === 0) return { redrawn: 0.5, kept: 0.5 }
-    return { redrawn: (this.#above[at] ?? 0) / chance, kept: (this.#below[at] ?? 0) / chance }
+    if (chance === 0) return { resampled: 0.5, kept: 0.5 }
+    return { resampled: (this.#above[at] ?? 0) / chance, kept: (this.#below[at] ?? 0) / chance }
   }
 
   /** The nats that one more fork is expected to tell, when it keeps the positions below `keep`. */
@@ -245,9 +245,9 @@ function ratePair(a: number, b: number): RatePair {
 
 /** How likely it is beforehand that no position decided. */
 const neverPrior = 0.1
-const redrawnRates = [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97]
+const resampledRates = [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97]
 const keptRates = [0.01, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6]
-const ratePairs = redrawnRates.flatMap((a) => keptRates.filter((b) => b <= a - 0.1 + 1e-9).map((b) => ratePair(a, b)))
+const ratePairs = resampledRates.flatMap((a) => keptRates.filter((b) => b <= a - 0.1 + 1e-9).map((b) => ratePair(a, b)))
 const neverRates = [0.005, 0.02, 0.05, 0.1].map((rate) => ratePair(rate, rate))
 const evenPrior = ratePairs.map(() => 1)
 /**

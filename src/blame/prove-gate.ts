@@ -1,7 +1,7 @@
-import { betaQuantile } from './beta-function.ts'
-import { checkRate } from './clopper-pearson.ts'
-import { fisherExact } from './fisher.ts'
-import { sprt } from './sprt.ts'
+import { betaQuantile } from '../stats/beta-function.ts'
+import { checkRate } from '../stats/clopper-pearson.ts'
+import { fisherExact } from '../stats/fisher.ts'
+import { sprt } from '../stats/sprt.ts'
 
 /** How often an agent must be right to be as good as recorded, and how many asks that may take. */
 export interface ProvePlan {

@@ -2,7 +2,7 @@ import { type Case, expectedError, shapeOfError } from '../cases/index.ts'
 import type { FinishedFork } from '../fork/index.ts'
 import { readModelCall } from '../providers/index.ts'
 import { type Tape, type TapeEvent } from '../tape/index.ts'
-import { sameData } from '../fork/same-data.ts'
+import { sameData } from '../live/same-data.ts'
 import {
   type ArgsRule,
   compareTraces,

@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Use } from '../fork/index.ts'
+import type { Use } from '../live/index.ts'
 import type { AskGrade } from './prove-judge.ts'
 
 /** Who is asked: the changed question, or the recorded one as the control. */

@@ -4,13 +4,15 @@ import { type Case, defaultProofDays, judgedBy, modelText, parseCase } from '../
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { type Allowance, allowanceOf, askBudget, modelOf } from '../fork/ask-budget.ts'
 import { asData } from '../fork/fork-task.ts'
-import { forkTape, type Task, type TaskContext, type Use } from '../fork/index.ts'
+import { forkTape } from '../fork/index.ts'
+import { type Use } from '../live/index.ts'
+import { type Task, type TaskContext } from '../jobs/index.ts'
 import { recordedQuestions } from '../fork/recorded-question.ts'
 import { timeLimit } from '../fork/time-limit.ts'
 import { costOf, isGenerative, readModelCall } from '../providers/index.ts'
 import { codeDigest } from '../provenance/index.ts'
 import { changedQuestions, type ChangedQuestion, replayTape, verdictOf } from '../replay/index.ts'
-import type { Drift, ReplayResult } from '../replay/types.ts'
+import type { Drift, ReplayResult } from '../match/types.ts'
 import { type ExchangeEvent, type Json, type Step, stepsOf } from '../tape/index.ts'
 import type { MatchOptions } from '../trace/index.ts'
 import { version } from '../version.ts'
@@ -313,12 +315,12 @@ function notStarted({ outcome, tape }: ReplayResult): HarvestError {
   return new HarvestError(
     'HARVEST_PROVE_AGENT',
     {
-      what: 'The agent threw before its model could be asked',
+      what: 'The agent threw before it called its model',
       where: {
         tape: tape.header.id,
         error: neutralLine(error instanceof Error ? `${error.name}: ${error.message}` : String(error), 200),
       },
-      why: 'A proof asks the model for real, so the agent needs its key.',
+      why: 'A proof calls the live model, so the agent needs its key.',
       fix: ['set the key of the model and run it again: export OPENAI_API_KEY=…'],
     },
     { cause: error },
@@ -329,16 +331,16 @@ function nothingToProve({ id }: Case): HarvestError {
   return new HarvestError('HARVEST_PROVE_NOTHING', {
     what: 'The case has no changed question to prove',
     where: { case: id },
-    fix: ['to see what changed: npx harvest accept --list'],
+    fix: ['to see what changed: npx vitest-harvest accept --list'],
   })
 }
 
 function noPrice(model: string): HarvestError {
   return new HarvestError('HARVEST_BUDGET_PRICE', {
-    what: 'A budget in dollars needs the price of every model, and one is not known',
+    what: 'Unknown price of a model, so a dollar budget cannot be kept',
     where: { model: neutralLine(model) },
     fix: [
-      'limit what can be counted: --max-tokens 100000',
+      'limit tokens instead: --max-tokens 100000',
       `or write the price into recordings/prices.json: { ${JSON.stringify(neutralLine(model))}: { "input": 1.25, "output": 10 } }`,
     ],
   })
@@ -346,8 +348,8 @@ function noPrice(model: string): HarvestError {
 
 function unreached(because: string): HarvestError {
   return new HarvestError('HARVEST_PROVE_UNREACHED', {
-    what: 'A model could not be asked, so the proof stopped',
+    what: 'A model call failed, so the proof stopped',
     detail: because,
-    fix: ['run it again: the proof goes on where it was'],
+    fix: ['run it again: the proof continues where it stopped'],
   })
 }

@@ -1,5 +1,5 @@
-import { confidenceSequence } from './confidence-sequence.ts'
-import type { Arm } from './governor.ts'
+import { confidenceSequence } from '../stats/confidence-sequence.ts'
+import type { Arm } from './fork-budget.ts'
 import type { Inquiry } from './settings.ts'
 import type { Commitment } from './verdict.ts'
 
@@ -12,7 +12,7 @@ import type { Commitment } from './verdict.ts'
  */
 export async function recoversAt(
   inquiry: Inquiry,
-  { position, redrawn, kept }: Commitment,
+  { position, resampled, kept }: Commitment,
 ): Promise<number | undefined> {
   const { curve } = inquiry
   const count = curve.arms.length
@@ -28,7 +28,7 @@ export async function recoversAt(
   await draw(inquiry, glanced.flat())
   // Half of the way up again is a recovery; a rate that was not nought behind the commitment is none.
   const rateOf = ({ ok, forks }: Commitment['kept']): number => (forks === 0 ? 0 : ok / forks)
-  const bar = Math.max(inquiry.tau, (rateOf(redrawn) + rateOf(kept)) / 2)
+  const bar = Math.max(inquiry.tau, (rateOf(resampled) + rateOf(kept)) / 2)
   // The later it could be saved, the later it was lost for good.
   for (let keep = count - 1; keep >= from; keep--) {
     const arm = curve.at(keep)
@@ -52,9 +52,9 @@ const glances = 1
 /** So many forks in all of a kind that ended well, as long as half of them do. */
 const looks = [3, 7, 15]
 
-async function draw({ curve, governor, report }: Inquiry, keeps: readonly number[]): Promise<void> {
+async function draw({ curve, forkBudget, report }: Inquiry, keeps: readonly number[]): Promise<void> {
   if (keeps.length === 0) return
-  const draws = await governor.draw(keeps.map((keep): Arm => ({ keep })))
+  const draws = await forkBudget.draw(keeps.map((keep): Arm => ({ keep })))
   draws.forEach((made, i) => {
     if (made !== undefined) curve.add(keeps[i] ?? 0, made)
   })

@@ -1,13 +1,13 @@
 import { HarvestError } from '../errors/index.ts'
-import { confidenceSequence } from './confidence-sequence.ts'
+import { confidenceSequence } from '../stats/confidence-sequence.ts'
 import { passed } from './curve.ts'
-import { ddmin } from './ddmin.ts'
-import type { Arm } from './governor.ts'
+import { ddmin } from '../stats/ddmin.ts'
+import type { Arm } from './fork-budget.ts'
 import { isHopeless, isTooLittle } from './lost-forks.ts'
 import { type BlameOptions, type Inquiry, openInquiry } from './settings.ts'
-import { sprt, type SprtPlan, sprtRatio } from './sprt.ts'
+import { sprt, type SprtPlan, sprtRatio } from '../stats/sprt.ts'
 import type { ForkSource } from './types.ts'
-import type { Interval } from './wilson.ts'
+import type { Interval } from '../stats/wilson.ts'
 
 export interface RepairOptions extends BlameOptions {
   /** Positions that may be repaired. Default: all whose answers come from outside the agent and its model. */
@@ -60,7 +60,7 @@ export async function blameRepairs(source: ForkSource, options: RepairOptions = 
     how: judge.isExact ? 'exact' : 'sprt',
     suspects,
     clean: judge.clean,
-    outcome: judge.hasLostTooMany ? 'undecidable' : inquiry.governor.stopped ? 'unresolved' : outcome,
+    outcome: judge.hasLostTooMany ? 'undecidable' : inquiry.forkBudget.stopped ? 'unresolved' : outcome,
     necessary: [],
     sufficient: [],
     // Of forks that could not be graded no list is made.
@@ -149,15 +149,15 @@ class RepairJudge {
   /** Measures the clean rate. @returns whether repairs help at all */
   async measure(): Promise<boolean> {
     const arm = this.#arm(this.#suspects)
-    const { governor, tau } = this.#inquiry
+    const { forkBudget, tau } = this.#inquiry
     if (this.isExact) {
-      const [draw] = await governor.draw([arm])
+      const [draw] = await forkBudget.draw([arm])
       const isOk = draw === undefined ? undefined : this.#note(this.#suspects, draw.grade)
-      if (this.clean.forks === 0) this.isUndecidable = governor.stopped === undefined
+      if (this.clean.forks === 0) this.isUndecidable = forkBudget.stopped === undefined
       return isOk === true
     }
     const wanted = 15 - this.clean.forks
-    for (const draw of await governor.draw(new Array<Arm>(wanted).fill(arm))) {
+    for (const draw of await forkBudget.draw(new Array<Arm>(wanted).fill(arm))) {
       if (draw !== undefined) this.#note(this.#suspects, draw.grade)
     }
     const rate = (this.clean.ok + 0.5) / (this.clean.forks + 1)
@@ -172,7 +172,7 @@ class RepairJudge {
   }
 
   get isStopped(): boolean {
-    return this.#inquiry.governor.stopped !== undefined
+    return this.#inquiry.forkBudget.stopped !== undefined
   }
 
   async isGood(repaired: readonly number[], error = 0.02): Promise<boolean> {
@@ -182,14 +182,14 @@ class RepairJudge {
 
   /** Whether runs with these repairs end well, for several sets at once; the sets take turns. */
   async areGood(sets: readonly (readonly number[])[], error = 0.02): Promise<boolean[]> {
-    const { governor } = this.#inquiry
+    const { forkBudget } = this.#inquiry
     for (;;) {
       const open = sets.filter((set) => this.#verdict(set, error) === undefined)
-      if (open.length === 0 || governor.stopped !== undefined || this.isUndecidable) break
+      if (open.length === 0 || forkBudget.stopped !== undefined || this.isUndecidable) break
       // A single set needs three forks at least to be judged; many sets fill the places anyhow.
       const each = this.isExact ? 1 : open.length === 1 ? this.#atLeast(open[0] ?? [], error) : 1
       const wanted = open.flatMap((set) => new Array<readonly number[]>(each).fill(set))
-      const draws = await governor.draw(wanted.map((set) => this.#arm(set)))
+      const draws = await forkBudget.draw(wanted.map((set) => this.#arm(set)))
       draws.forEach((draw, i) => {
         if (draw !== undefined) this.#note(wanted[i] ?? [], draw.grade)
       })
@@ -210,7 +210,7 @@ class RepairJudge {
     against: readonly number[],
   ): Promise<number[]> {
     if (this.isExact) return [...named]
-    const { governor } = this.#inquiry
+    const { forkBudget } = this.#inquiry
     const isShown = (one: number): boolean => {
       const [set, other] = [this.#rate(setOf(one)), this.#rate(against)]
       return wanted === 'good' ? set.low > other.high : set.high < other.low
@@ -221,12 +221,12 @@ class RepairJudge {
     }
     for (;;) {
       const open = named.filter((one) => !isShown(one) && madeOf(setOf(one)) < mostForks)
-      if (open.length === 0 || governor.stopped !== undefined || this.isUndecidable) break
+      if (open.length === 0 || forkBudget.stopped !== undefined || this.isUndecidable) break
       const sets = open.map(setOf)
       // The rate they are held against is drawn as often as the most of them.
       const wantsOther = madeOf(against) < Math.max(...sets.map(madeOf)) + 1
       const wanting = wantsOther ? [...sets, against] : sets
-      const draws = await governor.draw(wanting.map((set) => this.#arm(set)))
+      const draws = await forkBudget.draw(wanting.map((set) => this.#arm(set)))
       draws.forEach((draw, i) => {
         if (draw !== undefined) this.#note(wanting[i] ?? [], draw.grade)
       })
@@ -290,9 +290,9 @@ class RepairJudge {
 
 function noRepairs(source: ForkSource, suspects: number): HarvestError {
   return new HarvestError('HARVEST_BLAME_NO_REPAIRS', {
-    what: 'There is nothing to repair in this run',
+    what: 'Nothing to repair in this run',
     where: { 'answers from outside': `${suspects}`, 'good answers': source.repairs ?? 'none are known' },
-    why: 'Which recorded answers are necessary or sufficient is asked by giving good ones in their place.',
-    fix: ['give a passing run of the same kind, whose answers are good: --donor <tape>'],
+    why: 'Repairs replace recorded answers with good ones to find which are necessary or sufficient.',
+    fix: ['name a passing run of the same kind: --reference <tape>'],
   })
 }

@@ -1,16 +1,16 @@
-import { armOf, isDrawn } from './arms.ts'
-import { confidenceSequence } from './confidence-sequence.ts'
+import { armOf, isResampled } from './arms.ts'
+import { confidenceSequence } from '../stats/confidence-sequence.ts'
 import type { Tally } from './curve.ts'
 import { blameFailedRun, type FailedRunBlame } from './failed-run.ts'
-import { Governor } from './governor.ts'
+import { ForkBudget } from './fork-budget.ts'
 import { blameMutations } from './mutations.ts'
 import type { MutatedPosition, MutationBlame, MutationOptions } from './mutation-verdict.ts'
-import { newcombe } from './newcombe.ts'
+import { newcombe } from '../stats/newcombe.ts'
 import { blameRepairs, type RepairBlame } from './repairs.ts'
 import { type ForksSpent, sumOf } from './spent.ts'
 import type { ForkSource } from './types.ts'
-import type { Verdict } from './verdict.ts'
-import { type Interval, wilson } from './wilson.ts'
+import type { BlameVerdict } from './verdict.ts'
+import { type Interval, wilson } from '../stats/wilson.ts'
 
 export interface ReportOptions extends MutationOptions {
   /** Ask which step of a failed run decided. Default: whether it failed. */
@@ -43,7 +43,7 @@ export interface BlameReport {
   readonly models?: readonly string[]
   readonly commit?: string
   /** Absent when only mutations were asked about. */
-  readonly verdict?: Verdict
+  readonly verdict?: BlameVerdict
   readonly mutations?: MutationBlame
   readonly repairs?: RepairBlame
   readonly steps: readonly StepReport[]
@@ -59,7 +59,7 @@ export interface StepReport {
   readonly label: string
   readonly isExogenous: boolean
   /** Forks that keep all before this position and draw it anew; absent when none was made. */
-  readonly redrawn?: Tally
+  readonly resampled?: Tally
   /** Its answer comes from the tape, kept or not. */
   readonly isFromTape?: true
   /** The rate at which they end well. */
@@ -88,8 +88,8 @@ export interface StepReport {
  * @throws HarvestError as {@link blameFailedRun}, {@link blameMutations} and {@link blameRepairs}
  */
 export async function blameSource(source: ForkSource, options: ReportOptions = {}): Promise<BlameReport> {
-  const governor = options.governor ?? new Governor(source, options)
-  const shared = { ...options, governor }
+  const forkBudget = options.forkBudget ?? new ForkBudget(source, options)
+  const shared = { ...options, forkBudget }
   const isCurve = options.curve ?? (source.recorded !== 'ok' || options.mutations !== true)
   const failed = isCurve ? await blameFailedRun(source, shared) : undefined
   // What the curve found out about the tail need not be found out again.
@@ -98,10 +98,10 @@ export async function blameSource(source: ForkSource, options: ReportOptions = {
   const repairs = options.repairs === true ? await blameRepairs(source, known) : undefined
   const mutations = options.mutations === true ? await blameMutations(source, known) : undefined
   const isExact = failed?.isDeterministic ?? mutations?.isDeterministic ?? repairs?.how === 'exact'
-  const { now, reused, retries } = governor.spent
+  const { now, reused, retries } = forkBudget.spent
   return {
     estimand: 'interventional',
-    perturbation: options.perturbation ?? 'each step drawn anew',
+    perturbation: options.perturbation ?? 'each step resampled',
     delta: options.delta ?? 0.05,
     tau: options.tau ?? 0.2,
     tail: isExact ? 'exact' : 'noisy',
@@ -123,12 +123,12 @@ interface Found {
 }
 
 function stepsOf(source: ForkSource, found: Found): StepReport[] {
-  return source.positions.map(({ drawn, isExogenous, label, steps }, position) => ({
+  return source.positions.map(({ resampled, isExogenous, label, steps }, position) => ({
     position,
     steps,
     label,
     isExogenous,
-    ...(isDrawn({ drawn }) ? {} : { isFromTape: true as const }),
+    ...(isResampled({ resampled }) ? {} : { isFromTape: true as const }),
     ...(found.failed === undefined ? {} : curveOf(found.failed, position, armOf(source, position + 1))),
     ...(found.repairs === undefined ? {} : repairsOf(found.repairs, position)),
     ...(found.mutations === undefined ? {} : mutationsOf(found.mutations, position)),
@@ -147,7 +147,7 @@ function curveOf(
   const all = graded + here.undefined + here.ungraded
   const commitment = commitmentOf(verdict, position)
   return {
-    ...(all === 0 ? {} : { redrawn: here, undefinedRate: (here.undefined + here.ungraded) / all }),
+    ...(all === 0 ? {} : { resampled: here, undefinedRate: (here.undefined + here.ungraded) / all }),
     ...(graded === 0 ? {} : { value: here.ok / graded }),
     ...(graded === 0 || isDeterministic ? {} : { sequence: confidenceSequence(here.ok, graded) }),
     ...dropOf(curve, position, next, isDeterministic),
@@ -170,7 +170,7 @@ function dropOf(curve: readonly Tally[], position: number, kept: number, isExact
   return { drop, ...(isExact ? {} : { display: newcombe(first, second) }) }
 }
 
-function commitmentOf(verdict: Verdict, position: number): StepReport['commitment'] {
+function commitmentOf(verdict: BlameVerdict, position: number): StepReport['commitment'] {
   switch (verdict.kind) {
     case 'confirmed':
       return verdict.commitments.find((one) => one.position === position)?.how
@@ -205,7 +205,7 @@ function methodsOf(isExact: boolean): Record<string, string> {
   if (isExact) return { verdict: 'exact: deterministic tail, one fork of each kind, no interval' }
   return {
     verdict:
-      'sequential test on fresh pairs of forks that rates differ by more than half of tau; all claims together are false at most delta of the time',
+      'sequential test on fresh pairs of forks that rates differ by more than half of the minimum effect; all claims together are false at most 1 − confidence of the time',
     sequence: 'Beta(1/2, 1/2) mixture confidence sequence, 95 %, valid at any time, for one position',
     display: 'Newcombe hybrid score (last step: Wilson), 95 % at a fixed number of forks; for display only',
     'mutated.display': 'Wilson, 95 % at a fixed number of mutants; for display only',

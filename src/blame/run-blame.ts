@@ -1,15 +1,16 @@
 import { HarvestError } from '../errors/index.ts'
-import { type Budget, type Control, openBudget } from '../fork/index.ts'
+import { type Control } from '../fork/index.ts'
+import { type Budget, openBudget } from '../live/index.ts'
 import { costOf, modelIds } from '../providers/index.ts'
 import { pinsOf } from '../provenance/index.ts'
 import type { Json, Tape } from '../tape/index.ts'
 import type { Expectation } from './expectation.ts'
 import { type ForkSourceOptions, forkSourceOf, type RealForks } from './fork-source.ts'
-import { type ForkLimits, Governor, type Ledger, type Stop } from './governor.ts'
+import { type ForkLimits, ForkBudget, type ForkCache, type Stop } from './fork-budget.ts'
 import { noUse } from './graded-use.ts'
 import { requireSteadyGrades } from './grading.ts'
 import { type Names, requireKnownNames } from './known-names.ts'
-import { openLedger, type Ran } from './ledger.ts'
+import { openLedger, type Ran } from './fork-cache.ts'
 import { majorityOracle, type SelfAgreement, withoutCertificate } from './majority.ts'
 import { createOracle, type Judging, type Oracle, requireFailure } from './oracle.ts'
 import { type CostPlan, planCost } from './plan-cost.ts'
@@ -22,7 +23,7 @@ import type { ForkDraw, Grade, GradingUse, Position } from './types.ts'
 export interface RunBlameOptions
   extends Pick<
     ForkSourceOptions,
-    'load' | 'prices' | 'tools' | 'donor' | 'timeoutMs' | 'allow' | 'isCrossVersion' | 'control'
+    'load' | 'prices' | 'tools' | 'reference' | 'timeoutMs' | 'allow' | 'isCrossVersion' | 'control'
   > {
   /** Key of the agent. */
   readonly agent: string
@@ -31,7 +32,7 @@ export interface RunBlameOptions
   /** A limit in US dollars that counts where every price is known. */
   readonly costUsdIfPriced?: number
   /** Ask as well which recorded answers are necessary and sufficient, and for a smallest set of repairs. Default false. */
-  readonly columns?: boolean
+  readonly repairs?: boolean
   /** Ask instead which answers the outcome hangs on, by mutating them. Default false. */
   readonly mutate?: boolean
   /** Forks under way at once. Default 8. */
@@ -47,7 +48,7 @@ export interface RunBlameOptions
   /** The oracle is known to disagree with itself: every run is graded five times, by majority. Default false. */
   readonly isFlakyOracle?: boolean
   /** File to which every fork is added, and from which those of earlier sessions are counted. Default none. */
-  readonly ledger?: string
+  readonly cacheFile?: string
   /** Leaves the forks of earlier sessions alone. */
   readonly isFresh?: boolean
   /** What code runs here. */
@@ -90,28 +91,28 @@ export interface BlamedRun extends BlameReport {
  *   {@link blameSource}; all of them but those of the oracle and the models before anything is spent
  */
 export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<BlamedRun> {
-  const { delta = 0.05, tau = 0.2, columns = false, mutate = false } = options
+  const { delta = 0.05, tau = 0.2, repairs = false, mutate = false } = options
   const seen = new Seen()
-  const { source, oracle, ledger, limits, warnings } = await prepare(tape, options)
-  for (const { draw } of ledger?.entries ?? []) seen.add(draw)
+  const { source, oracle, forkCache, limits, warnings } = await prepare(tape, options)
+  for (const { draw } of forkCache?.entries ?? []) seen.add(draw)
   const heard = seen.listening(source)
-  const governor = new Governor(heard, {
+  const forkBudget = new ForkBudget(heard, {
     limits,
     ...(options.parallel === undefined ? {} : { parallel: options.parallel }),
-    ...(ledger === undefined ? {} : { ledger }),
+    ...(forkCache === undefined ? {} : { forkCache }),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   })
   const { commit } = options.ran ?? {}
   const found = await blameSource(heard, {
-    governor,
+    forkBudget,
     delta,
     tau,
     curve: !mutate,
-    repairs: columns,
+    repairs: repairs,
     mutations: mutate,
     perturbation: mutate
       ? 'one value of a recorded answer is another one of its type'
-      : 'what lies behind a kept step is drawn anew',
+      : 'all steps after a replayed prefix are resampled',
     ...(commit === undefined ? {} : { commit }),
     ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
   })
@@ -124,10 +125,10 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
     gradedBy: oracle.about,
     recorded: source.recorded,
     control: pinOf(source.control),
-    reused: governor.spent.reused,
-    ...(governor.stopped === undefined ? {} : { stoppedBy: governor.stopped }),
+    reused: forkBudget.spent.reused,
+    ...(forkBudget.stopped === undefined ? {} : { stoppedBy: forkBudget.stopped }),
     tools: toolsOf(options),
-    ...(columns && source.repairs !== undefined ? { repairedBy: source.repairs } : {}),
+    ...(repairs && source.repairs !== undefined ? { repairedBy: source.repairs } : {}),
     models: seen.models.size > 0 ? [...seen.models].sort() : (pinsOf(tape).models ?? []),
     unclear: seen.unclear(),
     ...(warnings.length === 0 ? {} : { warnings }),
@@ -137,14 +138,24 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
 interface Prepared {
   readonly source: RealForks
   readonly oracle: Oracle & { readonly agreement?: SelfAgreement }
-  readonly ledger: Ledger | undefined
+  readonly forkCache: ForkCache | undefined
   readonly limits: ForkLimits
   readonly warnings: readonly string[]
 }
 
 /** What is the same whether forks are made or only counted. */
 async function prepare(tape: Tape, options: RunBlameOptions): Promise<Prepared> {
-  const { judging, ledger: file, ran = {}, isFresh, isCrossVersion, donor, tools = 'tape', agent, isAnyName } = options
+  const {
+    judging,
+    cacheFile: file,
+    ran = {},
+    isFresh,
+    isCrossVersion,
+    reference,
+    tools = 'tape',
+    agent,
+    isAnyName,
+  } = options
   const warnings = isAnyName === true ? [] : requireKnownNames(expectationsOf(judging), namesOf(tape, options))
   const plain = createOracle(judging)
   const oracle: Prepared['oracle'] = options.isFlakyOracle === true ? majorityOracle(plain) : plain
@@ -157,16 +168,16 @@ async function prepare(tape: Tape, options: RunBlameOptions): Promise<Prepared> 
   const source = await forkSourceOf(tape, { ...options, oracle, budget })
   const limits = limitsOf(tape, options, source.gradedRecorded?.().used)
   if (options.mutate !== true) requireFailure(source.graded, oracle.about, tape.header.id)
-  if (options.columns === true && source.repairs === undefined) throw noRepairs(tape)
+  if (options.repairs === true && source.repairs === undefined) throw noRepairs(tape)
   const question = {
     tape: tape.digest,
     agent,
     oracle: oracle.about,
     tools,
-    ...(donor === undefined ? {} : { donor: donor.digest }),
+    ...(reference === undefined ? {} : { reference: reference.digest }),
     ...(source.control.branch === undefined ? {} : { control: source.control.digest }),
   }
-  const ledger =
+  const forkCache =
     file === undefined
       ? undefined
       : openLedger(file, {
@@ -175,15 +186,15 @@ async function prepare(tape: Tape, options: RunBlameOptions): Promise<Prepared> 
           ...(isFresh === undefined ? {} : { isFresh }),
           ...(isCrossVersion === undefined ? {} : { isCrossVersion }),
         })
-  return { source, oracle, ledger, limits, warnings }
+  return { source, oracle, forkCache, limits, warnings }
 }
 
 function expectationsOf(judging: Judging): readonly Expectation[] {
   return judging.by === 'expectations' ? [...judging.ok, ...judging.bad] : []
 }
 
-function namesOf(tape: Tape, { donor, expected }: RunBlameOptions): Names {
-  const tapes = donor === undefined ? [tape] : [tape, donor]
+function namesOf(tape: Tape, { reference, expected }: RunBlameOptions): Names {
+  const tapes = reference === undefined ? [tape] : [tape, reference]
   return { tapes, ...(expected === undefined ? {} : { outcome: expected }) }
 }
 
@@ -203,9 +214,9 @@ function limitsOf(
   return isPriced ? { ...limits, costUsd: costUsdIfPriced } : limits
 }
 
-function toolsOf({ tools = 'tape', donor }: RunBlameOptions): string {
+function toolsOf({ tools = 'tape', reference }: RunBlameOptions): string {
   if (tools === 'live') return 'called for real'
-  return donor === undefined ? 'answered from the tape' : `answered from the tape, and from ${donor.header.id}`
+  return reference === undefined ? 'answered from the tape' : `answered from the tape, and from ${reference.header.id}`
 }
 
 /** What forks said beside their grade. */
@@ -251,31 +262,28 @@ export interface BlameEstimate extends CostPlan {
 
 /** Replays and grades the run and says what its blame is expected to cost. Nothing is spent but by an oracle that asks a model. */
 export async function estimateBlame(tape: Tape, options: RunBlameOptions): Promise<BlameEstimate> {
-  const { source, oracle, ledger, limits } = await prepare(tape, options)
+  const { source, oracle, forkCache, limits } = await prepare(tape, options)
   if (!source.isPaidToGrade) await requireSteadyGrades(source)
-  const { columns = false, mutate = false, parallel } = options
+  const { repairs = false, mutate = false, parallel } = options
   const grading = source.gradedRecorded?.().used
-  const asked = { limits, curve: !mutate, repairs: columns, mutations: mutate }
+  const asked = { limits, curve: !mutate, repairs: repairs, mutations: mutate }
   return {
     ...planCost(source, parallel === undefined ? asked : { ...asked, parallel }),
     tape: tape.header.id,
     gradedBy: oracle.about,
     recorded: source.recorded,
     positions: source.positions.map(({ steps, label, isExogenous }) => ({ steps, label, isExogenous })),
-    reused: ledger?.entries.length ?? 0,
+    reused: forkCache?.entries.length ?? 0,
     ...(grading === undefined || grading.modelCalls === 0 ? {} : { grading }),
   }
 }
 
 function noRepairs(tape: Tape): HarvestError {
   return new HarvestError('HARVEST_BLAME_NO_REPAIRS', {
-    what: 'Nobody knows good answers to give in the place of the recorded ones',
+    what: '--repairs needs good answers',
     where: { tape: tape.header.id },
-    why: 'Which recorded answers are necessary or sufficient is asked by giving good ones in their place.',
-    fix: [
-      'name a good run of the agent, whose answers are good: --donor <tape|case>',
-      'or call the tools anew, with all they do: --tools live',
-    ],
+    why: 'Repairs replace recorded answers with good ones to find which are necessary or sufficient.',
+    fix: ['name a good run: --reference <tape|case>', 'or run the tools again, with their side effects: --tools live'],
   })
 }
 
@@ -283,7 +291,7 @@ function noRepairs(tape: Tape): HarvestError {
 export function requireAgent(tape: Tape): void {
   if (tape.header.command === undefined) return
   throw new HarvestError('HARVEST_BLAME_PROGRAM', {
-    what: 'This tape was made by a whole program, and forks need an agent that can be called again and again',
+    what: 'This tape was made by a whole program, and forks need an agent function',
     where: { tape: tape.header.id },
     fix: ['record the agent itself: recorder.run({ agent: "refund", input }, () => refundAgent(input))'],
   })

@@ -1,9 +1,9 @@
 import { HarvestError } from '../errors/index.ts'
 import { Curve } from './curve.ts'
-import { type Forks, Governor, type GovernorOptions } from './governor.ts'
+import { type Forks, ForkBudget, type ForkBudgetOptions } from './fork-budget.ts'
 import type { ForkSource } from './types.ts'
 
-export interface BlameOptions extends GovernorOptions {
+export interface BlameOptions extends ForkBudgetOptions {
   /** How often a verdict that names something may be false. Default 0.05. */
   readonly delta?: number
   /** The smallest difference of rates that is blamed; below it a run counts as not recoverable. Default 0.2. */
@@ -25,7 +25,7 @@ export interface BlameOptions extends GovernorOptions {
   /** Hears how far it is, after each round of forks. */
   readonly onProgress?: (progress: BlameProgress) => void
   /** Makes the forks, when several questions share one budget; limits, ledger and the like are then its. */
-  readonly governor?: Forks
+  readonly forkBudget?: Forks
 }
 
 /** How far blame is. */
@@ -41,7 +41,7 @@ export interface BlameProgress {
 /** One question about one run: options with their defaults, and what is known so far. */
 export interface Inquiry {
   readonly source: ForkSource
-  readonly governor: Forks
+  readonly forkBudget: Forks
   readonly delta: number
   readonly tau: number
   readonly tail: 'deterministic' | 'noisy'
@@ -57,22 +57,23 @@ export interface Inquiry {
 /** @throws HarvestError HARVEST_BLAME_OPTION for a value that cannot be, HARVEST_BLAME_NO_STEPS for a run without steps */
 export function openInquiry(source: ForkSource, options: BlameOptions): Inquiry {
   const { delta = 0.05, tau = 0.2, tail = 'noisy', sweep = false, maxTries = 4, maxPairs = 60 } = options
-  if (!(delta > 0 && delta < 0.5)) throw badOption('delta', delta, 'above 0 and below 0.5')
-  if (!(tau > 0 && tau < 1)) throw badOption('tau', tau, 'above 0 and below 1')
+  if (!(delta > 0 && delta < 0.5))
+    throw badOption('confidence', Number((1 - delta).toFixed(12)), 'above 0.5 and below 1')
+  if (!(tau > 0 && tau < 1)) throw badOption('minEffect', tau, 'above 0 and below 1')
   if (!['deterministic', 'noisy'].includes(tail)) throw badOption('tail', tail, 'deterministic or noisy')
   if (!(Number.isSafeInteger(maxTries) && maxTries > 0)) throw badOption('maxTries', maxTries, 'a whole number from 1')
   if (!(Number.isSafeInteger(maxPairs) && maxPairs > 0)) throw badOption('maxPairs', maxPairs, 'a whole number from 1')
   if (source.positions.length === 0) {
     throw new HarvestError('HARVEST_BLAME_NO_STEPS', {
-      what: 'The run has no step that could be drawn anew',
-      why: 'Blame compares runs that keep a step with runs that draw it anew.',
-      fix: ['to see what the run holds: npx harvest show <tape>'],
+      what: 'The run has no step to resample',
+      why: 'Blame compares runs that replay a step with runs that resample it.',
+      fix: ['to see what the run holds: npx vitest-harvest show <tape>'],
     })
   }
-  const governor = options.governor ?? new Governor(source, options)
+  const forkBudget = options.forkBudget ?? new ForkBudget(source, options)
   return {
     source,
-    governor,
+    forkBudget,
     delta,
     tau,
     tail,
@@ -82,7 +83,7 @@ export function openInquiry(source: ForkSource, options: BlameOptions): Inquiry 
     curve: new Curve(source.positions.length),
     tries: 0,
     report(phase, range) {
-      const { now, reused } = governor.spent
+      const { now, reused } = forkBudget.spent
       options.onProgress?.({
         phase,
         forks: now.forks + reused.forks,
@@ -101,8 +102,7 @@ export function nextAlpha(inquiry: Inquiry): number {
 
 function badOption(name: string, value: unknown, allowed: string): HarvestError {
   return new HarvestError('HARVEST_BLAME_OPTION', {
-    what: `A setting of blame cannot be: ${name}`,
-    where: { given: String(value), allowed },
-    fix: [`give one that is allowed: { ${name}: … }, ${allowed}`],
+    what: `Invalid blame option \`${name}\`: expected ${allowed}, got ${String(value)}`,
+    fix: [`set \`${name}\` to a value ${allowed}`],
   })
 }

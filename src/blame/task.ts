@@ -1,8 +1,9 @@
 import { parseCase } from '../cases/index.ts'
-import { controlOptionsOf, type Task, type TaskContext } from '../fork/index.ts'
+import { controlOptionsOf } from '../fork/index.ts'
+import { type Task, type TaskContext } from '../jobs/index.ts'
 import { type Json, readTape, requireClosed } from '../tape/index.ts'
-import type { ForkLimits } from './governor.ts'
-import { chooseJudging } from './judging.ts'
+import type { ForkLimits } from './fork-budget.ts'
+import { chooseJudging } from './choose-oracle.ts'
 import { loadOracle, type NamedOracle } from './named-oracle.ts'
 import type { Judging } from './oracle.ts'
 import { positionsOf } from './positions.ts'
@@ -15,14 +16,14 @@ export interface BlameRequest
   extends Pick<
     RunBlameOptions,
     | 'agent'
-    | 'columns'
+    | 'repairs'
     | 'costUsdIfPriced'
     | 'delta'
     | 'isAnyName'
     | 'isCrossVersion'
     | 'isFlakyOracle'
     | 'isFresh'
-    | 'ledger'
+    | 'cacheFile'
     | 'mutate'
     | 'ran'
     | 'tau'
@@ -33,7 +34,7 @@ export interface BlameRequest
   readonly bad: readonly string[]
   /** A function that grades. */
   readonly oracle?: NamedOracle
-  readonly donor?: string
+  readonly reference?: string
   /** Only says what it is expected to cost. */
   readonly isDryRun?: boolean
 }
@@ -43,7 +44,7 @@ export const blameTask: Task = async (asked, context) => {
   const request = asked as unknown as BlameRequest
   const { tape, prices, parallel, signal, timeoutMs, replay } = context
   requireAgent(tape)
-  const { donor, isDryRun, oracle: _oracle, ok: _ok, bad: _bad, ...settings } = request
+  const { reference, isDryRun, oracle: _oracle, ok: _ok, bad: _bad, ...settings } = request
   const options: RunBlameOptions = {
     ...settings,
     load: () => context.load(),
@@ -54,7 +55,7 @@ export const blameTask: Task = async (asked, context) => {
     timeoutMs,
     control: await controlOptionsOf(context),
     ...(replay.allow === undefined ? {} : { allow: replay.allow }),
-    ...(donor === undefined ? {} : { donor: requireClosed(readTape(donor)) }),
+    ...(reference === undefined ? {} : { reference: requireClosed(readTape(reference)) }),
     ...expectedOf(context),
     onProgress: (progress) => context.say(told(progress, positionsOf(tape))),
   }

@@ -16,7 +16,7 @@ export interface Position {
    * Those of its steps that are another answer when it is not kept: none, where all of them answer from the tape either way.
    * Absent: all.
    */
-  readonly drawn?: readonly number[]
+  readonly resampled?: readonly number[]
 }
 
 /** One fork that is to be made. Positions count from 0, in causal order. */

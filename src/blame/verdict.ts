@@ -1,9 +1,9 @@
 import type { Undecidable } from './curve.ts'
-import type { Stop } from './governor.ts'
-import type { Interval } from './wilson.ts'
+import type { Stop } from './fork-budget.ts'
+import type { Interval } from '../stats/wilson.ts'
 
 /** What blame says of a failed run. */
-export type Verdict = Confirmed | NeverRecoverable | Undecided | Undecidable | Unsure
+export type BlameVerdict = Confirmed | NeverRecoverable | Undecided | Undecidable | Unsure
 
 /** At least one position is named. */
 export interface Confirmed {
@@ -29,12 +29,12 @@ export interface Commitment {
    */
   readonly how: 'certified' | 'exact'
   /** Forks with the position drawn anew: how many ended well. The fresh ones alone. */
-  readonly redrawn: { readonly ok: number; readonly forks: number }
+  readonly resampled: { readonly ok: number; readonly forks: number }
   /** Forks with the position kept. 0 forks: it is the last one, so keeping it is the recorded run. */
   readonly kept: { readonly ok: number; readonly forks: number }
   /** The rate of the former less that of the latter. */
   readonly difference: number
-  /** The e-value of the pairs ({@link pairEvidence}) for a difference of more than half of tau; absent when exact. */
+  /** The e-value of the pairs ({@link pairEvidence}) for a difference of more than half of the minimum effect; absent when exact. */
   readonly evidence?: number
   /** How often a claim like this may be false; its share of delta. Absent when exact. */
   readonly alpha?: number
@@ -48,7 +48,7 @@ export interface Commitment {
 export interface Member {
   /** 1-based, as on the tape. */
   readonly step: number
-  readonly redrawn: { readonly ok: number; readonly forks: number }
+  readonly resampled: { readonly ok: number; readonly forks: number }
   readonly kept: { readonly ok: number; readonly forks: number }
   /** This step alone decided. False: not shown. */
   readonly isConfirmed: boolean

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { YAMLMap } from 'yaml'
 import type { Json } from '../tape/types.ts'
-import { type Mistake, refuseMistakes } from './mistakes.ts'
+import { type CaseIssue, refuseIssues } from './issues.ts'
 import { refusePragmas } from './pragma.ts'
 import { renderPair } from './render.ts'
-import { acceptedChange, type Rule } from './schema.ts'
+import { acceptedChange, type SchemaRule } from './schema.ts'
 import { replaceField, rewriteDocument, spliceField } from './splice.ts'
 import type { AcceptedChange } from './types.ts'
 import { textOf } from './text.ts'
@@ -12,7 +12,7 @@ import { toJson, validate, validateKeys } from './validate.ts'
 import { parseYaml } from './yaml.ts'
 
 const header = `# Changed questions to models that several cases share, and that a person accepted once for all of them.
-# Written by \`harvest accept\` and by updates; review it as you review cases.
+# Written by \`npx vitest-harvest accept\` and by updates; review it as you review cases.
 `
 
 const fileSchema = {
@@ -20,7 +20,7 @@ const fileSchema = {
   additionalProperties: false,
   required: ['accepted'],
   properties: { accepted: { type: 'array', items: acceptedChange } },
-} as const satisfies Rule
+} as const satisfies SchemaRule
 
 /**
  * Reads the changes that were accepted for all cases; none when there is no such file.
@@ -41,14 +41,14 @@ export function readAcceptedFile(file: string): readonly AcceptedChange[] {
 const parsed = new Map<string, { readonly text: string; readonly accepted: readonly AcceptedChange[] }>()
 
 function parseAccepted(text: string, file: string): readonly AcceptedChange[] {
-  const mistakes: Mistake[] = []
-  refusePragmas(text, mistakes)
-  const document = parseYaml(text, mistakes)
+  const issues: CaseIssue[] = []
+  refusePragmas(text, issues)
+  const document = parseYaml(text, issues)
   if (document !== undefined) {
-    validateKeys(document.contents, '', mistakes)
-    validate(document.contents, fileSchema, '', mistakes)
+    validateKeys(document.contents, '', issues)
+    validate(document.contents, fileSchema, '', issues)
   }
-  refuseMistakes(mistakes, text, file)
+  refuseIssues(issues, text, file)
   const { accepted } = toJson(document?.contents as YAMLMap) as unknown as { readonly accepted: AcceptedChange[] }
   return accepted
 }

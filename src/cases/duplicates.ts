@@ -10,7 +10,7 @@ export interface DuplicateId {
   readonly error: HarvestError
 }
 
-/** Finds ids that more than one of these cases has: `harvest show <id>` could not tell them apart. */
+/** Finds ids that more than one of these cases has: `npx vitest-harvest show <id>` could not tell them apart. */
 export function findDuplicateIds(cases: readonly Case[]): readonly DuplicateId[] {
   const byId = Map.groupBy(cases, ({ id }) => id)
   return [...byId]
@@ -26,7 +26,7 @@ function duplicateId(id: string, cases: readonly Case[]): HarvestError {
   return new HarvestError('HARVEST_CASE_DUPLICATE_ID', {
     what: `${cases.length} cases have the id ${id}`,
     where: Object.fromEntries(places.map((place, index) => [index === 0 ? 'case' : `and ${index + 1}`, place])),
-    why: 'An id names one case in the whole golden set, so that a command line can.',
+    why: 'An id must be unique in the golden set, because commands use it.',
     fix: ['give one of them another id in its `case:` line'],
   })
 }

@@ -26,9 +26,9 @@ export function requireTapeFile({ file, id, tape, lines }: Case): string {
   const where = { case: `${file}:${lines.tape}:1`, tape: tapeFile }
   if (stats === undefined) {
     throw new HarvestError('HARVEST_CASE_TAPE_MISSING', {
-      what: `The tape of the case ${id} is not there`,
+      what: `The tape of the case ${id} is missing`,
       where,
-      why: 'A case and its tape lie in one folder and are committed together.',
+      why: 'A case and its tape are in one folder and are committed together.',
       fix: [
         'if it was forgotten: git add the tape where it was promoted',
         'if the tape was renamed: write its new name into the case',
@@ -39,8 +39,8 @@ export function requireTapeFile({ file, id, tape, lines }: Case): string {
     throw new HarvestError('HARVEST_CASE_TAPE_LINK', {
       what: `The tape of the case ${id} is ${stats.isSymbolicLink() ? 'a symbolic link' : 'not a file'}`,
       where,
-      why: 'What a link leads to is not what was reviewed.',
-      fix: [`to see where it leads: ls -l ${tapeFile}`, 'put the tape itself into the folder of the case'],
+      why: 'The target of a link was not reviewed.',
+      fix: [`to see its target: ls -l ${tapeFile}`, 'replace the link with the tape itself'],
     })
   }
   return tapeFile
@@ -63,7 +63,7 @@ function readBytes(file: string): Buffer {
       throw new HarvestError('HARVEST_CASE_NOT_A_FILE', {
         what: 'The case is not a file',
         where: { case: file },
-        fix: [`to see what it is: ls -ld ${file}`, 'to see the cases there are: npx harvest ls --golden'],
+        fix: [`to see what it is: ls -ld ${file}`, 'to list the cases: npx vitest-harvest ls --golden'],
       })
     }
     refuseSize(stats.size, file)
@@ -79,8 +79,8 @@ function isLink(file: string, cause?: unknown): HarvestError {
     {
       what: 'The case file is a symbolic link',
       where: { case: file },
-      why: 'What a link leads to is not what was reviewed.',
-      fix: [`to see where it leads: ls -l ${file}`, 'put the case file itself into the folder'],
+      why: 'The target of a link was not reviewed.',
+      fix: [`to see its target: ls -l ${file}`, 'replace the link with the case file itself'],
     },
     { cause },
   )
@@ -92,7 +92,11 @@ function cannotOpen(file: string, cause: unknown): HarvestError {
   if (code === 'ENOENT' || code === 'ENOTDIR') {
     return new HarvestError(
       'HARVEST_CASE_MISSING',
-      { what: 'There is no such case file', where: { case: file }, fix: ['to see which there are: npx harvest ls'] },
+      {
+        what: 'Unknown case file',
+        where: { case: file },
+        fix: ['to list them: npx vitest-harvest ls'],
+      },
       { cause },
     )
   }
@@ -101,7 +105,7 @@ function cannotOpen(file: string, cause: unknown): HarvestError {
     {
       what: 'The case file could not be opened',
       where: { case: file, system: code ?? String(cause) },
-      fix: [`to see whether you may read it: ls -l ${file}`],
+      fix: [`to see its permissions: ls -l ${file}`],
     },
     { cause },
   )

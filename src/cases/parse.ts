@@ -1,7 +1,7 @@
 import { isMap, isSeq, type Node, type YAMLMap } from 'yaml'
 import { HarvestError } from '../errors/index.ts'
 import { baselinePath, parseBaseline } from '../trace/index.ts'
-import { lineAt, lineStartsOf, type Mistake, quoted, refuseMistakes } from './mistakes.ts'
+import { lineAt, lineStartsOf, type CaseIssue, quoted, refuseIssues } from './issues.ts'
 import { refusePragmas } from './pragma.ts'
 import { caseSchema } from './schema.ts'
 import type { Case, CaseContent, CaseLines } from './types.ts'
@@ -23,15 +23,15 @@ export const maxCaseBytes = 256 * 1024
  */
 export function parseCase(text: string, file: string): Case {
   refuseSize(Buffer.byteLength(text), file)
-  const mistakes: Mistake[] = []
-  refusePragmas(text, mistakes)
-  const document = parseYaml(text, mistakes)
+  const issues: CaseIssue[] = []
+  refusePragmas(text, issues)
+  const document = parseYaml(text, issues)
   if (document !== undefined) {
-    validateKeys(document.contents, '', mistakes)
-    validate(document.contents, caseSchema, '', mistakes)
-    validateBaseline(document.contents, mistakes)
+    validateKeys(document.contents, '', issues)
+    validate(document.contents, caseSchema, '', issues)
+    validateBaseline(document.contents, issues)
   }
-  refuseMistakes(mistakes, text, file)
+  refuseIssues(issues, text, file)
   return toCase(document?.contents as YAMLMap, text, file)
 }
 
@@ -39,10 +39,10 @@ export function parseCase(text: string, file: string): Case {
 export function refuseSize(bytes: number, file: string): void {
   if (bytes <= maxCaseBytes) return
   throw new HarvestError('HARVEST_CASE_TOO_LARGE', {
-    what: 'The case file is too large to be read',
+    what: 'The case file is too large',
     where: { case: file, bytes: `${bytes}, at most ${maxCaseBytes}` },
     why: 'A case is reviewed by people; long data belongs in its tape.',
-    fix: ['shorten the outcome: it is a structural match and may leave out what does not matter'],
+    fix: ['shorten the outcome: it is a structural match, so it can leave out irrelevant parts'],
   })
 }
 
@@ -54,10 +54,10 @@ export function hasUncheckedRules({ rules }: Pick<CaseContent, 'rules'>): boolea
 }
 
 /** Adds the mistakes inside calls, each at its own item; what is no call at all was told by the schema. */
-function validateBaseline(contents: Node | null, mistakes: Mistake[]): void {
+function validateBaseline(contents: Node | null, issues: CaseIssue[]): void {
   const baseline = isMap(contents) ? pairOf(contents, 'baseline')?.value : undefined
   if (!isSeq(baseline)) return
-  const told = new Set(mistakes.map(({ path }) => /^baseline\[\d+\]/.exec(path)?.[0]))
+  const told = new Set(issues.map(({ path }) => /^baseline\[\d+\]/.exec(path)?.[0]))
   for (const [index, item] of baseline.items.entries()) {
     if (told.has(`baseline[${index}]`)) continue
     try {
@@ -67,7 +67,7 @@ function validateBaseline(contents: Node | null, mistakes: Mistake[]): void {
       const inner = baselinePath(error)[1]
       const place = inner !== undefined && isSeq(item) ? item.items[inner] : item
       const { wanted = 'a call', text = '', column } = error.facts.where ?? {}
-      mistakes.push({
+      issues.push({
         code: 'HARVEST_CASE_BASELINE',
         offset: offsetOf(place as Node),
         path: `baseline[${index}]${inner === undefined ? '' : `[${inner}]`}`,

@@ -1,4 +1,4 @@
-import type { Mistake } from './mistakes.ts'
+import type { CaseIssue } from './issues.ts'
 
 /**
  * What Vitest looks for in the text of a test file before it runs it, wherever it stands: `@vitest-environment` and
@@ -8,9 +8,9 @@ import type { Mistake } from './mistakes.ts'
 const pragma = /@(?:vitest-|jest-environment|module-tag)[\w-]*/g
 
 /** Adds every piece of text that Vitest would obey. */
-export function refusePragmas(text: string, mistakes: Mistake[]): void {
+export function refusePragmas(text: string, issues: CaseIssue[]): void {
   for (const { 0: found, index: offset } of text.matchAll(pragma)) {
-    mistakes.push({
+    issues.push({
       code: 'HARVEST_CASE_PRAGMA',
       offset,
       path: '',

@@ -2,7 +2,7 @@
  * The part of JSON Schema (draft 7) that describes a case file. The validator in `validate.ts` walks the same object
  * that editors get, so that what completes is what loads.
  */
-export interface Rule {
+export interface SchemaRule {
   readonly $schema?: string
   readonly title?: string
   readonly description?: string
@@ -14,13 +14,13 @@ export interface Rule {
   readonly pattern?: string
   /** What a text that misses the pattern should have been; editors show it too. */
   readonly patternErrorMessage?: string
-  readonly properties?: Readonly<Record<string, Rule>>
+  readonly properties?: Readonly<Record<string, SchemaRule>>
   readonly required?: readonly string[]
-  readonly additionalProperties?: false | Rule
-  readonly items?: Rule
+  readonly additionalProperties?: false | SchemaRule
+  readonly items?: SchemaRule
   readonly minItems?: number
   /** Arms have different types: the type of a value decides which arm it is held against. */
-  readonly anyOf?: readonly Rule[]
+  readonly anyOf?: readonly SchemaRule[]
 }
 
 // Device names open a device on Windows whatever folder and ending they are given.
@@ -54,7 +54,7 @@ export const acceptedChange = {
     by: { description: 'Who accepted it.', ...text },
     at: { description: 'ISO 8601.', ...text },
   },
-} as const satisfies Rule
+} as const satisfies SchemaRule
 
 /** A changed question that its model was asked, often enough to say that the agent does as recorded. */
 const provenChange = {
@@ -77,7 +77,7 @@ const provenChange = {
     costUsd: { description: 'What the asks cost, in US dollars.', type: 'number', minimum: 0 },
     judgedBy: { description: 'What said which asks were good, with its digest.', type: 'string', minLength: 1 },
   },
-} as const satisfies Rule
+} as const satisfies SchemaRule
 
 /** JSON schema of a case file, shipped as `case.schema.json`. */
 export const caseSchema = {
@@ -218,14 +218,14 @@ export const caseSchema = {
       ],
     },
     escapes: {
-      description: 'What may reach the world around the seam.',
+      description: 'What real I/O is allowed.',
       type: 'object',
       additionalProperties: false,
       required: ['allow'],
       properties: { allow: { description: 'Such as `socket 127.0.0.1:5432`; `*` matches anything.', ...words } },
     },
     serve: {
-      description: 'How far the serve ladder may climb. Default reworded.',
+      description: 'How far a request may differ from its recording. Default reworded.',
       type: 'string',
       enum: ['exact', 'canonical', 'conversation', 'reworded'],
     },
@@ -307,7 +307,7 @@ export const caseSchema = {
       items: provenChange,
     },
   },
-} as const satisfies Rule
+} as const satisfies SchemaRule
 
 /** Keys of a case file in the order in which they are written. */
 export const caseKeys: readonly string[] = Object.keys(caseSchema.properties)

@@ -1,3 +1,5 @@
+import { isList } from '../json/canonical.ts'
+import { sameJson } from '../json/same.ts'
 import { diffArrays } from 'diff'
 import {
   type Document,
@@ -14,7 +16,6 @@ import {
 import type { Json } from '../tape/types.ts'
 import { escapePragmas } from './pragma.ts'
 import { renderInline, renderItem, renderPair, writing } from './render.ts'
-import { isList, sameJson } from './same.ts'
 import { caseKeys } from './schema.ts'
 import { keyName, offsetOf, pairOf, toJson } from './validate.ts'
 

@@ -1,5 +1,5 @@
+import { isMap } from '../json/canonical.ts'
 import type { Json } from '../tape/types.ts'
-import { isMap } from './same.ts'
 
 /** The key by which the `outcome` of a case says that the agent throws: `outcome: { $threw: { name: AuthenticationError } }`. */
 const thrownKey = '$threw'

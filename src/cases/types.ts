@@ -64,7 +64,7 @@ export interface CaseApproval {
 
 /**
  * A changed question that a person accepted: the recorded answers stand for it from then on. Written by
- * `harvest accept` and by updates.
+ * `npx vitest-harvest accept` and by updates.
  */
 export interface AcceptedChange {
   /** Identifies the change, see `Drift.key`. */
@@ -84,7 +84,7 @@ export interface AcceptedChange {
 
 /**
  * A changed question that was asked of its model, often enough to say that the agent does as recorded. Written by
- * `harvest test --prove`.
+ * `npx vitest-harvest test --prove`.
  */
 export interface ProvenChange {
   /** Identifies the change, see `Drift.key`. */

@@ -1,8 +1,8 @@
+import { isList, isMap } from '../json/canonical.ts'
 import type { CasePins } from '../provenance/index.ts'
 import type { Json } from '../tape/types.ts'
 import { matchOutcome, mergeBaseline, type Trace } from '../trace/index.ts'
 import { parseCase } from './parse.ts'
-import { isList, isMap } from './same.ts'
 import { replaceField, rewriteDocument, spliceField } from './splice.ts'
 import type {
   AcceptedChange,

@@ -1,8 +1,8 @@
 import { isMap, isScalar, isSeq, type Node, type Pair, type ParsedNode, Scalar, type YAMLMap, type YAMLSeq } from 'yaml'
 import type { Json } from '../tape/types.ts'
 import { nearestWord } from '../errors/index.ts'
-import { type Mistake, quoted } from './mistakes.ts'
-import type { Rule } from './schema.ts'
+import { type CaseIssue, quoted } from './issues.ts'
+import type { SchemaRule } from './schema.ts'
 
 /**
  * Holds a YAML node against a rule of the schema and adds every mistake to the list, with the place it is at.
@@ -11,15 +11,15 @@ import type { Rule } from './schema.ts'
  */
 export function validate(
   node: Node | null,
-  rule: Rule,
+  rule: SchemaRule,
   path: string,
-  mistakes: Mistake[],
+  issues: CaseIssue[],
   offset = offsetOf(node),
 ): void {
   const arm = rule.anyOf === undefined ? rule : rule.anyOf.find((each) => hasType(node, each))
   if (arm === undefined || !hasType(node, arm)) {
     const arms = rule.anyOf ?? [rule]
-    mistakes.push({
+    issues.push({
       code: 'HARVEST_CASE_TYPE',
       offset,
       path,
@@ -29,25 +29,25 @@ export function validate(
     })
     return
   }
-  if (isMap(node)) validateMap(node, arm, path, mistakes)
-  else if (isSeq(node)) validateList(node, arm, path, mistakes)
-  else if (isScalar(node)) validateScalar(node, arm, path, mistakes, offset)
+  if (isMap(node)) validateMap(node, arm, path, issues)
+  else if (isSeq(node)) validateList(node, arm, path, issues)
+  else if (isScalar(node)) validateScalar(node, arm, path, issues, offset)
 }
 
 /** Refuses keys that are no plain text, that stand twice, or that reach into the objects of a program; at every depth. */
-export function validateKeys(node: unknown, path: string, mistakes: Mistake[]): void {
+export function validateKeys(node: unknown, path: string, issues: CaseIssue[]): void {
   if (isSeq(node)) {
-    node.items.forEach((item, index) => validateKeys(item, `${path}[${index}]`, mistakes))
+    node.items.forEach((item, index) => validateKeys(item, `${path}[${index}]`, issues))
     return
   }
-  if (isScalar(node)) validateNumber(node, path, mistakes)
+  if (isScalar(node)) validateNumber(node, path, issues)
   if (!isMap(node)) return
   const seen = new Set<string>()
   for (const { key, value } of node.items as Pair<Node | null, Node | null>[]) {
     const at = { offset: offsetOf(key), path }
     const name = keyName(key)
     if (name === undefined) {
-      mistakes.push({
+      issues.push({
         ...at,
         code: 'HARVEST_CASE_KEY_TYPE',
         expected: 'a text as key',
@@ -55,7 +55,7 @@ export function validateKeys(node: unknown, path: string, mistakes: Mistake[]): 
         hint: 'put it in quotes',
       })
     } else if (name === '<<' && (key as Scalar).type === Scalar.PLAIN) {
-      mistakes.push({
+      issues.push({
         ...at,
         code: 'HARVEST_CASE_MERGE_KEY',
         expected: 'plain data',
@@ -63,9 +63,9 @@ export function validateKeys(node: unknown, path: string, mistakes: Mistake[]): 
         hint: 'write the entries out',
       })
     } else if (name === '__proto__' || name === 'constructor' || name === 'prototype') {
-      mistakes.push({ ...at, code: 'HARVEST_CASE_FORBIDDEN_KEY', expected: 'any other key', found: quoted(name) })
+      issues.push({ ...at, code: 'HARVEST_CASE_FORBIDDEN_KEY', expected: 'any other key', found: quoted(name) })
     } else if (seen.has(name)) {
-      mistakes.push({
+      issues.push({
         ...at,
         code: 'HARVEST_CASE_DUPLICATE_KEY',
         expected: 'each key once',
@@ -74,7 +74,7 @@ export function validateKeys(node: unknown, path: string, mistakes: Mistake[]): 
     } else {
       seen.add(name)
     }
-    validateKeys(value, join(path, name ?? '?'), mistakes)
+    validateKeys(value, join(path, name ?? '?'), issues)
   }
 }
 
@@ -104,7 +104,7 @@ export function pairOf(map: YAMLMap, name: string): Pair<ParsedNode, ParsedNode 
   return (map.items as Pair<ParsedNode, ParsedNode | null>[]).find(({ key }) => keyName(key) === name)
 }
 
-function validateMap(map: YAMLMap, rule: Rule, path: string, mistakes: Mistake[]): void {
+function validateMap(map: YAMLMap, rule: SchemaRule, path: string, issues: CaseIssue[]): void {
   const known = Object.keys(rule.properties ?? {})
   for (const { key, value } of map.items as Pair<Node | null, Node | null>[]) {
     const name = keyName(key)
@@ -112,12 +112,12 @@ function validateMap(map: YAMLMap, rule: Rule, path: string, mistakes: Mistake[]
     if (name === undefined) continue
     const own = known.includes(name) ? rule.properties?.[name] : undefined
     const next = own ?? rule.additionalProperties
-    if (next === false) mistakes.push(unknownKey(name, known, path, offsetOf(key)))
-    else if (next !== undefined) validate(value, next, join(path, name), mistakes, value?.range?.[0] ?? offsetOf(key))
+    if (next === false) issues.push(unknownKey(name, known, path, offsetOf(key)))
+    else if (next !== undefined) validate(value, next, join(path, name), issues, value?.range?.[0] ?? offsetOf(key))
   }
   for (const name of rule.required ?? []) {
     if (map.items.some(({ key }) => keyName(key) === name)) continue
-    mistakes.push({
+    issues.push({
       code: 'HARVEST_CASE_MISSING_KEY',
       offset: offsetOf(map),
       path,
@@ -133,19 +133,19 @@ function validateMap(map: YAMLMap, rule: Rule, path: string, mistakes: Mistake[]
   }
 }
 
-function validateList(list: YAMLSeq, rule: Rule, path: string, mistakes: Mistake[]): void {
+function validateList(list: YAMLSeq, rule: SchemaRule, path: string, issues: CaseIssue[]): void {
   const { items } = list
   if (items.length < (rule.minItems ?? 0)) {
     const expected = `${expectation(rule)}, at least ${rule.minItems}`
-    mistakes.push({ code: 'HARVEST_CASE_VALUE', offset: offsetOf(list), path, expected, found: 'an empty list' })
+    issues.push({ code: 'HARVEST_CASE_VALUE', offset: offsetOf(list), path, expected, found: 'an empty list' })
   }
   if (rule.items === undefined) return
-  for (const [index, item] of items.entries()) validate(item as Node | null, rule.items, `${path}[${index}]`, mistakes)
+  for (const [index, item] of items.entries()) validate(item as Node | null, rule.items, `${path}[${index}]`, issues)
 }
 
-function validateScalar({ value }: Scalar, rule: Rule, path: string, mistakes: Mistake[], offset: number): void {
+function validateScalar({ value }: Scalar, rule: SchemaRule, path: string, issues: CaseIssue[], offset: number): void {
   const wrong = (found: string, hint?: string) =>
-    mistakes.push({
+    issues.push({
       code: path === 'case' ? 'HARVEST_CASE_ID' : path === 'tape' ? 'HARVEST_CASE_TAPE_PATH' : 'HARVEST_CASE_VALUE',
       offset,
       path,
@@ -167,12 +167,12 @@ function validateScalar({ value }: Scalar, rule: Rule, path: string, mistakes: M
 }
 
 /** JSON has no infinities, and a long whole number loses its last digits: it would be compared as another one. */
-function validateNumber({ value, source = '', range }: Scalar, path: string, mistakes: Mistake[]): void {
+function validateNumber({ value, source = '', range }: Scalar, path: string, issues: CaseIssue[]): void {
   if (typeof value !== 'number') return
   const digits = source.replace(/^\+/, '')
   if (Number.isFinite(value) && (Number.isSafeInteger(value) || !/^-?\d+$/.test(digits) || String(value) === digits))
     return
-  mistakes.push({
+  issues.push({
     code: 'HARVEST_CASE_NUMBER',
     offset: range?.[0] ?? 0,
     path,
@@ -182,7 +182,7 @@ function validateNumber({ value, source = '', range }: Scalar, path: string, mis
   })
 }
 
-function unknownKey(name: string, known: readonly string[], path: string, offset: number): Mistake {
+function unknownKey(name: string, known: readonly string[], path: string, offset: number): CaseIssue {
   const near = nearestWord(name, known)
   return {
     code: 'HARVEST_CASE_UNKNOWN_KEY',
@@ -194,7 +194,7 @@ function unknownKey(name: string, known: readonly string[], path: string, offset
   }
 }
 
-function hasType(node: Node | null, { type }: Rule): boolean {
+function hasType(node: Node | null, { type }: SchemaRule): boolean {
   if (type === undefined) return true
   switch (type) {
     case 'object':
@@ -211,7 +211,7 @@ function hasType(node: Node | null, { type }: Rule): boolean {
   }
 }
 
-function expectation(rule: Rule): string {
+function expectation(rule: SchemaRule): string {
   if (rule.anyOf !== undefined) return rule.anyOf.map(expectation).join(', or ')
   if (rule.enum !== undefined) return `one of ${rule.enum.join(', ')}`
   if (rule.patternErrorMessage !== undefined) return rule.patternErrorMessage
@@ -233,7 +233,7 @@ function expectation(rule: Rule): string {
   }
 }
 
-function plural({ type }: Rule): string {
+function plural({ type }: SchemaRule): string {
   return type === 'string' ? 'texts' : 'entries'
 }
 
@@ -247,7 +247,7 @@ function describeNode(node: Node | null): string {
 }
 
 /** A commit of digits, a tag called `true`, a rule `never refund(amount: $a)`: texts that YAML reads as something else. */
-function quotesHint(node: Node | null, arms: readonly Rule[]): { hint?: string } {
+function quotesHint(node: Node | null, arms: readonly SchemaRule[]): { hint?: string } {
   if (!arms.some(({ type }) => type === 'string')) return {}
   if (isMap(node)) return { hint: `a text that holds a colon goes in quotes${asQuotedText(node)}` }
   const isOther = isScalar(node) && (typeof node.value === 'number' || typeof node.value === 'boolean')
@@ -269,7 +269,7 @@ function neutralName(name: string): string {
   return quoted(name).slice(1, -1)
 }
 
-function rangeOf({ minimum, maximum }: Rule): string {
+function rangeOf({ minimum, maximum }: SchemaRule): string {
   if (minimum === undefined) return ''
   return maximum === undefined ? `, at least ${minimum}` : ` from ${minimum} to ${maximum}`
 }

@@ -1,8 +1,8 @@
+import { sameJson } from '../json/same.ts'
 import { HarvestError } from '../errors/index.ts'
 import type { Json } from '../tape/types.ts'
 import { parseCase } from './parse.ts'
 import { renderPair, renderPairInQuotes } from './render.ts'
-import { sameJson } from './same.ts'
 import { caseKeys } from './schema.ts'
 import type { CaseContent } from './types.ts'
 
@@ -46,9 +46,9 @@ export function says(text: string, fields: ReadonlyMap<string, Json>, file: stri
 /** A value that has no form in a case file. */
 export function unwritable(field: string, file: string): HarvestError {
   return new HarvestError('HARVEST_CASE_UNWRITABLE', {
-    what: 'The case cannot be written so that reading it gives the same',
+    what: 'The case has a value that YAML cannot represent',
     where: { case: file, field },
-    why: 'A number that is not finite and a map with keys such as "constructor" have no form in a case file.',
+    why: 'Infinite numbers and keys such as "constructor" have no form in a case file.',
     fix: [`remove it: delete \`${field}:\` from the case, or let the agent return another value there`],
   })
 }

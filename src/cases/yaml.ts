@@ -1,5 +1,6 @@
 import { Composer, CST, type Document, Lexer, Parser, type ParsedNode } from 'yaml'
-import type { Mistake } from './mistakes.ts'
+import type { ErrorCode } from '../errors/index.ts'
+import type { CaseIssue } from './issues.ts'
 
 /** Collections inside collections. */
 const maxDepth = 64
@@ -15,29 +16,29 @@ const maxLexemes = 30_000
  * @param mistakes - what is wrong is added here
  * @returns `undefined` when the text cannot be looked at any further
  */
-export function parseYaml(text: string, mistakes: Mistake[]): Document.Parsed | undefined {
-  const before = mistakes.length
-  const tokens = readTokens(text, mistakes)
-  if (mistakes.length > before) return undefined
+export function parseYaml(text: string, issues: CaseIssue[]): Document.Parsed | undefined {
+  const before = issues.length
+  const tokens = readTokens(text, issues)
+  if (issues.length > before) return undefined
   const composer = new Composer({ schema: 'core', strict: true, uniqueKeys: false, prettyErrors: false, merge: false })
   const documents = [...composer.compose(tokens, true, text.length)]
   const [document, second] = documents
   for (const { errors } of documents) {
     for (const { pos, message } of errors)
-      mistakes.push({
+      issues.push({
         ...syntax(pos[0], 'YAML', message),
         hint: 'a text that holds a colon, a # or quotes goes in quotes',
       })
   }
-  if (second !== undefined) mistakes.push(syntax(second.range[0], 'one document', 'another one'))
-  return mistakes.length > before ? undefined : (document as Document.Parsed<ParsedNode>)
+  if (second !== undefined) issues.push(syntax(second.range[0], 'one document', 'another one'))
+  return issues.length > before ? undefined : (document as Document.Parsed<ParsedNode>)
 }
 
-function readTokens(text: string, mistakes: Mistake[]): CST.Token[] {
+function readTokens(text: string, issues: CaseIssue[]): CST.Token[] {
   const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/.exec(text)
   if (control !== null) {
     const code = control[0].charCodeAt(0).toString(16).padStart(2, '0')
-    mistakes.push({
+    issues.push({
       ...syntax(control.index, 'text', 'a control character'),
       hint: `in double quotes it is written "\\x${code}"`,
     })
@@ -50,17 +51,17 @@ function readTokens(text: string, mistakes: Mistake[]): CST.Token[] {
   for (const lexeme of new Lexer().lex(text)) {
     const { offset } = parser
     if (!isScalar) {
-      refuseMachinery(lexeme, offset, mistakes)
-      if (lexeme.startsWith('"')) refuseEscape(lexeme, offset, mistakes)
+      refuseMachinery(lexeme, offset, issues)
+      if (lexeme.startsWith('"')) refuseEscape(lexeme, offset, issues)
     }
     isScalar = lexeme === CST.SCALAR
     for (const token of parser.next(lexeme)) tokens.push(token)
     if (++count > maxLexemes) {
-      mistakes.push(tooMuch('HARVEST_CASE_TOO_MANY', offset, `at most ${maxLexemes} words and marks`, 'more of them'))
+      issues.push(tooMuch('HARVEST_CASE_TOO_MANY', offset, `at most ${maxLexemes} words and marks`, 'more of them'))
       return tokens
     }
     if (parser.stack.length > maxDepth && parser.stack.filter(CST.isCollection).length > maxDepth) {
-      mistakes.push(
+      issues.push(
         tooMuch(
           'HARVEST_CASE_TOO_DEEP',
           offset,
@@ -76,12 +77,12 @@ function readTokens(text: string, mistakes: Mistake[]): CST.Token[] {
 }
 
 /** Everything in YAML that is not data: aliases (a few of them can stand for gigabytes), tags (types of a program), directives. */
-function refuseMachinery(lexeme: string, offset: number, mistakes: Mistake[]): void {
+function refuseMachinery(lexeme: string, offset: number, issues: CaseIssue[]): void {
   const at = { offset, path: '' }
   switch (CST.tokenType(lexeme)) {
     case 'alias':
     case 'anchor':
-      mistakes.push({
+      issues.push({
         ...at,
         code: 'HARVEST_CASE_ALIAS',
         expected: 'plain data',
@@ -90,7 +91,7 @@ function refuseMachinery(lexeme: string, offset: number, mistakes: Mistake[]): v
       })
       return
     case 'tag':
-      mistakes.push({
+      issues.push({
         ...at,
         code: 'HARVEST_CASE_TAG',
         expected: 'plain data',
@@ -99,7 +100,7 @@ function refuseMachinery(lexeme: string, offset: number, mistakes: Mistake[]): v
       })
       return
     case 'directive-line':
-      mistakes.push({
+      issues.push({
         ...at,
         code: 'HARVEST_CASE_DIRECTIVE',
         expected: 'plain data',
@@ -112,11 +113,11 @@ function refuseMachinery(lexeme: string, offset: number, mistakes: Mistake[]): v
 }
 
 /** The first escape in double quotes that is none; `yaml` makes an error object for each, 60,000 of them in 3 s. */
-function refuseEscape(lexeme: string, offset: number, mistakes: Mistake[]): void {
+function refuseEscape(lexeme: string, offset: number, issues: CaseIssue[]): void {
   for (const { 1: known, index } of lexeme.matchAll(escapes)) {
     if (known !== undefined) continue
     const found = `the escape ${lexeme.slice(index, index + 2)}`
-    mistakes.push({
+    issues.push({
       ...syntax(offset + index, 'an escape of YAML in double quotes', found),
       hint: 'a backslash is written \\\\',
     })
@@ -126,10 +127,10 @@ function refuseEscape(lexeme: string, offset: number, mistakes: Mistake[]): void
 
 const escapes = /\\(["/\\0abefnrtvNLP_ \t\r\n]|x[\da-fA-F]{2}|u[\da-fA-F]{4}|U00(?:0[\da-fA-F]|10)[\da-fA-F]{4})?/g
 
-function syntax(offset: number, expected: string, found: string): Mistake {
+function syntax(offset: number, expected: string, found: string): CaseIssue {
   return { code: 'HARVEST_CASE_SYNTAX', offset, path: '', expected, found }
 }
 
-function tooMuch(code: string, offset: number, expected: string, found: string): Mistake {
+function tooMuch(code: ErrorCode, offset: number, expected: string, found: string): CaseIssue {
   return { code, offset, path: '', expected, found, hint: 'long data belongs in the tape' }
 }

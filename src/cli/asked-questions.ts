@@ -36,7 +36,7 @@ function noReport(code: number, output: string): HarvestError {
     what: 'Vitest ended before it could report',
     where: { vitest: `exit code ${code}` },
     ...(output === '' ? {} : { detail: output }),
-    why: 'It refused its arguments or its config, or harvest() is not in the config.',
+    why: 'It rejected its arguments or its config, or harvest() is missing from the config.',
     fix: ['npx vitest run'],
   })
 }

@@ -1,5 +1,5 @@
 import { neutralLine, nearestWord } from '../errors/index.ts'
-import type { CommandSpec, Given } from './command.ts'
+import type { CommandSpec, CommandInput } from './command.ts'
 import { usage } from './parse.ts'
 
 /**
@@ -8,7 +8,7 @@ import { usage } from './parse.ts'
  * @throws HarvestError `HARVEST_CLI_ARGUMENT` with the nearest word
  */
 export function choose<Word extends string>(
-  given: Given,
+  given: CommandInput,
   option: string,
   words: readonly Word[],
   command: CommandSpec,

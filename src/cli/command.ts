@@ -1,41 +1,66 @@
-import type { Screen } from './screen.ts'
+import type { Screen } from '../report/output.ts'
 
 /** One option of a command. */
 export interface OptionSpec {
-  /** As cac writes it: `--dir <folder>`, `--json`. */
+  /** `--dir <folder>` takes a value, `--json` none. */
   readonly flag: string
   readonly about: string
   /** May be given more than once. */
   readonly many?: true
+  /** Earlier spellings: they still work, and print a hint. */
+  readonly was?: readonly FormerOption[]
+  /** Works, and is left out of the help. */
+  readonly hidden?: true
+}
+
+/** An earlier spelling of an option. */
+export interface FormerOption {
+  /** `--budget <usd>`. */
+  readonly flag: string
+  /** The value under the new name. Default: the same. */
+  readonly value?: (old: string) => string
+  /** An option without a value that the old spelling implied, such as `live`. */
+  readonly implies?: string
 }
 
 /** What a command was called with, checked: nothing in it is unknown, missing or doubled. */
-export interface Given {
+export interface CommandInput {
   /** Arguments in order. */
   readonly args: readonly string[]
   /** Value of an option, without its dashes. */
   value(name: string): string | undefined
   values(name: string): readonly string[]
   has(name: string): boolean
-  /** What stood behind `--`; `undefined` when there was no `--`. */
+  /** What stood after `--`; `undefined` when there was no `--`. */
   readonly rest: readonly string[] | undefined
 }
 
-/** One command of `harvest`. */
+/** The headings of the help. */
+export const groups = ['Record', 'Inspect', 'Test', 'Debug', 'Explain', 'Manage'] as const
+
+/** What the help and the parser know about a command. Loads nothing that runs. */
 export interface CommandSpec {
   readonly name: string
-  /** Arguments as cac writes them: `<tape>`, `[tape]`, `<...tapes>`. */
+  /** Heading in the help. Absent: an earlier name, which still works and is left out of the help. */
+  readonly group?: (typeof groups)[number]
+  /** Of an earlier name: how the command is written now. */
+  readonly now?: string
+  /** Arguments: `<tape>` is required, `[tape]` optional, `[...cases]` any number. */
   readonly args?: string
   readonly about: string
   readonly options: readonly OptionSpec[]
-  /** What stands behind `--`, for the help; without it a `--` is refused. */
+  /** What stands after `--`, for the help; without it a `--` is refused. */
   readonly rest?: string
-  /** Everything behind the command's name goes on untouched, except a leading `--help`. */
+  /** Everything after the command's name is passed on untouched, except a leading `--help`. */
   readonly passThrough?: true
-  /** Lines a reader can paste, without the leading `harvest`. */
+  /** Lines a reader can paste, without the program's name. */
   readonly examples: readonly string[]
-  run(given: Given, screen: Screen): Promise<number> | number
 }
 
-/** Every command has it. */
-export const jsonOption: OptionSpec = { flag: '--json', about: 'Print the answer as JSON' }
+/** One command. */
+export interface Command extends CommandSpec {
+  run(given: CommandInput, screen: Screen): Promise<number> | number
+}
+
+/** The name people type. */
+export const program = 'npx vitest-harvest'

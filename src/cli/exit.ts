@@ -5,15 +5,15 @@ export const exit = {
   ok: 0,
   /** The verdict is different or unproven, or a check found something. */
   divergence: 1,
-  /** Wrong arguments, a missing file, a setting that cannot be. */
+  /** Wrong arguments, a missing file, an invalid option. */
   usage: 2,
   /** The tape is damaged, truncated, of another format or was changed after it was written. */
   tape: 3,
-  /** The tape was made by other code or other models, and nobody said that this is fine. */
+  /** The tape was made by other code or other models, and that was not allowed. */
   crossVersion: 4,
-  /** A mistake of ours. */
+  /** An internal error. */
   internal: 101,
-  /** Somebody ended it, as by Ctrl-C. */
+  /** Interrupted, as by Ctrl-C. */
   interrupted: 130,
 } as const
 
@@ -31,20 +31,21 @@ const rows: readonly (readonly [RegExp, ExitCode])[] = [
   [/^HARVEST_(DIVERGENCE|AMBIGUOUS|ORDER|UNUSED|ESCAPE|DRIFT|TRACE|OUTCOME|RULE|UNPROVEN|VERIFY)$/, exit.divergence],
   [/^HARVEST_(ANSWER_FORM|CLOCK|MARKS|MESSAGES|RESULTS|UNCAUGHT_EXCEPTION|WORKER_DIED)$/, exit.divergence],
   [/^HARVEST_BODY_(CUT|UNSEARCHED)$/, exit.divergence],
-  [/^HARVEST_(CLOCK_SPIN|AGENT_HANGS|DELIVERY|RUN_ABORTED|RUN_OVER|UNHANDLED_REJECTION)$/, exit.divergence],
-  [/^HARVEST_(TAPE_EXHAUSTED|PROMOTE_DIVERGED|OFF_TAPE)$/, exit.divergence],
+  [/^HARVEST_(CLOCK_SPIN|AGENT_TIMEOUT|DELIVERY|RUN_ABORTED|RUN_OVER|UNHANDLED_REJECTION)$/, exit.divergence],
+  [/^HARVEST_(TAPE_EXHAUSTED|PROMOTE_DIVERGED|NOT_RECORDED)$/, exit.divergence],
   [/^HARVEST_CLI_INTERRUPTED$/, exit.interrupted],
   [/^HARVEST_(CONTROL|FORK_PREFIX)$/, exit.divergence],
   [/^HARVEST_(BLAME|CHAOS|FAULT|FORK|ORACLE|TASK|VALIDATE)(_|$)/, exit.usage],
   [/^HARVEST_CROSS_VERSION$/, exit.crossVersion],
   [/^HARVEST_TAPE_(EMPTY|LINE|TAMPERED|TRUNCATED|UNREADABLE|VALUE|VERSION)$/, exit.tape],
+  [/^HARVEST_PROMOTE_(TRUNCATED|INCOMPLETE)$/, exit.tape],
   [/^HARVEST_IMPORT_(EXISTS|MISSING|NONE)$/, exit.usage],
   [/^HARVEST_IMPORT_/, exit.tape],
-  [/^HARVEST_TAPE_(GRADE|MISSING|PARENT|WRITE|OBSOLETE|FUNCTION|TAKEN|AMBIGUOUS)$/, exit.usage],
-  [/^HARVEST_(ACCEPT|AGENT|AGENTS|BASELINE|BUDGET|CASE|CHECK|CLI|EXPORT|FINGERPRINT|GIT|INIT)(_|$)/, exit.usage],
+  [/^HARVEST_TAPE_(GRADE|MISSING|PARENT|WRITE|OBSOLETE|FUNCTION|EXISTS|AMBIGUOUS)$/, exit.usage],
+  [/^HARVEST_(ACCEPT|AGENT|AGENTS|BASELINE|BUDGET|CASE|CHECK|CLI|EXPORT|FINGERPRINT|GIT|INIT|LIVE)(_|$)/, exit.usage],
   [
     /^HARVEST_(MATCH|MATCHER|MOCKED|NO|NOT|OPTION|OUTCOME_KIND|PATCH|PRIVACY|PROJECT|PROMOTE|PROVE|RECORD)(_|$)/,
     exit.usage,
   ],
-  [/^HARVEST_(RECORDER|RECORDING|REPLAY|RULES|STORE|TOOL|TOOLS|UPDATE|USAGE|VITEST|WRAP)(_|$)/, exit.usage],
+  [/^HARVEST_(RECORDER|RECORDING|RECORDINGS|REPLAY|RULES|TOOL|TOOLS|UPDATE|USAGE|VITEST|WRAP)(_|$)/, exit.usage],
 ]

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Case, requireTapeFile } from '../cases/index.ts'
-import { findCase, findTape, listCases, readPrices } from '../store/index.ts'
+import { findCase, findTape, listCases, readPrices } from '../recordings/index.ts'
 import { readTape, type Tape } from '../tape/index.ts'
-import { type Run, readRun, runOf } from './reading/run.ts'
+import { type Run, readRun, runOf } from '../report/run.ts'
 
 /**
  * The file of a tape somebody named: any path, or what {@link findTape} knows: an id, the beginning of one, `latest`.

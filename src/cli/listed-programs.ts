@@ -2,12 +2,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { programNamed, type Programs, readPrograms } from '../store/index.ts'
+import { programNamed, type Programs, readPrograms } from '../recordings/index.ts'
 import { configFiles } from './config-files.ts'
-import { runProgram } from './program.ts'
+import { runProgram } from '../jobs/program.ts'
 
 /** Whether the project lists a command; where it does not, `unread` says why the Vitest config could not be asked. */
-export type Listed = { readonly isListed: boolean; readonly unread?: string }
+export type ProgramListing = { readonly isListed: boolean; readonly unread?: string }
 
 /** Whether the `package.json` of the current folder lists these words. */
 export function isInManifest(argv: readonly string[]): boolean {
@@ -19,7 +19,7 @@ export function isInManifest(argv: readonly string[]): boolean {
  *
  * @throws HarvestError `HARVEST_OPTION` when the list of `package.json` cannot be understood
  */
-export async function isListed(argv: readonly string[]): Promise<Listed> {
+export async function isListed(argv: readonly string[]): Promise<ProgramListing> {
   if (isInManifest(argv)) return { isListed: true }
   const found = await programsOfConfig()
   if ('failed' in found) return { isListed: false, unread: found.failed }

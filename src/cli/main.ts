@@ -1,29 +1,44 @@
 #!/usr/bin/env node
 import { HarvestError } from '../errors/index.ts'
-import { loadCommands } from './commands/index.ts'
+import { version } from '../version.ts'
 import { exit, exitCodeOf } from './exit.ts'
-import { nameIn, parse } from './parse.ts'
+import { commandHelp, rootHelp } from './help.ts'
+import { parse } from './parse.ts'
 import { createScreen, neutralLines } from './screen.ts'
+import { specs } from './spec/index.ts'
 
 /*
- * The `harvest` command. Exit codes: 0 ok, 1 divergence, 2 usage or missing files, 3 invalid tape, 4 made by other code,
- * 101 a mistake of ours.
+ * The command line. Exit codes: 0 ok, 1 divergence, 2 usage or missing files, 3 invalid tape, 4 made by other code,
+ * 101 an internal error. A command is loaded when it runs: help and version load the table of specs alone.
  */
 const argv = process.argv.slice(2)
 const screen = createScreen()
-// A reader that has seen enough (`harvest ls | head`) is no failure.
+// A reader that has seen enough (`ls | head`) is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
   process.exit(process.exitCode ?? exit.ok)
 })
 
 try {
-  const asked = parse(argv, await loadCommands(nameIn(argv)))
-  process.exitCode = asked === 'answered' ? exit.ok : await asked.command.run(asked.given, screen)
+  process.exitCode = await run()
 } catch (error) {
   process.exitCode = exitCodeOf(error)
   if (wantsJson(argv)) screen.json({ error: HarvestError.is(error) ? error.toJSON() : { message: String(error) } })
   else screen.note(neutralLines(textOf(error)))
+}
+
+async function run(): Promise<number> {
+  const parsed = parse(argv, specs)
+  if (parsed.kind === 'version') screen.line(version)
+  else if (parsed.kind === 'help')
+    screen.line(parsed.spec === undefined ? rootHelp(version, specs) : commandHelp(parsed.spec))
+  else {
+    const { loadCommand } = await import('./commands/index.ts')
+    const command = await loadCommand(parsed.spec.name)
+    if (!wantsJson(argv) && process.env['CI'] === undefined) for (const hint of parsed.hints) screen.note(hint)
+    return command.run(parsed.given, screen)
+  }
+  return exit.ok
 }
 
 function wantsJson(words: readonly string[]): boolean {

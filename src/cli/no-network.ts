@@ -26,12 +26,12 @@ export async function withoutNetwork(): Promise<readonly string[]> {
 
 function refused(reason: string): HarvestError {
   return new HarvestError('HARVEST_CLI_NO_NETWORK', {
-    what: 'This system does not let a command run without a network; nothing was run',
+    what: 'This system cannot run a command without a network; nothing was run',
     where: { tried: [...unshare, 'true'].join(' '), reason: neutralLine(reason, 200) },
-    why: 'It takes a Linux that lets users make namespaces: containers and some distributions refuse it.',
+    why: 'It needs a Linux with user namespaces: containers and some distributions disable them.',
     fix: [
-      'on a hosted runner: sudo unshare -n -- sudo -u "$USER" env "PATH=$PATH" npx harvest test',
-      "or without it: confine: 'strict' in harvest() of the Vitest config",
+      'on a hosted runner: sudo unshare -n -- sudo -u "$USER" env "PATH=$PATH" npx vitest-harvest test',
+      "or use instead: confine: 'strict' in harvest() of the Vitest config",
     ],
   })
 }

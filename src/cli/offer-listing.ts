@@ -1,12 +1,12 @@
 import { relative } from 'node:path'
 import { unattended } from '../provenance/unattended.ts'
-import { addProgram, manifestOf } from '../store/index.ts'
+import { addProgram, manifestOf } from '../recordings/index.ts'
 import type { Tape } from '../tape/index.ts'
 import { askYesNo, canAsk } from './ask.ts'
 import { isListed } from './listed-programs.ts'
 import { programLine, programName } from './recorded-program.ts'
-import type { Screen } from './screen.ts'
-import { shownCommand } from './shown-command.ts'
+import type { Screen } from '../report/output.ts'
+import { shownCommand } from '../report/shown-command.ts'
 
 /**
  * Offers to list the program that was just recorded in `package.json`, so that its tapes are replayed unasked. Says

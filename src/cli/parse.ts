@@ -1,205 +1,240 @@
-import { cac, type CAC } from 'cac'
-import { HarvestError, neutralLine, nearestWord } from '../errors/index.ts'
-import { version } from '../version.ts'
-import type { CommandSpec, Given } from './command.ts'
+import { parseArgs } from 'node:util'
+import { type ErrorCode, HarvestError, neutralLine, nearestWord } from '../errors/index.ts'
+import { type CommandSpec, type FormerOption, type CommandInput, type OptionSpec, program } from './command.ts'
 
-/** What to do: run a command with what it was given, or nothing more because help or the version was printed. */
-export type Asked = { readonly command: CommandSpec; readonly given: Given } | 'answered'
+/** A command line: a command and what it was given, or a request for help. */
+export type ParsedCommand =
+  | {
+      readonly kind: 'run'
+      readonly spec: CommandSpec
+      readonly given: CommandInput
+      readonly hints: readonly string[]
+    }
+  | { readonly kind: 'help'; readonly spec?: CommandSpec }
+  | { readonly kind: 'version' }
 
 /**
- * Reads the command line. A word nobody knows is an error with the nearest known one, never ignored.
+ * Reads the command line. An unknown word is an error with the nearest known one, never ignored.
  *
- * @param argv - what follows `harvest`
+ * @param argv - what follows the name of the program
  * @throws HarvestError `HARVEST_CLI_COMMAND`, `HARVEST_CLI_OPTION`, `HARVEST_CLI_ARGUMENT`
  */
-export function parse(argv: readonly string[], commands: readonly CommandSpec[]): Asked {
-  const cli = describe(commands)
-  const stop = argv.indexOf('--')
-  const words = stop === -1 ? argv : argv.slice(0, stop)
+export function parse(argv: readonly string[], specs: readonly CommandSpec[]): ParsedCommand {
   const name = nameIn(argv)
-  const command = commands.find((one) => one.name === name)
-  if (name !== undefined && command === undefined) throw unknownCommand(name, commands)
-  if (command?.passThrough === true && !isHelp(words.slice(0, 2))) return { command, given: handOn(argv, command) }
-  checkOptions(words, command)
-
-  cli.parse(['node', 'harvest', ...protect(words)], { run: false })
-  // cac has printed help or the version, and then it forgets the command.
-  if (isHelp(words) || (command === undefined && isVersion(words))) return 'answered'
-  if (command === undefined) {
-    cli.outputHelp()
-    return 'answered'
+  const spec = specs.find((one) => one.name === twoWords(argv)) ?? specs.find((one) => one.name === name)
+  if (name !== undefined && spec === undefined) throw unknownCommand(name, specs)
+  const words = twoWords(argv)
+  if (spec?.name === 'tapes' && argv[1] !== undefined && !argv[1].startsWith('-')) throw unknownCommand(words, specs)
+  if (spec?.passThrough === true && !isHelp(argv.slice(0, 2)))
+    return { kind: 'run', spec, given: handOn(argv, spec), hints: [] }
+  const { tokens } = tokenize(argv, spec)
+  const end = tokens.find(({ kind }) => kind === 'option-terminator')
+  const typed = end === undefined ? tokens : tokens.filter(({ index }) => index < end.index)
+  const options = typed.filter((token) => token.kind === 'option')
+  checkNames(options, spec)
+  if (options.some(({ rawName }) => isHelp([rawName]))) return { kind: 'help', ...(spec === undefined ? {} : { spec }) }
+  if (spec === undefined)
+    return options.some(({ rawName }) => isVersion(rawName)) ? { kind: 'version' } : { kind: 'help' }
+  const { values, hints } = valuesOf(options, spec)
+  const positionals = typed.filter((token) => token.kind === 'positional').map(({ value }) => value)
+  const rest = end === undefined ? undefined : argv.slice(end.index + 1)
+  return {
+    kind: 'run',
+    spec,
+    given: check(spec, positionals.slice(spec.name.split(' ').length), values, rest),
+    hints: [...commandHint(spec), ...hints],
   }
-  const rest = stop === -1 ? undefined : argv.slice(stop + 1)
-  return { command, given: check(command, bare(cli.args), bare(cli.options), rest) }
 }
 
-/** The first word that is no option: it names the command. */
+/** `tapes rm`: a command of a group. */
+function twoWords(argv: readonly string[]): string {
+  return argv.slice(0, 2).join(' ')
+}
+
+/** The first word that is not an option: it names the command. */
 export function nameIn(argv: readonly string[]): string | undefined {
   const stop = argv.indexOf('--')
   return (stop === -1 ? argv : argv.slice(0, stop)).find((word) => !word.startsWith('-'))
 }
 
-function describe(commands: readonly CommandSpec[]): CAC {
-  const cli = cac('harvest')
-  for (const { name, args, about, options, rest, examples } of commands) {
-    const command = cli.command(args === undefined ? name : `${name} ${args}`, about)
-    command.usage([name, args, '[options]', rest].filter((word) => word !== undefined).join(' '))
-    for (const { flag, about: text } of options) command.option(flag, text)
-    for (const example of examples) command.example(`  $ harvest ${example}`)
+interface OptionToken {
+  readonly rawName: string
+  readonly value: string | undefined
+  readonly inlineValue: boolean | undefined
+}
+
+function tokenize(argv: readonly string[], spec: CommandSpec | undefined) {
+  const flags = (spec?.options ?? []).flatMap(({ flag, was = [] }) => [flag, ...was.map((one) => one.flag)])
+  const known = flags.map((flag) => [nameOf(flag).slice(2), { type: takesValue(flag) ? 'string' : 'boolean' }] as const)
+  return parseArgs({
+    args: [...argv],
+    options: Object.fromEntries(known),
+    // Not strict: its errors name no nearest option, and it refuses `--clock -30m`.
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  })
+}
+
+function checkNames(options: readonly OptionToken[], spec: CommandSpec | undefined): void {
+  const flags = (spec?.options ?? []).filter(({ hidden }) => hidden !== true).map(({ flag }) => nameOf(flag))
+  const former = (spec?.options ?? [])
+    .flatMap(({ flag, was = [] }) => [flag, ...was.map((one) => one.flag)])
+    .map(nameOf)
+  const shown = [...flags, '--help', '-h', ...(spec === undefined ? ['--version', '-v'] : [])]
+  for (const { rawName } of options)
+    if (!shown.includes(rawName) && !former.includes(rawName)) throw unknownOption(rawName, shown, spec)
+}
+
+interface Values {
+  readonly values: ReadonlyMap<string, readonly string[]>
+  readonly hints: readonly string[]
+}
+
+function valuesOf(options: readonly OptionToken[], spec: CommandSpec): Values {
+  const values = new Map<string, readonly string[]>()
+  const hints = new Set<string>()
+  for (const { rawName, value, inlineValue } of options) {
+    const { option, former } = optionNamed(rawName, spec)
+    const flag = former?.flag ?? option.flag
+    if (takesValue(flag) ? isMissing(value, inlineValue) : value !== undefined)
+      throw usage(
+        spec,
+        'HARVEST_CLI_OPTION',
+        takesValue(flag) ? `${rawName} needs a value: ${flag}` : `${rawName} takes no value`,
+      )
+    const name = nameOf(option.flag).slice(2)
+    const before = values.get(name) ?? []
+    if (before.length > 0 && option.many !== true)
+      throw usage(spec, 'HARVEST_CLI_OPTION', `${nameOf(option.flag)} was given more than once`)
+    values.set(name, [...before, former?.value?.(value ?? '') ?? value ?? ''])
+    if (former === undefined) continue
+    if (former.implies !== undefined && spec.options.some((one) => nameOf(one.flag) === `--${former.implies}`))
+      values.set(former.implies, values.get(former.implies) ?? [''])
+    hints.add(optionHint(rawName, option, former, spec))
   }
-  cli.help((sections) => sections.filter(({ title }) => title === undefined || !title.startsWith('For more info')))
-  cli.version(version)
-  return cli
+  return { values, hints: [...hints] }
 }
 
-// cac reads 007 as the number 7 and 1e3 as 1000. No argument of a program can hold a NUL, so it marks what must stay text.
-const mark = '\0'
-
-function protect(words: readonly string[]): string[] {
-  return words
-    .map((word) => (word.startsWith('-') ? word.replace(/=(?=.)/, `=${mark}`) : `${mark}${word}`))
-    .map(unmarkCommand)
+/** A value that begins with two dashes is the next option. */
+function isMissing(value: string | undefined, isInline: boolean | undefined): boolean {
+  return value === undefined || value === '' || (isInline !== true && value.startsWith('--'))
 }
 
-/** The first word that is no option names the command; cac compares it as it stands. */
-function unmarkCommand(word: string, at: number, words: readonly string[]): string {
-  return at === words.findIndex((one) => !one.startsWith('-')) ? word.replace(mark, '') : word
+function optionNamed(
+  rawName: string,
+  spec: CommandSpec,
+): { readonly option: OptionSpec; readonly former?: FormerOption } {
+  const now = spec.options.find(({ flag }) => nameOf(flag) === rawName)
+  if (now !== undefined) return { option: now }
+  for (const option of spec.options) {
+    const former = option.was?.find(({ flag }) => nameOf(flag) === rawName)
+    if (former !== undefined) return { option, former }
+  }
+  throw new TypeError(`${rawName} was checked before`)
 }
 
-function bare<T>(value: T): T {
-  if (typeof value === 'string') return value.replaceAll(mark, '') as T
-  if (Array.isArray(value)) return value.map(bare) as T
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, bare(one as unknown)])) as T
+function optionHint(rawName: string, { flag }: OptionSpec, { implies }: FormerOption, spec: CommandSpec): string {
+  const hasConsent = spec.options.some((one) => nameOf(one.flag) === `--${implies}`)
+  return `hint: ${rawName} is now ${hasConsent ? `--${implies} ` : ''}${nameOf(flag)}`
 }
 
-/** What stands before the name is for nobody. */
-function handOn(argv: readonly string[], command: CommandSpec): Given {
-  const at = argv.indexOf(command.name)
-  if (at > 0) throw usage(command, 'HARVEST_CLI_ARGUMENT', `${neutralLine(argv[0] ?? '')} stands before the command`)
+function commandHint({ name, now }: CommandSpec): readonly string[] {
+  return now === undefined ? [] : [`hint: ${name} is now ${program} ${now}`]
+}
+
+function handOn(argv: readonly string[], spec: CommandSpec): CommandInput {
+  if (argv[0] !== spec.name)
+    throw usage(spec, 'HARVEST_CLI_ARGUMENT', `'${neutralLine(argv[0] ?? '')}' stands before the command`)
   return { args: [], rest: argv.slice(1), value: () => undefined, values: () => [], has: () => false }
 }
 
 function isHelp(words: readonly string[]): boolean {
-  return words.some((word) => ['--help', '-h'].includes(word))
+  return words.some((word) => word === '--help' || word === '-h')
 }
 
-function isVersion(words: readonly string[]): boolean {
-  return words.some((word) => ['--version', '-v'].includes(word))
-}
-
-/** Looks at the words as they were typed: cac passes over `--__proto__=1`, `--a.b` and `--no-json`. */
-function checkOptions(words: readonly string[], command: CommandSpec | undefined): void {
-  const known = [
-    ...(command?.options ?? []).map(({ flag }) => flagOf(flag)),
-    '--help',
-    '-h',
-    ...(command ? [] : ['--version', '-v']),
-  ]
-  for (const word of words) {
-    if (!word.startsWith('-')) continue
-    const typed = word.split('=', 1)[0] ?? word
-    if (!known.includes(typed)) throw unknownOption(typed, known, command)
-    const takesValue = command?.options.some(({ flag }) => flagOf(flag) === typed && flag.includes('<')) === true
-    if (command !== undefined && word.includes('=') && !takesValue)
-      throw usage(command, 'HARVEST_CLI_OPTION', `${typed} takes no value`)
-  }
+function isVersion(word: string): boolean {
+  return word === '--version' || word === '-v'
 }
 
 function check(
-  command: CommandSpec,
+  spec: CommandSpec,
   args: readonly string[],
-  options: Readonly<Record<string, unknown>>,
-  rest: Given['rest'],
-): Given {
-  const values = new Map<string, readonly unknown[]>()
-  for (const { flag, many } of command.options) {
-    const name = flagOf(flag).slice(2)
-    const value = valueOf(name, options)
-    if (value === undefined) continue
-    const given = Array.isArray(value) ? (value as unknown[]) : [value]
-    if (given.length > 1 && many !== true)
-      throw usage(command, 'HARVEST_CLI_OPTION', `--${name} was given more than once`)
-    const wantsValue = flag.includes('<')
-    if (given.some((one) => (typeof one === 'string') !== wantsValue)) {
-      throw usage(
-        command,
-        'HARVEST_CLI_OPTION',
-        wantsValue ? `--${name} was given without a value` : `--${name} takes no value`,
-      )
-    }
-    values.set(name, given)
-  }
-  const slots = (command.args ?? '').split(' ').filter((slot) => slot !== '')
+  values: ReadonlyMap<string, readonly string[]>,
+  rest: CommandInput['rest'],
+): CommandInput {
+  const slots = (spec.args ?? '').split(' ').filter((slot) => slot !== '')
   const isVariadic = slots.at(-1)?.includes('...') === true
   const extra = isVariadic ? [] : args.slice(slots.length)
   if (extra.length > 0) {
+    const words = neutralLine(extra.join(' '))
     const hint =
-      command.rest === undefined ? [] : [`put -- before the program: harvest ${command.name} -- ${args.join(' ')}`]
-    throw usage(
-      command,
-      'HARVEST_CLI_ARGUMENT',
-      `harvest ${command.name} does not know what to do with '${neutralLine(extra.join(' '))}'`,
-      hint,
-    )
+      spec.rest === undefined ? [] : [`put -- before the program: ${program} ${spec.name} -- ${args.join(' ')}`]
+    throw usage(spec, 'HARVEST_CLI_ARGUMENT', `Unexpected argument of ${spec.name}: '${words}'`, hint)
   }
   const missing = slots.slice(args.length).filter((slot) => slot.startsWith('<'))
-  if (missing.length > 0)
-    throw usage(command, 'HARVEST_CLI_ARGUMENT', `harvest ${command.name} needs ${missing.join(' ')}`)
-  if (rest !== undefined && command.rest === undefined) {
-    throw usage(command, 'HARVEST_CLI_ARGUMENT', `harvest ${command.name} takes nothing behind --`)
-  }
+  if (missing.length > 0) throw usage(spec, 'HARVEST_CLI_ARGUMENT', `${spec.name} needs ${missing.join(' ')}`)
+  if (rest !== undefined && spec.rest === undefined)
+    throw usage(spec, 'HARVEST_CLI_ARGUMENT', `${spec.name} takes nothing after --`)
   return {
     args,
     rest,
-    value: (name) => values.get(name)?.[0] as string | undefined,
-    values: (name) => (values.get(name) ?? []) as readonly string[],
+    value: (name) => values.get(name)?.[0],
+    values: (name) => values.get(name) ?? [],
     has: (name) => values.has(name),
   }
 }
 
-/** cac reads `--no-content` as the value false of `content`, which is true when nobody says so. */
-function valueOf(name: string, options: Readonly<Record<string, unknown>>): unknown {
-  const camel = (word: string): string => word.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
-  if (!name.startsWith('no-')) return options[camel(name)]
-  return options[camel(name.slice('no-'.length))] === false ? true : undefined
-}
-
 /** `--dir <folder>` → `--dir`. */
-function flagOf(flag: string): string {
+export function nameOf(flag: string): string {
   return flag.split(' ', 1)[0] ?? flag
 }
 
-function unknownCommand(word: string, commands: readonly CommandSpec[]): HarvestError {
-  const names = commands.map(({ name }) => name)
+function takesValue(flag: string): boolean {
+  return flag.includes('<')
+}
+
+function unknownCommand(word: string, specs: readonly CommandSpec[]): HarvestError {
+  const isGroup = word.startsWith('tapes ')
+  const names = specs
+    .filter(({ name, group }) => (isGroup ? name.startsWith('tapes ') : group !== undefined))
+    .map(({ name }) => name)
   const nearest = nearestWord(word, names)
   return new HarvestError('HARVEST_CLI_COMMAND', {
-    what: `harvest has no command '${neutralLine(word, 40)}'`,
+    what: `Unknown command '${neutralLine(word, 40)}'`,
     where: { commands: names.join(', ') },
-    fix: [...(nearest === undefined ? [] : [`did you mean: harvest ${nearest}`]), 'for all of them: harvest --help'],
+    fix: [
+      ...(nearest === undefined ? [] : [`did you mean: ${program} ${nearest}`]),
+      ...(isGroup ? [] : [`for arguments of Vitest: ${program} test ${neutralLine(word, 40)}`]),
+      `for all commands: ${program} --help`,
+    ],
   })
 }
 
-function unknownOption(word: string, known: readonly string[], command: CommandSpec | undefined): HarvestError {
+function unknownOption(word: string, known: readonly string[], spec: CommandSpec | undefined): HarvestError {
   const nearest = nearestWord(word, known)
-  const called = command === undefined ? 'harvest' : `harvest ${command.name}`
+  const called = spec === undefined ? program : `${program} ${spec.name}`
   return new HarvestError('HARVEST_CLI_OPTION', {
-    what: `${called} has no option '${neutralLine(word, 40)}'`,
+    what: `Unknown option '${neutralLine(word, 40)}'${spec === undefined ? '' : ` of ${spec.name}`}`,
     where: { options: known.join(', ') },
-    why: 'An option that is not known is refused, so that a typo never changes what is run.',
-    fix: [...(nearest === undefined ? [] : [`did you mean: ${nearest}`]), `for all of them: ${called} --help`],
+    why: 'An unknown option is refused, so that a typo never changes what runs.',
+    fix: [
+      ...(nearest === undefined ? [] : [`did you mean: ${nearest}`]),
+      ...(spec === undefined ? [`for options of Vitest: ${program} test ${neutralLine(word, 40)}`] : []),
+      `for all options: ${called} --help`,
+    ],
   })
 }
 
-/** What was typed cannot be run. */
-export function usage(command: CommandSpec, code: string, what: string, hints: readonly string[] = []): HarvestError {
-  const example = command.examples[0]
+/** The error for a command line that cannot run. */
+export function usage(spec: CommandSpec, code: ErrorCode, what: string, hints: readonly string[] = []): HarvestError {
+  const [example] = spec.examples
   return new HarvestError(code, {
     what,
     fix: [
       ...hints,
-      ...(example === undefined ? [] : [`for instance: harvest ${example}`]),
-      `to see all: harvest ${command.name} --help`,
+      ...(example === undefined ? [] : [`for example: ${program} ${example}`]),
+      `for all options: ${program} ${spec.name} --help`,
     ],
   })
 }

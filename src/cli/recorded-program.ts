@@ -4,22 +4,16 @@ import { HarvestError, neutralLine } from '../errors/index.ts'
 import { unattended } from '../provenance/unattended.ts'
 import type { Tape, TapeHeader } from '../tape/index.ts'
 import { askYesNo, canAsk } from './ask.ts'
-import type { OptionSpec } from './command.ts'
 import { isListed } from './listed-programs.ts'
-import { type Program, projectRoot } from './program.ts'
-import { neutralJson, type Screen } from './screen.ts'
-import { shownCommand } from './shown-command.ts'
-
-/** Option of every command that can start the program of a tape. */
-export const runRecordedOption: OptionSpec = {
-  flag: '--run-recorded',
-  about: 'Yes, run the command that stands on the tape, this once',
-}
+import { type Program, projectRoot } from '../jobs/program.ts'
+import { neutralJson } from './screen.ts'
+import { type Screen } from '../report/output.ts'
+import { shownCommand } from '../report/shown-command.ts'
 
 export interface Consent {
   /** `--run-recorded` was given. */
   readonly isGiven: boolean
-  /** The command line that was typed, for the lines to paste: `harvest replay x`. */
+  /** The command line that was typed, for the lines to paste: `npx vitest-harvest replay x`. */
   readonly typed: string
   readonly screen: Screen
 }
@@ -29,7 +23,7 @@ export interface Consent {
  * for word, when `--run-recorded` says yes, or after a yes at a terminal that showed it whole. It runs in the current
  * folder with the current environment; those of the tape are never applied.
  *
- * @throws HarvestError `HARVEST_CLI_PROGRAM_UNASKED`
+ * @throws HarvestError `HARVEST_CLI_COMMAND_UNTRUSTED`
  */
 export async function recordedProgram(
   tape: Tape,
@@ -63,7 +57,7 @@ export async function recordedProgram(
   screen.note(`  tape     ${place.tape}`)
   if (config !== undefined) screen.note(`  config   ${config}`)
   if (await askYesNo('Run it?')) return program
-  throw refuse('Nobody said yes to it.')
+  throw refuse('It was not confirmed.')
 }
 
 /** Whether a folder of a tape is one of this project, wherever links lead. */
@@ -84,14 +78,14 @@ function unasked(
   why: string,
   where: Readonly<Record<string, string>>,
 ): HarvestError {
-  return new HarvestError('HARVEST_CLI_PROGRAM_UNASKED', {
-    what: 'The command line of this tape is not run unasked',
+  return new HarvestError('HARVEST_CLI_COMMAND_UNTRUSTED', {
+    what: 'Refused to run the command line stored in the tape',
     where,
     why,
     fix: [
-      `if you trust it, this once: ${typed} --run-recorded`,
-      `for good, in package.json: ${programLine(programName(argv), argv)}`,
-      `or type what is to run: ${typed} -- node agent.js`,
+      `if you trust it, once: ${typed} --run-recorded`,
+      `permanently, in package.json: ${programLine(programName(argv), argv)}`,
+      `or type the command to run: ${typed} -- node agent.js`,
     ],
   })
 }

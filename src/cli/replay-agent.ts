@@ -5,10 +5,10 @@ import { HarvestError, neutralLine } from '../errors/index.ts'
 import { guardLoading, installReplay, type ReplayOptions, replayTape, standInKeys } from '../replay/index.ts'
 import { readTape } from '../tape/index.ts'
 import { reportOf } from '../replay/program.ts'
-import { type FailedReport, type ReplayReport, variables } from './report.ts'
+import { type FailedReport, type ReplayChildReport, variables } from './report.ts'
 
 /*
- * The program `harvest replay --agent` starts: takes over the world before the agent's code is loaded, replays the tape
+ * The program `replay --module` starts: takes over the world before the agent's code is loaded, replays the tape
  * and writes the report. A process of its own, because what the agent loads and patches must not meet what we do.
  */
 const report = take('report')
@@ -28,7 +28,7 @@ try {
 // Whatever the agent left open has no part in the run any more.
 process.exit()
 
-function write(what: ReplayReport | FailedReport): void {
+function write(what: ReplayChildReport | FailedReport): void {
   writeFileSync(report, JSON.stringify(what))
 }
 
@@ -37,7 +37,8 @@ function take(name: keyof typeof variables): string {
   const variable = variables[name]
   const value = process.env[variable]
   delete process.env[variable]
-  if (value === undefined) throw new TypeError(`${variable} is not set: this file is started by harvest replay`)
+  if (value === undefined)
+    throw new TypeError(`${variable} is not set: this file is started by npx vitest-harvest replay`)
   return value
 }
 
@@ -52,7 +53,7 @@ async function loadAgent(spec: string): Promise<Agent> {
   throw new HarvestError('HARVEST_CLI_AGENT', {
     what: `${neutralLine(file)} exports no function '${neutralLine(name)}'`,
     where: { agent: neutralLine(spec), exports: functions.join(', ') || 'no function' },
-    fix: functions.map((one) => `--agent ${file}#${one}`),
+    fix: functions.map((one) => `--module ${file}#${one}`),
   })
 }
 
@@ -66,7 +67,7 @@ async function load(file: string, spec: string): Promise<Readonly<Record<string,
         what: 'The agent could not be loaded',
         where: { agent: neutralLine(spec), file },
         detail: reasonOf(cause),
-        fix: ['name the file and its export: --agent ./src/refund-agent.ts#refundAgent'],
+        fix: ['name the file and its export: --module ./src/refund-agent.ts#refundAgent'],
       },
       { cause },
     )

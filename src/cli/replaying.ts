@@ -7,29 +7,20 @@ import { HarvestError, neutralLine } from '../errors/index.ts'
 import { changedPins, describeChanges, gitState, pinsOf } from '../provenance/index.ts'
 import type { DriftPolicy, ReplayOptions } from '../replay/index.ts'
 import type { Tape } from '../tape/index.ts'
-import type { CommandSpec, Given, OptionSpec } from './command.ts'
+import { type CommandSpec, type CommandInput, program as bin } from './command.ts'
 import { usage } from './parse.ts'
-import { type Ended, type Program, type RunOptions, runProgram } from './program.ts'
-import { exitCodes } from './receipt.ts'
-import { recordedProgram, runRecordedOption } from './recorded-program.ts'
-import { type FailedReport, isFailed, type ReplayReport, variables } from './report.ts'
-import type { Screen } from './screen.ts'
-
-/** Options of every command that runs a tape. */
-export const replayOptions: readonly OptionSpec[] = [
-  { flag: '--agent <file#export>', about: 'The agent of a tape that recorder.run made' },
-  {
-    flag: '--allow <escape>',
-    about: 'Let something reach the world, such as "socket 127.0.0.1:5432"; may be repeated',
-    many: true,
-  },
-  runRecordedOption,
-]
+import type { FinishedJob } from '../jobs/index.ts'
+import { runJobs } from '../jobs/run.ts'
+import { type ProgramExit, type Program, type ProgramRunOptions, runProgram } from '../jobs/program.ts'
+import { exitCodes } from './byte-report.ts'
+import { recordedProgram } from './recorded-program.ts'
+import { type FailedReport, isFailed, type ReplayChildReport, variables } from './report.ts'
+import type { Screen } from '../report/output.ts'
 
 /** One replay in a process of its own. */
 export interface Replayed {
-  readonly report: ReplayReport
-  readonly ended: Ended
+  readonly report: ReplayChildReport
+  readonly ended: ProgramExit
   /** What is not as it was when the tape was made, one line each; empty when nothing is known to have changed. */
   readonly changed: readonly string[]
   /** The tape is of a whole program: exit code and output belong to its outcome. */
@@ -39,11 +30,11 @@ export interface Replayed {
 /**
  * Runs the program or agent of a tape again, from the tape.
  *
- * @throws HarvestError `HARVEST_CLI_PROGRAM_UNASKED` when only the tape names what is to run
+ * @throws HarvestError `HARVEST_CLI_COMMAND_UNTRUSTED` when only the tape names what is to run
  */
 export async function replay(
   tape: Tape,
-  given: Given,
+  given: CommandInput,
   {
     command,
     options,
@@ -55,28 +46,32 @@ export async function replay(
     /** Where somebody is asked whether the command of the tape may run. */
     readonly screen: Screen
     readonly options: ReplayOptions
-    readonly output: RunOptions['output']
+    readonly output: ProgramRunOptions['output']
     /** Everything is to be told, also what the case beside the tape ignores. */
     readonly isExact?: boolean
   },
 ): Promise<Replayed> {
-  const { program, isProgram, preload, agent } = await target(tape, given, command, screen)
+  const found = await target(tape, given, command, screen)
+  const allow = given.values('allow-io')
+  const beside = caseBeside(tape.source)
+  const whole: ReplayOptions = {
+    ...(beside?.drift === undefined ? {} : { drift: isExact ? listed(beside.drift) : beside.drift }),
+    ...options,
+    ...(allow.length > 0 ? { allow } : {}),
+  }
+  const accepted = acceptedFor(tape.source, beside)
+  if (found === undefined) return replayInVitest(tape, given, whole, accepted, command)
+  const { program, isProgram, preload, agent } = found
   const folder = mkdtempSync(join(tmpdir(), 'harvest-replay-'))
   const file = join(folder, 'report.json')
-  const allow = given.values('allow')
-  const beside = caseBeside(tape.source)
   try {
     const ended = await runProgram(program, {
       ...(preload === undefined ? {} : { preload }),
       env: {
         [variables.tape]: tape.source,
         [variables.report]: file,
-        [variables.options]: JSON.stringify({
-          ...(beside?.drift === undefined ? {} : { drift: isExact ? listed(beside.drift) : beside.drift }),
-          ...options,
-          ...(allow.length > 0 ? { allow } : {}),
-        }),
-        [variables.accepted]: JSON.stringify(acceptedFor(tape.source, beside)),
+        [variables.options]: JSON.stringify(whole),
+        [variables.accepted]: JSON.stringify(accepted),
         ...(agent === undefined ? {} : { [variables.agent]: agent }),
       },
       output,
@@ -101,9 +96,9 @@ function withExitCode(tape: Tape, replayed: Replayed): Replayed {
   const { verdict } = replayed.report
   if (codes === undefined || codes.isEqual || verdict.verdict === 'different') return replayed
   const { code, message } = new HarvestError('HARVEST_OUTCOME', {
-    what: 'The program exited with another code than when this run was recorded',
+    what: 'The exit code of the program differs from the recording',
     where: { tape: tape.header.id, recorded: codes.recorded, now: codes.replayed },
-    fix: [`to see the recorded run: npx harvest show ${tape.header.id}`],
+    fix: [`to see the recorded run: npx vitest-harvest show ${tape.header.id}`],
   })
   const judged = { ...verdict, verdict: 'different' as const, differences: [{ code, message }] }
   return { ...replayed, report: { ...replayed.report, verdict: judged } }
@@ -150,17 +145,22 @@ interface Target {
   readonly agent?: string
 }
 
-async function target(tape: Tape, given: Given, command: CommandSpec, screen: Screen): Promise<Target> {
+async function target(
+  tape: Tape,
+  given: CommandInput,
+  command: CommandSpec,
+  screen: Screen,
+): Promise<Target | undefined> {
   const { header } = tape
-  const agent = given.value('agent')
+  const word = given.value('agent')
+  // An earlier spelling of --module.
+  const agent = given.value('module') ?? (word?.includes('#') === true ? word : undefined)
   const { rest } = given
-  if (agent !== undefined && rest !== undefined) {
-    throw usage(command, 'HARVEST_CLI_ARGUMENT', 'a tape is run with --agent or with a program behind --, not both')
-  }
-  if (rest !== undefined && rest.length === 0)
-    throw usage(command, 'HARVEST_CLI_ARGUMENT', 'there is no program behind --')
-  if (given.has('run-recorded') && (agent !== undefined || rest !== undefined)) {
-    const what = agent === undefined ? 'a program behind --' : '--agent'
+  if ((agent ?? word) !== undefined && rest !== undefined)
+    throw usage(command, 'HARVEST_CLI_ARGUMENT', 'A tape is run with an agent or with a program after --, not both')
+  if (rest !== undefined && rest.length === 0) throw usage(command, 'HARVEST_CLI_ARGUMENT', 'Missing program after --')
+  if (given.has('run-recorded') && ((agent ?? word) !== undefined || rest !== undefined)) {
+    const what = rest === undefined ? 'an agent' : 'a program after --'
     throw usage(command, 'HARVEST_CLI_ARGUMENT', `--run-recorded runs the command of the tape, not ${what}`)
   }
   const preload = 'replay/register.js'
@@ -169,25 +169,57 @@ async function target(tape: Tape, given: Given, command: CommandSpec, screen: Sc
     const runner = fileURLToPath(new URL('./replay-agent.js', import.meta.url))
     return { program: { argv: ['node', runner], cwd: process.cwd() }, isProgram: false, agent }
   }
-  if (header.command !== undefined) {
-    const typed = neutralLine(`harvest ${command.name} ${given.args[0]}`, 400)
-    const consent = { isGiven: given.has('run-recorded'), typed, screen }
-    return { program: await recordedProgram(tape, header.command, consent), isProgram: true, preload }
-  }
-  throw new HarvestError('HARVEST_CLI_AGENT', {
-    what: 'This tape does not say what to run',
-    where: { tape: header.id, agent: header.agent },
-    why: 'It was made by recorder.run inside a program; only tapes of `harvest record` carry a command line.',
-    fix: [
-      `harvest ${command.name} ${given.args[0]} --agent ./src/agent.ts#${/^\w+$/.test(header.agent) ? header.agent : 'agent'}`,
-    ],
-  })
+  if (header.command === undefined || word !== undefined) return undefined
+  const typed = neutralLine(`${bin} ${command.name} ${given.args[0]}`, 400)
+  const consent = { isGiven: given.has('run-recorded'), typed, screen }
+  return { program: await recordedProgram(tape, header.command, consent), isProgram: true, preload }
 }
 
-function readReport(file: string, { code, signal, stderr }: Ended): ReplayReport {
-  let report: ReplayReport | FailedReport
+/** The project's own Vitest loads the agent, as its tests do. */
+async function replayInVitest(
+  tape: Tape,
+  given: CommandInput,
+  options: ReplayOptions,
+  accepted: readonly string[],
+  command: CommandSpec,
+): Promise<Replayed> {
+  const agent = given.value('agent')
+  const job = { tape: resolve(tape.source), options, accepted, ...(agent === undefined ? {} : { agent }) }
+  const [run] = await runJobs([job]).catch((error: unknown) => [error])
+  if (run instanceof Error) throw isUnreachable(run) ? noAgent(tape, given, command, run) : run
+  if (run === undefined) throw new TypeError(`no answer for ${tape.source}`)
+  const { report } = run as FinishedJob
+  const ended = { code: 0, signal: null, stdout: '', stderr: '' }
+  return { report, ended, isProgram: false, changed: await changedSince(tape) }
+}
+
+function isUnreachable(error: Error): boolean {
+  const codes = ['HARVEST_AGENTS_UNREACHABLE', 'HARVEST_AGENT_UNKNOWN', 'HARVEST_VITEST_MISSING'] as const
+  return codes.some((code) => HarvestError.is(error, code))
+}
+
+function noAgent({ header }: Tape, given: CommandInput, command: CommandSpec, cause: Error): HarvestError {
+  const name = /^\w+$/.test(header.agent) ? header.agent : 'agent'
+  return new HarvestError(
+    'HARVEST_CLI_AGENT',
+    {
+      what: 'No agent to run this tape with',
+      where: { tape: header.id, agent: given.value('agent') ?? header.agent },
+      detail: cause.message.replace(/^/gm, '  '),
+      why: 'The tape was made by recorder.run: its agent is looked up in the Vitest config.',
+      fix: [
+        `add it to harvest() in the Vitest config: agents: { ${name}: './src/agent.ts#${name}' }`,
+        `or name its module: ${bin} ${command.name} ${given.args[0]} --module ./src/agent.ts#${name}`,
+      ],
+    },
+    { cause },
+  )
+}
+
+function readReport(file: string, { code, signal, stderr }: ProgramExit): ReplayChildReport {
+  let report: ReplayChildReport | FailedReport
   try {
-    report = JSON.parse(readFileSync(file, 'utf8')) as ReplayReport | FailedReport
+    report = JSON.parse(readFileSync(file, 'utf8')) as ReplayChildReport | FailedReport
   } catch (cause) {
     throw new HarvestError(
       'HARVEST_CLI_NO_REPORT',
@@ -195,8 +227,8 @@ function readReport(file: string, { code, signal, stderr }: Ended): ReplayReport
         what: 'The program ended before its replay could report',
         where: { program: signal === null ? `exit code ${code}` : `ended by ${signal}` },
         ...(stderr === '' ? {} : { detail: stderr }),
-        why: 'Only a program that Node runs can be replayed, and it must get as far as its first line.',
-        fix: ['to say which program to run: npx harvest replay <tape> -- node agent.js'],
+        why: 'Only Node programs can be replayed, and the program must reach its first line.',
+        fix: ['to name the program: npx vitest-harvest replay <tape> -- node agent.js'],
       },
       { cause },
     )

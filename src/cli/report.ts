@@ -1,9 +1,9 @@
-import { type ErrorFacts, neutralLine } from '../errors/index.ts'
-import { describeTranscoded, unprovenError } from '../replay/index.ts'
+import { type ErrorCode, type ErrorFacts, neutralLine } from '../errors/index.ts'
+import { describeTranscoded, type Drift, driftClasses, unprovenError } from '../replay/index.ts'
 import type { ProgramReport } from '../replay/program.ts'
 
 /** What a replay in another process says at its end, as JSON. */
-export type ReplayReport = ProgramReport
+export type ReplayChildReport = ProgramReport
 
 /** Where a child process reads what to replay and where it writes its report. Names are part of what users may set. */
 export const variables = {
@@ -18,19 +18,23 @@ export const variables = {
 } as const
 
 /** The verdict of a replay as every command says it: `refund-100x: same; 3 of 3 steps served`. */
-export function verdictLine(id: string, { verdict }: Pick<ReplayReport, 'verdict'>, facts: readonly string[]): string {
+export function verdictLine(
+  id: string,
+  { verdict }: Pick<ReplayChildReport, 'verdict'>,
+  facts: readonly string[],
+): string {
   return [`${neutralLine(id)}: ${verdict.verdict}`, ...facts].join('; ')
 }
 
 /** Why a replay is not the same as its tape, one message each, and what it says nothing about. */
-export function verdictMessages(id: string, { verdict }: ReplayReport): readonly string[] {
+export function verdictMessages(id: string, { verdict }: ReplayChildReport): readonly string[] {
   const { differences, unproven } = verdict
   if (differences.length > 0) return differences.map(({ message }) => message)
   return unproven.length === 0 ? [] : [unprovenError(unproven, { tape: neutralLine(id) }).message]
 }
 
 /** What a green verdict rests on, and what it says nothing about, one line each. */
-export function remarkLines(id: string, report: ReplayReport): readonly string[] {
+export function remarkLines(id: string, report: ReplayChildReport): readonly string[] {
   const { accepted, notJudged } = report.verdict
   return [
     ...accepted.map(({ part, key }) => neutralLine(`accepted: ${part} (${key})`, 300)),
@@ -42,7 +46,7 @@ export function remarkLines(id: string, report: ReplayReport): readonly string[]
 }
 
 /** `let through: fs.writeFileSync /srv/out.json (src/agent.ts:3:5)` */
-function listedLine({ by, target, site }: ReplayReport['listed'][number]): string {
+function listedLine({ by, target, site }: ReplayChildReport['listed'][number]): string {
   return neutralLine(`let through: ${by} ${target}${site === undefined ? '' : ` (${site})`}`, 300)
 }
 
@@ -52,7 +56,7 @@ export function countsByKind(kinds: readonly string[]): string {
 }
 
 /** Which redacted values a replay could not compare, one line each. */
-function notComparedLines(tape: string, notCompared: ReplayReport['notCompared']): readonly string[] {
+function notComparedLines(tape: string, notCompared: ReplayChildReport['notCompared']): readonly string[] {
   return notCompared.map(({ kind, stepNumber, path, why }) =>
     neutralLine(
       `not compared: ${tape}, ${stepNumber === undefined ? '' : `step ${stepNumber}, `}${path} (${kind}): ${why}`,
@@ -63,9 +67,18 @@ function notComparedLines(tape: string, notCompared: ReplayReport['notCompared']
 
 /** A child's failure before there was anything to report. */
 export interface FailedReport {
-  readonly failed: { readonly code: string; readonly facts: ErrorFacts }
+  readonly failed: { readonly code: ErrorCode; readonly facts: ErrorFacts }
 }
 
-export function isFailed(report: ReplayReport | FailedReport): report is FailedReport {
+export function isFailed(report: ReplayChildReport | FailedReport): report is FailedReport {
   return 'failed' in report
+}
+
+/** `3 messages, 1 params`. */
+export function driftLine(drift: readonly Drift[]): string {
+  return driftClasses
+    .map((name) => [name, drift.filter((one) => one.class === name).length] as const)
+    .filter(([, count]) => count > 0)
+    .map(([name, count]) => `${count} ${name}`)
+    .join(', ')
 }

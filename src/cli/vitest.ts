@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { type Ended, type RunOptions, runProgram } from './program.ts'
+import { type ProgramExit, type ProgramRunOptions, runProgram } from '../jobs/program.ts'
 
 /**
  * Runs the project's own Vitest once, in a process of its own and with the flags of this package.
@@ -8,10 +8,10 @@ import { type Ended, type RunOptions, runProgram } from './program.ts'
  */
 export function runVitest(
   words: readonly string[],
-  output: RunOptions['output'],
+  output: ProgramRunOptions['output'],
   env: Readonly<Record<string, string>> = {},
   before: readonly string[] = [],
-): Promise<Ended> {
+): Promise<ProgramExit> {
   const runner = fileURLToPath(new URL('../vitest/run-vitest.js', import.meta.url))
   // Behind another program `node` would be whichever the PATH has.
   const node = before.length === 0 ? 'node' : process.execPath

@@ -1,7 +1,11 @@
+import type { ErrorCode } from './codes.ts'
+import { type FormerErrorCode, formerCodes } from './former-codes.ts'
 import { visible } from './neutral.ts'
 
 export { neutral, neutralLine, visible } from './neutral.ts'
 export { nearestWord } from './nearest.ts'
+export type { ErrorCode } from './codes.ts'
+export type { FormerErrorCode } from './former-codes.ts'
 
 /** What a person reads when something went wrong: what, where, why, and what to paste next. */
 export interface ErrorFacts {
@@ -28,29 +32,30 @@ const brand = Symbol.for('vitest-harvest/error@1')
 export class HarvestError extends Error {
   override readonly name = 'HarvestError'
   /** One code per cause, such as `HARVEST_TAPE_TRUNCATED`. */
-  readonly code: string
+  readonly code: ErrorCode
   /** The facts the message was made from. */
   readonly facts: ErrorFacts
 
-  constructor(code: string, facts: ErrorFacts, options?: { readonly cause?: unknown }) {
+  constructor(code: ErrorCode, facts: ErrorFacts, options?: { readonly cause?: unknown }) {
     super(layOut(code, facts), options)
     this.code = code
     this.facts = facts
     Object.defineProperty(this, brand, { value: true, enumerable: false })
   }
 
-  /** Whether a value is a {@link HarvestError}, made by this or any other copy of the package; with `code`, of that cause. */
-  static is(value: unknown, code?: string): value is HarvestError {
+  /** Whether a value is a {@link HarvestError}, made by this or any other copy of the package; with `code`, of that cause. A code's former name is taken as well. */
+  static is(value: unknown, code?: ErrorCode | FormerErrorCode): value is HarvestError {
+    const present = code !== undefined && code in formerCodes ? formerCodes[code as FormerErrorCode] : code
     return (
       typeof value === 'object' &&
       value !== null &&
       brand in value &&
-      (code === undefined || (value as { readonly code?: unknown }).code === code)
+      (present === undefined || (value as { readonly code?: unknown }).code === present)
     )
   }
 
   /** Only code, message and facts: reporters serialise every own property of an error. */
-  toJSON(): { name: string; code: string; message: string; facts: ErrorFacts } {
+  toJSON(): { name: string; code: ErrorCode; message: string; facts: ErrorFacts } {
     return { name: this.name, code: this.code, message: this.message, facts: this.facts }
   }
 }

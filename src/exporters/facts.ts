@@ -40,7 +40,7 @@ export function notesOn(tape: Tape): readonly string[] {
       ? ['the outcome is unknown: the import did not see how the run ended']
       : []),
     ...(timings ? ['times were not recorded: those of the export tell the order and nothing else'] : []),
-    ...(start && !timings ? ['nobody knows when the run began: its times begin in 1970'] : []),
+    ...(start && !timings ? ['the start of the run is unknown: its times begin in 1970'] : []),
   ]
 }
 

@@ -1,4 +1,4 @@
-import { at, textAt, numberAt } from '../providers/json.ts'
+import { at, textAt, numberAt } from '../json/canonical.ts'
 import type { Usage } from '../providers/index.ts'
 import type { MarkEvent, Tape, TapeEvent } from '../tape/index.ts'
 

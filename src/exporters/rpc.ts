@@ -1,7 +1,7 @@
 import { decodeBody, readMcpCall } from '../providers/index.ts'
 import { requestText } from '../providers/exchange.ts'
-import { readFrames } from '../providers/frames.ts'
-import { at, textAt } from '../providers/json.ts'
+import { readFrames } from '../wire/frames.ts'
+import { at, textAt } from '../json/canonical.ts'
 import { type ExchangeEvent, type Json, responseBytes } from '../tape/index.ts'
 
 /** A JSON-RPC message to a server and what came back, over HTTP or stdio. */

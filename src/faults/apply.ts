@@ -2,7 +2,7 @@ import type { ForkChange } from '../fork/index.ts'
 import { HarvestError } from '../errors/index.ts'
 import { type Step, stepsOf, type Tape } from '../tape/index.ts'
 import { kindNamed } from './kinds.ts'
-import type { AnswerKind, Fault, FaultSchedule, Place, RunChange } from './types.ts'
+import type { AnswerKind, Fault, FaultSchedule, FaultSite, RunChange } from './types.ts'
 
 /**
  * The changes of a fork that make the answers go wrong as a schedule says.
@@ -37,7 +37,7 @@ function runChangeOf(tape: Tape, fault: Fault): RunChange {
   return kind.plan(tape, fault.args)
 }
 
-function changesOf(place: Place, faults: readonly Fault[]): readonly ForkChange[] {
+function changesOf(place: FaultSite, faults: readonly Fault[]): readonly ForkChange[] {
   const changes: ForkChange[] = []
   const lasting: ((step: Step) => Step)[] = []
   const failing: ((step: Step) => Step)[] = []
@@ -66,7 +66,7 @@ function changesOf(place: Place, faults: readonly Fault[]): readonly ForkChange[
   ]
 }
 
-function rewriting(place: Place, kind: AnswerKind, fault: Fault): (step: Step) => Step {
+function rewriting(place: FaultSite, kind: AnswerKind, fault: Fault): (step: Step) => Step {
   return (step) => kind.rewrite({ ...place, step }, fault.args)
 }
 
@@ -75,7 +75,7 @@ function noSuchPlace(tape: Tape, { step, kind }: Fault): HarvestError {
   return new HarvestError('HARVEST_FAULT_STEP', {
     what: `The fault ${kind} cannot happen at step ${step} of this run`,
     where: { tape: tape.header.id, steps: count === 0 ? 'none' : `1 to ${count}` },
-    why: 'It belongs to another kind of step, to the run as a whole (step 0), or there is no such step.',
-    fix: [`to see the steps: npx harvest show ${tape.header.id}`],
+    why: 'The fault needs another kind of step or the whole run (step 0), or the step does not exist.',
+    fix: [`to see the steps: npx vitest-harvest show ${tape.header.id}`],
   })
 }

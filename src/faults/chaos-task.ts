@@ -1,7 +1,8 @@
 import path from 'node:path'
 import type fc from 'fast-check'
 import { HarvestError } from '../errors/index.ts'
-import { controlOptionsOf, type Task, type TaskContext } from '../fork/index.ts'
+import { controlOptionsOf } from '../fork/index.ts'
+import { type Task, type TaskContext } from '../jobs/index.ts'
 import type { Json } from '../tape/index.ts'
 import { chaos } from './chaos.ts'
 import type { FailureClass } from './ending.ts'
@@ -53,7 +54,7 @@ async function loadArbitrary(
   const made: unknown = typeof found === 'function' ? Reflect.apply(found, undefined, [context.tape]) : found
   if (isArbitrary(made)) return made
   throw new HarvestError('HARVEST_CHAOS_ARBITRARY', {
-    what: 'The module has no arbitrary of fast-check under this name',
+    what: 'The module does not export a fast-check arbitrary of this name',
     where: { file: path.relative(process.cwd(), file), export: name, known: Object.keys(exports).sort().join(', ') },
     fix: ['export one, or a function of the tape that returns one: export const mine = (tape) => faultSchedule(tape)'],
   })

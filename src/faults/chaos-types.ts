@@ -1,5 +1,5 @@
 import type fc from 'fast-check'
-import type { SprtPlan } from '../blame/index.ts'
+import type { SprtPlan } from '../stats/index.ts'
 import type { Control, ControlOptions, ForkResult, Tail } from '../fork/index.ts'
 import type { Json } from '../tape/index.ts'
 import type { FailureClass } from './ending.ts'

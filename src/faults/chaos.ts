@@ -6,7 +6,7 @@ import { seamState } from '../seam/source.ts'
 import { readTape, requireClosed, stepsOf, type Tape } from '../tape/index.ts'
 import { applyFaults, runChangesOf } from './apply.ts'
 import type { ChaosAgent, ChaosFailure, ChaosOptions, ChaosReport } from './chaos-types.ts'
-import { type Ending, endingOf, defaultFailures, failureClasses } from './ending.ts'
+import { type RunEnding, endingOf, defaultFailures, failureClasses } from './ending.ts'
 import { defaultFaults, kindsNamed } from './kinds.ts'
 import { defaultNoise, failsMostly } from './noisy.ts'
 import { faultSchedule, possibleFaults } from './schedule.ts'
@@ -20,7 +20,7 @@ import type { FaultSchedule } from './types.ts'
  *
  * @param tape - a tape, or the path of one
  * @throws HarvestError `HARVEST_CONTROL` when the agent leaves its tape without any fault, `HARVEST_CHAOS_CONTROL` when it does
- * not end as expected then, `HARVEST_CHAOS_NOTHING`
+ * not end as expected then, `HARVEST_CHAOS_NO_FAULT_APPLIES`
  * when none of the faults can happen to this run, `HARVEST_CHAOS_OPTION`, `HARVEST_FAULT_KIND`
  */
 export async function chaos<T>(tape: Tape | string, options: ChaosOptions<T>): Promise<ChaosReport> {
@@ -52,7 +52,7 @@ async function look<T>(search: Search<T>, options: ChaosOptions<T>): Promise<Cha
 }
 
 interface Run {
-  readonly ending: Ending | { readonly class: 'judged'; readonly said: string }
+  readonly ending: RunEnding | { readonly class: 'judged'; readonly said: string }
   readonly isFailure: boolean
 }
 
@@ -176,7 +176,7 @@ class Search<T> {
     return { ending, isFailure: this.#fail.has(ending.class) }
   }
 
-  #endingOf(run: ForkResult<T>, schedule: FaultSchedule): Ending {
+  #endingOf(run: ForkResult<T>, schedule: FaultSchedule): RunEnding {
     const { expected, reads } = this.#options
     return endingOf(run, schedule, {
       ...(this.#control === undefined ? {} : { unchanged: this.#control.run }),
@@ -265,29 +265,32 @@ function add(counts: Map<string, number>, name: string): void {
 
 function badOption(what: string, known: readonly string[]): HarvestError {
   return new HarvestError('HARVEST_CHAOS_OPTION', {
-    what: `Chaos does not know ${what}`,
+    what: `Unknown chaos option: ${what}`,
     where: { known: known.join(', ') },
     fix: ['remove it, or correct the spelling'],
   })
 }
 
 function nothing(tape: Tape, words: readonly string[]): HarvestError {
-  return new HarvestError('HARVEST_CHAOS_NOTHING', {
-    what: 'None of these faults can happen to this run',
+  return new HarvestError('HARVEST_CHAOS_NO_FAULT_APPLIES', {
+    what: 'None of these faults applies to this run',
     where: { tape: tape.header.id, faults: words.join(', '), steps: `${stepsOf(tape).length}` },
-    why: 'A fault of HTTP needs a request, one of tools a wrapped tool, one of values an answer that holds such a value.',
-    fix: ['try others: --faults http,tools,values,messages', `to see the steps: npx harvest show ${tape.header.id}`],
+    why: 'HTTP faults need a request, tool faults a wrapped tool, value faults an answer with such a value.',
+    fix: [
+      'try others: --faults http,tools,values,messages',
+      `to see the steps: npx vitest-harvest show ${tape.header.id}`,
+    ],
   })
 }
 
-function doesNotHold(tape: Tape, { class: name, said }: Ending): HarvestError {
+function doesNotHold(tape: Tape, { class: name, said }: RunEnding): HarvestError {
   return new HarvestError('HARVEST_CHAOS_CONTROL', {
-    what: 'The agent does not hold even without a fault',
+    what: 'Control run failed: without faults the agent differs from its tape',
     where: { tape: tape.header.id, ending: name, agent: said },
-    why: 'Faults are measured against a run without any, which has to end as its case says.',
+    why: 'Faults are measured against a control run that matches the tape.',
     fix: [
-      `to see what it does: npx harvest show ${tape.header.id} --replay`,
-      'if the new outcome is right: npx harvest test --update-recordings --reason "…"',
+      `to see what it does: npx vitest-harvest show ${tape.header.id} --replay`,
+      'if the new outcome is right: npx vitest-harvest test --update-recordings --reason "…"',
     ],
   })
 }

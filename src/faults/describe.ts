@@ -1,5 +1,5 @@
 import { neutralLine } from '../errors/index.ts'
-import { describeEvent } from '../replay/step.ts'
+import { describeEvent } from '../match/step.ts'
 import { stepsOf, type Tape } from '../tape/index.ts'
 import { kindNamed } from './kinds.ts'
 import type { Fault } from './types.ts'

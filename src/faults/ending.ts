@@ -34,7 +34,7 @@ export const failureClasses: readonly FailureClass[] = ['crash', 'gave-up', 'han
 export const defaultFailures: readonly FailureClass[] = ['crash', 'hang', 'trace', 'outcome']
 
 /** How one run ended, and what the agent did, in words. */
-export interface Ending {
+export interface RunEnding {
   readonly class: 'survived' | FailureClass
   readonly said: string
 }
@@ -56,8 +56,8 @@ export function endingOf(
   run: ForkResult,
   schedule: FaultSchedule,
   { unchanged, expected, reads = [] }: EndingOptions = {},
-): Ending {
-  const { outcome, problems, receipt } = run
+): RunEnding {
+  const { outcome, problems, comparison } = run
   const tape = unchanged ?? run.tape
   // What an agent does after it got no answer at all says nothing of what it would have done.
   const left = problems.find(({ code }) => !hangs.has(code))
@@ -70,11 +70,11 @@ export function endingOf(
   const [hang] = problems
   if (hang !== undefined) return { class: 'hang', said: hang.facts.what }
   if (outcome.status === 'threw') {
-    if (receipt.outcomeEqual) return { class: 'survived', said: 'threw what it threw when recorded' }
+    if (comparison.outcomeEqual) return { class: 'survived', said: 'threw what it threw when recorded' }
     return { class: isOwnError(outcome.error, schedule) ? 'gave-up' : 'crash', said: describeError(outcome.error) }
   }
   const value = encodeValue(outcome.value)
-  const isRight = expected === undefined ? receipt.outcomeEqual : matchOutcome(expected, value).equal
+  const isRight = expected === undefined ? comparison.outcomeEqual : matchOutcome(expected, value).equal
   const returned = `returned ${neutralLine(JSON.stringify(value), 160)}`
   if (isRight === null) return { class: 'outcome', said: `${returned}; the outcome was ${outcomeNotCompared}` }
   if (!isRight) return { class: 'outcome', said: returned }
@@ -83,7 +83,7 @@ export function endingOf(
   return { class: 'survived', said: 'returned what is expected' }
 }
 
-const hangs = new Set(['HARVEST_AGENT_HANGS', 'HARVEST_RUN_ABORTED', 'HARVEST_CLOCK_SPIN'])
+const hangs = new Set(['HARVEST_AGENT_TIMEOUT', 'HARVEST_RUN_ABORTED', 'HARVEST_CLOCK_SPIN'])
 
 /** Something that was done more often than recorded, or by a tool that is not on the tape at all. */
 function repeated(

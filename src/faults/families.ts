@@ -6,7 +6,7 @@ export const families = [
   // The five classes that other tools validate with, at a random step of a long run.
   family('F0.corrupted_tool_output', 'step', 'a tool answers a wrong value'),
   family('F0.misleading_retrieval', 'step', 'a search finds a wrong document'),
-  family('F0.wrong_system_prompt', 'step', 'one model call is told something wrong'),
+  family('F0.wrong_system_prompt', 'step', 'one model call gets a wrong system prompt'),
   family('F0.dropped_message', 'step', 'a message between agents never arrives'),
   family('F0.poisoned_argument', 'step', 'the model calls a tool with a wrong argument'),
   // Values of the right shape that are wrong.
@@ -37,9 +37,9 @@ export const families = [
   family('F3.id_collision', 'step', 'two things of the same id'),
   // Differences that do not matter, three to ten in one run beside one true cause: they must not be blamed.
   family('F4.paraphrase', 'step', 'answers in other words'),
-  family('F4.extra_field', 'step', 'answers with a field nobody reads'),
-  family('F4.ignored_error', 'step', 'errors that nobody acts on'),
-  family('F4.loud_apology', 'step', 'answers that say sorry for a mistake nobody made'),
+  family('F4.extra_field', 'step', 'answers with an unread extra field'),
+  family('F4.ignored_error', 'step', 'ignored errors'),
+  family('F4.loud_apology', 'step', 'answers that apologise without an error'),
   family('F4.retried_429', 'step', 'refused requests that a second try answered'),
   // How several causes combine.
   family('F5.single', 'step', 'one cause'),
@@ -59,7 +59,7 @@ export const families = [
   family('F5.never', 'never', 'a run that could not have ended well'),
   // Noise. Truth is the curve of the chances, and its largest drop.
   family('F6.slip', 'step', 'one cause, and calls that go wrong by chance'),
-  family('F6.recurrence', 'step', 'a cause that drawn anew is often there again'),
+  family('F6.recurrence', 'step', 'a cause that often recurs when resampled'),
   family('F6.self_correction', 'diffuse', 'an agent that often finds its own mistakes'),
   // Nothing to be found.
   family('F7.no_op_mutation', 'none', 'a mutation that changes nothing, in an agent that errs by chance'),
@@ -79,7 +79,7 @@ export const families = [
   family('F10.code_change', 'divergence', 'a changed line of the agent'),
   family('F10.prompt_change', 'divergence', 'a changed prompt'),
   family('F10.tool_schema_change', 'divergence', 'a changed tool schema'),
-] as const satisfies readonly Family[]
+] as const satisfies readonly BenchmarkFamily[]
 
 /** Name of a family, such as `F5.and_2`. */
 export type FamilyName = (typeof families)[number]['name']
@@ -94,9 +94,9 @@ export type FamilyGroup = FamilyName extends `${infer Group}.${string}` ? Group 
  * `model`, that it is the model and no step; `refused`, not without being told to; `divergence`, the step at which a
  * replay parts from its tape.
  */
-export type Answer = 'step' | 'block' | 'diffuse' | 'never' | 'none' | 'model' | 'refused' | 'divergence'
+export type ExpectedAnswer = 'step' | 'block' | 'diffuse' | 'never' | 'none' | 'model' | 'refused' | 'divergence'
 
-export interface Family<Name extends string = string, Right extends Answer = Answer> {
+export interface BenchmarkFamily<Name extends string = string, Right extends ExpectedAnswer = ExpectedAnswer> {
   readonly name: Name
   readonly answer: Right
   /** What is planted, for people. */
@@ -108,10 +108,10 @@ export function groupOf(name: FamilyName): FamilyGroup {
   return name.slice(0, name.indexOf('.')) as FamilyGroup
 }
 
-function family<const Name extends string, const Right extends Answer>(
+function family<const Name extends string, const Right extends ExpectedAnswer>(
   name: Name,
   answer: Right,
   plants: string,
-): Family<Name, Right> {
+): BenchmarkFamily<Name, Right> {
   return { name, answer, plants }
 }

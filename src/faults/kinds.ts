@@ -50,7 +50,7 @@ function unknownKind(word: string): HarvestError {
   const names = [...families, ...byName.keys()]
   const near = nearestWord(word, names)
   return new HarvestError('HARVEST_FAULT_KIND', {
-    what: `There is no fault called '${neutralLine(word, 60)}'`,
+    what: `Unknown fault '${neutralLine(word, 60)}'`,
     where: { families: families.join(', '), faults: [...byName.keys()].join(', ') },
     fix: [...(near === undefined ? [] : [`did you mean: ${near}`]), 'to see what each does: docs/chaos.md'],
   })

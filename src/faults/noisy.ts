@@ -1,4 +1,4 @@
-import { sprt, type SprtPlan } from '../blame/index.ts'
+import { sprt, type SprtPlan } from '../stats/index.ts'
 
 /** Fails 8 of 10 times, or 3: told apart with 1 error in 100. */
 export const defaultNoise: SprtPlan = { good: 0.8, bad: 0.3, error: 0.01 }

@@ -1,6 +1,6 @@
 import type { Step } from '../tape/index.ts'
 import { endOf, isCall, later } from './answers.ts'
-import { type AnswerKind, numberIn, type Place } from './types.ts'
+import { type AnswerKind, numberIn, type FaultSite } from './types.ts'
 
 /**
  * Answers that arrive in another order than recorded, as a list of delays: what arrived when is shrunk by taking delays
@@ -27,7 +27,7 @@ export const orderKinds: readonly AnswerKind[] = [
 ]
 
 /** When answers arrived that this one came before although they were already asked for, in ms, earliest first. */
-function overtaking({ steps, step }: Place): readonly number[] {
+function overtaking({ steps, step }: FaultSite): readonly number[] {
   const here = arrivalOf(step)
   if (here === undefined) return []
   return steps

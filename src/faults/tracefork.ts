@@ -27,7 +27,7 @@ export const traceforkKinds: readonly (AnswerKind | DecisionKind)[] = [
   {
     name: 'wrong_system_prompt',
     family: 'tracefork',
-    about: 'the model answers as one that was told something else',
+    about: 'the model answers as if it got another prompt',
     changes: 'decision',
     fits: ({ step }) => (decisionOf(step) === undefined ? undefined : {}),
     decide: () => ({ say: 'I am not allowed to help with this. Please contact somebody else.' }),

@@ -36,7 +36,7 @@ export type ArgumentRange =
 export type ArgumentRanges = { readonly [name: string]: ArgumentRange }
 
 /** Where a fault is to be made: one step, in the run it belongs to. */
-export interface Place {
+export interface FaultSite {
   readonly tape: Tape
   readonly steps: readonly Step[]
   readonly step: Step
@@ -57,7 +57,7 @@ interface KindBase {
 export interface AnswerKind extends KindBase {
   readonly changes: 'answer'
   /** The arguments it can have here; `undefined`: it cannot happen to this step. */
-  fits(place: Place): ArgumentRanges | undefined
+  fits(place: FaultSite): ArgumentRanges | undefined
   /**
    * `once`: the next time the same is asked for, the answer is the recorded one, as after a failure that passes.
    * `always`: it stays so.
@@ -65,14 +65,14 @@ export interface AnswerKind extends KindBase {
   readonly lasts: 'once' | 'always'
   /** The answer is a whole one all the same, only late or not as it was: it comes after all failures of its step. */
   readonly answers?: true
-  rewrite(place: Place, args: FaultArgs): Step
+  rewrite(place: FaultSite, args: FaultArgs): Step
 }
 
 /** A model decides otherwise. */
 export interface DecisionKind extends KindBase {
   readonly changes: 'decision'
-  fits(place: Place): ArgumentRanges | undefined
-  decide(place: Place, args: FaultArgs): Decision
+  fits(place: FaultSite): ArgumentRanges | undefined
+  decide(place: FaultSite, args: FaultArgs): Decision
 }
 
 /** The run as a whole is another one. */

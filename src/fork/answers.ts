@@ -1,17 +1,17 @@
 import { canonicalJson, isGenerative, type ModelRequest, readModelRequest } from '../providers/index.ts'
-import { Calls } from '../replay/calls.ts'
-import { parseRequest } from '../replay/difference.ts'
-import { type FoundDrift, Ladder, type Question } from '../replay/ladder.ts'
-import { Order } from '../replay/order.ts'
-import { type CallState, type ExchangeState, stepStates } from '../replay/step.ts'
-import type { ServeRung } from '../replay/types.ts'
+import { Calls } from '../match/calls.ts'
+import { parseRequest } from '../match/difference.ts'
+import { type FoundDrift, Matcher, type MatchRequest } from '../match/matcher.ts'
+import { StepOrder } from '../playback/order.ts'
+import { type CallState, type ExchangeState, stepStates } from '../match/step.ts'
+import type { MatchLevel } from '../match/types.ts'
 import type { LiveRequest } from '../seam/intercept/index.ts'
 import type { SeamCall } from '../seam/source.ts'
 import { type CallEvent, type ExchangeEvent, type Json, type Tape } from '../tape/index.ts'
 import type { ForkRun } from './fork-run.ts'
-import { asEvent } from './made-up.ts'
+import { asEvent } from './scripted.ts'
 import { leftTape } from './prefix.ts'
-import { sameData } from './same-data.ts'
+import { sameData } from '../live/same-data.ts'
 
 type AnyState = ExchangeState | CallState
 
@@ -30,11 +30,11 @@ const repeatLimit = 200
 /** Decides, for one fork, where each answer comes from. */
 export class Answers {
   readonly #run: ForkRun
-  readonly #kept: Source
-  readonly #free: Source
+  readonly #kept: AnswerOrigin
+  readonly #free: AnswerOrigin
   readonly #freeSteps: readonly AnyState[]
-  #exactly: Ladder | undefined
-  readonly #donor: Source | undefined
+  #exactly: Matcher | undefined
+  readonly #reference: AnswerOrigin | undefined
   /** Asked again the same: what is answered then. */
   readonly #again = new Map<string, Again>()
   /** The last recorded answer to each question. */
@@ -48,42 +48,44 @@ export class Answers {
     const free = steps.slice(plan.keep)
     const serve = tail.from === 'tape' ? (tail.serve ?? 'canonical') : 'canonical'
     this.#run = run
-    this.#kept = new Source(kept, tape, plan.kept ?? 'exact')
-    this.#free = new Source(free, tape, serve)
+    this.#kept = new AnswerOrigin(kept, tape, plan.kept ?? 'exact')
+    this.#free = new AnswerOrigin(free, tape, serve)
     this.#freeSteps = free
-    this.#donor =
-      tail.from === 'donor' ? new Source(stepStates(tail.tape), tail.tape, tail.serve ?? 'canonical') : undefined
+    this.#reference =
+      tail.from === 'reference'
+        ? new AnswerOrigin(stepStates(tail.tape), tail.tape, tail.serve ?? 'canonical')
+        : undefined
   }
 
-  /** @throws HarvestError `HARVEST_FORK_PREFIX`, `HARVEST_OFF_TAPE` when there is no answer */
-  forRequest(question: Question, live: LiveRequest): Reply<ExchangeState> {
+  /** @throws HarvestError `HARVEST_FORK_PREFIX`, `HARVEST_NOT_RECORDED` when there is no answer */
+  forRequest(question: MatchRequest, live: LiveRequest): Reply<ExchangeState> {
     const run = this.#run
     const key = keyOfQuestion(question)
     const isNext = (): boolean =>
-      this.#kept.ladder.find(question).kind === 'found' || this.#free.ladder.find(question).kind === 'found'
+      this.#kept.matcher.find(question).kind === 'found' || this.#free.matcher.find(question).kind === 'found'
     const again = this.#askedAgain(key, isNext)
     if (again) return again as Reply<ExchangeState>
     if (!run.hasKept()) {
-      const found = this.#kept.ladder.find(question)
+      const found = this.#kept.matcher.find(question)
       if (found.kind === 'found') return this.#keptReply(found.step, key, found.drift)
       if (this.#freeExact.find(question).kind !== 'found')
-        throw run.diverged(leftTape.byRequest(run.place(live.madeAt), run.kept, question, this.#kept.ladder))
+        throw run.diverged(leftTape.byRequest(run.place(live.madeAt), run.kept, question, this.#kept.matcher))
     }
-    const { ladder } = this.#free
-    const found = ladder.find(question)
+    const { matcher } = this.#free
+    const found = matcher.find(question)
     const step = found.kind === 'found' ? found.step : this.#sameService(question, key)
     if (found.kind === 'found') {
       run.drifted(found.step, found.drift)
-      if (found.rung === 'exact') run.identical++
+      if (found.level === 'exact') run.identical++
       else run.depart()
     }
-    if (found.kind !== 'found' || found.rung !== 'exact') run.isOther = true
+    if (found.kind !== 'found' || found.level !== 'exact') run.isOther = true
     const asked = { ...question, live }
     return this.#freeReply<ExchangeState>(step, key, {
       what: `${live.method} ${live.url}`,
       model: () => readModelRequest({ method: live.method, url: live.url, body: question.bodyText }),
-      donor: (source) => {
-        const donated = source.ladder.find(question)
+      reference: (source) => {
+        const donated = source.matcher.find(question)
         return donated.kind === 'found' ? donated.step : undefined
       },
       script: (answer, n) => asEvent.exchange(asked, answer, n, run),
@@ -91,7 +93,7 @@ export class Answers {
     })
   }
 
-  /** @throws HarvestError `HARVEST_FORK_PREFIX`, `HARVEST_OFF_TAPE` when there is no answer */
+  /** @throws HarvestError `HARVEST_FORK_PREFIX`, `HARVEST_NOT_RECORDED` when there is no answer */
   forCall(call: SeamCall, args: Json): Reply<CallState> {
     const run = this.#run
     const key = keyOfCall(call, args)
@@ -113,14 +115,15 @@ export class Answers {
     return this.#freeReply<CallState>(step, key, {
       what: `${call.name}(${JSON.stringify(args)})`,
       model: () => undefined,
-      donor: ({ calls }) => calls.findSame(call, args) ?? calls.findLike(call, (recorded) => sameData(recorded, args)),
+      reference: ({ calls }) =>
+        calls.findSame(call, args) ?? calls.findLike(call, (recorded) => sameData(recorded, args)),
       script: (answer, n) => asEvent.call(call, args, answer, n, run),
       isReal: isReplaced || call.replay === 'run',
     })
   }
 
   /** The open request to a service with the same data: a model words a free text anew each time. */
-  #sameService(question: Question, key: string): ExchangeState | undefined {
+  #sameService(question: MatchRequest, key: string): ExchangeState | undefined {
     const { tail } = this.#run.plan
     if (tail.from !== 'live' || tail.tools === 'live' || this.#last.has(key)) return undefined
     const asked = parseRequest(question.bodyText, question.url)
@@ -140,8 +143,8 @@ export class Answers {
   }
 
   /** The free steps by their bytes alone: only asked for steps that are under way together with kept ones. */
-  get #freeExact(): Ladder {
-    this.#exactly ??= new Source(this.#freeSteps, this.#run.tape, 'exact').ladder
+  get #freeExact(): Matcher {
+    this.#exactly ??= new AnswerOrigin(this.#freeSteps, this.#run.tape, 'exact').matcher
     return this.#exactly
   }
 
@@ -205,15 +208,15 @@ export class Answers {
       const changed = this.#changedReply(step, key)
       if (changed) return changed
       const mode = modes?.[step.number]
-      if (mode === 'pinned') return this.#recorded(step, key)
+      if (mode === 'replayed') return this.#recorded(step, key)
       if (mode === 'live') return this.#world(ask)
     }
     if (ask.isReal) return this.#world(ask)
     switch (tail.from) {
       case 'tape':
         return step ? this.#recorded(step, key) : this.#lastAgain(key, ask)
-      case 'donor': {
-        const donated = this.#donor && ask.donor(this.#donor)
+      case 'reference': {
+        const donated = this.#reference && ask.reference(this.#reference)
         if (!donated) return this.#lastAgain(key, ask)
         donated.taken = true
         run.isOther = true
@@ -277,26 +280,26 @@ interface Ask<S extends AnyState> {
   /** For people. */
   readonly what: string
   model(): ModelRequest | undefined
-  donor(source: Source): S | undefined
+  reference(source: AnswerOrigin): S | undefined
   script(answer: Extract<ForkRun['plan']['tail'], { from: 'script' }>['answer'], n: number): S['event'] | undefined
   readonly isReal?: boolean
   readonly live?: LiveRequest
 }
 
 /** Recorded steps, found by what they ask. */
-class Source {
-  readonly ladder: Ladder
+class AnswerOrigin {
+  readonly matcher: Matcher
   readonly calls: Calls
 
-  constructor(steps: readonly AnyState[], tape: Tape, serve: ServeRung) {
-    const order = serve === 'reworded' ? new Order(steps) : undefined
+  constructor(steps: readonly AnyState[], tape: Tape, serve: MatchLevel) {
+    const order = serve === 'reworded' ? new StepOrder(steps) : undefined
     const exchanges = steps.filter((step): step is ExchangeState => step.event.kind === 'exchange')
-    this.ladder = new Ladder(exchanges, serve, tape.header, (step) => order?.isDue(step) ?? true)
+    this.matcher = new Matcher(exchanges, serve, tape.header, (step) => order?.isDue(step) ?? true)
     this.calls = new Calls(steps)
   }
 }
 
-function keyOfQuestion({ method, url, bodyText }: Question): string {
+function keyOfQuestion({ method, url, bodyText }: MatchRequest): string {
   return JSON.stringify([method, url, bodyText])
 }
 

@@ -1,7 +1,7 @@
 import { HarvestError } from '../errors/index.ts'
 import { costOf, type PriceTable, readModelCall } from '../providers/index.ts'
 import { type ExchangeEvent, requestBytes, type TapeEvent } from '../tape/index.ts'
-import type { Budget, Use } from './budget.ts'
+import type { Budget, Use } from '../live/budget.ts'
 
 /** What one ask may use: three times what the recorded steps used that it stands for. */
 export interface Allowance extends Use {
@@ -88,9 +88,9 @@ export function askBudget(whole: Budget, allowance: Allowance, prices: PriceTabl
 
 function askUsedUp({ calls }: Allowance, made: number): HarvestError {
   return new HarvestError('HARVEST_BUDGET_ASK', {
-    what: 'The agent asks its models more than three times what it asked them when it was recorded',
+    what: 'The agent calls its models more than three times as often as recorded',
     where: { 'model calls': `${made} made, at most ${calls}` },
     why: 'Each ask gets three times the calls, tokens and cost of the recorded steps.',
-    fix: ['look whether the changed question makes the agent ask in a circle'],
+    fix: ['check whether the changed question makes the agent loop'],
   })
 }

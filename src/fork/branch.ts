@@ -21,13 +21,13 @@ import type { Branch } from './plan.ts'
 const drawBatch = 256
 
 /** How a run ended, encoded and redacted. */
-export interface Ended {
+export interface BranchEnd {
   readonly status: 'returned' | 'threw'
   readonly ended: Json
 }
 
 /** The run as a tape whose beginning is its parent's: everything up to the first event that is not. */
-export function branchOf(run: ForkRun, outcome: Ended, isSame: boolean): Branch {
+export function branchOf(run: ForkRun, outcome: BranchEnd, isSame: boolean): Branch {
   const { tape } = run
   const { before, own } = split(run)
   const shared = tape.events.filter(({ n }) => n < before)
@@ -144,7 +144,7 @@ function keyOf([kind, caller]: Draw): string {
   return `${kind} ${caller}`
 }
 
-function closeOf(run: ForkRun, outcome: Ended, isSame: boolean, own: readonly TapeEvent[]): TapeClose {
+function closeOf(run: ForkRun, outcome: BranchEnd, isSame: boolean, own: readonly TapeEvent[]): TapeClose {
   const { close } = run.tape
   if (close && isSame && own.length === 0 && run.asked.close === close) {
     const { n, at, outcome: recorded, timers } = close
@@ -154,7 +154,7 @@ function closeOf(run: ForkRun, outcome: Ended, isSame: boolean, own: readonly Ta
   return { kind: 'close', n, at, outcome: encoded(outcome), events: own.length }
 }
 
-function encoded({ status, ended }: Ended): Outcome {
+function encoded({ status, ended }: BranchEnd): Outcome {
   return status === 'returned' ? { status, value: ended } : { status, error: ended }
 }
 

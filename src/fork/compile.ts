@@ -3,7 +3,7 @@ import { HarvestError, neutralLine } from '../errors/index.ts'
 import { type Json, type Step, stepsOf, type Tape } from '../tape/index.ts'
 import { decided } from './decide.ts'
 import { changeInput, changeOfStep, type Patch } from './patch.ts'
-import type { Change, ForkPlan } from './plan.ts'
+import type { PlannedChange, ForkPlan } from './plan.ts'
 
 /** The answer of one step, as it is to be. */
 export interface ChangedAnswer {
@@ -31,7 +31,8 @@ export interface CompiledPlan extends ForkPlan {
  *
  * @throws HarvestError `HARVEST_FORK_PLAN` for steps the tape does not have, `HARVEST_FORK_DECIDE`, `HARVEST_PATCH_PATH`
  */
-export function compilePlan(tape: Tape, plan: ForkPlan): CompiledPlan {
+export function compilePlan(tape: Tape, given: ForkPlan): CompiledPlan {
+  const plan = withPresentNames(given)
   const steps = stepsOf(tape)
   checkPlan(tape, plan, steps.length)
   let { input } = tape.header
@@ -61,9 +62,25 @@ export function compilePlan(tape: Tape, plan: ForkPlan): CompiledPlan {
   return { ...plan, input, answers, marks, draws: seedOf(tape, plan, input, answers, marks) }
 }
 
+/** A plan in which `donor` is `reference` and `pinned` is `replayed`: earlier versions wrote the former. */
+function withPresentNames({ tail, modes, ...plan }: ForkPlan): ForkPlan {
+  const from = tail.from as string
+  return {
+    ...plan,
+    tail: from === 'donor' ? ({ ...tail, from: 'reference' } as ForkPlan['tail']) : tail,
+    ...(modes === undefined
+      ? {}
+      : {
+          modes: Object.fromEntries(
+            Object.entries(modes).map(([step, mode]) => [step, (mode as string) === 'pinned' ? 'replayed' : mode]),
+          ),
+        }),
+  }
+}
+
 function changedStep(
   step: Step,
-  change: Exclude<Change, { readonly mark: string } | { readonly attempts: unknown }>,
+  change: Exclude<PlannedChange, { readonly mark: string } | { readonly attempts: unknown }>,
 ): Step {
   if ('rewrite' in change) return change.rewrite(step)
   if ('decide' in change) return decided(step, change.step, change.decide)
@@ -87,20 +104,20 @@ function checkPlan(tape: Tape, { keep, modes = {}, clockOffsetMs = 0, tail }: Fo
     throw badPlan(tape, `keep: ${neutralLine(String(keep))}`, `0 to ${count} steps can be kept`)
   if (!Number.isFinite(clockOffsetMs)) throw badPlan(tape, `clockOffsetMs: ${clockOffsetMs}`, 'milliseconds')
   for (const [number, mode] of Object.entries(modes)) {
-    if (mode !== 'pinned' && mode !== 'live')
-      throw badPlan(tape, `modes: { ${number}: '${neutralLine(String(mode))}' }`, 'pinned, live')
+    if (mode !== 'replayed' && mode !== 'live')
+      throw badPlan(tape, `modes: { ${number}: '${neutralLine(String(mode))}' }`, 'replayed, live')
     if (!(Number(number) >= 1 && Number(number) <= count)) throw noStep(tape, Number(number), count)
   }
   const { from } = tail as { readonly from: string }
-  if (!['tape', 'donor', 'live', 'script'].includes(from))
+  if (!['tape', 'reference', 'live', 'script'].includes(from))
     throw badPlan(tape, `tail: { from: '${neutralLine(from)}' }`, 'tape, donor, live, script')
 }
 
 function badPlan(tape: Tape, what: string, known: string): HarvestError {
   return new HarvestError('HARVEST_FORK_PLAN', {
-    what: `A fork does not know ${what}`,
+    what: `Invalid fork plan: ${what}`,
     where: { tape: tape.header.id, known },
-    fix: [`to see the steps: npx harvest show ${tape.header.id}`],
+    fix: [`to see the steps: npx vitest-harvest show ${tape.header.id}`],
   })
 }
 
@@ -108,6 +125,6 @@ function noStep(tape: Tape, number: number, count: number): HarvestError {
   return new HarvestError('HARVEST_FORK_PLAN', {
     what: `The tape has no step ${number}`,
     where: { tape: tape.header.id, steps: count === 0 ? 'none' : `1 to ${count}` },
-    fix: [`to see them: npx harvest show ${tape.header.id}`],
+    fix: [`to see them: npx vitest-harvest show ${tape.header.id}`],
   })
 }

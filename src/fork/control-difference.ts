@@ -1,16 +1,9 @@
-import { firstDifference } from '../replay/difference.ts'
-import type { Drift, ReplayResult } from '../replay/types.ts'
+import { firstDifference } from '../match/difference.ts'
+import type { Drift, ReplayResult } from '../match/types.ts'
 import { isStep, type Json, type Outcome, stepsOf, type Tape } from '../tape/index.ts'
+import type { ControlDifference } from '../jobs/job.ts'
 import { argsByKey } from '../trace/args.ts'
 import { compareTraces, traceOf } from '../trace/index.ts'
-
-/** Where an unchanged run of today's code first differs from the recording. */
-export interface ControlDifference {
-  /** 1-based; the last one when only the outcome differs; absent for a run without steps. */
-  readonly step?: number
-  /** What differs there, for people: `system prompt`, `outcome.answer`, `refund`. */
-  readonly what: string
-}
 
 /**
  * The first difference of a run that had an answer to all it asked: a question, then a step it left out or a call that is
@@ -57,8 +50,11 @@ function otherAnnouncement({ tape, problems }: ReplayResult): ControlDifference 
   return said && { ...lastStep(tape), what: said.code === 'HARVEST_MARKS' ? 'marks' : 'messages between agents' }
 }
 
-function otherOutcome({ tape, receipt }: ReplayResult, { close }: Pick<Tape, 'close'>): ControlDifference | undefined {
-  if (receipt.outcomeEqual !== false) return undefined
+function otherOutcome(
+  { tape, comparison }: ReplayResult,
+  { close }: Pick<Tape, 'close'>,
+): ControlDifference | undefined {
+  if (comparison.outcomeEqual !== false) return undefined
   const [before, after] = [tape.close?.outcome, close?.outcome]
   const isSameKind = before?.status === after?.status
   const path = isSameKind ? firstDifference(valueOf(before), valueOf(after))?.path : undefined

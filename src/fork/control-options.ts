@@ -1,6 +1,6 @@
 import { codeState } from '../provenance/index.ts'
 import type { ControlOptions } from './control.ts'
-import type { TaskContext } from './job.ts'
+import type { TaskContext } from '../jobs/job.ts'
 
 /** How the process of an agent replays a tape unchanged. */
 export async function controlOptionsOf(

@@ -1,6 +1,6 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { type ChangedQuestion, describeEnding, stepsText, unprovenError } from '../replay/index.ts'
-import type { ReplayResult } from '../replay/types.ts'
+import type { ReplayResult } from '../match/types.ts'
 import type { Tape } from '../tape/index.ts'
 
 /** Why today's code, with nothing changed, is nothing to compare with. */
@@ -32,14 +32,14 @@ function otherRun(about: ControlSubject, problem: HarvestError, { tape, outcome 
   return new HarvestError(
     'HARVEST_CONTROL',
     {
-      what: 'The unchanged agent leaves its tape: no change can be judged',
+      what: 'The control run differs from its tape, so no change can be judged',
       where: { ...whereOf(about), ...(facts.where?.['at'] === undefined ? {} : { at: facts.where['at'] }) },
       detail: [...thrown, facts.what, facts.detail].filter((text) => text !== undefined).join('\n'),
       why: because,
       fix: [
-        `to see the whole difference: npx harvest show ${name} --replay`,
+        `to see the whole difference: npx vitest-harvest show ${name} --replay`,
         thrown.length > 0
-          ? 'see that its key and all else it needs are there, and run it again'
+          ? 'check its key and environment, and run it again'
           : 'if the agent is meant to do this now, record the run again',
       ],
     },
@@ -62,13 +62,13 @@ function otherQuestion(about: ControlSubject, questions: readonly ChangedQuestio
     fix:
       about.caseId === undefined
         ? [
-            `make a case of it: npx harvest promote ${name} --as <id> --unverified`,
-            'accept the change there, and name the case instead of the tape: npx harvest accept <id> --reason "…"',
+            `make it a case: npx vitest-harvest promote ${name} --as <id> --unverified`,
+            'accept the change there and name the case instead of the tape: npx vitest-harvest accept <id> --reason "…"',
             `to exclude such changes from the verdict: drift: { ${first?.class ?? 'instructions'}: 'report' }`,
           ]
         : [
-            `if you looked and it is meant: npx harvest accept ${name} --reason "…"`,
-            `to ask the model: npx harvest test ${name} --prove`,
+            `if the change is intended: npx vitest-harvest accept ${name} --reason "…"`,
+            `to ask the model: npx vitest-harvest test ${name} --prove`,
           ],
   })
 }

@@ -1,11 +1,11 @@
 import { replayTape, standInKeys, verdictOf } from '../replay/index.ts'
-import type { ReplayOptions, ReplayResult } from '../replay/types.ts'
+import type { ReplayOptions, ReplayResult } from '../match/types.ts'
 import { encodeValue, type Step, stepsOf, type Tape, type TapeEvent } from '../tape/index.ts'
-import { stepBehind } from './account.ts'
-import { type ControlDifference, firstDifferenceOf } from './control-difference.ts'
+import { stepBehind } from './branch-recorder.ts'
+import { firstDifferenceOf } from './control-difference.ts'
 import { controlRefused } from './control-refusal.ts'
 import { forkTape } from './fork.ts'
-import type { FinishedJob } from './job.ts'
+import type { ControlData, ControlDifference, FinishedJob } from '../jobs/job.ts'
 import type { ForkOptions, ForkResult } from './plan.ts'
 import { runDigest } from './run-digest.ts'
 import { timeLimit } from './time-limit.ts'
@@ -36,14 +36,6 @@ export interface Control {
   readonly outcome?: FinishedJob['outcome']
   /** The replay of it. */
   readonly replayed: ReplayResult
-}
-
-/** A {@link Control} as data: what a command is told of it. */
-export interface ControlData extends Pick<Control, 'digest' | 'commit' | 'differs' | 'branch'> {
-  /** Numbers of the recorded steps that it leaves out, 1-based. */
-  readonly leftOut: readonly number[]
-  /** How it ended; absent: as recorded. */
-  readonly outcome?: FinishedJob['outcome']
 }
 
 /** What a command is told of a control. */
@@ -136,21 +128,21 @@ async function replayUnchanged(tape: Tape, options: ControlOptions): Promise<Con
 }
 
 /** Byte for byte: nothing has to stand in the place of the recording. */
-function isRecorded({ problems, drift, receipt, transcoded }: ReplayResult): boolean {
-  const { identical, served, relaxed, outcomeEqual } = receipt
+function isRecorded({ problems, drift, comparison, transcoded }: ReplayResult): boolean {
+  const { identical, served, relaxed, outcomeEqual } = comparison
   const isSame = problems.length === 0 && drift.length === 0 && transcoded.length === 0
   return isSame && identical === served && relaxed === 0 && outcomeEqual !== false
 }
 
 /** The tape, where each question is the one that today's code asks in its place. */
-function asAskedNow(tape: Tape, { branch, receipt }: ForkResult): Tape {
+function asAskedNow(tape: Tape, { branch, comparison }: ForkResult): Tape {
   const now = new Map<TapeEvent, Step>()
   for (const event of stepsOf(branch.tape)) {
     const recorded = stepBehind(event)
     if (recorded !== undefined && questionOf(recorded) !== questionOf(event)) now.set(recorded, asked(recorded, event))
   }
   const { close } = branch.tape
-  const isOtherEnd = receipt.outcomeEqual === false && tape.close !== undefined && close !== undefined
+  const isOtherEnd = comparison.outcomeEqual === false && tape.close !== undefined && close !== undefined
   if (now.size === 0 && !isOtherEnd) return tape
   return {
     ...tape,

@@ -1,3 +1,4 @@
+import { type JsonMap } from '../json/canonical.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { type Dialect, readModelCall, type ToolCall } from '../providers/index.ts'
 import type { ExchangeEvent, Json, Step } from '../tape/index.ts'
@@ -6,7 +7,7 @@ import { writeAnthropic } from './decide/anthropic.ts'
 import { writeChat } from './decide/openai-chat.ts'
 import { writeGemini } from './decide/gemini.ts'
 import { writeResponses } from './decide/openai-responses.ts'
-import type { Decided, JsonMap, Recorded, Writer } from './decide/types.ts'
+import type { Decided, RecordedAnswer, Writer } from './decide/types.ts'
 import type { Decision } from './plan.ts'
 
 const writers: Partial<Readonly<Record<Dialect, Writer>>> = {
@@ -36,7 +37,7 @@ export function decided(step: Step, number: number, decision: Decision): Step {
   return withBody(step, write(recorded, toDecided(decision, call.response?.toolCalls ?? [])))
 }
 
-function recordedAnswer(event: ExchangeEvent): Recorded | undefined {
+function recordedAnswer(event: ExchangeEvent): RecordedAnswer | undefined {
   const { text, isStream } = answerText(event)
   if (!isStream) {
     const whole = mapOf(text)
@@ -74,9 +75,9 @@ function whyNot(dialect: Dialect | undefined): string {
 function refused(number: number, step: Step, why: string): HarvestError {
   const name = step.kind === 'exchange' ? `${step.method} ${step.url}` : `${step.kind} ${step.name}`
   return new HarvestError('HARVEST_FORK_DECIDE', {
-    what: `No decision can be written into step ${number}`,
+    what: `Step ${number} cannot take a decision`,
     where: { step: neutralLine(name, 120) },
     why,
-    fix: ['change what is there instead: --set result.… of a call, --set body.… or status of an answer'],
+    fix: ['change its value instead: --set result.… of a call, --set body.… or status of an answer'],
   })
 }

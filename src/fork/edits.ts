@@ -70,7 +70,7 @@ function patchStream(body: string, patch: readonly JsonPatchOperation[], stepNum
     throw new HarvestError('HARVEST_FORK_EDIT', {
       what: 'The events of a stream can be changed inside, not added or removed',
       where: { step: `${stepNumber}`, events: `${before.length}` },
-      fix: ['to answer something else altogether: --say "…", --decide "tool(key=value)" or --answer FILE'],
+      fix: ['to replace the whole answer: --say "…", --decide "tool(key=value)" or --body FILE'],
     })
   }
   for (const [index, at] of places.entries()) {
@@ -87,9 +87,9 @@ function parse(text: string, stepNumber: number): Json {
     throw new HarvestError(
       'HARVEST_FORK_EDIT',
       {
-        what: 'The answer of this step is no JSON, before or after the edit',
+        what: 'The answer of this step is not JSON, before or after the edit',
         where: { step: `${stepNumber}`, text: neutralLine(text, 120) },
-        fix: ['to give all of it: --answer FILE'],
+        fix: ['to replace all of it: --body FILE'],
       },
       { cause },
     )
@@ -107,10 +107,10 @@ function jsonOrText(text: string): Json {
 
 function noAnswer(stepNumber: number): HarvestError {
   return new HarvestError('HARVEST_FORK_EDIT', {
-    what: 'This step has no answer that could be edited',
+    what: 'This step has no answer to edit',
     where: { step: `${stepNumber}` },
-    why: 'It failed, never ended, or answered piece by piece.',
-    fix: ['of a tool call: --result JSON gives it one'],
+    why: 'It failed, never ended, or was streamed.',
+    fix: ['for a tool call: --set result=JSON gives it one'],
   })
 }
 
@@ -119,11 +119,9 @@ function nothingFound(edit: TextEdit, stepNumber: number, isStream: boolean): Ha
   return new HarvestError('HARVEST_FORK_EDIT', {
     what: 'The edit changes nothing in the answer of this step',
     where: { step: `${stepNumber}`, looked: neutralLine('match' in edit ? edit.match : edit.replace, 120) },
-    ...(isStream
-      ? { why: 'A stream brings a text in pieces, so what one reads as one sentence may be many events.' }
-      : {}),
+    ...(isStream ? { why: 'A stream delivers text in pieces, so one sentence can span many events.' } : {}),
     fix: [
-      `to see it: npx harvest show <tape> --step ${stepNumber} --raw`,
+      `to see it: npx vitest-harvest show <tape> --step ${stepNumber} --raw`,
       ...(isStream ? ['to let the model say something else: --say "…"'] : []),
     ],
   })

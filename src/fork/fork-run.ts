@@ -1,14 +1,15 @@
 import type { HarvestError } from '../errors/index.ts'
 import { type Redactor, redactorOfTape } from '../privacy/index.ts'
-import { Calls } from '../replay/calls.ts'
+import { Calls } from '../match/calls.ts'
 import { Changes } from '../replay/change.ts'
-import { Draws } from '../replay/draws.ts'
-import { Gate, type GateItem } from '../replay/gate.ts'
-import type { FoundDrift, Question } from '../replay/ladder.ts'
-import { isAllowed } from '../replay/allow.ts'
+import { Draws } from '../playback/reads.ts'
+import { Scheduler } from '../playback/scheduler.ts'
+import { type GateItem } from '../match/delivery.ts'
+import type { FoundDrift, MatchRequest } from '../match/matcher.ts'
+import { isAllowed } from '../playback/allow.ts'
 import { isImporting } from '../replay/importing.ts'
-import * as problem from '../replay/problems.ts'
-import { RecordedTimers } from '../replay/recorded-timers.ts'
+import * as problem from '../playback/problems.ts'
+import { RecordedTimers } from '../playback/recorded-timers.ts'
 import { commandKey, gateItems, pushItems } from '../replay/run.ts'
 import {
   type CallState,
@@ -17,19 +18,19 @@ import {
   requestCuts,
   type StepState,
   stepStates,
-} from '../replay/step.ts'
-import type { Drift, Escape, Listed } from '../replay/types.ts'
+} from '../match/step.ts'
+import type { Drift, Escape, UninstrumentedIo } from '../match/types.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
 import type { ExchangeControl, LiveRequest, Responder, VirtualTimer } from '../seam/intercept/index.ts'
 import { seamState } from '../seam/source.ts'
 import { type Draw, encodeValue, type Json, type Tape, type WholeBody } from '../tape/index.ts'
 import type { CompiledPlan } from './compile.ts'
-import { Account } from './account.ts'
+import { Account } from './branch-recorder.ts'
 import { Answers } from './answers.ts'
-import type { Budget } from './budget.ts'
-import { offTape } from './off-tape.ts'
+import type { Budget } from '../live/budget.ts'
+import { offTape } from '../live/off-tape.ts'
 import type { ForkOptions } from './plan.ts'
-import { RealTimers } from './real-timers.ts'
+import { RealTimers } from '../live/real-timers.ts'
 import { forkResponder } from './responder.ts'
 
 const { uptime, setImmediate: realImmediate } = seamState().natives
@@ -48,7 +49,7 @@ export class ForkRun {
   readonly steps: readonly (ExchangeState | CallState)[]
   readonly kept: readonly (ExchangeState | CallState)[]
   readonly redactor: Redactor
-  readonly gate: Gate
+  readonly gate: Scheduler
   readonly draws: Draws
   readonly answers: Answers
   /** The run's own record. */
@@ -60,7 +61,7 @@ export class ForkRun {
   readonly drift: Drift[] = []
   readonly #changes: Changes
   readonly escapes: Escape[] = []
-  readonly listed: Listed[] = []
+  readonly listed: UninstrumentedIo[] = []
   readonly ranForReal = new Set<string>()
   readonly drawn: Draw[] = []
   /** Requests under way that cost something. */
@@ -129,7 +130,7 @@ export class ForkRun {
     this.#pushes = isBound ? pushes : pushes.filter(({ item }) => item.n < end)
     this.#spawns = tape.events.flatMap((event) => (event.kind === 'spawn' ? [commandKey(event.command)] : []))
     const hangMs = options.hangMs ?? defaultHangMs
-    this.gate = new Gate([...this.#keptItems, ...free, ...this.#pushes.map(({ item }) => item)], {
+    this.gate = new Scheduler([...this.#keptItems, ...free, ...this.#pushes.map(({ item }) => item)], {
       isBusy: () => this.pending > 0 || isImporting(),
       isOver: () => this.over,
       onTurn: () => this.draws.turned(),
@@ -277,12 +278,12 @@ export class ForkRun {
     return this.problem(offTape(this.tape, what, site, this.plan.tail.from))
   }
 
-  place(madeAt?: Error): problem.Place {
+  place(madeAt?: Error): problem.ProblemLocation {
     const site = madeAt ? siteIn(madeAt) : userSite()
     return { tape: this.tape, site, after: this.last, made: this.account.made }
   }
 
-  question(live: LiveRequest): Question {
+  question(live: LiveRequest): MatchRequest {
     return questionOf(live, this.redactor, { cuts: this.#cuts })
   }
 

@@ -2,10 +2,11 @@ import { HarvestError, neutralLine } from '../errors/index.ts'
 import { readModelCall } from '../providers/index.ts'
 import { standInKeys } from '../replay/index.ts'
 import { encodeValue, type Json, readTape, stepsOf } from '../tape/index.ts'
-import { type Control, type ControlData, controlData, controlOf } from './control.ts'
+import { type Control, controlData, controlOf } from './control.ts'
+import { type ControlData } from '../jobs/job.ts'
 import { controlOptionsOf } from './control-options.ts'
 import { forkTape } from './fork.ts'
-import type { FailedJob, Task, TaskContext } from './job.ts'
+import type { FailedJob, Task, TaskContext } from '../jobs/job.ts'
 import { keepControl, keepFork } from './kept-forks.ts'
 import type { ForkResult, Tail } from './plan.ts'
 import { changeOf, type FinishedFork, type ForkRequest, said, type TailRequest } from './request.ts'
@@ -88,7 +89,7 @@ async function tailOf(tail: TailRequest, context: TaskContext): Promise<Tail> {
   switch (tail.from) {
     case 'tape':
       return tail
-    case 'donor': {
+    case 'reference': {
       const { file, ...rest } = tail
       return { ...rest, tape: readTape(file) }
     }
@@ -143,10 +144,10 @@ function beforeAsking({ events, outcome }: ForkResult, tail: TailRequest): Harve
   if (tail.from !== 'live' || outcome.status === 'returned' || stepsOf({ events }).length > 0) return undefined
   const { error } = outcome
   const said = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-  return new HarvestError('HARVEST_FORK_UNREACHED', {
-    what: 'The agent threw before it asked anything, so this fork says nothing about it',
+  return new HarvestError('HARVEST_FORK_MODEL_UNREACHABLE', {
+    what: 'The agent threw before its first request, so this fork is ungraded',
     where: { error: neutralLine(said, 200) },
-    fix: ['see that its key and all else it needs are there, and run it again'],
+    fix: ['check its key and environment, and run it again'],
   })
 }
 
@@ -165,13 +166,13 @@ function unreached({ events, tape }: ForkResult, tail: TailRequest): readonly Ha
   const status = last.response?.status
   if (status !== undefined && status < 500 && ![401, 402, 403, 404, 408, 429].includes(status)) return []
   return [
-    new HarvestError('HARVEST_FORK_UNREACHED', {
-      what: 'A model could not be asked, so this fork says nothing about the agent',
+    new HarvestError('HARVEST_FORK_MODEL_UNREACHABLE', {
+      what: 'A model call failed, so this fork is ungraded',
       where: {
         model: neutralLine(last.url, 120),
         answer: status === undefined ? neutralLine(last.error?.message ?? 'none', 120) : `status ${status}`,
       },
-      fix: ['see that the key, the quota and the address of the model are right, and run it again'],
+      fix: ['check the key, quota and address of the model, and run it again'],
     }),
   ]
 }

@@ -1,9 +1,16 @@
 import { HarvestError } from '../errors/index.ts'
 import { requireNoSlowRule } from '../privacy/index.ts'
-import * as problem from '../replay/problems.ts'
+import * as problem from '../playback/problems.ts'
 import { compareOutcome } from '../replay/replay.ts'
-import type { RunOutcome } from '../replay/types.ts'
-import { closeIdleConnections, forgetRuns, installInterceptors, real, watchOutside } from '../seam/intercept/index.ts'
+import type { RunOutcome } from '../match/types.ts'
+import {
+  closeIdleConnections,
+  forgetRuns,
+  installInterceptors,
+  real,
+  refusalOfLoaded,
+  watchOutside,
+} from '../seam/intercept/index.ts'
 import { isUnreadResponse } from '../seam/shape.ts'
 import { seamState } from '../seam/source.ts'
 import { requireGrade } from '../tape/grade.ts'
@@ -13,7 +20,7 @@ import { compilePlan } from './compile.ts'
 import { ForkRun } from './fork-run.ts'
 import type { ForkOptions, ForkPlan, ForkResult } from './plan.ts'
 import { leftTape } from './prefix.ts'
-import { fingerprintOfFork } from './told.ts'
+import { fingerprintOfFork } from './branch-digest.ts'
 
 /**
  * Runs an agent that parts from its tape: the first steps are answered as recorded, and must be asked for as recorded;
@@ -44,7 +51,8 @@ export async function forkTape<T>(
   if (signal?.aborted) abort()
   else signal?.addEventListener('abort', abort, { once: true })
   const unwatch = watchOutside(run.root)
-  const outcome = await Promise.race([attempt(run, agent), ended.promise]).then(
+  const refused = refusalOfLoaded(run.root)
+  const outcome = await Promise.race([refused ? Promise.reject(refused) : attempt(run, agent), ended.promise]).then(
     (value): RunOutcome<T> => ({ status: 'returned', value }),
     (error: unknown): RunOutcome<T> => ({ status: 'threw', error }),
   )
@@ -104,7 +112,7 @@ function resultOf<T>(run: ForkRun, outcome: RunOutcome<T>): ForkResult<T> {
     ranForReal: [...run.ranForReal],
     notCompared: [],
     events: branch.tape.events,
-    receipt: {
+    comparison: {
       recorded: steps.length,
       served: run.served,
       covered: steps.filter((step) => step.taken && !step.served).length,

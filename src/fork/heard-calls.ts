@@ -5,13 +5,13 @@ import type { ExchangeObserver, ExchangeStart, Observer } from '../seam/observe/
 import { observeUndici } from '../seam/observe/undici.ts'
 import { type SeamCall, type SeamDrawKind, seamState } from '../seam/source.ts'
 import { type Chunk, encodeBytes, type ExchangeEvent } from '../tape/index.ts'
-import type { Said } from './budget.ts'
+import type { TextSizes } from '../live/budget.ts'
 
 /** A model call that was made beside any run, as a budget counts it. */
 export interface HeardCall {
   readonly model: string
   readonly usage: Usage | undefined
-  readonly said: Said
+  readonly said: TextSizes
 }
 
 /** Does work that belongs to no run, and hears which models it asks. Nothing of what it does is changed. */

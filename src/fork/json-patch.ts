@@ -1,3 +1,4 @@
+import { isMap, type JsonMap } from '../json/canonical.ts'
 import { HarvestError, nearestWord, neutralLine } from '../errors/index.ts'
 import type { Json } from '../tape/index.ts'
 
@@ -171,12 +172,6 @@ function isSame(a: Json, b: Json): boolean {
   )
 }
 
-type JsonMap = { readonly [key: string]: Json }
-
-function isMap(value: Json): value is JsonMap {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value)
 }
@@ -185,7 +180,7 @@ function wrong(because: string, there: readonly string[], operation: JsonPatchOp
   const last = keysOf(operation.path).at(-1) ?? ''
   const near = nearestWord(last, there)
   return new HarvestError('HARVEST_FORK_PATCH', {
-    what: 'A JSON patch does not apply to the recorded answer',
+    what: 'The JSON Patch does not apply to the recorded answer',
     where: {
       operation: `${index + 1}, ${neutralLine(JSON.stringify(operation), 120)}`,
       because: neutralLine(because, 200),
@@ -199,7 +194,7 @@ function noPatch(problem: string, cause?: unknown): HarvestError {
   return new HarvestError(
     'HARVEST_FORK_PATCH',
     {
-      what: 'This is no JSON patch',
+      what: 'Invalid JSON Patch (RFC 6902)',
       where: { problem: neutralLine(problem, 200) },
       fix: ['write a list: [{ "op": "replace", "path": "/items/0/total", "value": 30 }]'],
     },

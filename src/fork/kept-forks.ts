@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { dirname, join } from 'node:path'
 import { canonicalJson } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
-import type { ControlData } from './control.ts'
+import type { ControlData } from '../jobs/job.ts'
 import type { FinishedFork, ForkRequest } from './request.ts'
 
 /** All that makes a fork the same fork. */
@@ -92,7 +92,7 @@ function keep(folder: string, key: string, kept: object): void {
 }
 
 /** What another time need not be so. */
-const passing = /^HARVEST_(BUDGET_|FORK_UNREACHED$|RUN_ABORTED$|AGENT_HANGS$)/
+const passing = /^HARVEST_(BUDGET_|FORK_MODEL_UNREACHABLE$|RUN_ABORTED$|AGENT_TIMEOUT$)/
 
 function fileOf(folder: string, key: string): string {
   return join(folder, `${key}.json`)

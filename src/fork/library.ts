@@ -1,6 +1,6 @@
 import { readTape, type Tape } from '../tape/index.ts'
 import { forkTape } from './fork.ts'
-import type { Change, Decision, ForkOptions, ForkPlan, ForkResult, Tail } from './plan.ts'
+import type { PlannedChange, Decision, ForkOptions, ForkPlan, ForkResult, Tail } from './plan.ts'
 import type { Json, Step } from '../tape/index.ts'
 
 /** How a run is forked from code. */
@@ -14,7 +14,7 @@ export interface Forking<T> extends ForkOptions {
   /** What `step` is answered. */
   readonly change?: StepChange
   /** Any changes, each with its place. */
-  readonly changes?: readonly Change[]
+  readonly changes?: readonly PlannedChange[]
   /** Default: the tape itself, offline. */
   readonly tail?: Tail
   readonly modes?: ForkPlan['modes']
@@ -46,7 +46,9 @@ export type StepChange =
 export async function fork<T>(tape: Tape | string, forking: Forking<T>): Promise<ForkResult<T>> {
   const { agent, step, change, changes = [], tail = { from: 'tape' }, modes, seed, clockOffsetMs } = forking
   const all =
-    change === undefined ? changes : [{ ...change, ...(step === undefined ? {} : { step }) } as Change, ...changes]
+    change === undefined
+      ? changes
+      : [{ ...change, ...(step === undefined ? {} : { step }) } as PlannedChange, ...changes]
   const plan: ForkPlan = {
     keep: forking.keep ?? keptBy(step, all),
     changes: all,
@@ -59,7 +61,7 @@ export async function fork<T>(tape: Tape | string, forking: Forking<T>): Promise
 }
 
 /** Up to the last step with a change; a step without one is asked anew. */
-function keptBy(step: number | undefined, changes: readonly Change[]): number {
+function keptBy(step: number | undefined, changes: readonly PlannedChange[]): number {
   const changed = changes.flatMap((change) => ('step' in change && change.step !== undefined ? [change.step] : []))
   if (step !== undefined && !changed.includes(step)) return step - 1
   return Math.max(0, ...changed)

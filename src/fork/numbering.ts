@@ -7,7 +7,7 @@ const slackMs = 50
  * Numbers what happens in a fork. What happens where the parent's tape has it keeps its number and its time; everything
  * else gets fresh ones, which no event of the parent has.
  */
-export class Numbering {
+export class EventNumbering {
   readonly #used: ReadonlySet<number>
   #next = 0
   /** Numbers below it are history: something was delivered since. */

@@ -84,7 +84,7 @@ function stepAt(tape: Tape, events: readonly TapeEvent[], number: number): TapeE
   throw new HarvestError('HARVEST_PATCH_STEP', {
     what: `The tape has no step ${number}`,
     where: { tape: tape.header.id, steps: steps.length === 0 ? 'none' : `1 to ${steps.length}` },
-    fix: [`to see them: npx harvest show ${tape.header.id}`],
+    fix: [`to see them: npx vitest-harvest show ${tape.header.id}`],
   })
 }
 
@@ -153,7 +153,7 @@ function parseJson(text: string, change: Patch): Json {
     throw new HarvestError(
       'HARVEST_PATCH_PATH',
       {
-        what: 'What is there is no JSON, so nothing inside it can be set',
+        what: 'Cannot set a path: the recorded value is not JSON',
         where: { path: change.path, ...(change.step === undefined ? {} : { step: `${change.step}` }) },
         fix: ['to set all of it: --set body=<text>'],
       },
@@ -194,7 +194,7 @@ function noPlace(change: Patch, known: readonly string[]): HarvestError {
   const last = change.path.split(/[.[\]]+/).findLast((part) => part !== '') ?? change.path
   const near = nearestWord(last, known)
   return new HarvestError('HARVEST_PATCH_PATH', {
-    what: `There is nothing at '${neutralLine(change.path, 120)}' that could be changed`,
+    what: `Unknown path '${neutralLine(change.path, 120)}' in the recorded value`,
     where: {
       ...(change.step === undefined ? { of: 'the input of the run' } : { step: `${change.step}` }),
       ...(known.length === 0 ? {} : { there: neutralLine(known.join(', '), 300) }),

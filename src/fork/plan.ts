@@ -1,9 +1,9 @@
 import type { Json, Step, Tape, TapeEvent } from '../tape/types.ts'
-import type { ReplayResult } from '../replay/types.ts'
+import type { ReplayResult } from '../match/types.ts'
 import type { HarvestError } from '../errors/index.ts'
-import type { Budget } from './budget.ts'
+import type { Budget } from '../live/budget.ts'
 import type { Control } from './control.ts'
-import type { Spent } from './job.ts'
+import type { Spent } from '../live/budget.ts'
 import type { Patch } from './patch.ts'
 
 /** One run that parts from its tape: how far it is bound, what is another one, and who answers from there on. */
@@ -16,12 +16,12 @@ export interface ForkPlan {
   /** How the kept steps may be asked for. `exact` (default): byte for byte. `canonical`: also in another spelling. */
   readonly kept?: 'exact' | 'canonical'
   /** Answers that are other ones, at the kept steps or behind them. Default none. */
-  readonly changes?: readonly Change[]
+  readonly changes?: readonly PlannedChange[]
   /**
-   * Single steps behind the kept ones that are answered otherwise than the tail says. `pinned`: as recorded, where the
-   * same is asked for. `live`: anew.
+   * Single steps behind the kept ones that are answered otherwise than the tail says. `replayed`: as recorded, where
+   * the same is asked for. `live`: asked again.
    */
-  readonly modes?: Readonly<Record<number, 'pinned' | 'live'>>
+  readonly modes?: Readonly<Record<number, 'replayed' | 'live'>>
   readonly tail: Tail
   /** Whether clock, random numbers and ids behind the kept steps are drawn anew (default), or as recorded while they last. */
   readonly chance?: 'anew' | 'recorded'
@@ -37,7 +37,7 @@ export interface ForkPlan {
 }
 
 /** An answer that is another one. */
-export type Change =
+export type PlannedChange =
   /** One value of a recorded input. */
   | Patch
   /** The step as it should have been recorded. Used once: asked for again, the recorded answer is given, unless `always`. */
@@ -62,13 +62,13 @@ export type Tail =
   | { readonly from: 'tape'; readonly serve?: 'exact' | 'canonical' | 'conversation' | 'reworded' }
   /** Another tape of the same agent, alike. */
   | {
-      readonly from: 'donor'
+      readonly from: 'reference'
       readonly tape: Tape
       readonly serve?: 'exact' | 'canonical' | 'conversation' | 'reworded'
     }
   /**
    * Models are asked for real. Wrapped calls and services: from the tape where the same is asked for, and `tools` says
-   * what happens to others. `tape` (default): refused, HARVEST_OFF_TAPE. `live`: all of them run for real.
+   * what happens to others. `tape` (default): refused, HARVEST_NOT_RECORDED. `live`: all of them run for real.
    */
   | {
       readonly from: 'live'
@@ -79,7 +79,7 @@ export type Tail =
       readonly asking?: (asked: AskedModel) => AskedModel | undefined
     }
   /** A function that answers each step, such as a scripted model; `undefined`: off tape. */
-  | { readonly from: 'script'; readonly answer: (asked: Step, n: number) => Answer | undefined }
+  | { readonly from: 'script'; readonly answer: (asked: Step, n: number) => ForkAnswer | undefined }
 
 /** A request to a model. */
 export interface AskedModel {
@@ -88,7 +88,7 @@ export interface AskedModel {
 }
 
 /** An answer somebody makes up. */
-export type Answer =
+export type ForkAnswer =
   | { readonly status?: number; readonly headers?: Readonly<Record<string, string>>; readonly body: string | Json }
   | { readonly result: Json }
   | { readonly error: { readonly name?: string; readonly message: string; readonly code?: string } }

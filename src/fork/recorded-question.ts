@@ -1,6 +1,6 @@
 import { canonicalJson, isGenerative, readModelRequest } from '../providers/index.ts'
-import { isList, isMap, parseJson, without } from '../providers/json.ts'
-import { type ExchangeState, stepStates } from '../replay/step.ts'
+import { isList, isMap, parseJson, without } from '../json/canonical.ts'
+import { type ExchangeState, stepStates } from '../match/step.ts'
 import type { Json, Tape } from '../tape/index.ts'
 import type { AskedModel } from './plan.ts'
 

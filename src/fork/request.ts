@@ -1,8 +1,9 @@
 import type { HarvestError } from '../errors/index.ts'
 import { editAnswer, type AnswerEdit } from './edits.ts'
 import type { Patch } from './patch.ts'
-import type { Change, Decision, ForkPlan } from './plan.ts'
-import type { FinishedJob, Spent } from './job.ts'
+import type { PlannedChange, Decision, ForkPlan } from './plan.ts'
+import type { FinishedJob } from '../jobs/job.ts'
+import type { Spent } from '../live/budget.ts'
 
 /** A fork as data: what a command hands to the process of the agent. Files are absolute paths. */
 export interface ForkRequest extends Pick<ForkPlan, 'keep' | 'modes' | 'clockOffsetMs'> {
@@ -23,20 +24,20 @@ export type ChangeRequest =
 
 /** Who answers behind the kept steps, as data. */
 export type TailRequest =
-  | { readonly from: 'tape'; readonly serve?: ServeRung }
-  | { readonly from: 'donor'; readonly file: string; readonly serve?: ServeRung }
+  | { readonly from: 'tape'; readonly serve?: MatchLevel }
+  | { readonly from: 'reference'; readonly file: string; readonly serve?: MatchLevel }
   | { readonly from: 'live'; readonly tools?: 'tape' | 'live'; readonly baseUrl?: string }
   | { readonly from: 'script'; readonly file: string; readonly export: string }
 
-type ServeRung = 'exact' | 'canonical' | 'conversation' | 'reworded'
+type MatchLevel = 'exact' | 'canonical' | 'conversation' | 'reworded'
 
 /** What one fork came to, as data. */
 export interface FinishedFork {
   readonly seed: string
   readonly outcome: FinishedJob['outcome']
-  readonly prefix: { readonly steps: number; readonly isExact: boolean; readonly divergence?: Said }
+  readonly prefix: { readonly steps: number; readonly isExact: boolean; readonly divergence?: SerializedError }
   /** First one first; empty when the run can be judged. */
-  readonly problems: readonly Said[]
+  readonly problems: readonly SerializedError[]
   readonly spent: Spent
   /** Nothing that was asked behind the kept steps differs from the tape. */
   readonly isInert: boolean
@@ -49,18 +50,18 @@ export interface FinishedFork {
 }
 
 /** An error, as data. */
-export interface Said {
+export interface SerializedError {
   readonly code: string
   readonly message: string
 }
 
 /** The code of an error and its whole message. */
-export function said({ code, message }: HarvestError): Said {
+export function said({ code, message }: HarvestError): SerializedError {
   return { code, message }
 }
 
 /** What a fork is asked to change, in the words of the engine. */
-export function changeOf(change: ChangeRequest): Change {
+export function changeOf(change: ChangeRequest): PlannedChange {
   if (!('edit' in change)) return change
   const { step, edit } = change
   return { step, rewrite: (recorded) => editAnswer(recorded, edit, step) }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { redactorOfTape } from '../privacy/index.ts'
 import { canonicalJson } from '../providers/index.ts'
-import type { ReplayResult } from '../replay/types.ts'
+import type { ReplayResult } from '../match/types.ts'
 import { encodeValue, type Json } from '../tape/index.ts'
 import { renderBaseline, traceOf } from '../trace/index.ts'
 

@@ -1,16 +1,16 @@
 import { HarvestError } from '../errors/index.ts'
 import { answer } from '../replay/answer.ts'
-import type { CallState } from '../replay/step.ts'
+import type { CallState } from '../match/step.ts'
 import { never } from '../seam/intercept/index.ts'
 import { argumentsOf, isThenable } from '../seam/shape.ts'
-import { type SeamCall, type Source, seamState } from '../seam/source.ts'
+import { type SeamCall, type RunContext, seamState } from '../seam/source.ts'
 import { type CallEvent, decodeValue, type Json, type Moment } from '../tape/index.ts'
-import type { Entry } from './account.ts'
+import type { Entry } from './branch-recorder.ts'
 import type { Reply } from './answers.ts'
 import type { ForkRun } from './fork-run.ts'
 
 /** The run as code inside the call with this number sees it. */
-type View = (n: number) => Source
+type View = (n: number) => RunContext
 type Heard = Entry<CallEvent>
 type Fields = Omit<CallEvent, 'n' | 'at'>
 
@@ -52,7 +52,7 @@ function answerFor(run: ForkRun, call: SeamCall, fields: Fields): Reply<CallStat
   try {
     return run.answers.forCall(call, fields.args)
   } catch (error) {
-    if (HarvestError.is(error, 'HARVEST_OFF_TAPE')) run.account.began<CallEvent>(fields)
+    if (HarvestError.is(error, 'HARVEST_NOT_RECORDED')) run.account.began<CallEvent>(fields)
     throw error
   }
 }

@@ -1,9 +1,10 @@
 import { decodeBody, readModelCall } from '../providers/index.ts'
-import { errorAgain, fitted, observe } from '../replay/exchange.ts'
+import { errorAgain, observe } from '../replay/exchange.ts'
+import { fitted } from '../replay/fitted.ts'
 import { answerCut } from '../replay/cut.ts'
-import { headerDrift } from '../replay/header-drift.ts'
-import type { Question } from '../replay/ladder.ts'
-import type { ExchangeState } from '../replay/step.ts'
+import { headerDrift } from '../match/header-drift.ts'
+import type { MatchRequest } from '../match/matcher.ts'
+import type { ExchangeState } from '../match/step.ts'
 import type { ExchangeControl, ExchangeSink, LiveRequest } from '../seam/intercept/index.ts'
 import { steadyBoundary } from '../seam/shape.ts'
 import {
@@ -16,11 +17,11 @@ import {
   type RecordedResponse,
   responseBytes,
 } from '../tape/index.ts'
-import type { Entry } from './account.ts'
+import type { Entry } from './branch-recorder.ts'
 import type { Reply } from './answers.ts'
 import type { ForkRun } from './fork-run.ts'
 import { forward } from '../replay/forward.ts'
-import { requestOf } from './made-up.ts'
+import { requestOf } from './scripted.ts'
 
 type Heard = Entry<ExchangeEvent>
 
@@ -53,7 +54,12 @@ export function forkExchange(
 
 type Fields = Omit<ExchangeEvent, 'n' | 'at'>
 
-function fieldsOf(run: ForkRun, live: LiveRequest, { url, bodyText }: Question, inside: number | undefined): Fields {
+function fieldsOf(
+  run: ForkRun,
+  live: LiveRequest,
+  { url, bodyText }: MatchRequest,
+  inside: number | undefined,
+): Fields {
   return {
     kind: 'exchange',
     ...(inside === undefined ? {} : { in: inside }),

@@ -1,7 +1,7 @@
 import type { Cursor } from './cursor.ts'
 import { firstItem, type ForeignDocument, type ForeignFormat, itemsAt } from './document.ts'
 import { timeOf } from './moments.ts'
-import { readTalk } from './talk.ts'
+import { readMessages } from './messages.ts'
 import { usageOf } from './usage.ts'
 import type { ForeignCall, ForeignMessage, ForeignModelCall, ForeignStep } from './types.ts'
 
@@ -118,7 +118,7 @@ function endAt(step: Draft<ForeignCall> | Draft<ForeignModelCall>, at: number | 
 }
 
 function textOf(event: Cursor): string {
-  return readTalk([{ role: 'user', content: event.at('content').value }])
+  return readMessages([{ role: 'user', content: event.at('content').value }])
     .map(({ text }) => text)
     .join('\n')
 }

@@ -1,5 +1,5 @@
 import { brotliDecompressSync, constants, gunzipSync, inflateRawSync, inflateSync, zstdDecompressSync } from 'node:zlib'
-import { isReadable } from '../providers/decode.ts'
+import { isReadable } from '../wire/decode.ts'
 import type { Cursor } from './cursor.ts'
 import { excessIn } from './excess.ts'
 import { decompressedCap } from './limits.ts'

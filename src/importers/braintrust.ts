@@ -2,7 +2,7 @@ import type { Cursor } from './cursor.ts'
 import { firstItem, type ForeignDocument, type ForeignFormat, itemsAt } from './document.ts'
 import { isFields } from './meaning.ts'
 import { timeOf } from './moments.ts'
-import { kindOf, type Span, type SpanKind, type Told } from './spans.ts'
+import { kindOf, type ForeignSpan, type SpanKind, type SpanAttributes } from './spans.ts'
 import { runsOfSpans } from './trace-runs.ts'
 import { usageOf } from './usage.ts'
 
@@ -81,7 +81,7 @@ function inside(row: Row, name: string, key: string): Cursor | undefined {
   return row.get(`${name}.${key}`) ?? row.get(name)?.at(key)
 }
 
-function spanOf(row: Row): Span {
+function spanOf(row: Row): ForeignSpan {
   const id = row.get('span_id')?.maybeText
   const parents = row.get('span_parents')
   const parent = Array.isArray(parents?.value) ? parents.items[0]?.maybeText : undefined
@@ -106,7 +106,7 @@ function spanOf(row: Row): Span {
   }
 }
 
-function toldOf(row: Row): Told {
+function toldOf(row: Row): SpanAttributes {
   const input = row.get('input')?.value
   const kind = kindIn(row, input)
   const output = row.get('output')?.value
@@ -143,7 +143,7 @@ function toolOptions(input: unknown): { readonly [key: string]: unknown } | unde
   return isFields(options) && typeof options['toolCallId'] === 'string' ? options : undefined
 }
 
-function callOf(input: unknown): Pick<Told, 'input' | 'callId'> {
+function callOf(input: unknown): Pick<SpanAttributes, 'input' | 'callId'> {
   const options = toolOptions(input)
   if (options !== undefined) return { input: (input as readonly unknown[])[0], callId: String(options['toolCallId']) }
   return { input: Array.isArray(input) && input.length === 1 ? (input as readonly unknown[])[0] : input }

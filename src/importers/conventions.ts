@@ -1,5 +1,5 @@
 import { jsonOr } from './body.ts'
-import { attribute, kindOf, numberAttribute, type Span, textAttribute, unflattened } from './spans.ts'
+import { attribute, kindOf, numberAttribute, type ForeignSpan, textAttribute, unflattened } from './spans.ts'
 import { genAi, genAiEvents, traceloop } from './genai.ts'
 import { filledBy, isFields, type Meaning } from './meaning.ts'
 import { monocleMeaning } from './monocle.ts'
@@ -8,12 +8,12 @@ import { monocleMeaning } from './monocle.ts'
  * What a span says, in whatever convention its attributes and events are written: several instruments may have written
  * into one span, and each fact is taken from the first that tells it.
  */
-export function meaningOf(span: Span): Meaning {
+export function meaningOf(span: ForeignSpan): Meaning {
   return conventions.map((read) => read(span)).reduce(filledBy, {})
 }
 
 /** In the order in which they are believed. */
-const conventions: readonly ((span: Span) => Meaning)[] = [
+const conventions: readonly ((span: ForeignSpan) => Meaning)[] = [
   vercel,
   monocleMeaning,
   agentKit,
@@ -30,7 +30,7 @@ const conventions: readonly ((span: Span) => Meaning)[] = [
  *
  * @see https://github.com/Arize-ai/openinference, spec/semantic_conventions.md
  */
-function openInference({ attributes }: Span): Meaning {
+function openInference({ attributes }: ForeignSpan): Meaning {
   const kind = kindOf(textAttribute(attributes, 'openinference.span.kind'))
   const value = { input: attribute(attributes, 'input.value'), output: attribute(attributes, 'output.value') }
   switch (kind) {
@@ -60,6 +60,7 @@ function openInference({ attributes }: Span): Meaning {
         inputTokens: numberAttribute(attributes, 'llm.token_count.prompt'),
         outputTokens: numberAttribute(attributes, 'llm.token_count.completion'),
         cachedTokens: numberAttribute(attributes, 'llm.token_count.prompt_details.cache_read'),
+        cacheWriteTokens: numberAttribute(attributes, 'llm.token_count.prompt_details.cache_write'),
       }
     case 'other':
     case undefined:
@@ -72,7 +73,7 @@ function openInference({ attributes }: Span): Meaning {
  *
  * @see https://ai-sdk.dev/docs/ai-sdk-core/telemetry
  */
-function vercel({ attributes }: Span): Meaning {
+function vercel({ attributes }: ForeignSpan): Meaning {
   const operation = textAttribute(attributes, 'ai.operationId') ?? ''
   if (operation === 'ai.toolCall')
     return {
@@ -99,7 +100,7 @@ function vercel({ attributes }: Span): Meaning {
 }
 
 /** Google's Agent Development Kit, beside the GenAI attributes. */
-function agentKit({ attributes }: Span): Meaning {
+function agentKit({ attributes }: ForeignSpan): Meaning {
   const request = jsonOr(attribute(attributes, 'gcp.vertex.agent.llm_request'))
   const system = isFields(request) && isFields(request['config']) ? request['config']['system_instruction'] : undefined
   const args = attribute(attributes, 'gcp.vertex.agent.tool_call_args')
@@ -131,7 +132,7 @@ const backendKeys: readonly {
   { kind: 'gen_ai.operation.name', input: 'gen_ai.prompt', output: 'gen_ai.completion' },
 ]
 
-function backends({ attributes }: Span): Meaning {
+function backends({ attributes }: ForeignSpan): Meaning {
   for (const { kind, input, output, model } of backendKeys) {
     const word = textAttribute(attributes, kind)
     if (word === undefined) continue
@@ -146,7 +147,7 @@ function backends({ attributes }: Span): Meaning {
   return {}
 }
 
-function told({ name, told: given }: Span): Meaning {
+function told({ name, told: given }: ForeignSpan): Meaning {
   if (given === undefined) return {}
   const { model, ...rest } = given
   return { name, ...rest, asked: model }

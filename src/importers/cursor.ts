@@ -1,5 +1,5 @@
 import { callCap } from './limits.ts'
-import { type Position, refusal, type RefusalCode } from './refusal.ts'
+import { type TextPosition, refusal, type RefusalCode } from './refusal.ts'
 
 /** Keys and indexes from the root of a document to a value. */
 export type Path = readonly (string | number)[]
@@ -96,7 +96,7 @@ export class Cursor {
     return refusal(code, this.position, problem, { cause })
   }
 
-  get position(): Position {
+  get position(): TextPosition {
     const line = this.#origin.lineOf(this.#path)
     const at = pathText(this.#path, this.#origin.prefix)
     return { file: this.#origin.file, at, ...(line === undefined ? {} : { line }) }

@@ -2,7 +2,7 @@ import type { Cursor } from './cursor.ts'
 import type { ForeignFormat } from './document.ts'
 import { isFields } from './meaning.ts'
 import { timeOf } from './moments.ts'
-import { countOf, kindOf, type Span, type Told } from './spans.ts'
+import { countOf, kindOf, type ForeignSpan, type SpanAttributes } from './spans.ts'
 import { runsOfSpans } from './trace-runs.ts'
 
 const lists = ['baseSpans', 'agentSpans', 'llmSpans', 'retrieverSpans', 'toolSpans'] as const
@@ -24,7 +24,7 @@ export const deepeval: ForeignFormat = {
   },
 }
 
-function spanOf(span: Cursor, trace: string): Span {
+function spanOf(span: Cursor, trace: string): ForeignSpan {
   const id = span.map.at('uuid').maybeText
   const parent = span.at('parentUuid').maybeText
   const startedMs = timeOf(span.at('startTime'))
@@ -43,7 +43,7 @@ function spanOf(span: Cursor, trace: string): Span {
   }
 }
 
-function toldOf(span: Cursor): Told {
+function toldOf(span: Cursor): SpanAttributes {
   const kind = kindOf(span.at('type').maybeText) ?? 'other'
   const input = span.at('input').value
   const output = span.at('output').value

@@ -1,6 +1,6 @@
 import type { Cursor } from './cursor.ts'
 import { callCap } from './limits.ts'
-import type { ForeignExchange, ImportFormat, Recording } from './types.ts'
+import type { ForeignExchange, ImportFormat, ForeignRecording } from './types.ts'
 import { Unpacking } from './unpacking.ts'
 
 /** A file taken apart as JSON, JSON Lines or YAML. */
@@ -24,7 +24,7 @@ export interface ForeignFormat {
    *
    * @throws HarvestError `HARVEST_IMPORT_…` with file and line
    */
-  read(document: ForeignDocument): Recording | readonly Recording[]
+  read(document: ForeignDocument): ForeignRecording | readonly ForeignRecording[]
 }
 
 /** A format that is no text. */
@@ -32,7 +32,7 @@ export interface BytesFormat {
   readonly name: ImportFormat
   recognisesBytes(bytes: Buffer): boolean
   /** @throws HarvestError `HARVEST_IMPORT_…` with the byte */
-  readBytes(bytes: Buffer, file: string): Recording | readonly Recording[]
+  readBytes(bytes: Buffer, file: string): ForeignRecording | readonly ForeignRecording[]
 }
 
 /** The items of the list at a path, wherever the document keeps them; without a path, the lines or the list itself. */

@@ -1,12 +1,13 @@
+import { withPlainType } from './plain-type.ts'
 import type { Redactor } from '../privacy/index.ts'
 import { steadyBoundary } from '../seam/shape.ts'
 import { type Chunk, encodeBytes, type ExchangeEvent, type TapeEvent } from '../tape/index.ts'
-import type { Position } from './refusal.ts'
+import type { TextPosition } from './refusal.ts'
 import { sentUrl, steadyUrl } from './requests.ts'
 import { eventsOfLines } from './stdio-lines.ts'
 import { eventsOfSteps } from './steps.ts'
-import { type Happening, sequenceOf } from './sequence.ts'
-import type { ForeignExchange, Recording } from './types.ts'
+import { type ExchangeBoundary, sequenceOf } from './sequence.ts'
+import type { ForeignExchange, ForeignRecording } from './types.ts'
 import { type Readable, Unpacking } from './unpacking.ts'
 
 /** The events of a tape and what was seen on the way to them. */
@@ -28,19 +29,19 @@ export interface MadeEvents {
  *
  * @throws HarvestError `HARVEST_IMPORT_BOMB`, `HARVEST_IMPORT_TOO_LARGE`
  */
-export function eventsOf(recording: Recording, redactor: Redactor, file: string): MadeEvents {
+export function eventsOf(recording: ForeignRecording, redactor: Redactor, file: string): MadeEvents {
   if (recording.steps !== undefined)
     return { ...eventsOfSteps(recording.steps, redactor), bytes: 0, hadEncodings: false }
   if (recording.lines !== undefined) return { ...eventsOfLines(recording.lines, redactor), hadEncodings: false }
   const making = new Making(recording.exchanges, redactor, { file })
-  for (const happening of sequenceOf(recording.exchanges)) making.happened(happening)
+  for (const boundary of sequenceOf(recording.exchanges)) making.happened(boundary)
   return making.made
 }
 
 class Making {
   readonly #exchanges: readonly ForeignExchange[]
   readonly #redactor: Redactor
-  readonly #place: Position
+  readonly #place: TextPosition
   readonly #events: ExchangeEvent[] = []
   /** By position in the recording: where its event stands. */
   readonly #made = new Map<number, number>()
@@ -48,7 +49,7 @@ class Making {
   #at = 0
   readonly #unpacking = new Unpacking()
 
-  constructor(exchanges: readonly ForeignExchange[], redactor: Redactor, place: Position) {
+  constructor(exchanges: readonly ForeignExchange[], redactor: Redactor, place: TextPosition) {
     this.#exchanges = exchanges
     this.#redactor = redactor
     this.#place = place
@@ -59,9 +60,9 @@ class Making {
     return { events: this.#events, end: [this.#n, this.#n === 0 ? 0 : this.#at + 1], bytes, hadEncodings }
   }
 
-  happened({ index, is, at }: Happening): void {
+  happened({ index, is, at }: ExchangeBoundary): void {
     const exchange = this.#exchanges[index]!
-    const place = (): Position => ({ ...this.#place, at: `call ${index + 1}` })
+    const place = (): TextPosition => ({ ...this.#place, at: `call ${index + 1}` })
     // What no time tells apart did not come in one burst: the agent had its turn in between.
     const next = this.#n === 0 ? 0 : this.#at + apartMs
     if (is === 'request')
@@ -81,7 +82,7 @@ class Making {
     { method, url, requestBody, requestHeaders }: ForeignExchange,
     index: number,
     at: number,
-    place: () => Position,
+    place: () => TextPosition,
   ): void {
     const [n] = this.#moment(at)
     const asked = requestBody === 'unread' ? undefined : requestBody
@@ -105,7 +106,7 @@ class Making {
     { response, tookMs = 1 }: ForeignExchange,
     index: number,
     at: number | undefined,
-    place: () => Position,
+    place: () => TextPosition,
   ): void {
     const position = this.#made.get(index)!
     const event = this.#events[position]!
@@ -116,11 +117,11 @@ class Making {
   #response(
     { status, statusText, headers: given, body }: NonNullable<ForeignExchange['response']>,
     at: number,
-    place: () => Position,
+    place: () => TextPosition,
   ): NonNullable<ExchangeEvent['response']> {
     const decoded = this.#unpacking.of(body, given, place)
     const moment = this.#moment(at)
-    const headers = this.#redactor.headers(decoded.headers)
+    const headers = this.#redactor.headers(withPlainType(decoded.headers, decoded.pieces))
     const chunks = this.#redacted(decoded.pieces).flatMap((piece): Chunk[] =>
       piece.length === 0 ? [] : [[...this.#moment(at), encodeBytes(piece)]],
     )

@@ -4,8 +4,8 @@ import {
   attribute,
   kindOf,
   numberAttribute,
-  type Span,
-  type SpanEvent,
+  type ForeignSpan,
+  type ForeignSpanEvent,
   type SpanKind,
   textAttribute,
   unflattened,
@@ -16,7 +16,7 @@ import {
  *
  * @see https://github.com/open-telemetry/semantic-conventions-genai
  */
-export function genAi({ name, attributes }: Span): Meaning {
+export function genAi({ name, attributes }: ForeignSpan): Meaning {
   const operation = textAttribute(attributes, 'gen_ai.operation.name')
   const tool = textAttribute(attributes, 'gen_ai.tool.name')
   const asked = textAttribute(attributes, 'gen_ai.request.model')
@@ -60,6 +60,11 @@ export function genAi({ name, attributes }: Span): Meaning {
       'gen_ai.usage.cache_read_input_tokens',
       'gen_ai.usage.cached_tokens',
     ),
+    cacheWriteTokens: numberAttribute(
+      attributes,
+      'gen_ai.usage.cache_creation.input_tokens',
+      'gen_ai.usage.cache_creation_input_tokens',
+    ),
     finish: firstText(jsonOr(attribute(attributes, 'gen_ai.response.finish_reasons', 'gen_ai.response.finish_reason'))),
   }
 }
@@ -74,7 +79,7 @@ function firstText(value: unknown): string | undefined {
  * events of the span, as log records, or, by Logfire, as an attribute; the one before it with `gen_ai.content.prompt`; and
  * the current `gen_ai.client.inference.operation.details`.
  */
-export function genAiEvents({ attributes, events }: Span): Meaning {
+export function genAiEvents({ attributes, events }: ForeignSpan): Meaning {
   const listed = jsonOr(attribute(attributes, 'events'))
   const inAttribute = Array.isArray(listed) ? listed.flatMap(eventOf) : []
   const input: unknown[] = []
@@ -101,13 +106,13 @@ export function genAiEvents({ attributes, events }: Span): Meaning {
   )
 }
 
-function eventOf(value: unknown): readonly SpanEvent[] {
+function eventOf(value: unknown): readonly ForeignSpanEvent[] {
   if (!isFields(value) || typeof value['event.name'] !== 'string') return []
   return [{ name: value['event.name'], attributes: new Map(), body: value }]
 }
 
 /** What an event says: its body, or attributes that hold what a body does, each maybe as JSON. */
-function saidIn({ attributes, body }: SpanEvent): { readonly [key: string]: unknown } {
+function saidIn({ attributes, body }: ForeignSpanEvent): { readonly [key: string]: unknown } {
   const fields = isFields(body) ? body : Object.fromEntries(attributes)
   return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, jsonOr(value)]))
 }
@@ -118,7 +123,7 @@ function saidIn({ attributes, body }: SpanEvent): { readonly [key: string]: unkn
  *
  * @see https://github.com/traceloop/openllmetry, packages/opentelemetry-semantic-conventions-ai
  */
-export function traceloop({ attributes }: Span): Meaning {
+export function traceloop({ attributes }: ForeignSpan): Meaning {
   const kind = kindOf(textAttribute(attributes, 'traceloop.span.kind'))
   if (kind === 'tool')
     return {

@@ -3,11 +3,18 @@ import type { MadeEvents } from './events.ts'
 import { headerOf } from './headers.ts'
 import { steadyUrl } from './requests.ts'
 import { areAnswered } from './stdio-lines.ts'
-import { readTalk } from './talk.ts'
-import type { ForeignBody, ForeignExchange, ForeignResponse, ForeignLine, ForeignStep, Recording } from './types.ts'
+import { readMessages } from './messages.ts'
+import type {
+  ForeignBody,
+  ForeignExchange,
+  ForeignResponse,
+  ForeignLine,
+  ForeignStep,
+  ForeignRecording,
+} from './types.ts'
 
 /** How true to the run the tape of a recording is, by the worst of its calls. */
-export function gradeOf({ exchanges, steps, lines }: Recording): ImportGrade {
+export function gradeOf({ exchanges, steps, lines }: ForeignRecording): ImportGrade {
   if (lines !== undefined) {
     if (!areAnswered(lines)) return 'signature-only'
     return lines.some(({ isRewritten }) => isRewritten) ? 're-drivable' : 'replayable'
@@ -25,11 +32,11 @@ export function gradeOf({ exchanges, steps, lines }: Recording): ImportGrade {
 function tellsMore(step: ForeignStep): boolean {
   if (step.kind === 'mark') return false
   if (step.kind !== 'model') return true
-  return step.toolCalls.length > 0 || (step.text ?? '') !== '' || readTalk(step.messages).length > 0
+  return step.toolCalls.length > 0 || (step.text ?? '') !== '' || readMessages(step.messages).length > 0
 }
 
 /** What a recording lacks that a tape of our own has; the words stand in tapes for ever. */
-export function missingIn(recording: Recording, made: MadeEvents): readonly string[] {
+export function missingIn(recording: ForeignRecording, made: MadeEvents): readonly string[] {
   const { exchanges, steps, lines, format } = recording
   if (lines !== undefined) return missingInLines(recording, lines)
   if (steps !== undefined) return missingInSteps(recording, made)
@@ -56,7 +63,7 @@ export function missingIn(recording: Recording, made: MadeEvents): readonly stri
 
 /** Of values without bytes: `tools` where a call has no answer. */
 function missingInSteps(
-  { startedMs, steps = [], input, outcome, missing = [] }: Recording,
+  { startedMs, steps = [], input, outcome, missing = [] }: ForeignRecording,
   { events }: MadeEvents,
 ): readonly string[] {
   const calls = events.filter((event): event is CallEvent => event.kind === 'tool' || event.kind === 'retrieval')
@@ -75,7 +82,7 @@ function missingInSteps(
 }
 
 /** Of the lines of a child process, whose order is that of the file. Which command started it, no line says. */
-function missingInLines({ startedMs }: Recording, lines: readonly ForeignLine[]): readonly string[] {
+function missingInLines({ startedMs }: ForeignRecording, lines: readonly ForeignLine[]): readonly string[] {
   const isRewritten = lines.some((line) => line.isRewritten)
   const rows: readonly (readonly [boolean, string])[] = [
     [true, 'command'],

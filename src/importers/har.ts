@@ -19,13 +19,30 @@ export const har: ForeignFormat = {
     const creator = root.at('log').at('creator').at('name').maybeText
     const exchanges = exchangesIn(itemsAt(document, 'log', 'entries'), (entry) => exchangeOf(entry, creator))
     const isTimed = exchanges.every(({ startedMs }) => startedMs !== undefined)
-    return {
-      format: 'har',
-      ...(name === undefined ? {} : { name }),
-      // Polly.JS lists entries by what was asked; when is told by each.
-      exchanges: isTimed ? exchanges.sort((a, b) => a.startedMs! - b.startedMs!) : exchanges,
-    }
+    const recording = { format: 'har' as const, ...(name === undefined ? {} : { name }) }
+    if (!isTimed) return { ...recording, exchanges }
+    // Polly.JS lists entries by what was asked; when is told by each.
+    const inOrder = exchanges.sort((a, b) => a.startedMs! - b.startedMs!)
+    // It keeps one recording per test, and renews single entries of it.
+    if (creator === 'Polly.JS') return { ...recording, exchanges: inOrder }
+    return runsOf(inOrder).map((run) => ({ ...recording, exchanges: run }))
   },
+}
+
+/** Entries a day apart and more are of several runs: a browser or a proxy goes on writing into one file. */
+const apartMs = 24 * 3_600_000
+
+function runsOf(inOrder: readonly ForeignExchange[]): readonly (readonly ForeignExchange[])[] {
+  const runs: ForeignExchange[][] = []
+  let end = -Infinity
+  for (const exchange of inOrder) {
+    const { startedMs = 0, tookMs = 0 } = exchange
+    if (runs.length === 0 || startedMs - end >= apartMs) runs.push([])
+    runs.at(-1)!.push(exchange)
+    end = Math.max(end, startedMs + tookMs)
+  }
+  // A file without entries is one recording, which holds nothing.
+  return runs.length === 0 ? [[]] : runs
 }
 
 type TextReader = (text: string, type?: string) => ForeignBody

@@ -3,13 +3,13 @@ import { bodyOf } from './body.ts'
 import { Cursor } from './cursor.ts'
 import type { BytesFormat } from './document.ts'
 import { callCap } from './limits.ts'
-import { type Position, refusal, type RefusalCode } from './refusal.ts'
+import { type TextPosition, refusal, type RefusalCode } from './refusal.ts'
 import { checkedUrl } from './requests.ts'
 import type { ForeignExchange } from './types.ts'
 import { Unpacking } from './unpacking.ts'
 
 /** How a trace begins. */
-const magic = 'httprr trace v1\n'
+const magic = 'httprr trace v1'
 
 /** Go's httprr. */
 export const httprr: BytesFormat = {
@@ -30,31 +30,66 @@ export const httprr: BytesFormat = {
 function exchangesOf(bytes: Buffer, file: string): readonly ForeignExchange[] {
   const exchanges: ForeignExchange[] = []
   const unpacking = new Unpacking()
-  let at = magic.length
+  let at = nextLine(bytes, magic.length)
   while (at < bytes.length) {
     const line = lineEnd(bytes, at)
-    const [, asked, answered] = /^(\d{1,12}) (\d{1,12})$/.exec(bytes.toString('latin1', at, line)) ?? []
+    const [, asked, answered] = /^(\d{1,12}) (\d{1,12})\r?$/.exec(bytes.toString('latin1', at, line)) ?? []
     if (asked === undefined || answered === undefined) throw wrong({ file, byte: at }, 'two lengths were expected')
     if (exchanges.length >= callCap)
       throw wrong({ file, byte: at }, `more than ${callCap} calls`, 'HARVEST_IMPORT_TOO_LARGE')
     const start = line + 1
-    const middle = start + Number(asked)
-    const end = middle + Number(answered)
+    const [middle, end] = boundsOf(bytes, start, Number(asked), Number(answered))
     if (end > bytes.length) throw wrong({ file, byte: at }, 'the trace ends before the call does')
     const exchange = exchangeOf(messageOf(bytes, start, middle, file), messageOf(bytes, middle, end, file))
     const byte = at
     unpacking.check(exchange, () => ({ file, byte }))
     exchanges.push(exchange)
-    at = end
+    at = nextLine(bytes, end)
   }
   return exchanges
+}
+
+/** Past line ends, which an editor leaves behind the last call. */
+function nextLine(bytes: Buffer, from: number): number {
+  let at = from
+  while (bytes[at] === 0x0a || bytes[at] === 0x0d) at++
+  return at
+}
+
+/**
+ * Where the response begins and ends. The lengths count line ends of headers as two bytes; in a file whose line ends were
+ * turned into line feeds they are one.
+ */
+function boundsOf(
+  bytes: Buffer,
+  start: number,
+  asked: number,
+  answered: number,
+): readonly [middle: number, end: number] {
+  const middle = start + asked
+  if (bytes.toString('latin1', middle, middle + 5) === 'HTTP/') return [middle, middle + answered]
+  const turned = start + asked - turnedIn(bytes, start)
+  if (bytes.toString('latin1', turned, turned + 5) !== 'HTTP/') return [middle, middle + answered]
+  return [turned, turned + answered - turnedIn(bytes, turned)]
+}
+
+/** Line feeds alone, up to the end of the headers. */
+function turnedIn(bytes: Buffer, start: number): number {
+  let count = 0
+  for (let at = start; at < bytes.length; at++) {
+    if (bytes[at] !== 0x0a) continue
+    if (bytes[at - 1] !== 0x0d) count++
+    if (bytes[at + 1] === 0x0a) return count + 1
+    if (bytes[at + 1] === 0x0d && bytes[at + 2] === 0x0a) return count
+  }
+  return count
 }
 
 interface Message {
   readonly first: string
   readonly headers: readonly HeaderPair[]
   readonly body: Buffer
-  readonly place: Position
+  readonly place: TextPosition
 }
 
 function exchangeOf(request: Message, response: Message): ForeignExchange {
@@ -101,7 +136,7 @@ function headOf(message: Buffer): { readonly head: string; readonly body: Buffer
 }
 
 /** The body without its framing, which is that of the recorder's writer: how it arrived is not in it. */
-function dechunked(body: Buffer, place: Position): Buffer {
+function dechunked(body: Buffer, place: TextPosition): Buffer {
   const pieces: Buffer[] = []
   for (let at = 0; at < body.length; ) {
     const line = lineEnd(body, at)
@@ -123,6 +158,6 @@ function lineEnd(bytes: Buffer, from: number): number {
   return end === -1 ? bytes.length : end
 }
 
-function wrong(place: Position, problem: string, code: RefusalCode = 'HARVEST_IMPORT_SHAPE'): Error {
+function wrong(place: TextPosition, problem: string, code: RefusalCode = 'HARVEST_IMPORT_SHAPE'): Error {
   return refusal(code, place, problem)
 }

@@ -1,6 +1,6 @@
 import type { HarvestError } from '../errors/index.ts'
 import { createRedactor, type Redactor, type RedactorOptions, rulesForTape } from '../privacy/index.ts'
-import { CallsOnce, Questions } from '../providers/counted.ts'
+import { CallsOnce, ModelQuestions } from '../providers/counted.ts'
 import { readMcpCall, readModelCall } from '../providers/index.ts'
 import {
   type Closing,
@@ -17,7 +17,7 @@ import { gradeOf, missingIn } from './grade.ts'
 import { type ForeignFile, readRecordings } from './read.ts'
 import { refusal } from './refusal.ts'
 import { errorOf, onTape } from './tape-value.ts'
-import type { ForeignOutcome, ImportFacts, Recording } from './types.ts'
+import type { ForeignOutcome, ImportFacts, ForeignRecording } from './types.ts'
 
 export interface ImportOptions extends ForeignFile {
   /** Id of the tape; a function is given the name the recording gives itself. */
@@ -31,7 +31,7 @@ export interface ImportOptions extends ForeignFile {
 }
 
 /** A foreign recording as a tape that is not written yet. Everything in it is redacted. */
-export interface ImportedTape {
+export interface TapeDraft {
   readonly header: TapeHeader
   readonly events: readonly TapeEvent[]
   readonly close: Closing
@@ -50,7 +50,7 @@ export interface ImportedTape {
  */
 export function importRecordings(options: ImportOptions): {
   readonly count: number
-  readonly tapes: Iterable<ImportedTape>
+  readonly tapes: Iterable<TapeDraft>
 } {
   const recordings = readRecordings(options)
   const { bytes: _, ...rest } = options
@@ -58,7 +58,10 @@ export function importRecordings(options: ImportOptions): {
 }
 
 /** Without the bytes of the file: what was read of them is all that has to stay in memory. */
-function* tapesOf(recordings: readonly Recording[], options: Omit<ImportOptions, 'bytes'>): Generator<ImportedTape> {
+function* tapesOf(
+  recordings: readonly ForeignRecording[],
+  options: Omit<ImportOptions, 'bytes'>,
+): Generator<TapeDraft> {
   for (const recording of recordings) yield tapeOf(recording, options)
 }
 
@@ -67,7 +70,7 @@ function* tapesOf(recordings: readonly Recording[], options: Omit<ImportOptions,
  *
  * @throws HarvestError `HARVEST_IMPORT_…`; `HARVEST_IMPORT_SEVERAL` when there are more
  */
-export function importRecording(options: ImportOptions): ImportedTape {
+export function importRecording(options: ImportOptions): TapeDraft {
   const recordings = readRecordings(options)
   const [recording] = recordings
   if (recordings.length > 1 || recording === undefined) throw several(options.file, recordings.length)
@@ -79,7 +82,7 @@ export function several(file: string, count: number): HarvestError {
   return refusal('HARVEST_IMPORT_SEVERAL', { file }, `it holds ${count} runs, and one was asked for`)
 }
 
-function tapeOf(recording: Recording, options: Omit<ImportOptions, 'bytes'>): ImportedTape {
+function tapeOf(recording: ForeignRecording, options: Omit<ImportOptions, 'bytes'>): TapeDraft {
   const redactor = createRedactor(options.redact)
   // The input comes first in a recorder too: placeholders are numbered by it.
   const given = options.input ?? recording.input
@@ -119,7 +122,7 @@ function outcomeOf(outcome: ForeignOutcome | undefined, redactor: Redactor): Out
 }
 
 function countsOf(
-  { exchanges, steps, lines }: Recording,
+  { exchanges, steps, lines }: ForeignRecording,
   events: readonly TapeEvent[],
 ): Pick<ImportFacts, 'exchanges' | 'modelCalls' | 'tools'> {
   if (steps !== undefined) {
@@ -132,7 +135,7 @@ function countsOf(
     return { exchanges: asked.length, modelCalls: 0, tools: calls.map(({ name }) => name) }
   }
   const calls = new CallsOnce()
-  const questions = new Questions()
+  const questions = new ModelQuestions()
   const asked = new Map<string, number>()
   const tools: string[] = []
   for (const event of events) {

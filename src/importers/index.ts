@@ -1,4 +1,4 @@
 /** Recordings of other tools made into tapes. */
-export { type ImportedTape, importRecording, importRecordings, type ImportOptions, several } from './import.ts'
+export { type TapeDraft, importRecording, importRecordings, type ImportOptions, several } from './import.ts'
 export { fileCap } from './limits.ts'
 export { type ImportFacts, type ImportFormat, importFormats } from './types.ts'

@@ -1,6 +1,6 @@
 import type { Cursor } from './cursor.ts'
 import { firstItem, type ForeignDocument, type ForeignFormat, itemsAt } from './document.ts'
-import { attribute, type Attributes, type Span, type SpanEvent } from './spans.ts'
+import { attribute, type Attributes, type ForeignSpan, type ForeignSpanEvent } from './spans.ts'
 import { runsOfSpans } from './trace-runs.ts'
 
 /**
@@ -26,7 +26,7 @@ function tracesIn(document: ForeignDocument): Iterable<Cursor> {
   return Array.isArray(root.at('data').value) ? root.at('data').items : [root]
 }
 
-function spanOf(span: Cursor): Span {
+function spanOf(span: Cursor): ForeignSpan {
   const id = span.map.at('spanID').maybeText
   const trace = span.at('traceID').maybeText
   const startedUs = span.at('startTime').maybeNumber
@@ -67,13 +67,13 @@ function tagsOf(tags: Cursor): Attributes {
   )
 }
 
-function eventOf(log: Cursor): SpanEvent {
+function eventOf(log: Cursor): ForeignSpanEvent {
   const attributes = tagsOf(log.at('fields'))
   const name = attribute(attributes, 'event', 'name')
   return { name: typeof name === 'string' ? name : '', attributes }
 }
 
-function errorOf(attributes: Attributes, events: readonly SpanEvent[]): string | undefined {
+function errorOf(attributes: Attributes, events: readonly ForeignSpanEvent[]): string | undefined {
   if (attributes.get('error') !== true && attributes.get('otel.status_code') !== 'ERROR') return undefined
   const exception = events.find(({ name }) => name === 'exception')?.attributes ?? attributes
   const found =

@@ -3,8 +3,8 @@ import type { Cursor } from './cursor.ts'
 import { firstItem, type ForeignDocument, type ForeignFormat, itemsAt } from './document.ts'
 import { attributesOf, isFields } from './meaning.ts'
 import { timeOf } from './moments.ts'
-import { type Attributes, kindOf, type Span, type Told } from './spans.ts'
-import { toolAnswer } from './talk.ts'
+import { type Attributes, kindOf, type ForeignSpan, type SpanAttributes } from './spans.ts'
+import { toolAnswer } from './messages.ts'
 import { runsOfSpans } from './trace-runs.ts'
 import { usageOf } from './usage.ts'
 
@@ -56,7 +56,7 @@ function either(row: Cursor, name: string): Cursor {
   return found.isThere ? found : row.at(name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
 }
 
-function spanOf({ row, trace = '' }: Row): Span {
+function spanOf({ row, trace = '' }: Row): ForeignSpan {
   const id = row.map.at('id').maybeText
   const parent = either(row, 'parentObservationId').maybeText
   const startedMs = timeOf(either(row, 'startTime'))
@@ -87,7 +87,7 @@ function attributesIn(metadata: Cursor): Attributes {
 
 const prefix = 'attributes.'
 
-function toldOf(row: Cursor): Told {
+function toldOf(row: Cursor): SpanAttributes {
   const type = row.at('type').maybeText
   const model = either(row, 'providedModelName').maybeText ?? row.at('model').maybeText
   const calls = either(row, 'toolCalls').value

@@ -3,8 +3,8 @@ import type { Cursor } from './cursor.ts'
 import { firstItem, type ForeignDocument, type ForeignFormat, itemsAt } from './document.ts'
 import { attributesOf, isFields } from './meaning.ts'
 import { timeOf } from './moments.ts'
-import { type Span, type Told, kindOf } from './spans.ts'
-import { toolAnswer } from './talk.ts'
+import { type ForeignSpan, type SpanAttributes, kindOf } from './spans.ts'
+import { toolAnswer } from './messages.ts'
 import { runsOfSpans } from './trace-runs.ts'
 import { usageOf } from './usage.ts'
 
@@ -62,7 +62,7 @@ function idIn(order: Cursor): string | undefined {
   return /Z([0-9a-f-]{36})$/i.exec(order.maybeText ?? '')?.[1]
 }
 
-function spanOf({ fields, parent }: Run): Span {
+function spanOf({ fields, parent }: Run): ForeignSpan {
   const text = (name: string): string | undefined => fields.get(name)?.maybeText
   const startedMs = timeOf(fields.get('start_time'))
   const endedMs = timeOf(fields.get('end_time'))
@@ -83,7 +83,7 @@ function spanOf({ fields, parent }: Run): Span {
   }
 }
 
-function toldOf(fields: ReadonlyMap<string, Cursor>): Told {
+function toldOf(fields: ReadonlyMap<string, Cursor>): SpanAttributes {
   const kind = kindOf(fields.get('run_type')?.maybeText) ?? 'other'
   const inputs = fields.get('inputs')
   const outputs = fields.get('outputs')

@@ -1,4 +1,4 @@
-import { readTalk } from './talk.ts'
+import { readMessages } from './messages.ts'
 import type { ForeignStep } from './types.ts'
 
 /** How far a clock that knows whole milliseconds puts a beginning too early. */
@@ -55,5 +55,5 @@ class Answers {
 function cameOf(step: ForeignStep): readonly string[] {
   if (step.kind === 'tool' || step.kind === 'retrieval') return step.callId === undefined ? [] : [step.callId]
   if (step.kind !== 'model') return []
-  return readTalk(step.messages).flatMap(({ results }) => results.flatMap(({ id }) => id ?? []))
+  return readMessages(step.messages).flatMap(({ results }) => results.flatMap(({ id }) => id ?? []))
 }

@@ -18,6 +18,7 @@ export interface Meaning {
   readonly inputTokens?: number | undefined
   readonly outputTokens?: number | undefined
   readonly cachedTokens?: number | undefined
+  readonly cacheWriteTokens?: number | undefined
   readonly finish?: string | undefined
 }
 

@@ -1,6 +1,6 @@
 import { jsonOr } from './body.ts'
 import { isFields, type Meaning } from './meaning.ts'
-import { attribute, numberAttribute, type Span, type SpanKind, textAttribute } from './spans.ts'
+import { attribute, numberAttribute, type ForeignSpan, type SpanKind, textAttribute } from './spans.ts'
 
 const kinds: Readonly<Record<string, SpanKind>> = {
   inference: 'model',
@@ -15,7 +15,7 @@ const kinds: Readonly<Record<string, SpanKind>> = {
  *
  * @see https://github.com/monocle2ai/monocle, apptrace/src/monocle_apptrace
  */
-export function monocleMeaning({ attributes, events }: Span): Meaning {
+export function monocleMeaning({ attributes, events }: ForeignSpan): Meaning {
   const type = textAttribute(attributes, 'span.type')
   if (type === undefined || textAttribute(attributes, 'monocle_apptrace.version') === undefined) return {}
   const kind = Object.hasOwn(kinds, type) ? kinds[type]! : 'other'
@@ -45,7 +45,7 @@ export function monocleMeaning({ attributes, events }: Span): Meaning {
 }
 
 /** The name of the entity of a type. */
-function entity(attributes: Span['attributes'], type: RegExp): string | undefined {
+function entity(attributes: ForeignSpan['attributes'], type: RegExp): string | undefined {
   const listed = attributes.get('entity')
   // Some loaders make a list of the numbered ones.
   if (Array.isArray(listed)) {

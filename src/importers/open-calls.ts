@@ -1,5 +1,5 @@
 import type { CallEvent } from '../tape/index.ts'
-import type { Brought } from './talk.ts'
+import type { ImportedToolResult } from './messages.ts'
 import type { ForeignRequest } from './types.ts'
 
 type Draft<T> = { -readonly [K in keyof T]: T[K] }
@@ -17,7 +17,7 @@ export class OpenCalls {
   }
 
   /** The call that an answer belongs to: the one of its id, else the first of its name that has none yet. */
-  find({ id, name = '' }: Brought): CallDraft | undefined {
+  find({ id, name = '' }: ImportedToolResult): CallDraft | undefined {
     const line = this.#lines.get(id === undefined ? `name ${name}` : `id ${id}`)
     if (line === undefined) return undefined
     while (line.calls[line.next]?.settled !== undefined) line.next++

@@ -3,7 +3,7 @@ import { firstItem, type ForeignDocument, type ForeignFormat, itemsAt } from './
 import { attributesOf } from './meaning.ts'
 import { known, timeOf } from './moments.ts'
 import { attributesOf as attributesOfList } from './otlp.ts'
-import { attribute, type Attributes, flattened, kindOf, type Span, type SpanEvent } from './spans.ts'
+import { attribute, type Attributes, flattened, kindOf, type ForeignSpan, type ForeignSpanEvent } from './spans.ts'
 import { runsOfSpans } from './trace-runs.ts'
 
 /**
@@ -66,11 +66,11 @@ function isAttributes(map: Cursor): boolean {
   return hasKind.some((name) => map.at(name).maybeText !== undefined)
 }
 
-function bareSpan(map: Cursor): Span {
+function bareSpan(map: Cursor): ForeignSpan {
   return { name: map.at('name').maybeText ?? '', attributes: attributesOf(map.value), events: [] }
 }
 
-function spanOf(span: Cursor): Span {
+function spanOf(span: Cursor): ForeignSpan {
   const context = firstMap(span, 'context', 'spanContext', 'span_context') ?? span
   const parent = parentOf(span)
   const id = idOf(first(context, 'span_id', 'spanId', 'SpanId', 'id'))
@@ -107,7 +107,7 @@ function ofSpan(span: Cursor): Attributes {
 const kindKey = 'openinference.span.kind'
 
 /** Events as a list; tables have a list for their names and one for their attributes. */
-function eventsOf(span: Cursor): readonly SpanEvent[] {
+function eventsOf(span: Cursor): readonly ForeignSpanEvent[] {
   if (Array.isArray(span.at('events').value)) return span.at('events').items.map(eventOf)
   const [names, attributes] = [span.at('Events.Name'), span.at('Events.Attributes')]
   if (!Array.isArray(names.value) || !Array.isArray(attributes.value)) return []
@@ -118,7 +118,7 @@ function eventsOf(span: Cursor): readonly SpanEvent[] {
   }))
 }
 
-function eventOf(event: Cursor): SpanEvent {
+function eventOf(event: Cursor): ForeignSpanEvent {
   const at = event.at('attributes')
   const attributes = Array.isArray(at.value) ? attributesOfList(at) : attributesOf(at.value)
   return { name: event.at('name').maybeText ?? '', attributes }
@@ -179,7 +179,7 @@ function momentIn(time: Cursor): number | undefined {
   return timeOf(time)
 }
 
-function errorOf(span: Cursor, attributes: Attributes, events: readonly SpanEvent[]): string | undefined {
+function errorOf(span: Cursor, attributes: Attributes, events: readonly ForeignSpanEvent[]): string | undefined {
   const status = span.at('status')
   const code = first(status, 'status_code', 'code').isThere
     ? first(status, 'status_code', 'code').value

@@ -1,7 +1,7 @@
 import type { Cursor } from './cursor.ts'
 import { firstItem, type ForeignDocument, type ForeignFormat, itemsAt } from './document.ts'
 import { callCap } from './limits.ts'
-import { attribute, type Attributes, type Span, type SpanEvent } from './spans.ts'
+import { attribute, type Attributes, type ForeignSpan, type ForeignSpanEvent } from './spans.ts'
 import { runsOfSpans } from './trace-runs.ts'
 
 /**
@@ -15,7 +15,7 @@ export const otlp: ForeignFormat = {
   recognises: (document) => batchesOf(firstItem(document) ?? document.root).length > 0,
   read(document) {
     const spans: ReadSpan[] = []
-    const logs = new Map<string, SpanEvent[]>()
+    const logs = new Map<string, ForeignSpanEvent[]>()
     for (const one of documentsOf(document))
       for (const batch of batchesOf(one)) {
         for (const span of spansIn(batch)) {
@@ -64,7 +64,7 @@ function either(at: Cursor, camel: string, snake: string): Cursor {
   return at.at(camel).isThere ? at.at(camel) : at.at(snake)
 }
 
-type ReadSpan = Span & { readonly key: string }
+type ReadSpan = ForeignSpan & { readonly key: string }
 
 function spanOf(span: Cursor): ReadSpan {
   const id = hexId(either(span.map, 'spanId', 'span_id'), 16)
@@ -74,7 +74,7 @@ function spanOf(span: Cursor): ReadSpan {
   const endedMs = nanoMs(either(span, 'endTimeUnixNano', 'end_time_unix_nano'))
   const attributes = attributesOf(span.at('attributes'))
   const events = listAt(span, 'events').map(
-    (event): SpanEvent => ({
+    (event): ForeignSpanEvent => ({
       name: event.at('name').maybeText ?? '',
       attributes: attributesOf(event.at('attributes')),
     }),
@@ -122,7 +122,7 @@ function millis(nanos: bigint): number | undefined {
 const latestMs = 8.64e15
 
 /** Why a span failed: its status, else the exception it noted, else the class of the error. */
-function errorOf(status: Cursor, attributes: Attributes, events: readonly SpanEvent[]): string | undefined {
+function errorOf(status: Cursor, attributes: Attributes, events: readonly ForeignSpanEvent[]): string | undefined {
   const code = status.at('code').value
   if (code !== 2 && code !== 'STATUS_CODE_ERROR') return undefined
   const exception = events.find(({ name }) => name === 'exception')?.attributes
@@ -180,7 +180,7 @@ function valuesOf(list: unknown): readonly unknown[] {
   return Array.isArray(values) ? values : []
 }
 
-function addRecord(record: Cursor, logs: Map<string, SpanEvent[]>): void {
+function addRecord(record: Cursor, logs: Map<string, ForeignSpanEvent[]>): void {
   const trace = hexId(either(record, 'traceId', 'trace_id'), 32)
   const span = hexId(either(record, 'spanId', 'span_id'), 16)
   const attributes = attributesOf(record.at('attributes'))
@@ -192,7 +192,7 @@ function addRecord(record: Cursor, logs: Map<string, SpanEvent[]>): void {
   list.push({ name, attributes, body: anyValue(record.at('body').value) })
 }
 
-function withRecords({ key, ...span }: ReadSpan, logs: ReadonlyMap<string, readonly SpanEvent[]>): Span {
+function withRecords({ key, ...span }: ReadSpan, logs: ReadonlyMap<string, readonly ForeignSpanEvent[]>): ForeignSpan {
   const records = logs.get(key)
   return records === undefined ? span : { ...span, events: [...span.events, ...records] }
 }

@@ -1,9 +1,9 @@
-import { textAt } from '../providers/json.ts'
+import { textAt } from '../json/canonical.ts'
 import type { Json } from '../tape/index.ts'
 import { excessIn } from './excess.ts'
-import type { Attributes, Span } from './spans.ts'
+import type { Attributes, ForeignSpan } from './spans.ts'
 import { type TapeValue, tapeValueOf } from './tape-value.ts'
-import type { ForeignOutcome, Recording } from './types.ts'
+import type { ForeignOutcome, ForeignRecording } from './types.ts'
 
 /** What spans that this package exported say beyond the conventions. */
 export interface OwnSpan {
@@ -18,7 +18,7 @@ export interface OwnSpan {
   readonly isUntimed: boolean
 }
 
-export function readOwn({ attributes }: Pick<Span, 'attributes'>): OwnSpan {
+export function readOwn({ attributes }: Pick<ForeignSpan, 'attributes'>): OwnSpan {
   return {
     args: valueAt(attributes, 'vitest_harvest.args'),
     result: valueAt(attributes, 'vitest_harvest.result'),
@@ -29,7 +29,9 @@ export function readOwn({ attributes }: Pick<Span, 'attributes'>): OwnSpan {
 }
 
 /** What the span of a whole run says of it, when this package exported it with its content. */
-export function readOwnRun(spans: readonly Pick<Span, 'attributes'>[]): Pick<Recording, 'input' | 'outcome'> {
+export function readOwnRun(
+  spans: readonly Pick<ForeignSpan, 'attributes'>[],
+): Pick<ForeignRecording, 'input' | 'outcome'> {
   const root = spans.find(
     ({ attributes }) => attributes.has('vitest_harvest.outcome') || attributes.has('vitest_harvest.input'),
   )

@@ -9,9 +9,10 @@ import { readJson } from './json.ts'
 import { decompressedCap, fileCap } from './limits.ts'
 import { isJsonLines, isJsonSequence, readLines, readSequence } from './lines.ts'
 import { refusal } from './refusal.ts'
-import type { ImportFormat, Recording } from './types.ts'
+import type { ImportFormat, ForeignRecording } from './types.ts'
 import { cutYaml } from './yaml-items.ts'
 import { readYaml } from './yaml.ts'
+import type { YamlPart } from './yaml-part.ts'
 
 /** A file and what is known of it. */
 export interface ForeignFile {
@@ -28,7 +29,7 @@ export interface ForeignFile {
  *
  * @throws HarvestError `HARVEST_IMPORT_…` with the file, and the line or byte, for whatever it cannot be read for
  */
-export function readRecordings(foreign: ForeignFile): readonly Recording[] {
+export function readRecordings(foreign: ForeignFile): readonly ForeignRecording[] {
   const { file } = foreign
   if (foreign.bytes.length > fileCap)
     throw refusal('HARVEST_IMPORT_TOO_LARGE', { file }, `${foreign.bytes.length} bytes; ${fileCap} are read at most`)
@@ -37,22 +38,44 @@ export function readRecordings(foreign: ForeignFile): readonly Recording[] {
     foreign.format === undefined ? recognisesBytes(bytes) : name === foreign.format,
   )
   const read = raw === undefined ? ofDocument(bytes, foreign) : raw.readBytes(bytes, file)
-  const recordings = Array.isArray(read) ? (read as readonly Recording[]) : [read as Recording]
+  const recordings = Array.isArray(read) ? (read as readonly ForeignRecording[]) : [read as ForeignRecording]
   const filled = recordings.filter(isFilled)
   if (filled.length === 0) throw refusal('HARVEST_IMPORT_EMPTY', { file }, 'it holds no calls')
   return filled.map(begun)
 }
 
 /** Notes on a run of which nothing else is told are no run. */
-function isFilled({ exchanges, steps = [], lines = [] }: Recording): boolean {
+function isFilled({ exchanges, steps = [], lines = [] }: ForeignRecording): boolean {
   return exchanges.length + lines.length > 0 || steps.some(({ kind }) => kind !== 'mark')
 }
 
-function ofDocument(bytes: Buffer, { file, format }: ForeignFile): Recording | readonly Recording[] {
+function ofDocument(bytes: Buffer, { file, format }: ForeignFile): ForeignRecording | readonly ForeignRecording[] {
   // No text has a zero byte, though UTF-8 does.
   if (bytes.includes(0) || !isUtf8(bytes)) throw refusal('HARVEST_IMPORT_UNKNOWN', { file }, 'it is not text')
+  const parts = yamlDocuments(bytes, file)
+  if (parts.length > 1)
+    return parts.flatMap((part) => {
+      const document = { file, root: readYaml(part), isLines: false }
+      return formatOf(document, format).read(document)
+    })
   const document = documentOf(bytes, file)
   return formatOf(document, format).read(document)
+}
+
+/** The documents of a YAML stream that has several, one after the other; comments and empty ones are none. */
+function yamlDocuments(bytes: Buffer, file: string): readonly YamlPart[] {
+  if (!bytes.includes('\n---')) return []
+  const text = bytes.toString('utf8').replace(/^\uFEFF/, '')
+  // JSON and JSON Lines begin so; a line of theirs may have anything in it.
+  if ('[{'.includes(/\S/.exec(text)?.[0] ?? 'nothing')) return []
+  const parts: YamlPart[] = []
+  let line = 1
+  // At the beginning of a line these are markers wherever they stand (YAML 1.2, c-forbidden).
+  for (const part of text.split(/^(?=---(?:\s|$)|\.\.\.(?:\s|$))/m)) {
+    if (/^(?!---|\.\.\.|%| *#| *$)|^--- *[^\s#]/m.test(part)) parts.push({ text: part, file, line })
+    line += part.split('\n').length - 1
+  }
+  return parts
 }
 
 /**
@@ -87,13 +110,13 @@ function emptyRoot(file: string): Cursor {
   return new Cursor([], { file, lineOf: () => 1 })
 }
 
-function begun(recording: Recording): Recording {
+function begun(recording: ForeignRecording): ForeignRecording {
   const startedMs = recording.startedMs ?? earliest(recording)
   return startedMs === undefined ? recording : { ...recording, startedMs }
 }
 
 /** When the run began, as far as an exchange, a step or the clock of a server says. */
-function earliest({ exchanges, steps = [], lines = [] }: Recording): number | undefined {
+function earliest({ exchanges, steps = [], lines = [] }: ForeignRecording): number | undefined {
   for (const { startedMs, response } of exchanges) {
     if (startedMs !== undefined) return startedMs
     const date = Date.parse(response?.headers.find(([name]) => name === 'date')?.[1] ?? '')

@@ -15,7 +15,7 @@ export type RefusalCode =
   | 'HARVEST_IMPORT_SEVERAL'
 
 /** Where in a file something stands. */
-export interface Position {
+export interface TextPosition {
   readonly file: string
   /** 1-based. */
   readonly line?: number
@@ -26,7 +26,7 @@ export interface Position {
 }
 
 const why: Partial<Record<RefusalCode, string>> = {
-  HARVEST_IMPORT_UNKNOWN: 'The format is told by what the file holds; none of the known recorders writes this.',
+  HARVEST_IMPORT_UNKNOWN: 'The format is detected from the content, and no known recorder writes this.',
   HARVEST_IMPORT_TAG:
     'A tag tells a program to make an object; only tags of text, bytes and plain collections are read.',
   HARVEST_IMPORT_EMPTY: 'A tape of no calls would test nothing.',
@@ -35,9 +35,9 @@ const why: Partial<Record<RefusalCode, string>> = {
 }
 
 const fix: Partial<Record<RefusalCode, readonly string[]>> = {
-  HARVEST_IMPORT_UNKNOWN: ['if you know the format, name it: harvest import FILE --format vcrpy'],
-  HARVEST_IMPORT_TOO_LARGE: ['split the recording, or record the run anew with vitest-harvest'],
-  HARVEST_IMPORT_EMPTY: ['record the run anew'],
+  HARVEST_IMPORT_UNKNOWN: ['if you know the format, name it: npx vitest-harvest import FILE --format vcrpy'],
+  HARVEST_IMPORT_TOO_LARGE: ['split the recording, or record the run again with vitest-harvest'],
+  HARVEST_IMPORT_EMPTY: ['record the run again'],
   HARVEST_IMPORT_SEVERAL: ['leave --as and --input out: each run becomes a tape named after the file and its trace'],
 }
 
@@ -48,7 +48,7 @@ const fix: Partial<Record<RefusalCode, readonly string[]>> = {
  */
 export function refusal(
   code: RefusalCode,
-  { file, line, byte, at }: Position,
+  { file, line, byte, at }: TextPosition,
   problem: string,
   options?: { readonly cause?: unknown },
 ): HarvestError {
@@ -56,7 +56,7 @@ export function refusal(
   return new HarvestError(
     code,
     {
-      what: 'The recording cannot be imported',
+      what: 'Cannot import the recording',
       where: {
         file: neutralLine(place, 400),
         ...(at === undefined || at === '' ? {} : { at: neutralLine(at) }),

@@ -1,7 +1,7 @@
 import type { ForeignExchange } from './types.ts'
 
 /** A request, or its whole answer, in its place among the others of a recording. */
-export interface Happening {
+export interface ExchangeBoundary {
   /** Position of its exchange in the list. */
   readonly index: number
   readonly is: 'request' | 'answer'
@@ -18,7 +18,7 @@ export interface Happening {
  * Starts are cut to whole milliseconds, and durations rounded: two calls overlap only when they do by more than that can
  * hide. Calls made one after the other are never taken for concurrent.
  */
-export function sequenceOf(exchanges: readonly ForeignExchange[]): readonly Happening[] {
+export function sequenceOf(exchanges: readonly ForeignExchange[]): readonly ExchangeBoundary[] {
   const started = startsOf(exchanges)
   if (started === undefined) return exchanges.flatMap((exchange, index) => bothOf(exchange, index))
   return exchanges
@@ -37,7 +37,7 @@ export function sequenceOf(exchanges: readonly ForeignExchange[]): readonly Happ
 /** What a start cut to milliseconds and a rounded duration can be off together. */
 const uncertainMs = 2
 
-interface Placed extends Happening {
+interface Placed extends ExchangeBoundary {
   /** What it is ordered by: requests as late as they can have been. */
   readonly place: number
   /** It stays with its request: nobody can tell what came between. */
@@ -66,7 +66,7 @@ function startsOf(exchanges: readonly ForeignExchange[]): readonly number[] | un
   return starts
 }
 
-function bothOf({ response }: ForeignExchange, index: number): readonly Happening[] {
+function bothOf({ response }: ForeignExchange, index: number): readonly ExchangeBoundary[] {
   const request = { index, is: 'request' } as const
   return response === undefined ? [request] : [request, { index, is: 'answer' }]
 }

@@ -1,7 +1,7 @@
 import type { ImportFormat } from './types.ts'
 
 /** A span of a trace, whatever backend exported it. */
-export interface Span {
+export interface ForeignSpan {
   readonly id?: string
   readonly parent?: string
   /** Id of the trace; spans without one belong together. */
@@ -11,16 +11,16 @@ export interface Span {
   readonly startedMs?: number
   readonly endedMs?: number
   readonly attributes: Attributes
-  readonly events: readonly SpanEvent[]
+  readonly events: readonly ForeignSpanEvent[]
   readonly error?: string
   /** What the backend itself says of it, beside the attributes. */
-  readonly told?: Told
+  readonly told?: SpanAttributes
 }
 
 export type Attributes = ReadonlyMap<string, unknown>
 
 /** Something noted in a span: an event of it, or a log record that names it. */
-export interface SpanEvent {
+export interface ForeignSpanEvent {
   readonly name: string
   readonly attributes: Attributes
   /** Of a log record. */
@@ -28,7 +28,7 @@ export interface SpanEvent {
 }
 
 /** What a span was about, and what went in and came out. */
-export interface Told {
+export interface SpanAttributes {
   readonly kind?: SpanKind
   readonly name?: string
   readonly input?: unknown
@@ -38,6 +38,7 @@ export interface Told {
   readonly inputTokens?: number
   readonly outputTokens?: number
   readonly cachedTokens?: number
+  readonly cacheWriteTokens?: number
   /** Calls asked for, where they stand beside the output. */
   readonly calls?: unknown
   readonly callId?: string

@@ -1,9 +1,9 @@
 import type { Redactor } from '../privacy/index.ts'
 import { type Json, type MarkEvent, type Moment, type TapeEvent } from '../tape/index.ts'
-import { type Accounts, accountFor } from './accounts.ts'
-import { type Happening, happeningsOf } from './happenings.ts'
+import { type Accounts, accountFor } from './tool-call-links.ts'
+import { type SpanBoundary, boundariesOf } from './boundaries.ts'
 import { type CallDraft, OpenCalls } from './open-calls.ts'
-import { type Brought, readTalk, type Said } from './talk.ts'
+import { type ImportedToolResult, readMessages, type ConversationMessage } from './messages.ts'
 import { errorOf, onTape } from './tape-value.ts'
 import type { ForeignCall, ForeignMark, ForeignMessage, ForeignModelCall, ForeignStep } from './types.ts'
 
@@ -23,7 +23,7 @@ export interface StepEvents {
  */
 export function eventsOfSteps(steps: readonly ForeignStep[], redactor: Redactor): StepEvents {
   const making = new StepMaking(steps, redactor)
-  for (const happening of happeningsOf(steps)) making.add(happening)
+  for (const boundary of boundariesOf(steps)) making.add(boundary)
   return making.made
 }
 
@@ -36,7 +36,7 @@ class StepMaking {
   readonly #marks = new Map<ForeignModelCall, number>()
   readonly #open = new OpenCalls()
   readonly #told = new Map<string, number>()
-  readonly #brought = new Set<string>()
+  readonly #results = new Set<string>()
   #n = 0
   #at = 0
 
@@ -49,7 +49,7 @@ class StepMaking {
     return { events: this.#events, end: [this.#n, this.#at] }
   }
 
-  add({ step, what, at }: Happening): void {
+  add({ step, what, at }: SpanBoundary): void {
     this.#at = at
     switch (step.kind) {
       case 'message':
@@ -80,7 +80,7 @@ class StepMaking {
   #ask(step: ForeignModelCall): void {
     const inside = this.#inside(step)
     const counts = new Map<string, number>()
-    for (const said of readTalk(step.messages)) {
+    for (const said of readMessages(step.messages)) {
       for (const result of said.results) this.#bring(result, said, inside)
       if (said.results.length > 0 && said.text === '') continue
       const told = this.#untold(said)
@@ -148,11 +148,11 @@ class StepMaking {
   }
 
   /** The answer of a tool that a message brings: of a call that only a model told of, or one whose step left it out. */
-  #bring(brought: Brought, said: Said, inside: Inside): void {
-    const { id, name, value } = brought
+  #bring(result: ImportedToolResult, said: ConversationMessage, inside: Inside): void {
+    const { id, name, value } = result
     const key = id ?? JSON.stringify([name, value])
-    if (this.#brought.has(key)) return
-    this.#brought.add(key)
+    if (this.#results.has(key)) return
+    this.#results.add(key)
     const step = id === undefined ? undefined : this.#accounts.byId.get(id)
     const ran = step === undefined ? undefined : this.#calls.get(step)
     if (ran !== undefined) {
@@ -160,7 +160,7 @@ class StepMaking {
       ran.settled ??= this.#moment()
       return
     }
-    const found = this.#open.find(brought)
+    const found = this.#open.find(result)
     if (found === undefined) {
       this.#message('tool', 'model', said.body, inside)
       return
@@ -170,13 +170,16 @@ class StepMaking {
   }
 
   /** A message without the calls that are known to have been asked for; `undefined` when nothing is left of it. */
-  #untold(said: Said): Pick<Said, 'role' | 'text' | 'body'> | undefined {
+  #untold(said: ConversationMessage): Pick<ConversationMessage, 'role' | 'text' | 'body'> | undefined {
     if (said.calls.length === 0 || !said.calls.every((call) => this.#accounts.isAsked(call))) return said
     return said.text === '' ? undefined : { role: said.role, text: said.text, body: said.text }
   }
 
   /** Whether a message was not told yet. The same words twice in one conversation are two messages. */
-  #isNews({ role, text, body }: Pick<Said, 'role' | 'text' | 'body'>, counts = new Map<string, number>()): boolean {
+  #isNews(
+    { role, text, body }: Pick<ConversationMessage, 'role' | 'text' | 'body'>,
+    counts = new Map<string, number>(),
+  ): boolean {
     const key = `${role} ${text === '' ? JSON.stringify(body) : text.trim()}`
     const count = (counts.get(key) ?? 0) + 1
     counts.set(key, count)

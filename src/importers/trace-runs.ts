@@ -2,11 +2,11 @@ import { jsonOr } from './body.ts'
 import { callCap } from './limits.ts'
 import { meaningOf } from './conventions.ts'
 import { defined, filledBy, type Meaning } from './meaning.ts'
-import { type Position, refusal } from './refusal.ts'
-import type { Span, SpanFormat } from './spans.ts'
+import { type TextPosition, refusal } from './refusal.ts'
+import type { ForeignSpan, SpanFormat } from './spans.ts'
 import { readOwn, readOwnRun } from './own-spans.ts'
-import { readTalk } from './talk.ts'
-import type { ForeignCall, ForeignModelCall, ForeignStep, Recording } from './types.ts'
+import { readMessages } from './messages.ts'
+import type { ForeignCall, ForeignModelCall, ForeignStep, ForeignRecording } from './types.ts'
 
 /**
  * The runs that spans tell of: one for each trace, in the order in which traces begin in the file.
@@ -17,9 +17,13 @@ import type { ForeignCall, ForeignModelCall, ForeignStep, Recording } from './ty
  *
  * @throws HarvestError `HARVEST_IMPORT_TOO_LARGE`
  */
-export function runsOfSpans(format: SpanFormat, spans: readonly Span[], place: Position): readonly Recording[] {
+export function runsOfSpans(
+  format: SpanFormat,
+  spans: readonly ForeignSpan[],
+  place: TextPosition,
+): readonly ForeignRecording[] {
   const traces = Map.groupBy(spans, ({ trace = '' }) => trace)
-  return [...traces].map(([trace, list]): Recording => {
+  return [...traces].map(([trace, list]): ForeignRecording => {
     const steps = stepsOf(list)
     if (steps.length > callCap) throw refusal('HARVEST_IMPORT_TOO_LARGE', place, `more than ${callCap} calls`)
     return { format, ...(trace === '' ? {} : { name: trace }), exchanges: [], steps, ...readOwnRun(list) }
@@ -31,7 +35,7 @@ const nestingCap = 256
 
 /** A span that becomes a step, or is taken up in one. */
 interface Teller {
-  readonly span: Span
+  readonly span: ForeignSpan
   meaning: Meaning
   /** The nearest span around it that tells something. */
   readonly outer?: Teller
@@ -45,7 +49,7 @@ interface Teller {
   stand?: Teller
 }
 
-function stepsOf(spans: readonly Span[]): readonly ForeignStep[] {
+function stepsOf(spans: readonly ForeignSpan[]): readonly ForeignStep[] {
   const tellers = tellersOf(spans)
   mergeModels(tellers)
   mergeTools(tellers)
@@ -53,16 +57,16 @@ function stepsOf(spans: readonly Span[]): readonly ForeignStep[] {
 }
 
 /** Each span once, by its id: exporters that try again send it twice. Parents stand before what is inside of them. */
-function tellersOf(spans: readonly Span[]): readonly Teller[] {
-  const byId = new Map<string, Span>()
+function tellersOf(spans: readonly ForeignSpan[]): readonly Teller[] {
+  const byId = new Map<string, ForeignSpan>()
   for (const span of spans) if (span.id !== undefined && !byId.has(span.id)) byId.set(span.id, span)
   const own = spans.filter((span) => span.id === undefined || byId.get(span.id) === span)
-  const known = new Map<Span, Teller | undefined>()
+  const known = new Map<ForeignSpan, Teller | undefined>()
   for (const span of own) {
     // From the outermost one that is not known yet; a circle of parents ends where it closes.
-    const chain: Span[] = []
-    const seen = new Set<Span>()
-    for (let at: Span | undefined = span; at !== undefined && !known.has(at) && !seen.has(at); ) {
+    const chain: ForeignSpan[] = []
+    const seen = new Set<ForeignSpan>()
+    for (let at: ForeignSpan | undefined = span; at !== undefined && !known.has(at) && !seen.has(at); ) {
       chain.push(at)
       seen.add(at)
       at = at.parent === undefined ? undefined : byId.get(at.parent)
@@ -144,7 +148,7 @@ function stepOf(teller: Teller): ForeignStep {
     : { ...callStep(meaning, span), ...timed, ...parentOf(teller) }
 }
 
-function timesOf(span: Span): { readonly startedMs?: number; readonly tookMs?: number } {
+function timesOf(span: ForeignSpan): { readonly startedMs?: number; readonly tookMs?: number } {
   const { startedMs, endedMs } = span
   const { isOpen, isUntimed } = readOwn(span)
   if (startedMs === undefined || isUntimed) return {}
@@ -164,7 +168,7 @@ function unquoted(value: unknown): unknown {
   }
 }
 
-function callStep({ kind, name, input, output, callId }: Meaning, { id, error, ...span }: Span): ForeignCall {
+function callStep({ kind, name, input, output, callId }: Meaning, { id, error, ...span }: ForeignSpan): ForeignCall {
   const own = readOwn(span)
   const result = own.result ?? unquoted(jsonOr(output))
   return {
@@ -179,17 +183,17 @@ function callStep({ kind, name, input, output, callId }: Meaning, { id, error, .
   }
 }
 
-function modelStep(meaning: Meaning, { error }: Span): ForeignModelCall {
-  const { asked, answered, provider, inputTokens, outputTokens, cachedTokens } = meaning
-  const said = readTalk(meaning.output)
-  const beside = readTalk(meaning.calls)
+function modelStep(meaning: Meaning, { error }: ForeignSpan): ForeignModelCall {
+  const { asked, answered, provider, inputTokens, outputTokens, cachedTokens, cacheWriteTokens } = meaning
+  const said = readMessages(meaning.output)
+  const beside = readMessages(meaning.calls)
   const text = said
     .map((one) => one.text)
     .filter((one) => one !== '')
     .join('\n')
   const finish = meaning.finish ?? said.find((one) => one.finish !== undefined)?.finish
   const calls = said.flatMap((one) => one.calls)
-  const usage = defined({ inputTokens, outputTokens, cachedTokens })
+  const usage = defined({ inputTokens, outputTokens, cachedTokens, cacheWriteTokens })
   const messages = withSystem(meaning)
   return {
     kind: 'model',

@@ -129,7 +129,10 @@ export interface ForeignRequest {
 export interface ForeignUsage {
   readonly inputTokens?: number
   readonly outputTokens?: number
+  /** Of the input: read from a cache. */
   readonly cachedTokens?: number
+  /** Of the input: written to a cache. */
+  readonly cacheWriteTokens?: number
 }
 
 /** A tool or retriever ran. */
@@ -172,7 +175,7 @@ export interface ForeignLine {
 }
 
 /** A foreign recording taken apart. */
-export interface Recording {
+export interface ForeignRecording {
   readonly format: ImportFormat
   /** The name the recording gives itself. */
   readonly name?: string

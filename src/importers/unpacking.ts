@@ -2,7 +2,7 @@ import type { HeaderPair } from '../tape/index.ts'
 import { decodeBody } from './body.ts'
 import { headerOf } from './headers.ts'
 import { bodiesCap, bodyCap, decompressedBodiesCap } from './limits.ts'
-import { type Position, refusal } from './refusal.ts'
+import { type TextPosition, refusal } from './refusal.ts'
 import type { ForeignBody, ForeignExchange } from './types.ts'
 
 /** A body as its client read it, with the headers that are true of that. */
@@ -32,7 +32,7 @@ export class Unpacking {
    * @param place - names the body in messages
    * @throws HarvestError `HARVEST_IMPORT_BOMB`, `_TOO_LARGE`
    */
-  of(body: ForeignBody | undefined, headers: readonly HeaderPair[], place: () => Position): Readable {
+  of(body: ForeignBody | undefined, headers: readonly HeaderPair[], place: () => TextPosition): Readable {
     const kept = headers.filter(([name]) => !ofBody.has(name))
     if (body === undefined) return { pieces: [], headers: kept }
     const whole = body.pieces.length === 1 ? body.pieces[0]! : Buffer.concat(body.pieces)
@@ -53,12 +53,12 @@ export class Unpacking {
    *
    * @throws HarvestError `HARVEST_IMPORT_BOMB`, `_TOO_LARGE`
    */
-  check({ requestHeaders, requestBody, response }: ForeignExchange, place: () => Position): void {
+  check({ requestHeaders, requestBody, response }: ForeignExchange, place: () => TextPosition): void {
     this.of(requestBody === 'unread' ? undefined : requestBody, requestHeaders, place)
     this.of(response?.body, response?.headers ?? [], place)
   }
 
-  #unpacked(from: number, to: number, place: () => Position): void {
+  #unpacked(from: number, to: number, place: () => TextPosition): void {
     this.#hadEncodings = true
     this.#packed.from += from
     this.#packed.to += to

@@ -1,4 +1,4 @@
-import { isReadable } from '../providers/decode.ts'
+import { isReadable } from '../wire/decode.ts'
 import { base64Bytes, bodyOf, jsonBody } from './body.ts'
 import type { Cursor } from './cursor.ts'
 import { type ForeignDocument, type ForeignFormat, itemsAt, exchangesIn } from './document.ts'

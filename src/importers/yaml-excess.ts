@@ -2,7 +2,7 @@ import { Lexer } from 'yaml'
 import type { HarvestError } from '../errors/index.ts'
 import { lineAt } from './json.ts'
 import { aliasCountCap, depthCap, digitCap, yamlDense, yamlLineCap, yamlTokenCap } from './limits.ts'
-import { type Position, refusal } from './refusal.ts'
+import { type TextPosition, refusal } from './refusal.ts'
 import { lineOfFile, type YamlPart } from './yaml-part.ts'
 
 /** What YAML takes for a number when it is not quoted. */
@@ -24,7 +24,7 @@ export function refuseParts(part: YamlPart): void {
   const text = shortened(part.text, digitCap + 1)
   const nesting = new Nesting()
   let [count, aliases, at] = [0, 0, 0]
-  const place = (): Position => ({ file, line: lineOfFile(part, lineAt(text, at) - 1) })
+  const place = (): TextPosition => ({ file, line: lineOfFile(part, lineAt(text, at) - 1) })
   for (const lexeme of new Lexer().lex(text)) {
     if (++count > yamlTokenCap || (count > yamlDense.parts && count * yamlDense.characters > at))
       throw refusal('HARVEST_IMPORT_TOO_LARGE', place(), `more than ${count - 1} parts of YAML in ${at} characters`)

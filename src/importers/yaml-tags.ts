@@ -1,5 +1,5 @@
 import { isMap, isScalar, isSeq, type Node } from 'yaml'
-import { type Position, refusal } from './refusal.ts'
+import { type TextPosition, refusal } from './refusal.ts'
 
 const core = /^tag:yaml\.org,2002:(str|int|float|bool|null|map|seq)$/
 /** What PyYAML calls strings, and the string classes HTTP clients keep header names in. */
@@ -17,7 +17,7 @@ const rubyMap = /^!(map|ruby\/hash)(:|-with-ivars|$)/
  *
  * @throws HarvestError `HARVEST_IMPORT_TAG` for a tag that is not known, `HARVEST_IMPORT_BODY` for bytes that are none
  */
-export function tagged(node: Node, value: unknown, place: () => Position): unknown {
+export function tagged(node: Node, value: unknown, place: () => TextPosition): unknown {
   const { tag } = node as { tag?: string }
   if (tag === undefined || core.test(tag) || tag === '!') return value
   if (tag === '!binary' || tag === 'tag:yaml.org,2002:binary' || tag === pythonBytes) return bytesOf(node, value, place)
@@ -31,7 +31,7 @@ export function tagged(node: Node, value: unknown, place: () => Position): unkno
   throw refusal('HARVEST_IMPORT_TAG', place(), `the tag ${tag} is not known`)
 }
 
-function contentOf(file: unknown, place: () => Position): unknown {
+function contentOf(file: unknown, place: () => TextPosition): unknown {
   const { state } = file as { readonly state?: unknown }
   const content: unknown = Array.isArray(state) ? state[0] : undefined
   if (typeof content === 'string' || content instanceof Uint8Array) return content
@@ -39,7 +39,7 @@ function contentOf(file: unknown, place: () => Position): unknown {
 }
 
 /** From the text as it stands: the library's own reading passes over what is no base64. */
-function bytesOf(node: Node, value: unknown, place: () => Position): Buffer {
+function bytesOf(node: Node, value: unknown, place: () => TextPosition): Buffer {
   const text = isScalar(node) ? (typeof value === 'string' ? value : node.source) : undefined
   const base64 = text?.replace(/\s+/g, '')
   if (base64 === undefined || !/^[A-Za-z0-9+/]*={0,2}$/.test(base64))

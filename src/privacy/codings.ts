@@ -15,7 +15,7 @@ export interface Unsearched {
 }
 
 /** A body without its codings, outermost first in `codings`; empty where it had none. */
-export interface Unpacked {
+export interface DecodedBody {
   readonly plain: Buffer
   readonly codings: readonly Coding[]
 }
@@ -39,7 +39,7 @@ type Coding = 'gzip' | 'deflate' | 'deflate-raw' | 'br' | 'zstd'
 export function unpack(
   bytes: Buffer,
   contentEncoding: string | undefined,
-): Unpacked | { readonly unsearched: Unsearched } {
+): DecodedBody | { readonly unsearched: Unsearched } {
   const named = (contentEncoding ?? '')
     .split(',')
     .map((coding) => coding.trim().toLowerCase())

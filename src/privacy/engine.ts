@@ -1,9 +1,9 @@
-import { families, type Family } from './families.ts'
+import { families, type KindFamily } from './families.ts'
 import type { NameTable } from './names.ts'
 import { namedTriggers } from './named.ts'
 import { nearTriggers } from './near.ts'
 import { shapeTriggersOf, tokensOf } from './tokens.ts'
-import type { Finder, Span } from './types.ts'
+import type { Finder, TextRange } from './types.ts'
 import { inViews, Spellings } from './views.ts'
 import { type Trigger, Walk } from './walk.ts'
 
@@ -11,7 +11,7 @@ import { type Trigger, Walk } from './walk.ts'
 export type SignedFinder = readonly [sign: string, finder: Finder]
 
 /** What is looked for beside what the engine knows itself. */
-export interface Around {
+export interface TextContext {
   readonly first: readonly SignedFinder[]
   readonly personal: readonly SignedFinder[]
 }
@@ -20,8 +20,8 @@ export interface Around {
 export function finderOfNow(
   isOn: (kind: string) => boolean,
   names: NameTable,
-  own: readonly Family[],
-  { first, personal, triggers }: Around & { readonly triggers: readonly Trigger[] },
+  own: readonly KindFamily[],
+  { first, personal, triggers }: TextContext & { readonly triggers: readonly Trigger[] },
 ): Finder {
   const spellings = new Spellings()
   const walk = new Walk([
@@ -34,7 +34,7 @@ export function finderOfNow(
   ])
   const rest = [...first, ...personal]
   const find: Finder = (text) => {
-    const found: Span[] = []
+    const found: TextRange[] = []
     walk.find(text, found)
     for (const [sign, finder] of rest)
       if (sign === '' || text.includes(sign)) for (const span of finder(text)) found.push(span)
@@ -49,7 +49,7 @@ export function finderOfNow(
 }
 
 /** What is told by itself first, in the order it was found: `Authorization: Bearer …` is a bearer token. */
-function byMeaning(found: readonly Span[]): Span[] {
+function byMeaning(found: readonly TextRange[]): TextRange[] {
   const byName = found.filter(({ kind }) => kind === 'secret')
   return [...found.filter(({ kind }) => kind !== 'secret'), ...byName]
 }

@@ -1,11 +1,11 @@
-import type { Span } from './types.ts'
+import type { TextRange } from './types.ts'
 
 /** A secret that stands in several places, in pieces. */
 export interface Scattered {
   readonly kind: string
   readonly value: string
   readonly contextual?: true
-  readonly encoded?: Span['encoded']
+  readonly encoded?: TextRange['encoded']
   /** Parts of the text, in order; the first is replaced, the others are cut. */
   readonly pieces: readonly { readonly start: number; readonly end: number }[]
 }
@@ -17,7 +17,7 @@ export interface Scattered {
  * Looks at server-sent events, JSON lines and a streamed JSON list, and there at the fields in which providers
  * send pieces of an answer.
  */
-export function findScattered(text: string, find: (joined: string) => readonly Span[]): readonly Scattered[] {
+export function findScattered(text: string, find: (joined: string) => readonly TextRange[]): readonly Scattered[] {
   if (!isStream(text)) return []
   return [...gather(text).values()].flatMap((pieces) => (pieces.length > 1 ? inPieces(pieces, find) : []))
 }
@@ -77,7 +77,7 @@ function numbersIn(line: string): string {
   return numbers
 }
 
-function inPieces(pieces: readonly Piece[], find: (joined: string) => readonly Span[]): Scattered[] {
+function inPieces(pieces: readonly Piece[], find: (joined: string) => readonly TextRange[]): Scattered[] {
   const joined = pieces.map(({ text }) => text).join('')
   const scattered: Scattered[] = []
   let first = 0

@@ -252,7 +252,7 @@ const table: Readonly<Record<string, string>> = {
 }
 
 /** One row, read. */
-export interface Family {
+export interface KindFamily {
   readonly kind: string
   readonly head: string
   readonly of: keyof typeof alphabets
@@ -276,7 +276,7 @@ export const alphabets = {
   hex: { of: '[0-9a-f]', more: '[A-Za-z0-9]' },
 } as const
 
-export const families: readonly Family[] = Object.entries(table).flatMap(([kind, rows]) =>
+export const families: readonly KindFamily[] = Object.entries(table).flatMap(([kind, rows]) =>
   rows
     .split('\n')
     .map((row) => row.trim())
@@ -284,15 +284,15 @@ export const families: readonly Family[] = Object.entries(table).flatMap(([kind,
     .map((row) => familyOf(kind, row)),
 )
 
-function familyOf(kind: string, row: string): Family {
+function familyOf(kind: string, row: string): KindFamily {
   const [head = '', of = '', length = '', guard] = row.split(' ')
   const [min = '', max = min] = length.split('-')
   return {
     kind,
     head,
-    of: of as Family['of'],
+    of: of as KindFamily['of'],
     min: Number(min),
     max: Number(max),
-    ...(guard !== undefined && { guard: guard as NonNullable<Family['guard']> }),
+    ...(guard !== undefined && { guard: guard as NonNullable<KindFamily['guard']> }),
   }
 }

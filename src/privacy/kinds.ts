@@ -1,7 +1,7 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { beyondBounds } from '../tape/index.ts'
 import { finderOfNow, type SignedFinder } from './engine.ts'
-import { alphabets, type Family } from './families.ts'
+import { alphabets, type KindFamily } from './families.ts'
 import { firstFinder } from './first/engine.ts'
 import { FirstNames } from './first/names.ts'
 import { tokenKinds } from './first/tokens.ts'
@@ -21,7 +21,7 @@ import {
 import { patienceMs, slowText } from './pace.ts'
 import { rulesForTape } from './rules-for-tape.ts'
 import { isHead, ownFamily } from './tokens.ts'
-import type { Finder, RedactorOptions, RedactRule, Span } from './types.ts'
+import type { Finder, RedactorOptions, RedactRule, TextRange } from './types.ts'
 
 /** Kinds that are found unless switched off, in order of how much is known by them. */
 export const kindsOn: readonly string[] = [...tokenKinds, 'email', 'card', 'iban', 'url-password', 'secret']
@@ -102,7 +102,7 @@ export function kindsOf(options: RedactorOptions, names: FirstNames | NameTable)
 }
 
 /** The application's own families of tokens. */
-function familiesOf({ families = [] }: RedactorOptions): readonly Family[] {
+function familiesOf({ families = [] }: RedactorOptions): readonly KindFamily[] {
   return families.map(({ head, of, min }) => {
     if (!isHead(head)) throw wrongOption(`"${neutralLine(head, 60)}" cannot be the head of a family`, 'acme_')
     if (!(of in alphabets))
@@ -122,8 +122,8 @@ function except(allowed: readonly string[], find: Finder): Finder {
 function finderOf({ kind, pattern }: RedactRule): Finder {
   const flags = pattern.flags.includes('d') ? pattern.flags : `${pattern.flags}d`
   const indexed = new RegExp(pattern.source, flags)
-  const find = (text: string): readonly Span[] => {
-    const found: Span[] = []
+  const find = (text: string): readonly TextRange[] => {
+    const found: TextRange[] = []
     for (const match of text.matchAll(indexed)) {
       const [start, end] = match.indices?.groups?.['secret'] ?? match.indices![0]!
       if (end > start) found.push({ kind, start, end, value: text.slice(start, end) })
@@ -184,16 +184,16 @@ function slowRule(kind: string, pattern: RegExp, text: string): HarvestError {
       'bound what repeats, as in \\w{1,64} for \\w+, or write a family: families: [{ head: "acme_", of: "word", min: 32 }]',
     )
   return new HarvestError('HARVEST_PRIVACY_OPTION', {
-    what: 'The redaction options cannot be used',
+    what: 'Invalid redaction options',
     where: { tape: place, pattern: neutralLine(pattern.toString(), 120), problem },
-    why: 'The header of the tape names the pattern, and no option of this project does.',
-    fix: ['if the tape is yours, bound what repeats, as in \\w{1,64} for \\w+, and record the run again'],
+    why: "The pattern comes from the tape's header, not from the options of this project.",
+    fix: ['if the tape is yours, bound the repetition, as in \\w{1,64} for \\w+, and record the run again'],
   })
 }
 
 function wrongOption(problem: string, fix: string): HarvestError {
   return new HarvestError('HARVEST_PRIVACY_OPTION', {
-    what: 'The redaction options cannot be used',
+    what: 'Invalid redaction options',
     where: { problem },
     fix: [fix],
   })

@@ -1,9 +1,9 @@
 import { beginsToken, isAlphanumeric } from './edges.ts'
-import type { Span } from './types.ts'
+import type { TextRange } from './types.ts'
 
 // Each is one more search of every text; a run that meets more secrets by name than this is not one.
 const knownCap = 256
-const none: readonly Span[] = []
+const none: readonly TextRange[] = []
 
 /**
  * Secrets known by the name that stood before them once. Without that name nothing tells them, so they are looked
@@ -18,9 +18,9 @@ export class KnownSecrets {
     for (const spelling of [value, inJson, encodeURIComponent(value)]) this.#bySpelling.set(spelling, { kind, value })
   }
 
-  find(text: string): readonly Span[] {
+  find(text: string): readonly TextRange[] {
     if (this.#bySpelling.size === 0) return none
-    const found: Span[] = []
+    const found: TextRange[] = []
     for (const [spelling, { kind, value }] of this.#bySpelling) {
       for (let at = text.indexOf(spelling); at !== -1; at = text.indexOf(spelling, at + spelling.length)) {
         const end = at + spelling.length

@@ -1,5 +1,5 @@
 import type { NameTable } from './names.ts'
-import type { Span } from './types.ts'
+import type { TextRange } from './types.ts'
 import { looksRandom, type NameClass, passes } from './values.ts'
 import type { Trigger } from './walk.ts'
 
@@ -127,7 +127,7 @@ function queryValueEnd(text: string, start: number): number | undefined {
 const overlap = 64
 
 /** The value up to the same quote: in JSON inside JSON a quote has as many backslashes before it as the one that began. */
-function quoted(text: string, start: number, quote: string, kind: NameClass, found: Span[]): number {
+function quoted(text: string, start: number, quote: string, kind: NameClass, found: TextRange[]): number {
   const end = closingQuote(text, start, quote)
   const from = start + schemeLength(text, start, end)
   const value = unescaped(text.slice(from, end), quote)
@@ -178,7 +178,7 @@ const word = /^[A-Za-z_$][A-Za-z_$.-]*$/
  * A value without quotes. `password=letmein` of a form is one; of `password: string`, `secret = load()` and
  * "the secret: patience" only what looks like no word is.
  */
-function bare(text: string, given: number, isLoose: boolean, { kind, name }: Named, found: Span[]): number {
+function bare(text: string, given: number, isLoose: boolean, { kind, name }: Named, found: TextRange[]): number {
   let start = given
   if (kind === 'always' && /authorization$/i.test(name)) {
     anyScheme.lastIndex = start
@@ -204,7 +204,7 @@ function bare(text: string, given: number, isLoose: boolean, { kind, name }: Nam
 const item = /\s{0,64}-\s{1,4}(?:\\*["'])?([\w.-]{1,128}=[^\s;"'\\]{4,4096})/y
 
 /** `Set-Cookie:` with a list below it, as YAML writes headers: each item has a cookie. */
-function cookiesBelow(text: string, start: number, found: Span[]): number {
+function cookiesBelow(text: string, start: number, found: TextRange[]): number {
   let end = start
   for (let count = 0; count < 64; count++) {
     item.lastIndex = end

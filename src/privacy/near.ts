@@ -1,5 +1,5 @@
 import { beginsToken } from './edges.ts'
-import type { Span } from './types.ts'
+import type { TextRange } from './types.ts'
 import { isStandIn, looksRandom } from './values.ts'
 import type { Trigger } from './walk.ts'
 
@@ -87,7 +87,7 @@ export function nearTriggers(isOn: (kind: string) => boolean): readonly Trigger[
 function triggerOf({ kind = 'secret', anchor, pattern, holds, skip = 0 }: Near): Trigger {
   return {
     text: anchor,
-    at(text, index, found: Span[]) {
+    at(text, index, found: TextRange[]) {
       if (/^[a-z]/.test(anchor) && !beginsToken(text, index)) return 0
       pattern.lastIndex = index
       const match = pattern.exec(text)

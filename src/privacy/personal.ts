@@ -1,5 +1,5 @@
 import { afterEscape, beginsToken, endsShortEscape, isAlphanumeric } from './edges.ts'
-import type { Finder, Span } from './types.ts'
+import type { Finder, TextRange } from './types.ts'
 import type { Trigger } from './walk.ts'
 
 /** Finds e-mail addresses, around each `@`. Linear: no character is looked at for two addresses. */
@@ -11,8 +11,8 @@ export const findEmailsNow: Finder = (text) => emailsAround(text, '@', escapedAu
 /** Finds e-mail addresses as URLs spell them, around each `%40`. */
 export const findUrlEmails: Finder = (text) => emailsAround(text, '%40', authority)
 
-function emailsAround(text: string, sign: string, authority: RegExp): Span[] {
-  const found: Span[] = []
+function emailsAround(text: string, sign: string, authority: RegExp): TextRange[] {
+  const found: TextRange[] = []
   for (let at = text.indexOf(sign); at !== -1; at = text.indexOf(sign, at + 1)) {
     let start = at
     while (start > 0 && at - start < 128 && isLocalCode(text.charCodeAt(start - 1))) start--
@@ -59,7 +59,7 @@ const cardPattern = /\d{13,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{4}|\d{4}([ -])\d{6}\2
 
 /** Finds payment card numbers: the digits of an issuer, in a length it issues, with the check digit right. */
 export const findCards: Finder = (text) => {
-  const found: Span[] = []
+  const found: TextRange[] = []
   cardStart.lastIndex = 0
   for (let match = cardStart.exec(text); match !== null; match = cardStart.exec(text)) {
     const start = match.index
@@ -103,7 +103,7 @@ const ibanStart = /[A-Z]{2}\d{2}(?= ?[A-Z0-9]{4})/g
 
 /** Finds IBANs: a country's length, and the checksum (ISO 7064, mod 97) right. */
 export const findIbans: Finder = (text) => {
-  const found: Span[] = []
+  const found: TextRange[] = []
   ibanStart.lastIndex = 0
   while (ibanStart.test(text)) {
     const start = ibanStart.lastIndex - 4
@@ -126,7 +126,7 @@ export function ibanTriggers(allowed: ReadonlySet<string>): readonly Trigger[] {
   )
 }
 
-function ibanAt(allowed: ReadonlySet<string>, text: string, index: number, found: Span[]): number {
+function ibanAt(allowed: ReadonlySet<string>, text: string, index: number, found: TextRange[]): number {
   const start = index - 1
   const length = ibanLengths.get(text.slice(start, start + 2))
   if (length === undefined || !/^\d ?[A-Z0-9]{4}/.test(text.slice(index + 2, index + 8))) return 0
@@ -174,7 +174,7 @@ const phonePattern = /\+[1-9]\d{0,2}(?:[ .-]?\(?\d{1,4}\)?){2,6}(?!\d)/g
 
 /** Finds phone numbers in the international form, `+` and 8 to 15 digits. Off unless asked for: too many numbers look like one. */
 export const findPhones: Finder = (text) => {
-  const found: Span[] = []
+  const found: TextRange[] = []
   for (const match of text.matchAll(phonePattern)) {
     const value = match[0].replace(/[^\d+]/g, '')
     if (value.length < 9 || value.length > 16 || !beginsToken(text, match.index)) continue
@@ -187,7 +187,7 @@ const ssnPattern = /\d{3}-\d{2}-\d{4}/g
 
 /** Finds social security numbers of the United States, where area, group and serial are given out. Off unless asked for. */
 export const findSsns: Finder = (text) => {
-  const found: Span[] = []
+  const found: TextRange[] = []
   for (const { 0: value, index } of text.matchAll(ssnPattern)) {
     const isGiven = !/^(?:000|666|9)|-00-|-0000$/.test(value)
     if (isGiven && standsApart(text, index, index + value.length))
@@ -203,7 +203,7 @@ const nobody =
 
 /** Finds IPv4 addresses of the public network. Off unless asked for: versions look like one. */
 export const findIps: Finder = (text) => {
-  const found: Span[] = []
+  const found: TextRange[] = []
   for (const { 0: value, index } of text.matchAll(ipPattern)) {
     const end = index + value.length
     const isVersion = /[\w.+-]/.test(text[index - 1] ?? '') || /^(?:\w|[.-][\w])/.test(text.slice(end, end + 2))

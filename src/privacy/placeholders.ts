@@ -5,7 +5,7 @@ import type { Replaced } from './types.ts'
 import { encodedWords } from './words.ts'
 
 /** A placeholder standing in a text. */
-export interface Standing {
+export interface PlacedPlaceholder {
   readonly start: number
   readonly end: number
 }
@@ -75,7 +75,7 @@ export class Placeholders {
   }
 
   /** Placeholders that stand in a text already. */
-  in(text: string): readonly Standing[] {
+  in(text: string): readonly PlacedPlaceholder[] {
     const { pattern } = this.#shapes
     return this.#shapes.mayStandIn(text)
       ? Array.from(text.matchAll(pattern), ({ index, 0: { length } }) => ({ start: index, end: index + length }))

@@ -30,7 +30,7 @@ export function printKeys(given: string | undefined = process.env[printVariable]
         key: `number ${short + 1} of ${keys.length}`,
         least: `${leastLength} characters`,
       },
-      why: 'A short key can be guessed, and with the key every redacted address can.',
+      why: 'With a guessed key, redacted addresses can be guessed too.',
       fix: ['openssl rand -base64 32'],
     })
   }

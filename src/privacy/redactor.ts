@@ -13,7 +13,7 @@ import { Placeholders } from './placeholders.ts'
 import type { Prints } from './prints.ts'
 import { settle } from './spans.ts'
 import type { HeaderMeaning } from './meaning.ts'
-import type { Finding, RedactorOptions, Replaced, Span } from './types.ts'
+import type { SecretFinding, RedactorOptions, Replaced, TextRange } from './types.ts'
 import { settledEnd } from './under-way.ts'
 import { redactUrl } from './url.ts'
 import { encodedWords } from './words.ts'
@@ -81,12 +81,15 @@ export interface Redactor {
    */
   takeReplaced(): readonly Replaced[]
   /** What is secret in a text, by position; placeholders are not. Changes nothing. */
-  scan(text: string): readonly Finding[]
+  scan(text: string): readonly SecretFinding[]
   /**
    * What is secret in a body as it stands on a tape, by its `content-encoding`: empty exactly when {@link packed} would leave
    * it as it is. Changes nothing. Positions are those of what it says.
    */
-  scanBody(bytes: Buffer, contentEncoding: string | undefined): readonly Finding[] | { readonly unsearched: Unsearched }
+  scanBody(
+    bytes: Buffer,
+    contentEncoding: string | undefined,
+  ): readonly SecretFinding[] | { readonly unsearched: Unsearched }
 }
 
 /**
@@ -95,7 +98,7 @@ export interface Redactor {
  *
  * @throws HarvestError `HARVEST_PRIVACY_OPTION`
  */
-export function createRedactor(options: RedactorOptions = {}, numbering: Numbering = {}): Redactor {
+export function createRedactor(options: RedactorOptions = {}, numbering: PlaceholderNumbering = {}): Redactor {
   return new TextRedactor(meansFor(options, numbering.version ?? 2), numbering)
 }
 
@@ -107,7 +110,7 @@ export interface UnpackedBody {
 }
 
 /** What a redactor numbers beside what it replaces. */
-export interface Numbering {
+export interface PlaceholderNumbering {
   /**
    * The keys requests carry: kept are the scheme and which of the run's keys it is, and the headers that say for whom and
    * under which condition. Older tapes have none of these. `unnumbered`: not which key it is. Default `false`.
@@ -122,7 +125,7 @@ export interface Numbering {
 }
 
 /** As `Redactor.scan`, once. */
-export function scan(text: string, options: RedactorOptions = {}): readonly Finding[] {
+export function scan(text: string, options: RedactorOptions = {}): readonly SecretFinding[] {
   return createRedactor(options).scan(text)
 }
 
@@ -139,7 +142,7 @@ interface Step {
 }
 
 interface Found {
-  readonly spans: readonly Span[]
+  readonly spans: readonly TextRange[]
   readonly scattered: readonly Scattered[]
 }
 
@@ -155,7 +158,7 @@ class TextRedactor implements Redactor {
   /** How many encodings inside of each other are being read. */
   #depth = 0
 
-  constructor(means: Means, { keys = false, prints, recorded }: Numbering) {
+  constructor(means: Means, { keys = false, prints, recorded }: PlaceholderNumbering) {
     this.#means = means
     this.#keys = keys === false ? undefined : keys === 'unnumbered' ? { of: () => someKey } : new KeyNumbers()
     this.#prints = prints
@@ -249,7 +252,7 @@ class TextRedactor implements Redactor {
     return result
   }
 
-  /** Cookies are told by what the client sends back: without the one it was given, it would send none. */
+  /** Cookies are detected by what the client sends back: without the one it was given, it would send none. */
   #cookie(name: string): string | undefined {
     return this.#keys !== undefined && name.toLowerCase() === 'set-cookie' ? 'set-cookie' : undefined
   }
@@ -325,7 +328,7 @@ class TextRedactor implements Redactor {
       }))
   }
 
-  scan(text: string): readonly Finding[] {
+  scan(text: string): readonly SecretFinding[] {
     const { spans, scattered } = this.#found(text)
     return [
       ...spans.map(({ kind, start, end }) => ({ kind, index: start, length: end - start })),
@@ -340,7 +343,7 @@ class TextRedactor implements Redactor {
   scanBody(
     bytes: Buffer,
     contentEncoding: string | undefined,
-  ): readonly Finding[] | { readonly unsearched: Unsearched } {
+  ): readonly SecretFinding[] | { readonly unsearched: Unsearched } {
     const unpacked = unpack(bytes, contentEncoding)
     if ('unsearched' in unpacked) return unpacked
     const { plain } = unpacked
@@ -423,14 +426,17 @@ class TextRedactor implements Redactor {
     return { edits: edits.sort((a, b) => a.start - b.start), fresh }
   }
 
-  #replace({ kind, value, contextual }: Pick<Span, 'kind' | 'value' | 'contextual'>): { text: string; isNew: boolean } {
+  #replace({ kind, value, contextual }: Pick<TextRange, 'kind' | 'value' | 'contextual'>): {
+    text: string
+    isNew: boolean
+  } {
     // What holds a secret that is found by itself is left to that: `Bearer …` in one place, the field it is in another.
     if (contextual && this.#means.find(value).length === 0) this.#known.remember(kind, value)
     return this.#placeholders.for(kind, value)
   }
 
   #found(text: string): Found {
-    const look = (part: string): readonly Span[] => {
+    const look = (part: string): readonly TextRange[] => {
       const [found, known] = [this.#means.find(part), this.#known.find(part)]
       const spans =
         found.length + known.length === 0 ? found : settle(part, [...found, ...known], this.#placeholders.in(part))
@@ -443,11 +449,11 @@ class TextRedactor implements Redactor {
   }
 
   /** Words of base64 that say something secret, beside what stands plain. */
-  #withEncoded(text: string, spans: readonly Span[]): readonly Span[] {
+  #withEncoded(text: string, spans: readonly TextRange[]): readonly TextRange[] {
     const words = encodedWords(text)
     if (words.length === 0) return spans
     let next = 0
-    const more = words.flatMap(({ start, end, plain, encode }): Span[] => {
+    const more = words.flatMap(({ start, end, plain, encode }): TextRange[] => {
       while (next < spans.length && spans[next]!.end <= start) next++
       if (next < spans.length && spans[next]!.start < end) return []
       const [first] = this.#inner(() => this.#kindsIn(plain))
@@ -483,7 +489,7 @@ function spelled(placeholder: string, text: string, start: number, end: number):
 }
 
 /** Spans that no scattered secret covers: what stands in pieces is the whole of it. */
-function apartFrom(spans: readonly Span[], scattered: readonly Scattered[]): readonly Span[] {
+function apartFrom(spans: readonly TextRange[], scattered: readonly Scattered[]): readonly TextRange[] {
   const covered = scattered.flatMap(({ pieces }) => pieces).sort((a, b) => a.start - b.start)
   let next = 0
   return spans.filter(({ start, end }) => {

@@ -1,7 +1,7 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { headersFlag, redactorFlag, type RecordedRules, type Tape } from '../tape/index.ts'
 import { foreign, refusalOf } from './foreign.ts'
-import { createRedactor, type Numbering, type Redactor } from './redactor.ts'
+import { createRedactor, type PlaceholderNumbering, type Redactor } from './redactor.ts'
 import type { RedactorOptions } from './types.ts'
 
 /** Options that the project itself wrote as data. */
@@ -45,7 +45,7 @@ interface RuledTape {
 }
 
 /** A redactor that does with live requests what the recorder of a tape did with its own. */
-export function redactorOfTape(tape: RuledTape, { keys = true, ...rest }: Numbering = {}): Redactor {
+export function redactorOfTape(tape: RuledTape, { keys = true, ...rest }: PlaceholderNumbering = {}): Redactor {
   const { flags } = tape.header
   return createRedactor(rulesOfTape(tape), {
     ...rest,
@@ -61,7 +61,7 @@ function patternOf(pattern: string, flags: string): RegExp {
     throw new HarvestError(
       'HARVEST_PRIVACY_OPTION',
       {
-        what: 'The redaction options cannot be used',
+        what: 'Invalid redaction options',
         where: { pattern: neutralLine(pattern), of: 'the header of the tape' },
         fix: ['the header was edited or damaged; to see by whom: git log -p -- <the tape>', 'or record the run again'],
       },

@@ -1,5 +1,5 @@
-import type { Standing } from './placeholders.ts'
-import type { Span } from './types.ts'
+import type { PlacedPlaceholder } from './placeholders.ts'
+import type { TextRange } from './types.ts'
 
 /**
  * The spans to replace, in order and apart from each other. Where two overlap the one that begins first wins,
@@ -8,7 +8,11 @@ import type { Span } from './types.ts'
  *
  * @param standing - placeholders in the text, in order
  */
-export function settle(text: string, spans: readonly Span[], standing: readonly Standing[]): readonly Span[] {
+export function settle(
+  text: string,
+  spans: readonly TextRange[],
+  standing: readonly PlacedPlaceholder[],
+): readonly TextRange[] {
   const ordered = spans
     .map((span, order) => ({ span, order }))
     .sort(
@@ -18,7 +22,7 @@ export function settle(text: string, spans: readonly Span[], standing: readonly 
         Number(a.span.contextual ?? false) - Number(b.span.contextual ?? false) ||
         a.order - b.order,
     )
-  const kept: Span[] = []
+  const kept: TextRange[] = []
   for (const { span } of ordered) {
     const first = standing[firstEndingAfter(standing, span.start)]
     if (first !== undefined && first.start <= span.start && span.end <= first.end) continue
@@ -34,7 +38,7 @@ export function settle(text: string, spans: readonly Span[], standing: readonly 
 }
 
 /** Index of the first placeholder that ends after `at`; there may be none. */
-function firstEndingAfter(standing: readonly Standing[], at: number): number {
+function firstEndingAfter(standing: readonly PlacedPlaceholder[], at: number): number {
   let low = 0
   let high = standing.length
   while (low < high) {
@@ -45,6 +49,6 @@ function firstEndingAfter(standing: readonly Standing[], at: number): number {
   return low
 }
 
-function stretched(text: string, span: Span, start: number, end: number): Span {
+function stretched(text: string, span: TextRange, start: number, end: number): TextRange {
   return start === span.start && end === span.end ? span : { ...span, start, end, value: text.slice(start, end) }
 }

@@ -1,9 +1,9 @@
 import { afterEscape, beginsToken } from './edges.ts'
-import { alphabets, type Family } from './families.ts'
-import type { Span } from './types.ts'
+import { alphabets, type KindFamily } from './families.ts'
+import type { TextRange } from './types.ts'
 import type { Trigger } from './walk.ts'
 
-const guards: Readonly<Record<NonNullable<Family['guard']>, (body: string) => boolean>> = {
+const guards: Readonly<Record<NonNullable<KindFamily['guard']>, (body: string) => boolean>> = {
   digit: (body) => /\d/.test(body),
   mixed: isMixed,
   apart: isMixed,
@@ -23,7 +23,7 @@ function beginsWord(text: string, start: number): boolean {
 }
 
 /** Looks for the tokens of a family wherever its head begins a word. */
-export function tokensOf({ kind, head, of, min, max, guard }: Family): Trigger {
+export function tokensOf({ kind, head, of, min, max, guard }: KindFamily): Trigger {
   const { of: letters, more } = alphabets[of]
   const body = new RegExp(`${letters}{${min},${max}}(?!${guard === 'apart' ? `${more}|[+/]` : more})`, 'y')
   const holds = guard === undefined ? undefined : guards[guard]
@@ -181,7 +181,7 @@ function holdsNameAndPassword(encoded: string): boolean {
 
 /** Tokens in parts, told by where a dot, slash, dash or low line stands between them. */
 function dotted(): Trigger[] {
-  const tried = (pattern: RegExp, text: string, start: number, found: Span[]): boolean => {
+  const tried = (pattern: RegExp, text: string, start: number, found: TextRange[]): boolean => {
     if (start < 0 || !beginsWord(text, start)) return false
     pattern.lastIndex = start
     const value = pattern.exec(text)?.[0]
@@ -229,7 +229,7 @@ function dotted(): Trigger[] {
 }
 
 /** The row of an application's own family of tokens. */
-export function ownFamily(head: string, of: Family['of'], min: number): Family {
+export function ownFamily(head: string, of: KindFamily['of'], min: number): KindFamily {
   return { kind: 'api-key', head, of, min, max: Math.max(min, 1024) }
 }
 

@@ -1,5 +1,5 @@
 /** Something that must not reach a tape. */
-export interface Finding {
+export interface SecretFinding {
   readonly kind: string
   /** Where it begins in the text, in UTF-16 units. */
   readonly index: number
@@ -77,7 +77,7 @@ export interface Replaced {
 }
 
 /** A secret found in a text. */
-export interface Span {
+export interface TextRange {
   /** The text is encoded as a whole and says this, secrets and all; it is encoded again without them. */
   readonly encoded?: { readonly plain: string; readonly encode: (plain: string) => string }
   readonly kind: string
@@ -90,4 +90,4 @@ export interface Span {
 }
 
 /** Finds secrets of some kinds in a text. */
-export type Finder = (text: string) => readonly Span[]
+export type Finder = (text: string) => readonly TextRange[]

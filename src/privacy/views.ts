@@ -1,5 +1,5 @@
 import { isWordCode } from './edges.ts'
-import type { Finder, Span } from './types.ts'
+import type { Finder, TextRange } from './types.ts'
 import type { Trigger } from './walk.ts'
 
 /** One way to spell characters, and how it is undone. */
@@ -76,8 +76,8 @@ function printed(code: number, escape: string): string {
  *
  * @param seen - in which spellings there is something, as {@link Spellings} saw it
  */
-export function inViews(text: string, seen: number, find: Finder): readonly Span[] {
-  let found: Span[] | undefined
+export function inViews(text: string, seen: number, find: Finder): readonly TextRange[] {
+  let found: TextRange[] | undefined
   for (let nth = 0; nth < views.length; nth++) {
     const view = views[nth]!
     if ((seen & (1 << nth)) === 0) continue
@@ -91,7 +91,7 @@ export function inViews(text: string, seen: number, find: Finder): readonly Span
   return found ?? none
 }
 
-const none: readonly Span[] = []
+const none: readonly TextRange[] = []
 
 /** Takes note of the spellings that stand in a text while it is walked. */
 export class Spellings {

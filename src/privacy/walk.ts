@@ -1,4 +1,4 @@
-import type { Span } from './types.ts'
+import type { TextRange } from './types.ts'
 
 /** Something to look at wherever a text stands. */
 export interface Trigger {
@@ -11,7 +11,7 @@ export interface Trigger {
    *
    * @returns where to go on: the same trigger is not asked at places before; 0 for the next one
    */
-  readonly at: (text: string, index: number, found: Span[]) => number
+  readonly at: (text: string, index: number, found: TextRange[]) => number
 }
 
 interface Entry {
@@ -54,7 +54,7 @@ export class Walk {
   }
 
   /** Adds to `found` in the order of the text, as far as triggers see it. */
-  find(text: string, found: Span[]): void {
+  find(text: string, found: TextRange[]): void {
     if (this.#isTouched) this.#goOn.fill(0)
     this.#isTouched = false
     const table = this.#table
@@ -72,7 +72,7 @@ export class Walk {
     }
   }
 
-  #try(text: string, pair: number, list: number, found: Span[]): void {
+  #try(text: string, pair: number, list: number, found: TextRange[]): void {
     const entries = this.#lists[list]!
     for (let at = 0; at < entries.length; at++) {
       const { codes, offset, nth, at: look } = entries[at]!

@@ -80,22 +80,20 @@ function crossVersion(pins: CasePins, changes: readonly PinChange[]): HarvestErr
     ({ kind, recorded, now }) => kind === 'commit' && (recorded === undefined || now === undefined),
   )
   return new HarvestError('HARVEST_CROSS_VERSION', {
-    what: 'The code here is not known to be the code that made this tape',
+    what: 'Unknown whether this code made the tape',
     detail: describeChanges(changes).replace(/^/gm, '  '),
     why: unknown
-      ? 'An unknown commit counts as another commit: what a continued run shows could come from changed code.'
-      : 'What a continued run shows could come from the changed code and not from what you changed in the tape.',
+      ? 'An unknown commit counts as another commit: a difference could come from changed code.'
+      : 'A difference could come from the changed code instead of your change.',
     fix: [
       ...(pins.accepted?.dirty === true
-        ? ['once the accepted code is committed: npx harvest test --update-recordings --reason "committed"']
+        ? ['once the accepted code is committed: npx vitest-harvest test --update-recordings --reason "committed"']
         : []),
       ...(pins.commit !== undefined && isCommit(pins.commit)
         ? [`to run the recorded code: git checkout ${pins.commit}`]
         : []),
-      ...(pins.commit === undefined
-        ? ['to know next time: record with createRecorder({ commit: process.env.GIT_SHA })']
-        : []),
-      'to go on all the same, with both versions kept in the result: --cross-version',
+      ...(pins.commit === undefined ? ['next time, record with createRecorder({ commit: process.env.GIT_SHA })'] : []),
+      'to continue anyway, with both versions in the result: --cross-version',
     ],
   })
 }

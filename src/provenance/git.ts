@@ -220,10 +220,10 @@ function unreadable(cwd: string, said: string, cause: unknown): HarvestError {
   return new HarvestError(
     'HARVEST_GIT_UNREADABLE',
     {
-      what: 'git could not say which commit this folder is at',
+      what: 'git cannot read the current commit',
       where: { folder: cwd, git: said.trim() },
-      why: 'In containers git often refuses a work tree that belongs to another user.',
-      fix: [`to see it by hand: git -C ${JSON.stringify(cwd)} status`, 'or tell the commit yourself: GIT_SHA=<commit>'],
+      why: 'In containers, git refuses a work tree owned by another user.',
+      fix: [`to see it by hand: git -C ${JSON.stringify(cwd)} status`, 'or set the commit: GIT_SHA=<commit>'],
     },
     { cause },
   )

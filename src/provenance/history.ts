@@ -11,7 +11,7 @@ export interface CommitLine {
 }
 
 /** Where a commit stands, seen from HEAD. */
-export type Standing =
+export type CommitPosition =
   /** HEAD goes back to it: `commits` were made since, 0 when it is HEAD itself. */
   | { readonly state: 'ancestor'; readonly commit: string; readonly commits: number; readonly daysBehind: number }
   /** It is in this repository, on a line that HEAD does not go back to. */
@@ -28,7 +28,7 @@ export interface History {
   /** Committer date of HEAD, ISO 8601 in UTC. */
   readonly headAt: string
   /** Where a pinned commit stands; it may be shortened, and it may be no hash at all. */
-  standingOf(commit: string): Standing
+  standingOf(commit: string): CommitPosition
   /** The newest commits between one and HEAD, the newest first. */
   newestSince(commit: string, count: number): readonly CommitLine[]
   /** Files that differ between a commit and HEAD, seen from the top of the repository. */
@@ -48,9 +48,9 @@ export function readHistory(cwd: string): History | undefined {
   const [commit = '', seconds = ''] = head.trimEnd().split('\0')
   const isShallow = ask(cwd, ['rev-parse', '--is-shallow-repository'])?.trim() === 'true'
 
-  const standings = new Map<string, Standing>()
-  const find = (pinned: string): Standing => {
-    const absent: Standing = { state: isShallow ? 'shallow' : 'missing' }
+  const standings = new Map<string, CommitPosition>()
+  const find = (pinned: string): CommitPosition => {
+    const absent: CommitPosition = { state: isShallow ? 'shallow' : 'missing' }
     if (!isCommit(pinned)) return { state: 'missing' }
     const full = ask(cwd, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${pinned}^{commit}`])?.trim()
     // A branch may be called like a hash.
@@ -117,9 +117,9 @@ function ask(cwd: string, args: readonly string[]): string | undefined {
   throw new HarvestError(
     'HARVEST_GIT_UNREADABLE',
     {
-      what: 'git could not tell the history of this folder',
+      what: 'git cannot read the history of this folder',
       where: { folder: cwd, git: said.trim() },
-      why: 'In containers git often refuses a work tree that belongs to another user.',
+      why: 'In containers, git refuses a work tree owned by another user.',
       fix: [`to see it by hand: git -C ${JSON.stringify(cwd)} log -1`],
     },
     { cause: error },

@@ -1,6 +1,6 @@
 /** Pins: with which commit, models, prompts and tool schemas a tape was made, and refusing to mix them. The only user of git. */
 export { resolveCommit } from './commit.ts'
-export { type CommitLine, type History, readHistory, type Standing } from './history.ts'
+export { type CommitLine, type History, readHistory, type CommitPosition } from './history.ts'
 export {
   codeDigest,
   codeState,

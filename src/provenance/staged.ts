@@ -145,9 +145,12 @@ function unreadable(cwd: string, said: string, cause: unknown): HarvestError {
   return new HarvestError(
     'HARVEST_GIT_INDEX',
     {
-      what: 'git could not say what is staged',
+      what: 'git cannot read the staged files',
       where: { folder: cwd, git: said.trim() },
-      fix: ['run it inside a git work tree, such as from a pre-commit hook', 'or without --staged: npx harvest check'],
+      fix: [
+        'run it inside a git work tree, such as from a pre-commit hook',
+        'or without --staged: npx vitest-harvest check',
+      ],
     },
     { cause },
   )

@@ -11,7 +11,7 @@ interface Asked extends Pick<ModelCall, 'n' | 'keptAs' | 'moreOf'> {
  *
  * Add the calls of a run in the order of their answers.
  */
-export class Questions {
+export class ModelQuestions {
   readonly #byAnswer = new Map<string, number>()
 
   /** `n` of the call that asked; its own when that is this call, or is not among those added. */
@@ -39,7 +39,7 @@ export interface CountedCall extends Pick<ModelCall, 'n' | 'keptAs' | 'moreOf' |
  * Add them in the order of their answers.
  */
 export class CallsOnce {
-  readonly #questions = new Questions()
+  readonly #questions = new ModelQuestions()
   readonly #groups = new Map<number, Group>()
 
   add(call: CountedCall): void {

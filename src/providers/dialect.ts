@@ -1,4 +1,4 @@
-import { at, isList, isMap, type JsonMap, listAt, textAt } from './json.ts'
+import { at, isList, isMap, type JsonMap, listAt, textAt } from '../json/canonical.ts'
 import type { Dialect } from './types.ts'
 
 /** What the address of a request says about it. */

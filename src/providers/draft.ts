@@ -1,5 +1,5 @@
 import type { Json } from '../tape/types.ts'
-import { isList, isMap, parseJson } from './json.ts'
+import { isList, isMap, parseJson } from '../json/canonical.ts'
 import type { ModelResponse, ToolCall, Usage } from './types.ts'
 
 /** A response being put together from its pieces. */
@@ -11,7 +11,7 @@ export interface Draft {
   /** By the key the dialect tells blocks by, in the order they began; absent when there are none. */
   reasoning?: Map<string, string> | undefined
   /** By the key the dialect tells pieces of one call by, in the order the calls began. */
-  readonly calls: Map<string, CallDraft>
+  readonly calls: Map<string, ModelCallDraft>
   finish?: string | undefined
   usage: { -readonly [K in keyof Usage]?: number | undefined }
   refusal?: string | undefined
@@ -19,7 +19,7 @@ export interface Draft {
   unknownEvents: number
 }
 
-export interface CallDraft {
+export interface ModelCallDraft {
   id?: string | undefined
   name: string
   /** JSON text as it arrived in pieces. */
@@ -36,16 +36,16 @@ export function newDraft(): Draft {
 }
 
 /** The call of that key, begun now if it is new. */
-export function callAt(draft: Draft, key: string): CallDraft {
+export function callAt(draft: Draft, key: string): ModelCallDraft {
   const known = draft.calls.get(key)
   if (known !== undefined) return known
-  const call: CallDraft = { name: '', text: '' }
+  const call: ModelCallDraft = { name: '', text: '' }
   draft.calls.set(key, call)
   return call
 }
 
 /** Adds arguments to a call: text is one more piece of JSON text, anything else is the value itself. */
-export function addArgs(call: CallDraft, args: Json | undefined): void {
+export function addArgs(call: ModelCallDraft, args: Json | undefined): void {
   if (typeof args === 'string') call.text += args
   else if (
     args !== undefined &&
@@ -90,7 +90,7 @@ export function isUnderWay({ finish }: Pick<ModelResponse, 'finish'>): boolean {
   return finish !== undefined && /^(queued|in_progress|cancelling|starting|processing)$/.test(finish)
 }
 
-function finishCall(call: CallDraft): ToolCall {
+function finishCall(call: ModelCallDraft): ToolCall {
   return {
     ...(call.id === undefined ? {} : { id: call.id }),
     name: call.name,
@@ -99,7 +99,7 @@ function finishCall(call: CallDraft): ToolCall {
   }
 }
 
-function argsOf({ text, args, freeText }: CallDraft): Json {
+function argsOf({ text, args, freeText }: ModelCallDraft): Json {
   if (freeText) return text
   // A call without arguments streams no piece at all; the SDKs read that as no arguments.
   // Some models write `null` for the same.

@@ -1,5 +1,5 @@
 import type { Body, Chunk, ExchangeEvent, HeaderPair } from '../tape/types.ts'
-import { decodeBody } from './decode.ts'
+import { decodeBody } from '../wire/decode.ts'
 import { continuedRun, readLook } from './dialect.ts'
 import { readModelRequest, readWrittenRequest } from './request.ts'
 import { readKeptResponse } from './response.ts'

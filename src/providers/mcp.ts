@@ -1,6 +1,6 @@
 import type { ExchangeEvent, Json } from '../tape/types.ts'
 import { requestText } from './exchange.ts'
-import { at, isList, parseJson, textAt } from './json.ts'
+import { at, isList, parseJson, textAt } from '../json/canonical.ts'
 
 /** A tool call that went to an MCP server. */
 export interface McpCall {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Json, TapeEvent } from '../tape/types.ts'
 import { askedIn, readModelCall } from './exchange.ts'
-import { canonicalJson } from './json.ts'
+import { canonicalJson } from '../json/canonical.ts'
 import type { ModelCall, ModelRequest } from './types.ts'
 
 /** Every model that was asked for or that answered, sorted, each once. */

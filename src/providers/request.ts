@@ -1,6 +1,6 @@
 import type { Json } from '../tape/types.ts'
 import { type Address, dialectOf, embeddingInputs, readAddress } from './dialect.ts'
-import { at, isList, isMap, type JsonMap, listAt, mapAt, parseJson, textAt, without } from './json.ts'
+import { at, isList, isMap, type JsonMap, listAt, mapAt, parseJson, textAt, without } from '../json/canonical.ts'
 import { withGeminiNames } from './spelling/gemini-names.ts'
 import { spelled } from './spelling/index.ts'
 import type { Dialect, ModelRequest } from './types.ts'

@@ -1,5 +1,5 @@
 import type { Json } from '../tape/types.ts'
-import { at, isMap, listAt, textAt } from './json.ts'
+import { at, isMap, listAt, textAt } from '../json/canonical.ts'
 import type { ModelRequest } from './types.ts'
 
 /** What a tool answered, as the agent told the model. */

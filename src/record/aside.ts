@@ -1,6 +1,6 @@
 import type { Observer } from '../seam/observe/observer.ts'
 import { currentRun } from '../seam/source.ts'
-import type { RunHandle } from './ledger.ts'
+import type { RunHandle } from './run-stats.ts'
 import type { RunObserver } from './observer.ts'
 
 /** What a run leaves in its async context that is not to be recorded: to everything that listens, a run that is over. */

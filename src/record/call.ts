@@ -35,7 +35,7 @@ export function recordCall(
       run.warn(notGivenBack(call, lost))
       return { ...settled, lost }
     })
-  const { spent } = run.ledger
+  const { spent } = run.account
   if (spent !== undefined && call.kind !== 'value') {
     settle(() => ({ sync: true, error: run.encode(spent) }))
     throw spent

@@ -3,13 +3,13 @@ import { encodeBytes, type ExchangeEvent, type HeaderPair, joinedBytes, type Mom
 import { CappedBody } from './capped-body.ts'
 import { bytesOf, chunksOf } from './cut-body.ts'
 import type { Bodies, ExchangeDraft } from './exchange.ts'
-import type { HeldRun, Work } from './held-run.ts'
+import type { HeldRun, HeldWork } from './held-run.ts'
 import type { RecordedRun } from './run.ts'
 
 const none: readonly HeaderPair[] = []
 
 /** One exchange of a run that is not decided: what was heard, as it came. */
-export class HeldExchange implements ExchangeObserver, Work {
+export class HeldExchange implements ExchangeObserver, HeldWork {
   readonly #run: HeldRun
   readonly #start: ExchangeStart
   /** When it was issued. */

@@ -4,21 +4,21 @@ import { type SeamDrawKind, seamState } from '../seam/source.ts'
 import { urlOfCommand } from '../seam/stdio.ts'
 import { type CallEvent, encodeValue, type Json, type Moment, type Outcome, type TimersRecord } from '../tape/index.ts'
 import { HeldExchange } from './held-exchange.ts'
-import type { Hold } from './hold.ts'
-import type { Ledger, RunHandle, Verdict } from './ledger.ts'
-import { mishapOf } from './mishap.ts'
+import type { HeldRuns } from './hold.ts'
+import type { RunAccount, RunHandle, RetentionDecision } from './run-stats.ts'
+import { failureOf } from './failure.ts'
 import { DrawLog, LiveMoments, type Moments } from './moments.ts'
 import { observerOf, type RunObserver } from './observer.ts'
 import type { Recording } from './recording.ts'
-import { encodedOutcome, type Note } from './redact-event.ts'
+import { encodedOutcome, type RunNote } from './redact-event.ts'
 import { handleOf } from './run-handle.ts'
 import { type LiveOutcome, type Past, type RecordedRun, reasonOf, recordingFailed } from './run.ts'
 import { jsonSize } from './json-size.ts'
 import { TimerLog } from './timers.ts'
 
 export interface HeldRunOptions {
-  readonly ledger: Ledger
-  readonly hold: Hold
+  readonly account: RunAccount
+  readonly hold: HeldRuns
   readonly bodyCap: number
   readonly path: string
   readonly input?: unknown
@@ -30,7 +30,7 @@ export interface HeldRunOptions {
 }
 
 /** Something that happened, told to the run that is written. It takes one moment, or none. */
-export interface Work {
+export interface HeldWork {
   readonly moment?: Moment | undefined
   tell(recorded: RecordedRun): void
 }
@@ -46,7 +46,7 @@ const workSize = 200
 export class HeldRun implements Recording {
   readonly id: string
   readonly path: string
-  readonly ledger: Ledger
+  readonly account: RunAccount
   readonly handle: RunHandle
   readonly root: RunObserver
   readonly timers: TimerLog
@@ -62,7 +62,7 @@ export class HeldRun implements Recording {
   #uncounted: HeldExchange[] = []
   #unrecorded: Set<string> | undefined
   #mute: Map<string, string> | undefined
-  #works: Work[] = []
+  #works: HeldWork[] = []
   #input: Json | undefined
   #bytes = 0
   #over = false
@@ -74,20 +74,20 @@ export class HeldRun implements Recording {
     | {
         readonly moment: Moment
         readonly outcome: Outcome
-        readonly verdict: Verdict
+        readonly verdict: RetentionDecision
         readonly timers: readonly TimersRecord[]
       }
     | undefined
 
   constructor(options: HeldRunOptions) {
     this.#options = options
-    this.ledger = options.ledger
-    this.id = options.ledger.run
+    this.account = options.account
+    this.id = options.account.run
     this.path = options.path
     this.bodyCap = options.bodyCap
     this.timers = new TimerLog(() => this.#moments.soon())
     this.handle = handleOf(
-      this.ledger,
+      this.account,
       () => this.#over,
       () => this.#count(),
     )
@@ -118,7 +118,7 @@ export class HeldRun implements Recording {
     this.happened({ tell })
   }
 
-  happened(work: Work): void {
+  happened(work: HeldWork): void {
     if (this.#isFreed) return
     this.#works.push(work)
     this.grown(workSize)
@@ -149,7 +149,7 @@ export class HeldRun implements Recording {
   /** What is held is written when it is over, if at all. */
   arriving(): void {}
 
-  note(note: Note): void {
+  note(note: RunNote): void {
     this.#flushDraws()
     this.later((recorded) => recorded.note(note))
     if (note.kind === 'message') this.grown(jsonSize(note.body))
@@ -174,9 +174,9 @@ export class HeldRun implements Recording {
     this.#open.delete(exchange)
     if (this.#isFreed) return
     this.#finished.push(exchange)
-    if (this.ledger.isCounting) this.#uncounted.push(exchange)
+    if (this.account.isCounting) this.#uncounted.push(exchange)
     // Limits are for runs that go on; what is only compared with other runs can wait.
-    if (this.ledger.hasBudget) this.#count()
+    if (this.account.hasBudget) this.#count()
     this.#flushDraws()
   }
 
@@ -191,7 +191,7 @@ export class HeldRun implements Recording {
   }
 
   called(event: CallEvent): void {
-    if (event.kind === 'tool') this.ledger.called(event.name)
+    if (event.kind === 'tool') this.account.called(event.name)
     // The same object is completed when the call is answered.
     this.later((recorded) => recorded.called(Object.assign(event, { args: recorded.redactor.json(event.args) })))
   }
@@ -226,20 +226,20 @@ export class HeldRun implements Recording {
   close(live: LiveOutcome): void {
     if (this.#over) return
     this.#flushDraws()
-    if (this.ledger.isCounting) this.#uncounted.push(...this.#open)
+    if (this.account.isCounting) this.#uncounted.push(...this.#open)
     this.#count()
     const unrecorded = new Set(this.#unrecorded)
     for (const command of this.#mute?.values() ?? []) unrecorded.add(`child process ${command}`)
     const moment = this.moment()
     this.#over = true
-    const mishap = mishapOf(live, this.#failed, unrecorded)
+    const failure = failureOf(live, this.#failed, unrecorded)
     const timers = this.timers.close()
-    const verdict = this.ledger.judged({ durationMs: moment[1], ...(mishap && { mishap }) })
+    const verdict = this.account.judged({ durationMs: moment[1], ...(failure && { failure }) })
     let outcome: Outcome = { status: 'returned' }
     if (verdict.isKept) this.attempt(() => (outcome = encodedOutcome(live)))
     this.#end = { moment, outcome, verdict, timers }
     if (verdict.isKept) return this.#options.hold.decided(this)
-    this.ledger.ended('dropped')
+    this.account.ended('dropped')
     this.#free()
   }
 
@@ -250,7 +250,7 @@ export class HeldRun implements Recording {
       this.#options.onWritten(recorded)
     } catch (error) {
       // Nobody waits for this but the event loop of the application.
-      this.ledger.ended('unrecorded')
+      this.account.ended('unrecorded')
       this.#options.warn(recordingFailed({ run: this.id, tape: this.path }, error))
     } finally {
       this.#free()
@@ -282,7 +282,7 @@ export class HeldRun implements Recording {
     this.#count()
     const freed = largest.letGo()
     this.#lost ??= 'hold: bodies were let go, because the runs under way held more than the recorder may hold'
-    this.ledger.capped()
+    this.account.capped()
     this.grown(-freed)
     return freed === 0 ? this.letGoBody() : freed
   }
@@ -293,7 +293,7 @@ export class HeldRun implements Recording {
     this.#count()
     const before = this.#bytes
     this.#lost = tooMuch
-    this.ledger.capped()
+    this.account.capped()
     this.#free()
     return before
   }
@@ -316,7 +316,7 @@ export class HeldRun implements Recording {
     this.#uncounted = []
     if (exchanges.length === 0) return
     this.attempt(() => {
-      for (const exchange of exchanges) this.ledger.exchanged(exchange.asHeard())
+      for (const exchange of exchanges) this.account.exchanged(exchange.asHeard())
     })
   }
 

@@ -12,7 +12,7 @@ export interface HoldSettings {
 }
 
 /** The runs of one recorder that are held in memory, the oldest first, and those of them that are to be written. */
-export class Hold {
+export class HeldRuns {
   readonly #settings: HoldSettings
   readonly #runs = new Set<HeldRun>()
   readonly #decided: HeldRun[] = []
@@ -93,7 +93,7 @@ export class Hold {
 }
 
 /** Recorders that hold something, whichever copy of this package made them. */
-function holdsOfProcess(): Set<Pick<Hold, 'exit'>> {
+function holdsOfProcess(): Set<Pick<HeldRuns, 'exit'>> {
   const { shared } = seamState()
   let holds = shared.get('record.holds') as ReturnType<typeof holdsOfProcess> | undefined
   if (holds === undefined) shared.set('record.holds', (holds = new Set()))

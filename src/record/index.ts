@@ -4,8 +4,8 @@
  * @module
  */
 export { bind, mark, message, retriever, tool, tools, value, type WrapOptions } from '../seam/index.ts'
-export type { BudgetEvent } from './gauge.ts'
-export type { RunHandle } from './ledger.ts'
+export type { BudgetEvent } from './usage-counter.ts'
+export type { RunHandle } from './run-stats.ts'
 export type {
   BodyOptions,
   BudgetOptions,

@@ -44,13 +44,13 @@ export class CallLosses {
 export function notGivenBack({ kind, name }: SeamCall, lost: readonly string[]): HarvestError {
   const isAnswer = lost.some((one) => !one.startsWith('args'))
   return new HarvestError('HARVEST_TOOL_LOSS', {
-    what: `A replay cannot give back all that this ${kind} does`,
+    what: `A replay cannot reproduce everything this ${kind} does`,
     where: { [kind]: neutralLine(name, 120), lost: neutralLine(lost.join(', '), 300) },
-    why: 'A tape is data: an instance comes back as its fields, a callback is not called, and arguments are not changed again.',
+    why: 'A tape is data: class instances lose their methods, callbacks are not called, arguments are not mutated.',
     fix: [
       ...(isAnswer
         ? [
-            `to make it again in a replay: ${kind === 'value' ? 'value(name, fn' : `${wrapper(kind)}(fn`}, { revive: (recorded) => … })`,
+            `to restore it in a replay: ${kind === 'value' ? 'value(name, fn' : `${wrapper(kind)}(fn`}, { revive: (recorded) => … })`,
           ]
         : []),
       ...(kind === 'value' ? [] : [`to run the function in a replay: ${wrapper(kind)}(fn, { replay: 'run' })`]),

@@ -3,7 +3,7 @@ import type { ExchangeObserver, ExchangeStart, Observer } from '../seam/observe/
 import type { Caller, SeamCall, SeamDrawKind, TimerListener } from '../seam/source.ts'
 import { encodeValue } from '../tape/index.ts'
 import { recordCall } from './call.ts'
-import type { RunHandle } from './ledger.ts'
+import type { RunHandle } from './run-stats.ts'
 import type { Recording } from './recording.ts'
 
 /** A recorded run as code finds it in its async context. */

@@ -1,7 +1,7 @@
 import { HarvestError, nearestWord, neutralLine } from '../errors/index.ts'
 import type { RedactorOptions } from '../privacy/index.ts'
 import type { PriceTable } from '../providers/index.ts'
-import type { BudgetEvent } from './gauge.ts'
+import type { BudgetEvent } from './usage-counter.ts'
 import { type Duration, isDuration } from './retention.ts'
 
 export interface RecorderOptions {
@@ -249,15 +249,15 @@ function isPrice(value: unknown): boolean {
 function unknownOptions(unknown: readonly string[], known: readonly string[], path: string): HarvestError {
   const meant = nearestWord(unknown[0] ?? '', known)
   return new HarvestError('HARVEST_RECORDER_OPTION', {
-    what: `createRecorder does not know the option ${unknown.map((name) => `'${path}${neutralLine(name)}'`).join(', ')}`,
+    what: `Unknown option of createRecorder: ${unknown.map((name) => `'${path}${neutralLine(name)}'`).join(', ')}`,
     where: { known: known.map((name) => path + name).join(', ') },
-    fix: [meant === undefined ? 'remove it, or correct the spelling' : `perhaps you meant: ${path}${meant}`],
+    fix: [meant === undefined ? 'remove it, or correct the spelling' : `did you mean: ${path}${meant}`],
   })
 }
 
 function unusable(name: string, given: unknown, wanted: string): HarvestError {
   return new HarvestError('HARVEST_RECORDER_OPTION', {
-    what: `createRecorder cannot use the option '${name}'`,
+    what: `Invalid option of createRecorder: '${name}'`,
     where: { given: neutralLine(shown(given)), wanted },
     fix: [`give ${name} ${wanted}, or leave it out`],
   })

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { printKeys } from '../privacy/index.ts'
 import { copyOutput } from '../seam/output.ts'
 import { seamState } from '../seam/source.ts'
-import { Keeper } from './keeper.ts'
+import { TailSampler } from './tail-sampler.ts'
 import { listen, newId } from './recorder.ts'
 import { redactorOfRun } from './redactor-of-run.ts'
 import { RecordedRun } from './run.ts'
@@ -25,7 +25,7 @@ export function recordProgram(options: ProgramOptions): void {
   const warn = warner(undefined)
   const { redactor, ...printed } = redactorOfRun({}, printKeys()[0])
   const run = new RecordedRun({
-    ledger: new Keeper({}, warn).open(id, options.agent),
+    account: new TailSampler({}, warn).open(id, options.agent),
     path: join(options.dir, `${id}.tape.jsonl`),
     pins: { node: process.versions.node, ...(options.commit === undefined ? {} : { commit: options.commit }) },
     redactor,

@@ -1,6 +1,7 @@
 import { randomFillSync } from 'node:crypto'
 import { join } from 'node:path'
 import { createRedactor, printKeys, rulesForTape } from '../privacy/index.ts'
+import { watchAddOns } from '../seam/add-ons.ts'
 import { patchClock, spareUndici } from '../seam/clock.ts'
 import { observeChildren } from '../seam/observe/child.ts'
 import { observeHttp } from '../seam/observe/http.ts'
@@ -15,10 +16,10 @@ import { patchTimers } from '../seam/timers.ts'
 import type { RecordedPins } from '../tape/index.ts'
 import { observe } from './answer.ts'
 import { type Aside, asideOf, handleWithout, isInsideRun } from './aside.ts'
-import { Keeper } from './keeper.ts'
+import { TailSampler } from './tail-sampler.ts'
 import { HeldRun } from './held-run.ts'
-import { Hold } from './hold.ts'
-import type { RunHandle } from './ledger.ts'
+import { HeldRuns } from './hold.ts'
+import type { RunHandle } from './run-stats.ts'
 import type { RunObserver } from './observer.ts'
 import { checkOptions, type RecorderOptions } from './options.ts'
 import { redactorOfRun } from './redactor-of-run.ts'
@@ -78,10 +79,10 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
   if (!isSwitchedOn() || options.enabled === false) return offRecorder
   const [printKey] = printKeys()
   const warn = warner(options.onWarning)
-  const keeper = new Keeper(options, warn)
-  const hold = new Hold({
+  const sampler = new TailSampler(options, warn)
+  const hold = new HeldRuns({
     limit: megabytes(options.hold?.megabytes ?? 64),
-    counts: keeper.counts,
+    counts: sampler.counts,
     keepsCutShort: options.keep?.errors ?? true,
   })
   listen()
@@ -97,7 +98,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
 
   function run<T>(about: RunOptions, fn: (run: RunHandle) => T): T {
     if (isInsideRun()) return fn(currentHandle() ?? bystander())
-    keeper.counts.begun()
+    sampler.counts.begun()
     const begun = begin(about)
     if (begun === undefined) return fn(bystander(about.id))
     if ('isOpen' in begun) return runAside(begun, fn)
@@ -120,21 +121,21 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
   function begin(about: RunOptions): RecordedRun | HeldRun | Aside | undefined {
     const id = about.id ?? newId()
     try {
-      const prospect = keeper.prospectOf(id)
+      const prospect = sampler.prospectOf(id)
       switch (prospect) {
         case 'kept':
           return record(optionsOf(id, about, true))
         case 'undecided':
           return held(optionsOf(id, about, false))
         case 'left out':
-          keeper.counts.notSampled()
-          return asideOf(id, () => keeper.counts.flagsTooLate++)
+          sampler.counts.notSampled()
+          return asideOf(id, () => sampler.counts.flagsTooLate++)
         default:
           return prospect satisfies never
       }
     } catch (error) {
-      keeper.counts.ended('unrecorded')
-      keeper.counts.failures++
+      sampler.counts.ended('unrecorded')
+      sampler.counts.failures++
       warn(recordingFailed({ run: String(id) }, error))
       return undefined
     }
@@ -148,10 +149,10 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
 
   type About = ReturnType<typeof optionsOf>
 
-  function optionsOf(given: string, about: RunOptions, isDrawn: boolean) {
+  function optionsOf(given: string, about: RunOptions, isSampled: boolean) {
     const id = about.id === undefined ? given : withoutSecrets(given)
     return {
-      ledger: keeper.open(id, createRedactor(options.redact).text(about.agent), isDrawn),
+      account: sampler.open(id, createRedactor(options.redact).text(about.agent), isSampled),
       path: join(dir, `${fileNameOf(id)}.tape.jsonl`),
       bodyCap: megabytes(options.bodies?.maxMegabytes ?? 8),
       warn,
@@ -163,6 +164,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
     return new RecordedRun({
       ...about,
       pins,
+      process: processName(),
       ...redactorOfRun(options.redact, printKey),
       ...(redact === undefined ? {} : { redact }),
       tapeCap: megabytes(options.tapes?.maxMegabytes ?? 256),
@@ -183,7 +185,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
       return lastTape
     },
     get stats() {
-      const counted = keeper.counts.now
+      const counted = sampler.counts.now
       return { ...counted, outsideRuns: observed.outsideRuns, failures: counted.failures + observed.failures }
     },
   }
@@ -273,6 +275,14 @@ function fileNameOf(id: string): string {
   )
 }
 
+/** A random name for this process, the same for all its recorders. */
+function processName(): string {
+  const { shared } = seamState()
+  let name = shared.get('process name') as string | undefined
+  if (name === undefined) shared.set('process name', (name = newId()))
+  return name
+}
+
 /** Subscribes and patches, once per process whoever asks. */
 export function listen(): void {
   observeUndici()
@@ -280,6 +290,7 @@ export function listen(): void {
   observeHttp2()
   observeChildren()
   observeInventory()
+  watchAddOns('observe', (_addOn, load) => load())
   patchClock()
   spareUndici()
   patchRandom()

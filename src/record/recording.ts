@@ -2,8 +2,8 @@ import type { ExchangeObserver, ExchangeStart } from '../seam/observe/observer.t
 import type { SeamDrawKind } from '../seam/source.ts'
 import type { HarvestError } from '../errors/index.ts'
 import type { CallEvent, Json, Moment, Step } from '../tape/index.ts'
-import type { Ledger, RunHandle } from './ledger.ts'
-import type { Note } from './redact-event.ts'
+import type { RunAccount, RunHandle } from './run-stats.ts'
+import type { RunNote } from './redact-event.ts'
 import type { TimerLog } from './timers.ts'
 
 /** An answer that comes in pieces. */
@@ -16,7 +16,7 @@ export interface Arriving {
 
 /** A run as wrapped functions are recorded in it. */
 export interface CallRecording {
-  readonly ledger: Ledger
+  readonly account: RunAccount
   moment(): Moment
   /** A value as it is now. */
   encode(value: unknown): Json
@@ -38,7 +38,7 @@ export interface Recording extends CallRecording {
   readonly over: boolean
   readonly handle: RunHandle
   readonly timers: TimerLog
-  note(note: Note): void
+  note(note: RunNote): void
   drew(kind: SeamDrawKind, caller: string, value: unknown): void
   exchange(start: ExchangeStart, where: { readonly in?: number }): ExchangeObserver
   spokeTo(url: string): void

@@ -11,10 +11,10 @@ import type { Outcome } from '../tape/index.ts'
 import type { LiveOutcome } from './run.ts'
 
 /** What a run says about itself, beside exchanges and calls. */
-export type Note = SpawnEvent | PushEvent | MessageEvent | MarkEvent
+export type RunNote = SpawnEvent | PushEvent | MessageEvent | MarkEvent
 
 /** A note as it may stand on a tape. */
-export function redactedNote(note: Note, redactor: Redactor): Note {
+export function redactedNote(note: RunNote, redactor: Redactor): RunNote {
   switch (note.kind) {
     case 'mark':
       return note.data === undefined ? note : { ...note, data: redactor.json(note.data) }

@@ -1,4 +1,4 @@
-import type { Ledger, RunHandle } from './ledger.ts'
+import type { RunAccount, RunHandle } from './run-stats.ts'
 import type { RunUsage } from '../tape/index.ts'
 
 /** A run as the function it runs sees it; its functions may be taken out of it. */
@@ -6,34 +6,34 @@ class Handle implements RunHandle {
   readonly id: string
   readonly flag: (reason: string) => boolean
   readonly hold: (reason: string) => boolean
-  readonly #ledger: Ledger
+  readonly #account: RunAccount
   readonly #counted: (() => void) | undefined
 
-  constructor(ledger: Ledger, isOver: () => boolean, counted: (() => void) | undefined) {
-    this.id = ledger.run
-    this.#ledger = ledger
+  constructor(account: RunAccount, isOver: () => boolean, counted: (() => void) | undefined) {
+    this.id = account.run
+    this.#account = account
     this.#counted = counted
     this.flag = (reason) => {
-      if (!isOver()) ledger.flag(reason)
+      if (!isOver()) account.flag(reason)
       return !isOver()
     }
     this.hold = (reason) => {
-      if (!isOver()) ledger.setHold(reason)
+      if (!isOver()) account.setHold(reason)
       return !isOver()
     }
   }
 
   get signal(): AbortSignal {
-    return this.#ledger.signal
+    return this.#account.signal
   }
 
   get usage(): RunUsage | undefined {
     this.#counted?.()
-    return this.#ledger.usage
+    return this.#account.usage
   }
 }
 
 /** @param counted - called before what the run used is told */
-export function handleOf(ledger: Ledger, isOver: () => boolean, counted?: () => void): RunHandle {
-  return new Handle(ledger, isOver, counted)
+export function handleOf(account: RunAccount, isOver: () => boolean, counted?: () => void): RunHandle {
+  return new Handle(account, isOver, counted)
 }

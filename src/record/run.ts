@@ -1,5 +1,6 @@
 import { HarvestError } from '../errors/index.ts'
 import type { Redactor } from '../privacy/index.ts'
+import { addOnsOutOfSight } from '../seam/add-ons.ts'
 import type { ExchangeStart } from '../seam/observe/observer.ts'
 import { seamState } from '../seam/source.ts'
 import type { SeamDrawKind } from '../seam/source.ts'
@@ -30,20 +31,22 @@ import {
 } from '../tape/index.ts'
 import { version } from '../version.ts'
 import { type Bodies, ExchangeDraft } from './exchange.ts'
-import { asDetail, type Ledger, type RunHandle, type Verdict } from './ledger.ts'
-import { mishapOf } from './mishap.ts'
+import { asDetail, type RunAccount, type RunHandle, type RetentionDecision } from './run-stats.ts'
+import { failureOf } from './failure.ts'
 import { observerOf, type RunObserver } from './observer.ts'
 import { DrawLog, LiveMoments, type Moments } from './moments.ts'
 import type { Arriving, Recording } from './recording.ts'
-import { encodedOutcome, type Note, redactedNote, redactedOutcome } from './redact-event.ts'
+import { encodedOutcome, type RunNote, redactedNote, redactedOutcome } from './redact-event.ts'
 import { handleOf } from './run-handle.ts'
 import { TimerLog } from './timers.ts'
 
 export interface RecordedRunOptions {
   /** Names run and agent, and decides whether the tape is kept. */
-  readonly ledger: Ledger
+  readonly account: RunAccount
   /** What the agent is called with. */
   readonly input?: unknown
+  /** Name of this process on its tapes. */
+  readonly process?: string
   /** Bytes kept of one body. */
   readonly bodyCap: number
   /** Bytes of the tape. */
@@ -74,7 +77,7 @@ export interface Past {
 export interface PastEnd {
   /** Encoded when it was there. */
   readonly outcome: Outcome
-  readonly verdict: Verdict
+  readonly verdict: RetentionDecision
   readonly timers: readonly TimersRecord[]
   /** Why something is missing. */
   readonly incomplete?: string
@@ -100,7 +103,7 @@ export class RecordedRun implements Recording {
   readonly #makesPrints: boolean
   /** The source agents see; calls inside a tool see a view of it that knows the tool. */
   readonly root: RunObserver
-  readonly ledger: Ledger
+  readonly account: RunAccount
   /** The run as the function it runs sees it. */
   readonly handle: RunHandle
   readonly warn: (error: HarvestError) => void
@@ -126,8 +129,8 @@ export class RecordedRun implements Recording {
   #unsearched = 0
 
   constructor(options: RecordedRunOptions) {
-    this.ledger = options.ledger
-    this.id = options.ledger.run
+    this.account = options.account
+    this.id = options.account.run
     this.path = options.path
     this.#redactor = options.redactor
     this.#makesPrints = options.printed !== undefined
@@ -139,7 +142,7 @@ export class RecordedRun implements Recording {
     this.#moments = past?.moments ?? new LiveMoments()
     this.#draws = new DrawLog(this.#moments)
     this.timers = new TimerLog(() => this.#moments.soon())
-    this.handle = handleOf(this.ledger, () => this.#over)
+    this.handle = handleOf(this.account, () => this.#over)
     this.root = observerOf(this, undefined)
     this.attempt(() => {
       const encoded = past === undefined && 'input' in options ? encodeValue(options.input) : past?.input
@@ -149,12 +152,13 @@ export class RecordedRun implements Recording {
         header: {
           harvest: formatVersion,
           id: this.id,
-          agent: this.ledger.agent,
+          agent: this.account.agent,
           ...input,
           startedAt: past?.startedAt ?? new Date(epoch()).toISOString(),
           recorder: `vitest-harvest/${version}`,
           flags: [...currentFlags, headersFlag, redactorFlag, begunFlag],
           pins: options.pins,
+          ...(options.process === undefined ? {} : { process: options.process }),
           ...(options.redact === undefined ? {} : { redact: options.redact }),
           ...(options.printed === undefined ? {} : { printed: options.printed }),
           ...this.#prints(),
@@ -219,7 +223,7 @@ export class RecordedRun implements Recording {
   }
 
   /** Redacts and writes what a run says about itself. */
-  note(note: Note): void {
+  note(note: RunNote): void {
     this.attempt(() => this.append(redactedNote(note, this.redactor)))
   }
 
@@ -287,7 +291,7 @@ export class RecordedRun implements Recording {
 
   called(event: CallEvent): void {
     this.#calls.add(event)
-    if (event.kind === 'tool' && !this.#isPast) this.ledger.called(event.name)
+    if (event.kind === 'tool' && !this.#isPast) this.account.called(event.name)
     this.begin(() => event)
   }
 
@@ -308,7 +312,7 @@ export class RecordedRun implements Recording {
     } catch (error) {
       if (this.#incomplete !== undefined) return
       this.#incomplete = reasonOf(error)
-      this.ledger.failed()
+      this.account.failed()
       this.warn(recordingFailed({ run: this.id, tape: this.path }, error))
     }
   }
@@ -317,8 +321,8 @@ export class RecordedRun implements Recording {
     if (this.#over) return
     const [n, at] = this.#endSteps()
     const timers = this.timers.close()
-    const mishap = mishapOf(outcome, this.#incomplete, this.#unrecorded)
-    const verdict = this.ledger.judged({ durationMs: at, ...(mishap && { mishap }) })
+    const failure = failureOf(outcome, this.#incomplete, this.#unrecorded)
+    const verdict = this.account.judged({ durationMs: at, ...(failure && { failure }) })
     this.#writeEnd([n, at], { verdict, timers }, () => encodedOutcome(outcome))
   }
 
@@ -347,6 +351,8 @@ export class RecordedRun implements Recording {
 
   #writeEnd([n, at]: Moment, { verdict, timers, incomplete }: Omit<PastEnd, 'outcome'>, outcome: () => Outcome): void {
     let isWhole = false
+    // Whether this run called into them is not seen: that they are there is no reason to keep its tape.
+    for (const name of addOnsOutOfSight()) this.#unrecorded.add(`native add-on ${name}`)
     this.attempt(() => {
       const missing = this.#incomplete ?? incomplete
       this.#writer?.close({
@@ -363,11 +369,11 @@ export class RecordedRun implements Recording {
       isWhole = this.hasTape
     })
     if (!isWhole) this.#writer = undefined
-    this.ledger.ended(isWhole ? 'kept' : 'unrecorded', verdict.kept)
+    this.account.ended(isWhole ? 'kept' : 'unrecorded', verdict.kept)
   }
 
   /** Redacted after everything else: a replay has not seen these texts when it numbers its placeholders. */
-  #said({ kept, retention, usage }: Verdict): Omit<Verdict, 'isKept'> {
+  #said({ kept, retention, usage }: RetentionDecision): Omit<RetentionDecision, 'isKept'> {
     const redact = (text: string): string => this.redactor.text(text)
     const hold = retention?.hold === undefined ? {} : { hold: asDetail(retention.hold, redact) }
     return {
@@ -382,9 +388,9 @@ export class RecordedRun implements Recording {
   #exchanged(draft: ExchangeDraft): void {
     const event = draft.event()
     // Counted first: an exchange whose line cannot be written was paid for all the same.
-    if (!this.#isPast) this.ledger.exchanged(event)
-    if (event.request.cut !== undefined) this.ledger.capped()
-    if (event.response?.cut !== undefined) this.ledger.capped()
+    if (!this.#isPast) this.account.exchanged(event)
+    if (event.request.cut !== undefined) this.account.capped()
+    if (event.response?.cut !== undefined) this.account.capped()
     this.append(event)
   }
 
@@ -399,7 +405,7 @@ export class RecordedRun implements Recording {
     this.attempt(() => this.#writer?.append(...written))
     const { bytes = 0 } = this.#writer ?? {}
     if (bytes <= this.#tapeCap) return
-    this.ledger.capped()
+    this.account.capped()
     this.#incomplete ??= `the tape reached its cap of ${Number((this.#tapeCap / 2 ** 20).toFixed(2))} MB`
   }
 
@@ -421,13 +427,23 @@ export function recordingFailed(where: { readonly run: string; readonly tape?: s
   return new HarvestError(
     'HARVEST_RECORDING_FAILED',
     {
-      what: 'A run could not be recorded completely; the agent goes on as if nothing had happened',
+      what: 'A run could not be recorded completely; the agent is not affected',
       where,
       why: reasonOf(error),
-      fix: ['check that the folder exists, is writable and has space'],
+      fix: isTaken(error)
+        ? [
+            'give each run an id of its own: recorder.run({ agent, id: `ticket-${ticket.id}-${Date.now()}`, input }, …)',
+            'or omit `id`: each run gets a new one',
+          ]
+        : ['check that the folder exists, is writable and has space'],
     },
     { cause: error },
   )
+}
+
+/** Whether a tape of this id is there: a run id was used twice. */
+function isTaken(error: unknown): boolean {
+  return error instanceof Error && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'EEXIST'
 }
 
 export function reasonOf(error: unknown): string {

@@ -13,7 +13,7 @@ export function isSwitchedOn(env: Readonly<Record<string, string | undefined>> =
   if (value === undefined || value === 'on') return true
   if (value === 'off') return false
   throw new HarvestError('HARVEST_RECORDER_OPTION', {
-    what: `The environment variable ${switchName} has a value that means nothing`,
+    what: `Invalid value of the environment variable ${switchName}`,
     where: { given: neutralLine(JSON.stringify(value)), wanted: 'off or on' },
     fix: [`${switchName}=off`, `or unset it: unset ${switchName}`],
   })

@@ -52,7 +52,7 @@ function sayCounts(): void {
       if (times === 1) continue
       say(
         new HarvestError(first.code, {
-          what: `The same went wrong ${times} times in this process`,
+          what: `The same failure happened ${times} times in this process`,
           where: { first: first.facts.what, ...first.facts.where },
           ...(first.facts.why === undefined ? {} : { why: first.facts.why }),
           ...(first.facts.fix === undefined ? {} : { fix: first.facts.fix }),

@@ -10,10 +10,10 @@ export interface AcceptRequest {
   readonly withData: boolean
 }
 
-/** Set by `harvest accept`. */
+/** Set by `npx vitest-harvest accept`. */
 export const acceptVariable = 'VITEST_HARVEST_ACCEPT'
 
-/** @throws HarvestError `HARVEST_UPDATE_MODE` for a text that `harvest accept` does not write */
+/** @throws HarvestError `HARVEST_UPDATE_MODE` for a text that `npx vitest-harvest accept` does not write */
 export function parseAcceptRequest(text: string): AcceptRequest {
   const value = parsed(text)
   const { keys, withData } = (typeof value === 'object' && value !== null ? value : {}) as Partial<AcceptRequest>
@@ -22,7 +22,7 @@ export function parseAcceptRequest(text: string): AcceptRequest {
   throw new HarvestError('HARVEST_UPDATE_MODE', {
     what: `Invalid value of ${acceptVariable}`,
     where: { value: text.slice(0, 120) },
-    fix: ['npx harvest accept refund-100x --reason "…"'],
+    fix: ['npx vitest-harvest accept refund-100x --reason "…"'],
   })
 }
 
@@ -42,10 +42,10 @@ export interface AskedChange {
   readonly names: readonly string[]
 }
 
-/** Names the file in which a run of `harvest accept` says what it met. */
+/** Names the file in which a run of `npx vitest-harvest accept` says what it met. */
 export const acceptReportVariable = 'VITEST_HARVEST_ACCEPT_REPORT'
 
-/** What a run met and wrote, for `harvest accept`. */
+/** What a run met and wrote, for `npx vitest-harvest accept`. */
 export interface AcceptReport {
   /** The worst of all that ran. */
   readonly verdict: VerdictName

@@ -2,9 +2,9 @@ import { neutral, neutralLine } from '../errors/neutral.ts'
 import { HarvestError } from '../errors/index.ts'
 import { canonicalJson } from '../providers/index.ts'
 import type { Json, MarkEvent, MessageEvent, Tape } from '../tape/index.ts'
-import { type Difference, firstDifference } from './difference.ts'
-import { isStep } from './step.ts'
-import type { Compared, ExpectedMark, ExpectedMessage } from './types.ts'
+import { type RequestDifference, firstDifference } from '../match/difference.ts'
+import { isStep } from '../match/step.ts'
+import type { Compared, ExpectedMark, ExpectedMessage } from '../match/types.ts'
 import { wordDiff } from '../errors/word-diff.ts'
 
 /** What an agent says of itself, which no answer depends on: a message between agents, or a mark. */
@@ -161,7 +161,7 @@ function textsOf(
   expected: Item | undefined,
   made: Item | undefined,
   { before, after }: Pair,
-): readonly Difference[] {
+): readonly RequestDifference[] {
   switch (how) {
     case 'changed':
       return ['from', 'to', 'name', 'body', 'data'].flatMap(
@@ -305,8 +305,8 @@ export function announcementProblem(
     detail: shown.join('\n'),
     why: `${kind === 'message' ? 'Sender, receiver, body' : 'Name, data'} and order must be as recorded, or as the case lists them.`,
     fix: [
-      'if the new behaviour is right: npx harvest test --update-recordings --reason "…"',
-      `to see the recorded run: npx harvest show ${tape.header.id}`,
+      'if the new behaviour is right: npx vitest-harvest test --update-recordings --reason "…"',
+      `to see the recorded run: npx vitest-harvest show ${tape.header.id}`,
     ],
   })
 }

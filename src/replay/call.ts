@@ -1,18 +1,18 @@
 import { userSite } from '../seam/caller.ts'
 import { never } from '../seam/intercept/index.ts'
 import { isThenable } from '../seam/shape.ts'
-import { type SeamCall, type Source, seamState } from '../seam/source.ts'
+import { type SeamCall, type RunContext, seamState } from '../seam/source.ts'
 import { type CallEvent, decodeValue, type Json, type Moment } from '../tape/index.ts'
 import { presentArgs } from '../tape/present-args.ts'
 import { answer } from './answer.ts'
-import { firstDifference } from './difference.ts'
-import * as problem from './problems.ts'
+import { firstDifference } from '../match/difference.ts'
+import * as problem from '../playback/problems.ts'
 import type { ReplayRun } from './run.ts'
 import { runBody } from './run-body.ts'
-import type { CallState, StepState } from './step.ts'
+import type { CallState, StepState } from '../match/step.ts'
 
 /** The run as code inside the call with this number sees it. */
-type View = (n: number) => Source
+type View = (n: number) => RunContext
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
@@ -117,7 +117,7 @@ function runAndCompare(
   step: CallState,
   heard: Mutable<CallEvent>,
   fn: (args?: readonly unknown[]) => unknown,
-  view: Source,
+  view: RunContext,
 ): unknown {
   const { event } = step
   run.ranForReal.push(event.name)

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto'
 import { wordDiff } from '../errors/word-diff.ts'
 import { canonicalJson } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
-import type { FoundDrift } from './ladder.ts'
-import { leafDifferences, type LeafDifference } from './question-parts.ts'
-import type { Drift, DriftPolicy } from './types.ts'
+import type { FoundDrift } from '../match/matcher.ts'
+import { shownValues } from '../match/difference.ts'
+import { leafDifferences, type LeafDifference } from '../match/question-parts.ts'
+import type { Drift, DriftPolicy } from '../match/types.ts'
 
 /** What identifies a change, and how people read it. */
 type Change = Pick<Drift, 'key' | 'words' | 'was' | 'now'>
@@ -92,7 +93,7 @@ function digest(parts: readonly string[]): string {
 function wordsOf(before: Json | undefined, now: Json | undefined): string {
   const leaves = leafDifferences(before, now)
   // The same words at several places are told once.
-  const byWords = [...Map.groupBy(leaves, (leaf) => wordDiff(textOf(leaf.before), textOf(leaf.now)))]
+  const byWords = [...Map.groupBy(leaves, ({ before: was, now: is }) => wordDiff(...shownValues(was, is)))]
   const shown = byWords.slice(0, shownLeaves).map(([diff, same]) => labelOf(same, leaves.length > 1) + diff)
   const more = byWords.slice(shownLeaves).reduce((sum, [, same]) => sum + same.length, 0)
   const words = [...shown, ...(more > 0 ? [`… and ${more} more`] : [])].join('; ')
@@ -102,10 +103,4 @@ function wordsOf(before: Json | undefined, now: Json | undefined): string {
 function labelOf(same: readonly LeafDifference[], isOneOfMany: boolean): string {
   const paths = same.map(({ path }) => path).filter((path) => path !== '')
   return isOneOfMany && paths.length > 0 ? `${paths.join(', ')}: ` : ''
-}
-
-function textOf(value: Json | undefined): string {
-  if (value === undefined) return '(absent)'
-  if (value === '') return '""'
-  return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -1,6 +1,6 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
-import { writtenOrigin } from './address.ts'
-import type { Drift, DriftClass } from './types.ts'
+import { writtenOrigin } from '../match/address.ts'
+import type { Drift, DriftClass } from '../match/types.ts'
 
 /** One change of what models are asked, at every step that has it. */
 export interface ChangedQuestion {
@@ -86,14 +86,14 @@ export function unprovenError(questions: readonly ChangedQuestion[], { caseId, t
       ...(site !== undefined && { at: site }),
     },
     detail: changesText(questions),
-    why: 'The agent did all it did before, on the recorded answers. What would be answered now was not asked.',
+    why: 'The agent did the same on the recorded answers. The model was not asked the new question.',
     fix: [
       ...acceptance(questions, caseId),
       ...hosts.map(
         ([recorded, now]) =>
           `if both are the same service:  hosts: { ${quoted(recorded)}: [${quoted(now)}] } in harvest()`,
       ),
-      ...(caseId === undefined ? [] : [`to ask the model:  npx harvest test ${caseId} --prove`]),
+      ...(caseId === undefined ? [] : [`to ask the model:  npx vitest-harvest test ${caseId} --prove`]),
       `to exclude such changes from the verdict:  drift: { ${name}: 'report' }`,
     ],
   })
@@ -127,9 +127,9 @@ function changesText(questions: readonly ChangedQuestion[]): string {
 }
 
 function acceptance(questions: readonly ChangedQuestion[], caseId: string | undefined): readonly string[] {
-  if (caseId !== undefined) return [`if you looked and it is meant:  npx harvest accept ${caseId} --reason "…"`]
+  if (caseId !== undefined) return [`if you looked and it is meant:  npx vitest-harvest accept ${caseId} --reason "…"`]
   const keys = questions.slice(0, shownChanges).map(({ key }) => `--change ${key}`)
-  return [`if you looked and it is meant:  npx harvest accept ${keys.join(' ')} --reason "…"`]
+  return [`if you looked and it is meant:  npx vitest-harvest accept ${keys.join(' ')} --reason "…"`]
 }
 
 /** `step 2`, `steps 2, 4 and 6`. */

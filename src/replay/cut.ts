@@ -1,13 +1,17 @@
 import { HarvestError } from '../errors/index.ts'
 import type { Cut } from '../tape/index.ts'
-import type { Place } from './problems.ts'
-import { describeStep, type ExchangeState } from './step.ts'
+import type { ProblemLocation } from '../playback/problems.ts'
+import { describeStep, type ExchangeState } from '../match/step.ts'
 
 /** The agent reads on where the recorder's cap ended the answer. */
-export function answerCut({ tape, site }: Pick<Place, 'tape' | 'site'>, step: ExchangeState, cut: Cut): HarvestError {
+export function answerCut(
+  { tape, site }: Pick<ProblemLocation, 'tape' | 'site'>,
+  step: ExchangeState,
+  cut: Cut,
+): HarvestError {
   const { size, window } = cut
   return new HarvestError('HARVEST_BODY_CUT', {
-    what: 'The agent reads on behind the place where the recorded answer is cut',
+    what: 'The agent reads past the cut in the recorded answer',
     where: {
       tape: tape.header.id,
       ...(site ? { at: site } : {}),
@@ -16,7 +20,7 @@ export function answerCut({ tape, site }: Pick<Place, 'tape' | 'site'>, step: Ex
     },
     why:
       window === 0
-        ? 'The recorder could not look through it for secrets, or had no room for it.'
+        ? 'The recorder could not search it for secrets, or had no room for it.'
         : `The recorder keeps ${megabytes(2 * window)} MB of a body: the cap it was made with.`,
     fix: [
       `record the run again with a larger cap: createRecorder({ bodies: { maxMegabytes: ${Math.min(512, Math.ceil(size / 2 ** 20) + 1)} } })`,

@@ -10,13 +10,15 @@ import {
   type RecordedError,
   type RecordedResponse,
 } from '../tape/index.ts'
-import { headerDrift } from './header-drift.ts'
+import { headerDrift } from '../match/header-drift.ts'
 import { answerCut } from './cut.ts'
-import { hasKey } from './idempotency.ts'
-import { bodyNotRecorded } from './problems.ts'
+import { hasKey } from '../match/idempotency.ts'
+import { bodyNotRecorded } from '../playback/problems.ts'
 import type { ReplayRun } from './run.ts'
+import { fitted } from './fitted.ts'
 import { serveLive } from './serve-live.ts'
-import type { ExchangeState } from './step.ts'
+import { serveShared } from './serve-shared.ts'
+import type { ExchangeState } from '../match/step.ts'
 import { noteTimeOut } from './time-out.ts'
 import { inAskedForm, otherForm } from './transcode.ts'
 
@@ -40,11 +42,13 @@ export function serveExchange(
   const out = run.wayOut(live, inside)
   if (out !== undefined) return serveLive(run, live, sink, inside, out)
   const question = run.question(live)
-  const asWritten = run.ladder.find(question)
+  const asWritten = run.matcher.find(question)
   // The same conversation in another form is the question that was recorded, before any other one at this place.
-  const isOther = asWritten.kind === 'none' || (asWritten.kind === 'found' && asWritten.rung === 'reworded')
-  const other = isOther ? run.ladder.findInOtherForm(question) : undefined
+  const isOther = asWritten.kind === 'none' || (asWritten.kind === 'found' && asWritten.level === 'reworded')
+  const other = isOther ? run.matcher.findInOtherForm(question) : undefined
   const answer = other?.answer ?? asWritten
+  const shared = answer.kind === 'none' ? run.sharedAnswers.find(question) : undefined
+  if (shared !== undefined) return serveShared(run, shared, sink)
   if (answer.kind !== 'found') {
     run.compareValues(undefined, live.madeAt, () => ({ body: question.bodyText, url: question.url }))
     throw run.unanswered(question, answer, live.madeAt)
@@ -54,7 +58,7 @@ export function serveExchange(
   if (lost !== undefined) throw run.problem(bodyNotRecorded(run.place(live.madeAt), step, lost))
   const response = other === undefined ? step.event.response : transcoded(run, live, step, other.asked)
   run.checkOrder(step, live.madeAt)
-  if (answer.rung === 'exact') run.identical++
+  if (answer.level === 'exact') run.identical++
   const recorded = step.event.request.headers
   const { headers: steady } = steadyBoundary(live.headers, nothing)
   const headers = run.headers.redacted(steady, recorded)
@@ -243,14 +247,4 @@ function fittedTo({ headers, chunks, end }: RecordedResponse): Pairs {
         end !== undefined,
       )
     : headers
-}
-
-/** Redaction may have changed the length of a complete body; a client would wait for the difference. */
-export function fitted(headers: Pairs, chunks: readonly Buffer[], complete: boolean): Pairs {
-  if (!complete) return headers
-  let length = 0
-  for (const chunk of chunks) length += chunk.length
-  const stated = String(length)
-  if (length === 0 || headers.every(([name, value]) => name !== 'content-length' || value === stated)) return headers
-  return headers.map(([name, value]) => [name, name === 'content-length' ? stated : value] as const)
 }

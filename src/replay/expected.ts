@@ -1,10 +1,10 @@
 import type { StatedRequest } from '../seam/intercept/index.ts'
-import { headerDrift } from './header-drift.ts'
-import { hasKey } from './idempotency.ts'
+import { headerDrift } from '../match/header-drift.ts'
+import { hasKey } from '../match/idempotency.ts'
 import type { HeaderPair } from '../tape/index.ts'
 import type { ReplayRun } from './run.ts'
-import type { ExchangeState } from './step.ts'
-import { sameTarget, targetOf } from './target.ts'
+import type { ExchangeState } from '../match/step.ts'
+import { sameTarget, targetOf } from '../match/target.ts'
 
 /**
  * Foresees, at the door of `fetch`, the requests nothing will have to be said about: the tape has exactly this one,
@@ -14,7 +14,7 @@ import { sameTarget, targetOf } from './target.ts'
  * This decides about the line in a message and nothing else: each request is compared once more, in full, when it is
  * answered.
  */
-export class Expected {
+export class ExpectedRequest {
   readonly #run: ReplayRun
   /** The second of two equal requests made at once has to be told where it was made. */
   readonly #promised = new Set<ExchangeState>()
@@ -24,10 +24,10 @@ export class Expected {
   }
 
   has({ method, url, text, headers }: StatedRequest): boolean {
-    const { ladder, order, tools, over, namesSites } = this.#run
+    const { matcher, order, tools, over, namesSites } = this.#run
     // What is answered for real may differ, and then the line that asked is told.
     if (over || namesSites || tools.serverOf(url) !== undefined || tools.isLive(url)) return false
-    const step = ladder.expected({ via: 'undici', method, url, bodyText: text })
+    const step = matcher.expected({ via: 'undici', method, url, bodyText: text })
     if (!step || this.#promised.has(step) || !order.isDue(step)) return false
     const { request, response } = step.event
     // Where it leads to is asked for in the name of the same call.

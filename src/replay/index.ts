@@ -1,17 +1,18 @@
 export { type ChangedQuestion, changedQuestions, stepsText, unprovenError } from './changed-questions.ts'
-export { standInKeys } from './keys.ts'
+export { standInKeys } from '../match/keys.ts'
 export { guardLoading } from './loading.ts'
-export { nameMocksBy } from './mocks.ts'
+export { nameMocksBy } from '../playback/mocks.ts'
 export type { ProgramReport } from './program.ts'
 export { inexactParts } from './inexact.ts'
 export { installReplay, replayTape } from './replay.ts'
 export {
   describeEnding,
+  type JudgedReplay,
   type RunVerdict,
   type VerdictName,
   verdictFrom,
   verdictOf,
   verdicts,
 } from './run-verdict.ts'
-export { describeTranscoded, type TranscodedStep } from './transcode.ts'
-export * from './types.ts'
+export { describeTranscoded } from './transcode.ts'
+export * from '../match/types.ts'

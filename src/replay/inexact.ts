@@ -1,9 +1,10 @@
 import { outcomeNotCompared } from '../tape/index.ts'
 import { describeTranscoded } from './transcode.ts'
-import type { Compared, ReplayResult } from './types.ts'
+import type { Compared, ReplayResult } from '../match/types.ts'
 
 /** What is looked at: a result, or the part of one that left its process. */
-export interface ExactFacts extends Pick<ReplayResult, 'drift' | 'escapes' | 'notCompared' | 'transcoded' | 'receipt'> {
+export interface ExactFacts
+  extends Pick<ReplayResult, 'drift' | 'escapes' | 'notCompared' | 'transcoded' | 'comparison'> {
   readonly unused: readonly unknown[]
 }
 
@@ -11,8 +12,8 @@ export interface ExactFacts extends Pick<ReplayResult, 'drift' | 'escapes' | 'no
  * Why a replay is not its tape bit for bit, one line each; empty when it is. What was not compared is not exact, whatever
  * the options say about it. Problems are told by whoever asks: they have messages of their own.
  */
-export function inexactParts({ drift, escapes, notCompared, transcoded, receipt }: ExactFacts): readonly string[] {
-  const { recorded, covered, identical, relaxed, drawsMissed, outcomeEqual, messages, marks } = receipt
+export function inexactParts({ drift, escapes, notCompared, transcoded, comparison }: ExactFacts): readonly string[] {
+  const { recorded, covered, identical, relaxed, drawsMissed, outcomeEqual, messages, marks } = comparison
   return [
     ...(identical + covered < recorded
       ? [`${recorded - covered - identical} of ${recorded} steps were not asked byte for byte as recorded`]

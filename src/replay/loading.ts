@@ -1,7 +1,7 @@
 import { installInterceptors, watchOutside } from '../seam/intercept/index.ts'
 import type { HarvestError } from '../errors/index.ts'
-import { escapedWhileLoading } from './problems.ts'
-import { isAllowed } from './allow.ts'
+import { escapedWhileLoading } from '../playback/problems.ts'
+import { isAllowed } from '../playback/allow.ts'
 
 /**
  * Loads an agent's modules with the way to the world shut: a connection made while modules load would be a live call

@@ -1,18 +1,18 @@
 import { HarvestError } from '../errors/index.ts'
 import { wordDiff } from '../errors/word-diff.ts'
-import { installInterceptors } from '../seam/intercept/index.ts'
+import { installInterceptors, refusalOfLoaded } from '../seam/intercept/index.ts'
 import { copyOutput } from '../seam/output.ts'
 import { seamState } from '../seam/source.ts'
 import { requireGrade } from '../tape/grade.ts'
 import type { Outcome, Tape } from '../tape/index.ts'
-import { standInKeys } from './keys.ts'
-import type { NotCompared } from './redacted.ts'
+import { standInKeys } from '../match/keys.ts'
+import type { NotCompared } from '../match/redacted.ts'
 import { resultOf } from './replay.ts'
 import { ReplayRun } from './run.ts'
 import { type RunVerdict, verdictFrom, verdictOf } from './run-verdict.ts'
-import { describeEvent } from './step.ts'
-import type { TranscodedStep } from './transcode.ts'
-import type { Drift, Escape, Listed, Receipt, ReplayOptions, ReplayResult } from './types.ts'
+import { describeEvent } from '../match/step.ts'
+import type { SharedRequest, TranscodedStep } from '../match/types.ts'
+import type { Drift, Escape, UninstrumentedIo, ByteComparison, ReplayOptions, ReplayResult } from '../match/types.ts'
 
 /** What a replayed program leaves behind, as data: its process is gone. */
 export interface ProgramReport {
@@ -21,14 +21,16 @@ export interface ProgramReport {
   readonly drift: readonly Drift[]
   readonly escapes: readonly Escape[]
   /** What it did around the seam and was let through, such as files it changed. */
-  readonly listed: readonly Listed[]
+  readonly listed: readonly UninstrumentedIo[]
   readonly unused: readonly string[]
   readonly ranForReal: readonly string[]
   /** Values the tape has placeholders for and the agent brought in itself. */
   readonly notCompared: readonly NotCompared[]
   /** Answers that were asked for in another form than recorded. */
   readonly transcoded: readonly TranscodedStep[]
-  readonly receipt: Receipt
+  /** Requests answered with what the recording process had already. */
+  readonly shared: readonly SharedRequest[]
+  readonly comparison: ByteComparison
   /** Parts of the outcome that are not as recorded: `exit code`, `stdout`, `stderr`. */
   readonly outcomeDiffers: readonly string[]
   /** What the agent threw, in one line; absent when it returned. */
@@ -71,11 +73,13 @@ export function replayProgram(
     const verdict = written(verdictFrom(result, found, accepted))
     done({ ...reportOf(result), outcomeDiffers, verdict })
   })
+  const refused = refusalOfLoaded(run.root)
+  if (refused) run.giveUp(refused as HarvestError)
 }
 
 /** The part of a result that can leave its process. */
 export function reportOf(result: ReplayResult, accepted: ReadonlySet<string> = new Set()): ProgramReport {
-  const { tape, problems, drift, escapes, listed, unused, ranForReal, notCompared, transcoded, receipt } = result
+  const { tape, problems, drift, escapes, listed, unused, ranForReal, notCompared, transcoded, comparison } = result
   return {
     tape: tape.header.id,
     problems: problems.map(({ code, message }) => ({ code, message })),
@@ -86,8 +90,9 @@ export function reportOf(result: ReplayResult, accepted: ReadonlySet<string> = n
     ranForReal,
     notCompared,
     transcoded,
-    receipt,
-    outcomeDiffers: receipt.outcomeEqual === false ? ['answer of the agent'] : [],
+    shared: result.shared ?? [],
+    comparison,
+    outcomeDiffers: comparison.outcomeEqual === false ? ['answer of the agent'] : [],
     ...(result.outcome.status === 'threw' ? { threw: lineOf(result.outcome.error) } : {}),
     verdict: written(verdictOf(result, accepted)),
   }
@@ -109,11 +114,11 @@ function programDifference(
   return [
     new HarvestError('HARVEST_OUTCOME', {
       what: isCode
-        ? 'The program wrote something else to stdout than when this run was recorded'
-        : 'The program exited with another code than when this run was recorded',
+        ? 'The stdout of the program differs from the recording'
+        : 'The exit code of the program differs from the recording',
       where: { tape: tape.header.id, ...(isCode ? {} : { recorded: String(recorded.code), now: String(live.code) }) },
       ...(isCode ? { detail: `  changed  ${wordDiff(recorded.stdout ?? '', live.stdout)}` } : {}),
-      fix: [`to see the recorded run: npx harvest show ${tape.header.id}`],
+      fix: [`to see the recorded run: npx vitest-harvest show ${tape.header.id}`],
     }),
   ]
 }

@@ -7,14 +7,15 @@ import {
   forgetRuns,
   installInterceptors,
   real,
+  refusalOfLoaded,
   watchOutside,
 } from '../seam/intercept/index.ts'
 import { isUnreadResponse } from '../seam/shape.ts'
 import { seamState } from '../seam/source.ts'
 import { requireGrade } from '../tape/grade.ts'
 import { decodeValue, encodeValue, type Json, type Outcome, type Tape } from '../tape/index.ts'
-import { hostsMistake } from './hosts-option.ts'
-import * as problem from './problems.ts'
+import { hostsIssue } from '../match/hosts-option.ts'
+import * as problem from '../playback/problems.ts'
 import { ReplayRun, type RunSettings } from './run.ts'
 import { isSameError } from './same-error.ts'
 import { linkTimeOut } from './time-out.ts'
@@ -24,8 +25,8 @@ import {
   type ReplayOptions,
   type ReplayResult,
   type RunOutcome,
-  serveRungs,
-} from './types.ts'
+  matchLevels,
+} from '../match/types.ts'
 
 /** Takes over clock, network, children and random sources for replayed runs. Call before agent code is loaded. */
 export async function installReplay(): Promise<void> {
@@ -56,7 +57,8 @@ export async function replayTape<T>(
   if (options.signal?.aborted) abort()
   else options.signal?.addEventListener('abort', abort, { once: true })
   const unwatch = watchOutside(run.root)
-  const outcome = await Promise.race([attempt(run, agent), ended.promise]).then(
+  const refused = refusalOfLoaded(run.root)
+  const outcome = await Promise.race([refused ? Promise.reject(refused) : attempt(run, agent), ended.promise]).then(
     (value): RunOutcome<T> => ({ status: 'returned', value }),
     (error: unknown): RunOutcome<T> => ({ status: 'threw', error }),
   )
@@ -125,11 +127,12 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
     listed: run.listed,
     unused: run.unused.map((step) => step.event),
     transcoded: run.transcoded,
+    ...(run.shared.length === 0 ? {} : { shared: run.shared }),
     ranForReal: [...new Set(run.ranForReal)],
     notCompared: run.notCompared,
     ...(run.notRevived.length === 0 ? {} : { notRevived: run.notRevived }),
     events: run.events,
-    receipt: {
+    comparison: {
       recorded: run.steps.length,
       served: run.steps.filter((step) => step.served).length,
       covered: run.steps.filter((step) => step.taken && !step.served).length,
@@ -191,9 +194,9 @@ const known = new Set([
 function checkOptions(options: ReplayOptions): void {
   const unknown = Object.keys(options).filter((name) => !known.has(name))
   if (unknown.length > 0) throw badOption(unknown.join(', '), [...known].slice(0, 12))
-  if (options.serve !== undefined && !serveRungs.includes(options.serve))
-    throw badOption(`serve: '${options.serve}'`, serveRungs)
-  const wrongHosts = options.hosts === undefined ? undefined : hostsMistake(options.hosts)
+  if (options.serve !== undefined && !matchLevels.includes(options.serve))
+    throw badOption(`serve: '${options.serve}'`, matchLevels)
+  const wrongHosts = options.hosts === undefined ? undefined : hostsIssue(options.hosts)
   if (wrongHosts !== undefined) throw badOption(wrongHosts.part, [wrongHosts.expected])
   const { escapes } = options
   if (escapes !== undefined && escapes !== 'error' && escapes !== 'report')

@@ -11,7 +11,7 @@ import { argumentsOf } from '../seam/shape.ts'
 import type { Caller, SeamCall, SeamDrawKind, VirtualWorld } from '../seam/source.ts'
 import { serveCall } from './call.ts'
 import { serveExchange } from './exchange.ts'
-import * as problem from './problems.ts'
+import * as problem from '../playback/problems.ts'
 import type { ReplayRun } from './run.ts'
 
 /** The run as the agent sees it from inside the tool call `inside` (or from none). */

@@ -2,13 +2,13 @@ import { HarvestError } from '../errors/index.ts'
 import { canonicalJson } from '../providers/index.ts'
 import { captureStack } from '../seam/caller.ts'
 import { isAsyncIterable, isThenable } from '../seam/shape.ts'
-import { type SeamCall, type Source, seamState } from '../seam/source.ts'
+import { type SeamCall, type RunContext, seamState } from '../seam/source.ts'
 import { decodeValue, encodeValue, type Json } from '../tape/index.ts'
 import { answer } from './answer.ts'
-import { type Difference, firstDifference } from './difference.ts'
+import { type RequestDifference, firstDifference } from '../match/difference.ts'
 import { isSameError } from './same-error.ts'
 import type { ReplayRun } from './run.ts'
-import type { CallState } from './step.ts'
+import type { CallState } from '../match/step.ts'
 
 /** How the body of a wrapped function ended. */
 type Ending =
@@ -33,7 +33,7 @@ export function runBody(
   step: CallState,
   args: Json,
   body: (args?: readonly unknown[]) => unknown,
-  view: Source,
+  view: RunContext,
 ): RanBody | Promise<RanBody> {
   const madeAt = call.definedAt ?? captureStack()
   // Other arguments are told as such; what the body makes of the recorded ones can still be compared.
@@ -108,7 +108,7 @@ function isRefusal(error: unknown): boolean {
   return HarvestError.is(error) || (error instanceof Error && error.cause !== undefined && isRefusal(error.cause))
 }
 
-function differenceOf(run: ReplayRun, { event }: CallState, ending: Ending): Difference | undefined {
+function differenceOf(run: ReplayRun, { event }: CallState, ending: Ending): RequestDifference | undefined {
   const pieces =
     event.yields === undefined
       ? undefined

@@ -1,7 +1,7 @@
 import { HarvestError } from '../errors/index.ts'
 import { changedQuestions, type ChangedQuestion } from './changed-questions.ts'
-import { withLosses } from './problems.ts'
-import type { ReplayResult, RunOutcome } from './types.ts'
+import { withLosses } from '../playback/problems.ts'
+import type { ReplayResult, RunOutcome } from '../match/types.ts'
 
 /**
  * What a replay proves. `same`: every question equals the recorded one, and so does all that the agent did. `different`:
@@ -22,6 +22,12 @@ export interface RunVerdict {
   readonly accepted: readonly ChangedQuestion[]
   /** Changed questions that the options exclude from the verdict: `same` says nothing about them. */
   readonly notJudged: readonly ChangedQuestion[]
+}
+
+/** A replay with its verdict. */
+export interface JudgedReplay<T = unknown> extends ReplayResult<T> {
+  /** `same`, `different` or `unproven`, with each difference. */
+  readonly verdict: RunVerdict
 }
 
 /**
@@ -58,7 +64,7 @@ function isQuestion(name: ReplayResult['drift'][number]['class']): boolean {
 
 /** How a run that had no problem ended in another way than its tape. */
 function outcomeDifference(run: ReplayResult): readonly HarvestError[] {
-  const { tape, outcome, problems, receipt } = run
+  const { tape, outcome, problems, comparison } = run
   const recorded = tape.close?.outcome.status
   // A program was recorded from outside: how its function ended was never seen.
   if (problems.length > 0 || recorded === undefined || recorded === 'exited') return []
@@ -66,7 +72,7 @@ function outcomeDifference(run: ReplayResult): readonly HarvestError[] {
   const isUnknown = recorded === 'unknown' || tape.header.imported?.missing.includes('outcome') === true
   const expected = isUnknown ? 'returned' : recorded
   if (expected !== outcome.status) return [otherEnding(run, isUnknown)]
-  return receipt.outcomeEqual === false && !isUnknown ? [otherOutcome(run)] : []
+  return comparison.outcomeEqual === false && !isUnknown ? [otherOutcome(run)] : []
 }
 
 function otherEnding({ tape, outcome }: ReplayResult, isUnknown: boolean): HarvestError {
@@ -75,12 +81,12 @@ function otherEnding({ tape, outcome }: ReplayResult, isUnknown: boolean): Harve
     'HARVEST_OUTCOME_KIND',
     {
       what: isUnknown
-        ? 'The agent threw, and the import did not see how the recorded run ended'
+        ? 'The agent threw, and the imported recording has no outcome'
         : isThrown
-          ? 'The agent threw, and returned when this run was recorded'
-          : 'The agent returned, and threw when this run was recorded',
+          ? 'The agent threw, but returned when recorded'
+          : 'The agent returned, but threw when recorded',
       where: { tape: tape.header.id, recorded: tape.close?.outcome.status ?? '', now: describeEnding(outcome) },
-      fix: [`to see the recorded run: npx harvest show ${tape.header.id}`],
+      fix: [`to see the recorded run: npx vitest-harvest show ${tape.header.id}`],
     },
     isThrown ? { cause: outcome.error } : {},
   )
@@ -96,11 +102,11 @@ function otherOutcome({ tape, outcome }: ReplayResult): HarvestError {
   return new HarvestError('HARVEST_OUTCOME', {
     what:
       outcome.status === 'threw'
-        ? 'The agent threw another error than when this run was recorded'
-        : 'The agent returned something else than when this run was recorded',
+        ? 'The agent threw a different error than recorded'
+        : 'The agent returned a different value than recorded',
     where: { tape: tape.header.id, now: describeEnding(outcome) },
     fix: [
-      `to see the recorded run: npx harvest show ${tape.header.id}`,
+      `to see the recorded run: npx vitest-harvest show ${tape.header.id}`,
       `in a test that checks what the agent returns itself: replay(tape, agent, { outcome: 'ignore' })`,
     ],
   })

@@ -1,7 +1,7 @@
 import type { HarvestError } from '../errors/index.ts'
 import { type HeaderMeaning, type Redactor, redactorOfTape } from '../privacy/index.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
-import type { Listed, LiveRequest, Responder } from '../seam/intercept/index.ts'
+import type { UninstrumentedIo, LiveRequest, Responder } from '../seam/intercept/index.ts'
 import { unnamedChild } from '../seam/stdio.ts'
 import {
   encodeValue,
@@ -14,27 +14,28 @@ import {
   type TapeEvent,
   type WholeBody,
 } from '../tape/index.ts'
-import { isAllowed } from './allow.ts'
+import { isAllowed } from '../playback/allow.ts'
 import { AnnouncedOrder } from './announced-order.ts'
 import { type AnnouncementDifference, announcementProblem, Announcements } from './announcements.ts'
-import { Calls } from './calls.ts'
+import { Calls } from '../match/calls.ts'
 import { Changes } from './change.ts'
 import { Clients } from './clients.ts'
-import { Credentials, keyNamesOf, pathOf } from './credentials.ts'
-import { Draws } from './draws.ts'
-import { driftPolicy } from './drift-policy.ts'
-import { Expected } from './expected.ts'
-import { Gate, type GateItem } from './gate.ts'
-import type { HeaderComparison } from './header-drift.ts'
-import { HeaderRedactor } from './header-redactor.ts'
-import { recordedHosts } from './hosts-option.ts'
-import { IdempotencyKeys } from './idempotency.ts'
+import { Credentials, keyNamesOf, pathOf } from '../match/credentials.ts'
+import { Draws } from '../playback/reads.ts'
+import { driftPolicy } from '../match/drift-policy.ts'
+import { ExpectedRequest } from './expected.ts'
+import { Scheduler } from '../playback/scheduler.ts'
+import { type GateItem } from '../match/delivery.ts'
+import type { HeaderComparison } from '../match/header-drift.ts'
+import { HeaderRedactor } from '../match/header-redactor.ts'
+import { recordedHosts } from '../match/hosts-option.ts'
+import { IdempotencyKeys } from '../match/idempotency.ts'
 import { isImporting } from './importing.ts'
-import { type Answer, type FoundDrift, Ladder, type Question } from './ladder.ts'
-import { Order } from './order.ts'
-import * as problem from './problems.ts'
-import { RecordedTimers } from './recorded-timers.ts'
-import { type NotCompared, type Places, RedactedValues } from './redacted.ts'
+import { type Match, type FoundDrift, Matcher, type MatchRequest } from '../match/matcher.ts'
+import { StepOrder } from '../playback/order.ts'
+import * as problem from '../playback/problems.ts'
+import { RecordedTimers } from '../playback/recorded-timers.ts'
+import { type NotCompared, type Places, RedactedValues } from '../match/redacted.ts'
 import { responderOf } from './responder.ts'
 import {
   type CallState,
@@ -44,9 +45,10 @@ import {
   requestCuts,
   type StepState,
   stepStates,
-} from './step.ts'
+} from '../match/step.ts'
+import { SharedAnswers } from './shared-answers.ts'
 import { Tools } from './tools.ts'
-import type { TranscodedStep } from './transcode.ts'
+import type { SharedRequest, TranscodedStep } from '../match/types.ts'
 import {
   type Drift,
   type DriftClass,
@@ -54,7 +56,7 @@ import {
   type Escape,
   type NotRevived,
   type ReplayOptions,
-} from './types.ts'
+} from '../match/types.ts'
 
 export interface RunSettings extends ReplayOptions {
   readonly hangMs?: number
@@ -77,11 +79,11 @@ export class ReplayRun {
   readonly steps: readonly (ExchangeState | CallState)[]
   readonly redactor: Redactor
   readonly headers: HeaderRedactor
-  readonly ladder: Ladder
+  readonly matcher: Matcher
   readonly calls: Calls
-  readonly gate: Gate
+  readonly gate: Scheduler
   readonly draws: Draws
-  readonly order: Order
+  readonly order: StepOrder
   readonly idempotency = new IdempotencyKeys()
   readonly clients: Clients
   /** Absent: the tape does not say who asked. */
@@ -91,7 +93,7 @@ export class ReplayRun {
   readonly #timers: RecordedTimers
   readonly #cuts: readonly WholeBody[]
   readonly #keyNames: ReadonlyMap<string, ReadonlySet<string>>
-  readonly expected = new Expected(this)
+  readonly expected = new ExpectedRequest(this)
   readonly tools: Tools
   readonly messages: Announcements
   readonly marks: Announcements
@@ -104,12 +106,15 @@ export class ReplayRun {
   readonly problems: HarvestError[] = []
   readonly drift: Drift[] = []
   readonly escapes: Escape[] = []
-  readonly listed: Listed[] = []
+  readonly listed: UninstrumentedIo[] = []
   readonly notCompared: NotCompared[] = []
   /** Answers of wrapped functions that the tape gives back as something less, and nobody revived. */
   readonly notRevived: NotRevived[] = []
   readonly ranForReal: string[] = []
   readonly transcoded: TranscodedStep[] = []
+  /** What the recording process had already, and this one asked for. */
+  readonly shared: SharedRequest[] = []
+  readonly sharedAnswers: SharedAnswers
   readonly events: TapeEvent[] = []
   readonly #settings: RunSettings
   readonly #policy: Readonly<Record<DriftClass, DriftPolicy>>
@@ -122,7 +127,11 @@ export class ReplayRun {
   /** Reads that later ones did not wait for, with the problem that is if the agent ends without their answer. */
   readonly #heldBack = new Map<StepState, HarvestError>()
   /** Reads that a later one was made before: the same thing if they are made before that one is answered. */
-  #awaited: { readonly one: StepState; readonly step: ExchangeState | CallState; readonly place: problem.Place }[] = []
+  #awaited: {
+    readonly one: StepState
+    readonly step: ExchangeState | CallState
+    readonly place: problem.ProblemLocation
+  }[] = []
   /** Problems whose cause only the end of the run tells. */
   readonly #causes = new Map<HarvestError, problem.Cause>()
   /** Problems that stopped nothing: what differed was served. */
@@ -148,6 +157,7 @@ export class ReplayRun {
     this.#onGivenUp = onGivenUp
     this.#policy = driftPolicy(settings.drift)
     this.#changes = new Changes(tape.header.agent)
+    this.sharedAnswers = new SharedAnswers(tape)
     this.#recordedHost = recordedHosts(settings.hosts)
     this.steps = stepStates(tape)
     this.clients = new Clients(tape)
@@ -169,9 +179,9 @@ export class ReplayRun {
     this.marks = new Announcements(tape, 'mark', settings.marks)
     const isTold = settings.messages === undefined && settings.marks === undefined
     this.#announced = isTold ? new AnnouncedOrder(tape) : undefined
-    this.order = new Order(this.steps, tape.header.input)
+    this.order = new StepOrder(this.steps, tape.header.input)
     const isDue = (step: ExchangeState): boolean => this.order.isDue(step)
-    this.ladder = new Ladder(exchanges, settings.serve ?? 'reworded', tape.header, isDue)
+    this.matcher = new Matcher(exchanges, settings.serve ?? 'reworded', tape.header, isDue)
     this.draws = new Draws(
       tape,
       () => this.gate.now,
@@ -180,17 +190,20 @@ export class ReplayRun {
     this.#timers = new RecordedTimers(tape, () => this.last ?? this.steps[0])
     this.#pushes = pushItems(tape, (url, text) => this.#children.get(url)?.(text))
     this.#spawns = tape.events.flatMap((event) => (event.kind === 'spawn' ? [commandKey(event.command)] : []))
-    this.gate = new Gate([...this.steps.flatMap((step) => gateItems(step)), ...this.#pushes.map(({ item }) => item)], {
-      isBusy: () => this.pending > 0 || isImporting(),
-      isOver: () => this.over,
-      onTurn: () => this.draws.turned(),
-      onFault: (error) => void this.problem(problem.undeliverable(this.place(), error)),
-      onHang: () => this.giveUp(problem.hanging(this.place(), hangMs(settings) ?? 0, this.unused[0])),
-      endAt: tape.close?.at ?? Number.POSITIVE_INFINITY,
-      hangMs: hangMs(settings),
-      timers: this.#timers,
-      ungated: settings.ungated ?? false,
-    })
+    this.gate = new Scheduler(
+      [...this.steps.flatMap((step) => gateItems(step)), ...this.#pushes.map(({ item }) => item)],
+      {
+        isBusy: () => this.pending > 0 || isImporting(),
+        isOver: () => this.over,
+        onTurn: () => this.draws.turned(),
+        onFault: (error) => void this.problem(problem.undeliverable(this.place(), error)),
+        onHang: () => this.giveUp(problem.hanging(this.place(), hangMs(settings) ?? 0, this.unused[0])),
+        endAt: tape.close?.at ?? Number.POSITIVE_INFINITY,
+        hangMs: hangMs(settings),
+        timers: this.#timers,
+        ungated: settings.ungated ?? false,
+      },
+    )
     this.root = responderOf(this, undefined)
   }
 
@@ -227,7 +240,7 @@ export class ReplayRun {
     return error
   }
 
-  place(madeAt?: Error): problem.Place {
+  place(madeAt?: Error): problem.ProblemLocation {
     return { tape: this.tape, site: madeAt ? siteIn(madeAt) : userSite(), after: this.last, made: this.#made }
   }
 
@@ -295,7 +308,7 @@ export class ReplayRun {
    * A request no recorded answer is for. Whether it stands in the place of a step the agent left out is known when the
    * run is over.
    */
-  unanswered(question: Question, miss: Exclude<Answer, { kind: 'found' }>, madeAt: Error | undefined): HarvestError {
+  unanswered(question: MatchRequest, miss: Exclude<Match, { kind: 'found' }>, madeAt: Error | undefined): HarvestError {
     this.#noteTooLate()
     const place = this.place(madeAt)
     return this.problem(
@@ -337,7 +350,7 @@ export class ReplayRun {
     if (policy === 'fail') this.#serve(this.#driftProblem(place, step, drift))
   }
 
-  #driftProblem(place: problem.Place, step: StepState | undefined, drift: Drift): HarvestError {
+  #driftProblem(place: problem.ProblemLocation, step: StepState | undefined, drift: Drift): HarvestError {
     if (step && drift.class === 'arguments') return problem.otherArguments(place, step, drift)
     if (step && drift.class === 'results') return problem.otherResult(this.tape, step, drift)
     return problem.driftRefused(this.tape, drift, this.#settings.strict === true)
@@ -431,13 +444,13 @@ export class ReplayRun {
       this.drifted(at, madeAt, { class: 'redacted', path, recorded: placeholder, live: `not compared: ${why}` })
   }
 
-  question(live: LiveRequest): Question {
+  question(live: LiveRequest): MatchRequest {
     const url = live.via === 'stdio' && live.url === this.#standIn ? unnamedChild : this.#recordedHost(live.url)
     const options = this.#keyNames.size === 0 ? {} : { keyNames: this.#keyNames.get(pathOf(url)) }
     return questionOf({ ...live, url }, this.redactor, {
       ...options,
       cuts: this.#cuts,
-      isOnTape: (asked) => this.ladder.holds(asked),
+      isOnTape: (asked) => this.matcher.holds(asked),
     })
   }
 

@@ -1,10 +1,11 @@
+import { isMap } from '../json/canonical.ts'
 import { readMcpCall } from '../providers/index.ts'
 import type { ExchangeControl, ExchangeSink, LiveRequest } from '../seam/intercept/index.ts'
 import { decodeBytes, type ExchangeEvent, type Json, type RecordedResponse, responseBytes } from '../tape/index.ts'
-import { type Difference, firstDifference, isMap, parse } from './difference.ts'
+import { type RequestDifference, firstDifference, parse } from '../match/difference.ts'
 import { forward } from './forward.ts'
 import type { ReplayRun } from './run.ts'
-import type { ExchangeState } from './step.ts'
+import type { ExchangeState } from '../match/step.ts'
 
 /**
  * Sends a request where the options of the replay say, and compares the answer of an MCP server to a tool call with the
@@ -20,7 +21,7 @@ export function serveLive(
   url: string,
 ): ExchangeControl {
   const question = run.question(live)
-  const found = run.ladder.find(question)
+  const found = run.matcher.find(question)
   const step = found.kind === 'found' ? found.step : undefined
   if (step !== undefined) standIn(run, step)
   if (inside !== undefined) run.wentOut(inside)
@@ -76,7 +77,7 @@ function standIn(run: ReplayRun, step: ExchangeState): void {
   step.answered = true
 }
 
-function differenceOf(run: ReplayRun, recorded: ExchangeEvent, heard: ExchangeEvent): Difference | undefined {
+function differenceOf(run: ReplayRun, recorded: ExchangeEvent, heard: ExchangeEvent): RequestDifference | undefined {
   const live = answerIn(heard)
   return firstDifference(answerIn(recorded), live && run.redactor.json(live))
 }

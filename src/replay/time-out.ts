@@ -1,7 +1,7 @@
 import { HarvestError } from '../errors/index.ts'
-import * as problem from './problems.ts'
+import * as problem from '../playback/problems.ts'
 import type { ReplayRun } from './run.ts'
-import type { ExchangeState } from './step.ts'
+import type { ExchangeState } from '../match/step.ts'
 
 /**
  * Notes that the client gives up a request of which the tape has the answer, because a timer fired that did not when the

@@ -1,6 +1,6 @@
-import { describeEvent, isStep } from './step.ts'
+import { describeEvent, isStep } from '../match/step.ts'
 import type { Step, TapeEvent } from '../tape/index.ts'
-import type { ToolsMode } from './types.ts'
+import type { ToolsMode } from '../match/types.ts'
 
 /** Whose bodies a replay runs, and what those reach. */
 export class Tools {

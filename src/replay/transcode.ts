@@ -1,18 +1,9 @@
 import { HarvestError } from '../errors/index.ts'
 import { decodeBody, type FormedRequest, transcode, type WireForm } from '../providers/index.ts'
 import { type Chunk, decodeBytes, encodeBytes, type RecordedResponse } from '../tape/index.ts'
-import type { Place } from './problems.ts'
-import { describeStep, type ExchangeState } from './step.ts'
-
-/** An answer that was recorded in one form and asked for in the other. */
-export interface TranscodedStep {
-  /** `n` of the recorded event that was served. */
-  readonly step: number
-  /** 1-based, for people. */
-  readonly stepNumber: number
-  readonly from: WireForm
-  readonly to: WireForm
-}
+import type { ProblemLocation } from '../playback/problems.ts'
+import { describeStep, type ExchangeState } from '../match/step.ts'
+import type { TranscodedStep } from '../match/types.ts'
 
 /** A recorded answer in the form it is asked for, or why there is none. */
 export type InAskedForm =
@@ -63,13 +54,13 @@ export function describeTranscoded({ stepNumber, from, to }: TranscodedStep): st
   return `step ${stepNumber}: recorded ${named(from)}, asked ${named(to)}; ${made}`
 }
 
-export function otherForm(place: Place, step: ExchangeState, to: WireForm, why: string): HarvestError {
+export function otherForm(place: ProblemLocation, step: ExchangeState, to: WireForm, why: string): HarvestError {
   const [asked, recorded] = to === 'stream' ? ['stream', 'whole answer'] : ['whole answer', 'stream']
   return new HarvestError('HARVEST_ANSWER_FORM', {
-    what: `The agent asks for a ${asked} where a ${recorded} was recorded`,
+    what: `The agent requests a ${asked}, but a ${recorded} was recorded`,
     where: { tape: place.tape.header.id, step: describeStep(step), ...(place.site ? { at: place.site } : {}) },
     why,
-    fix: [`ask for a ${recorded} again`, 'or record the run again and promote the new tape'],
+    fix: [`request a ${recorded} again`, 'or record the run again and promote the new tape'],
   })
 }
 

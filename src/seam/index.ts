@@ -1,3 +1,3 @@
 export { tools } from './adapt.ts'
-export { currentRun, seamState, type Source } from './source.ts'
+export { currentRun, seamState, type RunContext } from './source.ts'
 export { bind, mark, message, retriever, tool, value, type WrapOptions } from './wrap.ts'

@@ -1,10 +1,10 @@
 import { HarvestError } from '../errors/index.ts'
 import { isAsyncIterable, isThenable } from './shape.ts'
-import type { Revive, SeamCall, Source } from './source.ts'
+import type { Revive, SeamCall, RunContext } from './source.ts'
 
 /** Calls through a run, and revives what comes of it unless the function itself ran: then it is what it is. */
 export function revived(
-  source: Source,
+  source: RunContext,
   call: SeamCall,
   run: (args?: readonly unknown[]) => unknown,
   revive: Revive,

@@ -4,7 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
  * The vocabulary of the seam: what a run answers when its agent touches the world.
  * Recording and replay each implement it; the wrappers below the agent cannot tell which one is there.
  */
-export interface Source {
+export interface RunContext {
   /** Name of the run in messages. */
   readonly id: string
   readonly mode: 'record' | 'replay'
@@ -80,9 +80,9 @@ export function keepsDefinitions(): boolean {
  */
 export interface SeamState {
   /** `null`: explicitly outside any run. */
-  readonly runs: AsyncLocalStorage<Source | null>
+  readonly runs: AsyncLocalStorage<RunContext | null>
   /** The run everything in this process belongs to that is in no other: set when a whole program is one run. */
-  processRun: Source | undefined
+  processRun: RunContext | undefined
   /** Properties replaced so far, by object: two copies never patch one twice, and every vm context gets its own globals patched. */
   readonly patched: WeakMap<object, Set<string>>
   /** What was installed once for the whole process, by name. */
@@ -139,7 +139,7 @@ function beneath<T>(value: T, name: string, steered: unknown = value): T {
 }
 
 /** The run the calling code belongs to, if any. */
-export function currentRun(): Source | undefined {
+export function currentRun(): RunContext | undefined {
   const state = seamState()
   const store = state.runs.getStore()
   return store === undefined ? state.processRun : (store ?? undefined)

@@ -5,7 +5,7 @@ import { callerPackage, withOrigin } from './caller.ts'
 import { Context } from './intercept/context.ts'
 import type { Responder, VirtualTimer } from './intercept/responder.ts'
 import { patchProperty, syncBuiltins } from './patch.ts'
-import { type Caller, currentRun, type Source, seamState, type TimerListener } from './source.ts'
+import { type Caller, currentRun, type RunContext, seamState, type TimerListener } from './source.ts'
 
 type Callback = (...args: unknown[]) => void
 interface WaitOptions {
@@ -96,7 +96,7 @@ function isShared(caller: string): boolean {
   return caller === 'undici'
 }
 
-function isReplay(run: Source): run is Responder {
+function isReplay(run: RunContext): run is Responder {
   return run.mode === 'replay'
 }
 
@@ -366,7 +366,7 @@ function patchAbortTimeout(): void {
   })
 }
 
-function heardTimeout(signal: AbortSignal, run: Source, caller: Caller, ms: number): AbortSignal {
+function heardTimeout(signal: AbortSignal, run: RunContext, caller: Caller, ms: number): AbortSignal {
   const listener = run.timerSet?.(caller, delayOf(ms))
   if (listener === undefined) return signal
   const fired = (): void => listener.fired()

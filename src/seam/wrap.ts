@@ -87,7 +87,7 @@ export function message(from: string, to: string, body: unknown): void {
 /** What a tape would hold of it could be read by nobody: better in the first run than in the first replay. */
 function misused(name: string, right: string, given: readonly unknown[]): HarvestError {
   return new HarvestError('HARVEST_WRAP_ARGUMENT', {
-    what: `${name} was called with something else than names`,
+    what: `Invalid arguments of ${name}: expected names`,
     where: { given: given.map((one) => (one === null ? 'null' : typeof one)).join(', ') },
     fix: [`write: ${right}`],
   })

@@ -1,5 +1,5 @@
 import { cutOffText, openCallsOf } from './cut-off.ts'
-import { tapeFault } from './faults.ts'
+import { tapeFault } from './errors.ts'
 import { stepsOf } from './steps.ts'
 import type { Tape, TapeClose } from './types.ts'
 
@@ -21,8 +21,8 @@ export function requireClosed(tape: Tape): Tape & { readonly close: TapeClose } 
         holds: `${events.length} event(s), ${stepsOf(tape).length} step(s)`,
         ...(cutOff !== undefined && { ended: cutOff }),
       },
-      why: 'The recorded process ended before its run did, or the end of the file was lost.',
-      fix: [`to see what was recorded up to there: npx harvest show ${source}`],
+      why: 'The process ended before its run did, or the end of the file was lost.',
+      fix: [`to see what was recorded up to there: npx vitest-harvest show ${source}`],
     },
   )
 }

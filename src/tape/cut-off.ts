@@ -57,7 +57,7 @@ export class CutOff {
 
 /** Nobody checked what a tape says about time. */
 function isoOf(ms: number): string {
-  return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : 'nobody knows when'
+  return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : 'at an unknown time'
 }
 
 /** The calls a tape was cut off in; none of one that was closed. */

@@ -1,6 +1,6 @@
 import { HarvestError } from '../errors/index.ts'
 import { bytesOfClass } from './byte-classes.ts'
-import { printable } from './faults.ts'
+import { printable } from './errors.ts'
 import type { Json } from './types.ts'
 
 /**
@@ -198,10 +198,10 @@ function errorOf(className: string, name: string, message: string): Error {
 function stubOf(name: string): () => never {
   const stub = (): never => {
     throw new HarvestError('HARVEST_TAPE_FUNCTION', {
-      what: 'A function that was on a tape was called',
+      what: 'Cannot call a recorded function',
       where: { function: printable(name || '(anonymous)') },
-      why: 'A tape is data: that there was a function is recorded, what it does is not.',
-      fix: ["to run the code that makes it: mark the tool or retriever with replay: 'run'"],
+      why: 'A tape is data: functions are recorded by name only.',
+      fix: ["to run the code that creates it: mark the tool or retriever with replay: 'run'"],
     })
   }
   Object.defineProperty(stub, 'name', { value: name, configurable: true })
@@ -296,7 +296,7 @@ function senseless(json: Fields, why: string, cause?: unknown): HarvestError {
   return new HarvestError(
     'HARVEST_TAPE_VALUE',
     {
-      what: 'A recorded value cannot be made again',
+      what: 'Cannot restore a recorded value',
       where: {
         $type: printable(typeof json['$type'] === 'string' ? json['$type'] : JSON.stringify(json['$type'])),
         problem: printable(why),

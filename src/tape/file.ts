@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs'
 import { HarvestError } from '../errors/index.ts'
-import { tapeFault } from './faults.ts'
+import { tapeFault } from './errors.ts'
 
 /** A larger tape is refused by `readTape`: it would have to fit in memory several times over. */
 export const sizeCap = 512 * 1024 * 1024
@@ -46,8 +46,8 @@ function missing(path: string, cause: unknown): HarvestError {
     'HARVEST_TAPE_MISSING',
     { source: path },
     {
-      what: 'There is no tape here',
-      why: 'A case and its tape live side by side; one of them was moved, renamed or not committed.',
+      what: 'The tape is missing',
+      why: 'A case and its tape are in one folder: one of them was moved, renamed or not committed.',
       fix: [`to see whether Git has it: git log --all --oneline -- ${path}`],
     },
     { cause },

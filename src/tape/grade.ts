@@ -1,5 +1,5 @@
 import { HarvestError } from '../errors/index.ts'
-import { printable } from './faults.ts'
+import { printable } from './errors.ts'
 import type { TapeHeader } from './types.ts'
 
 /** What is to be done with a tape: serve its answers again, or demand that everything about the run is as recorded. */
@@ -16,7 +16,8 @@ export function requireGrade({ id, imported }: TapeHeader, deed: Deed): void {
   const isServed = grade === 'replayable' || grade === 're-drivable'
   if (deed === 'replay' && isServed) return
   throw new HarvestError('HARVEST_TAPE_GRADE', {
-    what: deed === 'verify' ? 'An imported tape cannot be verified' : `A ${grade} tape cannot be replayed`,
+    what:
+      deed === 'verify' ? 'An imported tape cannot be replayed byte for byte' : `A ${grade} tape cannot be replayed`,
     where: {
       tape: printable(id),
       grade: `${grade}, imported from ${printable(format)}`,
@@ -24,10 +25,13 @@ export function requireGrade({ id, imported }: TapeHeader, deed: Deed): void {
     },
     why:
       deed === 'verify'
-        ? 'Bit-exact means the clock, the ids and the order of the run as well, and the recording did not hold them.'
-        : 'The recording it was imported from does not hold the answers, and none are made up.',
+        ? 'A byte comparison needs the clock, the ids and the order of the run, which the recording lacks.'
+        : 'The recording it was imported from lacks the answers, and answers are never invented.',
     fix: isServed
-      ? [`to replay it: npx harvest replay ${printable(id)}`]
-      : ['record the run anew: npx harvest record', `to see what is there: npx harvest show ${printable(id)}`],
+      ? [`to replay it: npx vitest-harvest replay ${printable(id)}`]
+      : [
+          'record the run again: npx vitest-harvest record',
+          `to see what it holds: npx vitest-harvest show ${printable(id)}`,
+        ],
   })
 }

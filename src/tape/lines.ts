@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { HarvestError } from '../errors/index.ts'
 import { openLine } from './digest.ts'
 import { duplicateKeyIn } from './duplicate-keys.ts'
-import { brokenLine, printable, tapeFault } from './faults.ts'
+import { brokenLine, printable, tapeFault } from './errors.ts'
 import { knownFlags } from './flags.ts'
 import { hazardOf } from './hazards.ts'
 import { RecentBodies } from './like.ts'
@@ -71,7 +71,7 @@ export class LineReader {
   /** Events that had begun and are not settled, as far as they came: before the closing line, and at the end of the tape. */
   open(): readonly TapeEvent[] {
     return this.#parts.takeOpen().map((event) => {
-      if (typeof event === 'string') throw this.#broken(`an event that was not settled is none: ${event}`)
+      if (typeof event === 'string') throw this.#broken(`an unsettled event is invalid: ${event}`)
       return event
     })
   }
@@ -145,8 +145,8 @@ export class LineReader {
   #parse(json: string): Fields {
     if (json.endsWith('\r')) {
       throw tapeFault('HARVEST_TAPE_LINE', this.#place, {
-        what: 'The lines of the tape end in carriage returns',
-        why: 'Git turned its line ends into those of Windows.',
+        what: 'The tape has Windows line endings',
+        why: 'Git converted its line endings.',
         fix: ['add to .gitattributes: *.tape.jsonl -text', `then: git restore ${this.#source}`],
       })
     }
@@ -163,7 +163,7 @@ export class LineReader {
   #refuseNewer({ harvest }: Fields): void {
     if (typeof harvest !== 'number' || !(harvest > formatVersion)) return
     throw tapeFault('HARVEST_TAPE_VERSION', this.#place, {
-      what: 'The tape is written in a newer format than this version of vitest-harvest reads',
+      what: 'The tape has a newer format than this version of vitest-harvest reads',
       where: { format: `${harvest}`, known: `${formatVersion}` },
       fix: ['npm install --save-dev vitest-harvest@latest'],
     })
@@ -171,9 +171,9 @@ export class LineReader {
 
   #unknownFlags(flags: readonly string[]): HarvestError {
     return tapeFault('HARVEST_TAPE_VERSION', this.#place, {
-      what: 'The tape depends on behaviour this version of vitest-harvest does not know',
+      what: 'The tape needs a newer version of vitest-harvest',
       where: { unknown: printable(flags.join(', ')), known: knownFlags.join(', ') },
-      why: 'It was recorded by a newer version; replaying it by other rules could pass or fail for no reason of yours.',
+      why: 'It was recorded by a newer version, whose replay rules differ.',
       fix: ['npm install --save-dev vitest-harvest@latest'],
     })
   }
@@ -185,7 +185,7 @@ export class LineReader {
         digest: stated === undefined ? 'missing' : printable(stated),
         ...(actual !== undefined && { computed: actual }),
       },
-      why: 'The digest of this line does not follow: the line was edited, or a line before it was removed, repeated or moved.',
+      why: 'The digest does not match: the line was edited, or one before it was removed, repeated or moved.',
       fix: [
         `to get the committed tape back: git restore ${this.#source}`,
         'to change what a test expects, edit its case file: a tape is evidence',

@@ -1,6 +1,6 @@
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
-import { printable, tapeFault } from './faults.ts'
+import { printable, tapeFault } from './errors.ts'
 import { branchFlag } from './flags.ts'
 import type { Tape, TapeEvent, TapeHeader, TapeParent } from './types.ts'
 import { serializeTape } from './writer.ts'
@@ -72,10 +72,10 @@ function unusable(source: string, file: string, why: string, cause?: unknown): H
     'HARVEST_TAPE_PARENT',
     { source },
     {
-      what: 'The tape is a branch, and the tape it begins like cannot be used',
+      what: 'The tape is a branch, and its parent tape is unusable',
       where: { parent: printable(file) },
       why,
-      fix: ['put the parent back to where it lay when the branch was made', 'or fork again'],
+      fix: ['restore the parent at its original path', 'or fork again'],
     },
     { cause },
   )

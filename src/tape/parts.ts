@@ -5,7 +5,7 @@ import type { CallEvent, Chunk, Step, TapeEvent } from './types.ts'
  * A step in several lines: one when it begins, some while its answer comes, and one when it is settled. No line says
  * again what one before it said. Lines without a `part` are whole events.
  */
-export type Part =
+export type EventPart =
   /** What was asked. May come twice: the body of a request that is still being sent comes with the second one. */
   | 'begun'
   /** Pieces of the answer, after those of the lines before. */

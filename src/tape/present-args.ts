@@ -1,3 +1,4 @@
+import { isMap } from '../json/canonical.ts'
 import type { Json } from './types.ts'
 
 /**
@@ -15,8 +16,4 @@ export function presentArgs(args: Json): Json {
 /** As `encodeValue` writes it. */
 function isUndefined(value: Json): boolean {
   return isMap(value) && value['$type'] === 'undefined'
-}
-
-function isMap(value: Json): value is { readonly [key: string]: Json } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,6 +1,6 @@
 import { closeSync, readSync } from 'node:fs'
 import type { HarvestError } from '../errors/index.ts'
-import { tapeFault } from './faults.ts'
+import { tapeFault } from './errors.ts'
 import { openTape, sizeCap, unreadable } from './file.ts'
 import { LineReader } from './lines.ts'
 import { withShared } from './parent.ts'
@@ -121,7 +121,7 @@ export function empty(source: string): HarvestError {
     { source },
     {
       what: 'The tape is empty',
-      why: 'The header is written when a tape is opened, so something else made or emptied this file.',
+      why: 'The recorder writes the header first, so another program created or emptied this file.',
     },
   )
 }

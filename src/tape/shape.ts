@@ -20,6 +20,7 @@ export function headerProblem(header: Fields): Problem {
       if (!isFields(command)) return 'command is not an object'
       return listOf(command['argv'], 'command.argv', isText) ?? text(command, 'cwd')
     }) ??
+    optional(header['process'], () => text(header, 'process')) ??
     optional(printed, () => (isFields(printed) ? text(printed, 'key', 'salt') : 'printed is not an object')) ??
     optional(prints, () => listOf(prints, 'prints', isHeaderPair)) ??
     optional(redact, () => (isFields(redact) ? rulesProblem(redact) : 'redact is not an object')) ??

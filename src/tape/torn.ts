@@ -1,5 +1,5 @@
 import type { HarvestError } from '../errors/index.ts'
-import { tapeFault } from './faults.ts'
+import { tapeFault } from './errors.ts'
 
 /**
  * Whether the text after the last line feed is a line the recorder was writing when its process ended: the beginning
@@ -34,7 +34,7 @@ export function cutInHeader(source: string): HarvestError {
     { source, line: 1 },
     {
       what: 'The tape ends inside its header',
-      why: 'The recorded process ended, or the file was cut, before the first line was whole. There is nothing to load.',
+      why: 'The process ended, or the file was cut, before the first line was complete.',
     },
   )
 }

@@ -2,11 +2,12 @@
  * What a tape holds. A tape is JSON Lines: line 1 is the header, then one event per line, and the last line closes it.
  * Every line ends in a chained digest (`"#"`), see `digest.ts`.
  */
+import type { Json } from '../json/types.ts'
+
+export type { Json } from '../json/types.ts'
 
 /** The format this version writes. Older numbers are read for ever; newer ones are refused. */
 export const formatVersion = 1
-
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
 /**
  * A place in the one order of a run: `n` counts everything that happened, `atMs` is milliseconds since the run began.
@@ -61,9 +62,11 @@ export interface TapeHeader {
   readonly printed?: { readonly key: string; readonly salt: string }
   /** Fingerprints of what was redacted in this line. */
   readonly prints?: readonly RedactedPrint[]
+  /** The process that wrote it, a random name: what one run of it fetched, later ones may have kept. Absent in older tapes. */
+  readonly process?: string
   /** Redaction rules of the application's own, so that a replay redacts its requests alike. */
   readonly redact?: RecordedRules
-  /** The command line that made this tape, when `harvest record` did. */
+  /** The command line that made this tape, when `npx vitest-harvest record` did. */
   readonly command?: { readonly argv: readonly string[]; readonly cwd: string }
   /** The tape this one begins like. */
   readonly parent?: TapeParent

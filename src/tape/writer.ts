@@ -2,7 +2,7 @@ import * as nodeFs from 'node:fs'
 import { dirname } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
 import { sealLine } from './digest.ts'
-import { tapeFault } from './faults.ts'
+import { tapeFault } from './errors.ts'
 import { hazardOf } from './hazards.ts'
 import { RecentBodies } from './like.ts'
 import { type OpenStep, type PartLine, PartsWritten } from './parts.ts'
@@ -78,7 +78,7 @@ export function createTapeWriter(
       'HARVEST_TAPE_WRITE',
       { source: path },
       {
-        what: 'The tape was removed while it was written',
+        what: 'The tape was removed during the recording',
         why: 'Its folder was emptied, removed or replaced during the run.',
       },
     )

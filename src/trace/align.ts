@@ -1,6 +1,7 @@
+import { sameJson } from '../json/same.ts'
 import { diffArrays } from 'diff'
-import { argsByKey, sameJson } from './args.ts'
-import { isAnyCall, type Matcher, signature } from './matcher.ts'
+import { argsByKey } from './args.ts'
+import { isAnyCall, type ArgsMatcher, signature } from './matcher.ts'
 import { pairCalls } from './pairing.ts'
 import type { ExpectedCall, TraceCall } from './types.ts'
 
@@ -24,7 +25,7 @@ const gap = -0.6
 export function alignLayers(
   expected: readonly ExpectedLayer[],
   actual: readonly ActualLayer[],
-  matcher: Matcher,
+  matcher: ArgsMatcher,
 ): readonly Row[] {
   const shorter = Math.min(expected.length, actual.length)
   let head = 0
@@ -56,7 +57,7 @@ function shift(position: number | undefined, by: number): number | undefined {
 export function isSameLayer(
   expected: ExpectedLayer | undefined,
   actual: ActualLayer | undefined,
-  matcher: Matcher,
+  matcher: ArgsMatcher,
 ): boolean {
   if (expected === undefined || actual === undefined || expected.length !== actual.length) return false
   if (matcher.mode === 'strict') return expected.every((call, i) => matcher.accepts(call, actual[i] as TraceCall))
@@ -69,7 +70,7 @@ function anchors(
   actual: readonly ActualLayer[],
   head: number,
   tail: number,
-  matcher: Matcher,
+  matcher: ArgsMatcher,
 ): readonly Row[] {
   const left = uniqueSignatures(expected, head, tail, matcher)
   const right = uniqueSignatures(actual, head, tail, matcher)
@@ -84,7 +85,7 @@ function uniqueSignatures(
   layers: readonly (ExpectedLayer | ActualLayer)[],
   head: number,
   tail: number,
-  matcher: Matcher,
+  matcher: ArgsMatcher,
 ): ReadonlyMap<string, number> {
   const found = new Map<string, number | 'repeated'>()
   for (let position = head; position < layers.length - tail; position++) {
@@ -95,7 +96,7 @@ function uniqueSignatures(
 }
 
 /** Names and keys of a layer; `undefined` when it has wildcards. */
-function layerSignature(layer: ExpectedLayer | ActualLayer, matcher: Matcher): string | undefined {
+function layerSignature(layer: ExpectedLayer | ActualLayer, matcher: ArgsMatcher): string | undefined {
   const texts = layer.map((call) => signature(call, matcher, false))
   return texts.includes(undefined) ? undefined : texts.sort().join('\n')
 }
@@ -123,7 +124,7 @@ export function longestRising<T>(items: readonly T[], valueOf: (item: T) => numb
 function alignGap(
   expected: readonly ExpectedLayer[],
   actual: readonly ActualLayer[],
-  matcher: Matcher,
+  matcher: ArgsMatcher,
 ): readonly Row[] {
   if (expected.length === 0) return actual.map((_, index) => [undefined, index])
   if (actual.length === 0) return expected.map((_, index) => [index, undefined])
@@ -167,7 +168,7 @@ const maxEdits = 1000
 function alignRoughly(
   expected: readonly ExpectedLayer[],
   actual: readonly ActualLayer[],
-  matcher: Matcher,
+  matcher: ArgsMatcher,
 ): readonly Row[] {
   const texts = (layers: readonly (ExpectedLayer | ActualLayer)[]): string[] =>
     layers.map((layer) => layerSignature(layer, matcher) ?? '*')
@@ -206,7 +207,7 @@ function inOrder(expected: number, actual: number): readonly Row[] {
 }
 
 /** How alike two layers are: -1 when no call has a counterpart, up to 2 when all have an equal one. */
-function likeness(expected: ExpectedLayer, actual: ActualLayer, matcher: Matcher): number {
+function likeness(expected: ExpectedLayer, actual: ActualLayer, matcher: ArgsMatcher): number {
   const open = new Set(actual.slice(0, 8))
   let sum = 0
   for (const call of expected.slice(0, 8)) {
@@ -223,7 +224,7 @@ function likeness(expected: ExpectedLayer, actual: ActualLayer, matcher: Matcher
 }
 
 /** 2 when the rules accept the pair, 1 and the share of equal arguments when only the names agree, else 0. */
-export function callLikeness(expected: ExpectedCall, actual: TraceCall, matcher: Matcher): number {
+export function callLikeness(expected: ExpectedCall, actual: TraceCall, matcher: ArgsMatcher): number {
   if (isAnyCall(expected)) return 1.5
   if (expected.name !== actual.name) return 0
   if (matcher.accepts(expected, actual)) return 2

@@ -1,6 +1,8 @@
+import { isList, isMap } from '../json/canonical.ts'
+import { sameJson } from '../json/same.ts'
 import type { Json } from '../tape/types.ts'
-import { argsByKey, isList, isMap, sameJson } from './args.ts'
-import { counted, type Matcher } from './matcher.ts'
+import { argsByKey } from './args.ts'
+import { counted, type ArgsMatcher } from './matcher.ts'
 import type { ExpectedCall, TraceCall } from './types.ts'
 
 /** Lines told about one call. */
@@ -9,7 +11,7 @@ const maxLines = 6
 const maxLength = 60
 
 /** How a call's arguments differ from the expected ones, key by key: `+` new, `-` gone, `~` changed. */
-export function describeArguments(expected: ExpectedCall, actual: TraceCall, matcher: Matcher): readonly string[] {
+export function describeArguments(expected: ExpectedCall, actual: TraceCall, matcher: ArgsMatcher): readonly string[] {
   const rule = matcher.ruleFor(actual.name)
   const args = expected.args === '*' ? {} : expected.args
   const given = argsByKey(actual.args)

@@ -1,8 +1,8 @@
+import { isList } from '../json/canonical.ts'
 import { HarvestError } from '../errors/index.ts'
 import type { Json } from '../tape/types.ts'
-import { isList } from './args.ts'
 import { parseCall, renderCall } from './call-text.ts'
-import { createMatcher, type Matcher } from './matcher.ts'
+import { createMatcher, type ArgsMatcher } from './matcher.ts'
 import { runFor } from './sequence.ts'
 import type { ExpectedTrace, MatchOptions, Trace, TraceCall } from './types.ts'
 
@@ -46,7 +46,7 @@ function textOf(item: Json, place: string): string {
 
 function wrongShape(at: string, found: Json, wanted: string): HarvestError {
   return new HarvestError('HARVEST_BASELINE_SHAPE', {
-    what: 'The baseline has a shape it cannot have',
+    what: 'Invalid baseline: expected a list of calls',
     where: { at, found: shorten(JSON.stringify(found) ?? 'nothing'), wanted },
     why: 'YAML reads an unquoted  key: value  inside a call as a map.',
     fix: [`put the call in quotes: - 'search(query: "x", limit)'`],
@@ -78,13 +78,13 @@ export function renderBaseline(trace: Trace, options: MatchOptions = {}): Json {
 }
 
 /** A layer's texts as an item of the baseline. */
-export function asItem(texts: readonly string[], { mode }: Matcher): Json {
+export function asItem(texts: readonly string[], { mode }: ArgsMatcher): Json {
   const inOrder = mode === 'strict' ? texts : [...texts].sort()
   return inOrder.length === 1 ? (inOrder[0] as string) : inOrder
 }
 
 /** A call as the rules of its tool would have it written. */
-export function renderFor(call: TraceCall, matcher: Matcher): string {
+export function renderFor(call: TraceCall, matcher: ArgsMatcher): string {
   const rule = matcher.ruleFor(call.name)
   return rule.mode === 'custom' ? renderCall(call, 'exact') : renderCall(call, rule.mode, rule.keys)
 }

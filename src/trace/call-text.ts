@@ -131,7 +131,7 @@ class Reader {
 
   fail(wanted: string): never {
     throw new HarvestError('HARVEST_BASELINE_CALL', {
-      what: 'A call in the baseline cannot be read',
+      what: 'Invalid call in the baseline',
       where: { at: this.#where, text: this.#text, column: `${this.#position + 1}`, wanted },
       fix: ['write it like one of: refund(amount, order_id)   search(query: "x", limit: *)   lookup(*)   *'],
     })

@@ -1,4 +1,4 @@
-import { Questions } from '../providers/counted.ts'
+import { ModelQuestions } from '../providers/counted.ts'
 import {
   canonicalJson,
   isUnderWay,
@@ -47,7 +47,7 @@ export function decidedCalls(
 
 /** A call that several answers to one question tell of, as the polls of a run do, is one: of the first answer that is whole. */
 function decisionsOf(exchanges: readonly ExchangeEvent[]): readonly Decided[] {
-  const questions = new Questions()
+  const questions = new ModelQuestions()
   const told = new Map<string, Decided>()
   const decided = new Set<Decided>()
   for (const exchange of exchanges) {

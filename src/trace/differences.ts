@@ -1,6 +1,6 @@
 import { callLikeness, likenessOfArgs, longestRising } from './align.ts'
-import { type Group, isOrdered, type Placed } from './line-up.ts'
-import { isAnyCall, type Matcher } from './matcher.ts'
+import { type LayerPair, isOrdered, type Placed } from './line-up.ts'
+import { isAnyCall, type ArgsMatcher } from './matcher.ts'
 import { pairCalls } from './pairing.ts'
 import type { ExpectedCall, TraceCall } from './types.ts'
 
@@ -29,7 +29,7 @@ type Left = Placed<ExpectedCall>
 type Right = Placed<TraceCall>
 
 /** What a line-up says is different, first in causal order first. Empty exactly when the traces are equal. */
-export function differencesOf(groups: readonly Group[], matcher: Matcher): readonly TraceDifference[] {
+export function differencesOf(groups: readonly LayerPair[], matcher: ArgsMatcher): readonly TraceDifference[] {
   const found: { readonly at: number; readonly difference: TraceDifference }[] = []
   const missing = new Set(groups.flatMap((group) => group.missing))
   const extra = new Set(groups.flatMap((group) => group.extra))
@@ -75,7 +75,7 @@ function direction(left: Left, right: Right): 'earlier' | 'later' | 'within its 
 }
 
 /** Calls of equal layers that arrived in another order: those outside the longest run that kept it. */
-function outOfOrder(groups: readonly Group[]): readonly (readonly [Left, Right])[] {
+function outOfOrder(groups: readonly LayerPair[]): readonly (readonly [Left, Right])[] {
   return groups.flatMap(({ pairs }) => {
     const kept = new Set(longestRising(pairs, ({ actual }) => actual.position))
     return pairs.filter((pair) => !kept.has(pair)).map(({ expected, actual }) => [expected, actual] as const)
@@ -85,7 +85,7 @@ function outOfOrder(groups: readonly Group[]): readonly (readonly [Left, Right])
 function movedPairs(
   missing: readonly Left[],
   extra: readonly Right[],
-  matcher: Matcher,
+  matcher: ArgsMatcher,
 ): readonly (readonly [Left, Right])[] {
   // A call anybody may make has not moved when some other one is left over.
   const named = missing.filter(({ call }) => !isAnyCall(call))
@@ -101,7 +101,7 @@ function movedPairs(
 function alike(
   missing: readonly Left[],
   extra: readonly Right[],
-  matcher: Matcher,
+  matcher: ArgsMatcher,
 ): readonly (readonly [Left, Right])[] {
   const candidates: { readonly left: Left; readonly right: Right; readonly likeness: number }[] = []
   const byName = Map.groupBy(extra, ({ call }) => call.name)
@@ -118,7 +118,7 @@ function alike(
 function renamedPairs(
   missing: readonly Left[],
   extra: readonly Right[],
-  matcher: Matcher,
+  matcher: ArgsMatcher,
 ): readonly (readonly [Left, Right])[] {
   const placeOf = (placed: Left | Right): number => (isOrdered(matcher) ? placed.group : placed.layer)
   const byPlace = Map.groupBy(extra, placeOf)

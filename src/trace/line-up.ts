@@ -1,5 +1,5 @@
 import { alignLayers, isSameLayer } from './align.ts'
-import type { Matcher } from './matcher.ts'
+import type { ArgsMatcher } from './matcher.ts'
 import { pairCalls } from './pairing.ts'
 import { baselineFor, runFor } from './sequence.ts'
 import type { ExpectedCall, ExpectedTrace, Trace, TraceCall } from './types.ts'
@@ -13,7 +13,7 @@ export interface Placed<Call> {
 }
 
 /** Two layers side by side: which calls stand for each other, and which are left over. */
-export interface Group {
+export interface LayerPair {
   readonly expectedLayer: number | undefined
   readonly actualLayer: number | undefined
   readonly pairs: readonly { readonly expected: Placed<ExpectedCall>; readonly actual: Placed<TraceCall> }[]
@@ -22,7 +22,7 @@ export interface Group {
 }
 
 /** Whether the order of layers counts in a mode. */
-export function isOrdered({ mode }: Matcher): boolean {
+export function isOrdered({ mode }: ArgsMatcher): boolean {
   return mode === 'causal' || mode === 'strict' || mode === 'sequence'
 }
 
@@ -30,7 +30,7 @@ export function isOrdered({ mode }: Matcher): boolean {
  * Lines two traces up: layer by layer where their order counts, and in one group with all calls where it does not.
  * No group with anything left over: the traces are equal (under `strict`, but for the order inside layers).
  */
-export function lineUp(baseline: ExpectedTrace, run: Trace, matcher: Matcher): readonly Group[] {
+export function lineUp(baseline: ExpectedTrace, run: Trace, matcher: ArgsMatcher): readonly LayerPair[] {
   const expected = baselineFor(matcher, baseline)
   const actual = runFor(matcher, run)
   if (!isOrdered(matcher)) return [pairAll(placeAll(expected.layers), placeAll(actual.layers), matcher)]
@@ -64,8 +64,8 @@ function place<Call>(
 function pairAll(
   expected: readonly Placed<ExpectedCall>[],
   actual: readonly Placed<TraceCall>[],
-  matcher: Matcher,
-): Group {
+  matcher: ArgsMatcher,
+): LayerPair {
   const { pairs, missing, extra } = pairCalls(
     expected.map(({ call }) => call),
     actual.map(({ call }) => call),

@@ -1,7 +1,9 @@
+import { type JsonMap } from '../json/canonical.ts'
+import { sameJson } from '../json/same.ts'
 import { HarvestError } from '../errors/index.ts'
 import { canonicalJson } from '../providers/index.ts'
 import type { Json } from '../tape/types.ts'
-import { argsByKey, type JsonMap, sameJson } from './args.ts'
+import { argsByKey } from './args.ts'
 import {
   type ArgsMode,
   type ArgsRule,
@@ -14,16 +16,16 @@ import {
 } from './types.ts'
 
 /** Match options, checked and ready to use. */
-export interface Matcher {
+export interface ArgsMatcher {
   readonly mode: TraceMode
   /** Whether an expected call stands for this one. */
   accepts(expected: ExpectedCall, actual: TraceCall): boolean
   /** How arguments of a tool are compared. */
-  ruleFor(name: string): Rule
+  ruleFor(name: string): CompiledArgsRule
 }
 
 /** How one tool's arguments are compared. */
-export type Rule =
+export type CompiledArgsRule =
   | { readonly mode: ArgsMode; readonly keys?: ReadonlySet<string> }
   | { readonly mode: 'custom'; readonly test: (expected: Json, actual: Json) => boolean }
 
@@ -32,21 +34,21 @@ export type Rule =
  *
  * @throws HarvestError `HARVEST_MATCH_MODE` for a mode there is not
  */
-export function createMatcher(options: MatchOptions): Matcher {
+export function createMatcher(options: MatchOptions): ArgsMatcher {
   const mode = knownMode('trace', options.trace ?? 'causal', traceModes)
-  const base: Rule = { mode: knownMode('args', options.args ?? 'keys', argsModes) }
+  const base: CompiledArgsRule = { mode: knownMode('args', options.args ?? 'keys', argsModes) }
   const rules = new Map(Object.entries(options.tools ?? {}).map(([name, rule]) => [name, ruleOf(name, rule, base)]))
-  const ruleFor = (name: string): Rule => rules.get(name) ?? base
+  const ruleFor = (name: string): CompiledArgsRule => rules.get(name) ?? base
   return { mode, ruleFor, accepts: (expected, actual) => accepts(expected, actual, ruleFor(actual.name)) }
 }
 
-function ruleOf(name: string, rule: ArgsRule, base: { readonly mode: ArgsMode }): Rule {
+function ruleOf(name: string, rule: ArgsRule, base: { readonly mode: ArgsMode }): CompiledArgsRule {
   if (typeof rule === 'function') return { mode: 'custom', test: rule }
   const args: unknown = typeof rule === 'string' ? rule : (rule as { args?: unknown } | null)?.args
   if (typeof args === 'string') return { mode: knownMode(`tools.${name}.args`, args, argsModes) }
   if (isKeyList(args)) return { mode: base.mode, keys: new Set(args) }
   throw new HarvestError('HARVEST_MATCH_MODE', {
-    what: `The rule for the arguments of '${name}' is none`,
+    what: `Invalid argument rule for tool '${name}'`,
     where: { option: `match.tools.${name}`, found: JSON.stringify(rule) ?? 'nothing', known: argsModes.join(', ') },
     fix: ['name a mode:   { args: exact }', 'or the keys that count:   { args: [query] }'],
   })
@@ -60,7 +62,7 @@ function knownMode<T extends string>(option: string, mode: string, modes: readon
   const known = modes.find((candidate) => candidate === mode)
   if (known !== undefined) return known
   throw new HarvestError('HARVEST_MATCH_MODE', {
-    what: `There is no match mode '${mode}'`,
+    what: `Unknown match mode '${mode}'`,
     where: { option: `match.${option}`, known: modes.join(', ') },
     fix: [`write one of: ${modes.join(', ')}`],
   })
@@ -71,7 +73,7 @@ export function isAnyCall({ name, args }: ExpectedCall): boolean {
   return name === '*' && args === '*'
 }
 
-function accepts(expected: ExpectedCall, actual: TraceCall, rule: Rule): boolean {
+function accepts(expected: ExpectedCall, actual: TraceCall, rule: CompiledArgsRule): boolean {
   if (isAnyCall(expected)) return true
   if (expected.name !== actual.name) return false
   if (expected.args === '*' || rule.mode === 'ignore') return true
@@ -97,7 +99,7 @@ function accepts(expected: ExpectedCall, actual: TraceCall, rule: Rule): boolean
 }
 
 /** The keys that count under a rule. */
-export function counted(keys: readonly string[], rule: Rule): readonly string[] {
+export function counted(keys: readonly string[], rule: CompiledArgsRule): readonly string[] {
   if (rule.mode === 'custom' || rule.keys === undefined) return keys
   const { keys: counting } = rule
   return keys.filter((key) => counting.has(key))
@@ -112,7 +114,11 @@ function spelledOut(args: { readonly [key: string]: Json | undefined }): JsonMap
  * A text two calls share only if they are the same to the rules: name, keys that count, and values when asked for.
  * `undefined` when the expected call is a wildcard.
  */
-export function signature(call: ExpectedCall | TraceCall, matcher: Matcher, withValues: boolean): string | undefined {
+export function signature(
+  call: ExpectedCall | TraceCall,
+  matcher: ArgsMatcher,
+  withValues: boolean,
+): string | undefined {
   const rule = matcher.ruleFor(call.name)
   if (call.args === '*' && !('n' in call)) return undefined
   if (rule.mode === 'ignore') return `${call.name} `

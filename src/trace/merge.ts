@@ -2,8 +2,8 @@ import type { Json } from '../tape/types.ts'
 import { asItem, type BaselineItem, parseBaseline, readItems, renderFor } from './baseline.ts'
 import { compareTraces } from './compare.ts'
 import { differencesOf } from './differences.ts'
-import { type Group, lineUp, type Placed } from './line-up.ts'
-import { createMatcher, type Matcher } from './matcher.ts'
+import { type LayerPair, lineUp, type Placed } from './line-up.ts'
+import { createMatcher, type ArgsMatcher } from './matcher.ts'
 import { runFor } from './sequence.ts'
 import { renderLike } from './texts.ts'
 import type { ExpectedCall, MatchOptions, Trace, TraceCall } from './types.ts'
@@ -50,7 +50,7 @@ export function mergeBaseline(previous: Json, actual: Trace, options: MatchOptio
 }
 
 /** The items as a mode looks at them: under `sequence` one for each call. */
-function itemsFor({ mode }: Matcher, items: readonly BaselineItem[]): readonly BaselineItem[] {
+function itemsFor({ mode }: ArgsMatcher, items: readonly BaselineItem[]): readonly BaselineItem[] {
   if (mode !== 'sequence') return items
   return items.flatMap(({ texts, at }) =>
     texts.map((text, i) => ({ item: text, texts: [text], at: at.slice(i, i + 1) })),
@@ -59,8 +59,8 @@ function itemsFor({ mode }: Matcher, items: readonly BaselineItem[]): readonly B
 
 /** The text each call of the run gets in the new baseline, as far as the old one has something to say about it. */
 function writtenTexts(
-  groups: readonly Group[],
-  matcher: Matcher,
+  groups: readonly LayerPair[],
+  matcher: ArgsMatcher,
   textOf: (placed: Placed<ExpectedCall>) => string,
 ): ReadonlyMap<TraceCall, string> {
   const placedExpected = new Map(
@@ -80,7 +80,7 @@ function writtenTexts(
   return texts
 }
 
-function isUntouched({ expectedLayer, missing, extra, pairs }: Group): boolean {
+function isUntouched({ expectedLayer, missing, extra, pairs }: LayerPair): boolean {
   const isInOrder = pairs.every(({ expected, actual }) => expected.position === actual.position)
   return expectedLayer !== undefined && missing.length === 0 && extra.length === 0 && isInOrder
 }
@@ -88,9 +88,9 @@ function isUntouched({ expectedLayer, missing, extra, pairs }: Group): boolean {
 /** Under `superset` and `subset` the baseline is a list of demands, or of permissions: it is changed, not rebuilt. */
 function limited(
   items: readonly BaselineItem[],
-  [group]: readonly Group[],
+  [group]: readonly LayerPair[],
   written: ReadonlyMap<TraceCall, string>,
-  matcher: Matcher,
+  matcher: ArgsMatcher,
 ): Json {
   if (group === undefined) return []
   const replaced = new Map<Placed<ExpectedCall>, string>()

@@ -1,5 +1,5 @@
+import { isList, isMap } from '../json/canonical.ts'
 import type { Json } from '../tape/types.ts'
-import { isList, isMap } from './args.ts'
 
 /** Whether an outcome is what was expected, and where it first is not. */
 export interface OutcomeMatch {

@@ -1,4 +1,4 @@
-import { counted, isAnyCall, type Matcher, signature } from './matcher.ts'
+import { counted, isAnyCall, type ArgsMatcher, signature } from './matcher.ts'
 import type { ExpectedCall, TraceCall } from './types.ts'
 
 /** Which actual call stands for each expected one, and what is left over. Numbers are positions in the lists given. */
@@ -17,7 +17,11 @@ export interface Pairing {
  *
  * @see H. W. Kuhn, The Hungarian method for the assignment problem, Naval Res. Logist. Q. 2 (1955) 83–97
  */
-export function pairCalls(expected: readonly ExpectedCall[], actual: readonly TraceCall[], matcher: Matcher): Pairing {
+export function pairCalls(
+  expected: readonly ExpectedCall[],
+  actual: readonly TraceCall[],
+  matcher: ArgsMatcher,
+): Pairing {
   const mates = pairBySignature(expected, actual, matcher)
   const taken = new Set(mates)
   const openExpected = [...expected.keys()].filter((index) => mates[index] === -1)
@@ -39,7 +43,11 @@ export function pairCalls(expected: readonly ExpectedCall[], actual: readonly Tr
  * Then an expected call is at least as narrow as any other that accepts the calls of its signature, so some maximum
  * matching has this pair: exchange the mates.
  */
-function pairBySignature(expected: readonly ExpectedCall[], actual: readonly TraceCall[], matcher: Matcher): number[] {
+function pairBySignature(
+  expected: readonly ExpectedCall[],
+  actual: readonly TraceCall[],
+  matcher: ArgsMatcher,
+): number[] {
   const mates = expected.map(() => -1)
   const spelling = spellings(expected, matcher)
   const waiting = new Map<string, number[]>()
@@ -70,7 +78,7 @@ function pairBySignature(expected: readonly ExpectedCall[], actual: readonly Tra
 type Spelling = 'keys' | 'values' | 'mixed'
 
 /** How the expected calls of each tool spell their arguments out; those without any go with either way. */
-function spellings(expected: readonly ExpectedCall[], matcher: Matcher): ReadonlyMap<string, Spelling> {
+function spellings(expected: readonly ExpectedCall[], matcher: ArgsMatcher): ReadonlyMap<string, Spelling> {
   const found = new Map<string, Spelling | 'none'>()
   for (const call of expected) {
     const before = found.get(call.name) ?? 'none'
@@ -81,7 +89,7 @@ function spellings(expected: readonly ExpectedCall[], matcher: Matcher): Readonl
   return new Map([...found].map(([name, spelled]) => [name, spelled === 'none' ? 'keys' : spelled]))
 }
 
-function spellingOf({ name, args }: ExpectedCall, matcher: Matcher): Spelling | 'none' {
+function spellingOf({ name, args }: ExpectedCall, matcher: ArgsMatcher): Spelling | 'none' {
   const rule = matcher.ruleFor(name)
   if (rule.mode === 'custom') return 'mixed'
   if (args === '*' || rule.mode === 'ignore') return 'none'
@@ -97,7 +105,7 @@ function edgesBetween(
   openActual: readonly number[],
   expected: readonly ExpectedCall[],
   actual: readonly TraceCall[],
-  matcher: Matcher,
+  matcher: ArgsMatcher,
 ): readonly (readonly number[])[] {
   const all = [...openActual.keys()]
   const byName = Map.groupBy(all, (position) => (actual[openActual[position] as number] as TraceCall).name)

@@ -2,8 +2,8 @@ import { describeArguments } from './argument-differences.ts'
 import { renderFor } from './baseline.ts'
 import { renderExpected } from './call-text.ts'
 import type { TraceDifference } from './differences.ts'
-import { type Group, isOrdered } from './line-up.ts'
-import type { Matcher } from './matcher.ts'
+import { type LayerPair, isOrdered } from './line-up.ts'
+import type { ArgsMatcher } from './matcher.ts'
 import { type Line, linesOf } from './texts.ts'
 
 /** Differences told one by one; the rest is counted. */
@@ -15,9 +15,9 @@ const around = 2
 
 /** What differs, for people: how much, the first difference first, then the calls around the differences. */
 export function renderReport(
-  groups: readonly Group[],
+  groups: readonly LayerPair[],
   differences: readonly TraceDifference[],
-  matcher: Matcher,
+  matcher: ArgsMatcher,
 ): string {
   if (differences.length === 0) return "The run's calls are those of the baseline."
   const told = differences.slice(0, maxDifferences)
@@ -43,7 +43,7 @@ function count(differences: readonly TraceDifference[]): string {
     .join(', ')
 }
 
-function describe(difference: TraceDifference, matcher: Matcher): readonly string[] {
+function describe(difference: TraceDifference, matcher: ArgsMatcher): readonly string[] {
   const { kind, expected, actual, layer } = difference
   const place = isOrdered(matcher) ? `${placeName(matcher)} ${layer + 1}`.padEnd(10) : ''
   const line = (text: string): string => `  ${kind.padEnd(9)}  ${place}${text}`
@@ -65,18 +65,18 @@ function describe(difference: TraceDifference, matcher: Matcher): readonly strin
 }
 
 /** Under `sequence` each call is a layer of its own, and nobody thinks of it as one. */
-function placeName({ mode }: Matcher): 'call' | 'layer' {
+function placeName({ mode }: ArgsMatcher): 'call' | 'layer' {
   return mode === 'sequence' ? 'call' : 'layer'
 }
 
-function movedTo({ moved, layer, actualLayer }: TraceDifference, matcher: Matcher): string {
+function movedTo({ moved, layer, actualLayer }: TraceDifference, matcher: ArgsMatcher): string {
   if (moved === 'within its layer') return '→  in another order'
   const preposition = matcher.mode === 'sequence' ? 'as' : 'in'
   return `→  made ${moved}, ${preposition} ${placeName(matcher)} ${(actualLayer ?? layer) + 1} of the run`
 }
 
 /** The two traces laid over each other, long agreeing stretches left out. */
-function overlay(groups: readonly Group[], matcher: Matcher): readonly string[] {
+function overlay(groups: readonly LayerPair[], matcher: ArgsMatcher): readonly string[] {
   const lines = groups.flatMap((group) => linesOf(group, matcher))
   const differs = lines.map(({ side }) => side !== 'both')
   const near = (index: number): boolean => differs.slice(Math.max(0, index - around), index + around + 1).includes(true)

@@ -1,8 +1,8 @@
 import { argsByKey } from './args.ts'
 import { renderFor } from './baseline.ts'
 import { renderExpected } from './call-text.ts'
-import { type Group, isOrdered, type Placed } from './line-up.ts'
-import { counted, type Matcher } from './matcher.ts'
+import { type LayerPair, isOrdered, type Placed } from './line-up.ts'
+import { counted, type ArgsMatcher } from './matcher.ts'
 import type { ExpectedCall, TraceCall } from './types.ts'
 
 /** One line of the two traces laid over each other. */
@@ -13,7 +13,10 @@ export interface Line {
 }
 
 /** Both traces as texts for a line diff: calls that agree are written alike, as the baseline has them. */
-export function bothTexts(groups: readonly Group[], matcher: Matcher): { expectedText: string; actualText: string } {
+export function bothTexts(
+  groups: readonly LayerPair[],
+  matcher: ArgsMatcher,
+): { expectedText: string; actualText: string } {
   const lines = groups.flatMap((group) => linesOf(group, matcher))
   const textOf = (side: 'expected' | 'actual'): string =>
     lines
@@ -24,7 +27,7 @@ export function bothTexts(groups: readonly Group[], matcher: Matcher): { expecte
 }
 
 /** The calls of a group: those that agree, then what is only expected, then what was only made. */
-export function linesOf(group: Group, matcher: Matcher): readonly Line[] {
+export function linesOf(group: LayerPair, matcher: ArgsMatcher): readonly Line[] {
   const kept = group.pairs.map(({ expected, actual }) => ({ expected, actual, text: renderExpected(expected.call) }))
   const isInOrder = kept.every(({ actual }, i) => i === 0 || actual.position > (kept[i - 1]?.actual.position ?? -1))
   const missing = matcher.mode === 'subset' ? [] : group.missing.map(({ call }) => renderExpected(call))
@@ -58,7 +61,7 @@ function strictLines(
 }
 
 /** Marks every call after the first of its layer, on either side. */
-function concurrent(lines: readonly Line[], matcher: Matcher): readonly Line[] {
+function concurrent(lines: readonly Line[], matcher: ArgsMatcher): readonly Line[] {
   if (!isOrdered(matcher)) return lines
   const common = lines.filter(({ side }) => side === 'both').length
   const seen = { both: 0, expected: 0, actual: 0 }
@@ -69,7 +72,7 @@ function concurrent(lines: readonly Line[], matcher: Matcher): readonly Line[] {
 }
 
 /** A call nobody expected, written with the values its nearest expected call spells out. */
-function renderNear(right: Placed<TraceCall>, { missing }: Group, matcher: Matcher): string {
+function renderNear(right: Placed<TraceCall>, { missing }: LayerPair, matcher: ArgsMatcher): string {
   const left = missing.find(({ call }) => call.name === right.call.name)
   return left === undefined ? renderFor(right.call, matcher) : renderLike(left.call, right.call, matcher)
 }
@@ -78,7 +81,7 @@ function renderNear(right: Placed<TraceCall>, { missing }: Group, matcher: Match
  * A call written as its rules have it, but with a value for every key that the expected call gives one, and without
  * where the expected call has the key alone.
  */
-export function renderLike(expected: ExpectedCall, call: TraceCall, matcher: Matcher): string {
+export function renderLike(expected: ExpectedCall, call: TraceCall, matcher: ArgsMatcher): string {
   const rule = matcher.ruleFor(call.name)
   if (rule.mode === 'custom' || rule.mode === 'ignore' || expected.args === '*') return renderFor(call, matcher)
   const { args } = expected

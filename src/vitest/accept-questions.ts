@@ -9,7 +9,7 @@ import {
 } from '../cases/index.ts'
 import { readModelCall } from '../providers/index.ts'
 import type { ChangedQuestion } from '../replay/index.ts'
-import type { ReplayResult } from '../replay/types.ts'
+import type { ReplayResult } from '../match/types.ts'
 import type { HarvestProvided } from './channel.ts'
 
 const dayMs = 86_400_000

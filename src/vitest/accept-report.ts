@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import type { AcceptReport } from '../replay/accept-request.ts'
-import { type Asker, changesOf } from './question-lines.ts'
+import { type QuestionOwner, changesOf } from './question-lines.ts'
 
-/** Says what a run of `harvest accept` met, for the command that waits for it. */
+/** Says what a run of `npx vitest-harvest accept` met, for the command that waits for it. */
 export function writeAcceptReport(
   file: string,
-  askers: readonly Asker[],
+  askers: readonly QuestionOwner[],
   rest: Pick<AcceptReport, 'different' | 'written' | 'refused' | 'unattended'>,
 ): void {
   const unproven = changesOf(askers, 'unproven')

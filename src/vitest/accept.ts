@@ -12,12 +12,12 @@ import {
 } from '../cases/index.ts'
 import { runDigest } from '../fork/run-digest.ts'
 import { type CasePins, type GitState, pinsOf } from '../provenance/index.ts'
-import type { ReplayResult } from '../replay/types.ts'
+import type { ReplayResult } from '../match/types.ts'
 import { encodeValue, type TapeEvent } from '../tape/index.ts'
 import { type MatchOptions, traceOf } from '../trace/index.ts'
 import { type CaseUpdate, updateArtifact } from './channel.ts'
 import type { UpdateMode } from './update-mode.ts'
-import { type Difference, judge } from './verdict.ts'
+import { type Difference, judge } from '../verdict/index.ts'
 import { textHash } from './write-updates.ts'
 
 /** What is needed to accept what a replay did. */

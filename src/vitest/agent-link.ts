@@ -9,7 +9,7 @@ export interface AgentLink {
   readonly load: () => Promise<object>
 }
 
-export type Agent = (input: unknown) => unknown
+export type CaseAgent = (input: unknown) => unknown
 
 /**
  * Loads the agent of a case.
@@ -19,7 +19,11 @@ export type Agent = (input: unknown) => unknown
  * @throws HarvestError `HARVEST_AGENT_UNKNOWN`, `HARVEST_AGENT_IMPORT` when its module cannot be loaded, and
  *   `HARVEST_AGENT_EXPORT` when it has no such function
  */
-export async function loadAgent(link: AgentLink | undefined, asked: string, known: readonly string[]): Promise<Agent> {
+export async function loadAgent(
+  link: AgentLink | undefined,
+  asked: string,
+  known: readonly string[],
+): Promise<CaseAgent> {
   if (link === undefined) throw unknownAgent(asked, known)
   const exports = await importModule(link)
   const agent: unknown = Reflect.get(exports, link.export)
@@ -38,7 +42,7 @@ async function importModule(link: AgentLink): Promise<object> {
         where: { error: cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause) },
         why: 'Its module, or one it imports, threw while loading.',
         fix: [
-          'to see it without us: import the file in a test of its own',
+          'to see the error alone: import the file in a test of its own',
           `or correct agents.${link.name} in vitest.config.ts`,
         ],
       },
@@ -62,7 +66,7 @@ function noExport(link: AgentLink, exports: object): HarvestError {
   const functions = Object.keys(exports).filter((name) => typeof Reflect.get(exports, name) === 'function')
   const wanted = link.export === 'default' ? 'default export' : `export ${link.export}`
   return new HarvestError('HARVEST_AGENT_EXPORT', {
-    what: `The module of the agent ${link.name} exports no function as its ${wanted}`,
+    what: `The module of the agent ${link.name} has no function export ${wanted}`,
     where: { functions: functions.length > 0 ? functions.join(', ') : 'none' },
     fix: [`name one of them in vitest.config.ts: agents: { ${link.name}: './….ts#${functions[0] ?? 'myAgent'}' }`],
   })

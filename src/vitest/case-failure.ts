@@ -5,7 +5,7 @@ import { type HarvestError, neutral, neutralLine } from '../errors/index.ts'
 import { neutralLines } from './neutral-lines.ts'
 
 /** A place in a file, 1-based. */
-export interface Place {
+export interface SourceLocation {
   readonly file: string
   readonly line: number
   readonly column: number
@@ -14,8 +14,8 @@ export interface Place {
 /** What a red case shows. */
 export interface FailureFacts {
   readonly error: HarvestError
-  /** Where in the case file; the first thing a reader sees. */
-  readonly place: Place
+  /** Where in the case file. */
+  readonly place: SourceLocation
   readonly title?: string
   readonly lesson?: CaseLesson
   /** For the diff Vitest prints. */
@@ -24,8 +24,8 @@ export interface FailureFacts {
 }
 
 /**
- * The error Vitest shows for a red case: the message of the cause, a frame in the case file, a frame in the user's code
- * where one is known, and the lesson.
+ * The error Vitest shows for a red case: the message of the cause, a frame in the user's code where one is known, a
+ * frame in the case file, and the lesson. The first frame is what reporters show and GitHub annotates: the line to fix.
  *
  * Reporters serialise every own property of an error, hidden ones too, so it carries text and nothing else: no tape, no
  * request, no response.
@@ -34,7 +34,7 @@ export class CaseFailure extends Error {
   /** JUnit takes the type of a failure from it: an unproven case is told from a different one without its text. */
   override readonly name: 'HarvestError' | 'HarvestUnproven'
   readonly code: string
-  readonly stacks: readonly (Place & { readonly method: string })[]
+  readonly stacks: readonly (SourceLocation & { readonly method: string })[]
   readonly expected?: string
   readonly actual?: string
   readonly showDiff?: boolean
@@ -44,14 +44,15 @@ export class CaseFailure extends Error {
   constructor({ error, place, title, lesson, expected, actual }: FailureFacts) {
     super(neutralLines(error.message) + describeLesson(title, lesson), causeOf(error))
     this.name = error.code === 'HARVEST_UNPROVEN' ? 'HarvestUnproven' : 'HarvestError'
-    const frames = [place, ...userFrame(error)]
+    const frames = [...userFrame(error), place]
     this.code = error.code
     // Both: Vitest takes `stacks` as they are, reporters for machines print `stack`.
     this.stacks = frames.map((frame) => ({ ...frame, method: '' }))
     const lines = frames.map(({ file, line, column }) => `    at ${file}:${line}:${column}`)
     this.stack = [`${this.name}: ${this.message}`, ...lines].join('\n')
-    // Vitest would print the lines of the case as they are.
-    if (!isSafeToQuote(place.file)) this.frame = lines.map((line) => line.replace('    at', ' ❯')).join('\n')
+    // Vitest would print the lines around the first frame as they are.
+    if (frames.some(({ file }) => !isSafeToQuote(file)))
+      this.frame = lines.map((line) => line.replace('    at', ' ❯')).join('\n')
     if (expected === undefined || actual === undefined) return
     this.expected = neutralLines(expected)
     this.actual = neutralLines(actual)
@@ -80,7 +81,7 @@ function indent(text: string): string {
 }
 
 /** The line in the user's code that the message names, as a frame an editor can open. */
-function userFrame(error: HarvestError): readonly Place[] {
+function userFrame(error: HarvestError): readonly SourceLocation[] {
   const found = /^(.+):(\d+):(\d+)$/.exec(error.facts.where?.['at'] ?? '')
   if (!found) return []
   const file = path.resolve(found[1] ?? '')

@@ -99,7 +99,7 @@ export function nameOf(file: string, recordings: string): string {
   // Vitest's static parser takes the source text between the quotes: what needs an escape would be listed wrongly.
   if (/^[\w./-]+$/.test(name)) return name
   throw new HarvestError('HARVEST_CASE_NAME', {
-    what: 'The name of a case file may have letters, digits, `.`, `_` and `-`',
+    what: 'Invalid case file name: use letters, digits, `.`, `_` and `-`',
     where: { file: name },
     fix: [
       'rename the case, and its tape with it: git mv <old>.case.yaml <new>.case.yaml',

@@ -1,5 +1,5 @@
 import type { Case } from '../cases/index.ts'
-import type { ReplayOptions } from '../replay/types.ts'
+import type { ReplayOptions } from '../match/types.ts'
 import type { MatchOptions } from '../trace/types.ts'
 import type { HarvestProvided } from './channel.ts'
 import { type ToolsChoice, toolsOf } from './tools-choice.ts'

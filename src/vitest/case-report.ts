@@ -2,9 +2,9 @@ import type { AcceptedChange, Case, CaseApproval, ProvenChange } from '../cases/
 import { neutralLine } from '../errors/index.ts'
 import { acceptedPins, changedPins, describeChanges, type GitState, pinsOf } from '../provenance/index.ts'
 import { type ChangedQuestion, describeTranscoded, type RunVerdict } from '../replay/index.ts'
-import type { ReplayResult } from '../replay/types.ts'
+import type { ReplayResult } from '../match/types.ts'
 import { printableListed } from './listed.ts'
-import type { CaseReport, ProvenQuestion, Questions } from './channel.ts'
+import type { CaseReport, ProvenQuestion, QuestionCounts } from './channel.ts'
 
 /** What the reporter and the machines' reports are told about a case that was replayed. */
 export function reportOf(
@@ -24,9 +24,15 @@ export function reportOf(
     agent: neutralLine(kase.agent),
     ...(pins.commit !== undefined && { commit: neutralLine(pins.commit) }),
     ...(pins.models !== undefined && { models: pins.models.map((model) => neutralLine(model)) }),
-    recorded: run.receipt.recorded,
-    served: run.receipt.served,
+    recorded: run.comparison.recorded,
+    served: run.comparison.served,
     drift: counted(run.drift.map((one) => one.class)),
+    ...((run.drift.length > 0 || run.notCompared.length > 0) && {
+      steps: {
+        drift: stepsBy(run.drift.map((one) => [one.class, one.stepNumber])),
+        notCompared: stepsBy(run.notCompared.map(({ kind, stepNumber }) => [kind, stepNumber])),
+      },
+    }),
     escapes: run.escapes.length,
     ...(run.listed.length > 0 && { listed: printableListed(run.listed, root) }),
     ...(confined !== undefined && { confined }),
@@ -49,7 +55,7 @@ export function questionsOf(
   { unproven, accepted, notJudged }: Pick<RunVerdict, 'unproven' | 'accepted' | 'notJudged'>,
   entries: readonly AcceptedChange[],
   proofs: readonly ProvenChange[] = [],
-): Questions {
+): QuestionCounts {
   const asked = new Set(run.drift.map(({ key }) => key))
   // A run that did not get to its end may not have asked all there is.
   const isProven = (key: string): boolean =>
@@ -86,6 +92,18 @@ function approvalIn(entries: readonly AcceptedChange[], key: string): CaseApprov
 /** Without the place: its path is of this machine. */
 function printable({ site: _, part, words, ...question }: ChangedQuestion): ChangedQuestion {
   return { ...question, part: neutralLine(part), words: neutralLine(words, 600) }
+}
+
+/** The numbers of the steps of each name, ascending. */
+function stepsBy(
+  named: readonly (readonly [name: string, step: number | undefined])[],
+): Readonly<Record<string, readonly number[]>> {
+  return Object.fromEntries(
+    [...Map.groupBy(named, ([name]) => name)].map(([name, list]) => [
+      name,
+      [...new Set(list.flatMap(([, step]) => step ?? []))].sort((one, other) => one - other),
+    ]),
+  )
 }
 
 function counted(words: readonly string[]): Readonly<Record<string, number>> {

@@ -1,8 +1,8 @@
-import type { Listed } from '../replay/types.ts'
-import { afterRun } from '../replay/problems.ts'
-import { isAllowed } from '../replay/allow.ts'
+import type { UninstrumentedIo } from '../match/types.ts'
+import { afterRun } from '../playback/problems.ts'
+import { isAllowed } from '../playback/allow.ts'
 import type { HarvestError } from '../errors/index.ts'
-import { listOnce, type Work } from '../seam/intercept/index.ts'
+import { listOnce, type AgentWork } from '../seam/intercept/index.ts'
 import { outsideRuns } from '../seam/source.ts'
 import { tellVitest } from './unheard.ts'
 
@@ -12,9 +12,9 @@ import { tellVitest } from './unheard.ts'
  * What it reaches for when its run is over is refused. While the case is still at hand, that makes the case red; later it
  * makes the run of Vitest red, with an error that names the case.
  */
-export class CaseWork implements Work {
+export class CaseWork implements AgentWork {
   isOver = false
-  readonly listed: Listed[] = []
+  readonly listed: UninstrumentedIo[] = []
   readonly #late: HarvestError[] = []
   readonly #case: string
   readonly #allow: readonly string[]
@@ -25,7 +25,7 @@ export class CaseWork implements Work {
     this.#allow = allow
   }
 
-  list(one: Listed): void {
+  list(one: UninstrumentedIo): void {
     listOnce(this.listed, one)
   }
 

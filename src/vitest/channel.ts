@@ -1,7 +1,7 @@
 import type { AcceptedChange, CaseApproval, ProvenChange } from '../cases/index.ts'
 import type { CasePins, GitState } from '../provenance/index.ts'
 import type { ChangedQuestion, VerdictName } from '../replay/index.ts'
-import type { Listed } from '../replay/types.ts'
+import type { UninstrumentedIo } from '../match/types.ts'
 import type { Confinement } from '../seam/intercept/confine.ts'
 import type { AcceptRequest } from '../replay/accept-request.ts'
 import type { HarvestSettings } from './options.ts'
@@ -55,7 +55,7 @@ export interface CaseReport {
   /** What its replay proves; absent where there was none. */
   readonly verdict?: VerdictName
   /** Changed questions, by what became of them. */
-  readonly questions?: Questions
+  readonly questions?: QuestionCounts
   readonly tape?: string
   readonly agent?: string
   readonly commit?: string
@@ -65,6 +65,8 @@ export interface CaseReport {
   readonly served?: number
   /** How many differences did not stop the replay, by class. */
   readonly drift?: Readonly<Record<string, number>>
+  /** 1-based numbers of the steps behind `drift` and `notCompared`, by the same names. */
+  readonly steps?: Readonly<Record<'drift' | 'notCompared', Readonly<Record<string, readonly number[]>>>>
   readonly escapes?: number
   /** What it did around the seam and was let through, such as files it changed. */
   readonly listed?: readonly ListedLine[]
@@ -92,7 +94,7 @@ export interface CaseReport {
 
 /** Something that was let through, printable: paths are relative to the root, `site` is `file:line:column`. */
 export interface ListedLine {
-  readonly kind: Listed['kind']
+  readonly kind: UninstrumentedIo['kind']
   readonly by: string
   readonly target: string
   readonly site?: string
@@ -107,7 +109,7 @@ export interface ProvenQuestion
     Pick<ProvenChange, 'asked' | 'good' | 'atLeast' | 'model' | 'at'> {}
 
 /** Changed questions of one case or test. */
-export interface Questions {
+export interface QuestionCounts {
   readonly unproven: readonly ChangedQuestion[]
   readonly accepted: readonly AcceptedQuestion[]
   /** Asked of their model, which answers them as well. */
@@ -119,7 +121,7 @@ export interface Questions {
 }
 
 /** What is told about the replays of a hand-written test. */
-export interface ReplayReport extends Questions {
+export interface TestReplayReport extends QuestionCounts {
   readonly verdict: VerdictName
 }
 
@@ -169,7 +171,7 @@ declare module 'vitest' {
   interface TaskMeta {
     harvest?: CaseReport
     /** What the replays of a hand-written test prove together. */
-    harvestReplay?: ReplayReport
+    harvestReplay?: TestReplayReport
   }
   interface TestArtifactRegistry {
     [startArtifact]: CaseStart

@@ -22,16 +22,16 @@ export interface ConfineSetting {
 }
 
 /** What is wrong with the option: its name, its value, and what is expected. */
-export type ConfineMistake = readonly [name: string, value: string, expected: readonly string[]]
+export type ConfineIssue = readonly [name: string, value: string, expected: readonly string[]]
 
 /** Takes the option apart, or says what is wrong with it. */
 export function readConfine(
   given: unknown,
   reads: unknown,
   agents: object,
-): { readonly setting: ConfineSetting } | { readonly mistake: ConfineMistake } {
+): { readonly setting: ConfineSetting } | { readonly issue: ConfineIssue } {
   const wrong = (name: string, value: unknown, expected: readonly string[]) => ({
-    mistake: [name, String(value), expected] as const,
+    issue: [name, String(value), expected] as const,
   })
   if (!readsOptions.includes(reads as ReadsOption)) return wrong('reads', reads, readsOptions)
   const isList = typeof given === 'object' && given !== null && !Array.isArray(given)

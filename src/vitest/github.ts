@@ -1,12 +1,12 @@
 import type { AskedChange } from '../replay/accept-request.ts'
-import { type CaseResult, type FileLine, isUnproven, reasonOf, worstFirst } from './summary.ts'
+import { type CaseResult, type FileLine, worstFirst } from './summary.ts'
 
 /*
  * What the annotations of a workflow of GitHub Actions say.
  *
- * Vitest's own reporter prints one error per red test, at the line of the case, with the whole failure. GitHub keeps ten
- * errors and ten warnings per step and drops the rest without a word. So the lines of the agent are warnings, and the
- * tenth place is for the number of those that are not shown.
+ * One error per red case, at the line of the agent where one is known, else at that of the case. Vitest's own reporter
+ * prints it with the whole failure; where it is left out, we do. GitHub keeps ten errors and ten warnings per step and drops
+ * the rest silently, so the tenth place names the number of those that are not shown.
  */
 const shownPerStep = 9
 
@@ -16,27 +16,20 @@ export interface Annotated {
   readonly unproven: readonly AskedChange[]
   /** Those that the config excludes from the verdict. */
   readonly notJudged: readonly AskedChange[]
-  /** Whether Vitest's own reporter annotates the lines of the cases. */
+  /** Whether Vitest's own reporter annotates red cases. */
   readonly hasErrors: boolean
 }
 
-/** Workflow commands, one a line: warnings at the lines of the agent, and errors at those of the cases unless they are there. */
+/** Workflow commands, one a line. */
 export function annotations({ results, unproven, notJudged, hasErrors }: Annotated): readonly string[] {
   const red = worstFirst(results)
   const errors = red.flatMap((result) => {
-    const place = result.failure?.place
+    const place = result.failure?.site ?? result.failure?.place
     return place === undefined ? [] : [command('error', place, result.name, result.failure?.message ?? '')]
   })
-  const warnings = red
-    .filter((result) => !isUnproven(result))
-    .flatMap((result) => {
-      const site = result.failure?.site
-      return site === undefined ? [] : [command('warning', site, result.name, reasonOf(result))]
-    })
   return [
-    ...(hasErrors ? [] : capped('error', errors, red.length)),
-    // Errors of Vitest's that GitHub drops are told of here.
-    ...capped('warning', warnings, hasErrors ? red.length : warnings.length),
+    // Errors of Vitest's reporter that GitHub drops are counted here.
+    ...(hasErrors ? moreThanShown('warning', red.length) : capped('error', errors, red.length)),
     // One a change, however many cases have it: that is what there is to review.
     ...unproven.slice(0, shownPerStep).map((change) => changeCommand('error', 'Unproven', change, results)),
     ...notJudged.slice(0, shownPerStep).map((change) => changeCommand('warning', 'Not judged', change, results)),
@@ -63,9 +56,12 @@ export function runAnnotation(title: string, message: string): string {
 
 function capped(level: string, commands: readonly string[], total: number): readonly string[] {
   const shown = commands.slice(0, shownPerStep)
-  if (total <= shownPerStep) return shown
-  const more = `and ${total - shown.length} more red cases: the step summary names them`
-  return [...shown, `::${level} title=Recordings::${more}`]
+  return [...(total <= shownPerStep ? commands : shown), ...moreThanShown(level, total)]
+}
+
+function moreThanShown(level: string, total: number): readonly string[] {
+  if (total <= shownPerStep) return []
+  return [`::${level} title=Recordings::and ${total - shownPerStep} more red cases: the step summary names them`]
 }
 
 function command(level: string, { file, line, column }: FileLine, title: string, message: string): string {

@@ -9,12 +9,13 @@ import { nameSetUpFiles } from './set-up-files.ts'
  *
  * @module
  */
-export type { ReplayOptions, ReplayResult } from '../replay/types.ts'
+export type { ReplayOptions, ReplayResult } from '../match/types.ts'
 export type { HarvestMatchers } from './matchers.ts'
-export { type Recorded, type RecordOptions, record } from './record-run.ts'
-export { type HandReplayOptions, type JudgedReplay, replay } from './replay-tape.ts'
+export { type RecordedTest, type RecordOptions, record } from './record-run.ts'
+export { type HandReplayOptions, replay } from './replay-tape.ts'
+export type { JudgedReplay } from '../replay/index.ts'
 export { validateBlame, type ValidateBlameOptions } from './validate-blame.ts'
-export type { OwnAgentReport, OwnRun } from '../faults/harness/own-agent.ts'
+export type { OwnAgentReport, OwnRun } from '../validation/harness/own-agent.ts'
 
 await installReplay()
 nameSetUpFiles()

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { type JobList, jobModuleName, jobsVariable } from '../fork/job.ts'
+import { type JobList, jobModuleName, jobsVariable } from '../jobs/job.ts'
 import type { AgentEntry } from './options.ts'
 import { toPosix } from './options.ts'
 

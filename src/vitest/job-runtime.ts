@@ -2,23 +2,15 @@ import { appendFileSync } from 'node:fs'
 import { inject, type TestContext, vi } from 'vitest'
 import { type Case, parseCase } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
-import {
-  type Budget,
-  type BudgetLimits,
-  type Job,
-  type JobResult,
-  jobsVariable,
-  type JobVerdict,
-  openBudget,
-  runLive,
-} from '../fork/index.ts'
+import { type Budget, type BudgetLimits, openBudget, runLive } from '../live/index.ts'
+import { type Job, type JobResult, jobsVariable, type JobVerdict } from '../jobs/index.ts'
 import type { PriceTable } from '../providers/index.ts'
 import { guardLoading, replayTape, standInKeys } from '../replay/index.ts'
 import { reportOf } from '../replay/program.ts'
-import type { ReplayOptions, ReplayResult } from '../replay/types.ts'
+import type { ReplayOptions, ReplayResult } from '../match/types.ts'
 import { encodeValue, type Json, readTape, requireClosed } from '../tape/index.ts'
 import { renderBaseline, traceOf } from '../trace/index.ts'
-import { type Agent, type AgentLink, loadAgent } from './agent-link.ts'
+import { type CaseAgent, type AgentLink, loadAgent } from './agent-link.ts'
 import { acceptancesFor, proofsFor } from './accept-questions.ts'
 import { caseOptions } from './case-options.ts'
 import type { HarvestProvided } from './channel.ts'
@@ -26,7 +18,7 @@ import { readJobs } from './job-module.ts'
 import { loadTask } from './tasks.ts'
 import { startTimeLimit } from './time-limit.ts'
 import type { ToolsChoice } from './tools-choice.ts'
-import { type CaseVerdict, judge } from './verdict.ts'
+import { type CaseVerdict, judge } from '../verdict/index.ts'
 
 /** Runs every job of the list this process was given; called by the generated module only. */
 export async function runJobs(
@@ -136,7 +128,7 @@ async function runJob(job: Job, around: Surroundings) {
   if (job.probe !== undefined) return probe(job.probe, once)
   const run = await once()
   return {
-    ...describe(run),
+    ...describe(run, new Set(job.accepted)),
     ...(kase === undefined ? {} : { verdict: verdictOf(judge(kase, run, match, greenKeys(kase, run, provided))) }),
     ...(isLive ? { spentSoFar: budget.total } : {}),
   }
@@ -155,7 +147,7 @@ function greenKeys(kase: Case | undefined, run: ReplayResult, provided: HarvestP
 /** Looks for what makes the run irreproducible; the result is that of the first replay, as it always is. */
 async function probe(how: NonNullable<Job['probe']>, once: (more: ReplayOptions) => Promise<ReplayResult>) {
   let first: ReplayResult | undefined
-  const { examine, replayPlainly } = await import('../fork/examine.ts')
+  const { examine, replayPlainly } = await import('../doctor/examine.ts')
   const replay = async (): Promise<ReplayResult> => {
     const run = await once(probed)
     first ??= run
@@ -166,7 +158,7 @@ async function probe(how: NonNullable<Job['probe']>, once: (more: ReplayOptions)
   return { ...describe(first), examination }
 }
 
-function load(name: string, agents: readonly AgentLink[], allow: readonly string[] | undefined): Promise<Agent> {
+function load(name: string, agents: readonly AgentLink[], allow: readonly string[] | undefined): Promise<CaseAgent> {
   // Every run gets the agent's modules fresh: what one left in a variable must not reach the next.
   vi.resetModules()
   const link = agents.find((one) => one.name === name)
@@ -181,7 +173,7 @@ async function importFile(file: string, importModule: (file: string) => Promise<
     throw new HarvestError(
       'HARVEST_TASK_IMPORT',
       {
-        what: 'A module that this command was given could not be loaded',
+        what: 'Cannot load a module of this command',
         where: { file, error: cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause) },
         fix: ['name the file and its export: ./src/model.ts#answer'],
       },
@@ -200,10 +192,10 @@ function verdictOf({ verdict, unproven, accepted, notJudged, because }: CaseVerd
 }
 
 /** What a command is told of a run. */
-function describe(run: ReplayResult) {
+function describe(run: ReplayResult, accepted?: ReadonlySet<string>) {
   const { outcome } = run
   return {
-    report: reportOf(run),
+    report: reportOf(run, accepted),
     outcome: {
       status: outcome.status,
       value: encodeValue(outcome.status === 'returned' ? outcome.value : outcome.error),
@@ -213,10 +205,10 @@ function describe(run: ReplayResult) {
 }
 
 function hangs(tape: string): HarvestError {
-  return new HarvestError('HARVEST_AGENT_HANGS', {
+  return new HarvestError('HARVEST_AGENT_TIMEOUT', {
     what: 'The agent never answered',
     where: { tape },
-    why: 'It waits for something that is not on the tape, or never gives control back.',
-    fix: ['to see the recorded steps: npx harvest show <tape>'],
+    why: 'It waits for something that is not on the tape, or it blocks the thread.',
+    fix: ['to see the recorded steps: npx vitest-harvest show <tape>'],
   })
 }

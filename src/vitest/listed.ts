@@ -1,7 +1,7 @@
 import os from 'node:os'
 import path from 'node:path'
 import { neutralLine } from '../errors/index.ts'
-import type { Listed } from '../replay/types.ts'
+import type { UninstrumentedIo } from '../match/types.ts'
 import type { ListedLine } from './channel.ts'
 import { toPosix } from './options.ts'
 import type { CaseResult, SummaryLine } from './summary.ts'
@@ -10,7 +10,7 @@ import type { CaseResult, SummaryLine } from './summary.ts'
 const shownLines = 9
 
 /** What a run was let do around the seam, in text that is safe to print. */
-export function printableListed(listed: readonly Listed[], root: string): readonly ListedLine[] {
+export function printableListed(listed: readonly UninstrumentedIo[], root: string): readonly ListedLine[] {
   return listed.map(({ kind, by, target, site }) => ({
     kind,
     by: neutralLine(by),
@@ -34,14 +34,18 @@ function placeOf(file: string, root: string): string {
   return toPosix(file)
 }
 
-const labels: Readonly<Record<Listed['kind'], string>> = { write: 'Writes', 'add-on': 'Add-ons', audit: 'Audit' }
+const labels: Readonly<Record<UninstrumentedIo['kind'], string>> = {
+  write: 'Writes',
+  'add-on': 'Add-ons',
+  audit: 'Audit',
+}
 
 /** What cases did around the seam and were let through: each file once, with the line that did it and how many cases. */
 export function listedLines(results: readonly CaseResult[]): readonly SummaryLine[] {
-  return (Object.keys(labels) as Listed['kind'][]).flatMap((kind) => linesOf(kind, results))
+  return (Object.keys(labels) as UninstrumentedIo['kind'][]).flatMap((kind) => linesOf(kind, results))
 }
 
-function linesOf(kind: Listed['kind'], results: readonly CaseResult[]): readonly SummaryLine[] {
+function linesOf(kind: UninstrumentedIo['kind'], results: readonly CaseResult[]): readonly SummaryLine[] {
   const found = new Map<string, { readonly line: ListedLine; count: number }>()
   for (const line of results.flatMap(({ report }) => report.listed ?? [])) {
     if (line.kind !== kind) continue
@@ -54,7 +58,7 @@ function linesOf(kind: Listed['kind'], results: readonly CaseResult[]): readonly
     const place = site === undefined ? '' : `, ${site}`
     return [at === 0 ? labels[kind] : '', `${target} (${by}${place}${count > 1 ? `; ${count} cases` : ''})`]
   })
-  const note: Readonly<Record<Listed['kind'], string>> = {
+  const note: Readonly<Record<UninstrumentedIo['kind'], string>> = {
     write: 'a replay does not undo what an agent writes',
     'add-on': 'native code is out of sight of a replay',
     audit: "`confine: 'strict'` would refuse these",

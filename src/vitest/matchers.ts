@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { HarvestError } from '../errors/index.ts'
 import { isReplayResult } from './replay-tape.ts'
 import { inexactParts } from '../replay/index.ts'
-import type { ReplayResult } from '../replay/types.ts'
+import type { ReplayResult } from '../match/types.ts'
 import { requireGrade } from '../tape/grade.ts'
 import { encodeValue, type Json } from '../tape/index.ts'
 import {

@@ -8,13 +8,13 @@ import {
   driftClasses,
   driftPolicies,
   type ReplayOptions,
-  type ServeRung,
-  serveRungs,
+  type MatchLevel,
+  matchLevels,
   type ToolsMode,
-} from '../replay/types.ts'
+} from '../match/types.ts'
 import { type ConfineOption, type ConfineSetting, readConfine, type ReadsOption } from './confine-option.ts'
-import { hostsMistake, type SameHosts } from '../replay/hosts-option.ts'
-import { programsMistake } from '../store/programs.ts'
+import { hostsIssue, type SameHosts } from '../match/hosts-option.ts'
+import { programsIssue } from '../recordings/programs.ts'
 import { type Confinement, confinements } from '../seam/intercept/confine.ts'
 import { type ArgsMode, argsModes, type TraceMode, traceModes } from '../trace/types.ts'
 
@@ -26,7 +26,7 @@ export interface HarvestOptions {
    */
   readonly agents: Readonly<Record<string, string>>
   /**
-   * Commands that `harvest replay` and `harvest verify` run unasked when a tape names them, word for word:
+   * Commands that `npx vitest-harvest replay` and `npx vitest-harvest replay --exact` run unasked when a tape names them, word for word:
    * `{ refund: ['node', 'src/refund.ts'] }`. A last `'*'` stands for plain words that begin with no dash. Default none.
    */
   readonly programs?: Readonly<Record<string, readonly string[]>>
@@ -71,7 +71,7 @@ export interface HarvestOptions {
    */
   readonly hosts?: SameHosts
   /** How far a changed request may be from the recorded one and still be served. Default `reworded`. */
-  readonly serve?: ServeRung
+  readonly serve?: MatchLevel
   /** How long an accepted question counts: `{ maxDays: 90 }`. Default: for good. */
   readonly accepted?: { readonly maxDays?: number }
   /**
@@ -152,18 +152,18 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
   const { accepted = {}, prove = {}, tools: bodies = 'serve', programs = {} } = options
   const { confine = 'seam', reads = 'all' } = options
   checkAgents(agents)
-  const wrongProgram = programsMistake(programs)
+  const wrongProgram = programsIssue(programs)
   if (wrongProgram !== undefined) throw badOption(wrongProgram.part, String(programs), [wrongProgram.expected])
   if (typeof recordings !== 'string' || recordings === '') throw badOption('recordings', `${recordings}`, ['a folder'])
   checkIsolate(isolate)
   oneOf('pool', pool, poolNames)
   const confined = readConfine(confine, reads, agents)
-  if ('mistake' in confined) throw badOption(...confined.mistake)
+  if ('issue' in confined) throw badOption(...confined.issue)
   // Beside a confined thread its process would be free.
   if (confined.setting.how !== 'seam' && pool !== 'forks')
     throw badOption('pool', `${pool} with confine: '${confined.setting.how}'`, ['forks'])
   oneOf('inherit', inherit, [true, false])
-  if (serve !== undefined) oneOf('serve', serve, serveRungs)
+  if (serve !== undefined) oneOf('serve', serve, matchLevels)
   if (redacted !== undefined) oneOf('redacted', redacted, ['report', 'fail'])
   if (escapes !== undefined) oneOf('escapes', escapes, ['error', 'report'])
   checkDrift(drift)
@@ -171,7 +171,7 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
   checkMatch(match)
   checkTools(bodies)
   checkList('allow', allow ?? [])
-  const wrongHosts = hosts === undefined ? undefined : hostsMistake(hosts)
+  const wrongHosts = hosts === undefined ? undefined : hostsIssue(hosts)
   if (wrongHosts !== undefined) throw badOption('hosts', wrongHosts.part, [wrongHosts.expected])
   checkList('deps', deps)
   // A longer timer would fire at once.

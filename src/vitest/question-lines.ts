@@ -1,13 +1,13 @@
 import { neutralLine } from '../errors/index.ts'
 import type { AskedChange } from '../replay/accept-request.ts'
-import type { Questions } from './channel.ts'
+import type { QuestionCounts } from './channel.ts'
 import type { SummaryLine } from './summary.ts'
 
 /** Who asked changed questions: a case, or a hand-written test. */
-export interface Asker {
+export interface QuestionOwner {
   /** `golden/refund-100x`, or the full name of a test. */
   readonly name: string
-  readonly questions: Questions
+  readonly questions: QuestionCounts
 }
 
 /** Changes that are named one by one. */
@@ -17,7 +17,10 @@ const shownChanges = 9
 const shownNames = 3
 
 /** Changes by key, those that most cases have first. */
-export function changesOf(askers: readonly Asker[], of: 'unproven' | 'accepted' | 'notJudged'): readonly AskedChange[] {
+export function changesOf(
+  askers: readonly QuestionOwner[],
+  of: 'unproven' | 'accepted' | 'notJudged',
+): readonly AskedChange[] {
   const asked = askers.flatMap(({ name, questions }) => questions[of].map((question) => ({ name, question })))
   return [...Map.groupBy(asked, ({ question }) => question.key).values()]
     .flatMap((same) => {
@@ -28,7 +31,7 @@ export function changesOf(askers: readonly Asker[], of: 'unproven' | 'accepted' 
 }
 
 /** What nobody accepted, and the command that accepts all of it. */
-export function unprovenLines(askers: readonly Asker[]): readonly SummaryLine[] {
+export function unprovenLines(askers: readonly QuestionOwner[]): readonly SummaryLine[] {
   const changes = changesOf(askers, 'unproven')
   if (changes.length === 0) return []
   const shown = changes.slice(0, shownChanges)
@@ -43,13 +46,13 @@ export function unprovenLines(askers: readonly Asker[]): readonly SummaryLine[] 
   const keys = shown.map(({ question }) => `--change ${question.key}`).join(' ')
   return [
     ...rows,
-    ...(more > 0 ? [['', `and ${more} more changes: npx harvest accept --list`] as const] : []),
-    ['', `to accept ${changes.length === 1 ? 'it' : 'what is shown'}: npx harvest accept ${keys} --reason "…"`],
+    ...(more > 0 ? [['', `and ${more} more changes: npx vitest-harvest accept --list`] as const] : []),
+    ['', `to accept ${changes.length === 1 ? 'it' : 'what is shown'}: npx vitest-harvest accept ${keys} --reason "…"`],
   ]
 }
 
 /** What a green run rests on, and what it says nothing about. */
-export function proofLines(askers: readonly Asker[]): readonly SummaryLine[] {
+export function proofLines(askers: readonly QuestionOwner[]): readonly SummaryLine[] {
   const accepted = changesOf(askers, 'accepted').slice(0, shownChanges).map(acceptedLine)
   const proven = provenOf(askers)
   const notJudged = changesOf(askers, 'notJudged')
@@ -70,14 +73,14 @@ export function proofLines(askers: readonly Asker[]): readonly SummaryLine[] {
       : [
           [
             'Obsolete',
-            `accepted and no longer asked: ${count} (${shortNames(names)}): npx harvest test --update-recordings --reason "…"`,
+            `accepted and no longer asked: ${count} (${shortNames(names)}): npx vitest-harvest test --update-recordings --reason "…"`,
           ] as const,
         ]),
   ]
 }
 
 /** One line a change: of several cases the one that shows least. */
-function provenOf(askers: readonly Asker[]): readonly SummaryLine[] {
+function provenOf(askers: readonly QuestionOwner[]): readonly SummaryLine[] {
   const all = askers.flatMap(({ questions }) => questions.proven)
   return [...Map.groupBy(all, ({ key }) => key).values()].slice(0, shownChanges).flatMap((same): SummaryLine[] => {
     const [least] = same.toSorted((a, b) => a.atLeast - b.atLeast)

@@ -15,9 +15,9 @@ export interface RecordOptions {
 }
 
 /** What a run returned, and where its tape lies. */
-export interface Recorded<T> {
+export interface RecordedTest<T> {
   readonly value: T
-  /** Path of the tape, for `harvest promote`. */
+  /** Path of the tape, for `npx vitest-harvest promote`. */
   readonly tape: string
 }
 
@@ -26,7 +26,7 @@ export interface Recorded<T> {
  *
  * @throws HarvestError `HARVEST_RECORD_REFUSED` in CI: a pipeline makes no live call because a test was forgotten
  */
-export async function record<T>(fn: () => T | PromiseLike<T>, options: RecordOptions = {}): Promise<Recorded<T>> {
+export async function record<T>(fn: () => T | PromiseLike<T>, options: RecordOptions = {}): Promise<RecordedTest<T>> {
   const because = process.env['HARVEST_ALLOW_CI_RECORD'] === '1' ? undefined : unattended(process.env)
   if (because !== undefined) throw refused(because)
   const { agent = onlyAgent(), dir = path.join('recordings', 'inbox') } = options
@@ -61,7 +61,10 @@ function refused(because: string): HarvestError {
     what: 'Recording is disabled here',
     where: { because },
     why: 'Recording makes live calls, and a tape made in CI gets no review.',
-    fix: ['record on a developer machine, then npx harvest promote <tape>', 'or replay a tape: replay(tape, agent)'],
+    fix: [
+      'record on a developer machine, then npx vitest-harvest promote <tape>',
+      'or replay a tape: replay(tape, agent)',
+    ],
   })
 }
 

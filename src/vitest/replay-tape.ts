@@ -3,17 +3,18 @@ import type { AcceptedChange } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
 import {
   replayTape,
+  type JudgedReplay,
   type RunVerdict,
   unprovenError,
   type VerdictName,
   verdictFrom,
   verdictOf,
 } from '../replay/index.ts'
-import type { ReplayOptions, ReplayResult } from '../replay/types.ts'
+import type { ReplayOptions, ReplayResult } from '../match/types.ts'
 import { readTape, requireClosed, type Tape } from '../tape/index.ts'
 import { acceptancesFor, type Acceptances, acceptedBy } from './accept-questions.ts'
 import { questionsOf } from './case-report.ts'
-import { acceptArtifact, type HarvestProvided, type ReplayReport } from './channel.ts'
+import { acceptArtifact, type HarvestProvided, type TestReplayReport } from './channel.ts'
 
 export interface HandReplayOptions extends ReplayOptions {
   /**
@@ -64,11 +65,6 @@ export async function replay<T>(
   return judged
 }
 
-/** A replay with its verdict. */
-export interface JudgedReplay<T = unknown> extends ReplayResult<T> {
-  readonly verdict: RunVerdict
-}
-
 const results = new WeakSet<object>()
 
 /** Whether a value came from {@link replay}. */
@@ -115,7 +111,7 @@ async function requireSame(
 }
 
 /** A test may replay several tapes. */
-function together(before: ReplayReport | undefined, now: ReplayReport): ReplayReport {
+function together(before: TestReplayReport | undefined, now: TestReplayReport): TestReplayReport {
   return {
     verdict: worst(before?.verdict ?? 'same', now.verdict),
     unproven: [...(before?.unproven ?? []), ...now.unproven],
@@ -145,7 +141,7 @@ function provided(): HarvestProvided | undefined {
 
 function unknownValue(what: string, known: readonly string[]): HarvestError {
   return new HarvestError('HARVEST_REPLAY_OPTION', {
-    what: `A replay does not know ${what}`,
+    what: `Unknown replay option: ${what}`,
     where: { known: known.join(', ') },
     fix: [`remove it, or take one of: ${known.join(', ')}`],
   })

@@ -33,7 +33,7 @@ import { tellGithub } from './tell-github.ts'
 import { collectWorkers, type LostCase, RunningCases } from './running-cases.ts'
 import { unfollowed } from './unfollowed.ts'
 import { type UpdateChoice, unattended } from './update-mode.ts'
-import { type Asker, changesOf, proofLines, unprovenLines } from './question-lines.ts'
+import { type QuestionOwner, changesOf, proofLines, unprovenLines } from './question-lines.ts'
 import { forgetAcceptances, obsoleteAcceptances, writeAcceptances } from './write-acceptances.ts'
 import { writeUpdates } from './write-updates.ts'
 
@@ -168,12 +168,12 @@ export class HarvestReporter implements Reporter {
   }
 
   /** Changes that were accepted for all cases, and that nobody asks any more. */
-  async #obsolete(askers: readonly Asker[]): Promise<readonly SummaryLine[]> {
+  async #obsolete(askers: readonly QuestionOwner[]): Promise<readonly SummaryLine[]> {
     const sets = this.#vitest === undefined ? [] : goldenSets(this.#vitest)
     const files = [...new Set(sets.map(({ recordings }) => path.join(recordings, acceptedFileName)))]
     const left = await obsoleteAcceptances(askedKeys(askers), files.filter(existsSync))
     if (left.length === 0) return []
-    const command = 'npx harvest test --update-recordings --reason "…"'
+    const command = 'npx vitest-harvest test --update-recordings --reason "…"'
     return [['Obsolete', `accepted for all cases and no longer asked: ${left.join(', ')}: ${command}`]]
   }
 
@@ -202,7 +202,7 @@ export class HarvestReporter implements Reporter {
   async #write(
     reason: string,
     unhandled: number,
-    askers: readonly Asker[],
+    askers: readonly QuestionOwner[],
   ): Promise<{ readonly written: readonly string[]; readonly lines: SummaryLine[] }> {
     const { refused, mode } = this.#choice
     const lines: SummaryLine[] = []
@@ -210,7 +210,7 @@ export class HarvestReporter implements Reporter {
     const isSnapshots = this.#vitest?.snapshot.options.updateSnapshot === 'all' && this.#queued.length > 0
     if (isSnapshots && mode !== 'all' && !refused) {
       lines.push(['Update', 'snapshots only: -u and --update leave recordings as they are'])
-      lines.push(['', 'to update them: npx harvest test --update-recordings --reason "…"'])
+      lines.push(['', 'to update them: npx vitest-harvest test --update-recordings --reason "…"'])
     }
     if (refused) {
       lines.push(['Update', `--update-recordings=${refused.asked} was not followed: ${refused.because}`])
@@ -253,13 +253,13 @@ function print(lines: readonly SummaryLine[], logger: { log(text: string): void 
 }
 
 /** Keys of all changes that a run met. */
-function askedKeys(askers: readonly Asker[]): ReadonlySet<string> {
+function askedKeys(askers: readonly QuestionOwner[]): ReadonlySet<string> {
   const asked = askers.flatMap(({ questions: { unproven, accepted, proven } }) => [...unproven, ...accepted, ...proven])
   return new Set(asked.map(({ key }) => key))
 }
 
 /** Everybody who asked a changed question, or has one to report. */
-function askersOf(modules: readonly TestModule[]): readonly Asker[] {
+function askersOf(modules: readonly TestModule[]): readonly QuestionOwner[] {
   return modules.flatMap((module) =>
     [...module.children.allTests()].flatMap((test) => {
       const { harvest, harvestReplay } = test.meta()

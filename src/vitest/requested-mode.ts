@@ -67,7 +67,7 @@ function partial(pattern: RegExp): HarvestError {
     what: 'Cannot update recordings with a test name filter; nothing was run',
     where: { 'name pattern': pattern.source },
     why: 'A name filter can match cases you did not mean to update.',
-    fix: ['name the files instead: npx harvest test refund-100x --update-recordings --reason "…"'],
+    fix: ['name the files instead: npx vitest-harvest test refund-100x --update-recordings --reason "…"'],
   })
 }
 

@@ -5,14 +5,14 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { HarvestError } from '../errors/index.ts'
-import { jobsVariable } from '../fork/job.ts'
+import { jobsVariable } from '../jobs/job.ts'
 import { parseTools, toolsVariable, toolsYesVariable } from './tools-choice.ts'
 import { chooseMode, parseFlag, parseMode, type UpdateMode, updateVariable } from './update-mode.ts'
 import { askReason, noReason, parseReason, reasonVariable } from './update-reason.ts'
 
 /*
  * The `vitest-harvest` command: `vitest`, and it also understands `--update-recordings[=new|questions|all|none]`, `--reason "…"`,
- * `--tools run|serve|<names>` and `--yes`. `--prove` goes to `harvest test`.
+ * `--tools run|serve|<names>` and `--yes`. `--prove` goes to `npx vitest-harvest test`.
  *
  * Vitest refuses an unknown flag before it loads any config, so no plugin can add one. This takes the flags out, says them
  * in environment variables instead, and runs the project's own Vitest in this process: every other command and flag of
@@ -32,7 +32,7 @@ try {
   process.exitCode = 2
 }
 
-/** `--prove` is no run of Vitest: `harvest test --prove` does it, which runs Vitest for it. */
+/** `--prove` is no run of Vitest: `npx vitest-harvest test --prove` does it, which runs Vitest for it. */
 function isProof(words: readonly string[]): boolean {
   const stop = words.indexOf('--')
   return words.slice(2, stop === -1 ? undefined : stop).includes('--prove')
@@ -136,9 +136,9 @@ function noVitest(directory: string, cause?: unknown): HarvestError {
   return new HarvestError(
     'HARVEST_VITEST_MISSING',
     {
-      what: 'There is no Vitest to run here',
+      what: 'Vitest is not installed here',
       where: { folder: directory },
-      why: 'vitest-harvest runs the Vitest that the project has installed.',
+      why: "vitest-harvest runs the project's own Vitest.",
       fix: ['npm install --save-dev vitest', 'run this in the folder of the project'],
     },
     { cause },

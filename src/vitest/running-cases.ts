@@ -84,23 +84,23 @@ function endWorker({ process: pid, thread }: CaseStart): boolean {
 }
 
 function blocked(name: string): HarvestError {
-  return new HarvestError('HARVEST_AGENT_HANGS', {
-    what: 'The agent blocked its thread past the time limit, so its worker was ended',
+  return new HarvestError('HARVEST_AGENT_TIMEOUT', {
+    what: 'The agent blocked its thread past the time limit; its worker was terminated',
     where: { case: name },
-    why: 'A loop without an end, or one call that takes too long. Meanwhile nothing else can run, no timer either.',
+    why: 'An endless loop or a long synchronous call keeps timers from running.',
     fix: ['end the loop, or `await` something in it', 'to give it more time: `timeout:` in the case, in milliseconds'],
   })
 }
 
 function died(name: string, after: string): HarvestError {
   return new HarvestError('HARVEST_WORKER_DIED', {
-    what: 'The worker that ran this case ended before the case did',
+    what: 'The worker of this case ended before the case did',
     where: { case: name, ended: after },
     why: 'It ran out of memory, was killed from outside (such as by the memory limit of a container), or the agent ended its process.',
     fix: [
       `to run it alone: npx vitest run ${name}`,
       'to give it more memory: NODE_OPTIONS=--max-old-space-size=4096',
-      "to keep it apart from the other cases: harvest({ isolate: 'worker' })",
+      "to isolate it from other cases: harvest({ isolate: 'worker' })",
     ],
   })
 }

@@ -5,14 +5,14 @@ import { type Case, caseErrorPlace, hasUncheckedRules, loadCase, requireTapeFile
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { guardLoading, replayTape, standInKeys } from '../replay/index.ts'
 import { reachOf } from '../replay/tools.ts'
-import type { ReplayOptions, ReplayResult } from '../replay/types.ts'
+import type { ReplayOptions, ReplayResult } from '../match/types.ts'
 import { confine, inWork, listOnce } from '../seam/intercept/index.ts'
 import { keepDefinitions } from '../seam/source.ts'
 import { readTape, requireClosed, type Tape } from '../tape/index.ts'
 import { acceptRun, pinsNow, renewed } from './accept.ts'
 import { acceptancesFor, acceptedBy, proofsFor } from './accept-questions.ts'
-import { type Agent, type AgentLink, loadAgent } from './agent-link.ts'
-import { CaseFailure, type Place } from './case-failure.ts'
+import { type CaseAgent, type AgentLink, loadAgent } from './agent-link.ts'
+import { CaseFailure, type SourceLocation } from './case-failure.ts'
 import { CaseWork } from './case-work.ts'
 import { type CaseOptions, caseOptions } from './case-options.ts'
 import { questionsOf, reportOf } from './case-report.ts'
@@ -22,7 +22,7 @@ import { type Stray, withStrays } from './stray-rejections.ts'
 import { withReads } from './read-files.ts'
 import { startTimeLimit, type TimeLimit } from './time-limit.ts'
 import { noConsent, unapproved } from './tools-choice.ts'
-import { type Difference, judge } from './verdict.ts'
+import { type Difference, judge } from '../verdict/index.ts'
 
 // After its limit a replay still gets this long to say how far it came.
 const graceMs = 1_000
@@ -123,7 +123,7 @@ async function runAgent(
     late('while its modules were loading'),
   )
   const options = { ...replay, signal: limit.signal, late: true } as ReplayOptions
-  const replayed = inWork(work, () => withStrays(() => replayTape(tape, agent satisfies Agent, options)))
+  const replayed = inWork(work, () => withStrays(() => replayTape(tape, agent satisfies CaseAgent, options)))
   const { result, strays } = await limit.race(replayed, late('the agent never gave control back'), graceMs)
   return withWork(withProblems(kase, result, strays, limit), work)
 }
@@ -155,9 +155,9 @@ function requireConfined({ id }: Case): void {
   const { confine: how } = inject('vitest-harvest/set')
   if (confine(how)) return
   throw new HarvestError('HARVEST_NOT_CONFINED', {
-    what: `\`confine: '${how}'\` was asked, and Node does not enforce it`,
+    what: `Node does not enforce \`confine: '${how}'\``,
     where: { case: id, node: process.version, flags: process.execArgv.join(' ') || 'none' },
-    why: 'The worker was started without the flags of the permission model, or with others that open it again.',
+    why: 'The worker was started without the permission flags, or with flags that disable them.',
     fix: [
       'remove `execArgv` and `poolOptions` of the recordings from the Vitest config, and --allow-… from NODE_OPTIONS',
       "or without it: confine: 'seam'",
@@ -284,7 +284,7 @@ function asFailure(error: unknown, file: string, task: RunnerTestCase): unknown 
   return failed
 }
 
-function firstLine(file: string): Place {
+function firstLine(file: string): SourceLocation {
   return { file, line: 1, column: 1 }
 }
 
@@ -299,18 +299,18 @@ function refuseRules(kase: Case): void {
   throw new HarvestError('HARVEST_RULES_UNSUPPORTED', {
     what: 'This version cannot check the rules of this case',
     where: { case: kase.id },
-    why: 'An unchecked rule would look like one that holds.',
+    why: 'An unchecked rule would look like a satisfied one.',
     fix: ['update vitest-harvest to a version that checks rules', 'or remove `rules:` from the case'],
   })
 }
 
 function hangs(kase: Case, where: Readonly<Record<string, string>>): HarvestError {
-  return new HarvestError('HARVEST_AGENT_HANGS', {
+  return new HarvestError('HARVEST_AGENT_TIMEOUT', {
     what: 'The agent never answered',
     where: { case: kase.id, ...where },
-    why: 'It waits for something that is not on the tape, or needs more time than it is given.',
+    why: 'It waits for something that is not on the tape, or it needs more time.',
     fix: [
-      `to see the recorded steps: npx harvest show ${kase.id}`,
+      `to see the recorded steps: npx vitest-harvest show ${kase.id}`,
       'to give it more time: `timeout:` in the case, in milliseconds',
     ],
   })
@@ -320,7 +320,7 @@ function unhandled(kase: Case, { kind, error: reason }: Stray): HarvestError {
   const where = { case: kase.id, error: reason instanceof Error ? `${reason.name}: ${reason.message}` : String(reason) }
   const facts = {
     where,
-    why: 'In production it ends the process or goes unnoticed.',
+    why: 'In production it crashes the process or goes unnoticed.',
     fix: ['await the promise, or handle its error where it is started: work().catch(report)'],
   }
   return kind === 'rejected'
@@ -332,7 +332,7 @@ function unhandled(kase: Case, { kind, error: reason }: Stray): HarvestError {
     : new HarvestError(
         'HARVEST_UNCAUGHT_EXCEPTION',
         {
-          what: 'The agent threw where nothing could catch it, in a callback of a timer or an event',
+          what: 'The agent threw an uncaught error in a timer or event callback',
           ...facts,
           fix: ['catch the error in the callback: try { … } catch', 'or await the work before the agent returns'],
         },

@@ -37,15 +37,24 @@ export type SummaryLine = readonly [label: string, text: string]
 
 /** Red cases that are named one by one. */
 const namedCases = 9
+/** Cases and steps that a line of the totals names. */
+const shownCases = 3
+const shownSteps = 3
 
 /** What came of the cases that ran, in a few lines. Empty when none did. */
 export function totals(results: readonly CaseResult[]): readonly SummaryLine[] {
   const ran = results.filter(({ state }) => state === 'passed' || state === 'failed')
   if (ran.length === 0) return []
   const lines: SummaryLine[] = [['Recordings', counts(ran)]]
-  for (const [label, before, countsOf] of counted) {
-    const some = ran.map(({ report }) => countsOf(report) ?? {}).filter((counts) => Object.keys(counts).length > 0)
-    if (some.length > 0) lines.push([label, `${before}${sumOf(some)} (${plural(some.length, 'case')})`])
+  for (const [label, before, countsOf, kind] of counted) {
+    const some = ran.filter(({ report }) => Object.keys(countsOf(report) ?? {}).length > 0)
+    if (some.length === 0) continue
+    const where = casesText(some, ({ report }) =>
+      kind === undefined
+        ? []
+        : Object.keys(countsOf(report) ?? {}).flatMap((name) => report.steps?.[kind]?.[name] ?? []),
+    )
+    lines.push([label, `${before}${sumOf(some.map(({ report }) => countsOf(report) ?? {}))} (${where})`])
   }
   const moved = ran.filter(({ report }) => (report.pins ?? []).length > 0)
   if (moved.length > 0) lines.push(['Pins', pinLine(moved)])
@@ -124,10 +133,15 @@ export function placeText({ file, line, column }: FileLine, shown: (file: string
 type Counts = Readonly<Record<string, number>>
 
 /** What is added up over all cases. */
-const counted: readonly (readonly [label: string, before: string, of: (report: CaseReport) => Counts | undefined])[] = [
-  ['Drift', '', ({ drift }) => spellingOnly(drift)],
+const counted: readonly (readonly [
+  label: string,
+  before: string,
+  of: (report: CaseReport) => Counts | undefined,
+  steps?: 'drift' | 'notCompared',
+])[] = [
+  ['Drift', '', ({ drift }) => spellingOnly(drift), 'drift'],
   ['Tools', 'code run: ', ({ ran }) => ran],
-  ['Redacted', 'not compared: ', ({ notCompared }) => notCompared],
+  ['Redacted', 'not compared: ', ({ notCompared }) => notCompared, 'notCompared'],
 ]
 
 /** Changed questions have lines of their own; these are the classes that change none. */
@@ -147,7 +161,23 @@ function pinLine(moved: readonly CaseResult[]): string {
   const described = new Set(moved.map(({ report }) => (report.pins ?? []).join('; ')))
   const [only] = described
   const what = described.size === 1 && only !== undefined ? neutralLine(only) : 'differ from what was recorded'
-  return `${what} (${plural(moved.length, 'case')})`
+  return `${what} (${casesText(moved)})`
+}
+
+/** The first cases by name, each with its steps, and how many more there are: `golden/a step 2, golden/b and 5 more cases`. */
+function casesText(
+  results: readonly CaseResult[],
+  stepsIn: (result: CaseResult) => readonly number[] = () => [],
+): string {
+  const shown = results.slice(0, shownCases).map((result) => {
+    const steps = [...new Set(stepsIn(result))].sort((one, other) => one - other)
+    const some = steps.slice(0, shownSteps).join(', ')
+    const more = steps.length > shownSteps ? ` and ${steps.length - shownSteps} more` : ''
+    const noun = steps.length === 1 ? 'step' : 'steps'
+    return neutralLine(result.name, 120) + (steps.length === 0 ? '' : ` ${noun} ${some}${more}`)
+  })
+  const more = results.length - shown.length
+  return `${shown.join('; ')}${more > 0 ? `; and ${plural(more, 'more case')}` : ''}`
 }
 
 function plural(count: number, noun: string): string {

@@ -66,7 +66,7 @@ function pragmaError(place: string): HarvestError {
   return new HarvestError('HARVEST_CASE_PRAGMA', {
     what: 'A case contains text that Vitest reads as a directive',
     where: { case: place },
-    why: 'Vitest obeys @vitest-environment and the like anywhere in a test file, also in a case.',
+    why: 'Vitest reads directives such as @vitest-environment anywhere in a test file, cases included.',
     fix: ['put the text in double quotes and write the @ as \\x40: "\\x40vitest-environment"'],
   })
 }
@@ -74,15 +74,15 @@ function pragmaError(place: string): HarvestError {
 /** With other include patterns Vitest leaves cases out without a word, and the run is green. */
 export function noCasesCollected(survey: Survey, folder: string): HarvestError {
   return new HarvestError('HARVEST_NO_CASES', {
-    what: 'No case of the recordings folder was run',
+    what: 'No case of the recordings folder ran',
     where: { folder, cases: `${survey.cases.length} on disk, 0 collected` },
     why:
       survey.cases.length === 0
-        ? 'Files of cases end in `.case.yaml`; there is none outside of the inbox.'
-        : 'Something in the Vitest config keeps them out: `exclude`, `dir`, or a `recordings` option that names another folder.',
+        ? 'Case files end in `.case.yaml`; no such file is outside the inbox.'
+        : 'The Vitest config excludes them: `exclude`, `dir`, or `recordings` with another folder.',
     fix: [
       survey.cases.length === 0
-        ? 'promote a tape: npx harvest promote <tape>'
+        ? 'promote a tape: npx vitest-harvest promote <tape>'
         : 'compare harvest({ recordings }) and test.exclude in vitest.config.ts with the folder',
     ],
   })
@@ -91,7 +91,7 @@ export function noCasesCollected(survey: Survey, folder: string): HarvestError {
 /** The folder of the option is not there, and cases lie beside it. */
 export function folderMissing(elsewhere: readonly string[], folder: string): HarvestError {
   return new HarvestError('HARVEST_NO_CASES', {
-    what: 'The recordings folder does not exist, and there are cases beside it',
+    what: 'The recordings folder does not exist, but other folders have cases',
     where: { folder, cases: listed(elsewhere, path.posix.dirname(folder)).replaceAll(/^\.\//gm, '') },
     why: 'None of these cases was run.',
     fix: ['correct harvest({ recordings }) in vitest.config.ts'],
@@ -103,7 +103,7 @@ export function notCollected(left: readonly string[], folder: string): HarvestEr
   return new HarvestError('HARVEST_CASE_NOT_COLLECTED', {
     what: 'A case in the recordings folder was not run',
     where: { cases: listed(left, folder) },
-    why: 'Something in the Vitest config or its arguments keeps it out, such as `exclude`; or the report of a shard is missing.',
+    why: 'The Vitest config or arguments exclude it, or the report of a shard is missing.',
     fix: [
       'compare test.exclude in vitest.config.ts with the name of the case',
       'after shards: look in their logs for a worker that ended',
@@ -116,8 +116,8 @@ export function obsoleteTapes(obsolete: readonly string[], folder: string): Harv
   return new HarvestError('HARVEST_TAPE_OBSOLETE', {
     what: 'A tape in the golden set has no case',
     where: { tapes: listed(obsolete, folder) },
-    why: 'Without a case, a change of the agent goes unnoticed.',
-    fix: ['write the case again: npx harvest promote <tape>', 'or delete the tape'],
+    why: 'Without a case, changes of the agent go unnoticed.',
+    fix: ['write the case again: npx vitest-harvest promote <tape>', 'or delete the tape'],
   })
 }
 

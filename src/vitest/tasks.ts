@@ -1,5 +1,5 @@
 import { HarvestError } from '../errors/index.ts'
-import type { Task, TaskName } from '../fork/index.ts'
+import type { Task, TaskName } from '../jobs/index.ts'
 
 /** How each task is loaded: a run that asks for none loads none. */
 const tasks: Readonly<Partial<Record<TaskName, () => Promise<Task>>>> = {
@@ -16,7 +16,7 @@ export async function loadTask(name: TaskName): Promise<Task> {
   if (load === undefined)
     throw new HarvestError('HARVEST_TASK_UNKNOWN', {
       what: `Unknown task in this version of the plugin: ${name}`,
-      why: 'The command and the plugin come from two versions of vitest-harvest.',
+      why: 'The command and the plugin are from different versions of vitest-harvest.',
       fix: ['to see both: npm ls vitest-harvest'],
     })
   return load()

@@ -4,7 +4,7 @@ import { type Annotated, annotations, runAnnotation } from './github.ts'
 import { neutralLines } from './neutral-lines.ts'
 import { maxSummaryBytes, type StepSummary, stepSummary } from './step-summary.ts'
 
-export interface ToldRun extends Omit<StepSummary, 'problems'>, Pick<Annotated, 'unproven' | 'notJudged'> {
+export interface RunSummary extends Omit<StepSummary, 'problems'>, Pick<Annotated, 'unproven' | 'notJudged'> {
   readonly errors: readonly HarvestError[]
   /** Whether Vitest's own reporter annotates the lines of the cases. */
   readonly hasErrors: boolean
@@ -15,7 +15,7 @@ export interface ToldRun extends Omit<StepSummary, 'problems'>, Pick<Annotated, 
  *
  * @param log - writes a line to stderr: GitHub reads both streams, and stdout may belong to a reporter for machines
  */
-export function tellGithub(run: ToldRun, env: NodeJS.ProcessEnv, log: (line: string) => void): void {
+export function tellGithub(run: RunSummary, env: NodeJS.ProcessEnv, log: (line: string) => void): void {
   const { results, errors } = run
   if (env['GITHUB_ACTIONS'] !== 'true' || (results.length === 0 && errors.length === 0)) return
   for (const command of annotations(run)) log(command)

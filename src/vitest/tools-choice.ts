@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import type { Case } from '../cases/index.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import type { ToolReach } from '../replay/tools.ts'
-import type { ToolsMode, ToolsOptions } from '../replay/types.ts'
+import type { ToolsMode, ToolsOptions } from '../match/types.ts'
 
 /** Set by `--tools`: `run`, `serve`, or names with commas between. */
 export const toolsVariable = 'VITEST_HARVEST_TOOLS'
@@ -81,14 +81,14 @@ const unseen = 'Files, databases and memory that a body changes are not on its t
 
 export function noConsent(kase: string, reach: readonly ToolReach[]): HarvestError {
   return new HarvestError('HARVEST_TOOLS_CONSENT', {
-    what: `Refused to run the code of ${reach.length} tool${reach.length === 1 ? '' : 's'}: nobody said yes to what it does`,
+    what: `Refused to run the code of ${reach.length} tool${reach.length === 1 ? '' : 's'}: confirm what they do`,
     where: { case: kase },
     detail: reachLines(reach).join('\n'),
     why: `Requests are answered from the tape, but for origins under tools.live. ${unseen}`,
     fix: [
-      `in vitest.config.ts, after a look at them: tools: { run: [${reach.map(({ name }) => `'${neutralLine(name)}'`).join(', ')}] }`,
-      'for this run only: npx harvest test --tools run --yes',
-      'to answer them from the tape: npx harvest test --tools serve',
+      `after a review, in vitest.config.ts: tools: { run: [${reach.map(({ name }) => `'${neutralLine(name)}'`).join(', ')}] }`,
+      'for this run only: npx vitest-harvest test --tools run --yes',
+      'to answer them from the tape: npx vitest-harvest test --tools serve',
     ],
   })
 }

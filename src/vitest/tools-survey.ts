@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { HarvestError } from '../errors/index.ts'
 import type { ToolReach } from '../replay/tools.ts'
-import type { ToolsMode } from '../replay/types.ts'
+import type { ToolsMode } from '../match/types.ts'
 import { surveyRecordings } from './survey.ts'
 import { type ToolsChoice, toolsOf, unapproved } from './tools-choice.ts'
 

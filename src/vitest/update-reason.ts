@@ -22,10 +22,7 @@ export function parseReason(text: string): string {
     what: 'The reason for this update is too long',
     where: { characters: `${reason.length}, at most ${maxLength}` },
     why: 'It is written into every case that is updated.',
-    fix: [
-      'say it in a sentence: --reason "refunds need a person now"',
-      'the rest belongs in the message of the commit',
-    ],
+    fix: ['use one sentence: --reason "refunds need a person now"', 'put the rest in the commit message'],
   })
 }
 
@@ -33,11 +30,11 @@ export function parseReason(text: string): string {
 export function noReason(): HarvestError {
   return new HarvestError('HARVEST_UPDATE_REASON', {
     what: 'Missing reason for this update; nothing was run',
-    why: 'A reviewer reads in the case why the new behaviour is right.',
+    why: 'The case tells reviewers why the new behaviour is right.',
     fix: [
-      'npx harvest test --update-recordings --reason "…"',
-      `or for other ways to ask for an update: ${reasonVariable}="…"`,
-      'to write baselines that are missing, and nothing else: npx harvest test --update-recordings=new',
+      'npx vitest-harvest test --update-recordings --reason "…"',
+      `or by environment variable: ${reasonVariable}="…"`,
+      'to write only missing baselines: npx vitest-harvest test --update-recordings=new',
     ],
   })
 }

@@ -1,5 +1,5 @@
 import { HarvestError } from '../errors/index.ts'
-import type { OwnAgentOptions, OwnAgentReport } from '../faults/harness/own-agent.ts'
+import type { OwnAgentOptions, OwnAgentReport } from '../validation/harness/own-agent.ts'
 import { readTape, requireClosed, type Tape } from '../tape/index.ts'
 
 export interface ValidateBlameOptions extends OwnAgentOptions {
@@ -32,7 +32,7 @@ export async function validateBlame(options: ValidateBlameOptions): Promise<OwnA
   if (problems !== 'throw' && problems !== 'collect') throw unknownPolicy(problems)
   if (!(least >= 0 && least <= 1)) throw new RangeError(`least is a share from 0 to 1, not ${least}`)
   // Only tests that plant faults load what draws them.
-  const { validateOwnAgent } = await import('../faults/harness/own-agent.ts')
+  const { validateOwnAgent } = await import('../validation/harness/own-agent.ts')
   const report = await validateOwnAgent(requireClosed(typeof tape === 'string' ? readTape(tape) : tape), own)
   const failed = report.right + report.wrong + report.abstained
   if (problems === 'throw' && (report.wrong > 0 || report.right < least * failed)) throw notTrusted(report, least)
@@ -41,24 +41,21 @@ export async function validateBlame(options: ValidateBlameOptions): Promise<OwnA
 
 function notTrusted({ right, wrong, abstained, table }: OwnAgentReport, least: number): HarvestError {
   return new HarvestError('HARVEST_VALIDATE_OWN_AGENT', {
-    what: 'Blame does not find what was planted in the runs of this agent',
+    what: 'Blame misses faults injected into the runs of this agent',
     where: {
       right: `${right} of ${right + wrong + abstained} failed runs, at least ${least * 100} % expected`,
       wrong: `${wrong}`,
       abstained: `${abstained}`,
     },
     detail: table,
-    why: 'An agent that corrects itself, or a model that errs by chance, spreads the cause over several steps.',
-    fix: [
-      'more forks per run: forks: 400',
-      "to look at the report all the same: validateBlame({ …, problems: 'collect' })",
-    ],
+    why: 'A self-correcting agent, or a model that errs by chance, spreads the cause over several steps.',
+    fix: ['more forks per run: forks: 400', "to see the report anyway: validateBlame({ …, problems: 'collect' })"],
   })
 }
 
 function unknownPolicy(policy: unknown): HarvestError {
   return new HarvestError('HARVEST_REPLAY_OPTION', {
-    what: `validateBlame does not know problems: '${String(policy)}'`,
+    what: `Invalid option of validateBlame: problems: '${String(policy)}'`,
     where: { known: 'throw, collect' },
     fix: ['remove it, or take one of: throw, collect'],
   })

@@ -114,18 +114,18 @@ function refuseName(vitest: Vitest): void {
   const taken = vitest.projects.find((project) => project.name === projectName && !isOwn(project))
   if (taken === undefined) return
   throw new HarvestError('HARVEST_PROJECT_CONFLICT', {
-    what: `A project of your Vitest config is called \`${projectName}\``,
+    what: `A Vitest project has the reserved name \`${projectName}\``,
     where: { root: taken.config.root },
-    why: 'harvest() runs its cases in a project of this name, so they would not run.',
+    why: 'harvest() runs its cases in a project of this name.',
     fix: [`give your project another name in the Vitest config: test: { name: 'unit' }`],
   })
 }
 
 function conflict(folder: string, vitest: Vitest): HarvestError {
   return new HarvestError('HARVEST_PROJECT_CONFLICT', {
-    what: 'Two harvest() plugins have the same recordings folder and different options',
+    what: 'Two harvest() plugins share a recordings folder but have different options',
     where: { folder: neutralLine(path.relative(vitest.config.root, folder) || '.', 300) },
-    why: 'Each case runs once, and the options do not say which of the two runs it.',
+    why: 'Each case runs once, so it is unclear which options apply.',
     fix: [
       'keep one harvest() with the agents of both',
       "or give each its own folder: harvest({ recordings: 'recordings-of-billing', … })",
@@ -146,7 +146,7 @@ function second(folders: readonly string[]): HarvestError {
   return new HarvestError('HARVEST_PROJECT_CONFLICT', {
     what: 'One Vitest config has two harvest() plugins with different options',
     where: { folders: neutralLine(folders.join(', '), 300) },
-    why: 'A config has one project for its cases, so the cases of the second plugin would not run.',
+    why: "A config has one project for cases, so the second plugin's cases would not run.",
     fix: ['keep one harvest() with the agents of both', 'or move one into a project of test.projects'],
   })
 }

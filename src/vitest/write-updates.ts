@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import { writeFileAtomic } from '../store/files.ts'
+import { writeFileAtomic } from '../recordings/files.ts'
 import type { CaseUpdate } from './channel.ts'
 
 /** What became of the updates of a run; absolute paths. */

@@ -22,16 +22,16 @@ export function describeRepairs(blamed: BlamedRun, repairs: RepairBlame): readon
     case 'equal':
       return ['No recorded answer is to blame: those of the good run are the same.']
     case 'not_needed':
-      return ['No recorded answer is to blame: with all of them as recorded, runs drawn anew end well.']
+      return ['No recorded answer is to blame: with all of them as recorded, resampled runs end well.']
     case 'no_help':
       return [`No recorded answer was shown to explain it: with all of them repaired, ${rate}.`]
     case 'undecidable':
       return [
-        'Of recorded answers nothing can be said: more than a fifth of the forks could not be graded.',
+        'Undecidable for recorded answers: more than a fifth of the forks are ungraded.',
         ...(blamed.verdict?.kind === 'undecidable' ? [] : whyUnclear(blamed)),
       ]
     case 'unresolved':
-      return ['A limit came before all recorded answers were looked at; until then:', ...lists]
+      return ['Stopped by a limit before all recorded answers were tested; so far:', ...lists]
   }
 }
 
@@ -42,18 +42,18 @@ export function describeMutations(blamed: BlamedRun, { verdict }: Mutations): re
   switch (verdict.kind) {
     case 'responsible':
       return verdict.positions.flatMap(({ position, mutated, control, mutants, how, evidence }) => [
-        `The outcome hangs on ${nameOf(blamed, position)}:`,
-        `  changed, ${mutated.flips} of ${mutated.forks} runs end otherwise (${mutants} distinct changes); as recorded, ${control.flips} of ${control.forks} do (${how === 'certified' && evidence !== undefined ? `certified, e-value ${evidence.toFixed(0)}` : how})`,
+        `The outcome depends on ${nameOf(blamed, position)}:`,
+        `  changed, ${mutated.flips} of ${mutated.forks} runs end differently (${mutants} distinct changes); as recorded, ${control.flips} of ${control.forks} do (${how === 'certified' && evidence !== undefined ? `certified, e-value ${evidence.toFixed(0)}` : how})`,
       ])
     case 'none':
-      return ['The outcome hangs on no single answer, as far as changes of single values show it.']
+      return ['The outcome depends on no single answer, as far as changes of single values show.']
     case 'unshown':
       return ['No single answer was shown to decide the outcome, and not all of them are ruled out.']
     case 'unresolved':
       return [
-        'Not resolved: a limit came before all answers were looked at. The same command goes on where this one ended.',
+        'Not resolved: stopped by a limit before all answers were tested. The same command continues where this one ended.',
       ]
     case 'undecidable':
-      return ['Nothing can be said: more than a fifth of the forks could not be graded.', ...whyUnclear(blamed)]
+      return ['Undecidable: more than a fifth of the forks are ungraded.', ...whyUnclear(blamed)]
   }
 }

@@ -1,7 +1,7 @@
 import type { ExpectedUse } from '../../blame/index.ts'
 import type { BlameEstimate } from '../../blame/run-blame.ts'
 import { neutralLine } from '../../errors/index.ts'
-import { type Screen, table } from '../screen.ts'
+import { type Screen, table } from '../../report/output.ts'
 import { gradingText } from './print.ts'
 
 /** Prints what blaming a run is expected to cost. */

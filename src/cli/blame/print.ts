@@ -2,9 +2,9 @@ import type { StepReport } from '../../blame/index.ts'
 import type { BlamedRun } from '../../blame/run-blame.ts'
 import { neutralLine } from '../../errors/index.ts'
 import { controlLine } from '../forking/control.ts'
-import { type Screen, table } from '../screen.ts'
+import { type Screen, table } from '../../report/output.ts'
 import { describeMutations, describeRepairs } from './answers.ts'
-import { describeVerdict } from './verdict.ts'
+import { confidenceOf, describeVerdict } from './verdict.ts'
 
 /** Prints what blame found: what it says, the steps, and what it rests on. */
 export function printBlame(blamed: BlamedRun, screen: Screen): void {
@@ -30,12 +30,12 @@ export function printBlame(blamed: BlamedRun, screen: Screen): void {
 interface Columns {
   readonly head: readonly string[]
   cells(step: StepReport, blamed: BlamedRun): readonly string[]
-  /** What the numbers are, for those who never read of them. */
+  /** What the numbers mean. */
   readonly legend: readonly string[]
 }
 
 const curveColumns: Columns = {
-  head: ['step', 'what', 'drawn anew', 'lost by keeping it', 'commitment'],
+  head: ['step', 'what', 'resampled', 'lost by replaying it', 'commitment'],
   cells: (step, { spent }) => [
     ...named(step),
     rateOf(step),
@@ -43,8 +43,8 @@ const curveColumns: Columns = {
     spent.forks === 0 ? '' : (step.commitment ?? ''),
   ],
   legend: [
-    'drawn anew: of the runs that keep all steps before this one, and decide this one and the rest anew, so many end well',
-    'lost by keeping it: how far that share falls when this step is kept too (and what chance alone leaves possible)',
+    'resampled: runs that replay all earlier steps and resample this one and the rest; the share that ends well',
+    'lost by replaying it: how far that share falls when this step is replayed too (with its interval)',
   ],
 }
 
@@ -68,12 +68,12 @@ const mutatedColumns: Columns = {
     responsibleOf(step),
   ],
   legend: [
-    'changes tried: different changes of one value in this answer that were run, of those there are',
-    'outcome flips: the share of runs with such a change that end otherwise (and what chance alone leaves possible)',
+    'changes tried: tested changes of one value in this answer, of all possible ones',
+    'outcome flips: the share of runs with such a change that end differently (with its interval)',
   ],
 }
 
-/** Of changes that were not tried nobody knows. */
+/** Untried changes leave the answer open. */
 function responsibleOf({ isResponsible, mutated }: StepReport): string {
   const isPart = mutated !== undefined && mutated.tried < mutated.mutants
   return isResponsible === false && isPart ? 'not seen' : yesNo(isResponsible)
@@ -83,10 +83,10 @@ function named({ steps, label }: StepReport): readonly string[] {
   return [steps.join(', '), neutralLine(label, 56)]
 }
 
-function rateOf({ isFromTape, redrawn }: StepReport): string {
+function rateOf({ isFromTape, resampled }: StepReport): string {
   if (isFromTape === true) return 'from the tape'
-  const forks = (redrawn?.ok ?? 0) + (redrawn?.failed ?? 0)
-  return forks === 0 ? 'not tried' : `${redrawn?.ok ?? 0} of ${forks} ok`
+  const forks = (resampled?.ok ?? 0) + (resampled?.failed ?? 0)
+  return forks === 0 ? 'not tried' : `${resampled?.ok ?? 0} of ${forks} ok`
 }
 
 function lostBy({ drop, display }: StepReport): string {
@@ -108,7 +108,7 @@ function yesNo(is: boolean | undefined): string {
   return is === undefined ? '' : is ? 'yes' : 'no'
 }
 
-/** What a verdict rests on: without it nobody could repeat or doubt it. */
+/** What a verdict rests on, so that it can be repeated and questioned. */
 function finePrint(blamed: BlamedRun): readonly string[] {
   const { delta, tau, spent, reused, models, commit, gradedBy, tail, recorded, tools, unclear, methods, repairs } =
     blamed
@@ -119,12 +119,12 @@ function finePrint(blamed: BlamedRun): readonly string[] {
   return [
     ...(control?.differs === undefined ? [] : [controlLine(control.differs)]),
     `graded by ${neutralLine(gradedBy, 200)}; the recorded run: ${recorded}`,
-    `estimand ${estimand}: ${perturbation}; models asked for real, tools ${neutralLine(tools)}${repairedBy === undefined ? '' : `, repaired with ${neutralLine(repairedBy)}`}`,
-    `delta ${delta}, tau ${tau}; claims: ${methods['verdict'] ?? 'none'}`,
+    `estimand ${estimand}: ${perturbation}; live models, tools ${neutralLine(tools)}${repairedBy === undefined ? '' : `, repaired with ${neutralLine(repairedBy)}`}`,
+    `confidence ${confidenceOf(delta)}, minimum effect ${tau}; claims: ${methods['verdict'] ?? 'none'}`,
     ...(tail === 'exact' ? [] : [`intervals: ${display ?? 'none'}`]),
     ...(repairs === undefined || tail === 'exact' ? [] : [`repairs: ${methods['repairs'] ?? 'none'}`]),
     `${spentText(spent.now)}${earlier}; models ${neutralLine(models.join(', ') || 'none')}; commit ${neutralLine(commit?.slice(0, 10) ?? 'unknown')}`,
-    ...(lost > 0 ? [`${lost} forks could not be graded and count for nothing`] : []),
+    ...(lost > 0 ? [`${lost} forks are ungraded and not counted`] : []),
   ]
 }
 

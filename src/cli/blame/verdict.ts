@@ -1,9 +1,10 @@
-import { type Commitment, type Undecided, type Verdict, wilson } from '../../blame/index.ts'
+import { type Commitment, type Undecided, type BlameVerdict } from '../../blame/index.ts'
+import { wilson } from '../../stats/index.ts'
 import type { BlamedRun } from '../../blame/run-blame.ts'
 import { neutralLine } from '../../errors/index.ts'
 
 /** What the curve says, in sentences that need no further knowledge; one per line. */
-export function describeVerdict(blamed: BlamedRun, verdict: Verdict): readonly string[] {
+export function describeVerdict(blamed: BlamedRun, verdict: BlameVerdict): readonly string[] {
   switch (verdict.kind) {
     case 'confirmed':
       return describeConfirmed(blamed, verdict)
@@ -19,7 +20,7 @@ export function describeVerdict(blamed: BlamedRun, verdict: Verdict): readonly s
   }
 }
 
-type Of<K extends Verdict['kind']> = Extract<Verdict, { readonly kind: K }>
+type Of<K extends BlameVerdict['kind']> = Extract<BlameVerdict, { readonly kind: K }>
 
 function describeConfirmed(blamed: BlamedRun, { commitments, isStillRecoverable, unseen = 0 }: Of<'confirmed'>) {
   const lines = commitments.flatMap((commitment, index) => [
@@ -29,20 +30,24 @@ function describeConfirmed(blamed: BlamedRun, { commitments, isStillRecoverable,
     ...surplusOf(commitment),
   ])
   if (isStillRecoverable === true)
-    lines.push('Behind it runs still end well often enough, but no later step could be named.')
-  if (unseen > 0)
-    lines.push(`${unseen} places behind it were not looked at: had the run recovered there, it was lost later.`)
+    lines.push('After it, runs still end well often enough, but no later step was found.')
+  if (unseen > 0) lines.push(`${unseen} later steps were not tested: if the run recovered there, it was lost later.`)
   return [...lines, ...neededToo(blamed, commitments[0]?.position ?? 0)]
 }
 
-function effectOf({ delta }: BlamedRun, { kept, redrawn, how }: Commitment): string {
+function effectOf({ delta }: BlamedRun, { kept, resampled, how }: Commitment): string {
   if (how === 'exact') {
     const rest =
-      kept.forks === 0 ? 'kept, it is the recorded run' : `kept, the run ${kept.ok > 0 ? 'ends well' : 'fails'}`
-    return `${rest}; drawn anew, it ${redrawn.ok > 0 ? 'ends well' : 'fails'} (exact: a script answers what is drawn anew)`
+      kept.forks === 0 ? 'replayed, it is the recorded run' : `replayed, the run ${kept.ok > 0 ? 'ends well' : 'fails'}`
+    return `${rest}; resampled, it ${resampled.ok > 0 ? 'ends well' : 'fails'} (exact: a script answers the resampled steps)`
   }
-  const rest = kept.forks === 0 ? 'kept, it is the recorded run' : `kept, ${of(kept)} end well${interval(kept)}`
-  return `${rest}; drawn anew, ${redrawn.ok} of ${redrawn.forks} do${interval(redrawn)}; certified at delta ${delta}`
+  const rest = kept.forks === 0 ? 'replayed, it is the recorded run' : `replayed, ${of(kept)} end well${interval(kept)}`
+  return `${rest}; resampled, ${resampled.ok} of ${resampled.forks} do${interval(resampled)}; certified at confidence ${confidenceOf(delta)}`
+}
+
+/** Of the error rate that the statistics work with. */
+export function confidenceOf(delta: number): number {
+  return Number((1 - delta).toFixed(12))
 }
 
 interface Counted {
@@ -63,15 +68,13 @@ export function interval({ ok, forks }: Counted): string {
 
 function membersOf({ members = [] }: Commitment): readonly string[] {
   return members.map(
-    ({ step, redrawn, kept, isConfirmed }) =>
-      `  of its steps, step ${step} alone ${isConfirmed ? 'decided' : 'is not shown to have decided'}: drawn anew, ${of(redrawn)} end well${interval(redrawn)}, kept, ${of(kept)}${interval(kept)}`,
+    ({ step, resampled, kept, isConfirmed }) =>
+      `  of its steps, step ${step} alone ${isConfirmed ? 'decided' : 'is not shown to have decided'}: resampled, ${of(resampled)} end well${interval(resampled)}; replayed, ${of(kept)}${interval(kept)}`,
   )
 }
 
 function surplusOf({ surplus = 0 }: Commitment): readonly string[] {
-  return surplus === 0
-    ? []
-    : [`  ${surplus} more runs were under way when that was shown; fewer at once spend fewer: --parallel 1`]
+  return surplus === 0 ? [] : [`  ${surplus} more runs were under way at that moment; to spend fewer: --parallel 1`]
 }
 
 /** Of causes that only do harm together the last one is where the run was lost; the earlier one was needed as well. */
@@ -79,10 +82,10 @@ function neededToo(blamed: BlamedRun, position: number): readonly string[] {
   const { repairs, steps } = blamed
   const earlier = (repairs?.necessary ?? []).filter((one) => one < position)
   if (repairs !== undefined || blamed.tail === 'exact')
-    return earlier.map((one) => `${nameOf(blamed, one)}, was needed for it too: repaired alone, runs end well`)
+    return earlier.map((one) => `${nameOf(blamed, one)}, was necessary too: repaired alone, runs end well`)
   const isOpen = steps.slice(0, position).some(({ isExogenous }) => isExogenous)
   return isOpen
-    ? ['→ to ask whether an earlier recorded answer was needed for it too: --columns --donor <tape|case>']
+    ? ['→ to find whether an earlier recorded answer was necessary too: --repairs --reference <tape|case>']
     : []
 }
 
@@ -90,18 +93,18 @@ function describeNever(blamed: BlamedRun, { ok, forks, how, rate, unseen = 0 }: 
   const { repairs } = blamed
   if (how === 'exact' && forks === 0)
     return [
-      "The agent's own code decides here: no model is asked in this run, and all else answers from the tape.",
-      ...columnsHint(blamed),
+      "The agent's own code decided: this run calls no model, and everything else is answered from the tape.",
+      ...repairsHint(blamed),
     ]
   const bound =
     how === 'exact' || rate === undefined
-      ? ' (exact: a script answers what is drawn anew)'
+      ? ' (exact: a script answers the resampled steps)'
       : `${interval({ ok, forks })}; certified: fewer than ${(rate.high * 100).toFixed(0)} % do`
   return [
     decidesHere(blamed, ok),
-    `  with all model answers drawn again, ${of({ ok, forks })} end well${bound}`,
-    ...(unseen > 0 ? [`${unseen} places were not looked at, where the run might have recovered.`] : []),
-    ...(repairs === undefined ? columnsHint(blamed) : []),
+    `  with all model answers resampled, ${of({ ok, forks })} end well${bound}`,
+    ...(unseen > 0 ? [`${unseen} steps were not tested; the run might have recovered there.`] : []),
+    ...(repairs === undefined ? repairsHint(blamed) : []),
   ]
 }
 
@@ -110,19 +113,19 @@ function decidesHere({ repairs, steps, tools }: BlamedRun, ok: number): string {
   if (repairs?.outcome === 'found') return 'No model decided the outcome: recorded answers did.'
   const hasTools = steps.some(({ isExogenous }) => isExogenous) && tools !== 'called for real'
   const isCleared = ['no_help', 'equal'].includes(repairs?.outcome ?? '')
-  const [first] = steps.flatMap(({ redrawn }) => (redrawn === undefined ? [] : [redrawn]))
+  const [first] = steps.flatMap(({ resampled }) => (resampled === undefined ? [] : [resampled]))
   if (ok > 0 || (hasTools && !isCleared)) {
-    return `No step was shown to decide the outcome: look at the prompt, the code of the agent${hasTools ? ' or the answers of its tools' : ', the tools or the environment'}.`
+    return `No step was shown to decide the outcome: check the prompt, the code of the agent${hasTools ? ' or the answers of its tools' : ', the tools or the environment'}.`
   }
   return (first?.distinct ?? 0) > 1
-    ? "The agent's own code decides here: whatever its models answer, the run fails."
-    : 'Its models answer the same each time, and the run fails: look at the prompt and the code of the agent.'
+    ? "The agent's own code decided: the run fails with any model answer."
+    : 'Its models answer the same each time, and the run fails: check the prompt and the code of the agent.'
 }
 
-function columnsHint({ steps, tools }: BlamedRun): readonly string[] {
+function repairsHint({ steps, tools }: BlamedRun): readonly string[] {
   const hasTools = steps.some(({ isExogenous }) => isExogenous) && tools !== 'called for real'
   return hasTools
-    ? ['→ to ask which recorded answers did it, with a good run to compare: --columns --donor <tape|case>']
+    ? ['→ to find which recorded answers decided, with a good run: --repairs --reference <tape|case>']
     : []
 }
 
@@ -135,7 +138,7 @@ function describeUnsure(blamed: BlamedRun, { positions }: Of<'unsure'>): readonl
   ]
 }
 
-const stops = { forks: 'of forks', costUsd: 'in dollars', timeMs: 'of time', signal: 'that ended it' } as const
+const stops = { forks: 'of forks', costUsd: 'in dollars', timeMs: 'of time', signal: 'of the signal' } as const
 
 function describeUndecided(blamed: BlamedRun, undecided: Undecided): readonly string[] {
   const { kind, range, never, likeliest, forksNeeded, stoppedBy } = undecided
@@ -150,17 +153,17 @@ function describeUndecided(blamed: BlamedRun, undecided: Undecided): readonly st
   const none = `  that no step decided: ${percent(never)}`
   if (kind === 'diffuse') {
     return [
-      'No single step was shown to decide the outcome: none of those tested takes enough by itself.',
-      `  if one step decided all the same, ${where} (90 % credible range)`,
+      'No single step was shown to decide the outcome: no tested step has enough effect alone.',
+      `  if one step decided nevertheless, ${where} (90 % credible range)`,
       ...guess,
       none,
     ]
   }
   const onward =
-    blamed.spent.now.forks === 0 ? 'this limit leaves room for none' : 'the same command goes on where this one ended'
+    blamed.spent.now.forks === 0 ? 'this limit leaves room for none' : 'the same command continues where this one ended'
   const more = forksNeeded === undefined ? [] : [`About ${forksNeeded} more forks are likely needed; ${onward}.`]
   return [
-    `Not resolved: it ended at the limit${limit}.`,
+    `Not resolved: stopped by the limit${limit}.`,
     `  if one step decided, ${where} (90 % credible range)`,
     ...guess,
     none,
@@ -170,22 +173,22 @@ function describeUndecided(blamed: BlamedRun, undecided: Undecided): readonly st
 
 function describeUndecidable(blamed: BlamedRun, { forks, undefined: lost, ungraded }: Of<'undecidable'>) {
   return [
-    `Nothing can be said: ${lost + ungraded} of ${forks} forks could not be graded.`,
+    `Undecidable: ${lost + ungraded} of ${forks} forks are ungraded.`,
     ...whyUnclear(blamed),
-    ...(lost > 0 ? ['→ to see what makes the agent leave its tape: npx harvest doctor'] : []),
+    ...(lost > 0 ? ['→ to find what makes the agent diverge from its tape: npx vitest-harvest doctor'] : []),
   ]
 }
 
 /** Why forks could not be graded, and what helps. */
 export function whyUnclear({ unclear, tools }: BlamedRun): readonly string[] {
-  const isOffTape = unclear.some(({ because }) => because.includes('HARVEST_OFF_TAPE'))
+  const isOffTape = unclear.some(({ because }) => because.includes('HARVEST_NOT_RECORDED'))
   return [
     ...unclear.map(({ because, forks }) => `  ${forks} × ${neutralLine(because, 200)}`),
     ...(isOffTape && tools !== 'called for real'
       ? [
           "→ to grade runs by the calls they make: --ok 'refund(amount: 25)'",
-          '→ to answer tools from a good run as well: --donor <tape|case>',
-          '→ to call tools for real, with all they do: --tools live',
+          '→ to answer tools from a good run as well: --reference <tape|case>',
+          '→ to call tools for real, with their side effects: --tools live',
         ]
       : []),
   ]

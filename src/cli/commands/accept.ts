@@ -1,34 +1,16 @@
 import { HarvestError, neutralLine } from '../../errors/index.ts'
-import { findCase } from '../../store/index.ts'
+import { findCase } from '../../recordings/index.ts'
 import { type AcceptReport, acceptVariable } from '../../replay/accept-request.ts'
-import { type CommandSpec, type Given, jsonOption } from '../command.ts'
+import { acceptSpec } from '../spec/test.ts'
+import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
 import { usage } from '../parse.ts'
-import { type Screen, table } from '../screen.ts'
+import { type Screen, table } from '../../report/output.ts'
 import { askedQuestions, caseFilters } from '../asked-questions.ts'
 
 /** Accepts changed questions to models: from then on the recorded answers stand for them. */
-export const acceptCommand: CommandSpec = {
-  name: 'accept',
-  args: '[...cases]',
-  about: 'Accept changed prompts, tools and settings of cases after a look at them; without a case, those of all cases',
-  options: [
-    { flag: '--reason <text>', about: 'Why the change is meant; it is written beside it' },
-    {
-      flag: '--change <key>',
-      about: 'This change alone, in all cases and tests that have it; may be repeated',
-      many: true,
-    },
-    { flag: '--data', about: 'Changes of data as well, which are otherwise accepted by key or by case' },
-    { flag: '--list', about: 'Show the changes and who has them; accept nothing' },
-    { flag: '--dir <folder>', about: 'Folder with golden/ (default: recordings)' },
-    jsonOption,
-  ],
-  examples: [
-    'accept refund-100x --reason "the limit was raised"',
-    'accept --change 4f9kQ2mXw7TzB1aL --reason "the limit was raised"',
-    'accept --list',
-  ],
+export const acceptCommand: Command = {
+  ...acceptSpec,
   async run(given, screen) {
     const isList = given.has('list')
     const reason = given.value('reason')?.trim() ?? ''
@@ -62,7 +44,7 @@ interface Wanted {
 
 async function run(
   { keys, files, withData, reason, isList }: Wanted,
-  given: Given,
+  given: CommandInput,
   screen: Screen,
 ): Promise<AcceptReport> {
   screen.progress('replaying')
@@ -100,23 +82,23 @@ function print(
   for (const file of written) screen.line(`wrote ${neutralLine(file, 300)}`)
   screen.line(`verdict: ${verdict}`)
   if (isList && unproven.length > 0)
-    screen.line(`to accept one: npx harvest accept --change ${unproven[0]?.question.key} --reason "…"`)
+    screen.line(`to accept one: npx vitest-harvest accept --change ${unproven[0]?.question.key} --reason "…"`)
   if (!isList && unproven.some(({ question }) => question.isData))
-    screen.line('changes of data are accepted by their key: npx harvest accept --change <key> --reason "…"')
+    screen.line('changes of data are accepted by their key: npx vitest-harvest accept --change <key> --reason "…"')
 }
 
 function unknownKeys(keys: readonly string[]): HarvestError {
   return new HarvestError('HARVEST_ACCEPT_UNKNOWN', {
     what: `No case and no test has the change ${neutralLine(keys.join(', '), 200)}`,
-    why: 'The key of a change names what was recorded and what is asked now: after another edit it is another one.',
-    fix: ['to see the changes there are: npx harvest accept --list'],
+    why: 'The key of a change is a digest of both questions, so it changes with every edit.',
+    fix: ['to list the changes: npx vitest-harvest accept --list'],
   })
 }
 
 function refused(because: string): HarvestError {
   return new HarvestError('HARVEST_ACCEPT_REFUSED', {
-    what: 'Nothing was accepted: nobody is here to review it',
+    what: 'Nothing was accepted: changes are not accepted in CI or by coding agents',
     where: { because },
-    fix: ['run it on a developer machine', 'to allow it all the same: HARVEST_ALLOW_CI_UPDATE=1'],
+    fix: ['run it on a developer machine', 'to allow it anyway: HARVEST_ALLOW_CI_UPDATE=1'],
   })
 }

@@ -7,76 +7,24 @@ import type { BlameRequest } from '../../blame/task.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { acceptedPins, codeDigest, codeState, pinsOf } from '../../provenance/index.ts'
 import { cutsOf, type Json, partialText, readTape, requireClosed, type Tape } from '../../tape/index.ts'
-import { forksFolder, listCases, readPrices } from '../../store/index.ts'
+import { forksFolder, listCases, readPrices } from '../../recordings/index.ts'
 import { askYesNo, canAsk } from '../ask.ts'
 import { printBlame } from '../blame/print.ts'
 import { foreseen } from '../blame/foreseen.ts'
 import { printEstimate } from '../blame/estimate.ts'
 import { oracleOfCase, parseOracle } from '../../blame/named-oracle.ts'
-import { type CommandSpec, type Given, jsonOption } from '../command.ts'
+import { blameSpec } from '../spec/explain.ts'
+import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
 import { findRun, type FoundRun } from '../find.ts'
-import { runTask } from '../jobs.ts'
-import { readNumber, readWhole, refuseOtherCode } from '../live.ts'
-import { parseSpan } from '../moments.ts'
+import { runTask } from '../../jobs/run.ts'
+import { readDuration, readNumber, readWhole, refuseOtherCode } from '../live.ts'
 import { usage } from '../parse.ts'
-import type { Screen } from '../screen.ts'
+import type { Screen } from '../../report/output.ts'
 
 /** Says which step of a bad run decided how it ended, how sure that is, and what it cost to find out. */
-export const blameCommand: CommandSpec = {
-  name: 'blame',
-  args: '<tape|case>',
-  about:
-    'Say which step of a bad run decided its outcome: runs it anew from each step on, with its models asked for real',
-  options: [
-    {
-      flag: '--ok <what>',
-      about: "What a good run does: refunded=25, 'answer~25 EUR', 'refund(amount: 25)'",
-      many: true,
-    },
-    { flag: '--bad <what>', about: 'What a bad run does, written alike', many: true },
-    {
-      flag: '--oracle <file#export>',
-      about: 'A function that grades a run by what it returned and which tools it called',
-    },
-    {
-      flag: '--flaky-oracle',
-      about: 'The function does not always say the same of a run: grade each run five times, by majority',
-    },
-    { flag: '--any-name', about: 'Let --ok and --bad name a tool, argument or place that no run knows' },
-    { flag: '--donor <tape|case>', about: 'A good run of the agent: its tools answer what this tape cannot' },
-    { flag: '--tools <tape|live>', about: 'live: tools and services run for real, with all they do (default: tape)' },
-    {
-      flag: '--columns',
-      about: 'Also: which answers of tools are necessary, which sufficient, a smallest set of repairs',
-    },
-    {
-      flag: '--mutate',
-      about: 'Instead: which answers the outcome hangs on, by changing single values; also of a good run',
-    },
-    {
-      flag: '--budget <dollars>',
-      about:
-        'Yes, ask the models, and stop before this session has cost more (default: 5.00); earlier forks are paid for',
-    },
-    { flag: '--live', about: 'Yes, ask the models, within the default budget' },
-    { flag: '--forks <n>', about: 'Runs made at most (default: 400); the only limit where prices are not known' },
-    { flag: '--time <span>', about: 'Start no run after so long, such as 10m (default: no limit)' },
-    { flag: '--delta <risk>', about: 'How often a verdict that names a step may be wrong (default: 0.05)' },
-    { flag: '--tau <difference>', about: 'The smallest difference of rates that is blamed (default: 0.2)' },
-    { flag: '--parallel <n>', about: 'How many run at once (default: 8)' },
-    { flag: '--timeout <ms>', about: 'Milliseconds one run may take (default: 120000)' },
-    { flag: '--agent <name>', about: 'Agent to run (default: the one the case or the tape names)' },
-    { flag: '--dry-run', about: 'Replay and grade the run, say what its blame is expected to cost, ask no model' },
-    { flag: '--fresh', about: 'Leave the forks of earlier sessions alone' },
-    { flag: '--cross-version', about: 'Run although code or models are not those of the tape' },
-    { flag: '--dir <folder>', about: 'Folder with inbox/ and golden/ (default: recordings)' },
-    jsonOption,
-  ],
-  examples: [
-    'blame refund-100x --bad "refund(*)" --budget 2.50',
-    'blame latest --ok "answer~cannot refund" --donor refund-broken-item --dry-run',
-  ],
+export const blameCommand: Command = {
+  ...blameSpec,
   async run(given, screen) {
     const recordings = given.value('dir') ?? 'recordings'
     const found = findRun(given.args[0] ?? '', recordings)
@@ -84,7 +32,7 @@ export const blameCommand: CommandSpec = {
     const cuts = cutsOf(tape)
     if (cuts.length > 0) screen.note(`${partialText(cuts)}; a run that reads on behind a cut fails there`)
     const parallel = readWhole(given, blameCommand, 'parallel') ?? 8
-    const timeoutMs = readWhole(given, blameCommand, 'timeout') ?? 120_000
+    const timeoutMs = readDuration(given, blameCommand, 'timeout') ?? 120_000
     const request = await requestOf(given, found, tape, recordings)
     const foretold = said(given, request, tape, found, recordings)
     if (!given.has('json')) for (const line of foretold) screen.note(line)
@@ -101,7 +49,7 @@ export const blameCommand: CommandSpec = {
       {
         parallel,
         prices: readPrices(recordings) ?? {},
-        onTold: (progress) => screen.progress(progressLine(known.told(progress as unknown as Told))),
+        onReport: (progress) => screen.progress(progressLine(known.told(progress as unknown as Told))),
       },
     ).catch((error: unknown) => {
       if (HarvestError.is(error, 'HARVEST_CLI_INTERRUPTED')) screen.note(known.text)
@@ -113,14 +61,14 @@ export const blameCommand: CommandSpec = {
   },
 }
 
-function estimated(answer: BlameEstimate, given: Given, screen: Screen): number {
+function estimated(answer: BlameEstimate, given: CommandInput, screen: Screen): number {
   if (given.has('json')) screen.json(answer)
   else printEstimate(answer, screen)
   return exit.ok
 }
 
 /** A verdict is an answer whatever it says; without one the question is still open. */
-function blamed(answer: BlamedRun, given: Given, screen: Screen): number {
+function blamed(answer: BlamedRun, given: CommandInput, screen: Screen): number {
   if (given.has('json')) screen.json(answer)
   else printBlame(answer, screen)
   const { kind } = answer.verdict ?? answer.mutations?.verdict ?? { kind: 'unresolved' }
@@ -131,17 +79,18 @@ function caseOf(file: string): { readonly file: string; readonly text: string } 
   return { file: resolve(file), text: readFileSync(file, 'utf8') }
 }
 
-async function requestOf(given: Given, found: FoundRun, tape: Tape, recordings: string): Promise<BlameRequest> {
+async function requestOf(given: CommandInput, found: FoundRun, tape: Tape, recordings: string): Promise<BlameRequest> {
   // What was typed wrong is told first, before anything is run or refused for it.
   for (const option of ['ok', 'bad']) for (const text of given.values(option)) parseExpectation(text, `--${option}`)
-  const donor = given.value('donor')
-  const delta = readNumber(given, blameCommand, 'delta', 0, 0.5)
-  const tau = readNumber(given, blameCommand, 'tau', 0, 1)
+  const reference = given.value('reference')
+  const confidence = readNumber(given, blameCommand, 'confidence', 0.5, 1)
+  const delta = confidence === undefined ? undefined : Number((1 - confidence).toFixed(12))
+  const tau = readNumber(given, blameCommand, 'min-effect', 0, 1)
   const typed = {
     ...limitsOf(given),
     ...oracleOf(given, found),
     tools: toolsOf(given),
-    ...(donor === undefined ? {} : { donor: findRun(donor, recordings).file }),
+    ...(reference === undefined ? {} : { reference: findRun(reference, recordings).file }),
     ...(delta === undefined ? {} : { delta }),
     ...(tau === undefined ? {} : { tau }),
   }
@@ -149,19 +98,19 @@ async function requestOf(given: Given, found: FoundRun, tape: Tape, recordings: 
   await refuseOtherCode(pins, given)
   const { commit } = (await codeState(process.cwd(), acceptedPins(pins).commit)) ?? {}
   const code = await codeDigest(process.cwd())
-  const ledger = resolve(join(forksFolder(recordings, found.file), 'blame.jsonl'))
+  const cacheFile = resolve(join(forksFolder(recordings, found.file), 'blame.jsonl'))
   return {
     agent: given.value('agent') ?? found.case?.agent ?? tape.header.agent,
     ok: given.values('ok'),
     bad: given.values('bad'),
     ...typed,
-    ledger,
+    cacheFile,
     isAnyName: given.has('any-name'),
     isFlakyOracle: given.has('flaky-oracle'),
-    isFresh: given.has('fresh'),
+    isFresh: given.has('no-cache'),
     isCrossVersion: given.has('cross-version'),
     isDryRun: given.has('dry-run'),
-    columns: given.has('columns'),
+    repairs: given.has('repairs'),
     mutate: given.has('mutate'),
     ran: { ...(commit === undefined ? {} : { commit }), ...(code === undefined ? {} : { code }) },
   }
@@ -170,27 +119,24 @@ async function requestOf(given: Given, found: FoundRun, tape: Tape, recordings: 
 /** US dollars, unless another amount is named. */
 const defaultUsd = 5
 
-function limitsOf(given: Given): Pick<BlameRequest, 'limits' | 'costUsdIfPriced'> {
-  const forks = readWhole(given, blameCommand, 'forks')
-  const dollars = readNumber(given, blameCommand, 'budget', 0)
-  const time = given.value('time')
-  const timeMs = time === undefined ? undefined : parseSpan(time)
-  if (time !== undefined && timeMs === undefined)
-    throw usage(blameCommand, 'HARVEST_CLI_ARGUMENT', `--time is a span such as 10m, not ${neutralLine(time, 40)}`)
+function limitsOf(given: CommandInput): Pick<BlameRequest, 'limits' | 'costUsdIfPriced'> {
+  const forks = readWhole(given, blameCommand, 'max-runs')
+  const dollars = readNumber(given, blameCommand, 'max-cost', 0)
+  const timeMs = readDuration(given, blameCommand, 'max-time')
   const timed = timeMs === undefined ? {} : { timeMs }
   // Without a price nobody can count dollars: the number of forks is the limit then, if somebody named one.
   if (dollars === undefined && forks !== undefined) return { limits: { forks, ...timed }, costUsdIfPriced: defaultUsd }
   return { limits: { forks: forks ?? 400, costUsd: dollars ?? defaultUsd, ...timed } }
 }
 
-function toolsOf(given: Given): 'tape' | 'live' {
+function toolsOf(given: CommandInput): 'tape' | 'live' {
   const word = given.value('tools') ?? 'tape'
   if (word === 'tape' || word === 'live') return word
   throw usage(blameCommand, 'HARVEST_CLI_ARGUMENT', `--tools is tape or live, not ${neutralLine(word, 40)}`)
 }
 
 /** The function of the command line, or the case's own when nothing else says what a good run is. */
-function oracleOf(given: Given, { case: kase }: FoundRun): Pick<BlameRequest, 'oracle'> {
+function oracleOf(given: CommandInput, { case: kase }: FoundRun): Pick<BlameRequest, 'oracle'> {
   const name = given.value('oracle')
   const isTold = given.values('ok').length + given.values('bad').length > 0
   if (name === undefined) {
@@ -206,24 +152,21 @@ function oracleOf(given: Given, { case: kase }: FoundRun): Pick<BlameRequest, 'o
   )
 }
 
-/**
- * Blame asks models for real, and that costs money. Naming an amount is a yes, and so is --live; at a terminal one is
- * asked; anything else, such as CI, has to say it.
- */
-async function requireConsent(given: Given, { tools }: BlameRequest, screen: Screen): Promise<void> {
-  if (given.has('live') || given.has('budget')) return
+/** Blame calls live models, which costs money: `--live` is consent, and so is a yes at a terminal. */
+async function requireConsent(given: CommandInput, { tools }: BlameRequest, screen: Screen): Promise<void> {
+  if (given.has('live')) return
   const amount = `$${defaultUsd.toFixed(2)}`
   if (canAsk()) {
     screen.note(`Blame asks the models for real, for at most ${amount}.`)
     if (tools === 'live') screen.note('Tools and services run for real in every run, with all they do.')
     if (await askYesNo('Go on?')) return
   }
-  throw new HarvestError('HARVEST_BLAME_CONSENT', {
-    what: 'Blame asks models for real, and nobody said that this may cost money',
+  throw new HarvestError('HARVEST_LIVE_CONSENT', {
+    what: 'Blame calls live models, which costs money: confirm with --live',
     fix: [
-      'to name an amount, which is a yes: --budget 2.50',
-      `or to take the default of ${amount}: --live`,
-      'to see what it is expected to cost, for nothing: --dry-run',
+      'to confirm, with a limit: --live --max-cost 2.50',
+      `to confirm, with the default limit of ${amount}: --live`,
+      'to estimate the cost, for free: --dry-run',
     ],
   })
 }
@@ -257,13 +200,19 @@ class Known {
 }
 
 /** What can be told before anything is run: expectations that cannot hold are refused, and what forks will want is named. */
-function said(given: Given, request: BlameRequest, tape: Tape, found: FoundRun, recordings: string): readonly string[] {
-  const { ok, bad, donor, tools = 'tape', isAnyName, oracle, columns = false, mutate = false } = request
+function said(
+  given: CommandInput,
+  request: BlameRequest,
+  tape: Tape,
+  found: FoundRun,
+  recordings: string,
+): readonly string[] {
+  const { ok, bad, reference, tools = 'tape', isAnyName, oracle, repairs = false, mutate = false } = request
   const expectations = [
     ...ok.map((text) => parseExpectation(text, '--ok')),
     ...bad.map((text) => parseExpectation(text, '--bad')),
   ]
-  const tapes = donor === undefined ? [tape] : [tape, requireClosed(readTape(donor))]
+  const tapes = reference === undefined ? [tape] : [tape, requireClosed(readTape(reference))]
   const { outcome } = found.case ?? {}
   const warnings =
     isAnyName === true ? [] : requireKnownNames(expectations, { tapes, ...(outcome === undefined ? {} : { outcome }) })
@@ -271,7 +220,16 @@ function said(given: Given, request: BlameRequest, tape: Tape, found: FoundRun, 
   const good = goodRunOf(request.agent, found, recordings)
   const looksAtValue = expectations.some(({ kind }) => kind === 'value')
   const typed = process.argv.slice(2)
-  const question = { tape, by, looksAtValue, tools, hasDonor: donor !== undefined, columns, mutate, typed } as const
+  const question = {
+    tape,
+    by,
+    looksAtValue,
+    tools,
+    hasReference: reference !== undefined,
+    repairs,
+    mutate,
+    typed,
+  } as const
   return [...warnings, ...foreseen({ ...question, ...(good === undefined ? {} : { good }) })]
 }
 

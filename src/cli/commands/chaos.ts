@@ -12,46 +12,21 @@ import {
   type FaultSchedule,
   kindsNamed,
 } from '../../faults/index.ts'
-import type { Job } from '../../fork/index.ts'
+import type { Job } from '../../jobs/index.ts'
 import { type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
-import { type CommandSpec, type Given, jsonOption } from '../command.ts'
+import { chaosSpec } from '../spec/explain.ts'
+import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
 import { findRun, type FoundRun } from '../find.ts'
 import { controlLine, pinsJson } from '../forking/control.ts'
-import { runTask } from '../jobs.ts'
-import { readWhole } from '../live.ts'
+import { runTask } from '../../jobs/run.ts'
+import { readDuration, readWhole } from '../live.ts'
 import { usage } from '../parse.ts'
-import { neutralLines, type Screen } from '../screen.ts'
+import { neutralLines, type Screen } from '../../report/output.ts'
 
 /** Runs a case under generated faults, and shrinks a failure to the faults it needs. */
-export const chaosCommand: CommandSpec = {
-  name: 'chaos',
-  args: '<case>',
-  about: 'Let things go wrong in a recorded run, and find the fewest faults the agent does not survive',
-  options: [
-    {
-      flag: '--faults <names>',
-      about: 'Families or single faults, such as http,tool-error (default: http,tools,order)',
-    },
-    { flag: '--runs <n>', about: 'Schedules of faults to try (default: 100)' },
-    { flag: '--seed <n>', about: 'Draw the same schedules again (default: chance)' },
-    { flag: '--path <path>', about: 'With --seed: run one schedule again, as a failure reports it' },
-    { flag: '--smallest', about: 'Make the numbers in a failing schedule as small as they can be, too' },
-    { flag: '--time <duration>', about: 'Begin no further run after this time, such as 60s or 5m' },
-    { flag: '--fail <endings>', about: 'What counts as failing (default: crash,hang,trace,outcome)' },
-    { flag: '--reads <tools>', about: 'Tools that change nothing and may be called again, such as get_*,balance' },
-    { flag: '--schedule <file>', about: 'Try this schedule first: a JSON list of faults, such as an incident' },
-    { flag: '--arbitrary <file#name>', about: 'Draw schedules with an arbitrary of your own' },
-    { flag: '--variant <names>', about: 'Agents of the config that may run instead, for the fault regression' },
-    { flag: '--agent <name>', about: 'Agent to run (default: the one the tape or its case names)' },
-    { flag: '--timeout <ms>', about: 'Milliseconds one run may take (default: as for cases)' },
-    { flag: '--dir <folder>', about: 'Folder with inbox/ and golden/ (default: recordings)' },
-    jsonOption,
-  ],
-  examples: [
-    'chaos refund-100x --faults tool-error,tool-slow,http-slow --runs 50 --time 60s',
-    'chaos refund-100x --faults http --smallest --seed 7',
-  ],
+export const chaosCommand: Command = {
+  ...chaosSpec,
   async run(given, screen) {
     const options = readOptions(given)
     const recordings = given.value('dir') ?? 'recordings'
@@ -64,11 +39,11 @@ export const chaosCommand: CommandSpec = {
   },
 }
 
-function readOptions(given: Given): ChaosTaskOptions {
+function readOptions(given: CommandInput): ChaosTaskOptions {
   const runs = readWhole(given, chaosCommand, 'runs')
   const seed = readSeed(given)
   const path = given.value('path')
-  const timeMs = readTime(given)
+  const timeMs = readDuration(given, chaosCommand, 'max-time')
   const fail = listOf(given, 'fail')
   const schedule = given.value('schedule')
   const arbitrary = given.value('arbitrary')
@@ -94,7 +69,7 @@ function readOptions(given: Given): ChaosTaskOptions {
   }
 }
 
-function listOf(given: Given, name: string): readonly string[] | undefined {
+function listOf(given: CommandInput, name: string): readonly string[] | undefined {
   const list = given
     .value(name)
     ?.split(',')
@@ -104,16 +79,8 @@ function listOf(given: Given, name: string): readonly string[] | undefined {
   return list
 }
 
-function readTime(given: Given): number | undefined {
-  const text = given.value('time')
-  if (text === undefined) return undefined
-  const [, number, unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(text) ?? []
-  if (number === undefined) throw wrong(`--time is a duration such as 60s or 5m, not ${neutralLine(text, 40)}`)
-  return Number(number) * ({ ms: 1, s: 1000, m: 60_000 }[unit] ?? 1000)
-}
-
 /** Seeds of fast-check may be negative. */
-function readSeed(given: Given): number | undefined {
+function readSeed(given: CommandInput): number | undefined {
   const text = given.value('seed')
   if (text === undefined) return undefined
   if (/^-?\d{1,10}$/.test(text)) return Number(text)
@@ -139,7 +106,7 @@ function readSchedule(file: string): FaultSchedule {
 
 function scheduleFacts(file: string, cause: unknown) {
   return {
-    what: 'The schedule of faults cannot be read',
+    what: 'Invalid schedule of faults',
     where: {
       file: neutralLine(file),
       because: neutralLine(cause instanceof Error ? cause.message : String(cause), 160),
@@ -157,9 +124,14 @@ function wrong(what: string): HarvestError {
   return usage(chaosCommand, 'HARVEST_CLI_ARGUMENT', what)
 }
 
-async function ask(found: FoundRun, options: ChaosTaskOptions, given: Given, screen: Screen): Promise<ChaosReport> {
+async function ask(
+  found: FoundRun,
+  options: ChaosTaskOptions,
+  given: CommandInput,
+  screen: Screen,
+): Promise<ChaosReport> {
   const agent = given.value('agent')
-  const timeoutMs = readWhole(given, chaosCommand, 'timeout')
+  const timeoutMs = readDuration(given, chaosCommand, 'timeout')
   const kase = found.case
   const expectation = kase?.outcome === undefined ? {} : { expected: kase.outcome }
   const job: Job & { readonly task: NonNullable<Job['task']> } = {
@@ -170,7 +142,7 @@ async function ask(found: FoundRun, options: ChaosTaskOptions, given: Given, scr
     task: { name: 'chaos', options: { ...options, ...expectation } as unknown as Json },
   }
   const answer = await runTask(job, {
-    onTold: (told) => {
+    onReport: (told) => {
       const { runs, failing } = told as unknown as ChaosProgress
       screen.progress(`${runs} runs${failing === undefined ? '' : `, failing with ${failing} fault(s)`}`)
     },
@@ -179,7 +151,7 @@ async function ask(found: FoundRun, options: ChaosTaskOptions, given: Given, scr
   return answer as unknown as ChaosReport
 }
 
-function print(tape: Tape, report: ChaosReport, given: Given, screen: Screen): void {
+function print(tape: Tape, report: ChaosReport, given: CommandInput, screen: Screen): void {
   const { failure, survived, seed, path, control } = report
   if (control.differs !== undefined) screen.line(`${controlLine(control.differs)}\n`)
   if (failure !== undefined) {
@@ -189,12 +161,12 @@ function print(tape: Tape, report: ChaosReport, given: Given, screen: Screen): v
     screen.line()
     screen.line(shrunk(report))
     if (path !== undefined)
-      screen.line(`→ to see it again: npx harvest chaos ${repeat(given)} --seed ${seed} --path ${path}`)
+      screen.line(`→ to see it again: npx vitest-harvest chaos ${repeat(given)} --seed ${seed} --path ${path}`)
     return
   }
   screen.line(screen.paint('bold', survived === true ? 'the agent survives' : 'undecided'))
   if (survived === null)
-    screen.line('In every run the agent asked for what nobody recorded: what it would have done, its tape cannot tell.')
+    screen.line('In every run the agent requested something that is not on the tape, so the outcome is unknown.')
   screen.line(`${report.schedules} schedules of faults, ${report.runs} runs: ${counts(report.endings)}`)
   screen.line(`tried: ${counts(report.tried)}`)
   if (report.isInterrupted) screen.line('stopped before all schedules were tried')
@@ -210,7 +182,7 @@ function shrunk({ failure, schedules, runs }: ChaosReport): string {
 }
 
 /** The words of this call that say what is run, as they were typed. */
-function repeat(given: Given): string {
+function repeat(given: CommandInput): string {
   const words = ['faults', 'fail', 'reads', 'schedule', 'arbitrary', 'variant', 'agent', 'timeout', 'dir'].flatMap(
     (name) => {
       const value = given.value(name)

@@ -1,22 +1,15 @@
-import { type CommandSpec, jsonOption } from '../command.ts'
-import { compareRuns } from '../diff/compare.ts'
-import { factRows } from '../diff/facts.ts'
-import { printDiff } from '../diff/print.ts'
+import { diffSpec } from '../spec/inspect.ts'
+import type { Command } from '../command.ts'
+import { compareRuns } from '../../report/diff/compare.ts'
+import { factRows } from '../../report/diff/facts.ts'
+import { printDiff } from '../../report/diff/print.ts'
 import { exit } from '../exit.ts'
 import { findRun, openTape } from '../find.ts'
-import { terminalWidth } from '../reading/fold.ts'
+import { terminalWidth } from '../../report/fold.ts'
 
 /** Says how two runs differ, the most important first. */
-export const diffCommand: CommandSpec = {
-  name: 'diff',
-  args: '<a> <b>',
-  about: 'Say how two runs differ: outcome, tool calls, steps, prompts, cost (two tapes, two cases, or one of each)',
-  options: [
-    { flag: '--full', about: 'Every step, call and text, however many there are' },
-    { flag: '--dir <folder>', about: 'Folder with inbox/ and golden/ (default: recordings)' },
-    jsonOption,
-  ],
-  examples: ['diff refund-100x latest', 'diff refund-100x latest --json'],
+export const diffCommand: Command = {
+  ...diffSpec,
   run(given, screen) {
     const [wordA = '', wordB = ''] = given.args
     const recordings = given.value('dir')

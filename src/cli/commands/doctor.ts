@@ -2,27 +2,20 @@ import { readFileSync } from 'node:fs'
 import { requireTapeFile } from '../../cases/index.ts'
 import { neutralLine } from '../../errors/index.ts'
 import { versionedFiles } from '../../provenance/index.ts'
-import { findCase, listCases } from '../../store/index.ts'
+import { findCase, listCases } from '../../recordings/index.ts'
 import { readTape, requireClosed } from '../../tape/index.ts'
-import { type CommandSpec, jsonOption } from '../command.ts'
+import { doctorSpec } from '../spec/debug.ts'
+import type { Command } from '../command.ts'
 import { checkSetUp } from '../doctor/set-up.ts'
 import { type DoctorReport, examineAll, type Patient, type Untreated } from '../doctor/examine.ts'
-import { findingsOf, isCode } from '../doctor/findings.ts'
+import { findingsOf, isCode } from '../../doctor/findings.ts'
 import { printDoctor } from '../doctor/print.ts'
 import { exit, exitCodeOf } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
 
-/** Finds what makes runs irreproducible, and names the line: `harvest doctor [tape...]`. */
-export const doctorCommand: CommandSpec = {
-  name: 'doctor',
-  args: '[tape...]',
-  about: 'Find what makes runs irreproducible: replays with one answer at a time being another, and names the line',
-  options: [
-    { flag: '--verbose', about: 'Also list what was asked around the seam and changes nothing' },
-    { flag: '--dir <folder>', about: 'Folder with inbox/ and golden/ (default: recordings)' },
-    jsonOption,
-  ],
-  examples: ['doctor', 'doctor refund-100x', 'doctor latest --verbose'],
+/** Finds what makes runs irreproducible, and names the line: `npx vitest-harvest doctor [tape...]`. */
+export const doctorCommand: Command = {
+  ...doctorSpec,
   async run(given, screen) {
     const recordings = given.value('dir') ?? 'recordings'
     const isWhole = given.args.length === 0

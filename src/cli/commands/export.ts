@@ -2,32 +2,18 @@ import { neutralLine } from '../../errors/index.ts'
 import { type ExportFormat, exportFormats, exportTape } from '../../exporters/index.ts'
 import { readTape } from '../../tape/index.ts'
 import { choose } from '../choose.ts'
-import { type CommandSpec, type Given, jsonOption } from '../command.ts'
+import { exportSpec } from '../spec/record.ts'
+import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
 import { fileIn, type Target, targetOf } from '../exporting/target.ts'
 import { printExport, writeExport } from '../exporting/write.ts'
 import { type FoundRun, findRun } from '../find.ts'
 import { usage } from '../parse.ts'
-import type { Screen } from '../screen.ts'
+import type { Screen } from '../../report/output.ts'
 
 /** Writes tapes in formats that other tools know. */
-export const exportCommand: CommandSpec = {
-  name: 'export',
-  args: '<...tapes>',
-  about: 'Write runs in formats other tools know: spans for a tracing backend, HAR, or the trace as plain JSON',
-  options: [
-    { flag: '--format <name>', about: 'otlp, har or json' },
-    { flag: '--out <path>', about: 'File, or folder for a file of each tape (default: stdout)' },
-    { flag: '--force', about: 'Replace files that are there' },
-    { flag: '--no-content', about: 'Leave out what was said: messages, arguments, results, bodies' },
-    { flag: '--dir <folder>', about: 'Folder with inbox/ and golden/ (default: recordings)' },
-    jsonOption,
-  ],
-  examples: [
-    'export latest --format otlp',
-    'export refund-100x --format har --out refund.har',
-    'export latest --format json --out exported/ --no-content',
-  ],
+export const exportCommand: Command = {
+  ...exportSpec,
   run(given, screen) {
     const format = choose(given, 'format', exportFormats, exportCommand)
     if (format === undefined)
@@ -43,7 +29,7 @@ export const exportCommand: CommandSpec = {
   },
 }
 
-function checkTarget(target: Target, format: ExportFormat, given: Given): void {
+function checkTarget(target: Target, format: ExportFormat, given: CommandInput): void {
   const refuse = (what: string, ...hints: string[]): Error => usage(exportCommand, 'HARVEST_CLI_OPTION', what, hints)
   if (target.kind === 'stdout' && given.has('json'))
     throw refuse('--json says where the exports went, and without --out they are the answer', 'leave --json out')
@@ -78,7 +64,7 @@ interface Result {
   readonly notes: readonly string[]
 }
 
-function runJob({ file, runs }: Job, format: ExportFormat, given: Given, screen: Screen): readonly Result[] {
+function runJob({ file, runs }: Job, format: ExportFormat, given: CommandInput, screen: Screen): readonly Result[] {
   const options = { withContent: !given.has('no-content') }
   const results: Result[] = []
   function* pieces(): Generator<string> {
@@ -104,7 +90,7 @@ function runJob({ file, runs }: Job, format: ExportFormat, given: Given, screen:
 }
 
 /** On stderr, for stdout may be the export. */
-function tell({ id, file, leftOut, notes }: Result, given: Given, screen: Screen): void {
+function tell({ id, file, leftOut, notes }: Result, given: CommandInput, screen: Screen): void {
   if (given.has('json')) return
   const name = neutralLine(id, 60)
   if (file !== null) screen.note(`exported ${name} to ${neutralLine(file, 400)}`)

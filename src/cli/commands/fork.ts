@@ -1,59 +1,60 @@
 import { dirname, resolve } from 'node:path'
 import type { Case } from '../../cases/index.ts'
 import { type CasePins, pinsOf } from '../../provenance/index.ts'
-import { listCases } from '../../store/index.ts'
+import { listCases } from '../../recordings/index.ts'
 import { readTape, requireClosed, type Tape } from '../../tape/index.ts'
-import { type CommandSpec, type Given, jsonOption } from '../command.ts'
+import { forkSpec } from '../spec/debug.ts'
+import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
 import { findRun, type FoundRun } from '../find.ts'
-import { changeOptions, type ForkAsk, readAsk, readTail } from '../forking/ask.ts'
+import { type ForkAsk, readAsk, readTail } from '../forking/ask.ts'
 import { alternately, apart, tellBeside } from '../forking/beside.ts'
-import { tellBranches, together, type Together, type ToldBranch } from '../forking/branches.ts'
-import { tellChange, type ToldChange } from '../forking/changes.ts'
+import { tellBranches, together, type Together, type BranchSummary } from '../forking/branches.ts'
+import { tellChange, type ChangeSummary } from '../forking/changes.ts'
 import { gradedBeside, pinsJson } from '../forking/control.ts'
 import { alternativesOf, besideDecisions, decisionsOf, printDecisions, reportDecisions } from '../forking/critical.ts'
-import { gradeOptions, type Grader, graderOf } from '../forking/grading.ts'
+import { type Grader, graderOf } from '../forking/grading.ts'
 import { makeForks, type MakeOptions, type Parent } from '../forking/make.ts'
 import { printAsk, printBranches } from '../forking/print.ts'
 import { saveBranches } from '../forking/save.ts'
-import { liveOptions, readLivePlan, readWhole, refuseOtherCode } from '../live.ts'
+import { readLivePlan, readWhole, refuseOtherCode } from '../live.ts'
 import { usage } from '../parse.ts'
-import type { Screen } from '../screen.ts'
+import type { Screen } from '../../report/output.ts'
 
-const timesOption = { flag: '--times <n>', about: 'Forks, each with another seed (default: 1)' }
+/** Options that say what changes, or who goes on: `--critical` chooses these itself. */
+const changing = [
+  'step',
+  'set',
+  'result',
+  'body',
+  'json-patch',
+  'edit',
+  'replace',
+  'with',
+  'decide',
+  'say',
+  'mark',
+  'continue-with',
+  'clock',
+  'mode',
+  'seed',
+]
 
 /** Replays a run up to a step, changes something there, and lets the agent run on. */
-export const forkCommand: CommandSpec = {
-  name: 'fork',
-  args: '<tape|case>',
-  about: 'Replay a run to a step, change something there, and let the agent run on: what comes of it',
-  options: [
-    ...changeOptions,
-    ...gradeOptions,
-    { flag: '--critical', about: 'Try other decisions at every model step: which of them change the outcome' },
-    { flag: '--save', about: 'Keep each branch as a tape of the inbox' },
-    { flag: '--fresh', about: 'Run anew what the same code was asked before' },
-    ...liveOptions.map((option) => (option.flag.startsWith('--times') ? timesOption : option)),
-    { flag: '--dir <folder>', about: 'Folder with inbox/ and golden/ (default: recordings)' },
-    jsonOption,
-  ],
-  examples: [
-    'fork refund-100x --step 5 --say "I refunded nothing."',
-    'fork refund-100x --step 3 --decide "refund(order_id=A-100, amount=10)" --live --tools live',
-    'fork refund-100x --critical',
-  ],
+export const forkCommand: Command = {
+  ...forkSpec,
   async run(given, screen) {
     const parent = readParent(given)
     return given.has('critical') ? critical(parent, given, screen) : fork(parent, given, screen)
   },
 }
 
-async function fork(parent: Parent, given: Given, screen: Screen): Promise<number> {
+async function fork(parent: Parent, given: CommandInput, screen: Screen): Promise<number> {
   const ask = readAsk(given, parent.tape, forkCommand)
   const grader = await graderOf(parent, given)
   const changes = (ask.changes ?? []).map((change) => tellChange(parent.tape, change))
   const first = readWhole(given, forkCommand, 'seed') ?? 1
-  const times = readWhole(given, forkCommand, 'times') ?? 1
+  const times = readWhole(given, forkCommand, 'runs') ?? 1
   if (given.has('live')) await refuseOtherCode(codePins(parent), given)
   const pairs = alternately(Array.from({ length: times }, (_, n) => ({ ...ask, seed: `${first + n}` })))
   const forks = await makeForks(parent, pairs.requests, { ...makeOptions(given, screen), together: pairs.together })
@@ -72,33 +73,27 @@ async function fork(parent: Parent, given: Given, screen: Screen): Promise<numbe
   else {
     printAsk(parent, ask, changes, screen)
     printBranches(branches, sum, graded, screen, { differs: data.differs, beside })
-    const isOffTape = branches.some(({ problems }) => problems.some(({ code }) => code === 'HARVEST_OFF_TAPE'))
+    const isOffTape = branches.some(({ problems }) => problems.some(({ code }) => code === 'HARVEST_NOT_RECORDED'))
     // Nobody recorded what a tool answers to a call that nobody made.
     const isNewCall = given.values('decide').length > 0
     if (isOffTape && !given.has('live') && isNewCall)
       screen.line('→ to run its tools for real, side effects and all, and ask the models: --live --tools live')
-    else if (isOffTape && !given.has('live')) screen.line('→ to ask the models what comes of it: --live')
+    else if (isOffTape && !given.has('live')) screen.line('→ to continue with live models: --live')
     else if (isOffTape) screen.line('→ to run tools for real, side effects and all: --tools live')
   }
   return sum.judged === 0 ? exit.divergence : exit.ok
 }
 
-async function critical(parent: Parent, given: Given, screen: Screen): Promise<number> {
-  const [other] = changeOptions.filter(
-    ({ flag }) => given.has(nameOf(flag)) && !['tail', 'tools', 'model-server'].includes(nameOf(flag)),
-  )
+async function critical(parent: Parent, given: CommandInput, screen: Screen): Promise<number> {
+  const other = changing.find((name) => given.has(name))
   if (other !== undefined)
-    throw usage(
-      forkCommand,
-      'HARVEST_CLI_ARGUMENT',
-      `--critical chooses what changes itself: leave --${nameOf(other.flag)} out`,
-    )
+    throw usage(forkCommand, 'HARVEST_CLI_ARGUMENT', `--critical chooses the changes: leave out --${other}`)
   const tail = readTail(given, forkCommand)
   const grader = await graderOf(parent, given)
-  const donor = tail.from === 'donor' ? requireClosed(readTape(tail.file)) : undefined
-  const times = readWhole(given, forkCommand, 'times') ?? 1
+  const reference = tail.from === 'reference' ? requireClosed(readTape(tail.file)) : undefined
+  const times = readWhole(given, forkCommand, 'runs') ?? 1
   if (given.has('live')) await refuseOtherCode(codePins(parent), given)
-  const alternatives = alternativesOf(parent.tape, tail, donor, times)
+  const alternatives = alternativesOf(parent.tape, tail, reference, times)
   const pairs = besideDecisions(alternatives)
   const forks = await makeForks(parent, pairs.requests, { ...makeOptions(given, screen), together: pairs.together })
   const told = await tellBranches(parent.tape, forks, grader)
@@ -121,16 +116,12 @@ async function critical(parent: Parent, given: Given, screen: Screen): Promise<n
   return exit.ok
 }
 
-function nameOf(flag: string): string {
-  return (flag.split(' ', 1)[0] ?? flag).slice(2)
-}
-
-function makeOptions(given: Given, screen: Screen): MakeOptions {
+function makeOptions(given: CommandInput, screen: Screen): MakeOptions {
   const { parallel, timeoutMs, limits } = readLivePlan(given, forkCommand)
   const isTimed = given.has('live') || given.has('timeout')
   return {
     parallel,
-    isFresh: given.has('fresh'),
+    isFresh: given.has('no-cache'),
     ...(given.has('live') ? { limits } : {}),
     ...(isTimed ? { timeoutMs } : {}),
     onProgress: (made, of) => screen.progress(`${made} of ${of} forks`),
@@ -142,7 +133,7 @@ function codePins({ tape, case: kase }: Parent): CasePins {
   return { ...pinsOf(tape), ...kase?.pins }
 }
 
-function readParent(given: Given): Parent {
+function readParent(given: CommandInput): Parent {
   const recordings = given.value('dir') ?? 'recordings'
   const found = findRun(given.args[0] ?? '', given.value('dir'), { isExact: given.has('save') })
   const tape = requireClosed(readTape(found.file))
@@ -163,8 +154,8 @@ function caseOf(found: FoundRun, recordings: string): Case | undefined {
 function asJson(
   tape: Tape,
   { keep, tail }: ForkAsk,
-  changed: readonly ToldChange[],
-  branches: readonly ToldBranch[],
+  changed: readonly ChangeSummary[],
+  branches: readonly BranchSummary[],
   sum: Together,
   grader: Grader | undefined,
 ) {

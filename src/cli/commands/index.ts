@@ -1,7 +1,7 @@
-import type { CommandSpec } from '../command.ts'
+import type { Command } from '../command.ts'
 
-/** How every command of `harvest` is loaded, in the order people meet them: one that is called alone loads alone. */
-const loaders: Readonly<Record<string, () => Promise<CommandSpec>>> = {
+/** How each command is loaded: one that runs loads alone. */
+const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   init: async () => (await import('./init.ts')).initCommand,
   record: async () => (await import('./record.ts')).recordCommand,
   import: async () => (await import('./import.ts')).importCommand,
@@ -10,27 +10,33 @@ const loaders: Readonly<Record<string, () => Promise<CommandSpec>>> = {
   show: async () => (await import('./show.ts')).showCommand,
   diff: async () => (await import('./diff.ts')).diffCommand,
   promote: async () => (await import('./promote.ts')).promoteCommand,
+  test: async () => (await import('./test.ts')).testCommand,
+  accept: async () => (await import('./accept.ts')).acceptCommand,
+  check: async () => (await import('./check.ts')).checkCommand,
+  pins: async () => (await import('./pins.ts')).pinsCommand,
+  rerun: async () => (await import('./rerun.ts')).rerunCommand,
+  replay: async () => (await import('./replay.ts')).replayCommand,
+  verify: async () => (await import('./verify.ts')).verifyCommand,
+  patch: async () => (await import('./patch.ts')).patchCommand,
+  fork: async () => (await import('./fork.ts')).forkCommand,
+  doctor: async () => (await import('./doctor.ts')).doctorCommand,
+  blame: async () => (await import('./blame.ts')).blameCommand,
+  chaos: async () => (await import('./chaos.ts')).chaosCommand,
+  validate: async () => (await import('./validate.ts')).validateCommand,
   demote: async () => (await import('./demote.ts')).demoteCommand,
   rm: async () => (await import('./rm.ts')).rmCommand,
   prune: async () => (await import('./prune.ts')).pruneCommand,
   hold: async () => (await import('./hold.ts')).holdCommand,
-  accept: async () => (await import('./accept.ts')).acceptCommand,
-  test: async () => (await import('./test.ts')).testCommand,
-  replay: async () => (await import('./replay.ts')).replayCommand,
-  verify: async () => (await import('./verify.ts')).verifyCommand,
-  rerun: async () => (await import('./rerun.ts')).rerunCommand,
-  patch: async () => (await import('./patch.ts')).patchCommand,
-  fork: async () => (await import('./fork.ts')).forkCommand,
-  blame: async () => (await import('./blame.ts')).blameCommand,
-  chaos: async () => (await import('./chaos.ts')).chaosCommand,
-  doctor: async () => (await import('./doctor.ts')).doctorCommand,
-  validate: async () => (await import('./validate.ts')).validateCommand,
-  pins: async () => (await import('./pins.ts')).pinsCommand,
-  check: async () => (await import('./check.ts')).checkCommand,
+  'tapes rm': async () => (await import('./rm.ts')).rmCommand,
+  'tapes prune': async () => (await import('./prune.ts')).pruneCommand,
+  'tapes hold': async () => (await import('./hold.ts')).holdCommand,
+  'tapes release': async () => (await import('./hold.ts')).releaseCommand,
+  'tapes demote': async () => (await import('./demote.ts')).demoteCommand,
 }
 
-/** The command somebody named, or all of them when there is none of that name: then help is wanted, or a name is wrong. */
-export async function loadCommands(name: string | undefined): Promise<readonly CommandSpec[]> {
-  const load = name !== undefined && Object.hasOwn(loaders, name) ? loaders[name] : undefined
-  return load === undefined ? Promise.all(Object.values(loaders).map((one) => one())) : [await load()]
+/** Loads the command of a name that is in the table of specs. */
+export async function loadCommand(name: string): Promise<Command> {
+  const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined
+  if (load === undefined) throw new TypeError(`the command ${name} has a spec and no loader`)
+  return load()
 }

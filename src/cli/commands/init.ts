@@ -1,28 +1,17 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { neutral, neutralLine } from '../../errors/index.ts'
-import { type CommandSpec, jsonOption } from '../command.ts'
+import { initSpec } from '../spec/record.ts'
+import type { Command } from '../command.ts'
 import { exit } from '../exit.ts'
 import type { Plan, PlannedFile } from '../init/plan.ts'
-import { type Screen, table } from '../screen.ts'
+import { type Screen, table } from '../../report/output.ts'
 
 /** Sets a project up: the plugin in its Vitest config, the inbox in its `.gitignore`, tapes in its `.gitattributes`. Done twice, it does nothing. */
-export const initCommand: CommandSpec = {
-  name: 'init',
-  about:
-    'Set a project up: finds its agents, puts the plugin into its Vitest config, the inbox into .gitignore, tapes into .gitattributes',
-  options: [
-    {
-      flag: '--agent <name=file#export>',
-      about: 'An agent, instead of those that are found; may be repeated',
-      many: true,
-    },
-    { flag: '--dry-run', about: 'Print what would be changed, and change nothing' },
-    jsonOption,
-  ],
-  examples: ['init --dry-run', 'init', 'init --agent refund=./src/refund-agent.ts#refundAgent'],
+export const initCommand: Command = {
+  ...initSpec,
   async run(given, screen) {
     const { planInit } = await import('../init/plan.ts')
-    const plan = planInit('.', given.values('agent'))
+    const plan = planInit('.', given.values('add'))
     const isDry = given.has('dry-run')
     const open = [plan.gitignore, plan.gitattributes, plan.config].filter(({ state }) => state !== 'already')
     if (!isDry) for (const file of open) await write(file)
@@ -52,7 +41,7 @@ function answer({ agents, config, gitignore, gitattributes, ignored }: Plan, isD
 async function write({ file, state, after }: PlannedFile): Promise<void> {
   // A new file gets the rights that new files have here; one that was there keeps its own.
   if (state === 'created' && !existsSync(file)) return writeFileSync(file, after, { flag: 'wx' })
-  const { writeFileAtomic } = await import('../../store/files.ts')
+  const { writeFileAtomic } = await import('../../recordings/files.ts')
   writeFileAtomic(file, after)
 }
 
@@ -82,7 +71,7 @@ async function print(
   if (open.length === 0)
     screen.line('Nothing to do: the plugin is in the config, the inbox in .gitignore, tapes in .gitattributes.')
   else if (isDry) screen.line('Nothing was changed: this was a dry run.')
-  else screen.line('Done. Look it over; then record a run and promote it: npx harvest promote latest --as <id>')
+  else screen.line('Done. Look it over; then record a run and promote it: npx vitest-harvest promote latest --as <id>')
 }
 
 /** Changed lines, with two around them. */

@@ -10,48 +10,21 @@ import {
   type TapeFilter,
   type TapeList,
   tokensOf,
-} from '../../store/index.ts'
+} from '../../recordings/index.ts'
 import { cutOffText } from '../../tape/index.ts'
 import { choose } from '../choose.ts'
-import { type CommandSpec, type Given, jsonOption } from '../command.ts'
-import { describeOutcome, duration } from '../describe.ts'
+import { lsSpec } from '../spec/inspect.ts'
+import { filterOptions } from '../spec/inspect.ts'
+import type { Command, CommandInput } from '../command.ts'
+import { describeOutcome, duration } from '../../report/describe.ts'
 import { exit } from '../exit.ts'
-import { momentMeaning, parseMoment } from '../moments.ts'
+import { momentMeaning, parseMoment } from '../../report/moments.ts'
 import { usage } from '../parse.ts'
-import { type Screen, table } from '../screen.ts'
-
-/** Options that say which tapes; `harvest ls` has them. */
-const filterOptions = [
-  { flag: '--agent <name>', about: 'Only of this agent' },
-  { flag: '--outcome <how>', about: 'Only returned, threw, exited, unknown, truncated or unreadable ones' },
-  { flag: '--model <id>', about: 'Only where this model was asked or answered' },
-  { flag: '--commit <hash>', about: 'Only made at this commit; the beginning of its hash will do' },
-  { flag: '--tool <name>', about: 'Only where this tool was called' },
-  { flag: '--min-cost <dollars>', about: 'Only where the model calls cost at least this' },
-  { flag: '--max-cost <dollars>', about: 'Only where they cost at most this' },
-  { flag: '--since <when>', about: 'Only started then or later: 2026-03-04, 2h, 3d' },
-  { flag: '--until <when>', about: 'Only started by then' },
-  {
-    flag: '--kept <reason>',
-    about: 'Only kept for sample, error, unrecorded, timeout, tokens, cost, tool, flag or budget',
-  },
-  { flag: '--class <name>', about: 'Only of this retention: clean, flagged, incident or none' },
-  { flag: '--inbox', about: 'Only in the inbox' },
-  { flag: '--golden', about: 'Only outside of the inbox' },
-] as const
+import { type Screen, table } from '../../report/output.ts'
 
 /** Lists the tapes of a folder, oldest first. */
-export const lsCommand: CommandSpec = {
-  name: 'ls',
-  about: 'List the tapes: when, which agent, how many steps, what it cost, how it ended',
-  options: [
-    ...filterOptions,
-    { flag: '--sort <by>', about: 'started (oldest first, the default), cost, duration or steps (largest first)' },
-    { flag: '--limit <count>', about: 'The newest, or largest, so many; all (default: 50 on a terminal, else all)' },
-    { flag: '--dir <folder>', about: 'Folder to look in (default: recordings)' },
-    jsonOption,
-  ],
-  examples: ['ls', 'ls --inbox --outcome threw --since 3d', 'ls --sort cost --limit 10 --json'],
+export const lsCommand: Command = {
+  ...lsSpec,
   async run(given, screen) {
     const dir = given.value('dir') ?? 'recordings'
     // A typo in the folder's name must not look like an empty folder.
@@ -71,7 +44,7 @@ export const lsCommand: CommandSpec = {
   },
 }
 
-function filterOf(given: Given, now: number): TapeFilter {
+function filterOf(given: CommandInput, now: number): TapeFilter {
   if (given.has('inbox') && given.has('golden'))
     throw usage(lsCommand, 'HARVEST_CLI_ARGUMENT', '--inbox and --golden exclude each other', [
       'leave both out to see all',
@@ -89,12 +62,11 @@ function filterOf(given: Given, now: number): TapeFilter {
     model: given.value('model'),
     commit: given.value('commit')?.toLowerCase(),
     tool: given.value('tool'),
-    minCostUsd: dollars(given, 'min-cost'),
-    maxCostUsd: dollars(given, 'max-cost'),
+    ...costOf(given),
     since: moment(given, 'since', now),
     until: moment(given, 'until', now),
     kept: choose(given, 'kept', reasons, lsCommand),
-    retention: choose(given, 'class', ['clean', 'flagged', 'incident', 'none'], lsCommand),
+    retention: choose(given, 'retention', ['clean', 'flagged', 'incident', 'none'], lsCommand),
     place: given.has('inbox') ? 'inbox' : given.has('golden') ? 'golden' : undefined,
   })
 }
@@ -105,18 +77,27 @@ function defined<T extends object>(fields: T): Defined<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>
 }
 
-function dollars(given: Given, option: 'min-cost' | 'max-cost'): number | undefined {
-  const text = given.value(option)
-  if (text === undefined) return undefined
-  if (/^\d*\.?\d+$/.test(text)) return Number(text)
-  throw usage(
-    lsCommand,
-    'HARVEST_CLI_ARGUMENT',
-    `--${option} is a number of dollars such as 0.05, not '${neutralLine(text, 40)}'`,
-  )
+/** `0.10..2`, `1..` and `..0.05`; given more than once, every range holds. */
+function costOf(given: CommandInput): { minCostUsd?: number; maxCostUsd?: number } {
+  const ranges = given.values('cost').map((text) => {
+    const [, from = '', to = ''] = /^(\d*\.?\d+)?\.\.(\d*\.?\d+)?$/.exec(text) ?? []
+    if (from === '' && to === '')
+      throw usage(
+        lsCommand,
+        'HARVEST_CLI_ARGUMENT',
+        `Invalid --cost: expected a range in US dollars such as 0.10..2, got '${neutralLine(text, 40)}'`,
+      )
+    return { from, to }
+  })
+  const least = ranges.flatMap(({ from }) => (from === '' ? [] : [Number(from)]))
+  const most = ranges.flatMap(({ to }) => (to === '' ? [] : [Number(to)]))
+  return {
+    ...(least.length === 0 ? {} : { minCostUsd: Math.max(...least) }),
+    ...(most.length === 0 ? {} : { maxCostUsd: Math.min(...most) }),
+  }
 }
 
-function moment(given: Given, option: 'since' | 'until', now: number): number | undefined {
+function moment(given: CommandInput, option: 'since' | 'until', now: number): number | undefined {
   const text = given.value(option)
   if (text === undefined) return undefined
   const parsed = parseMoment(text, option, now)
@@ -127,7 +108,7 @@ function moment(given: Given, option: 'since' | 'until', now: number): number | 
 /** Lines that fit a screen or two. */
 const terminalLimit = 50
 
-function limitOf(given: Given): { readonly limit?: number } {
+function limitOf(given: CommandInput): { readonly limit?: number } {
   const text = given.value('limit')
   if (text === 'all') return {}
   if (text === undefined) return process.stdout.isTTY && !given.has('json') ? { limit: terminalLimit } : {}
@@ -165,7 +146,7 @@ function asJson({ tapes, unreadable, more, total, note }: TapeList, dir: string)
   }
 }
 
-function print(list: TapeList, dir: string, given: Given, screen: Screen): void {
+function print(list: TapeList, dir: string, given: CommandInput, screen: Screen): void {
   const { tapes, unreadable, more, total, withoutCost } = list
   if (tapes.length === 0 && unreadable.length === 0) printNone(list, dir, given, screen)
   if (tapes.length > 0) printTable(tapes, dir, screen)
@@ -175,8 +156,8 @@ function print(list: TapeList, dir: string, given: Given, screen: Screen): void 
   if (withoutCost > 0) screen.note(`left out: ${number(withoutCost)} whose cost is not known`)
 }
 
-function printNone({ total, unknownWords }: TapeList, dir: string, given: Given, screen: Screen): void {
-  if (total === 0) return screen.note(`no tapes in ${dir}\n→ to make one: harvest record -- node agent.js`)
+function printNone({ total, unknownWords }: TapeList, dir: string, given: CommandInput, screen: Screen): void {
+  if (total === 0) return screen.note(`no tapes in ${dir}\n→ to make one: npx vitest-harvest record -- node agent.js`)
   const asked = filterOptions.flatMap(({ flag }) => {
     const [option = '', takes] = flag.split(' ')
     const name = option.slice(2)

@@ -3,47 +3,27 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { Case } from '../../cases/index.ts'
 import { neutralLine } from '../../errors/index.ts'
-import { type ControlData, type Job, type Patch, type Patched, patchTape } from '../../fork/index.ts'
+import { type Patch, type Patched, patchTape } from '../../fork/index.ts'
+import { type ControlData, type Job } from '../../jobs/index.ts'
 import { pinsOf } from '../../provenance/index.ts'
-import { listCases, readPrices } from '../../store/index.ts'
+import { listCases, readPrices } from '../../recordings/index.ts'
 import { type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
-import { type CommandSpec, type Given, jsonOption } from '../command.ts'
-import { compact, describeOutcome } from '../describe.ts'
+import { patchSpec } from '../spec/debug.ts'
+import type { Command, CommandInput } from '../command.ts'
+import { compact, describeOutcome } from '../../report/describe.ts'
 import { exit } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
 import { apart } from '../forking/beside.ts'
 import { controlLine, pinsJson } from '../forking/control.ts'
 import { live, type PatchAnswer, replayed, requireControl } from '../forking/patched.ts'
-import { runJobs } from '../jobs.ts'
-import {
-  describeInterval,
-  describeSpent,
-  liveOptions,
-  type LivePlan,
-  readLivePlan,
-  refuseOtherCode,
-  readWhole,
-} from '../live.ts'
+import { runJobs } from '../../jobs/run.ts'
+import { describeInterval, describeSpent, type LivePlan, readLivePlan, refuseOtherCode, readWhole } from '../live.ts'
 import { usage } from '../parse.ts'
-import { neutralLines, type Screen } from '../screen.ts'
+import { neutralLines, type Screen } from '../../report/output.ts'
 
 /** Changes one recorded input of a run and says whether its outcome survives. */
-export const patchCommand: CommandSpec = {
-  name: 'patch',
-  args: '<tape>',
-  about: 'Change one recorded input, replay, and say whether the outcome survives',
-  options: [
-    { flag: '--step <n>', about: 'The step whose answer is changed (default: the input of the run)' },
-    { flag: '--set <path=value>', about: 'What becomes of it, such as result.total=30; may be repeated', many: true },
-    { flag: '--agent <name>', about: 'Agent to replay with (default: the one the tape or its case names)' },
-    ...liveOptions,
-    { flag: '--dir <folder>', about: 'Folder with inbox/ and golden/ (default: recordings)' },
-    jsonOption,
-  ],
-  examples: [
-    'patch refund-100x --step 2 --set result.total=30',
-    'patch refund-100x --set input.text="Refund A-2." --live --times 5',
-  ],
+export const patchCommand: Command = {
+  ...patchSpec,
   async run(given, screen) {
     const plan = given.has('live') ? readLivePlan(given, patchCommand) : undefined
     const changes = changesOf(given)
@@ -59,7 +39,7 @@ export const patchCommand: CommandSpec = {
   },
 }
 
-function changesOf(given: Given): readonly Patch[] {
+function changesOf(given: CommandInput): readonly Patch[] {
   const step = readWhole(given, patchCommand, 'step')
   const sets = given.values('set')
   if (sets.length === 0) throw usage(patchCommand, 'HARVEST_CLI_ARGUMENT', 'patch needs --set <path=value>')
@@ -92,7 +72,7 @@ function caseOf(tape: Tape, recordings: string): Case | undefined {
 function jobsOf(
   tape: Tape,
   kase: Case | undefined,
-  given: Given,
+  given: CommandInput,
 ): { readonly unchanged: Job; readonly about: Omit<Job, 'tape'> } {
   const agent = given.value('agent')
   const about = {
@@ -160,5 +140,5 @@ function print(
   const undecided = (answer.rate?.undecided ?? 0) + (answer.beside?.undecided ?? 0)
   if (undecided > 0) screen.line(`${undecided} runs could not be judged`)
   if (answer.spent !== undefined) screen.line(describeSpent(answer.spent))
-  if (answer.survives === null && answer.rate === undefined) screen.line('→ to ask the models what comes of it: --live')
+  if (answer.survives === null && answer.rate === undefined) screen.line('→ to continue with live models: --live')
 }

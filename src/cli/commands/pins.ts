@@ -1,29 +1,19 @@
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { acceptedPins, type History, readHistory } from '../../provenance/index.ts'
 import { readTapeHeader, streamTape } from '../../tape/index.ts'
-import { type CaseSummary, findCase, listCases } from '../../store/index.ts'
+import { type CaseSummary, findCase, listCases } from '../../recordings/index.ts'
 import { requireTapeFile } from '../../cases/index.ts'
-import { type CommandSpec, type Given, jsonOption } from '../command.ts'
+import { pinsSpec } from '../spec/test.ts'
+import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
 import { usage } from '../parse.ts'
-import { readRetired } from '../pins/models.ts'
+import { readRetired } from '../../provenance/models.ts'
 import { printCases, printDetails, printVerdict } from '../pins/print.ts'
-import { judge, type Limits, type PinnedCase } from '../pins/stale.ts'
+import { judge, type StaleLimits, type PinnedCase } from '../../provenance/stale.ts'
 
 /** Says what cases were made with, and what has changed since. */
-export const pinsCommand: CommandSpec = {
-  name: 'pins',
-  args: '[...cases]',
-  about: 'Say which cases were made with which commit, models, prompt and tools, and what has changed since',
-  options: [
-    { flag: '--stale', about: 'Only the stale ones; exit code 1 when there are any' },
-    { flag: '--max-commits <number>', about: 'Stale when more commits lie between the case and HEAD' },
-    { flag: '--max-age <days>', about: 'Stale when HEAD is more days younger, such as 90d' },
-    { flag: '--retired <models>', about: 'Model ids that are no longer offered, with commas between them' },
-    { flag: '--dir <folder>', about: 'Folder with golden/ and models.json (default: recordings)' },
-    jsonOption,
-  ],
-  examples: ['pins', 'pins refund-100x', 'pins --stale --max-commits 500 --max-age 90d'],
+export const pinsCommand: Command = {
+  ...pinsSpec,
   async run(given, screen) {
     const recordings = given.value('dir') ?? 'recordings'
     const history = readHistory(process.cwd())
@@ -65,7 +55,7 @@ export const pinsCommand: CommandSpec = {
   },
 }
 
-function readLimits(given: Given, recordings: string, history: History | undefined): Limits {
+function readLimits(given: CommandInput, recordings: string, history: History | undefined): StaleLimits {
   const maxCommits = numberOf(given, 'max-commits', /^(\d{1,9})$/, 'a number of commits')
   const maxAgeDays = numberOf(given, 'max-age', /^(\d{1,6})d?$/, 'a number of days, such as 90d')
   return {
@@ -77,7 +67,7 @@ function readLimits(given: Given, recordings: string, history: History | undefin
   }
 }
 
-function numberOf(given: Given, name: string, pattern: RegExp, wanted: string): number | undefined {
+function numberOf(given: CommandInput, name: string, pattern: RegExp, wanted: string): number | undefined {
   const value = given.value(name)
   if (value === undefined) return undefined
   const [, digits] = pattern.exec(value) ?? []
@@ -146,18 +136,21 @@ function refuseShallow(cases: readonly PinnedCase[]): void {
   const unseen = cases.filter(({ standing }) => standing?.state === 'shallow')
   if (unseen.length === 0) return
   throw new HarvestError('HARVEST_GIT_SHALLOW', {
-    what: 'This clone does not go back to the commits the cases were made with',
+    what: 'This clone lacks the commits of the cases',
     where: { cases: unseen.map(({ id }) => neutralLine(id, 60)).join('\n') },
-    why: 'CI services clone only the last commit unless they are told otherwise.',
+    why: 'CI services clone only the last commit by default.',
     fix: ['in GitHub Actions: actions/checkout with fetch-depth: 0', 'by hand: git fetch --unshallow'],
   })
 }
 
 function noCases(recordings: string): HarvestError {
   return new HarvestError('HARVEST_NO_CASES', {
-    what: 'There is no case to look at',
+    what: 'No case was checked, so the check fails',
     where: { recordings },
-    why: 'A gate that looked at nothing must not be green.',
-    fix: ['make one: harvest promote latest --as <id>', 'or name the folder: harvest pins --stale --dir <folder>'],
+    why: 'A check of an empty folder would always pass.',
+    fix: [
+      'promote a tape: npx vitest-harvest promote latest --as <id>',
+      'or name the folder: npx vitest-harvest check --pins --stale --dir <folder>',
+    ],
   })
 }

@@ -1,76 +1,61 @@
 import { join, relative } from 'node:path'
 import { HarvestError, neutral, neutralLine } from '../../errors/index.ts'
-import { placePromotion, preparePromotion, type PromoteOptions, type Promotion } from '../../store/index.ts'
-import { type Json, outcomeNotCompared } from '../../tape/index.ts'
-import { askText, canAsk } from '../ask.ts'
-import { type CommandSpec, type Given, jsonOption } from '../command.ts'
+import {
+  keepShared,
+  placePromotion,
+  preparePromotion,
+  type PromoteOptions,
+  type Promotion,
+  refreshShared,
+} from '../../recordings/index.ts'
+import { type Json, outcomeNotCompared, readTape } from '../../tape/index.ts'
+import { askText, askYesNo, canAsk } from '../ask.ts'
+import { promoteSpec } from '../spec/test.ts'
+import type { Command, CommandInput } from '../command.ts'
 import { exit, exitCodeOf } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
 import { usage } from '../parse.ts'
-import { countsByKind, type ReplayReport, verdictLine } from '../report.ts'
+import { countsByKind, driftLine, type ReplayChildReport, verdictLine } from '../report.ts'
 import { pinnedConstants } from '../pinned-constants.ts'
-import { type Rehearsal, rehearse, wouldBeRed } from '../rehearse.ts'
-import type { Screen } from '../screen.ts'
-import { driftLine } from './replay.ts'
+import { type Preflight, runPreflight, wouldBeRed } from '../preflight.ts'
+import type { Screen } from '../../report/output.ts'
 
-/** Makes a case of a tape: `harvest promote <tape> --as <id>`. */
-export const promoteCommand: CommandSpec = {
-  name: 'promote',
-  args: '<tape>',
-  about: 'Make a test of a tape: writes its case, with the baseline, and a copy of it into the golden set',
-  options: [
-    { flag: '--as <id>', about: 'Id of the case; becomes its file name' },
-    { flag: '--group <name>', about: 'Folder below golden/ (default: none)' },
-    { flag: '--agent <name>', about: 'Agent to replay with (default: the one the tape names)' },
-    {
-      flag: '--expect <outcome>',
-      about: 'pass, or fail for a known-bad incident that is not fixed yet (default: pass)',
-    },
-    { flag: '--title <text>', about: 'What the case is about' },
-    { flag: '--tag <name>', about: 'A tag of the case; may be repeated', many: true },
-    { flag: '--lesson-wrong <text>', about: 'What went wrong in this run' },
-    { flag: '--lesson-right <text>', about: 'What would have been right' },
-    { flag: '--dir <folder>', about: 'Folder with inbox/ and golden/ (default: recordings)' },
-    { flag: '--oracle <file#export>', about: 'Function that grades runs, for blame and fork: ./src/oracle.ts#isRight' },
-    {
-      flag: '--outcome <json>',
-      about: `What the agent must return, such as '{"refunded":25}' (default: what the tape says)`,
-    },
-    { flag: '--baseline', about: 'The outcome of the import is unknown: check its tool calls alone' },
-    { flag: '--accept-unsearched', about: 'Promote a tape that lacks bodies nobody could search for secrets' },
-    { flag: '--accept-cut', about: 'Bodies of the tape are cut, and the agent does not read so far' },
-    { flag: '--unverified', about: 'Write the case without replaying its tape first; it may be red' },
-    jsonOption,
-  ],
-  examples: [
-    'promote latest --as refund-broken-item',
-    'promote recordings/inbox/run.tape.jsonl --as refund-100x --expect fail --tag incident',
-  ],
+/** Makes a case of a tape: `npx vitest-harvest promote <tape> --as <id>`. */
+export const promoteCommand: Command = {
+  ...promoteSpec,
   async run(given, screen) {
     const options = optionsOf(given)
     const constants = await pinnedConstants(options.tape)
     const promotion = await prepared({ ...options, constants }, given, screen)
-    const rehearsal = given.has('unverified') ? undefined : await replayed(promotion, screen)
-    if (rehearsal?.isGreen === false) {
-      const error = wouldBeRed(rehearsal, promotion)
+    const preflight = given.has('unverified') ? undefined : await replayed(promotion, screen)
+    if (preflight?.isGreen === false) {
+      const error = wouldBeRed(preflight, promotion)
       if (!given.has('json')) throw error
-      screen.json({ error: error.toJSON(), verdict: writtenVerdict(rehearsal) })
+      screen.json({ error: error.toJSON(), verdict: writtenVerdict(preflight) })
       return exitCodeOf(error)
     }
     const { caseFile, tapeFile, content, text } = placePromotion(promotion)
+    const shared = preflight?.run.report.shared ?? []
+    const sharedFiles = [
+      ...keepShared(promotion.recordings, shared),
+      ...refreshShared(promotion.recordings, readTape(tapeFile)),
+    ]
     if (given.has('json')) {
-      const { drift, notCompared, transcoded, receipt } = rehearsal?.run.report ?? {}
-      const outcomeEqual = receipt?.outcomeEqual
-      const facts = { exact: rehearsal?.isExact, drift, notCompared, transcoded, outcomeEqual }
+      const { drift, notCompared, transcoded, comparison } = preflight?.run.report ?? {}
+      const outcomeEqual = comparison?.outcomeEqual
+      const facts = { exact: preflight?.isExact, drift, notCompared, transcoded, outcomeEqual }
       screen.json({
         case: here(caseFile),
         tape: here(tapeFile),
         id: content.id,
         agent: content.agent,
         expect: content.expect,
-        verdict: rehearsal === undefined ? null : writtenVerdict(rehearsal),
-        replayed: rehearsal === undefined ? null : facts,
+        verdict: preflight === undefined ? null : writtenVerdict(preflight),
+        replayed: preflight === undefined ? null : facts,
         droppedHeaders: promotion.droppedHeaders,
+        unrecorded: promotion.unrecorded,
+        shared: shared.map(({ method, url }) => ({ method, url })),
+        sharedFiles: sharedFiles.map(here),
         text,
       })
       return exit.ok
@@ -78,8 +63,12 @@ export const promoteCommand: CommandSpec = {
     screen.line(screen.paint('bold', here(caseFile)))
     for (const line of text.trimEnd().split('\n')) screen.line(screen.paint('green', `+ ${neutral(line)}`))
     screen.line(screen.paint('bold', here(tapeFile)))
-    screen.line(describeTape(promotion, rehearsal))
-    if (rehearsal !== undefined) screen.line(verdictLine(content.id, { verdict: writtenVerdict(rehearsal) }, []))
+    screen.line(describeTape(promotion, preflight))
+    if (preflight !== undefined) screen.line(verdictLine(content.id, { verdict: writtenVerdict(preflight) }, []))
+    for (const { method, url } of shared)
+      screen.line(`shared: ${neutralLine(`${method} ${url}`, 200)}, which the process had from an earlier run`)
+    for (const file of sharedFiles) screen.line(`  kept once for all cases: ${here(file)}`)
+    for (const what of promotion.unrecorded) screen.line(`not recorded: ${neutral(what)}`)
     if (promotion.droppedHeaders.length > 0) {
       const names = promotion.droppedHeaders.map((name) => neutral(name))
       screen.line(`request headers not recorded: ${names.join(', ')}`)
@@ -92,12 +81,17 @@ export const promoteCommand: CommandSpec = {
   },
 }
 
-/** Reads and checks everything. At a terminal it asks what to check where the import did not see the outcome. */
-async function prepared(options: PromoteOptions, given: Given, screen: Screen): Promise<Promotion> {
+/** Reads and checks everything. At a terminal it asks what only people know. */
+async function prepared(options: PromoteOptions, given: CommandInput, screen: Screen): Promise<Promotion> {
   try {
     return preparePromotion(options)
   } catch (error) {
-    if (!HarvestError.is(error, 'HARVEST_PROMOTE_OUTCOME') || given.has('json') || !canAsk()) throw error
+    if (given.has('json') || !canAsk()) throw error
+    if (HarvestError.is(error, 'HARVEST_PROMOTE_EMPTY')) {
+      screen.note(error.message)
+      if (await askYesNo('Promote it all the same?')) return prepared({ ...options, acceptEmpty: true }, given, screen)
+    }
+    if (!HarvestError.is(error, 'HARVEST_PROMOTE_OUTCOME')) throw error
     screen.note(`The import did not see how this run ended: its outcome is unknown.`)
     const answer = await askText('Oracle (./src/oracle.ts#isRight), or Enter to check the recorded tool calls alone: ')
     if (answer === undefined) throw error
@@ -106,30 +100,30 @@ async function prepared(options: PromoteOptions, given: Given, screen: Screen): 
 }
 
 /** Replays the tape as its case will. */
-function replayed(promotion: Promotion, screen: Screen): Promise<Rehearsal> {
+function replayed(promotion: Promotion, screen: Screen): Promise<Preflight> {
   screen.progress(`replaying ${promotion.content.tape} before it is written`)
-  return rehearse(promotion)
+  return runPreflight(promotion)
 }
 
 /** By its case, in the shape that every command writes. */
-function writtenVerdict({ run: { verdict, report } }: Rehearsal): ReplayReport['verdict'] {
+function writtenVerdict({ run: { verdict, report } }: Preflight): ReplayChildReport['verdict'] {
   const { verdict: name, differences, unproven, accepted, notJudged } = verdict ?? report.verdict
   return { verdict: name, differences, unproven, accepted, notJudged }
 }
 
-function describeTape({ bytes, content }: Promotion, rehearsal: Rehearsal | undefined): string {
+function describeTape({ bytes, content }: Promotion, preflight: Preflight | undefined): string {
   const size = `+ ${(bytes.length / 1024).toFixed(1)} KB`
-  if (rehearsal === undefined) return `${size}, not replayed`
-  const { isExact, run } = rehearsal
-  const { drift, notCompared, receipt } = run.report
-  const outcome = receipt.outcomeEqual === null ? `; outcome: ${outcomeNotCompared}` : ''
+  if (preflight === undefined) return `${size}, not replayed`
+  const { isExact, run } = preflight
+  const { drift, notCompared, comparison } = run.report
+  const outcome = comparison.outcomeEqual === null ? `; outcome: ${outcomeNotCompared}` : ''
   const held = isExact ? 'replayed bit for bit' : `replayed; drift: ${driftLine(drift) || 'none'}${outcome}`
   const how =
     notCompared.length === 0 ? held : `${held}; not compared: ${countsByKind(notCompared.map(({ kind }) => kind))}`
   return `${size}, ${how}${content.expect === 'fail' ? ': the known bad run, reproduced' : ''}`
 }
 
-function optionsOf(given: Given): PromoteOptions {
+function optionsOf(given: CommandInput): PromoteOptions {
   const as = given.value('as')
   if (as === undefined) throw usage(promoteCommand, 'HARVEST_CLI_ARGUMENT', 'promote needs --as <id>')
   const expect = given.value('expect') ?? 'pass'
@@ -157,6 +151,7 @@ function optionsOf(given: Given): PromoteOptions {
     ...(given.has('baseline') ? { baselineOnly: true } : {}),
     ...(given.has('accept-unsearched') ? { acceptUnsearched: true } : {}),
     ...(given.has('accept-cut') ? { acceptCut: true } : {}),
+    ...(given.has('accept-empty') ? { acceptEmpty: true } : {}),
     ...(Object.keys(lesson).length === 0 ? {} : { lesson }),
   }
 }

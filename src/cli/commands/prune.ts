@@ -1,25 +1,17 @@
 import { relative } from 'node:path'
 import { neutralLine } from '../../errors/index.ts'
-import { type ListedTape, type Pruned, pruneTapes } from '../../store/index.ts'
+import { type ListedTape, type Pruned, pruneTapes } from '../../recordings/index.ts'
 import { choose } from '../choose.ts'
-import { type CommandSpec, type Given, jsonOption } from '../command.ts'
+import { pruneSpec } from '../spec/manage.ts'
+import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
-import { parseSpan } from '../moments.ts'
+import { parseSpan } from '../../report/moments.ts'
 import { usage } from '../parse.ts'
-import type { Screen } from '../screen.ts'
+import type { Screen } from '../../report/output.ts'
 
 /** Removes the tapes of the inbox whose retention has ended. */
-export const pruneCommand: CommandSpec = {
-  name: 'prune',
-  about: 'Remove the tapes of the inbox whose retention has ended; never one under a hold',
-  options: [
-    { flag: '--dry-run', about: 'Say what would be removed, and remove nothing' },
-    { flag: '--older-than <age>', about: 'Also tapes without an end of retention that are older: 90d; needs --class' },
-    { flag: '--class <name>', about: 'Which of those: clean, flagged, incident or none; needs --older-than' },
-    { flag: '--dir <folder>', about: 'Folder with inbox/ (default: recordings)' },
-    jsonOption,
-  ],
-  examples: ['prune --dry-run', 'prune --older-than 90d --class clean'],
+export const pruneCommand: Command = {
+  ...pruneSpec,
   async run(given, screen) {
     const isDryRun = given.has('dry-run')
     const without = withoutEnd(given)
@@ -32,12 +24,12 @@ export const pruneCommand: CommandSpec = {
   },
 }
 
-function withoutEnd(given: Given): Parameters<typeof pruneTapes>[0]['without'] {
+function withoutEnd(given: CommandInput): Parameters<typeof pruneTapes>[0]['without'] {
   const age = given.value('older-than')
-  const retention = choose(given, 'class', ['clean', 'flagged', 'incident', 'none'], pruneCommand)
+  const retention = choose(given, 'retention', ['clean', 'flagged', 'incident', 'none'], pruneCommand)
   if (age === undefined && retention === undefined) return undefined
   if (age === undefined || retention === undefined) {
-    throw usage(pruneCommand, 'HARVEST_CLI_ARGUMENT', '--older-than and --class go together', [
+    throw usage(pruneCommand, 'HARVEST_CLI_ARGUMENT', '--older-than and --retention go together', [
       'a tape whose recorder gave it no end of retention is removed only when both say so',
     ])
   }

@@ -3,30 +3,21 @@ import { join, resolve } from 'node:path'
 import { HarvestError } from '../../errors/index.ts'
 import { newId } from '../../record/recorder.ts'
 import { readTape, stepsOf, type Tape } from '../../tape/index.ts'
-import { type CommandSpec, jsonOption } from '../command.ts'
-import { describeOutcome } from '../describe.ts'
+import { recordSpec } from '../spec/record.ts'
+import type { Command } from '../command.ts'
+import { describeOutcome } from '../../report/describe.ts'
 import { exit } from '../exit.ts'
 import { isInManifest } from '../listed-programs.ts'
 import { offerListing } from '../offer-listing.ts'
 import { usage } from '../parse.ts'
-import { type Ended, runProgram, toRecorded } from '../program.ts'
+import { type ProgramExit, runProgram, toRecorded } from '../../jobs/program.ts'
 
 /** Runs a program with the recorder loaded before it; the whole program is one run. */
-export const recordCommand: CommandSpec = {
-  name: 'record',
-  about: 'Run a Node program and record it; its exit code is passed on',
-  options: [
-    { flag: '--dir <folder>', about: 'Folder for the tape (default: recordings/inbox)' },
-    { flag: '--id <id>', about: 'Name of the tape (default: a new one that sorts by time)' },
-    { flag: '--agent <name>', about: 'Name of the agent (default: program)' },
-    jsonOption,
-  ],
-  rest: '-- <program> [arguments]',
-  examples: ['record -- node agent.js', 'record --dir recordings/inbox --agent refund -- node agent.js --order A1'],
+export const recordCommand: Command = {
+  ...recordSpec,
   async run(given, screen) {
     const { rest = [] } = given
-    if (rest.length === 0)
-      throw usage(recordCommand, 'HARVEST_CLI_ARGUMENT', 'harvest record needs a program behind --')
+    if (rest.length === 0) throw usage(recordCommand, 'HARVEST_CLI_ARGUMENT', 'record needs a program after --')
     const dir = resolve(given.value('dir') ?? join('recordings', 'inbox'))
     const id = checkedId(given.value('id') ?? newId())
     const path = join(dir, `${id}.tape.jsonl`)
@@ -70,10 +61,14 @@ function said(tape: Tape, path: string): string {
   const incomplete = close?.incomplete === undefined ? [] : [`incomplete: ${close.incomplete}`]
   const next =
     count === 0
-      ? ['→ no step was recorded: name the program itself, not one that starts it: harvest record -- node agent.js']
+      ? [
+          '→ no step was recorded: name the program itself, not one that starts it: npx vitest-harvest record -- node agent.js',
+        ]
       : close === undefined
         ? []
-        : [`→ to run it again from the tape: harvest replay ${path}${isKnown(tape) ? '' : ' --run-recorded'}`]
+        : [
+            `→ to run it again from the tape: npx vitest-harvest replay ${path}${isKnown(tape) ? '' : ' --run-recorded'}`,
+          ]
   return [
     `harvest: ${count} step${count === 1 ? '' : 's'}, ${end} → ${path}`,
     ...unrecorded,
@@ -86,29 +81,29 @@ function isKnown({ header }: Tape): boolean {
   return isInManifest(header.command?.argv ?? [])
 }
 
-function written(path: string, { code, signal }: Ended): string {
+function written(path: string, { code, signal }: ProgramExit): string {
   if (existsSync(path)) return path
   throw new HarvestError('HARVEST_CLI_NOT_RECORDED', {
-    what: 'The program ended and left no tape',
+    what: 'The program ended without a tape',
     where: { expected: path, program: signal === null ? `exit code ${code}` : `ended by ${signal}` },
-    why: 'Only a program that Node runs can be recorded, and it must get as far as its first line.',
-    fix: ['harvest record -- node agent.js'],
+    why: 'Only Node programs can be recorded, and the program must reach its first line.',
+    fix: ['npx vitest-harvest record -- node agent.js'],
   })
 }
 
 function checkedId(id: string): string {
   if (/^[A-Za-z0-9][\w.-]{0,99}$/.test(id) && !id.includes('..')) return id
   throw new HarvestError('HARVEST_CLI_OPTION', {
-    what: 'The name of the tape cannot be the name of a file',
+    what: 'Invalid tape id: it must be a valid file name',
     where: { id: JSON.stringify(id) },
     fix: ['use letters, digits, dots, dashes and underscores, at most 100: --id refund-100x'],
   })
 }
 
 function taken(path: string): HarvestError {
-  return new HarvestError('HARVEST_CLI_TAKEN', {
-    what: 'There is already a tape of this name, and a tape is never overwritten',
+  return new HarvestError('HARVEST_TAPE_EXISTS', {
+    what: 'A tape with this id exists, and tapes are never overwritten',
     where: { tape: path },
-    fix: ['give another --id, or none for a new one'],
+    fix: ['use another --id, or omit it for a new one'],
   })
 }

@@ -1,38 +1,27 @@
 import { neutralLine } from '../../errors/index.ts'
-import { type Drift, driftClasses, type ServeRung, serveRungs } from '../../replay/index.ts'
+import { type MatchLevel, matchLevels } from '../../replay/index.ts'
 import { requireGrade } from '../../tape/grade.ts'
 import { outcomeNotCompared, readTape, type Tape } from '../../tape/index.ts'
-import { type CommandSpec, type Given, jsonOption } from '../command.ts'
+import { replaySpec } from '../spec/debug.ts'
+import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
 import { inputHint, lacksInput } from '../input-hint.ts'
 import { usage } from '../parse.ts'
-import { countsByKind, remarkLines, verdictLine, verdictMessages } from '../report.ts'
-import { exitCodes } from '../receipt.ts'
-import { type Replayed, replay, replayOptions } from '../replaying.ts'
-import { neutralLines, type Screen } from '../screen.ts'
+import { countsByKind, driftLine, remarkLines, verdictLine, verdictMessages } from '../report.ts'
+import { exitCodes } from '../byte-report.ts'
+import { type Replayed, replay } from '../replaying.ts'
+import { neutralLines, type Screen } from '../../report/output.ts'
 
 /** Runs the program or agent of a tape again: every answer it gets is the recorded one. */
-export const replayCommand: CommandSpec = {
-  name: 'replay',
-  args: '<tape>',
-  about: 'Run the program or agent of a tape again, from the tape',
-  options: [
-    ...replayOptions,
-    { flag: '--serve <rung>', about: `How far a request may differ: ${serveRungs.join(', ')} (default: reworded)` },
-    jsonOption,
-  ],
-  rest: '[-- <program> [arguments]]',
-  examples: [
-    'replay recordings/inbox/refund-100x.tape.jsonl',
-    'replay refund-100x -- node agent.js --verbose',
-    'replay refund-100x --agent ./src/refund-agent.ts#refundAgent',
-  ],
+export const replayCommand: Command = {
+  ...replaySpec,
   async run(given, screen) {
+    if (given.has('exact')) return (await import('./verify.ts')).verifyCommand.run(given, screen)
     const isJson = given.has('json')
     const tape = readTape(findTapeFile(given.args[0] ?? ''))
     requireGrade(tape.header, 'replay')
-    const serve = rungOf(given)
+    const serve = levelOf(given)
     const replayed = await replay(tape, given, {
       command: replayCommand,
       screen,
@@ -53,19 +42,19 @@ export const replayCommand: CommandSpec = {
   },
 }
 
-function rungOf(given: Given): ServeRung | undefined {
-  const value = given.value('serve')
-  const rung = serveRungs.find((one) => one === value)
-  if (value === undefined || rung !== undefined) return rung
-  throw usage(replayCommand, 'HARVEST_CLI_OPTION', `--serve cannot be '${neutralLine(value, 40)}'`, [
-    `one of: ${serveRungs.join(', ')}`,
+function levelOf(given: CommandInput): MatchLevel | undefined {
+  const value = given.value('match')
+  const level = matchLevels.find((one) => one === value)
+  if (value === undefined || level !== undefined) return level
+  throw usage(replayCommand, 'HARVEST_CLI_OPTION', `Invalid --match: '${neutralLine(value, 40)}'`, [
+    `one of: ${matchLevels.join(', ')}`,
   ])
 }
 
 // On stderr: stdout belongs to the program.
 function print(tape: Tape, replayed: Replayed, held: boolean, screen: Screen): void {
   const { report } = replayed
-  const { served, recorded } = report.receipt
+  const { served, recorded } = report.comparison
   for (const message of verdictMessages(tape.header.id, report)) screen.note(`\n${neutralLines(message)}`)
   if (!held) screen.note('')
   const drift = driftLine(report.drift)
@@ -85,8 +74,8 @@ function print(tape: Tape, replayed: Replayed, held: boolean, screen: Screen): v
     ...report.outcomeDiffers
       .filter((part) => !part.startsWith('exit code'))
       .map((part) => neutralLine(`${part} is not as recorded`)),
-    ...(report.receipt.outcomeEqual === null ? [`outcome: ${outcomeNotCompared}`] : []),
-    ...(report.receipt.outcomeEqual === null && report.threw !== undefined
+    ...(report.comparison.outcomeEqual === null ? [`outcome: ${outcomeNotCompared}`] : []),
+    ...(report.comparison.outcomeEqual === null && report.threw !== undefined
       ? [neutralLine(`the agent threw ${report.threw}`, 200)]
       : []),
   ]
@@ -97,13 +86,4 @@ function print(tape: Tape, replayed: Replayed, held: boolean, screen: Screen): v
   for (const change of replayed.changed) screen.note(`since it was recorded: ${neutralLine(change)}`)
   for (const line of remarkLines(tape.header.id, report)) screen.note(line)
   screen.note(`harvest: ${verdictLine(tape.header.id, report, facts)}`)
-}
-
-/** `3 messages, 1 params`. */
-export function driftLine(drift: readonly Drift[]): string {
-  return driftClasses
-    .map((name) => [name, drift.filter((one) => one.class === name).length] as const)
-    .filter(([, count]) => count > 0)
-    .map(([name, count]) => `${count} ${name}`)
-    .join(', ')
 }

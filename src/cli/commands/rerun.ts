@@ -1,18 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { type Interval, wilson } from '../../blame/index.ts'
+import { type Interval, wilson } from '../../stats/index.ts'
 import type { Case } from '../../cases/index.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
-import type { Job, Spent } from '../../fork/index.ts'
-import { type CaseSummary, findCase, listCases, readPrices } from '../../store/index.ts'
+import type { Spent } from '../../live/index.ts'
+import type { Job } from '../../jobs/index.ts'
+import { type CaseSummary, findCase, listCases, readPrices } from '../../recordings/index.ts'
 import { type VerdictName, verdicts } from '../../replay/index.ts'
-import { type CommandSpec, type Given, jsonOption } from '../command.ts'
+import { rerunSpec } from '../spec/test.ts'
+import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
-import { type JobOutcome, runJobs } from '../jobs.ts'
+import { type JobOutcome, runJobs } from '../../jobs/run.ts'
 import {
   describeInterval,
   describeSpent,
-  liveOptions,
   percent,
   readLivePlan,
   readNumber,
@@ -20,24 +21,11 @@ import {
   spentBy,
 } from '../live.ts'
 import { usage } from '../parse.ts'
-import { neutralLines, type Screen, table } from '../screen.ts'
+import { neutralLines, type Screen, table } from '../../report/output.ts'
 
 /** Asks the models of cases anew, several times, and says how often the agent still does what the case wants. */
-export const rerunCommand: CommandSpec = {
-  name: 'rerun',
-  args: '[case]',
-  about: 'Run a case with its models asked for real and its tools answered from the tape: how often does it pass',
-  options: [
-    ...liveOptions,
-    { flag: '--tag <name>', about: 'All cases with this tag, such as incident' },
-    { flag: '--min-pass-rate <rate>', about: 'Fail unless the lower end of the 95 % interval reaches it, such as 0.8' },
-    { flag: '--dir <folder>', about: 'Folder with inbox/ and golden/ (default: recordings)' },
-    jsonOption,
-  ],
-  examples: [
-    'rerun refund-100x --live --times 20 --max-cost 2.50',
-    'rerun --tag incident --live --times 20 --min-pass-rate 0.8 --cross-version',
-  ],
+export const rerunCommand: Command = {
+  ...rerunSpec,
   async run(given, screen) {
     if (!given.has('live')) throw usage(rerunCommand, 'HARVEST_CLI_ARGUMENT', 'rerun asks models for real: say --live')
     const plan = readLivePlan(given, rerunCommand)
@@ -83,7 +71,7 @@ export interface PassRate {
 
 type Loaded = CaseSummary & { readonly case: Case }
 
-function chosen(given: Given): readonly Loaded[] {
+function chosen(given: CommandInput): readonly Loaded[] {
   const recordings = given.value('dir') ?? 'recordings'
   const [name] = given.args
   const tag = given.value('tag')
@@ -109,7 +97,7 @@ function jobOf({ file, case: { tape } }: Loaded, timeoutMs: number): Job {
 
 function rateOf({ case: { id, expect } }: Loaded, ended: readonly JobOutcome[]): PassRate {
   const judged = ended.filter((run) => !isNotRun(run))
-  const offTape = judged.filter((run) => codesOf(run).includes('HARVEST_OFF_TAPE')).length
+  const offTape = judged.filter((run) => codesOf(run).includes('HARVEST_NOT_RECORDED')).length
   const isPass = (run: JobOutcome): boolean => {
     if (HarvestError.is(run) || codesOf(run).length > 0) return false
     // A known-bad run that now throws, as without its key, is not known to be mended.

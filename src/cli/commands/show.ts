@@ -2,43 +2,26 @@ import type { Case } from '../../cases/index.ts'
 import { neutral, neutralLine } from '../../errors/index.ts'
 import { type CallEvent, type ExchangeEvent, readTape, requestBytes, responseBytes } from '../../tape/index.ts'
 import { renderBaseline, traceOf } from '../../trace/index.ts'
-import { type CommandSpec, type Given, jsonOption } from '../command.ts'
+import { type KeptAnswer, listShared, recordingsOf } from '../../recordings/index.ts'
+import { showSpec } from '../spec/inspect.ts'
+import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
 import { type FoundRun, findRun, openRun } from '../find.ts'
 import { usage } from '../parse.ts'
-import { baselineLines } from '../reading/calls.ts'
-import { printEnd } from '../reading/end.ts'
-import { counted, foldText, terminalWidth } from '../reading/fold.ts'
-import { factsOf } from '../reading/head.ts'
+import { baselineLines } from '../../report/calls.ts'
+import { printEnd } from '../../report/end.ts'
+import { foldText, terminalWidth } from '../../report/fold.ts'
+import { counted } from '../../errors/words.ts'
+import { factsOf } from '../../report/head.ts'
 import { printNow, replayNow } from '../reading/now.ts'
-import { bodiesOf, printStep, readStep } from '../reading/one-step.ts'
-import type { Run, RunStep } from '../reading/run.ts'
-import { printTimeline } from '../reading/timeline.ts'
-import type { Screen } from '../screen.ts'
+import { bodiesOf, printStep, readStep } from '../../report/one-step.ts'
+import type { Run, RunStep } from '../../report/run.ts'
+import { printTimeline } from '../../report/timeline.ts'
+import type { Screen } from '../../report/output.ts'
 
 /** Prints a run as one can read it: where it is from, its steps, what was said and called, how it ended. */
-export const showCommand: CommandSpec = {
-  name: 'show',
-  args: '<tape|case>',
-  about: 'Print a run: prompts, tool calls, answers, times, tokens and cost, step by step',
-  options: [
-    { flag: '--step <number>', about: 'One step whole: addresses, headers, both bodies' },
-    { flag: '--raw <body>', about: 'With --step: write the exact bytes of the request or the response to a pipe' },
-    { flag: '--trace', about: 'Only the tool calls in causal order, as a baseline has them' },
-    { flag: '--replay', about: 'Replay it once, and say what drifted since' },
-    { flag: '--full', about: 'Unfold every text' },
-    { flag: '--draws', about: 'List clock, random and id reads one by one' },
-    { flag: '--limit <steps>', about: 'Steps to print, the first and the last ones (default: 100)' },
-    { flag: '--dir <folder>', about: 'Folder with inbox/ and golden/ (default: recordings)' },
-    jsonOption,
-  ],
-  examples: [
-    'show latest',
-    'show refund-100x --full',
-    'show refund-100x --step 3',
-    'show refund-100x --replay',
-    'show refund-100x --json',
-  ],
+export const showCommand: Command = {
+  ...showSpec,
   async run(given, screen) {
     const options = readOptions(given)
     const found = findRun(given.args[0] ?? '', given.value('dir'))
@@ -47,18 +30,24 @@ export const showCommand: CommandSpec = {
     const run = await openRun(found)
     if (given.has('replay')) screen.progress('replaying')
     const now = given.has('replay') ? await replayNow(found) : undefined
+    const shared = sharedBy(found)
     if (given.has('json')) {
-      screen.json({ ...asJson(run, found.case), ...(now === undefined ? {} : { now }) })
+      screen.json({
+        ...asJson(run, found.case),
+        ...(shared.length > 0 && { shared }),
+        ...(now === undefined ? {} : { now }),
+      })
       return exit.ok
     }
     const { limit } = options
-    const [isFull, withDraws] = [given.has('full'), given.has('draws')]
+    const [isFull, withDraws] = [given.has('full'), given.has('reads')]
     printFacts(run, found.case, isFull, screen)
     screen.line()
     printTimeline(run, { width: terminalWidth(), isFull, limit, withDraws }, screen)
     screen.line()
     printEnd(run, { width: terminalWidth(), isFull }, screen)
     if (found.case !== undefined) printBaseline(found.case, screen)
+    printShared(shared, screen)
     if (now !== undefined) printNow(now, screen)
     return exit.ok
   },
@@ -70,9 +59,9 @@ interface ShowOptions {
   readonly limit: number
 }
 
-function readOptions(given: Given): ShowOptions {
+function readOptions(given: CommandInput): ShowOptions {
   const step = wholeNumber(given, 'step')
-  const limit = wholeNumber(given, 'limit') ?? 100
+  const limit = wholeNumber(given, 'steps') ?? 100
   const raw = given.value('raw')
   if (raw === undefined) return { limit, ...(step === undefined ? {} : { step }) }
   if (raw !== 'request' && raw !== 'response') {
@@ -82,13 +71,13 @@ function readOptions(given: Given): ShowOptions {
   if (process.stdout.isTTY) {
     // What was recorded may hold commands for a terminal.
     throw usage(showCommand, 'HARVEST_CLI_OPTION', '--raw writes to a file or a pipe, never to a terminal', [
-      `harvest show ${given.args[0] ?? ''} --step ${step} --raw ${raw} > ${raw}.bin`,
+      `npx vitest-harvest show ${given.args[0] ?? ''} --step ${step} --raw ${raw} > ${raw}.bin`,
     ])
   }
   return { limit, step, raw }
 }
 
-function wholeNumber(given: Given, name: string): number | undefined {
+function wholeNumber(given: CommandInput, name: string): number | undefined {
   const value = given.value(name)
   if (value === undefined) return undefined
   if (/^[1-9]\d{0,8}$/.test(value)) return Number(value)
@@ -99,7 +88,7 @@ async function showStep(
   found: FoundRun,
   number: number,
   { raw }: ShowOptions,
-  given: Given,
+  given: CommandInput,
   screen: Screen,
 ): Promise<number> {
   const run = await openRun(found)
@@ -124,13 +113,13 @@ function noSuchStep({ steps, header }: Run, number: number): Error {
 function rawBytes(event: ExchangeEvent | CallEvent, raw: 'request' | 'response', { number, kind }: RunStep): Buffer {
   if (event.kind !== 'exchange') {
     throw usage(showCommand, 'HARVEST_CLI_OPTION', `step ${number} is a ${kind}: it has values and no bytes`, [
-      `to see them: harvest show <tape> --step ${number} --json`,
+      `to see them: npx vitest-harvest show <tape> --step ${number} --json`,
     ])
   }
   return raw === 'request' ? requestBytes(event) : responseBytes(event)
 }
 
-function showTrace({ file, case: found }: FoundRun, given: Given, screen: Screen): number {
+function showTrace({ file, case: found }: FoundRun, given: CommandInput, screen: Screen): number {
   const trace = traceOf(readTape(file).events)
   if (given.has('json')) {
     screen.json({ tape: file, baseline: renderBaseline(trace, found?.match), layers: trace.layers })
@@ -178,6 +167,20 @@ function printFacts(run: Run, found: Case | undefined, isFull: boolean, screen: 
     screen.line(`${screen.paint('dim', label.padEnd(indent))}${first}`)
     for (const row of more) screen.line(`${' '.repeat(indent)}${row}`)
   }
+}
+
+/** What its replay may be answered with that is not on its tape. */
+function sharedBy({ file, case: found }: FoundRun): readonly KeptAnswer[] {
+  const recordings = found === undefined ? undefined : recordingsOf(file)
+  return recordings === undefined ? [] : listShared(recordings)
+}
+
+function printShared(shared: readonly KeptAnswer[], screen: Screen): void {
+  if (shared.length === 0) return
+  screen.line()
+  screen.line('shared    fetched once by a process, and kept for all cases')
+  for (const { method, url, startedAt } of shared)
+    screen.line(`  ${neutralLine(`${method} ${url}`, 160)}, recorded ${neutralLine(startedAt)}`)
 }
 
 function printBaseline({ baseline, approved }: Case, screen: Screen): void {

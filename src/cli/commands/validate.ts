@@ -1,4 +1,4 @@
-import { agreementOf, type HarnessResult, validateHarness } from '../../faults/harness/index.ts'
+import { agreementOf, type HarnessResult, validateHarness } from '../../validation/harness/index.ts'
 import {
   type Agreed,
   asReported,
@@ -12,37 +12,19 @@ import {
   validateEngine,
   type ValidationReport,
   writeReport,
-} from '../../faults/validate/index.ts'
+} from '../../validation/grid/index.ts'
 import { neutralLine } from '../../errors/index.ts'
 import { choose } from '../choose.ts'
-import { type CommandSpec, type Given, jsonOption } from '../command.ts'
+import { validateSpec } from '../spec/explain.ts'
+import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
 import { usage } from '../parse.ts'
-import type { Screen } from '../screen.ts'
+import type { Screen } from '../../report/output.ts'
 import { printAgreement, printComparison, printEngine, printHarness } from '../validate/tables.ts'
 
 /** Plants known causes and scores what blame says of them: is the instrument to be trusted. */
-export const validateCommand: CommandSpec = {
-  name: 'validate',
-  about: 'Plant known causes and score what blame says of them: is the instrument to be trusted',
-  options: [
-    { flag: '--quick', about: 'A sample of every kind of tape, in less than a minute (the default)' },
-    {
-      flag: '--full',
-      about:
-        '200 different tapes of every kind and 20 real runs of every family; writes the report when both levels are asked',
-    },
-    {
-      flag: '--level <level>',
-      about: 'engine: models of an agent; harness: real runs over loopback; all (the default)',
-    },
-    { flag: '--check', about: 'Also fail when a figure leaves the interval of the committed report' },
-    { flag: '--family <name>', about: 'One family or group only, such as F5.and_2 or F5' },
-    { flag: '--seed <number>', about: 'Other tapes (default: the seed of the report, or a fixed one)' },
-    { flag: '--report <file>', about: 'The report (default: recordings/validation.json)' },
-    jsonOption,
-  ],
-  examples: ['validate --level engine --family F5.and_2', 'validate --quick --level engine --family F0'],
+export const validateCommand: Command = {
+  ...validateSpec,
   async run(given, screen) {
     const asked = readAsked(given)
     const committed = given.has('check') ? await readReport(asked.file) : undefined
@@ -73,7 +55,7 @@ interface Found {
   readonly agreement: readonly Agreed[]
 }
 
-function readAsked(given: Given): Asked {
+function readAsked(given: CommandInput): Asked {
   const isFull = given.has('full')
   const family = given.value('family')
   const level = choose(given, 'level', ['engine', 'harness', 'all'], validateCommand) ?? 'all'
@@ -143,7 +125,7 @@ function isTrusted({ engine, harness, comparison, agreement }: Found): boolean {
   )
 }
 
-function seedFrom(given: Given): number | undefined {
+function seedFrom(given: CommandInput): number | undefined {
   const text = given.value('seed')
   if (text === undefined) return undefined
   if (/^\d{1,10}$/.test(text)) return Number(text)

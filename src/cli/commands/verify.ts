@@ -2,26 +2,18 @@ import { neutralLine } from '../../errors/index.ts'
 import { inexactParts } from '../../replay/index.ts'
 import { requireGrade } from '../../tape/grade.ts'
 import { cutsOf, partialText, readTape, requireClosed } from '../../tape/index.ts'
-import { type CommandSpec, jsonOption } from '../command.ts'
+import { verifySpec } from '../spec/debug.ts'
+import type { Command } from '../command.ts'
 import { exit } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
-import { receiptRows } from '../receipt.ts'
-import { remarkLines, verdictLine, verdictMessages } from '../report.ts'
-import { type Replayed, replay, replayOptions } from '../replaying.ts'
-import { neutralLines, table } from '../screen.ts'
-import { driftLine } from './replay.ts'
+import { byteReportRows } from '../byte-report.ts'
+import { driftLine, remarkLines, verdictLine, verdictMessages } from '../report.ts'
+import { type Replayed, replay } from '../replaying.ts'
+import { neutralLines, table } from '../../report/output.ts'
 
 /** Runs a tape and demands that nothing at all differs. */
-export const verifyCommand: CommandSpec = {
-  name: 'verify',
-  args: '<tape>',
-  about: 'Run a tape and demand that every byte, read, answer and exit code is the recorded one',
-  options: [...replayOptions, jsonOption],
-  rest: '[-- <program> [arguments]]',
-  examples: [
-    'verify recordings/inbox/refund-100x.tape.jsonl',
-    'verify refund-100x --agent ./src/refund-agent.ts#refundAgent',
-  ],
+export const verifyCommand: Command = {
+  ...verifySpec,
   async run(given, screen) {
     const tape = requireClosed(readTape(findTapeFile(given.args[0] ?? '')))
     requireGrade(tape.header, 'verify')
@@ -34,7 +26,7 @@ export const verifyCommand: CommandSpec = {
       isExact: true,
     })
     const { report } = replayed
-    const rows = receiptRows(tape, replayed)
+    const rows = byteReportRows(tape, replayed)
     const isExact = report.verdict.verdict === 'same' && rows.every(({ isEqual }) => isEqual) && isWhole(replayed)
     if (given.has('json')) {
       screen.json({ exact: isExact, rows, ...report, changed: replayed.changed, file: tape.source })
@@ -61,6 +53,8 @@ export const verifyCommand: CommandSpec = {
 
 /** Nothing differs that has no row, and nothing was left uncompared. The rows say how a program ended. */
 function isWhole({ report, isProgram }: Replayed): boolean {
-  const { receipt } = report
-  return inexactParts(isProgram ? { ...report, receipt: { ...receipt, outcomeEqual: true } } : report).length === 0
+  const { comparison } = report
+  return (
+    inexactParts(isProgram ? { ...report, comparison: { ...comparison, outcomeEqual: true } } : report).length === 0
+  )
 }

@@ -1,9 +1,10 @@
 import { HarvestError } from '../../errors/index.ts'
-import { firstChange } from '../../fork/fingerprint.ts'
-import type { FinishedJob, Job } from '../../fork/index.ts'
-import { type JobOutcome, runJobs } from '../jobs.ts'
-import type { Screen } from '../screen.ts'
-import { type Diagnosis, type Finding, isIll } from './findings.ts'
+import { firstChange } from '../../doctor/fingerprint.ts'
+import type { Examination } from '../../doctor/index.ts'
+import type { FinishedJob, Job } from '../../jobs/index.ts'
+import { type JobOutcome, runJobs } from '../../jobs/run.ts'
+import type { Screen } from '../../report/output.ts'
+import { type Diagnosis, type Finding, isIll } from '../../doctor/findings.ts'
 import type { Check } from './set-up.ts'
 
 /** A tape to look into, with the case it belongs to. */
@@ -69,7 +70,7 @@ export async function examineAll(
   return { diagnoses, untreated }
 }
 
-type Examined = FinishedJob & Required<Pick<FinishedJob, 'examination'>>
+type Examined = FinishedJob & { readonly examination: Examination }
 
 function isExamined(outcome: JobOutcome): outcome is Examined {
   return 'examination' in outcome && outcome.examination !== undefined

@@ -1,9 +1,9 @@
 import { neutral, neutralLine } from '../../errors/index.ts'
-import type { Reading } from '../../seam/probe/index.ts'
+import type { Reading } from '../../doctor/probe/index.ts'
 import type { DoctorReport } from './examine.ts'
-import { neutralLines, type Screen } from '../screen.ts'
+import { neutralLines, type Screen } from '../../report/output.ts'
 import type { Check } from './set-up.ts'
-import { type Finding, type FoundSource, isCode } from './findings.ts'
+import { type Finding, type FoundSource, isCode } from '../../doctor/findings.ts'
 
 /** Prints the report for people: what is wrong on stdout, with the line first. */
 export function printDoctor(report: DoctorReport, isVerbose: boolean, screen: Screen): void {
@@ -21,7 +21,7 @@ export function printDoctor(report: DoctorReport, isVerbose: boolean, screen: Sc
     if (examination.held) continue
     const isWell = !findings.some(({ tapes }) => tapes.includes(tape))
     const steady = isWell ? 'replays the same each time, but not as recorded' : 'does not replay as recorded either'
-    screen.line(`${neutralLine(tape)} ${steady}: npx harvest show ${neutralLine(tape)} --replay`)
+    screen.line(`${neutralLine(tape)} ${steady}: npx vitest-harvest show ${neutralLine(tape)} --replay`)
   }
   screen.line(summary(report))
 }
@@ -79,7 +79,7 @@ function summary({ findings, diagnoses, untreated, checks }: DoctorReport): stri
   const wrong = checks.filter(({ state }) => state === 'wrong').length
   return [
     diagnoses.length === 0 && untreated.length === 0
-      ? 'there is no case to look into: npx harvest promote <tape> --as <id>'
+      ? 'there is no case to look into: npx vitest-harvest promote <tape> --as <id>'
       : `${looked}: ${findings.length === 0 ? 'nothing found' : `${findings.length === 1 ? '1 place makes' : `${findings.length} places make`} runs irreproducible`}`,
     ...(untreated.length === 0 ? [] : [`${untreated.length} not looked into`]),
     ...(wrong === 0 ? [] : [`${wrong} thing${wrong === 1 ? '' : 's'} wrong with the project`]),

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { HarvestError } from '../../errors/index.ts'
 import { gitState, isInboxIgnored } from '../../provenance/index.ts'
-import { listTapes } from '../../store/index.ts'
+import { listTapes } from '../../recordings/index.ts'
 import { readTapeHeader } from '../../tape/index.ts'
 
 /** One thing about the project that has to be right, or had better be. */

@@ -1,20 +1,20 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { HarvestError } from '../../errors/index.ts'
-import { makeFolder, writeNewFile } from '../../store/files.ts'
+import { makeFolder, writeNewFile } from '../../recordings/files.ts'
 import { neutralJson } from '../screen.ts'
 
 /**
  * Writes exports into one file, whole or not at all.
  *
- * @throws HarvestError `HARVEST_EXPORT_EXISTS` unless `replace`; `HARVEST_STORE_WRITE`, `HARVEST_STORE_LINK`
+ * @throws HarvestError `HARVEST_EXPORT_EXISTS` unless `replace`; `HARVEST_RECORDINGS_WRITE`, `HARVEST_RECORDINGS_LINK`
  */
 export function writeExport(file: string, pieces: Iterable<string>, replace: boolean): void {
   makeFolder(dirname(file))
   try {
     writeNewFile(file, (temporary) => fill(temporary, pieces), { replace })
   } catch (error) {
-    if (HarvestError.is(error, 'HARVEST_STORE_EXISTS')) throw exists(file, error)
+    if (HarvestError.is(error, 'HARVEST_RECORDINGS_EXISTS')) throw exists(file, error)
     throw error
   }
 }
@@ -40,9 +40,9 @@ function exists(file: string, cause: unknown): HarvestError {
   return new HarvestError(
     'HARVEST_EXPORT_EXISTS',
     {
-      what: 'There is a file of this name already, and nothing is exported over it',
+      what: 'The output file exists, and exports never overwrite',
       where: { file },
-      fix: ['name another one with --out', 'to replace it: add --force'],
+      fix: ['choose another file with --out', 'to replace it: add --force'],
     },
     { cause },
   )

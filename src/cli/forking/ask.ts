@@ -2,41 +2,12 @@ import { resolve } from 'node:path'
 import { HarvestError, nearestWord, neutralLine } from '../../errors/index.ts'
 import type { ChangeRequest, ForkRequest, TailRequest } from '../../fork/index.ts'
 import { stepsOf, type Tape } from '../../tape/index.ts'
-import type { CommandSpec, Given, OptionSpec } from '../command.ts'
+import type { CommandSpec, CommandInput } from '../command.ts'
 import { findRun } from '../find.ts'
 import { readWhole } from '../live.ts'
 import { usage } from '../parse.ts'
 import { changesOf } from './changes.ts'
 import { readClock, readModes } from './words.ts'
-
-/** What can be another thing, and who answers behind it. */
-export const changeOptions: readonly OptionSpec[] = [
-  { flag: '--step <n>', about: 'The step that changes, or, with nothing changed, the first that is drawn anew' },
-  {
-    flag: '--set <path=value>',
-    about: 'One recorded value, as in patch: result.total=30; may be repeated',
-    many: true,
-  },
-  { flag: '--result <json>', about: 'The whole result of a tool call' },
-  { flag: '--answer <file>', about: 'A file with the whole body of a response, or the whole result of a tool call' },
-  { flag: '--json-patch <file>', about: 'A file with a JSON patch (RFC 6902) of the body or result' },
-  { flag: '--edit <s/old/new/>', about: 'A regular expression and what stands for it in the answer, as in sed' },
-  { flag: '--replace <text>', about: 'A text of the answer, everywhere it stands; with --with' },
-  { flag: '--with <text>', about: 'What stands for it' },
-  { flag: '--decide <call>', about: 'What the model decides, such as refund(amount=10); may be repeated', many: true },
-  { flag: '--say <text>', about: 'What the model says instead of calling tools' },
-  { flag: '--mark <name=json>', about: 'What a mark of the agent hands over; may be repeated', many: true },
-  { flag: '--agent <name>', about: 'Another agent of the Vitest config that goes on from there' },
-  { flag: '--clock <offset>', about: 'How far the clock is ahead, such as +2h or -30m' },
-  { flag: '--model-server <url>', about: 'Where models are asked instead; needs --live' },
-  { flag: '--mode <n=mode>', about: 'Later steps that are pinned (as recorded) or live, such as 5=pinned,7=live' },
-  {
-    flag: '--tail <who>',
-    about: 'Who answers behind: tape (default), live, another tape or case, or script.ts#export',
-  },
-  { flag: '--tools <who>', about: 'With --live: tape (default), or live: tools run for real, side effects and all' },
-  { flag: '--seed <n>', about: 'Number of the first fork: another number draws other random values (default: 1)' },
-]
 
 /** What all forks of one command have in common; a seed makes a fork of it. */
 export type ForkAsk = Omit<ForkRequest, 'seed'>
@@ -46,12 +17,12 @@ export type ForkAsk = Omit<ForkRequest, 'seed'>
  *
  * @throws HarvestError `HARVEST_CLI_ARGUMENT`, `HARVEST_FORK_STEP`, `HARVEST_FORK_MARK`, and those of the changes
  */
-export function readAsk(given: Given, tape: Tape, command: CommandSpec): ForkAsk {
+export function readAsk(given: CommandInput, tape: Tape, command: CommandSpec): ForkAsk {
   const step = readStep(given, tape, command)
   const changes = changesOf(given, step, command)
   const modes = readModes(given.value('mode'), command)
   const clockOffsetMs = readClock(given.value('clock'), command)
-  const agent = given.value('agent')
+  const agent = given.value('continue-with')
   const tail = readTail(given, command)
   if (modes !== undefined && tail.from !== 'live' && Object.values(modes).includes('live'))
     throw usage(command, 'HARVEST_CLI_ARGUMENT', 'a live step needs --live')
@@ -66,7 +37,7 @@ export function readAsk(given: Given, tape: Tape, command: CommandSpec): ForkAsk
 }
 
 /** Who answers behind the kept steps. */
-export function readTail(given: Given, command: CommandSpec): TailRequest {
+export function readTail(given: CommandInput, command: CommandSpec): TailRequest {
   const isLive = given.has('live')
   const word = given.value('tail') ?? (isLive ? 'live' : 'tape')
   const server = given.value('model-server')
@@ -90,17 +61,17 @@ export function readTail(given: Given, command: CommandSpec): TailRequest {
   if (word === 'tape') return { from: 'tape' }
   const [, script, name = 'default'] = /^(.+\.[cm]?[jt]s)(?:#(.+))?$/.exec(word) ?? []
   if (script !== undefined) return { from: 'script', file: resolve(script), export: name }
-  return { from: 'donor', file: resolve(findRun(word, given.value('dir')).file) }
+  return { from: 'reference', file: resolve(findRun(word, given.value('dir')).file) }
 }
 
-function readStep(given: Given, tape: Tape, command: CommandSpec): number | undefined {
+function readStep(given: CommandInput, tape: Tape, command: CommandSpec): number | undefined {
   const step = readWhole(given, command, 'step')
   const count = stepsOf(tape).length
   if (step === undefined || step <= count) return step
   throw new HarvestError('HARVEST_FORK_STEP', {
     what: `The tape has no step ${step}`,
     where: { tape: tape.header.id, steps: count === 0 ? 'none' : `1 to ${count}` },
-    fix: [`to see them: npx harvest show ${neutralLine(tape.header.id, 60)}`],
+    fix: [`to see them: npx vitest-harvest show ${neutralLine(tape.header.id, 60)}`],
   })
 }
 

@@ -1,7 +1,7 @@
-import { fisherExact } from '../../blame/index.ts'
+import { fisherExact } from '../../stats/index.ts'
 import type { ForkRequest } from '../../fork/index.ts'
-import type { Screen } from '../screen.ts'
-import type { Together, ToldBranch } from './branches.ts'
+import type { Screen } from '../../report/output.ts'
+import type { Together, BranchSummary } from './branches.ts'
 import { together } from './branches.ts'
 
 /** Live runs with nothing changed, drawn alternately with those of the change. */
@@ -44,7 +44,7 @@ export function apart<T>(
 }
 
 /** What the controls came to, beside the branches. */
-export function tellBeside(sum: Together, controls: readonly ToldBranch[]): Beside | undefined {
+export function tellBeside(sum: Together, controls: readonly BranchSummary[]): Beside | undefined {
   if (controls.length === 0) return undefined
   const { forks, judged, asRecorded, interval, grades, spent } = together(controls)
   const [changed, unchanged] = [
@@ -97,7 +97,7 @@ export function printBeside(sum: Together, beside: Beside, screen: Screen): void
   const what = sum.grades === undefined ? 'end as recorded' : 'are graded ok'
   const changed = share(hitsOf(sum))
   const controls = share(hitsOf(beside))
-  screen.line(`with the change ${changed} ${what}; without it, drawn alternately, ${controls}`)
+  screen.line(`with the change ${changed} ${what}; without it, sampled alternately, ${controls}`)
   const shown = isShown(beside)
   if (shown === undefined) screen.line('the two could not be compared')
   else if (shown)
@@ -106,6 +106,6 @@ export function printBeside(sum: Together, beside: Beside, screen: Screen): void
     )
   else
     screen.line(
-      `no effect of the change is shown: by chance so great a difference has probability ${beside.chance?.toPrecision(2)}; for a finer answer: --times ${4 * beside.forks}`,
+      `no effect of the change is shown: by chance so great a difference has probability ${beside.chance?.toPrecision(2)}; for a finer answer: --runs ${4 * beside.forks}`,
     )
 }

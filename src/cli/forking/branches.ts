@@ -1,6 +1,8 @@
-import { type BranchComparison, compareBranches, type Grade, type Interval, wilson } from '../../blame/index.ts'
+import { type BranchComparison, compareBranches, type Grade } from '../../blame/index.ts'
+import { type Interval, wilson } from '../../stats/index.ts'
 import { HarvestError } from '../../errors/index.ts'
-import type { FinishedFork, ForkRequest, Said, Spent } from '../../fork/index.ts'
+import type { FinishedFork, ForkRequest, SerializedError } from '../../fork/index.ts'
+import type { Spent } from '../../live/index.ts'
 import type { Tape } from '../../tape/index.ts'
 import { branchTape } from './branch-tape.ts'
 import { type ControlRun, numberIn } from './control.ts'
@@ -8,7 +10,7 @@ import type { Grader } from './grading.ts'
 import type { MadeForks } from './make.ts'
 
 /** A fork and how it differs from its parent. */
-export interface ToldBranch {
+export interface BranchSummary {
   readonly seed: string
   readonly request: ForkRequest
   /** Absent: the fork could not be made. */
@@ -18,7 +20,7 @@ export interface ToldBranch {
   /** Absent: it cannot be judged, or nobody says what a good run is. */
   readonly grade?: Grade
   /** Why it cannot be judged, the first reason first. */
-  readonly problems: readonly Said[]
+  readonly problems: readonly SerializedError[]
   /** Made before, by the same code. */
   readonly isReused: boolean
   /** File it was written to. */
@@ -46,8 +48,8 @@ export async function tellBranches(
   parent: Tape,
   { control, made }: MadeForks,
   grader: Grader | undefined,
-): Promise<readonly ToldBranch[]> {
-  const branches: ToldBranch[] = []
+): Promise<readonly BranchSummary[]> {
+  const branches: BranchSummary[] = []
   const judged: { readonly at: number; readonly fork: FinishedFork; readonly branch: Tape }[] = []
   for (const { request, fork, isReused } of made) {
     const common = { seed: request.seed, request, isReused }
@@ -79,14 +81,14 @@ function changedSteps({ changes = [] }: ForkRequest, { data }: ControlRun): read
   )
 }
 
-function problemsOf({ prefix, problems }: FinishedFork): readonly Said[] {
+function problemsOf({ prefix, problems }: FinishedFork): readonly SerializedError[] {
   const left = prefix.divergence === undefined ? [] : [prefix.divergence]
   const others = problems.filter(({ code, message }) => code !== 'HARVEST_UNUSED' && message !== left[0]?.message)
   return [...left, ...others]
 }
 
 /** Adds forks of one plan up. */
-export function together(branches: readonly ToldBranch[]): Together {
+export function together(branches: readonly BranchSummary[]): Together {
   const judged = branches.filter(({ compared }) => compared !== undefined)
   const asRecorded = judged.some(({ compared }) => compared?.outcome.same === null)
     ? null
@@ -104,7 +106,7 @@ export function together(branches: readonly ToldBranch[]): Together {
   }
 }
 
-function countGrades(judged: readonly ToldBranch[]): NonNullable<Together['grades']> {
+function countGrades(judged: readonly BranchSummary[]): NonNullable<Together['grades']> {
   const counts: Partial<Record<Grade, number>> = {}
   for (const { grade } of judged) if (grade !== undefined) counts[grade] = (counts[grade] ?? 0) + 1
   return counts

@@ -1,15 +1,19 @@
 import { isUtf8 } from 'node:buffer'
 import { neutralLine } from '../../errors/index.ts'
 import { type ChangeRequest, editAnswer, type Patch, patchTape, readJsonPatch } from '../../fork/index.ts'
-import { bodyDifference } from '../../replay/difference.ts'
+import { bodyDifference } from '../../match/difference.ts'
 import { type Json, type Step, stepsOf, type Tape } from '../../tape/index.ts'
-import type { CommandSpec, Given } from '../command.ts'
-import { decodedResponse, describeStep, signature } from '../describe.ts'
+import type { CommandSpec, CommandInput } from '../command.ts'
+import { decodedResponse, describeStep, signature } from '../../report/describe.ts'
 import { usage } from '../parse.ts'
 import { jsonOrText, readCall, readEdit, readGivenFile, readJson, readPair } from './words.ts'
 
 /** The changes that were asked for, in the order of the options. */
-export function changesOf(given: Given, step: number | undefined, command: CommandSpec): readonly ChangeRequest[] {
+export function changesOf(
+  given: CommandInput,
+  step: number | undefined,
+  command: CommandSpec,
+): readonly ChangeRequest[] {
   const sets = given.values('set').map((word): Patch => {
     const [path, text] = readPair(word, 'set', command)
     const value = jsonOrText(text)
@@ -32,9 +36,9 @@ export function changesOf(given: Given, step: number | undefined, command: Comma
   ]
 }
 
-function answerChanges(given: Given, step: number | undefined, command: CommandSpec): readonly ChangeRequest[] {
+function answerChanges(given: CommandInput, step: number | undefined, command: CommandSpec): readonly ChangeRequest[] {
   const result = given.value('result')
-  const answer = given.value('answer')
+  const answer = given.value('body')
   const patch = given.value('json-patch')
   const edit = given.value('edit')
   const [old, other] = [given.value('replace'), given.value('with')]
@@ -62,7 +66,7 @@ function at(step: number | undefined, command: CommandSpec): number {
 }
 
 /** What is changed, from what, to what; texts are as recorded. */
-export interface ToldChange {
+export interface ChangeSummary {
   /** `step 3, result.total`, `input.text`, `mark plan`. */
   readonly where: string
   readonly before: string
@@ -74,7 +78,7 @@ export interface ToldChange {
  *
  * @throws HarvestError `HARVEST_PATCH_…`, `HARVEST_FORK_EDIT`, `HARVEST_FORK_PATCH` when it does not fit
  */
-export function tellChange(tape: Tape, change: ChangeRequest): ToldChange {
+export function tellChange(tape: Tape, change: ChangeRequest): ChangeSummary {
   if ('mark' in change) {
     const mark = tape.events.find((event) => event.kind === 'mark' && event.name === change.mark)
     const data = mark?.kind === 'mark' ? mark.data : undefined
@@ -101,7 +105,7 @@ export function tellChange(tape: Tape, change: ChangeRequest): ToldChange {
 }
 
 /** One line for people. */
-export function changeLine({ where, before, after }: ToldChange): string {
+export function changeLine({ where, before, after }: ChangeSummary): string {
   return `${neutralLine(where, 120)}: ${neutralLine(before, 100)} → ${neutralLine(after, 100)}`
 }
 

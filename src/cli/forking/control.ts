@@ -1,5 +1,5 @@
 import { neutralLine } from '../../errors/index.ts'
-import type { ControlData, ControlDifference } from '../../fork/index.ts'
+import type { ControlData, ControlDifference } from '../../jobs/index.ts'
 import type { Tape } from '../../tape/index.ts'
 import { branchTape } from './branch-tape.ts'
 import type { Grader } from './grading.ts'

@@ -1,13 +1,15 @@
-import { fisherExact, type Grade } from '../../blame/index.ts'
+import { type Grade } from '../../blame/index.ts'
+import { fisherExact } from '../../stats/index.ts'
 import { neutralLine } from '../../errors/index.ts'
-import type { ChangeRequest, ControlDifference, ForkRequest, TailRequest } from '../../fork/index.ts'
-import { at, textAt } from '../../providers/json.ts'
+import type { ChangeRequest, ForkRequest, TailRequest } from '../../fork/index.ts'
+import type { ControlDifference } from '../../jobs/index.ts'
+import { at, textAt } from '../../json/canonical.ts'
 import { isGenerative, isUnderWay, type ModelCall, readModelCall } from '../../providers/index.ts'
 import { type Json, stepsOf, type Tape } from '../../tape/index.ts'
-import { signature } from '../describe.ts'
-import type { Screen } from '../screen.ts'
+import { signature } from '../../report/describe.ts'
+import type { Screen } from '../../report/output.ts'
 import { differenceText } from './print.ts'
-import type { ToldBranch } from './branches.ts'
+import type { BranchSummary } from './branches.ts'
 import { controlLine } from './control.ts'
 import type { Grader } from './grading.ts'
 
@@ -54,10 +56,10 @@ const mostTools = 4
 export function alternativesOf(
   tape: Tape,
   tail: TailRequest,
-  donor: Tape | undefined,
+  reference: Tape | undefined,
   times: number,
 ): readonly Alternative[] {
-  const donors = donor === undefined ? [] : modelSteps(donor)
+  const references = reference === undefined ? [] : modelSteps(reference)
   return modelSteps(tape).flatMap(({ step, call }, index) => {
     const decided = decisionText(call)
     const change = (instead: string, decide: DecideChange['decide']): Alternative => ({
@@ -66,7 +68,7 @@ export function alternativesOf(
       instead,
       request: { keep: step, changes: [{ step, decide }], tail, seed: '1' },
     })
-    const own = donors[index]?.call
+    const own = references[index]?.call
     return [
       ...withoutCalls(call).map((one) => change(...one)),
       ...otherTools(call).map((one) => change(...one)),
@@ -76,7 +78,7 @@ export function alternativesOf(
       ...(tail.from === 'live'
         ? Array.from({ length: times }, (_, n): Alternative => {
             const request = { keep: step - 1, tail, seed: `${n + 1}` }
-            return { step, decided, instead: `drawn anew (${n + 1})`, request }
+            return { step, decided, instead: `resampled (${n + 1})`, request }
           })
         : []),
     ]
@@ -185,9 +187,9 @@ export function besideDecisions(alternatives: readonly Alternative[]): {
 export function reportDecisions(
   decisions: ReturnType<typeof decisionsOf>,
   alternatives: readonly Alternative[],
-  branches: readonly ToldBranch[],
+  branches: readonly BranchSummary[],
   recorded: Grade | undefined,
-  controls: readonly ToldBranch[] = [],
+  controls: readonly BranchSummary[] = [],
 ): readonly DecisionReport[] {
   const all = alternatives.map((alternative, index) => ({
     alternative,
@@ -231,7 +233,7 @@ function verdictOf(tried: Count, kept: Count | undefined): DecisionReport['verdi
   return fisherExact(hits(tried), hits(kept)) <= 0.05 ? 'critical' : 'unknown'
 }
 
-function outcomeOf(instead: string, branch: ToldBranch | undefined): DecisionReport['tried'][number] {
+function outcomeOf(instead: string, branch: BranchSummary | undefined): DecisionReport['tried'][number] {
   const { compared, grade, problems = [] } = branch ?? {}
   if (compared === undefined) return { instead, outcome: 'not judged', because: problems[0]?.code ?? '' }
   const because = compared.first === undefined ? 'the same run' : differenceText(compared.first)

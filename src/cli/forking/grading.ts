@@ -1,19 +1,13 @@
-import { chooseJudging } from '../../blame/judging.ts'
+import { chooseJudging } from '../../blame/choose-oracle.ts'
 import { type GradeAnswer, gradeFork, gradeRecorded, type GradeRequest } from '../../blame/grade-task.ts'
 import type { Grade } from '../../blame/index.ts'
 import { oracleOfCase } from '../../blame/named-oracle.ts'
 import { createOracle } from '../../blame/oracle.ts'
 import type { FinishedFork } from '../../fork/index.ts'
 import type { Json, Tape } from '../../tape/index.ts'
-import type { Given, OptionSpec } from '../command.ts'
-import { runTask } from '../jobs.ts'
+import type { CommandInput } from '../command.ts'
+import { runTask } from '../../jobs/run.ts'
 import type { Parent } from './make.ts'
-
-/** What a run is graded by, when that is not its case. */
-export const gradeOptions: readonly OptionSpec[] = [
-  { flag: '--ok <what>', about: 'What a good run returns or calls, such as refunded=25; may be repeated', many: true },
-  { flag: '--bad <what>', about: 'What a bad run returns or calls, such as "refund(amount: 2500)"', many: true },
-]
 
 /** A fork and its branch, as far as it is graded. */
 export interface GradedFork {
@@ -37,7 +31,7 @@ export interface Grader {
  * @returns `undefined` when neither says what a good run is
  * @throws HarvestError `HARVEST_ORACLE_…`
  */
-export async function graderOf(parent: Parent, given: Given): Promise<Grader | undefined> {
+export async function graderOf(parent: Parent, given: CommandInput): Promise<Grader | undefined> {
   const { tape, case: kase } = parent
   const [ok, bad] = [given.values('ok'), given.values('bad')]
   const isTold = ok.length + bad.length > 0

@@ -10,17 +10,17 @@ import {
   type ForkTaskAnswer,
   type ForkTaskOptions,
   forkKey,
-  type Job,
   readKeptControl,
   readKeptFork,
   type TailRequest,
 } from '../../fork/index.ts'
+import { type Job } from '../../jobs/index.ts'
 import { codeDigest } from '../../provenance/index.ts'
-import { forksFolder, readPrices } from '../../store/index.ts'
+import { forksFolder, readPrices } from '../../recordings/index.ts'
 import { type Json, readTape, type Tape } from '../../tape/index.ts'
 import { version } from '../../version.ts'
 import { exit, exitCodeOf } from '../exit.ts'
-import { type JobsOptions, runTask } from '../jobs.ts'
+import { type JobsOptions, runTask } from '../../jobs/run.ts'
 import { type ControlRun, controlRun } from './control.ts'
 
 /** The run that is forked. */
@@ -130,7 +130,7 @@ async function run(
     parallel,
     prices: readPrices(parent.recordings) ?? {},
     ...(limits === undefined ? {} : { limits }),
-    onTold: (told) => onProgress((told as { readonly made: number }).made, length),
+    onReport: (told) => onProgress((told as { readonly made: number }).made, length),
   })
   return answer as unknown as ForkTaskAnswer
 }
@@ -167,7 +167,7 @@ async function keysOf(parent: Parent, agent: string, requests: readonly ForkRequ
 }
 
 function digestOf(tail: Extract<TailRequest, { readonly file: string }>): string {
-  if (tail.from === 'donor') return readTape(tail.file).digest
+  if (tail.from === 'reference') return readTape(tail.file).digest
   // A script that is not there is told by the process that loads it.
   return existsSync(tail.file) ? createHash('sha256').update(readFileSync(tail.file)).digest('base64url') : ''
 }

@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Interval, wilson } from '../../blame/index.ts'
+import { type Interval, wilson } from '../../stats/index.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
-import type { ControlData, FinishedJob, Spent } from '../../fork/index.ts'
+import type { Spent } from '../../live/index.ts'
+import type { ControlData, FinishedJob } from '../../jobs/index.ts'
 import { changedQuestions, stepsText } from '../../replay/index.ts'
 import { type Json, outcomeNotCompared } from '../../tape/index.ts'
-import { describeOutcome } from '../describe.ts'
-import type { JobOutcome } from '../jobs.ts'
+import { describeOutcome } from '../../report/describe.ts'
+import type { JobOutcome } from '../../jobs/run.ts'
 import { spentBy } from '../live.ts'
 import { chanceBetween, isShown } from './beside.ts'
 
@@ -78,12 +79,12 @@ function judged(run: FinishedJob, unchanged: PatchControl): Pick<PatchAnswer, 's
   const survives = survivesIn(run, unchanged)
   if (survives === null)
     return { survives, because: `The outcome is ${outcomeNotCompared}; the run now ${describeEnd(run)}` }
-  return { survives, because: survives ? 'The same outcome comes of it.' : `The run now ${describeEnd(run)}` }
+  return { survives, because: survives ? 'Outcome unchanged.' : `The run now ${describeEnd(run)}` }
 }
 
 /** Whether a run ends as the unchanged one; `null`: an import did not see how it ended. */
 function survivesIn(run: FinishedJob, { control }: PatchControl): boolean | null {
-  const { outcomeEqual } = run.report.receipt
+  const { outcomeEqual } = run.report.comparison
   if (control.outcome === undefined || outcomeEqual === null) return outcomeEqual
   return isDeepStrictEqual(endOf(run.outcome), endOf(control.outcome))
 }
@@ -98,7 +99,7 @@ function describeEnd({ outcome: { status, value } }: FinishedJob): string {
   return describeOutcome(status === 'returned' ? { status, value } : { status, error: value })
 }
 
-/** What live runs came to, with the change and, drawn alternately, without. */
+/** What live runs came to, with the change and, sampled alternately, without. */
 export function live(
   changed: readonly JobOutcome[],
   controls: readonly JobOutcome[],
@@ -118,7 +119,7 @@ export function live(
     )
     return { survives: null, because: `No live run could be judged.\n\n${failed}`, ...common }
   }
-  const counts = `${rate.survived} of ${rate.runs} live runs end so; without the change, drawn alternately, ${beside.survived} of ${beside.runs}.`
+  const counts = `${rate.survived} of ${rate.runs} live runs end so; without the change, sampled alternately, ${beside.survived} of ${beside.runs}.`
   const isLess = rate.survived * beside.runs < beside.survived * rate.runs
   if (isShown({ chance }) === true && isLess) return { survives: false, because: counts, ...common }
   if (rate.survived * 2 >= rate.runs) return { survives: true, because: counts, ...common }

@@ -1,15 +1,16 @@
 import { relative } from 'node:path'
-import type { StepDifference } from '../../blame/index.ts'
+import type { BranchDifference } from '../../blame/index.ts'
 import { neutralLine } from '../../errors/index.ts'
-import type { ControlDifference, FinishedFork, TailRequest } from '../../fork/index.ts'
+import type { FinishedFork, TailRequest } from '../../fork/index.ts'
+import type { ControlDifference } from '../../jobs/index.ts'
 import { outcomeNotCompared, stepsOf } from '../../tape/index.ts'
-import { describeOutcome } from '../describe.ts'
+import { describeOutcome } from '../../report/describe.ts'
 import { describeInterval, describeSpent } from '../live.ts'
-import { neutralLines, type Screen, table } from '../screen.ts'
+import { neutralLines, type Screen, table } from '../../report/output.ts'
 import type { ForkAsk } from './ask.ts'
 import { type Beside, printBeside } from './beside.ts'
-import { sumSpent, type Together, type ToldBranch } from './branches.ts'
-import { changeLine, type ToldChange } from './changes.ts'
+import { sumSpent, type Together, type BranchSummary } from './branches.ts'
+import { changeLine, type ChangeSummary } from './changes.ts'
 import { controlLine } from './control.ts'
 import type { Grader } from './grading.ts'
 import type { Parent } from './make.ts'
@@ -18,7 +19,7 @@ import type { Parent } from './make.ts'
 export function printAsk(
   { tape, case: kase }: Pick<Parent, 'tape' | 'case'>,
   ask: ForkAsk,
-  changes: readonly ToldChange[],
+  changes: readonly ChangeSummary[],
   screen: Screen,
 ): void {
   screen.line(
@@ -34,7 +35,7 @@ export function printAsk(
   screen.line(`recorded: ${recorded}\n`)
 }
 
-const modeWords = { pinned: 'as recorded', live: 'asked for real' } as const
+const modeWords = { replayed: 'as recorded', live: 'asked for real' } as const
 
 /** `48 h ahead`, in the largest unit that says it without a fraction. */
 function clockText(ms: number): string {
@@ -53,7 +54,7 @@ function tailLine(tail: TailRequest): string {
   switch (tail.from) {
     case 'tape':
       return 'the tape answers where the same is asked'
-    case 'donor':
+    case 'reference':
       return `another tape answers, ${fileName(tail.file)}`
     case 'script':
       return `a script answers, ${fileName(tail.file)}#${neutralLine(tail.export, 40)}`
@@ -71,7 +72,7 @@ function fileName(file: string): string {
 
 /** One row per fork, then what they came to. */
 export function printBranches(
-  branches: readonly ToldBranch[],
+  branches: readonly BranchSummary[],
   sum: Together,
   grader: Pick<Grader, 'by' | 'recorded'> | undefined,
   screen: Screen,
@@ -102,13 +103,13 @@ export function printBranches(
   const [first] = reused
   if (first?.fork !== undefined)
     screen.line(
-      `${reused.length} made before by the same code (${neutralLine(first.fork.madeAt.slice(0, 10))}); to run anew: --fresh`,
+      `${reused.length} made before by the same code (${neutralLine(first.fork.madeAt.slice(0, 10))}); to run again: --no-cache`,
     )
   const spent = sumSpent([sum.spent, ...(beside === undefined ? [] : [beside.spent])])
   if (spent.modelCalls > 0) screen.line(describeSpent(spent, areToolsReal(branches) ? 'for real' : 'from the tape'))
 }
 
-function areToolsReal(branches: readonly ToldBranch[]): boolean {
+function areToolsReal(branches: readonly BranchSummary[]): boolean {
   return branches.some(({ request: { tail } }) => tail.from === 'live' && tail.tools === 'live')
 }
 
@@ -118,7 +119,7 @@ function sameAs(differs: ControlDifference | undefined): string {
 }
 
 function cells(
-  { seed, fork, compared, grade, problems, request }: ToldBranch,
+  { seed, fork, compared, grade, problems, request }: BranchSummary,
   isGraded: boolean,
   same: string,
 ): readonly string[] {
@@ -140,7 +141,7 @@ function costText({ spent: { modelCalls, costUsd } }: FinishedFork, tail: TailRe
 }
 
 /** `step 4 answers refund(amount: 10), not refund(amount: 2500)`. */
-export function differenceText(difference: StepDifference): string {
+export function differenceText(difference: BranchDifference): string {
   const { kind, step, before } = difference
   const was = before === undefined ? '' : neutralLine(before, 60)
   switch (kind) {
@@ -159,7 +160,7 @@ export function differenceText(difference: StepDifference): string {
 }
 
 /** How a fork ended, or why it cannot be judged; recorded text in it is not neutral yet. */
-function endOf({ fork, compared, problems }: ToldBranch): string {
+function endOf({ fork, compared, problems }: BranchSummary): string {
   if (fork === undefined || compared === undefined) return problems[0]?.message ?? 'it has no answer'
   const { status, value } = fork.outcome
   return describeOutcome(status === 'returned' ? { status, value } : { status, error: value })

@@ -1,15 +1,15 @@
 import { mkdirSync } from 'node:fs'
 import { join, relative, resolve, sep } from 'node:path'
-import { writeFileAtomic } from '../../store/index.ts'
+import { writeFileAtomic } from '../../recordings/index.ts'
 import { branchFor } from './branch-tape.ts'
-import type { ToldBranch } from './branches.ts'
+import type { BranchSummary } from './branches.ts'
 import type { Parent } from './make.ts'
 
 /** Writes each branch into the inbox, as a tape that shares its beginning with its parent. */
 export function saveBranches(
   { tape, file, recordings }: Parent,
-  branches: readonly ToldBranch[],
-): readonly ToldBranch[] {
+  branches: readonly BranchSummary[],
+): readonly BranchSummary[] {
   const inbox = join(recordings, 'inbox')
   mkdirSync(inbox, { recursive: true, mode: 0o700 })
   const seen = relative(resolve(inbox), file).split(sep).join('/')

@@ -109,13 +109,13 @@ export function readClock(word: string | undefined, command: CommandSpec): numbe
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** `5=pinned,7=live`. */
+/** `5=replayed,7=live`; `pinned` is read as `replayed`. */
 export function readModes(word: string | undefined, command: CommandSpec): ForkRequest['modes'] {
   if (word === undefined) return undefined
   const modes = word.split(',').map((part) => {
-    const [, step, mode] = /^([1-9]\d*)=(pinned|live)$/.exec(part.trim()) ?? []
-    if (step === undefined) throw wrong(command, `--mode is such as 5=pinned,7=live, not ${neutralLine(word, 60)}`)
-    return [Number(step), mode as 'pinned' | 'live'] as const
+    const [, step, mode] = /^([1-9]\d*)=(replayed|pinned|live)$/.exec(part.trim()) ?? []
+    if (step === undefined) throw wrong(command, `--mode is such as 5=replayed,7=live, not ${neutralLine(word, 60)}`)
+    return [Number(step), mode === 'live' ? 'live' : 'replayed'] as const
   })
   return Object.fromEntries(modes)
 }

@@ -1,15 +1,7 @@
 import { relative } from 'node:path'
 import { neutralLine } from '../../errors/index.ts'
-import { type Screen, table } from '../screen.ts'
-import type { Imported, Refused } from './run.ts'
-
-/** What came of an import. */
-export interface ImportResult {
-  readonly imported: readonly Imported[]
-  readonly refused: readonly Refused[]
-  /** Files of a folder that are no recordings. */
-  readonly passedOver: number
-}
+import { type Screen, table } from '../../report/output.ts'
+import type { ImportedRecording, ImportResult } from '../../recordings/importing/index.ts'
 
 /** The answer for people: a table of what was imported, what each lacks, and why others were refused. */
 export function printImport({ imported, refused, passedOver }: ImportResult, screen: Screen): void {
@@ -31,10 +23,10 @@ export function printImport({ imported, refused, passedOver }: ImportResult, scr
   const rest = passedOver === 0 ? '' : `, ${passedOver} passed over as no recordings`
   screen.line(`${imported.length} imported, ${refused.length} refused${rest}`)
   const [first] = imported
-  if (first !== undefined) screen.line(`To read one: npx harvest show ${neutralLine(first.id)}`)
+  if (first !== undefined) screen.line(`To read one: npx vitest-harvest show ${neutralLine(first.id)}`)
 }
 
-function rowOf({ file, tape, facts }: Imported, common: readonly string[]): readonly string[] {
+function rowOf({ file, tape, facts }: ImportedRecording, common: readonly string[]): readonly string[] {
   const { format, grade, exchanges, modelCalls, tools, missing } = facts
   const own = missing.filter((word) => !common.includes(word))
   return [

@@ -1,3 +1,4 @@
+import { isMap } from '../../json/canonical.ts'
 import { readFileSync } from 'node:fs'
 import { neutralLine } from '../../errors/index.ts'
 import { createRedactor, type RedactorOptions, rulesOfData, rulesOfTape } from '../../privacy/index.ts'
@@ -38,7 +39,7 @@ const ofRule = ['kind', 'pattern', 'flags', 'placeholder']
 function recordedRules(value: Json, refuse: (problem: string) => Error): RecordedRules {
   if (!isMap(value)) throw refuse('it is not a map')
   const unknown = Object.keys(value).find((name) => name !== 'rules' && !lists.some((known) => known === name))
-  if (unknown !== undefined) throw refuse(`${neutralLine(unknown, 40)} is none of ${lists.join(', ')} and rules`)
+  if (unknown !== undefined) throw refuse(`${neutralLine(unknown, 40)} is not one of ${lists.join(', ')}, rules`)
   const wrong = lists.find((name) => value[name] !== undefined && !isTexts(value[name]))
   if (wrong !== undefined) throw refuse(`${wrong} is not a list of texts`)
   const { rules = [] } = value
@@ -63,8 +64,4 @@ function ruleOf(
 
 function isTexts(value: Json | undefined): boolean {
   return Array.isArray(value) && value.every((one: Json) => typeof one === 'string')
-}
-
-function isMap(value: Json): value is { readonly [name: string]: Json } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { configFiles } from '../config-files.ts'
 import { type ConfigEdit, editConfig } from './edit-config.ts'
-import { attributesLine, keepsTapes } from '../git-attributes.ts'
+import { attributesLine, keepsTapes } from '../../check/git-attributes.ts'
 import { exportsOf, findAgents, type FoundAgent } from './find-agents.ts'
 
 /** One file as it is and as it will be. */
@@ -14,7 +14,7 @@ export interface PlannedFile {
   readonly after: string
 }
 
-/** What `harvest init` would do. */
+/** What `npx vitest-harvest init` would do. */
 export interface Plan {
   readonly agents: readonly FoundAgent[]
   readonly config: PlannedFile
@@ -60,8 +60,8 @@ function changed(file: string, source: string, agents: readonly FoundAgent[]): P
       throw new HarvestError('HARVEST_INIT_CONFIG', {
         what: `${file} is not changed: it ${edit.why}`,
         detail: ["  import { harvest } from 'vitest-harvest/plugin'", '', `  plugins: [${call}]`].join('\n'),
-        why: 'A config is program text; one that is not understood is left to you.',
-        fix: [`put these two into ${file}, then run it again: npx harvest init`],
+        why: 'Only configs of a known form are edited automatically.',
+        fix: [`add these two to ${file}, then run it again: npx vitest-harvest init`],
       })
     default:
       return edit satisfies never
@@ -102,7 +102,7 @@ function namedAgent(folder: string, word: string): FoundAgent {
     new HarvestError('HARVEST_INIT_AGENT', {
       what,
       where: { agent: neutralLine(word) },
-      fix: ['for instance: harvest init --agent refund=./src/refund-agent.ts#refundAgent'],
+      fix: ['for instance: npx vitest-harvest init --add refund=./src/refund-agent.ts#refundAgent'],
     })
   if (name === '' || /[\p{C}]/u.test(word)) throw refuse('An agent is named with its file and its export')
   const entry = /^\.{0,2}\//.test(file) ? file : `./${file}`
@@ -144,6 +144,6 @@ function noAgents(): HarvestError {
   return new HarvestError('HARVEST_INIT_AGENT', {
     what: 'No agent was found',
     why: 'Looked for exported async functions that take an input, in files that import the SDK of a model.',
-    fix: ['name one: harvest init --agent refund=./src/refund-agent.ts#refundAgent'],
+    fix: ['name one: npx vitest-harvest init --add refund=./src/refund-agent.ts#refundAgent'],
   })
 }

@@ -1,9 +1,10 @@
 import { neutralLine } from '../../errors/index.ts'
 import type { History } from '../../provenance/index.ts'
-import { counted, foldText, terminalWidth } from '../reading/fold.ts'
-import { here } from '../reading/head.ts'
-import { type Screen, table } from '../screen.ts'
-import type { Judgement, PinnedCase } from './stale.ts'
+import { foldText, terminalWidth } from '../../report/fold.ts'
+import { counted } from '../../errors/words.ts'
+import { here } from '../../report/head.ts'
+import { type Screen, table } from '../../report/output.ts'
+import type { Judgement, PinnedCase } from '../../provenance/stale.ts'
 
 type Judged = readonly (readonly [PinnedCase, Judgement])[]
 
@@ -128,7 +129,7 @@ export function printVerdict(
   screen: Screen,
 ): void {
   if (looked.length === 0)
-    return screen.note(`no cases in ${recordings}\n→ to make one: harvest promote latest --as <id>`)
+    return screen.note(`no cases in ${recordings}\n→ to promote a tape: npx vitest-harvest promote latest --as <id>`)
   const unknown = looked.filter(({ standing }) => standing === undefined || standing.state === 'shallow').length
   const unjudged = unknown === 0 ? '' : `; ${unknown} without a commit that is known here`
   if (!isStaleOnly && stale === 0) return

@@ -5,14 +5,14 @@ import type { ProveAnswer, ProveEstimate, ProveRequest } from '../../blame/prove
 import { type Case, parseCase, type ProvenChange, updateCase } from '../../cases/index.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import type { AcceptReport } from '../../replay/accept-request.ts'
-import { findCase, forksFolder, readPrices, writeFileAtomic } from '../../store/index.ts'
+import { findCase, forksFolder, readPrices, writeFileAtomic } from '../../recordings/index.ts'
 import { type Json, readTape } from '../../tape/index.ts'
 import { askYesNo, canAsk } from '../ask.ts'
 import { askedQuestions, caseFilters } from '../asked-questions.ts'
 import { exit } from '../exit.ts'
 import { branchFor } from '../forking/branch-tape.ts'
-import { runTasks } from '../jobs.ts'
-import type { Screen } from '../screen.ts'
+import { runTasks } from '../../jobs/run.ts'
+import type { Screen } from '../../report/output.ts'
 import { type ProveWords, readProveWords } from './words.ts'
 
 /** A case with a question that nobody accepted and nothing proves. */
@@ -98,9 +98,9 @@ function caseNamed(recordings: string, name: string): string | undefined {
 function refuseUnattended({ unattended }: AcceptReport): void {
   if (unattended === undefined || process.env['HARVEST_ALLOW_CI_PROVE'] === '1') return
   throw new HarvestError('HARVEST_PROVE_REFUSED', {
-    what: 'A proof asks models for real, and nobody is here to allow that',
+    what: 'A proof calls live models, which is not allowed in CI or by coding agents',
     where: { because: unattended },
-    fix: ['run it on a developer machine', 'to allow it all the same: HARVEST_ALLOW_CI_PROVE=1 with --yes'],
+    fix: ['run it on a developer machine', 'to allow it anyway: HARVEST_ALLOW_CI_PROVE=1 with --yes'],
   })
 }
 
@@ -120,9 +120,9 @@ async function requireYes(
   if (words.isYes) return words.isJson ? undefined : screen.note(text)
   if (canAsk() && (await askYesNo(`${text} Ask the models?`))) return
   throw new HarvestError('HARVEST_PROVE_REFUSED', {
-    what: 'A proof asks models for real, and nobody said yes',
+    what: 'A proof calls live models, which costs money: confirm with --yes',
     where: { 'at most': `${calls} model calls, ${limit}` },
-    fix: ['to allow it: --yes', 'to allow less: --budget 0.20'],
+    fix: ['to confirm: --yes', 'to confirm with a lower limit: --yes --max-cost 0.20'],
   })
 }
 
@@ -143,7 +143,7 @@ async function tasks<Answer>(
     parallel,
     prices: readPrices(recordings) ?? {},
     limits: { ...(costUsd === undefined ? {} : { costUsd }), ...(tokens === undefined ? {} : { tokens }) },
-    onTold: (job, told) => {
+    onReport: (job, told) => {
       const { asks, good } = told as { readonly asks: number; readonly good: number }
       screen.progress(`${cases[job]?.name ?? ''}: ${good} of ${asks} good`)
     },
@@ -219,7 +219,7 @@ function print(cases: readonly ProvenCase[], words: ProveWords, screen: Screen):
     screen.line(`${one.verdict.padEnd(9)}  ${neutralLine(one.case)}  ${describe(one)}`)
     for (const reason of one.answer?.decision === 'proven' ? [] : (one.answer?.reasons.slice(0, 3) ?? []))
       screen.line(`           ${reason}`)
-    if (one.saved !== undefined) screen.line(`           the first bad run: npx harvest show ${one.saved}`)
+    if (one.saved !== undefined) screen.line(`           the first bad run: npx vitest-harvest show ${one.saved}`)
   }
   const used = cases.flatMap(({ answer }) => (answer === undefined ? [] : [answer.used]))
   const calls = used.reduce((sum, use) => sum + use.calls, 0)
@@ -249,7 +249,7 @@ function describe({ answer, problem }: ProvenCase): string {
     case 'open':
       return `${parts}: still open: ${count}`
     case 'budget':
-      return `${parts}: the budget is used up: ${count} so far; allow more with --budget, and it goes on from there`
+      return `${parts}: the budget is used up: ${count} so far; allow more with --max-cost, and it goes on from there`
     default:
       return answer.decision satisfies never
   }

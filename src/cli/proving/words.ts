@@ -1,4 +1,5 @@
 import { HarvestError, neutralLine } from '../../errors/index.ts'
+import { parseSpan } from '../../report/moments.ts'
 
 /** What `test --prove` was called with. */
 export interface ProveWords {
@@ -16,7 +17,8 @@ export interface ProveWords {
   readonly timeoutMs: number
 }
 
-const withValue = ['--budget', '--max-tokens', '--dir', '--parallel', '--timeout'] as const
+/** `--budget` is the earlier spelling of `--max-cost`. */
+const withValue = ['--max-cost', '--budget', '--max-tokens', '--dir', '--parallel', '--timeout'] as const
 const switches = ['--prove', '--yes', '--json'] as const
 
 /** @throws HarvestError `HARVEST_CLI_ARGUMENT` for a flag that is not one of a proof */
@@ -30,7 +32,7 @@ export function readProveWords(rest: readonly string[]): ProveWords {
     else if (!switches.some((known) => known === rest[at]))
       throw wrong(`--prove does not know ${neutralLine(flag, 40)}`)
   }
-  const budget = number(values, '--budget')
+  const budget = number(values, '--max-cost') ?? number(values, '--budget')
   const tokens = number(values, '--max-tokens')
   const costUsd = budget ?? (tokens === undefined ? 1 : undefined)
   return {
@@ -41,7 +43,7 @@ export function readProveWords(rest: readonly string[]): ProveWords {
     isYes: rest.includes('--yes'),
     isJson: rest.includes('--json'),
     parallel: number(values, '--parallel') ?? 2,
-    timeoutMs: number(values, '--timeout') ?? 120_000,
+    timeoutMs: duration(values, '--timeout') ?? 120_000,
   }
 }
 
@@ -52,10 +54,17 @@ function number(values: ReadonlyMap<string, string>, flag: string): number | und
   throw wrong(`${flag} is a number above 0, not ${neutralLine(text, 40)}`)
 }
 
+/** Milliseconds of `90s` or `5m`; a bare number is milliseconds. */
+function duration(values: ReadonlyMap<string, string>, flag: string): number | undefined {
+  const text = values.get(flag)
+  const ms = text === undefined ? undefined : parseSpan(text)
+  return ms ?? number(values, flag)
+}
+
 function wrong(what: string): HarvestError {
   return new HarvestError('HARVEST_CLI_ARGUMENT', {
     what,
     where: { known: [...switches, ...withValue].join(', ') },
-    fix: ['npx harvest test refund-100x --prove --budget 1.00'],
+    fix: ['npx vitest-harvest test refund-100x --prove --max-cost 1.00'],
   })
 }

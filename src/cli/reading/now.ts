@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { HarvestError, neutralLine, visible } from '../../errors/index.ts'
-import type { FinishedJob } from '../../fork/index.ts'
-import { driftLine } from '../commands/replay.ts'
+import type { FinishedJob } from '../../jobs/index.ts'
+import { driftLine } from '../report.ts'
 import type { FoundRun } from '../find.ts'
-import { runJobs } from '../jobs.ts'
-import { isExact } from '../rehearse.ts'
-import { neutralLines, type Screen } from '../screen.ts'
+import { runJobs } from '../../jobs/run.ts'
+import { isExact } from '../preflight.ts'
+import { neutralLines, type Screen } from '../../report/output.ts'
 
 /** What a replay of a tape does with the code as it is now. */
 export interface Now {

@@ -1,4 +1,4 @@
-import type { HarnessResult } from '../../faults/harness/index.ts'
+import type { HarnessResult } from '../../validation/harness/index.ts'
 import {
   addCounts,
   type Agreed,
@@ -6,12 +6,12 @@ import {
   type Count,
   type Departure,
   type EngineResult,
-  type Gate,
+  type QualityGate,
   intervalOf,
   type MeasuredCell,
   rateOf,
-} from '../../faults/validate/index.ts'
-import { type Screen, table } from '../screen.ts'
+} from '../../validation/grid/index.ts'
+import { type Screen, table } from '../../report/output.ts'
 
 /** Prints the engine level: a row per family, then every promise with the worst cell it was held against. */
 export function printEngine({ seed, tapes, cells, gates }: EngineResult, screen: Screen): void {
@@ -46,7 +46,7 @@ function tapesOf(cells: readonly MeasuredCell[]): number {
   return cells.reduce((sum, { tally }) => sum + tally.tapes, 0)
 }
 
-function printLevel(cells: readonly MeasuredCell[], gates: readonly Gate[], screen: Screen): void {
+function printLevel(cells: readonly MeasuredCell[], gates: readonly QualityGate[], screen: Screen): void {
   screen.line()
   const rows = [...Map.groupBy(cells, ({ cell }) => `${cell.subject}\t${tailOf(cell.noise)}`)].map(([, list]) =>
     familyRow(list),
@@ -55,7 +55,7 @@ function printLevel(cells: readonly MeasuredCell[], gates: readonly Gate[], scre
   screen.line()
   screen.line(
     'top-1: the first guess is right. certified: right, and claimed at delta .05. false: claimed and wrong.\n' +
-      'blamed: a step where there is none, or a decoy. Intervals: Clopper-Pearson, 95 %, over different tapes.',
+      'blamed: a step where none decided, or a decoy. Intervals: Clopper-Pearson, 95 %, over different tapes.',
   )
   screen.line()
   screen.line('Promises, each held against the worst of its cells')
@@ -108,7 +108,7 @@ function familyRow(list: readonly MeasuredCell[]): readonly string[] {
   ]
 }
 
-function printGate({ name, about, bar, isMet, cells, worst }: Gate, screen: Screen): void {
+function printGate({ name, about, bar, isMet, cells, worst }: QualityGate, screen: Screen): void {
   const mark = isMet ? screen.paint('green', 'kept  ') : screen.paint('red', 'BROKEN')
   const measured =
     worst === undefined ? '' : `${number(worst.measured)}${worst.interval ? ` ${range(worst.interval)}` : ''}`

@@ -14,7 +14,7 @@ export interface KeyValue {
 }
 
 /** What an attribute can be given as; a number that the conventions call a double is wrapped by {@link double}. */
-export type Given = string | number | boolean | readonly string[] | Double | undefined
+export type AttributeValue = string | number | boolean | readonly string[] | Double | undefined
 
 interface Double {
   readonly double: number
@@ -26,7 +26,7 @@ export function double(value: number | undefined): Double | undefined {
 }
 
 /** Attributes of a span; those without a value are left out. */
-export function attributes(given: Readonly<Record<string, Given>>): readonly KeyValue[] {
+export function attributes(given: Readonly<Record<string, AttributeValue>>): readonly KeyValue[] {
   return Object.entries(given).flatMap(([key, value]) => (value === undefined ? [] : [{ key, value: anyValue(value) }]))
 }
 
@@ -39,7 +39,7 @@ export function jsonOf(value: Json | undefined): string | undefined {
 }
 
 /** A value as instruments write it: text as it is, maps and lists as {@link jsonOf}. */
-export function plainly(value: Json | undefined): Given {
+export function plainly(value: Json | undefined): AttributeValue {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : jsonOf(value)
 }
 
@@ -54,7 +54,7 @@ export function exactly(value: Json | undefined): string | undefined {
   return value === null || json?.includes('"$type":') ? json : undefined
 }
 
-function anyValue(value: Exclude<Given, undefined>): AnyValue {
+function anyValue(value: Exclude<AttributeValue, undefined>): AnyValue {
   if (typeof value === 'string') return { stringValue: value }
   if (typeof value === 'boolean') return { boolValue: value }
   if (typeof value === 'number')

@@ -1,12 +1,12 @@
-import { isMap } from '../../providers/json.ts'
+import { isMap } from '../../json/canonical.ts'
 import { presentArgs } from '../../tape/present-args.ts'
 import type { CallEvent, Json } from '../../tape/index.ts'
 import type { Failure } from '../facts.ts'
-import { exactly, type Given, jsonOf, plainly } from './attributes.ts'
-import type { Telling, Told } from './span.ts'
+import { exactly, type AttributeValue, jsonOf, plainly } from './attributes.ts'
+import type { Telling, StepDescription } from './span.ts'
 
 /** A wrapped tool, retriever or named value. */
-export function tellCall(event: CallEvent, { withContent, calls }: Telling): Told {
+export function tellCall(event: CallEvent, { withContent, calls }: Telling): StepDescription {
   const { kind, name, error, yields } = event
   const args = presentArgs(event.args)
   const answer = yields === undefined ? event.result : yields.map(([, , value]) => value)
@@ -58,7 +58,7 @@ export function tellCall(event: CallEvent, { withContent, calls }: Telling): Tol
 }
 
 /** Arguments and result as instruments write them, and exactly where that is not the same. */
-export function contentOf(args: Json, result: Json | undefined): Readonly<Record<string, Given>> {
+export function contentOf(args: Json, result: Json | undefined): Readonly<Record<string, AttributeValue>> {
   return {
     'gen_ai.tool.call.arguments': plainly(args),
     'gen_ai.tool.call.result': plainly(result),
@@ -68,7 +68,7 @@ export function contentOf(args: Json, result: Json | undefined): Readonly<Record
 }
 
 /** A query and documents, where there are such, are what the conventions have names for in a retrieval. */
-function searchOf(args: Json, result: Json | undefined): Readonly<Record<string, Given>> {
+function searchOf(args: Json, result: Json | undefined): Readonly<Record<string, AttributeValue>> {
   const given = Array.isArray(args) ? (args as readonly Json[]) : isMap(args) ? Object.values(args) : [args]
   const queries = given.filter((value) => typeof value === 'string')
   const isDocuments = Array.isArray(result) && (result as readonly Json[]).every(isMap)

@@ -1,17 +1,17 @@
 import type { Dialect, ModelCall } from '../../providers/index.ts'
-import { at } from '../../providers/json.ts'
+import { at } from '../../json/canonical.ts'
 import type { ExchangeEvent, Json } from '../../tape/index.ts'
 import { failureOf, modelCallOf } from '../facts.ts'
 import { readRpc, type Rpc } from '../rpc.ts'
-import { double, type Given } from './attributes.ts'
+import { double, type AttributeValue } from './attributes.ts'
 import { contentOf } from './call.ts'
 import { inputMessages, instructionParts, outputMessages } from './messages.ts'
 import { requestParams, toolDefinitions } from './params.ts'
 import { providerOf } from './provider.ts'
-import type { Telling, Told } from './span.ts'
+import type { Telling, StepDescription } from './span.ts'
 
 /** A request and its answer: a model call, a message to an MCP server, or plain HTTP. */
-export function tellExchange(event: ExchangeEvent, telling: Telling): Told {
+export function tellExchange(event: ExchangeEvent, telling: Telling): StepDescription {
   const model = modelCallOf(event)
   if (model !== undefined) return tellModel(event, model, telling)
   const rpc = readRpc(event)
@@ -22,7 +22,7 @@ function tellModel(
   event: ExchangeEvent,
   { request, response }: ModelCall,
   { withContent, usage: counted }: Telling,
-): Told {
+): StepDescription {
   const operation = operationOf(request.dialect)
   // Where they are messages among others, the conventions leave them there.
   const isSpoken = (one: Json): boolean => at(one, 'role') !== undefined
@@ -96,7 +96,7 @@ function toFirstChunk({ at: started, response }: ExchangeEvent): number | undefi
     : Math.max(0, Math.round((first[1] - started) * 1000) / 1e6)
 }
 
-function tellRpc(event: ExchangeEvent, { method, id, tool, result, error }: Rpc, telling: Telling): Told {
+function tellRpc(event: ExchangeEvent, { method, id, tool, result, error }: Rpc, telling: Telling): StepDescription {
   return {
     name: tool === undefined ? method : `${method} ${tool.name}`,
     kind: 3,
@@ -116,7 +116,7 @@ function toolOf(
   { name, args }: NonNullable<Rpc['tool']>,
   result: Json | undefined,
   { withContent, calls }: Telling,
-): Readonly<Record<string, Given>> {
+): Readonly<Record<string, AttributeValue>> {
   return {
     'gen_ai.operation.name': 'execute_tool',
     'gen_ai.tool.name': name,
@@ -125,7 +125,7 @@ function toolOf(
   }
 }
 
-function tellHttp(event: ExchangeEvent, { withContent }: Telling): Told {
+function tellHttp(event: ExchangeEvent, { withContent }: Telling): StepDescription {
   const { method, url, response, via } = event
   const refused = response !== undefined && response.status >= 400 ? { type: `${response.status}` } : undefined
   const error = failureOf(event) ?? refused
@@ -143,7 +143,7 @@ function tellHttp(event: ExchangeEvent, { withContent }: Telling): Told {
   }
 }
 
-function serverOf(url: string): Readonly<Record<string, Given>> {
+function serverOf(url: string): Readonly<Record<string, AttributeValue>> {
   if (!URL.canParse(url)) return {}
   const { hostname, port, protocol } = new URL(url)
   if (hostname === '') return {}

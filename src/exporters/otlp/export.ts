@@ -10,7 +10,7 @@ import { spanIds } from './ids.ts'
 import { readModelMark } from '../model-mark.ts'
 import { endOfMark, modelMarkSpan } from './model-mark.ts'
 import { beginning, resourceOf, rootSpan } from './root.ts'
-import { type Span, spanOf, type Telling } from './span.ts'
+import { type OtlpSpan, spanOf, type Telling } from './span.ts'
 import { clockOf } from './times.ts'
 
 /** The conventions the attributes follow. They are in development: their names may change with the number. */
@@ -54,7 +54,7 @@ function* lines(tape: Tape, options: ExportOptions): Generator<string> {
   yield lineOf(batch)
 }
 
-function* spansOf(tape: Tape, { withContent }: ExportOptions): Generator<Span> {
+function* spansOf(tape: Tape, { withContent }: ExportOptions): Generator<OtlpSpan> {
   const moments = momentsOf(tape)
   const end = moments.reduce((latest, moment) => (isLater(moment, latest) ? moment : latest))
   const telling: Telling = {

@@ -1,9 +1,9 @@
-import { at, isMap, type JsonMap, listAt, parseJson, textAt } from '../../providers/json.ts'
+import { at, isMap, type JsonMap, listAt, parseJson, textAt } from '../../json/canonical.ts'
 import type { ModelResponse } from '../../providers/index.ts'
 import type { Json } from '../../tape/index.ts'
 
 /** A message as the GenAI conventions have it. */
-export interface ChatMessage {
+export interface GenAiMessage {
   readonly role: string
   readonly parts: readonly JsonMap[]
 }
@@ -14,7 +14,7 @@ export interface ChatMessage {
  *
  * @see https://github.com/open-telemetry/semantic-conventions-genai, model/gen-ai/gen-ai-input-messages.json
  */
-export function inputMessages(messages: readonly Json[]): readonly ChatMessage[] {
+export function inputMessages(messages: readonly Json[]): readonly GenAiMessage[] {
   return messages.map((message) => {
     const parts = partsOf(message)
     const role = roleOf(message)

@@ -1,13 +1,13 @@
 import { presentArgs } from '../../tape/present-args.ts'
 import type { MessageEvent, Moment, Tape, TapeEvent } from '../../tape/index.ts'
-import { isMap } from '../../providers/json.ts'
+import { isMap } from '../../json/canonical.ts'
 import { type ModelMark, readModelMark } from '../model-mark.ts'
-import { attributes, type Given, jsonOf } from './attributes.ts'
-import { type ChatMessage, inputMessages } from './messages.ts'
-import { between, type Span, type Telling } from './span.ts'
+import { attributes, type AttributeValue, jsonOf } from './attributes.ts'
+import { type GenAiMessage, inputMessages } from './messages.ts'
+import { between, type OtlpSpan, type Telling } from './span.ts'
 
 /** The span of a model call that an imported trace told of, with what was said to the model before it and by it. */
-export function modelMarkSpan(mark: ModelMark, tape: Tape, telling: Telling): Span {
+export function modelMarkSpan(mark: ModelMark, tape: Tape, telling: Telling): OtlpSpan {
   const { event, asked, answered, provider, finish, error, usage } = mark
   const { ids, clock, parents, withContent, isTimed } = telling
   const parent = parents.get(event.n)
@@ -46,7 +46,7 @@ export function isSaidToModel(event: TapeEvent): event is MessageEvent {
   return event.kind === 'message' && (event.to === 'model' || event.from === 'model')
 }
 
-function saidAround({ event, finish }: ModelMark, tape: Tape): Readonly<Record<string, Given>> {
+function saidAround({ event, finish }: ModelMark, tape: Tape): Readonly<Record<string, AttributeValue>> {
   const { n, in: inside } = event
   const said = tape.events.filter((other) => isSaidToModel(other) && other.in === inside) as MessageEvent[]
   const next = tape.events.find(
@@ -69,7 +69,7 @@ function saidAround({ event, finish }: ModelMark, tape: Tape): Readonly<Record<s
   }
 }
 
-function messageOf({ from, body }: MessageEvent): ChatMessage {
+function messageOf({ from, body }: MessageEvent): GenAiMessage {
   const role = from === 'model' ? 'assistant' : from
   const [whole] = isMap(body) && (body['role'] !== undefined || body['type'] !== undefined) ? inputMessages([body]) : []
   if (whole !== undefined) return whole

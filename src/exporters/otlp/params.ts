@@ -1,10 +1,10 @@
-import { at, isList, isMap, type JsonMap } from '../../providers/json.ts'
+import { at, isList, isMap, type JsonMap } from '../../json/canonical.ts'
 import type { ModelRequest } from '../../providers/index.ts'
 import type { Json } from '../../tape/index.ts'
-import { double, type Given } from './attributes.ts'
+import { double, type AttributeValue } from './attributes.ts'
 
 /** What a request asked for beside its messages, under the names of the GenAI conventions. */
-export function requestParams({ params }: ModelRequest): Readonly<Record<string, Given>> {
+export function requestParams({ params }: ModelRequest): Readonly<Record<string, AttributeValue>> {
   const places = [
     params,
     ...['generationConfig', 'inferenceConfig', 'request', 'options'].map((key) => at(params, key)),

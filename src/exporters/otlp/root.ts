@@ -1,16 +1,16 @@
 import type { Json, Moment, Outcome, Tape, TapeEvent } from '../../tape/index.ts'
 import { type Failure, missingTimes } from '../facts.ts'
 import { readModelMark } from '../model-mark.ts'
-import { attributes, type Given, jsonOf, type KeyValue } from './attributes.ts'
+import { attributes, type AttributeValue, jsonOf, type KeyValue } from './attributes.ts'
 import { recordedError } from './call.ts'
 import { isSaidToModel } from './model-mark.ts'
-import { between, type Span, type SpanEvent, statusOf, type Telling } from './span.ts'
+import { between, type OtlpSpan, type OtlpEvent, statusOf, type Telling } from './span.ts'
 
 /** The moment a run begins: before its first event. */
 export const beginning: Moment = [-1, 0]
 
 /** The span of the whole run: what it was asked and how it ended, and what happened between its steps. */
-export function rootSpan(tape: Tape, telling: Telling): Span {
+export function rootSpan(tape: Tape, telling: Telling): OtlpSpan {
   const { header, close } = tape
   const { ids, clock, end, withContent } = telling
   const error = close === undefined ? undefined : failureOf(close.outcome)
@@ -99,9 +99,13 @@ function notesOf(tape: Tape): readonly TapeEvent[] {
 }
 
 /** What is no step and no draw. */
-function noteOf(event: TapeEvent, { clock, withContent }: Telling): readonly SpanEvent[] {
+function noteOf(event: TapeEvent, { clock, withContent }: Telling): readonly OtlpEvent[] {
   const timeUnixNano = clock([event.n, event.at] satisfies Moment)
-  const note = (name: string, given: Readonly<Record<string, Given>>, content: Readonly<Record<string, Given>>) => [
+  const note = (
+    name: string,
+    given: Readonly<Record<string, AttributeValue>>,
+    content: Readonly<Record<string, AttributeValue>>,
+  ) => [
     {
       timeUnixNano,
       name: `vitest_harvest.${name}`,

@@ -2,12 +2,12 @@ import type { Usage } from '../../providers/index.ts'
 import type { PlacedCall } from '../../trace/index.ts'
 import { isSettled, type Moment, type Step } from '../../tape/index.ts'
 import { endOf, type Failure } from '../facts.ts'
-import { attributes, type Given, type KeyValue } from './attributes.ts'
+import { attributes, type AttributeValue, type KeyValue } from './attributes.ts'
 import type { SpanIds } from './ids.ts'
 import type { Clock } from './times.ts'
 
 /** A span as OTLP/JSON writes it. */
-export interface Span {
+export interface OtlpSpan {
   readonly traceId: string
   readonly spanId: string
   readonly parentSpanId?: string
@@ -17,22 +17,22 @@ export interface Span {
   readonly startTimeUnixNano: string
   readonly endTimeUnixNano: string
   readonly attributes: readonly KeyValue[]
-  readonly events?: readonly SpanEvent[]
+  readonly events?: readonly OtlpEvent[]
   /** Absent: nothing is known to have gone wrong. */
   readonly status?: { readonly code: 2; readonly message?: string }
 }
 
-export interface SpanEvent {
+export interface OtlpEvent {
   readonly timeUnixNano: string
   readonly name: string
   readonly attributes: readonly KeyValue[]
 }
 
 /** What a step says in a span: all but its place in the trace and in time. */
-export interface Told {
+export interface StepDescription {
   readonly name: string
-  readonly kind: Span['kind']
-  readonly attributes: Readonly<Record<string, Given>>
+  readonly kind: OtlpSpan['kind']
+  readonly attributes: Readonly<Record<string, AttributeValue>>
   readonly error?: Failure | undefined
 }
 
@@ -54,7 +54,7 @@ export interface Telling {
 }
 
 /** The span of a step. One that was never answered lasts to the end of the run, and says that it is open. */
-export function spanOf(step: Step, told: Told, telling: Telling): Span {
+export function spanOf(step: Step, told: StepDescription, telling: Telling): OtlpSpan {
   const { ids, clock, parents, end, withContent, isTimed } = telling
   const { name, kind, error } = told
   const start: Moment = [step.n, step.at]
@@ -79,17 +79,21 @@ export function spanOf(step: Step, told: Told, telling: Telling): Span {
 }
 
 /** Start and end; an end before its start, as a damaged tape may have it, is moved there. */
-export function between(from: Moment, to: Moment, clock: Clock): Pick<Span, 'startTimeUnixNano' | 'endTimeUnixNano'> {
+export function between(
+  from: Moment,
+  to: Moment,
+  clock: Clock,
+): Pick<OtlpSpan, 'startTimeUnixNano' | 'endTimeUnixNano'> {
   const [start, end] = [clock(from), clock(to)]
   return { startTimeUnixNano: start, endTimeUnixNano: BigInt(end) < BigInt(start) ? start : end }
 }
 
-export function statusOf({ message = '' }: Failure, withContent: boolean): NonNullable<Span['status']> {
+export function statusOf({ message = '' }: Failure, withContent: boolean): NonNullable<OtlpSpan['status']> {
   return { code: 2, ...(withContent && message !== '' ? { message } : {}) }
 }
 
 /** `src/agent.ts:12:20` under the names of the code conventions. */
-function siteOf(site: string | undefined): Readonly<Record<string, Given>> {
+function siteOf(site: string | undefined): Readonly<Record<string, AttributeValue>> {
   const [, file, line, column] = /^(.*):(\d{1,9}):(\d{1,9})$/s.exec(site ?? '') ?? []
   if (file === undefined) return {}
   return { 'code.file.path': file, 'code.line.number': Number(line), 'code.column.number': Number(column) }

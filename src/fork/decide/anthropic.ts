@@ -1,8 +1,9 @@
+import { type JsonMap } from '../../json/canonical.ts'
 import { serverSentEvents } from '../../providers/index.ts'
-import { type Decided, type JsonMap, mapAt, type Recorded } from './types.ts'
+import { type Decided, mapAt, type RecordedAnswer } from './types.ts'
 
 /** A message, whole or as the events of its stream. */
-export function writeAnthropic({ isStream, whole, events }: Recorded, decided: Decided): string {
+export function writeAnthropic({ isStream, whole, events }: RecordedAnswer, decided: Decided): string {
   const stop_reason = decided.calls.length > 0 ? 'tool_use' : 'end_turn'
   const blocks: readonly JsonMap[] =
     decided.calls.length > 0

@@ -1,8 +1,9 @@
+import { type JsonMap } from '../../json/canonical.ts'
 import { serverSentEvents } from '../../providers/index.ts'
-import { type Decided, type JsonMap, type Recorded } from './types.ts'
+import { type Decided, type RecordedAnswer } from './types.ts'
 
 /** A `GenerateContentResponse`; a stream of them becomes one. */
-export function writeGemini({ isStream, whole, events }: Recorded, { text, calls }: Decided): string {
+export function writeGemini({ isStream, whole, events }: RecordedAnswer, { text, calls }: Decided): string {
   const parts: readonly JsonMap[] =
     calls.length > 0 ? calls.map(({ name, args }) => ({ functionCall: { name, args } })) : [{ text }]
   const candidates = [{ content: { role: 'model', parts }, finishReason: 'STOP', index: 0 }]

@@ -1,9 +1,10 @@
+import { type JsonMap } from '../../json/canonical.ts'
 import { serverSentEvents } from '../../providers/index.ts'
 import type { Json } from '../../tape/index.ts'
-import { type Decided, type JsonMap, type Recorded } from './types.ts'
+import { type Decided, type RecordedAnswer } from './types.ts'
 
 /** A chat completion, whole or in chunks. */
-export function writeChat({ isStream, whole, events, isDone }: Recorded, decided: Decided): string {
+export function writeChat({ isStream, whole, events, isDone }: RecordedAnswer, decided: Decided): string {
   const finish = decided.calls.length > 0 ? 'tool_calls' : 'stop'
   if (!isStream) {
     const message = { role: 'assistant', content: content(decided), refusal: null, ...toolCalls(decided) }

@@ -1,8 +1,9 @@
+import { type JsonMap } from '../../json/canonical.ts'
 import { serverSentEvents } from '../../providers/index.ts'
-import { type Decided, type JsonMap, mapAt, type Recorded } from './types.ts'
+import { type Decided, mapAt, type RecordedAnswer } from './types.ts'
 
 /** A response object, or the events of its stream. */
-export function writeResponses({ isStream, whole, events }: Recorded, decided: Decided): string {
+export function writeResponses({ isStream, whole, events }: RecordedAnswer, decided: Decided): string {
   const last = events.findLast(({ type }) => /^response\.(completed|incomplete|failed)$/.test(String(type)))
   const recorded = isStream ? { ...mapAt(whole, 'response'), ...mapAt(last, 'response') } : whole
   const id = String(recorded['id'] ?? 'resp')

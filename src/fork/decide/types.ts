@@ -1,9 +1,8 @@
+import { isMap, type JsonMap } from '../../json/canonical.ts'
 import type { Json } from '../../tape/index.ts'
 
-export type JsonMap = { readonly [key: string]: Json }
-
 /** A recorded answer taken apart. */
-export interface Recorded {
+export interface RecordedAnswer {
   readonly isStream: boolean
   /** The whole answer, or the first event of a stream. */
   readonly whole: JsonMap
@@ -20,14 +19,10 @@ export interface Decided {
 }
 
 /** Writes a decision in the bytes of one dialect. */
-export type Writer = (recorded: Recorded, decided: Decided) => string
+export type Writer = (recorded: RecordedAnswer, decided: Decided) => string
 
 /** A member that is an object, or an empty one. */
 export function mapAt(value: Json | undefined, key: string): JsonMap {
   const member = isMap(value) ? value[key] : undefined
   return isMap(member) ? member : {}
-}
-
-function isMap(value: Json | undefined): value is JsonMap {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,8 +1,8 @@
 import type { Cursor } from '../cursor.ts'
 import { firstItem, type ForeignFormat, itemsAt, listed } from '../document.ts'
 import { isFields } from '../meaning.ts'
-import { readMessage, type Said } from '../talk.ts'
-import type { ForeignStep, Recording } from '../types.ts'
+import { readMessage, type ConversationMessage } from '../messages.ts'
+import type { ForeignStep, ForeignRecording } from '../types.ts'
 import { usageOf } from '../usage.ts'
 import { type MessageFacts, saidSteps } from './conversation.ts'
 import { outcome } from './marks.ts'
@@ -43,18 +43,18 @@ function listOfCases(root: Cursor): Cursor | undefined {
   return [either(root, 'eval_cases'), either(root, 'eval_case_results')].find(({ value }) => Array.isArray(value))
 }
 
-function runsOf(root: Cursor): readonly Recording[] {
+function runsOf(root: Cursor): readonly ForeignRecording[] {
   if (isSession(root)) return [sessionOf(root)]
   const cases = listOfCases(root) ?? either(root.map, 'eval_cases')
   return listed(cases.items, caseOf).filter(({ steps = [] }) => steps.some(({ kind }) => kind === 'model'))
 }
 
-function sessionOf(session: Cursor, name = session.at('id').maybeText): Recording {
+function sessionOf(session: Cursor, name = session.at('id').maybeText): ForeignRecording {
   const said = listed(listOf(session.at('events')), eventOf).flat()
   return { format: 'adk', ...(name === undefined ? {} : { name }), exchanges: [], steps: saidSteps(said) }
 }
 
-type Told = readonly [said: Said, facts: MessageFacts]
+type Told = readonly [said: ConversationMessage, facts: MessageFacts]
 
 /** What an event says; pieces of an answer are told once more as a whole. */
 function eventOf(event: Cursor): readonly Told[] {
@@ -83,14 +83,14 @@ function eventOf(event: Cursor): readonly Told[] {
 }
 
 /** A content, which may leave out who speaks. What tools answered stands in the words of the user. */
-function saidBy(author: string | undefined, content: unknown): Said {
+function saidBy(author: string | undefined, content: unknown): ConversationMessage {
   const fields = isFields(content) ? content : {}
   const said = readMessage({ ...fields, role: author === 'user' ? 'user' : 'model' })
   return said.results.length > 0 && said.calls.length === 0 ? { ...said, role: 'user' } : said
 }
 
 /** A case of an eval set, or what came of one. */
-function caseOf(one: Cursor): Recording {
+function caseOf(one: Cursor): ForeignRecording {
   const name = either(one.map, 'eval_id').maybeText
   const session = either(one, 'session_details')
   const status = either(one, 'final_eval_status')

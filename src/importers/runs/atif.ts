@@ -1,7 +1,7 @@
 import type { Cursor } from '../cursor.ts'
 import { firstItem, type ForeignFormat, itemsAt, listed } from '../document.ts'
-import { readMessage } from '../talk.ts'
-import type { ForeignRequest, ForeignStep, Recording } from '../types.ts'
+import { readMessage } from '../messages.ts'
+import type { ForeignRequest, ForeignStep, ForeignRecording } from '../types.ts'
 import { usageIn } from '../usage.ts'
 import { listOf, timeOf } from './values.ts'
 
@@ -26,7 +26,7 @@ function isTrajectory(root: Cursor): boolean {
   )
 }
 
-function runOf(root: Cursor): Recording {
+function runOf(root: Cursor): ForeignRecording {
   const name = root.at('session_id').maybeText ?? root.at('trajectory_id').maybeText
   const asked = root.at('agent').at('model_name').maybeText
   return {

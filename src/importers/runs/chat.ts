@@ -1,7 +1,7 @@
 import type { Cursor } from '../cursor.ts'
 import { firstItem, type ForeignDocument, type ForeignFormat, itemsAt, listed } from '../document.ts'
-import type { ForeignStep, Recording } from '../types.ts'
-import { readMessage } from '../talk.ts'
+import type { ForeignStep, ForeignRecording } from '../types.ts'
+import { readMessage } from '../messages.ts'
 import { conversationSteps, type MessageFacts } from './conversation.ts'
 import { isRole, responseItems } from './roles.ts'
 import { listOf } from './values.ts'
@@ -19,9 +19,9 @@ export const chat: ForeignFormat = {
     return isConversation(first) || isMessages(isLines ? firstOf(document) : listOf(root))
   },
   read(document) {
-    if (document.root.isMap) return talkOf(document.root)
+    if (document.root.isMap) return conversationOf(document.root)
     const first = firstItem(document)
-    if (first?.at('messages').isThere === true) return listed(itemsAt(document), talkOf)
+    if (first?.at('messages').isThere === true) return listed(itemsAt(document), conversationOf)
     const items = [...itemsAt(document)]
     const messages = document.isLines && isHead(items[0]) ? items.slice(1) : items
     return { format: 'chat', exchanges: [], steps: stepsOf(messages) }
@@ -99,7 +99,7 @@ function isOfMini(message: Cursor): boolean {
   return /```mswea_bash_command\s*\n/.test(message.at('content').maybeText ?? '')
 }
 
-function talkOf(talk: Cursor): Recording {
+function conversationOf(talk: Cursor): ForeignRecording {
   const name = talk.at('name').maybeText ?? talk.at('id').maybeText
   return {
     format: 'chat',

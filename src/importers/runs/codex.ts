@@ -1,8 +1,8 @@
 import type { Cursor } from '../cursor.ts'
 import { firstItem, type ForeignFormat, itemsAt } from '../document.ts'
-import { readMessage, type Said } from '../talk.ts'
+import { readMessage, type ConversationMessage } from '../messages.ts'
 import { usageOf } from '../usage.ts'
-import type { ForeignUsage, Recording } from '../types.ts'
+import type { ForeignUsage, ForeignRecording } from '../types.ts'
 import { type MessageFacts, saidSteps } from './conversation.ts'
 import { responseItems } from './roles.ts'
 import { timeOf } from './values.ts'
@@ -39,13 +39,13 @@ function isItem(item: Cursor): boolean {
 
 /** An item, and which answer of the model it is a part of: none for what others say. */
 interface Part {
-  readonly said: Said
+  readonly said: ConversationMessage
   readonly at: number | undefined
   readonly answer?: number
   readonly model: string | undefined
 }
 
-function sessionOf(lines: readonly Cursor[]): Recording {
+function sessionOf(lines: readonly Cursor[]): ForeignRecording {
   const parts: Part[] = []
   const usage = new Map<number, ForeignUsage>()
   let answer = 0

@@ -1,6 +1,6 @@
 import type { Cursor } from '../cursor.ts'
 import type { ForeignCall, ForeignModelCall, ForeignRequest, ForeignStep } from '../types.ts'
-import { type Brought, readMessage, type Said } from '../talk.ts'
+import { type ImportedToolResult, readMessage, type ConversationMessage } from '../messages.ts'
 import { Waiting } from './waiting.ts'
 
 /** What a format knows of a message beside what it says. */
@@ -29,8 +29,10 @@ export function conversationSteps(
 }
 
 /** As {@link conversationSteps}, of messages that are read already. */
-export function saidSteps(said: Iterable<readonly [said: Said, facts: MessageFacts]>): readonly ForeignStep[] {
-  const talk = new Talk()
+export function saidSteps(
+  said: Iterable<readonly [said: ConversationMessage, facts: MessageFacts]>,
+): readonly ForeignStep[] {
+  const talk = new ConversationDraft()
   for (const [message, facts] of said) talk.add(message, facts)
   return withoutSharedIds(talk.steps)
 }
@@ -38,12 +40,12 @@ export function saidSteps(said: Iterable<readonly [said: Said, facts: MessageFac
 function* told(
   messages: Iterable<Cursor>,
   factsOf: (message: Cursor) => MessageFacts,
-): Generator<readonly [Said, MessageFacts]> {
+): Generator<readonly [ConversationMessage, MessageFacts]> {
   for (const message of messages) yield [saidIn(message), factsOf(message)]
 }
 
 /** Who speaks has to be told, by the role or by the type of an item; what is said may be left out. */
-function saidIn(message: Cursor): Said {
+function saidIn(message: Cursor): ConversationMessage {
   if (message.map.at('type').maybeText === undefined) void message.at('role').text
   return readMessage(message.value)
 }
@@ -56,14 +58,14 @@ interface Open extends ForeignRequest {
   readonly index?: number
 }
 
-class Talk {
+class ConversationDraft {
   readonly steps: ForeignStep[] = []
   readonly #open = new Waiting<Open>()
   /** Where the answer of a model stands in the steps. */
   readonly #responses = new Map<string, number>()
   #group = 0
 
-  add(said: Said, { at, response, model }: MessageFacts): void {
+  add(said: ConversationMessage, { at, response, model }: MessageFacts): void {
     const when = at === undefined ? {} : { startedMs: at }
     const group = response === undefined ? `${this.#group++}` : `response ${response}`
     if (said.role === 'assistant') {
@@ -77,7 +79,11 @@ class Talk {
     for (const answer of said.results) this.#answer(answer, at)
   }
 
-  #answered({ text, calls }: Said, facts: Partial<ForeignModelCall>, response: string | undefined): void {
+  #answered(
+    { text, calls }: ConversationMessage,
+    facts: Partial<ForeignModelCall>,
+    response: string | undefined,
+  ): void {
     const known = response === undefined ? undefined : this.#responses.get(response)
     const before = known === undefined ? undefined : this.steps[known]
     if (known === undefined || before?.kind !== 'model') {
@@ -102,7 +108,7 @@ class Talk {
     this.steps.push({ kind: 'tool', ...when, name: call.name, args: call.args, group })
   }
 
-  #answer(answer: Brought, at: number | undefined): void {
+  #answer(answer: ImportedToolResult, at: number | undefined): void {
     const open = this.#open.take(answer)
     const name = open?.name ?? answer.name
     const { value, error } = answer

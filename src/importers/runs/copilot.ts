@@ -22,11 +22,11 @@ export const copilot: ForeignFormat = {
     // Of several models nobody says which one answered.
     const answered = other === undefined ? model?.maybeText : undefined
     const facts = () => (answered === undefined ? {} : { model: { asked: answered } })
-    const talks = root.at('conversations').items
+    const conversations = root.at('conversations').items
     let number = 0
-    return listed(talks, (talk) => ({
+    return listed(conversations, (talk) => ({
       format: 'copilot-snapshot',
-      ...(talks.length === 1 ? {} : { name: `conversation-${++number}` }),
+      ...(conversations.length === 1 ? {} : { name: `conversation-${++number}` }),
       exchanges: [],
       steps: conversationSteps(talk.at('messages').items, facts),
     }))

@@ -1,8 +1,8 @@
 import type { Cursor } from '../cursor.ts'
 import { firstItem, type ForeignDocument, type ForeignFormat, itemsAt } from '../document.ts'
 import { isFields } from '../meaning.ts'
-import { type Brought, readMessage, type Said } from '../talk.ts'
-import type { Recording } from '../types.ts'
+import { type ImportedToolResult, readMessage, type ConversationMessage } from '../messages.ts'
+import type { ForeignRecording } from '../types.ts'
 import { usageOf } from '../usage.ts'
 import { type MessageFacts, saidSteps } from './conversation.ts'
 import { listOf, timeOf } from './values.ts'
@@ -23,7 +23,7 @@ export const geminiCli: ForeignFormat = {
   read: (document) => sessionOf(document),
 }
 
-function sessionOf(document: ForeignDocument): Recording {
+function sessionOf(document: ForeignDocument): ForeignRecording {
   const lines = document.isLines ? [...itemsAt(document)] : document.root.at('messages').items
   const head = document.isLines ? lines[0]! : document.root
   const startedMs = timeOf(head.at('startTime'))
@@ -46,7 +46,7 @@ function latest(lines: readonly Cursor[]): readonly Cursor[] {
   return [...messages.values()]
 }
 
-function told(message: Cursor): readonly (readonly [Said, MessageFacts])[] {
+function told(message: Cursor): readonly (readonly [ConversationMessage, MessageFacts])[] {
   const at = timeOf(message.at('timestamp'))
   const when = at === undefined ? {} : { at }
   const content = message.at('content').value
@@ -65,7 +65,7 @@ function told(message: Cursor): readonly (readonly [Said, MessageFacts])[] {
   ]
 }
 
-function answersOf(call: Cursor): readonly (readonly [Said, MessageFacts])[] {
+function answersOf(call: Cursor): readonly (readonly [ConversationMessage, MessageFacts])[] {
   const result = call.at('result')
   const hasFailed = ['error', 'cancelled'].includes(call.at('status').maybeText ?? '')
   if (!result.isThere && !hasFailed) return []
@@ -73,7 +73,7 @@ function answersOf(call: Cursor): readonly (readonly [Said, MessageFacts])[] {
   const [answer] = readMessage({ role: 'tool', content: result.value }).results
   const value = answer?.value ?? null
   const error = isFields(value) && typeof value['error'] === 'string' ? value['error'] : JSON.stringify(value)
-  const brought: Brought = {
+  const answered: ImportedToolResult = {
     ...(id === undefined ? {} : { id }),
     name: call.at('name').text,
     value,
@@ -81,6 +81,6 @@ function answersOf(call: Cursor): readonly (readonly [Said, MessageFacts])[] {
   }
   const at = timeOf(call.at('timestamp'))
   return [
-    [{ role: 'tool', text: '', calls: [], results: [brought], body: value }, at === undefined ? {} : { at }] as const,
+    [{ role: 'tool', text: '', calls: [], results: [answered], body: value }, at === undefined ? {} : { at }] as const,
   ]
 }

@@ -1,7 +1,7 @@
 import type { Cursor } from '../cursor.ts'
 import { firstItem, type ForeignFormat, itemsAt, listed } from '../document.ts'
 import type { ForeignStep } from '../types.ts'
-import { readMessage } from '../talk.ts'
+import { readMessage } from '../messages.ts'
 import { usageIn } from '../usage.ts'
 import { listOf } from './values.ts'
 

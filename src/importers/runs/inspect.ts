@@ -1,7 +1,7 @@
 import type { Cursor } from '../cursor.ts'
 import { type BytesFormat, type ForeignFormat, listed } from '../document.ts'
 import { readJson } from '../json.ts'
-import type { Recording } from '../types.ts'
+import type { ForeignRecording } from '../types.ts'
 import { isZip, type ZipEntry, zipEntries } from '../zip.ts'
 import { conversationSteps } from './conversation.ts'
 import { outcome } from './marks.ts'
@@ -50,7 +50,7 @@ function jsonIn(entry: ZipEntry, file: string): Cursor {
 }
 
 /** The run of a sample: its messages, and its scores as the outcome. */
-function sampleOf(sample: Cursor, asked: string | undefined, task: string | undefined): Recording {
+function sampleOf(sample: Cursor, asked: string | undefined, task: string | undefined): ForeignRecording {
   const [id, epoch] = [sample.at('id').value, sample.at('epoch').value].map((part) =>
     part === undefined ? undefined : String(part),
   )

@@ -4,7 +4,7 @@ import type { Cursor } from '../cursor.ts'
 import { type BytesFormat, type ForeignFormat, itemsAt, listed } from '../document.ts'
 import { callCap } from '../limits.ts'
 import { refusal } from '../refusal.ts'
-import type { ForeignLine, Recording } from '../types.ts'
+import type { ForeignLine, ForeignRecording } from '../types.ts'
 import { epochMs, timeOf } from './values.ts'
 
 /**
@@ -50,7 +50,7 @@ export const mcpJsonLines: ForeignFormat = {
   },
 }
 
-function recordingOf(root: Cursor, lines: readonly Cursor[]): Recording {
+function recordingOf(root: Cursor, lines: readonly Cursor[]): ForeignRecording {
   const messages = lines.flatMap((line) => {
     const message = rpcIn(line)
     return message === undefined ? [] : [{ line, message, direction: directionOf(line) }]

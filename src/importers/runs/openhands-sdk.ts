@@ -1,5 +1,5 @@
 import type { Cursor } from '../cursor.ts'
-import { readMessage, type Said } from '../talk.ts'
+import { readMessage, type ConversationMessage } from '../messages.ts'
 import type { ForeignRequest, ForeignStep } from '../types.ts'
 import { type MessageFacts, saidSteps } from './conversation.ts'
 import { outcome } from './marks.ts'
@@ -33,7 +33,7 @@ export function sdkSteps(events: readonly Cursor[]): readonly ForeignStep[] {
   ]
 }
 
-function saidIn(event: Cursor): Said {
+function saidIn(event: Cursor): ConversationMessage {
   switch (event.at('kind').value) {
     case 'SystemPromptEvent':
       return readMessage({ role: 'system', content: [event.at('system_prompt').value] })
@@ -63,7 +63,7 @@ function callIn(event: Cursor): ForeignRequest {
   }
 }
 
-function resultIn(event: Cursor): Said {
+function resultIn(event: Cursor): ConversationMessage {
   const id = idOf(event, 'action_id')
   const name = event.at('tool_name').maybeText
   const observation = event.at('observation')

@@ -1,6 +1,6 @@
 import type { Cursor } from '../cursor.ts'
 import { firstItem, type ForeignDocument, type ForeignFormat, itemsAt, listed } from '../document.ts'
-import type { ForeignStep, Recording } from '../types.ts'
+import type { ForeignStep, ForeignRecording } from '../types.ts'
 import { outcome } from './marks.ts'
 import { isSdkEvent, sdkSteps } from './openhands-sdk.ts'
 import { known, listOf, timeOf } from './values.ts'
@@ -55,7 +55,7 @@ function isObservation(event: Cursor): boolean {
   return event.at('observation').maybeText !== undefined && event.at('content').isThere && !event.at('role').isThere
 }
 
-function recordOf(record: Cursor): Recording {
+function recordOf(record: Cursor): ForeignRecording {
   const name = record.at('instance_id').maybeText
   // Once an action and its observation were a pair.
   const events = record.at('history').items.flatMap((event) => (Array.isArray(event.value) ? event.items : [event]))

@@ -4,7 +4,7 @@ import { excessIn } from '../excess.ts'
 import { listOf } from './values.ts'
 
 /** What payloads hold, and whether all of it could be read. */
-export interface Unpacked {
+export interface PayloadValues {
   readonly values: readonly unknown[]
   readonly isWhole: boolean
 }
@@ -17,7 +17,7 @@ export interface Unpacked {
  * @throws HarvestError `HARVEST_IMPORT_BODY` for what is not in the encoding it names
  * @see https://docs.temporal.io/dataconversion; temporal/api/common/v1/message.proto
  */
-export function unpacked(payloads: Cursor): Unpacked {
+export function unpacked(payloads: Cursor): PayloadValues {
   const isOne = payloads.at('metadata').isMap || payloads.at('data').isThere
   const read = (isOne ? [payloads] : listOf(payloads.at('payloads'))).map((payload) => valueOf(payload))
   return { values: read.map(({ value }) => value), isWhole: read.every(({ isRead }) => isRead) }

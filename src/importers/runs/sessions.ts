@@ -1,6 +1,6 @@
 import type { Cursor } from '../cursor.ts'
 import { firstItem, type ForeignDocument, type ForeignFormat, itemsAt } from '../document.ts'
-import type { ForeignStep, Recording } from '../types.ts'
+import type { ForeignStep, ForeignRecording } from '../types.ts'
 import { conversationSteps, type MessageFacts } from './conversation.ts'
 import { usageIn } from '../usage.ts'
 import { outcome } from './marks.ts'
@@ -31,9 +31,9 @@ export const piSession: ForeignFormat = {
 export const claudeCode: ForeignFormat = {
   name: 'claude-code',
   recognises(document) {
-    const { isLines } = document
-    if (!isLines) return isOfClaude(firstItem(document) ?? document.root)
-    for (const line of itemsAt(document)) {
+    const { isLines, root } = document
+    if (!isLines && !root.at('loglines').isThere) return isOfClaude(firstItem(document) ?? root)
+    for (const line of linesOf(document)) {
       if (isOfClaude(line)) return true
       // Before the first message stand a summary and snapshots of files.
       if (line.at('message').isThere || line.at('type').maybeText === undefined) return false
@@ -49,12 +49,19 @@ function isOfClaude(line: Cursor): boolean {
   return (type === 'user' || type === 'assistant') && line.at('message').at('role').isThere && hasSession
 }
 
+/** The lines of a session; the web app of Claude Code exports them as a list in one document. */
+function linesOf(document: ForeignDocument): Iterable<Cursor> {
+  const { root } = document
+  if (root.at('loglines').isThere) return itemsAt(document, 'loglines')
+  return root.isMap ? [root] : itemsAt(document)
+}
+
 function sessionOf(
   document: ForeignDocument,
   format: 'pi-session' | 'claude-code',
   isMessage: (line: Cursor) => boolean,
-): Recording {
-  const lines = document.root.isMap ? [document.root] : [...itemsAt(document)]
+): ForeignRecording {
+  const lines = [...linesOf(document)]
   const said = lines.filter((line) => isMessage(line))
   const facts = new Map(said.map((line) => [line.at('message').value, factsOf(line)]))
   const ids = [lines[0]?.at('id'), said[0]?.at('sessionId'), said[0]?.at('session_id')]

@@ -1,7 +1,7 @@
 import type { Cursor } from '../cursor.ts'
 import { firstItem, type ForeignFormat, itemsAt, listed } from '../document.ts'
-import type { ForeignCall, ForeignStep, Recording } from '../types.ts'
-import { readMessage } from '../talk.ts'
+import type { ForeignCall, ForeignStep, ForeignRecording } from '../types.ts'
+import { readMessage } from '../messages.ts'
 import { outcome } from './marks.ts'
 import { listOf } from './values.ts'
 import { Waiting } from './waiting.ts'
@@ -22,7 +22,7 @@ function isTape(root: Cursor): boolean {
   return root.at('metadata').isMap && first?.at('kind').isThere === true && first.at('metadata').isThere
 }
 
-function tapeOf(tape: Cursor): Recording {
+function tapeOf(tape: Cursor): ForeignRecording {
   const metadata = tape.at('metadata')
   const name = metadata.at('id').maybeText
   const before = tape.at('context').at('steps')

@@ -1,6 +1,6 @@
 import type { Cursor } from '../cursor.ts'
 import { firstItem, type ForeignFormat, itemsAt, listed } from '../document.ts'
-import type { Recording } from '../types.ts'
+import type { ForeignRecording } from '../types.ts'
 import { conversationSteps } from './conversation.ts'
 import { outcome } from './marks.ts'
 import { usageIn } from '../usage.ts'
@@ -21,7 +21,7 @@ function isTrial(trial: Cursor): boolean {
   return Array.isArray(trial.at('traj').value) && trial.at('task_id').isThere
 }
 
-function trialOf(trial: Cursor): Recording {
+function trialOf(trial: Cursor): ForeignRecording {
   return {
     format: 'tau-bench',
     name: nameOf(trial),
@@ -63,7 +63,7 @@ function isSimulation(run: Cursor): boolean {
   )
 }
 
-function simulationOf(run: Cursor): Recording {
+function simulationOf(run: Cursor): ForeignRecording {
   const messages = run.at('messages').items.flatMap((message) => {
     const inner = message.at('tool_messages')
     return Array.isArray(inner.value) ? inner.items : [message]

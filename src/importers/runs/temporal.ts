@@ -1,7 +1,7 @@
 import type { Cursor } from '../cursor.ts'
 import type { ForeignFormat } from '../document.ts'
-import type { ForeignCall, ForeignStep, Recording } from '../types.ts'
-import { type Unpacked, unpacked } from './payload.ts'
+import type { ForeignCall, ForeignStep, ForeignRecording } from '../types.ts'
+import { type PayloadValues, unpacked } from './payload.ts'
 import { listOf, timeOf } from './values.ts'
 
 /**
@@ -39,7 +39,7 @@ class History {
   readonly #times = new Map<string, number>()
   #workflow = 'workflow'
   #startedMs: number | undefined
-  #end: Pick<Recording, 'input' | 'outcome'> = {}
+  #end: Pick<ForeignRecording, 'input' | 'outcome'> = {}
   #isWhole = true
   #hasUnknownArgs = false
   readonly #root: Cursor
@@ -48,7 +48,7 @@ class History {
     this.#root = root
   }
 
-  get recording(): Recording {
+  get recording(): ForeignRecording {
     for (const event of inOrder(eventsOf(this.#root))) this.#event(event)
     return {
       format: 'temporal',
@@ -220,7 +220,7 @@ class History {
   }
 
   #values(payloads: Cursor): readonly unknown[] {
-    const { values, isWhole }: Unpacked = unpacked(payloads)
+    const { values, isWhole }: PayloadValues = unpacked(payloads)
     this.#isWhole &&= isWhole
     return values
   }

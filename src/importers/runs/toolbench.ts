@@ -21,7 +21,7 @@ export const toolBench: ForeignFormat = {
     const answer = root.at('answer_generation')
     const tree = root.at('tree').at('tree')
     const query = answer.at('query').maybeText
-    const lastTalk = listOf(answer.at('train_messages')).at(-1)
+    const lastMessage = listOf(answer.at('train_messages')).at(-1)
     return {
       format: 'toolbench',
       exchanges: [],
@@ -29,7 +29,7 @@ export const toolBench: ForeignFormat = {
         ...(query === undefined || !tree.isMap
           ? []
           : [{ kind: 'message' as const, from: 'user', to: 'model', body: query }]),
-        ...(tree.isMap ? branchSteps(tree) : conversationSteps(listOf(lastTalk ?? answer.at('train_messages')))),
+        ...(tree.isMap ? branchSteps(tree) : conversationSteps(listOf(lastMessage ?? answer.at('train_messages')))),
         ...outcome(
           known({
             win: root.at('win'),

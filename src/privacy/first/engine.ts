@@ -1,5 +1,5 @@
-import type { Around } from '../engine.ts'
-import type { Finder, Span } from '../types.ts'
+import type { TextContext } from '../engine.ts'
+import type { Finder, TextRange } from '../types.ts'
 import { elementFinder, namedFinder, partFinder } from './named.ts'
 import type { FirstNames } from './names.ts'
 import { inPercent } from './percent.ts'
@@ -7,7 +7,11 @@ import { findTokens, tokenKinds } from './tokens.ts'
 import { findUrlPasswords, queryFinder } from './urls.ts'
 
 /** Finds what the first recorders found: a replay of their tapes must find no more, and no less. Nothing here changes. */
-export function firstFinder(isOn: (kind: string) => boolean, names: FirstNames, { first, personal }: Around): Finder {
+export function firstFinder(
+  isOn: (kind: string) => boolean,
+  names: FirstNames,
+  { first, personal }: TextContext,
+): Finder {
   // Each with a character without which it finds nothing, where there is one: a look for it costs next to nothing.
   const finders: readonly (readonly [sign: string, finder: Finder])[] = [
     ...first,
@@ -25,7 +29,7 @@ export function firstFinder(isOn: (kind: string) => boolean, names: FirstNames, 
   ]
   const find: Finder = (text) => {
     // Most texts hold nothing: then no list is made.
-    let found: Span[] | undefined
+    let found: TextRange[] | undefined
     for (const [sign, finder] of finders) {
       if (sign !== '' && !text.includes(sign)) continue
       const spans = finder(text)
@@ -41,7 +45,7 @@ export function firstFinder(isOn: (kind: string) => boolean, names: FirstNames, 
   }
 }
 
-const none: readonly Span[] = []
+const none: readonly TextRange[] = []
 
 function only(kinds: readonly string[], isOn: (kind: string) => boolean, find: Finder): Finder {
   if (kinds.every(isOn)) return find

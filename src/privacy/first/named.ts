@@ -1,6 +1,6 @@
 import { isCookie, firstSchemeOf, type FirstNames } from './names.ts'
 import { holdsNeedle, needleOf } from '../rare.ts'
-import type { Finder, Span } from '../types.ts'
+import type { Finder, TextRange } from '../types.ts'
 
 /**
  * Finds secrets by the name before them: `"password": "…"` in JSON (and in JSON inside JSON), `'secret': '…'`,
@@ -8,7 +8,7 @@ import type { Finder, Span } from '../types.ts'
  */
 export function namedFinder(names: FirstNames): Finder {
   return (text) => {
-    const found: Span[] = []
+    const found: TextRange[] = []
     let done = 0
     for (let at = nextSign(text, 0); at !== -1; at = nextSign(text, at + 1)) {
       if (at < done) continue
@@ -45,7 +45,7 @@ for (const character of ' \t\n\r*`"\'\\') isBetween[character.charCodeAt(0)] = 1
 // The quote that ends the name, the sign, the quote that begins the value; Markdown may stand around the sign.
 const betweenPattern = /(\\*["'])?(?:\*\*|`)?\s{0,4}(?:=>|:=|[:=])(?:\*\*)?(\s{0,4})(?:\*\*)?(\\*["'`])?/y
 
-function valueAfter(text: string, nameStart: number, nameEnd: number): Span | undefined {
+function valueAfter(text: string, nameStart: number, nameEnd: number): TextRange | undefined {
   betweenPattern.lastIndex = nameEnd
   const between = betweenPattern.exec(text)
   if (between === null) return undefined
@@ -67,7 +67,7 @@ function endsText(text: string, start: number): boolean {
 }
 
 /** The value up to the same quote: in JSON inside JSON a quote has as many backslashes before it as the one that began. */
-function quotedValue(text: string, start: number, quote: string, isField: boolean): Span | undefined {
+function quotedValue(text: string, start: number, quote: string, isField: boolean): TextRange | undefined {
   const end = closingQuote(text, start, quote)
   const raw = text.slice(start, end)
   const from = start + firstSchemeOf(raw).length
@@ -106,7 +106,7 @@ const barePattern = /[^\s"'\\&,;<>(){}[\]`|]{4,512}/y
  * A value without quotes. `password=letmein` of a form is one; of `password: string`, `secret = load()` and
  * "the secret: patience" only what looks like no word is.
  */
-function bareValue(text: string, start: number, isLoose: boolean, name: string): Span | undefined {
+function bareValue(text: string, start: number, isLoose: boolean, name: string): TextRange | undefined {
   const pattern = isCookie(name) ? cookiePattern : barePattern
   pattern.lastIndex = start
   const raw = pattern.exec(text)?.[0]
@@ -133,7 +133,7 @@ const partHead = /\bname="([^"\r\n]{1,128})"[^\r\n]{0,512}\r\n(?:[^\r\n]{1,512}\
 export function partFinder(names: FirstNames): Finder {
   return (text) => {
     if (!holdsNeedle(text, formData)) return []
-    const found: Span[] = []
+    const found: TextRange[] = []
     for (const { 0: head, 1: name = '', index } of text.matchAll(partHead)) {
       const start = index + head.length
       const next = text.indexOf('\r\n--', start)
@@ -152,7 +152,7 @@ const element = /<([\w:.-]{1,64})>([^<>\s]{8,4096})<\//g
 export function elementFinder(names: FirstNames): Finder {
   return (text) => {
     if (!text.includes('</')) return []
-    const found: Span[] = []
+    const found: TextRange[] = []
     for (const { 1: name = '', 2: value = '', index } of text.matchAll(element)) {
       if (!/\d/.test(value) || isStandIn(value) || !names.isSecret(name, value)) continue
       const start = index + name.length + 2

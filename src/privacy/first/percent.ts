@@ -1,12 +1,12 @@
-import type { Finder, Span } from '../types.ts'
+import type { Finder, TextRange } from '../types.ts'
 
 /**
  * Finds secrets that URLs and forms spell with `%`: `postgres%3A%2F%2Fapp%3A…%40db`, JSON in a query, a private key in
  * a form. Every stretch with such an escape is read as what it says, and what is found there is told in the text as it
  * stands. Linear: stretches do not overlap.
  */
-export function inPercent(text: string, find: Finder): readonly Span[] {
-  const found: Span[] = []
+export function inPercent(text: string, find: Finder): readonly TextRange[] {
+  const found: TextRange[] = []
   let done = 0
   for (let sign = text.indexOf('%'); sign !== -1; sign = text.indexOf('%', Math.max(done, sign + 1))) {
     if (!isEscape(text, sign)) continue

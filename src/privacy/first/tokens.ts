@@ -1,6 +1,6 @@
 import { beginsToken } from '../edges.ts'
 import { rarest } from '../rare.ts'
-import type { Finder, Span } from '../types.ts'
+import type { Finder, TextRange } from '../types.ts'
 
 /** Tokens that tell what they are by how they begin. */
 interface TokenRule {
@@ -169,7 +169,7 @@ const pivots = pivotsOf(rules)
 
 /** Finds vendor keys, JSON web tokens, authorization values and private keys. Linear in the text. */
 export const findTokens: Finder = (text) => {
-  const found: Span[] = []
+  const found: TextRange[] = []
   for (let nth = 0; nth < pivots.length; nth++) {
     const { character, before, after } = pivots[nth]!
     for (let at = text.indexOf(character); at !== -1; at = text.indexOf(character, at + 1)) {
@@ -182,7 +182,7 @@ export const findTokens: Finder = (text) => {
   return found
 }
 
-function tryHeads(text: string, pivot: number, candidates: readonly Head[], found: Span[]): void {
+function tryHeads(text: string, pivot: number, candidates: readonly Head[], found: TextRange[]): void {
   for (const { text: head, offset, rule } of candidates) {
     const start = pivot - offset
     if (start < 0 || !text.startsWith(head, start) || !(rule.isInside || beginsToken(text, start))) continue

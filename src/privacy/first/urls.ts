@@ -1,12 +1,12 @@
 import type { FirstNames } from './names.ts'
-import type { Finder, Span } from '../types.ts'
+import type { Finder, TextRange } from '../types.ts'
 
 // The scheme is looked at backwards from `://`; user and password end at the last `@` before the path.
 const userInfoPattern = /([^\s/?#@"'<>\\:]{0,256}):([^\s/?#"'<>\\]{1,256})@/y
 
 /** Finds passwords in URLs: `postgres://user:password@host`. */
 export const findUrlPasswords: Finder = (text) => {
-  const found: Span[] = []
+  const found: TextRange[] = []
   for (let at = text.indexOf('://'); at !== -1; at = text.indexOf('://', at + 3)) {
     userInfoPattern.lastIndex = at + 3
     const match = userInfoPattern.exec(text)
@@ -26,7 +26,7 @@ const queryValue = /[^&#\s"'<>\\`]{1,8192}/y
 /** Finds secret values in queries and forms: `?api_key=…`, and `&sig=…` when it looks random. */
 export function queryFinder(names: FirstNames): Finder {
   return (text) => {
-    const found: Span[] = []
+    const found: TextRange[] = []
     for (let at = text.indexOf('='); at !== -1; at = text.indexOf('=', at + 1)) {
       const before = text.slice(Math.max(0, at - 65), at)
       const first = at < 65 ? firstName.exec(before)?.[1] : undefined

@@ -1,6 +1,6 @@
 import type { Json } from '../../tape/types.ts'
 import { addReasoning, callAt, type Draft } from '../draft.ts'
-import { at, type JsonMap, listAt, numberAt, textAt } from '../json.ts'
+import { at, type JsonMap, listAt, numberAt, textAt } from '../../json/canonical.ts'
 
 /** Parts that are neither text nor calls. */
 const silent =

@@ -1,6 +1,6 @@
 import type { Json } from '../../tape/types.ts'
 import { addArgs, addReasoning, callAt, type Draft } from '../draft.ts'
-import { at, type JsonMap, listAt, mapAt, numberAt, textAt } from '../json.ts'
+import { at, type JsonMap, listAt, mapAt, numberAt, textAt } from '../../json/canonical.ts'
 
 /** A message, or the events of its stream. */
 export function readAnthropic(value: JsonMap, draft: Draft): boolean {

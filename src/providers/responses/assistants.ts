@@ -1,6 +1,6 @@
 import type { Json } from '../../tape/types.ts'
-import { addArgs, type CallDraft, callAt, type Draft } from '../draft.ts'
-import { at, isMap, type JsonMap, listAt, numberAt, textAt, without } from '../json.ts'
+import { addArgs, type ModelCallDraft, callAt, type Draft } from '../draft.ts'
+import { at, isMap, type JsonMap, listAt, numberAt, textAt, without } from '../../json/canonical.ts'
 
 /**
  * A run of OpenAI's Assistants API, the events of its stream, and what a poll brings: runs, steps and messages, alone or in
@@ -114,7 +114,7 @@ function readCall(source: Json, key: string, draft: Draft, isWhole: boolean): vo
 }
 
 /** The code interpreter is asked in text that is no JSON; file search in options. */
-function readBuiltIn(call: CallDraft, type: string, inner: Json | undefined): void {
+function readBuiltIn(call: ModelCallDraft, type: string, inner: Json | undefined): void {
   call.name = type
   call.builtIn = true
   const input = at(inner, 'input')

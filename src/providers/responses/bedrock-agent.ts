@@ -1,6 +1,6 @@
 import type { Json } from '../../tape/types.ts'
-import { addReasoning, type CallDraft, callAt, type Draft } from '../draft.ts'
-import { at, isList, isMap, type JsonMap, listAt, mapAt, numberAt, textAt } from '../json.ts'
+import { addReasoning, type ModelCallDraft, callAt, type Draft } from '../draft.ts'
+import { at, isList, isMap, type JsonMap, listAt, mapAt, numberAt, textAt } from '../../json/canonical.ts'
 
 /**
  * An answer of an agent of Bedrock, as `{ [event type]: payload }`, or of `retrieveAndGenerate`, whole or streamed.
@@ -57,7 +57,7 @@ function readInvocation(input: Json | undefined, draft: Draft): void {
   }
 }
 
-function begin(draft: Draft, name: string, args: Json): CallDraft {
+function begin(draft: Draft, name: string, args: Json): ModelCallDraft {
   const call = callAt(draft, `${draft.calls.size}`)
   call.name = name
   call.args = args

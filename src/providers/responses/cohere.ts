@@ -1,6 +1,6 @@
 import type { Json } from '../../tape/types.ts'
 import { addArgs, addReasoning, callAt, type Draft, plainText } from '../draft.ts'
-import { at, isList, isMap, type JsonMap, listAt, mapAt, numberAt, textAt } from '../json.ts'
+import { at, isList, isMap, type JsonMap, listAt, mapAt, numberAt, textAt } from '../../json/canonical.ts'
 
 /** A chat answer of version 2 or 1, or the events of its stream. */
 export function readCohere(value: JsonMap, draft: Draft): boolean {

@@ -1,6 +1,6 @@
 import type { Json } from '../../tape/types.ts'
 import { addArgs, addReasoning, callAt, type Draft, plainText } from '../draft.ts'
-import { at, isList, isMap, type JsonMap, numberAt, textAt } from '../json.ts'
+import { at, isList, isMap, type JsonMap, numberAt, textAt } from '../../json/canonical.ts'
 
 /**
  * What a conversation of Mistral's gets: its entries, or the events of their stream.

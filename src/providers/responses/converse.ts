@@ -1,6 +1,6 @@
 import type { Json } from '../../tape/types.ts'
 import { addArgs, addReasoning, callAt, type Draft, plainText } from '../draft.ts'
-import { at, isMap, type JsonMap, listAt, numberAt, textAt } from '../json.ts'
+import { at, isMap, type JsonMap, listAt, numberAt, textAt } from '../../json/canonical.ts'
 
 /** A Converse answer, or the events of its stream as `{ [event type]: payload }`. */
 export function readConverse(value: JsonMap, draft: Draft): boolean {

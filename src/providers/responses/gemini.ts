@@ -1,6 +1,6 @@
 import type { Json } from '../../tape/types.ts'
 import { addReasoning, callAt, type Draft } from '../draft.ts'
-import { at, isList, isMap, type JsonMap, listAt, numberAt, textAt } from '../json.ts'
+import { at, isList, isMap, type JsonMap, listAt, numberAt, textAt } from '../../json/canonical.ts'
 
 /** A `GenerateContentResponse`, whole or one of a stream; Code Assist wraps it as `response`. */
 export function readGemini(value: JsonMap, draft: Draft): boolean {

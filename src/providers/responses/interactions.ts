@@ -1,6 +1,6 @@
 import type { Json } from '../../tape/types.ts'
 import { addArgs, addReasoning, callAt, type Draft } from '../draft.ts'
-import { at, isMap, type JsonMap, listAt, numberAt, textAt } from '../json.ts'
+import { at, isMap, type JsonMap, listAt, numberAt, textAt } from '../../json/canonical.ts'
 
 /**
  * An interaction of Gemini, or the events of its stream. Its parts are `steps`; before May 2026 they were `outputs`, and

@@ -1,6 +1,6 @@
 import type { Json } from '../../tape/types.ts'
-import { addArgs, addReasoning, type CallDraft, callAt, type Draft, plainText } from '../draft.ts'
-import { at, isList, isMap, type JsonMap, listAt, mapAt, numberAt, textAt } from '../json.ts'
+import { addArgs, addReasoning, type ModelCallDraft, callAt, type Draft, plainText } from '../draft.ts'
+import { at, isList, isMap, type JsonMap, listAt, mapAt, numberAt, textAt } from '../../json/canonical.ts'
 
 /**
  * Chat completions, whole or in chunks; Ollama's own chat, whose lines hold one `message`; and what Cloudflare's Workers AI
@@ -191,7 +191,7 @@ function lastKey(piece: Json, draft: Draft, choice: number, position: number): s
     : last.slice(`${choice}:`.length)
 }
 
-function addPiece(call: CallDraft, source: JsonMap): void {
+function addPiece(call: ModelCallDraft, source: JsonMap): void {
   call.name = call.name || (textAt(source, 'name') ?? '')
   addArgs(call, at(source, 'arguments'))
 }

@@ -1,6 +1,6 @@
 import type { Json } from '../../tape/types.ts'
-import { addReasoning, type CallDraft, callAt, type Draft } from '../draft.ts'
-import { at, isMap, type JsonMap, listAt, mapAt, numberAt, textAt } from '../json.ts'
+import { addReasoning, type ModelCallDraft, callAt, type Draft } from '../draft.ts'
+import { at, isMap, type JsonMap, listAt, mapAt, numberAt, textAt } from '../../json/canonical.ts'
 
 /** Event families that say nothing the final items do not say again. */
 const silent =
@@ -134,6 +134,6 @@ function readMessage(item: Json | undefined, draft: Draft): void {
   }
 }
 
-function setText(call: CallDraft, text: string | undefined): void {
+function setText(call: ModelCallDraft, text: string | undefined): void {
   if (text !== undefined) call.text = text
 }

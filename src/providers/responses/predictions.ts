@@ -1,5 +1,5 @@
 import { addReasoning, type Draft } from '../draft.ts'
-import { at, isList, type JsonMap, numberAt, textAt } from '../json.ts'
+import { at, isList, type JsonMap, numberAt, textAt } from '../../json/canonical.ts'
 
 /**
  * A prediction of Replicate, as far as it is text: language models answer in a list of pieces, others in links to files.

@@ -1,4 +1,4 @@
-import { at, type JsonMap } from '../json.ts'
+import { at, type JsonMap } from '../../json/canonical.ts'
 import { eachMap, oneText, withMembers, withoutDefaults } from './rewrite.ts'
 
 /**

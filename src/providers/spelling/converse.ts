@@ -1,5 +1,5 @@
 import type { Json } from '../../tape/types.ts'
-import { at, isList, type JsonMap } from '../json.ts'
+import { at, isList, type JsonMap } from '../../json/canonical.ts'
 import { eachMap, inside, withMembers } from './rewrite.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Json } from '../../tape/types.ts'
-import { isList, isMap, type JsonMap } from '../json.ts'
+import { isList, isMap, type JsonMap } from '../../json/canonical.ts'
 
 /** Addresses of Google's API that take a conversation. Others may have fields of these names and keep to other rules. */
 const addresses = /^[^?#]*(?::|%3[aA])(?:generateContent|streamGenerateContent|countTokens)\/*(?:[?#]|$)/

@@ -1,5 +1,5 @@
 import type { Json } from '../../tape/types.ts'
-import { at, type JsonMap } from '../json.ts'
+import { at, type JsonMap } from '../../json/canonical.ts'
 import { eachMap, inside, nameSet, withMembers, withoutDefaults, withoutMember, withoutNulls } from './rewrite.ts'
 
 /**

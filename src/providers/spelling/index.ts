@@ -1,5 +1,5 @@
 import { type Address, dialectOf, readAddress } from '../dialect.ts'
-import type { JsonMap } from '../json.ts'
+import type { JsonMap } from '../../json/canonical.ts'
 import type { Dialect } from '../types.ts'
 import { anthropicMessages } from './anthropic.ts'
 import { cohereChat } from './cohere.ts'

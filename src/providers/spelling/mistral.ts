@@ -1,4 +1,4 @@
-import type { JsonMap } from '../json.ts'
+import type { JsonMap } from '../../json/canonical.ts'
 import { openAiChat } from './openai-chat.ts'
 import { eachMap, withMembers, withoutDefaults } from './rewrite.ts'
 

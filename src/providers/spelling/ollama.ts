@@ -1,4 +1,4 @@
-import { at, type JsonMap } from '../json.ts'
+import { at, type JsonMap } from '../../json/canonical.ts'
 import { eachMap, withMembers, withoutDefaults } from './rewrite.ts'
 
 /** Whether a chat goes to Ollama's own endpoint. It has one for OpenAI's dialect as well. */

@@ -1,5 +1,5 @@
 import { readAddress } from '../dialect.ts'
-import { type JsonMap, textAt } from '../json.ts'
+import { type JsonMap, textAt } from '../../json/canonical.ts'
 
 /**
  * Whether a request goes to a model of OpenAI at OpenAI or at Azure. Many others speak the dialect: they have other defaults,

@@ -1,5 +1,5 @@
 import type { Json } from '../../tape/types.ts'
-import { at, type JsonMap } from '../json.ts'
+import { at, type JsonMap } from '../../json/canonical.ts'
 import { isOpenAi } from './openai-hosts.ts'
 import { eachMap, inside, nameSet, oneText, withMembers, withoutDefaults, withoutNulls } from './rewrite.ts'
 

@@ -1,5 +1,5 @@
 import type { Json } from '../../tape/types.ts'
-import { canonicalJson, isList, isMap, type JsonMap } from '../json.ts'
+import { canonicalJson, isList, isMap, type JsonMap } from '../../json/canonical.ts'
 
 /** What a dialect makes of the body of a request, to write it in one spelling. */
 export type Spelling = (body: JsonMap, url: string) => JsonMap

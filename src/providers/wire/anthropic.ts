@@ -1,5 +1,5 @@
 import type { Json } from '../../tape/types.ts'
-import { at, isList, isMap, type JsonMap, listAt, mapAt, numberAt, parseJson, textAt } from '../json.ts'
+import { at, isList, isMap, type JsonMap, listAt, mapAt, numberAt, parseJson, textAt } from '../../json/canonical.ts'
 
 /** What a message tells at its end, beside its usage. */
 const told = ['stop_reason', 'stop_sequence', 'stop_details', 'container', 'context_management'] as const

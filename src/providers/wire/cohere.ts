@@ -1,5 +1,5 @@
 import type { Json } from '../../tape/types.ts'
-import { at, isMap, type JsonMap, listAt, mapAt, numberAt, textAt, without } from '../json.ts'
+import { at, isMap, type JsonMap, listAt, mapAt, numberAt, textAt, without } from '../../json/canonical.ts'
 
 /** The events of a chat answer of version 2. */
 export function cohereEvents(whole: JsonMap): readonly JsonMap[] | undefined {

@@ -1,5 +1,5 @@
 import type { Json } from '../../tape/types.ts'
-import { at, isMap, type JsonMap, listAt, mapAt, numberAt, parseJson, textAt, without } from '../json.ts'
+import { at, isMap, type JsonMap, listAt, mapAt, numberAt, parseJson, textAt, without } from '../../json/canonical.ts'
 
 /** The events of a Converse answer, `{ [event type]: payload }`; `undefined` where a block has no pieces that are known. */
 export function converseEvents(whole: JsonMap): readonly JsonMap[] | undefined {

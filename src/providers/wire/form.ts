@@ -1,6 +1,6 @@
 import type { Json } from '../../tape/types.ts'
 import { dialectOf, readAddress } from '../dialect.ts'
-import { at, isMap, type JsonMap, parseJson, without } from '../json.ts'
+import { at, isMap, type JsonMap, parseJson, without } from '../../json/canonical.ts'
 import { isOllama } from '../spelling/ollama.ts'
 import type { Dialect } from '../types.ts'
 

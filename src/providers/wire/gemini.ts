@@ -1,5 +1,5 @@
 import type { Json } from '../../tape/types.ts'
-import { at, isMap, type JsonMap, listAt, mapAt, numberAt, without } from '../json.ts'
+import { at, isMap, type JsonMap, listAt, mapAt, numberAt, without } from '../../json/canonical.ts'
 
 /** The answers of a stream: the parts of a whole one each for itself; what is said of all of it comes with the last. */
 export function geminiEvents(whole: JsonMap): readonly JsonMap[] | undefined {

@@ -1,5 +1,5 @@
 import type { Json } from '../../tape/types.ts'
-import { at, isMap, type JsonMap, listAt, mapAt, textAt } from '../json.ts'
+import { at, isMap, type JsonMap, listAt, mapAt, textAt } from '../../json/canonical.ts'
 
 /** The lines of a chat answer: one for what is said, one for the end. */
 export function ollamaEvents(whole: JsonMap): readonly JsonMap[] | undefined {

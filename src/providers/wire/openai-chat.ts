@@ -1,5 +1,5 @@
 import type { Json } from '../../tape/types.ts'
-import { at, isList, isMap, type JsonMap, listAt, mapAt, numberAt, without } from '../json.ts'
+import { at, isList, isMap, type JsonMap, listAt, mapAt, numberAt, without } from '../../json/canonical.ts'
 
 /** The chunks of a chat completion: one for the speaker, one for the text, one for each call, one for the end. */
 export function chatEvents(whole: JsonMap, asked: JsonMap): readonly JsonMap[] | undefined {

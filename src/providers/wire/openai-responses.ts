@@ -1,5 +1,5 @@
 import type { Json } from '../../tape/types.ts'
-import { at, isMap, type JsonMap, listAt, textAt } from '../json.ts'
+import { at, isMap, type JsonMap, listAt, textAt } from '../../json/canonical.ts'
 
 const ends: ReadonlySet<Json | undefined> = new Set(['completed', 'incomplete', 'failed'])
 

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import type { Json } from '../../tape/types.ts'
-import type { JsonMap } from '../json.ts'
+import type { JsonMap } from '../../json/canonical.ts'
 
 /** Server-sent events; `withNames`: each named by its `type`. */
 export function serverSentEvents(events: readonly JsonMap[], withNames: boolean, isDone = false): string {

@@ -88,7 +88,7 @@ export function confinedRefusal(kind: string, target: string): Error | undefined
   return new HarvestError('HARVEST_ESCAPE', {
     what: `Blocked outside of any run: ${kind} ${target}`,
     ...(site === undefined ? {} : { where: { at: site } }),
-    why: "Under `confine: 'strict'` nobody in this process may do it.",
-    fix: ['do it in a project of the Vitest config that is not confined'],
+    why: "Under `confine: 'strict'` no code in this process may do it.",
+    fix: ['move it to a Vitest project that is not confined'],
   })
 }

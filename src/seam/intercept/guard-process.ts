@@ -1,12 +1,11 @@
 import inspector from 'node:inspector'
-import Module from 'node:module'
 import net from 'node:net'
 import v8 from 'node:v8'
 import { patchProperty } from '../patch.ts'
-import { confinedRefusal, confinement } from './confine.ts'
-import { type AnyFunction, guard } from './guarding.ts'
+import { confinedRefusal } from './confine.ts'
+import { guardAddOns } from './guard-add-ons.ts'
+import { guard } from './guarding.ts'
 import { permit, refusal } from './outside.ts'
-import { list } from './work.ts'
 
 /** Refuses what reaches below Node's modules, lets others in, signals other processes, or writes the memory to a file. */
 export function guardProcess(): void {
@@ -64,21 +63,6 @@ function guardSignals(): void {
       }
     })
   }
-}
-
-/** What a package loads with `require` is part of the agent, and told; `process.dlopen` by hand is refused. */
-function guardAddOns(): void {
-  refuse(process, 'dlopen', 'process.dlopen', (args) => String(args[1]))
-  const { _extensions: loaders } = Module as unknown as { readonly _extensions: Record<string, AnyFunction> }
-  guard(loaders, '.node', (original) => {
-    return function (this: unknown, ...args: unknown[]) {
-      const file = String(args[1])
-      const error = confinement() === 'strict' ? refusal('add-on', file) : undefined
-      if (error) throw error
-      list(confinement() === 'watch' ? 'audit' : 'add-on', 'require', file)
-      return permit(() => original.apply(this, args) as unknown)
-    }
-  })
 }
 
 function guardDebuggers(): void {

@@ -1,9 +1,10 @@
+import { type Pairs } from '../pairs.ts'
 import { FetchResponse } from '@mswjs/interceptors'
 import { HttpRequestInterceptor } from '@mswjs/interceptors/http'
 import { onceInProcess } from '../patch.ts'
 import { runHeader, runOf, stackOf } from './attribution.ts'
 import { Context } from './context.ts'
-import { currentResponder, type ExchangeControl, type ExchangeSink, type Pairs } from './responder.ts'
+import { currentResponder, type ExchangeControl, type ExchangeSink } from './responder.ts'
 
 /** Serves everything that speaks HTTP/1.1 over a socket: `node:http(s)`, got, axios, undici pools of their own. */
 export function interceptHttp(): void {

@@ -1,3 +1,4 @@
+import { type Pairs } from '../pairs.ts'
 import http2, {
   type ClientHttp2Session,
   type ClientHttp2Stream,
@@ -8,7 +9,7 @@ import { type Duplex, duplexPair } from 'node:stream'
 import { patchProperty, syncBuiltins } from '../patch.ts'
 import { outsideRuns, seamState } from '../source.ts'
 import { runHeader, runOf, stackOf, tagFor } from './attribution.ts'
-import { currentResponder, type ExchangeControl, type Pairs, type Responder } from './responder.ts'
+import { currentResponder, type ExchangeControl, type Responder } from './responder.ts'
 
 /**
  * Serves `node:http2` clients from a real HTTP/2 server at the other end of an in-memory pipe: the client's own

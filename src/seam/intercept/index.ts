@@ -11,9 +11,11 @@ import { interceptStdio } from './stdio.ts'
 import { interceptUndici } from './undici.ts'
 
 export { closeIdleConnections, forgetRuns } from './attribution.ts'
-export { type Confinement, confine } from './confine.ts'
+export { type Confinement, confine, confinement } from './confine.ts'
+export { refusalOfLoaded } from './guard-add-ons.ts'
 export { type Watcher, watchOutside } from './outside.ts'
-export { currentWork, inWork, type Listed, listOnce, type Work } from './work.ts'
+export { currentWork, inWork, type UninstrumentedIo, listOnce, type AgentWork } from './work.ts'
+export type { Pairs } from '../pairs.ts'
 export * from './responder.ts'
 export { real } from '../timers.ts'
 

@@ -1,4 +1,5 @@
-import type { Pairs, StatedRequest } from './responder.ts'
+import { type Pairs } from '../pairs.ts'
+import type { StatedRequest } from './responder.ts'
 
 /** A `fetch` that Node can be asked without its body: the body is known here, and whoever answers takes it from here. */
 export interface PlainFetch {

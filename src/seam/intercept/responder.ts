@@ -1,7 +1,6 @@
-import { currentRun, type Source } from '../source.ts'
-import type { Listed } from './work.ts'
-
-export type Pairs = readonly (readonly [string, string])[]
+import type { Pairs } from '../pairs.ts'
+import { currentRun, type RunContext } from '../source.ts'
+import type { UninstrumentedIo } from './work.ts'
 
 /** A request of the replayed agent, complete. */
 export interface LiveRequest {
@@ -57,7 +56,7 @@ export interface VirtualTimer {
 export type Mocked = 'fetch' | 'sockets' | 'timers'
 
 /** A replaying run as the interceptors see it. */
-export interface Responder extends Source {
+export interface Responder extends RunContext {
   readonly mode: 'replay'
   /** After the run answered or was given up: whatever it still does must come to nothing. */
   readonly over: boolean
@@ -78,7 +77,7 @@ export interface Responder extends Source {
   /** Reports something that went around the seam. The error to refuse it with, or `undefined` to let it through. */
   escape(kind: string, target: string, madeAt?: Error): Error | undefined
   /** Tells of something that goes around the seam and is let through. A run that does not list it is not told. */
-  list?(one: Listed): void
+  list?(one: UninstrumentedIo): void
   /**
    * Reports a mock that answers in the place of the tape, because it was there before the replay: of `fetch`, or of the
    * sockets below every client. The error to refuse with.

@@ -2,6 +2,7 @@ import childProcess, { type ChildProcess, type SpawnOptions } from 'node:child_p
 import { EventEmitter } from 'node:events'
 import { PassThrough, Writable } from 'node:stream'
 import { patchProperty, syncBuiltins } from '../patch.ts'
+import { Context } from './context.ts'
 import { isRequest, messageOf, type RpcMessage, urlOfCommand } from '../stdio.ts'
 import { currentResponder, type ExchangeSink, type Responder } from './responder.ts'
 import { real } from '../timers.ts'
@@ -13,8 +14,7 @@ export function interceptStdio(): void {
       const run = currentResponder()
       const args = Array.isArray(rest[0]) ? (rest[0] as string[]) : []
       const options = (Array.isArray(rest[0]) ? rest[1] : rest[0]) as SpawnOptions | undefined
-      if (!run || !talksOverPipes(options))
-        return Reflect.apply(original, childProcess, [command, ...rest]) as ChildProcess
+      if (!run || !usesPipes(options)) return Reflect.apply(original, childProcess, [command, ...rest]) as ChildProcess
       run.spawn([command, ...args])
       return new ScriptedChild(run, [command, ...args]) as unknown as ChildProcess
     }
@@ -23,7 +23,7 @@ export function interceptStdio(): void {
   syncBuiltins()
 }
 
-function talksOverPipes(options: SpawnOptions | undefined): boolean {
+function usesPipes(options: SpawnOptions | undefined): boolean {
   const { stdio } = options ?? {}
   if (stdio === undefined || stdio === 'pipe') return true
   return Array.isArray(stdio) && stdio[0] === 'pipe' && stdio[1] === 'pipe'
@@ -43,10 +43,14 @@ class ScriptedChild extends EventEmitter {
   signalCode: string | null = null
   killed = false
   readonly #url: string
+  readonly #run: Responder
+  /** What a child says is heard where it was started: a client that answers does so in its run. */
+  readonly #context = new Context()
   #rest = ''
 
   constructor(run: Responder, command: readonly string[]) {
     super()
+    this.#run = run
     this.spawnargs = command
     this.spawnfile = command[0] ?? ''
     this.#url = urlOfCommand(command)
@@ -88,8 +92,9 @@ class ScriptedChild extends EventEmitter {
 
   #answer(line: string): void {
     const message = messageOf(line)
-    const run = currentResponder()
-    if (!message || !run || run.over) return
+    // A client may write from a queue that lost the context: the child is that of the run that started it.
+    const run = currentResponder() ?? this.#run
+    if (!message || run.over) return
     try {
       const live = {
         via: 'stdio',
@@ -119,7 +124,8 @@ class ScriptedChild extends EventEmitter {
   }
 
   #say(line: string): void {
-    if (this.exitCode === null && this.signalCode === null) this.stdout.write(`${line}\n`)
+    if (this.exitCode !== null || this.signalCode !== null) return
+    this.#context.run(() => this.stdout.write(`${line}\n`))
   }
 
   #exit(code: number | null, signal: string | null): void {

@@ -1,4 +1,4 @@
-import type { Pairs } from './responder.ts'
+import { type Pairs } from '../pairs.ts'
 
 /** As undici 7 hands them to handlers: several values of one name are a list. */
 export function headerObject(pairs: Pairs): Record<string, string | string[]> {

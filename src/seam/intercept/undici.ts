@@ -1,3 +1,4 @@
+import { type Pairs } from '../pairs.ts'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { EventEmitter } from 'node:events'
 import { asNode, captureStack } from '../caller.ts'
@@ -9,7 +10,6 @@ import {
   type ExchangeControl,
   type ExchangeSink,
   type LiveRequest,
-  type Pairs,
   type Responder,
 } from './responder.ts'
 import { drain, headerObject, requestPairs } from './undici-parts.ts'

@@ -1,11 +1,10 @@
-import { resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { HarvestError } from '../../errors/index.ts'
 import { patchProperty } from '../patch.ts'
-import { confinedRefusal, confinement } from './confine.ts'
+import { confinement } from './confine.ts'
 import { type AnyFunction, guard } from './guarding.ts'
 import { refusal } from './outside.ts'
-import { isAgentAtWork, list } from './work.ts'
+import { requireText, requireWritable } from './sqlite-files.ts'
+import { isAgentAtWork } from './work.ts'
 
 type Sqlite = typeof import('node:sqlite')
 type Authorizer = (code: number, ...about: (string | null)[]) => number
@@ -16,6 +15,8 @@ interface Database {
 /** Opening a second file, by `ATTACH` or `VACUUM INTO`: Node's permission model does not ask SQLite. */
 const attach = 24
 const deny = 1
+
+const by = 'node:sqlite'
 
 /** What reads or writes a database. Its file is opened at the first of them, not before. */
 const uses = ['exec', 'prepare', 'createTagStore', 'createSession', 'applyChangeset', 'deserialize', 'serialize']
@@ -38,7 +39,7 @@ export function watchSqlite(): void {
       constructor(...args: ConstructorParameters<typeof Original>) {
         const [file, options] = args
         const isRead = options?.readOnly === true
-        if (!isRead && isWatched()) requireWritable(file)
+        if (!isRead && isWatched()) requireWritable(file, by)
         super(...args)
         if (isRead) readOnly.add(this)
       }
@@ -49,7 +50,7 @@ export function watchSqlite(): void {
     guard(prototype, key, (original) => {
       return function (this: Database, ...args: unknown[]) {
         if (isWatched()) askAbout(this, setAuthorizer)
-        if (setAuthorizer === undefined) requireText(args[0])
+        if (setAuthorizer === undefined && isWatched()) requireText(args[0], by)
         return original.apply(this, args) as unknown
       }
     })
@@ -68,7 +69,7 @@ export function watchSqlite(): void {
   })
   guard(sqlite, 'backup', (original) => {
     return function (this: unknown, ...args: unknown[]) {
-      if (isWatched()) requireWritable(args[1])
+      if (isWatched()) requireWritable(args[1], by)
       return original.apply(this, args) as unknown
     }
   })
@@ -84,7 +85,7 @@ function isWatched(): boolean {
 function askAbout(database: Database, setAuthorizer: AnyFunction | undefined): void {
   if (asked.has(database)) return
   const file = database.location()
-  if (file !== null && !readOnly.has(database)) requireWritable(file)
+  if (file !== null && !readOnly.has(database)) requireWritable(file, by)
   asked.add(database)
   if (setAuthorizer !== undefined) authorize(database, setAuthorizer)
 }
@@ -101,33 +102,11 @@ function authorize(database: Database, set: AnyFunction, own?: Authorizer): unkn
 
 function isLetThrough(file: string | null | undefined): boolean {
   try {
-    requireWritable(file ?? 'a file its statement computes')
+    requireWritable(file ?? 'a file its statement computes', by)
     return true
   } catch (error) {
     // SQLite tells the agent that it is not authorized; the refusal itself is noted.
     if (HarvestError.is(error)) return false
     throw error
   }
-}
-
-/** Lists a file that may be written; in a confined process it is refused. */
-function requireWritable(file: unknown): void {
-  const path = pathOf(file)
-  if (path === undefined) return
-  if (confinement() !== 'strict') return list(confinement() === 'watch' ? 'audit' : 'write', 'node:sqlite', path)
-  const error = confinedRefusal('node:sqlite', path)
-  if (error) throw error
-}
-
-/** `undefined` for what is in memory, or a temporary file of SQLite's own. */
-function pathOf(file: unknown): string | undefined {
-  const path = file instanceof URL ? fileURLToPath(file) : Buffer.isBuffer(file) ? file.toString() : String(file)
-  if (path === ':memory:' || path === '') return undefined
-  return path.startsWith('file:') ? path : resolve(path)
-}
-
-/** Where this Node cannot ask SQLite: no statement that says these words is run in a confined process. */
-function requireText(statement: unknown): void {
-  const opens = /\battach\b|\bvacuum\b/i.exec(String(statement))?.[0]
-  if (opens !== undefined && isWatched()) requireWritable(`a file named in ${opens.toUpperCase()}`)
 }

@@ -8,7 +8,7 @@ import { currentResponder } from './responder.ts'
  *
  * `write`: it changed a file. `add-on`: native code was loaded. `audit`: `confine: 'strict'` would refuse it.
  */
-export interface Listed {
+export interface UninstrumentedIo {
   readonly kind: 'write' | 'add-on' | 'audit'
   /** What did it: `fs.writeFileSync`, `node:sqlite`, `require`. */
   readonly by: string
@@ -22,31 +22,31 @@ export interface Listed {
  * What one agent does from the loading of its modules on, also when its run is over: what a module started while it
  * loaded belongs to no run, and goes on in this context.
  */
-export interface Work {
+export interface AgentWork {
   /** After its run: whatever it still reaches for is refused, and told. */
   readonly isOver: boolean
   /** Notes what is reached for after the run. The error to refuse it with, or `undefined` to let it through. */
   escapeLate(kind: string, target: string): Error | undefined
-  list(one: Listed): void
+  list(one: UninstrumentedIo): void
   /** Its run is over. */
   end(): void
 }
 
 const key = 'intercept/work'
 
-function works(): AsyncLocalStorage<Work> {
+function works(): AsyncLocalStorage<AgentWork> {
   const { shared } = seamState()
-  let known = shared.get(key) as AsyncLocalStorage<Work> | undefined
+  let known = shared.get(key) as AsyncLocalStorage<AgentWork> | undefined
   if (!known) shared.set(key, (known = new AsyncLocalStorage()))
   return known
 }
 
 /** Does something that belongs to the work of an agent, with everything that comes of it. */
-export function inWork<T>(work: Work, run: () => T): T {
+export function inWork<T>(work: AgentWork, run: () => T): T {
   return works().run(work, run)
 }
 
-export function currentWork(): Work | undefined {
+export function currentWork(): AgentWork | undefined {
   return works().getStore()
 }
 
@@ -61,16 +61,16 @@ export function isAgentAtWork(): boolean {
  *
  * @param madeAt - the stack at the place it was asked for, where it is done later
  */
-export function list(kind: Listed['kind'], by: string, target: string, madeAt?: Error): void {
+export function list(kind: UninstrumentedIo['kind'], by: string, target: string, madeAt?: Error): void {
   if (!isAgentAtWork()) return
   const site = userSite() ?? (madeAt && siteIn(madeAt))
-  const one: Listed = { kind, by, target, ...(site === undefined ? {} : { site }) }
+  const one: UninstrumentedIo = { kind, by, target, ...(site === undefined ? {} : { site }) }
   const run = currentResponder()
   if (run?.list !== undefined && !run.over) run.list(one)
   else currentWork()?.list(one)
 }
 
 /** A list that has each thing once: a file is written many times. */
-export function listOnce(known: Listed[], one: Listed): void {
+export function listOnce(known: UninstrumentedIo[], one: UninstrumentedIo): void {
   if (!known.some(({ kind, target }) => kind === one.kind && target === one.target)) known.push(one)
 }

@@ -1,3 +1,4 @@
+import type { Pairs } from '../pairs.ts'
 import { subscribeOnce } from '../patch.ts'
 import { guarded } from './observer.ts'
 
@@ -5,8 +6,6 @@ import { guarded } from './observer.ts'
 export function onChannel<M>(room: string, channel: string, handler: (message: M) => void): void {
   subscribeOnce(`observe.${room}`, channel, guarded(handler))
 }
-
-export type Pairs = readonly (readonly [string, string])[]
 
 /** Headers in any of the shapes undici and node:http hand out, as lower-case pairs in order. */
 export function headerPairs(headers: unknown): Pairs {

@@ -1,9 +1,9 @@
-import { currentRun, type Source } from '../source.ts'
+import { currentRun, type RunContext } from '../source.ts'
 
-export type Via = 'undici' | 'http' | 'http2' | 'stdio'
+export type Transport = 'undici' | 'http' | 'http2' | 'stdio'
 
 /** A recording run as the channel subscribers see it. */
-export interface Observer extends Source {
+export interface Observer extends RunContext {
   readonly mode: 'record'
   /** The run was answered and takes nothing more. */
   readonly over: boolean
@@ -18,7 +18,7 @@ export interface Observer extends Source {
 }
 
 export interface ExchangeStart {
-  readonly via: Via
+  readonly via: Transport
   readonly method: string
   readonly url: string
   readonly headers?: readonly (readonly [string, string])[]

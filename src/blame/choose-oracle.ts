@@ -1,0 +1,60 @@
+import type { Case } from '../cases/index.ts'
+import { HarvestError } from '../errors/index.ts'
+import type { Tape } from '../tape/index.ts'
+import { parseExpectation } from './expectation.ts'
+import type { Judging, OracleFunction } from './oracle.ts'
+
+/** What there is to grade runs by. */
+export interface OracleOptions {
+  /** A function, and its name for people. */
+  readonly judge?: { readonly name: string; readonly judge: OracleFunction }
+  /** As {@link parseExpectation} reads them. */
+  readonly ok?: readonly string[]
+  readonly bad?: readonly string[]
+  readonly case?: Case
+}
+
+/**
+ * What runs are graded by: the function, or else what was expected, or else the case. Without any of them a run that threw
+ * is blamed for throwing; of one that returned nobody says what is wrong about it.
+ *
+ * @throws HarvestError `HARVEST_ORACLE_MISSING`, `HARVEST_ORACLE_CONFLICT`, and those of {@link parseExpectation}
+ */
+export function chooseJudging(tape: Tape, { judge, ok = [], bad = [], case: kase }: OracleOptions): Judging {
+  const isExpected = ok.length + bad.length > 0
+  if (judge !== undefined && isExpected) throw two()
+  if (judge !== undefined) return { by: 'function', ...judge }
+  if (isExpected) {
+    return {
+      by: 'expectations',
+      ok: ok.map((text) => parseExpectation(text, '--ok')),
+      bad: bad.map((text) => parseExpectation(text, '--bad')),
+    }
+  }
+  const hasThrown = tape.close?.outcome.status === 'threw'
+  // A known-bad run that threw is over when it returns, whichever calls it makes.
+  const isBadForThrowing = hasThrown && kase?.expect === 'fail' && kase.outcome === undefined
+  if (!isBadForThrowing && kase !== undefined && (kase.outcome !== undefined || kase.expected !== undefined))
+    return { by: 'case', case: kase }
+  if (hasThrown) return { by: 'ending' }
+  throw new HarvestError('HARVEST_ORACLE_MISSING', {
+    what: 'No oracle: name what a good or a bad run is, with --ok or --bad',
+    where: {
+      tape: tape.header.id,
+      ...(tape.close?.outcome.status === 'unknown' ? { outcome: 'unknown (the import did not see it)' } : {}),
+    },
+    why: 'Blame compares how runs end, so it needs to know which ends are good.',
+    fix: [
+      "name what is bad: --bad 'refund(amount: 2500)'   --bad 'answer~2500 EUR'",
+      "or what would be right: --ok 'refund(amount: 25)'   --ok refunded=25",
+      'or a function that grades runs: --oracle ./src/oracle.ts#isRight',
+    ],
+  })
+}
+
+function two(): HarvestError {
+  return new HarvestError('HARVEST_ORACLE_CONFLICT', {
+    what: '--oracle and --ok/--bad exclude each other',
+    fix: ['check in the function what --ok and --bad name'],
+  })
+}

@@ -1,0 +1,270 @@
+import { HarvestError } from '../errors/index.ts'
+import { requireSteadyGrades, SteadyGrades } from './grading.ts'
+import { added, emptySpent, type ForksSpent, withRecorded } from './spent.ts'
+import type { ForkDraw, ForkSource, ForkSpec } from './types.ts'
+
+/** What blame may use. Forks that the ledger already has cost nothing and are not counted. */
+export interface ForkLimits {
+  /** Forks made now. Default 400. */
+  readonly forks?: number
+  /** US dollars spent now. Default: no limit. Needs a source that knows prices. */
+  readonly costUsd?: number
+  /** Milliseconds after which no fork is started any more; those under way end. Default: no limit. */
+  readonly timeMs?: number
+}
+
+/** One fork that was made, as one line of a ledger. */
+export interface ForkCacheEntry {
+  readonly spec: ForkSpec
+  readonly draw: ForkDraw
+  /** When it ended, ISO 8601. */
+  readonly at: string
+}
+
+/** Where forks are written as they come, and where those of an earlier session are read from. */
+export interface ForkCache {
+  readonly entries: readonly ForkCacheEntry[]
+  append(entry: ForkCacheEntry): void | Promise<void>
+}
+
+export interface ForkBudgetOptions {
+  readonly limits?: ForkLimits
+  /** Forks under way at once. Default 8. */
+  readonly parallel?: number
+  readonly forkCache?: ForkCache
+  /** Times a fork is tried again when it could not be made (a lost connection); each try is counted. Default 2. */
+  readonly retries?: number
+  /** Milliseconds since the epoch. Default `Date.now`. */
+  readonly now?: () => number
+  readonly signal?: AbortSignal
+}
+
+/** Why no fork is made any more. */
+export type Stop = 'forks' | 'costUsd' | 'timeMs' | 'signal'
+
+/** A fork that is to be made, without the number that tells it from its like. */
+export type Arm = Omit<ForkSpec, 'seed'>
+
+/** Where forks are asked for. */
+export type Forks = Pick<ForkBudget, 'draw' | 'parallel' | 'spent' | 'stopped'>
+
+/**
+ * Makes forks within limits: reserves the price of a fork's whole tail before it starts, settles to what it used, and
+ * starts none that may pass a limit.
+ *
+ * Forks of one kind are numbered, so a session that asks for the same gets the same: from the ledger, as far as it goes.
+ * An earlier session is thereby carried on, and none of its forks is thrown away; what is tested with e-values and
+ * confidence sequences may be carried on like that.
+ *
+ * @throws HarvestError HARVEST_BLAME_PRICE when there is a limit in dollars and the source knows no price
+ */
+export class ForkBudget {
+  readonly #source: ForkSource
+  readonly #limits: ForkLimits & { readonly forks: number }
+  readonly #options: ForkBudgetOptions
+  readonly #parallel: number
+  readonly #now: () => number
+  readonly #startedAt: number
+  readonly #signal: AbortSignal
+  readonly #known = new Map<string, ForkDraw>()
+  readonly #grades: SteadyGrades
+  #isSteady = false
+  readonly #next = new Map<string, number>()
+  readonly #ratios: number[] = []
+  #underWay = 0
+  #started = 0
+  #reserved = 0
+  #retries = 0
+  #stop: Stop | undefined
+  #made = emptySpent
+  #reused = emptySpent
+
+  constructor(source: ForkSource, options: ForkBudgetOptions = {}) {
+    this.#source = source
+    this.#options = options
+    this.#grades = new SteadyGrades(source)
+    this.#limits = { ...options.limits, forks: options.limits?.forks ?? 400 }
+    this.#parallel = Math.max(1, Math.floor(options.parallel ?? 8))
+    this.#now = options.now ?? Date.now
+    this.#startedAt = this.#now()
+    this.#signal = options.signal ?? new AbortController().signal
+    for (const { spec, draw } of options.forkCache?.entries ?? []) this.#known.set(`${armKey(spec)}#${spec.seed}`, draw)
+    if (this.#limits.costUsd !== undefined && source.expect({ keep: 0, seed: 0 }).costUsd === undefined) throw noPrice()
+  }
+
+  /** Forks under way at once. */
+  get parallel(): number {
+    return this.#parallel
+  }
+
+  /** Why no fork is made any more; `undefined` while some are. */
+  get stopped(): Stop | undefined {
+    return this.#stop
+  }
+
+  /** What the forks made now used, what those from the ledger had used, and how many tries failed. */
+  get spent(): { readonly now: ForksSpent; readonly reused: ForksSpent; readonly retries: number } {
+    const { used } = this.#source.gradedRecorded?.() ?? {}
+    const now = used === undefined || used.modelCalls === 0 ? this.#made : withRecorded(this.#made, used)
+    return { now, reused: this.#reused, retries: this.#retries }
+  }
+
+  /**
+   * Makes these forks, started in this order, and gives what they came to in this order; `undefined` for those that a
+   * limit did not allow.
+   *
+   * @throws what the source threw, after the tries are used up and the forks under way have ended; HarvestError
+   *   HARVEST_ORACLE_FLAKY when one and the same run was given two grades
+   */
+  async draw(arms: readonly Arm[]): Promise<(ForkDraw | undefined)[]> {
+    const draws = new Array<ForkDraw | undefined>(arms.length).fill(undefined)
+    const running = new Set<Promise<void>>()
+    const failures: unknown[] = []
+    let isMaking = false
+    for (const [index, arm] of arms.entries()) {
+      const spec = this.#number(arm)
+      const known = this.#known.get(`${armKey(spec)}#${spec.seed}`)
+      if (known !== undefined) {
+        this.#reused = added(this.#reused, known)
+        draws[index] = known
+        this.#grades.add(armKey(spec), known)
+        continue
+      }
+      let price = await this.#admit(spec, running)
+      if (price !== undefined && failures.length === 0 && !this.#isSteady) {
+        await requireSteadyGrades(this.#source)
+        this.#isSteady = true
+        // Grades may have had to be paid.
+        if (this.#source.regrade !== undefined) price = await this.#admit(spec, running)
+      }
+      if (price === undefined || failures.length > 0) break
+      isMaking = true
+      const one: Promise<void> = this.#make(spec, price)
+        .then((draw) => {
+          draws[index] = draw
+          if (draw !== undefined) this.#grades.add(armKey(spec), draw)
+        })
+        .then(
+          () => undefined,
+          (error: unknown) => {
+            failures.push(error)
+          },
+        )
+        .finally(() => running.delete(one))
+      running.add(one)
+    }
+    await Promise.all(running)
+    if (failures.length > 0) throw failures[0]
+    if (isMaking) await this.#control()
+    return draws
+  }
+
+  /** A fork that keeps everything, with every round: it costs nothing, and its grade is known. */
+  async #control(): Promise<void> {
+    const grade = await this.#source.regrade?.()
+    if (grade !== undefined) this.#grades.control(grade)
+  }
+
+  #number(arm: Arm): ForkSpec {
+    const key = armKey(arm)
+    const seed = this.#next.get(key) ?? 0
+    this.#next.set(key, seed + 1)
+    return { ...arm, seed }
+  }
+
+  /** Waits until the fork may start and gives what is reserved for it; `undefined` when a limit forbids it. */
+  async #admit(spec: ForkSpec, running: ReadonlySet<Promise<void>>): Promise<number | undefined> {
+    while (this.#underWay >= this.#parallel && running.size > 0) await Promise.race(running)
+    if (this.#stop !== undefined) return undefined
+    if (this.#signal.aborted) this.#stop = 'signal'
+    else if (this.#started >= this.#limits.forks) this.#stop = 'forks'
+    else if (this.#now() - this.#startedAt >= (this.#limits.timeMs ?? Number.POSITIVE_INFINITY)) this.#stop = 'timeMs'
+    if (this.#stop !== undefined) return undefined
+    const limit = this.#limits.costUsd
+    if (limit === undefined) return 0
+    for (;;) {
+      const price = (this.#source.expect(spec).costUsd ?? 0) * this.#margin()
+      if ((this.#made.costUsd ?? 0) + this.#recordedUsd() + this.#reserved + price <= limit) return price
+      // What is reserved for the others is rarely used up: wait for one of them.
+      if (running.size === 0) {
+        this.#stop = 'costUsd'
+        return undefined
+      }
+      await Promise.race(running)
+    }
+  }
+
+  /** What grading the recorded run has cost, and what is reserved for grading it again. */
+  #recordedUsd(): number {
+    const graded = this.#source.gradedRecorded?.()
+    if (graded === undefined) return 0
+    const { used, toCome } = graded
+    // A cost that nobody knows fits into no limit.
+    if (used.costUsd === undefined || toCome.costUsd === undefined) return Number.POSITIVE_INFINITY
+    return used.costUsd + toCome.costUsd * this.#margin()
+  }
+
+  async #make(spec: ForkSpec, price: number): Promise<ForkDraw | undefined> {
+    this.#underWay++
+    this.#started++
+    this.#reserved += price
+    try {
+      const draw = await this.#tries(spec)
+      if (draw === undefined) return undefined
+      if (price > 0 && draw.costUsd !== undefined) this.#learn(spec, draw.costUsd)
+      this.#made = added(this.#made, draw.costUsd === undefined && price > 0 ? { ...draw, costUsd: price } : draw)
+      await this.#options.forkCache?.append({ spec, draw, at: new Date(this.#now()).toISOString() })
+      return draw
+    } finally {
+      this.#underWay--
+      this.#reserved -= price
+    }
+  }
+
+  async #tries(spec: ForkSpec): Promise<ForkDraw | undefined> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await this.#source.draw(spec, this.#signal)
+      } catch (error) {
+        if (this.#signal.aborted) {
+          this.#stop = 'signal'
+          return undefined
+        }
+        // A refusal of ours is meant; trying again would not change it.
+        if (HarvestError.is(error) || attempt >= (this.#options.retries ?? 2)) throw error
+        this.#retries++
+        // Nobody says what a lost fork used: it counts as what it was expected to.
+        const { costUsd } = this.#source.expect(spec)
+        if (costUsd !== undefined) this.#made = { ...this.#made, costUsd: (this.#made.costUsd ?? 0) + costUsd }
+      }
+    }
+  }
+
+  #learn(spec: ForkSpec, costUsd: number): void {
+    const expected = this.#source.expect(spec).costUsd
+    if (expected !== undefined && expected > 0) this.#ratios.push(costUsd / expected)
+  }
+
+  /** By how much a reservation exceeds what is expected: nineteen of twenty forks so far stayed below it. */
+  #margin(): number {
+    if (this.#ratios.length < 10) return 1.5
+    const sorted = this.#ratios.toSorted((a, b) => a - b)
+    return Math.max(1, sorted[Math.ceil(0.95 * sorted.length) - 1] ?? 1)
+  }
+}
+
+/** One text per kind of fork. */
+function armKey({ keep, pinned, repaired, mutated, only }: Arm): string {
+  if (pinned === undefined && repaired === undefined && mutated === undefined && only === undefined) return `${keep}`
+  const sorted = (values: readonly number[] = []): string => values.toSorted((a, b) => a - b).join(',')
+  const mutant = mutated === undefined ? '' : `${mutated.position}.${mutated.mutant}`
+  return `${keep}|${sorted(pinned)}|${sorted(repaired)}|${mutant}|${sorted(only)}`
+}
+
+function noPrice(): HarvestError {
+  return new HarvestError('HARVEST_BLAME_PRICE', {
+    what: 'Unknown price of a model, so a dollar limit cannot be kept',
+    why: 'A dollar limit needs a price for every model.',
+    fix: ['write the price into recordings/prices.json', 'or limit the number of forks: --max-runs 100'],
+  })
+}

@@ -1,0 +1,137 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { dirname, join } from 'node:path'
+import { HarvestError } from '../errors/index.ts'
+import { canonicalJson } from '../providers/index.ts'
+import type { Json } from '../tape/index.ts'
+import type { ForkCache, ForkCacheEntry } from './fork-budget.ts'
+import { isPassing } from './oracle.ts'
+
+/** All that makes forks answer the same question: forks of one can be counted together. */
+export interface ForkQuestion {
+  /** Digest of the tape. */
+  readonly tape: string
+  /** Key of the agent. */
+  readonly agent: string
+  /** What runs are graded by. */
+  readonly oracle: string
+  readonly tools: 'tape' | 'live'
+  /** Digest of the donor's tape. */
+  readonly reference?: string
+  /** Digest of the unchanged run of today's code; absent: it is the recorded one. */
+  readonly control?: string
+}
+
+/** What forks ran. */
+export interface Ran {
+  /** Commit, as far as anybody knows. */
+  readonly commit?: string
+  /** One text for all of the code; absent where git knows none. */
+  readonly code?: string
+}
+
+/** One line of a ledger: one fork. */
+export interface ForkCacheLine extends Ran, ForkCacheEntry {
+  /** Digest of its {@link ForkQuestion}. */
+  readonly question: string
+}
+
+/** A ledger in a file. */
+export interface OpenedLedger extends ForkCache {
+  /** Writes a fork down at once: what was paid for is not lost when the session is. */
+  append(entry: ForkCacheEntry): void
+}
+
+export interface LedgerOptions {
+  readonly question: ForkQuestion
+  readonly ran: Ran
+  /** Leaves the forks of earlier sessions alone. */
+  readonly isFresh?: boolean
+  /** Counts forks of other code as well. */
+  readonly isCrossVersion?: boolean
+}
+
+/**
+ * Opens the ledger of a tape: a file of JSON Lines, one fork each, to which every session adds.
+ *
+ * A fork nobody paid for, or whose model could not be reached, is not written down: asked again it may tell something.
+ *
+ * @throws HarvestError HARVEST_CROSS_VERSION when forks of this question are there that ran other code, unless they are to
+ *   be left alone or to be counted all the same
+ */
+export function openLedger(file: string, { question, ran, isFresh, isCrossVersion }: LedgerOptions): OpenedLedger {
+  const key = createHash('sha256')
+    .update(canonicalJson({ ...question } as Json))
+    .digest('base64url')
+    .slice(0, 24)
+  let before = isCut(file) ? '\n' : ''
+  const add = (line: ForkCacheLine | CacheRestart): void => {
+    makeFolder(dirname(file))
+    appendFileSync(file, `${before}${JSON.stringify(line)}\n`, { mode: 0o600 })
+    before = ''
+  }
+  const lines = isFresh === true ? [] : readLedger(file).filter((line) => line.question === key)
+  const entries = lines.slice(lines.findLastIndex((line) => 'anew' in line) + 1) as readonly ForkCacheLine[]
+  if (isFresh === true && existsSync(file)) add({ question: key, anew: true })
+  const others = entries.filter((line) => !isSameCode(line, ran))
+  if (others.length > 0 && isCrossVersion !== true) throw otherCode(file, others, ran)
+  return {
+    entries,
+    append(line) {
+      if (line.draw.grade === 'ungraded' && isPassing(line.draw.because)) return
+      add({ question: key, ...line, ...ran })
+    },
+  }
+}
+
+/** What forks of this question stand above does not count any more. */
+interface CacheRestart {
+  readonly question: string
+  readonly anew: true
+}
+
+/** A line that was cut in two is the last one of a session that was killed. */
+function readLedger(file: string): readonly (ForkCacheLine | CacheRestart)[] {
+  if (!existsSync(file)) return []
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .flatMap((line) => {
+      try {
+        return line === '' ? [] : [JSON.parse(line) as ForkCacheLine | CacheRestart]
+      } catch {
+        // What it held can be drawn again.
+        return []
+      }
+    })
+}
+
+/** A session that was killed may have left half a line. */
+function isCut(file: string): boolean {
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  return text !== '' && !text.endsWith('\n')
+}
+
+/** What a fork says stays out of git, as its tape does. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  writeFileSync(join(folder, '.gitignore'), '*\n')
+}
+
+/** Code nobody knows is not known to be the same. */
+function isSameCode(line: Ran, ran: Ran): boolean {
+  return line.code !== undefined && line.code === ran.code
+}
+
+function otherCode(file: string, others: readonly ForkCacheLine[], { commit, code }: Ran): HarvestError {
+  const commits = [...new Set(others.map((line) => line.commit?.slice(0, 10) ?? 'unknown'))]
+  return new HarvestError('HARVEST_CROSS_VERSION', {
+    what: 'The cached forks ran other code than the code here',
+    where: { forks: `${others.length}`, 'made at': commits.join(', '), here: commit?.slice(0, 10) ?? 'unknown', file },
+    why:
+      code === undefined
+        ? 'git does not track the code here, and unknown code counts as other code.'
+        : 'Forks of two versions of the code are not comparable.',
+    fix: ['to start again (the earlier forks stay in the file): --no-cache', 'to count them anyway: --cross-version'],
+  })
+}

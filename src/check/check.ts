@@ -1,0 +1,68 @@
+import { createRedactor } from '../privacy/index.ts'
+import { keepsTapeBytes } from '../provenance/index.ts'
+import { attributesLine } from './git-attributes.ts'
+import { type CheckFinding, inspect, isShared } from './inspect.ts'
+import { staged, workTree } from './snapshot.ts'
+
+export interface CheckOptions {
+  /** Paths of the files to check. Default: all recordings of the folder but its inbox. */
+  readonly files?: readonly string[]
+  /** Check what the next commit holds instead of the work tree. Default false. */
+  readonly staged?: boolean
+  /** Largest tape to commit, in bytes. Default 10 MiB. */
+  readonly maxSize?: number
+  /** Kinds of findings that are not secrets here, such as `email`. Default none. */
+  readonly allow?: readonly string[]
+  /** Called with the number of files done, and of all files. */
+  readonly onProgress?: (done: number, all: number) => void
+}
+
+/** What a check found. */
+export interface CheckReport {
+  /** How many files were checked. */
+  readonly checked: number
+  /** Those of them that serve all cases: what a process fetches once. Relative to the working folder. */
+  readonly shared: readonly string[]
+  /** In order of files; neutral of secrets. Errors stop a commit, warnings do not. */
+  readonly findings: readonly CheckFinding[]
+}
+
+const defaultMaxSize = 10 * 1024 * 1024
+
+/**
+ * Checks recordings before they are committed: schema, pairs, digests, secrets, size. Runs nothing.
+ *
+ * @param recordings - the folder with `golden/`. Default: `recordings`; with `staged`, every recording of the next commit
+ * @throws HarvestError `HARVEST_CHECK_MISSING` for a file or folder that does not exist, `HARVEST_GIT_…` when git cannot
+ *   be asked for the next commit
+ */
+export async function checkRecordings(recordings?: string, options: CheckOptions = {}): Promise<CheckReport> {
+  const { files = [], maxSize = defaultMaxSize, allow = [], onProgress = () => undefined } = options
+  const asked = { files, ...(recordings === undefined ? {} : { dir: recordings }) }
+  const snapshot = options.staged === true ? await staged(asked) : workTree(asked)
+  const all = snapshot.files.length
+  const hasTapes = snapshot.files.some(({ kind }) => kind === 'tape')
+  const found = [
+    ...inspect(snapshot, { maxSize, allow, progress: (done) => onProgress(done, all) }),
+    ...(hasTapes ? await lineEnds(recordings ?? 'recordings') : []),
+  ]
+  // A finding may quote a secret in the text of an error, or in the name of a file.
+  const redactor = createRedactor({ off: allow })
+  const shared = snapshot.files.map(({ path }) => path).filter(isShared)
+  return { checked: all, shared, findings: found.map((one) => redactor.json({ ...one }) as unknown as CheckFinding) }
+}
+
+/** Whether git would change the line ends of tapes, and with them every digest. */
+async function lineEnds(recordings: string): Promise<readonly CheckFinding[]> {
+  if ((await keepsTapeBytes(process.cwd(), recordings)) !== false) return []
+  return [
+    {
+      level: 'warning',
+      code: 'HARVEST_CHECK_LINE_ENDS',
+      file: '.gitattributes',
+      what: 'Git may convert the line endings of tapes, which makes them unreadable',
+      detail: [],
+      fix: [`echo '${attributesLine}' >> .gitattributes`, 'or: npx vitest-harvest init'],
+    },
+  ]
+}

@@ -1,0 +1,368 @@
+import { isUtf8 } from 'node:buffer'
+import { basename, posix } from 'node:path'
+import { findDuplicateIds, parseCase } from '../cases/index.ts'
+import { firstBadLine } from '../cases/text.ts'
+import type { Case } from '../cases/types.ts'
+import { HarvestError } from '../errors/index.ts'
+import { createRedactor, isCredential, type Redactor } from '../privacy/index.ts'
+import { refuseUnfinished, secretsIn } from '../recordings/promotable.ts'
+import { parseTape } from '../tape/index.ts'
+import { readCap, type Snapshot, type SnapshotFile } from './snapshot.ts'
+
+/** One thing found. */
+export interface CheckFinding {
+  /** A warning does not stop a commit. */
+  readonly level: 'error' | 'warning'
+  readonly code: string
+  readonly file: string
+  /** 1-based. */
+  readonly line?: number
+  readonly what: string
+  /** More lines: every mistake of a case, every place of a secret. */
+  readonly detail: readonly string[]
+  readonly fix: readonly string[]
+}
+
+export interface InspectOptions {
+  /** Bytes a tape may have. */
+  readonly maxSize: number
+  /** Kinds of secrets that are none here. */
+  readonly allow: readonly string[]
+  readonly progress: (done: number) => void
+}
+
+interface Inspecting extends InspectOptions {
+  /** One for all files: making one takes as long as reading a small tape. */
+  readonly redactor: Redactor
+}
+
+/** A tape of more bytes is worth a word. */
+const largeTape = 1024 * 1024
+/** Bytes a case may have is a matter of `cases`; of more than these, people read only the beginning. */
+const largeCase = 64 * 1024
+
+/**
+ * Looks at every file of a snapshot: what it is, how large, whether it can be read, what it hides, and whether its
+ * other half is there.
+ *
+ * @returns what was found, in order of files
+ */
+export function inspect(snapshot: Snapshot, given: InspectOptions): readonly CheckFinding[] {
+  const cases: Case[] = []
+  const options = { ...given, redactor: createRedactor({ off: given.allow }, { keys: true }) }
+  const found = snapshot.files.flatMap((file, index) => {
+    options.progress(index + 1)
+    return [...inspectFile(file, snapshot, options, cases), ...inspectName(file, options)]
+  })
+  return [...found, ...pairs(snapshot), ...duplicates(snapshot, cases)].sort((a, b) =>
+    a.file === b.file ? (a.line ?? 0) - (b.line ?? 0) : a.file < b.file ? -1 : 1,
+  )
+}
+
+function inspectFile(
+  file: SnapshotFile,
+  snapshot: Snapshot,
+  options: Inspecting,
+  cases: Case[],
+): readonly CheckFinding[] {
+  if (file.type !== 'file') return [notAFile(file)]
+  const isInbox = snapshot.isStaged && file.kind !== 'case' && /(?:^|\/)inbox\//.test(file.path)
+  if (isInbox) return [inInbox(file)]
+  const size = inspectSize(file, options.maxSize)
+  if (size.some(({ level }) => level === 'error')) return size
+  const bytes = snapshot.read(file)
+  if (file.kind === 'tape') return [...size, ...inspectTape(file, bytes, options)]
+  if (file.kind === 'case') return [...size, ...inspectCase(file, bytes, options, cases)]
+  return [...size, ...inspectText(file, bytes.toString('utf8'), options)]
+}
+
+function inspectSize({ path, kind, bytes }: SnapshotFile, maxSize: number): readonly CheckFinding[] {
+  const most = kind === 'tape' ? Math.min(maxSize, readCap) : readCap
+  const isTooLarge = bytes > most
+  if (!isTooLarge && bytes <= (kind === 'case' ? largeCase : largeTape)) return []
+  const finding = { code: 'HARVEST_CHECK_SIZE', file: path, detail: [] }
+  const size = sizeText(bytes)
+  if (!isTooLarge) return [{ ...finding, level: 'warning', what: `This ${kindName(kind)} has ${size}`, fix: [] }]
+  return [
+    {
+      ...finding,
+      level: 'error',
+      what: `This ${kindName(kind)} has ${size}: the limit is ${sizeText(most)}`,
+      fix: [
+        'promote a shorter run with the same failure',
+        ...(bytes <= readCap ? [`or allow it: npx vitest-harvest check --max-size ${bytes}`] : []),
+      ],
+    },
+  ]
+}
+
+function inspectTape(file: SnapshotFile, bytes: Buffer, options: Inspecting): readonly CheckFinding[] {
+  const text = bytes.toString('utf8')
+  try {
+    const tape = parseTape(text, file.path)
+    refuseUnfinished(tape, true)
+    // The tape must not say what is looked for in it: of its own rules only the names count that promise more secrets.
+    const keys = tape.header.redact?.keys
+    const redactor =
+      keys === undefined ? options.redactor : createRedactor({ off: options.allow, keys }, { keys: true })
+    const places = secretsIn(tape, text, redactor)
+    const isUnsearched = (place: string): boolean => / could not be searched \(/.test(place)
+    const found = places.filter((place) => !isUnsearched(place))
+    return [...secrets(file, found), ...notSearched(file, places.filter(isUnsearched))]
+  } catch (error) {
+    if (!HarvestError.is(error)) throw error
+    return [findingOf(file, error, 'tape'), ...inspectText(file, text, options)]
+  }
+}
+
+function inspectCase(file: SnapshotFile, bytes: Buffer, options: Inspecting, cases: Case[]): readonly CheckFinding[] {
+  const text = bytes.toString('utf8')
+  const encoding = isUtf8(bytes) ? [] : [notUtf8(file, bytes)]
+  try {
+    const kase = parseCase(text, file.path)
+    cases.push(kase)
+    return [...encoding, ...inspectText(file, text, options, new Set(Object.values(kase.constants ?? {})))]
+  } catch (error) {
+    if (!HarvestError.is(error)) throw error
+    return [findingOf(file, error, 'case'), ...encoding, ...inspectText(file, text, options)]
+  }
+}
+
+function notUtf8({ path: file }: SnapshotFile, bytes: Buffer): CheckFinding {
+  return {
+    level: 'error',
+    code: 'HARVEST_CASE_ENCODING',
+    file,
+    line: firstBadLine(bytes),
+    what: 'The case file is not UTF-8 text',
+    detail: [],
+    fix: ['save it as UTF-8'],
+  }
+}
+
+/**
+ * Text read line by line, for the number of the line, and whole, for what goes over several lines.
+ *
+ * @param constants - values that stand in the source as they are; a credential is none, whatever the case says
+ */
+function inspectText(
+  file: SnapshotFile,
+  text: string,
+  { redactor }: Inspecting,
+  constants: ReadonlySet<string> = new Set(),
+): readonly CheckFinding[] {
+  const starts = [...text.matchAll(/^/gm)].map(({ index }) => index)
+  const places = redactor.scan(text).flatMap(({ kind, index, length }) => {
+    if (constants.has(text.slice(index, index + length)) && !isCredential(kind)) return []
+    const line = starts.findLastIndex((start) => start <= index) + 1
+    // Who accepted a change is written there by name and address, as in a commit.
+    if (kind === 'email' && /^\s*(?:- )?by: /.test(text.slice(starts[line - 1]))) return []
+    return [`line ${line}: ${kind}`]
+  })
+  return secrets(file, [...new Set(places)])
+}
+
+function inspectName(file: SnapshotFile, { redactor }: Inspecting): readonly CheckFinding[] {
+  return secrets(
+    file,
+    redactor.scan(file.path).map(({ kind }) => `name of the file: ${kind}`),
+  )
+}
+
+function secrets({ path: file, kind }: SnapshotFile, places: readonly string[]): readonly CheckFinding[] {
+  if (places.length === 0) return []
+  const line = /^line (\d+):/.exec(places[0] ?? '')?.[1]
+  return [
+    {
+      level: 'error',
+      code: 'HARVEST_CHECK_SECRET',
+      file,
+      ...(line === undefined ? {} : { line: Number(line) }),
+      what: `This ${kindName(kind)} holds what looks like a secret`,
+      detail: firstOf(places),
+      fix: [
+        kind === 'tape' ? 'record the run again: the recorder removes secrets before it writes' : 'remove it',
+        'if it is a false positive: npx vitest-harvest check --allow-secret <kind>',
+      ],
+    },
+  ]
+}
+
+function firstOf(places: readonly string[]): readonly string[] {
+  const more = places.length - 12
+  return [...places.slice(0, 12), ...(more > 0 ? [`… and ${more} more`] : [])]
+}
+
+/** What could not be looked into is not known to be clean. */
+function notSearched({ path: file }: SnapshotFile, places: readonly string[]): readonly CheckFinding[] {
+  if (places.length === 0) return []
+  return [
+    {
+      level: 'error',
+      code: 'HARVEST_CHECK_UNSEARCHED',
+      file,
+      what: 'Could not search all of this tape for secrets',
+      detail: firstOf(places),
+      fix: ['record the run again with a supported coding: accept-encoding: gzip'],
+    },
+  ]
+}
+
+/** Cases whose tape is not there, and tapes nothing is asserted about. */
+function pairs(snapshot: Snapshot): readonly CheckFinding[] {
+  const { files, all, before, gone, isStaged } = snapshot
+  const heads = all
+    .filter(({ kind, type }) => kind === 'case' && type === 'file')
+    .map((file) => ({ file, tape: tapeNamedIn(file.path, snapshot.read(file).toString('utf8')) }))
+  const chosen = new Set(files.map(({ path }) => path))
+  const present = new Set(all.map(({ path }) => path))
+  const asserted = new Set(heads.map(({ tape }) => tape?.path))
+  const lost = heads.flatMap(({ file, tape }) => {
+    if (tape === undefined || present.has(tape.path)) return []
+    return chosen.has(file.path) || gone.includes(tape.path) ? [tapeMissing(file, tape, isStaged)] : []
+  })
+  const given = new Set(before.map(({ path, text }) => tapeNamedIn(path, text)?.path))
+  const idle = all.filter(
+    ({ path, kind, type }) =>
+      kind === 'tape' &&
+      type === 'file' &&
+      isGolden(path) &&
+      !asserted.has(path) &&
+      (chosen.has(path) || given.has(path)),
+  )
+  return [...lost, ...idle.map((file) => caseMissing(file, isStaged))]
+}
+
+/** Ids are compared in the golden set of one folder of recordings. */
+function duplicates(snapshot: Snapshot, cases: readonly Case[]): readonly CheckFinding[] {
+  const parsed = new Set(cases.map(({ file }) => file))
+  const others = snapshot.all
+    .filter(({ path, kind, type }) => kind === 'case' && type === 'file' && !parsed.has(path))
+    .flatMap((file): Case[] => {
+      const text = snapshot.read(file).toString('utf8')
+      const head = topLevel('case', text)
+      // Only what is compared and shown; the case itself is not judged.
+      return head === undefined ? [] : [{ id: head.value, file: file.path, lines: { case: head.line } } as Case]
+    })
+  const bySet = Map.groupBy([...cases, ...others], ({ file }) => goldenSetOf(file))
+  return [...bySet.values()].flatMap(findDuplicateIds).flatMap(({ cases: same, error }) =>
+    same
+      .filter(({ file }) => parsed.has(file))
+      .slice(0, 1)
+      .map(({ file, lines }): CheckFinding => {
+        const places = Object.values(error.facts.where ?? {})
+        return {
+          level: 'error',
+          code: error.code,
+          file,
+          line: lines.case,
+          what: error.facts.what,
+          detail: places.filter((place) => !place.startsWith(`${file}:`)),
+          fix: error.facts.fix ?? [],
+        }
+      }),
+  )
+}
+
+/** The value of a plain top-level key, without parsing the rest: thousands of cases may lie around the one to judge. */
+function topLevel(name: string, text: string): { readonly value: string; readonly line: number } | undefined {
+  const found = new RegExp(`^${name}:[ \\t]+(["']?)([A-Za-z0-9][A-Za-z0-9._-]*)\\1[ \\t]*(?:#.*)?\\r?$`, 'm').exec(text)
+  if (found === null) return undefined
+  return { value: found[2] ?? '', line: text.slice(0, found.index).split('\n').length }
+}
+
+function tapeNamedIn(path: string, text: string): { readonly path: string; readonly line: number } | undefined {
+  const tape = topLevel('tape', text)
+  return tape && { path: posix.join(posix.dirname(path), tape.value), line: tape.line }
+}
+
+function isGolden(path: string): boolean {
+  return !/(?:^|\/)inbox\//.test(path) && !isShared(path)
+}
+
+/** A tape of what a process fetches once: it serves all cases, and has none of its own. */
+export function isShared(path: string): boolean {
+  return /(?:^|\/)shared\/[^/]+\.tape\.jsonl$/.test(path) && !/(?:^|\/)golden\//.test(path)
+}
+
+function goldenSetOf(path: string): string {
+  return /^(?:.*\/)?(?=golden\/)/.exec(path)?.[0] ?? `${posix.dirname(path)}/`
+}
+
+function findingOf({ path: file }: SnapshotFile, { code, facts }: HarvestError, label: string): CheckFinding {
+  const line = /:(\d+)(?::\d+)?$/.exec(facts.where?.[label] ?? '')?.[1]
+  const rows = Object.entries(facts.where ?? {}).filter(([name]) => name !== label)
+  return {
+    level: 'error',
+    code,
+    file,
+    ...(line === undefined ? {} : { line: Number(line) }),
+    what: facts.what,
+    detail: [...rows.map(([name, value]) => `${name}: ${value}`), ...(facts.detail?.split('\n') ?? [])],
+    fix: facts.fix ?? [],
+  }
+}
+
+function tapeMissing(
+  { path: file }: SnapshotFile,
+  tape: { readonly path: string; readonly line: number },
+  isStaged: boolean,
+): CheckFinding {
+  return {
+    level: 'error',
+    code: 'HARVEST_CASE_TAPE_MISSING',
+    file,
+    line: tape.line,
+    what: `The tape of this case is not ${isStaged ? 'in the commit' : 'there'}: ${basename(tape.path)}`,
+    detail: [],
+    fix: [isStaged ? `git add ${tape.path}` : 'if the tape was renamed, write its new name into the case'],
+  }
+}
+
+function caseMissing({ path: file }: SnapshotFile, isStaged: boolean): CheckFinding {
+  return {
+    level: 'error',
+    code: 'HARVEST_TAPE_OBSOLETE',
+    file,
+    what: `No case ${isStaged ? 'in the commit ' : ''}asserts anything about this tape`,
+    detail: [],
+    fix: [
+      isStaged ? 'git add its case' : 'write the case again: npx vitest-harvest promote <tape> --as <id>',
+      `or unstage the tape: git rm --cached ${file}`,
+    ],
+  }
+}
+
+function notAFile({ path: file, type }: SnapshotFile): CheckFinding {
+  const what = type === 'link' ? 'a symbolic link' : type === 'conflict' ? 'an unsolved conflict' : 'not a file'
+  return {
+    level: 'error',
+    code: 'HARVEST_CHECK_LINK',
+    file,
+    what: `This is ${what}: its content was not reviewed`,
+    detail: [],
+    fix: [type === 'conflict' ? 'reresolve the conflict, then git add it' : 'replace it with the file itself'],
+  }
+}
+
+function inInbox({ path: file }: SnapshotFile): CheckFinding {
+  return {
+    level: 'error',
+    code: 'HARVEST_CHECK_INBOX',
+    file,
+    what: 'A file of the inbox is staged: fresh tapes are not committed',
+    detail: [],
+    fix: [`git rm --cached ${file}`, 'and ignore the inbox: echo recordings/inbox/ >> .gitignore'],
+  }
+}
+
+function kindName(kind: SnapshotFile['kind']): string {
+  return kind === 'other' ? 'file' : kind
+}
+
+/** `1.5 MB`. */
+function sizeText(bytes: number): string {
+  if (bytes < 1024) return `${bytes} bytes`
+  const [unit, by] = bytes < 1024 * 1024 ? (['KB', 1024] as const) : (['MB', 1024 * 1024] as const)
+  return `${Math.round((bytes / by) * 10) / 10} ${unit}`
+}

@@ -1,0 +1,94 @@
+import { resolve } from 'node:path'
+import { HarvestError, neutralLine } from '../errors/index.ts'
+import type { FinishedJob } from '../jobs/index.ts'
+import { type ChangedQuestion, type Escape, inexactParts } from '../replay/index.ts'
+import type { Promotion } from '../recordings/index.ts'
+import { parseTape } from '../tape/index.ts'
+import { inputHint, lacksInput } from './input-hint.ts'
+import { runJobs } from '../jobs/run.ts'
+
+/** How the replay of a tape went that is about to become a case. */
+export interface Preflight {
+  /** The case would be green. */
+  readonly isGreen: boolean
+  /** Every byte, read and answer was the recorded one. */
+  readonly isExact: boolean
+  readonly run: FinishedJob
+}
+
+/**
+ * Replays a tape once, as its case will, before anything is written.
+ *
+ * @throws HarvestError `HARVEST_AGENT_UNKNOWN` and whatever else keeps the agent from running
+ */
+export async function runPreflight({ source, content, caseFile, text }: Promotion): Promise<Preflight> {
+  const [run] = await runJobs([{ tape: resolve(source), case: { file: resolve(caseFile), text } }])
+  if (run === undefined || HarvestError.is(run)) throw run ?? new TypeError(`no answer for ${content.id}`)
+  return { isGreen: run.verdict?.isGreen === true, isExact: isExact(run), run }
+}
+
+/** Whether every byte, read and answer of a replay was the recorded one. */
+export function isExact({ report }: FinishedJob): boolean {
+  return report.problems.length === 0 && inexactParts(report).length === 0
+}
+
+/** The refusal of a case that would be red from the first day. */
+export function wouldBeRed({ run }: Preflight, { source, bytes, content }: Promotion): HarvestError {
+  const escape = run.report.escapes.find(({ allowed }) => !allowed)
+  const verdict = run.verdict
+  if (escape !== undefined && verdict?.isGreen === false && verdict.code === 'HARVEST_ESCAPE')
+    return wouldEscape(escape, source, content.agent)
+  const said = verdict === undefined || verdict.isGreen ? '' : verdict.message
+  if (verdict?.verdict === 'unproven') return wouldBeUnproven(said, verdict.unproven, source, content)
+  return new HarvestError('HARVEST_PROMOTE_DIVERGED', {
+    what: 'The replay of this tape differs from the recording; no case was written',
+    where: { tape: source, agent: content.agent, verdict: 'different' },
+    detail: said.replace(/^/gm, '  '),
+    why: 'The agent is not the recorded one, or it reads something that is not on the tape.',
+    fix: [
+      ...(lacksInput(parseTape(bytes.toString(), source).header) ? [`the tape has no input: ${inputHint}`] : []),
+      ...(content.pins?.commit === undefined
+        ? []
+        : [`to promote with the recorded code: git checkout ${content.pins.commit}`]),
+      `to find what differs: npx vitest-harvest doctor ${source}`,
+      'to write the red case anyway: --unverified',
+    ],
+  })
+}
+
+/** The agent is another one only in what it asks its models: their recorded answers say nothing about that. */
+function wouldBeUnproven(
+  said: string,
+  unproven: readonly ChangedQuestion[],
+  tape: string,
+  { agent, pins }: Promotion['content'],
+): HarvestError {
+  const parts = [...new Set(unproven.map(({ part }) => neutralLine(part)))]
+  const named = parts.slice(0, 3).join(', ') + (parts.length > 3 ? ', …' : '')
+  return new HarvestError('HARVEST_PROMOTE_DIVERGED', {
+    what: `A question to a model changed since this run was recorded (${named}); no case was written`,
+    where: { tape, agent, verdict: 'unproven', code: 'HARVEST_UNPROVEN' },
+    detail: said.replace(/^/gm, '  '),
+    why: 'The recorded answers prove nothing about a changed question, so the case would be red.',
+    fix: [
+      ...(pins?.commit === undefined ? [] : [`to promote with the recorded code: git checkout ${pins.commit}`]),
+      'to promote a run of the code as it is: record it again',
+      'to write the red case and accept the change there: --unverified, then npx vitest-harvest accept CASE --reason "…"',
+    ],
+  })
+}
+
+/** The case would be red because the agent does something the recorder cannot see: that is no other agent. */
+function wouldEscape({ kind, target, site }: Escape, tape: string, agent: string): HarvestError {
+  const reached = `${kind} ${target}`
+  return new HarvestError('HARVEST_PROMOTE_DIVERGED', {
+    what: `Blocked real I/O in the replay of this tape: ${neutralLine(reached)}; no case was written`,
+    where: { tape, agent, ...(site === undefined ? {} : { at: site }), code: 'HARVEST_ESCAPE' },
+    why: 'The tape has no answer for it, so the case would be red: it was made by code the recorder cannot see.',
+    fix: [
+      "wrap the function that does it in tool(), retriever() or value() from 'vitest-harvest/record', and record again",
+      `if a test may reach it: allow: ['${neutralLine(reached)}'] in harvest() of the Vitest config`,
+      'to write the red case anyway: --unverified',
+    ],
+  })
+}

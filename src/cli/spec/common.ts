@@ -1,0 +1,46 @@
+import type { OptionSpec } from '../command.ts'
+
+export const jsonOption: OptionSpec = { flag: '--json', about: 'Print the result as JSON' }
+
+export const dirOption: OptionSpec = { flag: '--dir <folder>', about: 'Recordings folder [recordings]' }
+
+/** Consent, and the limits that go with it. */
+export const costOptions: readonly OptionSpec[] = [
+  { flag: '--live', about: 'Call live models (costs money)' },
+  {
+    flag: '--max-cost <usd>',
+    about: 'Stop before live calls cost more [1.00]',
+    was: [{ flag: '--budget <usd>', implies: 'live' }],
+  },
+  { flag: '--max-tokens <n>', about: 'Stop before live calls use more tokens' },
+  { flag: '--max-calls <n>', about: 'Stop before there are more live calls' },
+]
+
+export const runsOption: OptionSpec = {
+  flag: '--runs <n>',
+  about: 'Live runs [10]',
+  was: [{ flag: '--times <n>' }],
+}
+
+export const parallelOption: OptionSpec = { flag: '--parallel <n>', about: 'Runs at once [4]' }
+
+export const timeoutOption: OptionSpec = { flag: '--timeout <duration>', about: 'Limit of one run: 90s, 5m [2m]' }
+
+export const crossVersionOption: OptionSpec = {
+  flag: '--cross-version',
+  about: 'Run although code or models differ from the tape',
+}
+
+/** Options of every command that calls live models. */
+export const liveOptions: readonly OptionSpec[] = [
+  ...costOptions,
+  runsOption,
+  parallelOption,
+  timeoutOption,
+  crossVersionOption,
+]
+
+export const gradeOptions: readonly OptionSpec[] = [
+  { flag: '--ok <expectation>', about: 'A good run: refunded=25, answer~refunded (repeatable)', many: true },
+  { flag: '--bad <expectation>', about: 'A bad run: "refund(amount: 2500)" (repeatable)', many: true },
+]

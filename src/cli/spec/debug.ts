@@ -1,0 +1,142 @@
+import type { CommandSpec, OptionSpec } from '../command.ts'
+import {
+  costOptions,
+  crossVersionOption,
+  dirOption,
+  gradeOptions,
+  jsonOption,
+  parallelOption,
+  timeoutOption,
+  liveOptions,
+} from './common.ts'
+
+/** Options of every command that starts the program or agent of a tape. */
+const replayOptions: readonly OptionSpec[] = [
+  { flag: '--agent <name>', about: 'Agent of the Vitest config [the one the tape names]' },
+  { flag: '--module <file#export>', about: 'Agent that is not in the Vitest config' },
+  {
+    flag: '--allow-io <what>',
+    about: 'Let real I/O through: "socket 127.0.0.1:5432" (repeatable)',
+    many: true,
+    was: [{ flag: '--allow <what>' }],
+  },
+  { flag: '--run-recorded', about: 'Run the command line stored in the tape, this once' },
+]
+
+export const replaySpec: CommandSpec = {
+  name: 'replay',
+  group: 'Debug',
+  args: '<tape>',
+  rest: '[-- <program> [arguments]]',
+  about: 'Run the agent or program of a tape again, from the tape',
+  options: [
+    ...replayOptions,
+    {
+      flag: '--match <level>',
+      about: 'How far requests may differ: exact, canonical, conversation, reworded [reworded]',
+      was: [{ flag: '--serve <level>' }],
+    },
+    { flag: '--exact', about: 'Require the recorded run byte for byte' },
+    jsonOption,
+  ],
+  examples: [
+    'replay recordings/inbox/refund-100x.tape.jsonl',
+    'replay refund-100x -- node agent.js --verbose',
+    'replay refund-100x --module ./src/refund-agent.ts#refundAgent',
+    'replay refund-100x --exact',
+  ],
+}
+
+export const verifySpec: CommandSpec = {
+  name: 'verify',
+  now: 'replay --exact',
+  args: '<tape>',
+  rest: '[-- <program> [arguments]]',
+  about: 'Replay a tape and require every byte, read, answer and exit code as recorded',
+  options: [...replayOptions, jsonOption],
+  examples: [
+    'verify recordings/inbox/refund-100x.tape.jsonl',
+    'verify refund-100x --module ./src/refund-agent.ts#refundAgent',
+  ],
+}
+
+const setOption: OptionSpec = {
+  flag: '--set <path=value>',
+  about: 'Set a recorded value: result.total=30 (repeatable)',
+  many: true,
+}
+
+export const patchSpec: CommandSpec = {
+  name: 'patch',
+  group: 'Debug',
+  args: '<tape>',
+  about: 'Change one recorded value, replay, and report whether the outcome changes',
+  options: [
+    { flag: '--step <n>', about: 'Step whose answer changes [the input of the run]' },
+    setOption,
+    { flag: '--agent <name>', about: 'Agent of the Vitest config [the one the tape or its case names]' },
+    ...liveOptions,
+    dirOption,
+    jsonOption,
+  ],
+  examples: [
+    'patch refund-100x --step 2 --set result.total=30',
+    'patch refund-100x --set input.text="Refund A-2." --live --runs 5',
+  ],
+}
+
+export const forkSpec: CommandSpec = {
+  name: 'fork',
+  group: 'Debug',
+  args: '<tape|case>',
+  about: 'Replay to a step, change it, run on',
+  options: [
+    { flag: '--step <n>', about: 'Step to change; without a change, first step to resample' },
+    setOption,
+    { flag: '--result <json>', about: 'Whole result of a tool call' },
+    { flag: '--body <file>', about: 'File with a whole response body or result', was: [{ flag: '--answer <file>' }] },
+    { flag: '--json-patch <file>', about: 'File with a JSON Patch (RFC 6902) of body or result' },
+    { flag: '--edit <s/old/new/>', about: 'Edit the answer with a regular expression, as in sed' },
+    { flag: '--replace <text>', about: 'Text of the answer to replace; with --with', hidden: true },
+    { flag: '--with <text>', about: 'Replacement', hidden: true },
+    { flag: '--decide <call>', about: 'Decision of the model: refund(amount=10) (repeatable)', many: true },
+    { flag: '--say <text>', about: 'Answer of the model, without tool calls' },
+    { flag: '--mark <name=json>', about: 'Data of a mark (repeatable)', many: true },
+    {
+      flag: '--continue-with <agent>',
+      about: 'Another agent of the Vitest config runs on',
+      was: [{ flag: '--agent <name>' }],
+    },
+    { flag: '--clock <offset>', about: 'Shift the clock: +2h, -30m' },
+    { flag: '--model-server <url>', about: 'Server of the live models; needs --live' },
+    { flag: '--mode <n=mode>', about: 'Later steps that are replayed or live: 5=replayed,7=live' },
+    { flag: '--tail <who>', about: 'Continuation: tape, live, a tape or case, script.ts#export [tape]' },
+    { flag: '--tools <who>', about: 'With --live: tools from tape, or live with their side effects [tape]' },
+    { flag: '--seed <n>', about: 'Seed of the first fork [1]' },
+    ...gradeOptions,
+    { flag: '--critical', about: 'Try other decisions at every model step' },
+    { flag: '--save', about: 'Write each branch into the inbox' },
+    { flag: '--no-cache', about: 'Do not reuse forks of earlier sessions', was: [{ flag: '--fresh' }] },
+    ...costOptions,
+    { flag: '--runs <n>', about: 'Forks, each with another seed [1]', was: [{ flag: '--times <n>' }] },
+    parallelOption,
+    timeoutOption,
+    crossVersionOption,
+    dirOption,
+    jsonOption,
+  ],
+  examples: [
+    'fork refund-100x --step 5 --say "I refunded nothing."',
+    'fork refund-100x --step 3 --decide "refund(order_id=A-100, amount=10)" --live --tools live',
+    'fork refund-100x --critical',
+  ],
+}
+
+export const doctorSpec: CommandSpec = {
+  name: 'doctor',
+  group: 'Debug',
+  args: '[tape...]',
+  about: 'Find what makes runs irreproducible, and name the line',
+  options: [{ flag: '--verbose', about: 'List uninstrumented reads that change nothing' }, dirOption, jsonOption],
+  examples: ['doctor', 'doctor refund-100x', 'doctor latest --verbose'],
+}

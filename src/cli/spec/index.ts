@@ -1,0 +1,38 @@
+import type { CommandSpec } from '../command.ts'
+import { doctorSpec, forkSpec, patchSpec, replaySpec, verifySpec } from './debug.ts'
+import { blameSpec, chaosSpec, validateSpec } from './explain.ts'
+import { diffSpec, lsSpec, showSpec } from './inspect.ts'
+import { demoteSpec, holdSpec, pruneSpec, rmSpec, tapesSpec, tapesSpecs } from './manage.ts'
+import { exportSpec, importSpec, initSpec, recordSpec } from './record.ts'
+import { acceptSpec, checkSpec, pinsSpec, promoteSpec, rerunSpec, testSpec } from './test.ts'
+
+/** Every command, in the order of the help. Loads nothing that runs. */
+export const specs: readonly CommandSpec[] = [
+  initSpec,
+  recordSpec,
+  importSpec,
+  exportSpec,
+  lsSpec,
+  showSpec,
+  diffSpec,
+  promoteSpec,
+  testSpec,
+  acceptSpec,
+  checkSpec,
+  rerunSpec,
+  replaySpec,
+  patchSpec,
+  forkSpec,
+  doctorSpec,
+  blameSpec,
+  chaosSpec,
+  validateSpec,
+  tapesSpec,
+  ...tapesSpecs,
+  verifySpec,
+  pinsSpec,
+  demoteSpec,
+  rmSpec,
+  pruneSpec,
+  holdSpec,
+]

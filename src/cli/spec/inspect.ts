@@ -1,0 +1,81 @@
+import type { CommandSpec, OptionSpec } from '../command.ts'
+import { dirOption, jsonOption } from './common.ts'
+
+/** Options that say which tapes. */
+export const filterOptions: readonly OptionSpec[] = [
+  { flag: '--agent <name>', about: 'Of this agent' },
+  { flag: '--outcome <how>', about: 'returned, threw, exited, unknown, truncated or unreadable' },
+  { flag: '--model <id>', about: 'Where this model was called' },
+  { flag: '--commit <hash>', about: 'Made at this commit, or at one that begins so' },
+  { flag: '--tool <name>', about: 'Where this tool was called' },
+  {
+    flag: '--cost <from..to>',
+    about: 'Whose model calls cost so much: 0.10..2, 1.., ..0.05',
+    was: [
+      { flag: '--min-cost <usd>', value: (from) => `${from}..` },
+      { flag: '--max-cost <usd>', value: (to) => `..${to}` },
+    ],
+    many: true,
+  },
+  { flag: '--since <when>', about: 'Started then or later: 2026-03-04, 2h, 3d' },
+  { flag: '--until <when>', about: 'Started by then' },
+  {
+    flag: '--kept <reason>',
+    about: 'Kept for sample, error, unrecorded, timeout, tokens, cost, tool, flag or budget',
+  },
+  {
+    flag: '--retention <class>',
+    about: 'Of this retention: clean, flagged, incident or none',
+    was: [{ flag: '--class <name>' }],
+  },
+  { flag: '--inbox', about: 'Only in the inbox' },
+  { flag: '--golden', about: 'Only in the golden set' },
+]
+
+export const lsSpec: CommandSpec = {
+  name: 'ls',
+  group: 'Inspect',
+  about: 'List tapes: time, agent, steps, cost, outcome',
+  options: [
+    ...filterOptions,
+    { flag: '--sort <by>', about: 'started (oldest first), cost, duration or steps (largest first) [started]' },
+    { flag: '--limit <n>', about: 'Newest or largest tapes to list, or all [50 on a terminal]' },
+    { ...dirOption, about: 'Folder to look in [recordings]' },
+    jsonOption,
+  ],
+  examples: ['ls', 'ls --inbox --outcome threw --since 3d', 'ls --sort cost --limit 10 --json'],
+}
+
+export const showSpec: CommandSpec = {
+  name: 'show',
+  group: 'Inspect',
+  args: '<tape|case>',
+  about: 'Print a run step by step',
+  options: [
+    { flag: '--step <n>', about: 'Print one step whole: addresses, headers, bodies' },
+    { flag: '--raw <body>', about: 'With --step: write the bytes of request or response to a pipe' },
+    { flag: '--trace', about: 'Print only the tool calls, as a baseline lists them' },
+    { flag: '--replay', about: 'Replay it once and report drift' },
+    { flag: '--full', about: 'Unfold every text' },
+    { flag: '--reads', about: 'List clock, random and id reads one by one', was: [{ flag: '--draws' }] },
+    { flag: '--steps <n>', about: 'Steps to print, first and last ones [100]', was: [{ flag: '--limit <steps>' }] },
+    dirOption,
+    jsonOption,
+  ],
+  examples: [
+    'show latest',
+    'show refund-100x --full',
+    'show refund-100x --step 3',
+    'show refund-100x --replay',
+    'show refund-100x --json',
+  ],
+}
+
+export const diffSpec: CommandSpec = {
+  name: 'diff',
+  group: 'Inspect',
+  args: '<a> <b>',
+  about: 'Compare two runs: outcome, tool calls, steps, prompts, cost',
+  options: [{ flag: '--full', about: 'Print every step, call and text' }, dirOption, jsonOption],
+  examples: ['diff refund-100x latest', 'diff refund-100x latest --json'],
+}

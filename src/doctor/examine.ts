@@ -1,0 +1,170 @@
+import { HarvestError } from '../errors/index.ts'
+import {
+  forgetReadings,
+  installProbe,
+  probing,
+  type Reading,
+  readings,
+  supposed,
+  sweep,
+  type Variation,
+} from './probe/index.ts'
+import type { ReplayResult } from '../match/types.ts'
+import {
+  type FingerprintDifference,
+  failedFingerprint,
+  type Fingerprint,
+  fingerprintOf,
+  firstChange,
+  type FingerprintPart,
+} from './fingerprint.ts'
+import { findKept, type Kept } from './kept.ts'
+
+/** What a tape does that another time, machine or process would not do. */
+export interface Examination {
+  readonly replays: number
+  /** Whether the plain replay was the recorded run. */
+  readonly held: boolean
+  /** Sources that change the run, each with what it changed first. */
+  readonly found: readonly Found[]
+  /** Sources that were asked and change nothing. */
+  readonly harmless: readonly Reading[]
+  /** What no source explains: two replays differ all the same. */
+  readonly unseen?: FingerprintDifference
+  /** A path of this machine in what the agent says, where no source explains it. */
+  readonly path?: FingerprintPart
+  /** Values left behind on the global object that change the next run. */
+  readonly kept: readonly Kept[]
+  /** The first plain replay, to be compared with one in another process. */
+  readonly fingerprint: Fingerprint
+}
+
+export interface Found {
+  readonly reading: Reading
+  readonly way: string
+  readonly change: FingerprintDifference
+}
+
+/** Loads the agent afresh and replays its tape. */
+export type Once = () => Promise<ReplayResult>
+
+/** The plain replay alone. */
+export async function replayPlainly(once: Once): Promise<Examination> {
+  const run = await once()
+  return { replays: 1, held: holds(run), found: [], harmless: [], kept: [], fingerprint: fingerprintOf(run) }
+}
+
+/**
+ * Finds what makes a run irreproducible, by experiment.
+ *
+ * Twice plainly; once noting every source around the seam that is asked, and where; once with all answers as noted. From
+ * then on one answer at a time is another one, and what this changes has that answer as its cause.
+ */
+export async function examine(once: Once): Promise<Examination> {
+  installProbe()
+  forgetReadings()
+  let replays = 0
+  const run = async (): Promise<Fingerprint> => {
+    replays++
+    try {
+      return fingerprintOf(await once())
+    } catch (error) {
+      if (HarvestError.is(error)) return failedFingerprint(error)
+      throw error
+    }
+  }
+  try {
+    const before = new Set(Reflect.ownKeys(globalThis))
+    replays++
+    const first = await once()
+    const fingerprint = fingerprintOf(first)
+    const second = await run()
+    const differs = firstChange(fingerprint, second)
+    const kept = differs === undefined ? undefined : await findKept(before, fingerprint, run)
+    const again = async (): Promise<Fingerprint> => {
+      kept?.forget()
+      return run()
+    }
+    const noted = await probing('watch', [], again)
+    const steady = await probing('serve', [], again)
+    const unstable = changedLabels(noted, steady)
+    const vary = async (variations: readonly Variation[]): Promise<FingerprintDifference | undefined> =>
+      firstChange(steady, await probing('serve', variations, again), unstable)
+    const all = readings()
+    const found = await search(all, vary)
+    const isExplained = found.length > 0 || (kept?.found.length ?? 0) > 0
+    const unseen = firstChange(noted, steady) ?? (isExplained ? undefined : differs)
+    const path = found.some(({ reading }) => reading.kind === 'path') ? undefined : placeOf(fingerprint)
+    kept?.forget()
+    return {
+      replays,
+      held: holds(first),
+      found,
+      harmless: all.filter(({ key }) => !found.some(({ reading }) => reading.key === key)),
+      kept: kept?.found ?? [],
+      ...(unseen === undefined ? {} : { unseen }),
+      ...(path === undefined ? {} : { path }),
+      fingerprint,
+    }
+  } finally {
+    sweep()
+  }
+}
+
+function holds({ problems, drift, comparison }: ReplayResult): boolean {
+  return problems.length === 0 && drift.length === 0 && comparison.outcomeEqual !== false
+}
+
+/** The first part that names the folder of the project: `import.meta.url` and the like are no calls the probe could hear. */
+function placeOf(fingerprint: Fingerprint): FingerprintPart | undefined {
+  const folder = process.cwd()
+  return folder.length < 4 ? undefined : fingerprint.find(({ text }) => text.includes(folder))
+}
+
+type Vary = (variations: readonly Variation[]) => Promise<FingerprintDifference | undefined>
+
+/** The user's own reads one by one; those of packages, which are many and mostly harmless, by halves. */
+async function search(all: readonly Reading[], vary: Vary): Promise<readonly Found[]> {
+  const found: Found[] = []
+  for (const reading of all.filter(({ via }) => via === undefined)) {
+    for (const way of reading.ways) {
+      const change = await vary([{ key: reading.key, way }])
+      if (change === undefined) continue
+      found.push({ reading, way, change })
+      break
+    }
+  }
+  const others = all
+    .filter(({ via }) => via !== undefined)
+    .map((reading) => ({ reading, ways: reading.ways.filter((way) => !way.startsWith(supposed)) }))
+  const deepest = Math.max(0, ...others.map(({ ways }) => ways.length))
+  for (let i = 0; i < deepest; i++) {
+    const open = others.flatMap(({ reading, ways }) => {
+      const way = ways[i]
+      return way === undefined || found.some((one) => one.reading === reading) ? [] : [{ reading, way }]
+    })
+    found.push(...(await byHalves(open, vary)))
+  }
+  return found
+}
+
+interface OpenReading {
+  readonly reading: Reading
+  readonly way: string
+}
+
+async function byHalves(group: readonly OpenReading[], vary: Vary): Promise<readonly Found[]> {
+  if (group.length === 0) return []
+  const change = await vary(group.map(({ reading, way }) => ({ key: reading.key, way })))
+  if (change === undefined) return []
+  const [one] = group
+  if (group.length === 1 && one) return [{ ...one, change }]
+  const middle = Math.ceil(group.length / 2)
+  return [...(await byHalves(group.slice(0, middle), vary)), ...(await byHalves(group.slice(middle), vary))]
+}
+
+function changedLabels(a: Fingerprint, b: Fingerprint): ReadonlySet<string> {
+  const textOf = (all: Fingerprint) => new Map(all.map(({ label, text }) => [label, text]))
+  const [left, right] = [textOf(a), textOf(b)]
+  return new Set([...left.keys(), ...right.keys()].filter((label) => left.get(label) !== right.get(label)))
+}

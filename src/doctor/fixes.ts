@@ -1,0 +1,121 @@
+import type { Found } from './index.ts'
+
+/** What kind of thing makes a run irreproducible. */
+export type FindingKind = Found['reading']['kind'] | 'kept state' | 'time zone or locale' | 'unseen'
+
+/**
+ * What to write instead, best first; every line can stand where the source stands now.
+ *
+ * `value()` is proposed around an expression that is known to be plain data, and around nothing else: what stands on a line
+ * that asks through a package may be a client or a connection, which no tape can hold.
+ *
+ * @param via - the npm package that asked
+ */
+export function fixOf(kind: FindingKind, name: string, via?: string): readonly string[] {
+  const known = via === undefined ? expressionOf(kind, name) : undefined
+  const door =
+    known === undefined
+      ? `wrap the function of yours that needs it and returns plain data: tool('${labelOf(name)}', …)`
+      : `put its answer on the tape: value('${labelOf(name)}', () => ${known})`
+  switch (kind) {
+    case 'clock':
+      return [...(clocks[name] ?? ['take a clock the tape knows: Date.now(), performance.now()']), door]
+    case 'random':
+      return ['take chance the tape knows: crypto.randomUUID(), crypto.randomBytes(16)', door]
+    case 'process':
+    case 'machine':
+    case 'memory':
+    case 'database':
+      return [door, 'or pass it in with the input of the agent']
+    case 'environment':
+      return [
+        ...(known === undefined ? [] : [door]),
+        `${known === undefined ? 'set' : 'or set'} it for the tests, in vitest.config.ts: test: { env: { ${variableIn(name) ?? '…'}: '…' } }`,
+        'or pass it in with the input',
+      ]
+    case 'time zone':
+      return ["name the zone: { timeZone: 'UTC' } in the options, or getUTCHours(), toISOString()", door]
+    case 'locale':
+      return ["name the language: toLocaleString('en-US'), new Intl.Collator('en')", door]
+    case 'path':
+      return [
+        'say it relative to the project: path.relative(process.cwd(), file)',
+        'and of an error its message, not its stack',
+      ]
+    case 'file':
+      return [door, 'or commit the file: what is under version control is code']
+    case 'file times':
+      return [door, 'or keep the date in the file itself']
+    case 'directory':
+      return [door, 'or commit the folder: what is under version control is code']
+    case 'directory order':
+      return ['sort it: (await readdir(folder)).sort()']
+    case 'temporary name':
+      return ['name it yourself, below the temporary folder', door]
+    case 'order of completion':
+      return [
+        'put results together in the order of the calls: const all = await Promise.all(…), then use all',
+        "or wrap the work, so that its place is the tape's: tool('read', …)",
+      ]
+    case 'garbage collection':
+      return ['keep a strong reference to what the run depends on: a Map instead of a WeakRef']
+    case 'another realm':
+      return ["wrap what runs the code, so that its answer is the tape's: tool('run_script', …)", door]
+    case 'kept state':
+      return [
+        'keep it in a variable of the run, not of the process',
+        "or give every case a worker: harvest({ isolate: 'worker' })",
+      ]
+    case 'time zone or locale':
+      return ['name zone and language wherever a date becomes text, and build dates in UTC: new Date(Date.UTC(…))']
+    case 'unseen':
+      return [
+        'look for what outlives a run: a pool of ids, a counter or a cache that a package keeps',
+        "wrap the function of yours that gives another answer each time and returns plain data: tool('…', …)",
+      ]
+    default:
+      return kind satisfies never
+  }
+}
+
+const clocks: Readonly<Record<string, readonly string[]>> = {
+  'process.hrtime()': ['take a clock the tape knows: performance.now()'],
+  'process.hrtime.bigint()': ['take a clock the tape knows: BigInt(Math.round(performance.now() * 1e6))'],
+  'Intl.DateTimeFormat#format()': ['give it the moment: format(new Date())'],
+  'Intl.DateTimeFormat#formatToParts()': ['give it the moment: formatToParts(new Date())'],
+  "node:sqlite, SQLite's clock": ["give the statement the moment: .get(new Date().toISOString()), with ? for 'now'"],
+}
+
+/** A name for `value()`: that of the file, of the variable, or the last word of what the code says. */
+function labelOf(name: string): string {
+  const file = /^fs\.\w+ (?:.*[\\/])?([\w-]+)/.exec(name)?.[1]
+  const variable = variableIn(name)?.toLowerCase()
+  return file ?? variable ?? name.match(/[A-Za-z]\w*(?=\W*$)/)?.[0] ?? 'it'
+}
+
+function variableIn(name: string): string | undefined {
+  return /^process\.env\.(\w+)$/.exec(name)?.[1]
+}
+
+/** Kinds whose answers are numbers, texts and the like, whatever asks for them. */
+const plain: ReadonlySet<FindingKind> = new Set([
+  'clock',
+  'random',
+  'time zone',
+  'locale',
+  'process',
+  'machine',
+  'memory',
+])
+
+/** Answers that are keys and handles of this process: no tape holds them. */
+const live = /^crypto\.(?:subtle\.)?generateKey|^crypto\.createECDH/
+
+/** What the line asks, where that is known to be plain data. */
+function expressionOf(kind: FindingKind, name: string): string | undefined {
+  if (live.test(name)) return undefined
+  // They take arguments, which the probe does not keep.
+  if (name.startsWith('crypto.')) return name.replace(/\(\)$/, '(…)')
+  if (/^[\w.]+(?:\(\))?$/.test(name)) return name
+  return plain.has(kind) ? '…' : undefined
+}

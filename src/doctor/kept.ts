@@ -1,0 +1,78 @@
+import { userSite } from '../seam/caller.ts'
+import { type FingerprintDifference, type Fingerprint, firstChange } from './fingerprint.ts'
+
+/** A value a run leaves on the global object, where the next run finds it. */
+export interface Kept {
+  readonly name: string
+  /** Where it is read or set first. */
+  readonly site?: string
+  readonly change: FingerprintDifference
+}
+
+export interface KeptState {
+  readonly found: readonly Kept[]
+  /** Takes the values away, so that the next run begins as the first one did. */
+  forget(): void
+}
+
+/**
+ * Two replays differ: looks whether that comes from properties the first one left on the global object.
+ *
+ * @param before - the properties there were before it
+ */
+export async function findKept(
+  before: ReadonlySet<PropertyKey>,
+  first: Fingerprint,
+  run: () => Promise<Fingerprint>,
+): Promise<KeptState | undefined> {
+  const names = Reflect.ownKeys(globalThis).filter((name) => !before.has(name))
+  const found: Kept[] = []
+  for (const name of names) {
+    const change = await changesWithout(name, first, run)
+    if (change === undefined) continue
+    const site = await siteOf(name, run)
+    found.push({ name: `globalThis.${String(name)}`, change, ...(site === undefined ? {} : { site }) })
+  }
+  const culprits = names.filter((name) => found.some((one) => one.name === `globalThis.${String(name)}`))
+  return {
+    found,
+    forget: () => culprits.forEach((name) => Reflect.deleteProperty(globalThis, name)),
+  }
+}
+
+/** What leaving it changes: without it the run is the first one again, with it it is not. */
+async function changesWithout(
+  name: PropertyKey,
+  first: Fingerprint,
+  run: () => Promise<Fingerprint>,
+): Promise<FingerprintDifference | undefined> {
+  const value = Object.getOwnPropertyDescriptor(globalThis, name)
+  Reflect.deleteProperty(globalThis, name)
+  const fresh = await run()
+  if (firstChange(first, fresh) !== undefined) {
+    // Not this one, and a package may need it.
+    if (value && !Object.hasOwn(globalThis, name)) Object.defineProperty(globalThis, name, value)
+    return undefined
+  }
+  return firstChange(first, await run())
+}
+
+async function siteOf(name: PropertyKey, run: () => Promise<Fingerprint>): Promise<string | undefined> {
+  let site: string | undefined
+  let value = Reflect.get(globalThis, name) as unknown
+  Object.defineProperty(globalThis, name, {
+    configurable: true,
+    enumerable: true,
+    get() {
+      site ??= userSite()
+      return value
+    },
+    set(next: unknown) {
+      site ??= userSite()
+      value = next
+    },
+  })
+  await run()
+  Reflect.deleteProperty(globalThis, name)
+  return site
+}

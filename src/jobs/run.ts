@@ -1,0 +1,194 @@
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  watchFile,
+  unwatchFile,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { HarvestError } from '../errors/index.ts'
+import { type BudgetLimits } from '../live/index.ts'
+import {
+  type FinishedJob,
+  type FinishedTask,
+  type Job,
+  type JobList,
+  type JobResult,
+  jobModuleName,
+  jobsVariable,
+} from './index.ts'
+import type { PriceTable } from '../providers/index.ts'
+import type { Json } from '../tape/index.ts'
+import { type ProgramExit, runProgram } from './program.ts'
+
+export interface JobsOptions {
+  /** How many run at once. Default 1. */
+  readonly parallel?: number
+  /** What the models of all live jobs together may use. */
+  readonly limits?: BudgetLimits
+  /** Looked in before the list prices. */
+  readonly prices?: PriceTable
+  /** More environment of the agents. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Hears how many jobs have ended. */
+  readonly onProgress?: (ended: number) => void
+}
+
+/** A job that ended, or the error that kept it from running. */
+export type JobOutcome = FinishedJob | HarvestError
+
+/**
+ * Runs agents of the project's Vitest config, as cases would run them: in the project's own Vitest, started once for
+ * all jobs.
+ *
+ * @returns one per job, in their order
+ * @throws HarvestError `HARVEST_AGENTS_UNREACHABLE` when Vitest ended before all jobs had, `HARVEST_CLI_INTERRUPTED` when
+ *   somebody ended it
+ */
+export async function runJobs(jobs: readonly Job[], options: JobsOptions = {}): Promise<readonly JobOutcome[]> {
+  const { onProgress } = options
+  const ended = await runAll(jobs, options, (results) => onProgress?.(results.length))
+  return ended.map((result) => {
+    if (!HarvestError.is(result) && 'answer' in result) throw new TypeError('this job is a task: runTask')
+    return result
+  })
+}
+
+/**
+ * Lets the project's own Vitest do a task that runs the agent as often as it needs to.
+ *
+ * @param job - with a `task`
+ * @param options - `onTold` hears how far the task says it is
+ * @throws HarvestError of the task, and those of {@link runJobs}
+ */
+export async function runTask(
+  job: Job & { readonly task: NonNullable<Job['task']> },
+  { onReport, ...options }: Omit<JobsOptions, 'onProgress'> & { readonly onReport?: (progress: Json) => void } = {},
+): Promise<Json> {
+  const [ended] = await runAll([job], options, (results) => {
+    const last = results.at(-1)
+    if (last !== undefined && 'progress' in last) onReport?.(last.progress)
+  })
+  if (ended === undefined || HarvestError.is(ended)) throw ended ?? new TypeError('no answer')
+  if (!('answer' in ended)) throw new TypeError(`the task ${job.task.name} gave no answer`)
+  return ended.answer
+}
+
+/**
+ * As {@link runTask}, for many at once that share one budget.
+ *
+ * @returns one per job, in their order: its answer, or the error that ended it
+ */
+export async function runTasks(
+  jobs: readonly (Job & { readonly task: NonNullable<Job['task']> })[],
+  {
+    onReport,
+    ...options
+  }: Omit<JobsOptions, 'onProgress'> & {
+    readonly onReport?: (job: number, progress: Json) => void
+  } = {},
+): Promise<readonly (Json | HarvestError)[]> {
+  const ended = await runAll(jobs, options, (results) => {
+    for (const result of results) if ('progress' in result) onReport?.(result.job, result.progress)
+  })
+  return ended.map((result) => {
+    if (HarvestError.is(result)) return result
+    if (!('answer' in result)) throw new TypeError('a task gave no answer')
+    return result.answer
+  })
+}
+
+async function runAll(
+  jobs: readonly Job[],
+  options: JobsOptions,
+  onResults: (results: readonly JobResult[]) => void,
+): Promise<readonly (FinishedJob | FinishedTask | HarvestError)[]> {
+  // The real path: Vitest compares the paths of files it finds with those it was given.
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'harvest-jobs-'))
+  const list = join(folder, 'jobs.json')
+  const results = join(folder, 'results.jsonl')
+  const module = join(folder, jobModuleName)
+  const { parallel = 1, limits = {}, prices = {}, env = {} } = options
+  const asked: JobList = { jobs, results, parallel, limits, prices }
+  try {
+    writeFileSync(list, JSON.stringify(asked))
+    writeFileSync(module, '')
+    writeFileSync(results, '')
+    watchFile(results, { interval: 200 }, () => onResults(readResults(results)))
+    const ended = await runProgram(
+      { argv: ['node', runner, ...vitestArguments, module], cwd: process.cwd() },
+      { env: { ...env, [jobsVariable]: list }, output: 'capture', isTied: true },
+    )
+    if (interrupting.has(ended.code)) throw interrupted()
+    return inOrder(jobs, readResults(results), ended)
+  } finally {
+    unwatchFile(results)
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const runner = fileURLToPath(new URL('../vitest/run-vitest.js', import.meta.url))
+
+// Nothing of what a run of tests does beside running: no report, no coverage, no type check.
+const vitestArguments = [
+  'run',
+  '--reporter=dot',
+  '--coverage.enabled=false',
+  '--typecheck.enabled=false',
+  '--passWithNoTests=false',
+  '--bail=0',
+]
+
+/** The lines that are whole: the last one may be on its way. */
+function readResults(file: string): readonly JobResult[] {
+  if (!existsSync(file)) return []
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as JobResult)
+}
+
+function inOrder(
+  jobs: readonly Job[],
+  results: readonly JobResult[],
+  ended: ProgramExit,
+): readonly (FinishedJob | FinishedTask | HarvestError)[] {
+  const byJob = new Map(results.flatMap((result) => ('progress' in result ? [] : [[result.job, result] as const])))
+  return jobs.map((_, index) => {
+    const result = byJob.get(index)
+    if (result === undefined) throw unreachable(ended)
+    return 'failed' in result ? new HarvestError(result.failed.code, result.failed.facts) : result
+  })
+}
+
+// Exit codes of a process that SIGHUP, SIGINT or SIGTERM ended.
+const interrupting: ReadonlySet<number> = new Set([129, 130, 143])
+
+function interrupted(): HarvestError {
+  return new HarvestError('HARVEST_CLI_INTERRUPTED', {
+    what: 'Interrupted before the result was complete',
+    why: 'Nothing is running any more. Finished forks are kept.',
+    fix: [
+      '`npx vitest-harvest blame`, and `npx vitest-harvest fork` of committed code, go on where they were: the same command again',
+    ],
+  })
+}
+
+function unreachable({ code, stdout, stderr }: ProgramExit): HarvestError {
+  const said = `${stdout}\n${stderr}`.trim().split('\n').slice(-25).join('\n')
+  return new HarvestError('HARVEST_AGENTS_UNREACHABLE', {
+    what: 'Cannot run the agents of this project',
+    where: { vitest: `exit code ${code}`, folder: process.cwd() },
+    detail: said,
+    why: "Commands run agents in the project's own Vitest, whose config names them.",
+    fix: [
+      'check that the tests run: npx vitest run',
+      "name the agents in vitest.config.ts: harvest({ agents: { refund: './src/refund-agent.ts#refundAgent' } })",
+    ],
+  })
+}

@@ -1,0 +1,166 @@
+import { HarvestError, neutralLine } from '../errors/index.ts'
+import { costOf, type PriceTable, type Usage } from '../providers/index.ts'
+import type { RunUsage } from '../tape/index.ts'
+
+/** What live runs have used. */
+export interface Spent extends RunUsage {
+  /** Some provider told no tokens, and they were estimated, on the high side. */
+  readonly isEstimated?: true
+}
+
+/** What live runs may use, all together. */
+export interface BudgetLimits {
+  /** US dollars. */
+  readonly costUsd?: number
+  /** Input and output tokens. */
+  readonly tokens?: number
+  readonly calls?: number
+}
+
+/** Characters of a request and of its answer. */
+export interface TextSizes {
+  readonly asked: number
+  readonly answered: number
+}
+
+/** Adds up what models use, and refuses the call after which a limit may be passed. */
+export interface Budget {
+  /**
+   * The error for a model call that may not be made any more.
+   *
+   * @param asked - bytes of the request
+   */
+  refusal(model: string, asked?: number): HarvestError | undefined
+  /** Notes one model call. When the provider told no tokens, they are estimated from the size of what was said. */
+  spent(model: string, usage: Usage | undefined, said: TextSizes): void
+  readonly total: Spent
+  /** Counts what one run uses of this budget. */
+  part(): Budget
+  /**
+   * Sets apart what a run may use, before it begins; waits for others to end when it does not fit beside them.
+   *
+   * @returns gives it back once what the run used is counted; `undefined` when it does not fit into what is left
+   */
+  reserve(use: Use): Promise<(() => void) | undefined>
+  /** Counts what was used before this budget was opened. */
+  carry(use: Use): void
+}
+
+/** What runs use, or may use. */
+export interface Use {
+  readonly calls: number
+  readonly tokens: number
+  /** US dollars; absent when a model has no price. */
+  readonly costUsd?: number
+}
+
+/**
+ * Opens a budget. A limit in dollars needs a price for every model: without one nothing would ever reach the limit.
+ *
+ * A call is refused once a limit is reached; the calls under way then may still pass it.
+ */
+export function openBudget(limits: BudgetLimits, prices: PriceTable = {}): Budget {
+  const total = { modelCalls: 0, inputTokens: 0, outputTokens: 0 }
+  let costUsd: number | undefined = 0
+  let isEstimated: true | undefined
+  const carried = { calls: 0, tokens: 0, costUsd: 0 }
+  const reserved = new Set<Use>()
+  let wake = Promise.withResolvers<void>()
+  const fits = (use: Use): boolean => {
+    const sum = (of: (one: Use) => number): number => [...reserved, use, carried].reduce((all, one) => all + of(one), 0)
+    // A cost that nobody knows fits into no limit.
+    const dollars = sum((one) => one.costUsd ?? Number.POSITIVE_INFINITY) + (costUsd ?? Number.POSITIVE_INFINITY)
+    return (
+      sum(({ calls }) => calls) + total.modelCalls <= (limits.calls ?? Number.POSITIVE_INFINITY) &&
+      sum(({ tokens }) => tokens) + total.inputTokens + total.outputTokens <=
+        (limits.tokens ?? Number.POSITIVE_INFINITY) &&
+      (limits.costUsd === undefined || dollars <= limits.costUsd)
+    )
+  }
+  const whole: Budget = {
+    refusal(model) {
+      const isPriced = costOf({ inputTokens: 1, outputTokens: 1 }, model, prices) !== undefined
+      if (limits.costUsd !== undefined && !isPriced) return noPrice(model)
+      const tokens = total.inputTokens + total.outputTokens
+      if (limits.calls !== undefined && total.modelCalls >= limits.calls) return usedUp('calls', limits.calls)
+      if (limits.tokens !== undefined && tokens >= limits.tokens) return usedUp('tokens', limits.tokens)
+      if (limits.costUsd !== undefined && (costUsd ?? Number.POSITIVE_INFINITY) >= limits.costUsd)
+        return usedUp('US dollars', limits.costUsd)
+      total.modelCalls++
+      return undefined
+    },
+    spent(model, told, said) {
+      const usage = told?.inputTokens === undefined && told?.outputTokens === undefined ? estimatedUsage(said) : told
+      if (usage !== told) isEstimated = true
+      total.inputTokens += usage.inputTokens ?? 0
+      total.outputTokens += usage.outputTokens ?? 0
+      const cost = costOf(usage, model, prices)
+      costUsd = cost === undefined || costUsd === undefined ? undefined : costUsd + cost
+    },
+    get total() {
+      return { ...total, ...(costUsd === undefined ? {} : { costUsd }), ...(isEstimated ? { isEstimated } : {}) }
+    },
+    part: () => partOf(whole, openBudget({}, prices)),
+    async reserve(use) {
+      while (!fits(use)) {
+        // What is set apart for the others is rarely used up.
+        if (reserved.size === 0) return undefined
+        await wake.promise
+      }
+      const one = { ...use }
+      reserved.add(one)
+      return () => {
+        reserved.delete(one)
+        wake.resolve()
+        wake = Promise.withResolvers<void>()
+      }
+    },
+    carry({ calls, tokens, costUsd: dollars }) {
+      carried.calls += calls
+      carried.tokens += tokens
+      carried.costUsd += dollars ?? 0
+    },
+  }
+  return whole
+}
+
+/** `own` counts, `whole` counts too and refuses. */
+function partOf(whole: Budget, own: Budget): Budget {
+  return {
+    refusal: (model, asked) => whole.refusal(model, asked) ?? own.refusal(model, asked),
+    spent(model, usage, said) {
+      whole.spent(model, usage, said)
+      own.spent(model, usage, said)
+    },
+    get total() {
+      return own.total
+    },
+    part: whole.part,
+    reserve: whole.reserve,
+    carry: whole.carry,
+  }
+}
+
+/** Streams tell no tokens unless they are asked to. A token is rarely shorter than three characters, so this is high. */
+export function estimatedUsage({ asked, answered }: TextSizes): Usage {
+  return { inputTokens: Math.ceil(asked / 3), outputTokens: Math.ceil(answered / 3) }
+}
+
+function noPrice(model: string): HarvestError {
+  return new HarvestError('HARVEST_BUDGET_PRICE', {
+    what: 'Unknown price of a model, so a dollar budget cannot be kept',
+    where: { model: neutralLine(model) },
+    why: 'A dollar limit needs a price for every model.',
+    fix: [
+      `write it into recordings/prices.json: { ${JSON.stringify(neutralLine(model))}: { "input": 1.25, "output": 10 } }`,
+      'or limit tokens instead: --max-tokens 100000',
+    ],
+  })
+}
+
+function usedUp(unit: string, limit: number): HarvestError {
+  return new HarvestError('HARVEST_BUDGET_USED', {
+    what: `Budget used up: ${limit} ${unit}`,
+    fix: ['to allow more: --max-cost, --max-tokens or --max-calls'],
+  })
+}

@@ -1,0 +1,299 @@
+import { HarvestError } from '../errors/index.ts'
+import { type Redactor, redactorOfTape, requireNoSlowRule } from '../privacy/index.ts'
+import { keepsConversation, readModelCall } from '../providers/index.ts'
+import {
+  closeIdleConnections,
+  forgetRuns,
+  installInterceptors,
+  listOnce,
+  never,
+  watchOutside,
+} from '../seam/intercept/index.ts'
+import type { ExchangeControl, Responder } from '../seam/intercept/index.ts'
+import { isAllowed } from '../playback/allow.ts'
+import { compareOutcome } from '../replay/replay.ts'
+import type { Escape, UninstrumentedIo, ReplayResult, RunOutcome } from '../match/types.ts'
+import { siteIn, userSite } from '../seam/caller.ts'
+import { argumentsOf, isThenable } from '../seam/shape.ts'
+import { seamState } from '../seam/source.ts'
+import {
+  type CallEvent,
+  decodeValue,
+  encodeValue,
+  type ExchangeEvent,
+  type Tape,
+  type TapeEvent,
+} from '../tape/index.ts'
+import { type Budget } from './budget.ts'
+import { forward } from '../replay/forward.ts'
+import { offTape } from './off-tape.ts'
+import { RealTimers } from './real-timers.ts'
+import { RecordedAnswers } from './recorded-answers.ts'
+
+export interface LiveOptions {
+  readonly signal: AbortSignal
+  /** Escapes to let through, as in the replay options. */
+  readonly allow?: readonly string[]
+  /** Counts what the models use, and refuses a call that nobody may pay for any more. */
+  readonly budget: Budget
+}
+
+const { uptime } = seamState().natives
+
+/**
+ * Runs an agent with its models asked for real and everything else answered from a tape: tools, retrievers, MCP servers
+ * and other services. The clock and chance are the real ones.
+ *
+ * What the agent asks of a tool that nobody recorded is refused with HARVEST_NOT_RECORDED, in the agent's hands and in the
+ * result: the run cannot be judged from there on.
+ */
+export async function runLive<T>(
+  tape: Tape,
+  agent: (input: unknown) => T | PromiseLike<T>,
+  options: LiveOptions,
+): Promise<ReplayResult<T>> {
+  installInterceptors()
+  closeIdleConnections()
+  const run = new LiveRun(tape, options)
+  const gaveUp = Promise.withResolvers<never>()
+  const abort = (): void => gaveUp.reject(givenUp(tape, options.signal.reason))
+  if (options.signal.aborted) abort()
+  else options.signal.addEventListener('abort', abort, { once: true })
+  const unwatch = watchOutside(run.root)
+  const { input } = tape.header
+  const given = input === undefined ? undefined : decodeValue(input)
+  const work = async (): Promise<T> => await seamState().runs.run(run.root, () => agent(given))
+  const outcome = await Promise.race([work(), gaveUp.promise]).then(
+    (value): RunOutcome<T> => ({ status: 'returned', value }),
+    (error: unknown): RunOutcome<T> => ({ status: 'threw', error }),
+  )
+  unwatch()
+  options.signal.removeEventListener('abort', abort)
+  if (options.signal.aborted) run.problem(givenUp(tape, options.signal.reason))
+  run.finish()
+  forgetRuns((other) => other.over)
+  requireNoSlowRule(tape)
+  return run.result(outcome)
+}
+
+class LiveRun {
+  readonly root: Responder
+  readonly tape: Tape
+  readonly #options: LiveOptions
+  readonly recorded: RecordedAnswers
+  readonly #redactor: Redactor
+  readonly #problems: HarvestError[] = []
+  readonly #escapes: Escape[] = []
+  readonly listed: UninstrumentedIo[] = []
+  readonly events: TapeEvent[] = []
+  readonly #ranForReal = new Set<string>()
+  readonly timers = new RealTimers(() => uptime() - this.startedAt)
+  readonly #underWay = new Set<ExchangeControl>()
+  readonly startedAt = uptime()
+  #served = 0
+  #n = 0
+  over = false
+
+  constructor(tape: Tape, options: LiveOptions) {
+    this.tape = tape
+    this.#options = options
+    this.recorded = new RecordedAnswers(tape)
+    this.#redactor = redactorOfTape(tape, { keys: 'unnumbered' })
+    this.root = responderOf(this, undefined)
+  }
+
+  problem(error: HarvestError): HarvestError {
+    if (!this.#problems.some(({ message }) => message === error.message)) this.#problems.push(error)
+    return error
+  }
+
+  finish(): void {
+    this.over = true
+    this.timers.stop()
+    // A run that is over pays for no more tokens.
+    for (const control of this.#underWay) control.abort()
+  }
+
+  result<T>(outcome: RunOutcome<T>): ReplayResult<T> {
+    const recorded = this.recorded.count
+    const { close } = this.tape
+    return {
+      tape: this.tape,
+      outcome,
+      problems: this.#problems,
+      drift: [],
+      escapes: this.#escapes,
+      listed: this.listed,
+      // A live run need not ask for what another one asked for.
+      unused: [],
+      transcoded: [],
+      ranForReal: [...this.#ranForReal],
+      notCompared: [],
+      events: this.events,
+      comparison: {
+        recorded,
+        served: this.#served,
+        covered: 0,
+        identical: 0,
+        deliveries: 0,
+        relaxed: 0,
+        timersFired: 0,
+        drawsServed: 0,
+        drawsMissed: 0,
+        outcomeEqual: compareOutcome((value) => this.encode(value), close?.outcome, outcome),
+      },
+    }
+  }
+
+  moment(): readonly [n: number, at: number] {
+    return [this.#n++, Math.round((uptime() - this.startedAt) * 1000) / 1000]
+  }
+
+  exchange(
+    live: Parameters<Responder['exchange']>[0],
+    sink: Parameters<Responder['exchange']>[1],
+    where: { readonly in?: number },
+  ): ReturnType<Responder['exchange']> {
+    if (this.over) return { abort: () => undefined }
+    const [n, at] = this.moment()
+    const heard: ExchangeEvent = {
+      kind: 'exchange',
+      n,
+      at,
+      ...where,
+      via: live.via,
+      method: live.method,
+      url: this.#redactor.url(live.url),
+      request: {
+        headers: this.#redactor.requestHeaders(live.headers),
+        ...(live.body.length === 0 ? {} : { body: Buffer.concat(this.#redactor.chunks([live.body])).toString('utf8') }),
+      },
+    }
+    const place = this.events.push(heard) - 1
+    const answer = this.recorded.forRequest(live, this.#redactor)
+    if (answer !== undefined) {
+      this.#served++
+      this.events[place] = {
+        ...heard,
+        ...(answer.response && { response: answer.response }),
+        ...(answer.error && { error: answer.error }),
+      }
+      return this.recorded.deliver(answer, sink)
+    }
+    const dialect = this.recorded.dialectOf(live)
+    if (dialect === undefined || keepsConversation(dialect.dialect))
+      throw this.offTape(`${live.method} ${live.url}`, live.madeAt)
+    const { budget } = this.#options
+    // What is refused is the run's problem, and the agent's error as well.
+    const refused = budget.refusal(dialect.model)
+    if (refused !== undefined) throw this.problem(refused)
+    const control = forward(live, sink, {
+      moment: () => this.moment(),
+      ended: (response) => {
+        const whole = { ...heard, response }
+        this.events[place] = whole
+        const said = readModelCall(whole)?.response
+        const answered = (said?.text.length ?? 0) + JSON.stringify(said?.toolCalls ?? []).length
+        budget.spent(dialect.model, said?.usage, { asked: live.body.length, answered })
+      },
+    })
+    this.#underWay.add(control)
+    return control
+  }
+
+  call(call: Parameters<Responder['call']>[0], fn: () => unknown, where: { readonly in?: number }): unknown {
+    if (this.over) return never()
+    const [n, at] = this.moment()
+    const args = this.encode(call.args[0])
+    const site = userSite()
+    const heard: CallEvent = { kind: call.kind, n, at, ...where, ...(site ? { site } : {}), name: call.name, args }
+    const place = this.events.push(heard) - 1
+    const settle = (rest: Partial<CallEvent>): void => {
+      this.events[place] = { ...heard, ...rest, settled: this.moment() }
+    }
+    if (call.replay === 'run') return this.#runForReal(call.name, n, fn, settle)
+    const answer = this.recorded.forCall(call, args)
+    if (answer === undefined) throw this.offTape(`${call.name}(${JSON.stringify(args)})`, undefined)
+    this.#served++
+    settle({
+      ...(answer.result === undefined ? {} : { result: answer.result }),
+      ...(answer.error === undefined ? {} : { error: answer.error }),
+      ...(answer.yields === undefined ? {} : { yields: answer.yields }),
+    })
+    return this.recorded.valueOf(answer)
+  }
+
+  #runForReal(name: string, n: number, fn: () => unknown, settle: (rest: Partial<CallEvent>) => void): unknown {
+    this.#ranForReal.add(name)
+    const answer = seamState().runs.run(responderOf(this, n), fn)
+    if (!isThenable(answer)) {
+      settle({ sync: true, result: this.encode(answer) })
+      return answer
+    }
+    return answer.then(
+      (value: unknown) => {
+        settle({ result: this.encode(value) })
+        return value
+      },
+      (error: unknown) => {
+        settle({ error: this.encode(error) })
+        throw error
+      },
+    )
+  }
+
+  encode(value: unknown) {
+    return this.#redactor.json(encodeValue(value))
+  }
+
+  offTape(what: string, madeAt: Error | undefined): HarvestError {
+    return this.problem(offTape(this.tape, what, madeAt ? siteIn(madeAt) : userSite()))
+  }
+
+  escape(kind: string, target: string, madeAt: Error | undefined): Error | undefined {
+    const allowed = isAllowed(this.#options.allow ?? [], kind, target)
+    const site = madeAt ? siteIn(madeAt) : userSite()
+    this.#escapes.push({ kind, target, allowed, ...(site ? { site } : {}) })
+    return allowed ? undefined : this.offTape(`${kind} ${target}`, madeAt)
+  }
+}
+
+/** The run as the agent sees it from inside the tool call `inside` (or from none). */
+function responderOf(run: LiveRun, inside: number | undefined): Responder {
+  const where = inside === undefined ? {} : { in: inside }
+  return {
+    id: run.tape.header.id,
+    mode: 'replay',
+    pending: 0,
+    get over() {
+      return run.over
+    },
+    get now() {
+      return uptime() - run.startedAt
+    },
+    draw: (_kind, _caller, real) => real(),
+    call: (call, fn) => run.call({ ...call, args: [argumentsOf(call.args)] }, fn, where),
+    mark: (_name, data) => data,
+    message: ({ from, to, body }) => {
+      const [n, at] = run.moment()
+      run.events.push({ kind: 'message', n, at, ...where, from, to, body: run.encode(body) })
+    },
+    exchange: (live, sink) => run.exchange(live, sink, where),
+    spawn: (command) => {
+      if (!run.recorded.hasChild(command)) throw run.offTape(`the child process ${command.join(' ')}`, undefined)
+    },
+    listen: () => undefined,
+    escape: (kind, target, madeAt) => run.escape(kind, target, madeAt),
+    list: (one) => listOnce(run.listed, one),
+    schedule: (timer) => run.timers.schedule(timer),
+    held: (timer) => run.timers.held(timer),
+  }
+}
+
+function givenUp(tape: Tape, reason: unknown): HarvestError {
+  return new HarvestError('HARVEST_RUN_ABORTED', {
+    what: 'The run timed out before the agent answered',
+    where: { tape: tape.header.id, reason: reason instanceof Error ? reason.message : String(reason) },
+    fix: ['to give it more time: --timeout <milliseconds>'],
+  })
+}

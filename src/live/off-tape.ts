@@ -1,0 +1,29 @@
+import { HarvestError, neutralLine } from '../errors/index.ts'
+import type { Tape } from '../tape/index.ts'
+
+/** Who answers behind a fork. */
+export type AnswersFrom = 'live' | 'tape' | 'reference' | 'script'
+
+const whys: Readonly<Record<AnswersFrom, string>> = {
+  live: 'Its model decided otherwise than when this run was recorded, and only models are asked for real.',
+  tape: 'The run is another one from the fork on, and what it asks now was never recorded.',
+  reference: 'The run is another one from the fork on, and the tape that answers it was never asked this.',
+  script: 'The script that answers this run said nothing to it.',
+}
+
+/** The refusal of something that a live run asks for and the tape has no answer to. */
+export function offTape(tape: Tape, what: string, site: string | undefined, tail: AnswersFrom = 'live'): HarvestError {
+  return new HarvestError('HARVEST_NOT_RECORDED', {
+    what: 'The agent requested something that is not on the tape',
+    where: {
+      tape: tape.header.id,
+      asked: neutralLine(what, 200),
+      ...(site === undefined ? {} : { at: site }),
+    },
+    why: whys[tail],
+    fix: [
+      'if the call is right, record a run in which it is made',
+      'to call a tool for real: wrap it with { replay: "run" }',
+    ],
+  })
+}

@@ -1,0 +1,133 @@
+import { canonicalJson, isGenerative, type ModelRequest, readModelRequest } from '../providers/index.ts'
+import type { Redactor } from '../privacy/index.ts'
+import { Calls } from '../match/calls.ts'
+import { answer } from '../replay/answer.ts'
+import { errorAgain } from '../replay/exchange.ts'
+import { fitted } from '../replay/fitted.ts'
+import { Matcher } from '../match/matcher.ts'
+import { commandKey } from '../replay/run.ts'
+import { type CallState, type ExchangeState, questionOf, requestCuts, stepStates } from '../match/step.ts'
+import type { ExchangeControl, ExchangeSink, LiveRequest } from '../seam/intercept/index.ts'
+import { never } from '../seam/intercept/index.ts'
+import { type SeamCall, seamState } from '../seam/source.ts'
+import {
+  type CallEvent,
+  decodeBytes,
+  decodeValue,
+  type ExchangeEvent,
+  type Json,
+  type Tape,
+  type WholeBody,
+} from '../tape/index.ts'
+import { sameData } from './same-data.ts'
+
+const { setImmediate: realImmediate } = seamState().natives
+
+/**
+ * What a tape answers to a live run: tools, retrievers, values and services, by what is asked and not by when. A question
+ * asked again once all its recorded answers are used gets the last of them again.
+ */
+export class RecordedAnswers {
+  readonly count: number
+  readonly #calls: Calls
+  readonly #matcher: Matcher
+  readonly #cuts: readonly WholeBody[]
+  readonly #lastCall = new Map<string, CallState>()
+  readonly #lastExchange = new Map<string, ExchangeState>()
+  readonly #children: ReadonlySet<string>
+
+  constructor(tape: Tape) {
+    const steps = stepStates(tape)
+    this.#cuts = requestCuts(tape)
+    const isTool = (step: ExchangeState | CallState): boolean =>
+      step.event.kind !== 'exchange' || !isGenerative((step as ExchangeState).model?.dialect)
+    const served = steps.filter(isTool)
+    const exchanges = served.filter((step): step is ExchangeState => step.event.kind === 'exchange')
+    this.count = served.length
+    this.#calls = new Calls(served)
+    this.#matcher = new Matcher(exchanges, 'canonical', tape.header, () => true)
+    this.#children = new Set(
+      tape.events.flatMap((event) => (event.kind === 'spawn' ? [commandKey(event.command)] : [])),
+    )
+  }
+
+  /** The model a request asks, when it asks one. */
+  dialectOf(live: LiveRequest): ModelRequest | undefined {
+    return readModelRequest({ method: live.method, url: live.url, body: live.body.toString('utf8') })
+  }
+
+  hasChild(command: readonly string[]): boolean {
+    return this.#children.has(commandKey(command))
+  }
+
+  /** The recorded answer of a service; models that write text are never answered from the tape. */
+  forRequest(live: LiveRequest, redactor: Redactor): ExchangeEvent | undefined {
+    if (isGenerative(this.dialectOf(live)?.dialect)) return undefined
+    const question = questionOf(live, redactor, { cuts: this.#cuts })
+    const key = JSON.stringify([question.method, question.url, question.bodyText])
+    const found = this.#matcher.find(question)
+    if (found.kind !== 'found') return this.#lastExchange.get(key)?.event
+    found.step.taken = true
+    this.#lastExchange.set(key, found.step)
+    return found.step.event
+  }
+
+  forCall(call: SeamCall, args: Json): CallEvent | undefined {
+    const key = JSON.stringify([call.kind, call.name, call.kind === 'value' ? '' : canonicalJson(args)])
+    const step =
+      this.#calls.findSame(call, args) ??
+      this.#lastCall.get(key) ??
+      this.#calls.findLike(call, (recorded) => sameData(recorded, args))
+    if (step === undefined) return undefined
+    step.taken = true
+    this.#lastCall.set(key, step)
+    return step.event
+  }
+
+  /** What the recorded call gives its caller: a value, a promise, an iterable, or its error. */
+  valueOf(event: CallEvent): unknown {
+    if (event.yields !== undefined) return iterate(event)
+    if (event.sync !== true && event.settled === undefined) return never()
+    if (event.sync === true) return answer(event)
+    return new Promise((resolve, reject) => {
+      realImmediate(() => {
+        try {
+          resolve(answer(event))
+        } catch (error) {
+          reject(error as Error)
+        }
+      })
+    })
+  }
+
+  /** Hands a recorded answer out piece by piece, each in a turn of its own. */
+  deliver({ response, error }: ExchangeEvent, sink: ExchangeSink): ExchangeControl {
+    let isAborted = false
+    const pieces: (() => void)[] = []
+    if (response !== undefined) {
+      const chunks = response.chunks.map(([, , bytes]) => decodeBytes(bytes))
+      const headers = fitted(response.headers, chunks, response.end !== undefined)
+      pieces.push(() => sink.head(response.status, response.statusText ?? '', headers))
+      for (const chunk of chunks) pieces.push(() => sink.chunk(chunk))
+      if (response.end !== undefined) pieces.push(() => sink.end())
+    }
+    if (error !== undefined) pieces.push(() => sink.error(errorAgain(error)))
+    const next = (): void => {
+      const piece = isAborted ? undefined : pieces.shift()
+      if (piece === undefined) return
+      piece()
+      realImmediate(next)
+    }
+    realImmediate(next)
+    return {
+      abort() {
+        isAborted = true
+      },
+    }
+  }
+}
+
+async function* iterate(event: CallEvent): AsyncGenerator<unknown> {
+  for (const [, , value] of event.yields ?? []) yield decodeValue(value)
+  if (event.error !== undefined) throw decodeValue(event.error) as Error
+}

@@ -1,0 +1,210 @@
+import {
+  canonicalJson,
+  keepsConversation,
+  type ModelRequest,
+  readModelCall,
+  readModelRequest,
+} from '../providers/index.ts'
+import type { Json } from '../tape/index.ts'
+import { steadyPath, originOf } from './address.ts'
+import { contradiction } from './contradiction.ts'
+import { namesSameData } from './data-names.ts'
+import { bodyDifference, likeness, parseRequest } from './difference.ts'
+import { isFaithful } from '../json/faithful.ts'
+import type { Match, FoundDrift, MatchRequest } from './matcher.ts'
+import { changedParts } from './question-parts.ts'
+import type { ExchangeState } from './step.ts'
+import type { MatchLevel } from './types.ts'
+
+/** What the search for a conversation needs to know beside the question. */
+export interface ConversationSearch {
+  /** Every exchange a live host may ask, taken or not. */
+  readonly steps: readonly ExchangeState[]
+  /** Whether a call may be answered by its place in the run. */
+  readonly mayReword: boolean
+  /** Whether all a step waited for when it was recorded was answered. */
+  readonly isDue: (step: ExchangeState) => boolean
+}
+
+/**
+ * Finds the recorded model call that stands at the place of a changed one: the same conversation with other instructions,
+ * tools or settings; or, where the conversation itself was changed, the one open call that is due and has as many messages
+ * of the same speakers.
+ *
+ * What it finds is another question than the recorded one, and each difference is drift.
+ *
+ * @returns `undefined` when nothing here can answer; an ambiguity or a contradiction is an answer of its own
+ */
+export function findConversation(question: MatchRequest, search: ConversationSearch): Match | undefined {
+  const live = readModelRequest({ method: question.method, url: question.url, body: question.bodyText })
+  // Without a message nothing says which conversation it is; a number that was rounded may belong to another one.
+  if (!live || live.messages.length === 0 || !isFaithful(question.bodyText)) return undefined
+  if (keepsConversation(live.dialect)) return undefined
+  const operation = operationFor(question, live, search.steps)
+  const known = search.steps.filter(
+    (step) => step.model && sameKind(step, step.model, live) && operation(step.event.url, step.model),
+  )
+  const messages = canonicalJson(live.messages)
+  const same = known.filter((step) => step.model && canonicalJson(step.model.messages) === messages)
+  if (same.some((step) => !step.taken)) return pick(same, question, live, 'conversation', search)
+  // A conversation that was answered already is asked once more; embeddings are functions of their text.
+  if (!search.mayReword || same.length > 0 || live.dialect === 'openai-embeddings') return undefined
+  // Of several calls that are due at once nothing says which one this is: `pick` has to see all of them.
+  const due = known.filter((step) => !step.taken && search.isDue(step))
+  const speakers = speakersOf(live)
+  if (!due.some((step) => step.model && speakersOf(step.model) === speakers)) return undefined
+  return pick(due, question, live, 'reworded', search)
+}
+
+/** Who speaks in each message, and what kinds of parts they say: a turn more, or one less, is another conversation. */
+function speakersOf({ messages }: ModelRequest): string {
+  return JSON.stringify(messages.map((message) => speakerOf(message)))
+}
+
+function speakerOf(message: Json): Json {
+  if (typeof message !== 'object' || message === null || Array.isArray(message)) return typeof message
+  const { role, type, speaker } = message as { readonly [key: string]: Json | undefined }
+  return [role ?? speaker ?? null, type ?? null]
+}
+
+/** The same kind of call, answered in the same form: a stream cannot stand in for a whole answer. */
+function sameKind(step: ExchangeState, recorded: ModelRequest, live: ModelRequest): boolean {
+  return (
+    recorded.dialect === live.dialect &&
+    Boolean(recorded.params['stream']) === Boolean(live.params['stream']) &&
+    namesSameData(recorded, live) &&
+    // The parameters of embeddings are the form of the answer.
+    (live.dialect !== 'openai-embeddings' || canonicalJson(recorded.params) === canonicalJson(live.params)) &&
+    isFaithful(step.bodyText)
+  )
+}
+
+/**
+ * Whether a recorded address asks for the operation of the live one: a token count cannot stand in for an answer.
+ *
+ * Anthropic's SDKs wrote `?beta=true` where their beta interface is used, and newer ones do not: which betas are asked for
+ * stands in a header, and the mark decides nothing. It is passed over where no recorded call has the mark as the live one
+ * has it. An agent that was recorded with both interfaces is answered by each for itself.
+ *
+ * @see https://github.com/anthropics/anthropic-sdk-typescript, "stop sending query params hardcoded in endpoint paths"
+ */
+function operationFor(
+  question: MatchRequest,
+  live: ModelRequest,
+  steps: readonly ExchangeState[],
+): (url: string, recorded: ModelRequest) => boolean {
+  const asked = operationOf(question.url, live)
+  const isAsked = (url: string, recorded: ModelRequest): boolean => operationOf(url, recorded) === asked
+  if (live.dialect !== 'anthropic') return isAsked
+  if (steps.some(({ event, model }) => model?.dialect === 'anthropic' && isAsked(event.url, model))) return isAsked
+  const unmarked = operationOf(withoutMark(question.url), live)
+  return (url, recorded) => operationOf(withoutMark(url), recorded) === unmarked
+}
+
+function withoutMark(url: string): string {
+  if (!URL.canParse(url)) return url
+  const bare = new URL(url)
+  bare.searchParams.delete('beta', 'true')
+  return bare.href
+}
+
+/** Last part of the path, and the query: `completions`, `*:generateContent`, `count_tokens`. */
+function operationOf(url: string, { model }: ModelRequest): string {
+  const [path = '', query = ''] = pathWithout(url, model).split(' ')
+  return `${path.split('/').at(-1) ?? ''} ${query}`
+}
+
+function pathWithout(url: string, model: string): string {
+  const path = steadyPath({ method: '', url }).trim()
+  return model === '' ? path : path.replace(encodeURIComponent(model), '*').replace(model, '*')
+}
+
+/** How much nearer the best candidate must be than the next. */
+const clearMargin = 0.15
+
+/** Of several candidates the nearest, if it is nearest by a clear margin or all hold the same answer's question. */
+function pick(
+  candidates: readonly ExchangeState[],
+  question: MatchRequest,
+  live: ModelRequest,
+  level: MatchLevel,
+  search: ConversationSearch,
+): Match {
+  const scored = candidates
+    .map((step) => ({ step, score: step.model ? nearness(step.model, live) : 0 }))
+    .sort((a, b) => b.score - a.score || a.step.event.n - b.step.event.n)
+  const best = scored.find(({ step }) => !step.taken)
+  if (!best) return { kind: 'none', nearest: scored[0]?.step, exhausted: true }
+  // Identical questions asked several times are answered in the order they were asked.
+  const rivals = scored.filter(({ step }) => step.bodyText !== best.step.bodyText)
+  // A call answered before that is nearer than all that are left: this one is asked once more, or in another's place.
+  const before = rivals.find(({ step, score }) => step.taken && score > best.score)
+  if (before) return { kind: 'none', nearest: before.step, exhausted: true }
+  const rival = rivals.find(({ step, score }) => {
+    if (step.taken || isToldApart(best.step, step, live)) return false
+    // Of two prompts rewritten at once nobody can tell which is whose.
+    const isParallel = level === 'reworded' && search.isDue(step)
+    return isParallel || best.score - score < clearMargin
+  })
+  if (rival) return { kind: 'ambiguous', candidates: [best.step, rival.step] }
+  const { model } = best.step
+  if (!model) return { kind: 'found', step: best.step, level, drift: [] }
+  const broken = contradiction(model, live, readModelCall(best.step.event)?.response)
+  if (broken !== undefined) return { ...broken, step: best.step }
+  return { kind: 'found', step: best.step, level, drift: drift(best.step, model, question, live) }
+}
+
+/**
+ * Whether the instructions say which of two calls this is: those of the one, and of the other none. Two agents at work
+ * side by side have a prompt each, and what one of them is told changed.
+ */
+function isToldApart(best: ExchangeState, rival: ExchangeState, live: ModelRequest): boolean {
+  const of = (request: ModelRequest | undefined): string => canonicalJson((request?.instructions ?? []) as Json)
+  const asked = of(live)
+  return live.instructions.length > 0 && of(best.model) === asked && of(rival.model) !== asked
+}
+
+function nearness(recorded: ModelRequest, live: ModelRequest): number {
+  const same = (part: 'tools' | 'params'): boolean =>
+    canonicalJson(recorded[part] as Json) === canonicalJson(live[part] as Json)
+  return (
+    likeness(JSON.stringify(recorded.instructions), JSON.stringify(live.instructions)) +
+    likeness(JSON.stringify(recorded.messages), JSON.stringify(live.messages)) +
+    (same('tools') ? 0.1 : 0) +
+    (same('params') ? 0.2 : 0) +
+    (recorded.model === live.model ? 1 : 0)
+  )
+}
+
+function drift(
+  step: ExchangeState,
+  recorded: ModelRequest,
+  question: MatchRequest,
+  live: ModelRequest,
+): readonly FoundDrift[] {
+  const place = (url: string, { model }: ModelRequest): string => originOf(url) + pathWithout(url, model)
+  const [before, now] = [place(step.event.url, recorded), place(question.url, live)]
+  // Which betas are asked for stands in a header: the mark in the address decides nothing, see `operationFor`.
+  const isMark =
+    live.dialect === 'anthropic' &&
+    place(withoutMark(step.event.url), recorded) === place(withoutMark(question.url), live)
+  const difference = { path: 'url', recorded: before.trim(), live: now.trim() }
+  const endpoint: readonly FoundDrift[] =
+    before === now
+      ? []
+      : isMark
+        ? [{ class: 'encoding', part: 'address', ...difference }]
+        : [{ class: 'endpoint', part: 'host of the model', ...difference }]
+  const parts = changedParts(recorded, live)
+  return [...endpoint, ...(parts.length > 0 ? parts : movedInstructions(step, question))]
+}
+
+/** All parts are equal: then instructions stand at another place between the messages, or a number is spelled in another way. */
+function movedInstructions(step: ExchangeState, question: MatchRequest): readonly FoundDrift[] {
+  const difference = bodyDifference(step.bodyText, question.bodyText)
+  if (!difference) return []
+  const [before, now] = [parseRequest(step.bodyText, step.event.url), parseRequest(question.bodyText, question.url)]
+  const isSpelling = canonicalJson(before ?? null) === canonicalJson(now ?? null)
+  if (isSpelling) return [{ class: 'encoding', part: 'body', ...difference }]
+  return [{ class: 'instructions', part: 'place of the system prompt', ...difference }]
+}

@@ -1,0 +1,158 @@
+import { credentialForm, type HeaderMeaning, isKeyNumber, keysIn, someKey } from '../privacy/index.ts'
+import type { HeaderPair } from '../tape/index.ts'
+import { originOf } from './address.ts'
+import type { FoundDrift } from './matcher.ts'
+
+/** What a request says about who asks: its headers as a tape has them, and its address. */
+export interface RequestIdentity {
+  readonly headers: readonly HeaderPair[]
+  readonly url: string
+}
+
+/** The same request as it was sent: it is asked whether the machine has two names for its keys. */
+export type Sent = RequestIdentity
+
+/**
+ * Watches who asks. The keys themselves are on no tape and are others on every machine; what must stay is that there is
+ * one, its scheme, and which requests carry the same one. A key that stands in for another in one request, and a key two
+ * customers suddenly share, are other requests.
+ *
+ * A test machine may set the variables of two services to one value. Of such a key nobody can tell whose it is: then two
+ * recorded keys count as having become one only where the requests go to one service.
+ */
+export class Credentials {
+  readonly #meaning: (name: string) => HeaderMeaning | undefined
+  readonly #liveOf = new Map<string, string>()
+  /** By live key, with the service before it for one that stands for several. */
+  readonly #recordedOf = new Map<string, string>()
+  readonly #standIns = new StandIns()
+
+  constructor(meaning: (name: string) => HeaderMeaning | undefined) {
+    this.#meaning = meaning
+  }
+
+  /** What differs between a recorded request and the live one it answers. Takes note of which key stands for which. */
+  check(recorded: RequestIdentity, live: RequestIdentity, sent: Sent): readonly FoundDrift[] {
+    return this.#look(recorded, live, sent, true)
+  }
+
+  /** Whether {@link check} would find nothing, as things stand now. */
+  isSame(recorded: RequestIdentity, live: RequestIdentity, sent: Sent): boolean {
+    return this.#look(recorded, live, sent, false).length === 0
+  }
+
+  #look(recorded: RequestIdentity, live: RequestIdentity, sent: Sent, takesNote: boolean): readonly FoundDrift[] {
+    const [before, now] = [this.#of(recorded), this.#of(live)]
+    if (before.size === 0 && now.size === 0) return none
+    const found: FoundDrift[] = []
+    const service = this.#standIns.areIn(this.#keysIn(live, sent)) ? originOf(recorded.url) : ''
+    for (const name of [...new Set([...before.keys(), ...now.keys()])].sort()) {
+      const [was, is] = [before.get(name), now.get(name)]
+      const shown = this.#compare(service, was, is, takesNote)
+      if (shown !== undefined)
+        found.push({ class: 'credentials', path: name, recorded: was ?? '(absent)', live: shown })
+    }
+    return found
+  }
+
+  /** Texts with the keys of a request in them. */
+  #keysIn({ url: shown }: RequestIdentity, { headers, url }: Sent): readonly string[] {
+    const inHeaders = headers.filter(([name]) => this.#meaning(name.toLowerCase()) === 'credential')
+    const query = shown.includes('=[key') ? [url.slice(url.indexOf('?') + 1)] : []
+    return [...query, ...inHeaders.map(([, value]) => value)]
+  }
+
+  /** By name of the header; those of the query by `?name`. */
+  #of({ headers, url }: RequestIdentity): ReadonlyMap<string, string> {
+    const shown = new Map<string, string>()
+    for (const [name, value] of headers) {
+      if (this.#meaning(name) !== 'credential') continue
+      const before = shown.get(name)
+      shown.set(name, before === undefined ? value : `${before}, ${value}`)
+    }
+    for (const [, name = '', key = ''] of url.includes('=[key') ? url.matchAll(keyInQuery) : [])
+      shown.set(`?${name}`, key)
+    return shown
+  }
+
+  /** The live credential in the numbers of the tape, if it is another one. */
+  #compare(service: string, was: string | undefined, is: string | undefined, takesNote: boolean): string | undefined {
+    if (is === undefined) return was === undefined ? undefined : '(absent)'
+    if (was === undefined || credentialForm(was) !== credentialForm(is)) return this.#inNumbersOfTape(service, is)
+    const [recorded, live] = [keysIn(was), keysIn(is)]
+    const isSame = recorded.every((key, at) => this.#isSame(service, key, live[at] ?? ''))
+    if (!isSame) return this.#inNumbersOfTape(service, is)
+    if (takesNote) recorded.forEach((key, at) => this.#note(service, key, live[at] ?? ''))
+    return undefined
+  }
+
+  #isSame(service: string, recorded: string, live: string): boolean {
+    if (recorded === someKey) return true
+    // What the tape knows from elsewhere, such as a token an answer brought, is served under its placeholder.
+    if (!isKeyNumber(recorded) || !isKeyNumber(live)) return recorded === live
+    const [before, owner] = [this.#liveOf.get(recorded), this.#recordedOf.get(`${service} ${live}`)]
+    return (before === undefined || before === live) && (owner === undefined || owner === recorded)
+  }
+
+  #note(service: string, recorded: string, live: string): void {
+    if (recorded === someKey || !isKeyNumber(recorded)) return
+    this.#liveOf.set(recorded, live)
+    this.#recordedOf.set(`${service} ${live}`, recorded)
+  }
+
+  #inNumbersOfTape(service: string, shown: string): string {
+    return keysIn(shown).reduce(
+      (text, key) =>
+        isKeyNumber(key) ? text.replace(key, this.#recordedOf.get(`${service} ${key}`) ?? '[other key]') : text,
+      shown,
+    )
+  }
+}
+
+/** Values that the environment of this process has under more than one name. */
+class StandIns {
+  #values: ReadonlySet<string> | undefined
+
+  /** Whether one of them is a word of these texts, in base64 or as it is. */
+  areIn(texts: readonly string[]): boolean {
+    if (texts.length === 0) return false
+    // Looked for at the first key: an agent may set variables before.
+    const values = (this.#values ??= sharedValues())
+    return texts.flatMap((text) => [...words(text), ...decoded(text)]).some((word) => values.has(word))
+  }
+}
+
+function sharedValues(): ReadonlySet<string> {
+  const values = Object.values(process.env).filter((value) => value !== undefined)
+  return new Set(values.filter((value, at) => value !== '' && values.indexOf(value) !== at))
+}
+
+function words(text: string): readonly string[] {
+  return [text, text.replace(/^\S+\s+/, ''), ...text.split(/[\s,;&="/]+/)]
+}
+
+/** Name and password of `Basic`. */
+function decoded(text: string): readonly string[] {
+  const [, coded] = /^Basic\s+(\S+)$/i.exec(text) ?? []
+  return coded === undefined ? [] : Buffer.from(coded, 'base64').toString('utf8').split(':')
+}
+
+const none: readonly FoundDrift[] = []
+const keyInQuery = /[?&]([^=&#]+)=(\[key(?:-\d{1,9})?\])/g
+
+/** Names of the query under which requests of a tape carry a key, by their path: a stand-in for one may look like no key. */
+export function keyNamesOf(urls: readonly string[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const names = new Map<string, Set<string>>()
+  for (const url of urls) {
+    if (!url.includes('=[key')) continue
+    const known = names.get(pathOf(url)) ?? new Set<string>()
+    for (const [, name = ''] of url.matchAll(keyInQuery)) known.add(name)
+    names.set(pathOf(url), known)
+  }
+  return names
+}
+
+/** An address without host and query. */
+export function pathOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).pathname : url
+}

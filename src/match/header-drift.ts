@@ -1,0 +1,94 @@
+import { type HeaderMeaning, meaningOfHeader } from '../privacy/index.ts'
+import type { HeaderPair } from '../tape/index.ts'
+import type { FoundDrift } from './matcher.ts'
+
+/** How the headers of one request are compared. */
+export interface HeaderComparison {
+  /** Headers the recorder was told to keep: whoever names them means them. */
+  readonly own?: readonly string[]
+  /** The recorder kept every header that means something: one that is missing was not sent. */
+  readonly isWhole?: boolean
+  /** The form of the answer of a model follows from what its request says. */
+  readonly isModelCall?: () => boolean
+  /** What a header means, by its name in lower case. */
+  readonly meaning?: (name: string) => HeaderMeaning | undefined
+}
+
+/** What every recorder kept that kept any header. */
+const alwaysKept: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-language',
+  'anthropic-beta',
+  'anthropic-version',
+  'content-type',
+  'mcp-protocol-version',
+  'openai-beta',
+  'openai-organization',
+  'openai-project',
+  'prefer',
+])
+
+/** Compared where the answer of a request is looked for, see `target.ts` and `idempotency.ts`. */
+const comparedElsewhere: ReadonlySet<string> = new Set(['idempotency-key', 'last-event-id', 'range', 'x-amz-target'])
+
+/** What a server takes a header that is not there for. Some clients write it out, others do not. */
+const assumed: Readonly<Record<string, string>> = { accept: '*/*', 'accept-language': '*' }
+
+const classes = { asks: 'headers', guards: 'guards', tenant: 'credentials', credential: 'credentials' } as const
+
+/** Differences between the recorded headers of a request and the live ones, both redacted. Credentials: `credentials.ts`. */
+export function headerDrift(
+  recorded: readonly HeaderPair[],
+  live: readonly HeaderPair[],
+  { own = [], isWhole = false, isModelCall = () => false, meaning = meaningOfHeader }: HeaderComparison = {},
+): readonly FoundDrift[] {
+  // A tape from elsewhere may not have kept them.
+  if ((recorded.length === 0 && !isWhole) || isSame(recorded, live)) return none
+  let found: FoundDrift[] | undefined
+  const look = (given: string): void => {
+    const name = given.toLowerCase()
+    const isOwn = own.some((one) => one.toLowerCase() === name)
+    const meant = meaning(name) ?? (isOwn ? 'asks' : undefined)
+    if (meant === undefined || comparedElsewhere.has(name)) return
+    // An older recorder that was told to keep one wrote a placeholder for it.
+    if (meant === 'credential' && (isWhole || !isOwn)) return
+    const [was, is] = [valueOf(recorded, name), valueOf(live, name)]
+    if (steady(name, was) === steady(name, is) || (name === 'accept' && isModelCall())) return
+    // An older recorder did not keep it: nobody knows whether it was sent.
+    if (was === undefined && !isWhole && !isOwn && !alwaysKept.has(name)) return
+    if (found?.some(({ path }) => path === name)) return
+    found ??= []
+    found.push({ class: classes[meant], path: name, recorded: was ?? '(absent)', live: is ?? '(absent)' })
+  }
+  for (const [name] of recorded) look(name)
+  for (const [name] of live) look(name)
+  // Which comes first must not hang on how a client sorts them.
+  return found?.sort((a, b) => (a.path < b.path ? -1 : 1)) ?? none
+}
+
+const none: readonly FoundDrift[] = []
+
+function isSame(recorded: readonly HeaderPair[], live: readonly HeaderPair[]): boolean {
+  return (
+    recorded.length === live.length &&
+    recorded.every(([name, value], at) => live[at]?.[0] === name && live[at]?.[1] === value)
+  )
+}
+
+function steady(name: string, value: string | undefined): string | undefined {
+  if (value === undefined || name !== 'content-type') return value ?? assumed[name]
+  // Type, names of parameters and character sets are the same in any case, with spaces around the sign or without.
+  return value
+    .split(';')
+    .map((part) => part.trim())
+    .map((part) => (/^boundary=/i.test(part) ? part : part.toLowerCase().replaceAll('"', '')))
+    .join(';')
+}
+
+/** The value of a header, of several with one name all of them; a request has so few that looking beats an index. */
+function valueOf(pairs: readonly HeaderPair[], name: string): string | undefined {
+  let value: string | undefined
+  for (const pair of pairs)
+    if (pair[0].toLowerCase() === name) value = value === undefined ? pair[1] : `${value}, ${pair[1]}`
+  return value
+}

@@ -1,0 +1,105 @@
+import { type Dialect, readModelRequest } from '../providers/index.ts'
+import { requestBytes, type Tape } from '../tape/index.ts'
+
+const openai = ['OPENAI_API_KEY']
+const google = ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY']
+/** What `@google/genai` looks for, either of them; it warns where both are set. */
+const genai = ['GEMINI_API_KEY', 'GOOGLE_API_KEY']
+const aws = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_REGION']
+const variables: Readonly<Record<Dialect, readonly string[]>> = {
+  'openai-chat': openai,
+  'openai-responses': openai,
+  'openai-completions': openai,
+  'openai-embeddings': openai,
+  'openai-assistants': openai,
+  anthropic: ['ANTHROPIC_API_KEY'],
+  gemini: google,
+  'gemini-interactions': google,
+  'mistral-conversations': ['MISTRAL_API_KEY'],
+  'bedrock-converse': aws,
+  'bedrock-agent': aws,
+  cohere: ['CO_API_KEY', 'COHERE_API_KEY'],
+  replicate: ['REPLICATE_API_TOKEN'],
+  sourcegraph: ['SRC_ACCESS_TOKEN'],
+  'ai-gateway': ['AI_GATEWAY_API_KEY'],
+  mcp: [],
+}
+
+/** Providers that speak somebody else's dialect: part of their host → the variable their SDKs read. */
+const byHost: readonly (readonly [host: RegExp, variable: string])[] = [
+  [/\.openai\.azure\.com$/, 'AZURE_OPENAI_API_KEY'],
+  [/groq\.com$/, 'GROQ_API_KEY'],
+  [/openrouter\.ai$/, 'OPENROUTER_API_KEY'],
+  [/mistral\.ai$/, 'MISTRAL_API_KEY'],
+  [/x\.ai$/, 'XAI_API_KEY'],
+  [/deepseek\.com$/, 'DEEPSEEK_API_KEY'],
+  [/together\.(ai|xyz)$/, 'TOGETHER_API_KEY'],
+  [/cerebras\.ai$/, 'CEREBRAS_API_KEY'],
+]
+
+/** No provider takes it, and none sees it. */
+const placeholder = 'not-a-key-this-is-a-replay'
+
+/**
+ * Sets the variables in which the SDKs of a tape's providers look for their key, where they are not set: clients refuse
+ * to be made without one, and a test machine has none. When the run was recorded the keys were there, so code that asks
+ * whether there is one goes the recorded way. The same goes for the organization and project of OpenAI.
+ *
+ * @returns takes them back
+ */
+export function standInKeys(tape: Tape): () => void {
+  const lent = [...keysOf(tape), ...tenantsOf(tape)].filter(([name]) => process.env[name] === undefined)
+  for (const [name, value] of lent) process.env[name] = value
+  return () => {
+    for (const [name, value] of lent) if (process.env[name] === value) delete process.env[name]
+  }
+}
+
+function keysOf(tape: Tape): ReadonlyMap<string, string> {
+  const keys = new Map<string, string>()
+  const seen = new Set<string>()
+  for (const event of tape.events) {
+    if (event.kind !== 'exchange' || event.method !== 'POST' || !URL.canParse(event.url)) continue
+    const { host, hostname, pathname } = new URL(event.url)
+    // One request of each address says what is spoken there.
+    if (seen.has(host + pathname)) continue
+    seen.add(host + pathname)
+    const { method, url } = event
+    const dialect = readModelRequest({ method, url, body: requestBytes(event).toString('utf8') })?.dialect
+    if (dialect === undefined) continue
+    const isGenai = event.request.headers.some(
+      ([name, value]) => name === 'user-agent' && value.includes('google-genai-sdk'),
+    )
+    const names = variables[dialect] === google && isGenai ? oneOfGenai() : variables[dialect]
+    for (const name of names) keys.set(name, name === 'AWS_REGION' ? regionOf(hostname) : placeholder)
+    for (const [pattern, name] of byHost) if (pattern.test(hostname)) keys.set(name, placeholder)
+  }
+  return keys
+}
+
+/** One variable of `@google/genai`, or none where one is set. */
+function oneOfGenai(): readonly string[] {
+  return genai.some((name) => (process.env[name] ?? '') !== '') ? [] : genai.slice(0, 1)
+}
+
+/** Headers the SDKs of OpenAI send where a variable is set: a machine without it would ask for another customer. */
+const tenants: readonly (readonly [header: string, variable: string])[] = [
+  ['openai-organization', 'OPENAI_ORG_ID'],
+  ['openai-project', 'OPENAI_PROJECT_ID'],
+]
+
+function tenantsOf(tape: Tape): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  for (const event of tape.events) {
+    if (event.kind !== 'exchange') continue
+    for (const [header, variable] of tenants) {
+      const value = event.request.headers.find(([name]) => name === header)?.[1]
+      if (value !== undefined && !found.has(variable)) found.set(variable, value)
+    }
+  }
+  return found
+}
+
+function regionOf(hostname: string): string {
+  return /\.([a-z]{2}(?:-[a-z]+)+-\d)\./.exec(hostname)?.[1] ?? 'us-east-1'
+}

@@ -1,0 +1,288 @@
+import { isMap } from '../json/canonical.ts'
+import { canonicalJson, type FormedRequest, inOtherForm, readForm } from '../providers/index.ts'
+import type { Json, TapeHeader } from '../tape/index.ts'
+import { hostDrift, Hosts, originOf, steadyPath, writtenOrigin, writtenPath } from './address.ts'
+import { findConversation } from './conversation.ts'
+import { bodyDifference, closeness, parseRequest } from './difference.ts'
+import { isFaithful } from '../json/faithful.ts'
+import type { ExchangeState } from './step.ts'
+import { sameTarget } from './target.ts'
+import type { DriftClass, MatchLevel } from './types.ts'
+
+/** A request of the replayed agent in the form the tape has its requests in: redacted, boundary steadied. */
+export interface MatchRequest {
+  readonly via: ExchangeState['event']['via']
+  readonly method: string
+  readonly url: string
+  readonly bodyText: string
+  /** What its headers say is asked for, see `targetOf`. */
+  readonly target: string
+}
+
+export interface FoundDrift {
+  readonly class: DriftClass
+  readonly path: string
+  /** The same for people. Default: `path`. */
+  readonly part?: string
+  /** Excerpts of both sides at the first difference. */
+  readonly recorded: string
+  readonly live: string
+  /** Both sides of the whole part, where that is more than the excerpts. */
+  readonly before?: Json | undefined
+  readonly now?: Json | undefined
+  /** Which of an agent's calls it is about, where the part itself does not say: the instructions they are made with. */
+  readonly scope?: string
+  /** Tells changes apart that look the same: a digest of the value behind a placeholder. */
+  readonly id?: string
+  /** The part belongs to the conversation itself. */
+  readonly isData?: true
+}
+
+export type Match =
+  | {
+      readonly kind: 'found'
+      readonly step: ExchangeState
+      readonly level: MatchLevel
+      readonly drift: readonly FoundDrift[]
+    }
+  /** Several recorded answers are equally close. */
+  | { readonly kind: 'ambiguous'; readonly candidates: readonly ExchangeState[] }
+  /** The recorded answer calls a tool the request does not offer any more. */
+  | { readonly kind: 'toolGone'; readonly step: ExchangeState; readonly tool: string }
+  /** The request demands what the recorded answer does not do. */
+  | { readonly kind: 'contradicted'; readonly step: ExchangeState; readonly how: string }
+  /** No recorded answer is for this question; `nearest` is what comes closest. */
+  | { readonly kind: 'none'; readonly nearest: ExchangeState | undefined; readonly exhausted: boolean }
+
+/** An answer that was recorded in the other form. */
+export interface InOtherForm {
+  /** The request, with the form it asks for. */
+  readonly asked: FormedRequest
+  readonly answer: Extract<Match, { kind: 'found' }>
+}
+
+/**
+ * The serve key: decides which recorded exchange answers a request. Four rungs, strictest first; each asks only what
+ * the one before left open, and none guesses between different conversations.
+ *
+ * 1. `exact`: the same address and body, byte for byte
+ * 2. `canonical`: the same JSON value, the same query, written differently; Gemini's fields and bytes in either of their spellings
+ * 3. `conversation`: a model call with the same messages; instructions, tool schemas or settings may differ
+ * 4. `reworded`: the one open model call that is due at this place of the run, whatever its messages say
+ *
+ * The first two find the recorded question. The others find what stands in its place: another question, whose recorded
+ * answer proves nothing and only shows what follows.
+ *
+ * On every rung a host that is not on the tape may stand for one that is, and headers that name an operation or a part
+ * are part of the question.
+ */
+export class Matcher {
+  /** By written path, then by body. */
+  readonly #exact: ReadonlyMap<string, ReadonlyMap<string, ExchangeState[]>>
+  readonly #byPath: ReadonlyMap<string, ExchangeState[]>
+  readonly #canonical = new Map<string, Map<string, ExchangeState[]>>()
+  readonly #steps: readonly ExchangeState[]
+  readonly #serve: MatchLevel
+  readonly #tape: Pick<TapeHeader, 'imported'>
+  readonly #isDue: (step: ExchangeState) => boolean
+  readonly #hosts: Hosts
+
+  constructor(
+    steps: readonly ExchangeState[],
+    serve: MatchLevel,
+    tape: Pick<TapeHeader, 'imported'>,
+    isDue: (step: ExchangeState) => boolean,
+  ) {
+    this.#steps = steps
+    this.#serve = serve
+    this.#tape = tape
+    this.#isDue = isDue
+    this.#hosts = new Hosts(steps.map((step) => step.event.url))
+    const byWrittenPath = Map.groupBy(steps, (step) => writtenPath(step.event))
+    this.#exact = new Map(
+      [...byWrittenPath].map(([path, group]) => [path, Map.groupBy(group, ({ bodyText }) => bodyText)]),
+    )
+    this.#byPath = Map.groupBy(steps, (step) => steadyPath(step.event))
+  }
+
+  /** The step that answers a request of exactly these bytes to exactly this address, as things stand now, if its headers fit. */
+  expected(asked: Omit<MatchRequest, 'target'>): ExchangeState | undefined {
+    const steps = this.#same(asked)
+    dropTaken(steps)
+    return steps?.[0]?.event.url === asked.url ? steps[0] : undefined
+  }
+
+  /** Whether the tape has an open request of exactly these bytes, to exactly this address. */
+  holds(asked: MatchRequest): boolean {
+    const steps = this.#same(asked)
+    dropTaken(steps)
+    return steps?.some((step) => !step.taken && step.event.url === asked.url && isAimed(step, asked)) ?? false
+  }
+
+  find(question: MatchRequest): Match {
+    const answer = this.#climb(question)
+    if (answer.kind === 'found') this.#hosts.answered(answer.step.event.url, question.url)
+    return answer
+  }
+
+  /**
+   * The answer to a request that asks for the other form of it: as a stream for what was recorded whole, or the other way
+   * round. To be asked where {@link find} has found none. The form is no part of the question, see `inAskedForm`.
+   */
+  findInOtherForm(question: MatchRequest): InOtherForm | undefined {
+    const { method, url, bodyText } = question
+    if (this.#serve === 'exact' || method.toUpperCase() !== 'POST') return undefined
+    const asked = readForm(url, bodyText)
+    if (asked === undefined || !isFaithful(bodyText)) return undefined
+    for (const other of inOtherForm(asked)) {
+      const answer = this.find({ ...question, url: other.url, bodyText: other.text })
+      if (answer.kind !== 'found') continue
+      // It was written anew here: that it is spelled differently says nothing.
+      const drift = answer.drift.filter((found) => found.class !== 'encoding')
+      return { asked, answer: { ...answer, level: answer.level === 'exact' ? 'canonical' : answer.level, drift } }
+    }
+    return undefined
+  }
+
+  #climb(question: MatchRequest): Match {
+    const exact = this.#untaken(this.#same(question), question)
+    const isEnough = this.#serve === 'exact' || (exact !== undefined && this.#tape.imported === undefined)
+    const canonical = isEnough ? undefined : this.#findCanonical(question)
+    // A recording from elsewhere may spell one question in several ways: it is answered in the order it was asked.
+    if (exact && (!canonical || canonical[0] === exact[0])) return this.#found(exact, 'exact', question)
+    if (canonical) return this.#found(canonical, 'canonical', question)
+    if (this.#serve !== 'exact') {
+      const conversation = this.#serve === 'canonical' ? undefined : this.#findConversation(question)
+      if (conversation) return conversation
+    }
+    const open = this.#byPath.get(steadyPath(question))?.some((step) => !step.taken) ?? false
+    return { kind: 'none', nearest: this.nearest(question), exhausted: !open }
+  }
+
+  /** The steps of the same address, but for the host, and the same body. */
+  #same(asked: Omit<MatchRequest, 'target'>): ExchangeState[] | undefined {
+    return this.#exact.get(writtenPath(asked))?.get(asked.bodyText)
+  }
+
+  #findCanonical(question: MatchRequest): readonly ExchangeState[] | undefined {
+    const key = steadyPath(question)
+    let index = this.#canonical.get(key)
+    if (!index) {
+      index = Map.groupBy(this.#byPath.get(key) ?? [], ({ bodyText, event: { via, url } }) =>
+        canonicalBody({ bodyText, via, url }),
+      )
+      this.#canonical.set(key, index)
+    }
+    // A host that stands for a recorded one is asked what that is asked, and one spelling of it is that one's.
+    const asked = new Map((this.#byPath.get(key) ?? []).map(({ event: { url } }) => [originOf(url), url]))
+    for (const url of asked.values()) {
+      const found = this.#untaken(index.get(canonicalBody({ ...question, url })), question)
+      if (found) return found
+    }
+    return undefined
+  }
+
+  #findConversation(question: MatchRequest): Match | undefined {
+    return findConversation(question, {
+      steps: this.#steps.filter((step) => this.#mayAnswer(step, question)),
+      mayReword: this.#serve === 'reworded',
+      isDue: this.#isDue,
+    })
+  }
+
+  /** The open steps of a list that a live host may ask; absent when there are none. */
+  #untaken(steps: ExchangeState[] | undefined, question: MatchRequest): readonly ExchangeState[] | undefined {
+    dropTaken(steps)
+    const first = steps?.find((step) => !step.taken && this.#mayAnswer(step, question))
+    if (!steps || !first) return undefined
+    // A host nobody has seen may stand for either of two recorded ones: which, nobody can tell.
+    const origin = originOf(first.event.url)
+    if (origin === originOf(question.url)) return [first]
+    const other = steps.find(
+      (step) => !step.taken && originOf(step.event.url) !== origin && this.#mayAnswer(step, question),
+    )
+    return other ? [first, other] : [first]
+  }
+
+  #mayAnswer(step: ExchangeState, question: MatchRequest): boolean {
+    return this.#hosts.mayAnswer(step.event.url, question.url) && isAimed(step, question)
+  }
+
+  #found(steps: readonly ExchangeState[], level: 'exact' | 'canonical', question: MatchRequest): Match {
+    const [step] = steps
+    if (!step || steps.length > 1) return { kind: 'ambiguous', candidates: steps }
+    const drift: FoundDrift[] = []
+    if (level === 'canonical') {
+      const client = bodyDifference(step.bodyText, question.bodyText)
+      drift.push(
+        client?.path.startsWith('params.clientInfo')
+          ? { class: 'bookkeeping', part: 'name of the MCP client', ...client }
+          : { class: 'encoding', path: '', part: 'body', recorded: 'same value', live: 'written differently' },
+      )
+    }
+    if (originOf(step.event.url) !== originOf(question.url))
+      drift.push(otherHost(step, writtenOrigin(step.event.url), writtenOrigin(question.url)))
+    return { kind: 'found', step, level, drift }
+  }
+
+  /** The recorded exchange most like a request, open ones first. */
+  nearest(question: MatchRequest): ExchangeState | undefined {
+    const samePath = this.#byPath.get(steadyPath(question)) ?? []
+    const pool = samePath.some((step) => !step.taken)
+      ? samePath.filter((step) => !step.taken)
+      : samePath.length > 0
+        ? samePath
+        : this.#steps
+    let best: ExchangeState | undefined
+    let bestScore = -1
+    for (const step of pool.slice(0, 500)) {
+      const score =
+        closeness(step.bodyText, question.bodyText) + closeness(addressText(step.event), addressText(question))
+      if (score > bestScore) {
+        best = step
+        bestScore = score
+      }
+    }
+    return best
+  }
+}
+
+function otherHost(step: ExchangeState, recorded: string, live: string): FoundDrift {
+  return {
+    class: hostDrift(step, step.event),
+    path: 'url',
+    part: step.model ? 'host of the model' : 'host',
+    recorded,
+    live,
+  }
+}
+
+function isAimed({ event }: ExchangeState, { target }: MatchRequest): boolean {
+  return sameTarget(event.request.headers, target)
+}
+
+/** Taken steps at the front are dropped, so that a thousand equal requests cost a thousand looks, not a million. */
+function dropTaken(steps: ExchangeState[] | undefined): void {
+  while (steps?.[0]?.taken) steps.shift()
+}
+
+/** A body in one spelling; one that is not JSON, or says more than a parser keeps, stands for itself. */
+function canonicalBody({ bodyText: text, via, url }: Pick<MatchRequest, 'bodyText' | 'via' | 'url'>): string {
+  const value = parseRequest(text, url)
+  if (value === undefined || !isFaithful(text)) return `text ${text}`
+  const isRequest = isMap(value) && 'method' in value && 'id' in value
+  // The id of a JSON-RPC request is a counter of the client; the scripted child answers under the live one.
+  const steady = via === 'stdio' && isRequest ? { ...value, id: null } : value
+  return `json ${canonicalJson(isRequest ? withoutClient(steady) : steady)}`
+}
+
+/** The greeting of an MCP client without its name and version: they say who asks, as a user agent does. */
+function withoutClient(request: Json): Json {
+  const { method, params, ...rest } = request as { readonly [key: string]: Json }
+  if (method !== 'initialize' || typeof params !== 'object' || params === null || Array.isArray(params)) return request
+  return { ...rest, method, params: { ...params, clientInfo: null } }
+}
+
+function addressText({ method, url }: { readonly method: string; readonly url: string }): string {
+  return `${method} ${url}`
+}

@@ -1,0 +1,188 @@
+import { isUtf8 } from 'node:buffer'
+import { codingOf, cutOverlap, redactSides, type Redactor } from '../privacy/index.ts'
+import { type ModelRequest, readModelRequest } from '../providers/index.ts'
+import type { LiveRequest } from '../seam/intercept/index.ts'
+import { steadyBoundary } from '../seam/shape.ts'
+import {
+  beforeCut,
+  type CallEvent,
+  type Cut,
+  cutsOf,
+  type ExchangeEvent,
+  requestBytes,
+  type Step,
+  type Tape,
+  type TapeEvent,
+  type WholeBody,
+} from '../tape/index.ts'
+import type { GateItem } from './delivery.ts'
+import type { MatchRequest } from './matcher.ts'
+import { targetOf } from './target.ts'
+
+/** A recorded step and how far its replay has come. */
+export interface StepState<E extends Step = Step> {
+  readonly event: E
+  /** 1-based, for people. */
+  readonly number: number
+  /** What the gate delivers for it, the request first. */
+  readonly items: GateItem[]
+  /** Asked for, or made needless by the tool call it happened in. */
+  taken: boolean
+  /** The agent asked for it (a needless one is taken but not served). */
+  served: boolean
+  /** All of its answer was delivered. */
+  answered: boolean
+}
+
+export type ExchangeState = StepState<ExchangeEvent> & {
+  readonly bodyText: string
+  readonly model: ModelRequest | undefined
+  /** Its answer was larger than its cap: what stands before the cut is served, and then an error. */
+  readonly cut?: Cut
+}
+export type CallState = StepState<CallEvent>
+
+/** The steps of a tape in order, with nothing done yet. */
+export function stepStates(tape: Tape): readonly (ExchangeState | CallState)[] {
+  const steps = tape.events.filter(isStep)
+  return steps.map((event, i) => {
+    const base = { number: i + 1, items: [], taken: false, served: false, answered: false }
+    return event.kind === 'exchange' ? exchangeState(event, base) : { event, ...base }
+  })
+}
+
+export function isStep(event: TapeEvent): event is Step {
+  return event.kind === 'exchange' || event.kind === 'tool' || event.kind === 'retrieval' || event.kind === 'value'
+}
+
+function exchangeState(recorded: ExchangeEvent, base: Omit<StepState<ExchangeEvent>, 'event'>): ExchangeState {
+  const part = beforeCut(recorded)
+  const { moment } = part ?? {}
+  const error =
+    moment === undefined ? {} : { error: { moment, name: 'Error', message: 'the recorded answer is cut here' } }
+  const event = part === undefined ? recorded : { ...recorded, response: part.response, ...error }
+  let model: ModelRequest | undefined | null = null
+  const text = requestText(event)
+  return {
+    event,
+    ...base,
+    ...(part && { cut: part.cut }),
+    bodyText: text,
+    get model() {
+      // Taken apart only when a replay needs the parts: an exact match never does.
+      if (model === null) model = readModelRequest({ method: event.method, url: event.url, body: text })
+      return model
+    },
+  }
+}
+
+/** What `bodyTextOf` makes of a recorded request. Half of a surrogate pair, which a tape can spell, is no text. */
+function requestText(event: ExchangeEvent): string {
+  const { body, unsearched } = event.request
+  if (unsearched !== undefined) return unsearchedText
+  return typeof body === 'string' && body.isWellFormed() ? body : bodyTextOf(requestBytes(event))
+}
+
+/** A body as one string: its text, or base64 when it is not text, under a mark no text can begin with. */
+export function bodyTextOf(bytes: Buffer): string {
+  return isUtf8(bytes) ? bytes.toString('utf8') : `\ud800base64:${bytes.toString('base64')}`
+}
+
+/**
+ * What a request asks of a tape: redacted as the tape is, and without what differs each time.
+ */
+export function questionOf(
+  live: LiveRequest,
+  redactor: Redactor,
+  { keyNames, isOnTape = () => false, cuts = [] }: Looking = {},
+): MatchRequest {
+  const window = windowFor(live.body.length, cuts)
+  if (window !== undefined) return cutQuestion(live, redactor, window, keyNames)
+  const steady = steadyBoundary(live.headers, live.body)
+  const text = textOf(live, steady)
+  const target = targetOf(live.headers)
+  if (text !== undefined) {
+    const asked = { via: live.via, method: live.method, url: live.url, bodyText: text, target }
+    if (isOnTape(asked)) {
+      redactor.observe(asked.url)
+      redactor.observeBody(text)
+      return asked
+    }
+  }
+  const { body } = steady
+  // In the order they were redacted when the run was recorded: placeholders are numbered by first appearance.
+  const url = redactor.url(live.url, keyNames)
+  const sent = redactor.unpacked(body, codingOf(live.headers))
+  const bodyText = 'unsearched' in sent ? unsearchedText : bodyTextOf(sent.bytes)
+  return { via: live.via, method: live.method, url, bodyText, target }
+}
+
+/** In the place of a body nobody can look into; no text is this. */
+const unsearchedText = '\ud800unsearched'
+
+/** The bodies of requests of which a tape has only the ends. */
+export function requestCuts(tape: Tape): readonly WholeBody[] {
+  return cutsOf(tape).filter(({ of }) => of === 'request')
+}
+
+/** How much of either end is compared of a body of so many bytes: as much as the tape has of one like it. */
+function windowFor(size: number, cuts: readonly WholeBody[]): number | undefined {
+  const same = cuts.find((cut) => cut.size === size) ?? cuts.find(({ window }) => size > 2 * (window + cutOverlap))
+  return same?.window
+}
+
+/** What a request asks whose body is larger than the recorder keeps: its ends. */
+function cutQuestion(
+  live: LiveRequest,
+  redactor: Redactor,
+  window: number,
+  keyNames: ReadonlySet<string> | undefined,
+): MatchRequest {
+  const { body, headers } = live
+  const url = redactor.url(live.url, keyNames)
+  const steady = (side: Buffer): Buffer => steadyBoundary(headers, side).body
+  const half = Math.min(window + cutOverlap, Math.floor(body.length / 2))
+  const ends = redactSides(
+    [steady(body.subarray(0, half))],
+    [steady(body.subarray(body.length - half))],
+    window,
+    redactor,
+  )
+  const bodyText = bodyTextOf(Buffer.concat([...ends.head, ...ends.tail]))
+  return { via: live.via, method: live.method, url, bodyText, target: targetOf(headers) }
+}
+
+/** What is known of the tape a request is asked of. */
+interface Looking {
+  /** Bodies of requests of which it has only the ends. */
+  readonly cuts?: readonly WholeBody[]
+  /** Names of the query under which it has keys of requests with this path. */
+  readonly keyNames?: ReadonlySet<string> | undefined
+  /**
+   * Whether it has just that, open. Then there is nothing to look for: what stands on a tape has been redacted, goes through
+   * unchanged, and nothing reaches a disk with it that is not there.
+   */
+  readonly isOnTape?: (asked: MatchRequest) => boolean
+}
+
+/** The body of a live request, its boundary steadied; `undefined` when it is not text. */
+function textOf(live: LiveRequest, { headers, body }: ReturnType<typeof steadyBoundary>): string | undefined {
+  if (live.text !== undefined && headers === live.headers) return live.text
+  return isUtf8(body) ? body.toString('utf8') : undefined
+}
+
+/** `step 4, POST /v1/chat/completions` */
+export function describeStep({ event, number }: StepState): string {
+  return `step ${number}, ${describeEvent(event)}`
+}
+
+export function describeEvent(event: Step): string {
+  if (event.kind !== 'exchange') return `${event.kind} ${event.name}`
+  return event.via === 'stdio' ? `${event.method} on ${event.url}` : `${event.method} ${shortUrl(event.url)}`
+}
+
+export function shortUrl(url: string): string {
+  if (!URL.canParse(url)) return url
+  const { host, pathname, search } = new URL(url)
+  return `${host}${pathname}${search}`
+}

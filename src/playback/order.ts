@@ -1,0 +1,137 @@
+import { readModelCall } from '../providers/index.ts'
+import type { Json, Moment } from '../tape/index.ts'
+import { isRead, usesAnswer } from './independence.ts'
+import type { CallState, ExchangeState, StepState } from '../match/step.ts'
+
+type AnyState = ExchangeState | CallState
+
+interface Early {
+  readonly early?: AnyState
+  readonly skipped: readonly AnyState[]
+  readonly beside: readonly AnyState[]
+  readonly awaited: readonly AnyState[]
+}
+
+/**
+ * Watches that what waited for an answer when recorded still waits for it.
+ *
+ * A step recorded after another was answered may not be made before it. There are three exceptions. Steps of one model
+ * turn in which the model asked for several tools at once may change places: the model called those independent. A named
+ * value is a read of the agent's own surroundings and has no place at all. And two requests that only read may be under
+ * way at the same time, if neither can have been asked with what the other was answered.
+ */
+export class StepOrder {
+  /** By the moment their answer was complete; what comes before `#next` is answered. */
+  readonly #steps: readonly AnyState[]
+  readonly #all: readonly AnyState[]
+  readonly #byN: ReadonlyMap<number, AnyState>
+  #turns: readonly ExchangeState[] | undefined
+  readonly #free = new Map<ExchangeState, boolean>()
+  readonly #input: Json | undefined
+  #next = 0
+
+  constructor(steps: readonly AnyState[], input?: Json) {
+    this.#input = input
+    this.#steps = steps
+      .filter((step) => endOf(step) !== undefined && !isAborted(step) && step.event.kind !== 'value')
+      .sort((a, b) => endN(a) - endN(b))
+    this.#all = steps
+    this.#byN = new Map(steps.map((step) => [step.event.n, step]))
+  }
+
+  /** Whether everything that was answered before `step` was made is answered now. */
+  isDue(step: AnyState): boolean {
+    const { early, skipped, beside, awaited } = this.look(step)
+    return early === undefined && skipped.length + beside.length + awaited.length === 0
+  }
+
+  /**
+   * What should have been answered before `step` is made: `early`, when it is certain that the order is another one;
+   * `skipped`, tool calls that were not made yet: the agent may leave them out, or make them later and so out of order;
+   * `beside`, reads under way that may be answered later, as long as all that follows waits for them; `awaited`, reads that
+   * would be under way at the same time if they were made before this one is answered.
+   */
+  look(step: AnyState): Early {
+    while (this.#steps[this.#next]?.answered) this.#next++
+    const skipped: AnyState[] = []
+    const beside: AnyState[] = []
+    const awaited: AnyState[] = []
+    if (step.event.kind === 'value') return { skipped, beside, awaited }
+    for (let i = this.#next; i < this.#steps.length; i++) {
+      const earlier = this.#steps[i]
+      if (!earlier || endN(earlier) > step.event.n) break
+      if (earlier === step || earlier.answered || this.#mayChangePlaces(earlier, step)) continue
+      if (this.#mayBeLeftOut(earlier)) skipped.push(earlier)
+      else if (this.#mayBeBeside(earlier, step)) (earlier.taken ? beside : awaited).push(earlier)
+      else return { early: earlier, skipped, beside, awaited }
+    }
+    return { skipped, beside, awaited }
+  }
+
+  /** Whether both only read, and what the one was answered is not in what the other asks. */
+  #mayBeBeside(earlier: AnyState, step: AnyState): boolean {
+    if (isTurn(earlier) || isTurn(step)) return false
+    if (!isRead(earlier.event) || !isRead(step.event) || earlier.event.in !== step.event.in) return false
+    const before = this.#all.filter(({ event }) => event.n < step.event.n).map(({ event }) => event)
+    return !usesAnswer(step.event, earlier.event, this.#input, before)
+  }
+
+  /** A tool call nobody has made, or what happened inside of one. */
+  #mayBeLeftOut({ event, taken }: AnyState): boolean {
+    if (taken) return false
+    if (event.kind === 'tool' || event.kind === 'retrieval') return true
+    const outer = event.in === undefined ? undefined : this.#byN.get(event.in)
+    return outer !== undefined && this.#mayBeLeftOut(outer)
+  }
+
+  #mayChangePlaces(a: AnyState, b: AnyState): boolean {
+    if (isTurn(a) || isTurn(b)) return false
+    // Inside one tool call the order is that of its code.
+    if (a.event.in !== undefined && a.event.in === b.event.in) return false
+    const turn = this.#turnOf(a)
+    return turn !== undefined && turn === this.#turnOf(b) && this.#askedForSeveral(turn)
+  }
+
+  /** The model call answered last before a step was made. */
+  #turnOf(step: AnyState): ExchangeState | undefined {
+    // Telling turns takes requests apart, which most replays never need.
+    this.#turns ??= this.#all.filter((one): one is ExchangeState => isTurn(one)).sort((x, y) => endN(x) - endN(y))
+    let last: ExchangeState | undefined
+    for (const turn of this.#turns) {
+      if (endN(turn) > step.event.n) break
+      last = turn
+    }
+    return last
+  }
+
+  #askedForSeveral(turn: ExchangeState): boolean {
+    let several = this.#free.get(turn)
+    if (several === undefined) {
+      const asked = readModelCall(turn.event)?.response?.toolCalls ?? []
+      // What the provider ran itself says nothing of what the agent runs.
+      several = asked.filter(({ builtIn }) => !builtIn).length > 1
+      this.#free.set(turn, several)
+    }
+    return several
+  }
+}
+
+/** A model was asked, or a poll brought more of its answer. */
+function isTurn(step: AnyState): boolean {
+  const { model } = step as Partial<ExchangeState>
+  if (model !== undefined) return model.dialect !== 'openai-embeddings'
+  const { event } = step
+  return event.kind === 'exchange' && event.method === 'GET' && readModelCall(event)?.isPoll === true
+}
+
+function isAborted(step: StepState): boolean {
+  return step.event.kind === 'exchange' && step.event.aborted !== undefined
+}
+
+function endOf({ event }: StepState): Moment | undefined {
+  return event.kind === 'exchange' ? (event.response?.end ?? event.error?.moment) : event.settled
+}
+
+function endN(step: StepState): number {
+  return endOf(step)?.[0] ?? Number.POSITIVE_INFINITY
+}

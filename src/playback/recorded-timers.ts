@@ -1,0 +1,106 @@
+import type { VirtualTimer } from '../seam/intercept/index.ts'
+import type { Moment, Tape } from '../tape/index.ts'
+import type { StepState } from '../match/step.ts'
+
+/** When a timer fired. */
+export interface RecordedFiring {
+  /** The event of the tape before which it fired; infinite: not before the run ended. */
+  readonly n: number
+  /** Virtual ms; infinite likewise. */
+  readonly at: number
+}
+
+interface Known {
+  readonly firings: readonly Moment[]
+  next: number
+}
+
+const notBeforeTheEnd: RecordedFiring = { n: Number.POSITIVE_INFINITY, at: Number.POSITIVE_INFINITY }
+
+/** A timer of another length than when it was recorded. */
+export interface ChangedTimer {
+  /** Who set it: a package, or `app`. */
+  readonly caller: string
+  /** Milliseconds. */
+  readonly recorded: number
+  readonly live: number
+  /** Where the replay was when it was first set. */
+  readonly place: StepState | undefined
+}
+
+/**
+ * What the tape knows about the timers of its run. A timer is known by who set it, its delay, and how many such timers
+ * the run had set before: a library that sets one more takes nothing from the agent's own.
+ */
+export class RecordedTimers {
+  readonly #recorded = new Map<
+    string,
+    { readonly set: number; readonly fired: ReadonlyMap<number, readonly Moment[]> }
+  >()
+  readonly #set = new Map<string, number>()
+  /** Timers the tape does not know, by who set them and in the order in which they were set; of each delay the first. */
+  readonly #others = new Map<string, Map<number, StepState | undefined>>()
+  readonly #place: () => StepState | undefined
+  readonly #known = new WeakMap<VirtualTimer, Known | 'unknown'>()
+
+  /** @param place - where the replay is */
+  constructor(tape: Tape, place: () => StepState | undefined = () => undefined) {
+    this.#place = place
+    for (const [caller, ms, set, fired] of tape.close?.timers ?? [])
+      this.#recorded.set(keyOf(caller, ms), { set, fired: new Map(fired) })
+  }
+
+  /** When the timer, which was set or goes on, fires next; `undefined` when the tape does not know it. */
+  next(timer: VirtualTimer): RecordedFiring | undefined {
+    let known = this.#known.get(timer)
+    if (known === undefined) this.#known.set(timer, (known = this.#find(timer)))
+    if (known === 'unknown') return undefined
+    const firing = known.firings[known.next]
+    return firing === undefined ? notBeforeTheEnd : { n: firing[0], at: firing[1] }
+  }
+
+  /** It fired: an interval goes on to its next firing. */
+  fired(timer: VirtualTimer): void {
+    const known = this.#known.get(timer)
+    if (known !== undefined && known !== 'unknown') known.next++
+  }
+
+  /**
+   * Timers that were set with another delay. Of one caller the delays that are missing are matched with those that came, in
+   * their order; one that is only missing, or only came, is no change of a delay.
+   */
+  changed(): readonly ChangedTimer[] {
+    const missing = [...this.#recorded].filter(([key, { set }]) => (this.#set.get(key) ?? 0) < set)
+    return [...this.#others].flatMap(([caller, others]) => {
+      const mine = missing.flatMap(([key]) => (callerIn(key) === caller ? [Number(key.slice(caller.length + 1))] : []))
+      return [...others].flatMap(([live, place], at) => {
+        const recorded = mine[at]
+        return recorded === undefined ? [] : [{ caller, recorded, live, place }]
+      })
+    })
+  }
+
+  #find({ caller, ms }: VirtualTimer): Known | 'unknown' {
+    if (caller === undefined) return 'unknown'
+    const key = keyOf(caller, ms)
+    const before = this.#set.get(key) ?? 0
+    this.#set.set(key, before + 1)
+    const recorded = this.#recorded.get(key)
+    if (recorded === undefined || before >= recorded.set) {
+      const others = this.#others.get(caller) ?? new Map<number, StepState | undefined>()
+      this.#others.set(caller, others)
+      if (!others.has(ms)) others.set(ms, this.#place())
+      return 'unknown'
+    }
+    return { firings: recorded.fired.get(before) ?? [], next: 0 }
+  }
+}
+
+/** No name of a package has a blank in it. */
+function callerIn(key: string): string {
+  return key.slice(0, key.lastIndexOf(' '))
+}
+
+function keyOf(caller: string, ms: number): string {
+  return `${caller} ${ms}`
+}

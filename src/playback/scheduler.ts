@@ -1,0 +1,481 @@
+import type { GateItem } from '../match/delivery.ts'
+import { real, type VirtualTimer } from '../seam/intercept/index.ts'
+import { outsideRuns } from '../seam/source.ts'
+import type { RecordedTimers } from './recorded-timers.ts'
+import { type QueuedTimer, TimerQueue } from './timer-queue.ts'
+
+/** Real ms by the one clock nobody patches. */
+function uptime(): number {
+  return Number(process.hrtime.bigint() / 1_000_000n)
+}
+
+/** A timer that has just fired, and what that was about. */
+export interface FiredTimer {
+  readonly ms: number
+  /** Whether it fired at this place when the run was recorded, as far as the tape knows. */
+  readonly isRecorded: boolean
+  /** The recorded request the replay was waiting for. */
+  readonly waitedFor: GateItem | undefined
+}
+
+export interface GateOptions {
+  /** Whether immediates or other work of the run are under way. */
+  readonly isBusy: () => boolean
+  /** The run answered or was given up. */
+  readonly isOver: () => boolean
+  /** The event loop turned. */
+  readonly onTurn: () => void
+  /** A recorded answer could not be handed over: the client refused it, or a callback of a timer threw. */
+  readonly onFault: (error: unknown) => void
+  /** Nothing can happen any more and the agent has not answered. */
+  readonly onHang: () => void
+  /** Virtual ms at which the recorded run ended. */
+  readonly endAt: number
+  /** Real ms without anything happening after which the run counts as hanging; absent for a program, which just ends. */
+  readonly hangMs: number | undefined
+  /** What the tape knows about timers. Absent: nothing. */
+  readonly timers?: RecordedTimers
+  /** The order was relaxed: an answer went out before a request the tape has first. */
+  readonly onRelaxed?: () => void
+  /** Deliveries in the order the agent asks. Exists so that a test can show what the gate is for. */
+  readonly ungated?: boolean
+}
+
+/** Handles of Node under which real work of the agent is still going on. */
+const working = new Set([
+  'FSReqCallback',
+  'FSReqPromise',
+  'ZLIB',
+  'GetAddrInfoReqWrap',
+  'RANDOMBYTESREQUEST',
+  'PBKDF2REQUEST',
+  'SCRYPTREQUEST',
+  'HASHREQUEST',
+  'CIPHERREQUEST',
+  'SIGNREQUEST',
+  'VERIFYREQUEST',
+  'DERIVEBITSREQUEST',
+  'KEYGENREQUEST',
+  'KEYPAIRGENREQUEST',
+  'WORKER',
+])
+
+/** Quiet turns of the event loop before the next delivery: the agent has then done all it can with the last one. */
+const quietTurns = 2
+/** Real ms to wait before the order is relaxed or a far timer fires: off-seam work may still be going on. */
+const longestGraceMs = 20
+/**
+ * Virtual ms by which a timer the tape does not know may lie behind the recorded request it leads to: processing took
+ * real time then.
+ */
+const slackMs = 50
+
+/**
+ * Orders every delivery of a run by the tape and owns its clock: a discrete-event simulation whose next event is the
+ * earlier of the next recorded delivery and the next virtual timer. Between two events it waits until the agent is
+ * quiet.
+ *
+ * A timer fires where it fired when recorded. One the tape does not know fires its delay after the moment it was set,
+ * unless the recorded event it races comes first. No decision looks at a real clock: what is decided when nothing moves
+ * does not depend on how long that took.
+ */
+export class Scheduler {
+  readonly #items: readonly GateItem[]
+  readonly #options: GateOptions
+  readonly #timers = new TimerQueue()
+  /** Answers that have no place on the tape, by the moment they are due. */
+  readonly #answers = new TimerQueue()
+  /** Timers somebody waits for; an unreferenced one alone keeps nothing going. */
+  readonly #holding = new Set<VirtualTimer>()
+  /** Requested and not yet delivered. */
+  readonly #ready = new Set<GateItem>()
+  /** Timers set since something last happened to the agent, of which the tape does not know when they fire. */
+  readonly #fresh = new Set<VirtualTimer>()
+  #timersKnown: RecordedTimers | undefined
+  /** The step whose answer goes out before its place: the rest of it needs no grace of its own. */
+  #relaxing: number | undefined
+  #graceMs = longestGraceMs
+  #next = 0
+  #running = false
+  #again = false
+  #hurry = false
+  #grace: NodeJS.Timeout | undefined
+  #watchdog: NodeJS.Timeout | undefined
+  /** Real ms of the last request or delivery: an agent that only lets time pass since then hangs. */
+  #movedAt = uptime()
+  /** Requests that really went out and have no answer yet. */
+  #held = 0
+  now = 0
+  deliveries = 0
+  relaxed = 0
+  timersFired = 0
+  /** The timer that fired last, as long as nothing was delivered since. */
+  lastFired: FiredTimer | undefined
+
+  constructor(items: readonly GateItem[], options: GateOptions) {
+    this.#items = items.filter(({ place }) => place !== 'free').sort((a, b) => a.n - b.n)
+    this.#options = options
+    this.#timersKnown = options.timers
+  }
+
+  /** Something changed: a request was made, a timer set, an exchange given up. */
+  kick(): void {
+    this.#calm()
+    if (this.#held > 0) return
+    if (this.#running) {
+      this.#again = true
+      return
+    }
+    this.#running = true
+    // Outside the run: the gate's own promises must not look like work of the agent.
+    outsideRuns(() => void this.#run())
+  }
+
+  /** The agent made a request. */
+  asked(request: GateItem | undefined): void {
+    if (!request) return
+    request.state = 'done'
+    this.#moved()
+    this.#relaxing = undefined
+    this.#moveFresh(request)
+    // What the agent computed took time when it was recorded: timers it sets now count from there.
+    this.now = Math.max(this.now, request.at)
+    this.kick()
+  }
+
+  /**
+   * Between what happened to the agent and its next request it worked, or waited for something the seam does not see, and
+   * the tape knows only how long. A timer the tape does not know was set at the end of that time when the request was
+   * answered: it did not run out. When the request was given up, the timer was set its delay before that, if that can be,
+   * and at the beginning otherwise.
+   */
+  #moveFresh({ at, isAnswered = true, abortedAt }: GateItem): void {
+    const gap = at - this.now
+    for (const timer of gap > 0 ? this.#fresh : []) {
+      if (timer.cancelled) continue
+      const early = (abortedAt ?? 0) - timer.due
+      const by = isAnswered ? gap : early > 0 && early <= gap ? early : 0
+      timer.due += by
+      this.#timers.push(timer)
+    }
+    this.#fresh.clear()
+  }
+
+  /** The requests of these items were made: they can be delivered. */
+  ready(items: readonly GateItem[]): void {
+    for (const item of items) {
+      if (item.state !== 'waiting') continue
+      item.state = 'ready'
+      this.#ready.add(item)
+    }
+    this.kick()
+  }
+
+  /** These need no delivery any more. */
+  done(items: readonly GateItem[]): void {
+    for (const item of items) {
+      item.state = 'done'
+      item.deliver = undefined
+      this.#ready.delete(item)
+    }
+    this.kick()
+  }
+
+  /** These were answered when recorded before something that does not wait for them now: they come when nothing else can. */
+  holdBack(items: readonly GateItem[]): void {
+    for (const item of items) if (item.state !== 'done') item.place = 'last'
+    this.kick()
+  }
+
+  schedule(timer: VirtualTimer): void {
+    const firing = this.#timersKnown?.next(timer)
+    // Behind us: the agent sets its timers in another order now, and this is another one.
+    if (firing && firing.at >= this.now) {
+      const due = Number.isFinite(firing.at) ? firing.at : Math.max(timer.due, this.#options.endAt + timer.ms)
+      this.#timers.push(timer, due, firing.n)
+    } else {
+      this.#timers.push(timer)
+      this.#fresh.add(timer)
+    }
+    this.held(timer)
+    this.kick()
+  }
+
+  /**
+   * From here on the run goes another way than its tape: timers count from when they were set. Those whose time came
+   * in a pause of the recorded run, and that did not fire, still do not.
+   */
+  leaveTape(): void {
+    if (this.#timersKnown === undefined) return
+    this.#timersKnown = undefined
+    for (const { timer, due } of this.#timers.drain())
+      this.#timers.push(timer, timer.due > this.now ? timer.due : Math.max(due, this.now))
+  }
+
+  /** Has an answer that is not on the tape at this place delivered once its time has come. */
+  later(answer: VirtualTimer): void {
+    this.#moved()
+    this.#answers.push(answer)
+    this.kick()
+  }
+
+  /** Number of the next thing on the tape that has not happened. */
+  get headN(): number {
+    return this.#head()?.n ?? Number.POSITIVE_INFINITY
+  }
+
+  /** Hands over the timers that have not fired: from now on somebody else keeps the time. */
+  takeTimers(): readonly VirtualTimer[] {
+    this.#holding.clear()
+    return this.#timers.drain().map(({ timer }) => timer)
+  }
+
+  /** Whether a timer keeps the agent waiting changed: it was set, cleared, referenced or unreferenced. */
+  held(timer: VirtualTimer): void {
+    if (timer.cancelled || !timer.isHolding) this.#holding.delete(timer)
+    else this.#holding.add(timer)
+  }
+
+  /** Something really goes out: until it is answered no time passes, or every time-out would fire. */
+  hold(): void {
+    this.#held++
+    this.#calm()
+  }
+
+  release(): void {
+    this.#held--
+    this.#movedAt = uptime()
+    this.kick()
+  }
+
+  stop(): void {
+    this.#calm()
+  }
+
+  async #run(): Promise<void> {
+    try {
+      do {
+        this.#again = false
+        await this.#pump()
+      } while (this.#again)
+    } catch (error) {
+      this.#options.onFault(error)
+    } finally {
+      this.#running = false
+      if (!this.#options.isOver() && this.#held === 0) this.#wait()
+    }
+  }
+
+  async #pump(): Promise<void> {
+    while (!this.#options.isOver()) {
+      await this.#quiet()
+      if (this.#options.isOver() || this.#held > 0 || !this.#step()) return
+    }
+  }
+
+  /** Does the next thing; `false` when there is nothing to do until the agent moves. */
+  #step(): boolean {
+    const [asked] = this.#options.ungated ? this.#ready : []
+    if (asked) {
+      this.#deliver(asked)
+      return true
+    }
+    const item = this.#head()
+    const timer = this.#timers.peek()
+    const answer = this.#answers.peek()
+    const isAnswerFirst =
+      answer && !(timer && timer.due < answer.due) && !(item?.state === 'ready' && item.at < answer.due)
+    if (isAnswerFirst) {
+      this.#answer()
+      return true
+    }
+    if (item?.state === 'ready') {
+      if (timer && isBefore(timer, item)) this.#fire()
+      else this.#deliverBurst(item)
+      return true
+    }
+    // The tape expects a request the agent has not made (or nothing at all): only time can pass.
+    if (timer && this.#isDue(timer, item, answer?.due)) {
+      this.#fire(item)
+      return true
+    }
+    return this.#relax(item, timer)
+  }
+
+  /** Whether a timer fires while the tape waits for `item`, which the agent has to ask for. */
+  #isDue({ n, due }: QueuedTimer, item: GateItem | undefined, answerDue = 0): boolean {
+    if (n !== undefined) return n <= (item?.n ?? Number.MAX_VALUE)
+    return due <= Math.max((item?.at ?? this.#options.endAt) + slackMs, answerDue)
+  }
+
+  /** Nothing moves any more: what lies ready, or runs out first, happens before its place. */
+  #relax(item: GateItem | undefined, timer: QueuedTimer | undefined): boolean {
+    const ready = this.#earliestReady(this.#hurry ? undefined : this.#relaxing)
+    if (!this.#hurry && (ready === undefined || this.#relaxing === undefined)) return false
+    if (timer && (ready ? isBefore(timer, ready) : this.#isHeld)) {
+      this.#fire(item)
+      return true
+    }
+    if (!ready) return false
+    this.relaxed++
+    this.#options.onRelaxed?.()
+    this.#deliver(ready)
+    this.#relaxing = ready.step
+    return true
+  }
+
+  /** Whether a timer may fire for its own sake. A function is waited for whatever it did to its timers; a program is not. */
+  get #isHeld(): boolean {
+    return this.#holding.size > 0 || (this.#options.hangMs !== undefined && this.#timers.peek() !== undefined)
+  }
+
+  /** Of what is ready, or of the answer to `step` alone; what is held back comes last. */
+  #earliestReady(step?: number): GateItem | undefined {
+    let earliest: GateItem | undefined
+    const rank = ({ place }: GateItem): number => (place === 'last' ? 1 : 0)
+    for (const item of this.#ready) {
+      if (step !== undefined && item.step !== step) continue
+      if (!earliest || rank(item) - rank(earliest) < 0 || (rank(item) === rank(earliest) && item.n < earliest.n))
+        earliest = item
+    }
+    return earliest
+  }
+
+  /** The first item not yet done. */
+  #head(): GateItem | undefined {
+    for (;;) {
+      const item = this.#items[this.#next]
+      if (item?.state !== 'done' && item?.place !== 'last') break
+      this.#next++
+    }
+    let first = this.#items[this.#next]
+    for (const item of this.#ready) if (item.place === 'free' && !(first && first.n < item.n)) first = item
+    return first
+  }
+
+  /** Delivers the next item and those that arrived in the same burst: the agent had no turn in between. */
+  #deliverBurst(first: GateItem): void {
+    if (first.place === 'free') {
+      this.#deliver(first)
+      return
+    }
+    for (let i = this.#next; i < this.#items.length; i++) {
+      const item = this.#items[i]
+      if (!item || item.at !== first.at || item.state === 'waiting') return
+      if (item.isAlone && item !== first) return
+      if (item.state === 'ready' && item.place === undefined) this.#deliver(item)
+    }
+  }
+
+  /** Something was asked or delivered: the agent does not hang. */
+  #moved(): void {
+    this.#movedAt = uptime()
+    this.#graceMs = longestGraceMs
+  }
+
+  #deliver(item: GateItem): void {
+    this.#moved()
+    this.#fresh.clear()
+    this.lastFired = undefined
+    this.#relaxing = undefined
+    const { deliver } = item
+    item.state = 'done'
+    // What it delivers to is not wanted any more: a long run would hold every client, stream and response of it.
+    item.deliver = undefined
+    this.#ready.delete(item)
+    this.#hurry = false
+    this.deliveries++
+    this.now = Math.max(this.now, item.at)
+    try {
+      deliver?.()
+    } catch (error) {
+      this.#options.onFault(error)
+    }
+  }
+
+  #answer(): void {
+    const answer = this.#answers.peek()
+    if (!answer) return
+    this.#answers.pop()
+    this.#hurry = false
+    this.deliveries++
+    this.#moved()
+    this.#fresh.clear()
+    this.lastFired = undefined
+    const { timer, due } = answer
+    this.now = Math.max(this.now, due)
+    try {
+      timer.fire()
+    } catch (error) {
+      this.#options.onFault(error)
+    }
+  }
+
+  #fire(waitedFor?: GateItem): void {
+    const first = this.#timers.peek()
+    if (!first) return
+    const { timer, due, n } = first
+    this.#timers.pop()
+    // Each that fires while nothing else happens is waited for half as long: an agent may have set thousands.
+    if (this.#hurry) this.#graceMs = Math.max(1, this.#graceMs / 2)
+    this.#hurry = false
+    this.#fresh.clear()
+    this.#relaxing = undefined
+    this.#holding.delete(timer)
+    this.timersFired++
+    const { hangMs } = this.#options
+    if (hangMs !== undefined && uptime() - this.#movedAt > hangMs) {
+      this.#options.onHang()
+      return
+    }
+    this.now = Math.max(this.now, due)
+    this.lastFired = { ms: timer.ms, isRecorded: n !== undefined && Number.isFinite(n), waitedFor }
+    this.#timersKnown?.fired(timer)
+    timer.fire()
+  }
+
+  async #quiet(): Promise<void> {
+    for (let calm = 0, turns = 0; calm < quietTurns && turns < 100_000; turns++) {
+      await new Promise<void>((resolve) => real.setImmediate(resolve))
+      this.#options.onTurn()
+      const busy = this.#options.isBusy() || process.getActiveResourcesInfo().some((resource) => working.has(resource))
+      calm = busy ? 0 : calm + 1
+    }
+  }
+
+  /** Nothing to do. Look again after a grace; report a hang when nothing comes at all. */
+  #wait(): void {
+    if (this.#isHeld || this.#ready.size > 0) {
+      this.#grace ??= real.setTimeout(() => {
+        this.#grace = undefined
+        this.#hurry = true
+        this.#resume()
+      }, this.#graceMs)
+    }
+    if (this.#options.hangMs === undefined) return
+    // Holds the process: with every socket virtual, Node would otherwise leave before the agent answered.
+    this.#watchdog ??= real.setTimeout(() => {
+      this.#watchdog = undefined
+      if (!this.#options.isOver()) this.#options.onHang()
+    }, this.#options.hangMs)
+  }
+
+  #resume(): void {
+    if (this.#running) return
+    this.#running = true
+    outsideRuns(() => void this.#run())
+  }
+
+  #calm(): void {
+    this.#hurry = false
+    if (this.#grace) real.clearTimeout(this.#grace)
+    if (this.#watchdog) real.clearTimeout(this.#watchdog)
+    this.#grace = undefined
+    this.#watchdog = undefined
+  }
+}
+
+/** Whether a timer fires before a recorded event it races: by the order on the tape, or by time where that is not known. */
+function isBefore({ n, due }: QueuedTimer, item: GateItem): boolean {
+  return n === undefined ? due < item.at : n <= item.n
+}

@@ -1,0 +1,125 @@
+import { HarvestError, neutralLine } from '../errors/index.ts'
+import type { RunUsage } from '../tape/index.ts'
+import type { Metered } from './usage.ts'
+import type { BudgetOptions, Limits } from './options.ts'
+
+/** What a run can use up. */
+export type Budgeted = keyof BudgetOptions
+
+/** A run passed a limit. */
+export interface BudgetEvent {
+  /** Id of the run. */
+  readonly run: string
+  readonly agent: string
+  readonly of: Budgeted
+  readonly level: keyof Limits
+  readonly limit: number
+  readonly used: number
+  readonly usage: RunUsage
+}
+
+/** Counts what one run uses and tells each limit that is passed, once. */
+export class UsageCounter {
+  readonly #limits: readonly (readonly [Budgeted, keyof Limits, number])[]
+  readonly #passed = new Set<string>()
+  #modelCalls = 0
+  #inputTokens = 0
+  #outputTokens = 0
+  #costUsd = 0
+  #isCostKnown = true
+  /** By the id under which a provider keeps an answer: what was counted of it. */
+  readonly #kept = new Map<string, Counted>()
+  /** Of those, the ones whose tokens are told later. */
+  readonly #open = new Set<string>()
+
+  constructor(budget: BudgetOptions = {}) {
+    this.#limits = (['tokens', 'costUsd', 'calls'] as const).flatMap((of) =>
+      (['soft', 'hard'] as const).flatMap((level) => {
+        const limit = budget[of]?.[level]
+        return limit === undefined ? [] : [[of, level, limit] as const]
+      }),
+    )
+  }
+
+  get usage(): RunUsage {
+    return {
+      modelCalls: this.#modelCalls,
+      inputTokens: this.#inputTokens,
+      outputTokens: this.#outputTokens,
+      ...(this.#isCostKnown && this.#open.size === 0 ? { costUsd: roundedUsd(this.#costUsd) } : {}),
+    }
+  }
+
+  get tokens(): number {
+    return this.#inputTokens + this.#outputTokens
+  }
+
+  /**
+   * Adds a model call; answers with the limits it passed. What is not known is not counted, and makes the cost unknown. A
+   * poll is no call, and of what tells more of an answer only what it used beyond what was told before is added.
+   */
+  add(call: Metered): readonly Omit<BudgetEvent, 'run' | 'agent'>[] {
+    const { usage, missing, moreOf, isPoll } = call
+    const before = moreOf === undefined ? undefined : this.#kept.get(moreOf)
+    const now: Counted = {
+      inputTokens: usage?.inputTokens ?? 0,
+      outputTokens: usage?.outputTokens ?? 0,
+      costUsd: call.costUsd ?? 0,
+    }
+    const added = (of: keyof Counted): number => Math.max(0, now[of] - (before?.[of] ?? 0))
+    if (!isPoll) this.#modelCalls += 1
+    this.#inputTokens += added('inputTokens')
+    this.#outputTokens += added('outputTokens')
+    this.#costUsd += added('costUsd')
+    if (missing !== undefined) this.#isCostKnown = false
+    this.#keep(call, usage === undefined ? (before ?? now) : now)
+    const used = { tokens: this.tokens, costUsd: roundedUsd(this.#costUsd), calls: this.#modelCalls }
+    return this.#limits.flatMap(([of, level, limit]) => {
+      if (used[of] <= limit || this.#passed.has(of + level)) return []
+      this.#passed.add(of + level)
+      return [{ of, level, limit, used: used[of], usage: this.usage }]
+    })
+  }
+
+  #keep({ usage, keptAs, moreOf, isUnderWay }: Metered, counted: Counted): void {
+    const id = moreOf ?? keptAs
+    if (id === undefined) return
+    this.#kept.set(id, counted)
+    if (usage !== undefined) this.#open.delete(id)
+    else if (isUnderWay) this.#open.add(id)
+  }
+}
+
+interface Counted {
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly costUsd: number
+}
+
+/** To a trillionth of a dollar: prices are no finer, the sums of floating point are. */
+function roundedUsd(costUsd: number): number {
+  return Math.round(costUsd * 1e12) / 1e12
+}
+
+/** What the signal of the run is aborted with, and what every later tool call throws. */
+export function budgetSpent({ run, agent, of, limit, used }: BudgetEvent): HarvestError {
+  return new HarvestError('HARVEST_BUDGET', {
+    what: 'The run exceeded its budget',
+    where: { run: neutralLine(run), agent: neutralLine(agent), limit: `${of} ${limit}`, used: `${used}` },
+    why: "At the hard limit the run's signal is aborted and wrapped tools are refused.",
+    fix: ['see what the run did: npx vitest-harvest show latest', `or raise the limit: budget: { ${of}: { hard: … } }`],
+  })
+}
+
+/** A model call that a budget or an outlier was to count, and that told too little. */
+export function usageUnknown(model: string, missing: 'tokens' | 'price'): HarvestError {
+  return new HarvestError('HARVEST_USAGE_UNKNOWN', {
+    what: `Cannot count a model call: ${missing === 'price' ? 'its model has no price' : 'the response has no token usage'}`,
+    where: { model: neutralLine(model) },
+    why: 'This call is not counted, so the run can exceed its budget.',
+    fix:
+      missing === 'price'
+        ? [`give its price in dollars per million tokens: prices: { '${neutralLine(model)}': { input: …, output: … } }`]
+        : ['request usage: OpenAI streams send it with stream_options: { include_usage: true }'],
+  })
+}

@@ -1,0 +1,114 @@
+import { lstatSync, rmSync } from 'node:fs'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { type Case, loadCase, requireTapeFile } from '../cases/index.ts'
+import { HarvestError, neutralLine, nearestWord } from '../errors/index.ts'
+import { filesBelow, locate } from './files.ts'
+
+/** A case file of the golden set, also one that cannot be used. */
+export interface CaseSummary {
+  readonly file: string
+  /** Folder it lies in, seen from `golden/`, with `/`; empty for `golden/` itself. */
+  readonly group: string
+  /** What the case says, or what its file is called when it says nothing. */
+  readonly id: string
+  /** Absent when the file cannot be read as a case. */
+  readonly case?: Case
+  /** Why the file cannot be read, or why its tape cannot. */
+  readonly error?: HarvestError
+}
+
+/** Every case outside the inbox, sorted by file; broken ones carry their error. */
+export function listCases(recordings: string): readonly CaseSummary[] {
+  const inbox = join(recordings, 'inbox') + sep
+  return filesBelow(recordings, isCaseFile)
+    .filter((file) => !file.startsWith(inbox))
+    .map((file) => summarize(recordings, file))
+}
+
+/**
+ * The case somebody named: `id`, `group/id`, or the path of its file.
+ *
+ * @throws HARVEST_CASE_MISSING with the nearest id, HARVEST_CASE_AMBIGUOUS when several have it, HARVEST_RECORDINGS_OUTSIDE
+ */
+export function findCase(recordings: string, word: string): CaseSummary {
+  if (isCaseFile(word)) {
+    const file = locate(recordings, word)
+    if (file !== undefined) return summarize(recordings, file)
+  }
+  const cases = listCases(recordings)
+  const found = cases.filter(({ id, group }) => {
+    const name = group === '' ? id : `${group}/${id}`
+    return word === id || word === name || word === `golden/${name}`
+  })
+  const [first, ...others] = found
+  if (first !== undefined && others.length === 0) return first
+  throw first === undefined ? missing(recordings, word, cases) : ambiguous(word, found)
+}
+
+/**
+ * Takes a case out of the golden set: its file, then its tape unless another case has the same one.
+ *
+ * @returns the files that are gone
+ */
+export function removeCase(recordings: string, word: string): readonly string[] {
+  const { file, case: loaded } = findCase(recordings, word)
+  // The case first: killed in between, a tape without a case is only evidence nobody uses.
+  rmSync(file)
+  if (loaded === undefined) return [file]
+  const tapeFile = join(dirname(file), loaded.tape)
+  const isShared = listCases(recordings).some(
+    (other) => other.case !== undefined && tapeOf(other.case) === resolve(tapeFile),
+  )
+  if (isShared || lstatSync(tapeFile, { throwIfNoEntry: false })?.isFile() !== true) return [file]
+  rmSync(tapeFile)
+  return [file, tapeFile]
+}
+
+function tapeOf({ file, tape }: Case): string {
+  return resolve(dirname(file), tape)
+}
+
+function isCaseFile(name: string): boolean {
+  return /\.case\.ya?ml$/.test(name)
+}
+
+function summarize(recordings: string, file: string): CaseSummary {
+  const place = { file, group: groupOf(recordings, file) }
+  let loaded: Case
+  try {
+    loaded = loadCase(file)
+  } catch (error) {
+    if (!HarvestError.is(error)) throw error
+    return { ...place, id: basename(file).replace(/\.case\.ya?ml$/, ''), error }
+  }
+  try {
+    requireTapeFile(loaded)
+    return { ...place, id: loaded.id, case: loaded }
+  } catch (error) {
+    if (!HarvestError.is(error)) throw error
+    return { ...place, id: loaded.id, case: loaded, error }
+  }
+}
+
+function groupOf(recordings: string, file: string): string {
+  const parts = relative(resolve(recordings), dirname(resolve(file))).split(sep)
+  return (parts[0] === 'golden' ? parts.slice(1) : parts).join('/')
+}
+
+function missing(recordings: string, word: string, cases: readonly CaseSummary[]): HarvestError {
+  const ids = cases.map(({ id }) => id)
+  const near = nearestWord(word.split('/').at(-1) ?? '', ids)
+  return new HarvestError('HARVEST_CASE_MISSING', {
+    what: `Unknown case '${neutralLine(word, 120)}'`,
+    where: { recordings, cases: `${cases.length}` },
+    fix: [...(near === undefined ? [] : [`did you mean: ${near}`]), 'to list them: npx vitest-harvest ls'],
+  })
+}
+
+function ambiguous(word: string, cases: readonly CaseSummary[]): HarvestError {
+  return new HarvestError('HARVEST_CASE_AMBIGUOUS', {
+    what: `${cases.length} cases have the name '${neutralLine(word, 120)}'`,
+    where: { cases: cases.map(({ file }) => file).join('\n') },
+    fix: ['name one of them with its group: <group>/<id>', 'and give the others another id: ids are unique'],
+  })
+}

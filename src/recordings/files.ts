@@ -1,0 +1,355 @@
+import { randomBytes } from 'node:crypto'
+import * as fs from 'node:fs'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { HarvestError } from '../errors/index.ts'
+
+/**
+ * Writes a file whole or not at all: a temporary file beside it (mode 0600), flushed, then renamed over it. Who reads
+ * sees the old bytes or the new ones, also after a crash. A file that was there keeps its mode.
+ *
+ * @param options.exclusive - refuse when there is a file of this name; default false
+ * @throws HARVEST_RECORDINGS_EXISTS with `exclusive`, HARVEST_RECORDINGS_LINK when the name is a symbolic link,
+ * HARVEST_RECORDINGS_WRITE when the system says no; nothing is left behind
+ */
+export function writeFileAtomic(
+  path: string,
+  content: string | Buffer,
+  options: { readonly exclusive?: boolean } = {},
+): void {
+  const temporary = temporaryFor(path)
+  let isNamed = false
+  try {
+    const old = fs.lstatSync(path, { throwIfNoEntry: false })
+    if (old?.isSymbolicLink()) throw isLink(path)
+    if (old !== undefined && options.exclusive) throw exists(path)
+    writeAndFlush(temporary, content, old === undefined ? 0o600 : old.mode & 0o777)
+    if (options.exclusive) linkAs(temporary, path)
+    else fs.renameSync(temporary, path)
+    isNamed = true
+    flushFolder(dirname(path))
+  } catch (error) {
+    // Told as not written, so it must not be there; what was replaced cannot come back.
+    if (isNamed && options.exclusive) removeQuietly(path)
+    throw HarvestError.is(error) ? error : unwritable(path, error)
+  } finally {
+    removeQuietly(temporary)
+  }
+}
+
+/**
+ * Makes a new file whole or not at all, of content that is too large to be held at once.
+ *
+ * @param fill - makes the file under the temporary name it is given
+ * @param options.replace - whether a file of this name is replaced, never a link; default false
+ * @throws as {@link writeFileAtomic}, with `exclusive` unless it may replace; whatever `fill` throws. Nothing is left
+ * behind
+ */
+export function writeNewFile(
+  path: string,
+  fill: (temporary: string) => void,
+  options: { readonly replace?: boolean } = {},
+): void {
+  if (options.replace !== true) return writeNewFiles((add) => add(path, fill))
+  const temporary = temporaryFor(path)
+  try {
+    if (fs.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) throw isLink(path)
+    fill(temporary)
+    flush(temporary)
+    fs.renameSync(temporary, path)
+    flushFolder(dirname(path))
+  } catch (error) {
+    throw HarvestError.is(error) ? error : unwritable(path, error)
+  } finally {
+    removeQuietly(temporary)
+  }
+}
+
+/**
+ * Makes several new files, all of them or none: each is written and flushed under a temporary name, and they get their
+ * names when the last one is there. Only a process that is killed between two names leaves some.
+ *
+ * @param write - adds one file after the other; `fill` makes it under the temporary name it is given
+ * @returns what `write` returns
+ * @throws HARVEST_RECORDINGS_EXISTS when a name is taken, HARVEST_RECORDINGS_WRITE when the system says no; whatever `write` throws.
+ * Nothing is left behind
+ */
+export function writeNewFiles<T>(write: (add: (path: string, fill: (temporary: string) => void) => void) => T): T {
+  const files = new Map<string, string>()
+  const named: string[] = []
+  try {
+    const result = write((path, fill) => {
+      toldOf(path, () => {
+        if (files.has(path) || fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw exists(path)
+        const temporary = temporaryFor(path)
+        files.set(path, temporary)
+        fill(temporary)
+        flush(temporary)
+      })
+    })
+    for (const [path, temporary] of files) {
+      toldOf(path, () => linkAs(temporary, path))
+      named.push(path)
+    }
+    for (const folder of new Set(named.map((path) => dirname(path)))) toldOf(folder, () => flushFolder(folder))
+    return result
+  } catch (error) {
+    // Told as not written, so none may be there.
+    for (const path of named) removeQuietly(path)
+    throw error
+  } finally {
+    for (const temporary of files.values()) removeQuietly(temporary)
+  }
+}
+
+/** What the system says no to is told of the file it was about. */
+function toldOf(path: string, act: () => void): void {
+  try {
+    act()
+  } catch (error) {
+    throw HarvestError.is(error) ? error : unwritable(path, error)
+  }
+}
+
+/**
+ * Removes what a killed process left half-written in a folder. Files of processes that still run stay.
+ */
+export function sweepTemporaries(folder: string): void {
+  for (const name of fs.readdirSync(folder)) {
+    const pid = temporaryName.exec(name)?.[1]
+    if (pid !== undefined && !isRunning(Number(pid))) fs.rmSync(join(folder, name), { recursive: true, force: true })
+  }
+}
+
+/**
+ * Every file below a folder whose name fits, sorted; links are listed, never followed, and hidden folders left out.
+ *
+ * @throws HARVEST_RECORDINGS_FOLDER when a folder cannot be looked through
+ */
+export function filesBelow(folder: string, fits: (name: string) => boolean): readonly string[] {
+  if (fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return []
+  return [...listFolder(folder)]
+    .filter(({ name }) => !name.startsWith('.'))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => {
+      const path = join(folder, entry.name)
+      return entry.isDirectory() ? filesBelow(path, fits) : fits(entry.name) ? [path] : []
+    })
+}
+
+/**
+ * What is in a folder; nothing when there is none.
+ *
+ * @throws HARVEST_RECORDINGS_FOLDER when it cannot be looked through
+ */
+export function listFolder(folder: string): readonly fs.Dirent[] {
+  try {
+    return fs.readdirSync(folder, { withFileTypes: true })
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return []
+    throw new HarvestError(
+      'HARVEST_RECORDINGS_FOLDER',
+      {
+        what: 'Cannot read a folder of the recordings',
+        where: { folder, system: message },
+        why: 'A list without this folder would be incomplete.',
+        fix: [`to see its permissions: ls -ld ${folder}`],
+      },
+      { cause: error },
+    )
+  }
+}
+
+/** The bytes of a regular file; a symbolic link is not followed. Errors are those of the system. */
+export function readRegularFile(path: string): Buffer {
+  const file = openRegular(path)
+  try {
+    return fs.readFileSync(file)
+  } finally {
+    fs.closeSync(file)
+  }
+}
+
+/** Opens a file for reading without following a link, or waiting for whoever writes to a pipe. */
+export function openRegular(path: string): number {
+  const { O_RDONLY = 0, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants as Partial<typeof fs.constants>
+  return fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+}
+
+/**
+ * The absolute path of a file somebody named, seen from here or from the folder it must lie in; `undefined` when
+ * there is none.
+ *
+ * @throws HARVEST_RECORDINGS_OUTSIDE when it lies elsewhere, also by way of a linked folder
+ */
+export function locate(folder: string, path: string): string | undefined {
+  const found = [resolve(path), resolve(folder, path)].find(
+    (each) => fs.lstatSync(each, { throwIfNoEntry: false }) !== undefined,
+  )
+  if (found === undefined) return undefined
+  const real = join(fs.realpathSync(dirname(found)), basename(found))
+  const root = fs.realpathSync(folder)
+  if (isInside(root, real)) return found
+  throw new HarvestError('HARVEST_RECORDINGS_OUTSIDE', {
+    what: 'The file is outside the recordings folder',
+    where: { file: real, recordings: root },
+    fix: [`to use it, copy it into ${join(folder, 'inbox')}`],
+  })
+}
+
+/**
+ * Refuses a folder that is, or lies behind, a symbolic link below the recordings.
+ *
+ * @throws HARVEST_RECORDINGS_LINK
+ */
+export function refuseLinks(recordings: string, folder: string): void {
+  let path = recordings
+  for (const part of relative(recordings, folder).split(sep)) {
+    path = join(path, part)
+    if (fs.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) throw isLink(path)
+  }
+}
+
+/**
+ * Refuses a tape that does not lie in the inbox.
+ *
+ * @throws HARVEST_RECORDINGS_GOLDEN
+ */
+export function refuseOutsideInbox(recordings: string, file: string): void {
+  if (isInside(resolve(recordings, 'inbox'), resolve(file))) return
+  throw new HarvestError('HARVEST_RECORDINGS_GOLDEN', {
+    what: 'The tape is not in the inbox, so it is neither removed nor held',
+    where: { tape: file },
+    why: 'A tape of the golden set stays as long as its case does.',
+    fix: [`to remove its case from the golden set: npx vitest-harvest tapes demote ${basename(file, '.tape.jsonl')}`],
+  })
+}
+
+/** Makes a folder and those above it, and flushes the one they were made in. */
+export function makeFolder(folder: string): void {
+  const first = fs.mkdirSync(folder, { recursive: true })
+  if (first !== undefined) flushFolder(dirname(first))
+}
+
+function isInside(root: string, path: string): boolean {
+  const way = relative(root, path)
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}
+
+const temporaryName = /^\..+\.(\d+)\.[0-9a-f]{12}\.tmp$/
+
+function temporaryFor(path: string): string {
+  return join(dirname(path), `.${basename(path)}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`)
+}
+
+function removeQuietly(path: string): void {
+  try {
+    fs.rmSync(path, { force: true })
+  } catch {
+    // The reason why nothing was written is on its way up; a temporary file that stays is swept later.
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // EPERM: it runs, and is somebody else's.
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+function writeAndFlush(path: string, content: string | Buffer, mode: number): void {
+  const file = fs.openSync(path, 'wx', 0o600)
+  try {
+    const bytes = Buffer.from(content)
+    for (let done = 0; done < bytes.length; ) done += fs.writeSync(file, bytes, done)
+    if (mode !== 0o600) fs.fchmodSync(file, mode)
+    fs.fsyncSync(file)
+  } finally {
+    fs.closeSync(file)
+  }
+}
+
+function flush(path: string): void {
+  const file = fs.openSync(path, 'r+')
+  try {
+    fs.fsyncSync(file)
+  } finally {
+    fs.closeSync(file)
+  }
+}
+
+/** Gives a file its name unless the name is taken: `rename` would replace what is there. */
+function linkAs(temporary: string, path: string): void {
+  try {
+    fs.linkSync(temporary, path)
+  } catch (error) {
+    // A network file system can lose the answer to a link that was made, and repeat the question.
+    if (fs.lstatSync(temporary).nlink === 2) return
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') throw exists(path, error)
+    // A file system without hard links: the look before has to do.
+    if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'ENOSYS' && code !== 'EOPNOTSUPP') throw error
+    fs.renameSync(temporary, path)
+  }
+}
+
+/** A new name is only safe once its folder is. */
+function flushFolder(folder: string): void {
+  let handle: number
+  try {
+    handle = fs.openSync(folder, 'r')
+  } catch (error) {
+    // Windows opens no folders, and flushes them by itself.
+    if (process.platform === 'win32') return
+    throw error
+  }
+  try {
+    fs.fsyncSync(handle)
+  } finally {
+    fs.closeSync(handle)
+  }
+}
+
+function exists(path: string, cause?: unknown): HarvestError {
+  return new HarvestError(
+    'HARVEST_RECORDINGS_EXISTS',
+    {
+      what: 'The file exists already',
+      where: { file: path },
+      why: 'Reviewed files are never overwritten.',
+      fix: [`if it is obsolete: git rm ${path}`, 'or choose another name: --as <id>'],
+    },
+    { cause },
+  )
+}
+
+function isLink(path: string): HarvestError {
+  return new HarvestError('HARVEST_RECORDINGS_LINK', {
+    what: 'Refused to write through a symbolic link',
+    where: { link: path },
+    why: 'The target of a link is neither reviewed nor committed.',
+    fix: [`to see its target: ls -l ${path}`, 'replace the link with the file or folder itself'],
+  })
+}
+
+/** Code and call; the message of the system names a temporary file nobody knows. */
+function systemReason(cause: unknown): string {
+  const { code, syscall } = cause as NodeJS.ErrnoException
+  return code === undefined ? String(cause) : [code, syscall].filter((part) => part !== undefined).join(' on ')
+}
+
+function unwritable(path: string, cause: unknown): HarvestError {
+  return new HarvestError(
+    'HARVEST_RECORDINGS_WRITE',
+    {
+      what: 'Cannot write a file of the recordings',
+      where: { file: path, system: systemReason(cause) },
+      why: 'The disk is full, or the folder is not writable. Existing files are unchanged.',
+      fix: [`to see free space: df -h ${dirname(path)}`, `to see its permissions: ls -ld ${dirname(path)}`],
+    },
+    { cause },
+  )
+}

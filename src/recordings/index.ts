@@ -1,0 +1,24 @@
+/** Where tapes and cases live: the inbox, the golden set, promotion from one to the other. */
+export { type CaseSummary, findCase, listCases, removeCase } from './cases.ts'
+export { demote, type Demoted } from './demote.ts'
+export { forgetTapes } from './forget-tapes.ts'
+export { forksFolder } from './kept-forks.ts'
+export { type Hold, holdOf, holdOfTape, placeHold, releaseHold } from './holds.ts'
+export type { TapeFilter, TapeQuery, TapeSort } from './index-select.ts'
+export { type Pruned, type PruneOptions, pruneTapes } from './prune.ts'
+export { readPrices } from './prices.ts'
+export { addProgram, manifestOf, programNamed, type Programs, readPrograms } from './programs.ts'
+export { type ListedTape, queryTapes, type TapeList } from './query-tapes.ts'
+export { writeFileAtomic } from './files.ts'
+export {
+  placePromotion,
+  preparePromotion,
+  promote,
+  type Promoted,
+  type PromoteOptions,
+  type Promotion,
+} from './promote.ts'
+export { removeTapes } from './removal.ts'
+export { keepShared, type KeptAnswer, listShared, recordingsOf, refreshShared } from './shared.ts'
+export { costOfRun, readFacts, type TapeFacts, tokensOf } from './tape-facts.ts'
+export { closeOf, findTape, listTapes, outcomeOf, type TapeSummary } from './tapes.ts'

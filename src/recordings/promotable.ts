@@ -1,0 +1,239 @@
+import { HarvestError, neutralLine } from '../errors/index.ts'
+import { codingOf, createRedactor, type Redactor, type RedactorOptions, rulesOfTape } from '../privacy/index.ts'
+import {
+  cutOffText,
+  cutsOf,
+  type HeaderPair,
+  type Json,
+  openCallsOf,
+  partialText,
+  requestBytes,
+  responseBytes,
+  type Tape,
+  unsearchedBodies,
+  unsearchedReason,
+} from '../tape/index.ts'
+
+/**
+ * @param acceptUnsearched - bodies may be missing that nobody could search for secrets; a replay that needs one is red
+ * @throws HARVEST_PROMOTE_TRUNCATED, HARVEST_PROMOTE_INCOMPLETE
+ */
+export function refuseUnfinished(tape: Tape, acceptUnsearched = false): void {
+  const { source, events, close } = tape
+  if (close === undefined) {
+    const cutOff = cutOffText(openCallsOf(tape))
+    throw new HarvestError('HARVEST_PROMOTE_TRUNCATED', {
+      what: 'Cannot promote a truncated tape: its outcome is missing',
+      where: {
+        tape: source,
+        holds: `${events.length} event(s) and no closing line`,
+        ...(cutOff !== undefined && { ended: cutOff }),
+      },
+      why: 'The process ended before its run did, or the end of the file was lost.',
+      fix: ['record the run again', `to see what was recorded: npx vitest-harvest show ${source}`],
+    })
+  }
+  const unsearched = unsearchedBodies({ events })
+  const lacksBodies = unsearched > 0 && close.incomplete === unsearchedReason(unsearched)
+  if (lacksBodies && !acceptUnsearched) {
+    throw new HarvestError('HARVEST_PROMOTE_INCOMPLETE', {
+      what: 'Cannot promote a tape with bodies that were not searched for secrets',
+      where: { tape: source, reason: close.incomplete! },
+      why: 'The recorder left these bodies out, so a replay that needs one is red.',
+      fix: [
+        'wrap the function that sends them in tool() and record the run again',
+        'to promote it anyway: --accept-unsearched',
+      ],
+    })
+  }
+  if (close.incomplete !== undefined && !lacksBodies) {
+    throw new HarvestError('HARVEST_PROMOTE_INCOMPLETE', {
+      what: 'Cannot promote an incomplete tape: its recording failed',
+      where: { tape: source, reason: neutralLine(close.incomplete) },
+      why: 'A replay would miss the events that were not recorded.',
+      fix: ['record the run again', `to see what was recorded: npx vitest-harvest show ${source}`],
+    })
+  }
+}
+
+/**
+ * Refuses a tape of which bodies are cut, unless somebody accepted that: its case is red as soon as the agent reads on.
+ *
+ * @throws HARVEST_PROMOTE_CUT
+ */
+export function refuseCut(tape: Tape, { acceptCut = false }: { readonly acceptCut?: boolean }): void {
+  const cuts = cutsOf(tape)
+  if (cuts.length === 0 || acceptCut) return
+  throw new HarvestError('HARVEST_PROMOTE_CUT', {
+    what: "The tape is partial: bodies were larger than the recorder's cap",
+    where: { tape: tape.source, grade: partialText(cuts) },
+    why: 'A replay serves a cut body up to the cut and is red when the agent reads on.',
+    fix: [
+      'record the run again with a larger cap: createRecorder({ bodies: { maxMegabytes: … } })',
+      'if the agent never reads that far: --accept-cut',
+    ],
+  })
+}
+
+/**
+ * Refuses a tape without a step, unless somebody said that this is right: its case would hold whatever the agent does where no
+ * recorder sees it.
+ *
+ * @throws HARVEST_PROMOTE_EMPTY
+ */
+export function refuseEmpty(
+  { source, events, close }: Tape,
+  { acceptEmpty = false }: { readonly acceptEmpty?: boolean },
+): void {
+  const steps = ['exchange', 'tool', 'retrieval', 'value']
+  if (acceptEmpty || events.some(({ kind }) => steps.includes(kind))) return
+  const { outcome, unrecorded = [] } = close ?? {}
+  const threw = outcome?.status === 'threw'
+  throw new HarvestError('HARVEST_PROMOTE_EMPTY', {
+    what: threw
+      ? 'The run threw before its first step'
+      : 'The tape has no step: the agent asked no model and called no tool',
+    where: {
+      tape: source,
+      outcome: outcome?.status ?? 'unknown',
+      ...(unrecorded.length > 0 && { 'not recorded': neutralLine(unrecorded.join(', '), 300) }),
+    },
+    why: 'Its case proves nothing about what the agent does where the recorder does not see it.',
+    fix: [
+      threw
+        ? 'fix what it threw, and record the run again'
+        : 'wrap what the agent calls in tool() or value(), and record the run again',
+      'if the agent takes no step: --accept-empty',
+    ],
+  })
+}
+
+/**
+ * Refuses a case that would check an outcome nobody saw.
+ *
+ * @throws HARVEST_PROMOTE_OUTCOME
+ */
+export function refuseUnknown(
+  { source, close, header }: Tape,
+  {
+    oracle,
+    outcome,
+    baselineOnly,
+  }: { readonly oracle?: string; readonly outcome?: Json; readonly baselineOnly?: boolean },
+): void {
+  const isSaid = oracle !== undefined || outcome !== undefined || baselineOnly === true
+  if (close?.outcome.status !== 'unknown' || isSaid) return
+  throw new HarvestError('HARVEST_PROMOTE_OUTCOME', {
+    what: 'Cannot promote a tape with an unknown outcome: name the right one',
+    where: {
+      tape: source,
+      imported: header.imported?.format ?? 'unknown',
+      outcome: 'unknown (the import did not see it)',
+    },
+    why: 'The recording does not state how its run ended, and a case never checks a guess.',
+    fix: [
+      'to check the recorded tool calls alone: --baseline',
+      'to name the function that grades runs: --oracle ./src/oracle.ts#isRight',
+      `to state what the agent returns: --outcome '{"refunded":25}'`,
+    ],
+  })
+}
+
+/**
+ * Looks for secrets once more: the recorder takes them out before it writes, but a tape from elsewhere, or one that
+ * was recorded with other rules, may hold some, and a case is committed for everybody to read.
+ *
+ * @throws HARVEST_PROMOTE_SECRET with kinds and lines, never with what was found
+ */
+export function refuseSecrets(tape: Tape, text: string, options: RedactorOptions): void {
+  // Its recorder has applied the patterns already; those of a tape from elsewhere are code that may run for ever.
+  const { rules: _, ...names } = tape.header.redact ?? {}
+  const places = secretsIn(
+    tape,
+    text,
+    createRedactor(
+      { ...rulesOfTape({ ...tape, header: { ...tape.header, redact: names } }), ...options },
+      { keys: true },
+    ),
+  )
+  if (places.length === 0) return
+  const shown = places.slice(0, 12)
+  const more = places.length - shown.length
+  throw new HarvestError('HARVEST_PROMOTE_SECRET', {
+    what: 'The tape holds what looks like a secret, and cases are committed',
+    where: { tape: tape.source },
+    detail: [...shown, ...(more > 0 ? [`… and ${more} more`] : [])].map((line) => `  ${line}`).join('\n'),
+    fix: ['record the run again: the recorder removes secrets before it writes'],
+  })
+}
+
+/**
+ * Where a tape holds what looks like a secret: `line 3: email`, `response of event 7: jwt`. Says of which kind, never
+ * what.
+ *
+ * @param text - the text the tape was read from
+ */
+export function secretsIn(tape: Tape, text: string, redactor: Redactor): readonly string[] {
+  const found = text
+    .split('\n')
+    .flatMap((line, index) => kindsOnLine(line, redactor).map((kind) => `line ${index + 1}: ${kind}`))
+  // A body that came in pieces is in pieces on its line; put together it may hold what none of them does.
+  const bodies = found.length > 0 ? [] : bodiesOf(tape)
+  const inBodies = bodies.flatMap(([place, body, coding]) =>
+    kindsInBody(body, coding, redactor).map((kind) => `${place}: ${kind}`),
+  )
+  return [...new Set([...found, ...inBodies])]
+}
+
+function kindsOnLine(line: string, redactor: Redactor): readonly string[] {
+  if (line === '') return []
+  const event = JSON.parse(line) as Headed
+  const { response } = event
+  // The pieces of an answer are left out: cut anywhere, half a word can look like something it is not.
+  const { chunks, ...rest } = response ?? {}
+  const whole = chunks === undefined ? event : { ...event, response: rest }
+  const kinds = redactor.scan(whole === event ? line : JSON.stringify(whole)).map(({ kind }) => kind)
+  return kinds.length > 0 || !hidesSecret(whole, redactor) ? kinds : ['secret']
+}
+
+/** What only its place tells: text in base64, and values under a name that promises a secret. */
+function hidesSecret(event: Headed, redactor: Redactor): boolean {
+  const { request, response } = event
+  return (
+    redactor.json(event as Json) !== event ||
+    (request?.headers ?? []).some((pair) => isOpen(pair, redactor.requestHeaders([pair]), redactor)) ||
+    (response?.headers ?? []).some((pair) => isOpen(pair, redactor.headers([pair]), redactor))
+  )
+}
+
+/** Whether a header says more than it would if it were recorded now: `sid=[key-1]` goes through unchanged. */
+function isOpen([name, value]: HeaderPair, [shown]: readonly HeaderPair[], redactor: Redactor): boolean {
+  if (shown !== undefined) return shown[1] !== value
+  const named = { [name]: value }
+  return redactor.json(named) !== named
+}
+
+/** As much of a line as matters here. */
+interface Headed {
+  readonly request?: { readonly headers?: readonly HeaderPair[] }
+  readonly response?: { readonly headers?: readonly HeaderPair[]; readonly chunks?: unknown }
+}
+
+/** A body as its reader gets it: unpacked, and what a binary stream says. One that nobody can look into may hold anything. */
+function kindsInBody(body: Buffer, coding: string | undefined, redactor: Redactor): readonly string[] {
+  const found = redactor.scanBody(body, coding)
+  if (!('unsearched' in found)) return found.map(({ kind }) => kind)
+  return [`could not be searched (${neutralLine(found.unsearched.coding, 60)}: ${found.unsearched.reason})`]
+}
+
+function bodiesOf({ events }: Tape): readonly (readonly [place: string, body: Buffer, coding: string | undefined])[] {
+  return events.flatMap((event) => {
+    if (event.kind !== 'exchange') return []
+    const { n, request, response } = event
+    return [
+      // What stands on the tape without its codings is searched as it stands.
+      [`request of event ${n}`, requestBytes(event), request.coded ? undefined : codingOf(request.headers)],
+      [`response of event ${n}`, responseBytes(event), codingOf(response?.headers ?? [])],
+    ]
+  })
+}

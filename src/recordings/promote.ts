@@ -1,0 +1,273 @@
+import { lstatSync, rmSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import {
+  type Case,
+  type CaseContent,
+  type CaseExpectation,
+  type CaseLesson,
+  caseIdMeaning,
+  isCaseId,
+  parseCase,
+  shapeOfError,
+  throwing,
+  writeCase,
+} from '../cases/index.ts'
+import { HarvestError, neutralLine } from '../errors/index.ts'
+import type { RedactorOptions } from '../privacy/index.ts'
+import { pinsOf } from '../provenance/index.ts'
+import { requireGrade } from '../tape/grade.ts'
+import { type Json, parseTape, readTapeHeader, type Tape, wholeTape } from '../tape/index.ts'
+import { type MatchOptions, renderBaseline, traceOf } from '../trace/index.ts'
+import { listCases } from './cases.ts'
+import { makeFolder, readRegularFile, refuseLinks, sweepTemporaries, writeFileAtomic } from './files.ts'
+import { refuseCut, refuseEmpty, refuseSecrets, refuseUnfinished, refuseUnknown } from './promotable.ts'
+import { findTape } from './tapes.ts'
+
+export interface PromoteOptions {
+  /** The folder with `inbox/` and `golden/`. */
+  readonly recordings: string
+  /** Path of the tape, wherever it lies, or what {@link findTape} takes. */
+  readonly tape: string
+  /** Id of the case; becomes the name of both files. */
+  readonly as: string
+  /** Folder below `golden/`. Default: none. */
+  readonly group?: string
+  /** Agent to replay with. Default: the one the tape names. */
+  readonly agent?: string
+  /** Default `pass`. */
+  readonly expect?: CaseExpectation
+  readonly title?: string
+  readonly tags?: readonly string[]
+  readonly lesson?: CaseLesson
+  /** Function that grades runs, such as `./src/oracle.ts#isRight`; for blame and fork. */
+  readonly oracle?: string
+  /** Values behind placeholders of the tape that stand in the source as they are. Default none. */
+  readonly constants?: Readonly<Record<string, string>>
+  /** What the agent must return, or throw under `$threw`. Default: what the tape says. */
+  readonly outcome?: Json
+  /** The import did not see the outcome, and the recorded tool calls are all the case is to check. */
+  readonly baselineOnly?: boolean
+  /** Promote a tape that lacks bodies nobody could search for secrets. Default `false`. */
+  readonly acceptUnsearched?: boolean
+  /** Bodies of the tape are cut, and the agent does not read so far. */
+  readonly acceptCut?: boolean
+  /** The tape has no step, and the agent takes none. Default `false`. */
+  readonly acceptEmpty?: boolean
+  /** How the trace is compared; the baseline is written for it. Default: causal, keys. */
+  readonly match?: MatchOptions
+  /** How secrets are looked for once more; `false`: not at all. Default: as the recorder does without options. */
+  readonly rescan?: boolean | RedactorOptions
+}
+
+export interface Promoted {
+  readonly caseFile: string
+  readonly tapeFile: string
+  /** The case as it loads from now on. */
+  readonly content: Case
+  /** Text of the case file. */
+  readonly text: string
+}
+
+/** A case that may be written: everything about it was checked, and nothing is on disk yet. */
+export interface Promotion extends Promoted {
+  /** The tape that is promoted, wherever it lies. */
+  readonly source: string
+  /** Bytes of the tape as they were checked. */
+  readonly bytes: Buffer
+  readonly recordings: string
+  /** Names of request headers the recorder did not keep. */
+  readonly droppedHeaders: readonly string[]
+  /** What the run did that no recorder sees. */
+  readonly unrecorded: readonly string[]
+}
+
+/**
+ * Makes a case of a tape: baseline, outcome and pins are read from it, then tape and case are written to the golden
+ * set. The tape given stays where it is.
+ *
+ * @throws what {@link preparePromotion} and {@link placePromotion} throw
+ */
+export function promote(options: PromoteOptions): Promoted {
+  return placePromotion(preparePromotion(options))
+}
+
+/**
+ * Reads and checks everything a promotion needs, and writes nothing.
+ *
+ * @throws HARVEST_PROMOTE_ID, _TRUNCATED, _INCOMPLETE, _CUT, _EMPTY, _OUTCOME, _SECRET, _EXISTS; HARVEST_TAPE_GRADE; HARVEST_TAPE_… when the
+ * tape cannot be read
+ */
+export function preparePromotion(options: PromoteOptions): Promotion {
+  const { recordings, as, group } = options
+  refuseBadName('as', as)
+  if (group !== undefined) refuseBadName('group', group)
+  const folder = join(recordings, 'golden', ...(group === undefined ? [] : [group]))
+  const source = tapeSource(recordings, options.tape)
+  const read = readSource(source)
+  const tape = parseTape(read.toString('utf8'), source)
+  // The golden set stands by itself: a branch is promoted with what it shares with its parent.
+  const bytes = tape.header.parent === undefined ? read : Buffer.from(wholeTape(tape))
+  const text = bytes.toString('utf8')
+  requireGrade(tape.header, 'replay')
+  refuseUnfinished(tape, options.acceptUnsearched)
+  refuseCut(tape, options)
+  refuseEmpty(tape, options)
+  refuseUnknown(tape, options)
+  if (options.rescan !== false) refuseSecrets(tape, text, options.rescan === true ? {} : (options.rescan ?? {}))
+  refuseTaken(recordings, as)
+  const caseFile = join(folder, `${as}.case.yaml`)
+  const caseText = writeCase(contentOf(tape, options), { schema: schemaSeenFrom(folder, recordings) })
+  const content = parseCase(caseText, caseFile)
+  return {
+    recordings,
+    source,
+    bytes,
+    droppedHeaders: tape.close?.droppedHeaders ?? [],
+    unrecorded: tape.close?.unrecorded ?? [],
+    caseFile,
+    tapeFile: join(folder, content.tape),
+    content,
+    text: caseText,
+  }
+}
+
+/**
+ * Writes a prepared promotion. The case is written last and makes the promotion: killed before, nothing is promoted,
+ * and doing it again works.
+ *
+ * @throws HARVEST_PROMOTE_EXISTS, HARVEST_RECORDINGS_… when something cannot be written. Nothing is left behind then
+ */
+export function placePromotion({ recordings, bytes, caseFile, tapeFile, content, text }: Promotion): Promoted {
+  const folder = dirname(caseFile)
+  refuseLinks(recordings, folder)
+  makeFolder(folder)
+  sweepTemporaries(folder)
+  const isOurs = placeTape(tapeFile, bytes)
+  try {
+    writeFileAtomic(caseFile, text, { exclusive: true })
+  } catch (error) {
+    // Somebody else may have made a case of the same tape meanwhile: then the tape is theirs as well.
+    if (isOurs && lstatSync(caseFile, { throwIfNoEntry: false }) === undefined) rmSync(tapeFile, { force: true })
+    throw HarvestError.is(error, 'HARVEST_RECORDINGS_EXISTS') ? taken(content.id, caseFile) : error
+  }
+  return { caseFile, tapeFile, content, text }
+}
+
+function tapeSource(recordings: string, word: string): string {
+  const isPath = /[/\\]/.test(word) || lstatSync(word, { throwIfNoEntry: false }) !== undefined
+  return isPath ? word : findTape(recordings, word, { isExact: true })
+}
+
+function readSource(source: string): Buffer {
+  // Tells missing, linked, empty and foreign files apart, each with its own code.
+  readTapeHeader(source)
+  return readRegularFile(source)
+}
+
+/**
+ * Puts the tape into the golden set and tells whether that was needed: a promotion that was killed leaves the very
+ * same tape. Another tape of this name belongs to a promotion that is under way, or was never finished.
+ */
+function placeTape(tapeFile: string, bytes: Buffer): boolean {
+  try {
+    writeFileAtomic(tapeFile, bytes, { exclusive: true })
+    return true
+  } catch (error) {
+    if (!HarvestError.is(error, 'HARVEST_RECORDINGS_EXISTS')) throw error
+    if (readRegularFile(tapeFile).equals(bytes)) return false
+    throw new HarvestError(
+      'HARVEST_PROMOTE_EXISTS',
+      {
+        what: 'A tape of this name exists without a case',
+        where: { file: tapeFile },
+        why: 'An interrupted promotion leaves its tape; another one may be running.',
+        fix: ['choose another id', `if it is obsolete: rm ${tapeFile}`],
+      },
+      { cause: error },
+    )
+  }
+}
+
+function contentOf(tape: Tape, options: PromoteOptions): CaseContent {
+  const { as, agent, expect, title, tags, lesson, match, oracle, constants } = options
+  const outcome = options.outcome ?? outcomeOf(tape)
+  return {
+    id: as,
+    agent: agent ?? tape.header.agent,
+    tape: `${as}.tape.jsonl`,
+    expect: expect ?? 'pass',
+    ...(title === undefined ? {} : { title }),
+    ...(tags === undefined || tags.length === 0 ? {} : { tags }),
+    ...(lesson === undefined ? {} : { lesson }),
+    pins: pinsOf(tape),
+    ...(match === undefined ? {} : { match }),
+    baseline: renderBaseline(traceOf(tape.events), match) as readonly Json[],
+    ...(outcome === undefined ? {} : { outcome }),
+    ...(oracle === undefined ? {} : { oracle }),
+    ...(constants === undefined || Object.keys(constants).length === 0 ? {} : { constants }),
+  }
+}
+
+/** Characters of JSON an outcome may have to be asserted: beyond them nobody reviews a case any more. */
+const outcomeCap = 2_048
+
+/** What the run returned, or the shape of what it threw, when it is plain and small enough to be asserted. */
+function outcomeOf({ close }: Tape): Json | undefined {
+  switch (close?.outcome.status) {
+    case 'returned': {
+      const { value } = close.outcome
+      return value !== undefined && isAssertable(value) ? value : undefined
+    }
+    case 'threw': {
+      const shape = shapeOfError(close.outcome.error)
+      return isAssertable(shape) ? throwing(shape) : undefined
+    }
+    case 'exited':
+    case 'unknown':
+    case undefined:
+      return undefined
+  }
+}
+
+function isAssertable(value: Json): boolean {
+  return isPlain(value) && JSON.stringify(value).length <= outcomeCap
+}
+
+/** Whether a value is the JSON it looks like: no date or class that was encoded, and no key that a case refuses. */
+function isPlain(value: Json): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  const special = ['$type', '__proto__', 'constructor', 'prototype']
+  return Object.entries(value).every(([key, item]) => !special.includes(key) && isPlain(item as Json))
+}
+
+function schemaSeenFrom(folder: string, recordings: string): string {
+  const schema = join(dirname(resolve(recordings)), 'node_modules', 'vitest-harvest', 'case.schema.json')
+  return relative(resolve(folder), schema).split(sep).join('/')
+}
+
+function refuseBadName(option: 'as' | 'group', name: string): void {
+  if (isCaseId(name)) return
+  const slug = name
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, '-')
+    .replace(/^[^a-z0-9]+|-+$/g, '')
+  throw new HarvestError('HARVEST_PROMOTE_ID', {
+    what: `'${neutralLine(name, 60)}' cannot be the ${option === 'as' ? 'id of a case' : 'name of a group'}`,
+    why: `It becomes the name of a ${option === 'as' ? 'file' : 'folder'}, so it must be ${caseIdMeaning}.`,
+    fix: isCaseId(slug) ? [`--${option} ${slug}`] : [],
+  })
+}
+
+function refuseTaken(recordings: string, id: string): void {
+  const other = listCases(recordings).find((each) => each.id === id)
+  if (other !== undefined) throw taken(id, other.file)
+}
+
+function taken(id: string, file: string): HarvestError {
+  return new HarvestError('HARVEST_PROMOTE_EXISTS', {
+    what: `There is a case with the id ${id}`,
+    where: { case: file },
+    why: 'Ids are unique in the golden set, and a promotion never replaces a case.',
+    fix: ['choose another id', `to replace it, remove it first: git rm ${file}`],
+  })
+}

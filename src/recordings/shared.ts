@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { HarvestError } from '../errors/index.ts'
+import {
+  branchFlag,
+  encodeBytes,
+  type ExchangeEvent,
+  type Moment,
+  readTape,
+  readTapeHeader,
+  requestBytes,
+  serializeTape,
+  type Tape,
+} from '../tape/index.ts'
+import { filesBelow, makeFolder, refuseLinks, writeFileAtomic } from './files.ts'
+
+/** What is kept once beside the golden set, and any case may be answered with. */
+export interface KeptAnswer {
+  readonly method: string
+  readonly url: string
+  readonly file: string
+  /** ISO 8601: when the run began that fetched it. */
+  readonly startedAt: string
+}
+
+/** What cases of these recordings may be answered with besides their own tapes. */
+export function listShared(recordings: string): readonly KeptAnswer[] {
+  const files = filesBelow(join(recordings, 'shared'), (name) => name.endsWith('.tape.jsonl'))
+  return files.flatMap((file) => {
+    const { header, events } = readTape(file)
+    return events.flatMap((event) =>
+      event.kind === 'exchange' ? [{ method: event.method, url: event.url, file, startedAt: header.startedAt }] : [],
+    )
+  })
+}
+
+/** The recordings whose golden set a tape is in; `undefined` for any other tape. */
+export function recordingsOf(tapeFile: string): string | undefined {
+  for (let folder = dirname(resolve(tapeFile)); dirname(folder) !== folder; folder = dirname(folder))
+    if (basename(folder) === 'golden') return dirname(folder)
+  return undefined
+}
+
+/** An exchange on a tape that a replay of another one needed. */
+export interface SharedSource {
+  readonly file: string
+  /** The number of the exchange there. */
+  readonly n: number
+}
+
+/**
+ * Keeps exchanges once for all cases, in `shared/` beside the golden set: what a process fetches once, and its later runs do
+ * not. One that is kept already is replaced by a newer one.
+ *
+ * @returns the files that were written
+ */
+export function keepShared(recordings: string, sources: readonly SharedSource[]): readonly string[] {
+  return sources.flatMap(({ file, n }) => {
+    const tape = readTape(file)
+    const event = tape.events.find((one) => one.n === n)
+    if (event?.kind !== 'exchange') throw new TypeError(`${file} has no exchange ${n}`)
+    return keep(recordings, tape, event)
+  })
+}
+
+/** Replaces what is kept by the newer answers that a tape has for the same requests. */
+export function refreshShared(recordings: string, tape: Tape): readonly string[] {
+  return tape.events.flatMap((event) =>
+    event.kind === 'exchange' && existsSync(fileOf(recordings, event)) ? keep(recordings, tape, event) : [],
+  )
+}
+
+function keep(recordings: string, { header, source }: Tape, event: ExchangeEvent): readonly string[] {
+  const file = fileOf(recordings, event)
+  if (source === file) return []
+  if (existsSync(file) && startOf(file) >= header.startedAt) return []
+  const { startedAt, recorder, pins, redact } = header
+  const whole = asOnly(event)
+  const text = serializeTape(
+    {
+      harvest: header.harvest,
+      id: nameOf(event),
+      agent: 'shared',
+      startedAt,
+      recorder,
+      flags: header.flags.filter((flag) => flag !== branchFlag),
+      pins,
+      ...(redact === undefined ? {} : { redact }),
+    },
+    [whole],
+    { n: lastOf(whole) + 1, at: 0, outcome: { status: 'unknown' } },
+  )
+  refuseLinks(recordings, join(recordings, 'shared'))
+  makeFolder(join(recordings, 'shared'))
+  writeFileAtomic(file, text)
+  return [file]
+}
+
+function startOf(file: string): string {
+  try {
+    return readTapeHeader(file).startedAt
+  } catch (error) {
+    // What cannot be read is written anew.
+    if (HarvestError.is(error)) return ''
+    throw error
+  }
+}
+
+/** The exchange as the first and only thing that happened, all of it at once. */
+function asOnly({ via, method, url, request, response, ...rest }: ExchangeEvent): ExchangeEvent {
+  const bytes = requestBytes({ via, method, url, request, ...rest })
+  const { body: _, ...about } = request
+  const asked = { ...about, ...(bytes.length === 0 ? {} : { body: encodeBytes(bytes) }) }
+  let n = 0
+  const moment = (): Moment => [++n, 0]
+  return {
+    kind: 'exchange',
+    n: 0,
+    at: 0,
+    via,
+    method,
+    url,
+    request: asked,
+    ...(response && {
+      response: {
+        ...response,
+        moment: moment(),
+        chunks: response.chunks.map(([, , piece]) => [...moment(), piece] as const),
+        ...(response.end && { end: moment() }),
+      },
+    }),
+  }
+}
+
+function lastOf({ response }: ExchangeEvent): number {
+  return response?.end?.[0] ?? 0
+}
+
+function fileOf(recordings: string, event: ExchangeEvent): string {
+  return join(recordings, 'shared', `${nameOf(event)}.tape.jsonl`)
+}
+
+/** Host and digest of the question: the same for each recording of it. */
+function nameOf(event: ExchangeEvent): string {
+  const { method, url } = event
+  const host = URL.canParse(url) ? new URL(url).hostname : 'unknown'
+  // Placeholders are numbered by run.
+  const question = `${method} ${url}\n${requestBytes(event).toString('utf8')}`.replaceAll(
+    /(?<=redacted-(?:[a-z][a-z0-9-]*?-)?|\[key-|%5Bkey-)\d{1,9}/g,
+    '',
+  )
+  const digest = createHash('sha256').update(question).digest('hex').slice(0, 12)
+  return `${host.replaceAll(/[^a-z0-9.-]/gi, '-')}-${digest}`
+}

@@ -1,0 +1,241 @@
+import { closeSync, fstatSync, lstatSync, readSync } from 'node:fs'
+import { basename, join, relative, resolve } from 'node:path'
+import { HarvestError, neutralLine, nearestWord } from '../errors/index.ts'
+import {
+  type Outcome,
+  readOutcome,
+  readTapeHeader,
+  sizeCap,
+  type TapeClose,
+  type WrittenOutcome,
+} from '../tape/index.ts'
+import { filesBelow, locate, openRegular } from './files.ts'
+
+/** What the first and the last line of a tape say. Lines between are not read, so they may be damaged. */
+export type TapeSummary = ReadableTape | UnreadableTape
+
+/** A tape with a header: `closed`, or `truncated` when its last line is missing or cut. */
+export interface ReadableTape {
+  readonly state: 'closed' | 'truncated'
+  readonly file: string
+  readonly bytes: number
+  readonly id: string
+  readonly agent: string
+  /** ISO 8601. */
+  readonly startedAt: string
+  /** How the run ended; absent when truncated, as is everything below. */
+  readonly outcome?: Outcome['status']
+  readonly events?: number
+  readonly durationMs?: number
+  /** Why something is missing, when the recorder failed on the way. */
+  readonly incomplete?: string
+}
+
+export interface UnreadableTape {
+  readonly state: 'unreadable'
+  readonly file: string
+  readonly error: HarvestError
+}
+
+/** Every tape below a folder, the one started last first; what cannot be read comes after, with its error. */
+export function listTapes(folder: string): readonly TapeSummary[] {
+  const tapes = tapeFiles(folder).map(summarize)
+  const startOf = (tape: TapeSummary): string => (tape.state === 'unreadable' ? '' : tape.startedAt)
+  return tapes.sort((a, b) => (startOf(a) === startOf(b) ? 0 : startOf(a) < startOf(b) ? 1 : -1))
+}
+
+/**
+ * The file of a tape somebody named: by a path inside the recordings, by its file name or its id, by a beginning of
+ * one that no other tape has, or as `latest` for the one of the inbox that was started last. A case and the tape it was
+ * promoted from may have one name: reading takes that of the case, changing that of the inbox.
+ *
+ * @param options.isExact - the beginning of a name does not do: for what changes the tape, or makes something of it. Default false
+ * @throws HARVEST_TAPE_MISSING, HARVEST_TAPE_AMBIGUOUS with those it could be, HARVEST_RECORDINGS_OUTSIDE
+ */
+export function findTape(recordings: string, word: string, options: { readonly isExact?: boolean } = {}): string {
+  if (/[/\\]/.test(word) || word.endsWith('.tape.jsonl')) {
+    const file = locate(recordings, word)
+    if (file === undefined) throw missing(recordings, word)
+    return file
+  }
+  if (word === 'latest') return latest(recordings)
+  const files = tapeFiles(recordings)
+  const begins = (name: string): boolean => word !== '' && name.startsWith(word)
+  // A tape keeps its id when it is promoted, and gets another name: names go first.
+  let known: readonly string[] | undefined
+  const ids = (): readonly string[] => (known ??= files.map((file) => idOf(file) ?? ''))
+  const ways: readonly (() => readonly string[])[] = [
+    () => files.filter((file) => stemOf(file) === word),
+    () => files.filter((_, index) => ids()[index] === word),
+    () => files.filter((file) => begins(stemOf(file))),
+    () => files.filter((_, index) => begins(ids()[index] ?? '')),
+  ]
+  for (const [at, way] of ways.entries()) {
+    const found = way()
+    const [file, ...others] =
+      at < 2 ? preferred(found, join(recordings, options.isExact === true ? 'inbox' : 'golden')) : found
+    if (file === undefined) continue
+    if (options.isExact === true && at >= 2) throw notWhole(word, [file, ...others])
+    if (others.length === 0) return resolve(file)
+    throw ambiguous(word, [file, ...others])
+  }
+  throw missing(recordings, word, files.map(stemOf))
+}
+
+/** The one file below this folder, where there is one; otherwise all of them. */
+function preferred(files: readonly string[], folder: string): readonly string[] {
+  const inside = files.filter((file) => !relative(folder, file).startsWith('..'))
+  return inside.length === 1 ? inside : files
+}
+
+function latest(recordings: string): string {
+  const inbox = join(recordings, 'inbox')
+  const [newest] = listTapes(inbox)
+  if (newest !== undefined && newest.state !== 'unreadable') return resolve(newest.file)
+  throw new HarvestError('HARVEST_TAPE_MISSING', {
+    what: 'The inbox has no readable tape',
+    where: { inbox },
+    fix: ['record a run: npx vitest-harvest record -- node agent.js', 'or name a tape by its path'],
+  })
+}
+
+function tapeFiles(folder: string): readonly string[] {
+  return filesBelow(folder, (name) => name.endsWith('.tape.jsonl'))
+}
+
+function stemOf(file: string): string {
+  return basename(file, '.tape.jsonl')
+}
+
+function idOf(file: string): string | undefined {
+  const tape = summarize(file)
+  return tape.state === 'unreadable' ? undefined : tape.id
+}
+
+function summarize(file: string): TapeSummary {
+  try {
+    const header = readTapeHeader(file)
+    const { id, agent, startedAt } = header
+    const { bytes, close } = readClose(file)
+    const head = { file, bytes, id, agent, startedAt }
+    if (close === undefined) return { state: 'truncated', ...head }
+    const { outcome, events, at, incomplete } = close
+    return {
+      state: 'closed',
+      ...head,
+      outcome: readOutcome(outcome, header).status,
+      events,
+      durationMs: at,
+      ...(incomplete === undefined ? {} : { incomplete }),
+    }
+  } catch (error) {
+    return { state: 'unreadable', file, error: HarvestError.is(error) ? error : unreadable(file, error) }
+  }
+}
+
+/**
+ * How the run of a tape ended, unverified; `undefined` when the tape is truncated.
+ *
+ * @throws what {@link readTapeHeader} and {@link closeOf} throw
+ */
+export function outcomeOf(file: string): Outcome | undefined {
+  const close = closeOf(file)
+  return close === undefined ? undefined : readOutcome(close.outcome, readTapeHeader(file))
+}
+
+/** A closing line as it is written: what an outcome means, the header says as well, see {@link outcomeOf}. */
+type ClosingLine = Omit<TapeClose, 'outcome'> & { readonly outcome: WrittenOutcome }
+
+/**
+ * The last line of a tape, unverified; `undefined` when it is truncated, or a link, which is no tape.
+ *
+ * @throws HARVEST_TAPE_UNREADABLE when the system does not let us read it
+ */
+export function closeOf(file: string): ClosingLine | undefined {
+  try {
+    return lstatSync(file).isSymbolicLink() ? undefined : readClose(file).close
+  } catch (error) {
+    throw unreadable(file, error)
+  }
+}
+
+function readClose(file: string): { readonly bytes: number; readonly close?: ClosingLine } {
+  const descriptor = openRegular(file)
+  try {
+    const { size } = fstatSync(descriptor)
+    const close = asClose(lastLine(descriptor, size))
+    return { bytes: size, ...(close === undefined ? {} : { close }) }
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Reads backwards, in pieces that grow: the last line holds the return value and may be long. */
+function lastLine(descriptor: number, size: number): string {
+  for (let length = 64 * 1024; ; length *= 8) {
+    const bytes = Buffer.alloc(Math.min(length, size))
+    readSync(descriptor, bytes, 0, bytes.length, size - bytes.length)
+    const end = bytes.at(-1) === lineFeed ? bytes.length - 1 : bytes.length
+    const start = end === 0 ? -1 : bytes.lastIndexOf(lineFeed, end - 1)
+    if (start !== -1 || length >= Math.min(size, sizeCap)) return bytes.toString('utf8', start + 1, end)
+  }
+}
+
+const lineFeed = 0x0a
+
+function asClose(line: string): ClosingLine | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch {
+    // A line cut short: the tape is truncated, and that is what is said.
+    return undefined
+  }
+  const close = value as Partial<ClosingLine> | null
+  const isClose =
+    close?.kind === 'close' && typeof close.outcome?.status === 'string' && typeof close.events === 'number'
+  return isClose ? (close as ClosingLine) : undefined
+}
+
+function unreadable(file: string, cause: unknown): HarvestError {
+  return new HarvestError(
+    'HARVEST_TAPE_UNREADABLE',
+    {
+      what: 'The tape cannot be read',
+      where: { tape: file, system: cause instanceof Error ? cause.message : String(cause) },
+      fix: [`to see its permissions: ls -l ${file}`],
+    },
+    { cause },
+  )
+}
+
+function notWhole(word: string, files: readonly string[]): HarvestError {
+  return new HarvestError('HARVEST_TAPE_AMBIGUOUS', {
+    what: `No tape has the id '${neutralLine(word, 60)}': it is only a prefix`,
+    where: { tapes: listed(files) },
+    why: 'Commands that change tapes take whole ids only, so that a typo never hits another tape.',
+    fix: files.slice(0, 3).map((file) => `if it is this one: ${neutralLine(stemOf(file), 200)}`),
+  })
+}
+
+function listed(files: readonly string[]): string {
+  const shown = files.slice(0, 10).map((file) => neutralLine(file, 400))
+  return [...shown, ...(files.length > shown.length ? [`… and ${files.length - shown.length} more`] : [])].join('\n')
+}
+
+function ambiguous(word: string, files: readonly string[]): HarvestError {
+  return new HarvestError('HARVEST_TAPE_AMBIGUOUS', {
+    what: `${files.length} tapes match '${neutralLine(word, 60)}'`,
+    where: { tapes: listed(files) },
+    fix: [`name one of them by its path, such as: npx vitest-harvest show ${neutralLine(files[0] ?? '', 400)}`],
+  })
+}
+
+function missing(recordings: string, word: string, known: readonly string[] = []): HarvestError {
+  const nearest = nearestWord(word, known)
+  return new HarvestError('HARVEST_TAPE_MISSING', {
+    what: `Unknown tape '${neutralLine(word, 120)}'`,
+    where: { recordings },
+    fix: [...(nearest === undefined ? [] : [`did you mean: ${nearest}`]), 'to list them: npx vitest-harvest ls'],
+  })
+}

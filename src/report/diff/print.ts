@@ -1,0 +1,244 @@
+import { diffArrays } from 'diff'
+import { neutralLine, visible } from '../../errors/index.ts'
+import { wordDiff } from '../../errors/word-diff.ts'
+import { readModelCall, toolNames } from '../../providers/index.ts'
+import { canonicalJson } from '../../json/canonical.ts'
+import { driftClasses } from '../../match/types.ts'
+import { type Json, outcomeNotCompared, stepsOf, type Tape } from '../../tape/index.ts'
+import type { TraceDifference } from '../../trace/index.ts'
+import { signature } from '../describe.ts'
+import { textOf } from '../conversation.ts'
+import { foldText } from '../fold.ts'
+import { counted } from '../../errors/words.ts'
+import { here } from '../head.ts'
+import { type Screen, table } from '../output.ts'
+import type { RunDiff } from './compare.ts'
+import { type FactRow, factRows, type Opened } from './facts.ts'
+import type { StepDifference, StepRow } from './steps.ts'
+import { nearDifference } from './words.ts'
+
+export interface PrintOptions {
+  readonly width: number
+  /** Every step, text and call, however many there are. */
+  readonly isFull: boolean
+}
+
+/** Prints how two runs differ, the most important first: outcome, tool calls, steps, prompts, facts. */
+export function printDiff(diff: RunDiff, a: Opened, b: Opened, options: PrintOptions, screen: Screen): void {
+  for (const [label, { tape }] of [
+    ['A', a],
+    ['B', b],
+  ] as const)
+    screen.line(`${screen.paint('bold', label)}  ${neutralLine(tape.header.id, 40)}  ${here(tape.source)}`)
+  screen.line()
+  screen.line(screen.paint(['bold', diff.class === 'same' ? 'green' : 'yellow'], diff.class))
+  printOutcome(diff, options, screen)
+  printTrace(diff, options, screen)
+  printSteps(diff.steps, options, screen)
+  printPrompts(diff.steps, a.tape, b.tape, options, screen)
+  screen.line()
+  screen.line(factTable(factRows(a, b), options.width, screen))
+}
+
+function printOutcome({ outcome }: RunDiff, { width, isFull }: PrintOptions, screen: Screen): void {
+  if (outcome.same) return screen.line(`outcome  the same: ${neutralLine(outcome.a, width - 19)}`)
+  if (outcome.same === null) {
+    screen.line(`outcome  ${outcomeNotCompared}`)
+    return printSides(outcome.a, outcome.b, { width, isFull, lines: 3 }, screen)
+  }
+  const path = outcome.at?.path ?? ''
+  screen.line(screen.paint('red', `outcome  differs${path === '' ? '' : ` at ${neutralLine(path, 60)}`}`))
+  const sides = outcome.at ?? outcome
+  printSides(sides.a, sides.b, { width, isFull, lines: 3 }, screen)
+}
+
+function printSides(
+  a: string,
+  b: string,
+  { width, isFull, lines }: PrintOptions & { readonly lines: number },
+  screen: Screen,
+): void {
+  for (const [label, text, color] of [
+    ['A', a, 'red'],
+    ['B', b, 'green'],
+  ] as const) {
+    const [first = '', ...more] = foldText(visible(text), { width: width - 6, ...(isFull ? {} : { lines }) })
+    screen.line(`   ${label}  ${screen.paint(color, first)}`)
+    for (const row of more) screen.line(`      ${screen.paint(color, row)}`)
+  }
+}
+
+const kinds = ['missing', 'extra', 'moved', 'arguments', 'renamed'] as const
+const kindTexts = {
+  missing: 'only in A',
+  extra: 'only in B',
+  moved: 'moved',
+  arguments: 'with other arguments',
+  renamed: 'renamed',
+} as const
+
+function printTrace({ trace, callCounts: [a, b] }: RunDiff, options: PrintOptions, screen: Screen): void {
+  const { differences, first } = trace
+  if (first === undefined) return screen.line(`trace    the same: ${counted(a, 'tool call')}`)
+  const counts = kinds
+    .map((kind) => [kind, differences.filter((one) => one.kind === kind).length] as const)
+    .filter(([, count]) => count > 0)
+    .map(([kind, count]) => `${count.toLocaleString('en-US')} ${kindTexts[kind]}`)
+  screen.line(
+    screen.paint(
+      'red',
+      `trace    ${counted(a, 'tool call')} in A, ${b.toLocaleString('en-US')} in B: ${counts.join(', ')}`,
+    ),
+  )
+  screen.line(`first    ${placeOf(first)}`)
+  const { expected, actual } = first
+  printSides(
+    expected === undefined ? '(no such call)' : signature({ name: expected.name, args: expected.args as Json }),
+    actual === undefined ? '(no such call)' : signature(actual),
+    { ...options, lines: 3 },
+    screen,
+  )
+  screen.line()
+  for (const line of overlay(trace.expectedText.split('\n'), trace.actualText.split('\n'), options)) {
+    const color = line.startsWith('  -') ? 'red' : line.startsWith('  +') ? 'green' : 'dim'
+    screen.line(screen.paint(color, line))
+  }
+}
+
+function placeOf({ kind, layer, actualLayer, moved }: TraceDifference): string {
+  const place = `layer ${layer + 1} of the causal order`
+  if (kind !== 'moved') return `${kindTexts[kind]}, ${place}`
+  return `made ${moved ?? 'elsewhere'}, ${place}${actualLayer === undefined ? '' : `, layer ${actualLayer + 1} in B`}`
+}
+
+/** Lines of one side only, and two around them. */
+function overlay(a: readonly string[], b: readonly string[], { width, isFull }: PrintOptions): readonly string[] {
+  const parts = diffArrays([...a], [...b], { maxEditLength: 400 })
+  const mark = (sign: string, line: string): string => `  ${sign} ${neutralLine(line, width - 4)}`
+  // Nothing in common worth a diff: the beginnings say it.
+  if (parts === undefined)
+    return [...a.slice(0, 8).map((line) => mark('-', line)), ...b.slice(0, 8).map((line) => mark('+', line))]
+  const lines = parts.flatMap(({ value, removed, added }) =>
+    value.map((line) => ({ line: mark(removed ? '-' : added ? '+' : ' ', line), isKept: !removed && !added })),
+  )
+  const isNear = (index: number): boolean =>
+    lines.slice(Math.max(0, index - 2), index + 3).some(({ isKept }) => !isKept)
+  const shown: string[] = []
+  let skipped = 0
+  for (const [index, { line }] of lines.entries()) {
+    if (!isNear(index)) skipped++
+    else {
+      if (skipped > 0) shown.push(`    … ${counted(skipped, 'call')} alike`)
+      skipped = 0
+      shown.push(line)
+    }
+  }
+  if (skipped > 0) shown.push(`    … ${counted(skipped, 'call')} alike`)
+  const most = isFull ? Infinity : 30
+  return shown.length <= most ? shown : [...shown.slice(0, most), `    … ${counted(shown.length - most, 'more line')}`]
+}
+
+function printSteps(rows: readonly StepRow[], { width, isFull }: PrintOptions, screen: Screen): void {
+  const differing = rows.filter((row) => row.a === undefined || row.b === undefined || row.differences.length > 0)
+  screen.line()
+  if (differing.length === 0) return screen.line(`steps    the same: ${rows.length.toLocaleString('en-US')}`)
+  const alike = rows.length - differing.length
+  screen.line(
+    `steps    ${differing.length.toLocaleString('en-US')} differ, ${alike.toLocaleString('en-US')} alike${driftText(rows)}`,
+  )
+  const shown = isFull ? differing : differing.slice(0, 20)
+  const columns = shown.map((row) => [`A${row.a ?? '–'}`, `B${row.b ?? '–'}`, row.kind, neutralLine(row.name, 24)])
+  const lines = table(columns).split('\n')
+  for (const [index, row] of shown.entries()) {
+    const what = row.a === undefined ? 'only in B' : row.b === undefined ? 'only in A' : classesOf(row.differences)
+    screen.line(
+      `  ${(lines[index] ?? '').padEnd(Math.max(...lines.map(({ length }) => length)))}  ${screen.paint('yellow', what)}`,
+    )
+    const [told] = row.differences
+    if (told === undefined || told.path === '') continue
+    const path = neutralLine(told.path, 40)
+    const [from, to] = nearDifference(told.a, told.b, Math.max(20, Math.floor((width - path.length - 11) / 2)))
+    screen.line(screen.paint('dim', `      ${path}: ${from} → ${to}`))
+  }
+  if (shown.length < differing.length)
+    screen.line(`  … ${counted(differing.length - shown.length, 'more step')}: --full`)
+}
+
+function classesOf(differences: readonly StepDifference[]): string {
+  return [...new Set(differences.map((one) => one.class))].join(', ')
+}
+
+/** `; drift: 3 messages, 1 params`: what a replay of A by the agent of B would report. */
+function driftText(rows: readonly StepRow[]): string {
+  const all = rows.flatMap(({ differences }) => differences)
+  const counts = driftClasses
+    .map((name) => [name, all.filter((one) => one.class === name).length] as const)
+    .filter(([, count]) => count > 0)
+    .map(([name, count]) => `${count.toLocaleString('en-US')} ${name}`)
+  return counts.length === 0 ? '' : `; drift: ${counts.join(', ')}`
+}
+
+function printPrompts(rows: readonly StepRow[], a: Tape, b: Tape, options: PrintOptions, screen: Screen): void {
+  const differing = (name: StepDifference['class']): readonly StepRow[] =>
+    rows.filter(({ differences }) => differences.some((one) => one.class === name))
+  const [stepsA, stepsB] = [stepsOf(a), stepsOf(b)]
+  const requestsOf = (row: StepRow | undefined) =>
+    ([stepsA[(row?.a ?? 0) - 1], stepsB[(row?.b ?? 0) - 1]] as const).map((step) =>
+      step?.kind === 'exchange' ? readModelCall(step)?.request : undefined,
+    )
+  const head = (label: string, count: number): void => {
+    screen.line()
+    screen.line(`${label}  differ${label.endsWith('s') ? '' : 's'} in ${counted(count, 'model call')}, first:`)
+  }
+  const prompts = differing('instructions')
+  if (prompts.length > 0) {
+    const [one, other] = requestsOf(prompts[0])
+    head('system prompt', prompts.length)
+    const text = wordDiff(
+      (one?.instructions ?? []).map(textOf).join('\n\n'),
+      (other?.instructions ?? []).map(textOf).join('\n\n'),
+    )
+    const room = { width: options.width - 2, ...(options.isFull ? {} : { lines: 8 }) }
+    for (const line of foldText(text, room)) screen.line(`  ${line}`)
+  }
+  const tools = differing('tools')
+  if (tools.length > 0) {
+    const [one, other] = requestsOf(tools[0])
+    head('tools', tools.length)
+    for (const line of toolChanges(one?.tools ?? [], other?.tools ?? [])) screen.line(`  ${line}`)
+  }
+  const params = differing('params')
+  if (params.length > 0) {
+    head('params', params.length)
+    const found = params[0]?.differences.find((one) => one.class === 'params')
+    if (found !== undefined)
+      screen.line(`  ${neutralLine(`${found.path}: ${visible(found.a)} → ${visible(found.b)}`, options.width - 2)}`)
+  }
+}
+
+/** `+` new, `-` gone, `~` with another schema or description. */
+function toolChanges(a: readonly Json[], b: readonly Json[]): readonly string[] {
+  const byName = (tools: readonly Json[]): ReadonlyMap<string, string> =>
+    new Map(tools.map((tool) => [toolNames(tool).join(', '), canonicalJson(tool)]))
+  const [one, other] = [byName(a), byName(b)]
+  const names = [...new Set([...one.keys(), ...other.keys()])]
+  const changes = names.flatMap((name) => {
+    const [before, now] = [one.get(name), other.get(name)]
+    if (before === now) return []
+    return [`${before === undefined ? '+' : now === undefined ? '-' : '~'} ${neutralLine(name, 70)}`]
+  })
+  return changes.length > 0 ? changes : ['the same tools in another order']
+}
+
+function factTable(rows: readonly FactRow[], width: number, screen: Screen): string {
+  const label = Math.max(...rows.map(({ what }) => what.length))
+  const room = Math.max(16, Math.floor((width - label - 7) / 2))
+  const cell = (text: string): string => neutralLine(text, room)
+  const cells = rows.map(({ what, a, b, same }) => [
+    screen.paint('dim', what),
+    cell(a),
+    cell(b),
+    same ? '' : screen.paint('yellow', '≠'),
+  ])
+  return table([['', 'A', 'B', ''].map((text) => screen.paint('bold', text)), ...cells])
+}

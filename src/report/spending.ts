@@ -1,0 +1,124 @@
+import type { CountedCall } from '../providers/counted.ts'
+import { costOf, type PriceTable, type Usage } from '../providers/index.ts'
+import type { ImportedModelCall } from '../providers/imported-model-call.ts'
+import type { RunUsage } from '../tape/index.ts'
+import { counted } from '../errors/words.ts'
+
+/** What the model calls of a run used, as far as their answers say. */
+export interface Spending {
+  readonly modelCalls: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  /** Calls that were answered without a word about tokens: the sums above are too small by these. */
+  readonly untold: number
+  /** US dollars; absent when a call that counts has no known cost. */
+  readonly costUsd?: number
+  /** Models without a price. */
+  readonly unpriced: readonly string[]
+}
+
+/** What one model call used. A refused call costs nothing. */
+export interface CallSpending {
+  readonly model: string
+  readonly usage?: Usage
+  readonly costUsd?: number
+  readonly isRefused: boolean
+}
+
+/** Reads tokens and cost of one model call. A price for the model that was asked for counts before that of the one that answered. */
+export function spendingOf({ request, response }: CountedCall, prices: PriceTable): CallSpending {
+  const { usage, model: answered } = response ?? {}
+  const costUsd =
+    costOf(usage, request.model, prices) ?? (answered === undefined ? undefined : costOf(usage, answered, prices))
+  return {
+    model: request.model || (answered ?? ''),
+    isRefused: response?.error !== undefined && usage === undefined,
+    ...(usage === undefined ? {} : { usage }),
+    ...(costUsd === undefined ? {} : { costUsd }),
+  }
+}
+
+/** As {@link spendingOf}, of a call that an imported trace tells of. */
+export function importedSpending(
+  { model, answered, usage, isError }: ImportedModelCall,
+  prices: PriceTable,
+): CallSpending {
+  const costUsd = costOf(usage, model, prices) ?? (answered === undefined ? undefined : costOf(usage, answered, prices))
+  return {
+    model,
+    isRefused: isError && usage === undefined,
+    ...(usage === undefined ? {} : { usage }),
+    ...(costUsd === undefined ? {} : { costUsd }),
+  }
+}
+
+/** Adds up the model calls of a run. */
+export function addUp(calls: readonly CallSpending[]): Spending {
+  const paid = calls.filter(({ isRefused }) => !isRefused)
+  const sum = (tokens: (usage: Usage) => number | undefined): number =>
+    paid.reduce((total, { usage }) => total + ((usage === undefined ? undefined : tokens(usage)) ?? 0), 0)
+  const isPriced = paid.every(({ costUsd }) => costUsd !== undefined)
+  const unpriced = paid.filter(({ usage, costUsd }) => usage !== undefined && costUsd === undefined)
+  return {
+    modelCalls: calls.length,
+    inputTokens: sum(({ inputTokens }) => inputTokens),
+    outputTokens: sum(({ outputTokens }) => outputTokens),
+    untold: paid.filter(({ usage }) => usage === undefined).length,
+    ...(isPriced ? { costUsd: paid.reduce((total, { costUsd = 0 }) => total + costUsd, 0) } : {}),
+    unpriced: [...new Set(unpriced.map(({ model }) => model))].sort(),
+  }
+}
+
+/** `3 model calls, 812 tokens in, 24 out, $0.0023`; what nobody knows is called unknown. */
+export function spendingText(spending: Spending, counts?: RunUsage): string {
+  const { modelCalls } = spending
+  if (modelCalls === 0) return 'no model calls'
+  return [counted(modelCalls, 'model call'), tokensText(spending), costText(spending, counts)].join(', ')
+}
+
+/** `812 tokens in, 24 out`. */
+export function tokensText({ modelCalls, inputTokens, outputTokens, untold }: Spending): string {
+  if (untold > 0 && inputTokens + outputTokens === 0) return 'tokens unknown'
+  const known = `${counted(inputTokens, 'token')} in, ${outputTokens.toLocaleString('en-US')} out`
+  return untold === 0 ? known : `at least ${known} (${untold} of ${counted(modelCalls, 'call')} without usage)`
+}
+
+/** `$0.0023`, or why it is not known. `counts` is what the recorder counted, with prices this machine may not have. */
+export function costText({ costUsd, unpriced }: Spending, counts?: RunUsage): string {
+  if (costUsd !== undefined) return money(costUsd)
+  if (counts?.costUsd !== undefined) return `${money(counts.costUsd)} as the recorder counted`
+  return unpriced.length === 0 ? 'cost unknown' : `cost unknown (no price for ${unpriced.join(', ')})`
+}
+
+interface Used {
+  readonly usage?: Usage
+  readonly costUsd?: number
+  readonly isPoll?: true
+}
+
+/** `812 in (300 cached), 24 out (10 reasoning), $0.0023`, for one call. */
+export function callSpendingText({ usage, costUsd, isPoll }: Used): string {
+  if (usage === undefined) return isPoll ? 'a poll' : 'tokens unknown'
+  const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens } = usage
+  const cached = ofThem([cachedTokens, 'cached'], [cacheWriteTokens, 'written to the cache'])
+  return [
+    ...(isPoll ? ['a poll'] : []),
+    ...(inputTokens === undefined ? [] : [`${inputTokens.toLocaleString('en-US')} in${cached}`]),
+    ...(outputTokens === undefined
+      ? []
+      : [`${outputTokens.toLocaleString('en-US')} out${ofThem([reasoningTokens, 'reasoning'])}`]),
+    ...(costUsd === undefined ? [] : [money(costUsd)]),
+  ].join(', ')
+}
+
+function ofThem(...parts: readonly (readonly [count: number | undefined, of: string])[]): string {
+  const told = parts.flatMap(([count = 0, of]) => (count === 0 ? [] : [`${count.toLocaleString('en-US')} ${of}`]))
+  return told.length === 0 ? '' : ` (${told.join(', ')})`
+}
+
+/** `$1.25`, `$0.0312`, `$0.000045`. */
+export function money(usd: number): string {
+  if (usd === 0) return '$0'
+  // Four digits behind the point, up to six where the amount needs them.
+  return `$${usd >= 1 ? usd.toFixed(2) : usd.toFixed(6).replace(/0{1,2}$/, '')}`
+}

@@ -1,0 +1,264 @@
+import { neutralLine } from '../errors/index.ts'
+import type { Draw, DrawsEvent } from '../tape/index.ts'
+import { duration } from './describe.ts'
+import type { Screen } from './output.ts'
+import type { Message } from './conversation.ts'
+import { foldText } from './fold.ts'
+import { counted } from '../errors/words.ts'
+import { type TimelineNote, openText, type Run, type RunStep } from './run.ts'
+import { callSpendingText } from './spending.ts'
+
+export interface TimelineOptions {
+  readonly width: number
+  /** Every text whole. */
+  readonly isFull: boolean
+  /** Steps and notes printed: the first and the last ones. */
+  readonly limit: number
+  /** Clock, random and id reads are listed one by one. */
+  readonly withDraws: boolean
+}
+
+type Entry =
+  | { readonly kind: 'step'; readonly n: number; readonly depth: number; readonly step: RunStep }
+  | { readonly kind: 'note'; readonly n: number; readonly depth: number; readonly note: TimelineNote }
+  | { readonly kind: 'draws'; readonly n: number; readonly depth: number; readonly draws: DrawsEvent }
+
+/** Prints the steps of a run in the order they began, what happened inside a tool call below it. */
+export function printTimeline(run: Run, options: TimelineOptions, screen: Screen): void {
+  const entries = inOrder(run, options.withDraws)
+  if (entries.length === 0) return screen.line(screen.paint('dim', 'no steps'))
+  const columns = columnsOf(run.steps)
+  const head = Math.ceil(options.limit / 2)
+  const isCut = entries.length > options.limit
+  for (const [index, entry] of entries.entries()) {
+    if (isCut && index === head)
+      screen.line(skipped(entries.slice(head, entries.length - options.limit + head), screen))
+    if (isCut && index >= head && index < entries.length - options.limit + head) continue
+    for (const line of linesOf(entry, columns, options, screen)) screen.line(line)
+  }
+}
+
+/** Steps, notes and draws as a tree walked from the top: children follow their tool call, all by the moment they began. */
+function inOrder({ steps, notes, draws }: Run, withDraws: boolean): readonly Entry[] {
+  const depths: number[] = []
+  const depthOf = (inside: number | undefined): number => (inside === undefined ? 0 : (depths[inside - 1] ?? 0) + 1)
+  for (const { number, inside } of steps) depths[number - 1] = depthOf(inside)
+  const all: (Entry & { readonly inside?: number | undefined })[] = [
+    ...steps.map((step) => ({
+      kind: 'step' as const,
+      n: step.n,
+      depth: depthOf(step.inside),
+      step,
+      inside: step.inside,
+    })),
+    ...notes.map((note) => ({
+      kind: 'note' as const,
+      n: note.n,
+      depth: depthOf(note.inside),
+      note,
+      inside: note.inside,
+    })),
+    ...(withDraws ? draws.map((event) => ({ kind: 'draws' as const, n: event.n, depth: 0, draws: event })) : []),
+  ]
+  const below = Map.groupBy(
+    all.sort((a, b) => a.n - b.n),
+    ({ inside }) => inside,
+  )
+  const walk = (inside: number | undefined): Entry[] =>
+    (below.get(inside) ?? []).flatMap((entry) => [entry, ...(entry.kind === 'step' ? walk(entry.step.number) : [])])
+  return walk(undefined)
+}
+
+function skipped(entries: readonly Entry[], { paint }: Screen): string {
+  const numbers = entries.flatMap((entry) => (entry.kind === 'step' ? [entry.step.number] : []))
+  const [first, last] = [Math.min(...numbers), Math.max(...numbers)].map((number) => number.toLocaleString('en-US'))
+  const what = numbers.length === 0 ? 'marks and draws' : `steps ${first} to ${last}`
+  return paint('dim', `… ${what} not shown: --steps ${entries.length * 2}, or --step N for one`)
+}
+
+interface Columns {
+  readonly number: number
+  readonly at: number
+  readonly took: number
+  readonly kind: number
+}
+
+function columnsOf(steps: readonly RunStep[]): Columns {
+  const widest = (texts: readonly string[]): number => texts.reduce((most, { length }) => Math.max(most, length), 0)
+  return {
+    number: `${steps.length}`.length,
+    at: widest(steps.map(({ atMs }) => `+${duration(atMs)}`)),
+    took: widest(steps.map(({ tookMs }) => (tookMs === undefined ? '…' : duration(tookMs)))),
+    kind: widest(steps.map(({ kind }) => kind)),
+  }
+}
+
+function linesOf(entry: Entry, columns: Columns, options: TimelineOptions, screen: Screen): readonly string[] {
+  switch (entry.kind) {
+    case 'step':
+      return [headOf(entry.step, entry.depth, columns, options, screen), ...body(entry, columns, options, screen)]
+    case 'note': {
+      const { kind, atMs, text } = entry.note
+      const start = `${' '.repeat(columns.number + 2 + 2 * entry.depth)}${`+${duration(atMs)}`.padStart(columns.at)}  `
+      const label = `${kind}  `
+      const [first = '', ...more] = foldText(text, roomOf(options, start.length + label.length))
+      return [
+        `${screen.paint('dim', start)}${screen.paint('magenta', label)}${first}`,
+        ...more.map((line) => `${' '.repeat(start.length + label.length)}${line}`),
+      ]
+    }
+    case 'draws':
+      return entry.draws.draws.map((draw) =>
+        screen.paint('dim', `${' '.repeat(columns.number + 2)}${drawText(entry.draws, draw, columns)}`),
+      )
+  }
+}
+
+function drawText({ at }: DrawsEvent, [kind, caller, value]: Draw, { at: width }: Columns): string {
+  const read = kind === 'now' && typeof value === 'number' ? `${value} (${timeOf(value)})` : JSON.stringify(value)
+  return `${`+${duration(at)}`.padStart(width)}  ${kind}  ${neutralLine(read, 60)}  by ${neutralLine(caller, 40)}`
+}
+
+function timeOf(ms: number): string {
+  const time = new Date(ms)
+  return Number.isNaN(time.getTime()) ? 'no time' : time.toISOString()
+}
+
+function headOf(step: RunStep, depth: number, columns: Columns, { width }: TimelineOptions, screen: Screen): string {
+  const { number, atMs, tookMs, kind, name, during, duringCount } = step
+  const start = [
+    `${number}`.padStart(columns.number),
+    `+${duration(atMs)}`.padStart(columns.at),
+    (tookMs === undefined ? '…' : duration(tookMs)).padStart(columns.took),
+    kind.padEnd(columns.kind),
+  ]
+  const indent = ' '.repeat(2 * depth)
+  const more = duringCount - during.length
+  const marks = duringCount === 0 ? '' : `  ∥ ${during.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  const tokens = kind === 'model' ? `  ${callSpendingText(step)}` : ''
+  const taken = indent.length + start.join('  ').length + 2 + marks.length + tokens.length
+  const title = neutralLine(name, Math.max(20, width - taken))
+  const [ordinal = '', ...times] = start
+  return [
+    indent + ordinal,
+    screen.paint('dim', times.slice(0, 2).join('  ')),
+    times[2] ?? '',
+    `${screen.paint('bold', title)}${screen.paint('cyan', marks)}${screen.paint('dim', tokens)}`,
+  ].join('  ')
+}
+
+/** Widest label of a step's lines. */
+const labelWidth = 7
+
+function body(
+  { step, depth }: Extract<Entry, { kind: 'step' }>,
+  columns: Columns,
+  options: TimelineOptions,
+  screen: Screen,
+): readonly string[] {
+  const indent = ' '.repeat(columns.number + 2 + 2 * depth)
+  const room = roomOf(options, indent.length + labelWidth + 2)
+  return partsOf(step).flatMap(({ label, text, isOurs = false, isBad = false }) => {
+    const rows = isOurs ? [text] : foldText(text, room)
+    const paint = (row: string): string => (isBad ? screen.paint('red', row) : row)
+    return rows.map((row, i) =>
+      `${indent}${screen.paint(isBad ? 'red' : 'dim', (i === 0 ? label : '').padEnd(labelWidth))}  ${paint(row)}`.trimEnd(),
+    )
+  })
+}
+
+function roomOf({ width, isFull }: TimelineOptions, taken: number): { width: number; lines?: number } {
+  return { width: Math.max(20, width - taken), ...(isFull ? {} : { lines: 4 }) }
+}
+
+interface Part {
+  readonly label: string
+  readonly text: string
+  /** Our own words: printed as they are. */
+  readonly isOurs?: boolean
+  readonly isBad?: boolean
+}
+
+function partsOf(step: RunStep): readonly Part[] {
+  const { kind, error, isOpen } = step
+  return [
+    ...(kind === 'model' ? modelParts(step) : callParts(step)),
+    ...(error === undefined ? [] : [{ label: 'error', text: error, isBad: true }]),
+    ...(isOpen ? [{ label: 'open', text: openText(step), isOurs: true, isBad: true }] : []),
+  ]
+}
+
+function modelParts(step: RunStep): readonly Part[] {
+  const { prompt, reasoning, answer, toolCalls, finish, error, status, isOpen, dialect } = step
+  const isSilent = answer === undefined && toolCalls.length === 0 && error === undefined && !isOpen
+  const said = dialect === 'openai-embeddings' ? 'vectors' : 'no text'
+  return [
+    ...(prompt === undefined ? [] : promptParts(prompt)),
+    ...(reasoning === undefined ? [] : [{ label: 'thought', text: reasoning }]),
+    ...(answer === undefined ? [] : [{ label: 'said', text: answer }]),
+    ...toolCalls.map((text) => ({ label: 'calls', text })),
+    ...(isSilent ? [{ label: 'said', text: `(${said})`, isOurs: true }] : []),
+    ...(isUsualEnd(finish) ? [] : [{ label: 'ended', text: finish ?? '' }]),
+    ...(status === undefined || status < 400
+      ? []
+      : [{ label: 'status', text: `${status}`, isOurs: true, isBad: true }]),
+  ]
+}
+
+function isUsualEnd(finish: string | undefined): boolean {
+  return (
+    finish === undefined ||
+    /^(stop|end_turn|tool_calls|tool_use|tool-calls|completed|STOP|COMPLETE|TOOL_CALL)$/.test(finish)
+  )
+}
+
+function promptParts({
+  instructions,
+  tools,
+  messageCount,
+  continues,
+  fresh,
+}: NonNullable<RunStep['prompt']>): readonly Part[] {
+  const [system, offered] = [instructions?.sameAs, tools?.sameAs]
+  const same = [
+    ...(system === undefined ? [] : [`system${system === offered ? ' and tools' : ''} as in step ${system}`]),
+    ...(offered === undefined || offered === system ? [] : [`tools as in step ${offered}`]),
+    ...(continues === undefined ? [] : [`goes on from step ${continues} (${counted(messageCount, 'message')})`]),
+  ]
+  return [
+    ...(instructions === undefined || instructions.sameAs !== undefined
+      ? []
+      : [{ label: 'system', text: instructions.text }]),
+    ...(tools === undefined || tools.sameAs !== undefined ? [] : [{ label: 'tools', text: tools.names.join(', ') }]),
+    ...(same.length === 0 ? [] : [{ label: 'prompt', text: same.join('; '), isOurs: true }]),
+    ...fresh.flatMap(messageParts),
+  ]
+}
+
+function messageParts({ role, text, calls, results }: Message): readonly Part[] {
+  return [
+    ...(text === '' ? [] : [{ label: labelOf(role), text }]),
+    ...results.map(({ name = 'a tool', text: result, sameAs }) => ({
+      label: 'tool',
+      text: `${name}: ${sameAs === undefined ? result : `as step ${sameAs} answered`}`,
+    })),
+    ...(text === '' && calls.length > 0 ? [{ label: labelOf(role), text: `(calls ${calls.join(', ')})` }] : []),
+  ]
+}
+
+/** Roles come from the tape: words of ours are told from them by being known. */
+function labelOf(role: string): string {
+  if (/^(assistant|model|ai|CHATBOT)$/.test(role)) return 'model'
+  return /^(user|tool|input)$/.test(role) ? role : neutralLine(role, labelWidth)
+}
+
+function callParts({ kind, asked, answer, status }: RunStep): readonly Part[] {
+  const isHttp = kind === 'http'
+  return [
+    ...(asked === undefined ? [] : [{ label: isHttp ? 'sent' : 'args', text: asked }]),
+    ...(status === undefined || (!isHttp && status < 400)
+      ? []
+      : [{ label: 'status', text: `${status}`, isOurs: true, isBad: status >= 400 }]),
+    ...(answer === undefined ? [] : [{ label: isHttp ? 'body' : 'result', text: answer }]),
+  ]
+}

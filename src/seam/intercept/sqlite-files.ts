@@ -1,0 +1,30 @@
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { confinedRefusal, confinement } from './confine.ts'
+import { list } from './work.ts'
+
+/**
+ * Lists a database file that may be written; in a confined process it is refused.
+ *
+ * @param by - what opens it: `node:sqlite`, `better-sqlite3`
+ */
+export function requireWritable(file: unknown, by: string): void {
+  const path = pathOf(file)
+  if (path === undefined) return
+  if (confinement() !== 'strict') return list(confinement() === 'watch' ? 'audit' : 'write', by, path)
+  const error = confinedRefusal(by, path)
+  if (error) throw error
+}
+
+/** `undefined` for what is in memory, or a temporary file of SQLite's own. */
+function pathOf(file: unknown): string | undefined {
+  const path = file instanceof URL ? fileURLToPath(file) : Buffer.isBuffer(file) ? file.toString() : String(file)
+  if (path === ':memory:' || path === '') return undefined
+  return path.startsWith('file:') ? path : resolve(path)
+}
+
+/** Where SQLite itself is not asked: a statement that says these words opens a file. */
+export function requireText(statement: unknown, by: string): void {
+  const opens = /\battach\b|\bvacuum\b/i.exec(String(statement))?.[0]
+  if (opens !== undefined) requireWritable(`a file named in ${opens.toUpperCase()}`, by)
+}

@@ -1,0 +1,119 @@
+import { HarvestError } from '../../errors/index.ts'
+import {
+  blameFailedRun,
+  blameMutations,
+  blameRepairs,
+  ForkBudget,
+  type MutationBlame,
+  type Tally,
+  type BlameVerdict,
+} from '../../blame/index.ts'
+import { confidenceSequence } from '../../stats/index.ts'
+import type { ForkSource } from '../../blame/types.ts'
+import { type DiagnosisRequest, type EngineDiagnosis, type Engine, nothing } from './diagnosis.ts'
+
+/** Forks one tape may take for its verdict: the default of `npx vitest-harvest blame`. */
+const forkLimit = 400
+
+/** The engine that is validated: the one behind `npx vitest-harvest blame`, with its defaults. */
+export const blameEngine: Engine = async (source, asked) => {
+  if (asked.asks === 'mutations') return mutationDiagnosis(source, tailOf(asked))
+  // A run that went well has no failure to ask about; blame refuses it before anything is spent.
+  if (source.recorded === 'ok') return nothing
+  try {
+    return await runDiagnosis(source, asked)
+  } catch (error) {
+    // Whoever disagrees with himself is told so, and nothing is said of the run.
+    if (HarvestError.is(error, 'HARVEST_ORACLE_FLAKY')) return { ...nothing, said: 'undecidable' }
+    throw error
+  }
+}
+
+function tailOf({ isScripted }: DiagnosisRequest): 'deterministic' | 'noisy' {
+  return isScripted ? 'deterministic' : 'noisy'
+}
+
+async function runDiagnosis(source: ForkSource, asked: DiagnosisRequest): Promise<EngineDiagnosis> {
+  const { hasColumns, sweeps } = asked
+  const tail = tailOf(asked)
+  const forkBudget = new ForkBudget(source, { limits: { forks: forkLimit } })
+  const { verdict, isDeterministic, curve } = await blameFailedRun(source, { forkBudget, sweep: sweeps, tail })
+  const { forks, modelCalls } = forkBudget.spent.now
+  return {
+    ...nothing,
+    ...saidBy(verdict),
+    ...(hasColumns && (await columnsOf(source, tail))),
+    intervals: isDeterministic ? [] : intervalsOf(curve),
+    forks,
+    modelCalls,
+    undefinedForks: curve.reduce((all, arm) => all + arm.undefined + arm.ungraded, 0),
+  }
+}
+
+/** Forks the other three columns of one tape may take. */
+const columnLimit = 4000
+
+async function columnsOf(
+  source: ForkSource,
+  tail: 'deterministic' | 'noisy',
+): Promise<Pick<EngineDiagnosis, 'columns' | 'columnForks'>> {
+  const forkBudget = new ForkBudget(source, { limits: { forks: columnLimit } })
+  const { necessary, sufficient, repairSet, outcome } = await blameRepairs(source, { forkBudget, tail })
+  const set = outcome === 'not_needed' ? [] : repairSet
+  const columns = { necessary, sufficient, ...(set !== undefined && { repairSet: set }) }
+  return { columns, columnForks: forkBudget.spent.now.forks }
+}
+
+/** Exploring all places costs forks at each of them. */
+const forksPerPlace = 20
+
+async function mutationDiagnosis(source: ForkSource, tail: 'deterministic' | 'noisy'): Promise<EngineDiagnosis> {
+  const limits = { forks: forkLimit + forksPerPlace * source.positions.length }
+  const forkBudget = new ForkBudget(source, { limits })
+  const { verdict } = await blameMutations(source, { forkBudget, tail })
+  const { forks, modelCalls } = forkBudget.spent.now
+  return { ...nothing, ...saidOfMutations(verdict), forks, modelCalls }
+}
+
+function saidBy(verdict: BlameVerdict): Pick<EngineDiagnosis, 'said' | 'named' | 'ranking'> {
+  switch (verdict.kind) {
+    case 'confirmed': {
+      // The run was lost for good at the last one, so that is the first guess.
+      const named = verdict.commitments.map(({ position }) => position).reverse()
+      return { said: 'confirmed', named, ranking: named }
+    }
+    case 'never':
+      return { said: 'never', named: [], ranking: [] }
+    case 'diffuse':
+    case 'unresolved': {
+      const ranking = verdict.likeliest === undefined ? [] : [verdict.likeliest.position]
+      return { said: 'unresolved', named: [], ranking }
+    }
+    case 'undecidable':
+    case 'unsure':
+      return { said: 'undecidable', named: [], ranking: [] }
+  }
+}
+
+function saidOfMutations(verdict: MutationBlame['verdict']): Pick<EngineDiagnosis, 'said' | 'named' | 'ranking'> {
+  switch (verdict.kind) {
+    case 'responsible': {
+      const named = verdict.positions.map(({ position }) => position)
+      return { said: 'confirmed', named, ranking: named }
+    }
+    case 'none':
+      return { said: 'nothing', named: [], ranking: [] }
+    case 'unresolved':
+    case 'unshown':
+      return { said: 'unresolved', named: [], ranking: [] }
+    case 'undecidable':
+      return { said: 'undecidable', named: [], ranking: [] }
+  }
+}
+
+/** Every arm that was drawn at all: blame looked at them after each round. */
+function intervalsOf(curve: readonly Tally[]): EngineDiagnosis['intervals'] {
+  return curve.flatMap(({ ok, failed }, keep) =>
+    ok + failed === 0 ? [] : [{ keep, ...confidenceSequence(ok, ok + failed) }],
+  )
+}

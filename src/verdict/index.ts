@@ -1,0 +1,2 @@
+/** Whether a replay is what its case says. */
+export { type CaseVerdict, type Difference, judge } from './judge.ts'

@@ -1,0 +1,324 @@
+import { type Case, expectedError, shapeOfError, throwing } from '../cases/index.ts'
+import { HarvestError, neutralLine } from '../errors/index.ts'
+import {
+  type ChangedQuestion,
+  describeEnding,
+  type RunVerdict,
+  stepsText,
+  unprovenError,
+  verdictFrom,
+} from '../replay/index.ts'
+import type { ReplayResult, RunOutcome } from '../match/types.ts'
+import { encodeValue, type Json } from '../tape/index.ts'
+import { compareTraces, matchOutcome, type MatchOptions, traceOf } from '../trace/index.ts'
+
+/** One way in which a replay is not what its case says. */
+export interface Difference {
+  /** `ending`: the agent returned where it threw, or the other way round. `question`: what a model was asked changed. */
+  readonly aspect: 'trace' | 'outcome' | 'ending' | 'baseline' | 'messages' | 'marks' | 'question'
+  readonly error: HarvestError
+  /** 1-based line of the case file. */
+  readonly line: number
+  /** Where the replay left the recorded run, in words: `step 3`, `layer 2 of the trace`. */
+  readonly divergedAt?: string
+  readonly expected?: string
+  readonly actual?: string
+}
+
+/** What a case proves, and why it is red. */
+export interface CaseVerdict extends Omit<RunVerdict, 'differences'> {
+  readonly isGreen: boolean
+  /** Why it is red. */
+  readonly because?: Difference
+  /** Differences that an update of the case can accept. */
+  readonly open?: readonly Difference[]
+}
+
+/**
+ * Judges a replay by its case.
+ *
+ * `expect: pass` is green when the replay had no problem, nothing differs from what the case says, and every changed
+ * question to a model was accepted.
+ *
+ * `expect: fail` marks a bug that is known and not fixed: its baseline and outcome are those of the bad run. It is green
+ * while the replay reproduces that run — no divergence, same trace, same outcome — and red as soon as it does not, so that
+ * somebody looks and sets `expect: pass`. What has nothing to do with the agent's decisions (an escape, a hang, a spin)
+ * is red in either case, and so is a changed question: nobody knows whether the bug is still there.
+ *
+ * @param accepted - keys of the changes that a person accepted
+ */
+export function judge(
+  kase: Case,
+  run: ReplayResult,
+  match: MatchOptions,
+  accepted: ReadonlySet<string> = new Set(),
+): CaseVerdict {
+  const found = differenceOf(kase, run, match)
+  const { differences: _, ...proof } = verdictFrom(run, found === undefined ? [] : [found.because.error], accepted)
+  if (found !== undefined)
+    return { ...proof, isGreen: false, ...found, because: withQuestions(found.because, proof.unproven) }
+  if (proof.unproven.length === 0) return { ...proof, isGreen: true }
+  const error = unprovenError(proof.unproven, { caseId: kase.id, tape: run.tape.header.id })
+  return { ...proof, isGreen: false, because: { aspect: 'question', error, line: kase.lines.agent } }
+}
+
+/** Why the agent does something else than the case says, and what of it an update can accept. */
+function differenceOf(
+  kase: Case,
+  run: ReplayResult,
+  match: MatchOptions,
+): { readonly because: Difference; readonly open?: readonly Difference[] } | undefined {
+  const problem = run.problems.find((one) => announced(one) === undefined && !isForTheTrace(one, run, kase))
+  const isKnownBad = kase.expect === 'fail'
+  if (problem !== undefined) {
+    const because = thrown(problem, kase, run) ?? {
+      aspect: 'trace' as const,
+      error: problem,
+      line: kase.lines.agent,
+      ...stepOf(problem),
+    }
+    return { because: isKnownBad && isDeparture(problem) ? noLongerFails(kase, because) : because }
+  }
+  const open = differences(kase, run, match)
+  const [first] = open
+  if (first === undefined) return undefined
+  if (isKnownBad && first.aspect !== 'baseline') return { because: noLongerFails(kase, first) }
+  return { because: first, open }
+}
+
+/** A changed question may be why the agent does something else: a reader looks there next. */
+function withQuestions(because: Difference, questions: readonly ChangedQuestion[]): Difference {
+  if (questions.length === 0) return because
+  const { code, facts, cause } = because.error
+  const shown = questions
+    .slice(0, 3)
+    .map(({ part, steps, words }) => `  ${neutralLine(part)} (${stepsText(steps)}): ${words}`)
+  const more = questions.length > shown.length ? [`  … and ${questions.length - shown.length} more`] : []
+  const note = ['What the model was asked changed as well: the cause may lie there.', ...shown, ...more].join('\n')
+  const detail = facts.detail === undefined ? note : `${facts.detail}\n\n${note}`
+  return { ...because, error: new HarvestError(code, { ...facts, detail }, cause === undefined ? {} : { cause }) }
+}
+
+/** Why steps were left out, where the agent threw of itself: that says more than which steps those are. */
+function thrown({ code }: HarvestError, kase: Case, run: ReplayResult): Difference | undefined {
+  return code === 'HARVEST_UNUSED' && run.outcome.status === 'threw' ? ending(kase, run) : undefined
+}
+
+/**
+ * Tool calls that were left out are judged by the trace: a baseline without them is what a reviewer accepted. What the
+ * tools asked of the world goes with them.
+ */
+function isForTheTrace({ code }: HarvestError, { unused }: ReplayResult, { expected }: Case): boolean {
+  if (code !== 'HARVEST_UNUSED' || expected === undefined) return false
+  const leftOut = new Set<number>()
+  for (const step of [...unused].sort((a, b) => a.n - b.n)) {
+    const isCall = step.kind === 'tool' || step.kind === 'retrieval'
+    if (!isCall && !(step.in !== undefined && leftOut.has(step.in))) return false
+    leftOut.add(step.n)
+  }
+  return true
+}
+
+/** Everything in which the replay is not what the case says, the ending first: without it the rest means little. */
+function differences(kase: Case, run: ReplayResult, match: MatchOptions): readonly Difference[] {
+  return [
+    ending(kase, run),
+    trace(kase, run, match),
+    ...run.problems.map((one) => announcement(kase, one)),
+    outcome(kase, run),
+  ].filter((found) => found !== undefined)
+}
+
+/** Which list of the case a problem of the replay is about; an update can accept it. */
+function announced({ code }: HarvestError): 'messages' | 'marks' | undefined {
+  if (code === 'HARVEST_MESSAGES') return 'messages'
+  return code === 'HARVEST_MARKS' ? 'marks' : undefined
+}
+
+function announcement(kase: Case, error: HarvestError): Difference | undefined {
+  const aspect = announced(error)
+  return aspect && { aspect, error, line: kase.lines[aspect] ?? kase.lines.agent }
+}
+
+function ending(kase: Case, { tape, outcome: live }: ReplayResult): Difference | undefined {
+  const seen = tape.close?.outcome.status
+  // A program that exited was recorded from outside; how its function ended was never seen.
+  if (seen === undefined || seen === 'exited') return undefined
+  // Of an import the case alone knows how the run is to end; where it does not say either, an error is no success.
+  const recorded = seen === 'unknown' ? expectedEnding(kase) : seen
+  if (recorded === live.status) return undefined
+  if (seen === 'unknown') return unexpectedEnding(kase, live)
+  const error = new HarvestError(
+    'HARVEST_OUTCOME_KIND',
+    {
+      what:
+        live.status === 'threw'
+          ? 'The agent threw, but returned when recorded'
+          : 'The agent returned, but threw when recorded',
+      where: { case: kase.id, recorded, now: describeEnding(live) },
+      fix: [
+        `to see the recorded run: npx vitest-harvest show ${kase.id}`,
+        'if this is right, record it again: the tape ends differently',
+      ],
+    },
+    live.status === 'threw' ? { cause: live.error } : {},
+  )
+  return { aspect: 'ending', error, line: kase.lines.outcome ?? kase.lines.agent }
+}
+
+function expectedEnding({ outcome }: Case): RunOutcome['status'] {
+  return outcome !== undefined && expectedError(outcome) !== undefined ? 'threw' : 'returned'
+}
+
+function unexpectedEnding(kase: Case, live: RunOutcome): Difference {
+  const hasThrown = live.status === 'threw'
+  const error = new HarvestError(
+    'HARVEST_OUTCOME_KIND',
+    {
+      what: hasThrown
+        ? 'The agent threw, and its case expects a return value'
+        : 'The agent returned, and its case expects an error',
+      where: { case: kase.id, recorded: 'unknown (the import did not see it)', now: describeEnding(live) },
+      fix: hasThrown
+        ? [`if the error is right, put it in the case: outcome: { $threw: { name: ${nameOf(live.error)} } }`]
+        : ['if the return value is right, change or remove `outcome:` in the case'],
+    },
+    hasThrown ? { cause: live.error } : {},
+  )
+  return { aspect: 'ending', error, line: kase.lines.outcome ?? kase.lines.agent }
+}
+
+function nameOf(error: unknown): string {
+  const shape = shapeOfError(encodeValue(error)) as { readonly name?: Json } | null
+  return typeof shape?.name === 'string' ? JSON.stringify(shape.name) : '"*"'
+}
+
+function trace(kase: Case, run: ReplayResult, match: MatchOptions): Difference | undefined {
+  if (kase.expected === undefined) return baselineMissing(kase)
+  const compared = compareTraces(kase.expected, traceOf(run.events), match)
+  if (compared.equal) return undefined
+  const { baseline, baselineItems, case: top } = kase.lines
+  const error = new HarvestError('HARVEST_TRACE', {
+    what: 'The tool calls differ from the baseline of this case',
+    where: { case: kase.id, ...(compared.first?.actual?.site !== undefined && { at: compared.first.actual.site }) },
+    detail: compared.report,
+    fix: [
+      'if the new behaviour is right: npx vitest-harvest test --update-recordings --reason "…"',
+      `to see the recorded run: npx vitest-harvest show ${kase.id}`,
+    ],
+  })
+  const isSequence = match.trace === 'sequence'
+  const at = compared.first?.layer ?? 0
+  // Under `sequence` it counts calls, of which an item of the baseline may list several.
+  const items = isSequence ? kase.expected.layers.flatMap((layer, item) => layer.map(() => item)) : undefined
+  const item = items === undefined ? at : (items[at] ?? items.length)
+  const line = baselineItems[Math.min(item, baselineItems.length - 1)] ?? baseline ?? top
+  const place = isSequence ? 'call' : 'layer'
+  const divergedAt = compared.first === undefined ? {} : { divergedAt: `${place} ${at + 1} of the trace` }
+  return { aspect: 'trace', error, line, ...divergedAt, expected: compared.expectedText, actual: compared.actualText }
+}
+
+function baselineMissing(kase: Case): Difference {
+  const error = new HarvestError('HARVEST_BASELINE_MISSING', {
+    what: 'The case has no baseline, so no tool call is checked',
+    where: { case: kase.id },
+    why: 'A baseline is written by the first run on a developer machine, never in CI.',
+    fix: [
+      'to write it: npx vitest-harvest test --update-recordings=new',
+      'to assert that no tool is called: baseline: []',
+    ],
+  })
+  return { aspect: 'baseline', error, line: kase.lines.case }
+}
+
+/** A case that says nothing of the outcome wants the recorded one; `outcome: '*'` asserts nothing. */
+function outcome(kase: Case, run: ReplayResult): Difference | undefined {
+  if (kase.outcome === undefined) return recordedOutcome(kase, run)
+  const { outcome: live } = run
+  const hasThrown = live.status === 'threw'
+  const wanted = hasThrown ? expectedError(kase.outcome) : kase.outcome
+  const actual = hasThrown ? shapeOfError(encodeValue(live.error)) : encodeValue(live.value)
+  const matched = wanted === undefined ? { equal: false, path: '' } : matchOutcome(wanted, actual)
+  if (matched.equal) return undefined
+  const error = new HarvestError('HARVEST_OUTCOME', {
+    what: hasThrown
+      ? 'The error of the agent differs from the outcome of this case'
+      : 'The return value of the agent differs from the outcome of this case',
+    where: { case: kase.id, ...(matched.path !== undefined && matched.path !== '' && { 'differs at': matched.path }) },
+    fix: [
+      'if the new outcome is right: npx vitest-harvest test --update-recordings --reason "…"',
+      `to see the recorded run: npx vitest-harvest show ${kase.id}`,
+    ],
+  })
+  return {
+    aspect: 'outcome',
+    error,
+    line: kase.lines.outcome ?? kase.lines.case,
+    expected: pretty(kase.outcome),
+    actual: pretty(hasThrown ? throwing(actual) : actual),
+  }
+}
+
+function recordedOutcome(kase: Case, { tape, outcome: live, comparison }: ReplayResult): Difference | undefined {
+  const recorded = tape.close?.outcome
+  if (comparison.outcomeEqual !== false || recorded === undefined || recorded.status !== live.status) return undefined
+  const error = new HarvestError('HARVEST_OUTCOME', {
+    what: `The agent ${live.status} a different value than recorded`,
+    where: { case: kase.id },
+    fix: [
+      'if the new outcome is right: npx vitest-harvest test --update-recordings --reason "…"',
+      `to compare a part of it: \`outcome:\` in the case; \`outcome: '*'\` asserts nothing`,
+      `to see the recorded run: npx vitest-harvest show ${kase.id}`,
+    ],
+  })
+  const before =
+    recorded.status === 'returned' ? (recorded.value ?? null) : recorded.status === 'threw' ? recorded.error : null
+  const now = encodeValue(live.status === 'returned' ? live.value : live.error)
+  return {
+    aspect: 'outcome',
+    error,
+    line: kase.lines.case,
+    expected: pretty(recorded.status === 'threw' ? shapeOfError(before) : before),
+    actual: pretty(live.status === 'threw' ? shapeOfError(now) : now),
+  }
+}
+
+function pretty(value: Json): string {
+  return JSON.stringify(value, null, 2)
+}
+
+/** `step` of a problem reads `3 of this replay (5 recorded)`. */
+function stepOf({ facts }: HarvestError): { readonly divergedAt?: string } {
+  const step = /^\d+/.exec(facts.where?.['step'] ?? '')?.[0]
+  return step === undefined ? {} : { divergedAt: `step ${step}` }
+}
+
+/** Problems that say: the agent went another way than the recorded one. */
+function isDeparture({ code }: HarvestError): boolean {
+  return [
+    'HARVEST_DIVERGENCE',
+    'HARVEST_TAPE_EXHAUSTED',
+    'HARVEST_UNUSED',
+    'HARVEST_ORDER',
+    'HARVEST_CLOCK',
+    'HARVEST_AMBIGUOUS',
+    'HARVEST_RESULTS',
+  ].includes(code)
+}
+
+function noLongerFails(kase: Case, found: Difference): Difference {
+  const error = new HarvestError('HARVEST_CASE_NO_LONGER_FAILS', {
+    what: 'This incident no longer reproduces: review and set expect: pass',
+    where: {
+      case: kase.id,
+      ...(found.error.facts.where?.['at'] !== undefined && { at: found.error.facts.where['at'] }),
+    },
+    detail: [found.error.facts.what, found.error.facts.detail].filter((text) => text !== undefined).join('\n\n'),
+    why: 'The case has `expect: fail`: it must reproduce the recorded failure until it is fixed.',
+    fix: [
+      'if the agent is fixed: set `expect: pass`, then npx vitest-harvest test --update-recordings --reason "…"',
+      'if it now fails in another way: record the new run',
+    ],
+  })
+  return { ...found, error, line: kase.lines.expect }
+}
