@@ -11,16 +11,16 @@ const pure = [
   'bench/secrets/slice.test.ts',
   'test/blame/!(blame|fork-source|paid-grading).test.ts',
   'test/importers/!(loop|mcp|recorders|replay).test.ts',
-  'test/{cases,errors,exporters,history,privacy,providers,support,trace}/*.test.ts',
+  'test/{cases,errors,exporters,history,json,privacy,providers,stats,support,trace}/*.test.ts',
   'test/cli/{blame-print,diff,export,import,program,prune,reading,told}.test.ts',
-  'test/docs/{errors,figures,security}.test.ts',
+  'test/docs/{errors,figures,package,security,shell}.test.ts',
   'test/fork/{edits,json-patch}.test.ts',
   'test/provenance/{commit,history}.test.ts',
-  'test/replay/{header-redactor,ladder,timer-queue}.test.ts',
-  'test/store/{cases,demote,promote,tape-facts,tapes}.test.ts',
+  'test/{doctor/fixes,match/{difference,header-redactor,matcher},playback/timer-queue}.test.ts',
+  'test/recordings/{cases,demote,promote,tape-facts,tapes}.test.ts',
   'test/tape/!(kill).test.ts',
-  'test/vitest/!(forget-case|verdict).test.ts',
-  'test/{architecture,repository}.test.ts',
+  'test/vitest/!(forget-case).test.ts',
+  'test/{architecture,repository,words}.test.ts',
 ]
 
 export default defineConfig({

@@ -55,7 +55,7 @@ describe('what production loads for vitest-harvest/record', () => {
     '{ keep: { outliers: { tokens: 0.9 } } }',
   ])('is the meter and the readers of provider dialects besides, once, with %s', (options) => {
     const more = loadedBy('record/index.js', options).filter((url) => !loaded.includes(url))
-    expect(more.filter((url) => !url.startsWith('providers/'))).toEqual(['record/meter.js'])
+    expect(more.filter((url) => !/^(providers|json|wire)\//.test(url))).toEqual(['record/usage.js'])
     expect(more.length).toBe(52)
   })
 
@@ -63,7 +63,7 @@ describe('what production loads for vitest-harvest/record', () => {
     const dir = mkdtempSync(join(tmpdir(), 'harvest-bundle-'))
     try {
       linkTree('dist', dir)
-      rmSync(join(dir, 'record/meter.js'))
+      rmSync(join(dir, 'record/usage.js'))
       writeFileSync(join(dir, 'package.json'), '{ "type": "module" }')
       const make = (options: string) =>
         spawnSync(process.execPath, ['-e', ask, join(dir, 'record/index.js'), options], { encoding: 'utf8' })
@@ -78,9 +78,26 @@ describe('what production loads for vitest-harvest/record', () => {
   })
 
   it('nor does vitest-harvest load what draws faults, before somebody asks for them', () => {
-    const all = loadedBy('index.js')
-    expect(all).toContain('faults/load.js')
-    expect(all.filter((url) => url.includes('fast-check') || url === 'faults/chaos.js')).toEqual([])
+    expect(loadedBy('index.js').filter((url) => url.includes('fast-check') || url.startsWith('faults/'))).toEqual([])
+  })
+
+  it('the root is this many modules: tapes and errors; each function loads its part', () => {
+    const ours = loadedBy('index.js').filter((url) => !url.startsWith('node:'))
+    expect([...new Set(ours.map((url) => url.split('/')[0]))].sort()).toEqual(['errors', 'index.js', 'library', 'tape'])
+    expect(ours.length).toBe(35)
+  })
+
+  it('vitest-harvest/tape runs no agent: it loads tapes, model calls and traces', () => {
+    const rooms = loadedBy('library/tape.js').filter((url) => !/^node:|node_modules/.test(url))
+    expect([...new Set(rooms.map((url) => url.split('/')[0]))].sort()).toEqual([
+      'errors',
+      'json',
+      'library',
+      'providers',
+      'tape',
+      'trace',
+      'wire',
+    ])
   })
 
   it('nor does vitest-harvest/register load more than the floor', () => {

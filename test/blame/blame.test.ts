@@ -31,7 +31,7 @@ describe('blame of a run of a real agent', () => {
       return typeof decided === 'string' ? `${decided} Bye ${said++}.` : decided
     }
   }
-  const ledger = () => join(world.dir, `${ledgers++}.jsonl`)
+  const cacheFile = () => join(world.dir, `${ledgers++}.jsonl`)
   const blamed = (more: Partial<BlameTapeOptions> = {}, tape = bad) =>
     blame(tape, { agent: (input) => deskAgent(input), ok: ['refund(amount: 25)'], limits: { costUsd: 1 }, ...more })
 
@@ -83,14 +83,14 @@ describe('blame of a run of a real agent', () => {
     const failed = JSON.parse(
       JSON.stringify(await world.record(refunds(2500))).replaceAll(/(\\*"total\\*":)25\b/g, '$12500'),
     ) as Tape
-    const donor = await world.record(refunds(25))
+    const reference = await world.record(refunds(25))
     world.desk.decide = order(0)
-    const answer = await blamed({ donor, columns: true }, failed)
+    const answer = await blamed({ reference, repairs: true }, failed)
     expect(answer.verdict?.kind).toBe('never')
     expect(answer.repairs).toMatchObject({ outcome: 'found', necessary: [1], sufficient: [1], repairSet: [1] })
     expect(answer.steps[1]).toMatchObject({ steps: [2], isNecessary: true, isSufficient: true, isInRepairSet: true })
     expect(answer.steps[3]).toMatchObject({ steps: [4], isNecessary: false })
-    expect(answer.repairedBy).toBe(`the answers of ${donor.header.id}`)
+    expect(answer.repairedBy).toBe(`the answers of ${reference.header.id}`)
   })
 
   test('of a good run, mutations say which answers its outcome hangs on', async () => {
@@ -110,16 +110,16 @@ describe('blame of a run of a real agent', () => {
   })
 
   test('stopped by its limit it says so, and goes on later without a fork thrown away', async () => {
-    const file = ledger()
-    const first = await blamed({ ledger: file, limits: { forks: 7 } })
+    const file = cacheFile()
+    const first = await blamed({ cacheFile: file, limits: { forks: 7 } })
     expect(first).toMatchObject({ verdict: { kind: 'unresolved' }, stoppedBy: 'forks', spent: { forks: 7 } })
     expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(7)
     const asked = world.desk.asked.length
-    const second = await blamed({ ledger: file, crossVersion: true })
+    const second = await blamed({ cacheFile: file, crossVersion: true })
     expect(second.verdict?.kind).toBe('confirmed')
     expect(second.reused.forks).toBe(7)
     expect(second.spent.now.modelCalls).toBe(world.desk.asked.length - asked)
-    const third = await blamed({ ledger: file, crossVersion: true })
+    const third = await blamed({ cacheFile: file, crossVersion: true })
     expect(third.verdict).toEqual(second.verdict)
     expect(third.spent.now.forks).toBe(0)
   })
@@ -132,9 +132,9 @@ describe('blame of a run of a real agent', () => {
   })
 
   test('forks that ran unknown code are not counted unless that is asked for', async () => {
-    const file = ledger()
-    await blamed({ ledger: file, limits: { forks: 2 } })
-    await expect(blamed({ ledger: file })).rejects.toMatchObject({ code: 'HARVEST_CROSS_VERSION' })
+    const file = cacheFile()
+    await blamed({ cacheFile: file, limits: { forks: 2 } })
+    await expect(blamed({ cacheFile: file })).rejects.toMatchObject({ code: 'HARVEST_CROSS_VERSION' })
   })
 
   test('a fork that another model answers is refused, unless that is asked for', async () => {
@@ -167,9 +167,9 @@ describe('blame of a run of a real agent', () => {
 
   test.each([
     ['nobody says what is bad', { ok: [] }, 'HARVEST_ORACLE_MISSING'],
-    ['two say it', { oracle: () => true }, 'HARVEST_ORACLE_TWO'],
+    ['two say it', { oracle: () => true }, 'HARVEST_ORACLE_CONFLICT'],
     ['the recorded run is fine', { ok: ['refund(amount: 2500)'] }, 'HARVEST_ORACLE_OK'],
-    ['columns are asked for and nobody knows good answers', { columns: true }, 'HARVEST_BLAME_NO_REPAIRS'],
+    ['columns are asked for and nobody knows good answers', { repairs: true }, 'HARVEST_BLAME_NO_REPAIRS'],
     ['there is no limit', { limits: {} as never }, 'HARVEST_BLAME_LIMITS'],
     ['it does not replay', { agent: () => 'other' }, 'HARVEST_CONTROL'],
   ] as const)('is refused before a model is asked when %s', async (_, more, code) => {

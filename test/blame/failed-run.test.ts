@@ -1,13 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { blameFailedRun, type BlameOptions, type ForkSource, type Grade, type Verdict } from '../../src/blame/index.ts'
+import {
+  blameFailedRun,
+  type BlameOptions,
+  type ForkSource,
+  type Grade,
+  type BlameVerdict,
+} from '../../src/blame/index.ts'
 import { confirmCommitment, confirmNever } from '../../src/blame/confirm.ts'
 import { openInquiry } from '../../src/blame/settings.ts'
 import { cliff, curveSource, type Plant, plantedSource, random, seedOf } from './sources.ts'
 
 /** Blames so many runs, each with a curve of its own. */
 async function runs(name: string, count: number, curve: (at: () => number) => number[], options: BlameOptions = {}) {
-  const verdicts: { rates: number[]; verdict: Verdict; forks: number }[] = []
+  const verdicts: { rates: number[]; verdict: BlameVerdict; forks: number }[] = []
   for (let run = 0; run < count; run++) {
     const rates = curve(random(seedOf(name, run)))
     const { made, source } = curveSource(rates, seedOf(name, run, 'forks'))
@@ -17,7 +23,7 @@ async function runs(name: string, count: number, curve: (at: () => number) => nu
   return verdicts
 }
 
-function named(verdict: Verdict): number | undefined {
+function named(verdict: BlameVerdict): number | undefined {
   return verdict.kind === 'confirmed' ? verdict.commitments.at(-1)?.position : undefined
 }
 
@@ -138,9 +144,9 @@ describe('a failed run with a noisy tail', () => {
     expect(commitment).toMatchObject({ position: 5, how: 'certified', alpha: 0.025 })
     expect(commitment?.evidence).toBeGreaterThanOrEqual(40)
     expect(commitment?.difference).toBeGreaterThanOrEqual(0.2)
-    expect(commitment?.redrawn.forks).toBe(commitment?.kept.forks)
+    expect(commitment?.resampled.forks).toBe(commitment?.kept.forks)
     // Fresh: the forks that found it are not among the pairs.
-    expect(curve[5]?.ok).toBeGreaterThan(commitment?.redrawn.ok ?? 0)
+    expect(curve[5]?.ok).toBeGreaterThan(commitment?.resampled.ok ?? 0)
   })
 
   it('is held against the recorded run itself at the last step', async () => {
@@ -299,7 +305,7 @@ describe('a failed run with a deterministic tail', () => {
         {
           position: 30,
           how: 'exact',
-          redrawn: { ok: 1, forks: 1 },
+          resampled: { ok: 1, forks: 1 },
           kept: { ok: 0, forks: 1 },
           difference: 1,
         },
@@ -316,7 +322,7 @@ describe('a failed run with a deterministic tail', () => {
   })
 
   it('is never believed of an agent that says the same each time: nothing it comes to is exact', async () => {
-    const verdicts: Verdict[] = []
+    const verdicts: BlameVerdict[] = []
     for (const [number, rates] of [
       coarse,
       cliff(20, 7, 0.3, 0),
@@ -345,7 +351,7 @@ describe('a failed run whose tools answer from the tape', () => {
   /** Every third step is a model's; what lies between answers from the tape. */
   const taped = (source: ForkSource): ForkSource => ({
     ...source,
-    positions: source.positions.map((position, at) => (at % 3 === 0 ? position : { ...position, drawn: [] })),
+    positions: source.positions.map((position, at) => (at % 3 === 0 ? position : { ...position, resampled: [] })),
   })
 
   it('is one experiment whether such a step is kept or not: no fork is made of it, and none is named', async () => {
@@ -363,7 +369,7 @@ describe('a failed run whose tools answer from the tape', () => {
 
   it('without a model anywhere is the recorded run whatever is drawn: no step, and nothing was spent', async () => {
     const { made, source } = curveSource(Array<number>(5).fill(0), 1)
-    const positions = source.positions.map((position) => ({ ...position, drawn: [] }))
+    const positions = source.positions.map((position) => ({ ...position, resampled: [] }))
     const { verdict } = await blameFailedRun({ ...source, positions })
     expect(verdict).toEqual({ kind: 'never', how: 'exact', ok: 0, forks: 0 })
     expect(made).toEqual([])
@@ -374,13 +380,13 @@ describe('blame of a run', () => {
   it('that did not fail is refused', async () => {
     const { source } = curveSource([0.5, 0.5], 1)
     await expect(blameFailedRun({ ...source, recorded: 'ok' })).rejects.toThrowErrorMatchingInlineSnapshot(`
-      [HarvestError: There is no failure to ask about: the recorded run is not graded as failed
+      [HarvestError: Nothing to blame: the oracle does not grade the recorded run \`bad\`
 
         graded  ok
 
-      Blame of a failed run asks which step, drawn anew, would have saved it.
-      → say what a good end is, so that the recorded run is graded bad
-      → or ask which step a good run depends on: harvest blame <id> --mutate
+      Blame looks for the step that, resampled, would have saved a failed run.
+      → describe a good end with --ok, so that the recorded run is graded \`bad\`
+      → or ask which step a good run depends on: npx vitest-harvest blame <id> --mutate
       (HARVEST_BLAME_NOT_FAILED)]
     `)
   })

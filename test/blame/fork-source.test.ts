@@ -6,7 +6,7 @@ import { parseExpectation } from '../../src/blame/expectation.ts'
 import { type ForkSourceOptions, forkSourceOf } from '../../src/blame/fork-source.ts'
 import { blameFailedRun } from '../../src/blame/index.ts'
 import { createOracle, isPassing } from '../../src/blame/oracle.ts'
-import { openBudget } from '../../src/fork/index.ts'
+import { openBudget } from '../../src/live/index.ts'
 import { createRecorder } from '../../src/record/index.ts'
 import { installReplay } from '../../src/replay/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
@@ -96,14 +96,14 @@ describe('forks of a run of the real SDK', () => {
   })
 
   test('a donor answers what this tape cannot, so that runs come to their end', async () => {
-    const donor = await record('Refund order A-100, please.')
-    const source = await sourceOf(bad, { donor, oracle: oracle('answer~25 EUR') })
+    const reference = await record('Refund order A-100, please.')
+    const source = await sourceOf(bad, { reference, oracle: oracle('answer~25 EUR') })
     const draws = await Promise.all([0, 1].map((seed) => source.draw({ keep: 2, seed }, none)))
     expect(draws).toMatchObject([{ grade: 'ok', modelCalls: 2 }, { grade: 'ok' }])
     const alone = await sourceOf(bad, { oracle: oracle('answer~25 EUR') })
     expect(await alone.draw({ keep: 2, seed: 0 }, none)).toMatchObject({
       grade: 'ungraded',
-      because: expect.stringContaining('HARVEST_OFF_TAPE') as string,
+      because: expect.stringContaining('HARVEST_NOT_RECORDED') as string,
     })
   })
 

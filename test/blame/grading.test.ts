@@ -39,10 +39,10 @@ describe('an oracle that disagrees with itself', () => {
     const { flaky } = flakySource(0.1, 4, true)
     const { regrade: _, ...unseen } = flaky
     await expect(blameFailedRun(unseen)).rejects.toThrowErrorMatchingInlineSnapshot(`
-      [HarvestError: The oracle disagrees with itself: 1 ok, 1 bad for one and the same run
+      [HarvestError: The oracle disagrees with itself: 1 ok, 1 bad for the same run
 
-      Whatever is blamed by such grades could be chance alone.
-      → let it say the same of the same run: no chance, no clock, nothing kept from one call to the next
+      With such grades, any blamed step could be chance.
+      → make it deterministic: no random values, no clock, no state kept between calls
       → to grade every run five times and count the majority: --flaky-oracle
       (HARVEST_ORACLE_FLAKY)]
     `)

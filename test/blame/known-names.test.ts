@@ -36,7 +36,7 @@ describe('names of an expectation', () => {
       look(text)
     } catch (error) {
       const { facts } = error as { readonly facts: { readonly fix: readonly string[] } }
-      expect(facts.fix).toEqual([fix, expect.stringMatching(/only a repaired agent has it: --any-name$/)])
+      expect(facts.fix).toEqual([fix, expect.stringMatching(/only the fixed agent has it: --any-name$/)])
       const meant = /--ok '?(.*?)'?$/.exec(fix)?.[1] ?? ''
       expect(look(meant)).toEqual([])
     }
@@ -44,9 +44,9 @@ describe('names of an expectation', () => {
 
   it('of a tool that is wrapped but was not called are nowhere on the tape: the refusal says what lets them pass', () => {
     expect(() => look('escalate(*)')).toThrow(
-      '→ when it is wrapped but was not called, or only a repaired agent has it: --any-name',
+      '→ if the tool was never called, or only the fixed agent has it: --any-name',
     )
-    expect(() => look('refund(amont: 25)')).toThrow('→ when only a repaired agent has it: --any-name')
+    expect(() => look('refund(amont: 25)')).toThrow('→ if only the fixed agent has it: --any-name')
   })
 
   it('swapped, dropped or doubled letters of any known name are refused, whatever the letters', () => {
@@ -58,7 +58,7 @@ describe('names of an expectation', () => {
         const [a = '', b = ''] = [name[at], name[at + 1]]
         const wrong = name.slice(0, at) + { swap: b + a, drop: b, double: a + a + b }[how] + name.slice(at + 2)
         fc.pre(!names.includes(wrong))
-        expect(() => look(`${wrong}(*)`)).toThrow('nobody knows the tool')
+        expect(() => look(`${wrong}(*)`)).toThrow('unknown tool')
       }),
       { seed: 7, numRuns: 60 },
     )

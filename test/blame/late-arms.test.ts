@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { blameFailedRun } from '../../src/blame/index.ts'
-import { plant } from '../../src/faults/structural/families.ts'
-import type { Noise } from '../../src/faults/structural/model.ts'
-import { randomOf } from '../../src/faults/structural/random.ts'
-import { structuralSource } from '../../src/faults/structural/source.ts'
-import { truthOf } from '../../src/faults/structural/truth.ts'
+import { plant } from '../../src/validation/structural/families.ts'
+import type { Noise } from '../../src/validation/structural/model.ts'
+import { randomOf } from '../../src/validation/structural/random.ts'
+import { structuralSource } from '../../src/validation/structural/source.ts'
+import { truthOf } from '../../src/validation/structural/truth.ts'
 
 const erring: Noise = { slip: 0.03, recurrence: 0, correction: 0, wording: 'varies' }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { blameMutations, clopperPearson, type ForkSource } from '../../src/blame/index.ts'
+import { blameMutations, type ForkSource } from '../../src/blame/index.ts'
+import { clopperPearson } from '../../src/stats/index.ts'
 import { mutationSource, seedOf } from './sources.ts'
 
 const inert = (count: number, slip: number): number[] =>

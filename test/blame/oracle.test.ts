@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { parseExpectation } from '../../src/blame/expectation.ts'
-import { chooseJudging } from '../../src/blame/judging.ts'
+import { chooseJudging } from '../../src/blame/choose-oracle.ts'
 import { createOracle, type GradedRun, type Judging, type OracleRun, requireFailure } from '../../src/blame/oracle.ts'
 import { parseCase } from '../../src/cases/index.ts'
-import { HarvestError } from '../../src/errors/index.ts'
+import { type ErrorCode, HarvestError } from '../../src/errors/index.ts'
 import type { TapeEvent } from '../../src/tape/index.ts'
-import { errorOf } from '../store/make.ts'
+import { errorOf } from '../recordings/make.ts'
 import { refundOf } from './refund-run.ts'
 
 const bad = refundOf(2500)
@@ -20,7 +20,7 @@ const asked = (ok: readonly string[], notOk: readonly string[] = []): Judging =>
   ok: ok.map((text) => parseExpectation(text, '--ok')),
   bad: notOk.map((text) => parseExpectation(text, '--bad')),
 })
-const problem = (code: string, asked?: string) =>
+const problem = (code: ErrorCode, asked?: string) =>
   new HarvestError(code, { what: 'It went wrong', ...(asked === undefined ? {} : { where: { asked } }) })
 
 describe('what is expected of a run', () => {
@@ -57,7 +57,7 @@ describe('what is expected of a run', () => {
 
   test('a refusal says what can be written', () => {
     expect(errorOf(() => parseExpectation('answer~(', '--bad')).message).toMatchInlineSnapshot(`
-      "What a run should have come to cannot be read
+      "Invalid expectation of a run
 
         at    --bad
         text  answer~(
@@ -150,19 +150,22 @@ describe('a run that did not end as runs do', () => {
   test.each([
     ['HARVEST_FORK_PREFIX', 'undefined'],
     ['HARVEST_RUN_ABORTED', 'timeout'],
-    ['HARVEST_AGENT_HANGS', 'timeout'],
+    ['HARVEST_AGENT_TIMEOUT', 'timeout'],
     ['HARVEST_ESCAPE', 'ungraded'],
     ['HARVEST_BUDGET_USED', 'ungraded'],
-  ])('%s: %s', async (code, grade) => {
+  ] as const)('%s: %s', async (code, grade) => {
     expect(await gradeOf(judging, runOf(good, { problems: [problem(code)] }))).toBe(grade)
   })
 
   test('off its tape it is graded by the calls it made, where calls alone are asked for', async () => {
-    const problems = [problem('HARVEST_OFF_TAPE', 'refund({"amount":25})')]
+    const problems = [problem('HARVEST_NOT_RECORDED', 'refund({"amount":25})')]
     expect(await gradeOf(judging, runOf(good, { problems }))).toBe('ok')
     expect(await gradeOf(judging, runOf(bad, { problems }))).toBe('bad')
     const unsaid = await createOracle(asked(['answer~25'])).grade(runOf(good, { problems }))
-    expect(unsaid).toEqual({ grade: 'ungraded', because: 'It went wrong: refund({"amount":25}) (HARVEST_OFF_TAPE)' })
+    expect(unsaid).toEqual({
+      grade: 'ungraded',
+      because: 'It went wrong: refund({"amount":25}) (HARVEST_NOT_RECORDED)',
+    })
     // A bad call that was not made yet may still be made.
     expect(await gradeOf(asked([], ['refund(amount: 2500)']), runOf(good, { problems }))).toBe('ungraded')
   })
@@ -230,15 +233,15 @@ test('a recorded run that is graded ok leaves nothing to blame', () => {
   expect(
     errorOf(() => requireFailure({ grade: 'ok' }, '--bad refund(amount: 2500)', 'run')).message,
   ).toMatchInlineSnapshot(`
-    "The recorded run is graded ok: there is nothing to blame
+    "Nothing to blame: the oracle grades the recorded run \`ok\`
 
       tape       run
       graded by  --bad refund(amount: 2500)
       grade      ok
 
-    → say what is bad about it: --bad 'refund(amount: 2500)'   --bad 'answer~2500 EUR'
-    → or what would have been right: --ok 'refund(amount: 25)'   --ok refunded=25
-    → to see which changed inputs would have broken it: --mutate
+    → name what is bad: --bad 'refund(amount: 2500)'   --bad 'answer~2500 EUR'
+    → or what would be right: --ok 'refund(amount: 25)'   --ok refunded=25
+    → to find the answers it depends on: --mutate
     (HARVEST_ORACLE_OK)"
   `)
   expect(errorOf(() => requireFailure({ grade: 'ungraded', because: 'why' }, 'x', 'run')).code).toBe(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type AskTally, defaultProvePlan, proveDecision, provenAtLeast } from '../../src/blame/prove-gate.ts'
-import { mulberry32 } from '../store/mulberry32.ts'
+import { mulberry32 } from '../recordings/mulberry32.ts'
 
 const none: AskTally = { good: 0, bad: 0, ungraded: 0 }
 const tally = (good: number, bad: number, ungraded = 0): AskTally => ({ good, bad, ungraded })

@@ -1,5 +1,5 @@
 import { parseTape, type Json, type Outcome, type Tape, type TapeEvent } from '../../src/tape/index.ts'
-import { tapeText } from '../store/tape-text.ts'
+import { tapeText } from '../recordings/tape-text.ts'
 
 /** One turn of the refund desk: what its model decided, or said, and what its tools answered. */
 export type Turn =

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { blameRepairs, type ForkSource } from '../../src/blame/index.ts'
-import { ddmin } from '../../src/blame/ddmin.ts'
+import { ddmin } from '../../src/stats/ddmin.ts'
 import { type Plant, plantedSource, seedOf } from './sources.ts'
 
 type Fails = Plant['fails']
@@ -144,13 +144,13 @@ describe('which recorded answers made a run fail', () => {
     const { source } = plantedSource({ count: 3, facts: [1], fails: (holds) => holds(1) }, 1)
     const { repairs: _, ...none } = source
     await expect(blameRepairs(none)).rejects.toThrowErrorMatchingInlineSnapshot(`
-      [HarvestError: There is nothing to repair in this run
+      [HarvestError: Nothing to repair in this run
 
         answers from outside  1
         good answers          none are known
 
-      Which recorded answers are necessary or sufficient is asked by giving good ones in their place.
-      → give a passing run of the same kind, whose answers are good: --donor <tape>
+      Repairs replace recorded answers with good ones to find which are necessary or sufficient.
+      → name a passing run of the same kind: --reference <tape>
       (HARVEST_BLAME_NO_REPAIRS)]
     `)
   })

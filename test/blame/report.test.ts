@@ -8,7 +8,7 @@ describe('the report of a failed run', () => {
     const report = await blameSource(source, { models: ['model-x'], commit: '4f2a9c1' })
     expect(report).toMatchObject({
       estimand: 'interventional',
-      perturbation: 'each step drawn anew',
+      perturbation: 'each step resampled',
       delta: 0.05,
       tau: 0.2,
       tail: 'noisy',

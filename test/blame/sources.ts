@@ -45,8 +45,8 @@ export function positionsOf(count: number) {
 }
 
 /** A curve that falls once: up to and with a position one rate, behind it another. */
-export function cliff(count: number, position: number, redrawn: number, kept: number): number[] {
-  return Array.from({ length: count }, (_, keep) => (keep <= position ? redrawn : kept))
+export function cliff(count: number, position: number, resampled: number, kept: number): number[] {
+  return Array.from({ length: count }, (_, keep) => (keep <= position ? resampled : kept))
 }
 
 /** Forks that flip with a given rate when a position is mutated, and with another one when it is not. */

@@ -13,7 +13,7 @@ test('an alias bomb is refused before it is built', () => {
     .join('')
   expect(errorOf(read(`${head}outcome:\n  a: &a [x, x]\n${bomb}`)).code).toBe('HARVEST_CASE_ALIAS')
   expect(messageOf(read(`${head}outcome:\n  a: &a [x, x]\n  b: *a\n`))).toMatchInlineSnapshot(`
-    "The case file has 2 mistakes
+    "The case file has 2 issues
 
       case  refund-100x.case.yaml:6:6
 
@@ -34,7 +34,7 @@ test('an alias bomb is refused before it is built', () => {
 test('a map of 20,000 keys is refused while it is being cut into words', () => {
   const keys = Array.from({ length: 20_000 }, (_, i) => `  k${i}: 1\n`).join('')
   expect(messageOf(read(`${head}outcome:\n${keys}`))).toMatchInlineSnapshot(`
-    "The case file has a mistake
+    "The case file has an issue
 
       case  refund-100x.case.yaml:3751:11
 
@@ -50,7 +50,7 @@ test('a map of 20,000 keys is refused while it is being cut into words', () => {
 
 test('a hundred thousand brackets are refused at the sixty-fifth', () => {
   expect(messageOf(read(`${head}outcome: ${'['.repeat(100_000)}`))).toMatchInlineSnapshot(`
-    "The case file has a mistake
+    "The case file has an issue
 
       case  refund-100x.case.yaml:5:73
 
@@ -74,20 +74,20 @@ test('sixty lists inside each other are read', () => {
 
 test('a case of more than 256 KiB is not even looked at', () => {
   expect(messageOf(read(`${head}# ${'x'.repeat(256 * 1024)}`))).toMatchInlineSnapshot(`
-    "The case file is too large to be read
+    "The case file is too large
 
       case   refund-100x.case.yaml
       bytes  262220, at most 262144
 
     A case is reviewed by people; long data belongs in its tape.
-    → shorten the outcome: it is a structural match and may leave out what does not matter
+    → shorten the outcome: it is a structural match, so it can leave out irrelevant parts
     (HARVEST_CASE_TOO_LARGE)"
   `)
 })
 
 test('a flood of bad escapes is one mistake', () => {
   expect(messageOf(read(`${head}title: "${'\\x'.repeat(100_000)}"\n`))).toMatchInlineSnapshot(`
-    "The case file has a mistake
+    "The case file has an issue
 
       case  refund-100x.case.yaml:5:9
 
@@ -103,7 +103,7 @@ test('a flood of bad escapes is one mistake', () => {
 
 test('many mistakes are counted, not all shown', () => {
   const message = messageOf(read(`${head}${Array.from({ length: 500 }, (_, i) => `k${i}: 1\n`).join('')}`))
-  expect(message).toContain('The case file has 500 mistakes')
+  expect(message).toContain('The case file has 500 issues')
   expect(message).toContain('… and 480 more')
 })
 
@@ -145,7 +145,7 @@ const at = '@'
 test('text that Vitest obeys in a test file is refused, with the way to write it', () => {
   const message = messageOf(read(`${head}title: see ${at}vitest-environment happy-dom\n# ${at}module-tag slow\n`))
   expect(message.replaceAll(at, '(at)')).toMatchInlineSnapshot(`
-    "The case file has 2 mistakes
+    "The case file has 2 issues
 
       case  refund-100x.case.yaml:5:12
 
@@ -171,7 +171,7 @@ test('text that Vitest obeys in a test file is refused, with the way to write it
 test('a tape outside the folder is refused', () => {
   const withTape = (tape: string) => read(head.replace('refund-100x.tape.jsonl', JSON.stringify(tape)))
   expect(messageOf(withTape('../../../etc/passwd'))).toMatchInlineSnapshot(`
-    "The case file has a mistake
+    "The case file has an issue
 
       case  refund-100x.case.yaml:3:7
 

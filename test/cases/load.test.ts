@@ -38,9 +38,9 @@ test('a symbolic link is never followed', () => {
 
       case  <root>/refund-100x.case.yaml
 
-    What a link leads to is not what was reviewed.
-    → to see where it leads: ls -l <root>/refund-100x.case.yaml
-    → put the case file itself into the folder
+    The target of a link was not reviewed.
+    → to see its target: ls -l <root>/refund-100x.case.yaml
+    → replace the link with the case file itself
     (HARVEST_CASE_LINK)"
   `)
 })
@@ -52,11 +52,11 @@ test('a link that leads nowhere is a link, not a missing file', () => {
 
 test('a missing file, a folder and bytes that are no text are three different errors', () => {
   expect(shown(messageOf(() => loadCase(file)))).toMatchInlineSnapshot(`
-    "There is no such case file
+    "Unknown case file
 
       case  <root>/refund-100x.case.yaml
 
-    → to see which there are: npx harvest ls
+    → to list them: npx vitest-harvest ls
     (HARVEST_CASE_MISSING)"
   `)
   mkdirSync(file)
@@ -104,12 +104,12 @@ test('a missing tape is told with the line that names it', () => {
   writeFileSync(file, full)
   const found = loadCase(file)
   expect(shown(messageOf(() => requireTapeFile(found)))).toMatchInlineSnapshot(`
-    "The tape of the case refund-100x is not there
+    "The tape of the case refund-100x is missing
 
       case  <root>/refund-100x.case.yaml:4:1
       tape  <root>/refund-100x.tape.jsonl
 
-    A case and its tape lie in one folder and are committed together.
+    A case and its tape are in one folder and are committed together.
     → if it was forgotten: git add the tape where it was promoted
     → if the tape was renamed: write its new name into the case
     (HARVEST_CASE_TAPE_MISSING)"

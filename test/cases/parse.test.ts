@@ -123,7 +123,7 @@ test('an oracle that is no module of the project and its export is told with its
 
 test('an unknown key says which are known and which was probably meant', () => {
   expect(messageOf(read(`${head}basline:\n  - refund(*)\n`))).toMatchInlineSnapshot(`
-    "The case file has a mistake
+    "The case file has an issue
 
       case  refund-100x.case.yaml:5:1
 
@@ -139,7 +139,7 @@ test('an unknown key says which are known and which was probably meant', () => {
 
 test('a wrong type says what was expected and what was found', () => {
   expect(messageOf(read(`${head}tags: golden\n`))).toMatchInlineSnapshot(`
-    "The case file has a mistake
+    "The case file has an issue
 
       case  refund-100x.case.yaml:5:7
 
@@ -170,7 +170,7 @@ rules: [""]
 outcome: .inf
 `
   expect(messageOf(read(text))).toMatchInlineSnapshot(`
-    "The case file has 14 mistakes
+    "The case file has 14 issues
 
       case  refund-100x.case.yaml:1:7
 
@@ -232,7 +232,7 @@ outcome: .inf
 
 test('a missing field is named', () => {
   expect(messageOf(read('case: a\nagent: a\nexpect: pass\n'))).toMatchInlineSnapshot(`
-    "The case file has a mistake
+    "The case file has an issue
 
       case  refund-100x.case.yaml:1:1
 
@@ -247,7 +247,7 @@ test('a missing field is named', () => {
 
 test('an empty file, a list, a text and two documents are no case', () => {
   expect(messageOf(read(''))).toMatchInlineSnapshot(`
-    "The case file has a mistake
+    "The case file has an issue
 
       case  refund-100x.case.yaml:1:1
 
@@ -265,7 +265,7 @@ test('an empty file, a list, a text and two documents are no case', () => {
 
 test('broken YAML is told with its place and how texts are quoted', () => {
   expect(messageOf(read(`${head}baseline:\n  - search(query: "x", limit)\n`))).toMatchInlineSnapshot(`
-    "The case file has a mistake
+    "The case file has an issue
 
       case  refund-100x.case.yaml:6:22
 
@@ -283,7 +283,7 @@ test('a key that stands twice is refused: one of the two would be lost in silenc
   expect(
     messageOf(read(`${head}outcome:\n  refunded: 25\n  currency: EUR\n  refunded: 2500\n`)),
   ).toMatchInlineSnapshot(`
-    "The case file has a mistake
+    "The case file has an issue
 
       case  refund-100x.case.yaml:8:3
 
@@ -330,7 +330,7 @@ test('two cases with one id are named with their places', () => {
       case   golden/a/x.case.yaml:2:1
       and 2  golden/b/x.case.yaml:2:1
 
-    An id names one case in the whole golden set, so that a command line can.
+    An id must be unique in the golden set, because commands use it.
     → give one of them another id in its \`case:\` line
     (HARVEST_CASE_DUPLICATE_ID)"
   `)

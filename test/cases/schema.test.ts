@@ -5,7 +5,7 @@ import { stringify } from 'yaml'
 import { fromJSONSchema } from 'zod'
 import { caseSchema, isCaseId, parseCase } from '../../src/cases/index.ts'
 import { HarvestError } from '../../src/errors/index.ts'
-import { driftClasses, serveRungs } from '../../src/replay/types.ts'
+import { driftClasses, matchLevels } from '../../src/match/types.ts'
 import { argsModes, traceModes } from '../../src/trace/types.ts'
 import { contentOf, full } from './samples.ts'
 
@@ -148,7 +148,7 @@ test('the words of a case file are those of the rooms that use them', () => {
   const { match, drift, serve } = caseSchema.properties
   expect(match.properties.trace.enum).toEqual(traceModes)
   expect(match.properties.args.enum).toEqual(argsModes)
-  expect(serve.enum).toEqual(serveRungs)
+  expect(serve.enum).toEqual(matchLevels)
   expect(Object.keys(drift.anyOf[1].properties)).toEqual(driftClasses)
 })
 

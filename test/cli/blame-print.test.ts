@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { RepairBlame, StepReport, Verdict } from '../../src/blame/index.ts'
+import type { RepairBlame, StepReport, BlameVerdict } from '../../src/blame/index.ts'
 import type { BlamedRun } from '../../src/blame/run-blame.ts'
 import { printBlame } from '../../src/cli/blame/print.ts'
 import { findsHostile, hostilePayloads } from '../support/hostile.ts'
@@ -18,10 +18,10 @@ const steps = [
   step(2, "the model's decision refund(amount: 2500)"),
 ]
 
-function blamed(verdict: Verdict | undefined, more: Partial<BlamedRun> = {}): BlamedRun {
+function blamed(verdict: BlameVerdict | undefined, more: Partial<BlamedRun> = {}): BlamedRun {
   return {
     estimand: 'interventional',
-    perturbation: 'what lies behind a kept step is drawn anew',
+    perturbation: 'all steps after a replayed prefix are resampled',
     delta: 0.05,
     tau: 0.2,
     tail: 'noisy',
@@ -56,7 +56,7 @@ function print(one: BlamedRun): string {
 }
 
 /** What is said above the table. */
-function said(verdict: Verdict | undefined, more: Partial<BlamedRun> = {}): string {
+function said(verdict: BlameVerdict | undefined, more: Partial<BlamedRun> = {}): string {
   return print(blamed(verdict, more)).split('\n\n')[0] ?? ''
 }
 
@@ -72,24 +72,24 @@ describe('what blame says', () => {
       said({
         kind: 'confirmed',
         commitments: [
-          { position: 0, redrawn: of(12, 12), kept: of(5, 12), ...certified },
+          { position: 0, resampled: of(12, 12), kept: of(5, 12), ...certified },
           {
             position: 2,
-            redrawn: of(38, 40),
+            resampled: of(38, 40),
             kept: of(0, 0),
             ...certified,
-            members: [{ step: 3, redrawn: of(8, 8), kept: of(0, 8), isConfirmed: true }],
+            members: [{ step: 3, resampled: of(8, 8), kept: of(0, 8), isConfirmed: true }],
           },
         ],
         isStillRecoverable: true,
       }),
     ).toMatchInlineSnapshot(`
       "step 1, the model's decision lookup_order(order_id: "A-100"), made the bad outcome likelier:
-        kept, 5 of 12 runs end well (19 to 68 %); drawn anew, 12 of 12 do (76 to 100 %); certified at delta 0.05
+        replayed, 5 of 12 runs end well (19 to 68 %); resampled, 12 of 12 do (76 to 100 %); certified at confidence 0.95
       step 3, the model's decision refund(amount: 2500), decided the outcome:
-        kept, it is the recorded run; drawn anew, 38 of 40 do (83 to 99 %); certified at delta 0.05
-        of its steps, step 3 alone decided: drawn anew, 8 of 8 runs end well (68 to 100 %), kept, 0 of 8 runs (0 to 32 %)
-      Behind it runs still end well often enough, but no later step could be named."
+        replayed, it is the recorded run; resampled, 38 of 40 do (83 to 99 %); certified at confidence 0.95
+        of its steps, step 3 alone decided: resampled, 8 of 8 runs end well (68 to 100 %); replayed, 0 of 8 runs (0 to 32 %)
+      After it, runs still end well often enough, but no later step was found."
     `)
   })
 
@@ -108,13 +108,13 @@ describe('what blame says', () => {
   it('of a run whose models always say the same: without an interval', () => {
     const exact = {
       kind: 'confirmed',
-      commitments: [{ position: 2, how: 'exact', redrawn: of(1, 1), kept: of(0, 1), difference: 1 }],
+      commitments: [{ position: 2, how: 'exact', resampled: of(1, 1), kept: of(0, 1), difference: 1 }],
       unseen: 2,
     } as const
     expect(said(exact, { tail: 'exact' })).toMatchInlineSnapshot(`
       "step 3, the model's decision refund(amount: 2500), decided the outcome:
-        kept, the run fails; drawn anew, it ends well (exact: a script answers what is drawn anew)
-      2 places behind it were not looked at: had the run recovered there, it was lost later."
+        replayed, the run fails; resampled, it ends well (exact: a script answers the resampled steps)
+      2 later steps were not tested: if the run recovered there, it was lost later."
     `)
     const whole = print(blamed(exact, { tail: 'exact', steps: [step(0, 'x', { drop: 1, value: 1 })] }))
     expect(whole).toContain('1.00')
@@ -131,13 +131,13 @@ describe('what blame says', () => {
       alpha: 0.025,
     } as const
     expect(said(never)).toMatchInlineSnapshot(`
-      "No step was shown to decide the outcome: look at the prompt, the code of the agent or the answers of its tools.
-        with all model answers drawn again, 0 of 19 runs end well (0 to 17 %); certified: fewer than 19 % do
-      → to ask which recorded answers did it, with a good run to compare: --columns --donor <tape|case>"
+      "No step was shown to decide the outcome: check the prompt, the code of the agent or the answers of its tools.
+        with all model answers resampled, 0 of 19 runs end well (0 to 17 %); certified: fewer than 19 % do
+      → to find which recorded answers decided, with a good run: --repairs --reference <tape|case>"
     `)
     expect(said(never, repairs('found', { necessary: [1], sufficient: [1], repairSet: [1] }))).toMatchInlineSnapshot(`
       "No model decided the outcome: recorded answers did.
-        with all model answers drawn again, 0 of 19 runs end well (0 to 17 %); certified: fewer than 19 % do
+        with all model answers resampled, 0 of 19 runs end well (0 to 17 %); certified: fewer than 19 % do
       Recorded answers made the run fail; with all of them repaired, 14 of 15 runs end well (70 to 99 %):
         necessary (repaired alone, the run ends well): step 2, the answer of lookup_order(order_id: "A-100")
         sufficient (as recorded alone, the run fails): step 2, the answer of lookup_order(order_id: "A-100")
@@ -147,13 +147,13 @@ describe('what blame says', () => {
 
   it('of recorded answers that explain nothing', () => {
     expect(said(undefined, repairs('not_needed'))).toMatchInlineSnapshot(
-      `"No recorded answer is to blame: with all of them as recorded, runs drawn anew end well."`,
+      `"No recorded answer is to blame: with all of them as recorded, resampled runs end well."`,
     )
     expect(said(undefined, repairs('no_help', { clean: of(0, 15) }))).toMatchInlineSnapshot(
       `"No recorded answer was shown to explain it: with all of them repaired, 0 of 15 runs end well (0 to 20 %)."`,
     )
-    expect(said(undefined, repairs('unresolved'))).toContain('A limit came before')
-    expect(said(undefined, repairs('undecidable'))).toContain('nothing can be said')
+    expect(said(undefined, repairs('unresolved'))).toContain('Stopped by a limit before')
+    expect(said(undefined, repairs('undecidable'))).toContain('Undecidable')
   })
 
   it('of a limit that leaves room for no run: no likeliest step', () => {
@@ -172,18 +172,18 @@ describe('what blame says', () => {
   it('of a run that it cannot resolve: where the step lies, and what it would take', () => {
     const open = { range: { from: 1, to: 2 }, never: 0.05, likeliest: { position: 2, chance: 0.6 } } as const
     expect(said({ kind: 'unresolved', ...open, forksNeeded: 40, stoppedBy: 'costUsd' })).toMatchInlineSnapshot(`
-      "Not resolved: it ended at the limit in dollars.
+      "Not resolved: stopped by the limit in dollars.
         if one step decided, it lies between step 2 and step 3 (90 % credible range)
         likeliest, not certified: step 3, the model's decision refund(amount: 2500) (60 %)
         that no step decided: 5 %
-      About 40 more forks are likely needed; the same command goes on where this one ended."
+      About 40 more forks are likely needed; the same command continues where this one ended."
     `)
     expect(
       said({ kind: 'unresolved', ...open, forksNeeded: 40, stoppedBy: 'costUsd' }, { spent: onlyEarlier }),
     ).toContain('About 40 more forks are likely needed; this limit leaves room for none.')
     expect(said({ kind: 'diffuse', ...open })).toMatchInlineSnapshot(`
-      "No single step was shown to decide the outcome: none of those tested takes enough by itself.
-        if one step decided all the same, it lies between step 2 and step 3 (90 % credible range)
+      "No single step was shown to decide the outcome: no tested step has enough effect alone.
+        if one step decided nevertheless, it lies between step 2 and step 3 (90 % credible range)
         likeliest, not certified: step 3, the model's decision refund(amount: 2500) (60 %)
         that no step decided: 5 %"
     `)
@@ -191,13 +191,14 @@ describe('what blame says', () => {
 
   it('of a run whose forks cannot be graded: why, and what would help', () => {
     const verdict = { kind: 'undecidable', forks: 10, undefined: 0, ungraded: 6, positions: [0] } as const
-    const because = 'The agent asked for something that is not on the tape: refund({"amount":25}) (HARVEST_OFF_TAPE)'
+    const because =
+      'The agent requested something that is not on the tape: refund({"amount":25}) (HARVEST_NOT_RECORDED)'
     expect(said(verdict, { unclear: [{ because, forks: 6 }] })).toMatchInlineSnapshot(`
-      "Nothing can be said: 6 of 10 forks could not be graded.
-        6 × The agent asked for something that is not on the tape: refund({"amount":25}) (HARVEST_OFF_TAPE)
+      "Undecidable: 6 of 10 forks are ungraded.
+        6 × The agent requested something that is not on the tape: refund({"amount":25}) (HARVEST_NOT_RECORDED)
       → to grade runs by the calls they make: --ok 'refund(amount: 25)'
-      → to answer tools from a good run as well: --donor <tape|case>
-      → to call tools for real, with all they do: --tools live"
+      → to answer tools from a good run as well: --reference <tape|case>
+      → to call tools for real, with their side effects: --tools live"
     `)
   })
 
@@ -209,10 +210,10 @@ describe('what blame says', () => {
       mutations: { verdict, isDeterministic: false, positions: [] },
     })
     expect(said(undefined, mutations({ kind: 'responsible', positions: [found] }))).toMatchInlineSnapshot(`
-      "The outcome hangs on step 2, the answer of lookup_order(order_id: "A-100"):
-        changed, 8 of 8 runs end otherwise (5 distinct changes); as recorded, 0 of 8 do (certified, e-value 60)"
+      "The outcome depends on step 2, the answer of lookup_order(order_id: "A-100"):
+        changed, 8 of 8 runs end differently (5 distinct changes); as recorded, 0 of 8 do (certified, e-value 60)"
     `)
-    expect(said(undefined, mutations({ kind: 'none' }))).toContain('hangs on no single answer')
+    expect(said(undefined, mutations({ kind: 'none' }))).toContain('depends on no single answer')
     expect(said(undefined, mutations({ kind: 'unresolved' }))).toContain('Not resolved')
   })
 

@@ -63,21 +63,21 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
     expect(stderr).toBe('')
     expect(stdout.replace(/commit \w+/, 'commit <commit>')).toMatchInlineSnapshot(`
       "step 3, the model's decision refund(amount: 2500, order_id: "A-100"), decided the outcome:
-        kept, 0 of 9 runs end well (0 to 30 %); drawn anew, 9 of 9 do (70 to 100 %); certified at delta 0.05
-      → to ask whether an earlier recorded answer was needed for it too: --columns --donor <tape|case>
+        replayed, 0 of 9 runs end well (0 to 30 %); resampled, 9 of 9 do (70 to 100 %); certified at confidence 0.95
+      → to find whether an earlier recorded answer was necessary too: --repairs --reference <tape|case>
 
-      step  what                                                      drawn anew     lost by keeping it    commitment
+      step  what                                                      resampled      lost by replaying it  commitment
       1     the model's decision lookup_order(order_id: "A-100")      1 of 1 ok      0.00 (-0.79 to 0.26)
       2     the answer of lookup_order(order_id: "A-100")             from the tape
       3     the model's decision refund(amount: 2500, order_id: "A-…  11 of 11 ok    1.00 (0.65 to 1.00)   certified
       4     the answer of refund(amount: 2500, order_id: "A-100")     from the tape
       5     the model's answer "I refunded 2500 EUR."                 0 of 12 ok     0.00 (0.00 to 0.24)
 
-      drawn anew: of the runs that keep all steps before this one, and decide this one and the rest anew, so many end well
-      lost by keeping it: how far that share falls when this step is kept too (and what chance alone leaves possible)
+      resampled: runs that replay all earlier steps and resample this one and the rest; the share that ends well
+      lost by replaying it: how far that share falls when this step is replayed too (with its interval)
       graded by --ok refund(amount: 25); the recorded run: bad
-      estimand interventional: what lies behind a kept step is drawn anew; models asked for real, tools answered from the tape
-      delta 0.05, tau 0.2; claims: sequential test on fresh pairs of forks that rates differ by more than half of tau; all claims together are false at most delta of the time
+      estimand interventional: all steps after a replayed prefix are resampled; live models, tools answered from the tape
+      confidence 0.95, minimum effect 0.2; claims: sequential test on fresh pairs of forks that rates differ by more than half of the minimum effect; all claims together are false at most 1 − confidence of the time
       intervals: Newcombe hybrid score (last step: Wilson), 95 % at a fixed number of forks; for display only
       24 forks, 25 model calls, $0.0113; models gpt-4o; commit <commit>
       "
@@ -86,12 +86,21 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
   })
 
   it('goes on where a limit stopped it, and prints the same as JSON', async () => {
-    const first = await blame('bad', '--oracle', './src/oracle.ts#isRight', '--donor', 'good', '--live', '--forks', '6')
-    expect(first.stdout).toContain('Not resolved: it ended at the limit of forks.')
-    expect(first.stdout).toContain('the same command goes on where this one ended')
+    const first = await blame(
+      'bad',
+      '--oracle',
+      './src/oracle.ts#isRight',
+      '--reference',
+      'good',
+      '--live',
+      '--max-runs',
+      '6',
+    )
+    expect(first.stdout).toContain('Not resolved: stopped by the limit of forks.')
+    expect(first.stdout).toContain('the same command continues where this one ended')
     expect(first.code).toBe(1)
     const asked = desk.asked.length
-    const args = ['bad', '--oracle', './src/oracle.ts#isRight', '--donor', 'good', '--live', '--json'] as const
+    const args = ['bad', '--oracle', './src/oracle.ts#isRight', '--reference', 'good', '--live', '--json'] as const
     const { code, stdout } = await blame(...args)
     const answer = JSON.parse(stdout) as BlamedRun
     expect(answer.verdict).toMatchObject({ kind: 'confirmed', commitments: [{ position: 2, how: 'certified' }] })
@@ -103,7 +112,7 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
   })
 
   it.each(['SIGKILL', 'SIGINT'] as const)('asks no model any more once %s ended it', async (signal) => {
-    const args = [built('cli/main.js'), 'blame', 'bad', ...right, '--live', '--fresh', '--parallel', '1']
+    const args = [built('cli/main.js'), 'blame', 'bad', ...right, '--live', '--no-cache', '--parallel', '1']
     const child = spawn(process.execPath, args, {
       cwd,
       env: { ...process.env, DESK_URL: desk.url, CI: '', VITEST: '' },
@@ -123,18 +132,18 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
   })
 
   it('names the command that works where good answers are missing, before anything is run', async () => {
-    const { code, stderr } = await blame('bad', ...right, '--columns', '--dry-run', '--fresh')
+    const { code, stderr } = await blame('bad', ...right, '--repairs', '--dry-run', '--no-cache')
     expect({ code, asked: desk.asked.length }).toEqual({ code: 2, asked: 0 })
-    const [, told = ''] = /: npx harvest (blame .*--tools live)$/m.exec(stderr) ?? []
+    const [, told = ''] = /: npx vitest-harvest (blame .*--tools live)$/m.exec(stderr) ?? []
     const words = [...told.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')
-    expect(words).toEqual(['blame', 'bad', ...right, '--columns', '--dry-run', '--fresh', '--tools', 'live'])
+    expect(words).toEqual(['blame', 'bad', ...right, '--repairs', '--dry-run', '--no-cache', '--tools', 'live'])
     const again = await harvest(words, { cwd, env: { DESK_URL: desk.url, CI: '' } })
     expect(again.stdout).toContain('nothing was spent')
     expect(again.code).toBe(0)
   })
 
   it('--dry-run grades the run and says what to expect; no model is asked', async () => {
-    const { code, stdout } = await blame('bad', ...right, '--dry-run', '--fresh')
+    const { code, stdout } = await blame('bad', ...right, '--dry-run', '--no-cache')
     expect(stdout).toMatchInlineSnapshot(`
       "bad replays byte for byte and is graded bad (by --ok refund(amount: 25)); 5 steps in 5 places
 
@@ -164,17 +173,17 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
 
   it('is refused before anything is run when it cannot be', () => {
     const lines: readonly (readonly [args: readonly string[], code: number, message: string])[] = [
-      [['bad', ...right], 2, 'HARVEST_BLAME_CONSENT'],
+      [['bad', ...right], 2, 'HARVEST_LIVE_CONSENT'],
       [['bad', ...right, '--live', '--tools', 'mock'], 2, '--tools is tape or live'],
-      [['bad', ...right, '--live', '--time', 'soon'], 2, '--time is a span such as 10m'],
-      [['bad', ...right, '--live', '--delta', '0.9'], 2, 'a number from 0 to 0.5'],
+      [['bad', ...right, '--live', '--max-time', 'soon'], 2, 'Invalid --max-time: expected a duration'],
+      [['bad', ...right, '--live', '--confidence', '0.1'], 2, 'expected a number from 0.5 to 1'],
       [['bad', '--oracle', './src/oracle.ts', '--live'], 2, '--oracle is a file and its export'],
       [['worse', ...right, '--live'], 2, 'HARVEST_TAPE_MISSING'],
-      [['bad', ...right, '--live', '--donor', 'nobody'], 2, 'HARVEST_TAPE_MISSING'],
+      [['bad', ...right, '--live', '--reference', 'nobody'], 2, 'HARVEST_TAPE_MISSING'],
       [['bad', '--ok', 'refund(amount', '--live'], 2, "In column 14 there should be ',' or ')'."],
       [['bad', '--ok', 'refnud(amount: 25)', '--live'], 2, "did you mean refund? --ok 'refund(amount: 25)'"],
       [['bad', '--bad', 'refund(amont: 25)', '--live'], 2, "did you mean amount? --bad 'refund(amount: 25)'"],
-      [['other', ...right, '--budget', 'much'], 2, '--budget is a number from 0 on'],
+      [['other', ...right, '--live', '--max-cost', 'much'], 2, 'Invalid --max-cost: expected a number of at least 0'],
       [['other', ...right, '--live'], 4, 'HARVEST_CROSS_VERSION'],
     ]
     const inbox = join(cwd, 'recordings/inbox')

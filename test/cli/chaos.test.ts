@@ -50,7 +50,7 @@ describe('harvest chaos', () => {
       trace: did lookup_order({"order_id":"A-1"}) 2 times, and 1 when recorded
 
       Without this fault it survives. Found in schedule 2, of 4 faults; 4 runs to shrink it, 8 all together.
-      → to see it again: npx harvest chaos paid --faults tool-error,tool-slow --seed 4 --path 1:1:0
+      → to see it again: npx vitest-harvest chaos paid --faults tool-error,tool-slow --seed 4 --path 1:1:0
       "
     `)
     expect(code).toBe(1)
@@ -90,7 +90,7 @@ describe('harvest chaos', () => {
     ['an ending nobody knows', ['--fail', 'crashes'], '--fail knows crash'],
     ['a path without its seed', ['--path', '1:2'], 'beside --seed'],
     ['a seed that is none', ['--seed', 'x'], '--seed is a whole number'],
-    ['a time that is none', ['--time', 'soon'], '--time is a duration'],
+    ['a time that is none', ['--time', 'soon'], 'Invalid --max-time: expected a duration'],
     ['nothing', ['--faults', ','], '--faults names nothing'],
     ['a schedule that is none', ['--schedule', 'src/payer.ts'], 'HARVEST_CHAOS_SCHEDULE'],
   ])('%s is refused before anything runs', async (_, args, message) => {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { built } from '../support/built.ts'
-import { call, exchange, tapeText, type TapeParts } from '../store/make.ts'
+import { call, exchange, tapeText, type TapeParts } from '../recordings/make.ts'
 import { canaries } from '../privacy/canaries.ts'
 import { type Answered, harvest, scratch } from './harvest.ts'
 
@@ -16,7 +16,7 @@ describe('harvest check', () => {
     const cwd = project({ ...golden('a'), ...golden('group/b') })
     expect(await harvest(['check'], { cwd })).toEqual({
       code: 0,
-      stdout: '4 files checked, nothing to mend\n',
+      stdout: '4 files checked, nothing to fix\n',
       stderr: '',
     })
   })
@@ -29,7 +29,7 @@ describe('harvest check', () => {
     const { code, stdout } = await harvest(['check'], { cwd })
     expect(code).toBe(1)
     expect(stdout).toMatchInlineSnapshot(`
-      "recordings/golden/a.case.yaml:4  The case file has 2 mistakes
+      "recordings/golden/a.case.yaml:4  The case file has 2 issues
         4:9  expect
           expected  one of pass, fail
           found     "maybe"
@@ -40,7 +40,7 @@ describe('harvest check', () => {
         → to see what was edited: git diff -- recordings/golden/a.case.yaml
         (HARVEST_CASE_INVALID)
 
-      2 files checked, 1 thing to mend
+      2 files checked, 1 issue to fix
       "
     `)
   })
@@ -103,7 +103,7 @@ describe('harvest check', () => {
     expect(warned).toMatchObject({ code: 0, stderr: '' })
     expect(warned.stdout).toContain('a.tape.jsonl  warning: This tape has 2 MB\n')
     const refused = await harvest(['check', '--max-size', '1.5mb'], { cwd })
-    expect(refused.stdout).toContain('This tape has 2 MB, and at most 1.5 MB are committed')
+    expect(refused.stdout).toContain('This tape has 2 MB: the limit is 1.5 MB')
     expect(refused.code).toBe(1)
   })
 
@@ -232,10 +232,10 @@ describe('where git turns line ends', () => {
   it('check says so before anything is broken, and does not stop the commit', async () => {
     const cwd = repository({ ...golden('a'), '.gitattributes': '* text=auto\n' })
     const { code, stdout } = await harvest(['check'], { cwd })
-    expect([code, stdout]).toEqual([0, expect.stringContaining('Git may turn the line ends of tapes')])
+    expect([code, stdout]).toEqual([0, expect.stringContaining('Git may convert the line endings of tapes')])
     for (const attributes of ['*.tape.jsonl -text\n', '* text=auto eol=lf\n', 'recordings/** binary\n']) {
       writeFileSync(join(cwd, '.gitattributes'), attributes)
-      expect((await harvest(['check'], { cwd })).stdout).toBe('2 files checked, nothing to mend\n')
+      expect((await harvest(['check'], { cwd })).stdout).toBe('2 files checked, nothing to fix\n')
     }
   })
 })
@@ -311,8 +311,8 @@ describe('harvest check --staged', () => {
     git(cwd, 'add', '.')
     commit(cwd)
     const hook = /```sh no-run\n(#!\/bin\/sh\n[^`]+)```/.exec(readFileSync('docs/check.md', 'utf8'))?.[1] ?? ''
-    expect(hook).toContain('npx harvest check --staged')
-    const script = hook.replace('npx harvest', `"${process.execPath}" "${built('cli/main.js')}"`)
+    expect(hook).toContain('npx vitest-harvest check --staged')
+    const script = hook.replace('npx vitest-harvest', `"${process.execPath}" "${built('cli/main.js')}"`)
     writeFileSync(join(cwd, '.git/hooks/pre-commit'), script)
     chmodSync(join(cwd, '.git/hooks/pre-commit'), 0o755)
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { built } from '../support/built.ts'
-import { putTape } from '../store/make.ts'
+import { putTape } from '../recordings/make.ts'
 import { harvest } from './harvest.ts'
 import { startProvider } from './provider.ts'
 import { hasTerminal, onTerminal } from './terminal.ts'
@@ -56,7 +56,7 @@ describe.skipIf(!hasTerminal)('the program of a tape, at a terminal', () => {
     expect(output).toContain(`folder   ${folder}`)
     expect(output).toContain('inbox/foreign.tape.jsonl')
     expect(output).toContain('Run it? [y/N]')
-    expect([code, output.includes('HARVEST_CLI_PROGRAM_UNASKED')]).toEqual([2, true])
+    expect([code, output.includes('HARVEST_CLI_COMMAND_UNTRUSTED')]).toEqual([2, true])
   })
 
   it('runs after a yes, that once', async () => {

@@ -9,10 +9,10 @@ const answered = 'return { answer: message.content }'
 const kindly = "return { answer: 'Dear customer, ' + message.content }"
 const told = 'Look it up first.'
 
-/** The command of a line `→ why: npx harvest …`, as it stands there. */
+/** The command of a line `→ why: npx vitest-harvest …`, as it stands there. */
 function printedCommand(text: string, about: string): readonly string[] {
   const line = text.split('\n').find((one) => one.includes(about))
-  const command = /npx harvest (.*)$/.exec(line ?? '')?.[1] ?? ''
+  const command = /npx vitest-harvest (.*)$/.exec(line ?? '')?.[1] ?? ''
   return [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? '')
 }
 
@@ -146,7 +146,9 @@ describe('what commands compare with, once the code of an agent has changed', ()
     expect(refused).toMatchObject({ code: 1, stdout: '' })
     expect(refused.stderr).toContain('HARVEST_CONTROL')
     expect((await run(...sameInput)).stderr).toContain('HARVEST_CONTROL')
-    const next = printedCommand(refused.stderr, 'npx harvest accept').map((word) => (word === '…' ? 'always' : word))
+    const next = printedCommand(refused.stderr, 'npx vitest-harvest accept').map((word) =>
+      word === '…' ? 'always' : word,
+    )
     const accepted = await run(...next)
     expect(accepted.code, accepted.stdout + accepted.stderr).toBe(0)
     const clock = await run(...late)
@@ -163,7 +165,7 @@ describe('what commands compare with, once the code of an agent has changed', ()
       '--decide',
       'refund(order_id=A-100, amount=25)',
       '--live',
-      '--times',
+      '--runs',
       '3',
       '--parallel',
       '1',

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { putTape } from '../store/make.ts'
+import { putTape } from '../recordings/make.ts'
 import { harvest, scratch } from './harvest.ts'
 
 async function project(until?: string): Promise<string> {
@@ -16,7 +16,7 @@ async function project(until?: string): Promise<string> {
 describe('harvest demote', () => {
   it('puts the tape back, takes the case out, and it can be promoted again', async () => {
     const cwd = await project()
-    const { code, stdout, stderr } = await harvest(['demote', 'refund-100x'], { cwd })
+    const { code, stdout, stderr } = await harvest(['tapes', 'demote', 'refund-100x'], { cwd })
     expect({ code, stdout, stderr }).toEqual({
       code: 0,
       stdout: [
@@ -32,22 +32,24 @@ describe('harvest demote', () => {
   })
 
   it('warns when the retention of the tape has ended', async () => {
-    const { stderr } = await harvest(['demote', 'refund-100x'], { cwd: await project('2026-01-01T00:00:00.000Z') })
+    const { stderr } = await harvest(['tapes', 'demote', 'refund-100x'], {
+      cwd: await project('2026-01-01T00:00:00.000Z'),
+    })
     expect(stderr).toBe(
-      'its retention ended 2026-01-01T00:00:00.000Z: the next `harvest prune` removes it\n→ to keep it: harvest hold recordings/inbox/run-1.tape.jsonl --reason "…"\n',
+      'its retention ended 2026-01-01T00:00:00.000Z: the next `npx vitest-harvest tapes prune` removes it\n→ to keep it: npx vitest-harvest tapes hold recordings/inbox/run-1.tape.jsonl --reason "…"\n',
     )
   })
 
   it('of a case that is not there names the nearest, and changes nothing', async () => {
     const cwd = await project()
-    const { code, stderr } = await harvest(['demote', 'refund-10x', '--json'], { cwd })
+    const { code, stderr } = await harvest(['tapes', 'demote', 'refund-10x', '--json'], { cwd })
     expect(stderr).toBe('')
     expect(code).toBe(2)
     expect(existsSync(join(cwd, 'recordings/golden/incidents/refund-100x.case.yaml'))).toBe(true)
   })
 
   it('--json says where the tape is and what is gone', async () => {
-    const { stdout } = await harvest(['demote', 'incidents/refund-100x', '--json'], { cwd: await project() })
+    const { stdout } = await harvest(['tapes', 'demote', 'incidents/refund-100x', '--json'], { cwd: await project() })
     expect(JSON.parse(stdout)).toMatchObject({ tape: 'recordings/inbox/run-1.tape.jsonl', removed: { length: 2 } })
   })
 })

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { copyProject } from '../../scripts/link-tree.ts'
-import { loadCommands } from '../../src/cli/commands/index.ts'
-import { promote } from '../../src/store/index.ts'
+import { specs } from '../../src/cli/spec/index.ts'
+import { promote } from '../../src/recordings/index.ts'
 import { type Desk, deskAgent, openDesk, usual } from './desk.ts'
 import { type Answered, harvest, run } from './harvest.ts'
 import { configFor, project } from './project.ts'
 import { samples } from '../importers/samples.ts'
 
-const commands = await loadCommands(undefined)
+const commands = specs
 
 /** What a project has when somebody tries the examples of a command. `golden` where none is named. */
 const worlds: Readonly<Record<string, 'golden' | 'inbox' | 'program' | 'bare'>> = {
@@ -20,6 +20,7 @@ const worlds: Readonly<Record<string, 'golden' | 'inbox' | 'program' | 'bare'>> 
   promote: 'inbox',
   replay: 'program',
   verify: 'program',
+  tapes: 'golden',
 }
 /** Examples that end with another code than 0 on purpose. */
 const codes: Readonly<Record<string, number>> = {
@@ -67,7 +68,7 @@ describe('every example of --help works', () => {
     async ({ name, examples }) => {
       // The tape of a program says what to run, that of an agent is told.
       const worldOf = (example: string): string => {
-        const world = example.includes('--agent ./src') && name !== 'init' ? 'golden' : (worlds[name] ?? 'golden')
+        const world = example.includes('--module ./src') ? 'golden' : (worlds[name.split(' ')[0] ?? name] ?? 'golden')
         const cwd = join(home, `${name}-${world}`)
         if (!existsSync(cwd)) copyProject(join(home, world), cwd)
         return cwd

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { call, exchange, put, putTape } from '../store/make.ts'
+import { call, exchange, put, putTape } from '../recordings/make.ts'
 import { harvest, scratch } from './harvest.ts'
 import { ask, inProcess } from './in-process.ts'
 
@@ -91,7 +91,7 @@ describe('harvest export', () => {
     const line = ['export', 'one', '--format', 'har', '--dir', dir, '--out', join(out, 'one.har'), '--force']
     expect(await inProcess(line)).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('HARVEST_STORE_LINK') as string,
+      stderr: expect.stringContaining('HARVEST_RECORDINGS_LINK') as string,
     })
     expect(readFileSync(join(out, 'other'), 'utf8')).toBe('mine')
   })
@@ -139,7 +139,7 @@ describe('harvest export', () => {
     [['one', 'two', '--format', 'har'], 'a file of har holds one run'],
     [['one', 'one', '--format', 'har', '--out', 'out/'], 'two of these tapes would be'],
     [['nowhere', '--format', 'har'], 'HARVEST_TAPE_MISSING'],
-    [['one', '--format', 'har', '--content'], "has no option '--content'"],
+    [['one', '--format', 'har', '--content'], "Unknown option '--content' of export"],
   ] as const)('%j is refused', async (args, said) => {
     const { dir } = recordings()
     const answer = await inProcess(['export', ...args, '--dir', dir])

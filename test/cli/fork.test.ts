@@ -111,7 +111,7 @@ describe('harvest fork', () => {
       const done = usual(messages)
       return typeof done === 'string' && ++runs % 4 === 0 ? 'I refunded nothing.' : done
     }
-    const { code, stdout, stderr } = await fork('first', '--step', '5', '--live', '--times', '4', '--parallel', '1')
+    const { code, stdout, stderr } = await fork('first', '--step', '5', '--live', '--runs', '4', '--parallel', '1')
     desk.decide = usual
     expect(stderr).toBe('')
     expect(stdout).toMatchInlineSnapshot(`
@@ -137,7 +137,7 @@ describe('harvest fork', () => {
   })
 
   it('an interrupted or repeated command goes on with what the same code was asked before; other code runs anew', async () => {
-    const args = (times: number) => ['first', '--step', '3', '--live', '--times', `${times}`, '--cross-version']
+    const args = (times: number) => ['first', '--step', '3', '--live', '--runs', `${times}`, '--cross-version']
     const reused = ({ branches }: Told) => branches.map((one) => one.reused)
     const first = await told(...args(2))
     expect(first).toMatchObject({ judged: 2, asRecorded: 2, distinct: 1, spent: { modelCalls: 4 } })
@@ -158,7 +158,7 @@ describe('harvest fork', () => {
   it('--fresh runs it all the same', async () => {
     const args = ['paid', '--step', '1', '--result', '{"amount":600}']
     expect((await told(...args)).branches).toMatchObject([{ reused: true }])
-    expect((await told(...args, '--fresh')).branches).toMatchObject([{ reused: false }])
+    expect((await told(...args, '--no-cache')).branches).toMatchObject([{ reused: false }])
   })
 
   it('--save keeps the branch as a tape, which shows and differs like any other', async () => {
@@ -179,8 +179,8 @@ describe('harvest fork', () => {
     expect(stdout).toMatch(/^branch of +paid {2}recordings\/inbox\/paid\.tape\.jsonl\nparts at +step 1; /m)
     const listed = await harvest(['ls'], { cwd })
     expect(listed.stdout).toMatch(/branch of[^]* paid +returned {"refunded":30}/)
-    const removed = await harvest(['rm', 'paid', '--yes'], { cwd })
-    expect(removed.stderr).toContain(`→ to remove the branches first: npx harvest rm ${saved}`)
+    const removed = await harvest(['tapes', 'rm', 'paid', '--yes'], { cwd })
+    expect(removed.stderr).toContain(`→ to remove the branches first: npx vitest-harvest tapes rm ${saved}`)
     expect(removed.code).toBe(2)
     const diff = await harvest(['diff', 'paid', saved], { cwd })
     expect(diff.stdout).toContain('amount')
@@ -217,15 +217,15 @@ describe('harvest fork', () => {
     mkdirSync(join(kept, 'gone'), { recursive: true })
     writeFileSync(join(kept, 'gone', 'x.json'), '{}')
     const before = readdirSync(kept)
-    await harvest(['rm', 'gone', '--yes'], { cwd })
+    await harvest(['tapes', 'rm', 'gone', '--yes'], { cwd })
     expect(readdirSync(kept)).toEqual(before.filter((name) => name !== 'gone'))
   })
 
   it('what the tape cannot answer is not guessed: nothing is judged, exit code 1', async () => {
     const { code, stdout } = await fork('first', '--step', '2', '--set', 'result.total=30')
     expect(stdout).toContain('not judged')
-    expect(stdout).toContain('HARVEST_OFF_TAPE')
-    expect(stdout).toContain('→ to ask the models what comes of it: --live')
+    expect(stdout).toContain('HARVEST_NOT_RECORDED')
+    expect(stdout).toContain('→ to continue with live models: --live')
     expect(code).toBe(1)
   })
 
@@ -234,7 +234,7 @@ describe('harvest fork', () => {
     const { code, stdout } = await fork(...args)
     expect(JSON.parse(stdout)).toMatchObject({
       judged: 0,
-      branches: [{ problems: [{ code: 'HARVEST_FORK_UNREACHED' }] }],
+      branches: [{ problems: [{ code: 'HARVEST_FORK_MODEL_UNREACHABLE' }] }],
     })
     expect(code).toBe(1)
   })
@@ -296,7 +296,7 @@ describe('harvest fork', () => {
     ['tools of nobody', ['first', '--step', '1', '--live', '--tools', 'none'], 'tape or live', 2],
     ['two tails', ['first', '--step', '1', '--tail', 'tape', '--live'], 'exclude each other', 2],
     ['a tail that is not there', ['first', '--step', '1', '--tail', 'frist'], 'HARVEST_TAPE_MISSING', 2],
-    ['a change and --critical', ['first', '--critical', '--step', '1'], 'leave --step out', 2],
+    ['a change and --critical', ['first', '--critical', '--step', '1'], 'leave out --step', 2],
     ['code that was not recorded, live', ['paid', '--step', '1', '--live'], 'HARVEST_CROSS_VERSION', 4],
   ])('%s is refused', async (_, args, message, exitCode) => {
     const { code, stdout, stderr } = await inProcess(['fork', ...args, '--dir', join(cwd, 'recordings')])

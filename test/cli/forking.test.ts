@@ -5,9 +5,9 @@ import { together } from '../../src/cli/forking/branches.ts'
 import { printDecisions, reportDecisions } from '../../src/cli/forking/critical.ts'
 import { printAsk, printBranches } from '../../src/cli/forking/print.ts'
 import { readCall, readClock, readEdit, readModes } from '../../src/cli/forking/words.ts'
-import type { Screen } from '../../src/cli/screen.ts'
+import type { Screen } from '../../src/report/output.ts'
 import { type Json, parseTape } from '../../src/tape/index.ts'
-import { tapeText } from '../store/make.ts'
+import { tapeText } from '../recordings/make.ts'
 import { findsHostile, hostilePayloads } from '../support/hostile.ts'
 
 const call = (word: string) => readCall(word, forkCommand)
@@ -78,7 +78,7 @@ describe('a clock', () => {
 
 describe('the modes of steps', () => {
   it('are told by their numbers', () => {
-    expect(readModes('5=pinned, 7=live', forkCommand)).toEqual({ 5: 'pinned', 7: 'live' })
+    expect(readModes('5=pinned, 6=replayed, 7=live', forkCommand)).toEqual({ 5: 'replayed', 6: 'replayed', 7: 'live' })
   })
 
   it.each(['5', '5=frozen', '0=live', '5=live,', 'x=live'])('%j is refused', (word) => {
@@ -107,7 +107,7 @@ describe('hostile recorded text in what a fork prints', () => {
         tapeText({ header: { id: `id ${text.toWellFormed()}`, agent: text.toWellFormed() } }),
         'tape',
       )
-      const request = { keep: 1, seed: '1', tail: { from: 'donor' as const, file: text }, agent: text }
+      const request = { keep: 1, seed: '1', tail: { from: 'reference' as const, file: text }, agent: text }
       const spent = { modelCalls: 1, inputTokens: 1, outputTokens: 1 }
       const fork = {
         seed: '1',
@@ -125,7 +125,7 @@ describe('hostile recorded text in what a fork prints', () => {
       const compared = { outcome: same, trace: same, first: step, steps: { parent: 1, branch: 1 } }
       const branches = [
         { seed: '1', request, fork, compared, grade: 'ok' as const, problems: [], isReused: true, saved: text },
-        { seed: '2', request, problems: [{ code: 'HARVEST_OFF_TAPE', message: `no\n${text}` }], isReused: false },
+        { seed: '2', request, problems: [{ code: 'HARVEST_NOT_RECORDED', message: `no\n${text}` }], isReused: false },
       ]
       printAsk({ tape }, request, [{ where: text, before: text, after: text }], screen)
       printBranches(branches, together(branches), { by: text, recorded: 'bad' }, screen)

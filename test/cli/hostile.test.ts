@@ -3,14 +3,15 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type CaseContent, writeCase } from '../../src/cases/index.ts'
-import { loadCommands } from '../../src/cli/commands/index.ts'
+import { specs } from '../../src/cli/spec/index.ts'
 import type { Json, TapeEvent } from '../../src/tape/index.ts'
-import { call, exchange, tapeText } from '../store/make.ts'
+import { call, exchange, tapeText } from '../recordings/make.ts'
 import { findsHostile, hostilePayloads } from '../support/hostile.ts'
 import { type Answered, harvest } from './harvest.ts'
 import { many } from './many.ts'
 
-const commands = await loadCommands(undefined)
+// `tapes rm` runs what `rm` runs.
+const commands = specs.filter(({ name }) => !name.startsWith('tapes'))
 
 interface Payload {
   readonly id: string
@@ -101,7 +102,7 @@ const recipes: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ]),
   pins: [['pins'], ['pins', '--json'], ['pins', '--stale'], ...classes.map((one) => ['pins', `g-${one.id}`])],
   rerun: [
-    ...classes.map((one) => ['rerun', `g-${one.id}`, '--live', '--times', asWord(one)]),
+    ...classes.map((one) => ['rerun', `g-${one.id}`, '--live', '--runs', asWord(one)]),
     ...classes.map((one) => ['rerun', `g-${one.id}`, '--live']),
   ],
   patch: [
@@ -122,7 +123,7 @@ const recipes: Readonly<Record<string, readonly (readonly string[])[]>> = {
   blame: [
     ...classes.map((one) => ['blame', asWord(one), '--live', '--ok', 'refunded=25']),
     ...payloads.map((one) => ['blame', tapeOf(one), '--live', '--bad', asWord(one), '--json']),
-    ...classes.map((one) => ['blame', `g-${one.id}`, '--oracle', asWord(one), '--donor', asWord(one)]),
+    ...classes.map((one) => ['blame', `g-${one.id}`, '--oracle', asWord(one), '--reference', asWord(one)]),
     ...classes.map((one) => ['blame', `g-${one.id}`, '--tools', asWord(one), '--cross-version']),
     ...classes.map((one) => ['blame', tapeOf(one), '--live', '--ok', 'refunded=25']),
     // One that gets as far as the agents, whose config is not there.
@@ -142,12 +143,12 @@ const recipes: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   doctor: [['doctor', tapeOf(classes[0]!)], ...classes.map((one) => ['doctor', asWord(one)]), ['doctor', '--json']],
   demote: classes.flatMap((one) => [
-    ['demote', `g-${one.id}`],
-    ['demote', asWord(one)],
+    ['tapes', 'demote', `g-${one.id}`],
+    ['tapes', 'demote', asWord(one)],
   ]),
   hold: classes.flatMap((one) => [
-    ['hold', tapeOf(one), '--reason', asWord(one)],
-    ['hold', one.id, '--release', '--json'],
+    ['tapes', 'hold', tapeOf(one), '--reason', asWord(one)],
+    ['tapes', 'hold', one.id, '--release', '--json'],
   ]),
   import: payloads.flatMap((one) => [
     ['import', archiveOf(one), '--dir', 'imported'],
@@ -170,13 +171,13 @@ const recipes: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['export', tapeOf(one), '--format', 'otlp', '--out', `exported/${asName(one)}/x/y`],
   ]),
   prune: [
-    ['prune', '--dry-run'],
-    ['prune', '--dry-run', '--json'],
-    ['prune', '--older-than', '0d', '--class', 'none'],
+    ['tapes', 'prune', '--dry-run'],
+    ['tapes', 'prune', '--dry-run', '--json'],
+    ['tapes', 'prune', '--older-than', '0d', '--retention', 'none'],
   ],
   rm: payloads.flatMap((one) => [
-    ['rm', tapeOf(one), '--yes'],
-    ['rm', asWord(one), '--yes', '--json'],
+    ['tapes', 'rm', tapeOf(one), '--yes'],
+    ['tapes', 'rm', asWord(one), '--yes', '--json'],
   ]),
 }
 

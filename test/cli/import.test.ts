@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { TapeIds } from '../../src/cli/importing/ids.ts'
+import { TapeIds } from '../../src/recordings/importing/index.ts'
 import { readTape } from '../../src/tape/index.ts'
 import { samples } from '../importers/samples.ts'
 import { current, otlp, otlpSpans } from '../importers/trace-samples.ts'
@@ -60,7 +60,7 @@ describe('harvest import', () => {
     const again = await inProcess(['import', join(cassettes, 'one.yaml'), '--dir', dir])
     expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('HARVEST_IMPORT_EXISTS') as string })
     expect(again.stderr).toContain(join(cassettes, 'one.yaml'))
-    expect(again.stderr).toContain('npx harvest rm one')
+    expect(again.stderr).toContain('npx vitest-harvest tapes rm one')
     expect(readFileSync(join(dir, 'inbox', 'one.tape.jsonl'))).toEqual(before)
     const other = await ask('import', join(cassettes, 'one.yaml'), '--as', 'two', '--dir', dir)
     expect(other.code).toBe(0)
@@ -131,7 +131,7 @@ describe('harvest import', () => {
     const plain = join(dir, 'inbox', 'plain.tape.jsonl')
     await ask('import', one, '--as', 'plain', '--dir', dir)
     const refusals = [
-      [join(cassettes, 'typo.json'), 'key is none of keys, headers, off, on, keep, allow and rules'],
+      [join(cassettes, 'typo.json'), 'key is not one of keys, headers, off, on, keep, allow, rules'],
       [join(cassettes, 'endless.json'), 'HARVEST_PRIVACY_OPTION'],
       [join(cassettes, 'none.json'), 'it cannot be read (ENOENT)'],
       [one, 'it is not JSON'],
@@ -160,7 +160,7 @@ describe('harvest import', () => {
     [['cassettes', '--as', 'x'], '--as is about one tape', 2],
     [['cassettes/one.yaml', '--as', '../x'], '--as becomes a file name', 2],
     [['cassettes/one.yaml', '--format', 'vcrp'], 'did you mean: --format vcrpy', 2],
-    [['cassettes/one.yaml', '--input', 'Ada'], '--input is JSON', 2],
+    [['cassettes/one.yaml', '--input', 'Ada'], 'Invalid JSON in --input', 2],
     [['empty'], 'HARVEST_IMPORT_NONE', 2],
     [['cassettes/other.json'], 'HARVEST_IMPORT_UNKNOWN', 3],
   ] as const)('%j is refused', async ([path, ...options], said, code) => {

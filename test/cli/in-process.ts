@@ -1,8 +1,7 @@
-import { loadCommands } from '../../src/cli/commands/index.ts'
+import { loadCommand } from '../../src/cli/commands/index.ts'
 import { exitCodeOf } from '../../src/cli/exit.ts'
 import { parse } from '../../src/cli/parse.ts'
-
-const commands = await loadCommands(undefined)
+import { specs } from '../../src/cli/spec/index.ts'
 
 export interface Said {
   readonly code: number
@@ -13,11 +12,12 @@ export interface Said {
 
 /** Runs a command of `harvest` in this process: many answers are looked at, and a process each would take minutes. */
 export async function ask(...argv: readonly string[]): Promise<Said> {
-  const asked = parse(argv, commands)
-  if (asked === 'answered') throw new Error('help was printed')
+  const parsed = parse(argv, specs)
+  if (parsed.kind !== 'run') throw new Error('help was printed')
+  const command = await loadCommand(parsed.spec.name)
   const out: string[] = []
   const notes: string[] = []
-  const code = await asked.command.run(asked.given, {
+  const code = await command.run(parsed.given, {
     line: (text = '') => void out.push(text),
     note: (text) => void notes.push(text),
     json: (value) => void out.push(JSON.stringify(value)),

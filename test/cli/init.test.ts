@@ -261,8 +261,8 @@ describe('harvest init', () => {
 
         plugins: [harvest({ agents: { billing: './src/agents/billing-agent.ts#default', refund: './src/refund-agent.ts#refundAgent' } })]
 
-      A config is program text; one that is not understood is left to you.
-      → put these two into vitest.config.ts, then run it again: npx harvest init
+      Only configs of a known form are edited automatically.
+      → add these two to vitest.config.ts, then run it again: npx vitest-harvest init
       (HARVEST_INIT_CONFIG)
       "
     `)
@@ -325,7 +325,7 @@ describe('Vitest runs a case with the config that was changed:', () => {
       'package.json': '{ "type": "module" }',
     }
     write(cwd, files)
-    const { code, stderr } = await harvest(['init', '--agent', 'refund=./src/refund.ts#refundAgent'], { cwd })
+    const { code, stderr } = await harvest(['init', '--add', 'refund=./src/refund.ts#refundAgent'], { cwd })
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     const vitest = join(repository, 'node_modules/vitest/vitest.mjs')
     const ran = await run(process.execPath, [vitest, 'run', '--no-color'], { cwd })

@@ -1,9 +1,9 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { putTape } from '../store/make.ts'
+import { putTape } from '../recordings/make.ts'
 import { harvest, scratch } from './harvest.ts'
-import { modelCall } from '../store/model-call.ts'
+import { modelCall } from '../recordings/model-call.ts'
 import { inProcess } from './in-process.ts'
 import { hasTerminal, onTerminal } from './terminal.ts'
 import { recordRefund } from './tapes.ts'
@@ -60,7 +60,7 @@ describe('harvest ls', () => {
     expect(await harvest(['ls'], { cwd })).toEqual({
       code: 0,
       stdout: '',
-      stderr: 'no tapes in recordings\n→ to make one: harvest record -- node agent.js\n',
+      stderr: 'no tapes in recordings\n→ to make one: npx vitest-harvest record -- node agent.js\n',
     })
     expect(await harvest(['ls', '--dir', 'recordigns'], { cwd })).toMatchObject({ code: 2, stdout: '' })
   })
@@ -172,9 +172,9 @@ describe('harvest ls with filters', () => {
       ['plain', 'odd', 'refund-100x'],
     ],
     [['--since', '2026-03-02T05:06:08Z'], ['refund-100x']],
-    [['--kept', 'flag', '--class', 'incident'], ['odd']],
+    [['--kept', 'flag', '--retention', 'incident'], ['odd']],
     [
-      ['--commit', '4F2A', '--tool', 'lookup_order', '--class', 'none'],
+      ['--commit', '4F2A', '--tool', 'lookup_order', '--retention', 'none'],
       ['plain', 'refund-100x'],
     ],
     [['--sort', 'cost', '--limit', '1', '--inbox'], ['odd']],
@@ -189,7 +189,7 @@ describe('harvest ls with filters', () => {
   })
 
   it('says how many more there are, and which were left out for a cost nobody knows', async () => {
-    const { stderr } = await harvest(['ls', '--max-cost', '2', '--limit', '1'], { cwd: inbox() })
+    const { stderr } = await harvest(['ls', '--cost', '..2', '--limit', '1'], { cwd: inbox() })
     expect(stderr).toBe('and 1 more of 3\n→ to see all: --limit all\nleft out: 1 whose cost is not known\n')
   })
 
@@ -209,12 +209,12 @@ describe('harvest ls with filters', () => {
   it.each([
     [['--outcome', 'trew'], '→ did you mean: --outcome threw'],
     [['--kept', 'flags'], '→ did you mean: --kept flag'],
-    [['--class', 'inciden'], '→ did you mean: --class incident'],
+    [['--retention', 'inciden'], '→ did you mean: --retention incident'],
     [['--sort', 'price'], '--sort is started, cost, duration or steps, not'],
     [['--limit', '0'], '--limit is a number of tapes from 1, or all, not'],
     [['--limit', '1e3'], '--limit is a number of tapes from 1, or all, not'],
-    [['--min-cost', 'cheap'], '--min-cost is a number of dollars such as 0.05, not'],
-    [['--max-cost', '-1'], '--max-cost'],
+    [['--min-cost', 'cheap'], 'Invalid --cost: expected a range in US dollars'],
+    [['--max-cost', '-1'], "got '..-1'"],
     [['--since', 'yesterday'], '--since is a date such as 2026-03-04'],
     [['--until', '2026-13-40'], '--until is a date such as 2026-03-04'],
     [['--inbox', '--golden'], '--inbox and --golden exclude each other'],

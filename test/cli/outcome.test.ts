@@ -108,8 +108,8 @@ describe('an import whose file does not state how the run ended', () => {
     const args = ['replay', tapeIn(cwd), '--agent', './src/desk.ts#desk']
     const { code, stderr } = await harvest(args, { cwd })
     expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining(notCompared) as string })
-    const told = JSON.parse((await harvest([...args, '--json'], { cwd })).stdout) as { receipt: object }
-    expect(told).toMatchObject({ receipt: { outcomeEqual: null }, outcomeDiffers: [] })
+    const told = JSON.parse((await harvest([...args, '--json'], { cwd })).stdout) as { comparison: object }
+    expect(told).toMatchObject({ comparison: { outcomeEqual: null }, outcomeDiffers: [] })
     const thrown = await harvest(args, { cwd, env: { DESK: 'throws' } })
     expect(thrown.stderr).toContain(`${notCompared}; the agent threw TypeError: no stock`)
     expect(thrown.code).toBe(1)
@@ -127,7 +127,7 @@ describe('an import whose file does not state how the run ended', () => {
     const cwd = await imported()
     const { code, stderr } = await harvest(['promote', 'desk', '--as', 'desk-a17'], { cwd })
     expect(stderr.replaceAll(cwd, '.')).toMatchInlineSnapshot(`
-      "Cannot promote a tape with an unknown outcome without saying what is right
+      "Cannot promote a tape with an unknown outcome: name the right one
 
         tape      ./recordings/inbox/desk.tape.jsonl
         imported  har
@@ -154,7 +154,7 @@ describe('an import whose file does not state how the run ended', () => {
     expect(kase).not.toHaveProperty('outcome')
     expect((await test(cwd)).code).toBe(0)
     const thrown = await test(cwd, { DESK: 'throws' })
-    expect(thrown.stdout + thrown.stderr).toContain('The agent threw, and its case does not say that it should')
+    expect(thrown.stdout + thrown.stderr).toContain('The agent threw, and its case expects a return value')
     expect(thrown.code).toBe(1)
   })
 
@@ -164,7 +164,7 @@ describe('an import whose file does not state how the run ended', () => {
     expect((await promote('--as', 'graded', '--oracle', './src/oracle.ts#isRight')).code).toBe(0)
     expect(readFileSync(caseIn(cwd, 'graded'), 'utf8')).toContain('oracle: ./src/oracle.ts#isRight')
     const other = await promote('--as', 'told', '--outcome', '{"wants":["refund"]}')
-    expect(other.stderr).toContain('The agent returned something else than this case says')
+    expect(other.stderr).toContain('The return value of the agent differs from the outcome of this case')
     expect(other.code).toBe(1)
     expect((await promote('--as', 'told', '--outcome', '{"wants":["lookup_order"]}')).code).toBe(0)
     expect(parseCase(readFileSync(caseIn(cwd, 'told'), 'utf8'), 'told').outcome).toEqual({ wants: ['lookup_order'] })
@@ -240,8 +240,13 @@ describe('a recorded 401 whose agent rightly throws', () => {
 
   it.each([
     ['green while the agent throws it', '', 0, 'passed'],
-    ['red when the agent returns instead', 'returns', 1, 'The agent returned, and threw when this run was recorded'],
-    ['red when it throws something else', 'throws else', 1, 'The agent threw something else than this case says'],
+    ['red when the agent returns instead', 'returns', 1, 'The agent returned, but threw when recorded'],
+    [
+      'red when it throws something else',
+      'throws else',
+      1,
+      'The error of the agent differs from the outcome of this case',
+    ],
   ])('is %s', async (_, DENIED, code, text) => {
     const ended = await test(cwd, { DENIED })
     expect(ended.stdout + ended.stderr).toContain(text)

@@ -97,7 +97,7 @@ describe('harvest patch', () => {
       const done = usual(messages)
       return typeof done === 'string' && ++runs === 1 ? 'That is another total.' : done
     }
-    const args = ['first', '--set', 'input.text=Refund A-100, please.', '--live', '--times', '4', '--parallel', '1']
+    const args = ['first', '--set', 'input.text=Refund A-100, please.', '--live', '--runs', '4', '--parallel', '1']
     const { code, stdout } = await patch(...args, '--cross-version', '--json')
     expect(JSON.parse(stdout)).toMatchObject({
       survives: true,

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { judge, type PinnedCase } from '../../src/cli/pins/stale.ts'
+import { judge, type PinnedCase } from '../../src/provenance/stale.ts'
 import { call } from '../tape/make.ts'
-import { putTape } from '../store/make.ts'
+import { putTape } from '../recordings/make.ts'
 import { type Answered, harvest, scratch } from './harvest.ts'
 
 let root: string
@@ -47,7 +47,7 @@ function put(
   )
 }
 
-const pins = (...args: readonly string[]): Promise<Answered> => harvest(['pins', ...args], { cwd: root })
+const pins = (...args: readonly string[]): Promise<Answered> => harvest(['check', '--pins', ...args], { cwd: root })
 /** Hashes of commits differ with every git; what they are called does not. */
 const named = (text: string, commits: Readonly<Record<string, string>>): string =>
   Object.entries(commits).reduce(
@@ -171,8 +171,10 @@ describe('harvest pins', () => {
     git(['commit', '-q', '-m', 'Cases'])
     git(['clone', '-q', '--depth', '1', `file://${root}`, 'clone'])
     const clone = join(root, 'clone')
-    expect((await harvest(['pins'], { cwd: clone })).stdout).toMatch(/nowhere +refund +4f2a9c1 +shallow clone/)
-    expect(await harvest(['pins', '--stale'], { cwd: clone })).toMatchObject({
+    expect((await harvest(['check', '--pins'], { cwd: clone })).stdout).toMatch(
+      /nowhere +refund +4f2a9c1 +shallow clone/,
+    )
+    expect(await harvest(['check', '--pins', '--stale'], { cwd: clone })).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('HARVEST_GIT_SHALLOW') as string,
     })

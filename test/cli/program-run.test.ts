@@ -65,7 +65,7 @@ describe('a program that harvest record ran', () => {
   })
 
   it('is verified to the bit', async () => {
-    const { code, stdout, stderr } = await harvest(['verify', tape, '--run-recorded'])
+    const { code, stdout, stderr } = await harvest(['replay', tape, '--exact', '--run-recorded'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^harvest: runs the recorded .*\n$/) })
     expect(stdout.replace(/sha256-\w{16}/g, 'sha256-<16 letters>')).toMatchInlineSnapshot(`
       "                                                            recorded                 replayed
@@ -105,7 +105,9 @@ describe('a program that harvest record ran', () => {
     const replayed = await harvest(['replay', tape, '--run-recorded'], { env: { REFUND_EXIT: '0' } })
     expect(replayed.stderr).toContain('harvest: refund: different; 2 of 2 steps served; exit code 0, recorded 3')
     expect(replayed.code).toBe(1)
-    const verified = await harvest(['verify', tape, '--run-recorded', '--json'], { env: { REFUND_EXIT: '0' } })
+    const verified = await harvest(['replay', tape, '--exact', '--run-recorded', '--json'], {
+      env: { REFUND_EXIT: '0' },
+    })
     const { exact, rows } = JSON.parse(verified.stdout) as {
       exact: boolean
       rows: { what: string; isEqual: boolean }[]
@@ -118,7 +120,7 @@ describe('a program that harvest record ran', () => {
   it('never has its tape overwritten', async () => {
     const before = readFileSync(tape)
     const { code, stderr } = await harvest(['record', '--dir', folder, '--id', 'refund', '--', 'node', '-e', '0'])
-    expect(stderr).toContain('(HARVEST_CLI_TAKEN)')
+    expect(stderr).toContain('(HARVEST_TAPE_EXISTS)')
     expect(code).toBe(2)
     expect(readFileSync(tape)).toEqual(before)
   })
@@ -156,13 +158,13 @@ describe('harvest record', () => {
 
   it('a program that no Node runs leaves no tape, and that is said', async () => {
     const { code, stderr } = await harvest(['record', '--dir', scratch(), '--', 'sh', '-c', 'exit 0'])
-    expect(stderr).toContain('The program ended and left no tape')
+    expect(stderr).toContain('The program ended without a tape')
     expect(code).toBe(2)
   })
 
   it('a program that is not there is exit code 2', async () => {
     const { code, stderr } = await harvest(['record', '--dir', scratch(), '--', 'no-such-program'])
-    expect(stderr).toContain('The program could not be started: ENOENT')
+    expect(stderr).toContain('Cannot start the program: ENOENT')
     expect(code).toBe(2)
   })
 
@@ -190,7 +192,7 @@ describe('a tape from elsewhere', () => {
     await harvest(['record', '--dir', folder, '--id', 'foreign', '--', 'node', '-e', 'console.log("made to run")'])
     const tape = join(folder, 'foreign.tape.jsonl')
     const { code, stdout, stderr } = await harvest(['replay', tape])
-    expect(stderr).toContain('(HARVEST_CLI_PROGRAM_UNASKED)')
+    expect(stderr).toContain('(HARVEST_CLI_COMMAND_UNTRUSTED)')
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   })
 })

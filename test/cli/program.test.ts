@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { toRecorded } from '../../src/cli/program.ts'
+import { toRecorded } from '../../src/jobs/program.ts'
 
 const root = resolve('.')
 

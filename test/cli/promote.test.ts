@@ -75,6 +75,15 @@ describe('harvest promote', () => {
     expect(existsSync(join(cwd, 'recordings/golden'))).toBe(false)
   })
 
+  it('a truncated tape is refused with the exit code of damaged tapes', async () => {
+    const cwd = recorded()
+    const file = join(cwd, 'recordings/inbox/first.tape.jsonl')
+    writeFileSync(file, `${readFileSync(file, 'utf8').trimEnd().split('\n').slice(0, -1).join('\n')}\n`)
+    const { code, stderr } = await harvest(['promote', 'first', '--as', 'x'], { cwd })
+    expect(stderr).toContain('HARVEST_PROMOTE_TRUNCATED')
+    expect(code).toBe(3)
+  })
+
   it('an id that is taken is refused, the case stays as it is', async () => {
     const cwd = recorded()
     await harvest(['promote', 'latest', '--as', 'refund-100x', '--title', 'the first'], { cwd })
@@ -137,7 +146,7 @@ describe('harvest promote', () => {
       The tape has no answer for it, so the case would be red: it was made by code the recorder cannot see.
       → wrap the function that does it in tool(), retriever() or value() from 'vitest-harvest/record', and record again
       → if a test may reach it: allow: ['socket 127.0.0.1:5432'] in harvest() of the Vitest config
-      → to write the red case all the same: --unverified
+      → to write the red case anyway: --unverified
       (HARVEST_PROMOTE_DIVERGED)
       "
     `)

@@ -135,7 +135,7 @@ describe('harvest test --prove', () => {
     expect([inCi.code, inCi.stderr]).toEqual([2, expect.stringContaining('HARVEST_ALLOW_CI_PROVE=1')])
     const bin = [built('vitest/run-vitest.js'), 'test', 'refund', '--prove']
     const other = await start(process.execPath, bin, { cwd, env: { DESK_URL: desk.url, ...allowed } })
-    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('nobody said yes')])
+    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('confirm with --yes')])
     const unknown = await prove('--bail')
     expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('--prove does not know --bail')])
     expect(desk.asked.length).toBe(0)

@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { putTape } from '../store/make.ts'
+import { putTape } from '../recordings/make.ts'
 import { harvest, scratch } from './harvest.ts'
 import { inProcess } from './in-process.ts'
 
@@ -23,7 +23,7 @@ const left = (cwd: string): readonly string[] =>
 describe('harvest prune', () => {
   it('removes what has expired, and names what a hold keeps', async () => {
     const cwd = project()
-    expect(await harvest(['prune'], { cwd })).toEqual({
+    expect(await harvest(['tapes', 'prune'], { cwd })).toEqual({
       code: 0,
       stdout: [
         'removed recordings/inbox/expired.tape.jsonl  clean, until 2026-03-05T00:00:00.000Z',
@@ -33,12 +33,14 @@ describe('harvest prune', () => {
       stderr: '',
     })
     expect(left(cwd)).toEqual(['endless', 'held', 'kept'])
-    expect((await harvest(['prune', '--json'], { cwd })).stdout).toContain('"removed": []')
+    expect((await harvest(['tapes', 'prune', '--json'], { cwd })).stdout).toContain('"removed": []')
   })
 
   it('--dry-run says the same and removes nothing', async () => {
     const cwd = project()
-    const { stdout } = await harvest(['prune', '--dry-run', '--older-than', '1d', '--class', 'clean'], { cwd })
+    const { stdout } = await harvest(['tapes', 'prune', '--dry-run', '--older-than', '1d', '--retention', 'clean'], {
+      cwd,
+    })
     expect(stdout).toContain('would remove recordings/inbox/expired.tape.jsonl')
     expect(stdout).toContain('would remove recordings/inbox/endless.tape.jsonl')
     expect(left(cwd)).toEqual(['endless', 'expired', 'held', 'kept'])
@@ -46,12 +48,12 @@ describe('harvest prune', () => {
 
   it('--older-than with --class removes tapes without an end too', async () => {
     const cwd = project()
-    await harvest(['prune', '--older-than', '1d', '--class', 'clean'], { cwd })
+    await harvest(['tapes', 'prune', '--older-than', '1d', '--retention', 'clean'], { cwd })
     expect(left(cwd)).toEqual(['held', 'kept'])
   })
 
   it('in an empty inbox says so', async () => {
-    expect(await harvest(['prune'], { cwd: scratch() })).toEqual({
+    expect(await harvest(['tapes', 'prune'], { cwd: scratch() })).toEqual({
       code: 0,
       stdout: '',
       stderr: 'no tape whose retention has ended\n',
@@ -59,13 +61,13 @@ describe('harvest prune', () => {
   })
 
   it.each([
-    [['--older-than', '90d'], '--older-than and --class go together'],
-    [['--class', 'clean'], '--older-than and --class go together'],
-    [['--older-than', '90', '--class', 'clean'], '--older-than is an age such as 90d or 12w, not'],
-    [['--older-than', '90d', '--class', 'claen'], '→ did you mean: --class clean'],
+    [['--older-than', '90d'], '--older-than and --retention go together'],
+    [['--retention', 'clean'], '--older-than and --retention go together'],
+    [['--older-than', '90', '--retention', 'clean'], '--older-than is an age such as 90d or 12w, not'],
+    [['--older-than', '90d', '--retention', 'claen'], '→ did you mean: --retention clean'],
   ])('%j is refused, and nothing is removed', async (args, message) => {
     const cwd = project()
-    const { code, stdout, stderr } = await inProcess(['prune', '--dir', join(cwd, 'recordings'), ...args])
+    const { code, stdout, stderr } = await inProcess(['tapes', 'prune', '--dir', join(cwd, 'recordings'), ...args])
     expect(stderr).toContain(message)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(left(cwd)).toEqual(['endless', 'expired', 'held', 'kept'])

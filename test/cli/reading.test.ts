@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { foldText } from '../../src/cli/reading/fold.ts'
-import { overlaps } from '../../src/cli/reading/overlaps.ts'
+import { foldText } from '../../src/report/fold.ts'
+import { overlaps } from '../../src/report/overlaps.ts'
 import { currentFlags, type TapeEvent } from '../../src/tape/index.ts'
-import { putTape } from '../store/make.ts'
+import { putTape } from '../recordings/make.ts'
 import { call, exchange, mark } from '../tape/make.ts'
 import { Run } from '../trace/run.ts'
 import { scratch } from './harvest.ts'
@@ -70,7 +70,7 @@ describe('harvest show', () => {
         unrecorded: ['socket 10.0.0.1:5432'],
       },
     })
-    const { code, out } = await ask('show', file, '--draws')
+    const { code, out } = await ask('show', file, '--reads')
     expect(code).toBe(0)
     expect(out.replace(/\/\S+incident.tape/, '<folder>/incident.tape')).toMatchInlineSnapshot(`
       "tape       run-1
@@ -116,7 +116,7 @@ describe('harvest show', () => {
       call(2 * i + 1, 'lookup', { text: `line\n`.repeat(i === 0 ? 9 : 1) }),
     )
     const file = putTape(scratch(), 'many', { events: many })
-    const { out } = await ask('show', file, '--limit', '4')
+    const { out } = await ask('show', file, '--steps', '4')
     expect(out.match(/^ *\d+ .*lookup$/gm)?.map((line) => line.trim().split(' ')[0])).toEqual(['1', '2', '39', '40'])
     expect(out).toContain('… steps 3 to 38 not shown')
     const chatty = putTape(scratch(), 'chatty', { events: incident })
@@ -199,7 +199,7 @@ describe('harvest show', () => {
 
   it('numbers that are none, a step that is not there and bytes a call does not have are refused', async () => {
     const file = putTape(scratch(), 'one')
-    await expect(ask('show', file, '--limit', '0')).rejects.toThrow('--limit is a whole number from 1')
+    await expect(ask('show', file, '--steps', '0')).rejects.toThrow('--steps is a whole number from 1')
     await expect(ask('show', file, '--step', '2')).rejects.toThrow('there is no step 2: run-1 has 1 step')
     await expect(ask('show', file, '--raw', 'request')).rejects.toThrow('--raw needs --step')
     await expect(ask('show', file, '--step', '1', '--raw', 'both')).rejects.toThrow('--raw is request or response')

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { recordedProgram } from '../../src/cli/recorded-program.ts'
-import { shownCommand } from '../../src/cli/shown-command.ts'
+import { shownCommand } from '../../src/report/shown-command.ts'
 import { HarvestError } from '../../src/errors/index.ts'
-import { addProgram, programNamed, readPrograms } from '../../src/store/index.ts'
-import { programsMistake } from '../../src/store/programs.ts'
+import { addProgram, programNamed, readPrograms } from '../../src/recordings/index.ts'
+import { programsIssue } from '../../src/recordings/programs.ts'
 import { parseTape, type TapeHeader } from '../../src/tape/index.ts'
-import { tapeText } from '../store/make.ts'
+import { tapeText } from '../recordings/make.ts'
 
 const before = process.cwd()
 let folder = ''
@@ -42,7 +42,7 @@ async function asked(argv: readonly string[], { cwd = '.', isGiven = false } = {
   }
 }
 
-const refusal = expect.stringContaining('(HARVEST_CLI_PROGRAM_UNASKED)') as unknown
+const refusal = expect.stringContaining('(HARVEST_CLI_COMMAND_UNTRUSTED)') as unknown
 
 describe('the command of a tape', () => {
   it('that the project does not list is refused, whole and harmless, with the lines to paste', async () => {
@@ -51,17 +51,17 @@ describe('the command of a tape', () => {
     const message = String(await asked(['sh', '-c', `clear\u001b[2J\nrm 'a' \\x1b\u202e`, '', '::error::x', long]))
     expect(message).toContain(long)
     expect(message.replaceAll(long, '<long>').replaceAll(folder, '<root>')).toMatchInlineSnapshot(`
-      "The command line of this tape is not run unasked
+      "Refused to run the command line stored in the tape
 
         command  sh -c 'clear\\x1b[2J\\x0arm \\'a\\' \\\\x1b\\u202e' '' '\\x3a:error::x' <long>
         folder   .
         tape     recordings/inbox/x.tape.jsonl
 
       A tape is data and may come from elsewhere. The project does not list this command, and there is no terminal to ask at.
-      → if you trust it, this once: harvest replay x --run-recorded
-      → for good, in package.json: "harvest": { "programs": { "sh": ["sh","-c","clear\\u001b[2J\\nrm 'a' \\\\x1b\\u202e","","::error::x","<long>"] } }
-      → or type what is to run: harvest replay x -- node agent.js
-      (HARVEST_CLI_PROGRAM_UNASKED)"
+      → if you trust it, once: harvest replay x --run-recorded
+      → permanently, in package.json: "harvest": { "programs": { "sh": ["sh","-c","clear\\u001b[2J\\nrm 'a' \\\\x1b\\u202e","","::error::x","<long>"] } }
+      → or type the command to run: harvest replay x -- node agent.js
+      (HARVEST_CLI_COMMAND_UNTRUSTED)"
     `)
   })
 
@@ -180,7 +180,7 @@ describe('harvest.programs of package.json', () => {
     [{ a: ['node', '*', 'x'] }],
     [{ a: ['node', 'x', '*', '*'] }],
   ])('%j is refused', (programs) => {
-    expect(programsMistake(programs)).toBeDefined()
+    expect(programsIssue(programs)).toBeDefined()
     list({ programs })
     expect(() => readPrograms('.')).toThrow(/HARVEST_OPTION/)
   })

@@ -64,7 +64,7 @@ describe('harvest replay --agent', () => {
       problems: [],
       escapes: [],
       unused: [],
-      receipt: { recorded: 3, served: 3, identical: 3 },
+      comparison: { recorded: 3, served: 3, identical: 3 },
     })
   })
 
@@ -100,9 +100,9 @@ describe('harvest replay --agent', () => {
   })
 
   it('a tape that does not say what to run asks for the agent', async () => {
-    const { code, stderr } = await harvest(['replay', tape])
+    const { code, stderr } = await harvest(['replay', tape], { cwd: tmpdir() })
     expect(code).toBe(2)
-    expect(stderr).toContain(`→ harvest replay ${tape} --agent ./src/agent.ts#refund`)
+    expect(stderr).toContain(`npx vitest-harvest replay ${tape} --module ./src/agent.ts#refund`)
   })
 
   it('an agent that is not there is named, with the exports that are', async () => {

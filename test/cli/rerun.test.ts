@@ -42,7 +42,7 @@ describe('harvest rerun', () => {
       if (messages.length === 4 && JSON.stringify(messages[2]).includes('"refund"')) return 'I refunded 25 EUR.'
       return usual(messages)
     }
-    const { code, stdout, stderr } = await rerun(['rerun', 'refund', '--live', '--times', '12', '--cross-version'])
+    const { code, stdout, stderr } = await rerun(['rerun', 'refund', '--live', '--runs', '12', '--cross-version'])
     expect(stderr).toBe('')
     expect(stdout).toMatchInlineSnapshot(`
       "case    passed    rate    95 % (Wilson)  off tape  not run
@@ -50,7 +50,7 @@ describe('harvest rerun', () => {
       refund: 9 same, 3 different
 
       refund: 3 × HARVEST_TRACE
-        The agent made other tool calls than the baseline of this case
+        The tool calls differ from the baseline of this case
         
         The run's calls differ from the baseline: 1 missing.
         
@@ -69,7 +69,7 @@ describe('harvest rerun', () => {
 
   it('the gate is on the lower end of the interval, not on the rate', async () => {
     const gate = async (rate: string) => {
-      const args = ['rerun', '--tag', 'money', '--live', '--times', '8', '--min-pass-rate', rate, '--cross-version']
+      const args = ['rerun', '--tag', 'money', '--live', '--runs', '8', '--min-pass-rate', rate, '--cross-version']
       return rerun([...args, '--json'])
     }
     const strict = await gate('0.9')
@@ -83,7 +83,7 @@ describe('harvest rerun', () => {
   it('a run that asks for what nobody recorded has not passed, and says what it asked', async () => {
     desk.decide = (messages) =>
       messages.length === 2 ? { tool: 'lookup_order', args: { order_id: 'B-7' } } : usual(messages)
-    const { code, stdout } = await rerun(['rerun', 'refund', '--live', '--times', '2', '--json', '--cross-version'])
+    const { code, stdout } = await rerun(['rerun', 'refund', '--live', '--runs', '2', '--json', '--cross-version'])
     expect(code).toBe(1)
     expect(rates(stdout).cases).toMatchObject([
       {
@@ -91,14 +91,14 @@ describe('harvest rerun', () => {
         passed: 0,
         verdicts: { same: 0, different: 2, unproven: 0 },
         offTape: 2,
-        reasons: [{ code: 'HARVEST_OFF_TAPE', count: 2 }],
+        reasons: [{ code: 'HARVEST_NOT_RECORDED', count: 2 }],
       },
     ])
     expect(rates(stdout).cases[0]?.reasons[0]?.example).toContain('lookup_order({"order_id":"B-7"})')
   })
 
   it('stops when the budget is used up: those runs are not judged, and no gate is met', async () => {
-    const args = ['rerun', 'refund', '--live', '--times', '6', '--parallel', '1', '--max-calls', '7', '--cross-version']
+    const args = ['rerun', 'refund', '--live', '--runs', '6', '--parallel', '1', '--max-calls', '7', '--cross-version']
     const { code, stdout } = await rerun([...args, '--min-pass-rate', '0.1', '--json'])
     expect(rates(stdout)).toMatchObject({ met: false, cases: [{ runs: 2, passed: 2, notRun: 4 }] })
     expect(code).toBe(1)
@@ -109,7 +109,7 @@ describe('harvest rerun', () => {
     // A commit of cases and tapes alone is the same code, and so is none at all.
     git('add', '-A', '-f', 'recordings/golden')
     git('commit', '--quiet', '-m', 'the golden set')
-    const same = await rerun(['rerun', 'refund', '--live', '--times', '1'])
+    const same = await rerun(['rerun', 'refund', '--live', '--runs', '1'])
     expect(same.stderr).toBe('')
     expect(same.code).toBe(0)
     desk.asked.length = 0
@@ -125,12 +125,12 @@ describe('harvest rerun', () => {
   it('a known-bad case passes when its agent does not go the recorded way', async () => {
     await recordDesk(cwd, desk, 'second', ['Refund A-100 now.'])
     await rerun(['promote', 'second', '--as', 'bad', '--expect', 'fail', '--tag', 'incident'])
-    const again = await rerun(['rerun', '--tag', 'incident', '--live', '--times', '3', '--cross-version', '--json'])
+    const again = await rerun(['rerun', '--tag', 'incident', '--live', '--runs', '3', '--cross-version', '--json'])
     expect(rates(again.stdout).cases).toMatchObject([{ case: 'bad', runs: 3, passed: 0 }])
     desk.decide = () => 'I must not refund that.'
-    const mended = await rerun(['rerun', '--tag', 'incident', '--live', '--times', '3', '--cross-version', '--json'])
+    const mended = await rerun(['rerun', '--tag', 'incident', '--live', '--runs', '3', '--cross-version', '--json'])
     expect(rates(mended.stdout).cases).toMatchObject([{ case: 'bad', runs: 3, passed: 3 }])
-    const keyless = ['rerun', '--tag', 'incident', '--live', '--times', '1', '--cross-version', '--json']
+    const keyless = ['rerun', '--tag', 'incident', '--live', '--runs', '1', '--cross-version', '--json']
     const thrown = await harvest(keyless, { cwd, env: { DESK_URL: 'no address' } })
     expect(rates(thrown.stdout).cases).toMatchObject([{ case: 'bad', runs: 1, passed: 0 }])
   })
@@ -140,7 +140,7 @@ describe('harvest rerun', () => {
     ['neither case nor tag', ['rerun', '--live'], 'the id of a case, or --tag'],
     ['a tag nobody has', ['rerun', '--live', '--tag', 'nobody'], 'no case has the tag'],
     ['a rate above one', ['rerun', 'refund', '--live', '--min-pass-rate', '80'], 'a number from 0 to 1'],
-    ['half a run', ['rerun', 'refund', '--live', '--times', '1.5'], 'a whole number'],
+    ['half a run', ['rerun', 'refund', '--live', '--runs', '1.5'], 'a whole number'],
   ])('%s: exit code 2, no model is asked', async (_, args, message) => {
     const { code, stderr } = await rerun(args)
     expect(stderr).toContain(message)

@@ -63,8 +63,8 @@ export default { plugins: [harvest({ agents: { planted: '../test/cli/planted/age
   it('every one of them replays byte for byte', { timeout: 120_000 }, async () => {
     const differing: unknown[] = []
     for (const tape of tapesOf(project)) {
-      const { problems, drift, receipt } = await replayTape(tape, (task) => agent(task as Task), { strict: true })
-      const { served, recorded } = receipt
+      const { problems, drift, comparison } = await replayTape(tape, (task) => agent(task as Task), { strict: true })
+      const { served, recorded } = comparison
       if (problems.length > 0 || drift.length > 0 || served !== recorded)
         differing.push({
           tape: tape.header.id,

@@ -1,5 +1,10 @@
-import { loadCommands } from '../../src/cli/commands/index.ts'
+import { parse } from '../../src/cli/parse.ts'
+import { specs } from '../../src/cli/spec/index.ts'
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { reference } from '../../scripts/cli-reference.ts'
+import { built } from '../support/built.ts'
 import { harvest } from './harvest.ts'
 import { many } from './many.ts'
 
@@ -7,35 +12,37 @@ describe('a command line that is wrong', () => {
   it('a mistyped command is refused, with the one that was meant', async () => {
     const { code, stdout, stderr } = await harvest(['recrd', '--', 'node', 'agent.js'])
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr).toContain("harvest has no command 'recrd'")
-    expect(stderr).toContain('→ did you mean: harvest record')
+    expect(stderr).toContain("Unknown command 'recrd'")
+    expect(stderr).toContain('→ did you mean: npx vitest-harvest record')
   })
 
-  const mistakes: readonly (readonly [name: string, args: readonly string[], message: string])[] = [
+  const issues: readonly (readonly [name: string, args: readonly string[], message: string])[] = [
     ['a mistyped option', ['record', '--dirr', 'x', '--', 'node', 'a.js'], '→ did you mean: --dir'],
-    ['an option of another command', ['show', '--allow', 'x', 'y'], "harvest show has no option '--allow'"],
-    ['a negated option', ['show', '--no-json', 'x'], "harvest show has no option '--no-json'"],
-    ['a dotted option', ['show', '--json.x', 'y'], "harvest show has no option '--json.x'"],
-    ['an option that is a trap', ['show', '--__proto__=1', 'x'], "harvest show has no option '--__proto__'"],
-    ['an unknown letter', ['show', '-j', 'x'], "harvest show has no option '-j'"],
-    ['an option without its value', ['record', '--dir', '--', 'node', 'a.js'], '--dir was given without a value'],
+    ['an option of another command', ['show', '--allow', 'x', 'y'], "Unknown option '--allow' of show"],
+    ['a negated option', ['show', '--no-json', 'x'], "Unknown option '--no-json' of show"],
+    ['a dotted option', ['show', '--json.x', 'y'], "Unknown option '--json.x' of show"],
+    ['an option that is a trap', ['show', '--__proto__=1', 'x'], "Unknown option '--__proto__' of show"],
+    ['an unknown letter', ['show', '-j', 'x'], "Unknown option '-j' of show"],
+    ['an option without its value', ['record', '--dir', '--', 'node', 'a.js'], '--dir needs a value: --dir <folder>'],
     ['an option twice', ['record', '--id', 'a', '--id', 'b', '--', 'node', 'a.js'], '--id was given more than once'],
     ['a value where none belongs', ['show', '--json=1', 'x'], '--json takes no value'],
-    ['a missing argument', ['show'], 'harvest show needs <tape|case>'],
-    ['one argument too many', ['show', 'a', 'b'], "does not know what to do with 'b'"],
+    ['a missing argument', ['show'], 'show needs <tape|case>'],
+    ['one argument too many', ['show', 'a', 'b'], "Unexpected argument of show: 'b'"],
     [
       'a program without the dashes',
       ['record', 'node', 'a.js'],
-      '→ put -- before the program: harvest record -- node a.js',
+      '→ put -- before the program: npx vitest-harvest record -- node a.js',
     ],
-    ['no program', ['record', '--'], 'harvest record needs a program behind --'],
-    ['dashes where none belong', ['show', 'x', '--', 'y'], 'harvest show takes nothing behind --'],
-    ['a name that is no file name', ['record', '--id', '../x', '--', 'node', 'a.js'], 'cannot be the name of a file'],
-    ['an agent and a program', ['replay', 'x', '--agent', 'a#b', '--', 'node'], 'There is no tape'],
+    ['no program', ['record', '--'], 'record needs a program after --'],
+    ['dashes where none belong', ['show', 'x', '--', 'y'], 'show takes nothing after --'],
+    ['a name that is no file name', ['record', '--id', '../x', '--', 'node', 'a.js'], 'Invalid tape id'],
+    ['an agent and a program', ['replay', 'x', '--module', 'a#b', '--', 'node'], 'Unknown tape'],
+    ['a group without a command', ['tapes'], 'tapes needs <rm|prune|hold|release|demote>'],
+    ['an unknown command of a group', ['tapes', 'rmm', 'x'], "Unknown command 'tapes rmm'"],
   ]
-  const answers = lazily(() => many(mistakes.map(([, args]) => args)))
+  const answers = lazily(() => many(issues.map(([, args]) => args)))
 
-  it.each(mistakes.map(([name, , message], at) => [name, message, at] as const))(
+  it.each(issues.map(([name, , message], at) => [name, message, at] as const))(
     '%s is refused with exit code 2',
     (_, message, at) => {
       const { code, stdout, stderr } = answers()[at]!
@@ -47,13 +54,13 @@ describe('a command line that is wrong', () => {
   it('the answer to a mistake says what to do', async () => {
     const { stderr } = await harvest(['show', '--jsn', 'x'])
     expect(stderr).toMatchInlineSnapshot(`
-      "harvest show has no option '--jsn'
+      "Unknown option '--jsn' of show
 
-        options  --step, --raw, --trace, --replay, --full, --draws, --limit, --dir, --json, --help, -h
+        options  --step, --raw, --trace, --replay, --full, --reads, --steps, --dir, --json, --help, -h
 
-      An option that is not known is refused, so that a typo never changes what is run.
+      An unknown option is refused, so that a typo never changes what runs.
       → did you mean: --json
-      → for all of them: harvest show --help
+      → for all options: npx vitest-harvest show --help
       (HARVEST_CLI_OPTION)
       "
     `)
@@ -66,48 +73,51 @@ describe('a command line that is wrong', () => {
   })
 })
 
-const names = (await loadCommands(undefined)).map(({ name }) => name)
+const names = specs.map(({ name }) => name)
 
 describe('help', () => {
   it('names every command', async () => {
     const { code, stdout } = await harvest(['--help'])
     expect(code).toBe(0)
     expect(stdout).toMatchInlineSnapshot(`
-      "harvest/0.1.0
+      "vitest-harvest 0.1.0: turn a recorded AI agent run into a deterministic test
 
-      Usage:
-        $ harvest <command> [options]
+      Usage: npx vitest-harvest <command> [options]
 
-      Commands:
-        init               Set a project up: finds its agents, puts the plugin into its Vitest config, the inbox into .gitignore, tapes into .gitattributes
-        record             Run a Node program and record it; its exit code is passed on
-        import <file>      Make tapes of recordings of other tools: VCR cassettes, HAR, nock, traces and the like; a folder is looked through
-        export <...tapes>  Write runs in formats other tools know: spans for a tracing backend, HAR, or the trace as plain JSON
-        ls                 List the tapes: when, which agent, how many steps, what it cost, how it ended
-        show <tape|case>   Print a run: prompts, tool calls, answers, times, tokens and cost, step by step
-        diff <a> <b>       Say how two runs differ: outcome, tool calls, steps, prompts, cost (two tapes, two cases, or one of each)
-        promote <tape>     Make a test of a tape: writes its case, with the baseline, and a copy of it into the golden set
-        demote <case>      Take a case out of the golden set: its tape goes back to the inbox, its case file is removed
-        rm <...tapes>      Remove tapes from the inbox for good; asks first
-        prune              Remove the tapes of the inbox whose retention has ended; never one under a hold
-        hold <tape>        Keep a tape of the inbox whatever its retention says, until the hold is released
-        accept [...cases]  Accept changed prompts, tools and settings of cases after a look at them; without a case, those of all cases
-        test               Run Vitest; also understands --update-recordings[=new|questions|all|none], --reason, --tools, --yes and --prove
-        replay <tape>      Run the program or agent of a tape again, from the tape
-        verify <tape>      Run a tape and demand that every byte, read, answer and exit code is the recorded one
-        rerun [case]       Run a case with its models asked for real and its tools answered from the tape: how often does it pass
-        patch <tape>       Change one recorded input, replay, and say whether the outcome survives
-        fork <tape|case>   Replay a run to a step, change something there, and let the agent run on: what comes of it
-        blame <tape|case>  Say which step of a bad run decided its outcome: runs it anew from each step on, with its models asked for real
-        chaos <case>       Let things go wrong in a recorded run, and find the fewest faults the agent does not survive
-        doctor [tape...]   Find what makes runs irreproducible: replays with one answer at a time being another, and names the line
-        validate           Plant known causes and score what blame says of them: is the instrument to be trusted
-        pins [...cases]    Say which cases were made with which commit, models, prompt and tools, and what has changed since
-        check [...files]   Check cases and tapes before they are committed: schema, pairs, digests, secrets, size
+      Record
+        init    Set up a project: plugin, .gitignore, .gitattributes
+        record  Run a Node program and record it
+        import  Make tapes from recordings of other tools
+        export  Write runs as OpenTelemetry spans, HAR or a plain trace
 
-      Options:
-        -h, --help     Display this message 
-        -v, --version  Display version number 
+      Inspect
+        ls    List tapes: time, agent, steps, cost, outcome
+        show  Print a run step by step
+        diff  Compare two runs: outcome, tool calls, steps, prompts, cost
+
+      Test
+        promote  Make a test from a tape: case, baseline and a copy of the tape
+        test     Run Vitest with update, tool and proof flags
+        accept   Accept changed prompts, tools and settings of cases
+        check    Check recordings before a commit: schema, pairs, digests, secrets, size
+        rerun    Run a case with live models several times and count passes
+
+      Debug
+        replay  Run the agent or program of a tape again, from the tape
+        patch   Change one recorded value, replay, and report whether the outcome changes
+        fork    Replay to a step, change it, run on
+        doctor  Find what makes runs irreproducible, and name the line
+
+      Explain
+        blame     Find the step that decided a failed run
+        chaos     Inject faults into a recorded run and find the fewest that break it
+        validate  Measure blame on planted causes: can its verdicts be trusted
+
+      Manage
+        tapes  Remove, prune, hold, release and demote tapes
+
+      Options of a command: npx vitest-harvest <command> --help
+      Version: npx vitest-harvest --version
       "
     `)
   })
@@ -118,12 +128,34 @@ describe('help', () => {
 
   const answers = lazily(() => many(names.map((name) => [name, '--help'])))
 
-  it.each(names.map((name, at) => [name, at] as const))('of harvest %s has an example and --json', (name, at) => {
+  it.each(names.map((name, at) => [name, at] as const))('of %s has an example and --json', (name, at) => {
     const { code, stdout } = answers()[at]!
     expect(code).toBe(0)
-    expect(stdout).toContain(`$ harvest ${name}`)
+    expect(stdout).toContain(`Usage: npx vitest-harvest ${name}`)
     expect(stdout).toContain('Examples:')
-    expect(stdout).toContain('--json')
+    if (name !== 'tapes') expect(stdout).toContain('--json')
+  })
+
+  it('is loaded in a moment: a table and no room', () => {
+    const ask = `
+      const { registerHooks } = require('node:module')
+      const loaded = []
+      registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) })
+      process.on('exit', () => process._rawDebug(loaded.filter((url) => url.startsWith('file:')).join(' ')))
+      process.argv.push('--help')
+      import(${JSON.stringify(built('bin.js'))})
+    `
+    const { stderr } = spawnSync(process.execPath, ['-e', ask], { encoding: 'utf8' })
+    const modules = stderr.trim().split(' ')
+    expect(
+      modules.filter(
+        (url) =>
+          !/\/(?:bin|version|cli\/[a-z]+|cli\/spec\/[a-z]+|errors\/[a-z]+|report\/output|(?:im|ex)porters\/types)\.js$/.test(
+            url,
+          ),
+      ),
+    ).toEqual([])
+    expect(modules.length).toBe(23)
   })
 
   it('has no colour where there is no terminal', async () => {
@@ -133,7 +165,70 @@ describe('help', () => {
 
   it('--version says the version of package.json', async () => {
     const { stdout } = await harvest(['--version'])
-    expect(stdout).toMatch(/^harvest\/0\.1\.0 /)
+    expect(stdout).toBe('0.1.0\n')
+  })
+})
+
+it('docs/cli.md lists every command and option', () => {
+  expect(readFileSync('docs/cli.md', 'utf8')).toContain(reference())
+})
+
+describe('an earlier spelling', () => {
+  const former: readonly (readonly [args: readonly string[], hint: string])[] = specs.flatMap((spec) => [
+    ...(spec.now === undefined
+      ? []
+      : [[[spec.name], `hint: ${spec.name} is now npx vitest-harvest ${spec.now}`] as const]),
+    ...spec.options.flatMap(({ flag, was = [] }) =>
+      was.map(
+        (one) =>
+          [
+            [spec.name, ...one.flag.split(' ')],
+            `is now ${one.implies === undefined || !spec.options.some((o) => o.flag === `--${one.implies}`) ? '' : `--${one.implies} `}${flag.split(' ')[0]}`,
+          ] as const,
+      ),
+    ),
+  ])
+
+  it.each(former.map(([args, hint]) => [args.slice(0, 2).join(' '), args, hint] as const))(
+    '%s works, with a hint',
+    (_, args, hint) => {
+      const spec =
+        specs.find(({ name }) => name === args[0]) ?? specs.find(({ name }) => name === args.slice(0, 2).join(' '))
+      const slots = (spec?.args ?? '').split(' ').filter((slot) => slot.startsWith('<'))
+      const [name = '', ...option] = args
+      const parsed = parse([...name.split(' '), ...slots, ...option.map((word) => word.replace(/^<.*>$/, '1'))], specs)
+      expect(parsed).toMatchObject({
+        kind: 'run',
+        hints: expect.arrayContaining([expect.stringContaining(hint)]) as string[],
+      })
+    },
+  )
+
+  it('means the same as the new one', () => {
+    const values = (args: readonly string[], names: readonly string[]): unknown => {
+      const parsed = parse(args, specs)
+      return parsed.kind === 'run' ? names.map((name) => parsed.given.values(name)) : undefined
+    }
+    const pairs: readonly (readonly [old: readonly string[], now: readonly string[], names: readonly string[]])[] = [
+      [
+        ['blame', 'x', '--budget', '2'],
+        ['blame', 'x', '--live', '--max-cost', '2'],
+        ['live', 'max-cost'],
+      ],
+      [['blame', 'x', '--delta', '0.05'], ['blame', 'x', '--confidence', '0.95'], ['confidence']],
+      [['ls', '--min-cost', '1', '--max-cost', '2'], ['ls', '--cost', '1..', '--cost', '..2'], ['cost']],
+      [['fork', 'x', '--clock', '-30m'], ['fork', 'x', '--clock=-30m'], ['clock']],
+    ]
+    for (const [old, now, names] of pairs) expect(values(old, names)).toEqual(values(now, names))
+  })
+
+  it('prints its hint on stderr, and none with --json or in CI', async () => {
+    const args = ['ls', '--class', 'none', '--dir', '.']
+    expect((await harvest(args, { env: { CI: undefined } as never })).stderr).toContain(
+      'hint: --class is now --retention',
+    )
+    expect((await harvest([...args, '--json'])).stderr).toBe('')
+    expect((await harvest(args, { env: { CI: '1' } })).stderr).not.toContain('hint')
   })
 })
 

@@ -8,7 +8,7 @@ import {
   readReport,
   validateEngine,
   writeReport,
-} from '../../src/faults/validate/index.ts'
+} from '../../src/validation/grid/index.ts'
 import { harvest } from './harvest.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'harvest-validate-'))
@@ -62,7 +62,7 @@ describe('harvest validate', () => {
   it.each([
     ['both efforts', ['--quick', '--full'], '--quick and --full do not go together'],
     ['a whole report of one family', ['--full', '--family', 'F5'], '--full is about all families'],
-    ['a family nobody knows', ['--family', 'F11'], "No family is called 'F11'"],
+    ['a family nobody knows', ['--family', 'F11'], "Unknown family 'F11'"],
     ['a seed that is none', ['--seed', '1e3'], "--seed is a whole number of at most ten digits, not '1e3'"],
   ])('%s is refused', async (_, args, message) => {
     const { code, stdout, stderr } = await harvest(['validate', '--level', 'engine', ...args], { cwd: folder })

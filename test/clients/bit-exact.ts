@@ -1,6 +1,6 @@
-import type { Receipt } from '../../src/replay/types.ts'
+import type { ByteComparison } from '../../src/match/types.ts'
 
 /** Every recorded step was served for a byte-identical request; what a served tool did inside it was not needed. */
-export function isBitExact({ recorded, served, covered, identical }: Receipt): boolean {
+export function isBitExact({ recorded, served, covered, identical }: ByteComparison): boolean {
   return recorded > 0 && served + covered === recorded && identical === served
 }

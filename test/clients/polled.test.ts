@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runOf } from '../../src/cli/reading/run.ts'
+import { runOf } from '../../src/report/run.ts'
 import { exportTape } from '../../src/exporters/index.ts'
 import { importRecording } from '../../src/importers/index.ts'
 import { readModelCall } from '../../src/providers/index.ts'
@@ -201,7 +201,7 @@ describe('a replay that polls', () => {
   test('more often gets no answer, and is told so', async () => {
     expect(await problems(tape, 3)).toMatchInlineSnapshot(`
       [
-        "The agent made one request more than recorded: GET service/v1/threads/thread_1/runs/run_1
+        "The agent made a request more often than recorded: GET service/v1/threads/thread_1/runs/run_1
 
         tape     a-tape
         step     4 of this replay (4 recorded)
@@ -209,8 +209,8 @@ describe('a replay that polls', () => {
         after    step 3, GET service/v1/threads/thread_1/runs/run_1
         nearest  step 2, GET service/v1/threads/thread_1/runs/run_1
 
-      All recorded responses of this address are used: the agent takes more steps, or repeats one.
-      → to see the recorded steps: npx harvest show a-tape
+      All recorded responses of this address are used up: the agent takes more steps or repeats one.
+      → to see the recorded steps: npx vitest-harvest show a-tape
       → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_TAPE_EXHAUSTED)",
       ]
@@ -220,7 +220,7 @@ describe('a replay that polls', () => {
   test('less often is out of order, and is told so', async () => {
     expect(await problems(tape, 1)).toMatchInlineSnapshot(`
       [
-        "The agent went on without step 3, GET service/v1/threads/thread_1/runs/run_1: it was never asked
+        "The agent skipped step 3, GET service/v1/threads/thread_1/runs/run_1
 
         tape   a-tape
         step   3 of this replay (4 recorded)
@@ -231,7 +231,7 @@ describe('a replay that polls', () => {
 
       The recorded steps after it were made with its answer.
       → if it is still needed: make step 3 before that again
-      → to see the recorded steps: npx harvest show a-tape
+      → to see the recorded steps: npx vitest-harvest show a-tape
       → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_ORDER)",
       ]
@@ -248,8 +248,8 @@ describe('a replay that polls', () => {
 
         - step 3, GET service/v1/threads/thread_1/runs/run_1
 
-      The agent takes fewer steps than it did when this run was recorded.
-      → to see the recorded steps: npx harvest show a-tape
+      The agent takes fewer steps than recorded.
+      → to see the recorded steps: npx vitest-harvest show a-tape
       → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_UNUSED)",
       ]

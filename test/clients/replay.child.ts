@@ -4,7 +4,7 @@ import { answerParent } from '../../fixtures/child/answer.ts'
 import { loadAgent, type AgentInput } from '../../fixtures/agents/index.ts'
 import { installReplay, replayTape } from '../../src/replay/index.ts'
 import { confine } from '../../src/seam/intercept/index.ts'
-import type { Receipt } from '../../src/replay/types.ts'
+import type { ByteComparison } from '../../src/match/types.ts'
 import { readTape } from '../../src/tape/index.ts'
 
 export interface ReplayJob {
@@ -17,7 +17,7 @@ export interface Replayed {
   readonly problems: readonly string[]
   readonly drift: readonly string[]
   readonly escapes: number
-  readonly receipt?: Receipt
+  readonly comparison?: ByteComparison
   /** Operating-system handles made during this replay. */
   readonly reached: Readonly<Record<string, number>>
   readonly durationMs: number
@@ -45,7 +45,9 @@ async function replay(name: string, path: string): Promise<Replayed> {
   strays.length = 0
   const start = performance.now()
   // With the usual patience: on a busy machine an SDK may compute for seconds between two requests.
-  const { outcome, problems, drift, escapes, receipt } = await replayTape(tape, (input) => agent(input as AgentInput))
+  const { outcome, problems, drift, escapes, comparison } = await replayTape(tape, (input) =>
+    agent(input as AgentInput),
+  )
   return {
     name,
     ...(outcome.status === 'returned' ? { result: outcome.value } : {}),
@@ -56,7 +58,7 @@ async function replay(name: string, path: string): Promise<Replayed> {
     ],
     drift: drift.map(({ class: kind, path: at, recorded, live }) => `${kind} ${at}: ${recorded} → ${live}`),
     escapes: escapes.length,
-    receipt,
+    comparison,
     reached: { ...reached },
     durationMs: performance.now() - start,
   }

@@ -98,15 +98,15 @@ function readable(line: string): string {
 }
 
 function compareRuns(recorded: Recorded, replayed: Replayed): readonly string[] {
-  const { receipt } = replayed
+  const { comparison } = replayed
   const failures = [...replayed.problems, ...replayed.drift.map((line) => `drift: ${line}`)]
   if (!isDeepStrictEqual(replayed.result, recorded.result)) {
     failures.push(`result: ${JSON.stringify(recorded.result)} became ${JSON.stringify(replayed.result)}`)
   }
   if (replayed.escapes > 0) failures.push(`${replayed.escapes} escape(s)`)
   if (Object.keys(replayed.reached).length > 0) failures.push(`reached the system: ${JSON.stringify(replayed.reached)}`)
-  if (!receipt?.outcomeEqual) failures.push('the receipt says the outcome differs')
-  if (!receipt || !isBitExact(receipt)) failures.push(`receipt: ${JSON.stringify(receipt)}`)
+  if (!comparison?.outcomeEqual) failures.push('the receipt says the outcome differs')
+  if (!comparison || !isBitExact(comparison)) failures.push(`receipt: ${JSON.stringify(comparison)}`)
   return failures
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { knownAddOns } from '../../src/seam/known-add-ons.ts'
 import { ways } from '../fidelity/escapes/ways.ts'
 
 /** The table in docs/boundary.md; `test/fidelity/ways-out.test.ts` tries every way of it under each mode. */
@@ -21,4 +22,14 @@ describe('the table of what a replay refuses', () => {
     const tried = Object.entries(ways).map(([name, way]) => [name, way.seam, way.strict ?? way.seam])
     expect(said.sort()).toEqual(tried.sort())
   })
+})
+
+test('the table of native add-ons has every one that is known, under what it reaches', () => {
+  const page = readFileSync('docs/boundary.md', 'utf8')
+  for (const reach of ['memory', 'files', 'network'] as const) {
+    const row = new RegExp(`^\\| ${reach} \\| (.+) \\| .+ \\|$`, 'm').exec(page)?.[1] ?? ''
+    const named = [...row.matchAll(/`([^`]+)`/g)].map(([, name]) => name)
+    const known = Object.entries(knownAddOns).flatMap(([name, one]) => (one.reach === reach ? [name] : []))
+    expect(named.sort()).toEqual(known.sort())
+  }
 })

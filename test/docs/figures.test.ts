@@ -20,9 +20,9 @@ describe('figures in the documents', () => {
     expect(readFileSync(join(bench, 'RESULTS.md'), 'utf8')).toBe(renderResults(results))
   })
 
-  test('the README claims the figures of the results, and no others', () => {
-    const readme = readFileSync(resolve(bench, '../README.md'), 'utf8')
-    expect(readme).toBe(withClaims(readme, results))
+  test('docs/benchmarks.md claims the figures of the results, and no others', () => {
+    const page = readFileSync(resolve(bench, '../docs/benchmarks.md'), 'utf8')
+    expect(page).toBe(withClaims(page, results))
   })
 
   test('a figure says how much of it is different, and how much unproven', () => {
@@ -35,7 +35,7 @@ describe('figures in the documents', () => {
     }
     const result = { ...results[0]!, name: 'catch', bars: [bar] }
     expect(claims([result]).rows).toEqual([
-      ['Not green', '0.98 (different: 0.74; unproven: 0.24)', '', '[catch](bench/catch/README.md)'],
+      ['Not green', '0.98 (different: 0.74; unproven: 0.24)', '', '[catch](../bench/catch/README.md)'],
     ])
   })
 

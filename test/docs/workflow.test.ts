@@ -78,7 +78,7 @@ describe('the workflow of docs/ci.md', () => {
     expect(summaryOf(merged)).toMatchInlineSnapshot(`
       " Recordings  1 replayed, 1 known bad reproduced, 1 diverged
           Escapes  0
-              Red  golden/changed  The agent made other tool calls than the baseline of this case"
+              Red  golden/changed  The tool calls differ from the baseline of this case"
     `)
     expect(readFileSync(summary, 'utf8')).toContain('### `golden/changed`')
     expect(project.read(`${folderOf(report, 'upload-artifact')}/junit.xml`)).toContain('tests="4" failures="1"')

@@ -134,7 +134,7 @@ describe('harvest doctor without arguments', () => {
       ✗ git does not ignore recordings/inbox/
         → echo 'recordings/inbox/' >> .gitignore
 
-      there is no case to look into: npx harvest promote <tape> --as <id>; 2 things wrong with the project
+      there is no case to look into: npx vitest-harvest promote <tape> --as <id>; 2 things wrong with the project
       "
     `)
   })

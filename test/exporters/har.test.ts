@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { exportTape } from '../../src/exporters/index.ts'
-import { isReadable } from '../../src/providers/decode.ts'
+import { isReadable } from '../../src/wire/decode.ts'
 import { importRecording } from '../../src/importers/index.ts'
 import {
   encodeBytes,

@@ -6,7 +6,7 @@
  *   https://github.com/open-telemetry/opentelemetry-proto, opentelemetry/proto/trace/v1/trace.proto
  */
 export function otlpMistakes(line: string): readonly string[] {
-  return mistakes(JSON.parse(line), 'TracesData', '')
+  return issues(JSON.parse(line), 'TracesData', '')
 }
 
 type Check = (value: unknown) => boolean
@@ -63,7 +63,7 @@ const required: Readonly<Record<string, readonly string[]>> = {
   Event: ['timeUnixNano', 'name'],
 }
 
-function mistakes(value: unknown, message: string, place: string): readonly string[] {
+function issues(value: unknown, message: string, place: string): readonly string[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [`${place} is no ${message}`]
   const fields = messages[message]!
   const missing = (required[message] ?? []).filter((name) => !Object.hasOwn(value, name))
@@ -76,9 +76,9 @@ function mistakes(value: unknown, message: string, place: string): readonly stri
       const at = `${place}.${name}`
       if (field === undefined) return [`${at} is not in ${message}`]
       if (typeof field === 'function') return field(inner) ? [] : [`${at} cannot be ${JSON.stringify(inner)}`]
-      if (typeof field === 'string') return mistakes(inner, field, at)
+      if (typeof field === 'string') return issues(inner, field, at)
       if (!Array.isArray(inner)) return [`${at} is no list`]
-      return inner.flatMap((item, index) => mistakes(item, field[0], `${at}[${index}]`))
+      return inner.flatMap((item, index) => issues(item, field[0], `${at}[${index}]`))
     }),
   ]
 }

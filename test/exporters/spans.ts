@@ -1,10 +1,10 @@
-import type { Span } from '../../src/exporters/otlp/span.ts'
+import type { OtlpSpan } from '../../src/exporters/otlp/span.ts'
 import type { AnyValue, KeyValue } from '../../src/exporters/otlp/attributes.ts'
 import { exportTape } from '../../src/exporters/index.ts'
 import type { Tape } from '../../src/tape/index.ts'
 
 /** A span as a reader of the export sees it. */
-export interface ReadSpan extends Omit<Span, 'attributes'> {
+export interface ReadSpan extends Omit<OtlpSpan, 'attributes'> {
   readonly attributes: Readonly<Record<string, unknown>>
 }
 
@@ -17,7 +17,7 @@ export function linesOf(tape: Tape, withContent = true): readonly string[] {
 /** The spans of a tape, through the text of the export. */
 export function spansIn(tape: Tape, withContent = true): readonly ReadSpan[] {
   return linesOf(tape, withContent)
-    .flatMap((line) => (JSON.parse(line) as { resourceSpans: { scopeSpans: { spans: Span[] }[] }[] }).resourceSpans)
+    .flatMap((line) => (JSON.parse(line) as { resourceSpans: { scopeSpans: { spans: OtlpSpan[] }[] }[] }).resourceSpans)
     .flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans))
     .map((span) => ({ ...span, attributes: valuesOf(span.attributes) }))
 }

@@ -13,7 +13,7 @@ import type { ExchangeEvent, Tape } from '../../src/tape/index.ts'
 import { requests, tapeOf, toolCall } from './tapes.ts'
 
 const charge = tool('charge', async (_order: { amount: number }) => 'charged')
-const receipt = tool('receipt', async (_order: { amount: number }) => 'sent')
+const comparison = tool('receipt', async (_order: { amount: number }) => 'sent')
 const balance = tool('balance', async (_order: { id: string }) => ({ amount: 0 }))
 
 const shop = tapeOf(
@@ -28,7 +28,7 @@ const shop = tapeOf(
 async function buy(): Promise<{ charged: number }> {
   const { amount } = await balance({ id: 'A-1' })
   await charge({ amount })
-  await receipt({ amount })
+  await comparison({ amount })
   return { charged: amount }
 }
 
@@ -60,7 +60,7 @@ describe('what counts as failing', () => {
       const found = await balance({ id: 'A-1' }).catch(() => undefined)
       const { amount } = found as { amount: number }
       await charge({ amount })
-      await receipt({ amount })
+      await comparison({ amount })
       return { charged: amount }
     })
     expect(report.failure).toMatchObject({
@@ -106,7 +106,7 @@ describe('what counts as failing', () => {
     const report = await search(async () => {
       const { amount } = await patiently(() => balance({ id: 'A-1' }))
       await patiently(() => charge({ amount }))
-      await receipt({ amount }).catch(() => undefined)
+      await comparison({ amount }).catch(() => undefined)
       return { charged: amount }
     })
     expect(report.failure).toMatchObject({ class: 'trace', schedule: [{ step: 3 }] })
@@ -125,7 +125,7 @@ describe('what counts as failing', () => {
     }
     const buy2 = async (amount: number) => {
       await charge({ amount })
-      await receipt({ amount })
+      await comparison({ amount })
       return { charged: amount }
     }
     const report = await search(agent, { fail: ['outcome'] })
@@ -284,7 +284,7 @@ describe('refuses', () => {
   })
 
   it('faults that cannot happen to the run', async () => {
-    await expect(search(buy, { faults: ['http'] })).rejects.toMatchObject({ code: 'HARVEST_CHAOS_NOTHING' })
+    await expect(search(buy, { faults: ['http'] })).rejects.toMatchObject({ code: 'HARVEST_CHAOS_NO_FAULT_APPLIES' })
   })
 
   it('names that are not known, and a path without its seed', async () => {

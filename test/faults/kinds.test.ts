@@ -18,7 +18,7 @@ import {
   type Step,
   stepsOf,
 } from '../../src/tape/index.ts'
-import { errorOf } from '../store/make.ts'
+import { errorOf } from '../recordings/make.ts'
 import { chatCall, chatStream, tapeOf, toolCall } from './tapes.ts'
 
 const account = { balance: 1234, credit: 55, owner: 'A-100', notes: ['first', 'second'], open: true }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { mulberry32 } from '../store/mulberry32.ts'
+import { mulberry32 } from '../recordings/mulberry32.ts'
 import {
   failsMostly,
   type Fault,

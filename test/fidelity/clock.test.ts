@@ -31,8 +31,8 @@ describe('clock and chance', () => {
       const replay = await replayTape(readTape(tape), (input) => agent(input as AgentInput))
       expect(replay.problems.map(({ message }) => message)).toEqual([])
       expect(replay.outcome).toEqual({ status: 'returned', value: result })
-      expect(replay.receipt).toSatisfy(isBitExact)
-      expect(replay.receipt.drawsMissed).toBe(0)
+      expect(replay.comparison).toSatisfy(isBitExact)
+      expect(replay.comparison.drawsMissed).toBe(0)
     }
   })
 
@@ -45,8 +45,8 @@ describe('clock and chance', () => {
     })
     expect(replay.problems.map(({ message }) => message)).toEqual([])
     expect(replay.outcome).toEqual({ status: 'returned', value: result })
-    expect(replay.receipt).toSatisfy(isBitExact)
-    expect(replay.receipt.timersFired).toBeGreaterThanOrEqual(5)
+    expect(replay.comparison).toSatisfy(isBitExact)
+    expect(replay.comparison.timersFired).toBeGreaterThanOrEqual(5)
   })
 })
 

@@ -9,7 +9,7 @@ import type { AgentInput } from '../../fixtures/agents/index.ts'
 import { runInChild } from '../../fixtures/child/index.ts'
 import { withProvider } from '../../fixtures/provider/index.ts'
 import { installReplay, replayTape } from '../../src/replay/index.ts'
-import type { ReplayOptions, ReplayResult } from '../../src/replay/types.ts'
+import type { ReplayOptions, ReplayResult } from '../../src/match/types.ts'
 import { readTape, responseBytes, stepsOf } from '../../src/tape/index.ts'
 import type { NineteenRecordings } from './nineteen/record.child.ts'
 
@@ -104,8 +104,8 @@ describe('nineteen checks', () => {
     const text = await readFile(recordings['tellsSecrets']!.tape, 'utf8')
     expect(text).not.toContain(agents.secrets.body)
     expect(text).not.toContain(agents.secrets.email)
-    const { receipt } = await replay('tellsSecrets', (input) => agents.tellsSecrets(input))
-    expect(receipt.identical).toBe(receipt.recorded)
+    const { comparison } = await replay('tellsSecrets', (input) => agents.tellsSecrets(input))
+    expect(comparison.identical).toBe(comparison.recorded)
   })
 
   test('14. node:http, a raw socket and a child process are blocked', async () => {
@@ -183,8 +183,8 @@ describe('nineteen checks', () => {
     expect(result.drift).toEqual([])
     expect(result.escapes).toEqual([])
     expect(result.unused).toEqual([])
-    expect(result.receipt.identical).toBe(result.receipt.recorded)
-    if (sameOrder) expect(result.receipt.relaxed).toBe(0)
+    expect(result.comparison.identical).toBe(result.comparison.recorded)
+    if (sameOrder) expect(result.comparison.relaxed).toBe(0)
     return result
   }
 

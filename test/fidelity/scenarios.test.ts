@@ -37,10 +37,10 @@ describe('what happened on the wire happens again, with the provider gone', () =
     expect(after.result).toEqual(before.result)
     expect(after.drift).toBe(0)
     expect(after.reached).toEqual({})
-    expect(after.receipt.identical).toBe(after.receipt.recorded)
-    expect(after.receipt.outcomeEqual).toBe(true)
+    expect(after.comparison.identical).toBe(after.comparison.recorded)
+    expect(after.comparison.outcomeEqual).toBe(true)
     // Waiting is done by the virtual clock, or not at all.
-    expect(after.receipt.timersFired).toBeGreaterThanOrEqual(timers)
+    expect(after.comparison.timersFired).toBeGreaterThanOrEqual(timers)
   })
 })
 

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { askBudget } from '../../src/fork/ask-budget.ts'
-import { forkTape, openBudget } from '../../src/fork/index.ts'
+import { forkTape } from '../../src/fork/index.ts'
+import { openBudget } from '../../src/live/index.ts'
 import { recordedQuestions } from '../../src/fork/recorded-question.ts'
 import { createRecorder } from '../../src/record/index.ts'
 import { installReplay } from '../../src/replay/index.ts'
@@ -80,7 +81,7 @@ describe('a fork that asks its model', () => {
     expect([same.problems, same.outcome]).toEqual([[], { status: 'returned', value: 'Done.' }])
     said = 'Your order B-200 is refunded.'
     const other = await forkTape(tape, agentOf(), { keep: 0, tail: live })
-    expect(other.problems.map(({ code }) => code)).toEqual(['HARVEST_OFF_TAPE'])
+    expect(other.problems.map(({ code }) => code)).toEqual(['HARVEST_NOT_RECORDED'])
   })
 
   it('keeps steps whose question is spelled otherwise, where that is allowed', async () => {

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { forkTape } from '../../src/fork/index.ts'
 import { installReplay, replayTape } from '../../src/replay/index.ts'
-import { promote } from '../../src/store/index.ts'
+import { promote } from '../../src/recordings/index.ts'
 import { readTape, readTapeHeader, stepsOf, streamTape, type Tape } from '../../src/tape/index.ts'
 import { agent, openWorld, type World } from './world.ts'
 
@@ -53,7 +53,7 @@ test('a branch replays as any other tape, and so does a branch of a branch', asy
   for (const tape of [first, second]) {
     const replay = await replayTape(tape, agent)
     expect(replay.problems.map(({ message }) => message)).toEqual([])
-    expect(replay.receipt).toMatchObject({ outcomeEqual: true, drawsMissed: 0 })
+    expect(replay.comparison).toMatchObject({ outcomeEqual: true, drawsMissed: 0 })
     const { branch } = await forkTape(tape, agent, { keep: stepsOf(tape).length, tail: { from: 'tape' } })
     expect(branch.ownEvents).toEqual([])
   }

@@ -10,7 +10,8 @@ import { compareBranches } from '../../src/blame/index.ts'
 import { mutantsOf } from '../../src/blame/mutants.ts'
 import { createOracle } from '../../src/blame/oracle.ts'
 import { chaos, type FaultSchedule } from '../../src/faults/index.ts'
-import { type Control, controlOf, fork, type ForkChange, forkTape, openBudget } from '../../src/fork/index.ts'
+import { type Control, controlOf, fork, type ForkChange, forkTape } from '../../src/fork/index.ts'
+import { openBudget } from '../../src/live/index.ts'
 import { createRecorder, tools } from '../../src/record/index.ts'
 import { parseTape, readTape, stepsOf, type Tape } from '../../src/tape/index.ts'
 import { branchTape } from '../../src/cli/forking/branch-tape.ts'
@@ -107,8 +108,8 @@ describe('what a what-if is compared with', () => {
   })
 
   it('changed code: a change that reaches nothing has no effect, though it does not end as recorded', async () => {
-    const { beside, recording, isInert, receipt } = await effect(changed, reachesNothing)
-    expect({ beside, recording, isInert, equal: receipt.outcomeEqual }).toEqual({
+    const { beside, recording, isInert, comparison } = await effect(changed, reachesNothing)
+    expect({ beside, recording, isInert, equal: comparison.outcomeEqual }).toEqual({
       beside: true,
       recording: false,
       isInert: true,
@@ -216,8 +217,8 @@ describe('what a what-if is compared with', () => {
         system prompt, step 2: Be [-kind-] {+brief+}.
 
       A what-if is compared with an unchanged run of the same code.
-      → make a case of it: npx harvest promote ID --as <id> --unverified
-      → accept the change there, and name the case instead of the tape: npx harvest accept <id> --reason "…"
+      → make it a case: npx vitest-harvest promote ID --as <id> --unverified
+      → accept the change there and name the case instead of the tape: npx vitest-harvest accept <id> --reason "…"
       → to exclude such changes from the verdict: drift: { instructions: 'report' }
       (HARVEST_CONTROL)"
     `)
@@ -228,20 +229,20 @@ describe('what a what-if is compared with', () => {
     expect(
       `${error as string}`.replaceAll(url.slice(7), 'HOST').replace(/at .*\n/, 'at HERE\n'),
     ).toMatchInlineSnapshot(`
-      "The unchanged agent leaves its tape: no change can be judged
+      "The control run differs from its tape, so no change can be judged
 
         case  refund-1
         at HERE
 
       The agent threw TypeError: fetch failed
-      The agent made one request more than recorded: POST HOST/v1/chat/completions
+      The agent made a request more often than recorded: POST HOST/v1/chat/completions
         differs at messages[1].content
         recorded  total 25
         now       really?
 
       A what-if is compared with an unchanged run of the same code.
-      → to see the whole difference: npx harvest show refund-1 --replay
-      → see that its key and all else it needs are there, and run it again
+      → to see the whole difference: npx vitest-harvest show refund-1 --replay
+      → check its key and environment, and run it again
       (HARVEST_CONTROL)"
     `)
   })
@@ -259,6 +260,6 @@ describe('what a what-if is compared with', () => {
     )
     expect(new Set(digests).size).toBe(3)
     expect((await control({ prompt: 'Be brief.' }, accepted)).digest).toBe(digests[0])
-    expect((await fork(tape, { agent: agentOf({}) })).receipt.outcomeEqual).toBe(true)
+    expect((await fork(tape, { agent: agentOf({}) })).comparison.outcomeEqual).toBe(true)
   })
 })

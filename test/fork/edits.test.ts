@@ -78,7 +78,7 @@ describe('the answer of a step becomes another one', () => {
         step    3
         looked  26
 
-      → to see it: npx harvest show <tape> --step 3 --raw
+      → to see it: npx vitest-harvest show <tape> --step 3 --raw
       (HARVEST_FORK_EDIT)]
     `)
     expect(() => resultOf({ total: 25 }, { match: 'x', flags: '', with: 'y' })).toThrow(/HARVEST_FORK_EDIT/)
@@ -91,8 +91,8 @@ describe('the answer of a step becomes another one', () => {
   })
 
   it('what has to be JSON stays JSON', () => {
-    expect(() => resultOf({ total: 25 }, { replace: '25', with: 'x' })).toThrow(/no JSON/)
-    expect(() => bodyOf(service('no json'), { patch: [] })).toThrow(/no JSON/)
+    expect(() => resultOf({ total: 25 }, { replace: '25', with: 'x' })).toThrow(/not JSON/)
+    expect(() => bodyOf(service('no json'), { patch: [] })).toThrow(/not JSON/)
   })
 
   it('a request that never got an answer has none to edit', () => {

@@ -5,7 +5,8 @@ import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Provider, startProviderHere } from '../../fixtures/provider/index.ts'
-import { forkTape, type ForkPlan, openBudget } from '../../src/fork/index.ts'
+import { forkTape, type ForkPlan } from '../../src/fork/index.ts'
+import { openBudget } from '../../src/live/index.ts'
 import { createRecorder } from '../../src/record/index.ts'
 import { installReplay } from '../../src/replay/index.ts'
 import { type ExchangeEvent, readTape, type Step, stepsOf, type Tape } from '../../src/tape/index.ts'
@@ -90,7 +91,7 @@ describe.each(['openai', 'anthropic'] as const)('%s', (name) => {
       const plan: ForkPlan = { keep: 1, changes: [{ step: 1, rewrite }], tail: { from: 'tape' } }
       const fork = await forkTape(tape, agent, plan)
       expect(fork.problems.map(({ message }) => message)).toEqual([])
-      expect(fork.receipt.outcomeEqual).toBe(true)
+      expect(fork.comparison.outcomeEqual).toBe(true)
       const [refused, again] = stepsOf(fork.branch.tape)
       // Half a minute where the answer asks for it: on the virtual clock, or this test would run out of time.
       expect(again!.at - refused!.at).toBeGreaterThan(rewrite === reset ? 300 : 29_000)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { forkTape, openBudget } from '../../src/fork/index.ts'
+import { forkTape } from '../../src/fork/index.ts'
+import { openBudget } from '../../src/live/index.ts'
 import { installReplay } from '../../src/replay/index.ts'
 import { stepsOf } from '../../src/tape/index.ts'
 import { agent, openWorld, type World } from './world.ts'
@@ -53,7 +54,7 @@ test('a live tail asks the model for real and the tools from the tape', async ()
     const fork = await forkTape(tape, agent, { keep, tail: { from: 'live', budget: openBudget({}) } })
     expect(fork.problems.map(({ message }) => message)).toEqual([])
     expect(fork.prefix.isExact).toBe(true)
-    expect(fork.receipt.outcomeEqual).toBe(true)
+    expect(fork.comparison.outcomeEqual).toBe(true)
     expect(fork.spent.modelCalls).toBe(
       stepsOf(tape)
         .slice(keep)
@@ -80,6 +81,6 @@ test('a live tail does not go on with a conversation that the provider keeps: th
   const before = world.calls()
   const fork = await forkTape(tape, assistant, { keep: 0, tail: { from: 'live', budget: openBudget({}) } })
   expect(fork.problems.map(({ message }) => message)).toEqual([])
-  expect(fork.receipt.outcomeEqual).toBe(true)
+  expect(fork.comparison.outcomeEqual).toBe(true)
   expect(world.calls()).toBe(before)
 })

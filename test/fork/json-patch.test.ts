@@ -99,7 +99,7 @@ describe('a JSON patch', () => {
       '[{ "op": "test", "path": "/a", "value": 1 }, { "op": "remove", "path": "/totl" }]',
     )
     expect(() => applyJsonPatch({ a: 1, total: 2 }, operations)).toThrowErrorMatchingInlineSnapshot(`
-      [HarvestError: A JSON patch does not apply to the recorded answer
+      [HarvestError: The JSON Patch does not apply to the recorded answer
 
         operation  2, {"op":"remove","path":"/totl"}
         because    there is no 'totl'
@@ -119,6 +119,6 @@ describe('a JSON patch', () => {
     ['no value', '[{ "op": "add", "path": "/a" }]'],
     ['no origin', '[{ "op": "move", "path": "/a" }]'],
   ])('%s is no patch', (_, text) => {
-    expect(() => readJsonPatch(text)).toThrow(/This is no JSON patch/)
+    expect(() => readJsonPatch(text)).toThrow(/Invalid JSON Patch/)
   })
 })

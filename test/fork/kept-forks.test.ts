@@ -38,11 +38,11 @@ describe('a kept fork', () => {
       { ...identity, agent: 'other' },
       { ...identity, code: 'other' },
       { ...identity, version: '2' },
-      { ...identity, source: 'donor' },
+      { ...identity, source: 'reference' },
       { ...identity, request: { ...request, keep: 3 } },
       { ...identity, request: { ...request, seed: '2' } },
       { ...identity, request: { ...request, clockOffsetMs: 1 } },
-      { ...identity, request: { ...request, modes: { 3: 'pinned' } } },
+      { ...identity, request: { ...request, modes: { 3: 'replayed' } } },
       { ...identity, request: { ...request, tail: { from: 'live' } } },
       { ...identity, request: { ...request, changes: [{ step: 2, path: 'result', value: '1' }] } },
     ]
@@ -54,7 +54,7 @@ describe('a kept fork', () => {
 
   it('does not ask where a donor lies, only what it says', () => {
     const from = (file: string, source: string): string =>
-      forkKey({ ...identity, source, request: { ...identity.request, tail: { from: 'donor', file } } })
+      forkKey({ ...identity, source, request: { ...identity.request, tail: { from: 'reference', file } } })
     expect(from('/a/x', 'd')).toBe(from('/b/y', 'd'))
     expect(from('/a/x', 'd')).not.toBe(from('/a/x', 'e'))
   })
@@ -68,7 +68,7 @@ describe('a kept fork', () => {
     expect(readdirSync(at)).toEqual(['key.json'])
   })
 
-  it.each(['HARVEST_BUDGET_USED', 'HARVEST_RUN_ABORTED', 'HARVEST_FORK_UNREACHED'])(
+  it.each(['HARVEST_BUDGET_USED', 'HARVEST_RUN_ABORTED', 'HARVEST_FORK_MODEL_UNREACHABLE'])(
     'is not one that ended with %s: asked again it may go on',
     (code) => {
       const at = folder()

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { fork, type ForkPlan, type ForkResult, forkTape, openBudget } from '../../src/fork/index.ts'
+import { fork, type ForkPlan, type ForkResult, forkTape } from '../../src/fork/index.ts'
+import { openBudget } from '../../src/live/index.ts'
 import { mark, tool } from '../../src/record/index.ts'
 import { installReplay, replayTape } from '../../src/replay/index.ts'
 import { type CallEvent, type Step, stepsOf, type Tape } from '../../src/tape/index.ts'
@@ -48,7 +49,7 @@ describe('the kept steps', () => {
     expect(result.prefix.isExact).toBe(false)
     expect(codes(result)).toEqual(['HARVEST_FORK_PREFIX'])
     expect(messageOf(result)).toMatchInlineSnapshot(`
-      "The run left its tape before the fork: it did not take the recorded steps up to there
+      "The run diverged from its tape before the fork
 
         …
         kept      steps 1 to 2
@@ -60,8 +61,8 @@ describe('the kept steps', () => {
         recorded  a 
         now       b 
 
-      A fork says something about its one change only when everything before it is as it was. Nothing can be said of this run.
-      → to see what the agent now does otherwise: npx harvest doctor…
+      A fork is only comparable when everything before its change is as recorded.
+      → to see what the agent does differently: npx vitest-harvest doctor…
       → or keep fewer steps
       (HARVEST_FORK_PREFIX)"
     `)
@@ -72,7 +73,7 @@ describe('the kept steps', () => {
     const result = await forkTape(tape, () => shop({ item: 'pencil' }), { keep: 1, tail: offline })
     expect(codes(result)).toEqual(['HARVEST_FORK_PREFIX'])
     expect(messageOf(result)).toMatchInlineSnapshot(`
-      "The run left its tape before the fork: it did not take the recorded steps up to there
+      "The run diverged from its tape before the fork
 
         …
         kept      step 1
@@ -84,8 +85,8 @@ describe('the kept steps', () => {
         recorded  pen
         now       pencil
 
-      A fork says something about its one change only when everything before it is as it was. Nothing can be said of this run.
-      → to see what the agent now does otherwise: npx harvest doctor…
+      A fork is only comparable when everything before its change is as recorded.
+      → to see what the agent does differently: npx vitest-harvest doctor…
       → or keep fewer steps
       (HARVEST_FORK_PREFIX)"
     `)
@@ -95,15 +96,15 @@ describe('the kept steps', () => {
     const result = await forkTape(await shopTape(), () => 'done', { keep: 3, tail: offline })
     expect(result.prefix).toMatchObject({ steps: 0, isExact: false })
     expect(messageOf(result)).toMatchInlineSnapshot(`
-      "The run left its tape before the fork: it did not take the recorded steps up to there
+      "The run diverged from its tape before the fork
 
         …
         kept      steps 1 to 3
         expected  step 1, tool price
         actual    nothing more
 
-      A fork says something about its one change only when everything before it is as it was. Nothing can be said of this run.
-      → to see what the agent now does otherwise: npx harvest doctor…
+      A fork is only comparable when everything before its change is as recorded.
+      → to see what the agent does differently: npx vitest-harvest doctor…
       → or keep fewer steps
       (HARVEST_FORK_PREFIX)"
     `)
@@ -126,7 +127,7 @@ describe('changes', () => {
   test('a changed result leads to another run; what it asks then is off the tape', async () => {
     const tape = await shopTape()
     const result = await fork(tape, { agent: shop, step: 2, change: { path: 'result.left', value: 2 } })
-    expect(codes(result)).toEqual(['HARVEST_OFF_TAPE'])
+    expect(codes(result)).toEqual(['HARVEST_NOT_RECORDED'])
     expect(result.prefix).toEqual({ steps: 2, isExact: true })
     expect(result.problems[0]?.facts.where).toMatchObject({ asked: 'price({"item":"pen x2"})' })
   })
@@ -156,7 +157,7 @@ describe('changes', () => {
     expect(seen.outcome).toMatchObject({ value: { count: 1 } })
     expect(seen.branch.tape.events).toContainEqual(expect.objectContaining({ name: 'state', data: { budget: 250 } }))
     const replay = await replayTape(tape, shop)
-    expect(replay.receipt.outcomeEqual).toBe(true)
+    expect(replay.comparison.outcomeEqual).toBe(true)
   })
 
   test('a changed input reaches the agent', async () => {
@@ -184,11 +185,19 @@ describe('changes', () => {
 
 describe('who answers behind the kept steps', () => {
   test('another tape answers what it was asked', async () => {
-    const [tape, donor] = [await shopTape(), await shopTape()]
-    const result = await forkTape(tape, shop, { keep: 2, tail: { from: 'donor', tape: donor } })
+    const [tape, reference] = [await shopTape(), await shopTape()]
+    const result = await forkTape(tape, shop, { keep: 2, tail: { from: 'reference', tape: reference } })
     expect(codes(result)).toEqual([])
     expect(result.outcome).toMatchObject({ value: { again: 'pen x3' } })
     expect(result.isInert).toBe(false)
+  })
+
+  test('the names of earlier versions, donor and pinned, are read', async () => {
+    const [tape, reference] = [await shopTape(), await shopTape()]
+    const earlier = { keep: 2, modes: { 3: 'pinned' }, tail: { from: 'donor', tape: reference } } as unknown as ForkPlan
+    const result = await forkTape(tape, shop, earlier)
+    expect(codes(result)).toEqual([])
+    expect(result.outcome).toMatchObject({ value: { again: 'pen x3' } })
   })
 
   test('a replaced tool runs for real, with what the agent gave it', async () => {
@@ -206,11 +215,11 @@ describe('who answers behind the kept steps', () => {
     expect(result.ranForReal).toEqual(['price'])
   })
 
-  test('single steps are pinned or live, whatever the tail says', async () => {
+  test('single steps are replayed or live, whatever the tail says', async () => {
     const tape = await shopTape()
     const silent = { from: 'script', answer: () => ({ result: { item: 'scripted', cents: 1, left: 1 } }) } as const
-    const pinned = await forkTape(tape, shop, { keep: 2, modes: { 3: 'pinned' }, tail: silent })
-    expect(pinned.outcome).toMatchObject({ value: { again: 'pen x3' } })
+    const replayed = await forkTape(tape, shop, { keep: 2, modes: { 3: 'replayed' }, tail: silent })
+    expect(replayed.outcome).toMatchObject({ value: { again: 'pen x3' } })
     const live = await forkTape(tape, shop, { keep: 2, modes: { 3: 'live' }, tail: silent })
     expect(live.ranForReal).toEqual(['price'])
     const scripted = await forkTape(tape, shop, { keep: 2, tail: silent })
@@ -236,7 +245,7 @@ describe('who answers behind the kept steps', () => {
     }
     const tape = await world.record(() => price({ item: 'a' }), undefined)
     const result = await forkTape(tape, forEver, { keep: 1, tail: offline })
-    expect(codes(result)).toEqual(['HARVEST_OFF_TAPE'])
+    expect(codes(result)).toEqual(['HARVEST_NOT_RECORDED'])
     expect(result.outcome.status).toBe('threw')
   })
 
@@ -260,7 +269,7 @@ describe('who answers behind the kept steps', () => {
     const tail = { from: 'live', budget: openBudget({}), baseUrl: world.base } as const
     const result = await forkTape(moved, generated, { keep: 0, tail })
     expect(codes(result)).toEqual([])
-    expect(result.receipt.outcomeEqual).toBe(true)
+    expect(result.comparison.outcomeEqual).toBe(true)
     expect(result.branch.ownEvents).toContainEqual(
       expect.objectContaining({ url: 'http://model.test/v1/chat/completions' }),
     )
@@ -284,12 +293,12 @@ test('what a tape cannot have is refused before anything runs', async () => {
   await expect(
     forkTape(tape, shop, { keep: 1, changes: [say], tail: offline }),
   ).rejects.toThrowErrorMatchingInlineSnapshot(`
-    [HarvestError: No decision can be written into step 1
+    [HarvestError: Step 1 cannot take a decision
 
       step  tool price
 
     Its answer is the result of a function, not what a model decided.
-    → change what is there instead: --set result.… of a call, --set body.… or status of an answer
+    → change its value instead: --set result.… of a call, --set body.… or status of an answer
     (HARVEST_FORK_DECIDE)]
   `)
 })
@@ -368,7 +377,7 @@ test('attempts are answered one after the other, then the changed or the recorde
 })
 
 test('the ids a provider gives are no part of a fingerprint, what its model decides is', async () => {
-  const talks = async (input: unknown): Promise<unknown> => {
+  const conversations = async (input: unknown): Promise<unknown> => {
     const { base } = input as { base: string }
     const post = async (messages: unknown): Promise<unknown> => {
       const body = JSON.stringify({ model: 'm-1', messages, width: 1 })
@@ -376,7 +385,7 @@ test('the ids a provider gives are no part of a fingerprint, what its model deci
     }
     return post([{ role: 'user', content: 'hi' }, await post([{ role: 'user', content: 'hi' }])]).then(() => 'done')
   }
-  const tape = await world.record(talks, { base: world.base })
+  const tape = await world.record(conversations, { base: world.base })
   const told = async (id: string, city: string): Promise<string> => {
     const call = {
       id: `call_${id}`,
@@ -385,7 +394,7 @@ test('the ids a provider gives are no part of a fingerprint, what its model deci
     }
     const message = { role: 'assistant', content: null, tool_calls: [call] }
     const body = { id: `chatcmpl-${id}`, object: 'chat.completion', choices: [{ index: 0, message }] }
-    const fork = await forkTape(tape, talks, { keep: 0, tail: { from: 'script', answer: () => ({ body }) } })
+    const fork = await forkTape(tape, conversations, { keep: 0, tail: { from: 'script', answer: () => ({ body }) } })
     expect(fork.problems).toEqual([])
     return fork.fingerprint
   }

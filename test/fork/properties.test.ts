@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Answer, type ForkChange, type ForkPlan, forkTape } from '../../src/fork/index.ts'
+import { type ForkAnswer, type ForkChange, type ForkPlan, forkTape } from '../../src/fork/index.ts'
 import { installReplay } from '../../src/replay/index.ts'
 import { type Step, stepsOf, type Tape } from '../../src/tape/index.ts'
 import { agent, openWorld, type Script, type World } from './world.ts'
@@ -27,7 +27,7 @@ function record(script: Omit<Script, 'base'>): Promise<Tape> {
 }
 
 /** Ends the conversation, whoever asks; tools and services say what nobody recorded. */
-function answer(asked: Step, n: number): Answer {
+function answer(asked: Step, n: number): ForkAnswer {
   if (asked.kind !== 'exchange') return { result: { key: 'made up', found: n } }
   return asked.method === 'POST'
     ? { body: { choices: [{ message: { content: '{"calls":[]}' } }] } }

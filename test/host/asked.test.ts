@@ -25,7 +25,7 @@ describe.each<Lane>([5, 4])('what a run of Vitest %i is asked for', (lane) => {
     const runs: RunResult[] = []
     for (const args of asked) runs.push(await project.run(['run', ...args]))
     const told = `Update  snapshots only: -u and --update leave recordings as they are
-             to update them: npx harvest test --update-recordings --reason "…"`
+             to update them: npx vitest-harvest test --update-recordings --reason "…"`
     expect(runs.map((run) => [run.code, updateLine(run)?.trim()])).toEqual([
       [1, told],
       [1, told],

@@ -59,14 +59,14 @@ export default () => {
       summaryOf(one),
     ).toBe(` Recordings  1 replayed, 1 known bad reproduced, 10 diverged, 1 no longer reproduced, 2 failed
     Escapes  0
-        Red  golden/asks-else-0  The agent called lookup_order with arguments it did not use when this run was recorded
+        Red  golden/asks-else-0  The agent called lookup_order with arguments that are not on the tape
                src/asks-else.ts:5:10
 ${Array.from(
   { length: 8 },
   (
     _,
     at,
-  ) => `             golden/asks-else-${at + 1}  The agent called lookup_order with arguments it did not use when this run was recorded
+  ) => `             golden/asks-else-${at + 1}  The agent called lookup_order with arguments that are not on the tape
                src/asks-else.ts:5:10
 `,
 ).join('')}             and 4 more`)
@@ -83,7 +83,7 @@ ${Array.from(
     const warnings = commands(one.stderr, 'warning')
     expect(warnings).toHaveLength(10)
     expect(warnings[0]?.replace(project.folder, '')).toBe(
-      '::warning file=/src/asks-else.ts,line=5,col=10,title=golden/asks-else-0::The agent called lookup_order with arguments it did not use when this run was recorded',
+      '::warning file=/src/asks-else.ts,line=5,col=10,title=golden/asks-else-0::The agent called lookup_order with arguments that are not on the tape',
     )
     expect(warnings.at(-1)).toBe('::warning title=Recordings::and 4 more red cases: the step summary names them')
   })
@@ -105,7 +105,7 @@ ${Array.from(
       \`recordings/golden/asks-else-0.case.yaml:2:1\`, \`src/asks-else.ts:5:10\`
 
       \`\`\`
-      The agent called lookup_order with arguments it did not use when this run was recorded
+      The agent called lookup_order with arguments that are not on the tape
 
         tape      asks-else-0
         step      1 of this replay (2 recorded)
@@ -117,8 +117,8 @@ ${Array.from(
         recorded  A-1
         now       B-2
 
-      What the model decided is recorded, so only the code of the agent can have changed them.
-      → to see the recorded steps: npx harvest show asks-else-0
+      The model's decision is recorded, so the agent's code changed the arguments.
+      → to see the recorded steps: npx vitest-harvest show asks-else-0
       → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_DIVERGENCE)
       \`\`\`

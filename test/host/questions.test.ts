@@ -74,14 +74,14 @@ describe.each<Lane>([5, 4])('a changed question under Vitest %i', (lane) => {
       ].join('\n'),
     )
     expect(run.output).toContain('changed  … Refund at most [-100-] {+120+} EUR without asking')
-    expect(run.output).toContain('→ if you looked and it is meant:  npx harvest accept a-1 --reason "…"')
+    expect(run.output).toContain('→ if you looked and it is meant:  npx vitest-harvest accept a-1 --reason "…"')
     expect(run.output).toContain(`drift: { instructions: 'report' }`)
     expect(summaryOf(run)).toBe(
       [
         ' Recordings  0 replayed, 3 unproven',
         '    Escapes  0',
         '   Unproven  system prompt  … Refund at most [-100-] {+120+} EUR without asking.   3 cases: golden/a-1, golden/b-1, golden/c-1',
-        `             to accept it: npx harvest accept --change ${key} --reason "…"`,
+        `             to accept it: npx vitest-harvest accept --change ${key} --reason "…"`,
       ].join('\n'),
     )
   })

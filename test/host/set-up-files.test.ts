@@ -118,13 +118,13 @@ describe.each<Lane>([5, 4])('set-up files under Vitest %i', (lane) => {
   it('a mock that was there before a replay by hand is named, with the line that put it up', async () => {
     const stub = await run('hand stub', setUps['a stub of fetch'] ?? '')
     const message = stub.get('by hand fetch')?.failureMessages.join('\n') ?? ''
-    expect(message).toContain("A mock answers the agent's `fetch` in the place of the tape")
+    expect(message).toContain("A mock answers the agent's `fetch` instead of the tape")
     expect(message).toMatch(/mock +set-up\.ts:2/)
     expect(message).toContain(`→ make \`import 'vitest-harvest/vitest'\` the first line of set-up.ts`)
     expect(message).toContain('(HARVEST_MOCKED)')
     const server = await run('hand server', mockServer)
     const refused = server.get('by hand http')?.failureMessages.join('\n') ?? ''
-    expect(refused).toContain(`A mock answers the agent's HTTP requests in the place of the tape`)
+    expect(refused).toContain(`A mock answers the agent's HTTP requests instead of the tape`)
     expect(refused).toMatch(/mock +set-up\.ts:4/)
   })
 

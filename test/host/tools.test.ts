@@ -197,7 +197,7 @@ describe('a yes to what tools do', () => {
     expect([red.includes('none'), codeOf(of('none'))]).toEqual([true, 'HARVEST_TOOLS_CONSENT'])
     expect(output).toMatch(/refund: POST 127\.0\.0\.1:\d+\/refunds/)
     expect(output).toContain('charge: asked nothing that was recorded')
-    expect(output).toContain('npx harvest test --tools run --yes')
+    expect(output).toContain('npx vitest-harvest test --tools run --yes')
   })
 
   it('is given by names in the config, and for no other tool', async () => {

@@ -119,7 +119,7 @@ export default () => refund({ order_id: 'B-2' })
       'HARVEST_CASE_NO_LONGER_FAILS',
       'HARVEST_OUTCOME_KIND',
       'HARVEST_ESCAPE',
-      'HARVEST_AGENT_HANGS',
+      'HARVEST_AGENT_TIMEOUT',
     ])
     expect(project.read('src/__snapshots__/ui.test.ts.snap')).toContain('"old"')
   })

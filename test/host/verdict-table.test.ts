@@ -37,14 +37,14 @@ const columns = [
   'replay(): meta',
   `replay() with problems: 'collect'`,
   'toReplayExactly()',
-  'harvest accept --list',
-  'harvest accept --list --json',
-  'harvest replay',
-  'harvest replay --json',
-  'harvest verify',
-  'harvest verify --json',
-  'harvest promote --json',
-  'harvest rerun --json',
+  'npx vitest-harvest accept --list',
+  'npx vitest-harvest accept --list --json',
+  'npx vitest-harvest replay',
+  'npx vitest-harvest replay --json',
+  'npx vitest-harvest replay --exact',
+  'npx vitest-harvest replay --exact --json',
+  'npx vitest-harvest promote --json',
+  'npx vitest-harvest rerun --json',
 ] as const
 type Column = (typeof columns)[number]
 
@@ -247,7 +247,7 @@ describe('one run has one verdict', () => {
       const rows = stdout.split('\n').filter((line) => new RegExp(`${nameOf(scenario)}(?![\\w-])`).test(line))
       const isDifferent = rows.some((row) => row.startsWith('different: '))
       const word = isDifferent ? 'different' : rows.some((row) => / unproven /.test(row)) ? 'unproven' : 'same'
-      set(scenario, 'harvest accept --list', { exit: code, word })
+      set(scenario, 'npx vitest-harvest accept --list', { exit: code, word })
     }
   }
 
@@ -264,18 +264,18 @@ describe('one run has one verdict', () => {
       const name = nameOf(scenario)
       const isAsking = report.unproven.some(({ names }) => names.includes(name))
       const word = report.different.includes(name) ? 'different' : isAsking ? 'unproven' : 'same'
-      set(scenario, 'harvest accept --list --json', { exit: code, word })
+      set(scenario, 'npx vitest-harvest accept --list --json', { exit: code, word })
     }
   }
 
   async function live(tag: string, url: string): Promise<void> {
-    const args = ['rerun', '--tag', tag, '--live', '--times', '1', '--json', '--cross-version']
+    const args = ['rerun', '--tag', tag, '--live', '--runs', '1', '--json', '--cross-version']
     const { code, stdout } = await harvest(args, { MODEL_URL: url })
     const { cases } = JSON.parse(stdout) as { cases: { case: string; verdicts: Record<VerdictName, number> }[] }
     for (const scenario of scenarios.filter((one) => tagOf(one) === tag)) {
       const counts = cases.find((one) => one.case === scenario.id)?.verdicts
       const word = groups.find((name) => counts?.[name] === 1) ?? 'refused'
-      set(scenario, 'harvest rerun --json', { exit: code, word })
+      set(scenario, 'npx vitest-harvest rerun --json', { exit: code, word })
     }
   }
 
@@ -284,13 +284,16 @@ describe('one run has one verdict', () => {
 
   async function replayText(scenario: Scenario): Promise<void> {
     const { code, stderr } = await run('replay', scenario)
-    set(scenario, 'harvest replay', { exit: code, word: only(lineOf(scenario, 'harvest: ').exec(stderr), stderr) })
+    set(scenario, 'npx vitest-harvest replay', {
+      exit: code,
+      word: only(lineOf(scenario, 'harvest: ').exec(stderr), stderr),
+    })
   }
 
   async function replayJson(scenario: Scenario): Promise<void> {
     const { code, stdout } = await run('replay', scenario, '--json')
     expect(JSON.parse(stdout)).toMatchObject({ held: code === 0, transcoded: [], notCompared: expect.any(Array) })
-    set(scenario, 'harvest replay --json', { exit: code, word: verdictIn(stdout) })
+    set(scenario, 'npx vitest-harvest replay --json', { exit: code, word: verdictIn(stdout) })
   }
 
   async function verifyText(scenario: Scenario): Promise<void> {
@@ -298,7 +301,7 @@ describe('one run has one verdict', () => {
     const isRefused = stderr.includes('(HARVEST_TAPE_GRADE)')
     if (!isRefused) expect([scenario.id, stdout.includes('; bit-exact')]).toEqual([scenario.id, code === 0])
     const word = isRefused ? 'refused' : only(lineOf(scenario, '').exec(stdout), stdout + stderr)
-    set(scenario, 'harvest verify', { exit: code, word })
+    set(scenario, 'npx vitest-harvest replay --exact', { exit: code, word })
   }
 
   async function verifyJson(scenario: Scenario): Promise<void> {
@@ -306,7 +309,10 @@ describe('one run has one verdict', () => {
     const { error, exact } = JSON.parse(stdout) as { error?: { code: string }; exact?: boolean }
     const isRefused = error?.code === 'HARVEST_TAPE_GRADE'
     if (!isRefused) expect([scenario.id, exact]).toEqual([scenario.id, code === 0])
-    set(scenario, 'harvest verify --json', { exit: code, word: isRefused ? 'refused' : verdictIn(stdout) })
+    set(scenario, 'npx vitest-harvest replay --exact --json', {
+      exit: code,
+      word: isRefused ? 'refused' : verdictIn(stdout),
+    })
   }
 
   async function promote(scenario: Scenario): Promise<void> {
@@ -327,7 +333,7 @@ describe('one run has one verdict', () => {
     ])
     const { error } = JSON.parse(stdout) as { error?: { code: string } }
     expect([id, error?.code]).toEqual([id, code === 0 ? undefined : 'HARVEST_PROMOTE_DIVERGED'])
-    set(scenario, 'harvest promote --json', { exit: code, word: verdictIn(stdout) })
+    set(scenario, 'npx vitest-harvest promote --json', { exit: code, word: verdictIn(stdout) })
   }
 
   it.each(scenarios.map((scenario) => [scenario.id, scenario] as const))('%s', (id, scenario) => {
@@ -361,10 +367,10 @@ describe('one run has one verdict', () => {
   })
 })
 
-/** Exit code 0 means `same`; `verify` and `toReplayExactly()` want more than that. */
+/** Exit code 0 means `same`; `replay --exact` and `toReplayExactly()` want more than that. */
 function expected(scenario: Scenario, column: Column): Cell {
   const { verdict, promoted, isExact, tape } = scenario
-  const isStrict = column.includes('verify') || column === 'toReplayExactly()'
+  const isStrict = column.includes('--exact') || column === 'toReplayExactly()'
   if (isStrict && tape === 'import') return { exit: 2, word: 'refused' }
   // A live run of a known-bad case passes when it does not go the recorded way.
   if (column.includes('rerun'))

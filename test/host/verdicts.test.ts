@@ -162,8 +162,8 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
   })
 
   it('is red when the agent throws where it returned, or returns where it threw', () => {
-    expect(message('throws')).toContain('The agent threw, and returned when this run was recorded')
-    expect(message('threw-before')).toContain('The agent returned, and threw when this run was recorded')
+    expect(message('throws')).toContain('The agent threw, but returned when recorded')
+    expect(message('threw-before')).toContain('The agent returned, but threw when recorded')
   })
 
   it('names the line of the agent at which it left its tape', () => {
@@ -179,12 +179,12 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
   })
 
   it.each([
-    ['fixed', 'The agent returned something else'],
-    ['fixed-by-another-way', 'The agent made other tool calls'],
-    ['fixed-calls-else', 'The agent made other tool calls'],
-    ['fixed-asks-else', 'The agent called refund with arguments it did not use'],
-    ['fixed-returns', 'The agent returned, and threw when this run was recorded'],
-    ['fixed-throws', 'The agent threw, and returned when this run was recorded'],
+    ['fixed', 'The return value of the agent differs'],
+    ['fixed-by-another-way', 'The tool calls differ from the baseline'],
+    ['fixed-calls-else', 'The tool calls differ from the baseline'],
+    ['fixed-asks-else', 'The agent called refund with arguments that are not on the tape'],
+    ['fixed-returns', 'The agent returned, but threw when recorded'],
+    ['fixed-throws', 'The agent threw, but returned when recorded'],
   ])('%s: a known-bad run that does not reproduce any more is red, and says how', (id, how) => {
     expect(message(id)).toContain('This incident no longer reproduces: review and set expect: pass')
     expect(message(id)).toContain(how)
@@ -204,7 +204,7 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
     ['no-such-agent', 2, 'HARVEST_AGENT_UNKNOWN'],
     ['broken-module', 2, 'HARVEST_AGENT_IMPORT'],
     ['missing-module', 2, 'HARVEST_AGENT_IMPORT'],
-    ['never-loads', 2, 'HARVEST_AGENT_HANGS'],
+    ['never-loads', 2, 'HARVEST_AGENT_TIMEOUT'],
     ['no-function', 2, 'HARVEST_AGENT_EXPORT'],
     ['no-tape', 3, 'HARVEST_CASE_TAPE_MISSING'],
     ['truncated', 3, 'HARVEST_TAPE_TRUNCATED'],
@@ -212,7 +212,7 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
     ['with-rules', 8, 'HARVEST_RULES_UNSUPPORTED'],
     ['unknown-key', 8, 'HARVEST_CASE_UNKNOWN_KEY'],
     ['broken-yaml', 6, 'HARVEST_CASE_SYNTAX'],
-    ['hangs', 2, 'HARVEST_AGENT_HANGS'],
+    ['hangs', 2, 'HARVEST_AGENT_TIMEOUT'],
     ['spins', 2, 'HARVEST_CLOCK_SPIN'],
     ['rejects', 2, 'HARVEST_UNHANDLED_REJECTION'],
     ['escapes', 2, 'HARVEST_ESCAPE'],
@@ -243,13 +243,13 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
                      src/bad.ts:44:34
                    golden/known-bad-escapes  Blocked real I/O during replay: socket 127.0.0.1:45999
                      src/bad.ts:44:34
-                   golden/asks-else  The agent called refund with arguments it did not use when this run was recorded
+                   golden/asks-else  The agent called refund with arguments that are not on the tape
                      src/bad.ts:13:9
-                   golden/leaves-out  The agent made other tool calls than the baseline of this case
-                   golden/other-outcome  The agent returned something else than this case says
-                   golden/other-trace  The agent made other tool calls than the baseline of this case
-                   golden/threw-before  The agent returned, and threw when this run was recorded
-                   golden/throws  The agent threw, and returned when this run was recorded
+                   golden/leaves-out  The tool calls differ from the baseline of this case
+                   golden/other-outcome  The return value of the agent differs from the outcome of this case
+                   golden/other-trace  The tool calls differ from the baseline of this case
+                   golden/threw-before  The agent returned, but threw when recorded
+                   golden/throws  The agent threw, but returned when recorded
                    golden/fixed  This incident no longer reproduces: review and set expect: pass
                    and 21 more"
     `)

@@ -5,13 +5,13 @@ import type { AddressInfo } from 'node:net'
 import { basename, dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { loadCommands } from '../../src/cli/commands/index.ts'
+import { specs } from '../../src/cli/spec/index.ts'
 import { serializeTape, type TapeHeader } from '../../src/tape/index.ts'
 import { canaries } from '../privacy/canaries.ts'
 import { harvest } from '../cli/harvest.ts'
 import { many } from '../cli/many.ts'
 import { configFor, project as makeProject } from '../cli/project.ts'
-import { exchange, type TapeParts, tapeText } from '../store/make.ts'
+import { exchange, type TapeParts, tapeText } from '../recordings/make.ts'
 
 // Each sentence of docs/boundary.md on what a tape may make run, as an attack that failed. A canary is a file, a port or a
 // process that nobody but an attacker reaches for.
@@ -96,15 +96,15 @@ const linesFor: Readonly<Record<string, (tape: string) => readonly (readonly str
   export: (tape) => [['export', tape, '--format', 'json']],
   check: (tape) => [['check', tape]],
   hold: (tape) => [
-    ['hold', tape, '--reason', 'x'],
-    ['hold', tape, '--release'],
+    ['tapes', 'hold', tape, '--reason', 'x'],
+    ['tapes', 'hold', tape, '--release'],
   ],
   promote: (tape) => [['promote', tape, '--as', basename(tape, '.tape.jsonl'), '--unverified']],
   pins: () => [['pins']],
-  prune: () => [['prune', '--dry-run']],
+  prune: () => [['tapes', 'prune', '--dry-run']],
   import: (tape) => [['import', tape, '--dir', 'imported']],
-  demote: (tape) => [['demote', basename(tape, '.tape.jsonl')]],
-  rm: () => [['rm', 'command-99', '--yes']],
+  demote: (tape) => [['tapes', 'demote', basename(tape, '.tape.jsonl')]],
+  rm: () => [['tapes', 'rm', 'command-99', '--yes']],
   accept: () => [],
   blame: () => [],
   chaos: () => [],
@@ -123,7 +123,8 @@ describe('a tape that brings a command of its own', () => {
     commands.forEach(([, argv, cwd = '.'], at) =>
       write(tapeOf(at), tapeText({ header: { id: `command-${at}`, command: { argv, cwd } } })),
     )
-    const known = await loadCommands(undefined)
+    // `tapes rm` runs what `rm` runs.
+    const known = specs.filter(({ name }) => !name.startsWith('tapes'))
     expect(known.map(({ name }) => name).filter((name) => linesFor[name] === undefined)).toEqual([])
     // Every command for one of them, and for the others those that could start it.
     const all = Object.values(linesFor).flatMap((of) => of(tapeOf(0)))
@@ -137,7 +138,7 @@ describe('a tape that brings a command of its own', () => {
     const answers = many(lines, base, { CI: '1' })
     const runs = lines.flatMap(([name = ''], at) => (name === 'replay' || name === 'verify' ? [answers[at]!] : []))
     expect(runs.map(({ code }) => code)).toEqual(runs.map(() => 2))
-    expect(runs.filter(({ stderr }) => !stderr.includes('(HARVEST_CLI_PROGRAM_UNASKED)'))).toEqual([])
+    expect(runs.filter(({ stderr }) => !stderr.includes('(HARVEST_CLI_COMMAND_UNTRUSTED)'))).toEqual([])
     expect(answers.filter(({ code }) => code === 101)).toEqual([])
     expect(await touched()).toEqual([])
   })
@@ -249,12 +250,12 @@ describe('a command that changes something', () => {
     for (const id of ['t350', 't351'])
       write(`exact/inbox/${id}.tape.jsonl`, tapeText({ header: { id, agent: 'refund' } }))
     const lines = [
-      ['rm', 't35', '--yes', '--dir', 'exact'],
-      ['rm', 't350', 't3', '--yes', '--dir', 'exact'],
-      ['hold', 't350x', '--reason', 'x', '--dir', 'exact'],
-      ['hold', 't35', '--reason', 'x', '--dir', 'exact'],
+      ['tapes', 'rm', 't35', '--yes', '--dir', 'exact'],
+      ['tapes', 'rm', 't350', 't3', '--yes', '--dir', 'exact'],
+      ['tapes', 'hold', 't350x', '--reason', 'x', '--dir', 'exact'],
+      ['tapes', 'hold', 't35', '--reason', 'x', '--dir', 'exact'],
       ['promote', 't35', '--as', 'x', '--unverified', '--dir', 'exact'],
-      ['demote', 't35', '--dir', 'exact'],
+      ['tapes', 'demote', 't35', '--dir', 'exact'],
       ['fork', 't35', '--save', '--step', '1', '--set', 'result=1', '--dir', 'exact'],
     ]
     const answers = many(lines, base)

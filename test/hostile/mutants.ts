@@ -2,8 +2,8 @@ import type { CaseContent } from '../../src/cases/index.ts'
 import { writeCase } from '../../src/cases/index.ts'
 import { sealLine } from '../../src/tape/digest.ts'
 import type { Json, TapeEvent } from '../../src/tape/index.ts'
-import { mulberry32 } from '../store/mulberry32.ts'
-import { call, exchange, type TapeParts, tapeText } from '../store/make.ts'
+import { mulberry32 } from '../recordings/mulberry32.ts'
+import { call, exchange, type TapeParts, tapeText } from '../recordings/make.ts'
 
 /** What stands in the inbox and in the golden set for one round of commands. */
 export interface Mutant {

@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest'
-import { type ImportedTape, importRecordings } from '../../src/importers/index.ts'
+import { type TapeDraft, importRecordings } from '../../src/importers/index.ts'
 import type { CallEvent } from '../../src/tape/types.ts'
 import { traceOf } from '../../src/trace/index.ts'
 import { lines, runSamples } from './run-samples.ts'
 import { imported } from './samples.ts'
 
-function callsOf({ events }: ImportedTape): readonly CallEvent[] {
+function callsOf({ events }: TapeDraft): readonly CallEvent[] {
   return events.filter((event): event is CallEvent => event.kind === 'tool')
 }
 
-function layersOf({ events }: ImportedTape): readonly (readonly string[])[] {
+function layersOf({ events }: TapeDraft): readonly (readonly string[])[] {
   return traceOf(events).layers.map((layer) => layer.map(({ name }) => name).sort())
 }
 
-function modelsOf({ events }: ImportedTape): readonly unknown[] {
+function modelsOf({ events }: TapeDraft): readonly unknown[] {
   return events.flatMap((event) => (event.kind === 'mark' && event.name === 'model' ? [event.data] : []))
 }
 
 /** Who said what. */
-function saidIn({ events }: ImportedTape): readonly string[] {
+function saidIn({ events }: TapeDraft): readonly string[] {
   return events.flatMap((event) => (event.kind === 'message' ? [`${event.from}: ${JSON.stringify(event.body)}`] : []))
 }
 
@@ -131,7 +131,7 @@ describe('a set of evaluations', () => {
 
 describe('a trajectory in the interchange format', () => {
   const run = JSON.parse(runSamples.atif) as { steps: { tool_calls?: object[]; observation?: object }[] }
-  const withStep = (calls: readonly object[], results: readonly object[]): ImportedTape => {
+  const withStep = (calls: readonly object[], results: readonly object[]): TapeDraft => {
     const [first, second] = run.steps
     const step = { ...second, tool_calls: calls, observation: { results } }
     return imported(JSON.stringify({ ...run, steps: [first, step] }))

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { type ImportFormat, importFormats } from '../../src/importers/index.ts'
+import { type ImportFormat, importFormats, importRecordings } from '../../src/importers/index.ts'
 import { bytesFormats, formats } from '../../src/importers/formats.ts'
 import { documentOf } from '../../src/importers/read.ts'
 import { parseTape, serializeTape } from '../../src/tape/index.ts'
@@ -154,6 +154,22 @@ describe('HAR', () => {
   })
   const har = (...entries: readonly object[]): string => JSON.stringify({ log: { version: '1.2', entries } })
 
+  it('entries a day apart are of several runs, but for those of Polly.JS, which renews single ones', () => {
+    const days = [
+      entry({}, '2026-03-04T05:06:07.000Z'),
+      entry({}, '2026-03-04T23:06:07.000Z'),
+      entry({}, '2026-03-06T05:06:07.000Z'),
+    ]
+    const bytes = (text: string) => ({ file: 'sample', bytes: Buffer.from(text), id: 'x', agent: 'a' })
+    const runs = [...importRecordings(bytes(har(...days))).tapes]
+    expect(runs.map(({ events, header }) => [header.startedAt.slice(0, 10), events.length])).toEqual([
+      ['2026-03-04', 2],
+      ['2026-03-06', 1],
+    ])
+    const polly = JSON.stringify({ log: { version: '1.2', creator: { name: 'Polly.JS' }, entries: days } })
+    expect(importRecordings(bytes(polly)).count).toBe(1)
+  })
+
   it('entries are put in the order of their times', () => {
     const tape = imported(
       har(
@@ -251,6 +267,24 @@ describe('nock', () => {
   })
 })
 
+describe('a stream of several YAML documents', () => {
+  const runs = (text: string): number =>
+    importRecordings({ file: 'sample', bytes: Buffer.from(text), id: 'x', agent: 'a' }).count
+
+  it('holds a run for each', () => {
+    expect(runs(`---\n${cassette('one')}---\n${cassette('two')}`)).toBe(2)
+    expect(runs(`# by hand\n---\n${cassette('one')}...\n---\n${cassette('two')}---\n`)).toBe(2)
+    expect(runs(`---\n${cassette('one')}`)).toBe(1)
+  })
+
+  it('says in which line one of them is wrong', () => {
+    const first = cassette('one')
+    const line = `---\n${first}---\n`.split('\n').length
+    // The parser notices where the text ends.
+    expect(() => runs(`---\n${first}---\na: [1\n`)).toThrow(`sample:${line + 1}`)
+  })
+})
+
 describe('httprr', () => {
   it('takes the framing of chunks off', () => {
     const trace = httprr([['', 'x']]).replace(/\d+ \d+\n/, '')
@@ -258,6 +292,21 @@ describe('httprr', () => {
     const chunked = `HTTP/2.0${got!.replace('Content-Type: application/json', 'Transfer-Encoding: chunked').replace(/x$/, '3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n')}`
     const tape = imported(`httprr trace v1\n${sent!.length} ${chunked.length}\n${sent}${chunked}`)
     expect(firstAnswer(tape)).toBe('abcde')
+  })
+
+  it.each([
+    ['line feeds alone, as git writes them', (text: string) => text.replaceAll('\r\n', '\n')],
+    ['a blank line at its end', (text: string) => `${text}\n`],
+    ['lengths in lines of Windows', (text: string) => text.replace(/(\d+ \d+)\n/g, '$1\r\n')],
+  ])('reads a trace with %s', (_, turned) => {
+    const trace = turned(
+      httprr([
+        [asked, answered],
+        ['{"n": 2}', '{"two":\n\n2}'],
+      ]),
+    )
+    expect(exchangesOf(imported(trace))).toHaveLength(2)
+    expect(firstAnswer(imported(trace))).toBe(answered)
   })
 
   it('a trace that ends early says at which byte', () => {

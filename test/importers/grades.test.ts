@@ -72,14 +72,14 @@ describe('a grade is enforced', () => {
 
   it('no import can be verified, and the message says what is missing', () => {
     expect(() => requireGrade(graded('replayable'), 'verify')).toThrowErrorMatchingInlineSnapshot(`
-      [HarvestError: An imported tape cannot be verified
+      [HarvestError: An imported tape cannot be replayed byte for byte
 
         tape     sample
         grade    replayable, imported from vcrpy
         missing  clock, order
 
-      Bit-exact means the clock, the ids and the order of the run as well, and the recording did not hold them.
-      → to replay it: npx harvest replay sample
+      A byte comparison needs the clock, the ids and the order of the run, which the recording lacks.
+      → to replay it: npx vitest-harvest replay sample
       (HARVEST_TAPE_GRADE)]
     `)
   })

@@ -124,7 +124,7 @@ describe('an imported recording of a tool loop', () => {
     const result = await run(tape)
     expect(result.problems).toEqual([])
     expect(result.outcome).toMatchObject({ status: 'returned', value: { asked: 2 } })
-    expect(result.receipt).toMatchObject({ recorded: 2, served: 2 })
+    expect(result.comparison).toMatchObject({ recorded: 2, served: 2 })
     expect(isRecordedTrace(result)).toBe(true)
     expect(
       traceOf(result.events)

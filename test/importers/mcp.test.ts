@@ -84,7 +84,7 @@ describe('the log of an MCP server', () => {
     const result = await replayTape(tapeOf(text), () => orders(['A-17', 'A-18'], '/usr/local/bin/other-server'))
     expect(result.problems).toEqual([])
     expect(result.outcome).toEqual({ status: 'returned', value: told })
-    expect(result.receipt).toMatchObject({ recorded: 4, served: 4 })
+    expect(result.comparison).toMatchObject({ recorded: 4, served: 4 })
   })
 
   it('answers no other question than the one that was logged', async () => {

@@ -45,9 +45,9 @@ describe('what the SnapshotAgent of undici writes today', () => {
     })
     expect(tape.header.imported?.grade).toBe('replayable')
     expect(compare(tape, origin.heard, origin.base)).toEqual([])
-    const { problems, receipt, outcome } = await replayTape(tape, () => roundWith('fetch', origin.base, calls))
+    const { problems, comparison, outcome } = await replayTape(tape, () => roundWith('fetch', origin.base, calls))
     expect(problems).toEqual([])
-    expect(receipt).toMatchObject({ recorded: calls.length + 1, served: calls.length + 1 })
+    expect(comparison).toMatchObject({ recorded: calls.length + 1, served: calls.length + 1 })
     const said = origin.heard.filter(({ status }) => status !== 302)
     const served = outcome.status === 'returned' ? (outcome.value as readonly Came[]) : []
     expect(served.map(([status, , body]) => [status, body])).toEqual(

@@ -19,7 +19,7 @@ describe('the replay of an imported tape', () => {
     const result = await replayTape(tapeOf(samples[format]), () => ask(asked))
     expect(result.problems).toEqual([])
     expect(result.outcome).toEqual({ status: 'returned', value: answered })
-    expect(result.receipt).toMatchObject({ recorded: 1, served: 1 })
+    expect(result.comparison).toMatchObject({ recorded: 1, served: 1 })
   })
 
   it('clock and ids are no drift: they were never recorded', async () => {

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { type ImportedTape, importRecordings, type ImportFormat } from '../../src/importers/index.ts'
+import { type TapeDraft, importRecordings, type ImportFormat } from '../../src/importers/index.ts'
 import type { CallEvent, TapeEvent } from '../../src/tape/types.ts'
 import { traceOf } from '../../src/trace/index.ts'
 import { lines, runSamples, talk, zip } from './run-samples.ts'
 import { imported } from './samples.ts'
 
-function callsOf({ events }: ImportedTape): readonly CallEvent[] {
+function callsOf({ events }: TapeDraft): readonly CallEvent[] {
   return events.filter((event): event is CallEvent => event.kind === 'tool')
 }
 
-function marksOf({ events }: ImportedTape, name: string): readonly unknown[] {
+function marksOf({ events }: TapeDraft, name: string): readonly unknown[] {
   return events.flatMap((event) => (event.kind === 'mark' && event.name === name ? [event.data] : []))
 }
 
@@ -20,11 +20,11 @@ function saidIn(events: readonly TapeEvent[]): readonly string[] {
   )
 }
 
-function layersOf({ events }: ImportedTape): readonly (readonly string[])[] {
+function layersOf({ events }: TapeDraft): readonly (readonly string[])[] {
   return traceOf(events).layers.map((layer) => layer.map(({ name }) => name))
 }
 
-function tapesOf(content: string): readonly ImportedTape[] {
+function tapesOf(content: string): readonly TapeDraft[] {
   return [
     ...importRecordings({ file: 'sample', bytes: Buffer.from(content), id: (name) => name ?? '', agent: 'a' }).tapes,
   ]
@@ -36,7 +36,7 @@ const ask = (...calls: readonly (readonly [id: string, name: string])[]): object
   tool_calls: calls.map(([id, name]) => ({ id, type: 'function', function: { name, arguments: '{}' } })),
 })
 const bring = (id: string, content: string): object => ({ role: 'tool', tool_call_id: id, content })
-const chatOf = (...messages: readonly object[]): ImportedTape => imported(JSON.stringify({ messages }))
+const chatOf = (...messages: readonly object[]): TapeDraft => imported(JSON.stringify({ messages }))
 
 const withResult = [
   'temporal',

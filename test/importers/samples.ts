@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import type { ImportFormat } from '../../src/importers/index.ts'
 import { runSamples } from './run-samples.ts'
-import { type ImportedTape, importRecording } from '../../src/importers/index.ts'
+import { type TapeDraft, importRecording } from '../../src/importers/index.ts'
 import { type ExchangeEvent, responseBytes } from '../../src/tape/index.ts'
 import { traceSamples } from './trace-samples.ts'
 
@@ -178,18 +178,15 @@ version: 1
 `
 }
 
-export function imported(
-  content: string | Buffer,
-  options: { format?: ImportFormat; file?: string } = {},
-): ImportedTape {
+export function imported(content: string | Buffer, options: { format?: ImportFormat; file?: string } = {}): TapeDraft {
   return importRecording({ file: 'sample', bytes: Buffer.from(content), id: 'sample', agent: 'desk', ...options })
 }
 
-export function exchangesOf(tape: ImportedTape): readonly ExchangeEvent[] {
+export function exchangesOf(tape: TapeDraft): readonly ExchangeEvent[] {
   return tape.events.filter((event) => event.kind === 'exchange')
 }
 
 /** The answer of the first exchange, as text. */
-export function firstAnswer(tape: ImportedTape): string {
+export function firstAnswer(tape: TapeDraft): string {
   return responseBytes(exchangesOf(tape)[0]!).toString('utf8')
 }

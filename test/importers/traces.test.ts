@@ -387,7 +387,7 @@ describe('a file of several traces', () => {
 
   it('one run asked of it is refused', () => {
     expect(() => imported(two)).toThrowErrorMatchingInlineSnapshot(`
-      [HarvestError: The recording cannot be imported
+      [HarvestError: Cannot import the recording
 
         file     sample
         problem  it holds 2 runs, and one was asked for

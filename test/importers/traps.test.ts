@@ -93,8 +93,11 @@ describe('YAML as recorders write it', () => {
     expect(({} as Record<string, unknown>)['string']).toBeUndefined()
   })
 
-  it('a file of several documents is refused', () => {
-    expect(() => imported(`${list('one')}---\n${list('two')}`)).toThrow('several YAML documents')
+  it('a file of several documents holds several runs', () => {
+    expect(() =>
+      imported(`${cassette('a')}---
+${cassette('b')}`),
+    ).toThrow('it holds 2 runs, and one was asked for')
   })
 
   it('lines are counted through items that were read one by one', () => {

@@ -451,7 +451,7 @@ test('options that cannot be meant are errors', () => {
     return 'no error'
   }
   expect(message({ off: ['emial'] })).toMatchInlineSnapshot(`
-    "The redaction options cannot be used
+    "Invalid redaction options
 
       problem  there is no kind "emial"
 

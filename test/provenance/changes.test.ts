@@ -88,26 +88,26 @@ test('pins of an untrusted tape cannot act on the terminal', () => {
 describe('code of another version does not continue a tape', () => {
   test('at another commit', () => {
     expect(refusal(pins, { ...same, commit: other })).toMatchInlineSnapshot(`
-      "The code here is not known to be the code that made this tape
+      "Unknown whether this code made the tape
 
         commit     4f2a9c1d5e → 9ab0c3d15e
 
-      What a continued run shows could come from the changed code and not from what you changed in the tape.
+      A difference could come from the changed code instead of your change.
       → to run the recorded code: git checkout 4f2a9c1d5e6b7a8f90c1d2e3f4a5b6c7d8e9f0a1
-      → to go on all the same, with both versions kept in the result: --cross-version
+      → to continue anyway, with both versions in the result: --cross-version
       (HARVEST_CROSS_VERSION)"
     `)
   })
 
   test('at a commit nobody knows', () => {
     expect(refusal({ node: '24.21.0' }, { commit: undefined })).toMatchInlineSnapshot(`
-      "The code here is not known to be the code that made this tape
+      "Unknown whether this code made the tape
 
         commit     unknown → unknown
 
-      An unknown commit counts as another commit: what a continued run shows could come from changed code.
-      → to know next time: record with createRecorder({ commit: process.env.GIT_SHA })
-      → to go on all the same, with both versions kept in the result: --cross-version
+      An unknown commit counts as another commit: a difference could come from changed code.
+      → next time, record with createRecorder({ commit: process.env.GIT_SHA })
+      → to continue anyway, with both versions in the result: --cross-version
       (HARVEST_CROSS_VERSION)"
     `)
     expect(refusal(pins, { ...same, commit: undefined })).toContain('4f2a9c1d5e → unknown')

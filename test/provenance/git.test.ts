@@ -120,14 +120,14 @@ test('a repository git cannot read is an error that shows what git said', async 
   expect(message).toContain('bad config')
   // Versions of git say it in different words.
   expect(message.replaceAll(root, '<root>').replace(/(?<=  git +).*/, '<what git said>')).toMatchInlineSnapshot(`
-    "git could not say which commit this folder is at
+    "git cannot read the current commit
 
       folder  <root>
       git <what git said>
 
-    In containers git often refuses a work tree that belongs to another user.
+    In containers, git refuses a work tree owned by another user.
     → to see it by hand: git -C "<root>" status
-    → or tell the commit yourself: GIT_SHA=<commit>
+    → or set the commit: GIT_SHA=<commit>
     (HARVEST_GIT_UNREADABLE)"
   `)
 })

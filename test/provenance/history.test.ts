@@ -85,5 +85,5 @@ test('a repository git cannot read is an error', () => {
   git('init', '-q')
   commit('First', '2026-01-01T00:00:00Z')
   writeFileSync(join(root, '.git/config'), '[core\n')
-  expect(() => readHistory(root)).toThrow('git could not tell the history of this folder')
+  expect(() => readHistory(root)).toThrow('git cannot read the history of this folder')
 })

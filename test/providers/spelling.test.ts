@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { canonicalJson, inOneSpelling, readModelRequest } from '../../src/providers/index.ts'
-import { parseRequest } from '../../src/replay/difference.ts'
+import { parseRequest } from '../../src/match/difference.ts'
 import type { Json } from '../../src/tape/types.ts'
 import { agentRequests } from './agent-requests.ts'
 

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { createRedactor, cutOverlap, redactSides } from '../../src/privacy/index.ts'
 import { createRecorder, mark, type RecorderOptions } from '../../src/record/index.ts'
 import { installReplay, replayTape } from '../../src/replay/index.ts'
-import { promote } from '../../src/store/index.ts'
+import { promote } from '../../src/recordings/index.ts'
 import { cutsOf, partialText, readTape, type Tape } from '../../src/tape/index.ts'
 import { startOrigin } from './origin.ts'
 

@@ -314,15 +314,15 @@ describe('the budget of a run', () => {
       await model.ask()
       await model.ask()
       expect(signal.reason).toMatchInlineSnapshot(`
-        [HarvestError: The run used more than its budget allows
+        [HarvestError: The run exceeded its budget
 
           run    a
           agent  support
           limit  calls 1
           used   2
 
-        The hard limit of the recorder: its signal is aborted, and wrapped tools are called no more.
-        → see what the run did: npx harvest show latest
+        At the hard limit the run's signal is aborted and wrapped tools are refused.
+        → see what the run did: npx vitest-harvest show latest
         → or raise the limit: budget: { calls: { hard: … } }
         (HARVEST_BUDGET)]
       `)
@@ -350,19 +350,19 @@ describe('the budget of a run', () => {
       })
     expect(how.warnings.map(({ message }) => message)).toMatchInlineSnapshot(`
       [
-        "What a model call used is not known: its model has no price
+        "Cannot count a model call: its model has no price
 
         model  house-model
 
-      Budget and outliers count the other calls of the run only, so it may use more than they say.
+      This call is not counted, so the run can exceed its budget.
       → give its price in dollars per million tokens: prices: { 'house-model': { input: …, output: … } }
       (HARVEST_USAGE_UNKNOWN)",
-        "What a model call used is not known: its answer told no tokens
+        "Cannot count a model call: the response has no token usage
 
         model  gpt-4o
 
-      Budget and outliers count the other calls of the run only, so it may use more than they say.
-      → ask for usage: OpenAI streams tell it with stream_options: { include_usage: true }
+      This call is not counted, so the run can exceed its budget.
+      → request usage: OpenAI streams send it with stream_options: { include_usage: true }
       (HARVEST_USAGE_UNKNOWN)",
       ]
     `)
@@ -489,8 +489,8 @@ describe('retention', () => {
 
 describe('options are checked at start-up', () => {
   const refused: readonly (readonly [options: object, what: RegExp])[] = [
-    [{ samples: 1 }, /does not know the option 'samples'.*perhaps you meant: sample/s],
-    [{ keep: { timeout: 5 } }, /does not know the option 'keep.timeout'/],
+    [{ samples: 1 }, /Unknown option of createRecorder: 'samples'.*did you mean: sample/s],
+    [{ keep: { timeout: 5 } }, /Unknown option of createRecorder: 'keep.timeout'/],
     [{ keep: { outliers: { token: 0.9 } } }, /'keep.outliers.token'.*keep.outliers.tokens/s],
     [{ budget: { tokens: { max: 5 } } }, /'budget.tokens.max'/],
     [{ sample: 1.5 }, /'sample'.*1\.5.*a number from 0 to 1/s],
@@ -538,7 +538,7 @@ describe('options are checked at start-up', () => {
 
   test('a number that cannot be is named, with what is wanted', () => {
     expect(() => createRecorder({ sample: 5 })).toThrowErrorMatchingInlineSnapshot(`
-      [HarvestError: createRecorder cannot use the option 'sample'
+      [HarvestError: Invalid option of createRecorder: 'sample'
 
         given   5
         wanted  a number from 0 to 1

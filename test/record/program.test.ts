@@ -100,7 +100,7 @@ test.for(Object.keys(programs))('%s ends as it did, having said the same', async
   expect(report?.problems).toEqual([])
   expect(report?.outcomeDiffers).toEqual([])
   expect(replayed).toMatchObject({ code, stdout: recorded.stdout })
-  expect(report?.receipt).toMatchObject({ recorded: 1, served: 1, identical: 1 })
+  expect(report?.comparison).toMatchObject({ recorded: 1, served: 1, identical: 1 })
 })
 
 test('a program ended by a signal leaves a tape without a last line, with all that happened before', async () => {

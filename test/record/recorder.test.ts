@@ -74,7 +74,7 @@ describe('whatever happens to the tape, the agent gets its answer', () => {
       ),
     ).toMatchInlineSnapshot(`
         [
-          "A run could not be recorded completely; the agent goes on as if nothing had happened
+          "A run could not be recorded completely; the agent is not affected
 
           run   <id>
           tape  inbox/<id>.tape.jsonl
@@ -126,7 +126,7 @@ describe('whatever happens to the tape, the agent gets its answer', () => {
 
   test('an unknown option is refused when the recorder is made', () => {
     expect(() => createRecorder({ folder: 'x' } as RecorderOptions)).toThrowErrorMatchingInlineSnapshot(`
-      [HarvestError: createRecorder does not know the option 'folder'
+      [HarvestError: Unknown option of createRecorder: 'folder'
 
         known  enabled, dir, commit, dirty, packages, redact, sample, decide, hold, bodies, tapes, keep, budget, prices, retention, onTape, onWarning, onBudget
 

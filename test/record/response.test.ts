@@ -182,7 +182,7 @@ test('a replay reads the body too: the same handler, offline, with nothing left 
   const result = await replayTape(tape(), chat)
   expect(result.problems).toEqual([])
   expect(result.unused).toEqual([])
-  expect(result.receipt).toMatchObject({ recorded: 3, served: 3, identical: 3, outcomeEqual: true })
+  expect(result.comparison).toMatchObject({ recorded: 3, served: 3, identical: 3, outcomeEqual: true })
   const { outcome } = result
   expect(outcome.status === 'returned' && (await outcome.value.text())).toContain('on its way')
 })

@@ -39,8 +39,8 @@ describe('a recorder that is off', () => {
   })
 
   test('still refuses options and switches that mean nothing', () => {
-    expect(() => createRecorder({ enabled: false, sample: 2 })).toThrow(/cannot use the option 'sample'/)
-    expect(() => createRecorder({ enabled: 'no' as never })).toThrow(/cannot use the option 'enabled'/)
+    expect(() => createRecorder({ enabled: false, sample: 2 })).toThrow(/Invalid option of createRecorder: 'sample'/)
+    expect(() => createRecorder({ enabled: 'no' as never })).toThrow(/Invalid option of createRecorder: 'enabled'/)
     vi.stubEnv('VITEST_HARVEST_RECORD', 'of')
     onTestFinished(() => void vi.unstubAllEnvs())
     let said = ''
@@ -50,7 +50,7 @@ describe('a recorder that is off', () => {
       said = String(error)
     }
     expect(said).toMatchInlineSnapshot(`
-      "HarvestError: The environment variable VITEST_HARVEST_RECORD has a value that means nothing
+      "HarvestError: Invalid value of the environment variable VITEST_HARVEST_RECORD
 
         given   "of"
         wanted  off or on
@@ -132,7 +132,7 @@ describe("decide: 'start'", () => {
     [{}, 'decide'],
     [{ sample: 0.1, decide: 'begin' as never }, 'decide'],
   ] as const)('%j is refused', (options, name) => {
-    expect(() => recording(options)).toThrow(`createRecorder cannot use the option '${name}'`)
+    expect(() => recording(options)).toThrow(`Invalid option of createRecorder: '${name}'`)
   })
 })
 
@@ -143,5 +143,5 @@ test.each([
   { bodies: 8 },
   { tapes: { maxMegabytes: Number.NaN } },
 ])('a limit that cannot be is refused: %j', (options) => {
-  expect(() => createRecorder(options as never)).toThrow(/createRecorder (cannot use|does not know) the option/)
+  expect(() => createRecorder(options as never)).toThrow(/(Invalid|Unknown) option of createRecorder/)
 })

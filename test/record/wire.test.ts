@@ -84,10 +84,10 @@ const exchanges = ({ events }: Tape): readonly ExchangeEvent[] => events.filter(
 async function expectSameThrice<T>(agent: () => Promise<T>): Promise<Tape> {
   const { tape, answer: first } = await record(agent)
   for (const _ of [1, 2]) {
-    const { problems, outcome, receipt } = await replayTape(tape, agent)
+    const { problems, outcome, comparison } = await replayTape(tape, agent)
     expect(problems.map(({ message }) => message)).toEqual([])
     expect(outcome).toEqual({ status: 'returned', value: first })
-    expect(receipt.identical).toBe(receipt.recorded)
+    expect(comparison.identical).toBe(comparison.recorded)
   }
   return tape
 }

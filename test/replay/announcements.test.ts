@@ -35,7 +35,7 @@ test('what is announced as recorded is the same, and counted', async () => {
   const result = await replay(asRecorded)
   expect(codes(result)).toEqual([])
   expect(result.drift).toEqual([])
-  expect(result.receipt).toMatchObject({
+  expect(result.comparison).toMatchObject({
     messages: { recorded: 2, same: 2, other: 0 },
     marks: { recorded: 2, same: 2, other: 0 },
   })
@@ -165,8 +165,8 @@ test('the problem says which one, from whom to whom, where, and which words chan
                body: [-done-] {+look at this+}
 
     Sender, receiver, body and order must be as recorded, or as the case lists them.
-    → if the new behaviour is right: npx harvest test --update-recordings --reason "…"
-    → to see the recorded run: npx harvest show refund
+    → if the new behaviour is right: npx vitest-harvest test --update-recordings --reason "…"
+    → to see the recorded run: npx vitest-harvest show refund
     (HARVEST_MESSAGES)"
   `)
 })
@@ -184,7 +184,7 @@ test('a policy by class reports or ignores, and strict allows nothing', async ()
   const reported = await replay(silent, { drift: { agentMessages: 'report', marks: 'ignore' } })
   expect(codes(reported)).toEqual([])
   expect(reported.drift.map((one) => one.class)).toEqual(['agentMessages', 'agentMessages'])
-  expect(reported.receipt.marks).toEqual({ recorded: 2, same: 0, other: 0 })
+  expect(reported.comparison.marks).toEqual({ recorded: 2, same: 0, other: 0 })
   const strict = await replay(silent, { strict: true, drift: { agentMessages: 'report', marks: 'report' } })
   expect(codes(strict)).toEqual(['HARVEST_MESSAGES', 'HARVEST_MARKS'])
 })
@@ -245,6 +245,6 @@ test('for every list of marks, one that is left out is told as that one and noth
       for (const [i, name] of names.entries()) if (i !== left) mark(name, i)
     })
     expect(result.drift).toMatchObject([{ class: 'marks', part: `mark ${left + 1}, ${names[left]}`, live: '(absent)' }])
-    expect(result.receipt.marks).toEqual({ recorded: 40, same: 39, other: 0 })
+    expect(result.comparison.marks).toEqual({ recorded: 40, same: 39, other: 0 })
   }
 })

@@ -7,7 +7,7 @@ import zlib from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createRecorder } from '../../src/record/index.ts'
 import { installReplay, replayTape } from '../../src/replay/index.ts'
-import { refuseUnfinished } from '../../src/store/promotable.ts'
+import { refuseUnfinished } from '../../src/recordings/promotable.ts'
 import {
   type ExchangeEvent,
   parseTape,
@@ -103,9 +103,9 @@ test('secrets are gone from requests and answers in every coding, and the run re
   ])
   for (const secret of ['Pa55word', 'An5w3rT0k3n', 'alice@', 'carol@']) expect(text).not.toContain(secret)
   let heard: readonly string[] = []
-  const { problems, receipt } = await replayTape(tape, async () => (heard = await agent('again')))
+  const { problems, comparison } = await replayTape(tape, async () => (heard = await agent('again')))
   expect(problems).toEqual([])
-  expect(receipt.identical).toBe(Object.keys(packers).length)
+  expect(comparison.identical).toBe(Object.keys(packers).length)
   expect(heard[0]).toBe('{"token":"redacted-secret-2","from":"redacted-2@email.invalid"}')
 })
 
@@ -151,8 +151,8 @@ test('a tape of the first finders is replayed by them, whatever those of now fin
     // The flag alone makes the difference.
     [madeWith([...flags, redactorFlag]), 0],
   ] as const) {
-    const { receipt } = await replayTape(made, () => agent().catch(() => undefined))
-    expect(receipt.identical).toBe(identical)
+    const { comparison } = await replayTape(made, () => agent().catch(() => undefined))
+    expect(comparison.identical).toBe(identical)
   }
 })
 

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import { Expected } from '../../src/replay/expected.ts'
+import { ExpectedRequest } from '../../src/replay/expected.ts'
 import { installReplay, replayTape } from '../../src/replay/index.ts'
 import { ReplayRun } from '../../src/replay/run.ts'
 import type { HeaderPair, Tape } from '../../src/tape/index.ts'
@@ -66,7 +66,7 @@ test('a request that a recorded answer leads to, and the tape does not have, is 
 
 test('only the one recorded request that is next is expected, and once', () => {
   const run = new ReplayRun(tapeOf([{ body: first }, { body: second }]), {}, () => undefined)
-  const expected = new Expected(run)
+  const expected = new ExpectedRequest(run)
   const stated = (text: string, url = chatUrl) => ({
     method: 'POST',
     url,

@@ -3,7 +3,7 @@ import type { AgentInput } from '../../fixtures/agents/types.ts'
 import { answerParent } from '../../fixtures/child/answer.ts'
 import { createRecorder } from '../../src/record/index.ts'
 import { installReplay, replayTape } from '../../src/replay/index.ts'
-import type { ReplayOptions } from '../../src/replay/types.ts'
+import type { ReplayOptions } from '../../src/match/types.ts'
 import { readTape } from '../../src/tape/index.ts'
 import { type Form, formedAgents, type Heard } from './forms.agents.ts'
 

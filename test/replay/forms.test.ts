@@ -102,14 +102,14 @@ describe('a recorded answer that is no whole answer', () => {
     const { end: _end, ...open } = event!.response!
     const torn = await replay(cut(whole, { response: open }))
     expect(torn.text).toMatchInlineSnapshot(`
-      "The agent asks for a whole answer where a stream was recorded
+      "The agent requests a whole answer, but a stream was recorded
 
         tape  refund
         step  step 1, POST 127.0.0.1:8000/v1/chat/completions
         at    test/replay/forms.test.ts:78:51
 
       The recorded answer broke off, so the rest of it is unknown.
-      → ask for a stream again
+      → request a stream again
       → or record the run again and promote the new tape
       (HARVEST_ANSWER_FORM)"
     `)

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { bookkeeping } from '../../src/providers/index.ts'
-import { hostDrift } from '../../src/replay/address.ts'
+import { hostDrift } from '../../src/match/address.ts'
 import { installReplay, type ReplayOptions, replayTape } from '../../src/replay/index.ts'
-import { stepStates } from '../../src/replay/step.ts'
+import { stepStates } from '../../src/match/step.ts'
 import { type Asked, chat, chatUrl, tapeOf } from './tapes.ts'
 
 beforeAll(() => installReplay())

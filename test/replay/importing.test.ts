@@ -23,12 +23,12 @@ test('an answer that comes after the request of an imported module comes after i
   const recording = new Recording()
   for (const name of ['a', 'b']) recording.exchange({ method: 'GET', url: `https://shop.test/${name}`, answer: name })
   recording.atOnce(2)
-  const { outcome, receipt } = await replayTape(recording.tape(), async () => {
+  const { outcome, comparison } = await replayTape(recording.tape(), async () => {
     // As Vitest does while it fetches a module from its main process, which takes ten times the patience of the gate.
     resolvingModules.add('slow')
     const slow = new Promise<void>((done) => realTimeout(done, 200)).then(() => resolvingModules.delete('slow'))
     return await Promise.all([ask('a'), slow.then(() => ask('b'))])
   })
   expect(outcome).toEqual({ status: 'returned', value: ['a', 'b'] })
-  expect(receipt.relaxed).toBe(0)
+  expect(comparison.relaxed).toBe(0)
 })

@@ -40,7 +40,7 @@ describe('a problem says what, where, against which recorded call, and what to d
         now       250
 
       The nearest recorded request differs in content.
-      → to see the recorded steps: npx harvest show refund
+      → to see the recorded steps: npx vitest-harvest show refund
       → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_DIVERGENCE)"
     `)
@@ -49,7 +49,7 @@ describe('a problem says what, where, against which recorded call, and what to d
   test('a call of an address that is not on the tape', async () => {
     const message = await problemOf(refundTape(), () => fetch('https://mail.test/send?to=x', { method: 'PUT' }))
     expect(message).toMatchInlineSnapshot(`
-      "The agent called PUT mail.test/send?to=x, which it did not call when this run was recorded
+      "The agent called PUT mail.test/send?to=x, which is not on the tape
 
         tape     refund
         step     1 of this replay (2 recorded)
@@ -58,7 +58,7 @@ describe('a problem says what, where, against which recorded call, and what to d
         nearest  step 1, POST api.openai.com/v1/chat/completions
 
       A replay has no network: only recorded requests are answered.
-      → to see the recorded steps: npx harvest show refund
+      → to see the recorded steps: npx vitest-harvest show refund
       → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_DIVERGENCE)"
     `)
@@ -66,7 +66,7 @@ describe('a problem says what, where, against which recorded call, and what to d
 
   test('any call, when the tape has none', async () => {
     expect(await problemOf(tapeOf([]), () => fetch('https://mail.test/send'))).toMatchInlineSnapshot(`
-      "The agent called GET mail.test/send, which it did not call when this run was recorded
+      "The agent called GET mail.test/send, which is not on the tape
 
         tape     refund
         step     1 of this replay (0 recorded)
@@ -75,7 +75,7 @@ describe('a problem says what, where, against which recorded call, and what to d
         nearest  none: the tape holds no exchange
 
       A replay has no network: only recorded requests are answered.
-      → to see the recorded steps: npx harvest show refund
+      → to see the recorded steps: npx vitest-harvest show refund
       → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_DIVERGENCE)"
     `)
@@ -87,7 +87,7 @@ describe('a problem says what, where, against which recorded call, and what to d
       await post(chat('dice'))
     })
     expect(message).toMatchInlineSnapshot(`
-      "The agent made one request more than recorded: POST api.openai.com/v1/chat/completions
+      "The agent made a request more often than recorded: POST api.openai.com/v1/chat/completions
 
         tape     refund
         step     2 of this replay (1 recorded)
@@ -95,8 +95,8 @@ describe('a problem says what, where, against which recorded call, and what to d
         after    step 1, POST api.openai.com/v1/chat/completions
         nearest  step 1, POST api.openai.com/v1/chat/completions
 
-      All recorded responses of this address are used: the agent takes more steps, or repeats one.
-      → to see the recorded steps: npx harvest show refund
+      All recorded responses of this address are used up: the agent takes more steps or repeats one.
+      → to see the recorded steps: npx vitest-harvest show refund
       → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_TAPE_EXHAUSTED)"
     `)
@@ -177,7 +177,7 @@ describe('a problem says what, where, against which recorded call, and what to d
         now       {"id":12345678901234567891}
 
       The nearest recorded request differs in content.
-      → to see the recorded steps: npx harvest show refund
+      → to see the recorded steps: npx vitest-harvest show refund
       → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_DIVERGENCE)"
     `)
@@ -188,7 +188,7 @@ describe('a problem says what, where, against which recorded call, and what to d
     const recording = new Recording()
     recording.call('refund', { id: 'A-17', amount: 25 }, 'done', { sync: true })
     expect(await problemOf(recording.tape(), () => refund({ id: 'A-17', amount: 250 }))).toMatchInlineSnapshot(`
-      "The agent called refund with arguments it did not use when this run was recorded
+      "The agent called refund with arguments that are not on the tape
 
         tape      refund
         step      1 of this replay (1 recorded)
@@ -200,8 +200,8 @@ describe('a problem says what, where, against which recorded call, and what to d
         recorded  25
         now       250
 
-      What the model decided is recorded, so only the code of the agent can have changed them.
-      → to see the recorded steps: npx harvest show refund
+      The model's decision is recorded, so the agent's code changed the arguments.
+      → to see the recorded steps: npx vitest-harvest show refund
       → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_DIVERGENCE)"
     `)
@@ -210,7 +210,7 @@ describe('a problem says what, where, against which recorded call, and what to d
       refund({ id: 'A-17', amount: 25 }),
     ])
     expect(often).toMatchInlineSnapshot(`
-      "The agent called refund more often than when this run was recorded
+      "The agent called refund more often than recorded
 
         tape     refund
         step     2 of this replay (1 recorded)
@@ -220,7 +220,7 @@ describe('a problem says what, where, against which recorded call, and what to d
         nearest  none left
 
       The tape has no result for this call.
-      → to see the recorded steps: npx harvest show refund
+      → to see the recorded steps: npx vitest-harvest show refund
       → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_TAPE_EXHAUSTED)"
     `)
@@ -240,9 +240,9 @@ describe('a problem says what, where, against which recorded call, and what to d
         after       the start of the run
         waited for  step 1, POST api.openai.com/v1/chat/completions
 
-      When this run was recorded, it waited for that answer first.
+      In the recording it waited for that answer first.
       → if the order matters: look for a lost \`await\`
-      → to see the recorded order: npx harvest show refund
+      → to see the recorded order: npx vitest-harvest show refund
       → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_ORDER)"
     `)
@@ -268,7 +268,7 @@ describe('a problem says what, where, against which recorded call, and what to d
         await post(chat('thanks'))
       })
       expect(message).toMatchInlineSnapshot(`
-        "The agent went on without step 3, GET shop.test/orders?page=2: it was never asked
+        "The agent skipped step 3, GET shop.test/orders?page=2
 
           tape   refund
           step   3 of this replay (5 recorded)
@@ -279,7 +279,7 @@ describe('a problem says what, where, against which recorded call, and what to d
 
         The recorded steps after it were made with its answer.
         → if it is still needed: make step 3 before that again
-        → to see the recorded steps: npx harvest show refund
+        → to see the recorded steps: npx vitest-harvest show refund
         → if the new behaviour is right: record the run again and promote the new tape
         (HARVEST_ORDER)"
       `)
@@ -308,7 +308,7 @@ describe('a problem says what, where, against which recorded call, and what to d
         await post(chat('found 1 and 2'))
         await post(chat('thanks'))
       })
-      expect(message).toContain('The agent went on without step 3, GET shop.test/orders?page=2: it was never asked')
+      expect(message).toContain('The agent skipped step 3, GET shop.test/orders?page=2')
       expect(message).toContain('Made instead: GET shop.test/orders?page=1 once more than recorded')
     })
 
@@ -322,7 +322,7 @@ describe('a problem says what, where, against which recorded call, and what to d
         await post(chat('no idea')).catch(() => undefined)
       })
       expect(message).toMatchInlineSnapshot(`
-        "The agent went on without step 2, tool look: it was never asked
+        "The agent skipped step 2, tool look
 
           tape   refund
           step   2 of this replay (3 recorded)
@@ -337,7 +337,7 @@ describe('a problem says what, where, against which recorded call, and what to d
 
         The recorded steps after it were made with its answer.
         → if it is still needed: make step 2 before that again
-        → to see the recorded steps: npx harvest show refund
+        → to see the recorded steps: npx vitest-harvest show refund
         → if the new behaviour is right: record the run again and promote the new tape
         (HARVEST_DIVERGENCE)"
       `)
@@ -352,7 +352,7 @@ describe('a problem says what, where, against which recorded call, and what to d
         await post(chat('found 1 and 2'))
         await post(chat('thanks'))
       })
-      expect(message).toContain('The agent made one request more than recorded: GET shop.test/orders?page=1')
+      expect(message).toContain('The agent made a request more often than recorded: GET shop.test/orders?page=1')
       expect(message).toContain('(HARVEST_TAPE_EXHAUSTED)')
     })
   })
@@ -373,7 +373,7 @@ describe('a problem says what, where, against which recorded call, and what to d
 
       The recorded answer is for the recorded query; for another one the service may answer something else.
       → ask with the recorded query again
-      → to see the recorded steps: npx harvest show refund
+      → to see the recorded steps: npx vitest-harvest show refund
       → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_DIVERGENCE)"
     `)
@@ -383,7 +383,7 @@ describe('a problem says what, where, against which recorded call, and what to d
       await fetch(`${invoices}customer=C-7&month=2026-03&page=2`)
     })
     expect(more).toContain(
-      'The agent called GET shop.test/invoices?customer=C-7&month=2026-03&page=2, which it did not call',
+      'The agent called GET shop.test/invoices?customer=C-7&month=2026-03&page=2, which is not on the tape',
     )
   })
 
@@ -396,8 +396,8 @@ describe('a problem says what, where, against which recorded call, and what to d
         - step 1, POST api.openai.com/v1/chat/completions
         - step 2, POST api.openai.com/v1/chat/completions
 
-      The agent takes fewer steps than it did when this run was recorded.
-      → to see the recorded steps: npx harvest show refund
+      The agent takes fewer steps than recorded.
+      → to see the recorded steps: npx vitest-harvest show refund
       → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_UNUSED)"
     `)
@@ -449,8 +449,8 @@ describe('a problem says what, where, against which recorded call, and what to d
 
         changed  [-m-1-] {+m-2+}
 
-      The config or the case says that such a change is another behaviour.
-      → to see the recorded step: npx harvest show refund --step 1
+      The config or the case sets this class of drift to \`fail\`.
+      → to see the recorded step: npx vitest-harvest show refund --step 1
       → if the new behaviour is right: record the run again and promote the new tape
       → if such a change is harmless: drift: { model: 'report' }
       (HARVEST_DRIFT)"
@@ -487,9 +487,9 @@ describe('a problem says what, where, against which recorded call, and what to d
         next    step 2, POST api.openai.com/v1/chat/completions, which the agent has not asked
         waited  500 ms of real time with nothing left to deliver
 
-      It waits for something that is not on the tape, and did not when this run was recorded.
-      → to see the recorded steps: npx harvest show refund
-      (HARVEST_AGENT_HANGS)"
+      It waits for something that is not on the tape.
+      → to see the recorded steps: npx vitest-harvest show refund
+      (HARVEST_AGENT_TIMEOUT)"
     `)
   })
 
@@ -503,7 +503,7 @@ describe('a problem says what, where, against which recorded call, and what to d
         reason  The operation was aborted due to timeout
 
       The agent hangs, or the time limit is too short.
-      → to see the recorded steps: npx harvest show refund
+      → to see the recorded steps: npx vitest-harvest show refund
       → to give it more time: raise the time limit of the test
       (HARVEST_RUN_ABORTED)"
     `)
@@ -527,7 +527,7 @@ describe('a problem says what, where, against which recorded call, and what to d
         now       y
 
       The nearest recorded request differs in content.
-      → to see the recorded steps: npx harvest show refund
+      → to see the recorded steps: npx vitest-harvest show refund
       → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_DIVERGENCE)"
     `)

@@ -9,9 +9,9 @@ const post = async (body: string): Promise<string> => (await fetch(chatUrl, { me
 
 test('a request that stands on the tape letter for letter is answered, whatever counts as secret by now', async () => {
   const body = chat('Use the key npm_0123456789abcdefghijABCDEFGHIJ012345')
-  const { problems, receipt } = await replayTape(tapeOf([{ body }]), () => post(body))
+  const { problems, comparison } = await replayTape(tapeOf([{ body }]), () => post(body))
   expect(problems).toEqual([])
-  expect(receipt).toMatchObject({ served: 1, identical: 1 })
+  expect(comparison).toMatchObject({ served: 1, identical: 1 })
 })
 
 test('placeholders the agent sends back as they stand are counted: the next secret gets the next number', async () => {
@@ -19,10 +19,10 @@ test('placeholders the agent sends back as they stand are counted: the next secr
     { body: chat('Write to redacted-1@email.invalid') },
     { body: chat('And to redacted-2@email.invalid') },
   ])
-  const { problems, receipt } = await replayTape(tape, async () => {
+  const { problems, comparison } = await replayTape(tape, async () => {
     await post(chat('Write to redacted-1@email.invalid'))
     await post(chat('And to jo@example.com'))
   })
   expect(problems).toEqual([])
-  expect(receipt).toMatchObject({ served: 2, identical: 2 })
+  expect(comparison).toMatchObject({ served: 2, identical: 2 })
 })

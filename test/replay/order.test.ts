@@ -176,7 +176,7 @@ describe('a named value', () => {
     const result = await replayTape(recorded(), agent)
     expect(codes(result)).toEqual([])
     expect(returned(result)).toEqual(expect.arrayContaining([25, false]))
-    expect(result.receipt.relaxed).toBe(0)
+    expect(result.comparison.relaxed).toBe(0)
   })
 
   test('read more often than recorded is another run, which is seen to its end', async () => {
@@ -190,13 +190,13 @@ describe('a named value', () => {
       result.problems.map(({ message }) => message.replace(/order\.test\.ts:\d+:\d+/, 'order.test.ts')),
     ).toMatchInlineSnapshot(`
         [
-          "The agent read the value limit more often than when this run was recorded
+          "The agent read the value limit more often than recorded
 
           tape   refund
           at     test/replay/order.test.ts
           value  read 5 times, recorded 1
 
-        It was recorded once. What it would be the next time is not known, so it was answered as the last time.
+        It was recorded once. The next value is unknown, so the last one was served again.
         → read it once and keep it, or record the run again and promote the new tape
         (HARVEST_TAPE_EXHAUSTED)",
         ]

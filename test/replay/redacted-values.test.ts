@@ -213,7 +213,7 @@ test('a key that is too short is refused, and not shown', async () => {
       key       number 2 of 2
       least     32 characters
 
-    A short key can be guessed, and with the key every redacted address can.
+    With a guessed key, redacted addresses can be guessed too.
     → openssl rand -base64 32
     (HARVEST_PRIVACY_OPTION)]
   `)
@@ -230,7 +230,7 @@ test('a message about a redacted value says where it stands, and neither value',
       changed  [-redacted-1@email.invalid-] {+another email+}
 
     The tape holds a placeholder and the keyed fingerprint of its value, which is not that of the value sent now.
-    → to see the recorded step: npx harvest show run-19 --step 1
+    → to see the recorded step: npx vitest-harvest show run-19 --step 1
     → if the new behaviour is right: record the run again and promote the new tape
     → if such a change is harmless: drift: { redacted: 'report' }
     (HARVEST_DRIFT)"

@@ -51,10 +51,10 @@ test('a redacted run with parallel questions, compressed answers and rules of it
   await recorder.run({ agent: 'a', id: 'redacted' }, agent)
   const text = readFileSync(recorder.lastTape!, 'utf8')
   for (const secret of ['alice@', 'bob@', 'dora@', 'carol.', 'KD-1', 'KD-3']) expect(text).not.toContain(secret)
-  const { problems, receipt, drift, notCompared } = await replayTape(readTape(recorder.lastTape!), agent)
+  const { problems, comparison, drift, notCompared } = await replayTape(readTape(recorder.lastTape!), agent)
   expect(problems).toEqual([])
   expect(drift).toEqual([])
-  expect(receipt.identical).toBe(3)
+  expect(comparison.identical).toBe(3)
   // Those of its own; what came in answers came as a placeholder.
   expect(notCompared.map(({ kind }) => kind)).toEqual(['email', 'customer', 'email', 'customer', 'email'])
 })

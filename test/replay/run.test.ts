@@ -33,7 +33,7 @@ describe('the clock', () => {
     expect(codes(result)).toEqual([])
     expect(result.outcome).toMatchObject({ status: 'returned', value: expect.toSatisfy((ms: number) => ms >= 60_000) })
     // Waiting for real would take longer than a test may.
-    expect(result.receipt.timersFired).toBe(1)
+    expect(result.comparison.timersFired).toBe(1)
   })
 
   test('a loop that waits for the clock ends', async () => {
@@ -315,7 +315,7 @@ describe('order', () => {
 describe('an agent that does not end', () => {
   test('an agent that never answers is told from one that takes its time', async () => {
     const result = await replayTape(tapeOf([]), () => new Promise(() => undefined), soon)
-    expect(codes(result)).toEqual(['HARVEST_AGENT_HANGS'])
+    expect(codes(result)).toEqual(['HARVEST_AGENT_TIMEOUT'])
     expect(result.outcome).toMatchObject({ status: 'threw' })
   })
 
@@ -327,7 +327,7 @@ describe('an agent that does not end', () => {
       },
       soon,
     )
-    expect(codes(result)).toEqual(['HARVEST_AGENT_HANGS'])
+    expect(codes(result)).toEqual(['HARVEST_AGENT_TIMEOUT'])
   })
 
   test('an agent that tries for ever is stopped, its problem listed once', async () => {
@@ -526,10 +526,10 @@ test('an error counts as the recorded one by name, message and code, anything el
     close: { kind: 'close', n: 1, at: 1, events: 0, outcome: { status: 'threw', error: error as never } },
   })
   const equal = async (recorded: unknown, live: unknown): Promise<boolean> => {
-    const { receipt } = await replayTape(thrown(recorded), () => {
+    const { comparison } = await replayTape(thrown(recorded), () => {
       throw live
     })
-    return receipt.outcomeEqual === true
+    return comparison.outcomeEqual === true
   }
   expect(await equal('stop', 'stop')).toBe(true)
   expect(await equal('stop', 'go')).toBe(false)

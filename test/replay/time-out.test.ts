@@ -47,7 +47,7 @@ describe('a time-out of the client that did not fire when recorded', () => {
     const result = await replayTape(recordedWith(700), () => ask(600, 1))
     expect(result.problems.map(({ code }) => code)[0]).toBe('HARVEST_CLOCK')
     expect(told(result)).toMatchInlineSnapshot(`
-      "The client's time-out of 600 ms fired, and did not when this run was recorded
+      "The client's time-out of 600 ms fired; it did not when this run was recorded
 
         waiting for  step 2, GET crm.test/customers, which the agent has not asked
         gave up      step 1, POST api.openai.com/v1/chat/completions
@@ -56,7 +56,7 @@ describe('a time-out of the client that did not fire when recorded', () => {
         after        step 1, POST api.openai.com/v1/chat/completions
 
       A replay lets time pass while it waits for a recorded request, and that request was never made.
-      → make the missing request again, or see why it is gone: npx harvest show refund
+      → make the missing request again, or see why it is gone: npx vitest-harvest show refund
       → if the time-out was changed on purpose: record the run again and promote the new tape
       (HARVEST_CLOCK)"
     `)
@@ -67,7 +67,7 @@ describe('a time-out of the client that did not fire when recorded', () => {
     const result = await replayTape(recordedWith(90_000, false), () => ask(60_000))
     expect(result.problems.map(({ code }) => code)).toEqual(['HARVEST_CLOCK'])
     expect(told(result)).toMatchInlineSnapshot(`
-      "The client's time-out of 60 s fired, and did not when this run was recorded
+      "The client's time-out of 60 s fired; it did not when this run was recorded
 
         gave up  step 1, POST api.openai.com/v1/chat/completions
         tape     refund

@@ -76,7 +76,7 @@ test('a server that answers as recorded is green, and was really asked', async (
   calls = 0
   const result = await against(await startServer('sunny'))
   expect(result.problems.map(({ message }) => message)).toEqual([])
-  expect(result.receipt.outcomeEqual).toBe(true)
+  expect(result.comparison.outcomeEqual).toBe(true)
   expect(calls).toBe(1)
 })
 
@@ -92,7 +92,7 @@ test('another result of a tool call is different, by field, and the agent goes o
       live: 'Paris: rainy',
     },
   ])
-  expect(result.receipt.outcomeEqual).toBe(true)
+  expect(result.comparison.outcomeEqual).toBe(true)
 })
 
 test('without a server in the options the tape answers', async () => {

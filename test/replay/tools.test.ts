@@ -37,7 +37,7 @@ test('a body that does what it did is green, and is counted as run', async () =>
   const result = await replayTape(converted(), agent, run)
   expect(codes(result)).toEqual([])
   expect(result.ranForReal).toEqual(['convert'])
-  expect(result.receipt).toMatchObject({ recorded: 2, served: 2, covered: 0, outcomeEqual: true })
+  expect(result.comparison).toMatchObject({ recorded: 2, served: 2, covered: 0, outcomeEqual: true })
 })
 
 describe('a body that changed is different, at the line where the function was wrapped:', () => {
@@ -55,7 +55,7 @@ describe('a body that changed is different, at the line where the function was w
     expect(
       result.problems[0]?.message.replaceAll(/tools\.test\.ts:\d+:\d+/g, 'tools.test.ts:<line>'),
     ).toMatchInlineSnapshot(`
-      "The code of convert no longer gives its recorded result
+      "The code of convert no longer returns its recorded result
 
         tape      refund
         at        test/replay/tools.test.ts:<line>
@@ -66,8 +66,8 @@ describe('a body that changed is different, at the line where the function was w
         now       11.2
 
       Its body ran with the recorded arguments. The agent went on with the recorded result.
-      → if the new result is right: record the run anew and promote the new tape
-      → to leave it out: tools: { run: […] } without convert
+      → if the new result is right: record the run again and promote the new tape
+      → to exclude it: tools: { run: […] } without convert
       (HARVEST_RESULTS)"
     `)
   })
@@ -235,7 +235,7 @@ test('retrievers run the same way; calls inside a body run as well', async () =>
 test('a body that never ends is told as an agent that hangs', async () => {
   const agent = convert(() => new Promise(() => undefined))
   const result = await replayTape(converted(), agent, { ...run, hangMs: 200 } as ReplayOptions)
-  expect(codes(result)).toContain('HARVEST_AGENT_HANGS')
+  expect(codes(result)).toContain('HARVEST_AGENT_TIMEOUT')
 })
 
 test('what was redacted on the tape is compared by its placeholder, and is said', async () => {

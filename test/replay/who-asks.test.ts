@@ -7,7 +7,8 @@ import Anthropic from '@anthropic-ai/sdk'
 import axios from 'axios'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { forkTape, openBudget } from '../../src/fork/index.ts'
+import { forkTape } from '../../src/fork/index.ts'
+import { openBudget } from '../../src/live/index.ts'
 import { createRecorder, type RecorderOptions } from '../../src/record/index.ts'
 import { installReplay, replayTape, type ReplayResult } from '../../src/replay/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
@@ -411,7 +412,7 @@ test('a message about who asks says what a test machine needs', async () => {
       changed  Bearer [ [-key-2-] {+key-1+} ]
 
     The tape numbers the keys of a run and holds none. A test may use any values, one for each key.
-    → to see the recorded step: npx harvest show run-52 --step 2
+    → to see the recorded step: npx vitest-harvest show run-52 --step 2
     → if the new behaviour is right: record the run again and promote the new tape
     → if such a change is harmless: drift: { credentials: 'report' }
     (HARVEST_DRIFT)"

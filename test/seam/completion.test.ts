@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import crypto from 'node:crypto'
 import { expect, it } from 'vitest'
-import { forgetReadings, installProbe, probing, readings, type Variation } from '../../src/seam/probe/index.ts'
+import { forgetReadings, installProbe, probing, readings, type Variation } from '../../src/doctor/probe/index.ts'
 
 const context = new AsyncLocalStorage<string>()
 

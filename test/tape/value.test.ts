@@ -244,12 +244,12 @@ test('a function becomes one that says why it cannot be called', () => {
   const read = onTape({ cancel: function cancelOrder() {} }) as { cancel: () => void }
   expect(read.cancel.name).toBe('cancelOrder')
   expect(messageOf(thrownBy(() => read.cancel()))).toMatchInlineSnapshot(`
-    "A function that was on a tape was called
+    "Cannot call a recorded function
 
       function  cancelOrder
 
-    A tape is data: that there was a function is recorded, what it does is not.
-    → to run the code that makes it: mark the tool or retriever with replay: 'run'
+    A tape is data: functions are recorded by name only.
+    → to run the code that creates it: mark the tool or retriever with replay: 'run'
     (HARVEST_TAPE_FUNCTION)"
   `)
 })
@@ -400,7 +400,7 @@ test('for every JSON, decoding gives a value or a HarvestError', () => {
 
 test('a value of a later version is refused by its type', () => {
   expect(messageOf(thrownBy(() => decodeValue({ a: { $type: 'temporal' } })))).toMatchInlineSnapshot(`
-    "A recorded value cannot be made again
+    "Cannot restore a recorded value
 
       $type    temporal
       problem  this version of vitest-harvest does not know it

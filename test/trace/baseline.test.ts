@@ -58,12 +58,12 @@ describe('a call in a baseline', () => {
   ])('%s is refused', (text) => {
     const refused = (): unknown => parseCall(text)
     expect(refused).toThrow(HarvestError)
-    expect(refused).toThrow('A call in the baseline cannot be read')
+    expect(refused).toThrow('Invalid call in the baseline')
   })
 
   test('says what was wanted where it cannot be read', () => {
     expect(() => parseCall('refund(amount: 25€)', 'baseline[3]')).toThrowErrorMatchingInlineSnapshot(`
-      [HarvestError: A call in the baseline cannot be read
+      [HarvestError: Invalid call in the baseline
 
         at      baseline[3]
         text    refund(amount: 25€)
@@ -74,7 +74,7 @@ describe('a call in a baseline', () => {
       (HARVEST_BASELINE_CALL)]
     `)
     expect(() => parseCall('refund')).toThrowErrorMatchingInlineSnapshot(`
-      [HarvestError: A call in the baseline cannot be read
+      [HarvestError: Invalid call in the baseline
 
         at      call
         text    refund
@@ -139,7 +139,7 @@ describe('a baseline', () => {
 
   test('that YAML read as a map says so', () => {
     expect(() => parseBaseline(['a()', { 'search(query': '"x")' }])).toThrowErrorMatchingInlineSnapshot(`
-      [HarvestError: The baseline has a shape it cannot have
+      [HarvestError: Invalid baseline: expected a list of calls
 
         at      baseline[1]
         found   {"search(query":"\\"x\\")"}
@@ -294,7 +294,7 @@ describe('an updated baseline', () => {
   })
 
   test('is refused when the old one cannot be read', () => {
-    expect(() => mergeBaseline(['a('], traceFrom([]))).toThrow('cannot be read')
+    expect(() => mergeBaseline(['a('], traceFrom([]))).toThrow('Invalid call in the baseline')
   })
 
   test('for every run and mode: the run equals it, and updating again changes nothing', () => {

@@ -157,7 +157,7 @@ function largest([first, ...others]: readonly (readonly number[])[], taken: Read
 test('a mode there is not is refused, and so is a rule that is none', () => {
   const compare = (match: unknown): unknown => compareTraces({ layers: [] }, { layers: [] }, match as MatchOptions)
   expect(() => compare({ trace: 'casual' })).toThrowErrorMatchingInlineSnapshot(`
-    [HarvestError: There is no match mode 'casual'
+    [HarvestError: Unknown match mode 'casual'
 
       option  match.trace
       known   causal, strict, sequence, unordered, subset, superset
@@ -165,10 +165,10 @@ test('a mode there is not is refused, and so is a rule that is none', () => {
     → write one of: causal, strict, sequence, unordered, subset, superset
     (HARVEST_MATCH_MODE)]
   `)
-  expect(() => compare({ args: 'key' })).toThrow("There is no match mode 'key'")
-  expect(() => compare({ tools: { search: 'exactly' } })).toThrow("There is no match mode 'exactly'")
+  expect(() => compare({ args: 'key' })).toThrow("Unknown match mode 'key'")
+  expect(() => compare({ tools: { search: 'exactly' } })).toThrow("Unknown match mode 'exactly'")
   expect(() => compare({ tools: { search: { arg: ['query'] } } })).toThrowErrorMatchingInlineSnapshot(`
-    [HarvestError: The rule for the arguments of 'search' is none
+    [HarvestError: Invalid argument rule for tool 'search'
 
       option  match.tools.search
       found   {"arg":["query"]}
@@ -178,7 +178,7 @@ test('a mode there is not is refused, and so is a rule that is none', () => {
     → or the keys that count:   { args: [query] }
     (HARVEST_MATCH_MODE)]
   `)
-  expect(() => compare({ tools: { search: null } })).toThrow("The rule for the arguments of 'search' is none")
+  expect(() => compare({ tools: { search: null } })).toThrow("Invalid argument rule for tool 'search'")
 })
 
 test('two thousand equal calls, and two thousand different ones, are compared without trying all pairs', () => {

@@ -1,5 +1,5 @@
 import { describe, expectTypeOf, it } from 'vitest'
-import { type ReplayResult, type RunOutcome, replayTape, type ServeRung } from '../../src/replay/index.ts'
+import { type ReplayResult, type RunOutcome, replayTape, type MatchLevel } from '../../src/replay/index.ts'
 import type { Tape } from '../../src/tape/index.ts'
 
 declare const tape: Tape
@@ -17,7 +17,7 @@ describe('replayTape', () => {
   })
 
   it('refuses a mode that does not exist', () => {
-    expectTypeOf<'exact'>().toExtend<ServeRung>()
+    expectTypeOf<'exact'>().toExtend<MatchLevel>()
     // @ts-expect-error a typo must not become a default
     void replayTape(tape, () => 7, { serve: 'strict' })
     // @ts-expect-error escapes are errors or reported, never ignored

@@ -32,7 +32,7 @@ describe('an agent that cannot be loaded says', () => {
         error  TypeError: PRICES is not defined
 
       Its module, or one it imports, threw while loading.
-      → to see it without us: import the file in a test of its own
+      → to see the error alone: import the file in a test of its own
       → or correct agents.refund in vitest.config.ts
       (HARVEST_AGENT_IMPORT)"
     `)
@@ -41,7 +41,7 @@ describe('an agent that cannot be loaded says', () => {
   it('what its module exports, when the export is missing', async () => {
     const other = link(() => Promise.resolve({ refund: () => undefined, version: 1 }))
     expect(await messageOf(loadAgent(other, 'refund', known))).toMatchInlineSnapshot(`
-      "The module of the agent refund exports no function as its export refundAgent
+      "The module of the agent refund has no function export export refundAgent
 
         functions  refund
 

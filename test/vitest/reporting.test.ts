@@ -33,7 +33,12 @@ describe('the summary', () => {
 
   it('says how many held, drifted, moved and escaped', () => {
     const lines = totals([
-      result('a', 'passed', { drift: { encoding: 2 }, pins: ['commit 4f2a → 9c1b'], notCompared: { email: 2 } }),
+      result('a', 'passed', {
+        drift: { encoding: 2 },
+        pins: ['commit 4f2a → 9c1b'],
+        notCompared: { email: 2 },
+        steps: { drift: { encoding: [1, 2] }, notCompared: { email: [3] } },
+      }),
       result('b', 'passed', {
         expect: 'fail',
         drift: { encoding: 1, bookkeeping: 1, instructions: 1 },
@@ -48,9 +53,9 @@ describe('the summary', () => {
     ])
     expect(lines.map(([label, text]) => `${label}: ${text}`)).toEqual([
       'Recordings: 1 replayed, 1 known bad reproduced, 1 escaped, 1 diverged, 1 no longer reproduced, 1 failed, 1 updated',
-      'Drift: encoding 3, bookkeeping 1 (2 cases)',
-      'Redacted: not compared: email 2 (1 case)',
-      'Pins: commit 4f2a → 9c1b (2 cases)',
+      'Drift: encoding 3, bookkeeping 1 (a steps 1, 2; b)',
+      'Redacted: not compared: email 2 (a step 3)',
+      'Pins: commit 4f2a → 9c1b (a; b)',
       'Escapes: 1',
     ])
   })
@@ -107,12 +112,12 @@ describe('the survey of a recordings folder', () => {
   it('tells what it found', () => {
     const survey = { isEmpty: false, cases: ['golden/a.case.yaml'], obsolete: [], duplicates: [] }
     expect(noCasesCollected(survey, 'recordings').message).toMatchInlineSnapshot(`
-      "No case of the recordings folder was run
+      "No case of the recordings folder ran
 
         folder  recordings
         cases   1 on disk, 0 collected
 
-      Something in the Vitest config keeps them out: \`exclude\`, \`dir\`, or a \`recordings\` option that names another folder.
+      The Vitest config excludes them: \`exclude\`, \`dir\`, or \`recordings\` with another folder.
       → compare harvest({ recordings }) and test.exclude in vitest.config.ts with the folder
       (HARVEST_NO_CASES)"
     `)
@@ -130,7 +135,7 @@ describe('the survey of a recordings folder', () => {
         cases  recordings/golden/a.case.yaml
                recordings/golden/\\x1b[2J.case.yaml
 
-      Something in the Vitest config or its arguments keeps it out, such as \`exclude\`; or the report of a shard is missing.
+      The Vitest config or arguments exclude it, or the report of a shard is missing.
       → compare test.exclude in vitest.config.ts with the name of the case
       → after shards: look in their logs for a worker that ended
       (HARVEST_CASE_NOT_COLLECTED)"

@@ -72,7 +72,7 @@ Files, databases and memory that a body changes are not on its tape.
 
   it('that is missing is an error with the list and the ways to give it', () => {
     expect(noConsent('refund-100x', reach).message).toMatchInlineSnapshot(`
-      "Refused to run the code of 2 tools: nobody said yes to what it does
+      "Refused to run the code of 2 tools: confirm what they do
 
         case  refund-100x
 
@@ -80,9 +80,9 @@ Files, databases and memory that a body changes are not on its tape.
         refund: GET shop.test/orders, POST shop.test/refunds
 
       Requests are answered from the tape, but for origins under tools.live. Files, databases and memory that a body changes are not on its tape.
-      → in vitest.config.ts, after a look at them: tools: { run: ['price', 'refund'] }
-      → for this run only: npx harvest test --tools run --yes
-      → to answer them from the tape: npx harvest test --tools serve
+      → after a review, in vitest.config.ts: tools: { run: ['price', 'refund'] }
+      → for this run only: npx vitest-harvest test --tools run --yes
+      → to answer them from the tape: npx vitest-harvest test --tools serve
       (HARVEST_TOOLS_CONSENT)"
     `)
   })

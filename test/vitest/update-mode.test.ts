@@ -88,10 +88,10 @@ describe('the reason for an update', () => {
     expect(noReason().message).toMatchInlineSnapshot(`
       "Missing reason for this update; nothing was run
 
-      A reviewer reads in the case why the new behaviour is right.
-      → npx harvest test --update-recordings --reason "…"
-      → or for other ways to ask for an update: HARVEST_UPDATE_REASON="…"
-      → to write baselines that are missing, and nothing else: npx harvest test --update-recordings=new
+      The case tells reviewers why the new behaviour is right.
+      → npx vitest-harvest test --update-recordings --reason "…"
+      → or by environment variable: HARVEST_UPDATE_REASON="…"
+      → to write only missing baselines: npx vitest-harvest test --update-recordings=new
       (HARVEST_UPDATE_REASON)"
     `)
   })

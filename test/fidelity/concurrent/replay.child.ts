@@ -22,11 +22,11 @@ answerParent(async ({ dir, name, results }: ReplayManyJob): Promise<readonly str
   const agent = await loadAgent(name, input)
   const replays = Object.entries(results).map(async ([id, recorded]) => {
     const tape = readTape(tapeOf(id))
-    const { outcome, problems, receipt } = await replayTape(tape, (given) => agent(given as AgentInput))
+    const { outcome, problems, comparison } = await replayTape(tape, (given) => agent(given as AgentInput))
     const said = problems.map(({ message }) => message)
     if (outcome.status === 'threw') said.push(String(outcome.error))
     else if (!isDeepStrictEqual(outcome.value, recorded)) said.push(`returned ${JSON.stringify(outcome.value)}`)
-    if (!isBitExact(receipt)) said.push(JSON.stringify(receipt))
+    if (!isBitExact(comparison)) said.push(JSON.stringify(comparison))
     return said.map((line) => `${id}: ${line}`)
   })
   return (await Promise.all(replays)).flat()

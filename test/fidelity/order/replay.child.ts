@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { ArrivalInput } from '../../../fixtures/agents/arrival-order.ts'
 import { answerParent } from '../../../fixtures/child/answer.ts'
 import { installReplay, replayTape } from '../../../src/replay/index.ts'
-import type { ReplayOptions } from '../../../src/replay/types.ts'
+import type { ReplayOptions } from '../../../src/match/types.ts'
 import { readTape } from '../../../src/tape/index.ts'
 import { isBitExact } from '../../clients/bit-exact.ts'
 import type { RecordedOrder } from './record.child.ts'
@@ -38,14 +38,14 @@ answerParent(async ({ dir, recorded, atOnce, hops, ungated = false }: ReplayOrde
     while (next < recorded.length) {
       const { id, order } = recorded[next++]!
       const tape = readTape(join(dir, `${id}.tape.jsonl`))
-      const { outcome, problems, receipt } = await replayTape(
+      const { outcome, problems, comparison } = await replayTape(
         tape,
         (input) => agent({ ...(input as ArrivalInput), ...(hops === undefined ? {} : { hops }) }),
         options,
       )
-      relaxed += receipt.relaxed
+      relaxed += comparison.relaxed
       const same =
-        outcome.status === 'returned' && outcome.value === order && problems.length === 0 && isBitExact(receipt)
+        outcome.status === 'returned' && outcome.value === order && problems.length === 0 && isBitExact(comparison)
       if (same) identical += 1
       else if (examples.length < 3) {
         const got = outcome.status === 'returned' ? outcome.value : String(outcome.error)

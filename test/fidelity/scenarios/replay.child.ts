@@ -2,7 +2,7 @@
 import { reached } from '../../../fixtures/child/reached.ts'
 import { answerParent } from '../../../fixtures/child/answer.ts'
 import { installReplay, replayTape } from '../../../src/replay/index.ts'
-import type { Receipt } from '../../../src/replay/types.ts'
+import type { ByteComparison } from '../../../src/match/types.ts'
 import { readTape } from '../../../src/tape/index.ts'
 import type { RecordedScenario } from './record.child.ts'
 import type { ScenarioInput } from './scenario.ts'
@@ -12,7 +12,7 @@ export interface ReplayedScenario {
   readonly result: unknown
   readonly problems: readonly string[]
   readonly drift: number
-  readonly receipt: Receipt
+  readonly comparison: ByteComparison
   readonly reached: Readonly<Record<string, number>>
   readonly durationMs: number
 }
@@ -33,7 +33,7 @@ answerParent(async (recorded: readonly RecordedScenario[]): Promise<readonly Rep
         replay.outcome.status === 'returned' ? replay.outcome.value : { replayThrew: String(replay.outcome.error) },
       problems: replay.problems.map(({ message }) => message),
       drift: replay.drift.length,
-      receipt: replay.receipt,
+      comparison: replay.comparison,
       reached: { ...reached },
       durationMs: performance.now() - start,
     })

@@ -44,13 +44,13 @@ answerParent(async (job: ReplayTimesJob): Promise<readonly ReplayedTime[]> => {
     const runs = new Set<string>()
     for (let i = 0; i < times; i++) {
       const replay = await replayTape(tape, (input) => play(name, { run }, input as ScenarioInput))
-      const { outcome, problems, events, receipt } = replay
+      const { outcome, problems, events, comparison } = replay
       const came = outcome.status === 'returned' ? outcome.value : { replayThrew: String(outcome.error) }
       const result = JSON.stringify([came, problems.map(({ message }) => message)])
       results[result] = (results[result] ?? 0) + 1
       runs.add(
         createHash('sha256')
-          .update(JSON.stringify([events, receipt]))
+          .update(JSON.stringify([events, comparison]))
           .digest('hex'),
       )
     }

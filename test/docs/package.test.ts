@@ -1,0 +1,92 @@
+import { globSync, readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { installedWith, linksOutside, type LockFile, maxInstalled, relativeLinks } from '../../scripts/package/rules.ts'
+
+const readme = readFileSync('README.md', 'utf8')
+const { homepage, repository } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  homepage: string
+  repository: { url: string }
+}
+const project = repository.url.replace(/^git\+|\.git$/g, '')
+
+describe('what is published', () => {
+  test('the README has no link that is dead on npm, and at most 150 lines', () => {
+    expect(relativeLinks(readme)).toEqual([])
+    expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(150)
+  })
+
+  test('every page names the repository of package.json, and pages that exist', () => {
+    expect(homepage).toBe(`${project}#readme`)
+    const links = [...readme.matchAll(/https:\/\/github\.com\/[^)\s]+/g)].map(([link]) => link)
+    expect(links.length).toBeGreaterThan(15)
+    for (const link of links) {
+      expect(link.startsWith(`${project}/blob/main/`), link).toBe(true)
+      const [path = '', anchor] = link.slice(`${project}/blob/main/`.length).split('#')
+      const page = readFileSync(path, 'utf8')
+      if (anchor !== undefined) expect(anchorsOf(page), link).toContain(anchor)
+    }
+  })
+
+  test('every page of docs/ is in its index or is named there as a page of the repository', () => {
+    const index = readFileSync('docs/index.md', 'utf8')
+    const { files } = JSON.parse(readFileSync('package.json', 'utf8')) as { files: readonly string[] }
+    const left = new Set(files.filter((file) => file.startsWith('!docs/')).map((file) => file.slice('!docs/'.length)))
+    const pages = globSync('*.md', { cwd: 'docs' }).filter((page) => page !== 'index.md')
+    const named = (page: string) => (left.has(page) ? `](${project}/blob/main/docs/${page})` : `](${page})`)
+    expect(pages.filter((page) => !index.includes(named(page)))).toEqual([])
+  })
+
+  test('at most twenty packages are installed beside Vitest', () => {
+    const found = installedWith(JSON.parse(readFileSync('package-lock.json', 'utf8')) as LockFile)
+    expect(found).toContain('node_modules/simple-git')
+    expect(found.length).toBeLessThanOrEqual(maxInstalled)
+  })
+})
+
+describe('the rules of the package', () => {
+  test('a link in a code block is no link, and an anchor of the page itself is not dead', () => {
+    expect(relativeLinks('[a](docs/a.md) [b](https://b.example) [c](#c)\n\n```md\n[d](d.md)\n```\n')).toEqual([
+      'docs/a.md',
+    ])
+  })
+
+  test('a packed page links to packed pages, from its own folder', () => {
+    const packed = new Set(['docs/a.md', 'README.md'])
+    expect(linksOutside('docs/a.md', '[a](a.md#x) [r](../README.md) [b](b.md) [s](../src/x.ts)', packed)).toEqual([
+      'b.md',
+      '../src/x.ts',
+    ])
+  })
+
+  test('a package is counted once for each place it is installed at; optional peers are not', () => {
+    const packages: LockFile['packages'] = {
+      '': {
+        dependencies: { a: '1', b: '1' },
+        peerDependencies: { v: '1' },
+        peerDependenciesMeta: { v: { optional: true } },
+      },
+      'node_modules/a': { dependencies: { b: '2', c: '1' } },
+      'node_modules/a/node_modules/b': {},
+      'node_modules/b': { peerDependencies: { c: '1' } },
+      'node_modules/c': {},
+      'node_modules/v': {},
+    }
+    expect(installedWith({ packages })).toEqual([
+      'node_modules/a',
+      'node_modules/a/node_modules/b',
+      'node_modules/b',
+      'node_modules/c',
+    ])
+    expect(() => installedWith({ packages: { '': { dependencies: { gone: '1' } } } })).toThrow('the lock has no gone')
+  })
+})
+
+function anchorsOf(page: string): string[] {
+  return [...page.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\d\s-]/gu, '')
+      .trim()
+      .replaceAll(/\s/g, '-'),
+  )
+}

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { fixOf } from '../../src/doctor/fixes.ts'
+
+test.each([
+  ['crypto.generateKeyPairSync()'],
+  ['crypto.generateKey()'],
+  ['crypto.subtle.generateKey()'],
+  ['crypto.createECDH().generateKeys()'],
+])('%s makes a live object: value() is not proposed around it', (name) => {
+  const fix = fixOf('random', name).join('\n')
+  expect(fix).not.toContain('value(')
+  expect(fix).toContain('returns plain data: tool(')
+})
+
+test('around plain data it is, with the arguments left open', () => {
+  expect(fixOf('random', 'crypto.sign()')).toContain("put its answer on the tape: value('sign', () => crypto.sign(…))")
+  expect(fixOf('process', 'process.pid')).toContain("put its answer on the tape: value('pid', () => process.pid)")
+})
+
+test('what a package asks for may be a client: value() is never proposed', () => {
+  expect(fixOf('random', 'crypto.sign()', 'jose').join('\n')).not.toContain('value(')
+})

@@ -1,0 +1,103 @@
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { standInKeys } from '../../src/replay/index.ts'
+import { currentFlags, type ExchangeEvent, parseTape, serializeTape } from '../../src/tape/index.ts'
+
+const header = {
+  harvest: 1,
+  id: 'keys',
+  agent: 'a',
+  startedAt: '2026-01-01T00:00:00.000Z',
+  recorder: 'test',
+  flags: currentFlags,
+  pins: { node: process.versions.node },
+}
+const post = (n: number, url: string, body: object): ExchangeEvent => ({
+  kind: 'exchange',
+  n,
+  at: n,
+  via: 'undici',
+  method: 'POST',
+  url,
+  request: { headers: [], body: JSON.stringify(body) },
+})
+const chat = { model: 'm', messages: [{ role: 'user', content: 'hi' }] }
+const tapeOf = (...events: readonly ExchangeEvent[]) =>
+  parseTape(serializeTape(header, events, { n: 9, at: 9, outcome: { status: 'returned' } }), 'keys')
+
+afterEach(() => vi.unstubAllEnvs())
+
+test('the keys of the providers on the tape stand in where none is set, and are taken back', () => {
+  vi.stubEnv('OPENAI_API_KEY', undefined)
+  vi.stubEnv('GROQ_API_KEY', undefined)
+  vi.stubEnv('ANTHROPIC_API_KEY', undefined)
+  const takeBack = standInKeys(tapeOf(post(0, 'https://api.groq.com/openai/v1/chat/completions', chat)))
+  expect(process.env['OPENAI_API_KEY']).toBeTruthy()
+  expect(process.env['GROQ_API_KEY']).toBeTruthy()
+  expect(process.env['ANTHROPIC_API_KEY']).toBeUndefined()
+  takeBack()
+  expect(process.env['OPENAI_API_KEY']).toBeUndefined()
+  expect(process.env['GROQ_API_KEY']).toBeUndefined()
+})
+
+test('a key that is set stays', () => {
+  vi.stubEnv('OPENAI_API_KEY', 'mine')
+  standInKeys(tapeOf(post(0, 'https://api.openai.com/v1/chat/completions', chat)))()
+  expect(process.env['OPENAI_API_KEY']).toBe('mine')
+})
+
+test('the region of Bedrock is the recorded one', () => {
+  for (const name of ['AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) vi.stubEnv(name, undefined)
+  const url = 'https://bedrock-runtime.eu-central-1.amazonaws.com/model/m/converse'
+  const body = { messages: [{ role: 'user', content: [{ text: 'hi' }] }] }
+  const takeBack = standInKeys(tapeOf(post(0, url, body)))
+  expect(process.env['AWS_REGION']).toBe('eu-central-1')
+  takeBack()
+})
+
+test('a tape without model calls sets nothing', () => {
+  vi.stubEnv('OPENAI_API_KEY', undefined)
+  standInKeys(tapeOf(post(0, 'https://shop.test/orders', { id: 1 })))
+  expect(process.env['OPENAI_API_KEY']).toBeUndefined()
+})
+
+test('organization and project of OpenAI stand in as well: a machine without them would ask for another customer', () => {
+  vi.stubEnv('OPENAI_ORG_ID', undefined)
+  vi.stubEnv('OPENAI_PROJECT_ID', 'of this machine')
+  const { request, ...event } = post(0, 'https://api.openai.com/v1/chat/completions', chat)
+  const headers = [
+    ['openai-organization', 'org-tea'],
+    ['openai-project', 'proj-tea'],
+  ] as const
+  const takeBack = standInKeys(tapeOf({ ...event, request: { ...request, headers } }))
+  expect(process.env['OPENAI_ORG_ID']).toBe('org-tea')
+  expect(process.env['OPENAI_PROJECT_ID']).toBe('of this machine')
+  takeBack()
+  expect(process.env['OPENAI_ORG_ID']).toBeUndefined()
+})
+
+describe('Gemini', () => {
+  const names = ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY']
+  const url = 'https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:generateContent'
+  const asked = (agent: string) => {
+    const event = post(0, url, { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] })
+    return tapeOf({ ...event, request: { ...event.request, headers: [['user-agent', agent]] } })
+  }
+  const standIns = (agent: string) => {
+    const takeBack = standInKeys(asked(agent))
+    const set = names.filter((name) => process.env[name] !== undefined)
+    takeBack()
+    return set
+  }
+
+  test('its SDK warns of two keys, so one stands in, and none beside one that is set', () => {
+    for (const name of names) vi.stubEnv(name, undefined)
+    expect(standIns('google-genai-sdk/1.30.0 gl-node/v24.1.0')).toEqual(['GEMINI_API_KEY'])
+    vi.stubEnv('GOOGLE_API_KEY', 'mine')
+    expect(standIns('google-genai-sdk/1.30.0 gl-node/v24.1.0')).toEqual(['GOOGLE_API_KEY'])
+  })
+
+  test('other clients read a variable of their own: all of them stand in', () => {
+    for (const name of names) vi.stubEnv(name, undefined)
+    expect(standIns('ai/7.0.1')).toEqual(names)
+  })
+})

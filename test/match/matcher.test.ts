@@ -1,0 +1,886 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { Matcher, type Match, type MatchRequest } from '../../src/match/matcher.ts'
+import { StepOrder } from '../../src/playback/order.ts'
+import { type ExchangeState, stepStates } from '../../src/match/step.ts'
+import type { MatchLevel } from '../../src/match/types.ts'
+import { targetOf } from '../../src/match/target.ts'
+import { type Json, readTape, requestBytes, type Tape } from '../../src/tape/index.ts'
+import { type Asked, chat, chatUrl, Recording, tapeOf } from '../replay/tapes.ts'
+
+/** Asks a ladder as a run does, and takes what it found. */
+class Asker {
+  readonly steps: readonly ExchangeState[]
+  readonly #matcher: Matcher
+
+  constructor(tape: Tape, serve: MatchLevel = 'reworded') {
+    const states = stepStates(tape)
+    const order = new StepOrder(states)
+    this.steps = states.filter((step): step is ExchangeState => step.event.kind === 'exchange')
+    this.#matcher = new Matcher(this.steps, serve, tape.header, (step) => order.isDue(step))
+  }
+
+  ask({
+    method = 'POST',
+    url = chatUrl,
+    body = '',
+  }: Asked): Match & { readonly served?: number; readonly classes?: readonly string[] } {
+    const question: MatchRequest = { via: 'undici', method, url, bodyText: body, target: '' }
+    const answer = this.#matcher.find(question)
+    if (answer.kind !== 'found') return answer
+    answer.step.taken = true
+    answer.step.answered = true
+    return { ...answer, served: this.steps.indexOf(answer.step), classes: answer.drift.map((drift) => drift.class) }
+  }
+}
+
+function ask(recorded: readonly Asked[], live: Asked, input?: Json): ReturnType<Asker['ask']> {
+  return new Asker(tapeOf(recorded, input === undefined ? {} : { input })).ask(live)
+}
+
+describe('the serve ladder climbs', () => {
+  test('a body that is the same byte for byte is exact, without drift', () => {
+    expect(ask([{ body: chat('hi') }], { body: chat('hi') })).toMatchObject({ level: 'exact', drift: [] })
+  })
+
+  test('the same JSON written differently is canonical, with encoding drift', () => {
+    const live = { body: `{ "messages": [{"content":"h\\u0069","role":"user"}], "model": "m-1" }` }
+    expect(ask([{ body: chat('hi') }], live)).toMatchObject({ level: 'canonical', classes: ['encoding'] })
+  })
+
+  test('the greeting of an upgraded MCP client is canonical and says so; with other abilities it is another question', () => {
+    const url = 'https://files.test/mcp'
+    const greeting = (version: string, capabilities = {}) =>
+      JSON.stringify({
+        jsonrpc: '2.0',
+        id: 0,
+        method: 'initialize',
+        params: { protocolVersion: '2025-06-18', capabilities, clientInfo: { name: 'docs', version } },
+      })
+    const recorded = [{ url, body: greeting('1.0.0') }]
+    expect(ask(recorded, { url, body: greeting('1.0.1') })).toMatchObject({
+      level: 'canonical',
+      drift: [{ class: 'bookkeeping', path: 'params.clientInfo.version', recorded: '1.0.0', live: '1.0.1' }],
+    })
+    expect(ask(recorded, { url, body: greeting('1.0.1', { roots: {} }) })).toMatchObject({ kind: 'none' })
+  })
+
+  test('the same query in another order is canonical, values of one name in another order are another question', () => {
+    const recorded = [{ method: 'GET', url: 'https://shop.test/orders?id=1&id=2&sort=up' }]
+    const ask2 = (query: string) => ask(recorded, { method: 'GET', url: `https://shop.test/orders?${query}` }).kind
+    expect(ask2('sort=up&id=1&id=2')).toBe('found')
+    expect(ask2('id=2&id=1&sort=up')).toBe('none')
+    expect(ask2('id=1%26id%3D2&sort=up')).toBe('none')
+  })
+
+  test.for([
+    ['model', { model: 'm-2' }],
+    ['tools', { tools: [{ type: 'function', function: { name: 'refund' } }] }],
+    ['params', { temperature: 0.2 }],
+  ] as const)('a changed %s is served with drift of that class', ([kind, change]) => {
+    const answer = ask([{ body: chat('hi') }], { body: chat('hi', change) })
+    expect(answer).toMatchObject({ level: 'conversation', classes: [kind] })
+  })
+
+  test('changed instructions are served with drift that names the place', () => {
+    const body = (system: string) =>
+      chat('', {
+        messages: [
+          { role: 'system', content: system },
+          { role: 'user', content: 'hi' },
+        ],
+      })
+    const answer = ask([{ body: body('You sell tea.') }], { body: body('You sell coffee.') })
+    expect(answer).toMatchObject({
+      classes: ['instructions'],
+      drift: [{ path: 'instructions[0].content', recorded: 'You sell tea.', live: 'You sell coffee.' }],
+    })
+  })
+
+  test.for([
+    ['wording', 'Please refund order A-17 of Greta Holm', 'Kindly give the money back: order A-17 of Greta Holm'],
+    ['a digit', 'Refund order A-17 of Greta Holm', 'Refund order A-18 of Greta Holm'],
+    ['a negation', 'Greta Holm may have the money', 'Greta Holm may not have the money'],
+    ['another language', 'Refund Greta Holm', 'Erstatte Greta Holm das Geld'],
+  ] as const)(
+    'a message that changed in %s is data, whatever the words are, and is served at its place',
+    ([, was, now]) => {
+      const answer = ask([{ body: chat(was) }], { body: chat(now) })
+      expect(answer).toMatchObject({ level: 'reworded', drift: [{ class: 'messages', isData: true }] })
+    },
+  )
+
+  test('a change of nothing but white space has a class of its own', () => {
+    const answer = ask([{ body: chat('Refund order A-17') }], { body: chat('Refund  order A-17\n') })
+    expect(answer).toMatchObject({ classes: ['whitespace'] })
+    expect(ask([{ body: chat('re fund') }], { body: chat('refund') })).toMatchObject({ classes: ['messages'] })
+  })
+
+  test('a model call that is not due yet does not answer a changed one', () => {
+    const turn = [
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', content: 'yes?' },
+      { role: 'user', content: 'go' },
+    ]
+    const recorded = [{ body: chat('hi') }, { body: chat('', { messages: turn }) }]
+    const changed = turn.map((one, i) => (i === 2 ? { ...one, content: 'stop' } : one))
+    const asker = new Asker(tapeOf(recorded))
+    expect(asker.ask({ body: chat('', { messages: changed }) }).kind).toBe('none')
+    expect(asker.ask({ body: chat('hi') }).served).toBe(0)
+    expect(asker.ask({ body: chat('', { messages: changed }) })).toMatchObject({ served: 1, classes: ['messages'] })
+  })
+
+  test('each rung can be forbidden', () => {
+    const tape = tapeOf([{ body: chat('hi') }])
+    const written = { body: chat('hi').replaceAll(':', ': ') }
+    expect(new Asker(tape, 'exact').ask(written).kind).toBe('none')
+    expect(
+      new Asker(tapeOf([{ body: chat('hi') }]), 'canonical').ask({ body: chat('hi', { temperature: 0.5 }) }).kind,
+    ).toBe('none')
+  })
+
+  test('the same question asked several times gets its answers in recorded order, then none', () => {
+    const asker = new Asker(tapeOf([{ body: chat('dice') }, { body: chat('dice') }, { body: chat('other') }]))
+    const answers = [1, 2, 3].map(() => asker.ask({ body: chat('dice') }))
+    expect(answers.map((answer) => answer.served ?? answer.kind)).toEqual([0, 1, 'none'])
+    expect(answers[2]).toMatchObject({ exhausted: false })
+  })
+
+  test('an imported recording that spells one question in two ways answers it in its order', () => {
+    const [spaced, plain] = [{ body: chat('dice').replaceAll(':', ': ') }, { body: chat('dice') }]
+    const own = tapeOf([spaced, plain, spaced])
+    const imported = { format: 'vcrpy', grade: 'replayable', missing: [] } as const
+    const served = (tape: Tape) => {
+      const asker = new Asker(tape)
+      return [1, 2, 3, 4].map(() => asker.ask(plain)).map((answer) => answer.served ?? answer.kind)
+    }
+    expect(served({ ...own, header: { ...own.header, imported } })).toEqual([0, 1, 2, 'none'])
+    // One agent spells one question in one way.
+    expect(served(own)).toEqual([1, 0, 2, 'none'])
+  })
+
+  test('a model call that is only spelled anew, at another path of its host, is encoding and not instructions', () => {
+    const recorded = chat('hi', { temperature: 1 })
+    const answer = ask([{ body: recorded.replace('"temperature":1', '"temperature":1.0') }], {
+      url: 'https://api.openai.com/openai/v1/chat/completions',
+      body: recorded,
+    })
+    expect(answer).toMatchObject({ level: 'conversation', classes: ['endpoint', 'encoding'] })
+  })
+})
+
+describe('an address and a body in another spelling', () => {
+  test('an escape may be written in either case, in the path and in the query', () => {
+    const recorded = { method: 'GET', url: 'https://shop.test/orders/a%2fb%3A1?at=x%2fy' }
+    expect(ask([recorded], { method: 'GET', url: 'https://shop.test/orders/a%2Fb%3a1?at=x%2Fy' })).toMatchObject({
+      kind: 'found',
+      level: 'canonical',
+    })
+    expect(ask([recorded], { method: 'GET', url: 'https://shop.test/orders/a/b%3A1?at=x%2fy' }).kind).toBe('none')
+  })
+
+  // RFC 8259, 6: a number is its value, "a good interoperability can be achieved" within the precision of doubles.
+  test('a number may be written with a fraction of nought, as long as that is the same double', () => {
+    const [whole, fraction] = ['{"amount":1}', '{"amount":1.0}']
+    const url = 'https://shop.test/refunds'
+    expect(ask([{ url, body: whole }], { url, body: fraction })).toMatchObject({
+      level: 'canonical',
+      classes: ['encoding'],
+    })
+    expect(ask([{ url, body: fraction }], { url, body: whole })).toMatchObject({
+      level: 'canonical',
+      classes: ['encoding'],
+    })
+    expect(ask([{ url, body: '{"id":9007199254740993}' }], { url, body: '{"id":9007199254740992}' }).kind).toBe('none')
+  })
+})
+
+describe('one of two calls that are made at once', () => {
+  const call = (system: string, words: string): { readonly body: string } => ({
+    body: chat(words, {
+      messages: [
+        { role: 'system', content: system },
+        { role: 'user', content: words },
+      ],
+    }),
+  })
+  const twoAtOnce = (one: Asked, other: Asked): Asker => {
+    const recording = new Recording()
+    recording.exchange(one)
+    recording.exchange(other)
+    recording.atOnce(2)
+    return new Asker(recording.tape())
+  }
+  const day = 'Text of the day'
+
+  test('is told by its instructions when its message changed', () => {
+    for (const [at, system] of ['You sum up.', 'You translate.'].entries())
+      expect(
+        twoAtOnce(call('You sum up.', day), call('You translate.', day)).ask(call(system, 'Text of another day')),
+      ).toMatchObject({ served: at, classes: ['messages'] })
+  })
+
+  test('is told by nothing when its instructions changed too, or are those of both', () => {
+    const asker = twoAtOnce(call('You sum up.', day), call('You translate.', 'Text of the night'))
+    expect(asker.ask(call('You write.', 'Text of another week')).kind).toBe('ambiguous')
+    const alike = twoAtOnce(call('You sum up.', day), call('You sum up.', 'Text of the night'))
+    expect(alike.ask(call('You sum up.', 'Text of another week')).kind).toBe('ambiguous')
+  })
+})
+
+describe('a request in another spelling of its provider', () => {
+  const parts = chat('', { messages: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }] })
+  const one = chat('hi', { temperature: 1 })
+
+  test('is canonical, with encoding drift and no other', () => {
+    expect(ask([{ body: one }], { body: parts })).toMatchObject({ level: 'canonical', classes: ['encoding'] })
+    expect(ask([{ body: parts }], { body: one })).toMatchObject({ level: 'canonical', classes: ['encoding'] })
+    expect(new Asker(tapeOf([{ body: one }]), 'exact').ask({ body: parts }).kind).toBe('none')
+  })
+
+  test('has no drift of its own beside a change', () => {
+    const other = chat('hi', { temperature: 1, messages: JSON.parse(parts).messages, seed: 3 })
+    expect(ask([{ body: chat('hi') }], { body: other })).toMatchObject({ drift: [{ path: 'params.seed' }] })
+  })
+
+  test('is read as the recorded host reads it, when another one stands for that', () => {
+    const live = { url: 'http://localhost:4000/v1/chat/completions', body: parts }
+    expect(ask([{ body: one }], live)).toMatchObject({ level: 'canonical', classes: ['encoding', 'endpoint'] })
+    // Recorded there, nobody knows the defaults of what answered.
+    const here = { url: live.url, body: one }
+    expect(ask([here], live)).toMatchObject({ level: 'conversation', classes: ['params'] })
+  })
+})
+
+describe('a request to Gemini in the other spelling', () => {
+  const url = 'https://generativelanguage.googleapis.com/v1beta/models/gemini-1:generateContent'
+  const result = (name: string, response: string, text = 'Order A-17 is late.'): Asked => ({
+    url,
+    body: JSON.stringify({ contents: [{ role: 'user', parts: [{ [name]: { name: 'f', [response]: { text } } }] }] }),
+  })
+  const asked = (instructions: string, config: string, topP: string): Asked => ({
+    url,
+    body: JSON.stringify({
+      contents: [{ parts: [{ text: 'hi' }] }],
+      [instructions]: { parts: [] },
+      [config]: { [topP]: 1 },
+    }),
+  })
+
+  test('is the same question', () => {
+    const recorded = asked('systemInstruction', 'generationConfig', 'topP')
+    const live = asked('system_instruction', 'generation_config', 'top_p')
+    expect(ask([recorded], live)).toMatchObject({ level: 'canonical', classes: ['encoding'] })
+    expect(ask([live], recorded)).toMatchObject({ level: 'canonical', classes: ['encoding'] })
+    expect(new Asker(tapeOf([recorded]), 'exact').ask(live).kind).toBe('none')
+  })
+
+  test('is the same question with its bytes in the other alphabet, and another one with other bytes', () => {
+    const told = (signature: string, image: string): Asked => ({
+      url,
+      body: JSON.stringify({
+        contents: [
+          { parts: [{ functionCall: { name: 'f', args: { data: '-_-_' } }, thoughtSignature: signature }] },
+          {
+            parts: [
+              { inlineData: { mimeType: 'image/png', data: image } },
+              { text: 'a-b_' },
+              { other: { data: '_-_-' } },
+            ],
+          },
+        ],
+      }),
+    })
+    const recorded = told('a-_b', 'ab-_Yw')
+    expect(ask([recorded], told('a+/b', 'ab+/Yw=='))).toMatchObject({ level: 'canonical', classes: ['encoding'] })
+    for (const other of [
+      told('a+/c', 'ab+/Yw=='),
+      told('a+/b', 'ab+/Zw=='),
+      { url, body: recorded.body!.replace('-_-_', '+/+/') },
+      { url, body: recorded.body!.replace('a-b_', 'a+b/') },
+      { url, body: recorded.body!.replace('_-_-', '/+/+') },
+    ])
+      expect(ask([recorded], other)).toMatchObject({ level: 'reworded', classes: ['messages'] })
+  })
+
+  test('is encoding, and not instructions, at another path of its host', () => {
+    const live = asked('system_instruction', 'generation_config', 'top_p')
+    const answer = ask([asked('systemInstruction', 'generationConfig', 'topP')], {
+      ...live,
+      url: url.replace('v1beta', 'v1'),
+    })
+    expect(answer).toMatchObject({ level: 'conversation', classes: ['endpoint', 'encoding'] })
+  })
+
+  test('has data of its own: results with other names are other results', () => {
+    const data = (name: string): Asked => ({
+      url,
+      body: JSON.stringify({
+        contents: [{ role: 'user', parts: [{ functionResponse: { name: 'f', response: { [name]: 1 } } }] }],
+      }),
+    })
+    expect(ask([data('mimeType')], data('mime_type'))).toMatchObject({ level: 'reworded', classes: ['messages'] })
+  })
+
+  test.each(['functionResponse', 'function_response'])('is data where it tells a result, in %s', (name) => {
+    const recorded = result(name, 'response')
+    const live = result(name, 'response', 'A-17 is the order that comes late.')
+    expect(ask([recorded], live)).toMatchObject({ drift: [{ class: 'messages', part: 'result of f', isData: true }] })
+  })
+})
+
+describe("the mark of Anthropic's beta interface", () => {
+  const url = 'https://api.anthropic.com/v1/messages'
+  const said = (content: string, more: object = {}): string =>
+    JSON.stringify({ model: 'm-1', messages: [{ role: 'user', content }], max_tokens: 9, ...more })
+  const plain = { url, body: said('hi') }
+  const beta = { url: `${url}?beta=true`, body: said('hi') }
+
+  test.for([
+    ['came', plain, beta],
+    ['went', beta, plain],
+  ] as const)('is another spelling of the address where it %s with another SDK', ([, recorded, live]) => {
+    expect(ask([recorded], live)).toMatchObject({ level: 'conversation', classes: ['encoding'] })
+    expect(new Asker(tapeOf([recorded]), 'canonical').ask(live).kind).toBe('none')
+  })
+
+  test('tells calls apart where a run was recorded with and without it', () => {
+    const asker = new Asker(tapeOf([plain, beta]))
+    expect([asker.ask(beta).served, asker.ask(beta).kind, asker.ask(plain).served]).toEqual([1, 'none', 0])
+  })
+
+  test('is the only thing passed over', () => {
+    expect(ask([plain], { url: `${url}?beta=1`, body: plain.body }).kind).toBe('none')
+    expect(ask([plain], { url: `${url}?beta=true&page=2`, body: plain.body }).kind).toBe('none')
+    expect(ask([plain], { url: `${url}/count_tokens?beta=true`, body: plain.body }).kind).toBe('none')
+    expect(ask([{ body: chat('hi') }], { url: `${chatUrl}?beta=true`, body: chat('hi') }).kind).toBe('none')
+  })
+})
+
+describe('the serve ladder refuses', () => {
+  test.for<[string, Asked, Asked]>([
+    [
+      'a number that differs in its twentieth digit',
+      { body: '{"id":12345678901234567890}' },
+      { body: '{"id":12345678901234567891}' },
+    ],
+    [
+      'a long number inside a message',
+      {
+        body: chat('', { messages: [{ role: 'user', content: [{ id: 0 }] }] }).replace(
+          '"id":0',
+          '"id":12345678901234567890',
+        ),
+      },
+      {
+        body: chat('', { messages: [{ role: 'user', content: [{ id: 0 }] }] }).replace(
+          '"id":0',
+          '"id":12345678901234567891',
+        ),
+      },
+    ],
+    [
+      'a fraction with more digits than a number holds',
+      { body: '{"x":0.1234567890123456789}' },
+      { body: '{"x":0.1234567890123456788}' },
+    ],
+    ['a number no number can hold', { body: '{"x":1e400}' }, { body: '{"x":null}' }],
+    ['a key that stands twice', { body: '{"to":"a","to":"b"}' }, { body: '{"to":"b"}' }],
+    ['a letter written as two', { body: '{"name":"Ren\u00e9"}' }, { body: '{"name":"Rene\u0301"}' }],
+    ['an empty body for none of its letters', { body: '{}' }, { body: '' }],
+    ['text that looks like marked bytes', { body: 'base64:/w==' }, { body: 'base64:/w=' }],
+    ['another method', { method: 'POST', body: '{}' }, { method: 'PUT', body: '{}' }],
+    ['another path', { url: 'https://a.test/v1/x', body: '{}' }, { url: 'https://a.test/v1/y', body: '{}' }],
+    ['a stream for a whole answer', { body: chat('hi') }, { body: chat('hi', { stream: true }) }],
+    ['a whole answer for a stream', { body: chat('hi', { stream: true }) }, { body: chat('hi') }],
+    [
+      'the same words in another role',
+      { body: chat('hi') },
+      { body: chat('', { messages: [{ role: 'assistant', content: 'hi' }] }) },
+    ],
+    ['another conversation kept by the provider', responses('yes', 'resp_1'), responses('yes', 'resp_2')],
+    ['a call without messages', responses('', 'resp_1', []), responses('', 'resp_1', [], { temperature: 0.5 })],
+    ['an embedding of another text', embedding('Where is order A-17?'), embedding('Where did order A-17 go?')],
+    ['an embedding in another form', embedding('tea'), embedding('tea', { encoding_format: 'base64' })],
+    ['a count of tokens for a call', anthropic('messages'), anthropic('messages/count_tokens', { temperature: 1 })],
+    ['a Gemini stream for a whole answer', gemini('generateContent'), gemini('streamGenerateContent?alt=sse')],
+    ['a Gemini call with another query', gemini('streamGenerateContent?alt=sse'), gemini('streamGenerateContent')],
+    ['a Bedrock stream for a whole answer', bedrock('converse'), bedrock('converse-stream')],
+  ])('%s', ([, recorded, live]) => {
+    expect(ask([recorded], live, { order: 'A-17' }).kind).toBe('none')
+    expect(ask([live], recorded, { order: 'A-17' }).kind).toBe('none')
+  })
+
+  test('a request that demands what the recorded answer does not do', () => {
+    const tools = [{ type: 'function', function: { name: 'refund' } }]
+    const said = (message: object): string =>
+      JSON.stringify({ choices: [{ message: { role: 'assistant', ...message } }] })
+    const call = { id: 'c', type: 'function', function: { name: 'refund', arguments: '{}' } }
+    const text = [{ body: chat('hi', { tools }), answer: said({ content: 'Done.' }) }]
+    const called = [{ body: chat('hi', { tools }), answer: said({ content: null, tool_calls: [call] }) }]
+    const forced = { type: 'function', function: { name: 'refund' } }
+    const json = { response_format: { type: 'json_object' } }
+    for (const [recorded, demand] of [
+      [text, { tool_choice: 'required' }],
+      [text, { tool_choice: forced }],
+      [text, json],
+      [called, { tool_choice: 'none' }],
+    ] as const)
+      expect(ask(recorded, { body: chat('hi', { tools, ...demand }) })).toMatchObject({ kind: 'contradicted' })
+    // What the recorded answer does anyway contradicts nothing: it is another question, and no more.
+    for (const [recorded, demand] of [
+      [called, { tool_choice: forced }],
+      [called, { tool_choice: 'required' }],
+      [text, { tool_choice: 'none' }],
+      [called, json],
+    ] as const)
+      expect(ask(recorded, { body: chat('hi', { tools, ...demand }) })).toMatchObject({ classes: ['params'] })
+  })
+
+  test.for([
+    ['a store of vectors', { tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] }, 'vs_1', 'vs_2'],
+    ['a server of tools', { tools: [{ type: 'mcp', server_url: 'https://a.test' }] }, 'a.test', 'b.test'],
+    ['the headers of one', { tools: [{ type: 'mcp', server_label: 'x', headers: { tenant: 'C-1' } }] }, 'C-1', 'C-2'],
+    ['a container', { container: 'cntr_1' }, 'cntr_1', 'cntr_2'],
+    ['a file', { attachments: [{ file_id: 'file_1' }] }, 'file_1', 'file_2'],
+  ] as const)('%s that holds data of somebody else', ([, more, mine, other]) => {
+    const recorded = chat('hi', more)
+    expect(ask([{ body: recorded }], { body: recorded.replace(mine, other) }).kind).toBe('none')
+  })
+
+  test('an id that a tool of the agent takes is a name of its own, and names no data', () => {
+    const tool = (description: string) => ({
+      type: 'function',
+      function: { name: 'refund', parameters: { properties: { order_id: { description } } } },
+    })
+    const answer = ask([{ body: chat('hi', { tools: [tool('order')] }) }], {
+      body: chat('hi', { tools: [tool('it')] }),
+    })
+    expect(answer).toMatchObject({ drift: [{ class: 'tools', part: 'tool refund' }] })
+  })
+
+  test('tools of one request that changed together are one change, and one that changed alone is a change of its own', () => {
+    const tool = (name: string, description: string) => ({ type: 'function', function: { name, description } })
+    const tools = (...descriptions: readonly string[]) =>
+      chat('hi', { tools: ['pay', 'refund', 'look'].map((name, i) => tool(name, descriptions[i] ?? '')) })
+    const change = (now: string) => ask([{ body: tools('a', 'b', 'c') }], { body: now })
+    expect(change(tools('a', 'x', 'c'))).toMatchObject({
+      drift: [{ path: 'tools[1].function.description', part: 'tool refund', before: tool('refund', 'b') }],
+    })
+    expect(change(tools('x', 'y', 'c'))).toMatchObject({
+      drift: [
+        {
+          class: 'tools',
+          path: 'tools[0].function.description',
+          part: 'tools pay, refund',
+          before: { pay: tool('pay', 'a'), refund: tool('refund', 'b') },
+          now: { pay: tool('pay', 'x'), refund: tool('refund', 'y') },
+        },
+      ],
+    })
+    // What is only another space is looked at by itself.
+    expect(change(tools('x', 'y', 'c '))).toMatchObject({ drift: [{ class: 'tools' }, { class: 'whitespace' }] })
+  })
+
+  test('an answer that calls a tool the agent no longer offers', () => {
+    const tool = (name: string) => ({ type: 'function', function: { name } })
+    const call = { id: 'c', type: 'function', function: { name: 'refund', arguments: '{}' } }
+    const answer = JSON.stringify({
+      choices: [{ message: { role: 'assistant', tool_calls: [call] }, finish_reason: 'tool_calls' }],
+    })
+    const recorded = [{ body: chat('hi', { tools: [tool('refund'), tool('look_up')] }), answer }]
+    expect(ask(recorded, { body: chat('hi', { tools: [tool('look_up')] }) })).toMatchObject({
+      kind: 'toolGone',
+      tool: 'refund',
+    })
+    expect(ask(recorded, { body: chat('hi') })).toMatchObject({ kind: 'toolGone', tool: 'refund' })
+    expect(ask(recorded, { body: chat('hi', { tools: [tool('refund')] }) })).toMatchObject({
+      kind: 'found',
+      classes: ['tools'],
+    })
+  })
+})
+
+describe('hosts', () => {
+  const get = (host: string): Asked => ({ method: 'GET', url: `https://${host}/status` })
+
+  test('a host on the tape answers for itself alone, also when another one has an answer left', () => {
+    const asker = new Asker(tapeOf([get('a.test'), get('b.test')]))
+    expect([asker.ask(get('b.test')).served, asker.ask(get('b.test')).kind, asker.ask(get('a.test')).served]).toEqual([
+      1,
+      'none',
+      0,
+    ])
+  })
+
+  test('a host that is not on the tape stands for the one it is, with endpoint drift', () => {
+    const asker = new Asker(tapeOf([get('a.test'), get('a.test')]))
+    expect(asker.ask(get('localhost:81'))).toMatchObject({ served: 0, classes: ['endpoint'] })
+    expect(asker.ask(get('localhost:82')).kind).toBe('none')
+    expect(asker.ask(get('localhost:81')).served).toBe(1)
+  })
+
+  test.for([
+    ['http://localhost:81/status', 'http://127.0.0.1:81/status'],
+    ['http://localhost:81/status', 'http://[::1]:81/status'],
+    ['https://a.test/status', 'https://a.test.:443/status'],
+    ['http://a.test:80/status', 'http://A.test/status'],
+  ] as const)('%s is %s', ([one, other]) => {
+    const tape = [{ method: 'GET', url: one }]
+    expect(ask(tape, { method: 'GET', url: other })).toMatchObject({ served: 0, classes: [] })
+    // And answers for nobody else.
+    const both = new Asker(tapeOf([...tape, { method: 'GET', url: 'http://b.test:82/status' }]))
+    expect(both.ask({ method: 'GET', url: other })).toMatchObject({ served: 0, classes: [] })
+    expect(both.ask({ method: 'GET', url: one }).kind).toBe('none')
+  })
+
+  test('another port of this machine is another host', () => {
+    const at = (port: number): Asked => ({ method: 'GET', url: `http://localhost:${port}/status` })
+    const live = { method: 'GET', url: 'http://127.0.0.1:82/status' }
+    expect(ask([at(81)], live)).toMatchObject({
+      drift: [{ class: 'endpoint', recorded: 'http://localhost:81', live: 'http://127.0.0.1:82' }],
+    })
+    expect(ask([at(81), at(82)], live)).toMatchObject({ served: 1, classes: [] })
+  })
+
+  test('a host that could stand for two is ambiguous', () => {
+    expect(ask([get('a.test'), get('b.test')], get('localhost:81')).kind).toBe('ambiguous')
+  })
+
+  test('two models asked the same at two addresses are never crossed', () => {
+    const at = (host: string, change: object = {}): Asked => ({
+      url: `https://${host}/v1/chat/completions`,
+      body: chat('hi', { model: host, ...change }),
+    })
+    const asker = new Asker(tapeOf([at('a.test'), at('b.test')]))
+    expect(asker.ask(at('b.test', { temperature: 1 })).served).toBe(1)
+    expect(asker.ask(at('b.test', { temperature: 1 })).kind).toBe('none')
+  })
+})
+
+describe('several conversations', () => {
+  test.for([
+    [
+      'thread',
+      'https://api.openai.com/v1/threads/t1/runs',
+      { additional_messages: [{ role: 'user', content: 'go on' }] },
+      { temperature: 0 },
+    ],
+    [
+      'session',
+      'https://bedrock-agent-runtime.eu-west-1.amazonaws.com/agents/A/agentAliases/B/sessions/t1/text',
+      { inputText: 'go on' },
+      { metadata: {} },
+    ],
+    ['conversation', 'https://api.mistral.ai/v1/conversations/t1', { inputs: 'go on' }, { tools: [{ type: 'x' }] }],
+  ] as const)('the same words in another %s that the provider keeps are another question', ([, url, body, more]) => {
+    const recorded = [{ url, body: JSON.stringify(body) }]
+    expect(ask(recorded, { url, body: JSON.stringify(body) })).toMatchObject({ level: 'exact' })
+    expect(ask(recorded, { url: url.replace('t1', 't2'), body: JSON.stringify(body) }).kind).toBe('none')
+    expect(ask(recorded, { url, body: JSON.stringify({ ...body, ...more }) }).kind).toBe('none')
+  })
+
+  const sub = (system: string): Asked => ({
+    body: chat('', {
+      messages: [
+        { role: 'system', content: system },
+        { role: 'user', content: 'Order A-17' },
+      ],
+    }),
+  })
+
+  test('two agents with the same task and changed instructions get their own answers', () => {
+    const asker = new Asker(tapeOf([sub('You are a poet who loves the sea.'), sub('You check contracts for a bank.')]))
+    expect(asker.ask(sub('You check contracts for a large bank.')).served).toBe(1)
+    expect(asker.ask(sub('You are a poet who hates the sea.')).served).toBe(0)
+  })
+
+  test('instructions that fit both about equally are ambiguous', () => {
+    expect(ask([sub('Answer as agent alpha.'), sub('Answer as agent beta.')], sub('Answer as agent gamma.')).kind).toBe(
+      'ambiguous',
+    )
+  })
+
+  test('one of them asked twice is not answered with what is left of the other', () => {
+    const asker = new Asker(tapeOf([sub('You are a poet who loves the sea.'), sub('You check contracts for a bank.')]))
+    expect(asker.ask(sub('You check contracts for a large bank.')).served).toBe(1)
+    expect(asker.ask(sub('You check contracts for a large bank.')).kind).toBe('none')
+  })
+
+  test('two prompts rewritten at once are not guessed at, however different they are', () => {
+    const recording = new Recording()
+    recording.exchange({ body: chat('As a poet, praise Greta Holm') })
+    recording.exchange({ body: chat('Check whether the contract of Greta Holm is valid') })
+    recording.atOnce(2)
+    const asker = new Asker(recording.tape({ input: { name: 'Greta Holm' } }))
+    expect(asker.ask({ body: chat('You are a poet: praise Greta Holm') }).kind).toBe('ambiguous')
+  })
+
+  test('prompts rewritten one after the other are told apart by their place and their words', () => {
+    const recorded = [
+      { body: chat('As a poet, praise Greta Holm') },
+      { body: chat('Check whether the contract of Greta Holm is valid') },
+    ]
+    const asker = new Asker(tapeOf(recorded, { input: { name: 'Greta Holm' } }))
+    expect(asker.ask({ body: chat('As a great poet, praise Greta Holm') }).served).toBe(0)
+    expect(asker.ask({ body: chat('Check if the contract of Greta Holm is valid') }).served).toBe(1)
+  })
+})
+
+const word = fc.constantFrom(
+  'order',
+  'refund',
+  'tea',
+  'please',
+  'check',
+  'A-17',
+  '25',
+  '250',
+  'Berlin',
+  'not',
+  'money',
+  'dollars',
+  'euros',
+  'Holm',
+)
+const text = fc.array(word, { minLength: 1, maxLength: 8 }).map((words) => words.join(' '))
+const message = fc.oneof(
+  fc.record({ role: fc.constantFrom('user', 'assistant', 'system'), content: text }),
+  fc.record({ role: fc.constant('tool'), tool_call_id: fc.constantFrom('call_1', 'call_2'), content: text }),
+)
+type Message = { readonly role: string; readonly content: string; readonly tool_call_id?: string }
+const conversation = fc.array(message, { minLength: 1, maxLength: 5 }) as fc.Arbitrary<readonly Message[]>
+const body = (messages: readonly Message[]): string => JSON.stringify({ model: 'm-1', messages })
+
+/** Small changes of the kinds that make another question out of one. */
+const mutations: Readonly<Record<string, (messages: readonly Message[], at: number) => readonly Message[]>> = {
+  'one digit': (all, at) =>
+    edit(all, at, (content) => content.replace(/\d/, (digit) => String((Number(digit) + 1) % 10))),
+  'a word of the same length': (all, at) =>
+    edit(all, at, (content) => content.replace('money', 'maney').replace('check', 'cheap')),
+  'a longer last word': (all, at) => edit(all, at, (content) => `${content}3`),
+  'another order': (all, at) => all.map((_, i) => all[(i + at + 1) % all.length]!),
+  'swapped ids': (all) =>
+    all.map((one) =>
+      one.tool_call_id ? { ...one, tool_call_id: one.tool_call_id === 'call_1' ? 'call_2' : 'call_1' } : one,
+    ),
+  'a message dropped': (all, at) => all.filter((_, i) => i !== at % all.length),
+  'a message twice': (all, at) => all.flatMap((one, i) => (i === at % all.length ? [one, one] : [one])),
+  'another role': (all, at) =>
+    all.map((one, i) => (i === at % all.length ? { ...one, role: one.role === 'user' ? 'assistant' : 'user' } : one)),
+  'another tool result': (all) =>
+    all.map((one) => (one.role === 'tool' ? { ...one, content: `${one.content} failed` } : one)),
+  'another currency': (all, at) => edit(all, at, (content) => content.replace('dollars', 'euros')),
+  'less context': (all, at) => edit(all, at, (content) => content.slice(0, Math.ceil(content.length / 2))),
+}
+
+function edit(all: readonly Message[], at: number, change: (content: string) => string): readonly Message[] {
+  return all.map((one, i) => (i === at % all.length ? { ...one, content: change(one.content) } : one))
+}
+
+/** The conversation without what may drift: instructions. */
+function heard(messages: readonly Message[]): string {
+  return JSON.stringify(messages.filter(({ role }) => role !== 'system'))
+}
+
+describe('never wrong', () => {
+  test('for every tape, each unchanged request is served its own answer, in any order', () => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(conversation, { selector: body, minLength: 1, maxLength: 6 }),
+        fc.nat(),
+        (all, turn) => {
+          const asker = new Asker(
+            tapeOf(
+              all.map((messages) => ({ body: body(messages) })),
+              { input: { order: 'A-17', name: 'Holm' } },
+            ),
+          )
+          const order = all.map((_, i) => (i + turn) % all.length)
+          for (const i of order)
+            expect(asker.ask({ body: body(all[i]!) })).toMatchObject({ served: i, level: 'exact', drift: [] })
+        },
+      ),
+      { numRuns: 300 },
+    )
+  })
+
+  test('for every small change, the request is refused, or what changed is drift that nobody takes for the same question', () => {
+    const kinds = fc.constantFrom(...Object.keys(mutations))
+    const met: Record<string, number> = {}
+    const speakers = (messages: readonly Message[]) =>
+      messages.map(({ role }) => role).filter((role) => role !== 'system')
+    fc.assert(
+      fc.property(conversation, conversation, kinds, fc.nat(10), (messages, other, kind, at) => {
+        const live = mutations[kind]!(messages, at)
+        fc.pre(
+          live.length > 0 &&
+            body(live) !== body(messages) &&
+            body(live) !== body(other) &&
+            body(messages) !== body(other),
+        )
+        const asker = new Asker(
+          tapeOf([{ body: body(messages) }, { body: body(other) }], { input: { order: 'A-17', name: 'Holm' } }),
+        )
+        const answer = asker.ask({ body: body(live) })
+        met[kind] = (met[kind] ?? 0) + 1
+        if (answer.kind !== 'found') return
+        const served = answer.served === 0 ? messages : other
+        expect(answer.classes?.length).toBeGreaterThan(0)
+        for (const name of answer.classes ?? []) expect(['instructions', 'messages']).toContain(name)
+        expect(speakers(served)).toEqual(speakers(live))
+      }),
+      { numRuns: 3000 },
+    )
+    for (const kind of Object.keys(mutations)) expect(met[kind], kind).toBeGreaterThan(0)
+  })
+
+  test('for every two conversations held at once, both with changed prompts, neither gets the answer of the other', () => {
+    const change = fc.constantFrom(...Object.keys(mutations))
+    fc.assert(
+      fc.property(conversation, conversation, change, fc.nat(10), fc.boolean(), (left, right, kind, at, swapped) => {
+        const both = [left, right].map((messages) => mutations[kind]!(messages, at))
+        fc.pre(heard(left) !== heard(right) && both.every((messages) => messages.length > 0))
+        const recording = new Recording()
+        for (const messages of [left, right]) recording.exchange({ body: body(messages) })
+        recording.atOnce(2)
+        const asker = new Asker(recording.tape({ input: { order: 'A-17', name: 'Holm' } }))
+        for (const i of swapped ? [1, 0] : [0, 1]) {
+          const answer = asker.ask({ body: body(both[i]!) })
+          if (answer.kind !== 'found' || answer.served === i) continue
+          // The change made this conversation the other one: then its answer is right.
+          expect(heard(both[i]!)).toBe(heard(i === 0 ? right : left))
+        }
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('for every JSON value, no other value has its answer', () => {
+    const json = fc.json({ maxDepth: 3 })
+    const url = 'https://shop.test/rpc'
+    fc.assert(
+      fc.property(json, json, (recorded, live) => {
+        const answer = ask([{ url, body: recorded }], { url, body: live })
+        const isSame = JSON.stringify(sorted(JSON.parse(recorded))) === JSON.stringify(sorted(JSON.parse(live)))
+        expect(answer.kind).toBe(isSame ? 'found' : 'none')
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  return [
+    'a map of',
+    ...Object.entries(value)
+      .map(([key, member]) => [key, sorted(member)])
+      .sort(),
+  ]
+}
+
+function responses(
+  user: string,
+  previous: string,
+  input: readonly unknown[] = [{ role: 'user', content: user }],
+  more: object = {},
+): Asked {
+  const url = 'https://api.openai.com/v1/responses'
+  return { url, body: JSON.stringify({ model: 'm-1', input, previous_response_id: previous, ...more }) }
+}
+
+function embedding(input: string, more: object = {}): Asked {
+  return { url: 'https://api.openai.com/v1/embeddings', body: JSON.stringify({ model: 'e-1', input, ...more }) }
+}
+
+function anthropic(path: string, more: object = {}): Asked {
+  const messages = [{ role: 'user', content: 'hi' }]
+  return { url: `https://api.anthropic.com/v1/${path}`, body: JSON.stringify({ model: 'c-1', messages, ...more }) }
+}
+
+function gemini(method: string): Asked {
+  const contents = [{ role: 'user', parts: [{ text: 'hi' }] }]
+  return { url: `https://g.test/v1beta/models/g-1:${method}`, body: JSON.stringify({ contents }) }
+}
+
+function bedrock(method: string): Asked {
+  const messages = [{ role: 'user', content: [{ text: 'hi' }] }]
+  return { url: `https://b.test/model/a.b-1%3A0/${method}`, body: JSON.stringify({ messages }) }
+}
+
+describe('for every recorded request: any single change of it', () => {
+  const tapes = ['recordings/golden/refund/refund-broken-item.tape.jsonl', 'test/history/v1.tape.jsonl'].map(
+    (file) => [file, readTape(file)] as const,
+  )
+  /** OpenAI's client hands back what an answer did not have as null; the id of a JSON-RPC request is a counter. */
+  const spelled = /^messages\.\d+\.(refusal|audio|content|function_call|parsed) removed$|^id = /
+
+  test.for(tapes)('is drift or a refusal, and never the same question: %s', ([, tape]) => {
+    let changes = 0
+    for (const [at, { event }] of stepStates(tape).filter(isExchange).entries()) {
+      const body = jsonOf(event)
+      for (const [name, changed] of body === undefined ? [] : changesOf(body)) {
+        changes++
+        const steps = stepStates(tape).filter(isExchange)
+        for (const earlier of steps.slice(0, at)) earlier.taken = true
+        const matcher = new Matcher(steps, 'reworded', tape.header, () => true)
+        const { via, method, url, request } = event
+        const question = { via, method, url, bodyText: JSON.stringify(changed), target: targetOf(request.headers) }
+        const answer = matcher.find(question)
+        const isSame =
+          answer.kind === 'found' &&
+          answer.step.event.n === event.n &&
+          answer.drift.every((found) => found.class === 'encoding')
+        if (isSame) expect(name).toMatch(spelled)
+      }
+    }
+    expect(changes).toBeGreaterThan(0)
+  })
+})
+
+function isExchange(step: ReturnType<typeof stepStates>[number]): step is ExchangeState {
+  return step.event.kind === 'exchange'
+}
+
+function jsonOf(event: ExchangeState['event']): Json | undefined {
+  const text = requestBytes(event).toString('utf8')
+  return text.startsWith('{') ? (JSON.parse(text) as Json) : undefined
+}
+
+/** Each leaf changed and left out, each list turned round, one at a time. */
+function changesOf(
+  value: Json,
+  rebuild = (inner: Json): Json => inner,
+  path = '',
+): readonly (readonly [string, Json])[] {
+  if (typeof value !== 'object' || value === null) {
+    const others: readonly Json[] =
+      typeof value === 'string'
+        ? [`${value} not`, ` ${value}`, value.toUpperCase()]
+        : typeof value === 'number'
+          ? [value + 1]
+          : ['x']
+    return others
+      .filter((other) => other !== value)
+      .map((other) => [`${path} = ${JSON.stringify(other)}`, rebuild(other)])
+  }
+  const entries = Object.entries(value as { readonly [key: string]: Json })
+  const isList = Array.isArray(value)
+  const made = (kept: readonly (readonly [string, Json])[]): Json =>
+    isList ? kept.map(([, item]) => item) : Object.fromEntries(kept)
+  const turned = entries.toReversed()
+  return [
+    ...(isList && JSON.stringify(made(turned)) !== JSON.stringify(value)
+      ? [[`${path} turned`, rebuild(made(turned))] as const]
+      : []),
+    ...entries.flatMap(([key, item], i) => {
+      const inner = path === '' ? key : `${path}.${key}`
+      return [
+        [`${inner} removed`, rebuild(made(entries.toSpliced(i, 1)))] as const,
+        ...changesOf(item, (other) => rebuild(made(entries.with(i, [key, other]))), inner),
+      ]
+    }),
+  ]
+}

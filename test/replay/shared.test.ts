@@ -1,0 +1,139 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { once } from 'node:events'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createRecorder } from '../../src/record/index.ts'
+import { keepShared, refreshShared } from '../../src/recordings/index.ts'
+import { installReplay, replayTape } from '../../src/replay/index.ts'
+import { readTape } from '../../src/tape/index.ts'
+
+let base = ''
+let recordings = ''
+let version = 1
+const asked: string[] = []
+const server = createServer((request, response) => {
+  asked.push(`${request.method} ${request.url}`)
+  response.setHeader('content-type', 'application/json')
+  if (request.url === '/token')
+    response.end(JSON.stringify({ access_token: 'tok-5e9f1c7a42d84b1e9c3f', expires_in: 3600 }))
+  else if (request.url === '/keys') response.end(JSON.stringify({ keys: [{ kid: version }], pad: 'x'.repeat(5_000) }))
+  else response.end(JSON.stringify({ seen: request.headers['authorization'] !== undefined, path: request.url }))
+})
+
+beforeAll(async () => {
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+beforeEach(() => {
+  recordings = join(realpathSync(mkdtempSync(join(tmpdir(), 'harvest-shared-'))), 'recordings')
+  asked.length = 0
+})
+afterAll(() => {
+  server.close()
+})
+
+const question = JSON.stringify({ client_secret: 'another-4f7c2b9a81', messages: [] })
+
+/** A client as a process has one: it fetches keys and a token at its first use, and keeps them. */
+function freshProcess() {
+  let keys: Promise<unknown> | undefined
+  let token: Promise<string> | undefined
+  const json = async (path: string, init?: RequestInit) => (await fetch(base + path, init)).json() as Promise<never>
+  return async (input: unknown) => {
+    // Numbered before the secret of the client: placeholders of two runs differ.
+    if (input === 0) await json('/model', { method: 'POST', body: question })
+    keys ??= json('/keys')
+    token ??= json('/token', {
+      method: 'POST',
+      body: new URLSearchParams({
+        grant_type: 'client_credentials',
+        client_id: 'desk',
+        client_secret: 'hunter2hunter2',
+      }),
+    }).then((answer: { access_token: string }) => answer.access_token)
+    const known = (await keys) as { keys: readonly { kid: number }[] }
+    const answer = await json(`/orders/${String(input)}`, { headers: { authorization: `Bearer ${await token}` } })
+    return { answer, kid: known.keys[0]?.kid }
+  }
+}
+
+async function recordedRuns(count: number): Promise<readonly string[]> {
+  const recorder = createRecorder({ dir: join(recordings, 'inbox') })
+  const agent = freshProcess()
+  const tapes: string[] = []
+  for (let i = 0; i < count; i++) {
+    await recorder.run({ agent: 'desk', input: i }, () => agent(i))
+    tapes.push(recorder.lastTape ?? '')
+  }
+  return tapes
+}
+
+test('a run whose process had fetched before replays in a fresh process, whatever its place in the life of its own', async () => {
+  const tapes = await recordedRuns(10)
+  await installReplay()
+  const before = asked.length
+  for (const [at, file] of tapes.entries()) {
+    const { problems, shared = [], comparison, drift } = await replayTape(readTape(file), freshProcess())
+    expect([at, problems, drift, comparison.outcomeEqual]).toEqual([at, [], [], true])
+    expect(shared.map(({ method, url }) => `${method} ${new URL(url).pathname}`)).toEqual(
+      at === 0 ? [] : ['GET /keys', 'POST /token'],
+    )
+  }
+  expect(asked.length).toBe(before)
+})
+
+test('what a promoted tape needed is kept once beside the golden set, serves any case, and a newer recording refreshes it', async () => {
+  const [, second, third] = await recordedRuns(3)
+  await installReplay()
+  const { shared = [] } = await replayTape(readTape(second!), freshProcess())
+  const written = keepShared(recordings, shared)
+  expect(written.map((file) => basename(file))).toEqual([
+    expect.stringMatching(/^127\.0\.0\.1-[0-9a-f]{12}\.tape\.jsonl$/),
+    expect.stringMatching(/^127\.0\.0\.1-[0-9a-f]{12}\.tape\.jsonl$/),
+  ])
+  expect(keepShared(recordings, shared)).toEqual([])
+  const golden = (from: string): string => {
+    const file = join(recordings, 'golden', basename(from))
+    mkdirSync(join(recordings, 'golden'), { recursive: true })
+    copyFileSync(from, file)
+    return file
+  }
+  const cases = [second!, third!].map(golden)
+  for (const file of cases) expect((await replayTape(readTape(file), freshProcess())).problems).toEqual([])
+  rmSync(join(recordings, 'inbox'), { recursive: true })
+
+  version = 2
+  const [renewed] = await recordedRuns(1)
+  expect(refreshShared(recordings, readTape(renewed!))).toEqual(written)
+  const { outcome } = await replayTape(readTape(cases[1]!), freshProcess())
+  expect(outcome).toMatchObject({ value: { kid: 2 } })
+  version = 1
+})
+
+test('what no earlier run of its process fetched, and what is no mere read, is refused as before', async () => {
+  const [, second] = await recordedRuns(2)
+  await installReplay()
+  const tape = readTape(second!)
+  const others: readonly (() => Promise<unknown>)[] = [
+    () => fetch(`${base}/orders/7`),
+    // The run before asked just that.
+    () => fetch(`${base}/model`, { method: 'POST', body: question }),
+    () => fetch(`${base}/keys`, { method: 'DELETE' }),
+    () => fetch(`${base}/token`, { method: 'POST', body: new URLSearchParams({ client_id: 'desk' }) }),
+    () => fetch(`${base}/token`, { method: 'POST', body: new URLSearchParams({ grant_type: 'password' }) }),
+  ]
+  for (const other of others) {
+    const agent = freshProcess()
+    const { problems } = await replayTape(tape, async (input) => {
+      await other()
+      return agent(input)
+    })
+    expect(problems.map(({ code }) => code)).toContain('HARVEST_DIVERGENCE')
+  }
+  const stranger = { ...tape, header: { ...tape.header, process: 'another' } }
+  const { problems } = await replayTape(stranger, () => fetch(`${base}/keys`))
+  expect(problems.map(({ code }) => code)).toContain('HARVEST_DIVERGENCE')
+})
