@@ -1,4 +1,4 @@
-// npm run bench -- [NAME…] [--quick]: measures, prints, and renews bench/results, bench/RESULTS.md and the claims in README.md.
+// npm run bench -- [NAME…] [--quick]: measures, prints, and renews bench/results, bench/RESULTS.md and the claims in docs/benchmarks.md.
 // With --quick a small share is measured and nothing is written.
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { promises, renderResults, markdown, section, withClaims } from './kit/re
 
 const help = `npm run bench -- [NAME…] [--quick]
 
-Measures what the documents claim, beside what one would use instead, and renews bench/RESULTS.md and the figures in README.md.
+Measures what the documents claim, beside what one would use instead, and renews bench/RESULTS.md and the figures in docs/benchmarks.md.
 
   NAME     a folder of bench/; default: all of them, one after the other
   --quick  a small share of each, in five minutes together; nothing is written
@@ -94,8 +94,8 @@ function keep(result: KeptResult): void {
     .sort()
     .map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as KeptResult)
   replace(join(here, 'RESULTS.md'), renderResults(all))
-  const readme = join(here, '../README.md')
-  replace(readme, withClaims(readFileSync(readme, 'utf8'), all))
+  const page = join(here, '../docs/benchmarks.md')
+  replace(page, withClaims(readFileSync(page, 'utf8'), all))
 }
 
 function replace(file: string, text: string): void {

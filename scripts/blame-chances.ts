@@ -8,7 +8,7 @@ import { blame } from '../src/blame/blame.ts'
 import { createRecorder } from '../src/record/index.ts'
 import { installReplay } from '../src/replay/index.ts'
 import { readTape, type Tape } from '../src/tape/index.ts'
-import { mulberry32 } from '../test/store/mulberry32.ts'
+import { mulberry32 } from '../test/recordings/mulberry32.ts'
 import { openModel, sumAgent } from './live-sums.ts'
 
 const { values } = parseArgs({

@@ -8,7 +8,7 @@ import { HarvestError } from '../src/errors/index.ts'
 import { createRecorder } from '../src/record/index.ts'
 import { installReplay } from '../src/replay/index.ts'
 import { readTape } from '../src/tape/index.ts'
-import { mulberry32 } from '../test/store/mulberry32.ts'
+import { mulberry32 } from '../test/recordings/mulberry32.ts'
 import { type LiveModel, openModel, shop, sumAgent } from './live-sums.ts'
 
 const { values } = parseArgs({

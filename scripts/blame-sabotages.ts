@@ -9,12 +9,12 @@ import type * as Settings from '../src/blame/settings.ts'
 import type * as KnownNames from '../src/blame/known-names.ts'
 import type * as Expectations from '../src/blame/expectation.ts'
 import type { ForkSource } from '../src/blame/types.ts'
-import type * as Cells from '../src/faults/validate/cells.ts'
-import type * as Competing from '../src/faults/validate/competing.ts'
-import type * as Engine from '../src/faults/validate/engine.ts'
-import type * as Gates from '../src/faults/validate/gates.ts'
-import type * as Measure from '../src/faults/validate/measure.ts'
-import { mulberry32 } from '../test/store/mulberry32.ts'
+import type * as Cells from '../src/validation/grid/cells.ts'
+import type * as Competing from '../src/validation/grid/competing.ts'
+import type * as Engine from '../src/validation/grid/engine.ts'
+import type * as Gates from '../src/validation/grid/gates.ts'
+import type * as Measure from '../src/validation/grid/measure.ts'
+import { mulberry32 } from '../test/recordings/mulberry32.ts'
 
 interface Sabotage {
   readonly name: string
@@ -41,8 +41,8 @@ const sabotages: readonly Sabotage[] = [
   {
     name: 'pooling off',
     file: 'arms.ts',
-    from: 'drawn === undefined || drawn.length > 0',
-    to: 'drawn !== undefined || true',
+    from: 'resampled === undefined || resampled.length > 0',
+    to: 'resampled !== undefined || true',
   },
   { name: 'regrade off', file: 'grading.ts', from: 'while (grades.length < regrades)', to: 'while (false)' },
   { name: 'control off', file: 'governor.ts', from: 'if (isMaking) await this.#control()', to: 'void isMaking' },
@@ -126,10 +126,10 @@ function copy(name: string): string {
 /** What is promised of the engine in a folder and does not hold. */
 async function brokenIn(place: string): Promise<readonly string[]> {
   const load = <T>(file: string): Promise<T> => import(join(place, file)) as Promise<T>
-  const { gridCells } = await load<typeof Cells>('faults/validate/cells.ts')
-  const { measureCell } = await load<typeof Measure>('faults/validate/measure.ts')
-  const { blameEngine } = await load<typeof Engine>('faults/validate/engine.ts')
-  const { gatesOf } = await load<typeof Gates>('faults/validate/gates.ts')
+  const { gridCells } = await load<typeof Cells>('validation/grid/cells.ts')
+  const { measureCell } = await load<typeof Measure>('validation/grid/measure.ts')
+  const { blameEngine } = await load<typeof Engine>('validation/grid/engine.ts')
+  const { gatesOf } = await load<typeof Gates>('validation/grid/gates.ts')
   const cells = gridCells().filter(({ id }) => cellIds.includes(id))
   const measured = []
   for (const cell of cells) measured.push(await measureCell(cell, tapes, seed, blameEngine))
@@ -141,7 +141,7 @@ async function brokenIn(place: string): Promise<readonly string[]> {
 async function brokenOf(place: string): Promise<readonly string[]> {
   const load = <T>(file: string): Promise<T> => import(join(place, file)) as Promise<T>
   const { blameFailedRun } = await load<typeof Blame>('blame/index.ts')
-  const { scoreCompeting } = await load<typeof Competing>('faults/validate/competing.ts')
+  const { scoreCompeting } = await load<typeof Competing>('validation/grid/competing.ts')
   const { requireKnownNames } = await load<typeof KnownNames>('blame/known-names.ts')
   const { parseExpectation } = await load<typeof Expectations>('blame/expectation.ts')
   const made: number[] = []
@@ -150,7 +150,7 @@ async function brokenOf(place: string): Promise<readonly string[]> {
       steps: [at + 1],
       label: `step ${at + 1}`,
       isExogenous: at % 2 === 1,
-      ...(at % 2 === 1 ? { drawn: [] } : {}),
+      ...(at % 2 === 1 ? { resampled: [] } : {}),
     })),
     recorded: 'bad',
     expect: ({ keep }) => ({ modelCalls: 12 - keep }),
@@ -182,7 +182,7 @@ async function brokenOf(place: string): Promise<readonly string[]> {
   const { openInquiry } = await load<typeof Settings>('blame/settings.ts')
   const small: ForkSource = {
     ...source,
-    positions: source.positions.slice(0, 2).map(({ drawn: _, ...position }) => position),
+    positions: source.positions.slice(0, 2).map(({ resampled: _, ...position }) => position),
     draw: async ({ keep, seed: number }) => {
       const grade = chance() < (keep === 0 ? 0.6 : 0.5) ? 'ok' : 'bad'
       return { grade, modelCalls: 1, fingerprint: `${keep}/${number}/${chance()}` }

@@ -1,8 +1,8 @@
-import { isEventStream } from '../src/providers/event-stream.ts'
+import { isEventStream } from '../src/wire/event-stream.ts'
 import { requestText } from '../src/providers/exchange.ts'
-import { readFrames } from '../src/providers/frames.ts'
+import { readFrames } from '../src/wire/frames.ts'
 import { decodeBody, readModelCall } from '../src/providers/index.ts'
-import { at, parseJson, textAt } from '../src/providers/json.ts'
+import { at, parseJson, textAt } from '../src/json/canonical.ts'
 import { type ExchangeEvent, responseBytes } from '../src/tape/index.ts'
 
 /** What a manifest and a tape are compared in. */

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { compareRuns, type DiffClass } from '../src/cli/diff/compare.ts'
+import { compareRuns, type DiffClass } from '../src/report/diff/compare.ts'
 import { neutralLine } from '../src/errors/index.ts'
 import { importRecording } from '../src/importers/index.ts'
 import { readModelCall } from '../src/providers/index.ts'
-import { canonicalJson } from '../src/providers/json.ts'
+import { canonicalJson } from '../src/json/canonical.ts'
 import { parseTape, responseBytes, serializeTape, type Tape } from '../src/tape/index.ts'
 import { manifestRows } from './manifest.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { HarvestError } from '../src/errors/index.ts'
-import { type ImportedTape, importRecording } from '../src/importers/index.ts'
+import { type TapeDraft, importRecording } from '../src/importers/index.ts'
 import { type ModelCall, readModelCall } from '../src/providers/index.ts'
 import { installReplay, replayTape } from '../src/replay/index.ts'
 import {
@@ -118,7 +118,7 @@ const { user, system } = process.cpuUsage(started)
 console.log(`CPU ${((user + system) / 1e6).toFixed(1)} s, peak ${(peak / 2 ** 20).toFixed(0)} MiB`)
 process.exitCode = counts.crashed + replayed.failed > 0 ? 1 : 0
 
-function compare(row: Row, { events, facts }: ImportedTape): void {
+function compare(row: Row, { events, facts }: TapeDraft): void {
   const exchanges = events.filter((event): event is ExchangeEvent => event.kind === 'exchange')
   const check = (what: Compared, manifest: unknown, tape: unknown): void =>
     judge({ file: row.file, exchanges }, what, manifest, tape)

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { HarvestError } from '../src/errors/index.ts'
-import { type ImportedTape, importRecordings } from '../src/importers/index.ts'
+import { type TapeDraft, importRecordings } from '../src/importers/index.ts'
 import { parseTape, serializeTape } from '../src/tape/index.ts'
 import { traceOf } from '../src/trace/index.ts'
 import { manifestRows } from './manifest.ts'
@@ -54,7 +54,7 @@ console.log(counts)
 for (const [grade, count] of [...grades].sort()) console.log(`${grade}: ${count}`)
 process.exitCode = counts.crashed > 0 ? 1 : 0
 
-function describe({ header, events, close, facts }: ImportedTape): string {
+function describe({ header, events, close, facts }: TapeDraft): string {
   const tape = parseTape(serializeTape(header, events, close), 'data')
   const key = `${facts.format} ${facts.grade}`
   grades.set(key, (grades.get(key) ?? 0) + 1)

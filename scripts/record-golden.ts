@@ -1,5 +1,5 @@
 // Makes the tapes this repository's own cases were promoted from: `node scripts/record-golden.ts`, then
-// `npx harvest promote latest --as …`. Needs nothing but this machine.
+// `npx vitest-harvest promote latest --as …`. Needs nothing but this machine.
 import { startShopProvider } from '../fixtures/refund/provider.ts'
 import { createRecorder } from '../src/record/index.ts'
 

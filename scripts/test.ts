@@ -66,6 +66,12 @@ const gates: readonly (readonly Gate[])[] = [
       seen: (output) => numberIn(output, /looked at (\d+) files/),
     },
     {
+      name: 'api',
+      command: ['npm', 'run', '--silent', 'check:api'],
+      floor: [7, 'entry points'],
+      seen: (output) => numberIn(output, /looked at (\d+) entry points/),
+    },
+    {
       name: 'package',
       command: ['npm', 'run', '--silent', 'check:package'],
       floor: [500, 'files packed'],

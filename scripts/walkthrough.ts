@@ -48,15 +48,19 @@ export function blocksOf(markdown: string): readonly Block[] {
  * - a `console` block runs each line behind `$ ` and must exit with 0, or with N where the block says `exit=N`; the
  *   other lines must be found in the output, in order, where `…` stands for anything
  * - a block marked `no-run` is only shown
+ * - behind a block marked `undo` the last diff is taken back
  *
  * @throws Error naming the line of the page where it does not hold
  */
 export async function walk(page: string, options: WalkOptions): Promise<number> {
   const blocks = blocksOf(await readFile(page, 'utf8'))
+  let diff: Block | undefined
   for (const block of blocks) {
     options.onBlock?.(block)
+    if (block.language === 'diff') diff = block
     try {
       await follow(block, options)
+      if (block.words.includes('undo')) await applyDiff(reversed(diff), options)
     } catch (error) {
       throw new Error(`${page}:${block.line}: ${(error as Error).message}`, { cause: error })
     }
@@ -128,6 +132,14 @@ function findInOrder(expected: readonly string[], output: string): void {
     if (!found) throw new Error(`the output does not have the line "${line.trim()}":\n${output}`)
     rest = rest.slice(found.index + found[0].length)
   }
+}
+
+function reversed(diff: Block | undefined): Block {
+  if (diff === undefined) throw new Error('there is no diff block to undo')
+  const [head = '', ...lines] = diff.text.split('\n')
+  const signs: Readonly<Record<string, string>> = { '+': '-', '-': '+' }
+  const turned = lines.map((line) => (signs[line[0] ?? ''] ?? line[0] ?? '') + line.slice(1))
+  return { ...diff, text: [head, ...turned].join('\n') }
 }
 
 async function applyDiff(block: Block, { dir }: WalkOptions): Promise<void> {

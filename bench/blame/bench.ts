@@ -1,6 +1,6 @@
-import { type Cell, type CellTape, gridCells, tapesOf } from '../../src/faults/validate/cells.ts'
-import { type Diagnosis, nothing } from '../../src/faults/validate/diagnosis.ts'
-import { scoreTape, type TapeScore } from '../../src/faults/validate/score.ts'
+import { type Cell, type CellTape, gridCells, tapesOf } from '../../src/validation/grid/cells.ts'
+import { type EngineDiagnosis, nothing } from '../../src/validation/grid/diagnosis.ts'
+import { scoreTape, type TapeScore } from '../../src/validation/grid/score.ts'
 import type { Bar, Bench, Table } from '../kit/contract.ts'
 import { figure } from '../kit/measure.ts'
 import { openDesk } from './desk.ts'
@@ -92,7 +92,7 @@ interface Blamed {
 async function blame({ number, planted, truth }: CellTape, isExact: boolean, policy: Policy): Promise<Blamed> {
   const desk = openDesk(planted.model, seed + number)
   const said = await policy(desk)
-  const found: Diagnosis = { ...nothing, ...said, forks: desk.forks, modelCalls: desk.modelCalls }
+  const found: EngineDiagnosis = { ...nothing, ...said, forks: desk.forks, modelCalls: desk.modelCalls }
   return {
     score: scoreTape({ truth, decoys: planted.decoys, isPassing: false, isExact }, found),
     costUsd: desk.costUsd,

@@ -1,6 +1,6 @@
 import type { ForkSource } from '../../src/blame/index.ts'
-import type { StructuralModel } from '../../src/faults/structural/model.ts'
-import { structuralSource } from '../../src/faults/structural/source.ts'
+import type { StructuralModel } from '../../src/validation/structural/model.ts'
+import { structuralSource } from '../../src/validation/structural/source.ts'
 
 /** Where a policy asks for forks of one failed run: it counts them, and adds up what they would have cost. */
 export interface Desk {

@@ -1,8 +1,9 @@
-import { openBudget, forkTape, type Tail } from '../../src/fork/index.ts'
+import { forkTape, type Tail } from '../../src/fork/index.ts'
+import { openBudget } from '../../src/live/index.ts'
 import type { FamilyName } from '../../src/faults/families.ts'
-import { ledgerAgent, type LedgerInput, luckOfRun } from '../../src/faults/harness/agent.ts'
-import { openStage, plantRun } from '../../src/faults/harness/stage.ts'
-import { recorded } from '../../src/faults/harness/world.ts'
+import { ledgerAgent, type LedgerInput, luckOfRun } from '../../src/validation/harness/agent.ts'
+import { openStage, plantRun } from '../../src/validation/harness/stage.ts'
+import { recorded } from '../../src/validation/harness/world.ts'
 import { replayTape } from '../../src/replay/index.ts'
 import { responseBytes, stepsOf, type Tape } from '../../src/tape/index.ts'
 import { figure, inTurn, ratios, timed } from '../kit/measure.ts'
@@ -44,8 +45,8 @@ export async function overheadOf(steps: number, rounds: number): Promise<Overhea
       {
         replay: () =>
           often(async () => {
-            const { receipt } = await replayTape(tape, run)
-            if (!receipt.outcomeEqual) throw new Error('the replay is not the run')
+            const { comparison } = await replayTape(tape, run)
+            if (!comparison.outcomeEqual) throw new Error('the replay is not the run')
           }),
         scripted: () => often(() => fork({ from: 'script', answer: scriptOf(tape, keep) })),
         live: () => often(() => fork({ from: 'live', tools: 'live', budget })),

@@ -1,12 +1,13 @@
-import { blameFailedRun, confidenceSequence, Governor } from '../../src/blame/index.ts'
-import type { Diagnosis } from '../../src/faults/validate/diagnosis.ts'
+import { blameFailedRun, ForkBudget } from '../../src/blame/index.ts'
+import { confidenceSequence } from '../../src/stats/index.ts'
+import type { EngineDiagnosis } from '../../src/validation/grid/diagnosis.ts'
 import type { Desk } from './desk.ts'
 
 /** Says which place of a failed run decided it, by asking for forks. */
 export type Policy = (desk: Desk) => Promise<Said>
 
 /** What a policy says. A named place is a claim; a ranking is a guess. */
-export type Said = Pick<Diagnosis, 'said' | 'named' | 'ranking'>
+export type Said = Pick<EngineDiagnosis, 'said' | 'named' | 'ranking'>
 
 /** All policies, ours first. What each of them does, and where it comes from, stands in the README. */
 export const policies: Readonly<Record<string, Policy>> = {
@@ -20,8 +21,8 @@ export const policies: Readonly<Record<string, Policy>> = {
 }
 
 async function ours({ source }: Desk): Promise<Said> {
-  const governor = new Governor(source, { limits: { forks: 400 } })
-  const { verdict } = await blameFailedRun(source, { governor })
+  const forkBudget = new ForkBudget(source, { limits: { forks: 400 } })
+  const { verdict } = await blameFailedRun(source, { forkBudget })
   if (verdict.kind === 'confirmed') return confirmed(verdict.commitments.map(({ position }) => position).reverse())
   if (verdict.kind === 'never') return { said: 'never', named: [], ranking: [] }
   return guessed('likeliest' in verdict && verdict.likeliest !== undefined ? [verdict.likeliest.position] : [])

@@ -1,4 +1,4 @@
-import { clopperPearson } from '../../src/blame/index.ts'
+import { clopperPearson } from '../../src/stats/index.ts'
 import type { Bar, Table } from '../kit/contract.ts'
 import type { Keys } from './columns/ours.ts'
 import type { Verdict } from './columns/run.ts'

@@ -1,4 +1,4 @@
-import { defaultPolicy } from '../../src/replay/drift-policy.ts'
+import { defaultPolicy } from '../../src/match/drift-policy.ts'
 import { isDeepStrictEqual } from 'node:util'
 import type { Replayed } from '../peers/tool.ts'
 import { edited, secrets } from './agents.ts'

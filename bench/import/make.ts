@@ -127,13 +127,13 @@ export function writeRecording(path: string, { head, call, between, tail }: Fami
   let size = writeSync(file, head)
   for (let n = 0; size < bytes; n++) {
     const glue = n === 0 ? '' : between
-    size += writeSync(file, glue + call(...talkOf(n), n))
+    size += writeSync(file, glue + call(...conversationOf(n), n))
   }
   writeSync(file, tail)
   closeSync(file)
 }
 
-function talkOf(n: number): readonly [asked: string, answered: string] {
+function conversationOf(n: number): readonly [asked: string, answered: string] {
   const turns = Array.from({ length: 10 }, (_, turn) => ({
     role: turn % 2 === 0 ? 'user' : 'assistant',
     content:

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import type { RecorderOptions } from '../../src/record/index.ts'
-import { meter } from '../../src/record/meter.ts'
+import { meter } from '../../src/record/usage.ts'
 import type { ExchangeEvent } from '../../src/tape/index.ts'
 import type { Bench, Table } from '../kit/contract.ts'
 import { figure, inTurn, ratios } from '../kit/measure.ts'

@@ -47,7 +47,7 @@ export interface Bar {
   readonly limit: { readonly atMost: number } | { readonly atLeast: number }
   /** The same figure of what one would use instead, measured in the same run. */
   readonly others?: Readonly<Record<string, number>>
-  /** What the README says with this figure, when it does: `Replaying 300 model calls, as a share of making them`. */
+  /** What docs/benchmarks.md says with this figure, when it does: `Replaying 300 model calls, as a share of making them`. */
   readonly claim?: string
   /** For a bar that is known not to hold: why, and what was tried. Without it a bar that does not hold makes the run red. */
   readonly shortfall?: string

@@ -49,7 +49,7 @@ export function promises(results: readonly KeptResult[]): Table {
   }
 }
 
-/** What the README claims: the promises that have words for it. A claim that does not hold says so. */
+/** What docs/benchmarks.md claims: the promises that have words for it. A claim that does not hold says so. */
 export function claims(results: readonly KeptResult[]): Table {
   return {
     title: 'Measured',
@@ -63,7 +63,7 @@ export function claims(results: readonly KeptResult[]): Table {
                 bar.claim,
                 holds(bar) ? measured(bar) : `${measured(bar)} (we aim at ${limitOf(bar)})`,
                 others(bar),
-                `[${name}](bench/${name}/README.md)`,
+                `[${name}](../bench/${name}/README.md)`,
               ],
             ],
       ),

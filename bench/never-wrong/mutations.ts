@@ -16,7 +16,7 @@ export interface Mutation {
 }
 
 /** Changes a talk in one place. */
-function talks(name: string, change: (talk: Talk, random: Random) => void, make = anyTalk): Mutation {
+function conversations(name: string, change: (talk: Talk, random: Random) => void, make = anyTalk): Mutation {
   return {
     name,
     differs: 'kept',
@@ -60,15 +60,15 @@ export const mutations: readonly Mutation[] = [
       return [same, same]
     },
   },
-  talks('one digit of the question', (talk, random) => edit(talk, (text) => otherDigit(text, random))),
-  talks('a longer number with the same beginning', (talk, random) =>
+  conversations('one digit of the question', (talk, random) => edit(talk, (text) => otherDigit(text, random))),
+  conversations('a longer number with the same beginning', (talk, random) =>
     edit(talk, (text) => text.replace(/(\d+)(?!.*\d)/, `$1${random.int(0, 9)}`)),
   ),
-  talks('a word of the same length', (talk) => edit(talk, (text) => swapWord(text))),
-  talks('one character of case or space', (talk, random) =>
+  conversations('a word of the same length', (talk) => edit(talk, (text) => swapWord(text))),
+  conversations('one character of case or space', (talk, random) =>
     edit(talk, (text) => (random.chance(0.5) ? text.replace(/[A-Z]/, (letter) => letter.toLowerCase()) : `${text} `)),
   ),
-  talks('a character that looks alike', (talk, random) =>
+  conversations('a character that looks alike', (talk, random) =>
     edit(talk, (text) => {
       const [from, to] = random.pick([
         ['o', '\u043e'],
@@ -92,7 +92,7 @@ export const mutations: readonly Mutation[] = [
       return [request(talk, wire), request(changed, wire)]
     },
   },
-  talks(
+  conversations(
     'two messages in the other order',
     (talk) => {
       const last = talk.turns.pop() as Turn
@@ -100,9 +100,11 @@ export const mutations: readonly Mutation[] = [
     },
     withTwoQuestions,
   ),
-  talks('a message left out', (talk) => talk.turns.splice(0, 1), withTwoQuestions),
-  talks('a message more', (talk, random) => talk.turns.push({ role: 'user', text: `And order ${random.int(1, 99)}?` })),
-  talks(
+  conversations('a message left out', (talk) => talk.turns.splice(0, 1), withTwoQuestions),
+  conversations('a message more', (talk, random) =>
+    talk.turns.push({ role: 'user', text: `And order ${random.int(1, 99)}?` }),
+  ),
+  conversations(
     'two ids in each other’s place',
     (talk) => {
       const results = talk.turns.filter((turn) => turn.role === 'tool')
@@ -111,7 +113,7 @@ export const mutations: readonly Mutation[] = [
     },
     toolTalk,
   ),
-  talks(
+  conversations(
     'an argument of a tool call',
     (talk, random) => {
       const { args } = callOf(talk, 1)
@@ -120,7 +122,7 @@ export const mutations: readonly Mutation[] = [
     },
     toolTalk,
   ),
-  talks(
+  conversations(
     'an argument of another type',
     (talk, random) => {
       const { args } = callOf(talk, random.int(0, 1))
@@ -129,7 +131,7 @@ export const mutations: readonly Mutation[] = [
     },
     toolTalk,
   ),
-  talks(
+  conversations(
     'an argument more or less',
     (talk, random) => {
       const { args } = callOf(talk, 1)
@@ -138,14 +140,14 @@ export const mutations: readonly Mutation[] = [
     },
     toolTalk,
   ),
-  talks(
+  conversations(
     'the tool that is called',
     (talk) => {
       callOf(talk, 1).name = 'charge'
     },
     toolTalk,
   ),
-  talks(
+  conversations(
     'the result of a tool',
     (talk, random) => {
       const result = talk.turns.findLast((turn) => turn.role === 'tool')
@@ -153,7 +155,7 @@ export const mutations: readonly Mutation[] = [
     },
     toolTalk,
   ),
-  talks(
+  conversations(
     'an image, by one byte',
     (talk, random) => {
       const turn = talk.turns.find((each) => each.role === 'user' && each.image !== undefined)
@@ -165,13 +167,13 @@ export const mutations: readonly Mutation[] = [
     },
     withImage,
   ),
-  talks('the model', (talk) => {
+  conversations('the model', (talk) => {
     talk.model = talk.model === 'invented-large-1' ? 'invented-large-2' : 'invented-large-1'
   }),
-  talks('the temperature', (talk) => {
+  conversations('the temperature', (talk) => {
     talk.settings['temperature'] = Number(talk.settings['temperature']) === 0.7 ? 0.1 : 0.7
   }),
-  talks('another setting', (talk, random) => {
+  conversations('another setting', (talk, random) => {
     const [name, value] = random.pick<readonly [string, unknown]>([
       ['top_p', 0.5],
       ['stop_sequences', ['END']],
@@ -184,20 +186,20 @@ export const mutations: readonly Mutation[] = [
     ])
     talk.settings[name] = value
   }),
-  talks('the system prompt', (talk, random) => {
+  conversations('the system prompt', (talk, random) => {
     talk.system = random.pick([
       'You sell coffee.',
       `${talk.system} Never refund.`,
       otherDigit(`${talk.system} 5`, random),
     ])
   }),
-  talks('the schema of a tool', (talk, random) => {
+  conversations('the schema of a tool', (talk, random) => {
     const [tool] = talk.tools
     if (!tool) talk.tools = [{ name: 'charge', description: 'Charges', properties: {} }]
     else if (random.chance(0.5)) tool.properties['reason'] = 'string'
     else tool.description += '!'
   }),
-  talks('whole or as a stream', (talk) => {
+  conversations('whole or as a stream', (talk) => {
     talk.stream = !talk.stream
   }),
   {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { DriftClass } from '../../src/replay/types.ts'
+import type { DriftClass } from '../../src/match/types.ts'
 
 /** Where one run of a recorder is kept, and whom it asks. */
 export interface RunOptions {

@@ -1,4 +1,4 @@
-import { mulberry32 } from '../../test/store/mulberry32.ts'
+import { mulberry32 } from '../../test/recordings/mulberry32.ts'
 
 /** So many of a list, chosen by a seed, in the order of the list. */
 export function chosen<T>(from: readonly T[], count: number, seed: number): readonly T[] {

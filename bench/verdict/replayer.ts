@@ -13,8 +13,8 @@ export async function replayerOf(project: string): Promise<Replayer> {
   await installReplay()
   const { readTape } = await dist<typeof import('../../src/tape/index.ts')>('tape/index.js')
   const { loadCase, requireTapeFile } = await dist<typeof import('../../src/cases/index.ts')>('cases/index.js')
-  const { judge } = await dist<typeof import('../../src/vitest/verdict.ts')>('vitest/verdict.js')
-  const { driftPolicy } = await dist<typeof import('../../src/replay/drift-policy.ts')>('replay/drift-policy.js')
+  const { judge } = await dist<typeof import('../../src/verdict/index.ts')>('verdict/index.js')
+  const { driftPolicy } = await dist<typeof import('../../src/match/drift-policy.ts')>('match/drift-policy.js')
   const product: Product = { judge, policyOf: driftPolicy }
   for (const name of ['log', 'info', 'debug', 'warn', 'error'] as const) console[name] = () => undefined
   process.on('unhandledRejection', () => undefined)

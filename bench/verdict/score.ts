@@ -1,4 +1,4 @@
-import { wilson } from '../../src/blame/index.ts'
+import { wilson } from '../../src/stats/index.ts'
 import type { Bar, Table } from '../kit/contract.ts'
 import type { Accepted } from './accept.ts'
 import { subjects } from './agents/index.ts'

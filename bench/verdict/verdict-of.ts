@@ -1,7 +1,7 @@
 // The one place that knows how a verdict is read from what the product says.
 import type { Case } from '../../src/cases/index.ts'
-import type { Drift, DriftPolicy, ReplayResult } from '../../src/replay/types.ts'
-import type { judge } from '../../src/vitest/verdict.ts'
+import type { Drift, DriftPolicy, ReplayResult } from '../../src/match/types.ts'
+import type { judge } from '../../src/verdict/index.ts'
 
 export type Verdict = 'same' | 'different' | 'unproven'
 

@@ -1,0 +1,52 @@
+// Writes the reference of docs/cli.md from the specs of the commands. With --check it only compares.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { type CommandSpec, program } from '../src/cli/command.ts'
+import { specs } from '../src/cli/spec/index.ts'
+
+const file = 'docs/cli.md'
+const [start, end] = ['<!-- reference -->', '<!-- /reference -->']
+
+/** The reference between the two marks of the page. */
+export function reference(): string {
+  const now = specs.filter(
+    ({ now, group, name }) => now === undefined && (group !== undefined || name.startsWith('tapes ')),
+  )
+  const former = specs.filter((spec) => spec.now !== undefined)
+  const rows = former.map(({ name, now: instead }) => `| \`${name}\` | \`${instead}\` |`)
+  return [...now.flatMap(section), '', '### Earlier names', '', '| Name | Now |', '|---|---|', ...rows, ''].join('\n')
+}
+
+function section({ name, args, rest, about, options, group }: CommandSpec): readonly string[] {
+  const shown = options.filter(({ hidden }) => hidden !== true)
+  const usage = [program, name, args, shown.length === 0 ? undefined : '[options]', rest].filter(
+    (word) => word !== undefined,
+  )
+  const row = ({ flag, about: text, was = [] }: (typeof options)[number]): string => {
+    const before = was.map((one) => `\`${one.flag}\``).join(', ')
+    return `| \`${flag}\` | ${escape(text)}${before === '' ? '' : ` (was ${before})`} |`.replaceAll(
+      '<tape|case>',
+      '<tape\\|case>',
+    )
+  }
+  return [
+    '',
+    `### ${name}`,
+    '',
+    `${group === undefined ? '' : `*${group}.* `}${about}.`,
+    '',
+    `\`${usage.join(' ')}\``,
+    ...(shown.length === 0 ? [] : ['', '| Option | |', '|---|---|', ...shown.map(row)]),
+  ]
+}
+
+function escape(text: string): string {
+  return text.replaceAll('|', '\\|')
+}
+
+if (import.meta.main) {
+  const page = readFileSync(file, 'utf8')
+  const [before = '', after = ''] = [page.split(start)[0], page.split(end)[1]]
+  const whole = `${before}${start}\n${reference()}\n${end}${after}`
+  if (!process.argv.includes('--check')) writeFileSync(file, whole)
+  else if (whole !== page) throw new Error(`${file} is not what the commands say: node scripts/cli-reference.ts`)
+}
