@@ -17,7 +17,7 @@ import { bodyNotRecorded } from '../playback/problems.ts'
 import type { ReplayRun } from './run.ts'
 import { fitted } from './fitted.ts'
 import { serveLive } from './serve-live.ts'
-import { serveShared } from './serve-shared.ts'
+import { isOwnAddress, serveShared } from './serve-shared.ts'
 import type { ExchangeState } from '../match/step.ts'
 import { noteTimeOut } from './time-out.ts'
 import { inAskedForm, otherForm } from './transcode.ts'
@@ -47,7 +47,8 @@ export function serveExchange(
   const isOther = asWritten.kind === 'none' || (asWritten.kind === 'found' && asWritten.level === 'reworded')
   const other = isOther ? run.matcher.findInOtherForm(question) : undefined
   const answer = other?.answer ?? asWritten
-  const shared = answer.kind === 'none' ? run.sharedAnswers.find(question) : undefined
+  const maybeShared = answer.kind === 'none' && !isOwnAddress(run, question)
+  const shared = maybeShared ? run.sharedAnswers.find(question) : undefined
   if (shared !== undefined) return serveShared(run, shared, sink)
   if (answer.kind !== 'found') {
     run.compareValues(undefined, live.madeAt, () => ({ body: question.bodyText, url: question.url }))

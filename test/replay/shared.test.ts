@@ -113,6 +113,21 @@ test('what a promoted tape needed is kept once beside the golden set, serves any
   version = 1
 })
 
+test('a step of the run that is asked otherwise, or once more, is not answered with what an earlier run fetched', async () => {
+  const recorder = createRecorder({ dir: join(recordings, 'inbox') })
+  await recorder.run({ agent: 'desk', input: 0 }, async () => (await fetch(`${base}/list`)).json())
+  await recorder.run({ agent: 'desk', input: 1 }, async () => (await fetch(`${base}/list?page=2`)).json())
+  await installReplay()
+  const told = async (agent: () => Promise<unknown>) => {
+    const { problems, shared } = await replayTape(readTape(recorder.lastTape!), agent)
+    return [...problems.map(({ code }) => code), shared]
+  }
+  expect(await told(async () => (await fetch(`${base}/list`)).json())).toEqual(['HARVEST_DIVERGENCE', undefined])
+  await recorder.run({ agent: 'desk', input: 2 }, async () => (await fetch(`${base}/list`)).json())
+  const twice = async () => [await (await fetch(`${base}/list`)).json(), await (await fetch(`${base}/list`)).json()]
+  expect(await told(twice)).toEqual(['HARVEST_TAPE_EXHAUSTED', undefined])
+})
+
 test('what no earlier run of its process fetched, and what is no mere read, is refused as before', async () => {
   const [, second] = await recordedRuns(2)
   await installReplay()
