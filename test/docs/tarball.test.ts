@@ -62,6 +62,8 @@ describe('the packed package in an empty project, by the README', () => {
 /** Where npm finds its registry and cache on this machine. */
 function npmSettings(): NodeJS.ProcessEnv {
   return Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => /^npm_config_(cache|userconfig|registry|globalconfig)$/i.test(name)),
+    Object.entries(process.env).filter(([name]) =>
+      /^(npm_config_(cache|cafile|userconfig|registry|globalconfig)|NODE_EXTRA_CA_CERTS)$/i.test(name),
+    ),
   )
 }

@@ -399,7 +399,7 @@ function terminal(text: string, name: string): VerdictName {
 }
 
 function annotation(text: string, id: string): VerdictName {
-  const line = text.split('\n').find((one) => one.startsWith('::error ') && one.includes(`/${id}.case.yaml,`))
+  const line = text.split('\n').find((one) => one.startsWith('::error ') && one.includes(`/${id}.case.yaml`))
   return line === undefined ? 'same' : ofType(/::(Harvest\w+)%?:? ?/.exec(line)?.[1] ?? 'none')
 }
 
