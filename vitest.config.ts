@@ -11,7 +11,7 @@ const pure = [
   'bench/secrets/slice.test.ts',
   'test/blame/!(blame|fork-source|paid-grading).test.ts',
   'test/importers/!(loop|mcp|recorders|replay).test.ts',
-  'test/{cases,errors,exporters,history,json,privacy,providers,stats,support,trace}/*.test.ts',
+  'test/{cases,errors,exporters,history,json,privacy,providers,rules,stats,support,trace}/*.test.ts',
   'test/cli/{blame-print,diff,export,import,program,prune,reading,told}.test.ts',
   'test/docs/{errors,figures,package,security,shell}.test.ts',
   'test/fork/{edits,json-patch}.test.ts',

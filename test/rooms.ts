@@ -23,6 +23,11 @@ export const rooms: Readonly<Record<string, Room>> = {
     subject: 'intervals, tests and sequences: numbers in, numbers out',
     mayImport: [],
   },
+  rules: {
+    subject: 'the language of rules: reading, printing, and asking them of positions in a run; knows no tape',
+    mayImport: ['errors', 'json'],
+    packages: ['re2js'],
+  },
   seam: {
     subject:
       'the one place an agent touches the world: wrappers, clock, random; observing (passive) and intercepting (active)',
@@ -56,8 +61,8 @@ export const rooms: Readonly<Record<string, Room>> = {
     packages: ['simple-git'],
   },
   trace: {
-    subject: 'a run as tool calls with causal order; comparing; the readable diff',
-    mayImport: ['errors', 'json', 'tape', 'providers'],
+    subject: 'a run as tool calls with causal order, and as positions for rules; comparing; the readable diff',
+    mayImport: ['errors', 'json', 'rules', 'tape', 'providers'],
     packages: ['diff'],
   },
   exporters: {
