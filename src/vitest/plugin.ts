@@ -5,17 +5,16 @@ import type { Plugin, TestProjectInlineConfiguration } from 'vitest/config'
 import { type TestProject, version as vitestVersion, type Vitest } from 'vitest/node'
 import { acceptedFileName } from '../cases/accepted-name.ts'
 import { version } from '../version.ts'
+import { addReporters } from './add-reporters.ts'
 import { generateCaseModule, generatedMark, isCaseId, isNode, withoutQuery } from './case-module.ts'
 import type { HarvestProvided } from './channel.ts'
 import { generateJobModule, jobModule } from './job-module.ts'
 import { type HarvestOptions, type HarvestSettings, parseOptions, resolveAgent, toPosix } from './options.ts'
 import { fingerprintOf, goldenSetOf, isOwn, keepOwnLists, recordingsProjects, sibling } from './project.ts'
-import { NeutralReporter } from './neutral-reporter.ts'
-import { HarvestReporter } from './reporter.ts'
 import { requestedMode } from './requested-mode.ts'
 import { askConsent, type ToolsChoice, toolsChoice } from './tools-choice.ts'
 import { surveyTools } from './tools-survey.ts'
-import { type UpdateChoice, unattended } from './update-mode.ts'
+import { unattended } from './update-mode.ts'
 import { approvalOf } from './update-reason.ts'
 import {
   besideProjects,
@@ -171,16 +170,6 @@ function provide(
     ...updates,
   }
   to.provide('vitest-harvest', provided)
-}
-
-function addReporters(vitest: Vitest, choice: UpdateChoice): void {
-  const { reporters } = vitest.config
-  if (reporters.some((reporter) => reporter instanceof HarvestReporter)) return
-  // The list also holds instances; its type only knows names.
-  const list = reporters as unknown[]
-  // The first sees recorded text before it is printed, the last sums up below what the others print.
-  list.unshift(new NeutralReporter())
-  list.push(new HarvestReporter({ choice }))
 }
 
 /** Turns cases into test modules. */
