@@ -19,7 +19,7 @@ const pure = [
   'test/{doctor/fixes,match/{difference,header-redactor,matcher},playback/timer-queue}.test.ts',
   'test/recordings/{cases,demote,promote,tape-facts,tapes}.test.ts',
   'test/tape/!(kill).test.ts',
-  'test/vitest/!(forget-case).test.ts',
+  'test/vitest/!(add-reporters|forget-case).test.ts',
   'test/{architecture,repository,words}.test.ts',
 ]
 
@@ -27,9 +27,22 @@ export default defineConfig({
   // This repository's own golden set runs with its tests.
   plugins: [
     harvest({
-      agents: { refund: './fixtures/refund/refund-agent.ts#refundAgent' },
-      // Recorded at a provider that stands in for the one the agent asks.
-      hosts: { 'http://127.0.0.1:45209': ['https://api.openai.com'] },
+      agents: {
+        refund: './fixtures/refund/refund-agent.ts#refundAgent',
+        triage: './fixtures/desk/triage.ts#triage',
+        stock: './fixtures/desk/stock.ts#stock',
+        parcel: './fixtures/desk/parcel.ts#parcel',
+        returns: './fixtures/desk/returns.ts#returns',
+        'front-desk': './fixtures/desk/front-desk.ts#frontDeskAgent',
+      },
+      // Recorded at a provider that stands in for those the agents ask.
+      hosts: {
+        'http://127.0.0.1:45209': [
+          'https://api.openai.com',
+          'https://api.anthropic.com',
+          'https://generativelanguage.googleapis.com',
+        ],
+      },
     }),
   ],
   test: {
