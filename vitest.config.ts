@@ -17,7 +17,7 @@ const pure = [
   'test/fork/{edits,json-patch}.test.ts',
   'test/provenance/{commit,history}.test.ts',
   'test/{doctor/fixes,match/{difference,header-redactor,matcher},playback/timer-queue}.test.ts',
-  'test/recordings/{cases,demote,promote,tape-facts,tapes}.test.ts',
+  'test/recordings/{cases,demote,golden-set,promote,tape-facts,tapes}.test.ts',
   'test/tape/!(kill).test.ts',
   'test/vitest/!(add-reporters|forget-case).test.ts',
   'test/{architecture,repository,words}.test.ts',
