@@ -10,6 +10,7 @@ import { isAllowed } from '../playback/allow.ts'
 import { isImporting } from '../replay/importing.ts'
 import * as problem from '../playback/problems.ts'
 import { RecordedTimers } from '../playback/recorded-timers.ts'
+import { ProgressTokens } from '../match/rpc.ts'
 import { commandKey, gateItems, pushItems } from '../replay/run.ts'
 import {
   type CallState,
@@ -79,6 +80,7 @@ export class ForkRun {
   departed = false
   /** Changed answers of kept steps that are on their way. */
   answering = 0
+  readonly progress = new ProgressTokens()
   readonly #calls: Calls
   readonly #keptItems: readonly GateItem[]
   readonly #timers = new RealTimers(() => this.now)
@@ -124,7 +126,8 @@ export class ForkRun {
     const free = isBound ? this.steps.slice(plan.keep).flatMap(gateItems) : []
     const pushes = pushItems(tape, (url, text) => {
       this.account.noted({ kind: 'push', url, text })
-      this.#children.get(url)?.(text)
+      const said = this.progress.renamed(url, text)
+      if (said !== undefined) this.#children.get(url)?.(said)
     })
     const end = this.steps[plan.keep]?.event.n ?? Number.POSITIVE_INFINITY
     this.#pushes = isBound ? pushes : pushes.filter(({ item }) => item.n < end)

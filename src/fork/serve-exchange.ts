@@ -42,6 +42,7 @@ export function forkExchange(
   const fields = fieldsOf(run, live, question, inside)
   switch (reply.from) {
     case 'place':
+      if (live.via === 'stdio') run.progress.answered(reply.step.event.url, reply.step.bodyText, question.bodyText)
       return inPlace(run, reply.step, fields, sink)
     case 'event':
       return played(run, reply, fields, sink)

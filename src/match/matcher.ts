@@ -1,10 +1,10 @@
-import { isMap } from '../json/canonical.ts'
 import { canonicalJson, type FormedRequest, inOtherForm, readForm } from '../providers/index.ts'
 import type { Json, TapeHeader } from '../tape/index.ts'
 import { hostDrift, Hosts, originOf, steadyPath, writtenOrigin, writtenPath } from './address.ts'
 import { findConversation } from './conversation.ts'
-import { bodyDifference, closeness, parseRequest } from './difference.ts'
+import { closeness, parse, parseRequest } from './difference.ts'
 import { isFaithful } from '../json/faithful.ts'
+import { clientDrift, isRpcRequest, steadyRpc, withoutNotes } from './rpc.ts'
 import type { ExchangeState } from './step.ts'
 import { sameTarget } from './target.ts'
 import type { DriftClass, MatchLevel } from './types.ts'
@@ -84,6 +84,8 @@ export class Matcher {
   readonly #steps: readonly ExchangeState[]
   readonly #serve: MatchLevel
   readonly #tape: Pick<TapeHeader, 'imported'>
+  /** The tape is the log of an MCP client that was not the agent. */
+  readonly #isForeign: boolean
   readonly #isDue: (step: ExchangeState) => boolean
   readonly #hosts: Hosts
 
@@ -96,6 +98,7 @@ export class Matcher {
     this.#steps = steps
     this.#serve = serve
     this.#tape = tape
+    this.#isForeign = tape.imported?.format.startsWith('mcp-') ?? false
     this.#isDue = isDue
     this.#hosts = new Hosts(steps.map((step) => step.event.url))
     const byWrittenPath = Map.groupBy(steps, (step) => writtenPath(step.event))
@@ -168,15 +171,13 @@ export class Matcher {
     const key = steadyPath(question)
     let index = this.#canonical.get(key)
     if (!index) {
-      index = Map.groupBy(this.#byPath.get(key) ?? [], ({ bodyText, event: { via, url } }) =>
-        canonicalBody({ bodyText, via, url }),
-      )
+      index = byBodies(this.#byPath.get(key) ?? [], this.#isForeign)
       this.#canonical.set(key, index)
     }
     // A host that stands for a recorded one is asked what that is asked, and one spelling of it is that one's.
     const asked = new Map((this.#byPath.get(key) ?? []).map(({ event: { url } }) => [originOf(url), url]))
     for (const url of asked.values()) {
-      const found = this.#untaken(index.get(canonicalBody({ ...question, url })), question)
+      const found = this.#untaken(index.get(canonicalBody({ ...question, url }, this.#isForeign)), question)
       if (found) return found
     }
     return undefined
@@ -213,12 +214,9 @@ export class Matcher {
     if (!step || steps.length > 1) return { kind: 'ambiguous', candidates: steps }
     const drift: FoundDrift[] = []
     if (level === 'canonical') {
-      const client = bodyDifference(step.bodyText, question.bodyText)
-      drift.push(
-        client?.path.startsWith('params.clientInfo')
-          ? { class: 'bookkeeping', part: 'name of the MCP client', ...client }
-          : { class: 'encoding', path: '', part: 'body', recorded: 'same value', live: 'written differently' },
-      )
+      const client = isRpcRequest(parse(question.bodyText)) ? clientDrift(step.bodyText, question.bodyText) : []
+      const spelling = { path: '', part: 'body', recorded: 'same value', live: 'written differently' }
+      drift.push(...(client.length > 0 ? client : [{ class: 'encoding', ...spelling } as const]))
     }
     if (originOf(step.event.url) !== originOf(question.url))
       drift.push(otherHost(step, writtenOrigin(step.event.url), writtenOrigin(question.url)))
@@ -267,20 +265,31 @@ function dropTaken(steps: ExchangeState[] | undefined): void {
 }
 
 /** A body in one spelling; one that is not JSON, or says more than a parser keeps, stands for itself. */
-function canonicalBody({ bodyText: text, via, url }: Pick<MatchRequest, 'bodyText' | 'via' | 'url'>): string {
-  const value = parseRequest(text, url)
-  if (value === undefined || !isFaithful(text)) return `text ${text}`
-  const isRequest = isMap(value) && 'method' in value && 'id' in value
-  // The id of a JSON-RPC request is a counter of the client; the scripted child answers under the live one.
-  const steady = via === 'stdio' && isRequest ? { ...value, id: null } : value
-  return `json ${canonicalJson(isRequest ? withoutClient(steady) : steady)}`
+function canonicalBody(asked: Pick<MatchRequest, 'bodyText' | 'via' | 'url'>, isForeign: boolean): string {
+  const value = parseRequest(asked.bodyText, asked.url)
+  if (value === undefined || !isFaithful(asked.bodyText)) return `text ${asked.bodyText}`
+  return `json ${canonicalJson(isRpcRequest(value) ? steadyRpc(value, asked.via, isForeign) : value)}`
 }
 
-/** The greeting of an MCP client without its name and version: they say who asks, as a user agent does. */
-function withoutClient(request: Json): Json {
-  const { method, params, ...rest } = request as { readonly [key: string]: Json }
-  if (method !== 'initialize' || typeof params !== 'object' || params === null || Array.isArray(params)) return request
-  return { ...rest, method, params: { ...params, clientInfo: null } }
+/**
+ * Steps by their bodies in one spelling. A request in the log of another MCP client stands there a second time, as a
+ * client asks it that keeps no notes in it.
+ */
+function byBodies(steps: readonly ExchangeState[], isForeign: boolean): Map<string, ExchangeState[]> {
+  const index = new Map<string, ExchangeState[]>()
+  const add = (key: string, step: ExchangeState): void => {
+    const list = index.get(key) ?? []
+    index.set(key, list)
+    list.push(step)
+  }
+  for (const step of steps) {
+    const { via, url } = step.event
+    add(canonicalBody({ bodyText: step.bodyText, via, url }, isForeign), step)
+    const request = isForeign ? parse(step.bodyText) : undefined
+    const bare = isRpcRequest(request) ? withoutNotes(steadyRpc(request, via, isForeign)) : undefined
+    if (bare !== undefined) add(`json ${canonicalJson(bare)}`, step)
+  }
+  return index
 }
 
 function addressText({ method, url }: { readonly method: string; readonly url: string }): string {

@@ -60,6 +60,7 @@ export function serveExchange(
   const response = other === undefined ? step.event.response : transcoded(run, live, step, other.asked)
   run.checkOrder(step, live.madeAt)
   if (answer.level === 'exact') run.identical++
+  if (live.via === 'stdio') run.progress.answered(step.event.url, step.bodyText, question.bodyText)
   const recorded = step.event.request.headers
   const { headers: steady } = steadyBoundary(live.headers, nothing)
   const headers = run.headers.redacted(steady, recorded)

@@ -36,6 +36,7 @@ import { StepOrder } from '../playback/order.ts'
 import * as problem from '../playback/problems.ts'
 import { RecordedTimers } from '../playback/recorded-timers.ts'
 import { type NotCompared, type Places, RedactedValues } from '../match/redacted.ts'
+import { ProgressTokens } from '../match/rpc.ts'
 import { responderOf } from './responder.ts'
 import {
   type CallState,
@@ -85,6 +86,7 @@ export class ReplayRun {
   readonly draws: Draws
   readonly order: StepOrder
   readonly idempotency = new IdempotencyKeys()
+  readonly progress = new ProgressTokens()
   readonly clients: Clients
   /** Absent: the tape does not say who asked. */
   readonly credentials: Credentials | undefined
@@ -188,7 +190,10 @@ export class ReplayRun {
       () => this.#spin(),
     )
     this.#timers = new RecordedTimers(tape, () => this.last ?? this.steps[0])
-    this.#pushes = pushItems(tape, (url, text) => this.#children.get(url)?.(text))
+    this.#pushes = pushItems(tape, (url, text) => {
+      const said = this.progress.renamed(url, text)
+      if (said !== undefined) this.#children.get(url)?.(said)
+    })
     this.#spawns = tape.events.flatMap((event) => (event.kind === 'spawn' ? [commandKey(event.command)] : []))
     this.gate = new Scheduler(
       [...this.steps.flatMap((step) => gateItems(step)), ...this.#pushes.map(({ item }) => item)],

@@ -93,6 +93,68 @@ describe('the log of an MCP server', () => {
     expect(result.problems.map(({ code }) => code)).toContain('HARVEST_DIVERGENCE')
   })
 
+  it('is replayed through a client of another version and without its notes, in the version that was logged', async () => {
+    const content = text
+      .replaceAll(LATEST_PROTOCOL_VERSION, '2025-03-26')
+      .replace('"capabilities":{}', '"capabilities":{"sampling":{},"elicitation":{}}')
+      .replace('"params":{"name"', '"params":{"_meta":{"progressToken":0,"goose-session-id":"s-1"},"name"')
+    const result = await replayTape(tapeOf(content), () => orders(['A-17', 'A-18']))
+    expect(result.problems).toEqual([])
+    expect(result.outcome).toEqual({ status: 'returned', value: told })
+    const drift = result.drift.map(({ class: of, part, recorded, live }) => [of, part, recorded, live])
+    expect(drift).toContainEqual(['bookkeeping', 'name of the MCP client', 'another-client', 'desk'])
+    expect(drift).toContainEqual(['bookkeeping', 'version of the MCP protocol', '2025-03-26', LATEST_PROTOCOL_VERSION])
+    expect(drift).toContainEqual(['bookkeeping', 'capabilities of the MCP client', '{}', '(absent)'])
+    expect(drift).toContainEqual(['bookkeeping', 'notes of the MCP client', '{"goose-session-id":"s-1"}', '(absent)'])
+    expect(drift.map(([of]) => of)).not.toContain('unproven')
+  })
+
+  it('does not answer a client that brings notes of its own', async () => {
+    const content = text.replace('"params":{"name"', '"params":{"_meta":{"tenant":"one"},"name"')
+    const asTenant = (tenant: string) => async () => {
+      const client = new Client({ name: 'desk', version: '1.0.0' })
+      await client.connect(new StdioClientTransport({ command: 'orders-server' }))
+      await client.callTool({ name: 'lookup_order', arguments: { order_id: 'A-17' }, _meta: { tenant } })
+      await client.callTool({ name: 'lookup_order', arguments: { order_id: 'A-18' } })
+      await client.close()
+    }
+    const same = await replayTape(tapeOf(content), asTenant('one'))
+    expect(same.problems).toEqual([])
+    const other = await replayTape(tapeOf(content), asTenant('two'))
+    expect(other.problems.map(({ code }) => code)).toContain('HARVEST_DIVERGENCE')
+  })
+
+  it('tells progress under the token of the live request, and none to a client that did not ask for it', async () => {
+    const progress = (at: number): object =>
+      rpc({ method: 'notifications/progress', params: { progressToken: 'p-8', progress: at, total: 2 } })
+    const content = text
+      .replace('"params":{"name"', '"params":{"_meta":{"progressToken":"p-8"},"name"')
+      .replace(/(?=STDOUT: .*paid)/, [1, 2].map((at) => `STDOUT: ${JSON.stringify(progress(at))}\n`).join(''))
+    const lookUp = (isHeard: boolean) => async () => {
+      const client = new Client({ name: 'desk', version: '1.0.0' })
+      const heard: unknown[] = []
+      client.onerror = (error) => heard.push(error.message)
+      await client.connect(new StdioClientTransport({ command: 'orders-server' }))
+      const ask = (order: string, options: object): Promise<unknown> =>
+        client.callTool({ name: 'lookup_order', arguments: { order_id: order } }, undefined, options)
+      await ask('A-17', isHeard ? { onprogress: (at: unknown) => heard.push(at) } : {})
+      await ask('A-18', {})
+      await client.close()
+      return heard
+    }
+    const heard = await replayTape(tapeOf(content), lookUp(true))
+    expect(heard.problems).toEqual([])
+    expect(heard.outcome).toMatchObject({
+      value: [
+        { progress: 1, total: 2 },
+        { progress: 2, total: 2 },
+      ],
+    })
+    const unheard = await replayTape(tapeOf(content), lookUp(false))
+    expect(unheard.problems).toEqual([])
+    expect(unheard.outcome).toMatchObject({ value: [] })
+  })
+
   it('stands for one server: a second one that is started finds nothing', async () => {
     const result = await replayTape(tapeOf(text), async () => {
       const first = await orders(['A-17'], 'one')

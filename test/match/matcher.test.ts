@@ -50,17 +50,21 @@ describe('the serve ladder climbs', () => {
 
   test('the greeting of an upgraded MCP client is canonical and says so; with other abilities it is another question', () => {
     const url = 'https://files.test/mcp'
-    const greeting = (version: string, capabilities = {}) =>
+    const greeting = (version: string, capabilities = {}, protocolVersion = '2025-06-18') =>
       JSON.stringify({
         jsonrpc: '2.0',
         id: 0,
         method: 'initialize',
-        params: { protocolVersion: '2025-06-18', capabilities, clientInfo: { name: 'docs', version } },
+        params: { protocolVersion, capabilities, clientInfo: { name: 'docs', version } },
       })
     const recorded = [{ url, body: greeting('1.0.0') }]
     expect(ask(recorded, { url, body: greeting('1.0.1') })).toMatchObject({
       level: 'canonical',
       drift: [{ class: 'bookkeeping', path: 'params.clientInfo.version', recorded: '1.0.0', live: '1.0.1' }],
+    })
+    expect(ask(recorded, { url, body: greeting('1.0.0', {}, '2025-11-25') })).toMatchObject({
+      level: 'canonical',
+      drift: [{ class: 'bookkeeping', path: 'params.protocolVersion', recorded: '2025-06-18', live: '2025-11-25' }],
     })
     expect(ask(recorded, { url, body: greeting('1.0.1', { roots: {} }) })).toMatchObject({ kind: 'none' })
   })
