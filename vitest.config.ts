@@ -14,6 +14,7 @@ const pure = [
   'test/{cases,errors,exporters,history,json,privacy,providers,rules,stats,support,trace}/*.test.ts',
   'test/cli/{blame-print,diff,export,import,program,prune,reading,told}.test.ts',
   'test/docs/{errors,figures,package,security,shell}.test.ts',
+  'test/debug/session.test.ts',
   'test/fork/{edits,json-patch}.test.ts',
   'test/provenance/{commit,history}.test.ts',
   'test/{doctor/fixes,match/{difference,header-redactor,matcher},playback/timer-queue}.test.ts',

@@ -1,6 +1,6 @@
 // Writes the reference of docs/cli.md from the specs of the commands. With --check it only compares.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { type CommandSpec, program } from '../src/cli/command.ts'
+import { type CommandSpec, program, shownFlag } from '../src/cli/command.ts'
 import { specs } from '../src/cli/spec/index.ts'
 
 const file = 'docs/cli.md'
@@ -21,9 +21,10 @@ function section({ name, args, rest, about, options, group }: CommandSpec): read
   const usage = [program, name, args, shown.length === 0 ? undefined : '[options]', rest].filter(
     (word) => word !== undefined,
   )
-  const row = ({ flag, about: text, was = [] }: (typeof options)[number]): string => {
+  const row = (option: (typeof options)[number]): string => {
+    const { about: text, was = [] } = option
     const before = was.map((one) => `\`${one.flag}\``).join(', ')
-    return `| \`${flag}\` | ${escape(text)}${before === '' ? '' : ` (was ${before})`} |`.replaceAll(
+    return `| \`${shownFlag(option)}\` | ${escape(text)}${before === '' ? '' : ` (was ${before})`} |`.replaceAll(
       '<tape|case>',
       '<tape\\|case>',
     )

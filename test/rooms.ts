@@ -191,6 +191,11 @@ export const rooms: Readonly<Record<string, Room>> = {
     ],
     packages: ['diff'],
   },
+  debug: {
+    subject: 'stepping through a run in both directions: its steps, what the model saw, the code of the agent',
+    mayImport: ['errors', 'json', 'tape', 'wire', 'providers', 'report'],
+    packages: ['diff'],
+  },
 }
 
 const inner = Object.keys(rooms)

@@ -5,6 +5,8 @@ export interface OptionSpec {
   /** `--dir <folder>` takes a value, `--json` none. */
   readonly flag: string
   readonly about: string
+  /** One letter for it: `-x`. */
+  readonly short?: string
   /** May be given more than once. */
   readonly many?: true
   /** Earlier spellings: they still work, and print a hint. */
@@ -33,6 +35,11 @@ export interface CommandInput {
   has(name: string): boolean
   /** What stood after `--`; `undefined` when there was no `--`. */
   readonly rest: readonly string[] | undefined
+}
+
+/** An option as help and reference show it: `-x, --commands <list>`. */
+export function shownFlag({ flag, short }: OptionSpec): string {
+  return short === undefined ? flag : `${short}, ${flag}`
 }
 
 /** The headings of the help. */

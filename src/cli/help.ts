@@ -1,4 +1,4 @@
-import { type CommandSpec, groups, program } from './command.ts'
+import { type CommandSpec, groups, type OptionSpec, program, shownFlag } from './command.ts'
 
 const width = 100
 
@@ -24,9 +24,8 @@ export function rootHelp(version: string, specs: readonly CommandSpec[]): string
 export function commandHelp(spec: CommandSpec): string {
   const { name, args, about, options, rest, examples } = spec
   const shown = options.filter(({ hidden }) => hidden !== true)
-  const rows = [...shown, { flag: '-h, --help', about: 'Print this help' }].map(
-    ({ flag, about: text }) => [flag, text] as const,
-  )
+  const help: OptionSpec = { flag: '--help', short: '-h', about: 'Print this help' }
+  const rows = [...shown, help].map((option) => [shownFlag(option), option.about] as const)
   return [
     about,
     '',

@@ -16,12 +16,13 @@ export type ParsedCommand =
 /**
  * Reads the command line. An unknown word is an error with the nearest known one, never ignored.
  *
- * @param argv - what follows the name of the program
+ * @param given - what follows the name of the program
  * @throws HarvestError `HARVEST_CLI_COMMAND`, `HARVEST_CLI_OPTION`, `HARVEST_CLI_ARGUMENT`
  */
-export function parse(argv: readonly string[], specs: readonly CommandSpec[]): ParsedCommand {
-  const name = nameIn(argv)
-  const spec = specs.find((one) => one.name === twoWords(argv)) ?? specs.find((one) => one.name === name)
+export function parse(given: readonly string[], specs: readonly CommandSpec[]): ParsedCommand {
+  const name = nameIn(given)
+  const spec = specs.find((one) => one.name === twoWords(given)) ?? specs.find((one) => one.name === name)
+  const argv = inLongNames(given, spec)
   if (name !== undefined && spec === undefined) throw unknownCommand(name, specs)
   const words = twoWords(argv)
   if (spec?.name === 'tapes' && argv[1] !== undefined && !argv[1].startsWith('-')) throw unknownCommand(words, specs)
@@ -44,6 +45,17 @@ export function parse(argv: readonly string[], specs: readonly CommandSpec[]): P
     given: check(spec, positionals.slice(spec.name.split(' ').length), values, rest),
     hints: [...commandHint(spec), ...hints],
   }
+}
+
+/** One-letter options by their names. */
+function inLongNames(given: readonly string[], spec: CommandSpec | undefined): readonly string[] {
+  const short = new Map(
+    (spec?.options ?? []).flatMap((option) =>
+      option.short === undefined ? [] : [[option.short, nameOf(option.flag)] as const],
+    ),
+  )
+  const stop = given.indexOf('--')
+  return given.map((word, at) => (stop === -1 || at < stop ? (short.get(word) ?? word) : word))
 }
 
 /** `tapes rm`: a command of a group. */

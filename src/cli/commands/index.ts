@@ -17,6 +17,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   rerun: async () => (await import('./rerun.ts')).rerunCommand,
   replay: async () => (await import('./replay.ts')).replayCommand,
   verify: async () => (await import('./verify.ts')).verifyCommand,
+  debug: async () => (await import('./debug.ts')).debugCommand,
   patch: async () => (await import('./patch.ts')).patchCommand,
   fork: async () => (await import('./fork.ts')).forkCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,

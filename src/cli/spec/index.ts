@@ -1,4 +1,5 @@
 import type { CommandSpec } from '../command.ts'
+import { debugSpec } from './debugger.ts'
 import { doctorSpec, forkSpec, patchSpec, replaySpec, verifySpec } from './debug.ts'
 import { blameSpec, chaosSpec, validateSpec } from './explain.ts'
 import { diffSpec, lsSpec, showSpec } from './inspect.ts'
@@ -21,6 +22,7 @@ export const specs: readonly CommandSpec[] = [
   checkSpec,
   rerunSpec,
   replaySpec,
+  debugSpec,
   patchSpec,
   forkSpec,
   doctorSpec,

@@ -1,0 +1,127 @@
+import { HarvestError, neutral } from '../../errors/index.ts'
+import { inspectParts } from '../../debug/index.ts'
+import { forkCommands } from './forks.ts'
+import { lookCommands } from './look.ts'
+import { moveCommands } from './moves.ts'
+import type { Answer, DebugCommand, DebugContext } from './types.ts'
+import { commandNamed } from './words.ts'
+
+const order = [
+  ...['goto', 'forward', 'back', 'first', 'last', 'break', 'delete', 'continue', 'reverse-continue'],
+  ...['inspect', 'clock', 'diff', 'rule', 'steps', 'timeline', 'what_if', 'branch', 'compare'],
+]
+
+/** Every command of the debugger, by its name, in the order of the help. */
+export const debugCommands: Readonly<Record<string, DebugCommand>> = Object.fromEntries(
+  Object.entries({ ...moveCommands, ...lookCommands, ...forkCommands }).sort(
+    ([one], [other]) => order.indexOf(one) - order.indexOf(other),
+  ),
+)
+
+/** What is typed in the end: not commands of a session, but of what surrounds it. */
+const own = ['help', 'quit'] as const
+
+export const commandNames: readonly string[] = [...Object.keys(debugCommands), ...own]
+
+/** An answer, or the error in its place. */
+export type Answered = Answer | { readonly error: HarvestError }
+
+/** Does the commands of lines that somebody types or that stand in a script. */
+export class Debugger {
+  readonly context: DebugContext
+  #lastMove: string | undefined
+  isOver = false
+
+  constructor(context: DebugContext) {
+    this.context = context
+  }
+
+  /** Does one command; an empty one repeats the last move. */
+  async run(line: string): Promise<Answered> {
+    const text = line.trim() === '' ? (this.#lastMove ?? '') : line.trim()
+    try {
+      const answer = await this.#do(text)
+      if (answer.isMove === true) this.#lastMove = text
+      return answer
+    } catch (error) {
+      if (HarvestError.is(error)) return { error }
+      throw error
+    }
+  }
+
+  #do(text: string): Answer | Promise<Answer> {
+    if (text === '') return { lines: [], data: null }
+    const { name, rest } = taken(text)
+    if (name === 'help') return help(rest)
+    if (name === 'quit') {
+      this.isOver = true
+      return { lines: [], data: { quit: true } }
+    }
+    const command = debugCommands[name]
+    if (command === undefined) throw new TypeError(`the command ${name} is listed and does not exist`)
+    return command.run(rest, this.context)
+  }
+
+  /** What may follow what was typed: commands, parts, names of tools, step numbers. */
+  complete(typed: string): readonly string[] {
+    const [, head = '', word = ''] = /^(.*\s)?(\S*)$/s.exec(typed) ?? []
+    return this.#words(head.trim()).filter((one) => one.startsWith(word))
+  }
+
+  #words(command: string): readonly string[] {
+    const { session } = this.context
+    const [name = ''] = command.split(/\s/)
+    if (name === '') return commandNames
+    if (/^(br|break|rule)$/.test(name)) return toolNames(session).map((tool) => `${tool}(`)
+    if (/^i/.test(name)) return inspectParts
+    if (/^h/.test(name)) return commandNames
+    if (/^(g|goto|d|diff|what_if|branch|steps|timeline)$/.test(name))
+      return session.steps.map(({ number }) => `${number}`)
+    return []
+  }
+}
+
+function toolNames({ steps }: DebugContext['session']): readonly string[] {
+  return [...new Set(steps.flatMap(({ event }) => (event.kind === 'exchange' ? [] : [event.name])))]
+}
+
+/** The command of a line and what stands behind it. */
+function taken(text: string): { readonly name: string; readonly rest: string } {
+  const [, word = '', rest = ''] = /^(\S+)\s*([\s\S]*)$/.exec(text) ?? []
+  // Numbers alone are what people type to go there.
+  return /^\d+$/.test(word) && rest === ''
+    ? { name: 'goto', rest: word }
+    : { name: commandNamed(word, commandNames), rest }
+}
+
+function help(rest: string): Answer {
+  if (rest !== '') {
+    const name = commandNamed(rest, commandNames)
+    const command = debugCommands[name]
+    if (command === undefined) return { lines: [`${name}  of this prompt`], data: { command: name } }
+    return {
+      lines: [`${command.usage}   ${command.about}`],
+      data: { command: name, usage: command.usage, about: command.about },
+    }
+  }
+  const width = Math.max(...Object.values(debugCommands).map(({ usage }) => usage.length))
+  const rows = Object.entries(debugCommands).map(([, { usage, about }]) => `${usage.padEnd(width)}  ${about}`)
+  return {
+    lines: [...rows, `${'quit'.padEnd(width)}  end`, 'Beginnings of a word do; an empty line repeats the last move.'],
+    data: Object.entries(debugCommands).map(([name, { usage, about }]) => ({ command: name, usage, about })),
+  }
+}
+
+/** An error as the prompt shows it: what, why, and what to type. */
+export function errorLines(error: HarvestError): readonly string[] {
+  const { what, why, fix = [], detail } = error.facts
+  return [
+    what,
+    ...(detail === undefined ? [] : [detail]),
+    ...(why === undefined ? [] : [why]),
+    ...fix.map((line) => `→ ${line}`),
+  ].flatMap((text) => neutral(text).split('\n'))
+}
+
+/** The line of text under the opening. */
+export const hintLine = 'goto N · back · forward · break RULE · continue · inspect · diff I J · code · what_if · help'

@@ -1,0 +1,217 @@
+import { resolve } from 'node:path'
+import { neutralLine } from '../../errors/index.ts'
+import { requireClosed, type Tape } from '../../tape/index.ts'
+import { table } from '../../report/output.ts'
+import type { CommandInput } from '../command.ts'
+import { readAsk } from '../forking/ask.ts'
+import { alternately, apart, type Beside, tellBeside } from '../forking/beside.ts'
+import { tellBranches, together, type Together, type BranchSummary } from '../forking/branches.ts'
+import { controlLine } from '../forking/control.ts'
+import { graderOf } from '../forking/grading.ts'
+import { makeForks, type Parent } from '../forking/make.ts'
+import { differenceText } from '../forking/print.ts'
+import { describeInterval, describeSpent, readLivePlan, readWhole, refuseOtherCode } from '../live.ts'
+import { parse } from '../parse.ts'
+import { specs } from '../spec/index.ts'
+import { forkSpec } from '../spec/debug.ts'
+import { captured } from './captured.ts'
+import type { Answer, DebugCommand, DebugContext } from './types.ts'
+import { numberIn, shellWords, wrong } from './words.ts'
+
+/** Options of `debug` that its forks are given as well. */
+const handedOn = [
+  'live',
+  'max-cost',
+  'max-tokens',
+  'max-calls',
+  'dir',
+  'ok',
+  'bad',
+  'timeout',
+  'parallel',
+  'cross-version',
+]
+
+const usages = {
+  branch: `branch 5 'result.note=""'`,
+  whatIf: `what_if 5 'result.note=""' 'result.note="paid 25 EUR"'`,
+}
+
+export const forkCommands: Readonly<Record<string, DebugCommand>> = {
+  what_if: {
+    usage: 'what_if N CHANGE…',
+    about: 'a row for each change: how the run ends, with intervals',
+    run: (rest, context) => whatIf(rest, context),
+  },
+  branch: {
+    usage: 'branch N CHANGE',
+    about: 'make the run that goes another way at N, and keep its tape',
+    async run(rest, { found, given, isJson }) {
+      const { step, changes, options } = askedFor(rest, usages.branch)
+      return captured(
+        ['fork', found.file, ...changeOptions(step, changes), '--save', ...handOn(given), ...options],
+        isJson,
+      )
+    },
+  },
+  compare: {
+    usage: 'compare A [B]',
+    about: 'how two runs differ; B is this one by default',
+    run(rest, { found, given, isJson }) {
+      const [one, other = found.file, ...more] = shellWords(rest)
+      if (one === undefined || more.length > 0)
+        throw wrong('compare takes two tapes', ['like this: compare refund-99x'])
+      const dir = given.value('dir')
+      return captured(['diff', other, one, ...(dir === undefined ? [] : ['--dir', dir])], isJson)
+    },
+  },
+}
+
+/** One change and how the runs ended that were made with it. */
+interface Row {
+  readonly change: string
+  readonly sum: Together
+  readonly beside: Beside | undefined
+  readonly branches: readonly BranchSummary[]
+}
+
+async function whatIf(rest: string, { session, found, given }: DebugContext): Promise<Answer> {
+  const { step, changes, options } = askedFor(rest, usages.whatIf)
+  const tape = requireClosed(session.tape)
+  const parent = parentOf(tape, found, given)
+  const asks = changes.map((change) => {
+    const input = forkInput(found.file, step, [change], [...handOn(given), ...options])
+    return { change, input, ask: readAsk(input, tape, forkSpec) }
+  })
+  const input = asks[0]?.input ?? given
+  const runs = readWhole(input, forkSpec, 'runs') ?? 1
+  if (input.has('live')) await refuseOtherCode(tape.header.pins, input)
+  const grader = await graderOf(parent, input)
+  const pairs = alternately(
+    asks.flatMap(({ ask }) => Array.from({ length: runs }, (_, n) => ({ ...ask, seed: `${n + 1}` }))),
+  )
+  const { parallel, timeoutMs, limits } = readLivePlan(input, forkSpec)
+  const forks = await makeForks(parent, pairs.requests, {
+    parallel,
+    isFresh: false,
+    together: pairs.together,
+    ...(input.has('live') ? { limits, timeoutMs } : {}),
+    onProgress: () => {},
+  })
+  const { changed, controls } = apart(await tellBranches(tape, forks, grader), pairs.together)
+  const rows = asks.map(({ change }, index): Row => {
+    const mine = <T>(all: readonly T[]): readonly T[] => all.slice(index * runs, (index + 1) * runs)
+    const sum = together(mine(changed))
+    return { change, sum, beside: tellBeside(sum, mine(controls)), branches: mine(changed) }
+  })
+  const { differs } = forks.control.data
+  return {
+    lines: [...(differs === undefined ? [] : [controlLine(differs)]), ...rowLines(rows, input.has('live'))],
+    data: {
+      step,
+      differs: differs ?? null,
+      rows: rows.map(({ change, sum, beside, branches }) => ({
+        change,
+        ...sum,
+        ...(beside === undefined ? {} : { beside }),
+        first: branches[0]?.compared?.first ?? null,
+        problems: branches.flatMap(({ problems }) => problems),
+      })),
+    },
+  }
+}
+
+function rowLines(rows: readonly Row[], isLive: boolean): readonly string[] {
+  const isGraded = rows.some(({ sum }) => sum.grades !== undefined)
+  const titles = [
+    'change',
+    ...(isGraded ? ['ok'] : []),
+    'as recorded',
+    '95 %',
+    ...(isLive ? ['unchanged'] : []),
+    'first difference',
+  ]
+  const cells = rows.map(({ change, sum, beside, branches }) => {
+    const { judged, asRecorded, interval, grades, forks } = sum
+    const open = judged < forks ? `; ${forks - judged} not judged` : ''
+    const [first] = branches
+    const difference = first?.compared?.first
+    const why = first?.compared === undefined ? (first?.problems[0]?.code ?? '') : ''
+    return [
+      neutralLine(change, 36),
+      ...(isGraded ? [judged === 0 ? '' : `${grades?.ok ?? 0} of ${judged}`] : []),
+      judged === 0 ? 'not judged' : asRecorded === null ? 'not compared' : `${asRecorded} of ${judged}${open}`,
+      interval === undefined ? '' : describeInterval(interval),
+      ...(isLive ? [besideText(beside)] : []),
+      difference === undefined ? why || 'none' : neutralLine(differenceText(difference), 44),
+    ]
+  })
+  const isOffTape = rows.some(({ branches }) =>
+    branches.some(({ problems }) => problems.some(({ code }) => code === 'HARVEST_NOT_RECORDED')),
+  )
+  const spent = rows.map(({ sum, beside }) => [sum.spent, beside?.spent]).flat()
+  const calls = spent.flatMap((one) => (one !== undefined && one.modelCalls > 0 ? [describeSpent(one)] : []))
+  return [
+    ...table([titles, ...cells]).split('\n'),
+    ...calls.slice(0, 4),
+    ...(isOffTape && !isLive
+      ? ['→ the tape does not hold what the model says then; to ask it: add --live to the line']
+      : []),
+  ]
+}
+
+function besideText(beside: Beside | undefined): string {
+  if (beside === undefined) return ''
+  const chance = beside.chance === null ? '' : `, chance ${beside.chance.toPrecision(2)}`
+  return `${beside.asRecorded ?? '?'} of ${beside.judged}${chance}`
+}
+
+interface Asked {
+  readonly step: number
+  readonly changes: readonly string[]
+  /** Options of `fork` behind the changes. */
+  readonly options: readonly string[]
+}
+
+function askedFor(rest: string, usage: string): Asked {
+  const [word, ...others] = shellWords(rest)
+  const step = numberIn(word, usage)
+  const at = others.findIndex((one) => one.startsWith('--'))
+  const [changes, options] = at === -1 ? [others, []] : [others.slice(0, at), others.slice(at)]
+  if (changes.length === 0) throw wrong('a change is missing', [usage])
+  return { step, changes, options }
+}
+
+/** How a change is written as options of `fork`. */
+function changeOptions(step: number, changes: readonly string[]): readonly string[] {
+  return ['--step', `${step}`, ...changes.flatMap(changeOption)]
+}
+
+/** `path=value`, `refund(amount=10)`, `s/old/new/`; all else is what the model says. */
+function changeOption(change: string): readonly string[] {
+  if (/^s[^\w\s\\].*/.test(change)) return [`--edit=${change}`]
+  if (/^[\w.:/-]+\(.*\)$/s.test(change)) return [`--decide=${change}`]
+  if (/^(?:result|error|args|body|request|response|input)\b[^\s=]*=/.test(change)) return [`--set=${change}`]
+  return [`--say=${change}`]
+}
+
+function forkInput(file: string, step: number, changes: readonly string[], options: readonly string[]): CommandInput {
+  const parsed = parse(['fork', file, ...changeOptions(step, changes), ...options], specs)
+  if (parsed.kind !== 'run') throw wrong('help has no place here', [usages.whatIf])
+  return parsed.given
+}
+
+function handOn(given: CommandInput): readonly string[] {
+  return handedOn.flatMap((name) =>
+    given.values(name).flatMap((value) => (value === '' ? [`--${name}`] : [`--${name}=${value}`])),
+  )
+}
+
+function parentOf(tape: Tape, found: DebugContext['found'], given: CommandInput): Parent {
+  return {
+    tape,
+    file: resolve(found.file),
+    recordings: given.value('dir') ?? 'recordings',
+    ...(found.case === undefined ? {} : { case: found.case }),
+  }
+}

@@ -1,0 +1,55 @@
+import { closeSync, existsSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { type REPLServer, start } from 'node:repl'
+import type { Screen } from '../../report/output.ts'
+import type { Debugger } from './debugger.ts'
+import { printAnswer } from './script.ts'
+import { commandsIn } from './words.ts'
+
+/** Reads commands at a terminal until somebody leaves: history, completion, Ctrl-C clears the line. */
+export async function runPrompt(prompt: Debugger, screen: Screen, recordings: string): Promise<void> {
+  const failed = Promise.withResolvers<never>()
+  const server = start({
+    prompt: promptOf(prompt),
+    preview: false,
+    ignoreUndefined: true,
+    eval: (line, _context, _file, done) => void answer(line, done),
+    completer: (typed: string): [string[], string] => {
+      const [, word = ''] = /(\S*)$/.exec(typed) ?? []
+      return [[...prompt.complete(typed)], word]
+    },
+  })
+  // Those of the repl itself would load and save files.
+  for (const name of Object.keys(server.commands)) delete (server.commands as Record<string, unknown>)[name]
+  await keepHistory(server, recordings)
+  async function answer(line: string, done: (error: Error | null, value?: unknown) => void): Promise<void> {
+    const commands = commandsIn(line)
+    try {
+      for (const command of commands.length === 0 ? [''] : commands) {
+        printAnswer(await prompt.run(command), { screen, isJson: false })
+        if (prompt.isOver) return server.close()
+      }
+    } catch (error) {
+      // A mistake of ours ends the prompt, as it ends any command.
+      failed.reject(error)
+      return server.close()
+    }
+    server.setPrompt(promptOf(prompt))
+    done(null)
+  }
+  await Promise.race([failed.promise, new Promise<void>((ended) => server.once('exit', ended))])
+}
+
+/** `(7/10) `. */
+function promptOf({ context: { session } }: Debugger): string {
+  return `(${session.at}/${session.steps.length}) `
+}
+
+/** What was typed is kept in the inbox, which is not committed, for its owner alone: rules may hold personal data. */
+async function keepHistory(server: REPLServer, recordings: string): Promise<void> {
+  const inbox = join(recordings, 'inbox')
+  if (!existsSync(inbox)) return
+  const file = join(inbox, '.debug-history')
+  closeSync(openSync(file, 'a', 0o600))
+  await new Promise<void>((ready) => server.setupHistory(file, () => ready()))
+}

@@ -1,0 +1,49 @@
+import { createInterface } from 'node:readline'
+import type { Screen } from '../../report/output.ts'
+import { exit } from '../exit.ts'
+import { neutralJson } from '../screen.ts'
+import { type Answered, type Debugger, errorLines } from './debugger.ts'
+import { commandsIn } from './words.ts'
+
+/** Where answers of a script go. */
+export interface ScriptOutput {
+  readonly screen: Screen
+  readonly isJson: boolean
+  /** A `continue` that finds nothing makes the exit code 1. */
+  readonly expectsStop: boolean
+}
+
+/** Does the commands of `-x`, one after the other; a wrong one is reported, and the next is done. */
+export async function runScript(
+  lines: AsyncIterable<string> | Iterable<string>,
+  prompt: Debugger,
+  output: ScriptOutput,
+): Promise<number> {
+  let code: number = exit.ok
+  for await (const line of lines) {
+    for (const command of commandsIn(line)) {
+      const answered = await prompt.run(command)
+      printAnswer(answered, output)
+      if ('error' in answered) code = exit.usage
+      else if (answered.isNowhere === true && output.expectsStop && code === exit.ok) code = exit.divergence
+      if (prompt.isOver) return code
+    }
+  }
+  return code
+}
+
+/** The lines of stdin, comments and empty ones left out. */
+export async function* stdinLines(): AsyncGenerator<string> {
+  for await (const line of createInterface({ input: process.stdin }))
+    if (line.trim() !== '' && !line.trim().startsWith('#')) yield line
+}
+
+/** One answer: lines of text, or one line of JSON. */
+export function printAnswer(answered: Answered, { screen, isJson }: Pick<ScriptOutput, 'screen' | 'isJson'>): void {
+  if (isJson) {
+    const value = 'error' in answered ? { error: answered.error.facts.what, code: answered.error.code } : answered.data
+    screen.line(neutralJson(JSON.stringify(value ?? null)))
+    return
+  }
+  for (const line of 'error' in answered ? errorLines(answered.error) : answered.lines) screen.line(line)
+}

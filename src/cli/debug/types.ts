@@ -1,0 +1,33 @@
+import type { DebugSession } from '../../debug/index.ts'
+import type { CommandInput } from '../command.ts'
+import type { FoundRun } from '../find.ts'
+
+/** What a command of the debugger came to: text for people, data for programs. */
+export interface Answer {
+  readonly lines: readonly string[]
+  readonly data: unknown
+  /** `continue` found no stop. */
+  readonly isNowhere?: true
+  /** An empty line does it once more. */
+  readonly isMove?: true
+}
+
+/** One command of the debugger. */
+export interface DebugCommand {
+  /** As the help shows it: `goto N`. */
+  readonly usage: string
+  readonly about: string
+  /** Also the agent's own code has to stand still. */
+  readonly inCode?: true
+  run(rest: string, context: DebugContext): Answer | Promise<Answer>
+}
+
+/** What commands work on. */
+export interface DebugContext {
+  readonly session: DebugSession
+  readonly found: FoundRun
+  /** The command line the debugger was started with: consent and limits of live calls stand there. */
+  readonly given: CommandInput
+  /** Answers are for a program. */
+  readonly isJson: boolean
+}

@@ -1,0 +1,33 @@
+import type { CommandSpec } from '../command.ts'
+import {
+  costOptions,
+  crossVersionOption,
+  dirOption,
+  gradeOptions,
+  jsonOption,
+  parallelOption,
+  timeoutOption,
+} from './common.ts'
+
+export const debugSpec: CommandSpec = {
+  name: 'debug',
+  group: 'Debug',
+  args: '<tape|case>',
+  about: 'Step through a run, in both directions',
+  options: [
+    { flag: '--commands <list>', short: '-x', about: 'Run commands, parted by semicolons, and end' },
+    { flag: '--expect-stop', about: 'Exit code 1 when continue finds no stop' },
+    ...gradeOptions,
+    ...costOptions,
+    parallelOption,
+    timeoutOption,
+    crossVersionOption,
+    dirOption,
+    { ...jsonOption, about: 'Print each answer as one line of JSON' },
+  ],
+  examples: [
+    'debug refund-100x',
+    'debug latest -x "break refund(amount > 100); continue; inspect"',
+    'debug refund-100x --json -x "steps; diff 4 6"',
+  ],
+}

@@ -1,0 +1,17 @@
+/** The debugger: a cursor over the steps of a tape, and the agent's own code at one of them. */
+export { type ContextDifference, type ContextPart, type ContextWindow } from './context.ts'
+export { type InspectedStep, type InspectPart, inspectParts, rawStep } from './inspect.ts'
+export { inspectLines } from './inspect-text.ts'
+export { type Breakpoint, DebugSession, type FindSteps, type StepComparison } from './session.ts'
+export { callText, type DebugStep, wordsOf } from './steps.ts'
+export {
+  differenceLines,
+  endText,
+  hitsText,
+  openingLines,
+  stepLine,
+  stepLines,
+  stripLines,
+  timelineLines,
+} from './text.ts'
+export { type WayToStep, wayTo } from './way.ts'

@@ -1,0 +1,43 @@
+import type { DebugStep } from './steps.ts'
+
+/** How a replay gets to the moment the answer of a step arrives. Numbers are places in the one order of the tape. */
+export interface WayToStep {
+  readonly step: number
+  /** The last answer that arrived before the step was asked for: kept back, the agent has not asked yet. Absent: the beginning. */
+  readonly park?: number
+  /** The first answer of the burst that brings the step's own. */
+  readonly burst: number
+  /** How many answers of that burst come before the step's own. */
+  readonly skip: number
+  /** The first answer behind the burst; absent: the run ends with it. */
+  readonly fence?: number
+}
+
+/** The way to a step; `undefined` when no answer to it was recorded. */
+export function wayTo(steps: readonly DebugStep[], number: number): WayToStep | undefined {
+  const step = steps[number - 1]
+  if (step?.answered === undefined) return undefined
+  const [place, atMs] = step.answered
+  let [park, burst, fence]: (number | undefined)[] = []
+  const mates: number[] = []
+  for (const { answered } of steps) {
+    if (answered === undefined) continue
+    const [n, at] = answered
+    if (n < step.event.n && (park === undefined || n > park)) park = n
+    if (at === atMs) mates.push(n)
+  }
+  mates.sort((a, b) => a - b)
+  burst = mates[0] ?? place
+  const last = mates.at(-1) ?? place
+  for (const { answered } of steps) {
+    const n = answered?.[0]
+    if (n !== undefined && n > last && (fence === undefined || n < fence)) fence = n
+  }
+  return {
+    step: number,
+    ...(park === undefined ? {} : { park }),
+    burst,
+    skip: mates.indexOf(place),
+    ...(fence === undefined ? {} : { fence }),
+  }
+}

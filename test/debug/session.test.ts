@@ -1,0 +1,266 @@
+import { describe, expect, it } from 'vitest'
+import { readTape } from '../../src/tape/index.ts'
+import { debugSteps } from '../../src/debug/steps.ts'
+import { wayTo } from '../../src/debug/index.ts'
+import { shareOut } from '../../src/debug/context.ts'
+import { commandsIn, shellWords } from '../../src/cli/debug/words.ts'
+import { debug, debugJson, incidentEvents, tapeFile } from './incident.ts'
+
+describe('moving', () => {
+  it('goes to a step, on, back and to both ends', async () => {
+    const { out, code } = await debug(tapeFile(incidentEvents()), 'goto 7; back; forward 2; first; last; 4')
+    expect(out).toMatchInlineSnapshot(`
+      "▶  7  tool   refund(order_id: "A-100", amount: 2500)
+      ▶  6  model  refund(order_id: "A-100", amount: 2500)
+      ▶  8  model  send_mail(to: "C-7")
+      ▶  1  model  lookup_order(order_id: "A-100") ∥ refund_policy(country: "DE")
+      ▶ 10  model  I refunded 2500 EUR for order A-100.
+      ▶  4  model  customer_history(customer: "C-7")"
+    `)
+    expect(code).toBe(0)
+  })
+
+  it('stops at the ends and says so', async () => {
+    const { out, code } = await debug(tapeFile(incidentEvents()), 'back; forward 99')
+    expect(out).toMatchInlineSnapshot(`
+      "▶  1  model  lookup_order(order_id: "A-100") ∥ refund_policy(country: "DE")  the first step
+      ▶ 10  model  I refunded 2500 EUR for order A-100.               the last step"
+    `)
+    expect(code).toBe(0)
+  })
+
+  it('refuses a step that does not exist, goes on, and ends with exit code 2', async () => {
+    const { out, code } = await debug(tapeFile(incidentEvents()), 'goto 99; goto x; nowhere; st; goto 2')
+    expect(out).toMatchInlineSnapshot(`
+      "there is no step 99: this tape has 1 to 10
+      → to see them: steps
+      'x' is not a whole number
+      → like this: goto 7
+      unknown command 'nowhere'
+      → for all commands: help
+      ▶  1  model  lookup_order(order_id: "A-100") ∥ refund_policy(country: "DE")
+         2  tool   lookup_order(order_id: "A-100")  ∥ 3
+         3  tool   refund_policy(country: "DE")  ∥ 2
+         4  model  customer_history(customer: "C-7")
+         5  tool   customer_history(customer: "C-7")
+         6  model  refund(order_id: "A-100", amount: 2500)
+         7  tool   refund(order_id: "A-100", amount: 2500)
+         8  model  send_mail(to: "C-7")
+         9  tool   send_mail(to: "C-7")
+        10  model  I refunded 2500 EUR for order A-100.
+      ▶  2  tool   lookup_order(order_id: "A-100")  ∥ 3"
+    `)
+    expect(code).toBe(2)
+  })
+
+  it('works on a truncated tape and on one without steps', async () => {
+    const events = incidentEvents().slice(0, 2)
+    expect((await debug(tapeFile(events, { isTruncated: true }), 'steps; last; inspect')).out).toMatchInlineSnapshot(`
+      "▶  1  model  lookup_order(order_id: "A-100") ∥ refund_policy(country: "DE")
+         2  tool   lookup_order(order_id: "A-100")
+      ▶  2  tool   lookup_order(order_id: "A-100")
+      args      {"order_id":"A-100"}
+      result    {"order_id":"A-100","total":25,"currency":"EUR"}
+      clock     2026-11-22T10:00:00.009Z, +9 ms, took 2 ms
+      site      src/refund-agent.ts:62:24"
+    `)
+    expect((await debug(tapeFile([]), 'steps; timeline; goto 1; inspect')).out).toMatchInlineSnapshot(`
+      "this tape has no steps
+      there is no step 1: this tape has no steps
+      → to see them: steps
+      there is no step 0: this tape has no steps
+      → to see them: steps"
+    `)
+  })
+})
+
+describe('looking', () => {
+  it('shows what the model saw by part: tokens that add up, what is new, which step answered it', async () => {
+    const { out } = await debug(tapeFile(incidentEvents()), 'goto 6; inspect context')
+    expect(out).toMatchInlineSnapshot(`
+      "▶  6  model  refund(order_id: "A-100", amount: 2500)
+      the model saw 7 messages, 334 tokens; 2 new
+          system    ≈  57  Look the order up first. Never refund more than its total.
+          user      ≈  48  Please refund my order A-100, it arrived broken.
+          assistant ≈  65  lookup_order({"order_id":"A-100"}) refund_policy({"country":"DE"})
+          tool      ≈  48  {"order_id":"A-100","total":25,"currency":"EUR"}            as step 2 answered
+          tool      ≈  26  {"country":"DE","days":30}                                  as step 3 answered
+        + assistant ≈  36  customer_history({"customer":"C-7"})
+        + tool      ≈  54  {"customer":"C-7","refunds":1,"note":"paid 2500 cents"}     as step 5 answered
+      decided   refund(order_id: "A-100", amount: 2500)"
+    `)
+    const tokens = [...out.matchAll(/≈ *(\d+)/g)].map(([, count]) => Number(count))
+    expect(tokens.reduce((sum, count) => sum + count, 0)).toBe(334)
+  })
+
+  it('shows arguments, result, clock and state of a tool call', async () => {
+    const { out } = await debug(
+      tapeFile(incidentEvents()),
+      'goto 7; inspect; inspect args; inspect state; inspect reads',
+    )
+    expect(out).toMatchInlineSnapshot(`
+      "▶  7  tool   refund(order_id: "A-100", amount: 2500)
+      args      {"order_id":"A-100","amount":2500}
+      result    {"order_id":"A-100","refunded":2500}
+      clock     2026-11-22T10:00:00.031Z, +31 ms, took 2 ms
+      site      src/refund-agent.ts:62:24
+        {
+          "order_id": "A-100",
+          "amount": 2500
+        }
+      plan  (before step 6, +22 ms)
+        {
+          "turn": 2,
+          "checked": [
+            "order"
+          ]
+        }
+      1 value read before step 7
+        now    1794000000000  app"
+    `)
+  })
+
+  it('shows log probabilities where the provider gave them, and says where it gave none', async () => {
+    const { out } = await debug(
+      tapeFile(incidentEvents()),
+      'goto 6; inspect logprobs; goto 4; inspect logprobs; goto 5; inspect logprobs',
+    )
+    expect(out).toMatchInlineSnapshot(`
+      "▶  6  model  refund(order_id: "A-100", amount: 2500)
+      1 token
+         90.5 %  "2500"                          "25" 10.0 %
+      ▶  4  model  customer_history(customer: "C-7")
+      the provider gave no log probabilities with step 4
+      ▶  5  tool   customer_history(customer: "C-7")
+      step 5 is no model call"
+    `)
+  })
+
+  it('shows a request and a response as they travelled', async () => {
+    const { out } = await debug(tapeFile(incidentEvents().slice(0, 1)), 'inspect raw')
+    expect(out).toContain('request   POST https://api.openai.com/v1/chat/completions')
+    expect(out).toContain('  content-type: application/json')
+    expect(out).toContain('"content": "Please refund my order A-100, it arrived broken."')
+    expect(out).toContain('response  200')
+  })
+
+  it('compares two steps: context, arguments, state', async () => {
+    const { out } = await debug(tapeFile(incidentEvents()), 'diff 4 6; diff 5 7; diff 6 4')
+    expect(out).toMatchInlineSnapshot(`
+      "context of 4 → 6: 5 messages the same, 0 gone, 2 new, 264 → 334 tokens
+        + assistant customer_history({"customer":"C-7"})
+        + tool      {"customer":"C-7","refunds":1,"note":"paid 2500 cents"}
+        state /plan  nothing → {"turn":2,"checked":["order"]}
+      context of 4 → 6: 5 messages the same, 0 gone, 2 new, 264 → 334 tokens
+        + assistant customer_history({"customer":"C-7"})
+        + tool      {"customer":"C-7","refunds":1,"note":"paid 2500 cents"}
+        args /customer  "C-7" → nothing
+        args /order_id  nothing → "A-100"
+        args /amount  nothing → 2500
+        result /customer  "C-7" → nothing
+        result /refunds  1 → nothing
+        result /note  "paid 2500 cents" → nothing
+        result /order_id  nothing → "A-100"
+        result /refunded  nothing → 2500
+        state /plan  nothing → {"turn":2,"checked":["order"]}
+      context of 6 → 4: 5 messages the same, 2 gone, 0 new, 334 → 264 tokens
+        - assistant customer_history({"customer":"C-7"})
+        - tool      {"customer":"C-7","refunds":1,"note":"paid 2500 cents"}
+        state /plan  {"turn":2,"checked":["order"]} → nothing"
+    `)
+  })
+
+  it('draws what ran side by side', async () => {
+    const { out } = await debug(tapeFile(incidentEvents()), 'timeline 1 4')
+    expect(out).toMatchInlineSnapshot(`
+      "steps 1 to 4, +1 ms to +20 ms
+      ▶   1  model █████████████████                            8 ms  lookup_order(order_id: "A-100") ∥ r…
+          2  tool                  ██████                       2 ms  lookup_order(order_id: "A-100")
+          3  tool                  ██████                       2 ms  refund_policy(country: "DE")
+          4  model                        █████████████████     8 ms  customer_history(customer: "C-7")"
+    `)
+  })
+})
+
+describe('for programs', () => {
+  it('answers each command with one JSON value on one line', async () => {
+    const [moved, seen, differs, wrong, context] = await debugJson(
+      tapeFile(incidentEvents()),
+      'goto 6; inspect; diff 4 6; goto 99; inspect context',
+    )
+    expect(moved).toMatchObject({ at: 6, step: 6, kind: 'model', call: 'refund(order_id: "A-100", amount: 2500)' })
+    expect(seen).toMatchObject({
+      step: 6,
+      decided: [{ name: 'refund', args: { order_id: 'A-100', amount: 2500 } }],
+      clock: { atMs: 23 },
+      state: [{ name: 'plan', data: { turn: 2, checked: ['order'] }, beforeStep: 6 }],
+      logprobs: [{ token: '2500', logprob: -0.1, others: [{ token: '25', logprob: -2.3 }] }],
+    })
+    expect(differs).toMatchObject({ from: 4, to: 6, context: { same: 5, gone: [], tokens: [264, 334] } })
+    expect(wrong).toEqual({ error: 'there is no step 99: this tape has 1 to 10', code: 'HARVEST_DEBUG_STEP' })
+    expect(context).toMatchObject({ step: 6, context: { step: 6, before: 4, tokens: 334 } })
+  })
+})
+
+describe('recorded text', () => {
+  it('cannot move the cursor or speak to a CI runner, in any view', async () => {
+    const evil = '\u001b[2J\u202e\n::error::now\n##[group]x'
+    const events = incidentEvents().map((event) =>
+      event.kind === 'tool'
+        ? { ...event, name: `t${evil}`, args: { a: evil }, result: evil, site: evil }
+        : event.kind === 'mark'
+          ? { ...event, name: evil, data: evil }
+          : event,
+    )
+    const { out } = await debug(
+      tapeFile(events),
+      'steps; goto 7; inspect; inspect args; inspect result; inspect state; diff 5 7; timeline; inspect context; last; inspect',
+    )
+    expect(out).not.toMatch(/[\u001b\u202e]|^\s*::error|##\[/m)
+    const { out: json } = await debug(tapeFile(events), 'steps; goto 7; inspect', '--json')
+    expect(json).not.toMatch(/[\u001b\u202e]|##\[/)
+  })
+})
+
+describe('the way to a step', () => {
+  it('parks before it was asked for, and passes the answers of its burst', () => {
+    const steps = debugSteps(readTape(tapeFile(incidentEvents())))
+    expect(wayTo(steps, 1)).toEqual({ step: 1, burst: 4, skip: 0, fence: 7 })
+    // Two tools that were answered in one burst.
+    expect(wayTo(steps, 2)).toEqual({ step: 2, park: 4, burst: 7, skip: 0, fence: 12 })
+    expect(wayTo(steps, 3)).toEqual({ step: 3, park: 4, burst: 7, skip: 1, fence: 12 })
+    expect(wayTo(steps, 10)?.fence).toBeUndefined()
+  })
+
+  it('does not exist for a step without an answer', () => {
+    const [model] = incidentEvents()
+    const { response: _, ...open } = model as never as Record<string, unknown>
+    expect(wayTo(debugSteps(readTape(tapeFile([open as never], { isTruncated: true }))), 1)).toBeUndefined()
+  })
+})
+
+describe('lines', () => {
+  it('are parted at semicolons outside of quotes and brackets', () => {
+    expect(commandsIn('break refund(note ~ "a;b"); print f({ a: 1; }) ;; inspect')).toEqual([
+      'break refund(note ~ "a;b")',
+      'print f({ a: 1; })',
+      'inspect',
+    ])
+  })
+
+  it('hold words as a shell reads them', () => {
+    expect(shellWords(String.raw`5 "result.note=\"\"" 'a b' c\ d`)).toEqual(['5', 'result.note=""', 'a b', 'c d'])
+    expect(() => shellWords('"open')).toThrow('not closed')
+  })
+})
+
+describe('shares of tokens', () => {
+  it('are whole and add up, for every total and every weights', () => {
+    for (let total = 0; total < 40; total++)
+      for (const weights of [[1], [1, 1, 1], [5, 0, 3], [0, 0], [7, 11, 13, 2]]) {
+        const shares = shareOut(total, weights)
+        expect(shares.reduce((sum, one) => sum + one, 0)).toBe(total)
+        expect(shares.every((one) => Number.isInteger(one) && one >= 0)).toBe(true)
+      }
+  })
+})
