@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { installedWith, linksOutside, type LockFile, maxInstalled, maxTarball, relativeLinks } from './package/rules.ts'
+import { installedWith, type LockFile, maxInstalled, maxTarball, relativeLinks } from './package/rules.ts'
 import { compileAsUser } from './package/types.ts'
 
 interface Packed {
@@ -25,8 +25,7 @@ const [packed] = JSON.parse(
 if (packed === undefined) throw new Error('npm pack packed nothing')
 const tarball = join(folder, packed.filename)
 const files = packed.files.map(({ path }) => path)
-const wanted =
-  /^(dist\/.+\.(js|d\.ts)|docs\/[\w-]+\.md|case\.schema\.json|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/
+const wanted = /^(dist\/.+\.(js|d\.ts)|case\.schema\.json|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/
 refuse(
   'the tarball holds what nobody asked for',
   files.filter((path) => !wanted.test(path)),
@@ -34,9 +33,6 @@ refuse(
 if (packed.size > maxTarball) fail(`the tarball has ${packed.size} bytes, more than ${maxTarball}`)
 
 refuse('the README has links that are dead on npm', relativeLinks(readFileSync('README.md', 'utf8')))
-const inside = new Set(files)
-for (const path of files.filter((each) => each.startsWith('docs/')))
-  refuse(`${path} links to what is not packed`, linksOutside(path, readFileSync(path, 'utf8'), inside))
 
 const beside = installedWith(JSON.parse(readFileSync('package-lock.json', 'utf8')) as LockFile)
 if (beside.length > maxInstalled) fail(`${beside.length} packages would be installed: ${beside.join(', ')}`)

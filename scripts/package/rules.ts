@@ -1,5 +1,3 @@
-import { posix } from 'node:path'
-
 /** Bytes of the tarball. */
 export const maxTarball = 1024 ** 2
 /** Packages that `npm install vitest-harvest` installs beside Vitest, ours not counted. */
@@ -26,14 +24,6 @@ const isRelative = (target: string): boolean => !/^(?:https?:|mailto:|#)/.test(t
 /** Links of the README that are dead on the page of the package, which knows no folder to resolve them in. */
 export function relativeLinks(readme: string): string[] {
   return linksOf(readme).filter(isRelative)
-}
-
-/** Relative links of a packed page to files that are not packed. */
-export function linksOutside(path: string, page: string, packed: ReadonlySet<string>): string[] {
-  return linksOf(page).filter((target) => {
-    const file = posix.join(posix.dirname(path), target.replace(/#.*/, ''))
-    return isRelative(target) && !packed.has(file)
-  })
 }
 
 /** The packages that come with ours, as their places in the lock; Vitest and optional peers are the user's own. */

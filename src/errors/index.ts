@@ -4,6 +4,7 @@ import { visible } from './neutral.ts'
 
 export { neutral, neutralLine, visible } from './neutral.ts'
 export { nearestWord } from './nearest.ts'
+export { page } from './page.ts'
 export type { ErrorCode } from './codes.ts'
 export type { FormerErrorCode } from './former-codes.ts'
 

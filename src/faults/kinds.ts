@@ -1,4 +1,4 @@
-import { HarvestError, nearestWord, neutralLine } from '../errors/index.ts'
+import { HarvestError, nearestWord, neutralLine, page } from '../errors/index.ts'
 import { callKinds } from './calls.ts'
 import { httpKinds } from './http.ts'
 import { messageKinds } from './messages.ts'
@@ -52,6 +52,6 @@ function unknownKind(word: string): HarvestError {
   return new HarvestError('HARVEST_FAULT_KIND', {
     what: `Unknown fault '${neutralLine(word, 60)}'`,
     where: { families: families.join(', '), faults: [...byName.keys()].join(', ') },
-    fix: [...(near === undefined ? [] : [`did you mean: ${near}`]), 'to see what each does: docs/chaos.md'],
+    fix: [...(near === undefined ? [] : [`did you mean: ${near}`]), `to see what each does: ${page('chaos')}`],
   })
 }

@@ -1,4 +1,4 @@
-import { HarvestError, neutral } from '../errors/index.ts'
+import { HarvestError, neutral, page } from '../errors/index.ts'
 import type { RuleProblem } from './types.ts'
 
 /** The rule, a caret under the place, and what was expected there. */
@@ -14,6 +14,6 @@ export function ruleSyntaxError(problem: RuleProblem): HarvestError {
   return new HarvestError('HARVEST_RULE_SYNTAX', {
     what: 'Invalid rule',
     detail: describeProblem(problem),
-    fix: ['the language of rules: docs/rules.md'],
+    fix: [`the language of rules: ${page('rules')}`],
   })
 }

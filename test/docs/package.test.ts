@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { installedWith, linksOutside, type LockFile, maxInstalled, relativeLinks } from '../../scripts/package/rules.ts'
+import { installedWith, type LockFile, maxInstalled, relativeLinks } from '../../scripts/package/rules.ts'
 
 const readme = readFileSync('README.md', 'utf8')
 const { homepage, repository } = JSON.parse(readFileSync('package.json', 'utf8')) as {
@@ -27,13 +27,11 @@ describe('what is published', () => {
     }
   })
 
-  test('every page of docs/ is in its index or is named there as a page of the repository', () => {
+  test('every page of docs/ is in its index', () => {
     const index = readFileSync('docs/index.md', 'utf8')
-    const { files } = JSON.parse(readFileSync('package.json', 'utf8')) as { files: readonly string[] }
-    const left = new Set(files.filter((file) => file.startsWith('!docs/')).map((file) => file.slice('!docs/'.length)))
     const pages = globSync('*.md', { cwd: 'docs' }).filter((page) => page !== 'index.md')
-    const named = (page: string) => (left.has(page) ? `](${project}/blob/main/docs/${page})` : `](${page})`)
-    expect(pages.filter((page) => !index.includes(named(page)))).toEqual([])
+    expect(pages.length).toBeGreaterThan(25)
+    expect(pages.filter((page) => !index.includes(`](${page})`))).toEqual([])
   })
 
   test('at most twenty packages are installed beside Vitest', () => {
@@ -47,14 +45,6 @@ describe('the rules of the package', () => {
   test('a link in a code block is no link, and an anchor of the page itself is not dead', () => {
     expect(relativeLinks('[a](docs/a.md) [b](https://b.example) [c](#c)\n\n```md\n[d](d.md)\n```\n')).toEqual([
       'docs/a.md',
-    ])
-  })
-
-  test('a packed page links to packed pages, from its own folder', () => {
-    const packed = new Set(['docs/a.md', 'README.md'])
-    expect(linksOutside('docs/a.md', '[a](a.md#x) [r](../README.md) [b](b.md) [s](../src/x.ts)', packed)).toEqual([
-      'b.md',
-      '../src/x.ts',
     ])
   })
 

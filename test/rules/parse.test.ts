@@ -165,7 +165,7 @@ describe('a text that is no rule', () => {
                            ^ expected the end, or one of: and, or, preceded by, followed by, after, before, between, within, where, got 'preceeded', near column 22
       → did you mean 'preceded'?
 
-      → the language of rules: docs/rules.md
+      → the language of rules: https://github.com/vitest-harvest/vitest-harvest/blob/main/docs/rules.md
       (HARVEST_RULE_SYNTAX)"
     `)
   })
