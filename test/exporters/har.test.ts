@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { exportTape } from '../../src/exporters/index.ts'
 import { isReadable } from '../../src/wire/decode.ts'
 import { importRecording } from '../../src/importers/index.ts'
+import { withPlainType } from '../../src/importers/plain-type.ts'
 import {
   encodeBytes,
   type ExchangeEvent,
@@ -40,8 +41,13 @@ function held(events: readonly TapeEvent[]): readonly object[] {
     status: event.response?.status,
     statusText: event.response?.statusText ?? '',
     answered: event.response === undefined ? undefined : responseBytes(event).toString('base64'),
-    // Bodies come back as they were read.
-    answeredWith: event.response?.headers.filter(([name]) => name !== 'content-encoding'),
+    // Bodies come back as they were read, with the type they plainly have where the tape named none.
+    answeredWith:
+      event.response &&
+      withPlainType(
+        event.response.headers.filter(([name]) => name !== 'content-encoding'),
+        [responseBytes(event)],
+      ),
     at: Math.trunc(event.at) - first,
     took: event.response?.end === undefined ? undefined : Math.round(event.response.end[1] - event.at),
   }))

@@ -102,12 +102,18 @@ const requests: readonly (readonly [name: string, url: string, body: JsonMap])[]
 
 /** The single changes of these requests that are spelling, and no others are. */
 const spellings: readonly RegExp[] = [
-  // OpenAI: an answer that was no refusal, as its SDK hands it back.
-  /^recordings.*refund-broken-item.*: messages\.\d+\.refusal removed$/,
+  // OpenAI: an answer that was no refusal, as its SDK hands it back; beside calls it has no text.
+  /^recordings.golden.refund.*: messages\.\d+\.(refusal|content) removed$/,
   // OpenAI: what `parse()` of its SDK read from a text, where it read nothing.
-  /^recordings.*refund-broken-item.*: messages\.\d+\.parsed removed$/,
+  /^recordings.golden.refund.*: messages\.\d+\.parsed removed$/,
+  // OpenAI: with tools, the model chooses.
+  /^recordings.golden.stock.*: tool_choice removed$/,
+  // Whole answers are what a provider gives where nobody asks for a stream.
+  /^recordings.golden.(shipping.return-label|desk).*: stream (removed|= null)$/,
+  // Gemini: instructions have no speaker.
+  /^recordings.golden.shipping.parcel.*: systemInstruction\.role /,
   // Gemini: a speaker that is left out is the user.
-  /^a request to Gemini: contents\.\d+\.role removed$/,
+  /^(a request to Gemini|recordings.golden.shipping.parcel.*): contents\.\d+\.role removed$/,
   // Mistral: tools may be asked for by an older word.
   /^a chat with Mistral: tool_choice = "any"$/,
 ]
