@@ -12,7 +12,7 @@ import {
 import { layered, type PlacedCall, placedCalls } from '../trace/index.ts'
 import { countedCalls, endOf, missingTimes, modelCallOf, notesOn } from './facts.ts'
 import { type ModelMark, readModelMark } from './model-mark.ts'
-import { readRpc } from './rpc.ts'
+import { readRpc } from '../providers/rpc.ts'
 import type { Exported, ExportOptions } from './types.ts'
 
 /** The number of this form; it goes up when a field changes its meaning or goes away, not when one is added. */

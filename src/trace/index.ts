@@ -6,6 +6,7 @@ export { layered } from './layers.ts'
 export { mergeBaseline } from './merge.ts'
 export { matchOutcome, type OutcomeMatch } from './outcome.ts'
 export type { PlacedCall } from './placed.ts'
+export { positionsOf } from './positions.ts'
 export { placedCalls, traceOf } from './trace-of.ts'
 export {
   type ArgsMode,

@@ -2,7 +2,7 @@ import { isStep, type Moment, type Tape, type TapeEvent } from '../../tape/index
 import { placedCalls } from '../../trace/index.ts'
 import { version } from '../../version.ts'
 import { counted, countedCalls, countOf, endOf, missingTimes, modelCallOf, notesOn } from '../facts.ts'
-import { readRpc } from '../rpc.ts'
+import { readRpc } from '../../providers/rpc.ts'
 import type { Exported, ExportOptions } from '../types.ts'
 import { tellCall } from './call.ts'
 import { tellExchange } from './exchange.ts'

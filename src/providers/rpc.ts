@@ -1,5 +1,6 @@
-import { decodeBody, readMcpCall } from '../providers/index.ts'
-import { requestText } from '../providers/exchange.ts'
+import { decodeBody } from '../wire/decode.ts'
+import { requestText } from './exchange.ts'
+import { readMcpCall } from './mcp.ts'
 import { readFrames } from '../wire/frames.ts'
 import { at, textAt } from '../json/canonical.ts'
 import { type ExchangeEvent, type Json, responseBytes } from '../tape/index.ts'
