@@ -42,6 +42,10 @@ export function readerEnvironment(dir: string, providerUrl: string): NodeJS.Proc
     OPENAI_BASE_URL: providerUrl,
     OPENAI_API_KEY: 'sk-not-a-key',
     NO_COLOR: '1',
+    GIT_AUTHOR_NAME: 'Reader',
+    GIT_AUTHOR_EMAIL: 'reader@example.com',
+    GIT_COMMITTER_NAME: 'Reader',
+    GIT_COMMITTER_EMAIL: 'reader@example.com',
     ...compileCache,
   }
 }

@@ -1,7 +1,7 @@
 import type { Case } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
 import type { Tape } from '../tape/index.ts'
-import { parseExpectation } from './expectation.ts'
+import { type Expectation, parseExpectation } from './expectation.ts'
 import type { Judging, OracleFunction } from './oracle.ts'
 
 /** What there is to grade runs by. */
@@ -15,7 +15,8 @@ export interface OracleOptions {
 }
 
 /**
- * What runs are graded by: the function, or else what was expected, or else the case. Without any of them a run that threw
+ * What runs are graded by: the function, or else what was expected, or else what the case says of good and bad runs, or
+ * else its outcome or baseline. Without any of them a run that threw
  * is blamed for throwing; of one that returned nobody says what is wrong about it.
  *
  * @throws HarvestError `HARVEST_ORACLE_MISSING`, `HARVEST_ORACLE_CONFLICT`, and those of {@link parseExpectation}
@@ -30,6 +31,12 @@ export function chooseJudging(tape: Tape, { judge, ok = [], bad = [], case: kase
       ok: ok.map((text) => parseExpectation(text, '--ok')),
       bad: bad.map((text) => parseExpectation(text, '--bad')),
     }
+  }
+  const own = [kase?.ok ?? [], kase?.bad ?? []] as const
+  if (kase !== undefined && own.flat().length > 0) {
+    const read = (key: 'ok' | 'bad'): readonly Expectation[] =>
+      (kase[key] ?? []).map((text) => parseExpectation(text, `${kase.file}:${kase.lines[key] ?? 1}:1, ${key}`))
+    return { by: 'expectations', ok: read('ok'), bad: read('bad') }
   }
   const hasThrown = tape.close?.outcome.status === 'threw'
   // A known-bad run that threw is over when it returns, whichever calls it makes.

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path'
 import type { Task } from '../jobs/index.ts'
 import { decodeValue, type Json, parseTape, type Tape } from '../tape/index.ts'
 import { loadOracle, type NamedOracle } from './named-oracle.ts'
-import { createOracle, type Oracle } from './oracle.ts'
+import { createOracle, type GradeGiven, type Oracle } from './oracle.ts'
 import type { Grade } from './types.ts'
 
 /** What the task `grade` is asked for. */
@@ -42,12 +42,24 @@ export const gradeTask: Task = async (asked, { tape, tapeFile, importModule }) =
 export async function gradeFork(
   oracle: Oracle,
   tape: Tape,
-  { status, value }: EncodedOutcome,
+  outcome: EncodedOutcome,
   events: Tape['events'],
 ): Promise<Grade> {
+  return (await gradeEnded(oracle, { tape, outcome, events })).grade
+}
+
+/** As {@link gradeFork}, with the reason where there is no grade. */
+export function gradeEnded(
+  oracle: Oracle,
+  {
+    tape,
+    outcome: { status, value },
+    events,
+  }: Pick<Tape, 'events'> & { readonly tape: Tape; readonly outcome: EncodedOutcome },
+): Promise<GradeGiven> {
   const decoded = decodeValue(value)
   const outcome = status === 'returned' ? { status, value: decoded } : { status, error: decoded }
-  return (await oracle.grade({ tape, outcome, events, problems: [] })).grade
+  return oracle.grade({ tape, outcome, events, problems: [] })
 }
 
 /** The grade of the recorded run; a program's exit cannot be graded, and neither can an outcome that nobody saw. */

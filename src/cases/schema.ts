@@ -79,6 +79,28 @@ const provenChange = {
   },
 } as const satisfies SchemaRule
 
+const tapeName = {
+  type: 'string',
+  pattern: `^${noDevice}[A-Za-z0-9][A-Za-z0-9._-]{0,199}\\.tape\\.jsonl$`,
+  patternErrorMessage: 'the name of a .tape.jsonl file in the same folder, without a path',
+} as const
+
+/** A tape that a case had before it was fixed. */
+const formerTape = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['tape', 'digest', 'expect', 'at', 'graded', 'without'],
+  properties: {
+    tape: { description: 'Its file, in the folder of this case.', ...tapeName },
+    digest: { description: 'Digest of its last line.', type: 'string', minLength: 1 },
+    expect: { description: 'What the case expected of it.', type: 'string', enum: ['pass', 'fail'] },
+    at: { description: 'When it was replaced, ISO 8601.', ...text },
+    commit: { description: 'Git commit it was recorded at; in quotes when it has digits only.', ...text },
+    graded: { description: 'How many runs of the fixed agent were good, and by what.', type: 'string', minLength: 1 },
+    without: { description: 'What the case is without the fix: code and commit.', type: 'string', minLength: 1 },
+  },
+} as const satisfies SchemaRule
+
 /** JSON schema of a case file, shipped as `case.schema.json`. */
 export const caseSchema = {
   $schema: 'http://json-schema.org/draft-07/schema#',
@@ -100,12 +122,7 @@ export const caseSchema = {
       pattern: '^[^\\u0000-\\u001f\\u007f]{1,200}$',
       patternErrorMessage: 'the key of an agent: one line of at most 200 characters',
     },
-    tape: {
-      description: 'Name of the tape file, in the folder of this case.',
-      type: 'string',
-      pattern: `^${noDevice}[A-Za-z0-9][A-Za-z0-9._-]{0,199}\\.tape\\.jsonl$`,
-      patternErrorMessage: 'the name of a .tape.jsonl file in the same folder, without a path',
-    },
+    tape: { description: 'Name of the tape file, in the folder of this case.', ...tapeName },
     expect: {
       description: 'pass, or fail for a known-bad incident that is not fixed yet.',
       type: 'string',
@@ -283,6 +300,12 @@ export const caseSchema = {
       pattern: '^\\./(?!(?:.*/)?\\.\\./)[^#\\u0000-\\u001f\\u007f]{1,300}#[A-Za-z_$][A-Za-z0-9_$]{0,99}$',
       patternErrorMessage: 'a module below the folder of the project and its export, such as ./src/oracle.ts#isRight',
     },
+    ok: {
+      description:
+        'What a good run does, such as `refund(amount: 25)` or `refunded=25`; for fix, rerun, blame and fork.',
+      ...words,
+    },
+    bad: { description: 'What a bad run does, written like `ok`.', ...words },
     constants: {
       description:
         'Values behind placeholders of the tape that stand in the source as they are; a replay compares them.',
@@ -305,6 +328,15 @@ export const caseSchema = {
         'Changed questions that were asked of their model: it answers them as well. Written by test --prove.',
       type: 'array',
       items: provenChange,
+    },
+    replaces: {
+      description: 'Tape of the incident that this case was made for, in the folder of this case. Written by fix.',
+      ...tapeName,
+    },
+    history: {
+      description: 'The tapes this case had before, oldest first, and what showed that it was fixed. Written by fix.',
+      type: 'array',
+      items: formerTape,
     },
   },
 } as const satisfies SchemaRule

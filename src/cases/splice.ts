@@ -56,6 +56,16 @@ export function replaceField(
   return edits === undefined ? undefined : applyEdits(text, edits)
 }
 
+/** Takes a field out: its lines, or where it shares them, it alone from a document that is written anew. */
+export function removeField(text: string, document: Document.Parsed, name: string): string | undefined {
+  const pair = isMap(document.contents) ? pairOf(document.contents, name) : undefined
+  if (pair === undefined) return undefined
+  const edits = deletion(text, offsetOf(pair.key), contentEnd(pair))
+  if (edits !== undefined) return applyEdits(text, edits)
+  document.delete(name)
+  return escapePragmas(document.toString({ ...writing, lineWidth: 120 }))
+}
+
 /** Writes the whole document anew with one field changed: for layouts that cannot be edited in place. */
 export function rewriteDocument(_text: string, document: Document.Parsed, name: string, value: Json): string {
   document.set(name, parseDocument(renderPair(name, value, 0)).get(name, true))

@@ -107,6 +107,23 @@ export interface ProvenChange {
   readonly judgedBy: string
 }
 
+/** A tape that a case had before it was fixed. Written by `npx vitest-harvest fix`. */
+export interface FormerTape {
+  /** Name of its file, in the folder of the case. */
+  readonly tape: string
+  readonly digest: string
+  /** What the case expected of it. */
+  readonly expect: CaseExpectation
+  /** When it was replaced, ISO 8601. */
+  readonly at: string
+  /** Commit it was recorded at. */
+  readonly commit?: string
+  /** `3 of 3 ok by --ok refund(amount: 25)`. */
+  readonly graded: string
+  /** What the case is without the fix: `HARVEST_DIVERGENCE at 4f2a9c1`. */
+  readonly without: string
+}
+
 /** What a case file says; everything but the first four optional. */
 export interface CaseContent {
   /** Slug, unique in the golden set. */
@@ -149,6 +166,10 @@ export interface CaseContent {
   readonly outcome?: Json
   /** Function that says whether a run was right, such as `./src/oracle.ts#isRight`; for blame and fork. */
   readonly oracle?: string
+  /** What a good run does, as `--ok` of blame says it: `refund(amount: 25)`, `refunded=25`. */
+  readonly ok?: readonly string[]
+  /** What a bad run does. */
+  readonly bad?: readonly string[]
   /** Values behind placeholders of the tape that stand in the source for everybody to read, by placeholder. */
   readonly constants?: Readonly<Record<string, string>>
   readonly approved?: CaseApproval
@@ -156,6 +177,10 @@ export interface CaseContent {
   readonly accepted?: readonly AcceptedChange[]
   /** Changed questions that were asked of their model. */
   readonly proven?: readonly ProvenChange[]
+  /** Tape of the incident that this case was made for, in the same folder. */
+  readonly replaces?: string
+  /** The tapes this case had before, oldest first. */
+  readonly history?: readonly FormerTape[]
 }
 
 /** A case file read and checked. Frozen, and maps have no prototype: names in them come from the file. */
@@ -193,8 +218,12 @@ export interface CaseLines {
   readonly ruleItems: readonly number[]
   readonly outcome?: number
   readonly oracle?: number
+  readonly ok?: number
+  readonly bad?: number
   readonly constants?: number
   readonly approved?: number
   readonly accepted?: number
   readonly proven?: number
+  readonly replaces?: number
+  readonly history?: number
 }

@@ -3,11 +3,12 @@ import type { CasePins } from '../provenance/index.ts'
 import type { Json } from '../tape/types.ts'
 import { matchOutcome, mergeBaseline, type Trace } from '../trace/index.ts'
 import { parseCase } from './parse.ts'
-import { replaceField, rewriteDocument, spliceField } from './splice.ts'
+import { removeField, replaceField, rewriteDocument, spliceField } from './splice.ts'
 import type {
   AcceptedChange,
   Case,
   CaseApproval,
+  CaseContent,
   CaseExpectation,
   CaseMark,
   CaseMessage,
@@ -32,6 +33,44 @@ export interface CaseChanges {
   readonly accepted?: readonly AcceptedChange[]
   /** The whole list. */
   readonly proven?: readonly ProvenChange[]
+}
+
+/** What a case says from now on of another tape than before. */
+export interface CaseReplacement
+  extends Pick<
+    CaseContent,
+    'tape' | 'expect' | 'pins' | 'outcome' | 'lesson' | 'replaces' | 'history' | 'ok' | 'bad' | 'oracle'
+  > {
+  readonly baseline: Trace
+}
+
+/** What was said of the former tape alone. */
+const ofTheTape = ['messages', 'marks', 'approved', 'accepted', 'proven', 'constants'] as const
+
+/**
+ * Puts another tape in the place of the one a case had. What was said of the former tape alone goes, and hand-written items
+ * of the baseline stay where the new run has such calls; every other character stays.
+ *
+ * @throws as {@link updateCase}
+ */
+export function replaceTape(text: string, { baseline, ...fields }: CaseReplacement, file = 'case'): string {
+  const { match, baseline: before = [], outcome } = parseCase(text, file)
+  const set: Readonly<Record<string, unknown>> = { ...fields, baseline: mergeBaseline(before, baseline, match) }
+  let result = text
+  for (const name of [...ofTheTape, ...(fields.outcome === undefined && outcome !== undefined ? ['outcome'] : [])])
+    result = removeFrom(result, name, file)
+  for (const [name, value] of Object.entries(set))
+    if (value !== undefined) result = updateField(result, name, value as Json, file)
+  return result
+}
+
+function removeFrom(text: string, name: string, file: string): string {
+  const wanted = new Map(fieldsOf(parseCase(text, file)))
+  if (!wanted.delete(name)) return text
+  const document = parseYaml(text, [])
+  const result = document === undefined ? undefined : removeField(text, document, name)
+  if (result !== undefined && says(result, wanted, file)) return result
+  throw unwritable(name, file)
 }
 
 /**

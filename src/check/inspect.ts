@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { basename, posix } from 'node:path'
-import { findDuplicateIds, parseCase } from '../cases/index.ts'
+import { findDuplicateIds, formerTapesIn, parseCase } from '../cases/index.ts'
 import { firstBadLine } from '../cases/text.ts'
 import type { Case } from '../cases/types.ts'
 import { HarvestError } from '../errors/index.ts'
@@ -213,10 +213,14 @@ function pairs(snapshot: Snapshot): readonly CheckFinding[] {
   const { files, all, before, gone, isStaged } = snapshot
   const heads = all
     .filter(({ kind, type }) => kind === 'case' && type === 'file')
-    .map((file) => ({ file, tape: tapeNamedIn(file.path, snapshot.read(file).toString('utf8')) }))
+    .map((file) => {
+      const text = snapshot.read(file).toString('utf8')
+      const former = formerTapesIn(text).map((name) => posix.join(posix.dirname(file.path), name))
+      return { file, tape: tapeNamedIn(file.path, text), former }
+    })
   const chosen = new Set(files.map(({ path }) => path))
   const present = new Set(all.map(({ path }) => path))
-  const asserted = new Set(heads.map(({ tape }) => tape?.path))
+  const asserted = new Set(heads.flatMap(({ tape, former }) => [tape?.path, ...former]))
   const lost = heads.flatMap(({ file, tape }) => {
     if (tape === undefined || present.has(tape.path)) return []
     return chosen.has(file.path) || gone.includes(tape.path) ? [tapeMissing(file, tape, isStaged)] : []

@@ -97,7 +97,7 @@ export function spentBy(ended: readonly JobOutcome[]): Spent {
 /** What the models have used, in one line. */
 export function describeSpent(
   { modelCalls, inputTokens, outputTokens, costUsd, isEstimated }: Spent,
-  tools: 'from the tape' | 'for real' = 'from the tape',
+  tools: 'from the tape' | 'for real' | 'from --tools' = 'from the tape',
 ): string {
   const cost = costUsd === undefined ? 'cost unknown' : `$${costUsd.toFixed(4)}`
   const about = isEstimated ? ' (estimated: a provider sent no token usage)' : ''

@@ -43,7 +43,7 @@ export function branchOf(run: ForkRun, outcome: BranchEnd, isSame: boolean): Bra
     startedAt: tape.header.startedAt,
     recorder: `vitest-harvest/${version}`,
     flags: [...new Set([...tape.header.flags, ...currentFlags, branchFlag])],
-    pins: { node: process.versions.node, recorded: tape.digest, ...acceptedPin(run) },
+    pins: { ...run.plan.code, node: process.versions.node, recorded: tape.digest, ...acceptedPin(run) },
     ...(tape.header.redact === undefined ? {} : { redact: tape.header.redact }),
     ...(tape.header.printed === undefined ? {} : { printed: tape.header.printed }),
     ...(tape.header.prints === undefined ? {} : { prints: tape.header.prints }),

@@ -1,6 +1,7 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { readModelCall } from '../providers/index.ts'
 import { standInKeys } from '../replay/index.ts'
+import { gitState } from '../provenance/index.ts'
 import { encodeValue, type Json, readTape, stepsOf } from '../tape/index.ts'
 import { type Control, controlData, controlOf } from './control.ts'
 import { type ControlData } from '../jobs/job.ts'
@@ -8,7 +9,7 @@ import { controlOptionsOf } from './control-options.ts'
 import { forkTape } from './fork.ts'
 import type { FailedJob, Task, TaskContext } from '../jobs/job.ts'
 import { keepControl, keepFork } from './kept-forks.ts'
-import type { ForkResult, Tail } from './plan.ts'
+import type { ForkPlan, ForkResult, Tail } from './plan.ts'
 import { changeOf, type FinishedFork, type ForkRequest, said, type TailRequest } from './request.ts'
 import { timeLimit } from './time-limit.ts'
 
@@ -38,6 +39,7 @@ export const forkTask: Task = async (options, context) => {
   const { forks, controlKeptAs } = options as unknown as ForkTaskOptions
   const { tape } = context
   const control = await controlOf(tape, await controlOptionsOf(context))
+  const code = await gitState(process.cwd())
   const told = controlData(tape, control)
   if (controlKeptAs !== undefined) keepControl(controlKeptAs.folder, controlKeptAs.key, told)
   const isLive = forks.some(({ request }) => request.tail.from === 'live')
@@ -47,7 +49,7 @@ export const forkTask: Task = async (options, context) => {
   const waiting = forks.entries()
   const work = async (): Promise<void> => {
     for (const [index, { request, keptAs }] of waiting) {
-      const made = await makeOne(request, control, context)
+      const made = await makeOne(request, { control, ...(code === undefined ? {} : { code }) }, context)
       if (keptAs !== undefined && !('failed' in made)) keepFork(keptAs.folder, keptAs.key, made)
       answers[index] = made
       context.say({ made: Object.keys(answers).length, of: forks.length })
@@ -62,7 +64,11 @@ export const forkTask: Task = async (options, context) => {
   return answer as unknown as Json
 }
 
-async function makeOne(request: ForkRequest, control: Control, context: TaskContext): Promise<ForkOrFailure> {
+async function makeOne(
+  request: ForkRequest,
+  beside: { readonly control: Control } & Pick<ForkPlan, 'code'>,
+  context: TaskContext,
+): Promise<ForkOrFailure> {
   using limit = timeLimit(context)
   try {
     const { keep, changes = [], modes, clockOffsetMs, seed } = request
@@ -71,7 +77,7 @@ async function makeOne(request: ForkRequest, control: Control, context: TaskCont
       changes: changes.map(changeOf),
       tail: await tailOf(request.tail, context),
       seed,
-      control,
+      ...beside,
       ...(modes === undefined ? {} : { modes }),
       ...(clockOffsetMs === undefined ? {} : { clockOffsetMs }),
     }

@@ -34,6 +34,8 @@ export interface ForkPlan {
    * the recording.
    */
   readonly control?: Pick<Control, 'tape' | 'leftOut'> & Partial<Pick<Control, 'digest' | 'commit'>>
+  /** The code that runs, as git knows it: the pins of the branch. */
+  readonly code?: { readonly commit?: string; readonly dirty?: boolean }
 }
 
 /** An answer that is another one. */

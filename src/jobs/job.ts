@@ -32,7 +32,7 @@ export interface Job {
 }
 
 /** What can be asked of the agent's process beyond single runs. */
-export type TaskName = 'fork' | 'blame' | 'grade' | 'chaos' | 'prove'
+export type TaskName = 'fork' | 'blame' | 'grade' | 'chaos' | 'prove' | 'fix'
 
 /** What a task is given to work with. */
 export interface TaskContext {

@@ -33,6 +33,8 @@ export interface JobsOptions {
   readonly limits?: BudgetLimits
   /** Looked in before the list prices. */
   readonly prices?: PriceTable
+  /** Folder of the project. Default: the current one. */
+  readonly cwd?: string
   /** More environment of the agents. */
   readonly env?: Readonly<Record<string, string>>
   /** Hears how many jobs have ended. */
@@ -113,7 +115,7 @@ async function runAll(
   const list = join(folder, 'jobs.json')
   const results = join(folder, 'results.jsonl')
   const module = join(folder, jobModuleName)
-  const { parallel = 1, limits = {}, prices = {}, env = {} } = options
+  const { parallel = 1, limits = {}, prices = {}, env = {}, cwd = process.cwd() } = options
   const asked: JobList = { jobs, results, parallel, limits, prices }
   try {
     writeFileSync(list, JSON.stringify(asked))
@@ -121,7 +123,7 @@ async function runAll(
     writeFileSync(results, '')
     watchFile(results, { interval: 200 }, () => onResults(readResults(results)))
     const ended = await runProgram(
-      { argv: ['node', runner, ...vitestArguments, module], cwd: process.cwd() },
+      { argv: ['node', runner, ...vitestArguments, module], cwd },
       { env: { ...env, [jobsVariable]: list }, output: 'capture', isTied: true },
     )
     if (interrupting.has(ended.code)) throw interrupted()

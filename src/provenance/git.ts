@@ -162,7 +162,7 @@ export async function gitUser(cwd: string): Promise<string | undefined> {
 const userArguments = ['config', '--null', '--get-regexp', '^user\\.(name|email)$']
 
 /** What git answers; `undefined` outside a repository, and where git is not installed. */
-async function ask(cwd: string, words: readonly string[]): Promise<string | undefined> {
+export async function ask(cwd: string, words: readonly string[], silentMs = 10_000): Promise<string | undefined> {
   const { simpleGit } = await import('simple-git')
   try {
     const git = simpleGit({
@@ -171,7 +171,7 @@ async function ask(cwd: string, words: readonly string[]): Promise<string | unde
       // Both settings switch programs of the repository off, to constants; the guard cannot tell that from switching them on.
       unsafe: { allowUnsafeFsMonitor: true, allowUnsafeHooksPath: true },
       allowEnvironment: ['GIT_OPTIONAL_LOCKS'],
-      timeout: { block: 10_000 },
+      timeout: { block: silentMs },
     })
     return await git.env(quietEnvironment()).raw([...words])
   } catch (error) {

@@ -14,6 +14,7 @@ export {
 } from './git.ts'
 export { type AcceptedPin, acceptedPins, type CasePins, pinsOf } from './pins.ts'
 export { type GitIndex, type IndexedFile, readIndex } from './staged.ts'
+export { commitsBefore, type FormerCode, inWorktree, type Worktree } from './worktree.ts'
 export {
   changedPins,
   describeChanges,

@@ -46,7 +46,7 @@ export function findCase(recordings: string, word: string): CaseSummary {
 }
 
 /**
- * Takes a case out of the golden set: its file, then its tape unless another case has the same one.
+ * Takes a case out of the golden set: its file, then its tapes unless another case has the same ones.
  *
  * @returns the files that are gone
  */
@@ -55,17 +55,18 @@ export function removeCase(recordings: string, word: string): readonly string[] 
   // The case first: killed in between, a tape without a case is only evidence nobody uses.
   rmSync(file)
   if (loaded === undefined) return [file]
-  const tapeFile = join(dirname(file), loaded.tape)
-  const isShared = listCases(recordings).some(
-    (other) => other.case !== undefined && tapeOf(other.case) === resolve(tapeFile),
+  const used = new Set(listCases(recordings).flatMap(({ case: other }) => (other === undefined ? [] : tapesOf(other))))
+  const gone = [...new Set(tapesOf(loaded))].filter(
+    (tape) => !used.has(tape) && lstatSync(tape, { throwIfNoEntry: false })?.isFile() === true,
   )
-  if (isShared || lstatSync(tapeFile, { throwIfNoEntry: false })?.isFile() !== true) return [file]
-  rmSync(tapeFile)
-  return [file, tapeFile]
+  for (const tape of gone) rmSync(tape)
+  return [file, ...gone.map((tape) => join(dirname(file), basename(tape)))]
 }
 
-function tapeOf({ file, tape }: Case): string {
-  return resolve(dirname(file), tape)
+/** The tape of a case, and those it had before. */
+function tapesOf({ file, tape, replaces, history = [] }: Case): readonly string[] {
+  const former = [...history.map((one) => one.tape), ...(replaces === undefined ? [] : [replaces])]
+  return [tape, ...former].map((name) => resolve(dirname(file), name))
 }
 
 function isCaseFile(name: string): boolean {

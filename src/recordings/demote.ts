@@ -41,6 +41,10 @@ export function demote(recordings: string, word: string): Demoted {
     const tape = join(dirname(file), loaded.tape)
     branches.refuseNeeded(tape)
     const back = putBack(recordings, tape)
+    for (const { tape: former } of loaded.history ?? []) {
+      const file = join(dirname(found.file), former)
+      if (isThere(file)) putBack(recordings, file)
+    }
     return { ...back, removed: removeCase(recordings, file) }
   } catch (error) {
     throw HarvestError.is(error) ? error : undone(word, error)

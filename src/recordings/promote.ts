@@ -8,8 +8,6 @@ import {
   caseIdMeaning,
   isCaseId,
   parseCase,
-  shapeOfError,
-  throwing,
   writeCase,
 } from '../cases/index.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
@@ -18,10 +16,12 @@ import { pinsOf } from '../provenance/index.ts'
 import { requireGrade } from '../tape/grade.ts'
 import { type Json, parseTape, readTapeHeader, type Tape, wholeTape } from '../tape/index.ts'
 import { type MatchOptions, renderBaseline, traceOf } from '../trace/index.ts'
+import { assertedOutcome } from './asserted-outcome.ts'
 import { listCases } from './cases.ts'
 import { makeFolder, readRegularFile, refuseLinks, sweepTemporaries, writeFileAtomic } from './files.ts'
 import { refuseCut, refuseEmpty, refuseSecrets, refuseUnfinished, refuseUnknown } from './promotable.ts'
 import { findTape } from './tapes.ts'
+import { type Twin, twinsOf } from './twins.ts'
 
 export interface PromoteOptions {
   /** The folder with `inbox/` and `golden/`. */
@@ -41,6 +41,9 @@ export interface PromoteOptions {
   readonly lesson?: CaseLesson
   /** Function that grades runs, such as `./src/oracle.ts#isRight`; for blame and fork. */
   readonly oracle?: string
+  /** What a good run does, such as `refund(amount: 25)`; what a bad one does. For fix, rerun, blame and fork. */
+  readonly ok?: readonly string[]
+  readonly bad?: readonly string[]
   /** Values behind placeholders of the tape that stand in the source as they are. Default none. */
   readonly constants?: Readonly<Record<string, string>>
   /** What the agent must return, or throw under `$threw`. Default: what the tape says. */
@@ -79,6 +82,8 @@ export interface Promotion extends Promoted {
   readonly droppedHeaders: readonly string[]
   /** What the run did that no recorder sees. */
   readonly unrecorded: readonly string[]
+  /** Cases that check the same already. */
+  readonly twins: readonly Twin[]
 }
 
 /**
@@ -124,6 +129,7 @@ export function preparePromotion(options: PromoteOptions): Promotion {
     bytes,
     droppedHeaders: tape.close?.droppedHeaders ?? [],
     unrecorded: tape.close?.unrecorded ?? [],
+    twins: twinsOf(content, tape, recordings),
     caseFile,
     tapeFile: join(folder, content.tape),
     content,
@@ -189,55 +195,39 @@ function placeTape(tapeFile: string, bytes: Buffer): boolean {
 }
 
 function contentOf(tape: Tape, options: PromoteOptions): CaseContent {
-  const { as, agent, expect, title, tags, lesson, match, oracle, constants } = options
-  const outcome = options.outcome ?? outcomeOf(tape)
+  const { as, agent, expect = 'pass', title, tags, lesson, match, oracle, ok = [], bad = [], constants } = options
+  const outcome = options.outcome ?? assertedOutcome(tape)
   return {
     id: as,
     agent: agent ?? tape.header.agent,
     tape: `${as}.tape.jsonl`,
-    expect: expect ?? 'pass',
+    expect,
     ...(title === undefined ? {} : { title }),
     ...(tags === undefined || tags.length === 0 ? {} : { tags }),
     ...(lesson === undefined ? {} : { lesson }),
     pins: pinsOf(tape),
     ...(match === undefined ? {} : { match }),
-    baseline: renderBaseline(traceOf(tape.events), match) as readonly Json[],
+    baseline: baselineOf(tape, expect, match),
     ...(outcome === undefined ? {} : { outcome }),
     ...(oracle === undefined ? {} : { oracle }),
+    ...(ok.length === 0 ? {} : { ok }),
+    ...(bad.length === 0 ? {} : { bad }),
     ...(constants === undefined || Object.keys(constants).length === 0 ? {} : { constants }),
   }
 }
 
-/** Characters of JSON an outcome may have to be asserted: beyond them nobody reviews a case any more. */
-const outcomeCap = 2_048
+/** Characters of a call that a baseline spells out whole. */
+const callCap = 200
 
-/** What the run returned, or the shape of what it threw, when it is plain and small enough to be asserted. */
-function outcomeOf({ close }: Tape): Json | undefined {
-  switch (close?.outcome.status) {
-    case 'returned': {
-      const { value } = close.outcome
-      return value !== undefined && isAssertable(value) ? value : undefined
-    }
-    case 'threw': {
-      const shape = shapeOfError(close.outcome.error)
-      return isAssertable(shape) ? throwing(shape) : undefined
-    }
-    case 'exited':
-    case 'unknown':
-    case undefined:
-      return undefined
-  }
-}
-
-function isAssertable(value: Json): boolean {
-  return isPlain(value) && JSON.stringify(value).length <= outcomeCap
-}
-
-/** Whether a value is the JSON it looks like: no date or class that was encoded, and no key that a case refuses. */
-function isPlain(value: Json): boolean {
-  if (typeof value !== 'object' || value === null) return true
-  const special = ['$type', '__proto__', 'constructor', 'prototype']
-  return Object.entries(value).every(([key, item]) => !special.includes(key) && isPlain(item as Json))
+/** Of a known-bad run the wrong value is what matters: its calls are written with their values. */
+function baselineOf({ events }: Tape, expect: CaseExpectation, match: MatchOptions | undefined): readonly Json[] {
+  const trace = traceOf(events)
+  const usual = renderBaseline(trace, match) as readonly Json[]
+  if (expect === 'pass') return usual
+  const exact = renderBaseline(trace, { ...match, args: 'exact' }) as readonly Json[]
+  return exact.map((item, at) =>
+    [item].flat().every((text) => String(text).length <= callCap) ? item : (usual[at] ?? item),
+  )
 }
 
 function schemaSeenFrom(folder: string, recordings: string): string {

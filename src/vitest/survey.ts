@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { HarvestError, neutralLine } from '../errors/index.ts'
+import { formerTapesIn } from '../cases/former-tapes.ts'
 import { hasPragma } from '../cases/pragma.ts'
 import { isCaseId, readHead } from './case-module.ts'
 import { toPosix } from './options.ts'
@@ -23,8 +24,10 @@ export function surveyRecordings(recordings: string): Survey {
   const asserted = new Set<string>()
   const byId = new Map<string, string[]>()
   for (const file of cases) {
-    const { id, tape } = readHead(readFileSync(path.join(recordings, file), 'utf8'))
-    if (tape.value !== undefined) asserted.add(path.posix.join(path.posix.dirname(file), tape.value))
+    const text = readFileSync(path.join(recordings, file), 'utf8')
+    const { id, tape } = readHead(text)
+    for (const name of [...(tape.value === undefined ? [] : [tape.value]), ...formerTapesIn(text)])
+      asserted.add(path.posix.join(path.posix.dirname(file), name))
     if (id.value !== undefined) byId.set(id.value, [...(byId.get(id.value) ?? []), file])
   }
   return {

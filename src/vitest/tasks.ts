@@ -7,6 +7,7 @@ const tasks: Readonly<Partial<Record<TaskName, () => Promise<Task>>>> = {
   blame: async () => (await import('../blame/task.ts')).blameTask,
   grade: async () => (await import('../blame/grade-task.ts')).gradeTask,
   prove: async () => (await import('../blame/prove-task.ts')).proveTask,
+  fix: async () => (await import('../blame/fix-task.ts')).fixTask,
   chaos: async () => (await import('../faults/chaos-task.ts')).chaosTask,
 }
 

@@ -43,7 +43,7 @@ interface Message {
 }
 
 /** Looks the order up, refunds this amount, says so. */
-export function refunds(amount: number): Desk['decide'] {
+export function refunds(amount: number): (messages: Parameters<Desk['decide']>[0]) => Decision {
   return (messages): Decision => {
     const done = messages.filter(({ role }) => role === 'tool').length
     if (done === 0) return { tool: 'lookup_order', args: { order_id: 'A-100' } }

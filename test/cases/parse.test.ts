@@ -128,7 +128,7 @@ test('an unknown key says which are known and which was probably meant', () => {
       case  refund-100x.case.yaml:5:1
 
       5:1
-        expected  one of case, agent, tape, expect, title, tags, lesson, pins, match, drift, escapes, serve, tools, timeout, baseline, messages, marks, rules, outcome, oracle, constants, approved, accepted, proven
+        expected  one of case, agent, tape, expect, title, tags, lesson, pins, match, drift, escapes, serve, tools, timeout, baseline, messages, marks, rules, outcome, oracle, ok, bad, constants, approved, accepted, proven, replaces, history
         found     the key "basline"
         → did you mean baseline?
 

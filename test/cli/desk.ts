@@ -3,8 +3,20 @@ import type { AddressInfo } from 'node:net'
 import { run } from './harvest.ts'
 import { configFor, project } from './project.ts'
 
-/** What the model of the desk says: text, or a tool it wants called. */
-export type Decision = string | { readonly tool: string; readonly args: object }
+interface Call {
+  readonly tool: string
+  readonly args: object
+}
+
+/** What the model of the desk says: text, tools it wants called, or nothing but a status. */
+export type Decision = string | Call | readonly Call[] | { readonly status: number }
+
+/** What else a question says. */
+export interface DeskQuestion {
+  readonly model: string
+  /** Name and description of each tool. */
+  readonly tools: readonly string[]
+}
 
 export interface Desk {
   readonly url: string
@@ -13,7 +25,10 @@ export interface Desk {
   /** Questions without an answer whose asker is gone. */
   left: number
   /** Called with the messages so far; decides what comes next. `undefined`: it never answers. */
-  decide: (messages: readonly { readonly role: string; readonly content?: unknown }[]) => Decision | undefined
+  decide: (
+    messages: readonly { readonly role: string; readonly content?: unknown }[],
+    question: DeskQuestion,
+  ) => Decision | undefined
   close(): Promise<void>
 }
 
@@ -24,14 +39,24 @@ export async function openDesk(decide: Desk['decide']): Promise<Desk> {
     const body: Buffer[] = []
     request.on('data', (chunk: Buffer) => body.push(chunk))
     request.on('end', () => {
-      const { messages, model } = JSON.parse(Buffer.concat(body).toString()) as {
+      const {
+        messages,
+        model,
+        tools = [],
+      } = JSON.parse(Buffer.concat(body).toString()) as {
         messages: { role: string; content?: unknown }[]
         model: string
+        tools?: readonly { readonly function: { readonly name: string; readonly description?: string } }[]
       }
       asked.push(messages)
-      const decision = desk.decide(messages)
+      const named = tools.map(({ function: { name, description = '' } }) => `${name}: ${description}`)
+      const decision = desk.decide(messages, { model, tools: named })
       if (decision === undefined) {
         response.once('close', () => (desk.left += 1))
+        return
+      }
+      if (typeof decision === 'object' && 'status' in decision) {
+        response.writeHead(decision.status).end()
         return
       }
       response.setHeader('content-type', 'application/json')
@@ -53,20 +78,18 @@ export async function openDesk(decide: Desk['decide']): Promise<Desk> {
   return desk
 }
 
-function completion(model: string, decision: Decision): object {
+function completion(model: string, decision: Exclude<Decision, { readonly status: number }>): object {
   const message =
     typeof decision === 'string'
       ? { role: 'assistant', content: decision }
       : {
           role: 'assistant',
           content: null,
-          tool_calls: [
-            {
-              id: 'call_1',
-              type: 'function',
-              function: { name: decision.tool, arguments: JSON.stringify(decision.args) },
-            },
-          ],
+          tool_calls: [decision].flat().map(({ tool, args }, at) => ({
+            id: `call_${at + 1}`,
+            type: 'function',
+            function: { name: tool, arguments: JSON.stringify(args) },
+          })),
         }
   const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 }
   return { id: 'chatcmpl-1', object: 'chat.completion', created: 1, model, choices: [{ index: 0, message }], usage }

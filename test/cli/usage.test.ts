@@ -97,6 +97,7 @@ describe('help', () => {
 
       Test
         promote  Make a test from a tape: case, baseline and a copy of the tape
+        fix      Turn a fixed incident into a green case: run on, grade, show, replace its tape
         test     Run Vitest with update, tool and proof flags
         accept   Accept changed prompts, tools and settings of cases
         check    Check recordings before a commit: schema, pairs, digests, secrets, size
@@ -155,7 +156,7 @@ describe('help', () => {
           ),
       ),
     ).toEqual([])
-    expect(modules.length).toBe(23)
+    expect(modules.length).toBe(24)
   })
 
   it('has no colour where there is no terminal', async () => {

@@ -11,6 +11,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   diff: async () => (await import('./diff.ts')).diffCommand,
   promote: async () => (await import('./promote.ts')).promoteCommand,
   test: async () => (await import('./test.ts')).testCommand,
+  fix: async () => (await import('./fix.ts')).fixCommand,
   accept: async () => (await import('./accept.ts')).acceptCommand,
   check: async () => (await import('./check.ts')).checkCommand,
   pins: async () => (await import('./pins.ts')).pinsCommand,

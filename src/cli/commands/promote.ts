@@ -1,4 +1,6 @@
 import { join, relative } from 'node:path'
+import { parseExpectation } from '../../blame/expectation.ts'
+import type { Case } from '../../cases/index.ts'
 import { HarvestError, neutral, neutralLine } from '../../errors/index.ts'
 import {
   keepShared,
@@ -24,7 +26,7 @@ import type { Screen } from '../../report/output.ts'
 export const promoteCommand: Command = {
   ...promoteSpec,
   async run(given, screen) {
-    const options = optionsOf(given)
+    const options = await withRight(optionsOf(given), given, screen)
     const constants = await pinnedConstants(options.tape)
     const promotion = await prepared({ ...options, constants }, given, screen)
     const preflight = given.has('unverified') ? undefined : await replayed(promotion, screen)
@@ -54,6 +56,7 @@ export const promoteCommand: Command = {
         replayed: preflight === undefined ? null : facts,
         droppedHeaders: promotion.droppedHeaders,
         unrecorded: promotion.unrecorded,
+        twins: promotion.twins,
         shared: shared.map(({ method, url }) => ({ method, url })),
         sharedFiles: sharedFiles.map(here),
         text,
@@ -75,10 +78,36 @@ export const promoteCommand: Command = {
       const option = `redact: { headers: [${names.map((name) => `'${name}'`).join(', ')}] }`
       screen.line(`  to record and compare them: ${option}, then record again`)
     }
+    for (const { id, isSameInput } of promotion.twins)
+      screen.line(
+        `twin: ${neutralLine(id)} checks the same calls and outcome${isSameInput ? ', of the same input' : ''}`,
+      )
     screen.line()
     screen.line(`Look it over, then run it: npx vitest run`)
+    if (content.expect === 'fail') printNext(content, screen)
     return exit.ok
   },
+}
+
+/** A known-bad case is half a lesson: what would have been right is what a fix is graded by. */
+async function withRight(options: PromoteOptions, given: CommandInput, screen: Screen): Promise<PromoteOptions> {
+  const { ok = [], bad = [], oracle, expect } = options
+  for (const [option, texts] of [['--ok', ok] as const, ['--bad', bad] as const])
+    for (const text of texts) parseExpectation(text, option)
+  const isSaid = ok.length + bad.length > 0 || oracle !== undefined
+  if (isSaid || expect !== 'fail' || given.has('json') || !canAsk()) return options
+  screen.note('What would have been right? A call or a value: refund(amount: 25), refunded=25')
+  const answer = await askText('Right (Enter: say it later): ')
+  return answer === undefined || answer === '' ? options : withRight({ ...options, ok: [answer] }, given, screen)
+}
+
+/** What to do with a bug that is known and not fixed. */
+function printNext({ id, oracle, ok = [], bad = [] }: Case, screen: Screen): void {
+  const isSaid = oracle !== undefined || ok.length + bad.length > 0
+  const right = isSaid ? '' : " --ok 'refund(amount: 25)'"
+  screen.line(`To see which step decided: npx vitest-harvest blame ${id} --dry-run${right}`)
+  screen.line(`When the agent is fixed: npx vitest-harvest fix ${id}${right}`)
+  if (!isSaid) screen.line('  (write your own call or value behind --ok: what would have been right)')
 }
 
 /** Reads and checks everything. At a terminal it asks what only people know. */
@@ -143,6 +172,8 @@ function optionsOf(given: CommandInput): PromoteOptions {
     as,
     expect,
     tags: given.values('tag'),
+    ok: given.values('ok'),
+    bad: given.values('bad'),
     ...optional('group', 'group'),
     ...optional('agent', 'agent'),
     ...optional('title', 'title'),

@@ -2,6 +2,7 @@ import type { CommandSpec } from '../command.ts'
 import { debugSpec } from './debugger.ts'
 import { doctorSpec, forkSpec, patchSpec, replaySpec, verifySpec } from './debug.ts'
 import { blameSpec, chaosSpec, validateSpec } from './explain.ts'
+import { fixSpec } from './fix.ts'
 import { diffSpec, lsSpec, showSpec } from './inspect.ts'
 import { demoteSpec, holdSpec, pruneSpec, rmSpec, tapesSpec, tapesSpecs } from './manage.ts'
 import { exportSpec, importSpec, initSpec, recordSpec } from './record.ts'
@@ -17,6 +18,7 @@ export const specs: readonly CommandSpec[] = [
   showSpec,
   diffSpec,
   promoteSpec,
+  fixSpec,
   testSpec,
   acceptSpec,
   checkSpec,

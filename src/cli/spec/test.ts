@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../command.ts'
-import { dirOption, jsonOption, liveOptions } from './common.ts'
+import { dirOption, gradeOptions, jsonOption, liveOptions } from './common.ts'
 
 export const promoteSpec: CommandSpec = {
   name: 'promote',
@@ -15,7 +15,8 @@ export const promoteSpec: CommandSpec = {
     { flag: '--tag <name>', about: 'Tag of the case (repeatable)', many: true },
     { flag: '--lesson-wrong <text>', about: 'What went wrong in this run' },
     { flag: '--lesson-right <text>', about: 'What would have been right' },
-    { flag: '--oracle <file#export>', about: 'Function that grades runs, for blame and fork' },
+    ...gradeOptions,
+    { flag: '--oracle <file#export>', about: 'Function that grades runs, for fix, blame and fork' },
     { flag: '--outcome <json>', about: 'What the agent must return [what the tape says]' },
     { flag: '--baseline', about: 'Check only the tool calls of an import without an outcome' },
     { flag: '--accept-unsearched', about: 'Promote although some bodies could not be searched for secrets' },

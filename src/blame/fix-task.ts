@@ -1,0 +1,283 @@
+import { createHash } from 'node:crypto'
+import { dirname, join } from 'node:path'
+import { parseCase } from '../cases/index.ts'
+import { HarvestError } from '../errors/index.ts'
+import { allowanceOf } from '../fork/ask-budget.ts'
+import { asData } from '../fork/fork-task.ts'
+import { type FinishedFork, type ForkPlan, forkTape, type ForkOptions } from '../fork/index.ts'
+import { keepFork, readKeptFork } from '../fork/kept-forks.ts'
+import { timeLimit } from '../fork/time-limit.ts'
+import type { Task, TaskContext } from '../jobs/index.ts'
+import { isGenerative, readModelCall } from '../providers/index.ts'
+import { codeDigest, gitState } from '../provenance/index.ts'
+import { changedQuestions, replayTape, standInKeys } from '../replay/index.ts'
+import type { ReplayResult } from '../match/types.ts'
+import {
+  type ExchangeEvent,
+  type Json,
+  parseTape,
+  readTape,
+  requireClosed,
+  type Step,
+  stepsOf,
+  type Tape,
+} from '../tape/index.ts'
+import { version } from '../version.ts'
+import { type OfflineRun, runOffline } from './changed-from.ts'
+import { chooseJudging } from './choose-oracle.ts'
+import { gradeEnded, gradeRecorded } from './grade-task.ts'
+import { loadOracle, type NamedOracle } from './named-oracle.ts'
+import { createOracle, type Oracle } from './oracle.ts'
+import { loadStandIns, type StandInsFile } from './stand-ins.ts'
+import { referenceOf } from './reference-run.ts'
+import type { Grade } from './types.ts'
+
+/** What the task `fix` is asked for; its job has the case. Files are absolute paths. */
+export interface FixRequest {
+  readonly ok: readonly string[]
+  readonly bad: readonly string[]
+  /** A function that grades. */
+  readonly oracle?: NamedOracle
+  /** Who answers tools behind the first changed step: the tape, functions that stand in for them, or the world. */
+  readonly tools: 'tape' | 'live' | StandInsFile
+  /** A tape that answers what this one cannot. */
+  readonly reference?: string
+  /** How often the agent runs on with live models. */
+  readonly runs: number
+  /** Models may be asked. */
+  readonly isLive: boolean
+  /** Server of the live models. */
+  readonly baseUrl?: string
+  /** Folder in which runs are kept. */
+  readonly folder: string
+  /** Runs of earlier sessions do not count. */
+  readonly isFresh: boolean
+}
+
+/** A run of the fixed agent, from its first changed step on. */
+export interface FixRun {
+  readonly fork: FinishedFork
+  readonly grade: Grade
+  /** Why it is not graded. */
+  readonly because?: string
+  readonly isReused: boolean
+}
+
+/** What a fix came to, before anything is written. */
+export interface FixAnswer {
+  readonly steps: number
+  /** Steps that are answered from the tape. */
+  readonly keep: number
+  /** No model had to be asked: the recorded answers are enough. */
+  readonly isOffline: boolean
+  /** What is other than recorded, for people. */
+  readonly changed: readonly string[]
+  readonly gradedBy: string
+  /** Grade of the recorded run. */
+  readonly recorded: Grade
+  /** Empty when models would have to be asked and may not be. */
+  readonly runs: readonly FixRun[]
+  /** What one live run uses at most, as far as the recorded steps tell. */
+  readonly perRun: { readonly calls: number; readonly tokens: number; readonly costUsd?: number }
+}
+
+/** Lets the fixed agent run on from the first step that it does otherwise, and grades what it comes to. */
+export const fixTask: Task = async (asked, context) => {
+  const request = asked as unknown as FixRequest
+  const { tape } = context
+  const kase = caseOf(context)
+  const oracle = await oracleOf(request, context)
+  const recorded = await gradeRecorded(oracle, tape)
+  if (kase.expect === 'fail' && recorded === 'ok') throw notBad(kase.id, oracle.about)
+  const { replayed, offline } = await runRecorded(context)
+  if (context.isGreen(replayed)) throw nothingFixed(kase.id, kase.expect)
+  const session = { request, context, oracle }
+  const runs = offline.isWhole
+    ? [await graded(asData(offline.fork, { seed: '1', tail: { from: 'tape' } }), session, false)]
+    : request.isLive
+      ? await runLive(offline.keep, session)
+      : []
+  const steps = stepsOf(tape)
+  const answer: FixAnswer = {
+    steps: steps.length,
+    keep: offline.isWhole ? steps.length : (runs[0]?.fork.prefix.steps ?? offline.keep),
+    isOffline: offline.isWhole,
+    changed: changesOf(replayed),
+    gradedBy: oracle.about,
+    recorded,
+    runs,
+    perRun: allowanceOf(steps.slice(offline.keep).filter(isModelCall), offline.fork.events, context.prices),
+  }
+  return JSON.parse(JSON.stringify(answer)) as Json
+}
+
+function caseOf({ case: given }: TaskContext) {
+  if (given === undefined) throw new TypeError('a fix has a case')
+  return parseCase(given.text, given.file)
+}
+
+async function oracleOf(request: FixRequest, context: TaskContext): Promise<Oracle> {
+  const { tape, importModule } = context
+  const kase = caseOf(context)
+  const { ok, bad, oracle: named } = request
+  const judge = named === undefined ? undefined : await loadOracle(named, importModule)
+  const judging = chooseJudging(tape, { ok, bad, ...(judge === undefined ? {} : { judge }), case: kase })
+  // That a known-bad run ends otherwise than it did does not make it a good one; one that threw has to return at least.
+  if (judging.by !== 'case' || kase.expect === 'pass') return createOracle(judging)
+  if (tape.close?.outcome.status === 'threw') return createOracle({ by: 'ending' })
+  throw oracleMissing(kase.id)
+}
+
+/** Today's code on the recorded answers: as its case replays it, and as far as it asks what was recorded. */
+async function runRecorded(
+  context: TaskContext,
+): Promise<{ readonly replayed: ReplayResult; readonly offline: OfflineRun }> {
+  const { tape, replay } = context
+  using limit = timeLimit(context)
+  const takeBack = standInKeys(tape)
+  try {
+    const { signal } = limit
+    const replayed = await replayTape(tape, await context.load(), { ...replay, signal })
+    return { replayed, offline: await runOffline(tape, await context.load(), forkOptions(context, signal)) }
+  } finally {
+    takeBack()
+  }
+}
+
+function forkOptions({ replay: { allow } }: TaskContext, signal: AbortSignal): ForkOptions {
+  return { signal, ...(allow === undefined ? {} : { allow }) }
+}
+
+function isModelCall(step: Step): step is ExchangeEvent {
+  return step.kind === 'exchange' && isGenerative(readModelCall(step)?.request.dialect)
+}
+
+/** What differs, in the order in which it shows; a fix often changes several things. */
+function changesOf({ drift, problems }: ReplayResult): readonly string[] {
+  const questions = changedQuestions(drift.filter(({ policy }) => policy !== 'ignore' && policy !== 'report'))
+  const parts = questions.map(({ part, steps, words }) => `${part} (step ${steps[0] ?? '?'}): ${words}`)
+  return [...parts, ...problems.slice(0, 1).map(({ facts }) => facts.what)]
+}
+
+interface Session {
+  readonly request: FixRequest
+  readonly context: TaskContext
+  readonly oracle: Oracle
+}
+
+/**
+ * Runs the agent so often, one run after the other: what the first one costs counts before the next one begins. Steps whose
+ * order the offline run could not tell are found to differ before any model is asked, and then fewer are kept.
+ */
+async function runLive(most: number, session: Session): Promise<readonly FixRun[]> {
+  const { request, context } = session
+  const code = await codeDigest(process.cwd())
+  const tools = await loadStandIns(request.tools, context.importModule)
+  const tape = parentOf(request, context.tape)
+  const runs: FixRun[] = []
+  let keep = most
+  while (runs.length < request.runs) {
+    const plan = await planOf(keep, `${runs.length + 1}`, session)
+    const key = code === undefined ? undefined : keyOf(plan, session, code)
+    const kept = key === undefined || request.isFresh ? undefined : readKeptFork(request.folder, key)
+    const fork = kept ?? (await forkOnce(tape, plan, { ...session, ...(tools === undefined ? {} : { tools }) }))
+    if (fork.prefix.divergence !== undefined && keep > 0) {
+      keep -= 1
+      continue
+    }
+    if (kept === undefined && key !== undefined) keepFork(request.folder, key, fork)
+    runs.push(await graded(fork, session, kept !== undefined))
+    context.say({ runs: runs.length, ok: runs.filter(({ grade }) => grade === 'ok').length })
+    if (fork.problems.some(({ code: problem }) => problem.startsWith('HARVEST_BUDGET_'))) break
+  }
+  return runs
+}
+
+/** The tape, followed by what the reference run alone knows an answer to. */
+function parentOf({ reference }: FixRequest, tape: Tape): Tape {
+  return reference === undefined ? tape : referenceOf(tape, requireClosed(readTape(reference))).tape
+}
+
+async function planOf(keep: number, seed: string, { request, context }: Session): Promise<ForkPlan> {
+  const { tools, baseUrl } = request
+  const code = await gitState(process.cwd())
+  return {
+    keep,
+    kept: 'canonical',
+    chance: 'recorded',
+    seed,
+    tail: {
+      from: 'live',
+      tools: tools === 'live' ? 'live' : 'tape',
+      budget: context.budget,
+      ...(baseUrl === undefined ? {} : { baseUrl }),
+    },
+    ...(code === undefined ? {} : { code }),
+  }
+}
+
+async function forkOnce(
+  tape: Tape,
+  plan: ForkPlan,
+  { context, tools }: Session & { readonly tools?: ForkOptions['tools'] },
+): Promise<FinishedFork> {
+  using limit = timeLimit(context)
+  const options = { ...forkOptions(context, limit.signal), ...(tools === undefined ? {} : { tools }) }
+  const fork = await forkTape(tape, await context.load(), plan, options)
+  return asData(fork, { seed: plan.seed ?? '', tail: { from: 'live' } })
+}
+
+/** All that makes a run the same run; how it is graded is asked again. */
+function keyOf({ keep, seed }: ForkPlan, { request, context }: Session, code: string): string {
+  const { tools, reference, baseUrl } = request
+  const { tape, case: kase } = context
+  const said = [tape.digest, kase?.file, code, version, keep, seed, tools, reference, baseUrl]
+  return `fix-${createHash('sha256').update(JSON.stringify(said)).digest('base64url').slice(0, 24)}`
+}
+
+/** A run with a problem is no run of the fixed agent, whatever calls it had made by then. */
+async function graded(fork: FinishedFork, { context, oracle }: Session, isReused: boolean): Promise<FixRun> {
+  const { tape, tapeFile } = context
+  const [problem] = fork.problems
+  if (problem !== undefined) return { fork, grade: 'ungraded', because: problem.message, isReused }
+  // A branch names its parent as seen from the parent's own folder.
+  const { events } = parseTape(fork.branch, join(dirname(tapeFile), 'branch.tape.jsonl'))
+  const { grade, because } = await gradeEnded(oracle, { tape, outcome: fork.outcome, events })
+  return { fork, grade, ...(because === undefined ? {} : { because }), isReused }
+}
+
+function notBad(id: string, by: string): HarvestError {
+  return new HarvestError('HARVEST_FIX_ORACLE', {
+    what: 'The oracle grades the recorded run `ok`, so it cannot tell the fixed agent',
+    where: { case: id, 'graded by': by },
+    fix: [
+      "name what the fixed agent does: --ok 'refund(amount: 25)'",
+      "or what it does not: --bad 'refund(amount: 2500)'",
+    ],
+  })
+}
+
+function oracleMissing(id: string): HarvestError {
+  return new HarvestError('HARVEST_FIX_ORACLE', {
+    what: 'No oracle: name what the fixed agent does',
+    where: { case: id },
+    why: 'A run that ends otherwise than the incident can still be wrong.',
+    fix: [
+      `by a call or a value: npx vitest-harvest fix ${id} --ok 'refund(amount: 25)'`,
+      `or for good, in the case: ok: ['refund(amount: 25)']`,
+      'or a function that grades runs: --oracle ./src/oracle.ts#isRight',
+    ],
+  })
+}
+
+function nothingFixed(id: string, expect: 'pass' | 'fail'): HarvestError {
+  return new HarvestError('HARVEST_FIX_UNCHANGED', {
+    what:
+      expect === 'fail'
+        ? "Today's code still reproduces the incident"
+        : 'The case is green, so there is nothing to fix',
+    where: { case: id },
+    fix:
+      expect === 'fail' ? [`to find the step that decided: npx vitest-harvest blame ${id}`, 'fix the agent first'] : [],
+  })
+}

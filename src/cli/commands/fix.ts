@@ -1,0 +1,228 @@
+import { readFileSync } from 'node:fs'
+import { relative, resolve } from 'node:path'
+import type { FixAnswer } from '../../blame/fix-task.ts'
+import { type Case, requireTapeFile } from '../../cases/index.ts'
+import { HarvestError } from '../../errors/index.ts'
+import { runTask } from '../../jobs/run.ts'
+import { unattended } from '../../provenance/unattended.ts'
+import { findCase, placeReplacement, prepareReplacement, readPrices, type Replacement } from '../../recordings/index.ts'
+import type { Screen } from '../../report/output.ts'
+import { type Json, readTape, requireClosed } from '../../tape/index.ts'
+import { askYesNo, canAsk } from '../ask.ts'
+import type { Command, CommandInput } from '../command.ts'
+import { exit } from '../exit.ts'
+import { type Choice, chooseRun } from '../fixing/choose.ts'
+import { printDifference, printPlan, printRuns, printShown } from '../fixing/print.ts'
+import { readFixRequest } from '../fixing/request.ts'
+import { showFix, type Shown } from '../fixing/shown.ts'
+import { branchTape } from '../forking/branch-tape.ts'
+import { readLivePlan } from '../live.ts'
+import { fixSpec } from '../spec/fix.ts'
+import { typedAgain } from '../typed-again.ts'
+
+/** Lets a fixed agent run on where it leaves its incident, and puts a good run in the place of the incident's tape. */
+export const fixCommand: Command = {
+  ...fixSpec,
+  async run(given, screen) {
+    const recordings = given.value('dir') ?? 'recordings'
+    const kase = openCase(recordings, given.args[0] ?? '')
+    const tapeFile = resolve(requireTapeFile(kase))
+    const answer = await runOn(given, kase, tapeFile, recordings, screen)
+    if (!given.has('json')) printPlan(kase, answer, screen)
+    if (answer.runs.length === 0) return needsLive(answer, kase, given, screen)
+    if (!given.has('json')) printRuns(answer.runs, toolsOf(given), screen)
+    const choice = chooseRun(answer.runs, kase.id, answer.gradedBy)
+    const { replacement, shown } = await show(given, { kase, tapeFile, answer, choice, recordings }, screen)
+    if (!given.has('json')) {
+      printShown(choice, shown, screen)
+      printDifference(replacement, screen)
+    }
+    const isWritten = await mayWrite(given, screen)
+    if (isWritten) placeReplacement(replacement)
+    if (given.has('json')) screen.json(asJson(answer, choice, shown, replacement, isWritten))
+    else if (isWritten) printWritten(replacement, screen)
+    else screen.line(`\nnothing is written yet; to write it: ${typedAgain(['--yes'])}`)
+    return isWritten ? exit.ok : exit.divergence
+  },
+}
+
+function toolsOf(given: CommandInput): 'from the tape' | 'for real' | 'from --tools' {
+  const word = given.value('tools') ?? 'tape'
+  return word === 'tape' ? 'from the tape' : word === 'live' ? 'for real' : 'from --tools'
+}
+
+function openCase(recordings: string, word: string): Case {
+  const { case: kase, error } = findCase(recordings, word)
+  if (kase === undefined || error !== undefined) throw error ?? new TypeError(`${word} is neither read nor refused`)
+  return kase
+}
+
+async function runOn(
+  given: CommandInput,
+  kase: Case,
+  tapeFile: string,
+  recordings: string,
+  screen: Screen,
+): Promise<FixAnswer> {
+  const { limits, timeoutMs } = readLivePlan(given, fixSpec)
+  const request = readFixRequest(given, kase, tapeFile, recordings)
+  screen.progress('replaying')
+  const answer = await runTask(
+    {
+      tape: tapeFile,
+      case: { file: resolve(kase.file), text: readFileSync(kase.file, 'utf8') },
+      timeoutMs,
+      task: { name: 'fix', options: JSON.parse(JSON.stringify(request)) as Json },
+    },
+    {
+      prices: readPrices(recordings) ?? {},
+      limits,
+      onReport: (told) => {
+        const { runs, ok } = told as { readonly runs: number; readonly ok: number }
+        screen.progress(`${runs} of ${request.runs} runs, ${ok} ok`)
+      },
+    },
+  )
+  screen.progress('')
+  return answer as unknown as FixAnswer
+}
+
+/** Nothing is asked without a word for it; what it may use is known by now. */
+function needsLive(answer: FixAnswer, kase: Case, given: CommandInput, screen: Screen): number {
+  const runs = Number(given.value('runs') ?? 3)
+  const { calls, tokens, costUsd } = answer.perRun
+  if (given.has('json')) screen.json({ ...answer, case: kase.id, written: null })
+  else {
+    const cost = costUsd === undefined ? 'cost unknown' : `about $${(runs * costUsd).toFixed(2)}`
+    screen.line()
+    screen.line(
+      `its models have to be asked: ${runs} runs, at most ${runs * calls} calls, ${runs * tokens} tokens, ${cost}`,
+    )
+    screen.line(`→ to ask them: ${typedAgain(['--live'])}`)
+  }
+  return exit.divergence
+}
+
+interface Fixed {
+  readonly kase: Case
+  readonly tapeFile: string
+  readonly answer: FixAnswer
+  readonly choice: Choice
+  readonly recordings: string
+}
+
+/** Shows the new case green with the fix and red without it, before anything is written. */
+async function show(
+  given: CommandInput,
+  { kase, tapeFile, answer, choice, recordings }: Fixed,
+  screen: Screen,
+): Promise<{ readonly replacement: Replacement; readonly shown: Shown }> {
+  const tape = requireClosed(readTape(tapeFile))
+  const branch = branchTape(choice.run.fork.branch, tape)
+  const at = choice.run.fork.madeAt
+  const replaced = (without: string): Replacement =>
+    prepareReplacement({
+      recordings,
+      case: kase,
+      tape,
+      branch,
+      history: { at, graded: `${choice.ok} of ${choice.graded} ok by ${answer.gradedBy}`, without },
+      ok: given.values('ok'),
+      bad: given.values('bad'),
+      ...(given.value('oracle') === undefined ? {} : { oracle: given.value('oracle') ?? '' }),
+      lesson: {
+        ...(given.value('lesson-wrong') === undefined ? {} : { wrong: given.value('lesson-wrong') ?? '' }),
+        ...(given.value('lesson-right') === undefined ? {} : { right: given.value('lesson-right') ?? '' }),
+      },
+    })
+  const revision = given.value('without')
+  const shown = await showFix(replaced('not shown'), {
+    case: kase,
+    tapeFile,
+    ...(revision === undefined ? {} : { without: revision }),
+    onProgress: (text) => screen.progress(text),
+  })
+  screen.progress('')
+  const { verdict } = shown.withFix
+  if (verdict?.isGreen !== true) throw notGreen(kase.id, verdict?.isGreen === false ? verdict.message : '')
+  const { without, tried } = shown
+  if (without === undefined && revision !== 'none') throw notRed(kase.id, tried)
+  return {
+    replacement: replaced(without === undefined ? 'not shown' : `${without.code} at ${without.commit.slice(0, 10)}`),
+    shown,
+  }
+}
+
+/** CI and coding agents accept no behaviour; a person says yes beforehand or at the terminal. */
+async function mayWrite(given: CommandInput, screen: Screen): Promise<boolean> {
+  const isAsked = given.has('yes') || (!given.has('json') && canAsk() && (await askWrite(screen)))
+  if (!isAsked) return false
+  const because = unattended(process.env)
+  if (because === undefined || process.env['HARVEST_ALLOW_CI_UPDATE'] === '1') return true
+  throw new HarvestError('HARVEST_FIX_REFUSED', {
+    what: 'CI and coding agents do not replace the tape of a case',
+    where: { because },
+    fix: ['run it on a developer machine', 'to allow it anyway: HARVEST_ALLOW_CI_UPDATE=1 with --yes'],
+  })
+}
+
+function askWrite(screen: Screen): Promise<boolean> {
+  screen.line()
+  return askYesNo('Write it?')
+}
+
+function printWritten({ caseFile, tapeFile }: Replacement, screen: Screen): void {
+  screen.line(`\nwritten. Run it: npx vitest run`)
+  screen.line(`then commit it with the fix: git add -A ${relative('.', caseFile)} ${relative('.', tapeFile)}`)
+}
+
+function asJson(answer: FixAnswer, choice: Choice, shown: Shown, replacement: Replacement, isWritten: boolean) {
+  const { runs, ...rest } = answer
+  return {
+    case: replacement.content.id,
+    ...rest,
+    runs: runs.map(({ fork, grade, because, isReused }) => ({
+      grade,
+      because: because ?? null,
+      outcome: fork.outcome,
+      spent: fork.spent,
+      problems: fork.problems,
+      reused: isReused,
+    })),
+    chosen: choice.index,
+    ok: choice.ok,
+    graded: choice.graded,
+    withFix: { verdict: 'same', exact: shown.isExact },
+    withoutFix: shown.without ?? null,
+    tried: shown.tried,
+    written: isWritten
+      ? { case: relative('.', replacement.caseFile), tape: relative('.', replacement.tapeFile) }
+      : null,
+    text: replacement.text,
+  }
+}
+
+function notGreen(id: string, said: string): HarvestError {
+  return new HarvestError('HARVEST_FIX_NOT_GREEN', {
+    what: 'The new run is red with the fix, and nothing was written',
+    where: { case: id },
+    detail: said.replace(/^/gm, '  '),
+    why: 'The agent does something that its tape does not hold.',
+    fix: ['wrap what it reads in tool() or value(), and run the command again with --no-cache'],
+  })
+}
+
+function notRed(id: string, tried: Shown['tried']): HarvestError {
+  return new HarvestError('HARVEST_FIX_NOT_RED', {
+    what: 'The case was not red without the fix, and nothing was written',
+    where: {
+      case: id,
+      ...Object.fromEntries(tried.map(({ commit, because }) => [`at ${commit.slice(0, 10)}`, because])),
+    },
+    why: 'A case that is green without the fix cannot keep the bug away.',
+    fix: [
+      `to name code without the fix: npx vitest-harvest fix ${id} --without <revision>`,
+      'to write it without showing that: --without none',
+    ],
+  })
+}

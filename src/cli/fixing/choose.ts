@@ -1,0 +1,58 @@
+import { typedAgain } from '../typed-again.ts'
+import type { FixRun } from '../../blame/fix-task.ts'
+import { HarvestError, neutralLine } from '../../errors/index.ts'
+
+/** The run that becomes the tape of the case, and how many took its way. */
+export interface Choice {
+  readonly index: number
+  readonly run: FixRun
+  readonly ok: number
+  readonly graded: number
+  /** Good runs that did the same. */
+  readonly alike: number
+}
+
+/**
+ * The good run that most good runs are like; of several the first.
+ *
+ * @throws HarvestError `HARVEST_FIX_NOT_GOOD` unless more runs are good than not
+ */
+export function chooseRun(runs: readonly FixRun[], caseId: string, gradedBy: string): Choice {
+  const good = runs.flatMap((run, index) => (run.grade === 'ok' ? [{ run, index }] : []))
+  const ways = [...Map.groupBy(good, ({ run }) => run.fork.fingerprint).values()]
+  const [way] = ways.sort((a, b) => b.length - a.length)
+  const [chosen] = way ?? []
+  if (chosen === undefined || good.length * 2 <= runs.length) throw notGood(runs, good.length, caseId, gradedBy)
+  return { ...chosen, ok: good.length, graded: runs.length, alike: way?.length ?? 0 }
+}
+
+function notGood(runs: readonly FixRun[], good: number, caseId: string, by: string): HarvestError {
+  const offTape = runs.some(({ fork }) => fork.problems.some(({ code }) => code === 'HARVEST_NOT_RECORDED'))
+  const budget = runs.some(({ fork }) => fork.problems.some(({ code }) => code.startsWith('HARVEST_BUDGET_')))
+  const [reason] = runs.flatMap(({ because }) => (because === undefined ? [] : [withoutAdvice(because)]))
+  return new HarvestError('HARVEST_FIX_NOT_GOOD', {
+    what: `The fixed agent is right in ${good} of ${runs.length} runs, and nothing was written`,
+    where: { case: caseId, 'graded by': neutralLine(by, 200) },
+    ...(reason === undefined ? {} : { detail: reason.replace(/^/gm, '  ') }),
+    fix: [
+      ...(offTape
+        ? [
+            `to answer its new calls by functions of yours: ${typedAgain(['--tools', './test/tools.ts'])}`,
+            'to answer them from another run: --reference <tape|case>',
+            'to run its tools for real, side effects and all: --tools live',
+          ]
+        : []),
+      ...(budget ? ['to allow more: --max-cost, --max-tokens or --max-calls'] : []),
+      ...(offTape || budget ? [] : ['look at the runs above, and fix the agent further']),
+    ],
+  })
+}
+
+/** What a run was stopped by; what to do about it in a fix is another matter. */
+function withoutAdvice(message: string): string {
+  return message
+    .split('\n')
+    .filter((line) => !/^\s*→|^\(HARVEST_\w+\)$/.test(line))
+    .join('\n')
+    .trim()
+}

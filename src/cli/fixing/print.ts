@@ -1,0 +1,73 @@
+import { relative } from 'node:path'
+import type { FixAnswer, FixRun } from '../../blame/fix-task.ts'
+import type { Case } from '../../cases/index.ts'
+import { neutral, neutralLine } from '../../errors/index.ts'
+import type { Replacement } from '../../recordings/index.ts'
+import { describeOutcome } from '../../report/describe.ts'
+import { neutralLines, type Screen, table } from '../../report/output.ts'
+import { sumSpent } from '../forking/branches.ts'
+import { describeSpent } from '../live.ts'
+import type { Choice } from './choose.ts'
+import type { Shown } from './shown.ts'
+
+/** What the fixed agent does otherwise, and from where on. */
+export function printPlan(kase: Case, answer: FixAnswer, screen: Screen): void {
+  const { steps, keep, isOffline, changed, gradedBy, recorded } = answer
+  screen.line(`${neutralLine(kase.id, 80)}: ${steps} steps, agent ${neutralLine(kase.agent, 60)}`)
+  for (const change of changed.slice(0, 5)) screen.line(`changed: ${neutralLine(change, 160)}`)
+  if (changed.length > 5) screen.line(`changed: … and ${changed.length - 5} more`)
+  const replayed = keep === 0 ? 'no step' : keep === 1 ? 'step 1' : `steps 1 to ${keep}`
+  screen.line(
+    isOffline
+      ? 'the recorded answers are enough: no model is asked'
+      : `replayed: ${replayed}; the agent runs on from step ${keep + 1}`,
+  )
+  screen.line(`graded by ${neutralLine(gradedBy, 160)}; the recorded run is ${recorded}`)
+}
+
+/** A row for each run. */
+export function printRuns(runs: readonly FixRun[], tools: Parameters<typeof describeSpent>[1], screen: Screen): void {
+  const head = ['run', 'grade', 'ends', 'cost'].map((cell) => screen.paint('dim', cell))
+  const rows = runs.map(({ fork, grade, isReused }, at) => {
+    const { status, value } = fork.outcome
+    const ends = describeOutcome(status === 'returned' ? { status, value } : { status, error: value })
+    const { modelCalls, costUsd } = fork.spent
+    const paid = costUsd === undefined ? `${modelCalls} calls` : `$${costUsd.toFixed(4)}`
+    return [`${at + 1}`, grade, neutralLine(ends, 60), isReused ? 'reused' : modelCalls === 0 ? 'none' : paid]
+  })
+  screen.line()
+  screen.line(table([head, ...rows], [0]))
+  const spent = sumSpent(runs.flatMap(({ fork, isReused }) => (isReused ? [] : [fork.spent])))
+  if (spent.modelCalls > 0) screen.line(describeSpent(spent, tools))
+}
+
+/** Which run was chosen, and how its case goes with the fix and without it. */
+export function printShown({ index, ok, graded, alike }: Choice, shown: Shown, screen: Screen): void {
+  screen.line()
+  screen.line(
+    `${ok} of ${graded} ok; run ${index + 1} becomes the tape of the case${alike > 1 ? `, as ${alike} ran alike` : ''}`,
+  )
+  screen.line(
+    `with the fix:    ${screen.paint('green', 'green')}, replayed ${shown.isExact ? 'bit for bit' : 'with drift'}`,
+  )
+  const { without } = shown
+  for (const { commit, about, because } of shown.tried)
+    screen.line(`not shown at ${commit.slice(0, 10)} (${neutralLine(about)}): ${neutralLine(because, 120)}`)
+  if (without === undefined) return
+  const { commit, about, code, what, reproduces } = without
+  screen.line(`without the fix: ${screen.paint('red', 'red')}, ${neutralLine(what, 100)} (${code})`)
+  screen.line(
+    `                 at ${commit.slice(0, 10)}, ${neutralLine(about)}${reproduces ? '; it still reproduces the incident' : ''}`,
+  )
+}
+
+/** The case as it will read, beside how it reads now. */
+export function printDifference({ caseFile, before, text, tapeFile, bytes }: Replacement, screen: Screen): void {
+  const [old, next] = [before.trimEnd().split('\n'), text.trimEnd().split('\n')]
+  screen.line()
+  screen.line(screen.paint('bold', relative('.', caseFile)))
+  for (const line of old) if (!next.includes(line)) screen.line(screen.paint('red', `- ${neutral(line)}`))
+  for (const line of next) if (!old.includes(line)) screen.line(screen.paint('green', `+ ${neutral(line)}`))
+  screen.line(screen.paint('bold', relative('.', tapeFile)))
+  screen.line(neutralLines(`+ ${(bytes.length / 1024).toFixed(1)} KB`))
+}

@@ -1,0 +1,34 @@
+import type { CommandSpec } from '../command.ts'
+import { costOptions, dirOption, gradeOptions, jsonOption, timeoutOption } from './common.ts'
+
+export const fixSpec: CommandSpec = {
+  name: 'fix',
+  group: 'Test',
+  args: '<case>',
+  about: 'Turn a fixed incident into a green case: run on, grade, show, replace its tape',
+  options: [
+    ...gradeOptions,
+    { flag: '--oracle <file#export>', about: 'Function that grades a run [the one the case names]' },
+    {
+      flag: '--tools <who>',
+      about: 'Tools from tape, from functions in a module (./test/tools.ts), or live [tape]',
+    },
+    { flag: '--reference <tape|case>', about: 'Good run whose tools answer what this tape cannot' },
+    { flag: '--model-server <url>', about: 'Server of the live models; needs --live' },
+    ...costOptions,
+    { flag: '--runs <n>', about: 'Live runs of the fixed agent [3]' },
+    timeoutOption,
+    { flag: '--without <revision>', about: 'Code without the fix; none: do not show red [found in git]' },
+    { flag: '--lesson-wrong <text>', about: 'What went wrong' },
+    { flag: '--lesson-right <text>', about: 'What would have been right' },
+    { flag: '--yes', about: 'Write the case once it is green with and red without the fix' },
+    { flag: '--no-cache', about: 'Do not reuse runs of earlier sessions' },
+    dirOption,
+    jsonOption,
+  ],
+  examples: [
+    'fix refund-100x --ok "refund(amount: 25)"',
+    'fix refund-100x --live --runs 5 --max-cost 0.50',
+    'fix refund-100x --live --tools ./test/tools.ts --yes',
+  ],
+}

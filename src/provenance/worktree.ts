@@ -1,0 +1,88 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { isCommit } from './commit.ts'
+import { ask, gitState } from './git.ts'
+
+/** A commit of this repository whose code may be the one before a fix. */
+export interface FormerCode {
+  readonly commit: string
+  /** For people: `HEAD, without your uncommitted changes`. */
+  readonly about: string
+}
+
+/**
+ * Commits that may hold the code before a fix, the likeliest first: the last commit when the work tree has changes, the
+ * commit a tape was recorded at, the commit before the last one.
+ *
+ * @param recorded - commit of the tape
+ * @param named - a revision somebody named: then it is the only one
+ * @returns none outside a repository, and where it does not have the one that was named
+ */
+export async function commitsBefore(
+  cwd: string,
+  recorded: string | undefined,
+  named?: string,
+): Promise<readonly FormerCode[]> {
+  if (named !== undefined) return found(await resolved(cwd, named), named)
+  const state = await gitState(cwd)
+  if (state?.commit === undefined) return []
+  const isChanged = state.dirty || (await hasNewFiles(cwd))
+  const candidates = [
+    ...(isChanged ? [{ commit: state.commit, about: 'HEAD, without the uncommitted changes' }] : []),
+    ...(recorded === undefined || !isCommit(recorded)
+      ? []
+      : found(await resolved(cwd, recorded), 'the commit it was recorded at')),
+    ...found(await resolved(cwd, 'HEAD~1'), 'HEAD~1'),
+  ]
+  return candidates.filter(
+    ({ commit }, at) =>
+      (isChanged || commit !== state.commit) && candidates.findIndex((other) => other.commit === commit) === at,
+  )
+}
+
+function found(commit: string | undefined, about: string): readonly FormerCode[] {
+  return commit === undefined ? [] : [{ commit, about }]
+}
+
+async function hasNewFiles(cwd: string): Promise<boolean> {
+  const listed = await ask(cwd, ['ls-files', '--others', '--exclude-standard', '-z', '--', ':(top)'])
+  return (listed ?? '').split('\0').some((file) => file !== '' && !/\.(?:case\.yaml|tape\.jsonl)$/.test(file))
+}
+
+/** The commit a revision names; `undefined` when there is none. */
+async function resolved(cwd: string, revision: string): Promise<string | undefined> {
+  const said = await ask(cwd, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`]).catch(
+    () => undefined,
+  ) // Not a revision of this repository: git says so by failing.
+  const commit = said?.trim() ?? ''
+  return commit === '' ? undefined : commit
+}
+
+/** A checkout of one commit. */
+export interface Worktree {
+  /** Its root. */
+  readonly root: string
+  /** The root of the repository it was made of. */
+  readonly top: string
+  /** The folder that stands for the one it was asked from. */
+  readonly cwd: string
+}
+
+/**
+ * Checks a commit out beside the work tree, which stays as it is, and takes it away again.
+ *
+ * @param cwd - a folder of the repository
+ * @throws HARVEST_GIT_UNREADABLE when git cannot check it out
+ */
+export async function inWorktree<T>(cwd: string, commit: string, work: (tree: Worktree) => Promise<T>): Promise<T> {
+  const top = realpathSync(((await ask(cwd, ['rev-parse', '--show-toplevel'])) ?? '').trim())
+  const root = join(mkdtempSync(join(realpathSync(tmpdir()), 'harvest-worktree-')), 'tree')
+  try {
+    await ask(cwd, ['worktree', 'add', '--quiet', '--detach', root, commit], 120_000)
+    return await work({ root, top, cwd: join(root, relative(top, realpathSync(cwd))) })
+  } finally {
+    rmSync(join(root, '..'), { recursive: true, force: true })
+    await ask(cwd, ['worktree', 'prune'])
+  }
+}

@@ -1,0 +1,146 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parseCase } from '../../src/cases/index.ts'
+import { type FixKind, fixKinds, type FixProject, openFixProject } from './fix-kinds.ts'
+
+function kind(name: string): FixKind {
+  const found = fixKinds.find((one) => one.name === name)
+  if (found === undefined) throw new Error(name)
+  return found
+}
+
+const ok = ['--ok', 'refund(amount: 25)'] as const
+
+describe('fix, of a prompt', () => {
+  let project: FixProject
+  beforeAll(async () => {
+    project = await openFixProject(kind('prompt'))
+  })
+  afterAll(() => project.close())
+
+  const caseFile = (): string => join(project.cwd, 'recordings/golden/incident.case.yaml')
+  const read = () => parseCase(readFileSync(caseFile(), 'utf8'), caseFile())
+
+  it('does not guess what a good run is', async () => {
+    const { code, stderr } = await project.harvest('fix', 'incident')
+    expect([code, stderr]).toEqual([2, expect.stringContaining("fix incident --ok 'refund(amount: 25)'")])
+    const good = await project.harvest('fix', 'incident', '--ok', 'refund(amount: 2500)')
+    expect([good.code, good.stderr]).toEqual([2, expect.stringContaining('it cannot tell the fixed agent')])
+  })
+
+  it('says what changed, and asks no model without --live', async () => {
+    const before = project.desk.asked.length
+    const { code, stdout } = await project.harvest('fix', 'incident', ...ok)
+    expect([code, stdout]).toEqual([
+      1,
+      `incident: 5 steps, agent desk
+changed: system prompt (step 1): You refund orders. {+Never more than their total.+}
+replayed: no step; the agent runs on from step 1
+graded by --ok refund(amount: 25); the recorded run is bad
+
+its models have to be asked: 3 runs, at most 27 calls, 9423 tokens, about $0.00
+→ to ask them: npx vitest-harvest fix incident --ok 'refund(amount: 25)' --live
+`,
+    ])
+    expect(project.desk.asked.length).toBe(before)
+  })
+
+  it('calls a run that needs an answer nobody has ungraded, and names who may give it', async () => {
+    const { code, stderr } = await project.harvest('fix', 'incident', ...ok, '--live', '--runs', '1')
+    expect(code).toBe(1)
+    expect(stderr).toContain('The fixed agent is right in 0 of 1 runs, and nothing was written')
+    expect(stderr).toContain(
+      "npx vitest-harvest fix incident --ok 'refund(amount: 25)' --live --runs 1 --tools ./test/tools.ts",
+    )
+    expect(read().expect).toBe('fail')
+  })
+
+  it('shows the case green with the fix and red without it, and only then writes it', async () => {
+    const words = ['fix', 'incident', ...ok, '--live', '--tools', './test/tools.ts'] as const
+    const shown = await project.harvest(...words)
+    expect(shown.code).toBe(1)
+    expect(shown.stdout).toMatch(/3 of 3 ok; run 1 becomes the tape of the case, as 3 ran alike/)
+    expect(shown.stdout).toMatch(
+      /with the fix: {4}green, replayed bit for bit\nwithout the fix: red, .*HARVEST_UNPROVEN/,
+    )
+    expect(shown.stdout).toMatch(/HEAD, without the uncommitted changes; it still reproduces the incident/)
+    expect(shown.stdout).toMatch(/nothing is written yet; to write it: npx vitest-harvest fix incident .* --yes\n$/)
+    expect(project.git('status', '--short').trim()).toBe('M src/desk.ts')
+    const asked = project.desk.asked.length
+    const written = await project.harvest(...words, '--lesson-right', 'refund its total', '--yes')
+    expect([written.code, written.stdout]).toEqual([0, expect.stringContaining('written. Run it: npx vitest run')])
+    // The runs of before were kept.
+    expect(project.desk.asked.length).toBe(asked)
+    expect(read()).toMatchObject({
+      expect: 'pass',
+      tape: 'incident.fixed-1.tape.jsonl',
+      replaces: 'incident.tape.jsonl',
+      ok: ['refund(amount: 25)'],
+      lesson: { wrong: 'too much', right: 'refund its total' },
+      history: [{ tape: 'incident.tape.jsonl', expect: 'fail', graded: '3 of 3 ok by --ok refund(amount: 25)' }],
+    })
+    const head = JSON.parse(
+      readFileSync(join(project.cwd, 'recordings/golden/incident.fixed-1.tape.jsonl'), 'utf8').split('\n', 1)[0] ?? '',
+    ) as { readonly pins: object }
+    expect(head.pins).toMatchObject({ commit: project.git('rev-parse', 'HEAD').trim(), dirty: true })
+    // No checkout is left behind.
+    expect(project.git('worktree', 'list').trim().split('\n').length).toBe(1)
+  })
+
+  it('leaves a golden set that is whole, in CI too, and a case that is red as soon as the fix is gone', async () => {
+    const green = await project.harvest('test')
+    expect([green.code, green.stdout]).toEqual([0, expect.stringContaining('1 replayed')])
+    const checked = await project.harvest('check')
+    expect([checked.code, checked.stdout]).toEqual([0, expect.not.stringContaining('HARVEST_TAPE_OBSOLETE')])
+    const again = await project.harvest('fix', 'incident')
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('nothing to fix')])
+    project.unfix()
+    expect((await project.harvest('test')).code).toBe(1)
+    project.fix()
+  })
+
+  it('takes the tape of the incident back too when the case is demoted', async () => {
+    expect((await project.harvest('tapes', 'demote', 'incident')).code).toBe(0)
+    expect(existsSync(join(project.cwd, 'recordings/golden/incident.tape.jsonl'))).toBe(false)
+    expect((await project.harvest('ls')).stdout).toContain('inbox/incident.fixed-1.tape.jsonl')
+  })
+})
+
+it('a fix that needs no model asks none, and one that is green without the fix is not written', async () => {
+  const project = await openFixProject({
+    ...kind('prompt'),
+    edits: [['return { answer: message.content }', "return { answer: message.content.replace('It', 'Your order') }"]],
+  })
+  try {
+    const asked = project.desk.asked.length
+    const right = ['--ok', 'answer~Your order'] as const
+    const shown = await project.harvest('fix', 'incident', ...right)
+    expect([shown.code, shown.stdout]).toEqual([
+      1,
+      expect.stringMatching(
+        /the recorded answers are enough: no model is asked\n[^]*1 of 1 ok; run 1 becomes[^]*red, /,
+      ),
+    ])
+    // The fix is committed: the commit before it is found.
+    project.git('add', '-A')
+    project.git('commit', '--quiet', '-m', 'fix the answer')
+    const committed = await project.harvest('fix', 'incident', ...right, '--json')
+    expect(JSON.parse(committed.stdout)).toMatchObject({
+      isOffline: true,
+      withoutFix: { code: 'HARVEST_OUTCOME', reproduces: true },
+    })
+    const named = await project.harvest('fix', 'incident', ...right, '--without', 'HEAD', '--yes')
+    expect([named.code, named.stderr]).toEqual([1, expect.stringContaining('the case is green there too')])
+    project.git('reset', '--quiet', '--hard', 'HEAD')
+    writeFileSync(
+      join(project.cwd, 'src/desk.ts'),
+      readFileSync(join(project.cwd, 'src/desk.ts'), 'utf8').replace('Your order', 'It'),
+    )
+    const unfixed = await project.harvest('fix', 'incident', ...right)
+    expect([unfixed.code, unfixed.stderr]).toEqual([1, expect.stringContaining('still reproduces the incident')])
+    expect(project.desk.asked.length).toBe(asked)
+  } finally {
+    await project.close()
+  }
+})
