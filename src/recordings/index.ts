@@ -18,7 +18,7 @@ export {
   type PromoteOptions,
   type Promotion,
 } from './promote.ts'
-export { placeReplacement, prepareReplacement, type Replacement } from './replacement.ts'
+export { placeFix, prepareFix, type PreparedFix } from './prepared-fix.ts'
 export { removeTapes } from './removal.ts'
 export { keepShared, type KeptAnswer, listShared, recordingsOf, refreshShared } from './shared.ts'
 export { costOfRun, readFacts, type TapeFacts, tokensOf } from './tape-facts.ts'

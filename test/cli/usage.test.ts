@@ -105,6 +105,7 @@ describe('help', () => {
 
       Debug
         replay  Run the agent or program of a tape again, from the tape
+        debug   Step through a run, in both directions
         patch   Change one recorded value, replay, and report whether the outcome changes
         fork    Replay to a step, change it, run on
         doctor  Find what makes runs irreproducible, and name the line
@@ -151,12 +152,12 @@ describe('help', () => {
     expect(
       modules.filter(
         (url) =>
-          !/\/(?:bin|version|cli\/[a-z]+|cli\/spec\/[a-z]+|errors\/[a-z]+|report\/output|(?:im|ex)porters\/types)\.js$/.test(
+          !/\/(?:bin|version|cli\/[a-z]+|cli\/spec\/[a-z]+|errors\/[a-z-]+|report\/output|(?:im|ex)porters\/types)\.js$/.test(
             url,
           ),
       ),
     ).toEqual([])
-    expect(modules.length).toBe(24)
+    expect(modules.length).toBe(27)
   })
 
   it('has no colour where there is no terminal', async () => {

@@ -5,7 +5,7 @@ import { type Case, requireTapeFile } from '../../cases/index.ts'
 import { HarvestError } from '../../errors/index.ts'
 import { runTask } from '../../jobs/run.ts'
 import { unattended } from '../../provenance/unattended.ts'
-import { findCase, placeReplacement, prepareReplacement, readPrices, type Replacement } from '../../recordings/index.ts'
+import { findCase, placeFix, prepareFix, readPrices, type PreparedFix } from '../../recordings/index.ts'
 import type { Screen } from '../../report/output.ts'
 import { type Json, readTape, requireClosed } from '../../tape/index.ts'
 import { askYesNo, canAsk } from '../ask.ts'
@@ -38,7 +38,7 @@ export const fixCommand: Command = {
       printDifference(replacement, screen)
     }
     const isWritten = await mayWrite(given, screen)
-    if (isWritten) placeReplacement(replacement)
+    if (isWritten) placeFix(replacement)
     if (given.has('json')) screen.json(asJson(answer, choice, shown, replacement, isWritten))
     else if (isWritten) printWritten(replacement, screen)
     else screen.line(`\nnothing is written yet; to write it: ${typedAgain(['--yes'])}`)
@@ -116,12 +116,12 @@ async function show(
   given: CommandInput,
   { kase, tapeFile, answer, choice, recordings }: Fixed,
   screen: Screen,
-): Promise<{ readonly replacement: Replacement; readonly shown: Shown }> {
+): Promise<{ readonly replacement: PreparedFix; readonly shown: Shown }> {
   const tape = requireClosed(readTape(tapeFile))
   const branch = branchTape(choice.run.fork.branch, tape)
   const at = choice.run.fork.madeAt
-  const replaced = (without: string): Replacement =>
-    prepareReplacement({
+  const replaced = (without: string): PreparedFix =>
+    prepareFix({
       recordings,
       case: kase,
       tape,
@@ -171,12 +171,12 @@ function askWrite(screen: Screen): Promise<boolean> {
   return askYesNo('Write it?')
 }
 
-function printWritten({ caseFile, tapeFile }: Replacement, screen: Screen): void {
+function printWritten({ caseFile, tapeFile }: PreparedFix, screen: Screen): void {
   screen.line(`\nwritten. Run it: npx vitest run`)
   screen.line(`then commit it with the fix: git add -A ${relative('.', caseFile)} ${relative('.', tapeFile)}`)
 }
 
-function asJson(answer: FixAnswer, choice: Choice, shown: Shown, replacement: Replacement, isWritten: boolean) {
+function asJson(answer: FixAnswer, choice: Choice, shown: Shown, replacement: PreparedFix, isWritten: boolean) {
   const { runs, ...rest } = answer
   return {
     case: replacement.content.id,

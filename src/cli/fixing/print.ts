@@ -2,7 +2,7 @@ import { relative } from 'node:path'
 import type { FixAnswer, FixRun } from '../../blame/fix-task.ts'
 import type { Case } from '../../cases/index.ts'
 import { neutral, neutralLine } from '../../errors/index.ts'
-import type { Replacement } from '../../recordings/index.ts'
+import type { PreparedFix } from '../../recordings/index.ts'
 import { describeOutcome } from '../../report/describe.ts'
 import { neutralLines, type Screen, table } from '../../report/output.ts'
 import { sumSpent } from '../forking/branches.ts'
@@ -62,7 +62,7 @@ export function printShown({ index, ok, graded, alike }: Choice, shown: Shown, s
 }
 
 /** The case as it will read, beside how it reads now. */
-export function printDifference({ caseFile, before, text, tapeFile, bytes }: Replacement, screen: Screen): void {
+export function printDifference({ caseFile, before, text, tapeFile, bytes }: PreparedFix, screen: Screen): void {
   const [old, next] = [before.trimEnd().split('\n'), text.trimEnd().split('\n')]
   screen.line()
   screen.line(screen.paint('bold', relative('.', caseFile)))

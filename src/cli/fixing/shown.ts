@@ -6,7 +6,7 @@ import { HarvestError } from '../../errors/index.ts'
 import type { FinishedJob, Job } from '../../jobs/index.ts'
 import { type JobOutcome, runJobs } from '../../jobs/run.ts'
 import { commitsBefore, type FormerCode, inWorktree } from '../../provenance/index.ts'
-import type { Replacement } from '../../recordings/index.ts'
+import type { PreparedFix } from '../../recordings/index.ts'
 import { isExact } from '../preflight.ts'
 import { linkPackages } from './node-modules.ts'
 
@@ -41,7 +41,7 @@ export interface ShowOptions {
 }
 
 /** Replays the case that is about to be written, with the fix and without it; writes nothing into the project. */
-export async function showFix(replacement: Replacement, options: ShowOptions): Promise<Shown> {
+export async function showFix(replacement: PreparedFix, options: ShowOptions): Promise<Shown> {
   const folder = mkdtempSync(join(tmpdir(), 'harvest-fix-'))
   try {
     const tape = join(folder, basename(replacement.tapeFile))
@@ -104,7 +104,11 @@ async function outcomes(jobs: readonly Job[], cwd: string): Promise<readonly Job
 }
 
 function folderMissing(folder: string): HarvestError {
-  return new HarvestError('HARVEST_AGENTS_UNREACHABLE', { what: 'The commit has no such folder', where: { folder } })
+  return new HarvestError('HARVEST_AGENTS_UNREACHABLE', {
+    what: 'The commit has no such folder',
+    where: { folder },
+    fix: ['name another one: --without <revision>'],
+  })
 }
 
 /** A run that did not begin, or that took no step, says nothing about the fix. */

@@ -9,7 +9,7 @@ import { assertedOutcome } from './asserted-outcome.ts'
 import { readRegularFile, refuseLinks, writeFileAtomic } from './files.ts'
 import { refuseCut, refuseEmpty, refuseSecrets, refuseUnfinished } from './promotable.ts'
 
-export interface ReplacementOptions {
+export interface PreparedFixOptions {
   readonly recordings: string
   readonly case: Case
   /** The tape the case has. */
@@ -26,7 +26,7 @@ export interface ReplacementOptions {
 }
 
 /** A case with another tape: everything about it was checked, and nothing is on disk yet. */
-export interface Replacement {
+export interface PreparedFix {
   readonly caseFile: string
   /** The case as it reads now, and as it will. */
   readonly before: string
@@ -42,7 +42,7 @@ export interface Replacement {
  *
  * @throws HARVEST_PROMOTE_… when the run cannot become the tape of a case; HARVEST_CASE_UNWRITABLE
  */
-export function prepareReplacement(options: ReplacementOptions): Replacement {
+export function prepareFix(options: PreparedFixOptions): PreparedFix {
   const { recordings, case: kase, branch, tape: former, history } = options
   const caseFile = kase.file
   const before = readRegularFile(caseFile).toString('utf8')
@@ -97,7 +97,7 @@ function freeName({ id, file, history = [] }: Case): string {
  *
  * @throws HARVEST_CASE_EDITED when somebody edited the case meanwhile, HARVEST_RECORDINGS_… when it cannot be written
  */
-export function placeReplacement({ recordings, caseFile, before, text, tapeFile, bytes }: Replacement): void {
+export function placeFix({ recordings, caseFile, before, text, tapeFile, bytes }: PreparedFix): void {
   refuseLinks(recordings, dirname(caseFile))
   if (readRegularFile(caseFile).toString('utf8') !== before)
     throw new HarvestError('HARVEST_CASE_EDITED', {
