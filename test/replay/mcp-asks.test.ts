@@ -113,7 +113,7 @@ describe.each(Object.keys(transports))('an MCP server that asks its client, over
     ],
     'no answer at all': [
       { ...goodManners, sample: () => new Promise<string>(() => undefined) },
-      /step 4, response on stdio|without step 5/,
+      /step 4, response on stdio|skipped step 5/,
     ],
     'a user who declines': [
       { ...goodManners, elicit: () => ({ action: 'decline' }) },
