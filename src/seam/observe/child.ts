@@ -10,13 +10,20 @@ import { isRequest, isResponse, messageOf, type RpcMessage, urlOfCommand } from 
 export function observeChildren(): void {
   onChannel<{ process: ChildProcess }>('child', 'child_process', ({ process: child }) => {
     const run = currentObserver()
-    // spawnargs and the pipes are set right after this event.
-    process.nextTick(
-      guarded(() => {
-        run?.spawned(child.spawnargs)
-        if (child.stdin && child.stdout) follow(child)
-      }),
-    )
+    const begun = guarded(() => {
+      run?.spawned(child.spawnargs)
+      if (child.stdin && child.stdout) follow(child)
+    })
+    // The event comes before the command and the pipes are known. An agent may write to them as soon as it has the child.
+    const started = child as ChildProcess & { spawn?: (...args: unknown[]) => unknown }
+    const { spawn } = started
+    if (spawn === undefined) return
+    started.spawn = (...args) => {
+      delete started.spawn
+      const result = Reflect.apply(spawn, child, args)
+      begun()
+      return result
+    }
   })
 }
 
