@@ -19,7 +19,7 @@ try {
   const spec = take('agent')
   await installReplay()
   standInKeys(tape)
-  const run = await replayTape(tape, await guardLoading(() => loadAgent(spec), options.allow), options)
+  const run = await replayTape(tape, await guardLoading(() => loadAgent(spec), options.allow, tape), options)
   write(reportOf(run, accepted))
 } catch (error) {
   if (!HarvestError.is(error)) throw error

@@ -57,13 +57,15 @@ export class Answers {
         : undefined
   }
 
+  isOnTape(question: MatchRequest): boolean {
+    return [this.#kept, this.#free].some(({ matcher }) => matcher.find(question).kind === 'found')
+  }
+
   /** @throws HarvestError `HARVEST_FORK_PREFIX`, `HARVEST_NOT_RECORDED` when there is no answer */
   forRequest(question: MatchRequest, live: LiveRequest): Reply<ExchangeState> {
     const run = this.#run
     const key = keyOfQuestion(question)
-    const isNext = (): boolean =>
-      this.#kept.matcher.find(question).kind === 'found' || this.#free.matcher.find(question).kind === 'found'
-    const again = this.#askedAgain(key, isNext)
+    const again = this.#askedAgain(key, () => this.isOnTape(question))
     if (again) return again as Reply<ExchangeState>
     if (!run.hasKept()) {
       const found = this.#kept.matcher.find(question)

@@ -12,6 +12,7 @@ import * as problem from '../playback/problems.ts'
 import { RecordedTimers } from '../playback/recorded-timers.ts'
 import { ProgressTokens } from '../match/rpc.ts'
 import { commandKey, gateItems, pushItems } from '../replay/run.ts'
+import { type SharedAnswer, type SharedAnswers, sharedAnswersOf } from '../replay/shared-answers.ts'
 import {
   type CallState,
   type ExchangeState,
@@ -20,7 +21,7 @@ import {
   type StepState,
   stepStates,
 } from '../match/step.ts'
-import type { Drift, Escape, UninstrumentedIo } from '../match/types.ts'
+import type { Drift, Escape, SharedRequest, UninstrumentedIo } from '../match/types.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
 import type { ExchangeControl, LiveRequest, Responder, VirtualTimer } from '../seam/intercept/index.ts'
 import { seamState } from '../seam/source.ts'
@@ -64,6 +65,9 @@ export class ForkRun {
   readonly escapes: Escape[] = []
   readonly listed: UninstrumentedIo[] = []
   readonly ranForReal = new Set<string>()
+  /** What the recording process had already, and this one asked for. */
+  readonly shared: SharedRequest[] = []
+  readonly #sharedAnswers: SharedAnswers
   readonly drawn: Draw[] = []
   /** Requests under way that cost something. */
   readonly underWay = new Set<ExchangeControl>()
@@ -97,6 +101,7 @@ export class ForkRun {
 
   constructor(tape: Tape, plan: CompiledPlan, options: ForkOptions, onGivenUp: (error: HarvestError) => void) {
     this.tape = tape
+    this.#sharedAnswers = sharedAnswersOf(tape)
     this.#changes = new Changes(tape.header.agent)
     this.plan = plan
     this.options = options
@@ -158,6 +163,11 @@ export class ForkRun {
     step.taken = true
     step.answered = true
     this.gate.done(step.items)
+  }
+
+  /** What the recording process had for a question that is not on the tape. */
+  sharedAnswer(question: MatchRequest): SharedAnswer | undefined {
+    return this.#sharedAnswers.find(question, this.plan.tail.from === 'live')
   }
 
   get over(): boolean {

@@ -21,6 +21,7 @@ import type { Entry } from './branch-recorder.ts'
 import type { Reply } from './answers.ts'
 import type { ForkRun } from './fork-run.ts'
 import { forward } from '../replay/forward.ts'
+import { serveShared } from '../replay/serve-shared.ts'
 import { requestOf } from './scripted.ts'
 
 type Heard = Entry<ExchangeEvent>
@@ -38,6 +39,8 @@ export function forkExchange(
   if (run.over) return { abort: () => undefined }
   run.look()
   const question = run.question(live)
+  const shared = run.answers.isOnTape(question) ? undefined : run.sharedAnswer(question)
+  if (shared !== undefined) return serveShared(run, shared, sink)
   const reply = run.answers.forRequest(question, live)
   const fields = fieldsOf(run, live, question, inside)
   switch (reply.from) {

@@ -6,6 +6,7 @@ import { errorAgain } from '../replay/exchange.ts'
 import { fitted } from '../replay/fitted.ts'
 import { Matcher } from '../match/matcher.ts'
 import { commandKey } from '../replay/run.ts'
+import { type SharedAnswers, sharedAnswersOf } from '../replay/shared-answers.ts'
 import { type CallState, type ExchangeState, questionOf, requestCuts, stepStates } from '../match/step.ts'
 import type { ExchangeControl, ExchangeSink, LiveRequest } from '../seam/intercept/index.ts'
 import { never } from '../seam/intercept/index.ts'
@@ -35,10 +36,13 @@ export class RecordedAnswers {
   readonly #lastCall = new Map<string, CallState>()
   readonly #lastExchange = new Map<string, ExchangeState>()
   readonly #children: ReadonlySet<string>
+  /** What the recording process had already. */
+  readonly #shared: SharedAnswers
 
   constructor(tape: Tape) {
     const steps = stepStates(tape)
     this.#cuts = requestCuts(tape)
+    this.#shared = sharedAnswersOf(tape)
     const isTool = (step: ExchangeState | CallState): boolean =>
       step.event.kind !== 'exchange' || !isGenerative((step as ExchangeState).model?.dialect)
     const served = steps.filter(isTool)
@@ -66,7 +70,7 @@ export class RecordedAnswers {
     const question = questionOf(live, redactor, { cuts: this.#cuts })
     const key = JSON.stringify([question.method, question.url, question.bodyText])
     const found = this.#matcher.find(question)
-    if (found.kind !== 'found') return this.#lastExchange.get(key)?.event
+    if (found.kind !== 'found') return this.#lastExchange.get(key)?.event ?? this.#shared.find(question, true)?.event
     found.step.taken = true
     this.#lastExchange.set(key, found.step)
     return found.step.event

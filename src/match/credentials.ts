@@ -26,9 +26,15 @@ export class Credentials {
   /** By live key, with the service before it for one that stands for several. */
   readonly #recordedOf = new Map<string, string>()
   readonly #standIns = new StandIns()
+  readonly #renewed = new Set<string>()
 
   constructor(meaning: (name: string) => HeaderMeaning | undefined) {
     this.#meaning = meaning
+  }
+
+  /** Tokens on the tape that the replay did not ask for, because it has one that its process had. */
+  renewed(placeholders: readonly string[]): void {
+    for (const placeholder of placeholders) this.#renewed.add(placeholder)
   }
 
   /** What differs between a recorded request and the live one it answers. Takes note of which key stands for which. */
@@ -88,6 +94,8 @@ export class Credentials {
 
   #isSame(service: string, recorded: string, live: string): boolean {
     if (recorded === someKey) return true
+    // A fresh process has one token for both, see `renewed`.
+    if (this.#renewed.has(recorded)) return isKeyNumber(live) && [undefined, live].includes(this.#liveOf.get(recorded))
     // What the tape knows from elsewhere, such as a token an answer brought, is served under its placeholder.
     if (!isKeyNumber(recorded) || !isKeyNumber(live)) return recorded === live
     const [before, owner] = [this.#liveOf.get(recorded), this.#recordedOf.get(`${service} ${live}`)]
@@ -95,6 +103,7 @@ export class Credentials {
   }
 
   #note(service: string, recorded: string, live: string): void {
+    if (this.#renewed.has(recorded)) return void this.#liveOf.set(recorded, live)
     if (recorded === someKey || !isKeyNumber(recorded)) return
     this.#liveOf.set(recorded, live)
     this.#recordedOf.set(`${service} ${live}`, recorded)

@@ -7,21 +7,23 @@ import { observeChildren } from '../seam/observe/child.ts'
 import { observeHttp } from '../seam/observe/http.ts'
 import { observeHttp2 } from '../seam/observe/http2.ts'
 import { observeInventory } from '../seam/observe/inventory.ts'
-import { observed } from '../seam/observe/observer.ts'
+import { observed, outsideListeners } from '../seam/observe/observer.ts'
 import { observeUndici } from '../seam/observe/undici.ts'
 import { patchRandom } from '../seam/random.ts'
 import { isThenable, isUnreadResponse } from '../seam/shape.ts'
 import { currentRun, outsideRuns, seamState } from '../seam/source.ts'
 import { patchTimers } from '../seam/timers.ts'
-import type { RecordedPins } from '../tape/index.ts'
+import { outsideFolder, type RecordedPins } from '../tape/index.ts'
 import { observe } from './answer.ts'
 import { type Aside, asideOf, handleWithout, isInsideRun } from './aside.ts'
 import { TailSampler } from './tail-sampler.ts'
 import { HeldRun } from './held-run.ts'
 import { HeldRuns } from './hold.ts'
+import { LiveMoments } from './moments.ts'
 import type { RunHandle } from './run-stats.ts'
 import type { RunObserver } from './observer.ts'
 import { checkOptions, type RecorderOptions } from './options.ts'
+import { ProcessReads } from './process-reads.ts'
 import { redactorOfRun } from './redactor-of-run.ts'
 import { hearBody } from './response.ts'
 import { type LiveOutcome, type Past, RecordedRun, recordingFailed } from './run.ts'
@@ -111,8 +113,31 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
     )
   }
 
+  const reads = new ProcessReads({
+    bodyCap: megabytes(options.bodies?.maxMegabytes ?? 8),
+    write: ({ start, startedAt, headers, sent, status, statusText, answerHeaders, got }) => {
+      const id = newId()
+      // No run: it counts for none, and no rule for keeping runs is about it.
+      const account = new TailSampler({}, warn).open(id, 'shared')
+      const path = join(dir, outsideFolder, `${id}.tape.jsonl`)
+      const moments = new LiveMoments()
+      const recorded = record(
+        { account, path, bodyCap: megabytes(options.bodies?.maxMegabytes ?? 8), warn },
+        { moments, startedAt },
+      )
+      const exchange = recorded.exchange({ ...start, headers }, {})
+      if (sent.length > 0) exchange.requestChunk(sent)
+      exchange.head(status, statusText, answerHeaders)
+      exchange.chunk(got)
+      exchange.end()
+      recorded.closePast({ outcome: { status: 'unknown' }, verdict: { isKept: true }, timers: [] })
+    },
+  })
+  outsideListeners().add((start) => reads.hear(start))
+
   function written(recorded: RecordedRun): void {
     if (!recorded.hasTape) return
+    reads.flush()
     lastTape = recorded.path
     recorded.attempt(() => options.onTape?.(recorded.path))
   }

@@ -20,6 +20,6 @@ export {
 } from './promote.ts'
 export { placeFix, prepareFix, type PreparedFix } from './prepared-fix.ts'
 export { removeTapes } from './removal.ts'
-export { keepShared, type KeptAnswer, listShared, recordingsOf, refreshShared } from './shared.ts'
+export { keepShared, type KeptAnswer, listOutside, listShared, recordingsOf, refreshShared } from './shared.ts'
 export { costOfRun, readFacts, type TapeFacts, tokensOf } from './tape-facts.ts'
 export { closeOf, findTape, listTapes, outcomeOf, type TapeSummary } from './tapes.ts'

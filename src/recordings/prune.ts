@@ -7,6 +7,7 @@ import type { TapeFilter } from './index-select.ts'
 import { type ListedTape, queryTapes } from './query-tapes.ts'
 import { forgetForks } from './kept-forks.ts'
 import { finishRemovals, removeTape } from './removal.ts'
+import { forgetOutside } from './shared.ts'
 
 export interface PruneOptions {
   /** The folder with the inbox. */
@@ -80,10 +81,12 @@ export async function pruneTapes({ recordings, dryRun, without, now = Date.now()
       if (error.code !== 'HARVEST_TAPE_MISSING') failed.push({ tape, error })
     }
   }
-  if (dryRun !== true)
+  if (dryRun !== true) {
+    forgetOutside(removed.map(({ file }) => file))
     await forgetTapes(
       recordings,
       removed.map(({ file }) => file),
     )
+  }
   return { removed, held, needed, failed, ...(expired.note !== undefined && { note: expired.note }) }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
 import {
@@ -7,11 +7,13 @@ import {
   encodeBytes,
   type ExchangeEvent,
   type Moment,
+  outsideFolder,
   readTape,
   readTapeHeader,
   requestBytes,
   serializeTape,
   type Tape,
+  type TapeHeader,
 } from '../tape/index.ts'
 import { filesBelow, makeFolder, refuseLinks, writeFileAtomic } from './files.ts'
 
@@ -26,13 +28,53 @@ export interface KeptAnswer {
 
 /** What cases of these recordings may be answered with besides their own tapes. */
 export function listShared(recordings: string): readonly KeptAnswer[] {
-  const files = filesBelow(join(recordings, 'shared'), (name) => name.endsWith('.tape.jsonl'))
-  return files.flatMap((file) => {
-    const { header, events } = readTape(file)
-    return events.flatMap((event) =>
-      event.kind === 'exchange' ? [{ method: event.method, url: event.url, file, startedAt: header.startedAt }] : [],
-    )
+  return filesBelow(join(recordings, 'shared'), isTapeFile).flatMap(answersIn)
+}
+
+/** What the process of a tape had fetched outside its runs when that one ended. */
+export function listOutside(tape: Omit<Tape, 'events' | 'digest'>): readonly KeptAnswer[] {
+  return outsideTapes(tape).flatMap(answersIn)
+}
+
+function answersIn(file: string): readonly KeptAnswer[] {
+  const { header, events } = readTape(file)
+  return events.flatMap((event) =>
+    event.kind === 'exchange' ? [{ method: event.method, url: event.url, file, startedAt: header.startedAt }] : [],
+  )
+}
+
+function outsideTapes({ source, header, close }: Omit<Tape, 'events' | 'digest'>): readonly string[] {
+  if (header.process === undefined) return []
+  const endedAt = new Date(Date.parse(header.startedAt) + (close?.at ?? 0)).toISOString()
+  const folder = join(dirname(resolve(source)), outsideFolder)
+  return filesBelow(folder, isTapeFile).filter((file) => {
+    const { process, startedAt } = readTapeHeader(file)
+    return process === header.process && startedAt <= endedAt
   })
+}
+
+/** Removes what processes fetched outside their runs, where the last tape of such a process was removed. */
+export function forgetOutside(removed: readonly string[]): void {
+  for (const folder of new Set(removed.map((file) => dirname(resolve(file))))) {
+    const outside = filesBelow(join(folder, outsideFolder), isTapeFile)
+    if (outside.length === 0) continue
+    const left = new Set(filesBelow(folder, isTapeFile).map((file) => headerOf(file)?.process))
+    for (const file of outside) if (!left.has(headerOf(file)?.process)) rmSync(file, { force: true })
+  }
+}
+
+/** Absent: nobody can read it. */
+function headerOf(file: string): TapeHeader | undefined {
+  try {
+    return readTapeHeader(file)
+  } catch (error) {
+    if (HarvestError.is(error)) return undefined
+    throw error
+  }
+}
+
+function isTapeFile(name: string): boolean {
+  return name.endsWith('.tape.jsonl')
 }
 
 /** The recordings whose golden set a tape is in; `undefined` for any other tape. */
@@ -64,10 +106,12 @@ export function keepShared(recordings: string, sources: readonly SharedSource[])
   })
 }
 
-/** Replaces what is kept by the newer answers that a tape has for the same requests. */
+/** Replaces what is kept by the newer answers that a tape, or its process outside its runs, has for the same requests. */
 export function refreshShared(recordings: string, tape: Tape): readonly string[] {
-  return tape.events.flatMap((event) =>
-    event.kind === 'exchange' && existsSync(fileOf(recordings, event)) ? keep(recordings, tape, event) : [],
+  return [tape, ...outsideTapes(tape).map((file) => readTape(file))].flatMap((one) =>
+    one.events.flatMap((event) =>
+      event.kind === 'exchange' && existsSync(fileOf(recordings, event)) ? keep(recordings, one, event) : [],
+    ),
   )
 }
 
@@ -97,14 +141,9 @@ function keep(recordings: string, { header, source }: Tape, event: ExchangeEvent
   return [file]
 }
 
+/** What cannot be read is written again. */
 function startOf(file: string): string {
-  try {
-    return readTapeHeader(file).startedAt
-  } catch (error) {
-    // What cannot be read is written anew.
-    if (HarvestError.is(error)) return ''
-    throw error
-  }
+  return headerOf(file)?.startedAt ?? ''
 }
 
 /** The exchange as the first and only thing that happened, all of it at once. */

@@ -6,6 +6,7 @@ import {
   type Chunk,
   decodeBytes,
   type ExchangeEvent,
+  isTokenRead,
   type Moment,
   type RecordedError,
   type RecordedResponse,
@@ -13,11 +14,13 @@ import {
 import { headerDrift } from '../match/header-drift.ts'
 import { answerCut } from './cut.ts'
 import { hasKey } from '../match/idempotency.ts'
+import type { Match, MatchRequest } from '../match/matcher.ts'
 import { bodyNotRecorded } from '../playback/problems.ts'
 import type { ReplayRun } from './run.ts'
 import { fitted } from './fitted.ts'
 import { serveLive } from './serve-live.ts'
 import { isOwnAddress, serveShared } from './serve-shared.ts'
+import type { SharedAnswer } from './shared-answers.ts'
 import type { ExchangeState } from '../match/step.ts'
 import { noteTimeOut } from './time-out.ts'
 import { inAskedForm, otherForm } from './transcode.ts'
@@ -47,8 +50,7 @@ export function serveExchange(
   const isOther = asWritten.kind === 'none' || (asWritten.kind === 'found' && asWritten.level === 'reworded')
   const other = isOther ? run.matcher.findInOtherForm(question) : undefined
   const answer = other?.answer ?? asWritten
-  const maybeShared = answer.kind === 'none' && !isOwnAddress(run, question)
-  const shared = maybeShared ? run.sharedAnswers.find(question) : undefined
+  const shared = sharedAnswer(run, question, answer)
   if (shared !== undefined) return serveShared(run, shared, sink)
   if (answer.kind !== 'found') {
     run.compareValues(undefined, live.madeAt, () => ({ body: question.bodyText, url: question.url }))
@@ -97,6 +99,20 @@ export function serveExchange(
       run.gate.done(step.items)
     },
   }
+}
+
+/**
+ * What the recording process had already when the run began. Of what the run asked itself nothing, but for a first token: the
+ * process had one, and the run renewed it in its course. Tokens for all things are fetched at one address.
+ */
+function sharedAnswer(run: ReplayRun, question: MatchRequest, answer: Match): SharedAnswer | undefined {
+  const isToken = isTokenRead(question.method, question.bodyText)
+  const isOwn = (): boolean => (isToken ? run.sharedAnswers.isOnTape(question) : isOwnAddress(run, question))
+  const isOpen =
+    answer.kind === 'found'
+      ? isToken && run.order.look(answer.step).early !== undefined
+      : answer.kind === 'none' && !isOwn()
+  return isOpen ? run.sharedAnswers.find(question) : undefined
 }
 
 /** The recorded answer in the form it is asked for. */

@@ -16,6 +16,8 @@ import { requireGrade } from '../tape/grade.ts'
 import { decodeValue, encodeValue, type Json, type Outcome, type Tape } from '../tape/index.ts'
 import { hostsIssue } from '../match/hosts-option.ts'
 import * as problem from '../playback/problems.ts'
+import { sharedWhileLoading } from './loading.ts'
+import { outsideAnswers } from './outside-answers.ts'
 import { ReplayRun, type RunSettings } from './run.ts'
 import { isSameError } from './same-error.ts'
 import { linkTimeOut } from './time-out.ts'
@@ -56,7 +58,8 @@ export async function replayTape<T>(
   const abort = (): void => void run.giveUp(problem.givenUp(run.place(), options.signal?.reason))
   if (options.signal?.aborted) abort()
   else options.signal?.addEventListener('abort', abort, { once: true })
-  const unwatch = watchOutside(run.root)
+  run.shared.push(...sharedWhileLoading(tape))
+  const unwatch = watchOutside(Object.assign(run.root, { answers: outsideAnswers(tape, run) }))
   const refused = refusalOfLoaded(run.root)
   const outcome = await Promise.race([refused ? Promise.reject(refused) : attempt(run, agent), ended.promise]).then(
     (value): RunOutcome<T> => ({ status: 'returned', value }),

@@ -37,6 +37,7 @@ import * as problem from '../playback/problems.ts'
 import { RecordedTimers } from '../playback/recorded-timers.ts'
 import { type NotCompared, type Places, RedactedValues } from '../match/redacted.ts'
 import { ProgressTokens } from '../match/rpc.ts'
+import { skipRenewals } from './renewals.ts'
 import { responderOf } from './responder.ts'
 import {
   type CallState,
@@ -47,7 +48,7 @@ import {
   type StepState,
   stepStates,
 } from '../match/step.ts'
-import { SharedAnswers } from './shared-answers.ts'
+import { type SharedAnswers, sharedAnswersOf } from './shared-answers.ts'
 import { Tools } from './tools.ts'
 import type { SharedRequest, TranscodedStep } from '../match/types.ts'
 import {
@@ -159,7 +160,7 @@ export class ReplayRun {
     this.#onGivenUp = onGivenUp
     this.#policy = driftPolicy(settings.drift)
     this.#changes = new Changes(tape.header.agent)
-    this.sharedAnswers = new SharedAnswers(tape)
+    this.sharedAnswers = sharedAnswersOf(tape)
     this.#recordedHost = recordedHosts(settings.hosts)
     this.steps = stepStates(tape)
     this.clients = new Clients(tape)
@@ -274,6 +275,7 @@ export class ReplayRun {
   checkOrder(step: ExchangeState | CallState, madeAt?: Error): void {
     // A recording of another tool may list what went side by side one after the other.
     if (this.tape.header.imported?.missing.includes('order')) return
+    skipRenewals(this, step)
     this.#noteTooLate()
     const { early, skipped, beside, awaited } = this.order.look(step)
     if (early) {
@@ -513,6 +515,7 @@ export class ReplayRun {
 
   /** What is wrong once the agent has answered. */
   conclude(): void {
+    skipRenewals(this)
     this.#noteTooLate()
     this.#findCauses()
     const isSound = this.problems.every((error) => this.#served.has(error))

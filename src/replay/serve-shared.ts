@@ -6,13 +6,22 @@ import { fitted } from './fitted.ts'
 import { pathOf } from '../match/credentials.ts'
 import type { MatchRequest } from '../match/matcher.ts'
 import type { ReplayRun } from './run.ts'
+import type { SharedRequest } from '../match/types.ts'
 import type { SharedAnswer } from './shared-answers.ts'
+
+/** Who is answered so, and lists it. */
+export interface SharedServing {
+  readonly shared: SharedRequest[]
+  /** Nothing else is due while one is under way. */
+  pending: number
+  readonly over: boolean
+}
 
 /**
  * Answers with what the recording process had already: at once, and no virtual time passes. It is no step of this run, so it
  * stands in no order with its steps.
  */
-export function serveShared(run: ReplayRun, { event, file }: SharedAnswer, sink: ExchangeSink): ExchangeControl {
+export function serveShared(run: SharedServing, { event, file }: SharedAnswer, sink: ExchangeSink): ExchangeControl {
   const { method, url, response } = event
   run.shared.push({ method, url, file, n: event.n })
   let isAborted = false

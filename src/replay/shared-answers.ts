@@ -2,8 +2,19 @@ import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { MatchRequest } from '../match/matcher.ts'
 import { sameTarget } from '../match/target.ts'
-import { type ExchangeEvent, readTape, readTapeHeader, requestBytes, type Tape } from '../tape/index.ts'
+import {
+  decodeBytes,
+  type ExchangeEvent,
+  isSharedRead,
+  isTokenRead,
+  outsideFolder,
+  readTape,
+  readTapeHeader,
+  requestBytes,
+  type Tape,
+} from '../tape/index.ts'
 import { bodyTextOf } from '../match/step.ts'
+import type { SharedRequest } from '../match/types.ts'
 
 /** An answer that a process fetches once and keeps, and where it stands. */
 export interface SharedAnswer {
@@ -13,28 +24,63 @@ export interface SharedAnswer {
 }
 
 /**
- * What an earlier run of a process fetched and the process kept: a file of an encoding, a token, the keys of an issuer. A tape
- * of a later run does not hold it, and its agent asks for it in a fresh process.
+ * What another run of a process fetched, or no run at all, and the process kept: a file of an encoding, a token, the keys of an
+ * issuer. The tape does not hold it, and its agent asks for it in a fresh process.
  *
- * A case is answered from `shared/` beside the golden set alone. A tape of the inbox has, besides, the earlier tapes of its
- * own process: what is taken from them is promoted with it.
+ * A case is answered from `shared/` beside the golden set alone. A tape of the inbox has, besides, the other tapes of its
+ * own process, and what was fetched outside its runs: what is taken from them is promoted with it.
  */
 export class SharedAnswers {
   readonly #tape: Tape
-  #earlier: readonly SharedAnswer[] | undefined
+  #ofProcess: readonly SharedAnswer[] | undefined
   #kept: readonly SharedAnswer[] | undefined
 
   constructor(tape: Tape) {
     this.#tape = tape
   }
 
-  /** The answer to exactly this question. Placeholders are numbered by run: only their order counts. */
-  find(question: MatchRequest): SharedAnswer | undefined {
-    if (!mayBeShared(question)) return undefined
-    const { header, source } = this.#tape
+  /**
+   * The answer to exactly this question. Placeholders are numbered by run: only their order counts.
+   *
+   * @param isForWorld - what the agent is answered may go on to the world, which takes no stand-in for a token
+   */
+  find(question: MatchRequest, isForWorld = false): SharedAnswer | undefined {
+    if (!isSharedRead(question.method, question.bodyText)) return undefined
+    return this.#all().find(({ event }) => isSame(event, question) && !(isForWorld && holdsPlaceholder(event)))
+  }
+
+  /** Whether the run asked it itself. */
+  isOnTape(question: MatchRequest): boolean {
+    return this.#tape.events.some((event) => event.kind === 'exchange' && isSame(event, question))
+  }
+
+  /** Whether what the run asked at this place is a token, of which a replay has one from its process already. */
+  isHeldToken(event: ExchangeEvent, served: readonly SharedRequest[]): boolean {
+    const { method, url } = event
+    const bodyText = bodyTextOf(requestBytes(event))
+    if (served.length === 0 || !isTokenRead(method, bodyText)) return false
+    const isServed = ({ file, event: { n } }: SharedAnswer): boolean =>
+      served.some((one) => one.file === file && one.n === n)
+    const key = keyOf({ method, url, bodyText })
+    return this.#all().some(
+      (one) => isServed(one) && keyOf({ ...one.event, bodyText: bodyTextOf(requestBytes(one.event)) }) === key,
+    )
+  }
+
+  /** Whether there is an answer to a request of this address. */
+  holds(method: string, url: string): boolean {
+    const asked = renumbered(`${method} ${url}`)
+    return this.#all().some(({ event }) => renumbered(`${event.method} ${event.url}`) === asked)
+  }
+
+  urls(): readonly string[] {
+    return this.#all().map(({ event }) => event.url)
+  }
+
+  #all(): readonly SharedAnswer[] {
     // The newest first: recording again refreshes what is kept.
-    this.#earlier ??= earlierOfProcess(source, header).flatMap(answersOn)
-    return [...this.#earlier, ...this.#beside()].find(({ event }) => isSame(event, question))
+    this.#ofProcess ??= tapesOfProcess(this.#tape).flatMap(answersOn)
+    return [...this.#ofProcess, ...this.#beside()]
   }
 
   /** Read when it is asked for the first time: nearly no replay does. */
@@ -43,6 +89,15 @@ export class SharedAnswers {
     this.#kept ??= folder === undefined ? [] : tapesIn(folder).flatMap(answersOn)
     return this.#kept
   }
+}
+
+const known = new WeakMap<Tape, SharedAnswers>()
+
+/** One for all that ask of a tape: an inbox has many tapes to look through. */
+export function sharedAnswersOf(tape: Tape): SharedAnswers {
+  const made = known.get(tape) ?? new SharedAnswers(tape)
+  known.set(tape, made)
+  return made
 }
 
 function keyOf({ method, url, bodyText }: Pick<MatchRequest, 'method' | 'url' | 'bodyText'>): string {
@@ -64,14 +119,21 @@ function tapesIn(folder: string): readonly string[] {
     .map((name) => join(folder, name))
 }
 
-/** Tapes beside this one that the same process wrote before, the newest first. */
-function earlierOfProcess(source: string, { process, startedAt, id }: Tape['header']): readonly string[] {
+/**
+ * Tapes of the same process that began before this one ended, also of what it fetched outside its runs: those from before this
+ * one, the newest first, and then those that ran beside it.
+ */
+function tapesOfProcess({ source, header, close }: Tape): readonly string[] {
+  const { process, startedAt, id } = header
   if (process === undefined) return []
-  return tapesIn(dirname(resolve(source)))
+  const folder = dirname(resolve(source))
+  const endedAt = new Date(Date.parse(startedAt) + (close?.at ?? 0)).toISOString()
+  const all = [...tapesIn(join(folder, outsideFolder)), ...tapesIn(folder)]
     .map((file) => ({ file, header: readTapeHeader(file) }))
-    .filter(({ header }) => header.process === process && header.id !== id && header.startedAt <= startedAt)
+    .filter((one) => one.header.process === process && one.header.id !== id && one.header.startedAt <= endedAt)
     .sort((one, other) => (one.header.startedAt < other.header.startedAt ? 1 : -1))
-    .map(({ file }) => file)
+  const isBefore = (one: (typeof all)[number]): boolean => one.header.startedAt <= startedAt
+  return [...all.filter(isBefore), ...all.filter((one) => !isBefore(one)).reverse()].map(({ file }) => file)
 }
 
 function answersOn(file: string): readonly SharedAnswer[] {
@@ -80,28 +142,18 @@ function answersOn(file: string): readonly SharedAnswer[] {
 
 function sharedOf(event: Tape['events'][number], file: string): readonly SharedAnswer[] {
   if (event.kind !== 'exchange' || event.response?.end === undefined || event.response.status >= 400) return []
-  const asked = { method: event.method, url: event.url, bodyText: bodyTextOf(requestBytes(event)) }
-  return mayBeShared(asked) ? [{ event, file }] : []
-}
-
-/** Only what is read: nothing is asked of a model so, or changed. A token is a read with the method of a change. */
-function mayBeShared({ method, bodyText }: Pick<MatchRequest, 'method' | 'bodyText'>): boolean {
-  switch (method.toUpperCase()) {
-    case 'GET':
-    case 'HEAD':
-      return bodyText === ''
-    case 'POST':
-      // RFC 6749, section 4: every request for a token is a form with this field.
-      return new URLSearchParams(bodyText).has('grant_type')
-    default:
-      return false
-  }
+  return isSharedRead(event.method, bodyTextOf(requestBytes(event))) ? [{ event, file }] : []
 }
 
 function isSame(event: ExchangeEvent, question: MatchRequest): boolean {
   const { method, url, via, request } = event
   if (method !== question.method || via === 'stdio' || !sameTarget(request.headers, question.target)) return false
   return keyOf({ method, url, bodyText: bodyTextOf(requestBytes(event)) }) === keyOf(question)
+}
+
+function holdsPlaceholder({ response }: ExchangeEvent): boolean {
+  const body = (response?.chunks ?? []).map(([, , bytes]) => decodeBytes(bytes).toString('utf8')).join('')
+  return /redacted-[a-z]/.test(body)
 }
 
 /** Placeholders count from 1 in this text. */

@@ -8,7 +8,7 @@ import type { PriceTable } from '../providers/index.ts'
 import { guardLoading, replayTape, standInKeys } from '../replay/index.ts'
 import { reportOf } from '../replay/program.ts'
 import type { ReplayOptions, ReplayResult } from '../match/types.ts'
-import { encodeValue, type Json, readTape, requireClosed } from '../tape/index.ts'
+import { encodeValue, type Json, readTape, requireClosed, type Tape } from '../tape/index.ts'
 import { renderBaseline, traceOf } from '../trace/index.ts'
 import { type CaseAgent, type AgentLink, loadAgent } from './agent-link.ts'
 import { acceptancesFor, proofsFor } from './accept-questions.ts'
@@ -78,7 +78,7 @@ async function runJob(job: Job, around: Surroundings) {
   const ofTape = {
     tape,
     ...(kase === undefined ? {} : { caseId: kase.id }),
-    load: (other = name) => load(other, agents, replay.allow),
+    load: (other = name) => load(other, agents, replay.allow, tape),
     replay,
     accepted: (run: ReplayResult) => greenKeys(kase, run, provided),
     isGreen: (run: ReplayResult) =>
@@ -115,7 +115,7 @@ async function runJob(job: Job, around: Surroundings) {
     // Models that are asked for real want a real key.
     const takeBack = isLive ? () => undefined : standInKeys(tape)
     try {
-      const agent = await load(name, agents, replay.allow)
+      const agent = await load(name, agents, replay.allow, tape)
       const { signal } = limit
       const work = isLive
         ? runLive(tape, agent, { ...replay, signal, budget })
@@ -158,12 +158,17 @@ async function probe(how: NonNullable<Job['probe']>, once: (more: ReplayOptions)
   return { ...describe(first), examination }
 }
 
-function load(name: string, agents: readonly AgentLink[], allow: readonly string[] | undefined): Promise<CaseAgent> {
+function load(
+  name: string,
+  agents: readonly AgentLink[],
+  allow: readonly string[] | undefined,
+  tape: Tape,
+): Promise<CaseAgent> {
   // Every run gets the agent's modules fresh: what one left in a variable must not reach the next.
   vi.resetModules()
   const link = agents.find((one) => one.name === name)
   const known = agents.map((one) => one.name)
-  return guardLoading(() => loadAgent(link, name, known), allow)
+  return guardLoading(() => loadAgent(link, name, known), allow, tape)
 }
 
 async function importFile(file: string, importModule: (file: string) => Promise<object>): Promise<object> {

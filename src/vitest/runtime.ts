@@ -119,7 +119,9 @@ async function runAgent(
   const late = (where: string) => () => hangs(kase, { waited: `${timeoutMs} ms`, where })
   const work = new CaseWork(kase.id, replay.allow ?? [])
   const agent = await limit.race(
-    inWork(work, () => guardLoading(() => loadAgent(link, kase.agent, Object.keys(settings.agents)), replay.allow)),
+    inWork(work, () =>
+      guardLoading(() => loadAgent(link, kase.agent, Object.keys(settings.agents)), replay.allow, tape),
+    ),
     late('while its modules were loading'),
   )
   const options = { ...replay, signal: limit.signal, late: true } as ReplayOptions

@@ -40,7 +40,7 @@ export const promoteCommand: Command = {
     const shared = preflight?.run.report.shared ?? []
     const sharedFiles = [
       ...keepShared(promotion.recordings, shared),
-      ...refreshShared(promotion.recordings, readTape(tapeFile)),
+      ...refreshShared(promotion.recordings, readTape(promotion.source)),
     ]
     if (given.has('json')) {
       const { drift, notCompared, transcoded, comparison } = preflight?.run.report ?? {}
@@ -69,7 +69,7 @@ export const promoteCommand: Command = {
     screen.line(describeTape(promotion, preflight))
     if (preflight !== undefined) screen.line(verdictLine(content.id, { verdict: writtenVerdict(preflight) }, []))
     for (const { method, url } of shared)
-      screen.line(`shared: ${neutralLine(`${method} ${url}`, 200)}, which the process had from an earlier run`)
+      screen.line(`shared: ${neutralLine(`${method} ${url}`, 200)}, which the process had already`)
     for (const file of sharedFiles) screen.line(`  kept once for all cases: ${here(file)}`)
     for (const what of promotion.unrecorded) screen.line(`not recorded: ${neutral(what)}`)
     if (promotion.droppedHeaders.length > 0) {

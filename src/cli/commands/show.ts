@@ -2,7 +2,7 @@ import type { Case } from '../../cases/index.ts'
 import { neutral, neutralLine } from '../../errors/index.ts'
 import { type CallEvent, type ExchangeEvent, readTape, requestBytes, responseBytes } from '../../tape/index.ts'
 import { renderBaseline, traceOf } from '../../trace/index.ts'
-import { type KeptAnswer, listShared, recordingsOf } from '../../recordings/index.ts'
+import { type KeptAnswer, listOutside, listShared, recordingsOf } from '../../recordings/index.ts'
 import { showSpec } from '../spec/inspect.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
@@ -30,7 +30,7 @@ export const showCommand: Command = {
     const run = await openRun(found)
     if (given.has('replay')) screen.progress('replaying')
     const now = given.has('replay') ? await replayNow(found) : undefined
-    const shared = sharedBy(found)
+    const shared = sharedBy(found, run)
     if (given.has('json')) {
       screen.json({
         ...asJson(run, found.case),
@@ -47,7 +47,7 @@ export const showCommand: Command = {
     screen.line()
     printEnd(run, { width: terminalWidth(), isFull }, screen)
     if (found.case !== undefined) printBaseline(found.case, screen)
-    printShared(shared, screen)
+    printShared(shared, found.case !== undefined, screen)
     if (now !== undefined) printNow(now, screen)
     return exit.ok
   },
@@ -170,15 +170,20 @@ function printFacts(run: Run, found: Case | undefined, isFull: boolean, screen: 
 }
 
 /** What its replay may be answered with that is not on its tape. */
-function sharedBy({ file, case: found }: FoundRun): readonly KeptAnswer[] {
-  const recordings = found === undefined ? undefined : recordingsOf(file)
+function sharedBy({ file, case: found }: FoundRun, { header, close }: Run): readonly KeptAnswer[] {
+  if (found === undefined) return listOutside({ header, source: file, ...(close && { close }) })
+  const recordings = recordingsOf(file)
   return recordings === undefined ? [] : listShared(recordings)
 }
 
-function printShared(shared: readonly KeptAnswer[], screen: Screen): void {
+function printShared(shared: readonly KeptAnswer[], isCase: boolean, screen: Screen): void {
   if (shared.length === 0) return
   screen.line()
-  screen.line('shared    fetched once by a process, and kept for all cases')
+  screen.line(
+    isCase
+      ? 'shared    fetched once by a process, and kept for all cases'
+      : 'shared    fetched by its process outside its runs; promote keeps what the run relied on',
+  )
   for (const { method, url, startedAt } of shared)
     screen.line(`  ${neutralLine(`${method} ${url}`, 160)}, recorded ${neutralLine(startedAt)}`)
 }

@@ -5,7 +5,7 @@ import { captureStack } from '../caller.ts'
 import { isOfHttpClient } from '../http-clients.ts'
 import { patchProperty, subscribeOnce } from '../patch.ts'
 import { letThrough, openedInside, openedOutside, socketTarget } from './guard.ts'
-import { currentWatcher, refusal } from './outside.ts'
+import { currentOutsideAnswers, currentWatcher, refusal } from './outside.ts'
 import { currentResponder, type Responder } from './responder.ts'
 
 /**
@@ -91,6 +91,9 @@ export function attributeRequests(realConnect: typeof net.Socket.prototype.conne
         const run = currentResponder()
         if (!run) {
           openedOutside.add(this)
+          const port = /:(\w+)$/.exec(socketTarget(args))?.[1] ?? ''
+          if (currentOutsideAnswers()?.claimsPort(port) === true && isOfHttpClient())
+            return Reflect.apply(original, this, args) as net.Socket
           // The interceptor waits for the client's first bytes: a server that speaks first would never be heard.
           return Reflect.apply(realConnect, this, args) as net.Socket
         }

@@ -4,6 +4,7 @@ import { HttpRequestInterceptor } from '@mswjs/interceptors/http'
 import { onceInProcess } from '../patch.ts'
 import { runHeader, runOf, stackOf } from './attribution.ts'
 import { Context } from './context.ts'
+import { currentOutsideAnswers, type OutsideAnswers } from './outside.ts'
 import { currentResponder, type ExchangeControl, type ExchangeSink } from './responder.ts'
 
 /** Serves everything that speaks HTTP/1.1 over a socket: `node:http(s)`, got, axios, undici pools of their own. */
@@ -13,7 +14,7 @@ export function interceptHttp(): void {
     // oxlint-disable-next-line no-misused-promises -- the interceptor waits for what a listener returns
     interceptor.on('request', async ({ request, controller }) => {
       const tag = request.headers.get(runHeader)
-      const run = runOf(tag) ?? currentResponder()
+      const run = runOf(tag) ?? currentResponder() ?? outside(request)
       if (!run) return
       if (run.over) return new Promise<void>(() => undefined)
       const answer = new Answer(controller)
@@ -24,6 +25,8 @@ export function interceptHttp(): void {
           { via: 'http', method: request.method, url: request.url, headers, body, ...stackOf(tag) },
           answer,
         )
+        // Nobody answers: it goes on to the guard.
+        if (control === undefined) return
         answer.control = control
         await answer.begun
       } catch (error) {
@@ -32,6 +35,12 @@ export function interceptHttp(): void {
     })
     interceptor.apply()
   })
+}
+
+function outside({ method, url }: Request): (Pick<OutsideAnswers, 'exchange'> & { over: false }) | undefined {
+  const answers = currentOutsideAnswers()
+  if (answers?.claims(method, url) !== true) return undefined
+  return { over: false, exchange: (live, sink) => answers.exchange(live, sink) }
 }
 
 interface Controller {

@@ -1,11 +1,30 @@
 import { seamState } from '../source.ts'
-import { currentResponder } from './responder.ts'
+import { currentResponder, type ExchangeControl, type ExchangeSink, type LiveRequest } from './responder.ts'
 import { currentWork } from './work.ts'
 
 /** Whoever answers for what happens around the seam: a replay, or the loading of an agent. */
 export interface Watcher {
   /** Notes an escape. The error to refuse it with, or `undefined` to let it through. */
   escape(kind: string, target: string, madeAt?: Error): Error | undefined
+  /** Answers to requests that belong to no run; absent: there are none. */
+  readonly answers?: OutsideAnswers
+}
+
+/** What a recording process had fetched outside its runs. */
+export interface OutsideAnswers {
+  /** Whether a request of this address may be answered. */
+  claims(method: string, url: string): boolean
+  /** Whether any request to this port may be: a socket is opened before its request is known. */
+  claimsPort(port: string): boolean
+  /** `undefined`: there is no answer to it. */
+  exchange(live: LiveRequest, sink: ExchangeSink): ExchangeControl | undefined
+}
+
+/** Who answers a request that is made right now and belongs to no run. */
+export function currentOutsideAnswers(): OutsideAnswers | undefined {
+  const { runs, processRun } = seamState()
+  if (permitted > 0 || runs.getStore() !== undefined || processRun || currentWork()?.isOver === true) return undefined
+  return currentWatcher()?.answers
 }
 
 function watchers(): Set<Watcher> {

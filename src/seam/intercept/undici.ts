@@ -4,6 +4,7 @@ import { EventEmitter } from 'node:events'
 import { asNode, captureStack } from '../caller.ts'
 import { patchProperty, subscribeOnce } from '../patch.ts'
 import { Context } from './context.ts'
+import { currentOutsideAnswers, refusal } from './outside.ts'
 import { isNodes, isOf, type PlainFetch, plainFetch, statedBy, withLength } from './plain-fetch.ts'
 import {
   currentResponder,
@@ -13,6 +14,8 @@ import {
   type Responder,
 } from './responder.ts'
 import { drain, headerObject, requestPairs } from './undici-parts.ts'
+
+type Answering = Pick<Responder, 'over' | 'exchange'>
 
 /** Both generations of undici's handler: up to Node 24 `onHeaders`, from Node 26 and undici 7 on `onResponseStart`. */
 interface Handler {
@@ -132,7 +135,7 @@ class ServingDispatcher extends EventEmitter implements Dispatcher {
   }
 
   dispatch(options: DispatchOptions, handler: Handler): boolean {
-    const run = currentResponder()
+    const run = currentResponder() ?? outsideResponder(options)
     if (!run) return this.#real.dispatch(options, handler)
     if (run.over) return true
     arrived()
@@ -147,6 +150,25 @@ class ServingDispatcher extends EventEmitter implements Dispatcher {
   destroy(...args: unknown[]): unknown {
     return this.#real.destroy?.(...args)
   }
+}
+
+/** Who answers a request of no run, where somebody does. */
+function outsideResponder({ method, path, origin }: DispatchOptions): Answering | undefined {
+  const answers = currentOutsideAnswers()
+  const url = urlOf(path, origin)
+  if (answers?.claims(method, url) !== true) return undefined
+  return {
+    over: false,
+    exchange(live, sink) {
+      const control = answers.exchange(live, sink)
+      if (control !== undefined) return control
+      throw refusal('http', `${method} ${url}`) ?? new TypeError(`only what was recorded is answered: ${method} ${url}`)
+    },
+  }
+}
+
+function urlOf(path: string, origin: string | URL | undefined): string {
+  return /^https?:/.test(path) ? path : String(origin ?? '') + path
 }
 
 /** What undici 7 hands to handlers to steer a response. */
@@ -174,7 +196,7 @@ class Dispatch implements ExchangeSink {
   #paused = false
   #done = false
 
-  constructor(run: Responder, options: DispatchOptions, handler: Handler) {
+  constructor(run: Answering, options: DispatchOptions, handler: Handler) {
     this.#handler = handler
     this.#controller = typeof handler.onRequestStart === 'function' ? this.#makeController() : undefined
     const entry = entries.getStore()
@@ -184,7 +206,7 @@ class Dispatch implements ExchangeSink {
     void Promise.resolve().then(() => this.#start(run, options))
   }
 
-  async #start(run: Responder, options: DispatchOptions): Promise<void> {
+  async #start(run: Answering, options: DispatchOptions): Promise<void> {
     try {
       this.#asked(() => {
         if (this.#controller) this.#handler.onRequestStart?.(this.#controller, {})
@@ -203,7 +225,7 @@ class Dispatch implements ExchangeSink {
   /** @param drained - the body, where it was not known before */
   #request(options: DispatchOptions, drained: Buffer | undefined): LiveRequest {
     const { path, origin, method } = options
-    const url = /^https?:/.test(path) ? path : String(origin ?? '') + path
+    const url = urlOf(path, origin)
     const sent = requestPairs(options.headers)
     const at = this.#madeAt && { madeAt: this.#madeAt }
     const plain = this.#plain

@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { copyBytes, headerPairs, isOwnDoing, onChannel } from './channels.ts'
-import { currentObserver, type ExchangeObserver, guarded, observed } from './observer.ts'
+import { currentObserver, type ExchangeObserver, guarded, hearRequest } from './observer.ts'
 
 const underWay = new WeakMap<object, ExchangeObserver>()
 
@@ -10,16 +10,11 @@ const underWay = new WeakMap<object, ExchangeObserver>()
  */
 export function observeHttp(): void {
   onChannel<{ request: ClientRequest }>('http', 'http.client.request.created', ({ request }) => {
-    const run = currentObserver()
-    if (!run) {
-      observed.outsideRuns++
-      return
-    }
     const host = String(request.getHeader('host') ?? request.host)
     const path = /^https?:/.test(request.path) ? request.path : `${request.protocol}//${host}${request.path}`
     const upgrade = request.getHeader('upgrade')
-    if (upgrade !== undefined) return run.unrecorded(`${String(upgrade)} ${path}`)
-    const exchange = run.exchange({ via: 'http', method: request.method, url: path })
+    if (upgrade !== undefined) return currentObserver()?.unrecorded(`${String(upgrade)} ${path}`)
+    const exchange = hearRequest({ via: 'http', method: request.method, url: path })
     if (!exchange) return
     underWay.set(request, exchange)
     shadowRequest(request, exchange)

@@ -1,6 +1,6 @@
 import type { ClientHttp2Stream } from 'node:http2'
 import { copyBytes, headerPairs, onChannel } from './channels.ts'
-import { currentObserver, type ExchangeObserver, guarded, observed } from './observer.ts'
+import { type ExchangeObserver, guarded, hearRequest } from './observer.ts'
 
 const underWay = new WeakMap<object, ExchangeObserver>()
 
@@ -19,14 +19,9 @@ interface SentMessage {
 /** Hears `node:http2` clients: the AWS SDK's default handler, got and axios over HTTP/2. */
 export function observeHttp2(): void {
   onChannel<StreamMessage>('http2', 'http2.client.stream.created', ({ stream, headers }) => {
-    const run = currentObserver()
-    if (!run) {
-      observed.outsideRuns++
-      return
-    }
     // undici's own sessions are heard on undici's channels.
     if (new Error('via').stack?.includes('undici')) return
-    const exchange = run.exchange({
+    const exchange = hearRequest({
       via: 'http2',
       method: String(headers[':method'] ?? 'GET'),
       url: urlOf(stream, headers),

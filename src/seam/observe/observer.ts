@@ -1,4 +1,4 @@
-import { currentRun, type RunContext } from '../source.ts'
+import { currentRun, type RunContext, seamState } from '../source.ts'
 
 export type Transport = 'undici' | 'http' | 'http2' | 'stdio'
 
@@ -7,6 +7,8 @@ export interface Observer extends RunContext {
   readonly mode: 'record'
   /** The run was answered and takes nothing more. */
   readonly over: boolean
+  /** What happens in it is not recorded, and belongs to it all the same. */
+  readonly isOpen?: boolean
   /** A request begins. `undefined` when the run is over and takes no more. */
   exchange(start: ExchangeStart): ExchangeObserver | undefined
   /** The run started a child process. */
@@ -40,6 +42,49 @@ export interface ExchangeObserver {
 export function currentObserver(): Observer | undefined {
   const run = currentRun()
   return run?.mode === 'record' ? (run as Observer) : undefined
+}
+
+/** Hears a request that belongs to no run; `undefined` for one it has no use for. */
+export type OutsideListener = (start: ExchangeStart) => ExchangeObserver | undefined
+
+/** Those who hear what belongs to no run, whichever copy of this package they come from. */
+export function outsideListeners(): Set<OutsideListener> {
+  const { shared } = seamState()
+  let known = shared.get('observe.outside') as Set<OutsideListener> | undefined
+  if (known === undefined) shared.set('observe.outside', (known = new Set()))
+  return known
+}
+
+/**
+ * Who hears a request that belongs to no run: one made at the start of the program, or by what an earlier run left behind, such
+ * as a timer that renews a token.
+ */
+function hearOutside(start: ExchangeStart): ExchangeObserver | undefined {
+  const all = [...outsideListeners()].flatMap((listen) => listen(start) ?? [])
+  if (all.length < 2) return all[0]
+  const each =
+    <A extends unknown[]>(tell: (one: ExchangeObserver, ...args: A) => void) =>
+    (...args: A): void => {
+      for (const one of all) tell(one, ...args)
+    }
+  return {
+    requestHeaders: each((one, pairs) => one.requestHeaders(pairs)),
+    requestChunk: each((one, bytes) => one.requestChunk(bytes)),
+    leaving: each((one, isWhole) => one.leaving(isWhole)),
+    head: each((one, status, text, headers) => one.head(status, text, headers)),
+    chunk: each((one, bytes) => one.chunk(bytes)),
+    end: each((one) => one.end()),
+    error: each((one, error) => one.error(error)),
+    aborted: each((one) => one.aborted()),
+  }
+}
+
+/** Who hears a request that is made right now. */
+export function hearRequest(start: ExchangeStart): ExchangeObserver | undefined {
+  const run = currentObserver()
+  if (run !== undefined && !(run.over && run.isOpen !== true)) return run.exchange(start)
+  if (run === undefined) observed.outsideRuns++
+  return currentRun()?.mode === 'replay' ? undefined : hearOutside(start)
 }
 
 /** What went wrong inside the recorder itself, and what it could not attribute. Never thrown into the application. */

@@ -1,6 +1,6 @@
 import { hearAhead } from './body-ahead.ts'
 import { copyBytes, headerPairs, isOwnDoing, onChannel } from './channels.ts'
-import { currentObserver, type ExchangeObserver, guarded, observed } from './observer.ts'
+import { currentObserver, type ExchangeObserver, guarded, hearRequest } from './observer.ts'
 
 interface UndiciRequest {
   readonly method: string
@@ -31,15 +31,10 @@ export function observeUndici(): void {
   onChannel<About>('undici', 'undici:request:create', ({ request }) => {
     // A proxy tunnel is not a request of the agent.
     if (request.method === 'CONNECT') return
-    const run = currentObserver()
-    if (!run) {
-      observed.outsideRuns++
-      return
-    }
     // Through an HTTP proxy the path is the absolute URL.
     const url = /^https?:/.test(request.path) ? request.path : String(request.origin) + request.path
-    if (request.upgrade) return run.unrecorded(`${String(request.upgrade)} ${url}`)
-    const exchange = run.exchange({ via: 'undici', method: request.method, url, headers: headerPairs(request.headers) })
+    if (request.upgrade) return currentObserver()?.unrecorded(`${String(request.upgrade)} ${url}`)
+    const exchange = hearRequest({ via: 'undici', method: request.method, url, headers: headerPairs(request.headers) })
     if (!exchange) return
     underWay.set(request, exchange)
     shadowBodies(request, exchange)
