@@ -1,29 +1,156 @@
+import { HarvestError } from '../errors/index.ts'
+import type { SeamCall } from './source.ts'
 import { definition, isWrapped, tool, type WrapOptions, wrapped } from './wrap.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tools of frameworks this package does not depend on
 type Loose = Record<string, any>
+type Method = (...args: unknown[]) => unknown
 
 /**
  * Wraps every tool of a map, list or object that a framework holds. The argument itself is changed and returned:
  * frameworks compare tools by identity.
  *
- * Understood are a map of functions, and the tools of the AI SDK, LangChain, OpenAI Agents, Mastra, and an MCP client.
+ * Understood are a map of functions, the tools of the AI SDK, Anthropic, Claude Agent SDK, Genkit, Google ADK, LangChain,
+ * LlamaIndex, Mastra and OpenAI Agents, and an MCP client.
  *
  * @example
  * const agent = new Agent({ tools: tools({ lookupOrder, refund }) })
- * @throws TypeError when something in it is none of these
+ * @throws HarvestError `HARVEST_WRAP_ARGUMENT` when something in it is none of these
  */
 export function tools<T extends object>(given: T, options?: WrapOptions): T {
   if (wrapKnown(given as Loose, undefined, options)) return given
   for (const [key, entry] of Object.entries(given)) {
     const named = Array.isArray(given) ? undefined : key
-    if (typeof entry === 'function') (given as Loose)[key] = tool(named ?? entry.name, entry, options)
-    else if (!wrapKnown(entry as Loose, named, options)) {
-      throw new TypeError(`tools: '${key}' is not a function and not a tool of a framework this package knows`)
-    }
+    if (wrapKnown(entry as Loose, named, options)) continue
+    if (typeof entry !== 'function' || ways.some((way) => Object.hasOwn(entry, way))) throw unknownTool(key, entry)
+    const changed = tool(named ?? entry.name, entry, options)
+    if (!Reflect.set(given, key, changed)) throw unchangeable(key)
   }
   return given
 }
+
+/** Names under which frameworks call a tool that is a function. Called so, the wrapper around it would not be there. */
+const ways = ['run', 'invoke', 'execute']
+
+/** One kind of tool: how it is told, and which of its methods the framework calls. */
+interface Kind {
+  readonly method: string
+  is(entry: Loose): boolean
+  name(entry: Loose, key: string | undefined): unknown
+  /** The replacement of the method. */
+  wrap(call: Calling, real: Method, entry: Loose): Method
+}
+
+/** Calls a tool through the run: with these arguments, or with others. */
+type Calling = (
+  args: readonly unknown[],
+  run: (args: readonly unknown[]) => unknown,
+  about?: Partial<Pick<SeamCall, 'name'>>,
+) => unknown
+
+/** The first argument is what the model wrote, the others are the framework's. */
+const byInput = (call: Calling, real: Method): Method => {
+  return (input, ...rest) => call([input], (given) => real(...given, ...rest))
+}
+
+/** The most telling first. */
+const kinds: readonly Kind[] = [
+  {
+    // MCP clients: callTool({ name, arguments }), of the AI SDK callTool({ name, args }), of OpenAI Agents callTool(name, arguments).
+    method: 'callTool',
+    is: () => true,
+    name: () => '',
+    wrap:
+      (call, real) =>
+      (request, second, ...rest) => {
+        if (typeof request === 'string')
+          return call([second ?? {}], ([args]) => real(request, args, ...rest), { name: request })
+        const { name, ...about } = request as Loose
+        const field = 'arguments' in about || !('args' in about) ? 'arguments' : 'args'
+        const asked = about[field] as unknown
+        const run = ([args]: readonly unknown[]): unknown =>
+          real(
+            args === asked || asked === undefined ? request : { ...(request as Loose), [field]: args },
+            second,
+            ...rest,
+          )
+        return call([asked ?? {}], run, { name: String(name) })
+      },
+  },
+  {
+    // LangChain StructuredTool: _call(input, runManager, config)
+    method: '_call',
+    is: () => true,
+    name: ({ name }, key) => name ?? key,
+    wrap: byInput,
+  },
+  {
+    // OpenAI Agents FunctionTool: invoke(runContext, input as JSON text, details)
+    method: 'invoke',
+    is: ({ type }) => type === 'function',
+    name: ({ name }, key) => name ?? key,
+    wrap:
+      (call, real) =>
+      (context, input, ...rest) => {
+        const asked = parsed(String(input))
+        return call([asked], ([args]) => real(context, args === asked ? input : JSON.stringify(args), ...rest))
+      },
+  },
+  {
+    // Genkit: a function that is an action, which calls its own run(input, options) and takes the result out of what it returns.
+    method: 'run',
+    is: (entry) => typeof entry === 'function' && typeof (entry as Loose)['__action']?.name === 'string',
+    name: ({ __action: action }) => action.name as unknown,
+    wrap: (call, real) => async (input, options) => {
+      // Beside the result stand ids of its trace, which are others each time.
+      let whole: Loose | undefined
+      const result = await call([input], async ([args]) => {
+        whole = (await real(args, options)) as Loose
+        return whole['result'] as unknown
+      })
+      return { telemetry: {}, ...whole, result }
+    },
+  },
+  {
+    // Anthropic's tool runner: run(input, context), as betaZodTool and its like make them.
+    method: 'run',
+    is: ({ name, parse, type, input_schema: schema }) =>
+      typeof name === 'string' && (typeof parse === 'function' || typeof type === 'string' || schema !== undefined),
+    name: ({ name }) => name as unknown,
+    wrap: byInput,
+  },
+  {
+    // Claude Agent SDK: handler(input, extra)
+    method: 'handler',
+    is: ({ name, inputSchema }) => typeof name === 'string' && inputSchema !== undefined,
+    name: ({ name }) => name as unknown,
+    wrap: byInput,
+  },
+  {
+    // LlamaIndex: call(input)
+    method: 'call',
+    is: (entry) => typeof entry !== 'function' && typeof entry['metadata']?.name === 'string',
+    name: ({ metadata }) => metadata.name as unknown,
+    wrap: byInput,
+  },
+  {
+    // AI SDK, Mastra, Google ADK: execute(input, options).
+    method: 'execute',
+    is: (entry) => typeof entry !== 'function',
+    name: ({ name, id }, key) => key ?? name ?? id,
+    wrap: byInput,
+  },
+  {
+    // Google ADK, tools that are no function: runAsync({ args, toolContext })
+    method: 'runAsync',
+    is: ({ name }) => typeof name === 'string',
+    name: ({ name }) => name as unknown,
+    wrap: (call, real) => (request) => {
+      const { args: asked } = request as Loose
+      return call([asked], ([args]) => real(args === asked ? request : { ...(request as Loose), args }))
+    },
+  },
+]
 
 /** Wraps one framework tool in place. Returns whether it knew the kind. */
 function wrapKnown(
@@ -31,70 +158,61 @@ function wrapKnown(
   key: string | undefined,
   options: WrapOptions | undefined,
 ): boolean {
-  if (typeof entry !== 'object' || entry === null) return false
-  const how = { replay: options?.replay ?? 'serve', ...definition() } as const
-  const name = String(entry['name'] ?? entry['id'] ?? key ?? '')
-  // MCP client: callTool({ name, arguments }, …)
-  if (typeof entry['callTool'] === 'function') {
-    return shadow(
-      entry,
-      'callTool',
-      (real) =>
-        (request: Loose, ...rest: unknown[]) =>
-          wrapped(
-            { kind: 'tool', name: String(request['name']), args: [request['arguments'] ?? {}], ...how },
-            (given) => real(given === undefined ? request : { ...request, arguments: given[0] }, ...rest),
-          ),
-    )
-  }
-  // LangChain StructuredTool: _call(input, runManager, config)
-  if (typeof entry['_call'] === 'function') {
-    return shadow(
-      entry,
-      '_call',
-      (real) =>
-        (input: unknown, ...rest: unknown[]) =>
-          wrapped({ kind: 'tool', name, args: [input], ...how }, (given = [input]) => real(...given, ...rest)),
-    )
-  }
-  // OpenAI Agents FunctionTool: invoke(runContext, input as JSON text, details)
-  if (entry['type'] === 'function' && typeof entry['invoke'] === 'function') {
-    return shadow(
-      entry,
-      'invoke',
-      (real) =>
-        (context: unknown, input: string, ...rest: unknown[]) =>
-          wrapped({ kind: 'tool', name, args: [parsed(input)], ...how }, (given) =>
-            real(context, given === undefined ? input : JSON.stringify(given[0]), ...rest),
-          ),
-    )
-  }
-  // AI SDK and Mastra: execute(input, options). A tool without execute is answered by the client: nothing to record.
-  if (typeof entry['execute'] === 'function') {
-    return shadow(
-      entry,
-      'execute',
-      (real) =>
-        (input: unknown, ...rest: unknown[]) =>
-          wrapped({ kind: 'tool', name: key ?? name, args: [input], ...how }, (given = [input]) =>
-            real(...given, ...rest),
-          ),
-    )
-  }
-  return 'inputSchema' in entry && key !== undefined
+  if ((typeof entry !== 'object' && typeof entry !== 'function') || entry === null) return false
+  const kind = kinds.find(
+    ({ method, is }) => typeof entry[method] === 'function' && isMeant(entry, method) && is(entry),
+  )
+  if (kind === undefined) return isDeclared(entry, key)
+  const { method } = kind
+  const real = entry[method] as Method
+  if (isWrapped(real)) return true
+  const { replay = 'serve', revive } = options ?? {}
+  const how = { replay, ...(revive && { revive }), ...definition() }
+  const name = String(kind.name(entry, key) ?? '')
+  const call: Calling = (args, run, about) =>
+    wrapped({ kind: 'tool', name, ...about, args, ...how }, (given = args) => run(given))
+  const replacement = kind.wrap(call, real.bind(entry), entry)
+  Object.defineProperty(replacement, Symbol.for('vitest-harvest/wrapped@1'), { value: true })
+  const property = { value: replacement, configurable: true, writable: true, enumerable: true }
+  if (!Reflect.defineProperty(entry, method, property)) throw unchangeable(key ?? name)
+  // A tool of LlamaIndex with arguments of its own is another tool.
+  const { bind } = entry
+  if (method === 'call' && typeof bind === 'function')
+    Reflect.set(entry, 'bind', (...args: unknown[]): unknown => {
+      const bound = (bind as Method).apply(entry, args)
+      wrapKnown(bound as Loose, key, options)
+      return bound
+    })
+  return true
 }
 
-function shadow(
-  entry: Loose,
-  method: string,
-  make: (real: (...args: unknown[]) => unknown) => (...args: never[]) => unknown,
-): true {
-  const real = entry[method] as (...args: unknown[]) => unknown
-  if (isWrapped(real)) return true
-  const replacement = make(real.bind(entry))
-  Object.defineProperty(replacement, Symbol.for('vitest-harvest/wrapped@1'), { value: true })
-  Object.defineProperty(entry, method, { value: replacement, configurable: true, writable: true, enumerable: true })
-  return true
+/** Every function has a `call`. */
+function isMeant(entry: Loose, method: string): boolean {
+  return typeof entry !== 'function' || Object.hasOwn(entry, method)
+}
+
+/** What is told to a model and run by somebody else, its provider or a browser: there is nothing to record. */
+function isDeclared(entry: Loose, key: string | undefined): boolean {
+  if (typeof entry === 'function') return false
+  if ('inputSchema' in entry && key !== undefined) return true
+  const isTold = typeof entry['type'] === 'string' && (typeof entry['name'] === 'string' || 'providerData' in entry)
+  return isTold && Object.values(entry).every((part) => typeof part !== 'function')
+}
+
+function unknownTool(key: string, entry: unknown): HarvestError {
+  const methods = typeof entry === 'object' && entry !== null ? Object.keys(entry).slice(0, 8).join(', ') : typeof entry
+  return new HarvestError('HARVEST_WRAP_ARGUMENT', {
+    what: `tools: '${key}' is not a function and not a tool of a framework this package knows`,
+    where: { given: methods || 'an empty object' },
+    fix: [`wrap the function you pass as \`execute\`: execute: tool('${key}', async (input) => …)`],
+  })
+}
+
+function unchangeable(key: string): HarvestError {
+  return new HarvestError('HARVEST_WRAP_ARGUMENT', {
+    what: `tools: '${key}' is frozen`,
+    fix: [`wrap the function you pass as \`execute\`: execute: tool('${key}', async (input) => …)`],
+  })
 }
 
 function parsed(text: string): unknown {

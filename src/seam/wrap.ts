@@ -113,6 +113,9 @@ export function isWrapped(fn: unknown): boolean {
   return typeof fn === 'function' && marker in fn
 }
 
+/** What every function has for itself. */
+const inherent: ReadonlySet<string | symbol> = new Set(['length', 'name', 'prototype', 'arguments', 'caller'])
+
 function wrap<F extends AnyFunction>(kind: 'tool' | 'retrieval', given: WrapArguments<F>): F {
   const [name, fn, options] =
     typeof given[0] === 'string'
@@ -125,6 +128,11 @@ function wrap<F extends AnyFunction>(kind: 'tool' | 'retrieval', given: WrapArgu
   const how = { replay, ...(revive && { revive }), ...definition() }
   function call(this: unknown, ...args: unknown[]): unknown {
     return wrapped({ kind, name, args, ...how }, (given = args) => Reflect.apply(fn, this, given))
+  }
+  // A schema, a description: frameworks read them from the function.
+  for (const key of Reflect.ownKeys(fn)) {
+    const property = Reflect.getOwnPropertyDescriptor(fn, key)
+    if (property && !inherent.has(key)) Object.defineProperty(call, key, property)
   }
   Object.defineProperty(call, 'name', { value: fn.name || name })
   Object.defineProperty(call, marker, { value: true })

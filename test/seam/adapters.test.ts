@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createOpenAI } from '@ai-sdk/openai'
+import Anthropic from '@anthropic-ai/sdk'
+import { betaZodTool } from '@anthropic-ai/sdk/helpers/beta/zod'
 import { tool as langchainTool } from '@langchain/core/tools'
 import { createReactAgent } from '@langchain/langgraph/prebuilt'
 import { ChatOpenAI } from '@langchain/openai'
@@ -56,6 +58,18 @@ const frameworks: Readonly<Record<string, () => Promise<unknown>>> = {
     const runner = new Runner({ modelProvider: new OpenAIProvider({ openAIClient: openai() }), tracingDisabled: true })
     return (await runner.run(agent, ask)).finalOutput
   },
+  Anthropic: async () => {
+    const about = { name: 'get_weather', description: 'Weather', inputSchema: city }
+    const weather = betaZodTool({ ...about, run: (args) => look(args.city) })
+    const runner = new Anthropic({ apiKey: 'test-key', baseURL: provider.base }).beta.messages.toolRunner({
+      model: 'claude-x',
+      max_tokens: 100,
+      messages: [{ role: 'user', content: ask }],
+      // Run by Anthropic: told, and left as it is.
+      tools: tools([weather, { type: 'web_search_20250305', name: 'web_search' }]),
+    })
+    return (await runner).content
+  },
   Mastra: async () => {
     const about = {
       id: 'get_weather',
@@ -73,6 +87,62 @@ const frameworks: Readonly<Record<string, () => Promise<unknown>>> = {
       tools: tools({ get_weather: weather }),
     })
     return (await agent.generate(ask, { maxSteps: 4 })).text
+  },
+}
+
+interface Shape {
+  readonly tool: object
+  readonly call: () => unknown
+}
+
+/** Tools as packages make them that are too large to be installed for a test, and the way in which these call them. */
+const shapes: Readonly<Record<string, () => Shape>> = {
+  'an action of Genkit': () => {
+    const action = Object.assign(
+      async (input: unknown) => ((await action.run(input)) as { readonly result: unknown }).result,
+      {
+        __action: { name: 'get_weather', key: '/tool/get_weather' },
+        run: async (input: unknown) => ({
+          result: await Promise.resolve(look((input as { city: string }).city)),
+          traceId: String(ran),
+        }),
+      },
+    )
+    return { tool: action, call: () => action({ city: 'Oslo' }) }
+  },
+  'a FunctionTool of LlamaIndex': () => {
+    class FunctionTool {
+      readonly metadata = { name: 'get_weather' }
+      call = (input: { city: string }) => look(input.city)
+      bind = () => new FunctionTool()
+    }
+    const made = new FunctionTool()
+    return { tool: made, call: () => made.bind().call({ city: 'Oslo' }) }
+  },
+  'a tool of the Claude Agent SDK': () => {
+    const handler = async (input: { city: string }) => Promise.resolve({ content: [{ text: look(input.city) }] })
+    const made = { name: 'get_weather', description: '', inputSchema: {}, handler }
+    return { tool: made, call: () => made.handler({ city: 'Oslo' }) }
+  },
+  'a tool of Google ADK': () => {
+    class Tool {
+      readonly name = 'get_weather'
+      async runAsync({ args }: { args: { city: string } }): Promise<string> {
+        return Promise.resolve(look(args.city))
+      }
+    }
+    const made = new Tool()
+    return { tool: made, call: () => made.runAsync({ args: { city: 'Oslo' } }) }
+  },
+  'an MCP server of OpenAI Agents': () => {
+    const made = { callTool: async (_name: string, args: { city: string }) => Promise.resolve(look(args.city)) }
+    return { tool: made, call: () => made.callTool('get_weather', { city: 'Oslo' }) }
+  },
+  'an MCP client of the AI SDK': () => {
+    const made = {
+      callTool: async ({ args }: { name: string; args: { city: string } }) => Promise.resolve(look(args.city)),
+    }
+    return { tool: made, call: () => made.callTool({ name: 'get_weather', args: { city: 'Oslo' } }) }
   },
 }
 
@@ -113,7 +183,39 @@ describe('tools of a framework, wrapped in one line', () => {
     expect(replayed.outcome).toEqual({ status: 'returned', value: answer })
   })
 
-  test('what is no tool of a known framework is refused by name', () => {
-    expect(() => tools({ odd: 7 as unknown as () => void })).toThrow(/'odd' is not a function and not a tool/)
+  test.for(Object.entries(shapes))(
+    '%s: recorded by its name and input, and not run in a replay',
+    async ([name, shape]) => {
+      const agent = async (): Promise<unknown> => {
+        const made = shape()
+        expect(tools([made.tool])[0]).toBe(made.tool)
+        return made.call()
+      }
+      const recorder = createRecorder({ dir })
+      const answer = await recorder.run({ agent: 'weather', id: name.replaceAll(' ', '-') }, agent)
+      const before = ran
+      const tape = readTape(recorder.lastTape!)
+      const { problems, outcome } = await replayTape(tape, agent)
+      expect([problems, outcome]).toEqual([[], { status: 'returned', value: answer }])
+      expect(ran).toBe(before)
+      const calls = tape.events.flatMap((event) => (event.kind === 'tool' ? [[event.name, event.args]] : []))
+      expect(calls).toEqual([['get_weather', { city: 'Oslo' }]])
+    },
+  )
+
+  test('what is no tool of a known framework is refused, and told what to wrap', () => {
+    const refused = [7, {}, { perform: () => 0 }, Object.assign(() => 0, { invoke: () => 1 }), null]
+    for (const odd of refused)
+      expect(() => tools({ odd: odd as () => void })).toThrow(
+        /'odd' is not a function and not a tool.*execute: tool\('odd'/s,
+      )
+    const frozen = Object.freeze({ name: 'odd', inputSchema: {}, handler: () => 0 })
+    expect(() => tools([frozen])).toThrow(/'odd' is frozen/)
+  })
+
+  test('a function keeps what a framework reads from it', () => {
+    const schema = { type: 'object' }
+    const { weather } = tools({ weather: Object.assign((given: { city: string }) => given.city, { schema }) })
+    expect([weather.schema, weather.name, weather({ city: 'Oslo' })]).toEqual([schema, 'weather', 'Oslo'])
   })
 })
