@@ -11,6 +11,8 @@ export interface Origin {
   lineOf(path: Path): number | undefined
   /** What stands before a path in messages, such as `interactions[2]` of an item that was read alone. */
   readonly prefix?: string
+  /** The item stands in a list of its own, which the file does not have: the first step of each path is not shown. */
+  readonly isListed?: true
 }
 
 type Fields = { readonly [key: string]: unknown }
@@ -98,7 +100,7 @@ export class Cursor {
 
   get position(): TextPosition {
     const line = this.#origin.lineOf(this.#path)
-    const at = pathText(this.#path, this.#origin.prefix)
+    const at = pathText(this.#origin.isListed ? this.#path.slice(1) : this.#path, this.#origin.prefix)
     return { file: this.#origin.file, at, ...(line === undefined ? {} : { line }) }
   }
 }

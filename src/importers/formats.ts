@@ -13,7 +13,7 @@ import { langsmith } from './langsmith.ts'
 import { langfuse } from './langfuse.ts'
 import { braintrust } from './braintrust.ts'
 import { deepeval } from './deepeval.ts'
-import { refusal } from './refusal.ts'
+import { nearestTo, unknownFormat } from './nearest-format.ts'
 import { rubyVcr } from './ruby-vcr.ts'
 import { adk } from './runs/adk.ts'
 import { agentLog } from './runs/agent-log.ts'
@@ -85,13 +85,23 @@ export const formats: readonly ForeignFormat[] = [
 /** Formats that are no text; their first bytes tell. */
 export const bytesFormats: readonly BytesFormat[] = [httprr, mcpLog, inspectEval]
 
+/** Whether the first bytes of a file are those of a recording, whatever its name. */
+export function isToldByBytes(head: Buffer): boolean {
+  return bytesFormats.some(({ recognisesBytes }) => recognisesBytes(head))
+}
+
 /**
  * The format of a document: the one that was named, or the one it is told to be by the names it uses.
  *
  * @throws HarvestError `HARVEST_IMPORT_UNKNOWN`
  */
 export function formatOf(document: ForeignDocument, named?: ImportFormat): ForeignFormat {
-  const format = formats.find(({ name, recognises }) => (named === undefined ? recognises(document) : name === named))
+  const { root, isLines } = document
+  // One value alone is in no format, whatever format it is said to be in.
+  const isOne = !isLines && !root.isMap && !Array.isArray(root.value)
+  const isOf = ({ name, recognises }: ForeignFormat): boolean =>
+    named === undefined ? recognises(document) : name === named
+  const format = isOne ? undefined : formats.find(isOf)
   if (format !== undefined) return format
-  throw refusal('HARVEST_IMPORT_UNKNOWN', { file: document.file }, 'it is no recording of a format that is known')
+  throw unknownFormat(document.file, nearestTo(document))
 }

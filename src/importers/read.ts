@@ -8,6 +8,7 @@ import { cutJson } from './json-items.ts'
 import { readJson } from './json.ts'
 import { decompressedCap, fileCap } from './limits.ts'
 import { isJsonLines, isJsonSequence, readLines, readSequence } from './lines.ts'
+import { nearestToText, unknownFormat } from './nearest-format.ts'
 import { refusal } from './refusal.ts'
 import type { ImportFormat, ForeignRecording } from './types.ts'
 import { cutYaml } from './yaml-items.ts'
@@ -51,7 +52,7 @@ function isFilled({ exchanges, steps = [], lines = [] }: ForeignRecording): bool
 
 function ofDocument(bytes: Buffer, { file, format }: ForeignFile): ForeignRecording | readonly ForeignRecording[] {
   // No text has a zero byte, though UTF-8 does.
-  if (bytes.includes(0) || !isUtf8(bytes)) throw refusal('HARVEST_IMPORT_UNKNOWN', { file }, 'it is not text')
+  if (bytes.includes(0) || !isUtf8(bytes)) throw unknownFormat(file, { format: undefined, problem: 'it is not text' })
   const parts = yamlDocuments(bytes, file)
   if (parts.length > 1)
     return parts.flatMap((part) => {
@@ -92,8 +93,13 @@ export function documentOf(bytes: Buffer, file: string): ForeignDocument {
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '')
   if ('[{'.includes(/\S/.exec(text)?.[0] ?? 'nothing')) return jsonDocument(text, file)
   const cut = cutYaml(text, file, ['interactions', 'http_interactions', 'entries'])
-  if (cut === undefined) return { file, root: readYaml({ text, file, line: 1 }), isLines: false }
-  return { file, root: cut.rest, items: () => cut.items(), isLines: false }
+  if (cut !== undefined) return { file, root: cut.rest, items: () => cut.items(), isLines: false }
+  try {
+    return { file, root: readYaml({ text, file, line: 1 }), isLines: false }
+  } catch (error) {
+    const other = HarvestError.is(error, 'HARVEST_IMPORT_SYNTAX') ? nearestToText(text) : undefined
+    throw other === undefined ? error : unknownFormat(file, other)
+  }
 }
 
 function jsonDocument(text: string, file: string): ForeignDocument {

@@ -23,6 +23,8 @@ export interface TextPosition {
   readonly byte?: number
   /** Path of the value, such as `interactions[2].response.status`. */
   readonly at?: string
+  /** Of a file of no known format: the one it comes nearest to. */
+  readonly nearest?: string
 }
 
 const why: Partial<Record<RefusalCode, string>> = {
@@ -35,7 +37,6 @@ const why: Partial<Record<RefusalCode, string>> = {
 }
 
 const fix: Partial<Record<RefusalCode, readonly string[]>> = {
-  HARVEST_IMPORT_UNKNOWN: ['if you know the format, name it: npx vitest-harvest import FILE --format vcrpy'],
   HARVEST_IMPORT_TOO_LARGE: ['split the recording, or record the run again with vitest-harvest'],
   HARVEST_IMPORT_EMPTY: ['record the run again'],
   HARVEST_IMPORT_SEVERAL: ['leave --as and --input out: each run becomes a tape named after the file and its trace'],
@@ -48,11 +49,14 @@ const fix: Partial<Record<RefusalCode, readonly string[]>> = {
  */
 export function refusal(
   code: RefusalCode,
-  { file, line, byte, at }: TextPosition,
+  { file, line, byte, at, nearest }: TextPosition,
   problem: string,
   options?: { readonly cause?: unknown },
 ): HarvestError {
   const place = line === undefined ? (byte === undefined ? file : `${file}, byte ${byte}`) : `${file}:${line}`
+  const named = nearest === undefined || nearest === 'none' ? 'vcrpy' : nearest
+  const byName = `if you know the format, name it: npx vitest-harvest import FILE --format ${named}`
+  const lines = code === 'HARVEST_IMPORT_UNKNOWN' ? [byName] : fix[code]
   return new HarvestError(
     code,
     {
@@ -61,9 +65,10 @@ export function refusal(
         file: neutralLine(place, 400),
         ...(at === undefined || at === '' ? {} : { at: neutralLine(at) }),
         problem: neutralLine(problem, 200),
+        ...(nearest === undefined ? {} : { 'nearest format': nearest }),
       },
       ...(why[code] === undefined ? {} : { why: why[code] }),
-      ...(fix[code] === undefined ? {} : { fix: fix[code] }),
+      ...(lines === undefined ? {} : { fix: lines }),
     },
     options,
   )

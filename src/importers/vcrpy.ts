@@ -10,10 +10,12 @@ import type { ForeignBody, ForeignExchange, ForeignResponse } from './types.ts'
 export const vcrpy: ForeignFormat = {
   name: 'vcrpy',
   recognises(document) {
-    const request = interactionIn(document)?.at('request')
+    const first = interactionIn(document)
     // The one says `uri`, the other `url`; an empty go-vcr file says `version: 2`.
-    if (request === undefined) return hasInteractions(document) && document.root.at('version').maybeNumber !== 2
-    return request.at('uri').isThere || !request.at('url').isThere
+    if (first === undefined) return hasInteractions(document) && document.root.at('version').maybeNumber !== 2
+    const request = first.at('request')
+    // Frames of WebSockets and calls of gRPC are listed so by others.
+    return (!first.isMap || request.isThere) && (request.at('uri').isThere || !request.at('url').isThere)
   },
   read(document) {
     checkVersion(document.root)

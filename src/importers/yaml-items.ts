@@ -42,7 +42,7 @@ export function cutYaml(text: string, file: string, keys: readonly string[]): Li
       for (let i = 0; i < ends.length - 1; i++) {
         const from = ends[i]!
         const to = ends[i + 1]!
-        const [item] = readYaml({ text: text.slice(from, to), file, line, prefix: `${name}[${i}] › ` }).items
+        const [item] = readYaml({ text: text.slice(from, to), file, line, prefix: `${name}[${i}]` }).items
         if (item !== undefined) yield item
         line += count(text, from, to)
       }

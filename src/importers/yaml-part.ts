@@ -4,7 +4,7 @@ export interface YamlPart {
   readonly file: string
   /** 1-based line the part begins at. */
   readonly line: number
-  /** What stands before its paths in messages. */
+  /** Of a list of one item that was cut out of a longer one: the place of that item, `interactions[2]`. */
   readonly prefix?: string
   /** Lines of the file that were left out of the text behind its 1-based line `after`. */
   readonly gap?: { readonly after: number; readonly lines: number }

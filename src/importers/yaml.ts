@@ -22,7 +22,7 @@ export function readYaml(part: YamlPart): Cursor {
   return new Cursor(new Values(part, lines).of(document.contents as Node | null, 0), {
     file,
     lineOf: (path) => lineOf(document, path, part, lines),
-    ...(prefix === undefined ? {} : { prefix }),
+    ...(prefix === undefined ? {} : { prefix, isListed: true }),
   })
 }
 

@@ -56,6 +56,23 @@ function wrapAt(text: string, from: number, end: number, width: number): number 
   return end
 }
 
+/** How many columns of a terminal a text takes. */
+export function columnsOf(text: string): number {
+  let columns = 0
+  for (const character of text) columns += isWide(character.codePointAt(0) ?? 0) ? 2 : 1
+  return columns
+}
+
+/** A text without its beginning, so that it fits: of a path the end tells the most. */
+export function endOfText(text: string, width: number): string {
+  if (columnsOf(text) <= width) return text
+  const characters = Array.from(text)
+  let room = width - 1
+  let from = characters.length
+  while (from > 0 && (room -= columnsOf(characters[from - 1]!)) >= 0) from--
+  return `…${characters.slice(from).join('')}`
+}
+
 /** Characters that take two columns of a terminal: East Asian scripts, full-width forms, emoji. */
 function isWide(character: number): boolean {
   return (

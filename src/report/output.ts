@@ -1,5 +1,6 @@
 import { stripVTControlCharacters, type styleText } from 'node:util'
 import { neutral } from '../errors/index.ts'
+import { columnsOf } from './fold.ts'
 
 type Format = Parameters<typeof styleText>[0]
 
@@ -42,5 +43,5 @@ export function table(rows: readonly (readonly string[])[], right: readonly numb
 }
 
 function widthOf(cell: string): number {
-  return stripVTControlCharacters(cell).length
+  return columnsOf(stripVTControlCharacters(cell))
 }

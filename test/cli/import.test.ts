@@ -2,7 +2,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, 
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { TapeIds } from '../../src/recordings/importing/index.ts'
+import { columnsOf } from '../../src/report/fold.ts'
 import { readTape } from '../../src/tape/index.ts'
+import { runSamples } from '../importers/run-samples.ts'
 import { samples } from '../importers/samples.ts'
 import { current, otlp, otlpSpans } from '../importers/trace-samples.ts'
 import { scratch } from './harvest.ts'
@@ -48,8 +50,70 @@ describe('harvest import', () => {
     const { code, out, notes } = await ask('import', cassettes, '--dir', dir)
     expect(code).toBe(3)
     expect(out).toContain('3 imported, 1 refused, 1 passed over as no recordings')
-    expect(notes).toMatch(/broken\.yaml:\d+: it is not an HTTP status \(HARVEST_IMPORT_SHAPE\)/)
+    expect(notes).toMatch(
+      /broken\.yaml:\d+\s+at interactions\[0\]\.response\.status\.code: it is not an HTTP status \(HARVEST_IMPORT_SHAPE\)/,
+    )
     expect(inboxOf(dir)).toEqual(['a-one.tape.jsonl', 'a-recording.tape.jsonl', 'two.tape.jsonl'])
+  })
+
+  it('names a recording in a folder that is in no known format, with the nearest one', async () => {
+    const frames = 'version: 1\ninteractions:\n- {kind: message, direction: sent, data: {type: x}}\n'
+    const { cassettes, dir } = folderOf({ 'one.yaml': samples.vcrpy, 'socket.yaml': frames, 'word.yaml': 'hello' })
+    const { code, out, notes } = await ask('import', cassettes, '--dir', dir)
+    expect(code).toBe(3)
+    expect(out).toContain('1 refused, 1 passed over as no recordings')
+    expect(notes).toMatch(
+      /socket\.yaml:?\s+no known format: frames of a WebSocket, and no HTTP calls; nearest format vcrpy \(HARVEST_IMPORT_UNKNOWN\)/,
+    )
+  })
+
+  it('offers a free name where a tape of the same name exists', async () => {
+    const { cassettes, dir } = folderOf({ 'the one.yaml': samples.vcrpy, 'two.jsonl': otlp(otlpSpans(current)) })
+    const one = join(cassettes, 'the one.yaml')
+    await ask('import', cassettes, '--dir', dir)
+    await ask('import', one, '--as', 'the-one-2', '--dir', dir)
+    const { code, notes } = await ask('import', cassettes, '--dir', dir)
+    expect(code).toBe(3)
+    const offered = `npx vitest-harvest import '${one}' --as the-one-3`
+    expect(notes).toContain(`  to have both: ${offered}\n`)
+    expect(notes).toContain(`to have both: npx vitest-harvest import ${join(cassettes, 'two.jsonl')} --as two-2`)
+    await ask('import', one, '--as', 'the-one-3', '--dir', dir)
+    expect(inboxOf(dir)).toContain('the-one-3.tape.jsonl')
+  })
+
+  it('offers another folder for a file of several runs, whose tapes have names of their own', async () => {
+    const two = otlp([...otlpSpans(current), ...otlpSpans(current, 'ff'.repeat(16))])
+    const { cassettes, dir } = folderOf({ 'desk.jsonl': two })
+    await ask('import', cassettes, '--dir', dir)
+    const { notes } = await ask('import', cassettes, '--dir', dir)
+    expect(notes).toContain(`npx vitest-harvest import ${join(cassettes, 'desk.jsonl')} --dir recordings/again`)
+  })
+
+  it('looks into files without an ending for logs of MCP servers', async () => {
+    const { cassettes, dir } = folderOf({
+      'orders-serverstdio': runSamples['mcp-log'],
+      'uvrunserver.py': runSamples['mcp-log'],
+      'server.py': 'print("STDIN: {")\n',
+      LICENSE: 'a licence',
+    })
+    const { code, out } = await ask('import', cassettes, '--dir', dir)
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('2 imported') as string })
+    expect(out).not.toContain('passed over')
+    expect(inboxOf(dir)).toEqual(['orders-serverstdio.tape.jsonl', 'uvrunserver.py.tape.jsonl'])
+  })
+
+  it('prints no line of more than 100 columns, however long the names are', async () => {
+    const long = `${'deeply/nested/'.repeat(3)}test_${'a_long_name_'.repeat(9)}`
+    const { cassettes, dir } = folderOf({
+      [`${long}.yaml`]: samples.vcrpy,
+      [`${long}[claude].json`]: samples.nock,
+      '顧客対応エージェントの録音記録とその評価結果について.json': samples.aimock,
+    })
+    const { out } = await ask('import', cassettes, '--dir', dir)
+    const rows = out.slice(0, out.indexOf('\n\n')).split('\n')
+    expect(rows).toHaveLength(7)
+    expect(rows.filter((row) => columnsOf(row) > 100)).toEqual([])
+    for (const name of inboxOf(dir)) expect(rows).toContain(`  as ${name.replace('.tape.jsonl', '')}`)
   })
 
   it('overwrites nothing, and leaves nothing half-made', async () => {

@@ -105,7 +105,7 @@ describe('a recording of each format', () => {
     const fixtures = JSON.stringify([{ match: {}, response: { content: 'Hello' } }])
     expect(() => imported(fixtures)).toThrow('HARVEST_IMPORT_UNKNOWN')
     expect(imported(fixtures, { format: 'aimock' }).events).toMatchObject([{ kind: 'message', body: 'Hello' }])
-    expect(() => imported(samples.vcrpy, { format: 'go-vcr' })).toThrow('interactions[0] › [0].request.url')
+    expect(() => imported(samples.vcrpy, { format: 'go-vcr' })).toThrow('interactions[0].request.url')
     expect(() => imported(samples.vcrpy, { format: 'httprr' })).toThrow('HARVEST_IMPORT_SHAPE')
   })
 })

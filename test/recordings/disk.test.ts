@@ -38,7 +38,9 @@ describe.each<Failure>(['before', 'after', 'for good'])('a disk that fails %s, a
       for (const file of places) expect(readFileSync(file, 'utf8') === text).toBe(true)
       expect(listCases(recordings).filter((each) => each.error !== undefined)).toEqual([])
       if (error !== undefined)
-        expect((error as { code?: string }).code).toMatch(/^HARVEST_(STORE_(WRITE|REMOVE)|CASE_.+|TAPE_UNREADABLE)$/)
+        expect((error as { code?: string }).code).toMatch(
+          /^HARVEST_(RECORDINGS_(WRITE|REMOVE)|CASE_.+|TAPE_UNREADABLE)$/,
+        )
       if (existsSync(evidence!)) demote(recordings, 'old')
       expect([readFileSync(back!, 'utf8') === text, readdirSync(join(recordings, 'golden'))]).toEqual([true, []])
       if (calls < n) return
@@ -52,7 +54,7 @@ describe.each<Failure>(['before', 'after', 'for good'])('a disk that fails %s, a
       const other = putTape(recordings, 'inbox/run-2')
       const { error, calls } = failingAt(n, failure, () => removeTapes(recordings, [tape]))
       if (error !== undefined)
-        expect((error as { code?: string }).code).toMatch(/^HARVEST_(STORE_(REMOVE|HELD)|TAPE_UNREADABLE)$/)
+        expect((error as { code?: string }).code).toMatch(/^HARVEST_(RECORDINGS_(REMOVE|HELD)|TAPE_UNREADABLE)$/)
       removeTapes(recordings, existsSync(tape) ? [tape, other] : [other])
       expect(readdirSync(join(recordings, 'inbox'))).toEqual([])
       if (calls < n) return

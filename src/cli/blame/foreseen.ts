@@ -1,5 +1,6 @@
 import type { Judging } from '../../blame/oracle.ts'
-import { HarvestError, neutralLine } from '../../errors/index.ts'
+import { HarvestError } from '../../errors/index.ts'
+import { shellWord } from '../../errors/words.ts'
 import { stepsOf, type Tape } from '../../tape/index.ts'
 
 /** What is known of a question before anything is run. */
@@ -53,12 +54,5 @@ export function foreseen(question: ForeseenBlame): readonly string[] {
 
 /** The command that was typed, with one more option. */
 function command({ typed }: ForeseenBlame, option: string, value: string): string {
-  return ['npx vitest-harvest', ...typed, option, value].map((word) => quoted(word)).join(' ')
-}
-
-function quoted(word: string): string {
-  const neutral = neutralLine(word, 200)
-  return /^[\w@%+=:,./ -]+$/.test(neutral) && !(neutral.includes(' ') && neutral !== 'npx vitest-harvest')
-    ? neutral
-    : `'${neutral.replaceAll("'", `'\\''`)}'`
+  return ['npx vitest-harvest', ...[...typed, option, value].map(shellWord)].join(' ')
 }

@@ -1,44 +1,79 @@
-import { relative } from 'node:path'
-import { neutralLine } from '../../errors/index.ts'
+import { dirname, relative } from 'node:path'
+import { type HarvestError, neutralLine } from '../../errors/index.ts'
+import { columnsOf, endOfText, foldText } from '../../report/fold.ts'
 import { type Screen, table } from '../../report/output.ts'
 import type { ImportedRecording, ImportResult } from '../../recordings/importing/index.ts'
 
+/** No line of the table is longer. */
+const tableWidth = 100
+
 /** The answer for people: a table of what was imported, what each lacks, and why others were refused. */
 export function printImport({ imported, refused, passedOver }: ImportResult, screen: Screen): void {
-  const lists = imported.map(({ facts }) => facts.missing)
-  const common = (lists[0] ?? []).filter((word) => lists.every((list) => list.includes(word)))
-  if (imported.length > 0) {
-    const head = ['file', 'format', 'grade', 'calls', 'model calls', 'tool calls', 'missing', 'tape'].map((cell) =>
-      screen.paint('dim', cell),
-    )
-    screen.line(table([head, ...imported.map((one) => rowOf(one, common))], [3, 4, 5]))
+  const [first] = imported
+  if (first !== undefined) {
+    for (const line of tableOf(imported, screen)) screen.line(line)
     screen.line()
-    if (common.length > 0) screen.line(`missing in ${imported.length === 1 ? 'it' : 'all'}: ${common.join(', ')}`)
+    for (const line of missingIn(imported).flatMap((text) => foldText(text, { width: tableWidth }))) screen.line(line)
   }
-  for (const { file, error } of refused) {
-    const { where, what } = error.facts
-    const problem = where?.['problem'] ?? what
-    screen.note(`refused ${neutralLine(where?.['file'] ?? file, 400)}: ${neutralLine(problem, 200)} (${error.code})`)
-  }
+  for (const { file, error } of refused) screen.note(refusalLine(file, error))
   const rest = passedOver === 0 ? '' : `, ${passedOver} passed over as no recordings`
   screen.line(`${imported.length} imported, ${refused.length} refused${rest}`)
-  const [first] = imported
-  if (first !== undefined) screen.line(`To read one: npx vitest-harvest show ${neutralLine(first.id)}`)
+  if (first === undefined) return
+  screen.line(`Tapes are in ${neutralLine(relative('.', dirname(first.tape)) || '.', 400)}`)
+  screen.line(`To read one: npx vitest-harvest show ${neutralLine(first.id)}`)
 }
 
-function rowOf({ file, tape, facts }: ImportedRecording, common: readonly string[]): readonly string[] {
-  const { format, grade, exchanges, modelCalls, tools, missing } = facts
-  const own = missing.filter((word) => !common.includes(word))
+const heads = ['file', 'format', 'grade', 'calls', 'model calls', 'tool calls', 'tape']
+
+/** Rows of one line where all fit; else the name of each tape is on a line of its own. */
+function tableOf(imported: readonly ImportedRecording[], screen: Screen): readonly string[] {
+  const facts = imported.map(({ facts: { format, grade, exchanges, modelCalls, tools } }) => {
+    return [format, grade, `${exchanges}`, `${modelCalls}`, `${tools.length}`]
+  })
+  const [ids, files] = (['id', 'file'] as const).map((key) => imported.map((one) => neutralLine(one[key], 400)))
+  const widest = (cells: readonly string[]): number => Math.max(...cells.map(columnsOf))
+  const fixed = heads.slice(1, 6).reduce((sum, head, i) => sum + 2 + widest([head, ...facts.map((row) => row[i]!)]), 0)
+  const room = tableWidth - fixed
+  const roomBesideIds = room - 2 - widest([heads[6]!, ...ids!])
+  const isOneLine = roomBesideIds >= Math.min(fileRoom, widest(files!))
+  const head = (isOneLine ? heads : heads.slice(0, 6)).map((cell) => screen.paint('dim', cell))
+  const rows = facts.map((cells, i) => {
+    const file = endOfText(files![i]!, isOneLine ? roomBesideIds : room)
+    return isOneLine ? [file, ...cells, ids![i]!] : [file, ...cells]
+  })
+  const [headLine = '', ...lines] = table([head, ...rows], [3, 4, 5]).split('\n')
+  return [headLine, ...lines.flatMap((line, i) => (isOneLine ? [line] : [line, `  as ${ids![i]!}`]))]
+}
+
+/** How much of a path is enough to tell it. */
+const fileRoom = 24
+
+/** What all lack, and below it what some lack beside it. */
+function missingIn(imported: readonly ImportedRecording[]): readonly string[] {
+  const lists = imported.map(({ facts }) => facts.missing)
+  const common = (lists[0] ?? []).filter((word) => lists.every((list) => list.includes(word)))
+  const all = common.length === 0 ? [] : [`missing in ${lists.length === 1 ? 'it' : 'all'}: ${common.join(', ')}`]
+  const own = Map.groupBy(imported, ({ facts }) => facts.missing.filter((word) => !common.includes(word)).join(', '))
   return [
-    neutralLine(file, 400),
-    format,
-    grade,
-    `${exchanges}`,
-    `${modelCalls}`,
-    `${tools.length}`,
-    own.join(', '),
-    neutralLine(relative('.', tape), 400),
+    ...all,
+    ...[...own].flatMap(([words, group]) => {
+      if (words === '') return []
+      const [one] = group
+      const more = group.length === 1 ? '' : ` and ${group.length - 1} more`
+      return `missing in ${neutralLine(one!.id)}${more}: ${words}`
+    }),
   ]
+}
+
+function refusalLine(file: string, { facts: { where = {}, what, fix = [] }, code }: HarvestError): string {
+  const at = where['at'] === undefined ? '' : ` at ${neutralLine(where['at'])}`
+  const nearest = where['nearest format'] === undefined ? '' : `; nearest format ${where['nearest format']}`
+  const [toDo] = code === 'HARVEST_IMPORT_EXISTS' ? fix : []
+  const next = toDo === undefined ? '' : `\n  ${neutralLine(toDo, 600)}`
+  const problem = `${at}: ${neutralLine(where['problem'] ?? what, 200)}${nearest} (${code})`
+  const place = `refused ${neutralLine(where['file'] ?? file, 400)}`
+  const isOneLine = columnsOf(place) + columnsOf(problem) <= tableWidth
+  return `${place}${isOneLine ? problem : `\n  ${problem.replace(/^[: ]+/, '')}`}${next}`
 }
 
 /** The answer for programs. */

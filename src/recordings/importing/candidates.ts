@@ -1,6 +1,8 @@
-import { lstatSync, readdirSync, statSync } from 'node:fs'
+import { closeSync, lstatSync, readdirSync, readSync, statSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import { HarvestError } from '../../errors/index.ts'
+import { isToldByBytes } from '../../importers/index.ts'
+import { openRegular } from '../files.ts'
 
 /** A file to import, and what its tape is named after. */
 export interface Candidate {
@@ -15,7 +17,13 @@ export interface Candidates {
   readonly list: readonly Candidate[]
 }
 
-const endings = /\.(?:ya?ml|json|jsonl|ndjson|har|har\.ya?ml|httprr|log|traj|responses|eval)(?:\.gz)?$/i
+/** How much of a file without a known ending is looked at. */
+const headBytes = 65_536
+
+/** Of files that are read whatever they begin with. */
+export const endingNames = '.yaml .yml .json .jsonl .ndjson .har .httprr .log .traj .responses .eval'.split(' ')
+
+const endings = new RegExp(`(?:\\.har)?(?:${endingNames.join('|').replaceAll('.', '\\.')})(?:\\.gz)?$`, 'i')
 
 /**
  * Finds what is to be imported. Links, hidden folders and `node_modules` are passed over.
@@ -43,8 +51,19 @@ function below(folder: string): readonly string[] {
       const path = join(folder, name)
       const stat = lstatSync(path)
       if (stat.isDirectory()) return below(path)
-      return stat.isFile() && endings.test(name) ? [path] : []
+      return stat.isFile() && (endings.test(name) || isTold(path)) ? [path] : []
     })
+}
+
+/** Whether the first bytes tell a format: goose names its logs of MCP servers after the command, without an ending. */
+function isTold(path: string): boolean {
+  const head = Buffer.alloc(headBytes)
+  const open = openRegular(path)
+  try {
+    return isToldByBytes(head.subarray(0, readSync(open, head, 0, headBytes, 0)))
+  } finally {
+    closeSync(open)
+  }
 }
 
 function stemOf(path: string): string {

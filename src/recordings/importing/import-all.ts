@@ -1,6 +1,6 @@
 import { HarvestError } from '../../errors/index.ts'
 import { importFormats } from '../../importers/index.ts'
-import { type Candidates, candidatesAt } from './candidates.ts'
+import { type Candidates, candidatesAt, endingNames } from './candidates.ts'
 import { importFile, type ImportedRecording, type ImportSettings, Inbox, type Refused } from './import-file.ts'
 import { TapeIds } from './tape-ids.ts'
 
@@ -40,7 +40,9 @@ export function importAll(
     } catch (error) {
       // A named file must be a recording; a folder holds other files too.
       if (!candidates.isFolder || !HarvestError.is(error)) throw error
-      if (HarvestError.is(error, 'HARVEST_IMPORT_UNKNOWN') && settings.format === undefined) passedOver++
+      const isOther = HarvestError.is(error, 'HARVEST_IMPORT_UNKNOWN') && settings.format === undefined
+      // What comes near to a format is a recording that cannot be read, and no other file.
+      if (isOther && error.facts.where?.['nearest format'] === 'none') passedOver++
       else refused.push({ file: candidate.file, error })
     }
   }
@@ -52,7 +54,7 @@ function nothingThere(folder: string): HarvestError {
   return new HarvestError('HARVEST_IMPORT_NONE', {
     what: 'No recordings in this folder',
     where: { folder, formats: importFormats.join(', ') },
-    why: 'Only files that end in .yaml, .yml, .json, .jsonl, .ndjson, .har or .httprr are read, also with .gz.',
+    why: `Only files that end in ${endingNames.join(', ')} are read, also with .gz, and logs of MCP servers.`,
     fix: ['name the folder of the recordings, or one file: npx vitest-harvest import recordings.har'],
   })
 }

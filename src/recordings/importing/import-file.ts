@@ -1,6 +1,7 @@
-import { closeSync, fstatSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, existsSync, fstatSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { HarvestError } from '../../errors/index.ts'
+import { shellWord } from '../../errors/words.ts'
 import {
   fileCap,
   type TapeDraft,
@@ -70,23 +71,40 @@ export function importFile(
       try {
         add(tape, (temporary) => writeTape(temporary, made))
       } catch (error) {
-        throw HarvestError.is(error, 'HARVEST_RECORDINGS_EXISTS') ? exists(file, tape, id, error) : error
+        throw HarvestError.is(error, 'HARVEST_RECORDINGS_EXISTS') ? exists({ file, tape, id, count }, error) : error
       }
       return { file, tape, id, facts: made.facts }
     }),
   )
 }
 
-function exists(file: string, tape: string, id: string, cause: unknown): HarvestError {
+function exists(
+  {
+    file,
+    tape,
+    id,
+    count,
+  }: { readonly file: string; readonly tape: string; readonly id: string; readonly count: number },
+  cause: unknown,
+): HarvestError {
+  const again = `npx vitest-harvest import ${shellWord(file)}`
+  // Several runs are named after their file and themselves: together they go to another folder.
+  const both = count > 1 ? `${again} --dir recordings/again` : `${again} --as ${freeId(tape, id)}`
   return new HarvestError(
     'HARVEST_IMPORT_EXISTS',
     {
       what: 'A tape of this name exists, and imports never overwrite',
       where: { file, tape },
-      fix: ['to have both: import the file alone with --as NAME', `to replace it: npx vitest-harvest tapes rm ${id}`],
+      fix: [`to have both: ${both}`, `to replace it: npx vitest-harvest tapes rm ${id}`],
     },
     { cause },
   )
+}
+
+/** The first name in the folder of a tape that no tape has: `greeting-2`. */
+function freeId(tape: string, id: string): string {
+  for (let number = 2; ; number++)
+    if (!existsSync(join(dirname(tape), `${id}-${number}.tape.jsonl`))) return `${id}-${number}`
 }
 
 /** What a tape is named after: its file, and of several runs in one file each after its own name, too. */
