@@ -63,7 +63,7 @@ export function missingIn(recording: ForeignRecording, made: MadeEvents): readon
 
 /** Of values without bytes: `tools` where a call has no answer. */
 function missingInSteps(
-  { startedMs, steps = [], input, outcome, missing = [] }: ForeignRecording,
+  { startedMs, steps = [], input, outcome, uncaptured, missing = [] }: ForeignRecording,
   { events }: MadeEvents,
 ): readonly string[] {
   const calls = events.filter((event): event is CallEvent => event.kind === 'tool' || event.kind === 'retrieval')
@@ -77,6 +77,7 @@ function missingInSteps(
     [startedMs !== undefined && steps.some((step) => step.kind !== 'mark' && step.startedMs === undefined), 'starts'],
     [true, 'requests'],
     [true, 'answers'],
+    [uncaptured !== undefined, uncaptured?.what ?? ''],
   ]
   return ['clock', 'ids', ...rows.filter(([is]) => is).map(([, word]) => word), ...missing]
 }

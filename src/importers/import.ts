@@ -90,7 +90,7 @@ function tapeOf(recording: ForeignRecording, options: Omit<ImportOptions, 'bytes
   const made = eventsOf(recording, redactor, options.file)
   const grade = gradeOf(recording)
   const missing = missingIn(recording, made).filter((word) => word !== 'input' || input === undefined)
-  const { format, startedMs = 0 } = recording
+  const { format, startedMs = 0, uncaptured } = recording
   const [n, at] = made.end
   return {
     header: {
@@ -107,7 +107,14 @@ function tapeOf(recording: ForeignRecording, options: Omit<ImportOptions, 'bytes
     },
     events: made.events,
     close: { n, at, outcome: outcomeOf(recording.outcome, redactor) },
-    facts: { format, grade, missing, bytes: made.bytes, ...countsOf(recording, made.events) },
+    facts: {
+      format,
+      grade,
+      missing,
+      bytes: made.bytes,
+      ...countsOf(recording, made.events),
+      ...(uncaptured === undefined ? {} : { uncaptured }),
+    },
   }
 }
 

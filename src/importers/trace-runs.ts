@@ -1,4 +1,5 @@
 import { jsonOr } from './body.ts'
+import { uncapturedIn } from './capture.ts'
 import { callCap } from './limits.ts'
 import { meaningOf } from './conventions.ts'
 import { defined, filledBy, type Meaning } from './meaning.ts'
@@ -24,11 +25,23 @@ export function runsOfSpans(
 ): readonly ForeignRecording[] {
   const traces = Map.groupBy(spans, ({ trace = '' }) => trace)
   return [...traces].map(([trace, list]): ForeignRecording => {
-    const steps = stepsOf(list)
+    const tellers = standingIn(list)
+    const steps = tellers.map(stepOf)
+    const uncaptured = openTelemetry.has(format) ? uncapturedIn(tellers) : undefined
     if (steps.length > callCap) throw refusal('HARVEST_IMPORT_TOO_LARGE', place, `more than ${callCap} calls`)
-    return { format, ...(trace === '' ? {} : { name: trace }), exchanges: [], steps, ...readOwnRun(list) }
+    return {
+      format,
+      ...(trace === '' ? {} : { name: trace }),
+      exchanges: [],
+      steps,
+      ...readOwnRun(list),
+      ...defined({ uncaptured }),
+    }
   })
 }
+
+/** Formats whose spans are those of an instrumentation, and not of a backend's own SDK. */
+const openTelemetry: ReadonlySet<SpanFormat> = new Set(['otlp', 'otel-spans', 'jaeger'])
 
 /** Spans that tell something inside each other; agents that call agents nest to a tenth of it. */
 const nestingCap = 256
@@ -49,11 +62,12 @@ interface Teller {
   stand?: Teller
 }
 
-function stepsOf(spans: readonly ForeignSpan[]): readonly ForeignStep[] {
+/** What becomes a step each. */
+function standingIn(spans: readonly ForeignSpan[]): readonly Teller[] {
   const tellers = tellersOf(spans)
   mergeModels(tellers)
   mergeTools(tellers)
-  return tellers.filter(({ isDropped }) => !isDropped).map(stepOf)
+  return tellers.filter(({ isDropped }) => !isDropped)
 }
 
 /** Each span once, by its id: exporters that try again send it twice. Parents stand before what is inside of them. */

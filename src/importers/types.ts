@@ -190,8 +190,18 @@ export interface ForeignRecording {
   readonly outcome?: ForeignOutcome
   /** What could not be read, in the words that stand in tapes, beside what the rest of it tells. */
   readonly missing?: readonly string[]
+  /** What the instruments of a trace left out of all its model calls. */
+  readonly uncaptured?: Uncaptured
   /** When the run was recorded, epoch ms, as far as the file says. */
   readonly startedMs?: number
+}
+
+/** What the instruments of a trace left out, and how each is told to write it. */
+export interface Uncaptured {
+  /** What models were asked, what they answered, or both. */
+  readonly what: 'inputs' | 'outputs' | 'content'
+  /** One for each instrument that is known: its name, and what is to be set. */
+  readonly switches: readonly string[]
 }
 
 export type ForeignOutcome =
@@ -210,4 +220,6 @@ export interface ImportFacts {
   readonly tools: readonly string[]
   /** Bytes of bodies, decoded. */
   readonly bytes: number
+  /** Of a trace: what its instruments left out of all model calls. */
+  readonly uncaptured?: Uncaptured
 }

@@ -116,6 +116,17 @@ describe('harvest import', () => {
     for (const name of inboxOf(dir)) expect(rows).toContain(`  as ${name.replace('.tape.jsonl', '')}`)
   })
 
+  it('says of traces without content what to set, once for all that lack it alike', async () => {
+    const attributes = { 'ai.operationId': 'ai.generateText.doGenerate', 'ai.model.id': 'gpt-5' }
+    const trace = JSON.stringify([{ name: 'ai', traceId: 'a', spanId: 'b', attributes }])
+    const { cassettes, dir } = folderOf({ 'one.json': trace, 'two.json': trace, 'three.yaml': samples.vcrpy })
+    const { out } = await ask('import', cassettes, '--dir', dir)
+    expect(out).toContain(
+      'no content of model calls in one and 1 more; to capture:\n' +
+        '  AI SDK: set experimental_telemetry: { isEnabled: true, recordInputs: true, recordOutputs: true }\n',
+    )
+  })
+
   it('overwrites nothing, and leaves nothing half-made', async () => {
     const { cassettes, dir } = folderOf({ 'one.yaml': samples.vcrpy })
     await ask('import', join(cassettes, 'one.yaml'), '--dir', dir)

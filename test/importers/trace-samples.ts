@@ -566,6 +566,24 @@ export const otherShapes: Readonly<Record<string, string>> = {
       status: { code: 0 },
     })),
   ),
+  'spans of the AI SDK as a map of lists by name': JSON.stringify({
+    'ai.embed': [],
+    ...Object.groupBy(
+      vercel.map(({ id, name, from, to, attributes }) => ({
+        name,
+        spanContext: { traceId: trace, spanId: id },
+        ...(id === ids[0] ? {} : { parentSpanContext: { traceId: trace, spanId: ids[0] } }),
+        startTime: hrTime(from),
+        endTime: hrTime(to),
+        attributes,
+        status: { code: 0 },
+      })),
+      ({ name }) => name,
+    ),
+  }),
+  'spans of the AI SDK without ids and times, as its tests print them': JSON.stringify(
+    vercel.slice(0, -1).map(({ name, attributes }) => ({ name, attributes, events: [] })),
+  ),
   "spans of JavaScript's console exporter": JSON.stringify(
     vercel.map(({ id, name, from, to, attributes }) => ({
       resource: { attributes: {} },

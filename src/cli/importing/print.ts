@@ -15,6 +15,7 @@ export function printImport({ imported, refused, passedOver }: ImportResult, scr
     screen.line()
     for (const line of missingIn(imported).flatMap((text) => foldText(text, { width: tableWidth }))) screen.line(line)
   }
+  for (const line of notCaptured(imported)) screen.line(line)
   for (const { file, error } of refused) screen.note(refusalLine(file, error))
   const rest = passedOver === 0 ? '' : `, ${passedOver} passed over as no recordings`
   screen.line(`${imported.length} imported, ${refused.length} refused${rest}`)
@@ -63,6 +64,20 @@ function missingIn(imported: readonly ImportedRecording[]): readonly string[] {
       return `missing in ${neutralLine(one!.id)}${more}: ${words}`
     }),
   ]
+}
+
+/** Of traces whose instruments left content out: what to set, once for each way of leaving it out. */
+function notCaptured(imported: readonly ImportedRecording[]): readonly string[] {
+  const named = imported.flatMap(({ id, facts: { uncaptured } }) =>
+    uncaptured === undefined ? [] : [{ id, ...uncaptured }],
+  )
+  const groups = Map.groupBy(named, ({ what, switches }) => [what, ...switches].join('\n'))
+  return [...groups.values()].flatMap((group) => {
+    const { id, what, switches } = group[0]!
+    const more = group.length === 1 ? '' : ` and ${group.length - 1} more`
+    const lines = switches.length === 0 ? ['in the options of your instrumentation'] : switches
+    return [`no ${what} of model calls in ${neutralLine(id)}${more}; to capture:`, ...lines.map((line) => `  ${line}`)]
+  })
 }
 
 function refusalLine(file: string, { facts: { where = {}, what, fix = [] }, code }: HarvestError): string {
