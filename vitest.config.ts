@@ -50,8 +50,8 @@ export default defineConfig({
   test: {
     // Many tests start real programs; two at a time is what a small machine carries.
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: 180_000,
+    hookTimeout: 240_000,
     sequence: { sequencer: SlowestFirst },
     setupFiles: ['./test/support/fixed-seeds.ts'],
     projects: [

@@ -122,7 +122,7 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
     child.stderr.setEncoding('utf8').on('data', (chunk: string) => (said += chunk))
     desk.decide = () => void child.kill(signal)
     const [code] = await once(child, 'close')
-    await expect.poll(() => desk.left, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => desk.left, { timeout: 60_000 }).toBe(1)
     expect(desk.asked).toHaveLength(1)
     expect(code).toBe(signal === 'SIGINT' ? 130 : null)
     if (signal === 'SIGINT') {

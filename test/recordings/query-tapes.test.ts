@@ -181,7 +181,7 @@ describe('the index', () => {
     name: fc.constantFrom('a', 'b', 'c'),
   })
 
-  test('for every history of files, says what the files say', { timeout: 60_000 }, async () => {
+  test('for every history of files, says what the files say', async () => {
     let number = 0
     await fc.assert(
       fc.asyncProperty(fc.array(operation, { minLength: 3, maxLength: 14 }), async (history) => {
@@ -408,7 +408,7 @@ describe('an index that cannot be used', () => {
     if (!note?.source.includes('could not')) expect(await noteOf(recordings)).toBeUndefined()
   })
 
-  test('for every damage to its bytes gives no wrong row', { timeout: 60_000 }, async () => {
+  test('for every damage to its bytes gives no wrong row', async () => {
     const { recordings, file } = await indexed()
     const whole = readFileSync(file)
     const right = await truth(recordings)
