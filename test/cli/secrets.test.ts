@@ -60,7 +60,7 @@ export default { plugins: [harvest({ agents: { planted: '../test/cli/planted/age
     for (const { close } of tapes) expect(close?.incomplete).toBeUndefined()
   })
 
-  it('every one of them replays byte for byte', { timeout: 120_000 }, async () => {
+  it('every one of them replays byte for byte', async () => {
     const differing: unknown[] = []
     for (const tape of tapesOf(project)) {
       const { problems, drift, comparison } = await replayTape(tape, (task) => agent(task as Task), { strict: true })
@@ -87,7 +87,7 @@ export default { plugins: [harvest({ agents: { planted: '../test/cli/planted/age
     expect(lastWords()).toContain('not compared')
   })
 
-  it('their tapes are shown, promoted, checked and tested, green and red', { timeout: 120_000 }, async () => {
+  it('their tapes are shown, promoted, checked and tested, green and red', async () => {
     const looks = [
       ['ls'],
       ['ls', '--json'],

@@ -24,7 +24,7 @@ const agents = {
 
 test.for(Object.entries(agents))(
   `${runs} runs of %s at once give ${runs} whole tapes, each with its own requests and nobody else's`,
-  { timeout: 180_000 },
+  { timeout: 300_000 },
   async ([name, perRun]) => {
     const dir = await mkdtemp(join(tmpdir(), 'harvest-concurrent-'))
     try {

@@ -119,7 +119,7 @@ const linesFor: Readonly<Record<string, (tape: string) => readonly (readonly str
 }
 
 describe('a tape that brings a command of its own', () => {
-  it('runs it in no command, and is told where it would', { timeout: 120_000 }, async () => {
+  it('runs it in no command, and is told where it would', async () => {
     commands.forEach(([, argv, cwd = '.'], at) =>
       write(tapeOf(at), tapeText({ header: { id: `command-${at}`, command: { argv, cwd } } })),
     )
