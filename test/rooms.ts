@@ -97,7 +97,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   recordings: {
     subject: 'inbox and golden set: folders, importing, promotion and back, the index of the tapes, holds, pruning',
-    mayImport: ['importers', 'errors', 'json', 'tape', 'privacy', 'providers', 'trace', 'provenance', 'cases'],
+    mayImport: ['importers', 'errors', 'json', 'rules', 'tape', 'privacy', 'providers', 'trace', 'provenance', 'cases'],
   },
   check: {
     subject: 'what may be committed',

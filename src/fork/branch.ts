@@ -44,6 +44,7 @@ export function branchOf(run: ForkRun, outcome: BranchEnd, isSame: boolean): Bra
     recorder: `vitest-harvest/${version}`,
     flags: [...new Set([...tape.header.flags, ...currentFlags, branchFlag])],
     pins: { ...run.plan.code, node: process.versions.node, recorded: tape.digest, ...acceptedPin(run) },
+    ...aboutOf(tape.header),
     ...(tape.header.redact === undefined ? {} : { redact: tape.header.redact }),
     ...(tape.header.printed === undefined ? {} : { printed: tape.header.printed }),
     ...(tape.header.prints === undefined ? {} : { prints: tape.header.prints }),
@@ -169,4 +170,17 @@ function idOf({ tape, plan }: ForkRun, own: readonly TapeEvent[], ends: object):
 function fileOf({ source, header }: Tape): string {
   const name = basename(source)
   return name.endsWith('.tape.jsonl') ? name : `${header.id}.tape.jsonl`
+}
+
+/** A branch is about whom its tape is about: what is asked for by that name, or forgotten, includes it. */
+function aboutOf({
+  subjects,
+  session,
+  attributes,
+}: TapeHeader): Pick<TapeHeader, 'subjects' | 'session' | 'attributes'> {
+  return {
+    ...(subjects === undefined ? {} : { subjects }),
+    ...(session === undefined ? {} : { session }),
+    ...(attributes === undefined ? {} : { attributes }),
+  }
 }

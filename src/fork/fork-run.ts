@@ -115,7 +115,7 @@ export class ForkRun {
     this.kept = this.steps.slice(0, plan.keep)
     // A fork has the keys of this machine: the numbers of the tape it begins like do not hold for them.
     this.redactor = redactorOfTape(tape, { keys: 'unnumbered' })
-    for (const given of [tape.header.command?.argv, plan.input])
+    for (const given of [tape.header.command?.argv, plan.input, tape.header.session, tape.header.attributes])
       if (given !== undefined) this.redactor.observe(JSON.stringify(given))
     this.#calls = new Calls(this.steps)
     this.account = new Account(this)

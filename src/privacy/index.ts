@@ -1,6 +1,7 @@
 export { credentialForm, isKeyNumber, keysIn, someKey, withoutKeyNumbers } from './credentials.ts'
 export { codingOf, type Unsearched } from './codings.ts'
 export { cutOverlap, type KeptSides, redactSides } from './cut.ts'
+export { isSubjectTag, subjectKeys, subjectTag, subjectVariable } from './subjects.ts'
 export { type PrintKey, printKeys, Prints, printVariable } from './prints.ts'
 export { createRedactor, type Redactor, scan } from './redactor.ts'
 export { isCredential, kindsOff, kindsOn } from './kinds.ts'

@@ -18,6 +18,13 @@ export class KnownSecrets {
     for (const spelling of [value, inJson, encodeURIComponent(value)]) this.#bySpelling.set(spelling, { kind, value })
   }
 
+  /** Looks for a value that is secret whatever it looks like. */
+  keep(kind: string, value: string): void {
+    if (value.length < shortestKept) return
+    const inJson = JSON.stringify(value).slice(1, -1)
+    for (const spelling of [value, inJson, encodeURIComponent(value)]) this.#bySpelling.set(spelling, { kind, value })
+  }
+
   find(text: string): readonly TextRange[] {
     if (this.#bySpelling.size === 0) return none
     const found: TextRange[] = []
@@ -34,6 +41,8 @@ export class KnownSecrets {
 
 /** What is shorter is never looked for by itself. */
 export const shortestKnown = 8
+/** Nor is what is shorter than this, though the application says that it is secret: it would be found in any word. */
+export const shortestKept = 4
 
 /** A password may be an ordinary word or a date; those stay where nothing says that they are secret. */
 function isDistinctive(value: string): boolean {

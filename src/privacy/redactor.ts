@@ -118,6 +118,8 @@ export interface PlaceholderNumbering {
   readonly keys?: boolean | 'unnumbered'
   /** Tells the values that were replaced from each other, for a tape or by one. Default: nobody can. */
   readonly prints?: Prints
+  /** Texts that are secret in this run whatever they look like, such as who it is about. */
+  readonly secrets?: readonly string[]
   /** Whose finders: 1 of tapes without the flag `redactor-2`. Default 2, those of now. */
   readonly version?: EngineVersion
   /** Placeholders of the tape that is replayed, by their fingerprint: a value that is on it gets the one it has there. */
@@ -150,6 +152,8 @@ class TextRedactor implements Redactor {
   readonly #means: Means
   readonly #placeholders: Placeholders
   readonly #known = new KnownSecrets()
+  /** Some are known that no rule tells: of a text under way, nobody knows where one begins. */
+  readonly #hasSecrets: boolean
   /** Absent: the tape keeps no credentials. */
   readonly #keys: Pick<KeyNumbers, 'of'> | undefined
   readonly #dropped = new Set<string>()
@@ -158,8 +162,10 @@ class TextRedactor implements Redactor {
   /** How many encodings inside of each other are being read. */
   #depth = 0
 
-  constructor(means: Means, { keys = false, prints, recorded }: PlaceholderNumbering) {
+  constructor(means: Means, { keys = false, prints, recorded, secrets = [] }: PlaceholderNumbering) {
     this.#means = means
+    for (const secret of secrets) this.#known.keep('secret', secret)
+    this.#hasSecrets = secrets.length > 0
     this.#keys = keys === false ? undefined : keys === 'unnumbered' ? { of: () => someKey } : new KeyNumbers()
     this.#prints = prints
     this.#placeholders = new Placeholders(
@@ -187,7 +193,9 @@ class TextRedactor implements Redactor {
   }
 
   settled(text: string): number {
-    return this.#means.hasOwnRules ? 0 : Math.min(settledEnd(text), ...this.scan(text).map(({ index }) => index))
+    return this.#means.hasOwnRules || this.#hasSecrets
+      ? 0
+      : Math.min(settledEnd(text), ...this.scan(text).map(({ index }) => index))
   }
 
   encoded(pieces: readonly Buffer[]): readonly EncodedBytes[] {

@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 import { join } from 'node:path'
-import { createRedactor, printKeys, rulesForTape } from '../privacy/index.ts'
+import { createRedactor, printKeys, rulesForTape, subjectKeys } from '../privacy/index.ts'
 import { watchAddOns } from '../seam/add-ons.ts'
 import { patchClock, spareUndici } from '../seam/clock.ts'
 import { observeChildren } from '../seam/observe/child.ts'
@@ -14,6 +14,7 @@ import { isThenable, isUnreadResponse } from '../seam/shape.ts'
 import { currentRun, outsideRuns, seamState } from '../seam/source.ts'
 import { patchTimers } from '../seam/timers.ts'
 import { outsideFolder, type RecordedPins } from '../tape/index.ts'
+import { aboutHeader, type AboutRun, subjectsOf } from './about.ts'
 import { observe } from './answer.ts'
 import { type Aside, asideOf, handleWithout, isInsideRun } from './aside.ts'
 import { TailSampler } from './tail-sampler.ts'
@@ -31,7 +32,7 @@ import { RunCounts, type RunStats } from './stats.ts'
 import { isSwitchedOn } from './switch.ts'
 import { warner } from './warn.ts'
 
-export interface RunOptions {
+export interface RunOptions extends AboutRun {
   /** Key of the agent in the plugin's `agents`. */
   readonly agent: string
   /** What the agent is called with; a replay passes it again. */
@@ -80,6 +81,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
   createRedactor(options.redact)
   if (!isSwitchedOn() || options.enabled === false) return offRecorder
   const [printKey] = printKeys()
+  const [subjectKey] = subjectKeys()
   const warn = warner(options.onWarning)
   const sampler = new TailSampler(options, warn)
   const hold = new HeldRuns({
@@ -167,30 +169,36 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
   }
 
   /** Names of files and of the index hold no secret either. Two runs whose ids differ by one alone keep two names. */
-  function withoutSecrets(id: string): string {
-    const clean = createRedactor(options.redact).text(id)
+  function withoutSecrets(id: string, secrets: readonly string[]): string {
+    const clean = createRedactor(options.redact, { secrets }).text(id)
     return clean === id ? id : `${clean}-${newId()}`
   }
 
   type About = ReturnType<typeof optionsOf>
 
   function optionsOf(given: string, about: RunOptions, isSampled: boolean) {
-    const id = about.id === undefined ? given : withoutSecrets(given)
+    const secrets = subjectsOf(about)
+    const id = about.id === undefined ? given : withoutSecrets(given, secrets)
     return {
       account: sampler.open(id, createRedactor(options.redact).text(about.agent), isSampled),
       path: join(dir, `${fileNameOf(id)}.tape.jsonl`),
       bodyCap: megabytes(options.bodies?.maxMegabytes ?? 8),
       warn,
+      about,
+      secrets,
       ...('input' in about ? { input: about.input } : {}),
     }
   }
 
-  function record(about: About, past?: Past): RecordedRun {
+  function record({ about, secrets, ...rest }: About, past?: Past): RecordedRun {
+    const { redactor, printed } = redactorOfRun(options.redact, printKey, secrets)
     return new RecordedRun({
-      ...about,
+      ...rest,
       pins,
       process: processName(),
-      ...redactorOfRun(options.redact, printKey),
+      redactor,
+      ...(printed === undefined ? {} : { printed }),
+      said: () => aboutHeader(about, redactor, subjectKey, warn),
       ...(redact === undefined ? {} : { redact }),
       tapeCap: megabytes(options.tapes?.maxMegabytes ?? 256),
       ...(past === undefined ? {} : { past }),
@@ -198,7 +206,8 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
   }
 
   function held(about: About): HeldRun {
-    return new HeldRun({ ...about, hold, record: (past) => record(about, past), onWritten: written })
+    const { about: _, secrets: __, ...rest } = about
+    return new HeldRun({ ...rest, hold, record: (past) => record(about, past), onWritten: written })
   }
 
   return {

@@ -47,6 +47,8 @@ export interface RecordedRunOptions {
   readonly input?: unknown
   /** Name of this process on its tapes. */
   readonly process?: string
+  /** What the application says of the run, for the header. */
+  readonly said?: () => Pick<TapeHeader, 'subjects' | 'session' | 'attributes'>
   /** Bytes kept of one body. */
   readonly bodyCap: number
   /** Bytes of the tape. */
@@ -159,6 +161,7 @@ export class RecordedRun implements Recording {
           flags: [...currentFlags, headersFlag, redactorFlag, begunFlag],
           pins: options.pins,
           ...(options.process === undefined ? {} : { process: options.process }),
+          ...options.said?.(),
           ...(options.redact === undefined ? {} : { redact: options.redact }),
           ...(options.printed === undefined ? {} : { printed: options.printed }),
           ...this.#prints(),

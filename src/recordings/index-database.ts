@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 
 /** Of the tables below and of the facts in them. A database of another version is emptied and filled anew. */
-const schemaVersion = 5
+const schemaVersion = 6
 
 // Filters look through all of `tape`, so what they do not look at stands in `detail`.
 const schema = `
@@ -14,7 +14,7 @@ const schema = `
   );
   CREATE TABLE tape (
     id INTEGER PRIMARY KEY, folder INTEGER NOT NULL, outcome TEXT NOT NULL, agent TEXT, started INTEGER,
-    commit_hash TEXT, cost REAL, duration REAL, steps INTEGER, class TEXT, until INTEGER, words TEXT NOT NULL
+    commit_hash TEXT, run TEXT, cost REAL, duration REAL, steps INTEGER, class TEXT, until INTEGER, words TEXT NOT NULL
   );
   CREATE INDEX tape_started ON tape (started);
   CREATE INDEX tape_open ON tape (outcome) WHERE outcome IN ('truncated', 'unreadable');
@@ -22,6 +22,7 @@ const schema = `
     tape INTEGER PRIMARY KEY, folder INTEGER NOT NULL, name TEXT NOT NULL, stamp TEXT NOT NULL, facts TEXT NOT NULL,
     sum INTEGER NOT NULL, UNIQUE (folder, name)
   );
+  CREATE TABLE content (tape INTEGER PRIMARY KEY, text TEXT NOT NULL, positions TEXT NOT NULL);
   CREATE TABLE vocabulary (kind TEXT NOT NULL, word TEXT NOT NULL, PRIMARY KEY (kind, word)) WITHOUT ROWID;
 `
 

@@ -9,6 +9,8 @@ export interface Columns {
   /** Epoch milliseconds. */
   readonly started: number | null
   readonly commit_hash: string | null
+  /** Id of the run. */
+  readonly run: string | null
   /** US dollars. */
   readonly cost: number | null
   /** Milliseconds. */
@@ -39,6 +41,7 @@ export const columnNames = [
   'agent',
   'started',
   'commit_hash',
+  'run',
   'cost',
   'duration',
   'steps',
@@ -67,6 +70,7 @@ export function rowOf(path: string, stamp: string, facts: TapeFacts, cost: numbe
     agent: agent === undefined ? null : storable(agent),
     started: momentOf(startedAt),
     commit_hash: commit === undefined ? null : storable(commit),
+    run: facts.id === undefined ? null : storable(facts.id),
     cost: cost ?? null,
     duration: durationMs ?? null,
     steps: steps ?? null,
@@ -87,15 +91,19 @@ function sumOf(row: Omit<IndexRow, 'sum'>): number {
   return crc32(JSON.stringify([row.path, row.stamp, ...columnNames.map((name) => row[name]), row.facts]))
 }
 
-export type WordKind = 'agent' | 'model' | 'tool' | 'kept'
+export type WordKind = 'agent' | 'model' | 'tool' | 'kept' | 'subject' | 'session' | 'attribute'
 
 /** The names on a tape that a filter may ask for. */
-export function wordsOf({ agent, models, tools, kept }: TapeFacts): readonly (readonly [WordKind, string])[] {
+export function wordsOf(facts: TapeFacts): readonly (readonly [WordKind, string])[] {
+  const { agent, models, tools, kept, subjects = [], session, attributes = {} } = facts
   return [
     ...(agent === undefined ? [] : [['agent', agent] as const]),
     ...models.map((model) => ['model', model] as const),
     ...tools.map((tool) => ['tool', tool] as const),
     ...[...new Set(kept.map(({ because }) => because))].map((because) => ['kept', because] as const),
+    ...subjects.map((tag) => ['subject', tag] as const),
+    ...(session === undefined ? [] : [['session', session] as const]),
+    ...Object.entries(attributes).map(([name, value]) => ['attribute', `${name}=${value}`] as const),
   ]
 }
 

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { nearestWord } from '../errors/index.ts'
-import type { KeptReason, Outcome, RetentionClass } from '../tape/index.ts'
+import type { KeptReason, Outcome, RetentionClass, RunAttributes } from '../tape/index.ts'
 import { DamagedRow } from './index-database.ts'
+import { type ContentSource, contentFilterOf, tapesThatSay } from './match-content.ts'
 import { type IndexRow, inScope, isIntact, lineOf, rowQuery, storable, type WordKind } from './index-rows.ts'
 
 /** Which tapes are asked for; everything given has to fit. */
@@ -14,6 +15,17 @@ export interface TapeFilter {
   readonly commit?: string
   /** A tool that was called, or asked for by a model. */
   readonly tool?: string
+  /** The id of a run, or the beginning of one. */
+  readonly id?: string
+  /** Texts that stand in its input, arguments, answers or messages; in upper or lower case. */
+  readonly text?: string | readonly string[]
+  /** What happened in it, in the language of rules: `refund(amount > 100)`. */
+  readonly call?: string | readonly string[]
+  /** Tags of a subject, one for each key; one of them has to fit. */
+  readonly subject?: readonly string[]
+  readonly session?: string
+  /** Each has to fit. */
+  readonly attributes?: RunAttributes
   /** US dollars; a tape whose cost is not known fits neither limit. */
   readonly minCostUsd?: number
   readonly maxCostUsd?: number
@@ -52,15 +64,21 @@ export interface Matches {
 }
 
 /** Asks an index that is up to date. */
-export function selectRows(database: DatabaseSync, scope: string, { filter = {}, sort, limit }: TapeQuery): Matches {
+export function selectRows(
+  database: DatabaseSync,
+  scope: string,
+  { filter = {}, sort, limit }: TapeQuery,
+  source: ContentSource,
+): Matches {
   const place = placeCondition(database, scope, filter.place)
-  const wanted = [place, ...conditionsOf(filter)]
+  const said = saidCondition(database, [place, ...conditionsOf(filter)], filter, source)
+  const wanted = [place, ...conditionsOf(filter), ...said]
   const order = sort ?? 'started'
   const readable = rows(database, [...wanted, [`outcome <> 'unreadable'`]], orders[order], limit)
   const unreadable = rows(database, [...wanted, isUnreadable], 'id', limit)
   // The newest are looked for, and listed in the order they began.
   if (order === 'started') readable.reverse()
-  const { fit, total, withoutCost } = count(database, place, filter)
+  const { fit, total, withoutCost } = count(database, place, filter, said)
   return {
     rows: [...readable, ...unreadable],
     more: fit - readable.length - unreadable.length,
@@ -68,6 +86,22 @@ export function selectRows(database: DatabaseSync, scope: string, { filter = {},
     withoutCost,
     unknownWords: fit === 0 ? unknownWords(database, filter) : [],
   }
+}
+
+/** Content is looked at last, and only of what fits otherwise. */
+function saidCondition(
+  database: DatabaseSync,
+  conditions: readonly Condition[],
+  filter: TapeFilter,
+  source: ContentSource,
+): readonly Condition[] {
+  const wanted = contentFilterOf(filter)
+  if (wanted === undefined) return []
+  const { minCostUsd: _, maxCostUsd: __, ...others } = filter
+  // What is left out for its cost is counted, so it is looked at as well.
+  const among = [conditions[0]!, ...conditionsOf(others)]
+  const ids = tapesThatSay(database, wanted, { sql: sqlOf(among), values: valuesOf(among) }, source)
+  return [['id IN (SELECT value FROM json_each(?))', JSON.stringify(ids)]]
 }
 
 /** SQL with a mark for each value. */
@@ -99,12 +133,12 @@ function rows(database: DatabaseSync, conditions: readonly Condition[], order: s
 type Counts = Pick<Matches, 'total' | 'withoutCost'> & { readonly fit: number }
 
 /** All counts in one pass. */
-function count(database: DatabaseSync, place: Condition, filter: TapeFilter): Counts {
+function count(database: DatabaseSync, place: Condition, filter: TapeFilter, said: readonly Condition[]): Counts {
   const { minCostUsd, maxCostUsd, ...others } = filter
   const hasCostLimit = minCostUsd !== undefined || maxCostUsd !== undefined
-  const fit = conditionsOf(filter)
+  const fit = [...conditionsOf(filter), ...said]
   const unknown: readonly Condition[] = hasCostLimit
-    ? [...conditionsOf(others), [`cost IS NULL AND outcome <> 'unreadable'`]]
+    ? [...conditionsOf(others), ...said, [`cost IS NULL AND outcome <> 'unreadable'`]]
     : [['0']]
   const sql = `SELECT count(*) AS total, count(*) FILTER (WHERE ${sqlOf(fit)}) AS fit,
     count(*) FILTER (WHERE ${sqlOf(unknown)}) AS withoutCost FROM tape WHERE ${sqlOf([place])}`
@@ -151,11 +185,21 @@ function conditionsOf(filter: TapeFilter): readonly Condition[] {
     until === undefined ? undefined : ['started < ?', until],
     retention === undefined ? undefined : retention === 'none' ? ['class IS NULL'] : ['class = ?', retention],
     filter.expiredBefore === undefined ? undefined : ['until < ?', filter.expiredBefore],
-    ...Object.entries({ model, tool, kept }).map(([kind, word]): Condition | undefined =>
+    filter.id === undefined
+      ? undefined
+      : [`run = ? OR substr(run, 1, length(?)) = ?`, storable(filter.id), storable(filter.id), storable(filter.id)],
+    filter.subject === undefined ? undefined : anyWord('subject', filter.subject),
+    ...Object.entries(filter.attributes ?? {}).map(([name, value]) => anyWord('attribute', [`${name}=${value}`])),
+    ...Object.entries({ model, tool, kept, session: filter.session }).map(([kind, word]): Condition | undefined =>
       word === undefined ? undefined : ['instr(words, ?) > 0', `\n${lineOf([kind as WordKind, word])}`],
     ),
   ]
   return conditions.filter((condition) => condition !== undefined)
+}
+
+function anyWord(kind: WordKind, words: readonly string[]): Condition {
+  const has = words.map(() => 'instr(words, ?) > 0')
+  return [['0', ...has].join(' OR '), ...words.map((word) => `\n${lineOf([kind, word])}`)]
 }
 
 /** Words of a filter that stand on no tape: probably mistyped. */

@@ -97,14 +97,14 @@ async function askIndex(
 ): Promise<Matches> {
   const index = new TapeIndex(database, source)
   await index.update(scope, { every: false })
-  const first = selectRows(database, scope, query)
+  const first = selectRows(database, scope, query, source)
   const changed = first.rows.filter((row) => index.isFresh(row) !== true)
   if (changed.length === 0) return first
   // A closed tape that changed: somebody rewrites tapes in place, so all of them have to be looked at.
   const every = changed.some(({ outcome }) => outcome !== 'truncated' && outcome !== 'unreadable')
   if (every) await index.update(scope, { every })
   else await index.read(changed.map(({ path }) => path))
-  return selectRows(database, scope, query)
+  return selectRows(database, scope, query, source)
 }
 
 function listOf(matches: Matches, root: string, note: string | undefined): TapeList {

@@ -1,4 +1,5 @@
 import { HarvestError } from '../errors/index.ts'
+import { contentOf, type TapeContent } from './content.ts'
 import { CallsOnce } from '../providers/counted.ts'
 import { costOf, type PriceTable, readMcpCall, readModelCall, type Usage } from '../providers/index.ts'
 import { type ImportedModelCall, importedModelCall } from '../providers/imported-model-call.ts'
@@ -12,8 +13,10 @@ import {
   readTape,
   readTapeHeader,
   type RetentionClass,
+  type RunAttributes,
   type RunUsage,
   streamTape,
+  type Tape,
   type TapeClose,
   type TapeEvent,
   type TapeHeader,
@@ -29,6 +32,10 @@ export interface TapeFacts {
   readonly startedAt?: string
   /** Id of the tape a branch begins like. */
   readonly branchOf?: string
+  /** Keyed tags of who it is about. */
+  readonly subjects?: readonly string[]
+  readonly session?: string
+  readonly attributes?: RunAttributes
   /** Commit the tape names. */
   readonly commit?: string
   /** How the run ended; absent unless closed. */
@@ -79,25 +86,40 @@ const wholeCap = 4 * 1024 * 1024
  * @param bytes - its size, as far as known
  */
 export async function readFacts(file: string, bytes: number): Promise<TapeFacts> {
+  return (await readIndexed(file, bytes)).facts
+}
+
+/** The facts of a tape and, unless it is long, what it says. */
+export async function readIndexed(
+  file: string,
+  bytes: number,
+): Promise<{ readonly facts: TapeFacts; readonly content?: TapeContent }> {
   try {
-    const seen = bytes <= wholeCap ? readAtOnce(file) : await readByLine(file)
-    const { id, agent, startedAt, pins, parent } = seen.header
-    return {
-      state: seen.close === undefined ? 'truncated' : 'closed',
-      id,
-      agent,
-      startedAt,
-      ...(parent !== undefined && { branchOf: parent.id }),
-      ...(typeof pins.commit === 'string' && { commit: pins.commit }),
-      ...seen.facts(),
-    }
+    if (bytes > wholeCap) return { facts: factsOf(await readByLine(file)) }
+    const tape = readTape(file)
+    return { facts: factsOf(seenIn(tape)), content: contentOf(tape) }
   } catch (error) {
-    return { state: 'unreadable', models: [], tools: [], usage: [], kept: [], problem: problemOf(error) }
+    return { facts: { state: 'unreadable', models: [], tools: [], usage: [], kept: [], problem: problemOf(error) } }
   }
 }
 
-function readAtOnce(file: string): Seen {
-  const { header, events, close } = readTape(file)
+function factsOf(seen: Seen): TapeFacts {
+  const { id, agent, startedAt, pins, parent, subjects, session, attributes } = seen.header
+  return {
+    state: seen.close === undefined ? 'truncated' : 'closed',
+    id,
+    agent,
+    startedAt,
+    ...(parent !== undefined && { branchOf: parent.id }),
+    ...(subjects !== undefined && { subjects }),
+    ...(session !== undefined && { session: session.id }),
+    ...(attributes !== undefined && { attributes }),
+    ...(typeof pins.commit === 'string' && { commit: pins.commit }),
+    ...seen.facts(),
+  }
+}
+
+function seenIn({ header, events, close }: Tape): Seen {
   const seen = new Seen(header)
   for (const event of events) seen.event(event)
   seen.close = close

@@ -6,7 +6,8 @@ import { version } from '../version.ts'
 import { listFolder } from './files.ts'
 import { transaction } from './index-database.ts'
 import { columnNames, type IndexRow, inScope, lineOf, rowOf, rowQuery, type WordKind, wordsOf } from './index-rows.ts'
-import { costOfRun, readFacts, type TapeFacts } from './tape-facts.ts'
+import type { TapeContent } from './content.ts'
+import { costOfRun, readIndexed, type TapeFacts } from './tape-facts.ts'
 
 /** What an index is of, and how costs are counted in it. */
 export interface IndexSource {
@@ -157,16 +158,16 @@ export class TapeIndex {
       const file = join(root, path)
       // Before it is read: what is written meanwhile is noticed the next time.
       const stats = lstatSync(file, { throwIfNoEntry: false })
-      const facts = stats === undefined ? undefined : await readFacts(file, stats.size)
-      const isGone = facts === undefined || facts.problem?.code === 'HARVEST_TAPE_MISSING'
-      batch.push(isGone ? { path } : { path, stamp: stampOf(stats!), facts })
+      const read = stats === undefined ? undefined : await readIndexed(file, stats.size)
+      const isGone = read === undefined || read.facts.problem?.code === 'HARVEST_TAPE_MISSING'
+      batch.push(isGone ? { path } : { path, stamp: stampOf(stats!), ...read })
       if (batch.length === batchSize) store()
       if (++done % 100 === 0 || done === paths.length) onProgress?.(done, paths.length)
     }
     store()
   }
 
-  #put({ path, stamp, facts }: Fresh): void {
+  #put({ path, stamp, facts, content }: Fresh): void {
     this.#remove(path)
     if (stamp === undefined || facts === undefined) return
     const [folder, name] = split(path)
@@ -183,6 +184,8 @@ export class TapeIndex {
       row.facts,
       row.sum,
     )
+    if (content !== undefined)
+      this.#run('INSERT INTO content (tape, text, positions) VALUES (?, ?, ?)').run(id, content.text, content.positions)
     const know = this.#run('INSERT OR IGNORE INTO vocabulary (kind, word) VALUES (?, ?)')
     for (const [kind, word] of wordsOf(facts)) know.run(kind, word)
   }
@@ -193,7 +196,11 @@ export class TapeIndex {
       'SELECT tape FROM detail WHERE folder = (SELECT id FROM folder WHERE path = ?) AND name = ?',
     ).get(folder, name)
     if (row === undefined) return
-    for (const sql of ['DELETE FROM detail WHERE tape = ?', 'DELETE FROM tape WHERE id = ?'])
+    for (const sql of [
+      'DELETE FROM content WHERE tape = ?',
+      'DELETE FROM detail WHERE tape = ?',
+      'DELETE FROM tape WHERE id = ?',
+    ])
       this.#run(sql).run(row['tape']!)
   }
 
@@ -260,6 +267,8 @@ interface Fresh {
   readonly path: string
   readonly stamp?: string
   readonly facts?: TapeFacts
+  /** Absent of a long tape, and of one that cannot be read. */
+  readonly content?: TapeContent
 }
 
 function stampOf({ size, mtimeMs, ctimeMs, ino }: Stats): string {

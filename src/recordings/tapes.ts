@@ -79,7 +79,9 @@ export function findTape(recordings: string, word: string, options: { readonly i
     if (others.length === 0) return resolve(file)
     throw ambiguous(word, [file, ...others])
   }
-  throw missing(recordings, word, files.map(stemOf))
+  // Ids of the inbox are other customers' runs: only names that people gave are worth a guess.
+  const named = files.filter((file) => relative(join(recordings, 'inbox'), file).startsWith('..'))
+  throw missing(recordings, word, named.map(stemOf))
 }
 
 /** The one file below this folder, where there is one; otherwise all of them. */
@@ -236,6 +238,11 @@ function missing(recordings: string, word: string, known: readonly string[] = []
   return new HarvestError('HARVEST_TAPE_MISSING', {
     what: `Unknown tape '${neutralLine(word, 120)}'`,
     where: { recordings },
-    fix: [...(nearest === undefined ? [] : [`did you mean: ${nearest}`]), 'to list them: npx vitest-harvest ls'],
+    why: 'Not in the inbox: production keeps what its recorder samples, and what stood out.',
+    fix: [
+      ...(nearest === undefined ? [] : [`did you mean: ${nearest}`]),
+      'to find it by what it says: npx vitest-harvest ls --text …',
+      "to keep such runs from now on: keep: { when: 'refund(amount > 100)' }",
+    ],
   })
 }

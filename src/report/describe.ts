@@ -57,12 +57,12 @@ export function describeStep(step: Step): DescribedStep {
 }
 
 /** How a run ended, in one line. */
-export function describeOutcome(outcome: Outcome): string {
+export function describeOutcome(outcome: Outcome, max = 100): string {
   switch (outcome.status) {
     case 'returned':
-      return outcome.value === undefined ? 'returned' : `returned ${compact(outcome.value)}`
+      return outcome.value === undefined ? 'returned' : `returned ${compact(outcome.value, max)}`
     case 'threw':
-      return `threw ${neutralLine(errorText(outcome.error) ?? JSON.stringify(outcome.error), 100)}`
+      return `threw ${neutralLine(errorText(outcome.error) ?? JSON.stringify(outcome.error), max)}`
     case 'exited':
       return outcome.code === null
         ? `ended by ${neutralLine(outcome.signal ?? 'a signal')}`

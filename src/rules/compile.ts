@@ -7,7 +7,7 @@ import { readRule } from './parse.ts'
 import { textTest } from './patterns.ts'
 import type { RunPosition } from './position.ts'
 import { printRule } from './print.ts'
-import type { Atom, BindingCondition, Expression, Pattern } from './types.ts'
+import type { Atom, BindingCondition, Expression, Measure, Pattern } from './types.ts'
 import { atomsOf, type Binder, bindersOf, partsOf, variablesOf } from './variables.ts'
 
 /** A rule ready to be held against runs. Make one with {@link compileRule}. */
@@ -19,6 +19,8 @@ export interface CompiledRule {
   readonly isPast: boolean
   /** Whether it speaks of answers of models, of tokens or cost: bodies of model calls have to be read. */
   readonly readsModels: boolean
+  /** What it measures. */
+  readonly measures: readonly Measure[]
   /** Names of tools it speaks of, as globs. */
   readonly tools: readonly string[]
   /**
@@ -45,6 +47,7 @@ export function compileRule(rule: string | Expression): CompiledRule {
     expression,
     isPast: !looksAhead(lower(expression)),
     readsModels: atoms.some(readsModels),
+    measures: atoms.flatMap((atom) => (atom.kind === 'measure' ? [atom.measure] : [])),
     tools: atoms.flatMap((atom) => (atom.kind === 'call' ? [atom.name] : [])),
     isAboutRuns: isAboutRuns(expression),
   }

@@ -10,7 +10,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** What is wrong with the header of a tape this version can read. */
 export function headerProblem(header: Fields): Problem {
-  const { pins, command, parent, imported, printed, prints, redact } = header
+  const { pins, command, parent, imported, printed, prints, redact, subjects, session, attributes } = header
   return (
     text(header, 'id', 'agent', 'recorder') ??
     (isDate(header['startedAt']) ? undefined : 'startedAt is not a date') ??
@@ -21,12 +21,21 @@ export function headerProblem(header: Fields): Problem {
       return listOf(command['argv'], 'command.argv', isText) ?? text(command, 'cwd')
     }) ??
     optional(header['process'], () => text(header, 'process')) ??
+    optional(subjects, () => listOf(subjects, 'subjects', isText)) ??
+    optional(session, () => (isFields(session) ? text(session, 'id') : 'session is not an object')) ??
+    optional(attributes, () => attributesProblem(attributes)) ??
     optional(printed, () => (isFields(printed) ? text(printed, 'key', 'salt') : 'printed is not an object')) ??
     optional(prints, () => listOf(prints, 'prints', isHeaderPair)) ??
     optional(redact, () => (isFields(redact) ? rulesProblem(redact) : 'redact is not an object')) ??
     optional(parent, () => (isFields(parent) ? parentProblem(parent) : 'parent is not an object')) ??
     optional(imported, () => (isFields(imported) ? importedProblem(imported) : 'imported is not an object'))
   )
+}
+
+function attributesProblem(attributes: unknown): Problem {
+  if (!isFields(attributes)) return 'attributes is not an object'
+  const isPlain = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value)
+  return Object.values(attributes).every(isPlain) ? undefined : 'attributes is not a map of plain values'
 }
 
 function pinsProblem({ node, commit, dirty, packages }: Fields): Problem {

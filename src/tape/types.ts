@@ -64,6 +64,12 @@ export interface TapeHeader {
   readonly prints?: readonly RedactedPrint[]
   /** The process that wrote it, a random name: what one run of it fetched, later ones may have kept. Absent in older tapes. */
   readonly process?: string
+  /** Who the run is about: keyed tags, never a name. */
+  readonly subjects?: readonly string[]
+  /** The conversation or job the run belongs to. */
+  readonly session?: { readonly id: string }
+  /** What the application says of the run, to find it by. */
+  readonly attributes?: RunAttributes
   /** Redaction rules of the application's own, so that a replay redacts its requests alike. */
   readonly redact?: RecordedRules
   /** The command line that made this tape, when `npx vitest-harvest record` did. */
@@ -73,6 +79,9 @@ export interface TapeHeader {
   /** The tape was made of another tool's recording. Absent: by a recorder of ours, which leaves nothing out. */
   readonly imported?: Imported
 }
+
+/** Facts of an application about a run: names and plain values. */
+export type RunAttributes = Readonly<Record<string, string | number | boolean>>
 
 /** What a tape is worth that was made of a foreign recording. */
 export interface Imported {

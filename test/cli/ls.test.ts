@@ -28,8 +28,8 @@ describe('harvest ls', () => {
     )
     expect(lines.map((line) => line.replace(/ {2,}/g, '  '))).toEqual([
       'started  agent  steps  took  outcome  tape',
-      '<when>  refund  3  <took>  returned {"refunded":25,"at":<now>,"sai…  recordings/inbox/first.tape.jsonl',
-      '<when>  refund  3  <took>  returned {"refunded":25,"at":<now>,"sai…  recordings/inbox/second.tape.jsonl',
+      '<when>  refund  3  <took>  returned {"refunded":25,"at":<now>,"said":"Done.\\u001b[2J\\u202e\\n::error::forged"}  recordings/inbox/first.tape.jsonl',
+      '<when>  refund  3  <took>  returned {"refunded":25,"at":<now>,"said":"Done.\\u001b[2J\\u202e\\n::error::forged"}  recordings/inbox/second.tape.jsonl',
       '',
     ])
   })
@@ -119,6 +119,8 @@ describe('harvest ls with filters', () => {
             "agent": "search<esc>[2J",
             "costUsd": 1.5,
             "durationMs": 12.5,
+            "error": "‮
+      ::error::forged",
             "events": 1,
             "file": "recordings/inbox/odd.tape.jsonl",
             "id": "odd",
@@ -180,6 +182,12 @@ describe('harvest ls with filters', () => {
     [['--sort', 'cost', '--limit', '1', '--inbox'], ['odd']],
     [['--limit', '1'], ['refund-100x']],
     [
+      ['--call', 'lookup_order(order_id=A-17)', '--text', 'a-17'],
+      ['plain', 'odd'],
+    ],
+    [['--call', 'run fails'], ['odd']],
+    [['--id', 'pl'], ['plain']],
+    [
       ['--limit', 'all'],
       ['plain', 'odd', 'refund-100x'],
     ],
@@ -191,6 +199,29 @@ describe('harvest ls with filters', () => {
   it('says how many more there are, and which were left out for a cost nobody knows', async () => {
     const { stderr } = await harvest(['ls', '--cost', '..2', '--limit', '1'], { cwd: inbox() })
     expect(stderr).toBe('and 1 more of 3\n→ to see all: --limit all\nleft out: 1 whose cost is not known\n')
+  })
+
+  it('in a pipe cuts no value, and --json has what the run was given and returned', async () => {
+    const folder = scratch()
+    const long = 'x'.repeat(300)
+    putTape(join(folder, 'recordings'), 'inbox/long', {
+      header: { id: 'long', input: { ticket: long } },
+      close: { outcome: { status: 'returned', value: { answer: long } } },
+    })
+    expect((await harvest(['ls'], { cwd: folder })).stdout).toContain(`returned {"answer":"${long}"}`)
+    const { tapes } = JSON.parse((await harvest(['ls', '--json'], { cwd: folder })).stdout)
+    expect(tapes).toMatchObject([{ input: { ticket: long }, result: { answer: long } }])
+  })
+
+  it('for an id that is not there says why, and names no other run', async () => {
+    const { stderr } = await harvest(['ls', '--id', 'plane'], { cwd: inbox() })
+    expect(stderr).toContain('keeps a share of the runs, and those that stood out')
+    expect(stderr).not.toContain('plain')
+  })
+
+  it('for a text that tapes have a placeholder of says so', async () => {
+    const { stderr } = await harvest(['ls', '--text', 'jane@example.com'], { cwd: inbox() })
+    expect(stderr).toContain('tapes have a placeholder in its place')
   })
 
   it('that finds nothing says what was asked for, and the nearest word there is', async () => {
@@ -208,6 +239,10 @@ describe('harvest ls with filters', () => {
 
   it.each([
     [['--outcome', 'trew'], '→ did you mean: --outcome threw'],
+    [['--call', 'nevr refund()'], "→ did you mean 'never'?"],
+    [['--call', ''], '--call needs a value'],
+    [['--attribute', 'plan'], 'expected name=value'],
+    [['--subject', 'jane'], 'HARVEST_SUBJECT_KEY'],
     [['--kept', 'flags'], '→ did you mean: --kept flag'],
     [['--retention', 'inciden'], '→ did you mean: --retention incident'],
     [['--sort', 'price'], '--sort is started, cost, duration or steps, not'],
@@ -251,18 +286,22 @@ describe('the name of a tape', () => {
     }
   })
 
-  it('mistyped, is answered with the nearest', async () => {
-    const { code, stderr } = await harvest(['show', 'secnd'], { cwd: await project() })
+  it('mistyped, is answered with the nearest that people gave, and not with the run of another customer', async () => {
+    const cwd = await project()
+    expect((await harvest(['show', 'secnd'], { cwd })).stderr).not.toContain('did you mean')
+    mkdirSync(join(cwd, 'recordings/golden'))
+    cpSync(join(cwd, 'recordings/inbox/second.tape.jsonl'), join(cwd, 'recordings/golden/second.tape.jsonl'))
+    const { code, stderr } = await harvest(['show', 'secnd'], { cwd })
     expect(stderr).toContain('→ did you mean: second')
     expect(code).toBe(2)
   })
 
   it('that two tapes have is refused, both are named', async () => {
     const cwd = await project()
-    mkdirSync(join(cwd, 'recordings/golden'))
-    cpSync(join(cwd, 'recordings/inbox/first.tape.jsonl'), join(cwd, 'recordings/golden/first.tape.jsonl'))
+    mkdirSync(join(cwd, 'recordings/inbox/old'))
+    cpSync(join(cwd, 'recordings/inbox/first.tape.jsonl'), join(cwd, 'recordings/inbox/old/first.tape.jsonl'))
     const { code, stderr } = await harvest(['show', 'first'], { cwd })
-    expect(stderr).toContain('recordings/golden/first.tape.jsonl')
+    expect(stderr).toContain('recordings/inbox/old/first.tape.jsonl')
     expect(stderr).toContain('recordings/inbox/first.tape.jsonl')
     expect(code).toBe(2)
   })

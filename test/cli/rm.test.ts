@@ -46,7 +46,7 @@ describe('harvest rm', () => {
     const cwd = project()
     for (const [args, message] of [
       [['first', 'refund-100x'], 'npx vitest-harvest tapes demote refund-100x'],
-      [['first', 'secnd'], '→ did you mean: second'],
+      [['first', 'secnd'], "Unknown tape 'secnd'"],
       [[], 'tapes rm needs <...tapes>'],
     ] as const) {
       const { code, stdout, stderr } = await harvest(['tapes', 'rm', ...args, '--yes'], { cwd })

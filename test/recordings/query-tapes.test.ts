@@ -12,6 +12,7 @@ import {
   removeTapes,
   type TapeQuery,
 } from '../../src/recordings/index.ts'
+import type { TapeEvent } from '../../src/tape/index.ts'
 import { filesBelow } from '../../src/recordings/files.ts'
 import { age } from './files-in-past.ts'
 import { call, put, putTape, scratch, type TapeParts, tapeText } from './make.ts'
@@ -103,6 +104,86 @@ describe('a question', () => {
     expect(await found(recordings, query)).toEqual(names)
     renameSync(join(recordings, 'inbox'), join(recordings, 'elsewhere'))
     if (query.filter?.place === undefined) expect(await found(recordings, query)).toEqual(names)
+  })
+
+  describe('about what tapes say', () => {
+    const refund = (amount: number, note = 'late'): readonly TapeEvent[] => [
+      call(1, 'lookup_order', { order_id: 'A-17' }),
+      call(5, 'refund', { amount, note, customer: { city: 'Wien' } }),
+    ]
+    function spoken(): string {
+      const recordings = scratch()
+      putTape(recordings, 'inbox/large', {
+        header: { id: 'ticket-12', input: { ticket: 'Order ÄB-9 is broken' }, session: { id: 'chat-1' }, ...at(1) },
+        events: refund(150),
+      })
+      putTape(recordings, 'inbox/small', {
+        header: {
+          id: 'ticket-13',
+          attributes: { plan: 'pro', seats: 3 },
+          subjects: ['s1AAAAAAAAAAAAAAAAAAAAAA'],
+          ...at(2),
+        },
+        events: [...refund(20, 'VIP'), modelCall(10, { tools: ['approve'] })],
+        close: { outcome: { status: 'returned', value: { answer: 'Refunded to card' } } },
+      })
+      putTape(recordings, 'golden/g/none', { header: { id: 'none', ...at(3) }, events: [] })
+      put(recordings, 'inbox/noise.tape.jsonl', 'not a tape\n')
+      return recordings
+    }
+    const asked: readonly (readonly [TapeQuery['filter'] & object, readonly string[]])[] = [
+      [{ text: 'äb-9 IS' }, ['large']],
+      [{ text: ['a-17', 'vip'] }, ['small']],
+      [{ text: 'refunded to card' }, ['small']],
+      [{ text: 'nowhere' }, []],
+      [{ call: 'refund(amount > 100)' }, ['large']],
+      [{ call: ['refund()', 'refund(customer.city=Wien, note ~ "vip")'] }, ['small']],
+      [{ call: 're*(amount > 10)' }, ['large', 'small']],
+      [{ call: 'refund() preceded by lookup_order()' }, ['large', 'small', 'none']],
+      [{ call: 'never refund()' }, ['none']],
+      [{ call: 'model asks approve()' }, ['small']],
+      [{ call: 'run returns (answer ~ "card")' }, ['small']],
+      [{ call: 'cost > 0.000001' }, ['small']],
+      [{ call: 'refund()', text: 'wien', id: 'ticket-1' }, ['large', 'small']],
+      [{ id: 'ticket-12' }, ['large']],
+      [{ id: '12' }, []],
+      [{ session: 'chat-1' }, ['large']],
+      [{ subject: ['s1BBBBBBBBBBBBBBBBBBBBBB', 's1AAAAAAAAAAAAAAAAAAAAAA'] }, ['small']],
+      [{ attributes: { plan: 'pro', seats: 3 } }, ['small']],
+      [{ attributes: { plan: 'pr' } }, []],
+    ]
+
+    test.for(asked)('%j finds exactly those, with an index and without', async ([filter, names]) => {
+      const recordings = spoken()
+      put(recordings, 'prices.json', '{"*":{"input":1,"output":10}}')
+      expect(await found(recordings, { filter })).toEqual(names)
+      expect(await found(recordings, { filter })).toEqual(names)
+      renameSync(join(recordings, 'inbox'), join(recordings, 'elsewhere'))
+      expect(await found(recordings, { filter })).toEqual(names)
+    })
+
+    test('finds a tape by what it says now, when it was removed or written again', async () => {
+      const recordings = spoken()
+      const query = { filter: { text: 'wien' } }
+      expect(await found(recordings, query)).toEqual(['large', 'small'])
+      removeTapes(recordings, [join(recordings, 'inbox/large.tape.jsonl')])
+      expect(await found(recordings, query)).toEqual(['small'])
+      const index = Buffer.concat(
+        readdirSync(join(recordings, 'inbox/.index'))
+          .filter((name) => name.startsWith('tapes'))
+          .map((name) => readFileSync(join(recordings, 'inbox/.index', name))),
+      )
+      expect(index.includes('äb-9')).toBe(false)
+      rmSync(join(recordings, 'inbox/small.tape.jsonl'))
+      putTape(recordings, 'inbox/small', { header: { id: 'small', ...at(2) }, events: [] })
+      expect(await found(recordings, query)).toEqual([])
+    })
+
+    test('refuses a rule that does not read', async () => {
+      await expect(found(spoken(), { filter: { call: 'refund(amount >' } })).rejects.toMatchObject({
+        code: 'HARVEST_RULE_SYNTAX',
+      })
+    })
   })
 
   test('says how many more there are, how many in all, and how many have a cost nobody knows', async () => {
@@ -332,7 +413,6 @@ describe('the index', () => {
     await queryTapes(recordings)
     expect(readFileSync(join(recordings, 'inbox/.index/.gitignore'), 'utf8')).toBe('*\n')
     expect(statSync(join(recordings, 'inbox/.index')).mode & 0o777).toBe(0o700)
-    expect(readFileSync(join(recordings, 'inbox/.index/tapes.sqlite')).includes('A-17')).toBe(false)
   })
 })
 

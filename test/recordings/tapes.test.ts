@@ -170,10 +170,14 @@ describe('a tape is found', () => {
 
         recordings  <root>/recordings
 
+      Not in the inbox: production keeps what its recorder samples, and what stood out.
       → did you mean: refund
-      → to list them: npx vitest-harvest ls
+      → to find it by what it says: npx vitest-harvest ls --text …
+      → to keep such runs from now on: keep: { when: 'refund(amount > 100)' }
       (HARVEST_TAPE_MISSING)"
     `)
+    // Another id of the inbox is another customer's run, however near it is.
+    expect(messageOf(() => findTape(twoTapes(), '01abx'))).not.toContain('did you mean')
     expect(errorOf(() => findTape(twoTapes(), 'inbox/none.tape.jsonl')).code).toBe('HARVEST_TAPE_MISSING')
     expect(errorOf(() => findTape(twoTapes(), '')).code).toBe('HARVEST_TAPE_MISSING')
   })

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { neutralLine } from '../../errors/index.ts'
 import {
@@ -11,7 +11,8 @@ import {
   type TapeList,
   tokensOf,
 } from '../../recordings/index.ts'
-import { cutOffText } from '../../tape/index.ts'
+import { cutOffText, readTapeHeader } from '../../tape/index.ts'
+import { createRedactor, isSubjectTag, subjectKeys, subjectTag, subjectVariable } from '../../privacy/index.ts'
 import { choose } from '../choose.ts'
 import { lsSpec } from '../spec/inspect.ts'
 import { filterOptions } from '../spec/inspect.ts'
@@ -62,6 +63,12 @@ function filterOf(given: CommandInput, now: number): TapeFilter {
     model: given.value('model'),
     commit: given.value('commit')?.toLowerCase(),
     tool: given.value('tool'),
+    id: given.value('id'),
+    ...many(given, 'text'),
+    ...many(given, 'call'),
+    subject: subjectOf(given),
+    session: given.value('session'),
+    attributes: attributesOf(given),
     ...costOf(given),
     since: moment(given, 'since', now),
     until: moment(given, 'until', now),
@@ -69,6 +76,43 @@ function filterOf(given: CommandInput, now: number): TapeFilter {
     retention: choose(given, 'retention', ['clean', 'flagged', 'incident', 'none'], lsCommand),
     place: given.has('inbox') ? 'inbox' : given.has('golden') ? 'golden' : undefined,
   })
+}
+
+/** A filter that may be given more than once: everything has to fit. */
+function many(given: CommandInput, name: 'text' | 'call'): TapeFilter {
+  const values = given.values(name)
+  if (values.includes('')) throw usage(lsCommand, 'HARVEST_CLI_ARGUMENT', `--${name} needs a value`)
+  return values.length === 0 ? {} : { [name]: values }
+}
+
+/** Tags of a subject, by each key: tapes name nobody. */
+function subjectOf(given: CommandInput): readonly string[] | undefined {
+  const text = given.value('subject')
+  if (text === undefined) return undefined
+  // On a command line it stays in the history of the shell.
+  const subject = text === '-' ? readFileSync(0, 'utf8').trim() : text
+  if (subject === '') throw usage(lsCommand, 'HARVEST_CLI_ARGUMENT', '--subject needs a value')
+  if (isSubjectTag(subject)) return [subject]
+  const keys = subjectKeys()
+  if (keys.length === 0)
+    throw usage(lsCommand, 'HARVEST_CLI_ARGUMENT', `--subject needs the key of the recorder in ${subjectVariable}`, [
+      `${subjectVariable}=… npx vitest-harvest ls --subject -`,
+    ])
+  return keys.map((key) => subjectTag(subject, key))
+}
+
+function attributesOf(given: CommandInput): Readonly<Record<string, string>> | undefined {
+  const pairs = given.values('attribute').map((text): [string, string] => {
+    const at = text.indexOf('=')
+    if (at < 1)
+      throw usage(
+        lsCommand,
+        'HARVEST_CLI_ARGUMENT',
+        `Invalid --attribute: expected name=value, got '${neutralLine(text, 40)}'`,
+      )
+    return [text.slice(0, at), text.slice(at + 1)]
+  })
+  return pairs.length === 0 ? undefined : Object.fromEntries(pairs)
 }
 
 type Defined<T> = { readonly [Key in keyof T]?: Exclude<T[Key], undefined> }
@@ -134,6 +178,7 @@ function asJson({ tapes, unreadable, more, total, note }: TapeList, dir: string)
         place,
         pins: defined({ commit }),
         ...tokensOf(tape),
+        ...valuesOf(tape),
         ...(retention !== undefined && { retention: defined({ class: retention, until }) }),
         ...(held !== undefined && { hold: held.reason }),
         ...(cases.length > 0 && { cases }),
@@ -144,6 +189,17 @@ function asJson({ tapes, unreadable, more, total, note }: TapeList, dir: string)
     total,
     ...(note !== undefined && { note }),
   }
+}
+
+/** What the run was given, returned or threw: whole, from the tape. */
+function valuesOf({ file, state }: ListedTape): object {
+  const { input } = readTapeHeader(file)
+  const outcome = state === 'closed' ? outcomeOf(file) : undefined
+  return defined({
+    input,
+    result: outcome?.status === 'returned' ? outcome.value : undefined,
+    error: outcome?.status === 'threw' ? outcome.error : undefined,
+  })
 }
 
 function print(list: TapeList, dir: string, given: CommandInput, screen: Screen): void {
@@ -162,14 +218,24 @@ function printNone({ total, unknownWords }: TapeList, dir: string, given: Comman
     const [option = '', takes] = flag.split(' ')
     const name = option.slice(2)
     if (!given.has(name)) return []
-    return [takes === undefined ? option : `${option} ${neutralLine(given.value(name) ?? '', 60)}`]
+    // Who was asked for is not printed: output is kept by CI.
+    const value = name === 'subject' ? '…' : given.values(name).join(` ${option} `)
+    return [takes === undefined ? option : `${option} ${neutralLine(value, 60)}`]
   })
   screen.note(`none of ${number(total)} tapes in ${dir} fits: ${asked.join(' ')}`)
   for (const { option, word, nearest } of unknownWords) {
     const hint = nearest === undefined ? '' : `\n→ did you mean: --${option} ${neutralLine(nearest, 60)}`
     screen.note(`no tape has the ${option} ${neutralLine(word, 60)}${hint}`)
   }
+  for (const text of given.values('text'))
+    if (createRedactor().text(text) !== text)
+      screen.note('the text looks like what recorders redact: tapes have a placeholder in its place')
+  if (given.has('id')) screen.note(notKept)
 }
+
+/** A run that is asked for by its id may have left no tape. */
+const notKept = `a recorder with \`sample\` or \`keep\` keeps a share of the runs, and those that stood out
+→ to keep runs by what happens in them: keep: { when: 'refund(amount > 100)' }`
 
 function number(count: number): string {
   return count.toLocaleString('en')
@@ -187,7 +253,7 @@ function printTable(tapes: readonly ListedTape[], dir: string, screen: Screen): 
   const casesOf = caseFinder(dir, tapes)
   const columns: readonly Column[] = [
     { head: 'started', cell: ({ startedAt = '' }) => neutralLine(startedAt.replace(/\.\d+Z$/, 'Z')) },
-    { head: 'agent', cell: ({ agent = '' }) => neutralLine(agent, 30) },
+    { head: 'agent', cell: ({ agent = '' }) => neutralLine(agent, room(30)) },
     { head: 'steps', isNumber: true, cell: ({ steps }) => `${steps}` },
     { head: 'took', isNumber: true, cell: ({ durationMs }) => (durationMs === undefined ? '…' : duration(durationMs)) },
     {
@@ -197,7 +263,7 @@ function printTable(tapes: readonly ListedTape[], dir: string, screen: Screen): 
       cell: ({ costUsd }) => (costUsd === undefined ? '' : cost(costUsd)),
     },
     { head: 'kept', isOptional: true, cell: keptCell },
-    { head: 'branch of', isOptional: true, cell: ({ branchOf = '' }) => neutralLine(branchOf, 40) },
+    { head: 'branch of', isOptional: true, cell: ({ branchOf = '' }) => neutralLine(branchOf, room(40)) },
     { head: 'outcome', cell: outcomeCell },
     {
       head: 'case',
@@ -223,15 +289,22 @@ function printTable(tapes: readonly ListedTape[], dir: string, screen: Screen): 
   )
 }
 
-/** Read from the tape itself: what a run returned is not in the index. */
+/** Cells are cut to the width of a terminal only: what goes into a pipe is searched there. */
+function room(most: number): number {
+  return process.stdout.isTTY ? most : Infinity
+}
+
+/** Read from the tape itself: the index keeps what a run returned for searching alone. */
 function outcomeCell({ file, state, open = [] }: ListedTape): string {
   const outcome = state === 'closed' ? outcomeOf(file) : undefined
-  return outcome === undefined ? (cutOffText(open, 1) ?? state) : neutralLine(describeOutcome(outcome), 48)
+  return outcome === undefined
+    ? (cutOffText(open, 1) ?? state)
+    : neutralLine(describeOutcome(outcome, Infinity), room(48))
 }
 
 function keptCell({ file, kept, hold }: ListedTape): string {
   const reasons = kept.map(({ because, detail }) =>
-    detail === undefined ? because : `${because} ${neutralLine(detail, 20)}`,
+    detail === undefined ? because : `${because} ${neutralLine(detail, room(20))}`,
   )
   return [...(holdOf(file, hold) === undefined ? [] : ['hold']), ...reasons].join(', ')
 }

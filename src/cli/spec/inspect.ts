@@ -8,6 +8,12 @@ export const filterOptions: readonly OptionSpec[] = [
   { flag: '--model <id>', about: 'Where this model was called' },
   { flag: '--commit <hash>', about: 'Made at this commit, or at one that begins so' },
   { flag: '--tool <name>', about: 'Where this tool was called' },
+  { flag: '--id <id>', about: 'Of this id, or of one that begins so' },
+  { flag: '--text <text>', about: 'With this text in input, arguments, answers or messages', many: true },
+  { flag: '--call <rule>', about: "Where this happened: 'refund(amount > 100)', see docs/rules.md", many: true },
+  { flag: '--subject <who>', about: 'About this person; - reads from stdin' },
+  { flag: '--session <id>', about: 'Of this session' },
+  { flag: '--attribute <name=value>', about: 'With this attribute', many: true },
   {
     flag: '--cost <from..to>',
     about: 'Whose model calls cost so much: 0.10..2, 1.., ..0.05',
@@ -43,7 +49,12 @@ export const lsSpec: CommandSpec = {
     { ...dirOption, about: 'Folder to look in [recordings]' },
     jsonOption,
   ],
-  examples: ['ls', 'ls --inbox --outcome threw --since 3d', 'ls --sort cost --limit 10 --json'],
+  examples: [
+    'ls',
+    'ls --inbox --outcome threw --since 3d',
+    "ls --call 'refund(amount > 100)' --text 'A-8220'",
+    'ls --sort cost --limit 10 --json',
+  ],
 }
 
 export const showSpec: CommandSpec = {
