@@ -17,6 +17,7 @@ const pure = [
   'test/debug/session.test.ts',
   'test/fork/{edits,json-patch}.test.ts',
   'test/history/history.test.ts',
+  'test/library/reference.test.ts',
   'test/provenance/{commit,history}.test.ts',
   'test/{doctor/fixes,match/{difference,header-redactor,matcher},playback/timer-queue}.test.ts',
   'test/recordings/{cases,demote,golden-set,promote,tape-facts,tapes}.test.ts',

@@ -1,8 +1,11 @@
 // Writes what users can import, entry point by entry point, with every type, to api/*.api.md. With --check it only compares:
-// a change of a public type is then a diff that a reviewer sees. Needs a built dist/.
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+// a change of a public type is then a diff that a reviewer sees. The doc comments of the root become the reference of
+// docs/library.md. Needs a built dist/.
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Extractor, ExtractorConfig, ExtractorLogLevel, type IConfigFile } from '@microsoft/api-extractor'
+import { type ApiItem, examples, reference, rootNames } from './library-reference.ts'
 
 const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as { exports: Readonly<Record<string, string>> }
 const doors = Object.entries(exports).filter(([, file]) => file.endsWith('.js'))
@@ -23,6 +26,9 @@ for (const [door, file] of doors) {
   })
   if (apiReportChanged || (isCheck && isNew)) changed.push(`api/${report}`)
 }
+const model = JSON.parse(readFileSync(join(scratch, 'index.api.json'), 'utf8')) as ApiItem
+if (!renewed('docs/library.md', reference(model))) changed.push('docs/library.md')
+compile(examples(model))
 const strays = readdirSync('api').filter(
   (file) => !doors.some(([door]) => file === `${door === '.' ? 'index' : door.slice(2)}.api.md`),
 )
@@ -36,6 +42,38 @@ if (isCheck && changed.length + strays.length > 0) {
 console.log(
   `looked at ${doors.length} entry points${isCheck || changed.length === 0 ? '' : `; wrote ${changed.join(', ')}`}`,
 )
+
+/** Writes what belongs between the marks of a page, and says whether it was there already. */
+function renewed(file: string, text: string): boolean {
+  const page = readFileSync(file, 'utf8')
+  const [start, end] = ['<!-- reference -->', '<!-- /reference -->']
+  const whole = `${page.split(start)[0]}${start}\n\n${text}${end}${page.split(end)[1]}`
+  if (!isCheck && whole !== page) writeFileSync(file, whole)
+  return whole === page
+}
+
+/** An example that does not compile is worse than none. */
+function compile(texts: readonly string[]): void {
+  const given = `declare const refundAgent: (input: any) => Promise<unknown>
+declare module '*/refund.ts' { export const refundAgent: (input: any) => Promise<unknown> }
+`
+  writeFileSync(join(scratch, 'given.d.ts'), given)
+  const paths = texts.map((text, index) => {
+    const file = join(scratch, `example-${index}.ts`)
+    const names = [...new Set(text.match(/\b[a-z]\w+(?=\()/gi))].filter((name) => rootNames.includes(name))
+    writeFileSync(file, `import { ${names.join(', ')} } from '../dist/index.js'\n${text}\n`)
+    return file
+  })
+  const options = ['--ignoreConfig', '--noEmit', '--strict', '--skipLibCheck', '--target', 'es2024', '--types', 'node']
+  const { status, stdout } = spawnSync(
+    'tsc',
+    [...options, '--module', 'nodenext', join(scratch, 'given.d.ts'), ...paths],
+    { encoding: 'utf8' },
+  )
+  if (status === 0) return
+  console.error(`an example of a doc comment does not compile\n${stdout}`)
+  process.exitCode = 1
+}
 
 function configOf(entry: string, reportFileName: string): ExtractorConfig {
   const options = { target: 'es2024', lib: ['es2024', 'esnext.disposable'], module: 'nodenext', types: ['node'] }
@@ -54,7 +92,12 @@ function configOf(entry: string, reportFileName: string): ExtractorConfig {
       // Types that are reached and have no exported name are part of the interface too.
       includeForgottenExports: true,
     },
-    docModel: { enabled: false },
+    docModel: {
+      enabled: entry.endsWith('/index.d.ts') && reportFileName === 'index.api.md',
+      apiJsonFilePath: resolve(scratch, 'index.api.json'),
+      includeForgottenExports: true,
+      projectFolderUrl: '',
+    },
     dtsRollup: { enabled: false },
     tsdocMetadata: { enabled: false },
     messages: {

@@ -18,6 +18,7 @@ export {
   promote,
   type PromoteTapeOptions,
 } from './library/recordings.ts'
+export { openRecordings, type Recordings } from './library/manage.ts'
 export { blame, chaos, diagnose, type DiagnoseOptions, fork, replay } from './library/runs.ts'
 export { readTape } from './tape/read.ts'
 
@@ -48,7 +49,19 @@ export type { ImportFacts, ImportFormat } from './importers/index.ts'
 export type { Budget, BudgetLimits } from './live/index.ts'
 export type * from './match/types.ts'
 export type { Dialect, ModelCall, ModelRequest, ModelResponse, ToolCall, Usage } from './providers/index.ts'
-export type { ListedTape, TapeFilter, TapeList, TapeQuery, TapeSort } from './recordings/index.ts'
+export type {
+  Demoted,
+  Hold,
+  ListedTape,
+  PinLimits,
+  PinReport,
+  Pruned,
+  PruneOptions,
+  TapeFilter,
+  TapeList,
+  TapeQuery,
+  TapeSort,
+} from './recordings/index.ts'
 export type { ChangedQuestion, JudgedReplay, RunVerdict, VerdictName } from './replay/index.ts'
 export type { RunDiff } from './report/diff/compare.ts'
 export type * from './tape/types.ts'

@@ -41,9 +41,9 @@ export interface BlameTapeOptions {
   readonly allow?: readonly string[]
   /** File to which forks are added, and from which those of earlier sessions are counted. Default none. */
   readonly cacheFile?: string
-  /** Counts forks that other models answer, and forks of a ledger that ran other code. Default false. */
+  /** Counts forks that other models answer, and forks of earlier sessions that ran other code. Default false. */
   readonly crossVersion?: boolean
-  /** Lets `ok` and `bad` name what neither the run, nor the offered tools, nor the donor knows. Default false. */
+  /** Lets `ok` and `bad` name what is in neither the run, nor the offered tools, nor the reference run. Default false. */
   readonly anyName?: boolean
   /** The oracle is known to disagree with itself: every run is graded five times, by majority. Default false. */
   readonly flakyOracle?: boolean

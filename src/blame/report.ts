@@ -31,14 +31,14 @@ export interface ReportOptions extends MutationOptions {
 
 /** All that blame found out about a run; plain data, fit for JSON. */
 export interface BlameReport {
-  /** The tail of every fork is drawn anew: what happens if one intervenes, not what would have happened that time. */
+  /** Every fork resamples all that follows: what happens after an intervention, not what would have happened that time. */
   readonly estimand: 'interventional'
   readonly perturbation: string
   readonly delta: number
   readonly tau: number
-  /** `exact`: what was drawn anew came out the same each time, so no interval is given. */
+  /** `exact`: all resampled answers were the same, so no interval is given. */
   readonly tail: 'exact' | 'noisy'
-  /** What all forks used that this rests on; `now` is the part of this session, the rest came from the ledger. */
+  /** What all forks used that this rests on; `now` is the part of this session, the rest came from earlier sessions. */
   readonly spent: ForksSpent & { readonly now: ForksSpent; readonly retries: number }
   readonly models?: readonly string[]
   readonly commit?: string

@@ -145,7 +145,7 @@ export interface CaseContent {
   readonly drift?: CaseDrift | { readonly [Class in CaseDriftClass]?: CaseDrift }
   /** What may reach the world around the seam, such as `socket 127.0.0.1:5432`. */
   readonly escapes?: { readonly allow: readonly string[] }
-  /** How far the serve ladder may climb. */
+  /** How far a request may differ from the one whose answer it gets. */
   readonly serve?: CaseServe
   /** Whether the code of tools and retrievers runs, to be compared with its recording. */
   readonly tools?: CaseTools
@@ -157,7 +157,7 @@ export interface CaseContent {
   readonly messages?: readonly CaseMessage[]
   /** Marks, in order; `undefined`: those of the tape. */
   readonly marks?: readonly CaseMark[]
-  /** Temporal rules as they are written; nobody has checked their syntax yet, see {@link hasUncheckedRules}. */
+  /** Temporal rules as they are written; their syntax is not checked yet, see {@link hasUncheckedRules}. */
   readonly rules?: readonly string[]
   /**
    * Structural match on the return value, or, under the one key `$threw`, on name, message, code and status of the error;

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { createRedactor } from '../privacy/index.ts'
 import { keepsTapeBytes } from '../provenance/index.ts'
 import { attributesLine } from './git-attributes.ts'
@@ -44,7 +45,7 @@ export async function checkRecordings(recordings?: string, options: CheckOptions
   const hasTapes = snapshot.files.some(({ kind }) => kind === 'tape')
   const found = [
     ...inspect(snapshot, { maxSize, allow, progress: (done) => onProgress(done, all) }),
-    ...(hasTapes ? await lineEnds(recordings ?? 'recordings') : []),
+    ...(hasTapes ? await lineEnds(recordings ?? 'recordings', options.staged === true) : []),
   ]
   // A finding may quote a secret in the text of an error, or in the name of a file.
   const redactor = createRedactor({ off: allow })
@@ -53,8 +54,10 @@ export async function checkRecordings(recordings?: string, options: CheckOptions
 }
 
 /** Whether git would change the line ends of tapes, and with them every digest. */
-async function lineEnds(recordings: string): Promise<readonly CheckFinding[]> {
-  if ((await keepsTapeBytes(process.cwd(), recordings)) !== false) return []
+async function lineEnds(recordings: string, isStaged: boolean): Promise<readonly CheckFinding[]> {
+  // The folder may be in another repository than we, or in none; the next commit is that of the one we are in.
+  const keeps = isStaged ? keepsTapeBytes(process.cwd(), recordings) : keepsTapeBytes(resolve(recordings), '.')
+  if ((await keeps) !== false) return []
   return [
     {
       level: 'warning',

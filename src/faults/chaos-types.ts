@@ -75,7 +75,7 @@ export interface ChaosProgress {
 
 /** What became of an agent under faults. Plain data. */
 export interface ChaosReport {
-  /** `null`: in no run could be told what the agent would have done, because it left its tape each time. */
+  /** `null`: unknown, because the agent left its tape in every run. */
   readonly survived: boolean | null
   readonly seed: number
   /** Runs the failing schedule again, together with the seed. */

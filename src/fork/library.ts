@@ -7,7 +7,7 @@ import type { Json, Step } from '../tape/index.ts'
 export interface Forking<T> extends ForkOptions {
   /** Called with the recorded input. Another function than the recorded one is another policy. */
   readonly agent: (input: unknown) => T | PromiseLike<T>
-  /** 1-based: the step the fork is about. With `change` it gets another answer; without, it is the first one asked anew. */
+  /** 1-based: the step the fork is about. With `change` it gets another answer; without, it is the first one that is asked again. */
   readonly step?: number
   /** Steps 1 to `keep` are as recorded. Default: up to `step`, or up to the last step with a change; else none. */
   readonly keep?: number

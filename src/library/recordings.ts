@@ -27,6 +27,8 @@ export async function listTapes(folder = 'recordings', query: TapeQuery = {}): P
  * Reads a case file.
  *
  * @param file - path of a `.case.yaml`
+ * @example
+ * const { title, expect, baseline } = await loadCase('recordings/golden/refund.case.yaml')
  * @throws HarvestError `HARVEST_CASE_…` with line and column of each issue
  */
 export async function loadCase(file: string): Promise<Case> {
@@ -201,6 +203,8 @@ export async function checkRecordings(folder?: string, options: CheckOptions = {
  *
  * @param a - a tape, or its path
  * @param b - a tape, or its path
+ * @example
+ * const { class: how } = await diffRuns('recordings/golden/refund.tape.jsonl', 'recordings/inbox/run.tape.jsonl')
  * @throws HarvestError `HARVEST_TAPE_…`
  */
 export async function diffRuns(a: Tape | string, b: Tape | string): Promise<RunDiff> {

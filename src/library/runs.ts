@@ -9,8 +9,6 @@ import type { JudgedReplay } from '../replay/run-verdict.ts'
 import { readTape } from '../tape/read.ts'
 import type { Tape } from '../tape/types.ts'
 
-/** A replay, judged. */
-
 /**
  * Runs an agent from a tape: every answer it gets is the recorded one, in recorded order, on a virtual clock. Nothing leaves
  * the process. It installs itself; import the agent inside `agent`, because some clients keep `fetch` when they are loaded.
@@ -65,6 +63,12 @@ export async function fork<T>(tape: Tape | string, options: Forking<T>): Promise
  * a limit is reached. It costs money: `limits` has no default.
  *
  * @param tape - a tape, or its path
+ * @example
+ * const { verdict, spent } = await blame('recordings/inbox/run.tape.jsonl', {
+ *   agent: refundAgent,
+ *   ok: ['refund(amount: 25)'],
+ *   limits: { costUsd: 0.5 },
+ * })
  * @throws HarvestError `HARVEST_ORACLE_…` without a usable oracle, `HARVEST_BLAME_PREFLIGHT` when the tape does not replay
  *   byte for byte, `HARVEST_BLAME_LIMITS` without a limit, `HARVEST_CROSS_VERSION` when another model answers
  */
@@ -76,6 +80,8 @@ export async function blame(tape: Tape | string, options: BlameTapeOptions): Pro
  * Runs an agent many times with injected faults, offline, and shrinks a failure to the faults it needs.
  *
  * @param tape - a tape, or its path
+ * @example
+ * const { survived, failure } = await chaos('recordings/golden/refund.tape.jsonl', { agent: refundAgent, runs: 200, seed: 1 })
  * @throws HarvestError `HARVEST_CHAOS_…`
  */
 export async function chaos<T>(tape: Tape | string, options: ChaosOptions<T>): Promise<ChaosReport> {
@@ -93,10 +99,13 @@ export interface DiagnoseOptions {
  * Finds what makes a run irreproducible, by experiment, and names the line. `doctor` prints the same.
  *
  * @param tape - a tape, or its path
+ * @example
+ * for (const finding of await diagnose('recordings/inbox/run.tape.jsonl', { agent: refundAgent })) console.log(finding)
  * @returns one finding per line of code; empty when the run is reproducible
  * @throws HarvestError `HARVEST_TAPE_…`
  */
-export async function diagnose(tape: Tape | string, { agent, ...rest }: DiagnoseOptions): Promise<readonly Finding[]> {
+export async function diagnose(tape: Tape | string, options: DiagnoseOptions): Promise<readonly Finding[]> {
+  const { agent, replay: replayOptions } = options
   const { installReplay, replayTape, standInKeys } = await import('../replay/index.ts')
   const { requireClosed } = await import('../tape/index.ts')
   const { examine } = await import('../doctor/examine.ts')
@@ -108,7 +117,7 @@ export async function diagnose(tape: Tape | string, { agent, ...rest }: Diagnose
   const takeBack = standInKeys(whole)
   try {
     const once = (): Promise<ReplayResult> =>
-      replayTape(whole, agent, { hangMs: 1_500, sites: true, ...rest.replay } as ReplayOptions)
+      replayTape(whole, agent, { hangMs: 1_500, sites: true, ...replayOptions } as ReplayOptions)
     const examination = await examine(once)
     return findingsOf([{ tape: whole.header.id, examination }], isVersioned)
   } finally {

@@ -115,11 +115,11 @@ export interface ReplayOptions {
    * the other, and no `endpoint` drift. Default none.
    */
   readonly hosts?: SameHosts
-  /** How far the serve ladder may climb. Default `reworded`. */
+  /** How far a request may differ from the one whose answer it gets. Default `reworded`. */
   readonly serve?: MatchLevel
   /** Every body must be byte-identical and every recorded event consumed (`npx vitest-harvest replay --exact`). Default false. */
   readonly strict?: boolean
-  /** Whose bodies run for real, to be compared with what they came to when recorded. Default `serve`: nobody's. */
+  /** Tools whose bodies run for real, to be compared with the recording. Default `serve`: none. */
   readonly tools?: ToolsMode
   /** Messages between agents that are expected outside of wrapped functions. Default those of the tape. */
   readonly messages?: readonly ExpectedMessage[]
@@ -198,7 +198,7 @@ export interface ReplayResult<T = unknown> {
    * in the same place looks the same. Without credentials. Empty for a fork, which may get them from a live answer.
    */
   readonly notCompared: readonly NotCompared[]
-  /** Recorded answers that were instances of classes, own errors or functions, and that nobody revived. Absent: none. */
+  /** Recorded answers that were instances of classes, own errors or functions, and were not revived. Absent: none. */
   readonly notRevived?: readonly NotRevived[]
   /** What this replay did, in the shape of a tape, so that a trace can be read from either. */
   readonly events: readonly TapeEvent[]

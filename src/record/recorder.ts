@@ -124,7 +124,14 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
       const path = join(dir, outsideFolder, `${id}.tape.jsonl`)
       const moments = new LiveMoments()
       const recorded = record(
-        { account, path, bodyCap: megabytes(options.bodies?.maxMegabytes ?? 8), warn },
+        {
+          account,
+          path,
+          bodyCap: megabytes(options.bodies?.maxMegabytes ?? 8),
+          warn,
+          about: { agent: 'shared' },
+          secrets: [],
+        },
         { moments, startedAt },
       )
       const exchange = recorded.exchange({ ...start, headers }, {})

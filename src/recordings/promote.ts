@@ -50,7 +50,7 @@ export interface PromoteOptions {
   readonly outcome?: Json
   /** The import did not see the outcome, and the recorded tool calls are all the case is to check. */
   readonly baselineOnly?: boolean
-  /** Promote a tape that lacks bodies nobody could search for secrets. Default `false`. */
+  /** Promote a tape that lacks bodies that could not be searched for secrets. Default `false`. */
   readonly acceptUnsearched?: boolean
   /** Bodies of the tape are cut, and the agent does not read so far. */
   readonly acceptCut?: boolean

@@ -26,11 +26,11 @@ export interface TapeList {
   readonly more: number
   /** How many tapes there are, whether they fit or not. */
   readonly total: number
-  /** How many fit but for a cost nobody knows. */
+  /** How many fit, but for a cost that is unknown. */
   readonly withoutCost: number
   /** Words of the filter that no tape has, with the nearest one that a tape has. */
   readonly unknownWords: readonly { readonly option: string; readonly word: string; readonly nearest?: string }[]
-  /** Why the index was made anew, or not used; the list is right all the same. */
+  /** Why the index was rebuilt, or not used; the list is right all the same. */
   readonly note?: string
 }
 

@@ -1,8 +1,9 @@
-import { lstatSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { Branches } from './branches.ts'
 import { refuseOutsideInbox } from './files.ts'
+import { forgetTapes } from './forget-tapes.ts'
 import { type Hold, holdFileOf, holdOf, holdOfTape } from './holds.ts'
 import { forgetForks } from './kept-forks.ts'
 
@@ -23,6 +24,16 @@ export function removeTapes(recordings: string, files: readonly string[]): void 
   for (const file of branches.branchesFirst(files, (each) => each)) {
     removeTape(file)
     forgetForks(recordings, file)
+  }
+}
+
+/** As {@link removeTapes}, and out of the index of the inbox. */
+export async function removeForGood(recordings: string, files: readonly string[]): Promise<void> {
+  try {
+    removeTapes(recordings, files)
+  } finally {
+    const gone = files.filter((file) => !existsSync(file))
+    await forgetTapes(recordings, gone)
   }
 }
 

@@ -17,6 +17,8 @@ const lineFeed = 0x0a
  *
  * A branch comes with the events it shares with its parent, whose file is read as well.
  *
+ * @example
+ * const { header, events, close } = readTape('recordings/golden/refund.tape.jsonl')
  * @throws HarvestError `HARVEST_TAPE_MISSING`, `_UNREADABLE`, `_EMPTY`, `_LINE`, `_TAMPERED`, `_VERSION`, `_PARENT`, and
  * `_TRUNCATED` when not even the header is whole
  */

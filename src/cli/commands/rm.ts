@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs'
 import { relative } from 'node:path'
-import { findTape, forgetTapes, removeTapes } from '../../recordings/index.ts'
+import { findTape, removeForGood } from '../../recordings/index.ts'
 import { askYesNo, canAsk } from '../ask.ts'
 import { rmSpec } from '../spec/manage.ts'
 import type { Command } from '../command.ts'
@@ -25,14 +24,7 @@ export const rmCommand: Command = {
         return exit.usage
       }
     }
-    try {
-      removeTapes(recordings, files)
-    } finally {
-      await forgetTapes(
-        recordings,
-        files.filter((file) => !existsSync(file)),
-      )
-    }
+    await removeForGood(recordings, files)
     if (given.has('json')) screen.json({ removed: files })
     else for (const file of files) screen.line(`removed ${file}`)
     return exit.ok

@@ -6,7 +6,7 @@ import { here } from '../../report/head.ts'
 import { type Screen, table } from '../../report/output.ts'
 import type { Judgement, PinnedCase } from '../../provenance/stale.ts'
 
-type Judged = readonly (readonly [PinnedCase, Judgement])[]
+type Judged = readonly (PinnedCase & Judgement)[]
 
 /** Newest commits named per pinned commit; the rest is counted. */
 const named = 3
@@ -15,7 +15,7 @@ const named = 3
 export function printCases(judged: Judged, history: History | undefined, screen: Screen): void {
   if (judged.length === 0) return
   const head = ['case', 'agent', 'commit', 'since', 'models', 'prompt', 'tools']
-  const rows = judged.map(([one]) => {
+  const rows = judged.map((one) => {
     const { id, agent, pins } = one
     return [
       neutralLine(id, 24),
@@ -40,7 +40,7 @@ export function printDetails(
   touched: ReadonlyMap<string, readonly string[]>,
   screen: Screen,
 ): void {
-  for (const [index, [one, judgement]] of judged.entries()) {
+  for (const [index, one] of judged.entries()) {
     const { id, agent, file, pins, recordedAt } = one
     if (index > 0) screen.line()
     screen.line(`${screen.paint('bold', neutralLine(id, 60))}  ${here(file)}`)
@@ -64,13 +64,13 @@ export function printDetails(
     fact('prompt', pins.prompt ?? 'none')
     fact('tools', pins.tools ?? 'none')
     fact('made by', makerOf(one))
-    for (const reason of judgement.stale) fact('stale', reason, (row) => screen.paint('red', row))
-    for (const hint of judgement.hints) fact('hint', hint)
+    for (const reason of one.stale) fact('stale', reason, (row) => screen.paint('red', row))
+    for (const hint of one.hints) fact('hint', hint)
   }
 }
 
 function printRemarks(judged: Judged, screen: Screen): void {
-  const remarks = judged.flatMap(([{ id }, { stale, hints }]) => [
+  const remarks = judged.flatMap(({ id, stale, hints }) => [
     ...stale.map((reason) => [screen.paint('red', 'stale'), neutralLine(id, 24), reason]),
     ...hints.map((hint) => [screen.paint('yellow', 'hint'), neutralLine(id, 24), hint]),
   ])
@@ -80,7 +80,7 @@ function printRemarks(judged: Judged, screen: Screen): void {
 }
 
 function printHistory(judged: Judged, history: History | undefined, screen: Screen): void {
-  const commits = new Set(judged.flatMap(([{ pins }]) => pins.commit ?? []))
+  const commits = new Set(judged.flatMap(({ pins }) => pins.commit ?? []))
   for (const commit of commits) {
     const lines = sinceLines(commit, history)
     if (lines.length === 0) continue
@@ -105,7 +105,7 @@ function sinceLines(commit: string | undefined, history: History | undefined): r
 /** Recorder and Node are the same for nearly all: told once per pair. */
 function printMakers(judged: Judged, screen: Screen): void {
   screen.line()
-  for (const [maker, list] of Map.groupBy(judged, ([one]) => makerOf(one)))
+  for (const [maker, list] of Map.groupBy(judged, makerOf))
     screen.line(`made by ${neutralLine(maker, 60)}: ${counted(list.length, 'case')}`)
 }
 

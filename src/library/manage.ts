@@ -1,0 +1,65 @@
+import type { Demoted, Hold, Pruned, PinLimits, PinReport, PruneOptions } from '../recordings/index.ts'
+
+/**
+ * A folder of recordings. Tapes are named by a path inside it, by id, or as `latest`; cases by id or `group/id`.
+ */
+export interface Recordings {
+  readonly folder: string
+  /**
+   * The path of a tape.
+   *
+   * @throws HarvestError `HARVEST_TAPE_MISSING` with the nearest id, `HARVEST_TAPE_AMBIGUOUS`, `HARVEST_RECORDINGS_OUTSIDE`
+   */
+  find(tape: string): string
+  /**
+   * Removes tapes of the inbox for good.
+   *
+   * @returns their paths
+   * @throws HarvestError `HARVEST_RECORDINGS_…`, such as `HARVEST_RECORDINGS_BRANCHES` when another tape begins with one of them
+   */
+  remove(...tapes: readonly string[]): Promise<readonly string[]>
+  /** Removes the tapes of the inbox whose retention has ended. Those under a hold stay. */
+  prune(options?: Omit<PruneOptions, 'recordings'>): Promise<Pruned>
+  /** Places a tape under a legal hold: it is not pruned until it is released. */
+  hold(tape: string, reason: string): Hold
+  /** Takes the hold off a tape. */
+  release(tape: string): void
+  /** Takes a case out of the golden set and puts its tape back into the inbox. */
+  demote(kase: string): Demoted
+  /** What each case was made with, and which are stale. Asks git. */
+  pins(limits?: PinLimits): PinReport
+}
+
+/**
+ * Opens a folder of recordings to manage it: remove, prune, hold, release and demote tapes, read the pins of cases.
+ *
+ * @param folder - default `recordings`
+ * @example
+ * const recordings = await openRecordings()
+ * recordings.hold('latest', 'a customer complained')
+ * const { removed } = await recordings.prune({ dryRun: true })
+ */
+export async function openRecordings(folder = 'recordings'): Promise<Recordings> {
+  const { demote, findTape, placeHold, holdOfTape, pruneTapes, readPins, releaseHold, removeForGood } = await import(
+    '../recordings/index.ts'
+  )
+  const find = (tape: string): string => findTape(folder, tape, { isExact: true })
+  return {
+    folder,
+    find,
+    async remove(...tapes) {
+      const files = [...new Set(tapes.map(find))]
+      await removeForGood(folder, files)
+      return files
+    },
+    prune: (options = {}) => pruneTapes({ ...options, recordings: folder }),
+    hold(tape, reason) {
+      const file = find(tape)
+      placeHold(folder, file, reason)
+      return holdOfTape(file) ?? { reason }
+    },
+    release: (tape) => releaseHold(folder, find(tape)),
+    demote: (kase) => demote(folder, kase),
+    pins: (limits) => readPins(folder, limits),
+  }
+}
