@@ -23,6 +23,7 @@ describe('a service with three agents answers 1,000 tickets, twelve of them inci
     provider = await startProvider()
     service = await startService({ recordings: dir, provider: provider.base })
     statuses = await load(service, jobs)
+    await service.stats()
     tapes = new Map(readdirSync(dir).map((name) => [name.replace('.tape.jsonl', ''), readTape(join(dir, name))]))
   })
   afterAll(async () => {
