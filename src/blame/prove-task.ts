@@ -129,7 +129,7 @@ function isModelStep({ step }: Drift, steps: readonly Step[]): boolean {
 }
 
 /** Drift that changes nothing of what is asked. */
-const isNoQuestion: ReadonlySet<string> = new Set(['encoding', 'bookkeeping', 'timers'])
+const isNoQuestion: ReadonlySet<string> = new Set(['encoding', 'bookkeeping', 'timers', 'awaits'])
 
 interface ProofParts {
   readonly context: TaskContext

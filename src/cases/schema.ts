@@ -230,6 +230,7 @@ export const caseSchema = {
             results: drift,
             redacted: drift,
             timers: drift,
+            awaits: drift,
           },
         },
       ],

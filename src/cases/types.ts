@@ -29,6 +29,7 @@ export type CaseDriftClass =
   | 'results'
   | 'redacted'
   | 'timers'
+  | 'awaits'
 
 /** The rungs of the serve ladder, as case files spell them. */
 export type CaseServe = 'exact' | 'canonical' | 'conversation' | 'reworded'

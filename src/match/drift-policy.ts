@@ -25,6 +25,8 @@ export const defaultPolicy: Readonly<Record<DriftClass, DriftPolicy>> = {
   redacted: 'unproven',
   // The replay fires the timer by its new delay, and all else is judged: what a longer wait means live it cannot say.
   timers: 'report',
+  // Whether the recorded agent waited for a function that answers at once, its tape does not say.
+  awaits: 'report',
 }
 
 /**

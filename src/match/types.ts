@@ -15,7 +15,8 @@ import type { WireForm } from '../providers/index.ts'
  * Of what the agent does: `destination` (another host is written to), `arguments` (of wrapped functions), `guards` (headers
  * that protect data from being changed twice), `credentials` (who asks), `agentMessages`, `marks`, `results` (a tool that ran
  * returned something else). Of values that were redacted: `redacted`. Of time: `timers` (time-outs and pauses of another
- * length, where the tape noted its timers).
+ * length, where the tape noted its timers). Of the end: `awaits` (the agent returned without waiting for an action that may
+ * have been answered at once when recorded).
  */
 export const driftClasses = [
   'encoding',
@@ -37,6 +38,7 @@ export const driftClasses = [
   'results',
   'redacted',
   'timers',
+  'awaits',
 ] as const
 export type DriftClass = (typeof driftClasses)[number]
 

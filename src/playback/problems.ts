@@ -427,6 +427,20 @@ export function unusedSteps(tape: Tape, unused: readonly StepState[]): HarvestEr
   })
 }
 
+/** The agent returned while an action was under way whose answer the recorded agent waited for. */
+export function notAwaited(tape: Tape, step: StepState): HarvestError {
+  return new HarvestError('HARVEST_NOT_AWAITED', {
+    what: 'The agent returned without waiting for an action',
+    where: { tape: tape.header.id, action: neutralLine(describeStep(step)) },
+    why: 'The recorded agent had its answer before it returned; now an error of it goes unseen.',
+    fix: [
+      'put `await` before the call in the agent',
+      `to see the recorded step: npx vitest-harvest show ${tape.header.id} --step ${step.number}`,
+      anew,
+    ],
+  })
+}
+
 export function escaped(place: ProblemLocation, kind: string, target: string): HarvestError {
   if (kind === 'add-on' && confinement() !== 'strict') return nativeCode(target, where(place))
   return new HarvestError('HARVEST_ESCAPE', {
@@ -536,6 +550,8 @@ function refusal({ class: name, part }: Drift, isStrict: boolean): string {
       return `${shown} returned a different value than recorded`
     case 'redacted':
       return `The agent sent another value where the tape has a placeholder: ${shown}`
+    case 'awaits':
+      return `The agent returned without waiting for ${shown}`
     case 'timers':
       return `The agent waits for another time than when this run was recorded: ${shown}`
     case 'guards':

@@ -85,15 +85,19 @@ async function attempt<T>(run: ReplayRun, agent: (input: unknown) => T | Promise
   const { input } = run.tape.header
   const given = input === undefined ? undefined : decodeValue(input)
   run.gate.kick()
-  const value = await seamState().runs.run(run.root, async () => readOut(await agent(given)))
+  const value = await seamState().runs.run(run.root, async () => {
+    const returned = await agent(given)
+    if (isUnreadResponse(returned)) return readOut(returned)
+    run.lostAwaits.returned()
+    return returned
+  })
   await run.bodiesEnded()
   await letEnd(run)
   return value
 }
 
 /** A recorded run ends when the body of its response has been read: so does a replayed one. */
-async function readOut<T>(value: T): Promise<T> {
-  if (!isUnreadResponse(value)) return value
+async function readOut<T>(value: T & Response): Promise<T> {
   const body = await value.arrayBuffer()
   return new Response(body, value) as T
 }

@@ -31,6 +31,7 @@ import { HeaderRedactor } from '../match/header-redactor.ts'
 import { recordedHosts } from '../match/hosts-option.ts'
 import { IdempotencyKeys } from '../match/idempotency.ts'
 import { isImporting } from './importing.ts'
+import { LostAwaits } from './lost-awaits.ts'
 import { type Match, type FoundDrift, Matcher, type MatchRequest } from '../match/matcher.ts'
 import { StepOrder } from '../playback/order.ts'
 import * as problem from '../playback/problems.ts'
@@ -97,6 +98,7 @@ export class ReplayRun {
   readonly #cuts: readonly WholeBody[]
   readonly #keyNames: ReadonlyMap<string, ReadonlySet<string>>
   readonly expected = new ExpectedRequest(this)
+  readonly lostAwaits: LostAwaits
   readonly tools: Tools
   readonly messages: Announcements
   readonly marks: Announcements
@@ -163,6 +165,7 @@ export class ReplayRun {
     this.sharedAnswers = sharedAnswersOf(tape)
     this.#recordedHost = recordedHosts(settings.hosts)
     this.steps = stepStates(tape)
+    this.lostAwaits = new LostAwaits(tape)
     this.clients = new Clients(tape)
     this.#values = new RedactedValues(tape, settings.constants)
     this.redactor = redactorOfTape(tape, this.#values.numbering)
@@ -335,6 +338,7 @@ export class ReplayRun {
     this.last = step
     this.#made++
     this.gate.asked(step.items[0])
+    this.lostAwaits.begun(step)
   }
 
   /** The next number for an event of this replay's own record. */
@@ -535,6 +539,7 @@ export class ReplayRun {
     const unused = this.unused
     if (unused.length > 0) this.problems.push(problem.unusedSteps(this.tape, unused))
     this.#judgeTimers()
+    this.#judgeAwaits()
     const [messages, marks] = [this.messages, this.marks].map((list) => list.differences(this.ran))
     this.#judge('agentMessages', 'message', messages ?? [])
     this.#judge('marks', 'mark', marks ?? [])
@@ -557,6 +562,24 @@ export class ReplayRun {
       const found = { class: 'timers', path: part, part, recorded: `${recorded} ms`, live: `${live} ms` } as const
       const at = { n: place?.event.n ?? 0, number: place?.number ?? 0 }
       const drift = this.#changes.drift(at, found, policy, undefined)
+      this.drift.push(drift)
+      if (policy === 'fail') this.problems.push(problem.driftRefused(this.tape, drift, this.#settings.strict === true))
+    }
+  }
+
+  #judgeAwaits(): void {
+    const policy = this.#policyOf('awaits')
+    for (const { step, isCertain } of this.lostAwaits.found) {
+      if (isCertain) this.problems.push(problem.notAwaited(this.tape, step))
+      if (isCertain || policy === 'ignore') continue
+      const found = {
+        class: 'awaits',
+        path: '',
+        part: describeStep(step),
+        recorded: 'answered',
+        live: 'not awaited',
+      } as const
+      const drift = this.#changes.drift({ n: step.event.n, number: step.number }, found, policy, undefined)
       this.drift.push(drift)
       if (policy === 'fail') this.problems.push(problem.driftRefused(this.tape, drift, this.#settings.strict === true))
     }

@@ -1,0 +1,135 @@
+import { mkdtempSync, realpathSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import OpenAI from 'openai'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createRecorder, tools } from '../../src/record/index.ts'
+import { replayTape } from '../../src/replay/index.ts'
+import { readTape, type Tape } from '../../src/tape/index.ts'
+
+const server = createServer((request, response) => {
+  response.setHeader('content-type', 'application/json')
+  const message = { role: 'assistant', content: 'noted' }
+  request.resume().on('end', () => response.end(JSON.stringify({ id: 'c-1', choices: [{ index: 0, message }] })))
+})
+let base = ''
+beforeAll(async () => {
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(() => {
+  server.close()
+})
+
+const desk = tools({
+  look: async ({ id }: { id: string }) => ({ id, total: 25 }),
+  note: async ({ id }: { id: string }) => ({ id }),
+  wait: async ({ id }: { id: string }) => {
+    await new Promise((resolve) => setTimeout(resolve, 2))
+    return { id }
+  },
+  post: async ({ id }: { id: string }) => (await fetch(`${base}/orders`, { method: 'POST', body: id })).json(),
+})
+
+/** The last action of an agent. */
+const actions = {
+  'a request with fetch': async () => (await fetch(`${base}/orders/1`)).text(),
+  'a request with a body': async () => (await fetch(`${base}/orders`, { method: 'POST', body: '{"id":1}' })).json(),
+  'a call of a model': () =>
+    new OpenAI({ apiKey: 'none', baseURL: base, maxRetries: 0 }).chat.completions
+      .create({ model: 'gpt-5', messages: [{ role: 'user', content: 'Note it.' }] })
+      .then(({ choices }) => choices.length),
+  'a tool that waits for a timer': () => desk.wait({ id: 'A-17' }),
+  'a tool that makes a request': () => desk.post({ id: 'A-17' }),
+  'a tool that answers at once': () => desk.note({ id: 'A-17' }),
+} as const
+type Action = keyof typeof actions
+
+const certain = Object.keys(actions).slice(0, -1) as readonly Action[]
+const atOnce = 'a tool that answers at once'
+
+const waiting = (action: Action) => async () => {
+  await desk.look({ id: 'A-17' })
+  await actions[action]()
+  return { done: true }
+}
+const lost = (action: Action) => async () => {
+  await desk.look({ id: 'A-17' })
+  void actions[action]()
+  return { done: true }
+}
+
+async function record(agent: () => Promise<unknown>): Promise<Tape> {
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'harvest-await-')))
+  const recorder = createRecorder({ dir })
+  await recorder.run({ agent: 'desk', id: 'run' }, agent)
+  return readTape(join(dir, 'run.tape.jsonl'))
+}
+
+describe('an agent that returns without waiting for its last action', () => {
+  test.for(certain)('%s: is red when the recorded agent had the answer', async (action) => {
+    const tape = await record(waiting(action))
+    const same = await replayTape(tape, waiting(action))
+    expect([same.problems, same.drift]).toEqual([[], []])
+    const { problems } = await replayTape(tape, lost(action))
+    expect(problems.map(({ code }) => code)).toEqual(['HARVEST_NOT_AWAITED'])
+    expect(problems[0]?.message).toContain('step 2')
+  })
+
+  test(`${atOnce}: is listed, and red where the config says so`, async () => {
+    const tape = await record(waiting(atOnce))
+    expect(await replayTape(tape, waiting(atOnce))).toMatchObject({ problems: [], drift: [] })
+    const { problems, drift } = await replayTape(tape, lost(atOnce))
+    expect(problems).toEqual([])
+    expect(drift).toMatchObject([{ class: 'awaits', policy: 'report', part: 'step 2, tool note' }])
+    const strict = await replayTape(tape, lost(atOnce), { drift: { awaits: 'fail' } })
+    expect(strict.problems.map(({ message }) => message.split('\n')[0])).toEqual([
+      'The agent returned without waiting for step 2, tool note',
+    ])
+  })
+
+  // Of a request with a body that was left at the end, the recorder has no body.
+  test.for([...certain.filter((action) => action !== 'a request with a body'), atOnce] as const)(
+    '%s: is green when it did not wait before either',
+    async (action) => {
+      const { problems } = await replayTape(await record(lost(action)), lost(action))
+      expect(problems).toEqual([])
+    },
+  )
+
+  test('is green when it works on by itself while the answer comes, as it did when recorded', async () => {
+    const agent = async (): Promise<unknown> => {
+      const noted = actions['a request with fetch']()
+      await sleep(20)
+      void noted
+      return { done: true }
+    }
+    expect((await replayTape(await record(agent), agent)).problems).toEqual([])
+  })
+
+  test('is green when it did what no tape sees before it returned, however long that took', async () => {
+    const agent = (isRecorded: boolean) => async (): Promise<unknown> => {
+      let isNoted = false
+      void actions['a request with fetch']().then(() => (isNoted = true))
+      do await stat('.')
+      while (isRecorded && !isNoted)
+      return { done: true }
+    }
+    expect((await replayTape(await record(agent(true)), agent(false))).problems).toEqual([])
+  })
+
+  test('is green when it returns the response itself, for its caller to read', async () => {
+    const agent = async (): Promise<Response> => fetch(`${base}/orders/1`)
+    expect((await replayTape(await record(agent), agent)).problems).toEqual([])
+  })
+
+  test('is green when it took the first of two answers', async () => {
+    const agent = () => Promise.race([desk.wait({ id: '1' }), actions['a request with fetch']()])
+    expect((await replayTape(await record(agent), agent)).problems).toEqual([])
+  })
+})
