@@ -52,8 +52,8 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   record: {
     subject:
-      'the seam in recording mode: **the production entry point**; providers only where an option counts what model calls use',
-    mayImport: ['errors', 'json', 'tape', 'privacy', 'seam', 'providers'],
+      'the seam in recording mode: **the production entry point**; providers only where an option counts what model calls use, rules only where one keeps by them',
+    mayImport: ['errors', 'json', 'rules', 'tape', 'privacy', 'seam', 'providers', 'trace'],
   },
   provenance: {
     subject: 'pins, staleness; the only user of git',

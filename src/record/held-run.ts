@@ -14,6 +14,8 @@ import { encodedOutcome, type RunNote } from './redact-event.ts'
 import { handleOf } from './run-handle.ts'
 import { type LiveOutcome, type Past, type RecordedRun, reasonOf, recordingFailed } from './run.ts'
 import { jsonSize } from './json-size.ts'
+import { watchedRun } from './watched-run.ts'
+import type { WatchedRun } from './watch.ts'
 import { TimerLog } from './timers.ts'
 
 export interface HeldRunOptions {
@@ -60,6 +62,8 @@ export class HeldRun implements Recording {
   #finished: HeldExchange[] = []
   /** Not looked at for what they used. */
   #uncounted: HeldExchange[] = []
+  /** Calls and notes as they happened, where something is watched for. */
+  readonly #watched = new Map<CallEvent | RunNote, CallEvent | RunNote>()
   #unrecorded: Set<string> | undefined
   #mute: Map<string, string> | undefined
   #works: HeldWork[] = []
@@ -152,6 +156,7 @@ export class HeldRun implements Recording {
   note(note: RunNote): void {
     this.#flushDraws()
     this.later((recorded) => recorded.note(note))
+    if (this.account.isWatched) this.#watched.set(note, note)
     if (note.kind === 'message') this.grown(jsonSize(note.body))
     else if (note.kind === 'mark') this.grown(jsonSize(note.data ?? null))
     else if (note.kind === 'push') this.grown(2 * note.text.length)
@@ -192,6 +197,7 @@ export class HeldRun implements Recording {
 
   called(event: CallEvent): void {
     if (event.kind === 'tool') this.account.called(event.name)
+    if (this.account.isWatched) this.#watched.set(event, { ...event })
     // The same object is completed when the call is answered.
     this.later((recorded) => recorded.called(Object.assign(event, { args: recorded.redactor.json(event.args) })))
   }
@@ -200,6 +206,7 @@ export class HeldRun implements Recording {
     if (this.#over) return
     this.attempt(() => {
       const said = rest()
+      if (this.account.isWatched) this.#watched.set(event, { ...event, ...said })
       this.#flushDraws()
       this.later((recorded) => recorded.answered(event, () => redactedAnswer(said, recorded)))
     })
@@ -234,13 +241,21 @@ export class HeldRun implements Recording {
     this.#over = true
     const failure = failureOf(live, this.#failed, unrecorded)
     const timers = this.timers.close()
-    const verdict = this.account.judged({ durationMs: moment[1], ...(failure && { failure }) })
+    const happened = (): WatchedRun => this.#happened(live, moment)
+    const verdict = this.account.judged({ durationMs: moment[1], ...(failure && { failure }), happened })
     let outcome: Outcome = { status: 'returned' }
     if (verdict.isKept) this.attempt(() => (outcome = encodedOutcome(live)))
     this.#end = { moment, outcome, verdict, timers }
     if (verdict.isKept) return this.#options.hold.decided(this)
     this.account.ended('dropped')
     this.#free()
+  }
+
+  /** The run as it was: nothing of it is redacted, and nothing of this is kept. */
+  #happened(live: LiveOutcome, [n, at]: Moment): WatchedRun {
+    const exchanges = [...this.#finished, ...this.#open].map((exchange) => exchange.asHeard())
+    const events = [...exchanges, ...this.#watched.values()].sort((one, other) => one.n - other.n)
+    return watchedRun(this.account, events, this.#input, { n, at, outcome: encodedOutcome(live) })
   }
 
   /** Writes the tape of a run that is kept; of one that goes on, as far as it came, and without a last line. */
@@ -303,6 +318,7 @@ export class HeldRun implements Recording {
     for (const exchange of this.#finished) exchange.drop()
     for (const exchange of this.#open) exchange.drop()
     this.#works = []
+    this.#watched.clear()
     this.#finished = []
     this.#uncounted = []
     this.#open.clear()

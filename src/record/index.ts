@@ -9,12 +9,14 @@ export type { RunHandle } from './run-stats.ts'
 export type {
   BodyOptions,
   BudgetOptions,
+  FinishedRun,
   HoldOptions,
   KeepOptions,
   Limits,
   RecorderOptions,
   RetentionOptions,
   TapeOptions,
+  WatchFunction,
 } from './options.ts'
 export { createRecorder, type Recorder, type RunOptions } from './recorder.ts'
 export type { Duration } from './retention.ts'

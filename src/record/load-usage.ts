@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import { HarvestError } from '../errors/index.ts'
+import type { watchFor } from './watch.ts'
 
 /**
  * Loads the meter, and with it the readers of provider dialects, at once and only now: the first run must find it.
@@ -7,18 +8,32 @@ import { HarvestError } from '../errors/index.ts'
  * @throws HarvestError `HARVEST_RECORDER_METER` when it is not there, as in a bundle
  */
 export function loadMeter(): typeof import('./usage.ts') {
-  const beside = import.meta.url.endsWith('.ts') ? './usage.ts' : './usage.js'
+  return loadPart('usage') as typeof import('./usage.ts')
+}
+
+/**
+ * Loads what asks a run for rules and functions, as {@link loadMeter} does.
+ *
+ * @throws HarvestError `HARVEST_RECORDER_METER`
+ */
+export function loadWatch(): { readonly watchFor: typeof watchFor } {
+  return loadPart('watch') as { readonly watchFor: typeof watchFor }
+}
+
+function loadPart(name: 'usage' | 'watch'): unknown {
+  const beside = `./${name}${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`
   try {
-    return createRequire(import.meta.url)(beside) as typeof import('./usage.ts')
+    return createRequire(import.meta.url)(beside)
   } catch (cause) {
     throw new HarvestError(
       'HARVEST_RECORDER_METER',
       {
         what: 'Cannot load the usage counter of the recorder',
+        where: { file: beside },
         why: 'It is a separate file that is loaded on demand, and bundles lack it.',
         fix: [
           "keep the package out of the bundle: external: ['vitest-harvest']",
-          'or record without budget, prices, keep.outliers and keep.tools',
+          'or record without budget, prices, keep.outliers, keep.tools and keep.when',
         ],
       },
       { cause },

@@ -89,6 +89,37 @@ export interface KeepOptions {
   }
   /** Names of tools: it called one that is wrapped, or a model asked for one. */
   readonly tools?: readonly string[]
+  /**
+   * What happens in it, in the language of rules, such as `refund(amount > 100)`, or a function that is asked when the run is
+   * over; or a list of them. A run of which one is true is kept.
+   */
+  readonly when?: string | WatchFunction | readonly (string | WatchFunction)[]
+}
+
+/**
+ * Says of a run that is over whether to keep it: true, or the reason as text. Asked in the process of the application:
+ * it has to be quick, and is not awaited.
+ */
+export type WatchFunction = (run: FinishedRun) => boolean | string | undefined
+
+/** A run that is over, for a function of `keep.when`: values as they were, as far as a tape can hold them. */
+export interface FinishedRun {
+  readonly id: string
+  readonly agent: string
+  readonly input?: unknown
+  /** What it returned. */
+  readonly result?: unknown
+  /** What it threw. */
+  readonly error?: unknown
+  readonly durationMs: number
+  /** Its tool calls, in the order they were issued. */
+  readonly calls: readonly {
+    readonly name: string
+    readonly args: unknown
+    readonly result?: unknown
+    /** What the call failed with, as text. */
+    readonly error?: string
+  }[]
 }
 
 /** Limits of one run. */
@@ -142,6 +173,11 @@ const names: Rule = {
   wanted: 'a list of names',
   fits: (value) => Array.isArray(value) && value.every((name) => typeof name === 'string' && name !== ''),
 }
+const isWatch = (value: unknown): boolean => (typeof value === 'string' && value !== '') || typeof value === 'function'
+const watch: Rule = {
+  wanted: "a rule such as 'refund(amount > 100)', a function, or a list of them",
+  fits: (value) => (Array.isArray(value) ? value.length > 0 && value.every(isWatch) : isWatch(value)),
+}
 const duration: Rule = { wanted: "a duration such as '12h', '7d', '4w', '1y', or 'forever'", fits: isDuration }
 const versions: Rule = {
   wanted: 'an object of names and versions',
@@ -178,6 +214,7 @@ const shape: Shape = {
     timeoutMs: amount,
     outliers: { tokens: quantile, costUsd: quantile, after: count },
     tools: names,
+    when: watch,
   },
   budget: { tokens: limits, costUsd: limits, calls: limits },
   prices,

@@ -4,6 +4,7 @@ import type { ExchangeEvent, KeptReason, Retention, RunUsage } from '../tape/ind
 import { type BudgetEvent, budgetSpent, UsageCounter } from './usage-counter.ts'
 import type { TailSampler } from './tail-sampler.ts'
 import type { RunFailure } from './failure.ts'
+import type { WatchedRun } from './watch.ts'
 import type { Fate } from './stats.ts'
 
 /** How a run ended, as far as keeping it is concerned. */
@@ -11,6 +12,8 @@ export interface RunEnd {
   readonly durationMs: number
   /** It threw, or its tape is not whole. */
   readonly failure?: RunFailure
+  /** What happened in it; asked where something is watched for. */
+  readonly happened?: () => WatchedRun
 }
 
 /** What becomes of a tape, and what its last line says about it. */
@@ -70,6 +73,11 @@ export class RunAccount {
   /** Whether it is compared with limits while the run goes on. */
   get hasBudget(): boolean {
     return this.#sampler.budget !== undefined
+  }
+
+  /** Whether what happens in it has to be there when it is judged. */
+  get isWatched(): boolean {
+    return this.#sampler.isWatching
   }
 
   get signal(): AbortSignal {

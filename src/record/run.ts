@@ -13,6 +13,7 @@ import {
   encodeValue,
   formatVersion,
   headersFlag,
+  readTape,
   redactorFlag,
   unsearchedBodies,
   unsearchedReason,
@@ -39,6 +40,8 @@ import type { Arriving, Recording } from './recording.ts'
 import { encodedOutcome, type RunNote, redactedNote, redactedOutcome } from './redact-event.ts'
 import { handleOf } from './run-handle.ts'
 import { TimerLog } from './timers.ts'
+import { watchedRun } from './watched-run.ts'
+import type { WatchedRun } from './watch.ts'
 
 export interface RecordedRunOptions {
   /** Names run and agent, and decides whether the tape is kept. */
@@ -325,8 +328,16 @@ export class RecordedRun implements Recording {
     const [n, at] = this.#endSteps()
     const timers = this.timers.close()
     const failure = failureOf(outcome, this.#incomplete, this.#unrecorded)
-    const verdict = this.account.judged({ durationMs: at, ...(failure && { failure }) })
+    const happened = (): WatchedRun => this.#happened(outcome, [n, at])
+    const verdict = this.account.judged({ durationMs: at, ...(failure && { failure }), happened })
     this.#writeEnd([n, at], { verdict, timers }, () => encodedOutcome(outcome))
+  }
+
+  /** What is on the tape so far: a run that is written as it goes holds nothing of it. */
+  #happened(outcome: LiveOutcome, [n, at]: Moment): WatchedRun {
+    const end = { n, at, outcome: redactedOutcome(encodedOutcome(outcome), this.redactor) }
+    const { header, events } = this.hasTape ? readTape(this.path) : { header: undefined, events: [] }
+    return watchedRun(this.account, events, header?.input, end)
   }
 
   /** Ends a run that was over before. */

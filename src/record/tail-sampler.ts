@@ -5,7 +5,8 @@ import type { ExchangeEvent, KeptReason, RetentionClass, RunUsage } from '../tap
 import type { BudgetEvent } from './usage-counter.ts'
 import { usageUnknown } from './usage-counter.ts'
 import { type RunEnd, RunAccount, type RetentionDecision } from './run-stats.ts'
-import { loadMeter } from './load-usage.ts'
+import { loadMeter, loadWatch } from './load-usage.ts'
+import type { RunWatch } from './watch.ts'
 import type { Metered } from './usage.ts'
 import type { BudgetOptions, KeepOptions, RecorderOptions } from './options.ts'
 import { RunningQuantile } from './quantile.ts'
@@ -43,6 +44,7 @@ export class TailSampler {
   readonly #retention: Readonly<Record<RetentionClass, Duration>> | undefined
   readonly #prices: PriceTable | undefined
   readonly #meter: ((event: ExchangeEvent, prices: PriceTable | undefined) => Metered | undefined) | undefined
+  readonly #watch: RunWatch | undefined
   readonly #onBudget: ((event: BudgetEvent) => void) | undefined
   readonly #tell: (error: HarvestError) => void
   readonly #told = new Set<string>()
@@ -68,6 +70,7 @@ export class TailSampler {
     this.#onBudget = onBudget
     this.#tell = tell
     const isMetered = budget ?? prices ?? keep?.outliers ?? keep?.tools
+    this.#watch = keep?.when === undefined ? undefined : loadWatch().watchFor(keep.when)
     this.#meter = isMetered === undefined ? undefined : loadMeter().meter
   }
 
@@ -83,6 +86,11 @@ export class TailSampler {
   /** Whether exchanges are read for what they used. */
   get isMetering(): boolean {
     return this.#meter !== undefined
+  }
+
+  /** Whether runs are asked for what happened in them. */
+  get isWatching(): boolean {
+    return this.#watch !== undefined
   }
 
   /** What is known of a run before it begins. */
@@ -114,7 +122,12 @@ export class TailSampler {
   judge(account: RunAccount, ended: RunEnd): RetentionDecision {
     const outliers = this.#outliers(account)
     const isAll = this.#sample === undefined
-    const stoodOut = [...(this.#isSelective ? this.#mishaps(ended) : []), ...outliers, ...account.reasons]
+    const stoodOut = [
+      ...(this.#isSelective ? this.#mishaps(ended) : []),
+      ...outliers,
+      ...account.reasons,
+      ...this.#watched(ended),
+    ]
     const byChance = !isAll && this.#sample < 1 && account.isSampled
     const kept: KeptReason[] = [...(byChance ? [{ because: 'sample' as const }] : []), ...stoodOut]
     const isKept = isAll || this.#sample === 1 || kept.length > 0
@@ -130,6 +143,10 @@ export class TailSampler {
         : { retention: retentionOf(kind, { endedAt, ...(keepFor && { keepFor }), ...(hold && { hold }) }) }),
       ...(this.isMetering ? { usage: account.usage as RunUsage } : {}),
     }
+  }
+
+  #watched({ happened }: RunEnd): readonly KeptReason[] {
+    return this.#watch === undefined || happened === undefined ? [] : this.#watch(happened(), this.#tell)
   }
 
   #mishaps({ failure, durationMs }: RunEnd): readonly KeptReason[] {

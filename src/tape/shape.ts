@@ -163,6 +163,7 @@ const reasons: ReadonlySet<unknown> = new Set<KeptReason['because']>([
   'cost',
   'tool',
   'flag',
+  'when',
   'budget',
 ])
 const classes: ReadonlySet<unknown> = new Set<RetentionClass>(['clean', 'flagged', 'incident'])

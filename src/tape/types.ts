@@ -357,7 +357,17 @@ export type TimersRecord = readonly [
 /** One reason for keeping a run. */
 export interface KeptReason {
   /** `sample`: chance; `unrecorded`: it did something no tape can hold; `tokens`, `cost`: more than other runs used; `flag`: the application said so. */
-  readonly because: 'sample' | 'error' | 'unrecorded' | 'timeout' | 'tokens' | 'cost' | 'tool' | 'flag' | 'budget'
+  readonly because:
+    | 'sample'
+    | 'error'
+    | 'unrecorded'
+    | 'timeout'
+    | 'tokens'
+    | 'cost'
+    | 'tool'
+    | 'when'
+    | 'flag'
+    | 'budget'
   /** Which tool, what the flag says, which limit. */
   readonly detail?: string
 }

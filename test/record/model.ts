@@ -8,6 +8,8 @@ export interface Wish {
   /** Tokens read and written; `null`: the answer tells none, as OpenAI's streams do when nobody asks. */
   readonly usage?: readonly [number, number] | null
   readonly tools?: readonly string[]
+  /** What it calls each of them with. */
+  readonly args?: object
   readonly status?: number
   readonly waitMs?: number
   /** Characters the answer is long. */
@@ -56,9 +58,13 @@ export async function startModel(): Promise<Model> {
   }
 }
 
-function answer(model: string, { usage = [10, 5], tools = [], status = 200, pad = 0 }: Wish): object {
+function answer(model: string, { usage = [10, 5], tools = [], args = {}, status = 200, pad = 0 }: Wish): object {
   if (status >= 400) return { error: { type: 'rate_limit_error', message: 'later' } }
-  const calls = tools.map((name, i) => ({ id: `call_${i}`, type: 'function', function: { name, arguments: '{}' } }))
+  const calls = tools.map((name, i) => ({
+    id: `call_${i}`,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(args) },
+  }))
   const message = {
     role: 'assistant',
     content: `It is on its way.${' Thank you!'.repeat(pad / 11)}`,

@@ -56,7 +56,18 @@ function filterOf(given: CommandInput, now: number): TapeFilter {
     ['returned', 'threw', 'exited', 'unknown', 'truncated', 'unreadable'],
     lsCommand,
   )
-  const reasons = ['sample', 'error', 'unrecorded', 'timeout', 'tokens', 'cost', 'tool', 'flag', 'budget'] as const
+  const reasons = [
+    'sample',
+    'error',
+    'unrecorded',
+    'timeout',
+    'tokens',
+    'cost',
+    'tool',
+    'when',
+    'flag',
+    'budget',
+  ] as const
   return defined({
     agent: given.value('agent'),
     outcome,

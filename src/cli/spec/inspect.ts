@@ -27,7 +27,7 @@ export const filterOptions: readonly OptionSpec[] = [
   { flag: '--until <when>', about: 'Started by then' },
   {
     flag: '--kept <reason>',
-    about: 'Kept for sample, error, unrecorded, timeout, tokens, cost, tool, flag or budget',
+    about: 'Kept for sample, error, unrecorded, timeout, tokens, cost, tool, when, flag or budget',
   },
   {
     flag: '--retention <class>',
