@@ -12,8 +12,9 @@ export interface Price {
 }
 
 /**
- * Model id → price. A key that ends in `*` is for every id that begins so; the longest key that fits counts. A dated
- * version, or the region of a Bedrock model, that has no key of its own has the price of its family.
+ * Model id → price. `gpt-5*` is for gpt-5 and its versions (`gpt-5-2025-08-07`, `gpt-5-latest`), and not for gpt-5-mini, which is another
+ * model; `gpt-5-*` is for every id that goes on behind the sign, and `*` for all. The longest key that fits counts. A dated version, or the
+ * region of a Bedrock model, that has no key of its own has the price of its family.
  */
 export type PriceTable = Readonly<Record<string, Price>>
 
@@ -49,9 +50,18 @@ const version = /(?:[-@]20\d\d-?[01]\d-?[0-3]\d)?(?:-v\d+(?::\d+)?)?$/
 /** Bedrock's inference profiles; `global.` has prices of its own. */
 const region = /^(?:us|us-gov|eu|apac|jp|au|ca|in)\./
 
+/** Behind a name only a version of it is meant; behind a sign, whatever follows. */
+function isMeant(head: string, model: string): boolean {
+  if (!model.startsWith(head)) return false
+  return head === '' || /[^a-z0-9]$/i.test(head) || versions.test(model.slice(head.length))
+}
+
+/** What providers put behind the name of one model: a date, the number of a release, a channel. */
+const versions = /^(?:[-@](?:20\d\d-?[01]\d-?[0-3]\d|\d{3,4}|latest|preview|exp)|-v\d+|:\d+)*$/
+
 function inTable(model: string, prices: PriceTable): Price | undefined {
   if (Object.hasOwn(prices, model)) return prices[model]
-  const fits = Object.keys(prices).filter((key) => key.endsWith('*') && model.startsWith(key.slice(0, -1)))
+  const fits = Object.keys(prices).filter((key) => key.endsWith('*') && isMeant(key.slice(0, -1), model))
   const [longest] = fits.sort((a, b) => b.length - a.length)
   return longest === undefined ? undefined : prices[longest]
 }

@@ -7,8 +7,9 @@ import { counted } from '../errors/words.ts'
 /** What the model calls of a run used, as far as their answers say. */
 export interface Spending {
   readonly modelCalls: number
-  readonly inputTokens: number
-  readonly outputTokens: number
+  /** Absent when no answer said how many; see `untold`. */
+  readonly inputTokens?: number
+  readonly outputTokens?: number
   /** Calls that were answered without a word about tokens: the sums above are too small by these. */
   readonly untold: number
   /** US dollars; absent when a call that counts has no known cost. */
@@ -55,15 +56,18 @@ export function importedSpending(
 /** Adds up the model calls of a run. */
 export function addUp(calls: readonly CallSpending[]): Spending {
   const paid = calls.filter(({ isRefused }) => !isRefused)
-  const sum = (tokens: (usage: Usage) => number | undefined): number =>
-    paid.reduce((total, { usage }) => total + ((usage === undefined ? undefined : tokens(usage)) ?? 0), 0)
+  // Unknown is not zero: where no answer says how many, there is no sum.
+  const sum = (of: 'inputTokens' | 'outputTokens'): Partial<Pick<Spending, typeof of>> => {
+    const counts = paid.flatMap(({ usage }) => usage?.[of] ?? [])
+    return counts.length === 0 && paid.length > 0 ? {} : { [of]: counts.reduce((total, count) => total + count, 0) }
+  }
   const isPriced = paid.every(({ costUsd }) => costUsd !== undefined)
   const unpriced = paid.filter(({ usage, costUsd }) => usage !== undefined && costUsd === undefined)
   return {
     modelCalls: calls.length,
-    inputTokens: sum(({ inputTokens }) => inputTokens),
-    outputTokens: sum(({ outputTokens }) => outputTokens),
-    untold: paid.filter(({ usage }) => usage === undefined).length,
+    ...sum('inputTokens'),
+    ...sum('outputTokens'),
+    untold: paid.filter(({ usage }) => usage?.inputTokens === undefined && usage?.outputTokens === undefined).length,
     ...(isPriced ? { costUsd: paid.reduce((total, { costUsd = 0 }) => total + costUsd, 0) } : {}),
     unpriced: [...new Set(unpriced.map(({ model }) => model))].sort(),
   }
@@ -78,8 +82,12 @@ export function spendingText(spending: Spending, counts?: RunUsage): string {
 
 /** `812 tokens in, 24 out`. */
 export function tokensText({ modelCalls, inputTokens, outputTokens, untold }: Spending): string {
-  if (untold > 0 && inputTokens + outputTokens === 0) return 'tokens unknown'
-  const known = `${counted(inputTokens, 'token')} in, ${outputTokens.toLocaleString('en-US')} out`
+  if (inputTokens === undefined && outputTokens === undefined) return 'tokens unknown'
+  const known = [
+    inputTokens === undefined ? 'tokens in unknown' : `${counted(inputTokens, 'token')} in`,
+    // Embeddings have no output, and say nothing of it.
+    ...(outputTokens === undefined ? [] : [`${outputTokens.toLocaleString('en-US')} out`]),
+  ].join(', ')
   return untold === 0 ? known : `at least ${known} (${untold} of ${counted(modelCalls, 'call')} without usage)`
 }
 
@@ -98,8 +106,8 @@ interface Used {
 
 /** `812 in (300 cached), 24 out (10 reasoning), $0.0023`, for one call. */
 export function callSpendingText({ usage, costUsd, isPoll }: Used): string {
-  if (usage === undefined) return isPoll ? 'a poll' : 'tokens unknown'
-  const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens } = usage
+  const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens } = usage ?? {}
+  if (inputTokens === undefined && outputTokens === undefined) return isPoll ? 'a poll' : 'tokens unknown'
   const cached = ofThem([cachedTokens, 'cached'], [cacheWriteTokens, 'written to the cache'])
   return [
     ...(isPoll ? ['a poll'] : []),

@@ -111,6 +111,49 @@ describe('harvest show', () => {
     `)
   })
 
+  it('credits a tool result to the nearest earlier step that answered it, each to its own', async () => {
+    const said = (id: string): object => ({ role: 'tool', tool_call_id: id, content: '{"ok":true}' })
+    const both = { tool_calls: ['c1', 'c2'].map((id) => ({ ...calls.tool_calls[0]!, id })) }
+    const answered = (n: number, name: string): TapeEvent => ({ ...call(n, name, { n }), result: { ok: true } })
+    const first = [system, user, { role: 'assistant', content: '', ...both }, said('c1'), said('c2')]
+    const file = putTape(scratch(), 'equal', {
+      events: [
+        chat(1, [system, user], both),
+        answered(8, 'lookup'),
+        answered(10, 'lookup'),
+        chat(12, first, calls),
+        answered(20, 'lookup'),
+        answered(22, 'audit'),
+        chat(24, [...first, asked, { ...said('c3'), name: 'lookup' }], { content: 'Done.' }),
+        // The same answer once more: it came after every question.
+        answered(32, 'lookup'),
+      ],
+    })
+    const { out } = await ask('show', file)
+    expect(out.match(/as step \d+ answered/g)).toEqual([
+      'as step 2 answered',
+      'as step 3 answered',
+      'as step 5 answered',
+    ])
+  })
+
+  it.each([
+    ['no usage', undefined, 'tokens unknown'],
+    ['a usage that says nothing', {}, 'tokens unknown'],
+    ['output alone', { completion_tokens: 24 }, 'tokens in unknown, 24 out'],
+    ['input alone', { prompt_tokens: 812 }, '812 tokens in'],
+    ['none used', { prompt_tokens: 0, completion_tokens: 0 }, '0 tokens in, 0 out'],
+  ])('of answers with %s it says "%s", and never 0 for what is unknown', async (_, usage, text) => {
+    const answer = { model: 'gpt-4o', choices: [{ index: 0, message: { content: 'Hi.' } }], usage }
+    const asked = exchange(1, JSON.stringify({ model: 'gpt-4o', messages: [user] }), JSON.stringify(answer))
+    const url = 'https://api.example/v1/chat/completions'
+    const file = putTape(scratch(), 'usage', { events: [{ ...asked, url }] })
+    const { out } = await ask('show', file)
+    expect(/^usage +1 model call, (.*?)(?:, (?:\$|cost).*)?$/m.exec(out)?.[1]).toBe(text)
+    const { spending } = JSON.parse((await ask('show', file, '--json')).out) as { spending: object }
+    expect(Object.values(spending).includes(0) && text === 'tokens unknown' && 'inputTokens' in spending).toBe(false)
+  })
+
   it('--full unfolds, --limit keeps the first and the last steps and says which are missing', async () => {
     const many = Array.from({ length: 40 }, (_, i) =>
       call(2 * i + 1, 'lookup', { text: `line\n`.repeat(i === 0 ? 9 : 1) }),

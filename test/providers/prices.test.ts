@@ -79,6 +79,20 @@ describe('prices of one’s own', () => {
     expect(costOf(million, 'gpt-4.1', own)).toBe(10)
   })
 
+  test('for a pattern behind a name are for that model and its versions, and for no other model', () => {
+    const price = { input: 7, output: 7 }
+    const isPriced = (model: string, pattern: string): boolean => costOf(million, model, { [pattern]: price }) === 14
+    for (const model of ['gpt-5', 'gpt-5-2025-08-07', 'gpt-5-latest', 'gpt-5@20250807', 'gpt-5-preview-2025-08-07'])
+      expect(isPriced(model, 'gpt-5*'), model).toBe(true)
+    for (const model of ['gpt-5-mini', 'gpt-5.1', 'gpt-50', 'gpt-5-codex', 'gpt-5-1', 'gpt-5mini', 'agpt-5'])
+      expect(isPriced(model, 'gpt-5*'), model).toBe(false)
+    // What the list knows by name keeps its price.
+    expect(costOf(million, 'gpt-5-mini', { 'gpt-5*': price })).toBe(costOf(million, 'gpt-5-mini'))
+    expect(isPriced('gpt-5-mini', 'gpt-5-*')).toBe(true)
+    expect(isPriced('anything', '*')).toBe(true)
+    expect(isPriced('meta.llama-v1:0', 'meta.llama*')).toBe(true)
+  })
+
   test('for every usage, the cost is the sum of its parts and never below zero', () => {
     const tokens = fc.nat(10_000_000)
     fc.assert(

@@ -31,8 +31,8 @@ function factsOf({ tape, run }: Opened): Readonly<Record<string, string>> {
   const { header, close } = tape
   const { steps, spending } = run
   const count = (number: number): string => number.toLocaleString('en-US')
-  const tokens = (sum: number): string => `${spending.untold > 0 ? 'at least ' : ''}${count(sum)}`
-  const isTold = spending.modelCalls === 0 || spending.modelCalls > spending.untold
+  const tokens = (sum: number | undefined): string =>
+    sum === undefined ? 'unknown' : `${spending.untold > 0 ? 'at least ' : ''}${count(sum)}`
   return {
     agent: header.agent,
     input: header.input === undefined ? 'none' : JSON.stringify(header.input),
@@ -45,8 +45,8 @@ function factsOf({ tape, run }: Opened): Readonly<Record<string, string>> {
     recorder: header.recorder,
     steps: count(steps.length),
     'model calls': count(spending.modelCalls),
-    'tokens in': isTold ? tokens(spending.inputTokens) : 'unknown',
-    'tokens out': isTold ? tokens(spending.outputTokens) : 'unknown',
+    'tokens in': tokens(spending.inputTokens),
+    'tokens out': tokens(spending.outputTokens),
     cost: costText(spending, close?.usage).replace('cost ', ''),
     took: close === undefined ? 'truncated' : duration(close.at),
   }
