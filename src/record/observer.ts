@@ -50,6 +50,10 @@ class View implements RunObserver {
     return this.#run.over
   }
 
+  get signal(): AbortSignal {
+    return this.#run.handle.signal
+  }
+
   draw<T>(kind: SeamDrawKind, caller: Caller, real: () => T): T {
     const drawn = real()
     // A replay does not run what is served: what was drawn in there is asked for by nobody.

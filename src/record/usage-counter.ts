@@ -101,16 +101,6 @@ function roundedUsd(costUsd: number): number {
   return Math.round(costUsd * 1e12) / 1e12
 }
 
-/** What the signal of the run is aborted with, and what every later tool call throws. */
-export function budgetSpent({ run, agent, of, limit, used }: BudgetEvent): HarvestError {
-  return new HarvestError('HARVEST_BUDGET', {
-    what: 'The run exceeded its budget',
-    where: { run: neutralLine(run), agent: neutralLine(agent), limit: `${of} ${limit}`, used: `${used}` },
-    why: "At the hard limit the run's signal is aborted and wrapped tools are refused.",
-    fix: ['see what the run did: npx vitest-harvest show latest', `or raise the limit: budget: { ${of}: { hard: … } }`],
-  })
-}
-
 /** A model call that a budget or an outlier was to count, and that told too little. */
 export function usageUnknown(model: string, missing: 'tokens' | 'price'): HarvestError {
   return new HarvestError('HARVEST_USAGE_UNKNOWN', {

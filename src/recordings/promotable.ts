@@ -163,7 +163,11 @@ export function refuseSecrets(tape: Tape, text: string, options: RedactorOptions
     what: 'The tape holds what looks like a secret, and cases are committed',
     where: { tape: tape.source },
     detail: [...shown, ...(more > 0 ? [`… and ${more} more`] : [])].map((line) => `  ${line}`).join('\n'),
-    fix: ['record the run again: the recorder removes secrets before it writes'],
+    fix: [
+      'record the run again: the recorder removes secrets before it writes',
+      `to see what stands there: npx vitest-harvest show ${tape.source}`,
+      'if a kind is no secret here: --allow-secret <kind>, as in --allow-secret email',
+    ],
   })
 }
 

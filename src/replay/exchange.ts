@@ -192,6 +192,7 @@ function wire(
         step.answered = true
         observe(run, step)
         if (heard.response) heard.response = { ...heard.response, end: moment }
+        run.budget.answered(step.event)
         sink.end()
       })
     }

@@ -25,6 +25,9 @@ export function responderOf(run: ReplayRun, inside: number | undefined): Respond
     get now() {
       return run.gate.now
     },
+    get signal() {
+      return run.budget.signal
+    },
     get pending() {
       return run.pending
     },

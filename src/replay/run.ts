@@ -39,6 +39,7 @@ import { RecordedTimers } from '../playback/recorded-timers.ts'
 import { type NotCompared, type Places, RedactedValues } from '../match/redacted.ts'
 import { ProgressTokens } from '../match/rpc.ts'
 import { skipRenewals } from './renewals.ts'
+import { RecordedBudget } from './recorded-budget.ts'
 import { responderOf } from './responder.ts'
 import {
   type CallState,
@@ -99,6 +100,7 @@ export class ReplayRun {
   readonly #keyNames: ReadonlyMap<string, ReadonlySet<string>>
   readonly expected = new ExpectedRequest(this)
   readonly lostAwaits: LostAwaits
+  readonly budget: RecordedBudget
   readonly tools: Tools
   readonly messages: Announcements
   readonly marks: Announcements
@@ -161,6 +163,7 @@ export class ReplayRun {
     this.#settings = settings
     this.#onGivenUp = onGivenUp
     this.#policy = driftPolicy(settings.drift)
+    this.budget = new RecordedBudget(tape)
     this.#changes = new Changes(tape.header.agent)
     this.sharedAnswers = sharedAnswersOf(tape)
     this.#recordedHost = recordedHosts(settings.hosts)

@@ -26,6 +26,8 @@ export interface RunContext {
    * virtual.
    */
   timerSet?(caller: Caller, ms: number): TimerListener | undefined
+  /** Aborted when the run passes the hard limit of its budget; a replay aborts it at the same place. Absent where no budget is. */
+  readonly signal?: AbortSignal
 }
 
 /** Hears a timer fire, before the code that set it does. */

@@ -12,7 +12,7 @@ import {
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { loadCase } from '../../src/cases/index.ts'
-import { promote, type PromoteOptions } from '../../src/recordings/index.ts'
+import { placePromotion, preparePromotion, promote, type PromoteOptions } from '../../src/recordings/index.ts'
 import { encodeValue, type HeaderPair, type Json, type Outcome } from '../../src/tape/index.ts'
 import { call, errorOf, exchange, messageOf, put, putTape, scratch, tapeText, type TapeParts } from './make.ts'
 
@@ -33,6 +33,34 @@ function files(folder: string): readonly string[] {
         .sort()
     : []
 }
+
+test('a kind of finding that is no secret here may be allowed, and no other with it', () => {
+  const mail = call(2, 'mail', { to: 'jane.doe@example.com' })
+  expect(promoted({ events: [mail] }, { rescan: { off: ['email'] } }).content.id).toBe('refund-100x')
+  const both = [call(1, 'login', { key: secret }), mail]
+  const refused = messageOf(() => promoted({ events: both }, { rescan: { off: ['email'] } }))
+  expect(refused).toContain('line 2: anthropic-key')
+  expect(refused).not.toContain(': email')
+})
+
+test('the calls of a known-bad run are written with their values, unless they are long', () => {
+  const events = [call(1, 'refund', { amount: 2500 }), call(5, 'note', { text: 'a'.repeat(300) })]
+  expect(promoted({ events }, { expect: 'fail', ok: ['refund(amount: 25)'] }).content).toMatchObject({
+    baseline: ['refund(amount: 2500)', 'note(text)'],
+    ok: ['refund(amount: 25)'],
+  })
+})
+
+test('a promotion names the cases that check the same', () => {
+  const recordings = scratch()
+  const twin = (id: string, as: string, input: Json, amount = 25) => {
+    const tape = putTape(recordings, `inbox/${id}`, { events: [call(1, 'refund', { amount })], header: { id, input } })
+    return preparePromotion({ recordings, tape, as })
+  }
+  placePromotion(twin('run-1', 'first', { text: 'a' }))
+  expect(twin('run-2', 'second', { text: 'a' }).twins).toMatchObject([{ id: 'first', isSameInput: true }])
+  expect(twin('run-3', 'third', { text: 'b' }).twins).toMatchObject([{ id: 'first', isSameInput: false }])
+})
 
 test('a tape becomes a case: baseline, outcome and pins are read from it', () => {
   const chat = exchange(10, '{"model":"gpt-y","messages":[{"role":"user","content":"hi"}]}', ['data: [DONE]\n\n'])
@@ -232,6 +260,8 @@ describe('refused, with nothing written:', () => {
         line 3: email
 
       → record the run again: the recorder removes secrets before it writes
+      → to see what stands there: npx vitest-harvest show <root>/recordings/inbox/run-1.tape.jsonl
+      → if a kind is no secret here: --allow-secret <kind>, as in --allow-secret email
       (HARVEST_PROMOTE_SECRET)"
     `)
     expect(message).not.toContain(secret.slice(10, 30))

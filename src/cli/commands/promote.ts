@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path'
 import { parseExpectation } from '../../blame/expectation.ts'
-import type { Case } from '../../cases/index.ts'
+import { type Case, expectedError } from '../../cases/index.ts'
 import { HarvestError, neutral, neutralLine } from '../../errors/index.ts'
 import {
   keepShared,
@@ -102,12 +102,17 @@ async function withRight(options: PromoteOptions, given: CommandInput, screen: S
 }
 
 /** What to do with a bug that is known and not fixed. */
-function printNext({ id, oracle, ok = [], bad = [] }: Case, screen: Screen): void {
-  const isSaid = oracle !== undefined || ok.length + bad.length > 0
+function printNext({ id, oracle, outcome, ok = [], bad = [] }: Case, screen: Screen): void {
+  // An incident that threw is fixed when it returns, unless somebody says more.
+  const isSaid = oracle !== undefined || ok.length + bad.length > 0 || expectsError(outcome)
   const right = isSaid ? '' : " --ok 'refund(amount: 25)'"
   screen.line(`To see which step decided: npx vitest-harvest blame ${id} --dry-run${right}`)
   screen.line(`When the agent is fixed: npx vitest-harvest fix ${id}${right}`)
   if (!isSaid) screen.line('  (write your own call or value behind --ok: what would have been right)')
+}
+
+function expectsError(outcome: Json | undefined): boolean {
+  return outcome !== undefined && expectedError(outcome) !== undefined
 }
 
 /** Reads and checks everything. At a terminal it asks what only people know. */
@@ -179,6 +184,7 @@ function optionsOf(given: CommandInput): PromoteOptions {
     ...optional('title', 'title'),
     ...optional('oracle', 'oracle'),
     ...(outcome === undefined ? {} : { outcome: outcomeIn(outcome) }),
+    ...(given.values('allow-secret').length > 0 ? { rescan: { off: given.values('allow-secret') } } : {}),
     ...(given.has('baseline') ? { baselineOnly: true } : {}),
     ...(given.has('accept-unsearched') ? { acceptUnsearched: true } : {}),
     ...(given.has('accept-cut') ? { acceptCut: true } : {}),

@@ -19,6 +19,12 @@ export const promoteSpec: CommandSpec = {
     { flag: '--oracle <file#export>', about: 'Function that grades runs, for fix, blame and fork' },
     { flag: '--outcome <json>', about: 'What the agent must return [what the tape says]' },
     { flag: '--baseline', about: 'Check only the tool calls of an import without an outcome' },
+    {
+      flag: '--allow-secret <kind>',
+      about: 'Kind of finding that is not secret here, such as email (repeatable)',
+      many: true,
+      was: [{ flag: '--allow <kind>' }],
+    },
     { flag: '--accept-unsearched', about: 'Promote although some bodies could not be searched for secrets' },
     { flag: '--accept-cut', about: 'Promote although bodies are cut; the agent does not read that far' },
     { flag: '--accept-empty', about: 'Promote although the tape has no step; the agent takes none' },
