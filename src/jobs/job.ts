@@ -18,6 +18,8 @@ export interface Job {
   readonly case?: { readonly file: string; readonly text: string }
   /** Default `replay`. `live`: models are asked for real, tools are answered from the tape. */
   readonly mode?: 'replay' | 'live'
+  /** Of a live run: how it is graded, and who answers its tools; a `LiveGrading` of the room blame. */
+  readonly grading?: Json
   /** Replays the tape unchanged, as what a changed run is compared with; refused where that says nothing. */
   readonly isControl?: true
   /** `sources`: looks for what makes the run irreproducible. `plain`: replays once, to be compared with such a look. */
@@ -118,6 +120,8 @@ export interface FinishedJob {
   readonly control?: ControlData
   /** Only of a job with `probe`: an `Examination` of the room doctor. */
   readonly examination?: unknown
+  /** Only of a job with `grading` that says what a good run is. */
+  readonly grade?: { readonly grade: string; readonly because?: string; readonly by: string }
   /** What all `live` jobs have used when this one ended. */
   readonly spentSoFar?: Spent
 }

@@ -9,7 +9,7 @@ import {
   never,
   watchOutside,
 } from '../seam/intercept/index.ts'
-import type { ExchangeControl, Responder } from '../seam/intercept/index.ts'
+import type { ExchangeControl, LiveRequest, Responder } from '../seam/intercept/index.ts'
 import { isAllowed } from '../playback/allow.ts'
 import { compareOutcome } from '../replay/replay.ts'
 import type { Escape, UninstrumentedIo, ReplayResult, RunOutcome } from '../match/types.ts'
@@ -36,6 +36,10 @@ export interface LiveOptions {
   readonly allow?: readonly string[]
   /** Counts what the models use, and refuses a call that nobody may pay for any more. */
   readonly budget: Budget
+  /** `live`: tools, retrievers and services run for real too. Default `tape`. */
+  readonly tools?: 'tape' | 'live'
+  /** Functions that stand in for wrapped ones of these names. They run for real. */
+  readonly standIns?: Readonly<Record<string, (...args: never[]) => unknown>>
 }
 
 const { uptime } = seamState().natives
@@ -170,7 +174,7 @@ class LiveRun {
       },
     }
     const place = this.events.push(heard) - 1
-    const answer = this.recorded.forRequest(live, this.#redactor)
+    const answer = this.#isReal ? undefined : this.recorded.forRequest(live, this.#redactor)
     if (answer !== undefined) {
       this.#served++
       this.events[place] = {
@@ -181,8 +185,9 @@ class LiveRun {
       return this.recorded.deliver(answer, sink)
     }
     const dialect = this.recorded.dialectOf(live)
-    if (dialect === undefined || keepsConversation(dialect.dialect))
+    if (!this.#isReal && (dialect === undefined || keepsConversation(dialect.dialect)))
       throw this.offTape(`${live.method} ${live.url}`, live.madeAt)
+    if (dialect === undefined) return this.#forwardService(live, sink, place)
     const { budget } = this.#options
     // What is refused is the run's problem, and the agent's error as well.
     const refused = budget.refusal(dialect.model)
@@ -201,6 +206,23 @@ class LiveRun {
     return control
   }
 
+  /** A service that is really asked: it costs nothing that a budget counts. */
+  #forwardService(live: LiveRequest, sink: Parameters<Responder['exchange']>[1], place: number): ExchangeControl {
+    const control = forward(live, sink, {
+      moment: () => this.moment(),
+      ended: (response) => {
+        this.events[place] = { ...(this.events[place] as ExchangeEvent), response }
+      },
+    })
+    this.#underWay.add(control)
+    return control
+  }
+
+  /** Nothing is answered from the tape. */
+  get #isReal(): boolean {
+    return this.#options.tools === 'live'
+  }
+
   call(call: Parameters<Responder['call']>[0], fn: () => unknown, where: { readonly in?: number }): unknown {
     if (this.over) return never()
     const [n, at] = this.moment()
@@ -211,7 +233,9 @@ class LiveRun {
     const settle = (rest: Partial<CallEvent>): void => {
       this.events[place] = { ...heard, ...rest, settled: this.moment() }
     }
-    if (call.replay === 'run') return this.#runForReal(call.name, n, fn, settle)
+    const standIn = this.#options.standIns?.[call.name]
+    if (standIn !== undefined) return this.#runForReal(call.name, n, () => standIn(...(call.args as never[])), settle)
+    if (call.replay === 'run' || this.#isReal) return this.#runForReal(call.name, n, fn, settle)
     const answer = this.recorded.forCall(call, args)
     if (answer === undefined) throw this.offTape(`${call.name}(${JSON.stringify(args)})`, undefined)
     this.#served++

@@ -8,6 +8,7 @@ import type { PriceTable } from '../providers/index.ts'
 import { guardLoading, replayTape, standInKeys } from '../replay/index.ts'
 import { reportOf } from '../replay/program.ts'
 import type { ReplayOptions, ReplayResult } from '../match/types.ts'
+import type { LiveGrading, OpenLiveGrading } from '../blame/live-grading.ts'
 import { encodeValue, type Json, readTape, requireClosed, type Tape } from '../tape/index.ts'
 import { renderBaseline, traceOf } from '../trace/index.ts'
 import { type CaseAgent, type AgentLink, loadAgent } from './agent-link.ts'
@@ -110,6 +111,7 @@ async function runJob(job: Job, around: Surroundings) {
     return { answer }
   }
   const isLive = job.mode === 'live'
+  const grading = await gradingOf(job, tape, around, replay.allow)
   const once = async (more: ReplayOptions = {}): Promise<ReplayResult> => {
     using limit = startTimeLimit(job.timeoutMs ?? timeoutMs, context.signal)
     // Models that are asked for real want a real key.
@@ -118,7 +120,12 @@ async function runJob(job: Job, around: Surroundings) {
       const agent = await load(name, agents, replay.allow, tape)
       const { signal } = limit
       const work = isLive
-        ? runLive(tape, agent, { ...replay, signal, budget })
+        ? runLive(grading?.tape ?? tape, agent, {
+            ...(replay.allow === undefined ? {} : { allow: replay.allow }),
+            signal,
+            budget,
+            ...grading?.options,
+          })
         : replayTape(tape, agent, { ...replay, ...job.options, ...more, signal })
       return await limit.race(work, () => hangs(job.tape), 1_000)
     } finally {
@@ -127,11 +134,29 @@ async function runJob(job: Job, around: Surroundings) {
   }
   if (job.probe !== undefined) return probe(job.probe, once)
   const run = await once()
+  const grade = await grading?.grade(run)
   return {
     ...describe(run, new Set(job.accepted)),
+    ...(grade === undefined ? {} : { grade }),
     ...(kase === undefined ? {} : { verdict: verdictOf(judge(kase, run, match, greenKeys(kase, run, provided))) }),
     ...(isLive ? { spentSoFar: budget.total } : {}),
   }
+}
+
+/** How a live run is graded, where its command says that. */
+async function gradingOf(
+  { grading, case: given }: Job,
+  tape: Tape,
+  { importModule }: Surroundings,
+  allow: readonly string[] | undefined,
+): Promise<OpenLiveGrading | undefined> {
+  if (grading === undefined) return undefined
+  const { openLiveGrading } = await import('../blame/live-grading.ts')
+  return openLiveGrading(grading as unknown as LiveGrading, {
+    tape,
+    ...(given === undefined ? {} : { case: given }),
+    importModule: (file) => guardLoading(() => importFile(file, importModule), allow),
+  })
 }
 
 /** What is varied makes agents wait for what never comes: they need not be waited for long. Not options of the public type. */

@@ -135,9 +135,57 @@ describe('harvest rerun', () => {
     expect(rates(thrown.stdout).cases).toMatchObject([{ case: 'bad', runs: 1, passed: 0 }])
   })
 
+  it('grades like blame: what went off its tape with the right calls is told, and passes', async () => {
+    desk.decide = (messages) => {
+      const done = messages.filter(({ role }) => role === 'tool').length
+      return done === 1 ? { tool: 'refund', args: { order_id: 'A-100', amount: 10 } } : usual(messages)
+    }
+    const words = ['rerun', 'refund', '--live', '--runs', '2', '--cross-version'] as const
+    const ok = ['--ok', 'refund(amount: 10)'] as const
+    const graded = await rerun([...words, ...ok])
+    expect([graded.code, graded.stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /off tape {2}off tape, ok {2}not run\nrefund +2\/2 +100\.0 % +34\.2 % – 100\.0 % +2 +2 +0\nrefund: graded by --ok refund\(amount: 10\)\n/,
+      ),
+    ])
+    expect(graded.stdout).toContain('→ to answer calls that were not recorded: --reference')
+    const told = await rerun([...words, '--bad', 'refund(amount: 10)', '--json'])
+    expect(rates(told.stdout).cases).toMatchObject([
+      { passed: 0, offTape: 2, offTapeOk: 0, reasons: [{ code: 'HARVEST_NOT_RECORDED' }] },
+    ])
+    writeFileSync(join(cwd, 'src/tools.ts'), 'export const refund = ({ amount }: any) => ({ refunded: amount })\n')
+    const answered = await rerun([...words, ...ok, '--tools', './src/tools.ts', '--json'])
+    expect(rates(answered.stdout).cases).toMatchObject([{ passed: 2, offTape: 0, gradedBy: '--ok refund(amount: 10)' }])
+    const real = await rerun([...words, ...ok, '--tools', 'live'])
+    expect(real.stdout).toMatch(/2\/2 .*\n[^]*tools for real/)
+  })
+
+  it('all cases of the golden set share one budget', async () => {
+    const args = [
+      'rerun',
+      '--golden',
+      '--live',
+      '--runs',
+      '2',
+      '--parallel',
+      '1',
+      '--max-calls',
+      '8',
+      '--cross-version',
+    ]
+    const { code, stdout } = await rerun([...args, '--json'])
+    const { cases, spent } = rates(stdout)
+    expect(code).toBe(1)
+    expect(cases.map((one) => one.case)).toEqual(['bad', 'refund'])
+    expect(spent.modelCalls).toBe(8)
+    expect(cases.reduce((sum, { notRun }) => sum + notRun, 0)).toBe(2)
+  })
+
   it.each([
+    ['a case and --golden', ['rerun', 'refund', '--golden', '--live'], 'or --golden'],
     ['without --live', ['rerun', 'refund'], 'say --live'],
-    ['neither case nor tag', ['rerun', '--live'], 'the id of a case, or --tag'],
+    ['neither case nor tag', ['rerun', '--live'], 'the id of a case, or --tag, or --golden'],
     ['a tag nobody has', ['rerun', '--live', '--tag', 'nobody'], 'no case has the tag'],
     ['a rate above one', ['rerun', 'refund', '--live', '--min-pass-rate', '80'], 'a number from 0 to 1'],
     ['half a run', ['rerun', 'refund', '--live', '--runs', '1.5'], 'a whole number'],

@@ -17,6 +17,7 @@ import { readFixRequest } from '../fixing/request.ts'
 import { showFix, type Shown } from '../fixing/shown.ts'
 import { branchTape } from '../forking/branch-tape.ts'
 import { readLivePlan } from '../live.ts'
+import { toolsWords } from '../live-grading.ts'
 import { fixSpec } from '../spec/fix.ts'
 import { typedAgain } from '../typed-again.ts'
 
@@ -30,7 +31,7 @@ export const fixCommand: Command = {
     const answer = await runOn(given, kase, tapeFile, recordings, screen)
     if (!given.has('json')) printPlan(kase, answer, screen)
     if (answer.runs.length === 0) return needsLive(answer, kase, given, screen)
-    if (!given.has('json')) printRuns(answer.runs, toolsOf(given), screen)
+    if (!given.has('json')) printRuns(answer.runs, toolsWords(given), screen)
     const choice = chooseRun(answer.runs, kase.id, answer.gradedBy)
     const { replacement, shown } = await show(given, { kase, tapeFile, answer, choice, recordings }, screen)
     if (!given.has('json')) {
@@ -44,11 +45,6 @@ export const fixCommand: Command = {
     else screen.line(`\nnothing is written yet; to write it: ${typedAgain(['--yes'])}`)
     return isWritten ? exit.ok : exit.divergence
   },
-}
-
-function toolsOf(given: CommandInput): 'from the tape' | 'for real' | 'from --tools' {
-  const word = given.value('tools') ?? 'tape'
-  return word === 'tape' ? 'from the tape' : word === 'live' ? 'for real' : 'from --tools'
 }
 
 function openCase(recordings: string, word: string): Case {

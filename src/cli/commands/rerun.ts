@@ -6,6 +6,8 @@ import { HarvestError, neutralLine } from '../../errors/index.ts'
 import type { Spent } from '../../live/index.ts'
 import type { Job } from '../../jobs/index.ts'
 import { type CaseSummary, findCase, listCases, readPrices } from '../../recordings/index.ts'
+import type { Json } from '../../tape/index.ts'
+import { liveGradingOf, toolsWords } from '../live-grading.ts'
 import { type VerdictName, verdicts } from '../../replay/index.ts'
 import { rerunSpec } from '../spec/test.ts'
 import type { Command, CommandInput } from '../command.ts'
@@ -32,7 +34,10 @@ export const rerunCommand: Command = {
     const minimum = readNumber(given, rerunCommand, 'min-pass-rate', 0, 1)
     const cases = chosen(given)
     for (const kase of cases) await refuseOtherCode(kase.case.pins ?? {}, given)
-    const jobs = cases.flatMap((kase) => Array.from({ length: plan.times }, () => jobOf(kase, plan.timeoutMs)))
+    const jobs = cases.flatMap((kase) => {
+      const grading = liveGradingOf(given, kase.case, rerunCommand)
+      return Array.from({ length: plan.times }, () => jobOf(kase, plan.timeoutMs, grading))
+    })
     screen.progress(`0 of ${jobs.length} runs`)
     const ended = await runJobs(jobs, {
       parallel: plan.parallel,
@@ -44,7 +49,7 @@ export const rerunCommand: Command = {
     const spent = spentBy(ended)
     const isMet = rates.every((rate) => (minimum === undefined ? passes(rate) : meets(rate, minimum)))
     if (given.has('json')) screen.json({ cases: rates, spent, minimum: minimum ?? null, met: isMet })
-    else print(rates, spent, { minimum, isMet }, screen)
+    else print(rates, { spent, minimum, isMet, tools: toolsWords(given) }, screen)
     return isMet ? exit.ok : exit.divergence
   },
 }
@@ -59,8 +64,12 @@ export interface PassRate {
   readonly passed: number
   /** Runs by their verdict: a run that was not `same` did something else than the case says. */
   readonly verdicts: Readonly<Record<VerdictName, number>>
-  /** Runs that asked for what is not on the tape; judged as not passed. */
+  /** What says which runs are good; `null`: the case itself. */
+  readonly gradedBy: string | null
+  /** Runs that asked for what is not on the tape; not passed, unless the calls they made are graded ok. */
   readonly offTape: number
+  /** Of these, graded ok. */
+  readonly offTapeOk: number
   /** Runs the budget did not pay for, or that could not begin; not judged. */
   readonly notRun: number
   /** Wilson score interval at 95 %; absent when nothing was judged. */
@@ -75,14 +84,17 @@ function chosen(given: CommandInput): readonly Loaded[] {
   const recordings = given.value('dir') ?? 'recordings'
   const [name] = given.args
   const tag = given.value('tag')
-  if ((name === undefined) === (tag === undefined))
-    throw usage(rerunCommand, 'HARVEST_CLI_ARGUMENT', 'rerun takes the id of a case, or --tag')
+  const isAll = given.has('golden')
+  if ([name !== undefined, tag !== undefined, isAll].filter(Boolean).length !== 1)
+    throw usage(rerunCommand, 'HARVEST_CLI_ARGUMENT', 'rerun takes the id of a case, or --tag, or --golden')
   const found =
     name === undefined
-      ? listCases(recordings).filter(({ case: loaded }) => loaded?.tags?.includes(tag ?? '') === true)
+      ? listCases(recordings).filter(({ case: loaded }) => isAll || loaded?.tags?.includes(tag ?? '') === true)
       : [findCase(recordings, name)]
-  if (found.length === 0)
-    throw usage(rerunCommand, 'HARVEST_CLI_ARGUMENT', `no case has the tag ${neutralLine(tag ?? '', 60)}`)
+  if (found.length === 0) {
+    const what = isAll ? 'the golden set has no case' : `no case has the tag ${neutralLine(tag ?? '', 60)}`
+    throw usage(rerunCommand, 'HARVEST_CLI_ARGUMENT', what)
+  }
   return found.map((summary) => {
     if (summary.error !== undefined || summary.case === undefined)
       throw summary.error ?? new TypeError(`${summary.file} was not read`)
@@ -90,15 +102,21 @@ function chosen(given: CommandInput): readonly Loaded[] {
   })
 }
 
-function jobOf({ file, case: { tape } }: Loaded, timeoutMs: number): Job {
-  const text = readFileSync(file, 'utf8')
-  return { tape: resolve(dirname(file), tape), case: { file: resolve(file), text }, mode: 'live', timeoutMs }
+function jobOf({ file, case: { tape } }: Loaded, timeoutMs: number, grading: Json | undefined): Job {
+  return {
+    tape: resolve(dirname(file), tape),
+    case: { file: resolve(file), text: readFileSync(file, 'utf8') },
+    mode: 'live',
+    timeoutMs,
+    ...(grading === undefined ? {} : { grading }),
+  }
 }
 
 function rateOf({ case: { id, expect } }: Loaded, ended: readonly JobOutcome[]): PassRate {
   const judged = ended.filter((run) => !isNotRun(run))
-  const offTape = judged.filter((run) => codesOf(run).includes('HARVEST_NOT_RECORDED')).length
+  const isOffTape = (run: JobOutcome): boolean => codesOf(run).includes('HARVEST_NOT_RECORDED')
   const isPass = (run: JobOutcome): boolean => {
+    if (!HarvestError.is(run) && run.grade !== undefined) return run.grade.grade === 'ok'
     if (HarvestError.is(run) || codesOf(run).length > 0) return false
     // A known-bad run that now throws, as without its key, is not known to be mended.
     if (expect === 'fail' && run.outcome.status === 'threw') return false
@@ -111,7 +129,9 @@ function rateOf({ case: { id, expect } }: Loaded, ended: readonly JobOutcome[]):
     runs: judged.length,
     passed,
     verdicts: countsOf(judged.map(verdictIn)),
-    offTape,
+    gradedBy: ended.flatMap((run) => (HarvestError.is(run) ? [] : [run.grade?.by ?? null]))[0] ?? null,
+    offTape: judged.filter(isOffTape).length,
+    offTapeOk: judged.filter((run) => isOffTape(run) && isPass(run)).length,
     notRun: ended.length - judged.length,
     ...(judged.length === 0 ? {} : { interval: wilson(passed, judged.length) }),
     reasons: reasonsOf(ended.filter((run) => !isPass(run)).map((run) => reasonOf(run))),
@@ -134,14 +154,19 @@ function countsOf(names: readonly VerdictName[]): PassRate['verdicts'] {
   return { same: count('same'), different: count('different'), unproven: count('unproven') }
 }
 
+/** What nobody paid for, or nobody can grade, is not judged; what went off its tape is, as not passed. */
 function isNotRun(run: JobOutcome): boolean {
-  return HarvestError.is(run) || codesOf(run).some((code) => code.startsWith('HARVEST_BUDGET_'))
+  if (HarvestError.is(run)) return true
+  const codes = codesOf(run)
+  const isUngraded = run.grade?.grade === 'ungraded' && !codes.includes('HARVEST_NOT_RECORDED')
+  return isUngraded || codes.some((code) => code.startsWith('HARVEST_BUDGET_'))
 }
 
 function reasonOf(run: JobOutcome): readonly [code: string, example: string] {
   if (HarvestError.is(run)) return [run.code, run.facts.what]
   const [problem] = run.report.problems
   if (problem !== undefined) return [problem.code, problem.message]
+  if (run.grade !== undefined) return [run.grade.grade, run.grade.because ?? `The run is graded ${run.grade.grade}`]
   if (run.verdict?.isGreen === false) return [run.verdict.code, run.verdict.said]
   return ['reproduced', 'The agent went the recorded bad way again']
 }
@@ -168,28 +193,51 @@ interface Gate {
   readonly isMet: boolean
 }
 
-function print(rates: readonly PassRate[], spent: Spent, { minimum, isMet }: Gate, screen: Screen): void {
-  const head = ['case', 'passed', 'rate', '95 % (Wilson)', 'off tape', 'not run'].map((cell) =>
+function print(
+  rates: readonly PassRate[],
+  { spent, minimum, isMet, tools }: Gate & { readonly spent: Spent; readonly tools: ReturnType<typeof toolsWords> },
+  screen: Screen,
+): void {
+  const isGraded = rates.some(({ gradedBy }) => gradedBy !== null)
+  const graded = isGraded ? ['off tape, ok'] : []
+  const head = ['case', 'passed', 'rate', '95 % (Wilson)', 'off tape', ...graded, 'not run'].map((cell) =>
     screen.paint('dim', cell),
   )
-  screen.line(table([head, ...rates.map((rate) => cells(rate))], [1, 2, 3, 4, 5]))
-  for (const { case: id, verdicts: counts } of rates) {
+  screen.line(table([head, ...rates.map((rate) => cells(rate, isGraded))], [1, 2, 3, 4, 5, 6]))
+  for (const { case: id, gradedBy } of rates)
+    if (gradedBy !== null) screen.line(`${id}: graded by ${neutralLine(gradedBy, 80)}`)
+  for (const { case: id, verdicts: counts, gradedBy } of rates) {
+    if (gradedBy !== null) continue
     const said = verdicts.filter((name) => counts[name] > 0).map((name) => `${counts[name]} ${name}`)
     if (said.length > 0) screen.line(`${id}: ${said.join(', ')}`)
   }
-  for (const { case: id, expect, reasons } of rates) {
-    if (expect === 'fail') screen.line(`\n${id} is known bad: a run passes when it does not go the recorded way`)
+  for (const { case: id, expect, reasons, gradedBy } of rates) {
+    if (expect === 'fail' && gradedBy === null)
+      screen.line(`\n${id} is known bad: a run passes when it does not go the recorded way`)
     for (const { code, count, example } of reasons) {
       screen.line(`\n${id}: ${count} × ${code}`)
       screen.line(neutralLines(example).replace(/^/gm, '  '))
     }
   }
+  if (rates.some(({ offTape }) => offTape > 0))
+    screen.line('\n→ to answer calls that were not recorded: --reference <tape|case>, --tools ./test/tools.ts or live')
   screen.line()
-  screen.line(describeSpent(spent))
+  screen.line(describeSpent(spent, tools))
   if (minimum !== undefined) screen.line(`lower end of every interval ≥ ${minimum}: ${isMet ? 'yes' : 'no'}`)
 }
 
-function cells({ case: id, runs, passed, interval, offTape, notRun }: PassRate): string[] {
+function cells(
+  { case: id, runs, passed, interval, offTape, offTapeOk, notRun }: PassRate,
+  isGraded: boolean,
+): string[] {
   const range = interval === undefined ? 'nothing judged' : describeInterval(interval)
-  return [id, `${passed}/${runs}`, runs === 0 ? '–' : percent(passed / runs), range, `${offTape}`, `${notRun}`]
+  return [
+    id,
+    `${passed}/${runs}`,
+    runs === 0 ? '–' : percent(passed / runs),
+    range,
+    `${offTape}`,
+    ...(isGraded ? [`${offTapeOk}`] : []),
+    `${notRun}`,
+  ]
 }

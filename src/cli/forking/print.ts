@@ -89,6 +89,13 @@ export function printBranches(
     screen.line(neutralLines(`seed ${seedsText(seeds.map(({ seed }) => seed))}: ${text}`))
   for (const { seed, saved } of branches)
     if (saved !== undefined) screen.line(`seed ${seed} is saved: ${neutralLine(saved, 200)}`)
+  const [branchFile] = branches.flatMap(({ saved }) => (saved === undefined ? [] : [saved]))
+  if (branchFile !== undefined) {
+    const name = neutralLine(branchFile, 200)
+    screen.line(`→ to read it: npx vitest-harvest show ${name}`)
+    screen.line(`→ to make a case of it: npx vitest-harvest promote ${name} --as <id>`)
+    screen.line('→ to put the run of a fixed agent in the place of its incident: npx vitest-harvest fix <case>')
+  }
   screen.line(`\n${screen.paint('bold', sumLine(sum, same))}`)
   if (beside !== undefined) printBeside(sum, beside, screen)
   if (sum.judged > 0 && branches.every(({ fork }) => fork?.isInert === true))

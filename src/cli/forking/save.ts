@@ -5,7 +5,7 @@ import { branchFor } from './branch-tape.ts'
 import type { BranchSummary } from './branches.ts'
 import type { Parent } from './make.ts'
 
-/** Writes each branch into the inbox, as a tape that shares its beginning with its parent. */
+/** Writes each branch that could be judged into the inbox, as a tape that shares its beginning with its parent. */
 export function saveBranches(
   { tape, file, recordings }: Parent,
   branches: readonly BranchSummary[],
@@ -14,7 +14,8 @@ export function saveBranches(
   mkdirSync(inbox, { recursive: true, mode: 0o700 })
   const seen = relative(resolve(inbox), file).split(sep).join('/')
   return branches.map((branch) => {
-    if (branch.fork === undefined) return branch
+    // A run that could not be judged is evidence of nothing.
+    if (branch.fork === undefined || branch.compared === undefined) return branch
     const { id, text } = branchFor(seen, branch.fork.branch, tape)
     const saved = join(inbox, `${id.replaceAll(/[^\w.~-]/g, '-').slice(0, 120)}.tape.jsonl`)
     // The same fork is the same branch, under the same name: what is there already is replaced by itself.

@@ -44,3 +44,15 @@ export const gradeOptions: readonly OptionSpec[] = [
   { flag: '--ok <expectation>', about: 'A good run: refunded=25, answer~refunded (repeatable)', many: true },
   { flag: '--bad <expectation>', about: 'A bad run: "refund(amount: 2500)" (repeatable)', many: true },
 ]
+
+/** Who grades and who answers tools, where runs are live and a case is their beginning. */
+export const liveGradingOptions: readonly OptionSpec[] = [
+  ...gradeOptions,
+  { flag: '--oracle <file#export>', about: 'Function that grades a run [the one the case names]' },
+  { flag: '--tools <who>', about: 'Tools from tape, from functions in a module (./test/tools.ts), or live [tape]' },
+  {
+    flag: '--reference <tape|case>',
+    about: 'Good run whose tools answer what this tape cannot',
+    was: [{ flag: '--donor <tape|case>' }],
+  },
+]

@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../command.ts'
-import { costOptions, dirOption, gradeOptions, jsonOption, timeoutOption } from './common.ts'
+import { costOptions, dirOption, jsonOption, liveGradingOptions, timeoutOption } from './common.ts'
 
 export const fixSpec: CommandSpec = {
   name: 'fix',
@@ -7,13 +7,7 @@ export const fixSpec: CommandSpec = {
   args: '<case>',
   about: 'Turn a fixed incident into a green case: run on, grade, show, replace its tape',
   options: [
-    ...gradeOptions,
-    { flag: '--oracle <file#export>', about: 'Function that grades a run [the one the case names]' },
-    {
-      flag: '--tools <who>',
-      about: 'Tools from tape, from functions in a module (./test/tools.ts), or live [tape]',
-    },
-    { flag: '--reference <tape|case>', about: 'Good run whose tools answer what this tape cannot' },
+    ...liveGradingOptions,
     { flag: '--model-server <url>', about: 'Server of the live models; needs --live' },
     ...costOptions,
     { flag: '--runs <n>', about: 'Live runs of the fixed agent [3]' },

@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../command.ts'
-import { dirOption, gradeOptions, jsonOption, liveOptions } from './common.ts'
+import { dirOption, gradeOptions, jsonOption, liveGradingOptions, liveOptions } from './common.ts'
 
 export const promoteSpec: CommandSpec = {
   name: 'promote',
@@ -140,13 +140,16 @@ export const rerunSpec: CommandSpec = {
   about: 'Run a case with live models several times and count passes',
   options: [
     ...liveOptions,
+    ...liveGradingOptions,
     { flag: '--tag <name>', about: 'Run all cases with this tag' },
+    { flag: '--golden', about: 'Run all cases of the golden set' },
     { flag: '--min-pass-rate <rate>', about: 'Fail below this lower end of the 95 % interval: 0.8' },
     dirOption,
     jsonOption,
   ],
   examples: [
     'rerun refund-100x --live --runs 20 --max-cost 2.50',
+    'rerun refund-100x --live --ok "refund(amount: 25)" --reference refund-broken-item',
     'rerun --tag incident --live --runs 20 --min-pass-rate 0.8 --cross-version',
   ],
 }

@@ -1,0 +1,50 @@
+import { parseCase } from '../cases/index.ts'
+import type { TaskContext } from '../jobs/index.ts'
+import type { ReplayResult } from '../match/types.ts'
+import { readTape, requireClosed, type Tape } from '../tape/index.ts'
+import { chooseJudging } from './choose-oracle.ts'
+import { loadOracle, type NamedOracle } from './named-oracle.ts'
+import { createOracle, type GradeGiven } from './oracle.ts'
+import { referenceOf } from './reference-run.ts'
+import { loadStandIns, type StandInsFile } from './stand-ins.ts'
+
+/** How live runs of a case are graded, and who answers their tools. Files are absolute paths. */
+export interface LiveGrading {
+  /** Something says what a good run is: these, a function, or `ok` and `bad` of the case. */
+  readonly isGraded: boolean
+  readonly ok: readonly string[]
+  readonly bad: readonly string[]
+  readonly oracle?: NamedOracle
+  readonly tools: 'tape' | 'live' | StandInsFile
+  readonly reference?: string
+}
+
+/** What a live run needs of its grading. */
+export interface OpenLiveGrading {
+  /** The tape, followed by what a reference run alone knows an answer to. */
+  readonly tape: Tape
+  readonly options: {
+    readonly tools: 'tape' | 'live'
+    readonly standIns?: NonNullable<Awaited<ReturnType<typeof loadStandIns>>>
+  }
+  grade(run: ReplayResult): Promise<(GradeGiven & { readonly by: string }) | undefined>
+}
+
+/** @throws HarvestError `HARVEST_ORACLE_…`, `HARVEST_FORK_TOOLS` */
+export async function openLiveGrading(
+  { isGraded, ok, bad, oracle: named, tools, reference }: LiveGrading,
+  { tape, case: given, importModule }: Pick<TaskContext, 'tape' | 'case' | 'importModule'>,
+): Promise<OpenLiveGrading> {
+  const standIns = await loadStandIns(tools, importModule)
+  const judge = named === undefined ? undefined : await loadOracle(named, importModule)
+  const kase = given === undefined ? {} : { case: parseCase(given.text, given.file) }
+  const oracle = isGraded
+    ? createOracle(chooseJudging(tape, { ok, bad, ...(judge === undefined ? {} : { judge }), ...kase }))
+    : undefined
+  return {
+    tape: reference === undefined ? tape : referenceOf(tape, requireClosed(readTape(reference))).tape,
+    options: { tools: tools === 'live' ? 'live' : 'tape', ...(standIns === undefined ? {} : { standIns }) },
+    grade: async ({ outcome, events, problems }) =>
+      oracle && { ...(await oracle.grade({ tape, outcome, events, problems })), by: oracle.about },
+  }
+}

@@ -1,0 +1,69 @@
+import { resolve } from 'node:path'
+import { parseExpectation } from '../blame/expectation.ts'
+import type { LiveGrading } from '../blame/live-grading.ts'
+import { type NamedOracle, oracleOfCase, parseOracle } from '../blame/named-oracle.ts'
+import type { Case } from '../cases/index.ts'
+import { neutralLine } from '../errors/index.ts'
+import type { Json } from '../tape/index.ts'
+import type { CommandInput, CommandSpec } from './command.ts'
+import { findRun } from './find.ts'
+import { usage } from './parse.ts'
+
+/** `--ok` and `--bad`, read once so that what was typed wrong is told first. */
+export function readExpectations(given: CommandInput): Pick<LiveGrading, 'ok' | 'bad'> {
+  const [ok, bad] = [given.values('ok'), given.values('bad')]
+  for (const text of ok) parseExpectation(text, '--ok')
+  for (const text of bad) parseExpectation(text, '--bad')
+  return { ok, bad }
+}
+
+/** The function of the command line, or the case's own when nothing else says what a good run is. */
+export function readOracle(given: CommandInput, kase: Case, command: CommandSpec): NamedOracle | undefined {
+  const name = given.value('oracle')
+  const isSaid = given.values('ok').length + given.values('bad').length > 0
+  if (name === undefined) return isSaid ? undefined : oracleOfCase(kase)
+  const oracle = parseOracle(name)
+  if (oracle !== undefined) return oracle
+  throw usage(
+    command,
+    'HARVEST_CLI_ARGUMENT',
+    `--oracle is a file and its export, such as ./src/oracle.ts#isRight, not ${neutralLine(name, 60)}`,
+  )
+}
+
+/** Who answers tools: the tape, the world, or functions of a module. */
+export function readTools(given: CommandInput, command: CommandSpec): LiveGrading['tools'] {
+  const word = given.value('tools') ?? 'tape'
+  if (word === 'tape' || word === 'live') return word
+  const [, file, name] = /^(.+\.[cm]?[jt]s)(?:#(.+))?$/.exec(word) ?? []
+  if (file !== undefined) return { file: resolve(file), ...(name === undefined ? {} : { export: name }) }
+  throw usage(
+    command,
+    'HARVEST_CLI_ARGUMENT',
+    `--tools is tape, live or a module such as ./test/tools.ts, not ${neutralLine(word, 60)}`,
+  )
+}
+
+/** The same in words, for what a run used. */
+export function toolsWords(given: CommandInput): 'from the tape' | 'for real' | 'from --tools' {
+  const word = given.value('tools') ?? 'tape'
+  return word === 'tape' ? 'from the tape' : word === 'live' ? 'for real' : 'from --tools'
+}
+
+/** A run whose answers stand in where the tape has none. */
+export function readReference(given: CommandInput): Pick<LiveGrading, 'reference'> {
+  const word = given.value('reference')
+  return word === undefined ? {} : { reference: resolve(findRun(word, given.value('dir')).file) }
+}
+
+/** How live runs of a case are graded; `undefined`: by the case alone, with its tape for all tools. */
+export function liveGradingOf(given: CommandInput, kase: Case, command: CommandSpec): Json | undefined {
+  const oracle = readOracle(given, kase, command)
+  const { ok, bad } = readExpectations(given)
+  const isGraded = oracle !== undefined || [...ok, ...bad, ...(kase.ok ?? []), ...(kase.bad ?? [])].length > 0
+  const tools = readTools(given, command)
+  const reference = readReference(given)
+  if (!isGraded && tools === 'tape' && reference.reference === undefined) return undefined
+  const grading: LiveGrading = { isGraded, ok, bad, tools, ...reference, ...(oracle === undefined ? {} : { oracle }) }
+  return JSON.parse(JSON.stringify(grading)) as Json
+}
