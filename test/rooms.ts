@@ -193,7 +193,20 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   debug: {
     subject: 'stepping through a run in both directions: its steps, what the model saw, the code of the agent',
-    mayImport: ['errors', 'json', 'tape', 'wire', 'providers', 'report'],
+    mayImport: [
+      'errors',
+      'json',
+      'rules',
+      'tape',
+      'wire',
+      'seam',
+      'providers',
+      'trace',
+      'match',
+      'replay',
+      'jobs',
+      'report',
+    ],
     packages: ['diff'],
   },
 }

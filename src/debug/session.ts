@@ -3,6 +3,7 @@ import { canonicalJson, isMap } from '../json/canonical.ts'
 import type { Json, Tape } from '../tape/index.ts'
 import { type ContextDifference, Contexts } from './context.ts'
 import { type InspectedStep, inspectStep } from './inspect.ts'
+import { stepsWhere } from './rules.ts'
 import { type DebugStep, debugSteps } from './steps.ts'
 
 /** A rule to stop at. */
@@ -38,24 +39,19 @@ export interface ValueDifference {
   readonly after?: Json
 }
 
-/** The steps where a rule holds. */
-export type FindSteps = (rule: string, tape: Tape, steps: readonly DebugStep[]) => readonly number[]
-
 /** A cursor over the steps of a tape. Nothing runs: what is asked is read from the tape. */
 export class DebugSession {
   readonly tape: Tape
   readonly steps: readonly DebugStep[]
   readonly #contexts: Contexts
-  readonly #find: FindSteps
   readonly #breakpoints = new Map<number, Breakpoint>()
   #lastId = 0
   #at: number
 
-  constructor(tape: Tape, find: FindSteps) {
+  constructor(tape: Tape) {
     this.tape = tape
     this.steps = debugSteps(tape)
     this.#contexts = new Contexts(this.steps, tape.header.input)
-    this.#find = find
     this.#at = Math.min(1, this.steps.length)
   }
 
@@ -84,7 +80,7 @@ export class DebugSession {
 
   /** The steps where a rule holds, ascending. */
   find(rule: string): readonly number[] {
-    return this.#find(rule, this.tape, this.steps)
+    return stepsWhere(rule, this.tape, this.steps)
   }
 
   /** @throws HarvestError `HARVEST_RULE_…` when it is no rule */

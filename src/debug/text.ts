@@ -12,7 +12,7 @@ const width = 100
 /** Steps the opening lists; of longer runs the first ones and the last. */
 const openingSteps = 12
 /** Where a note behind a step begins. */
-const noteColumn = 62
+const noteColumn = 60
 
 /** What a reader sees first: which run, how it ended, its steps. */
 export function openingLines(session: DebugSession): readonly string[] {

@@ -7,8 +7,10 @@ export interface WayToStep {
   readonly park?: number
   /** The first answer of the burst that brings the step's own. */
   readonly burst: number
-  /** How many answers of that burst come before the step's own. */
+  /** How many answers of that burst that the same place of the code waits for come before the step's own. */
   readonly skip: number
+  /** It was answered at once: nothing is handed over. */
+  readonly isSync?: true
   /** The first answer behind the burst; absent: the run ends with it. */
   readonly fence?: number
 }
@@ -19,12 +21,16 @@ export function wayTo(steps: readonly DebugStep[], number: number): WayToStep | 
   if (step?.answered === undefined) return undefined
   const [place, atMs] = step.answered
   let [park, burst, fence]: (number | undefined)[] = []
+  const isSync = step.event.kind !== 'exchange' && step.event.settled === undefined
   const mates: number[] = []
-  for (const { answered } of steps) {
+  let skip = 0
+  for (const { answered, event } of steps) {
     if (answered === undefined) continue
     const [n, at] = answered
     if (n < step.event.n && (park === undefined || n > park)) park = n
-    if (at === atMs) mates.push(n)
+    if (at !== atMs || isSync) continue
+    mates.push(n)
+    if (n < place && event.site === step.event.site) skip++
   }
   mates.sort((a, b) => a - b)
   burst = mates[0] ?? place
@@ -37,7 +43,8 @@ export function wayTo(steps: readonly DebugStep[], number: number): WayToStep | 
     step: number,
     ...(park === undefined ? {} : { park }),
     burst,
-    skip: mates.indexOf(place),
+    skip,
+    ...(isSync ? { isSync: true as const } : {}),
     ...(fence === undefined ? {} : { fence }),
   }
 }

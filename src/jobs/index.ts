@@ -5,6 +5,7 @@ export {
   type FailedJob,
   type FinishedJob,
   type FinishedTask,
+  inlineMapsVariable,
   type Job,
   type JobList,
   type JobResult,

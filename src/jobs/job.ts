@@ -34,7 +34,7 @@ export interface Job {
 }
 
 /** What can be asked of the agent's process beyond single runs. */
-export type TaskName = 'fork' | 'blame' | 'grade' | 'chaos' | 'prove' | 'fix'
+export type TaskName = 'fork' | 'blame' | 'grade' | 'chaos' | 'prove' | 'fix' | 'debug'
 
 /** What a task is given to work with. */
 export interface TaskContext {
@@ -93,6 +93,9 @@ export const jobModuleName = 'agents.harvest-jobs.mjs'
 
 /** Environment variable that puts the plugin to work for a command. */
 export const jobsVariable = 'VITEST_HARVEST_JOBS'
+
+/** Environment variable that makes Vitest keep the source maps of modules beside their code, as for a debugger. */
+export const inlineMapsVariable = 'VITEST_HARVEST_INLINE_MAPS'
 
 export type JobResult = FinishedJob | FinishedTask | TaskProgress | FailedJob
 

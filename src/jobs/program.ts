@@ -20,6 +20,8 @@ export interface ProgramRunOptions {
   readonly output: 'inherit' | 'stderr' | 'capture'
   /** Gives the program a channel to us, whose end tells it that we are gone, even when we were killed. */
   readonly isTied?: boolean
+  /** Kills the program. */
+  readonly signal?: AbortSignal
 }
 
 export interface ProgramExit {
@@ -37,7 +39,7 @@ export interface ProgramExit {
  */
 export async function runProgram(
   { argv, cwd }: Program,
-  { preload, env, output, isTied = false }: ProgramRunOptions,
+  { preload, env, output, isTied = false, signal: giveUp }: ProgramRunOptions,
 ): Promise<ProgramExit> {
   const [program = '', ...args] = argv
   const out = { inherit: 'inherit', stderr: 2, capture: 'pipe' } as const
@@ -60,6 +62,9 @@ export async function runProgram(
   const captured = { stdout: [] as Buffer[], stderr: [] as Buffer[] }
   child.stdout?.on('data', (chunk: Buffer) => captured.stdout.push(chunk))
   child.stderr?.on('data', (chunk: Buffer) => captured.stderr.push(chunk))
+  const kill = (): void => void child.kill('SIGKILL')
+  giveUp?.addEventListener('abort', kill, { once: true })
+  if (giveUp?.aborted === true) kill()
   const release = forwardSignals((signal) => child.kill(signal), isTied)
   try {
     const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((ended, failed) => {
@@ -75,6 +80,7 @@ export async function runProgram(
   } catch (cause) {
     throw cannotStart(program, cwd, cause)
   } finally {
+    giveUp?.removeEventListener('abort', kill)
     release()
   }
 }

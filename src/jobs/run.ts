@@ -35,6 +35,10 @@ export interface JobsOptions {
   readonly prices?: PriceTable
   /** Folder of the project. Default: the current one. */
   readonly cwd?: string
+  /** More arguments of Vitest. */
+  readonly vitestArguments?: readonly string[]
+  /** Ends Vitest and what it started. */
+  readonly signal?: AbortSignal
   /** More environment of the agents. */
   readonly env?: Readonly<Record<string, string>>
   /** Hears how many jobs have ended. */
@@ -115,7 +119,15 @@ async function runAll(
   const list = join(folder, 'jobs.json')
   const results = join(folder, 'results.jsonl')
   const module = join(folder, jobModuleName)
-  const { parallel = 1, limits = {}, prices = {}, env = {}, cwd = process.cwd() } = options
+  const {
+    parallel = 1,
+    limits = {},
+    prices = {},
+    env = {},
+    cwd = process.cwd(),
+    vitestArguments: more = [],
+    signal,
+  } = options
   const asked: JobList = { jobs, results, parallel, limits, prices }
   try {
     writeFileSync(list, JSON.stringify(asked))
@@ -123,8 +135,13 @@ async function runAll(
     writeFileSync(results, '')
     watchFile(results, { interval: 200 }, () => onResults(readResults(results)))
     const ended = await runProgram(
-      { argv: ['node', runner, ...vitestArguments, module], cwd },
-      { env: { ...env, [jobsVariable]: list }, output: 'capture', isTied: true },
+      { argv: ['node', runner, ...vitestArguments, ...more, module], cwd },
+      {
+        env: { ...env, [jobsVariable]: list },
+        output: 'capture',
+        isTied: true,
+        ...(signal === undefined ? {} : { signal }),
+      },
     )
     if (interrupting.has(ended.code)) throw interrupted()
     return inOrder(jobs, readResults(results), ended)

@@ -37,6 +37,11 @@ export interface GateOptions {
   readonly timers?: RecordedTimers
   /** The order was relaxed: an answer went out before a request the tape has first. */
   readonly onRelaxed?: () => void
+  /**
+   * Hears what is handed over next, before it is. While the promise is pending nothing happens: nothing else is handed
+   * over, no timer fires, and the agent does not count as hanging.
+   */
+  readonly before?: (burst: readonly GateItem[]) => Promise<void> | undefined
   /** Deliveries in the order the agent asks. Exists so that a test can show what the gate is for. */
   readonly ungated?: boolean
 }
@@ -62,6 +67,8 @@ const working = new Set([
 
 /** Quiet turns of the event loop before the next delivery: the agent has then done all it can with the last one. */
 const quietTurns = 2
+/** Real ms by which a turn of the event loop, or a timer, comes too late when the process stood still. */
+const standstillMs = 250
 /** Real ms to wait before the order is relaxed or a far timer fires: off-seam work may still be going on. */
 const longestGraceMs = 20
 /**
@@ -269,8 +276,43 @@ export class Scheduler {
   async #pump(): Promise<void> {
     while (!this.#options.isOver()) {
       await this.#quiet()
+      if (this.#options.isOver() || this.#held > 0) return
+      if (this.#options.before !== undefined) await this.#standStill()
       if (this.#options.isOver() || this.#held > 0 || !this.#step()) return
     }
+  }
+
+  /** Waits as long as somebody looks at what the agent is about to get. */
+  async #standStill(): Promise<void> {
+    const { before } = this.#options
+    const burst = before === undefined ? [] : this.#burst()
+    const seen = burst.length === 0 ? undefined : before?.(burst)
+    if (seen === undefined) return
+    this.#disarm()
+    await seen
+    this.#movedAt = uptime()
+  }
+
+  /** What the next step hands over together. */
+  #burst(): readonly GateItem[] {
+    const item = this.#head()
+    const [timer, answer] = [this.#timers.peek(), this.#answers.peek()]
+    if (item?.state === 'ready') {
+      const isOther = (answer && item.at >= answer.due) || (timer && isBefore(timer, item))
+      return isOther ? [] : item.place === 'free' ? [item] : this.#mates(item)
+    }
+    const late = this.#hurry ? this.#earliestReady() : undefined
+    return late === undefined ? [] : [late]
+  }
+
+  #mates(first: GateItem): readonly GateItem[] {
+    const mates: GateItem[] = []
+    for (let i = this.#next; i < this.#items.length; i++) {
+      const item = this.#items[i]
+      if (!item || item.at !== first.at || item.state === 'waiting' || (item.isAlone && item !== first)) break
+      if (item.state === 'ready' && item.place === undefined) mates.push(item)
+    }
+    return mates
   }
 
   /** Does the next thing; `false` when there is nothing to do until the agent moves. */
@@ -436,28 +478,41 @@ export class Scheduler {
 
   async #quiet(): Promise<void> {
     for (let calm = 0, turns = 0; calm < quietTurns && turns < 100_000; turns++) {
+      const began = uptime()
       await new Promise<void>((resolve) => real.setImmediate(resolve))
+      const took = uptime() - began
+      // The process stood still: somebody looks at it in a debugger, or the machine slept. No time of the agent's.
+      if (took > standstillMs) this.#movedAt += took
       this.#options.onTurn()
       const busy = this.#options.isBusy() || process.getActiveResourcesInfo().some((resource) => working.has(resource))
       calm = busy ? 0 : calm + 1
     }
   }
 
-  /** Nothing to do. Look again after a grace; report a hang when nothing comes at all. */
+  /**
+   * Nothing to do. Look again after a grace; report a hang when nothing comes at all. A timer that fires much too late was
+   * kept from firing by a process that stood still: it is set once more.
+   */
   #wait(): void {
     if (this.#isHeld || this.#ready.size > 0) {
+      const armed = uptime()
       this.#grace ??= real.setTimeout(() => {
         this.#grace = undefined
+        if (uptime() - armed > this.#graceMs + standstillMs && !this.#options.isOver()) return this.#wait()
         this.#hurry = true
         this.#resume()
       }, this.#graceMs)
     }
-    if (this.#options.hangMs === undefined) return
+    const { hangMs } = this.#options
+    if (hangMs === undefined) return
+    const armed = uptime()
     // Holds the process: with every socket virtual, Node would otherwise leave before the agent answered.
     this.#watchdog ??= real.setTimeout(() => {
       this.#watchdog = undefined
-      if (!this.#options.isOver()) this.#options.onHang()
-    }, this.#options.hangMs)
+      if (this.#options.isOver()) return
+      if (uptime() - armed > hangMs + standstillMs) this.#wait()
+      else this.#options.onHang()
+    }, hangMs)
   }
 
   #resume(): void {
@@ -468,6 +523,10 @@ export class Scheduler {
 
   #calm(): void {
     this.#hurry = false
+    this.#disarm()
+  }
+
+  #disarm(): void {
     if (this.#grace) real.clearTimeout(this.#grace)
     if (this.#watchdog) real.clearTimeout(this.#watchdog)
     this.#grace = undefined

@@ -195,7 +195,7 @@ const known = new Set([
     'marks',
     'tools',
   ],
-  ...['hangMs', 'ungated', 'sites', 'late'],
+  ...['hangMs', 'ungated', 'sites', 'late', 'onAsked', 'before'],
 ])
 
 function checkOptions(options: ReplayOptions): void {

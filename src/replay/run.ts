@@ -72,6 +72,10 @@ export interface RunSettings extends ReplayOptions {
   readonly ungated?: boolean
   /** Every step of the replay's own record names the place it was made at. Costs a formatted stack each. @internal */
   readonly sites?: boolean
+  /** Called while the agent asks for a step: its code is on the stack. @internal */
+  readonly onAsked?: (step: StepState) => void
+  /** See the scheduler's option of this name. @internal */
+  readonly before?: (burst: readonly GateItem[]) => Promise<void> | undefined
 }
 
 /** Problems after which an agent counts as trying for ever. */
@@ -214,6 +218,7 @@ export class ReplayRun {
         hangMs: hangMs(settings),
         timers: this.#timers,
         ungated: settings.ungated ?? false,
+        ...(settings.before === undefined ? {} : { before: settings.before }),
       },
     )
     this.root = responderOf(this, undefined)
@@ -340,6 +345,7 @@ export class ReplayRun {
     step.served = true
     this.last = step
     this.#made++
+    this.#settings.onAsked?.(step)
     this.gate.asked(step.items[0])
     this.lostAwaits.begun(step)
   }

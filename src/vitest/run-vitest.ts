@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { HarvestError } from '../errors/index.ts'
-import { jobsVariable } from '../jobs/job.ts'
+import { inlineMapsVariable, jobsVariable } from '../jobs/job.ts'
 import { parseTools, toolsVariable, toolsYesVariable } from './tools-choice.ts'
 import { chooseMode, parseFlag, parseMode, type UpdateMode, updateVariable } from './update-mode.ts'
 import { askReason, noReason, parseReason, reasonVariable } from './update-reason.ts'
@@ -20,6 +20,7 @@ import { askReason, noReason, parseReason, reasonVariable } from './update-reaso
  */
 try {
   endWithCommand()
+  keepMaps()
   if (isProof(process.argv)) process.exit(await prove(process.argv))
   const { argv, reason } = takeFlags(process.argv)
   const entry = findVitest(process.cwd())
@@ -54,6 +55,16 @@ function endWithCommand(): void {
   process.once('disconnect', () => process.exit(130))
   // It keeps nothing alive.
   process.channel.unref()
+}
+
+/**
+ * Code that somebody debugs needs its source maps. Vitest keeps them where an inspector is open, and asks Node for its
+ * address: none is open here, and no port has to be.
+ */
+function keepMaps(): void {
+  if (process.env[inlineMapsVariable] === undefined) return
+  const inspector = createRequire(import.meta.url)('node:inspector') as { url: () => string | undefined }
+  inspector.url = () => 'ws://127.0.0.1/'
 }
 
 interface Taken {

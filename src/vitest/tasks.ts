@@ -8,6 +8,7 @@ const tasks: Readonly<Partial<Record<TaskName, () => Promise<Task>>>> = {
   grade: async () => (await import('../blame/grade-task.ts')).gradeTask,
   prove: async () => (await import('../blame/prove-task.ts')).proveTask,
   fix: async () => (await import('../blame/fix-task.ts')).fixTask,
+  debug: async () => (await import('../debug/child/task.ts')).debugTask,
   chaos: async () => (await import('../faults/chaos-task.ts')).chaosTask,
 }
 

@@ -24,7 +24,7 @@ describe('moving', () => {
     const { out, code } = await debug(tapeFile(incidentEvents()), 'back; forward 99')
     expect(out).toMatchInlineSnapshot(`
       "▶  1  model  lookup_order(order_id: "A-100") ∥ refund_policy(country: "DE")  the first step
-      ▶ 10  model  I refunded 2500 EUR for order A-100.               the last step"
+      ▶ 10  model  I refunded 2500 EUR for order A-100.             the last step"
     `)
     expect(code).toBe(0)
   })
@@ -70,6 +70,80 @@ describe('moving', () => {
       → to see them: steps
       there is no step 0: this tape has no steps
       → to see them: steps"
+    `)
+  })
+})
+
+describe('breakpoints', () => {
+  it('stop at the steps where a rule holds, on and back, and say at once how many there are', async () => {
+    const { out, code } = await debug(
+      tapeFile(incidentEvents()),
+      'break refund(amount > 100); break tokens > 1200; continue; c; c; c; rc; rc; rc; delete 1; break; delete 1',
+    )
+    expect(out).toMatchInlineSnapshot(`
+      "breakpoint 1: 1 of 10 steps: 7
+      breakpoint 2: 3 of 10 steps: 8, 9, 10
+      ▶  7  tool   refund(order_id: "A-100", amount: 2500)          breakpoint 1
+      ▶  8  model  send_mail(to: "C-7")                             breakpoint 2
+      ▶  9  tool   send_mail(to: "C-7")                             breakpoint 2
+      ▶ 10  model  I refunded 2500 EUR for order A-100.             breakpoint 2
+      ▶  9  tool   send_mail(to: "C-7")                             breakpoint 2
+      ▶  8  model  send_mail(to: "C-7")                             breakpoint 2
+      ▶  7  tool   refund(order_id: "A-100", amount: 2500)          breakpoint 1
+      breakpoint 1 is deleted
+      breakpoint 2: 3 of 10 steps: 8, 9, 10   tokens > 1200
+      there is no breakpoint 1
+      → to see them: break"
+    `)
+    expect(code).toBe(2)
+  })
+
+  it('stop where a rule about the run is broken, and at marks before the next step', async () => {
+    const { out } = await debug(
+      tapeFile(incidentEvents()),
+      'break never refund(amount: $a) where $a > 100; break refund() preceded by approve(); break refund() preceded by lookup_order(); break mark plan(turn > 2); break at most 1 refund(); break run ends',
+    )
+    expect(out).toMatchInlineSnapshot(`
+      "breakpoint 1: 1 of 10 steps: 7
+      breakpoint 2: 1 of 10 steps: 7
+      breakpoint 3: 0 of 10 steps: none
+      breakpoint 4: 1 of 10 steps: 8
+      A rule about a whole run has no moment to stop at
+      It is true or not once the run is over.
+      → stop at a call in it: break refund(amount > 100)
+      breakpoint 5: 1 of 10 steps: 10"
+    `)
+  })
+
+  it('that are no rule are refused with the place and what was expected there', async () => {
+    const { out, code } = await debug(tapeFile(incidentEvents()), 'break nevr refund(); continue')
+    expect(out).toMatchInlineSnapshot(`
+      "Invalid rule
+      nevr refund()
+      ^ expected '(' after the name of a tool: nevr() for any call of it, got 'nevr', near column 1
+      → did you mean 'never'?
+      → the language of rules: docs/rules.md
+      there is no breakpoint
+      → to set one: break refund(amount > 100)"
+    `)
+    expect(code).toBe(2)
+  })
+
+  it('make the exit code 1 when a stop was expected and there was none', async () => {
+    const file = tapeFile(incidentEvents())
+    const commands = 'break refund(amount > 9000); continue'
+    expect((await debug(file, commands)).code).toBe(0)
+    expect((await debug(file, commands, '--expect-stop')).code).toBe(1)
+    expect((await debug(file, 'break refund(); continue', '--expect-stop')).code).toBe(0)
+  })
+
+  it('draw the truth of a rule at every step', async () => {
+    const { out } = await debug(tapeFile(incidentEvents()), 'rule model asks call(); rule once refund()')
+    expect(out).toMatchInlineSnapshot(`
+      "4 of 10 steps: 1, 4, 6, 8
+       1  x..x.x.x..
+      4 of 10 steps: 7, 8, 9, 10
+       1  ......xxxx"
     `)
   })
 })

@@ -1,5 +1,7 @@
-import { HarvestError, neutral } from '../../errors/index.ts'
+import { neutralLines } from '../../report/output.ts'
+import { HarvestError } from '../../errors/index.ts'
 import { inspectParts } from '../../debug/index.ts'
+import { backInCode, codeCommands } from './code.ts'
 import { forkCommands } from './forks.ts'
 import { lookCommands } from './look.ts'
 import { moveCommands } from './moves.ts'
@@ -9,11 +11,12 @@ import { commandNamed } from './words.ts'
 const order = [
   ...['goto', 'forward', 'back', 'first', 'last', 'break', 'delete', 'continue', 'reverse-continue'],
   ...['inspect', 'clock', 'diff', 'rule', 'steps', 'timeline', 'what_if', 'branch', 'compare'],
+  ...['code', 'next', 'step', 'finish', 'locals', 'print', 'call', 'source'],
 ]
 
 /** Every command of the debugger, by its name, in the order of the help. */
 export const debugCommands: Readonly<Record<string, DebugCommand>> = Object.fromEntries(
-  Object.entries({ ...moveCommands, ...lookCommands, ...forkCommands }).sort(
+  Object.entries({ ...moveCommands, ...lookCommands, ...forkCommands, ...codeCommands }).sort(
     ([one], [other]) => order.indexOf(one) - order.indexOf(other),
   ),
 )
@@ -22,6 +25,9 @@ export const debugCommands: Readonly<Record<string, DebugCommand>> = Object.from
 const own = ['help', 'quit'] as const
 
 export const commandNames: readonly string[] = [...Object.keys(debugCommands), ...own]
+
+/** Those that mean something while no code stands still. */
+const outside = commandNames.filter((name) => debugCommands[name]?.inCode !== true)
 
 /** An answer, or the error in its place. */
 export type Answered = Answer | { readonly error: HarvestError }
@@ -51,7 +57,7 @@ export class Debugger {
 
   #do(text: string): Answer | Promise<Answer> {
     if (text === '') return { lines: [], data: null }
-    const { name, rest } = taken(text)
+    const { name, rest } = taken(text, this.isInCode)
     if (name === 'help') return help(rest)
     if (name === 'quit') {
       this.isOver = true
@@ -59,7 +65,23 @@ export class Debugger {
     }
     const command = debugCommands[name]
     if (command === undefined) throw new TypeError(`the command ${name} is listed and does not exist`)
-    return command.run(rest, this.context)
+    return this.#run(name, command, rest)
+  }
+
+  async #run(name: string, command: DebugCommand, rest: string): Promise<Answer> {
+    const { context } = this
+    const isInCode = this.isInCode
+    if (name === 'back' && isInCode && rest === '') return { ...(await backInCode(context)), isMove: true }
+    const from = context.session.at
+    const answer = await command.run(rest, context)
+    // Whoever goes to another step has left the code.
+    if (isInCode && command.inCode !== true && name !== 'code' && context.session.at !== from) context.code.leave()
+    return answer
+  }
+
+  /** Whether the agent stands still in its code. */
+  get isInCode(): boolean {
+    return this.context.code.isStanding
   }
 
   /** What may follow what was typed: commands, parts, names of tools, step numbers. */
@@ -86,12 +108,15 @@ function toolNames({ steps }: DebugContext['session']): readonly string[] {
 }
 
 /** The command of a line and what stands behind it. */
-function taken(text: string): { readonly name: string; readonly rest: string } {
+function taken(text: string, isInCode: boolean): { readonly name: string; readonly rest: string } {
   const [, word = '', rest = ''] = /^(\S+)\s*([\s\S]*)$/.exec(text) ?? []
   // Numbers alone are what people type to go there.
   return /^\d+$/.test(word) && rest === ''
     ? { name: 'goto', rest: word }
-    : { name: commandNamed(word, commandNames), rest }
+    : {
+        name: commandNamed(word === 's' && isInCode ? 'step' : word, commandNames, isInCode ? commandNames : outside),
+        rest,
+      }
 }
 
 function help(rest: string): Answer {
@@ -115,12 +140,14 @@ function help(rest: string): Answer {
 /** An error as the prompt shows it: what, why, and what to type. */
 export function errorLines(error: HarvestError): readonly string[] {
   const { what, why, fix = [], detail } = error.facts
-  return [
+  const text = [
     what,
     ...(detail === undefined ? [] : [detail]),
     ...(why === undefined ? [] : [why]),
     ...fix.map((line) => `→ ${line}`),
-  ].flatMap((text) => neutral(text).split('\n'))
+  ]
+  // Their lines are ours; the words in them may be recorded.
+  return neutralLines(text.join('\n')).split('\n')
 }
 
 /** The line of text under the opening. */

@@ -40,9 +40,10 @@ export async function runPrompt(prompt: Debugger, screen: Screen, recordings: st
   await Promise.race([failed.promise, new Promise<void>((ended) => server.once('exit', ended))])
 }
 
-/** `(7/10) `. */
-function promptOf({ context: { session } }: Debugger): string {
-  return `(${session.at}/${session.steps.length}) `
+/** `(7/10) `; in code `(7/10 code) `, with a star when `call` changed something. */
+function promptOf({ context: { session, code }, isInCode }: Debugger): string {
+  const where = isInCode ? ` code${code.isTouched ? '*' : ''}` : ''
+  return `(${session.at}/${session.steps.length}${where}) `
 }
 
 /** What was typed is kept in the inbox, which is not committed, for its owner alone: rules may hold personal data. */

@@ -1,4 +1,4 @@
-import type { DebugSession } from '../../debug/index.ts'
+import type { CodeSession, DebugSession } from '../../debug/index.ts'
 import type { CommandInput } from '../command.ts'
 import type { FoundRun } from '../find.ts'
 
@@ -28,6 +28,8 @@ export interface DebugContext {
   readonly found: FoundRun
   /** The command line the debugger was started with: consent and limits of live calls stand there. */
   readonly given: CommandInput
+  /** The agent's own code. Nothing is started before it is asked for. */
+  readonly code: CodeSession
   /** Answers are for a program. */
   readonly isJson: boolean
 }

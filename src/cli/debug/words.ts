@@ -77,20 +77,19 @@ const short: Readonly<Record<string, string>> = {
   q: 'quit',
   exit: 'quit',
   rc: 'reverse-continue',
-  s: 'steps',
   t: 'timeline',
   whatif: 'what_if',
   '?': 'help',
 }
 
-/** The command somebody meant: its name, its short form, or a beginning that fits one name alone. */
-export function commandNamed(word: string, names: readonly string[]): string {
+/** The command somebody meant: its name, its short form, or a beginning that fits one name alone, of those that are `likely`. */
+export function commandNamed(word: string, names: readonly string[], likely: readonly string[] = names): string {
   const lower = word.toLowerCase().replaceAll('-', '_')
   const known =
     names.find((name) => name.replaceAll('-', '_') === lower) ??
     (Object.hasOwn(short, lower) ? short[lower] : undefined)
   if (known !== undefined) return known
-  const begun = names.filter((name) => name.replaceAll('-', '_').startsWith(lower))
+  const begun = likely.filter((name) => name.replaceAll('-', '_').startsWith(lower))
   if (begun.length === 1) return begun[0] ?? word
   if (begun.length > 1) throw wrong(`'${neutralLine(word, 40)}' could be ${begun.join(' or ')}`, begun)
   const nearest = nearestWord(word, names)

@@ -16,6 +16,8 @@ export const debugSpec: CommandSpec = {
   about: 'Step through a run, in both directions',
   options: [
     { flag: '--commands <list>', short: '-x', about: 'Run commands, parted by semicolons, and end' },
+    { flag: '--agent <name>', about: 'Agent of the Vitest config [the one the tape or its case names]' },
+    { flag: '--module <file#export>', about: 'Agent that is not in the Vitest config' },
     { flag: '--expect-stop', about: 'Exit code 1 when continue finds no stop' },
     ...gradeOptions,
     ...costOptions,

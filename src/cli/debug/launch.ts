@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Launch } from '../../debug/index.ts'
+import { HarvestError } from '../../errors/index.ts'
+import { inlineMapsVariable } from '../../jobs/index.ts'
+import { runTask } from '../../jobs/run.ts'
+import type { CommandInput } from '../command.ts'
+import type { FoundRun } from '../find.ts'
+
+/** How the agent of a tape is started: from a file and its export, or by the project's own Vitest. */
+export function launchOf(found: FoundRun, given: CommandInput): Launch {
+  const spec = given.value('module')
+  return spec === undefined ? inVitest(found, given.value('agent')) : asModule(resolve(found.file), spec)
+}
+
+/** Whether there is anything to start an agent with. */
+export function canLaunch(given: CommandInput): boolean {
+  return (
+    given.value('module') !== undefined ||
+    ['ts', 'mts', 'js', 'mjs', 'cts', 'cjs'].some(
+      (end) => existsSync(`vitest.config.${end}`) || existsSync(`vite.config.${end}`),
+    )
+  )
+}
+
+function asModule(tape: string, spec: string): Launch {
+  // Beside this folder, in the sources and in what is built of them.
+  const program = fileURLToPath(new URL(`../debug-agent${extname(import.meta.url)}`, import.meta.url))
+  return (socket) => {
+    const given = JSON.stringify({ tape, spec, options: {}, socket })
+    const child = spawn(process.execPath, [program], {
+      // What the agent prints is not an answer of ours.
+      stdio: ['ignore', 2, 2],
+      env: { ...process.env, VITEST_HARVEST_DEBUG: given },
+    })
+    const failed = new Promise<never>((_, reject) => {
+      child.once('error', reject)
+      child.once('close', (code, signal) => reject(gone(signal ?? `exit code ${code}`)))
+    })
+    failed.catch(() => {})
+    return { stop: () => void child.kill('SIGKILL'), failed }
+  }
+}
+
+function inVitest({ file, case: found }: FoundRun, agent: string | undefined): Launch {
+  return (socket) => {
+    const ended = new AbortController()
+    const name = agent ?? found?.agent
+    const job = {
+      tape: resolve(file),
+      ...(name === undefined ? {} : { agent: name }),
+      task: { name: 'debug' as const, options: { socket } },
+    }
+    // The inspector of a thread reaches the main thread of its process: workers of Vitest have to be processes.
+    const options = { vitestArguments: ['--pool=forks'], env: { [inlineMapsVariable]: '1' }, signal: ended.signal }
+    const failed = runTask(job, options).then(
+      (): never => {
+        throw gone('its task ended')
+      },
+      (error: unknown): never => {
+        throw HarvestError.is(error, 'HARVEST_AGENTS_UNREACHABLE') ? unreachable(error) : error
+      },
+    )
+    failed.catch(() => {})
+    return { stop: () => ended.abort(), failed }
+  }
+}
+
+function gone(how: string): HarvestError {
+  return new HarvestError('HARVEST_DEBUG_CHILD', {
+    what: 'The process of the agent ended',
+    where: { ended: how },
+    fix: ['to see what it prints: npx vitest-harvest replay <tape>'],
+  })
+}
+
+function unreachable(cause: HarvestError): HarvestError {
+  const { detail } = cause.facts
+  return new HarvestError(
+    'HARVEST_DEBUG_AGENT',
+    {
+      what: 'No agent to run this tape with',
+      ...(detail === undefined ? {} : { detail }),
+      why: 'Its code is loaded by the Vitest of the project, whose config names the agents.',
+      fix: ['to name its file and export: npx vitest-harvest debug <tape> --module ./src/agent.ts#agent'],
+    },
+    { cause },
+  )
+}

@@ -1,0 +1,110 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { ChildNews, ChildOrder } from '../child/messages.ts'
+
+/** Something the inspector of the agent's process tells. */
+export type InspectorEvent = { readonly event: string; readonly params: unknown }
+
+type Message =
+  | ChildNews
+  | InspectorEvent
+  | { readonly id: number; readonly result?: object; readonly error?: { readonly message: string } }
+
+/** The two ends of a conversation with the agent's process: our orders and news, and its inspector. */
+export class Channel {
+  readonly #socket: Socket
+  readonly #waiting = new Map<
+    number,
+    { readonly resolve: (result: never) => void; readonly reject: (error: Error) => void }
+  >()
+  readonly #hearers = new Set<(message: ChildNews | InspectorEvent) => void>()
+  #lastId = 0
+
+  constructor(socket: Socket) {
+    this.#socket = socket
+    createInterface({ input: socket }).on('line', (line) => this.#hear(JSON.parse(line) as Message))
+    socket.on('error', () => socket.destroy())
+    socket.once('close', () => {
+      const gone = new Error('the process of the agent has ended')
+      for (const { reject } of this.#waiting.values()) reject(gone)
+      this.#waiting.clear()
+    })
+  }
+
+  /** Settles when the other end is gone. */
+  get closed(): Promise<void> {
+    return this.#socket.destroyed
+      ? Promise.resolve()
+      : new Promise((resolve) => this.#socket.once('close', () => resolve()))
+  }
+
+  order(order: ChildOrder): void {
+    this.#write(order)
+  }
+
+  /** Asks the inspector. */
+  cdp<T extends object>(method: string, params: object = {}): Promise<T> {
+    if (this.#socket.destroyed) return Promise.reject(new Error('the process of the agent has ended'))
+    const id = ++this.#lastId
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.set(id, { resolve: resolve as (result: never) => void, reject })
+      this.#write({ id, method, params })
+    })
+  }
+
+  /** Hears everything that is told unasked; what it answers stops the hearing. */
+  on(hear: (message: ChildNews | InspectorEvent) => void): () => void {
+    this.#hearers.add(hear)
+    return () => void this.#hearers.delete(hear)
+  }
+
+  /** Ends the other process, whatever it stands at. */
+  close(): void {
+    this.#socket.destroy()
+  }
+
+  #write(message: object): void {
+    if (!this.#socket.destroyed) this.#socket.write(`${JSON.stringify(message)}\n`)
+  }
+
+  #hear(message: Message): void {
+    if (!('id' in message)) {
+      for (const hear of [...this.#hearers]) hear(message)
+      return
+    }
+    const waiting = this.#waiting.get(message.id)
+    this.#waiting.delete(message.id)
+    if (message.error === undefined) waiting?.resolve((message.result ?? {}) as never)
+    else waiting?.reject(new Error(message.error.message))
+  }
+}
+
+/** An address nobody else may open, and the first to connect to it. */
+export async function listenForChild(): Promise<{
+  readonly address: string
+  readonly connected: Promise<Channel>
+  readonly close: () => void
+}> {
+  const folder = mkdtempSync(join(tmpdir(), 'harvest-debug-'))
+  const address = process.platform === 'win32' ? `\\\\.\\pipe\\${folder.replaceAll(/[^\w-]/g, '-')}` : join(folder, 'd')
+  const server = createServer()
+  const connected = new Promise<Channel>((resolve) =>
+    server.once('connection', (socket) => resolve(new Channel(socket))),
+  )
+  await new Promise<void>((listening, failed) => {
+    server.once('error', failed)
+    server.listen(address, () => listening())
+  })
+  server.unref()
+  return {
+    address,
+    connected,
+    close: () => {
+      server.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,311 @@
+import { HarvestError } from '../../errors/index.ts'
+import type { WayToStep } from '../way.ts'
+import type { ChildNews, ChildResult } from '../child/messages.ts'
+import { type Channel, type InspectorEvent, listenForChild } from './channel.ts'
+import { Sources } from './sources.ts'
+import type { Location, Paused, UserFrame } from './types.ts'
+
+/** Starts the agent's process: it connects to `address` and waits. What it answers ends it. */
+export type Launch = (address: string) => { readonly stop: () => void; readonly failed: Promise<never> }
+
+/** Where a replay came to: it stands still in code, it keeps an answer back, or it ended. */
+export type Arrival = { readonly paused: Paused } | { readonly held: number } | { readonly done: ChildResult }
+
+/** Frames of the agent's code whose functions may go on with an answer. */
+const innermost = 4
+/** Places of a function a breakpoint is set at. */
+const placesPerFunction = 60
+/** Places of all the agent's code a breakpoint is set at, at most. */
+const placesAnywhere = 4_000
+/** Awaits between a request and the code that waits for it: frameworks put many there. */
+const asyncDepth = 200
+
+/** One replay in a process of its own, which can be led on and never back. */
+export class DebugChild {
+  readonly channel: Channel
+  readonly sources: Sources
+  readonly #stop: () => void
+  readonly #root: string
+  readonly #over: Promise<never>
+  #result: ChildResult | undefined
+  #port: string | undefined
+
+  private constructor(channel: Channel, sources: Sources, root: string, over: Promise<never>, stop: () => void) {
+    this.channel = channel
+    this.sources = sources
+    this.#root = root
+    this.#over = over
+    this.#stop = stop
+    channel.on((message) => {
+      if ('done' in message) this.#result = message.done
+    })
+  }
+
+  /**
+   * Starts a process that has loaded the agent and replays nothing yet, with its inspector attached.
+   *
+   * @throws HarvestError what kept the agent from being loaded
+   */
+  static async start(launch: Launch, signal?: AbortSignal): Promise<DebugChild> {
+    const { address, connected, close } = await listenForChild()
+    if (signal?.aborted === true) {
+      close()
+      throw ended()
+    }
+    const { stop, failed } = launch(address)
+    const end = (): void => {
+      stop()
+      close()
+    }
+    signal?.addEventListener('abort', end, { once: true })
+    try {
+      const channel = await Promise.race([connected, failed])
+      const over = Promise.race([
+        failed,
+        channel.closed.then((): never => {
+          throw ended()
+        }),
+      ])
+      // Whoever waits for it hears it.
+      over.catch(() => {})
+      const sources = new Sources(channel)
+      await Promise.race([channel.cdp('Debugger.enable'), over])
+      const ready = await Promise.race([newsOf(channel, readyIn), over])
+      return new DebugChild(channel, sources, ready.root, over, () => {
+        channel.close()
+        end()
+      })
+    } catch (error) {
+      end()
+      throw error
+    }
+  }
+
+  /** Address of the inspector's port, where one was opened. */
+  get port(): string | undefined {
+    return this.#port
+  }
+
+  /** How the replay ended, when it has. */
+  get result(): ChildResult | undefined {
+    return this.#result
+  }
+
+  /** Opens the port an editor attaches to. */
+  async openPort(port: number): Promise<string> {
+    const opened = this.#wait(newsOf(this.channel, (news) => ('port' in news ? news.port : undefined)))
+    this.channel.order({ inspect: port })
+    this.#port = await opened
+    return this.#port
+  }
+
+  /** Replays on until the answer with this place in the order of the tape, or a later one, and keeps that back. */
+  async park(place: number): Promise<Arrival> {
+    return this.#go({ until: place })
+  }
+
+  /** Replays to the end. */
+  async finish(): Promise<Arrival> {
+    return this.#go({})
+  }
+
+  /**
+   * Follows calls through awaits. From the beginning of a replay it makes a long one three times slower; later on it does not
+   * know who waits since before.
+   */
+  async traceAwaits(): Promise<void> {
+    await this.channel.cdp('Debugger.setAsyncCallStackDepth', { maxDepth: asyncDepth })
+  }
+
+  /**
+   * From before step N was asked for to the first statement of the agent's code that has its answer: of the functions that
+   * asked for it, or, with `isAnywhere`, of any.
+   *
+   * @returns where it stands, or why no statement ran; `sites` are the places of the agent's code that asked
+   */
+  async stopAt(
+    way: WayToStep,
+    isAnywhere = false,
+  ): Promise<{ readonly arrival: Arrival; readonly sites: readonly UserFrame[]; readonly isAsked: boolean }> {
+    const { cdp } = this.#inspector
+    let asking = await this.#go({ until: way.burst, stop: way.step })
+    // A `debugger` statement of the agent's own is passed.
+    while ('paused' in asking && !this.#isAsking(asking.paused))
+      asking = await this.#after(() => cdp('Debugger.resume'))
+    if (!('paused' in asking)) return { arrival: asking, sites: [], isAsked: false }
+    const sites = this.userFrames(asking.paused)
+    const breakThere = (): Promise<readonly string[]> => (isAnywhere ? this.#breakAnywhere() : this.#breakIn(sites))
+    if (way.isSync === true) {
+      const set = await breakThere()
+      const arrival = await this.#after(() => cdp('Debugger.resume'))
+      await this.#remove(set, arrival)
+      return { arrival, sites, isAsked: true }
+    }
+    const held = await this.#after(() => cdp('Debugger.resume'))
+    if (!('held' in held)) return { arrival: held, sites, isAsked: true }
+    const set = await breakThere()
+    let arrival = await this.#go(way.fence === undefined ? {} : { until: way.fence })
+    // Answers of one burst go to the code that waits for them in their order: where mates wait, it is passed once for each.
+    for (let left = way.skip; left > 0 && 'paused' in arrival; left--) {
+      const hit = new Set(arrival.paused.hitBreakpoints)
+      await this.#remove(
+        set.filter((id) => !hit.has(id)),
+        arrival,
+      )
+      arrival = await this.#after(() => cdp('Debugger.resume'))
+    }
+    await this.#remove(set, arrival)
+    return { arrival, sites, isAsked: true }
+  }
+
+  /** Goes on until code stands still again; answers that are kept back are handed over. */
+  async resumeUntilPaused(method: string): Promise<Arrival> {
+    let arrival = await this.#after(() => this.#inspector.cdp(method))
+    while ('held' in arrival) arrival = await this.#go({})
+    return arrival
+  }
+
+  /** Runs on to the next statement of the functions that these frames are in. */
+  async runInto(frames: readonly UserFrame[]): Promise<Arrival> {
+    const set = await this.#breakIn(frames)
+    const arrival = await this.resumeUntilPaused('Debugger.resume')
+    await this.#remove(set, arrival)
+    return arrival
+  }
+
+  /** Frames of the agent's own code, the innermost first, through its awaits. */
+  userFrames({ callFrames, asyncStackTrace }: Paused): readonly UserFrame[] {
+    const frames = callFrames.map(({ functionName, location }) => ({ functionName, ...location }))
+    for (let stack = asyncStackTrace; stack !== undefined; stack = stack.parent) frames.push(...stack.callFrames)
+    return frames
+      .map((frame) => ({ ...frame, url: this.sources.urlOf(frame.scriptId) }))
+      .filter(({ url }) => this.isUserCode(url))
+  }
+
+  isUserCode(url: string): boolean {
+    return (
+      url.startsWith('file:') &&
+      !url.startsWith(this.#root) &&
+      !/\/node_modules\/|\/agents\.harvest-jobs\.mjs|\/cli\/debug-agent\.[jt]s$/.test(url)
+    )
+  }
+
+  /** Ends the process, wherever it stands. */
+  close(): void {
+    this.#stop()
+  }
+
+  #isAsking({ callFrames: [top] }: Paused): boolean {
+    return top !== undefined && /\/debug\/child\/hold\.[jt]s$/.test(this.sources.urlOf(top.location.scriptId))
+  }
+
+  get #inspector(): { readonly cdp: Channel['cdp'] } {
+    return { cdp: this.channel.cdp.bind(this.channel) }
+  }
+
+  #go(order: { readonly until?: number; readonly stop?: number }): Promise<Arrival> {
+    return this.#after(() => Promise.resolve(this.channel.order({ go: order })))
+  }
+
+  async #after(move: () => Promise<unknown>): Promise<Arrival> {
+    const next = this.#arrival()
+    next.catch(() => {})
+    await move()
+    return next
+  }
+
+  #arrival(): Promise<Arrival> {
+    if (this.#result !== undefined) return Promise.resolve({ done: this.#result })
+    return this.#wait(newsOf(this.channel, arrivalIn))
+  }
+
+  #wait<T>(news: Promise<T>): Promise<T> {
+    return Promise.race([news, this.#over])
+  }
+
+  async #breakIn(sites: readonly UserFrame[]): Promise<readonly string[]> {
+    const set = new Set<string>()
+    for (const { scriptId, lineNumber, columnNumber } of sites.slice(0, innermost)) {
+      const range = { start: { scriptId, lineNumber, columnNumber }, restrictToFunction: true }
+      // Behind the call itself. Places of calls count: the only statement behind an answer may be one.
+      const places = (await this.#placesIn(range)).filter(
+        (one) => one.lineNumber !== lineNumber || one.columnNumber !== columnNumber,
+      )
+      for (const id of await this.#breakAt(places.slice(0, placesPerFunction))) set.add(id)
+    }
+    return [...set]
+  }
+
+  /** At every place of the agent's own code. */
+  async #breakAnywhere(): Promise<readonly string[]> {
+    const own = this.sources.scripts.filter(({ url }) => this.isUserCode(url))
+    const places = await Promise.all(
+      own.map(({ scriptId }) => this.#placesIn({ start: { scriptId, lineNumber: 0, columnNumber: 0 } })),
+    )
+    return this.#breakAt(places.flat().slice(0, placesAnywhere))
+  }
+
+  async #placesIn(range: object): Promise<readonly Location[]> {
+    return (
+      await this.#inspector.cdp<{ readonly locations: readonly Location[] }>('Debugger.getPossibleBreakpoints', range)
+    ).locations
+  }
+
+  async #breakAt(places: readonly Location[]): Promise<readonly string[]> {
+    const made = await Promise.all(
+      places.map((location) =>
+        // Two frames may be in one function: its places are taken once.
+        this.#inspector.cdp<{ readonly breakpointId: string }>('Debugger.setBreakpoint', { location }).catch(isTaken),
+      ),
+    )
+    return made.flatMap((one) => one?.breakpointId ?? [])
+  }
+
+  async #remove(ids: readonly string[], arrival: Arrival): Promise<void> {
+    if ('done' in arrival) return
+    await Promise.all(ids.map((breakpointId) => this.#inspector.cdp('Debugger.removeBreakpoint', { breakpointId })))
+  }
+}
+
+function isTaken(error: Error): undefined {
+  if (/already exists/.test(error.message)) return undefined
+  throw error
+}
+
+function arrivalIn(message: ChildNews | InspectorEvent): Arrival | undefined {
+  if ('event' in message) return message.event === 'Debugger.paused' ? { paused: message.params as Paused } : undefined
+  if ('held' in message) return { held: message.held }
+  if ('done' in message) return { done: message.done }
+  if ('failed' in message) throw new HarvestError(message.failed.code, message.failed.facts)
+  return undefined
+}
+
+function readyIn(message: ChildNews | InspectorEvent): { readonly root: string } | undefined {
+  if ('failed' in message) throw new HarvestError(message.failed.code, message.failed.facts)
+  return 'ready' in message ? message.ready : undefined
+}
+
+/** The first thing that is told and fits. */
+function newsOf<T>(channel: Channel, read: (message: ChildNews | InspectorEvent) => T | undefined): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const off = channel.on((message) => {
+      try {
+        const found = read(message)
+        if (found === undefined) return
+        off()
+        resolve(found)
+      } catch (error) {
+        off()
+        reject(error as Error)
+      }
+    })
+  })
+}
+
+function ended(): HarvestError {
+  return new HarvestError('HARVEST_DEBUG_CHILD', {
+    what: 'The process of the agent ended',
+    why: 'It crashed, or something else ended it.',
+    fix: ['to see what it prints: npx vitest-harvest replay <tape>'],
+  })
+}

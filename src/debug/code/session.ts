@@ -1,0 +1,333 @@
+import { HarvestError } from '../../errors/index.ts'
+import type { DebugStep } from '../steps.ts'
+import { wayTo, type WayToStep } from '../way.ts'
+import type { ChildResult } from '../child/messages.ts'
+import { type Arrival, DebugChild, type Launch } from './child.ts'
+import type { CodePlace } from './sources.ts'
+import type { Paused, PausedFrame, UserFrame } from './types.ts'
+import { type Evaluated, evaluateIn, type LocalVariable, localsOf } from './values.ts'
+
+/** A move inside code. */
+export type CodeMove = 'next' | 'step' | 'finish'
+
+/** Where the agent stands still in its own code. */
+export interface CodeStop {
+  readonly step: number
+  /** Moves since the answer of the step arrived: with the step they are an address. */
+  readonly moves: readonly CodeMove[]
+  readonly place: CodePlace
+  readonly in: string
+  readonly callers: readonly (CodePlace & { readonly in: string })[]
+  /** Lines around it, with their numbers. */
+  readonly source: readonly (readonly [line: number, text: string])[]
+  /** The file on the disk is another one than the one that runs. */
+  readonly isChanged: boolean
+  readonly locals: readonly LocalVariable[]
+  /** The port of an editor, where one was opened. */
+  readonly port?: string
+}
+
+/** Why no code stands still. */
+export interface NoStop {
+  readonly step: number
+  /**
+   * `between`: no statement of the agent ran between this answer and the next. `end`: the run ended first. `unasked`: the
+   * replay did not ask for it.
+   */
+  readonly why: 'between' | 'end' | 'unasked'
+  /** Number of the tool call it was made inside of: its recorded answer stands in for its code. */
+  readonly inside?: number
+  /** What differed from the tape before that. */
+  readonly problems: readonly string[]
+}
+
+/** How a stop is looked for. */
+interface Approach {
+  /** Awaits are followed from the beginning of the replay. */
+  readonly tracesAll: boolean
+  /** Any code of the agent counts, and not only the functions that asked. */
+  readonly isAnywhere: boolean
+}
+
+interface Standing {
+  readonly child: DebugChild
+  readonly paused: Paused
+  readonly step: number
+  readonly moves: readonly CodeMove[]
+  /** `call` ran something: from here on it is another run. */
+  isTouched: boolean
+}
+
+/** Steps of a run of which every await can be followed without being noticed. */
+const shortRun = 300
+/** Processes that wait before step 1, so that a stop does not pay for their start. */
+const mostSpares = 2
+/** Stops in files of Node or of packages that one move passes at most. */
+const mostForeign = 100
+/** Stops on one line that one move passes at most. */
+const mostSame = 5
+
+/** The agent's own code, stopped at steps of its tape. Back is another replay. */
+export class CodeSession {
+  readonly #steps: readonly DebugStep[]
+  readonly #launch: Launch
+  readonly #spares: Promise<DebugChild>[] = []
+  readonly #closing = new AbortController()
+  #port: number | undefined
+  #standing: Standing | undefined
+  #isClosed = false
+
+  constructor(steps: readonly DebugStep[], launch: Launch, options: { readonly port?: number } = {}) {
+    this.#steps = steps
+    this.#launch = launch
+    this.#port = options.port
+  }
+
+  /** Starts processes that wait, up to `count`. */
+  prepare(count = 1): void {
+    while (this.#spares.length < Math.min(count, mostSpares) && !this.#isClosed) {
+      const spare = DebugChild.start(this.#launch, this.#closing.signal)
+      // What keeps it from starting is thrown where it is used.
+      spare.catch(() => {})
+      this.#spares.push(spare)
+    }
+  }
+
+  get isStanding(): boolean {
+    return this.#standing !== undefined
+  }
+
+  get isTouched(): boolean {
+    return this.#standing?.isTouched === true
+  }
+
+  /** Stops where the answer of a step arrives; then makes these moves. */
+  async enter(step: number, moves: readonly CodeMove[] = []): Promise<CodeStop | NoStop> {
+    const way = wayTo(this.#steps, step)
+    if (way === undefined) throw noAnswer(step)
+    const isShort = this.#steps.length <= shortRun
+    let came = await this.#try(way, moves, { tracesAll: isShort, isAnywhere: false })
+    if (this.#isLost(came) && !isShort) came = await this.#try(way, moves, { tracesAll: true, isAnywhere: false })
+    // Frameworks hand an answer to another function of the agent than the one that asked, such as a tool.
+    if (this.#isLost(came)) came = await this.#try(way, moves, { tracesAll: isShort, isAnywhere: true })
+    return came
+  }
+
+  #isLost(came: CodeStop | NoStop): came is NoStop {
+    return 'why' in came && came.why !== 'unasked' && came.problems.length === 0
+  }
+
+  async #try(way: WayToStep, moves: readonly CodeMove[], how: Approach): Promise<CodeStop | NoStop> {
+    this.leave()
+    this.prepare()
+    const child = (await this.#spares.shift()) as DebugChild
+    try {
+      const came = await this.#come(child, way, moves, how)
+      if ('why' in came) {
+        this.leave()
+        child.close()
+      }
+      this.prepare()
+      return came
+    } catch (error) {
+      this.leave()
+      child.close()
+      throw error
+    }
+  }
+
+  async #come(
+    child: DebugChild,
+    way: WayToStep,
+    moves: readonly CodeMove[],
+    how: Approach,
+  ): Promise<CodeStop | NoStop> {
+    const { step } = way
+    if (how.tracesAll) await child.traceAwaits()
+    if (way.park !== undefined) {
+      const parked = await child.park(way.park)
+      if ('done' in parked) return noStop(step, parked)
+    }
+    if (this.#port !== undefined) await child.openPort(this.#port)
+    if (!how.tracesAll) await child.traceAwaits()
+    const { arrival, isAsked } = await child.stopAt(way, how.isAnywhere)
+    if (!isAsked && 'held' in arrival) return { step, why: 'unasked', problems: [], ...this.#inside(step) }
+    if (!('paused' in arrival)) return noStop(step, arrival)
+    await child.channel.cdp('Debugger.setBlackboxPatterns', { patterns: [String.raw`/node_modules/`] })
+    this.#standing = { child, paused: arrival.paused, step, moves: [], isTouched: false }
+    for (const move of moves) {
+      const moved = await this.#move(move)
+      if (moved !== undefined) return moved
+    }
+    return this.#stop()
+  }
+
+  /** One move on. */
+  async move(move: CodeMove): Promise<CodeStop | NoStop> {
+    const { step, moves, isTouched } = this.#required()
+    // What `call` changed is no part of the recorded run: the same address in another replay, then the move.
+    if (isTouched) return this.enter(step, [...moves, move])
+    return (await this.#move(move)) ?? this.#stop()
+  }
+
+  /** The same address with one move less; where there is none, the same place one step before. */
+  async back(): Promise<CodeStop | NoStop> {
+    const { step, moves } = this.#required()
+    if (moves.length > 0) return this.enter(step, moves.slice(0, -1))
+    if (step === 1) throw wrong('this is where the first answer arrives', ['next'])
+    return this.enter(step - 1)
+  }
+
+  /** Where the agent stands, once more. */
+  here(): Promise<CodeStop> {
+    this.#required()
+    return this.#stop()
+  }
+
+  /** Lines of the file around the place, so many each way. */
+  async source(around: number): Promise<CodeStop['source']> {
+    const standing = this.#required()
+    const { location } = this.#frame(standing)
+    const { line } = standing.child.sources.placeOf(location)
+    const { lines } = await standing.child.sources.textOf(location.scriptId)
+    const from = Math.max(1, line - around)
+    return lines.slice(from - 1, line + around).map((text, index) => [from + index, text] as const)
+  }
+
+  /** Evaluates in the frame. Without `mayChange` nothing is changed and no recorded read is consumed. */
+  async evaluate(expression: string, mayChange = false): Promise<Evaluated> {
+    const standing = this.#required()
+    if (mayChange) standing.isTouched = true
+    return evaluateIn(standing.child.channel, this.#frame(standing), expression, mayChange)
+  }
+
+  /** Lets the replay go on to its end, and tells how it ended. */
+  async runToEnd(): Promise<ChildResult> {
+    const { child } = this.#required()
+    const end = await child.resumeUntilPaused('Debugger.resume')
+    this.leave()
+    if (!('done' in end)) throw wrong('the agent stands still once more', ['code'])
+    return end.done
+  }
+
+  /** Ends the process that stands still. */
+  leave(): void {
+    this.#standing?.child.close()
+    this.#standing = undefined
+  }
+
+  /** Ends all processes. */
+  close(): void {
+    this.#isClosed = true
+    this.leave()
+    this.#closing.abort()
+    for (const spare of this.#spares.splice(0)) spare.then((child) => child.close()).catch(() => {})
+  }
+
+  async #move(move: CodeMove): Promise<NoStop | undefined> {
+    const standing = this.#required()
+    const { child, step, moves } = standing
+    let arrival = await (move === 'finish' ? this.#finish(standing) : child.resumeUntilPaused(methods[move]))
+    const line = this.#lineOf(child, standing.paused)
+    // A line holds several places to stop: a move goes on to another line.
+    for (
+      let same = 0;
+      move === 'next' && same < mostSame && 'paused' in arrival && this.#lineOf(child, arrival.paused) === line;
+      same++
+    )
+      arrival = await child.resumeUntilPaused(methods.next)
+    for (let foreign = 0; 'paused' in arrival && !this.#isInUserCode(child, arrival.paused); foreign++) {
+      if (foreign > mostForeign) break
+      arrival = await child.resumeUntilPaused('Debugger.stepOut')
+    }
+    if (!('paused' in arrival)) {
+      this.leave()
+      return noStop(step, arrival)
+    }
+    this.#standing = { child, paused: arrival.paused, step, moves: [...moves, move], isTouched: false }
+    return undefined
+  }
+
+  /** V8 has no caller of an async function that waits: its next statement is stopped at instead. */
+  #finish({ child, paused }: Standing): Promise<Arrival> {
+    const [own, ...callers] = child.userFrames(paused)
+    const caller = callers.find(
+      ({ functionName, scriptId }) => functionName !== own?.functionName || scriptId !== own.scriptId,
+    )
+    return caller === undefined ? child.resumeUntilPaused('Debugger.stepOut') : child.runInto([caller])
+  }
+
+  #inside(step: number): { readonly inside?: number } {
+    const inside = this.#steps[step - 1]?.inside
+    return inside === undefined ? {} : { inside }
+  }
+
+  /** The line of the innermost frame, and how deep it is. */
+  #lineOf({ sources }: DebugChild, { callFrames }: Paused): string {
+    const [top] = callFrames
+    return top === undefined
+      ? ''
+      : `${callFrames.length} ${top.functionName} ${sources.urlOf(top.location.scriptId)}:${top.location.lineNumber}`
+  }
+
+  #isInUserCode(child: DebugChild, { callFrames: [top] }: Paused): boolean {
+    return top !== undefined && child.isUserCode(child.sources.urlOf(top.location.scriptId))
+  }
+
+  async #stop(): Promise<CodeStop> {
+    const standing = this.#required()
+    const { child, paused, step, moves } = standing
+    const frame = this.#frame(standing)
+    const place = child.sources.placeOf(frame.location)
+    const text = await child.sources.textOf(frame.location.scriptId)
+    const from = Math.max(1, place.line - 1)
+    return {
+      step,
+      moves,
+      place,
+      in: frame.functionName === '' ? '(anonymous)' : frame.functionName,
+      callers: this.#callers(child, paused),
+      source: text.lines.slice(from - 1, place.line + 1).map((line, index) => [from + index, line] as const),
+      isChanged: text.isChanged,
+      locals: await localsOf(child.channel, frame),
+      ...(child.port === undefined ? {} : { port: child.port }),
+    }
+  }
+
+  #callers(child: DebugChild, paused: Paused): CodeStop['callers'] {
+    const [, ...callers] = child.userFrames(paused)
+    return callers.map((frame: UserFrame) => ({
+      ...child.sources.placeOf(frame),
+      in: frame.functionName === '' ? '(anonymous)' : frame.functionName,
+    }))
+  }
+
+  /** The innermost frame of the agent's code. */
+  #frame({ child, paused }: Standing): PausedFrame {
+    const own = paused.callFrames.find(({ location }) => child.isUserCode(child.sources.urlOf(location.scriptId)))
+    const frame = own ?? paused.callFrames[0]
+    if (frame === undefined) throw new TypeError('a process stands still without a frame')
+    return frame
+  }
+
+  #required(): Standing {
+    if (this.#standing === undefined) throw wrong('the agent does not stand in its code', ['code'])
+    return this.#standing
+  }
+}
+
+const methods = { next: 'Debugger.stepOver', step: 'Debugger.stepInto' } as const
+
+function noStop(step: number, arrival: Exclude<Arrival, { readonly paused: Paused }>): NoStop {
+  return 'held' in arrival
+    ? { step, why: 'between', problems: [] }
+    : { step, why: 'end', problems: arrival.done.problems }
+}
+
+function noAnswer(step: number): HarvestError {
+  return wrong(`no answer to step ${step} was recorded, so no code went on with one`, ['back'])
+}
+
+function wrong(what: string, fix: readonly string[]): HarvestError {
+  return new HarvestError('HARVEST_DEBUG_CODE', { what, fix: [...fix] })
+}

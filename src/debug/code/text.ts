@@ -1,0 +1,63 @@
+import { neutral, neutralLine } from '../../errors/index.ts'
+import type { CodePlace } from './sources.ts'
+import type { CodeStop, NoStop } from './session.ts'
+
+/** Columns of the line of variables. */
+const width = 98
+
+/** Where the agent stands: file and function, the lines around, its variables. */
+export function codeLines(stop: CodeStop): readonly string[] {
+  const { place, in: name, callers, source, isChanged, port } = stop
+  const [caller] = callers
+  const by = caller === undefined ? '' : `, called by ${caller.in} ${shortPlace(caller)}`
+  return [
+    neutralLine(`${place.file}:${place.line} in ${name}${by}`, 160),
+    ...sourceLines(source, place.line),
+    ...localLines(stop),
+    ...(isChanged ? ['the file was changed since it was loaded: this is what runs'] : []),
+    ...(port === undefined ? [] : [`an editor may attach: ${port}`]),
+  ]
+}
+
+/** Lines of code with their numbers; the arrow is where it stands. */
+export function sourceLines(source: CodeStop['source'], at: number): readonly string[] {
+  const digits = Math.max(2, ...source.map(([line]) => `${line}`.length))
+  return source.map(([line, text]) =>
+    `${line === at ? '→' : ' '} ${`${line}`.padStart(digits)}  ${neutral(text.replaceAll('\t', '  '))}`.trimEnd(),
+  )
+}
+
+/** `messages = Array(7)   response = Response`. */
+export function localLines({ locals }: CodeStop, isWhole = false): readonly string[] {
+  if (isWhole)
+    return locals.length === 0
+      ? ['no variables here']
+      : locals.map(({ name, text }) => `  ${name} = ${neutralLine(text, width)}`)
+  const lines: string[] = []
+  for (const { name, text } of locals) {
+    const word = `${name} = ${neutralLine(text, 40)}`
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + word.length + 3 <= width) lines[lines.length - 1] = `${last}   ${word}`
+    else lines.push(`  ${word}`)
+  }
+  return lines
+}
+
+/** Why no code stands still. */
+export function noStopLines({ why, problems, step, inside }: NoStop): readonly string[] {
+  if (why === 'unasked' && inside !== undefined)
+    return [
+      `step ${step} was made inside step ${inside}, whose recorded answer stands in for its code: code of step ${inside}`,
+    ]
+  if (why === 'unasked') return [`this replay does not ask for step ${step}`]
+  if (why === 'between') return ['no statement of yours ran between this answer and the next']
+  if (problems.length === 0) return [`the run ended: no statement of yours ran after the answer of step ${step}`]
+  return [
+    `the replay ended before it stood still, for it differs from the tape`,
+    ...problems.map((text) => `  ${neutralLine(text, 96)}`),
+  ]
+}
+
+function shortPlace({ file, line }: CodePlace): string {
+  return `${file.split(/[\\/]/).at(-1) ?? file}:${line}`
+}

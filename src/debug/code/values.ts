@@ -1,0 +1,122 @@
+import { inspect } from 'node:util'
+import type { Channel } from './channel.ts'
+import type { PausedFrame, RemoteValue } from './types.ts'
+
+/** A variable of the frame, as one line and, where it is data, as a value. */
+export interface LocalVariable {
+  readonly name: string
+  readonly text: string
+}
+
+/** What an expression came to. */
+export type Evaluated =
+  | { readonly value: unknown; readonly text: string }
+  | { readonly error: string; readonly isSideEffect: boolean }
+
+/** Scopes that belong to the function that stands still. */
+const ownScopes = new Set(['local', 'block', 'catch', 'with', 'eval'])
+
+/** The variables of a frame, the innermost scope first; one that hides another stands alone. */
+export async function localsOf(channel: Channel, frame: PausedFrame): Promise<readonly LocalVariable[]> {
+  const found = new Map<string, LocalVariable>()
+  for (const { type, object } of frame.scopeChain) {
+    if (!ownScopes.has(type)) continue
+    const { result } = await channel.cdp<{
+      readonly result: readonly { readonly name: string; readonly value?: RemoteValue }[]
+    }>('Runtime.getProperties', { objectId: object.objectId, ownProperties: true })
+    // A variable whose line has not run has no value yet.
+    for (const { name, value } of result)
+      if (value !== undefined && !found.has(name) && name !== 'this')
+        found.set(name, { name, text: await classText(channel, value) })
+    // What lies around the function is not its own.
+    if (type === 'local') break
+  }
+  return [...found.values()]
+}
+
+/** V8 tells the name of a class by where it was defined; the agent sees another one where the class says so. */
+async function classText(channel: Channel, value: RemoteValue): Promise<string> {
+  const { objectId, className, description } = value
+  if (objectId === undefined || className?.startsWith('_') !== true || description !== className)
+    return shortText(value)
+  const answer = await channel.cdp<{ readonly result: RemoteValue; readonly exceptionDetails?: object }>(
+    'Runtime.callFunctionOn',
+    {
+      objectId,
+      functionDeclaration: 'function () { return this.constructor.name }',
+      throwOnSideEffect: true,
+      silent: true,
+    },
+  )
+  const { value: name } = answer.result
+  return answer.exceptionDetails === undefined && typeof name === 'string' && name !== '' ? name : className
+}
+
+/** Evaluates in a frame. Unless `mayChange`, whatever would change something or consume a recorded read is refused. */
+export async function evaluateIn(
+  channel: Channel,
+  frame: PausedFrame,
+  expression: string,
+  mayChange: boolean,
+): Promise<Evaluated> {
+  const ask = (returnByValue: boolean) =>
+    channel.cdp<{
+      readonly result: RemoteValue
+      readonly exceptionDetails?: { readonly text: string; readonly exception?: RemoteValue }
+    }>('Debugger.evaluateOnCallFrame', {
+      callFrameId: frame.callFrameId,
+      expression,
+      returnByValue,
+      throwOnSideEffect: !mayChange,
+      silent: true,
+      generatePreview: false,
+    })
+  const { result, exceptionDetails } = await ask(false)
+  if (exceptionDetails !== undefined) {
+    const said = exceptionDetails.exception?.description ?? exceptionDetails.text
+    const [first = ''] = said.split('\n')
+    return { error: first, isSideEffect: /Possible side-effect in debug-evaluate/.test(first) }
+  }
+  if (result.objectId === undefined || result.type === 'function')
+    return { value: plainValue(result), text: shortText(result) }
+  const data = await dataOf(channel, result)
+  if (data === undefined) return { value: result.description ?? null, text: shortText(result) }
+  return {
+    value: data.value,
+    text: inspect(data.value, { depth: 4, breakLength: 96, maxArrayLength: 50, maxStringLength: 2_000 }),
+  }
+}
+
+/** An object as data; `undefined` when it is none, such as one with a cycle. */
+async function dataOf(
+  channel: Channel,
+  { objectId, className, subtype }: RemoteValue,
+): Promise<{ readonly value: unknown } | undefined> {
+  if (subtype !== 'array' && className !== 'Object') return undefined
+  const answer = await channel
+    .cdp<{ readonly result: RemoteValue; readonly exceptionDetails?: object }>('Runtime.callFunctionOn', {
+      objectId,
+      functionDeclaration: 'function () { return this }',
+      returnByValue: true,
+      throwOnSideEffect: true,
+      silent: true,
+    })
+    .catch(() => undefined)
+  return answer === undefined || answer.exceptionDetails !== undefined ? undefined : { value: answer.result.value }
+}
+
+function plainValue({ type, value, unserializableValue, description }: RemoteValue): unknown {
+  if (type === 'undefined') return null
+  return unserializableValue ?? value ?? description ?? null
+}
+
+/** `'text'`, `Array(7)`, `Response`, `undefined`. */
+function shortText({ type, subtype, value, unserializableValue, description, className }: RemoteValue): string {
+  if (type === 'string') return inspect(value, { maxStringLength: 2_000 })
+  if (type === 'undefined') return 'undefined'
+  if (subtype === 'null') return 'null'
+  if (unserializableValue !== undefined) return unserializableValue
+  if (type === 'function') return (description ?? 'function').split('\n', 1)[0]?.slice(0, 60) ?? 'function'
+  if (type !== 'object') return description ?? String(value)
+  return subtype === 'error' ? (description ?? 'Error').split('\n', 1)[0]! : (description ?? className ?? 'Object')
+}

@@ -1,0 +1,58 @@
+import { HarvestError, neutralLine } from '../errors/index.ts'
+import { compileRule, type Expression, positionsWhere } from '../rules/index.ts'
+import type { Tape } from '../tape/index.ts'
+import { positionsOf } from '../trace/index.ts'
+import type { DebugStep } from './steps.ts'
+
+/**
+ * The steps at which a rule holds: what is between two steps is at the later one, the end of the run at the last one. A rule
+ * about a whole run is taken as where it is broken.
+ *
+ * @throws HarvestError `HARVEST_RULE_…`
+ */
+export function stepsWhere(rule: string, tape: Tape, steps: readonly DebugStep[]): readonly number[] {
+  const compiled = compileRule(rule)
+  const moment = compiled.isAboutRuns ? compileRule(brokenBy(compiled.expression, rule)) : compiled
+  const run = positionsOf(tape)
+  const numbers = new Set<number>()
+  for (const index of positionsWhere(moment, run)) {
+    const position = run[index]
+    if (position === undefined) continue
+    const number = position.step ?? steps.find(({ event }) => event.n > position.n)?.number ?? steps.length
+    if (number > 0) numbers.add(number)
+  }
+  return [...numbers].sort((a, b) => a - b)
+}
+
+/** The moments at which a rule about a run is broken. */
+function brokenBy(expression: Expression, rule: string): Expression {
+  switch (expression.type) {
+    case 'where':
+      return { ...expression, operand: brokenBy(expression.operand, rule) }
+    case 'never':
+      return expression.operand
+    case 'always':
+      return { type: 'not', operand: expression.operand }
+    case 'preceded': {
+      const { left, right, within } = expression
+      const once: Expression = { type: 'once', operand: done(right), ...(within === undefined ? {} : { within }) }
+      return { type: 'and', left, right: { type: 'not', operand: once } }
+    }
+    default:
+      throw new HarvestError('HARVEST_RULE_FUTURE', {
+        what: 'A rule about a whole run has no moment to stop at',
+        where: { rule: neutralLine(rule) },
+        why: 'It is true or not once the run is over.',
+        fix: ['stop at a call in it: break refund(amount > 100)'],
+      })
+  }
+}
+
+/** A call that says no phase has to be answered to have come before. */
+function done(expression: Expression): Expression {
+  if (expression.type === 'and' || expression.type === 'or')
+    return { ...expression, left: done(expression.left), right: done(expression.right) }
+  if (expression.type !== 'atom' || expression.atom.kind !== 'call' || expression.atom.phase !== undefined)
+    return expression
+  return { type: 'atom', atom: { ...expression.atom, phase: 'ok' } }
+}

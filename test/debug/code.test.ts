@@ -1,0 +1,159 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CodeSession, type CodeStop, DebugSession } from '../../src/debug/index.ts'
+import { launchOf } from '../../src/cli/debug/launch.ts'
+import { readTape } from '../../src/tape/index.ts'
+import { run } from '../cli/harvest.ts'
+import { ask } from '../cli/in-process.ts'
+
+const agentFile = 'fixtures/debug/refund-agent.ts'
+const module = `${agentFile}#refundAgent`
+const lines = readFileSync(agentFile, 'utf8').split('\n')
+/** The number of the line that begins with this text. */
+const lineOf = (text: string): number => lines.findIndex((line) => line.trim().startsWith(text)) + 1
+
+let dir: string
+let tape: string
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'harvest-debug-code-'))
+  const { code, stderr } = await run(process.execPath, [resolve('fixtures/debug/record-refund.ts'), dir, 'refund-100x'])
+  if (code !== 0) throw new Error(stderr)
+  tape = join(dir, 'refund-100x.tape.jsonl')
+})
+
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+async function debug(commands: string, ...options: readonly string[]) {
+  return ask('debug', tape, '--module', module, ...options, '-x', commands)
+}
+
+async function debugJson(commands: string): Promise<readonly Record<string, never>[]> {
+  const { out } = await debug(commands, '--json')
+  return out.split('\n').map((line) => JSON.parse(line) as Record<string, never>)
+}
+
+describe('the agent in its own code', () => {
+  it('stands still where the answer of a step arrives, with its variables, and goes on and back', async () => {
+    const [, code, print, next, finish, back, again, before] = await debugJson(
+      'goto 6; code; print messages.at(-1).content; next; finish; back; back; back',
+    )
+    const answered = lineOf('const body =')
+    expect(code).toMatchObject({
+      stopped: true,
+      step: 6,
+      moves: [],
+      in: 'ask',
+      place: { file: agentFile, line: answered },
+      callers: [{ in: 'refundAgent', line: lineOf('const reply =') }],
+      isChanged: false,
+    })
+    expect(code).toMatchObject({
+      source: [
+        [answered - 1, '  })'],
+        [answered, lines[answered - 1]],
+        [answered + 1, lines[answered]],
+      ],
+    })
+    const locals = Object.fromEntries((code as never as CodeStop).locals.map(({ name, text }) => [name, text]))
+    expect(locals).toMatchObject({ messages: 'Array(7)', response: 'Response' })
+    expect(print).toMatchObject({ value: '{"customer":"C-7","refunds":1,"note":"paid 2500 cents"}' })
+    expect(next).toMatchObject({ place: { line: answered + 1 }, moves: ['next'] })
+    expect(finish).toMatchObject({
+      in: 'refundAgent',
+      place: { line: lineOf('const tookMs') },
+      moves: ['next', 'finish'],
+    })
+    expect(back).toMatchObject({ place: { line: answered + 1 }, moves: ['next'] })
+    expect(again).toMatchObject({ place: { line: answered }, moves: [] })
+    // The same place one step before: a tool.
+    expect(before).toMatchObject({ step: 5, in: 'runTool', place: { line: lineOf('return result') } })
+  })
+
+  it('tells tools apart that ran side by side and were answered in one burst', async () => {
+    const answers = await debugJson('goto 2; code; print call.function.name; goto 3; code; print call.function.name')
+    expect(answers[2]).toMatchObject({ value: 'lookup_order' })
+    expect(answers[5]).toMatchObject({ value: 'refund_policy' })
+  })
+
+  it('is looked at without being disturbed, and whoever wants to change it gets another replay', async () => {
+    const { out } = await debug(
+      'goto 4; code; print Date.now(); print messages.push(1); call messages.push(1); print messages.length; next',
+    )
+    const [, , , , , , clock, changes, ...rest] = out.split('\n')
+    expect(clock).toBe('that would read a recorded clock: `clock` prints it, `call Date.now()` does it all the same')
+    expect(changes).toBe('that could change something in the agent: `call messages.push(1)` does it all the same')
+    expect(rest.slice(0, 2)).toEqual(['6', '6'])
+    expect(rest.join('\n')).toContain('messages = Array(5)')
+  })
+
+  it('shows its lines and its variables, as text', async () => {
+    const { out, code } = await debug('goto 1; code; locals; source; nonsense; print nothing')
+    expect(out).toContain(
+      `${agentFile}:${lineOf('const body =')} in ask, called by refundAgent refund-agent.ts:${lineOf('const reply =')}`,
+    )
+    expect(out).toContain(
+      `→ ${lineOf('const body =')}    const body = (await response.json()) as { choices: [{ message: Message }] }`,
+    )
+    expect(out).toContain('ReferenceError: nothing is not defined')
+    expect(code).toBe(2)
+  })
+
+  it('is needed for moves in code, and its absence is said', async () => {
+    const { out } = await debug('next; locals')
+    expect(out).toBe(Array(2).fill('the agent does not stand in its code\n→ code').join('\n'))
+  })
+
+  it('that cannot be loaded is named', async () => {
+    const { out, code } = await ask('debug', tape, '--module', 'no/such/agent.ts#agent', '-x', 'code')
+    expect(out).toContain('The agent could not be loaded')
+    expect(code).toBe(2)
+  })
+})
+
+describe('an answer that is kept back', () => {
+  it('keeps everything back: no timer, no grace, no hang, however long it takes', async () => {
+    const { stdout, code } = await run(process.execPath, [resolve('test/debug/held.child.ts'), tape])
+    expect(code).toBe(0)
+    const { held, ...rest } = JSON.parse(stdout) as { readonly held: number }
+    expect(held).toBeGreaterThanOrEqual(5)
+    expect(rest).toEqual({ problems: [], relaxed: 0, identical: 10, outcomeEqual: true })
+  })
+})
+
+describe('a replay that was looked at', () => {
+  it('stops at every step and goes on as one nobody looked at', async () => {
+    const { steps } = new DebugSession(readTape(tape))
+    const session = new CodeSession(steps, launchOf({ file: tape }, given({ module })))
+    try {
+      const places = []
+      for (const { number } of steps) {
+        const stop = await session.enter(number)
+        if ('why' in stop) throw new Error(`step ${number}: ${stop.why}`)
+        await session.evaluate('JSON.stringify(Object.keys(globalThis))')
+        places.push(`${number} ${stop.in}:${stop.place.line}`)
+        const { problems, comparison } = await session.runToEnd()
+        expect({ problems, ...comparison }).toMatchObject({
+          problems: [],
+          identical: 10,
+          recorded: 10,
+          relaxed: 0,
+          drawsMissed: 0,
+          outcomeEqual: true,
+        })
+      }
+      const [model, tool] = [`ask:${lineOf('const body =')}`, `runTool:${lineOf('return result')}`]
+      expect(places).toEqual(
+        [model, tool, tool, model, tool, model, tool, model, tool, model].map((at, index) => `${index + 1} ${at}`),
+      )
+    } finally {
+      session.close()
+    }
+  })
+})
+
+function given(values: Readonly<Record<string, string>>) {
+  return { args: [], rest: undefined, value: (name: string) => values[name], values: () => [], has: () => false }
+}
