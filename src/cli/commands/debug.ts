@@ -1,28 +1,33 @@
-import { CodeSession, DebugSession, openingLines } from '../../debug/index.ts'
-import { readTape } from '../../tape/index.ts'
+import { openingLines } from '../../debug/index.ts'
 import type { Screen } from '../../report/output.ts'
 import type { Command, CommandInput } from '../command.ts'
-import { Debugger, hintLine } from '../debug/debugger.ts'
-import { canLaunch, launchOf } from '../debug/launch.ts'
+import { type Debugger, hintLine } from '../debug/debugger.ts'
+import { canLaunch } from '../debug/launch.ts'
+import { openDebugger } from '../debug/open.ts'
 import { runPrompt } from '../debug/prompt.ts'
 import { runScript, type ScriptOutput, stdinLines } from '../debug/script.ts'
 import { exit } from '../exit.ts'
-import { findRun } from '../find.ts'
+import { readNumber } from '../live.ts'
+import { usage } from '../parse.ts'
 import { debugSpec } from '../spec/debugger.ts'
 
 /** Steps through a run: at a prompt, by a script, or for programs. */
 export const debugCommand: Command = {
   ...debugSpec,
   async run(given, screen) {
-    const found = findRun(given.args[0] ?? '', given.value('dir'))
-    const session = new DebugSession(readTape(found.file))
-    const isJson = given.has('json')
-    const code = new CodeSession(session.steps, launchOf(found, given))
-    const prompt = new Debugger({ session, found, given, isJson, code })
+    if (given.has('mcp') && given.has('dap'))
+      throw usage(debugSpec, 'HARVEST_CLI_ARGUMENT', '--mcp and --dap exclude each other')
+    if (given.has('mcp')) return (await import('../debug/mcp.ts')).serveMcp(given)
+    if (given.has('dap')) return (await import('../debug/dap.ts')).serveDap(given)
+    const [word] = given.args
+    if (word === undefined) throw usage(debugSpec, 'HARVEST_CLI_ARGUMENT', 'debug needs <tape|case>')
+    const port = readNumber(given, debugSpec, 'inspect', 0, 65_535)
+    const options = { isJson: given.has('json'), ...(port === undefined ? {} : { port }) }
+    const prompt = openDebugger(word, given, options)
     try {
       return await run(prompt, given, screen)
     } finally {
-      code.close()
+      prompt.context.code.close()
     }
   },
 }

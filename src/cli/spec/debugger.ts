@@ -12,13 +12,16 @@ import {
 export const debugSpec: CommandSpec = {
   name: 'debug',
   group: 'Debug',
-  args: '<tape|case>',
+  args: '[tape|case]',
   about: 'Step through a run, in both directions',
   options: [
     { flag: '--commands <list>', short: '-x', about: 'Run commands, parted by semicolons, and end' },
     { flag: '--agent <name>', about: 'Agent of the Vitest config [the one the tape or its case names]' },
     { flag: '--module <file#export>', about: 'Agent that is not in the Vitest config' },
     { flag: '--expect-stop', about: 'Exit code 1 when continue finds no stop' },
+    { flag: '--inspect <port>', about: 'Port for an editor to attach to while the agent stands in its code' },
+    { flag: '--mcp', about: 'Serve coding agents over stdin and stdout (Model Context Protocol)' },
+    { flag: '--dap', about: 'Serve editors over stdin and stdout (Debug Adapter Protocol)' },
     ...gradeOptions,
     ...costOptions,
     parallelOption,

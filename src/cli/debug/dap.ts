@@ -1,0 +1,292 @@
+import {
+  callText,
+  type CodeStop,
+  codeLines,
+  endText,
+  inspectLines,
+  type NoStop,
+  noStopLines,
+  openingLines,
+  wordsOf,
+} from '../../debug/index.ts'
+import { HarvestError, neutralLine } from '../../errors/index.ts'
+import { isMap } from '../../json/canonical.ts'
+import type { CommandInput } from '../command.ts'
+import { exit } from '../exit.ts'
+import { DapViews, framesOf, type DapArguments as Body } from './dap-views.ts'
+import { type DapMessage, DapReader, framed } from './dap-stream.ts'
+import { type Debugger, errorLines } from './debugger.ts'
+import { openDebugger, withAgent } from './open.ts'
+import { wrong } from './words.ts'
+
+const capabilities = {
+  supportsConfigurationDoneRequest: true,
+  supportsStepBack: true,
+  supportsFunctionBreakpoints: true,
+  supportsEvaluateForHovers: true,
+  supportsCompletionsRequest: true,
+  supportsTerminateRequest: true,
+}
+
+/** Serves editors: steps of the agent are what they step through, in both directions. Ends with stdin or at `disconnect`. */
+export async function serveDap(given: CommandInput): Promise<number> {
+  const adapter = new Adapter(given, (message) => void process.stdout.write(framed(message)))
+  const reader = new DapReader()
+  try {
+    for await (const bytes of process.stdin as AsyncIterable<Buffer>) {
+      for (const message of reader.push(bytes)) if (message.type === 'request') await adapter.respond(message)
+      if (adapter.isOver) break
+    }
+  } finally {
+    adapter.close()
+  }
+  return exit.ok
+}
+
+/** One session of an editor. */
+class Adapter {
+  readonly #given: CommandInput
+  readonly #write: (message: object) => void
+  #seq = 0
+  #prompt: Debugger | undefined
+  #canNest = false
+  readonly #views = new DapViews()
+  isOver = false
+
+  constructor(given: CommandInput, write: (message: object) => void) {
+    this.#given = given
+    this.#write = write
+  }
+
+  async respond({ seq, command = '', arguments: given }: DapMessage): Promise<void> {
+    const args = isMap(given) ? (given as Body) : {}
+    const reply = (more: object): void =>
+      this.#write({ seq: ++this.#seq, type: 'response', request_seq: seq, command, ...more })
+    try {
+      const { body, after } = await this.#do(command, args)
+      reply({ success: true, ...(body === undefined ? {} : { body }) })
+      await after?.()
+    } catch (error) {
+      if (!HarvestError.is(error)) throw error
+      const [what = 'it failed'] = errorLines(error)
+      reply({ success: false, message: what, body: { error: { id: 1, format: errorLines(error).join('\n') } } })
+    }
+  }
+
+  close(): void {
+    this.#prompt?.context.code.close()
+  }
+
+  #do(command: string, args: Body): Done | Promise<Done> {
+    switch (command) {
+      case 'initialize':
+        this.#canNest = args['supportsStartDebuggingRequest'] === true
+        return { body: capabilities }
+      case 'launch':
+      case 'attach':
+        return this.#launch(args)
+      case 'setFunctionBreakpoints':
+        return { body: { breakpoints: this.#breakAt(args['breakpoints']) } }
+      case 'setBreakpoints':
+        return { body: { breakpoints: this.#noLines(args['breakpoints']) } }
+      case 'setExceptionBreakpoints':
+        return { body: { breakpoints: [] } }
+      case 'configurationDone':
+        return { after: () => this.#stopped('entry') }
+      case 'threads':
+        return { body: { threads: [{ id: 1, name: this.#threadName() }] } }
+      case 'stackTrace':
+        return { body: framesOf(this.#session, args) }
+      case 'source':
+        return { body: { content: this.#page(args), mimeType: 'text/plain' } }
+      case 'scopes':
+        return { body: { scopes: this.#views.scopes(this.#session, Number(args['frameId'])) } }
+      case 'variables':
+        return { body: { variables: this.#views.variables(Number(args['variablesReference'])) } }
+      case 'next':
+        return this.#move(1)
+      case 'stepBack':
+        return this.#move(-1)
+      case 'stepOut':
+        return this.#toModel()
+      case 'stepIn':
+        return { after: () => this.#intoCode() }
+      case 'continue':
+        return { body: { allThreadsContinued: true }, after: () => this.#run(1) }
+      case 'reverseContinue':
+        return { after: () => this.#run(-1) }
+      case 'evaluate':
+        return this.#evaluate(args)
+      case 'completions':
+        return { body: { targets: this.#complete(args) } }
+      case 'pause':
+        return { after: () => this.#stopped('pause') }
+      case 'disconnect':
+      case 'terminate':
+        return { after: () => this.#end() }
+      default:
+        throw wrong(`unknown request ${neutralLine(command, 60)}`, ['next'])
+    }
+  }
+
+  /** Rules are checked against the tape: they are asked for once it is open. */
+  #launch(args: Body): Done {
+    const word = typeof args['tape'] === 'string' ? args['tape'] : this.#given.args[0]
+    if (word === undefined) throw wrong('the launch configuration names no tape', ['"tape": "refund-100x"'])
+    const agent = typeof args['agent'] === 'string' ? args['agent'] : undefined
+    this.close()
+    const port = Number(this.#given.value('inspect') ?? 0)
+    this.#prompt = openDebugger(word, withAgent(this.#given, agent), this.#canNest ? { port } : {})
+    return {
+      after: () => {
+        this.#event('initialized', {})
+        this.#say(openingLines(this.#session))
+      },
+    }
+  }
+
+  #breakAt(given: unknown): readonly object[] {
+    const { breakpoints } = this.#session
+    for (const { id } of breakpoints) this.#session.delete(id)
+    return (Array.isArray(given) ? given : []).map((one: unknown) => {
+      const rule = isMap(one) ? String(one['name']) : ''
+      try {
+        const { id, hits } = this.#session.break(rule)
+        return { id, verified: true, message: `${hits.length} of ${this.#session.steps.length} steps` }
+      } catch (error) {
+        if (!HarvestError.is(error)) throw error
+        return { verified: false, message: errorLines(error).join('\n') }
+      }
+    })
+  }
+
+  #noLines(given: unknown): readonly object[] {
+    const message = 'steps are stopped at by rules, as function breakpoints: refund(amount > 100)'
+    return (Array.isArray(given) ? given : []).map(() => ({ verified: false, message }))
+  }
+
+  #threadName(): string {
+    const { header } = this.#session.tape
+    return neutralLine(`${header.agent} ${header.id}`, 80)
+  }
+
+  #page(args: Body): string {
+    const step = Number(args['sourceReference'] ?? (isMap(args['source']) ? args['source']['sourceReference'] : 0))
+    return inspectLines(this.#session.inspect(step), undefined, undefined).join('\n')
+  }
+
+  #move(by: number): Done {
+    const session = this.#session
+    const to = Math.max(1, Math.min(session.at + by, session.steps.length))
+    return {
+      after: () => {
+        if (to === session.at) this.#say([by > 0 ? endText(session.tape) : 'the first step'])
+        else session.goto(to)
+        return this.#stopped('step')
+      },
+    }
+  }
+
+  #toModel(): Done {
+    const { steps, at } = this.#session
+    const next = steps.slice(at).find((step) => wordsOf(step).kind === 'model')
+    return this.#move((next?.number ?? steps.length) - at)
+  }
+
+  #run(direction: 1 | -1): void {
+    const session = this.#session
+    const stop = session.run(direction)
+    if (stop !== undefined) return this.#stopped('function breakpoint', [stop.breakpoint.id])
+    if (session.steps.length > 0) session.goto(direction === 1 ? session.steps.length : 1)
+    this.#say([direction === 1 ? endText(session.tape) : 'the beginning of the tape'])
+    this.#stopped('step')
+  }
+
+  /** The agent stands still in its code; the editor's own debugger of Node takes over in a session of its own. */
+  async #intoCode(): Promise<void> {
+    try {
+      const stop = await this.#debugger.context.code.enter(this.#session.at)
+      this.#say('why' in stop ? noStopLines(stop) : codeLines(stop))
+      if (this.#canNest && !('why' in stop) && stop.port !== undefined) this.#attach(stop)
+    } catch (error) {
+      if (!HarvestError.is(error)) throw error
+      this.#say(errorLines(error))
+    }
+    this.#stopped('step')
+  }
+
+  #attach({ port = '', step }: Exclude<CodeStop | NoStop, NoStop>): void {
+    const configuration = {
+      type: 'node',
+      name: `step ${step}`,
+      address: '127.0.0.1',
+      port: Number(new URL(port).port),
+      continueOnAttach: false,
+    }
+    this.#write({
+      seq: ++this.#seq,
+      type: 'request',
+      command: 'startDebugging',
+      arguments: { request: 'attach', configuration },
+    })
+  }
+
+  async #evaluate(args: Body): Promise<Done> {
+    const expression = String(args['expression'] ?? '')
+    // What the mouse rests on is a word of a page, not a command.
+    if (args['context'] === 'hover') throw wrong('only the prompt evaluates', ['inspect'])
+    const before = this.#session.at
+    const answered = await this.#debugger.run(expression)
+    if ('error' in answered) throw answered.error
+    const isData = typeof answered.data === 'object' && answered.data !== null
+    return {
+      body: { result: answered.lines.join('\n'), variablesReference: isData ? this.#views.keep(answered.data) : 0 },
+      after: () => (this.#session.at === before ? undefined : this.#stopped('goto')),
+    }
+  }
+
+  #complete(args: Body): readonly object[] {
+    return this.#debugger
+      .complete(String(args['text'] ?? '').slice(0, Number(args['column'] ?? 1) - 1))
+      .map((label) => ({ label }))
+  }
+
+  #end(): void {
+    this.isOver = true
+    this.close()
+    this.#event('terminated', {})
+  }
+
+  #stopped(reason: string, hitBreakpointIds: readonly number[] = []): void {
+    this.#views.reset()
+    this.#event('stopped', {
+      reason,
+      threadId: 1,
+      allThreadsStopped: true,
+      ...(hitBreakpointIds.length === 0 ? {} : { hitBreakpointIds }),
+    })
+  }
+
+  #say(lines: readonly string[]): void {
+    this.#event('output', { category: 'console', output: `${lines.join('\n')}\n` })
+  }
+
+  #event(event: string, body: object): void {
+    this.#write({ seq: ++this.#seq, type: 'event', event, body })
+  }
+
+  get #debugger(): Debugger {
+    if (this.#prompt === undefined) throw wrong('no tape is open', ['send launch first'])
+    return this.#prompt
+  }
+
+  get #session(): Debugger['context']['session'] {
+    return this.#debugger.context.session
+  }
+}
+
+/** What a request is answered with, and what happens behind the answer. */
+interface Done {
+  readonly body?: object
+  readonly after?: () => void | Promise<void>
+}

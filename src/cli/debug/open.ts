@@ -1,0 +1,32 @@
+import { CodeSession, DebugSession } from '../../debug/index.ts'
+import { readTape } from '../../tape/index.ts'
+import type { CommandInput } from '../command.ts'
+import { findRun } from '../find.ts'
+import { Debugger } from './debugger.ts'
+import { launchOf } from './launch.ts'
+
+/** What a debugger is opened with beside its tape. */
+export interface OpenOptions {
+  readonly isJson?: boolean
+  /** Port of the inspector, for an editor. */
+  readonly port?: number
+}
+
+/**
+ * Opens a tape, or the tape of a case, for debugging. Nothing of it runs.
+ *
+ * @throws HarvestError `HARVEST_TAPE_…`, `HARVEST_CASE_…`
+ */
+export function openDebugger(word: string, given: CommandInput, { isJson = false, port }: OpenOptions = {}): Debugger {
+  const found = findRun(word, given.value('dir'))
+  const session = new DebugSession(readTape(found.file))
+  const code = new CodeSession(session.steps, launchOf(found, given), port === undefined ? {} : { port })
+  return new Debugger({ session, found, given, isJson, code })
+}
+
+/** The same command line, with another agent. */
+export function withAgent(given: CommandInput, agent: string | undefined): CommandInput {
+  if (agent === undefined) return given
+  const option = agent.includes('#') ? 'module' : 'agent'
+  return { ...given, value: (name) => (name === option ? agent : name === 'module' ? undefined : given.value(name)) }
+}
