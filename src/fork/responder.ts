@@ -12,6 +12,7 @@ export function forkResponder(run: ForkRun, inside: number | undefined): Respond
   const where = inside === undefined ? {} : { in: inside }
   return {
     id: run.tape.header.id,
+    scope: run,
     mode: 'replay',
     get over() {
       return run.over

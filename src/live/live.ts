@@ -287,6 +287,7 @@ function responderOf(run: LiveRun, inside: number | undefined): Responder {
   const where = inside === undefined ? {} : { in: inside }
   return {
     id: run.tape.header.id,
+    scope: run,
     mode: 'replay',
     pending: 0,
     get over() {

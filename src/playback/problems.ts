@@ -1,10 +1,11 @@
 import { type ErrorCode, HarvestError } from '../errors/index.ts'
 import { neutral, neutralLine, visible } from '../errors/neutral.ts'
 import { wordDiff } from '../errors/word-diff.ts'
-import { userSite } from '../seam/caller.ts'
+import { captureStack, siteIn, userSite } from '../seam/caller.ts'
+import { type Driver, doorOf, driverIn } from '../seam/clients/drivers.ts'
 import { knownAddOn } from '../seam/known-add-ons.ts'
 import { messageOf } from '../seam/stdio.ts'
-import type { Tape, UnsearchedBody } from '../tape/index.ts'
+import type { Json, Tape, UnsearchedBody } from '../tape/index.ts'
 import { bodyDifference, closeness, type RequestDifference } from '../match/difference.ts'
 import type { OftenRead } from '../match/calls.ts'
 import type { Match, MatchRequest } from '../match/matcher.ts'
@@ -283,6 +284,7 @@ export function wrongCall(
       ...whereMade(place),
       call: `${name} ${excerpt(args)}`,
       nearest: nearest ? describeStep(nearest) : 'none left',
+      ...(nearest && queryOf(nearest)),
     },
     ...(difference ? { detail: showDifference(difference) } : {}),
     why: 'The tape has no result for this call.',
@@ -298,11 +300,25 @@ export function otherArguments(
 ): HarvestError {
   return new HarvestError('HARVEST_DIVERGENCE', {
     what: `The agent called ${name} with arguments that are not on the tape`,
-    where: { ...whereMade(place), recorded: describeStep(step) },
+    where: { ...whereMade(place), recorded: describeStep(step), ...queryOf(step) },
     detail: showDifference({ path: path.replace(/^args\.?/, '') || 'the arguments', recorded, live }),
-    why: "The model's decision is recorded, so the agent's code changed the arguments.",
+    why: isQuery(step)
+      ? 'The recorded rows are those of another question.'
+      : "The model's decision is recorded, so the agent's code changed the arguments.",
     fix: [`to see the recorded steps: npx vitest-harvest show ${place.tape.header.id}`, anew],
   })
+}
+
+function isQuery({ event }: StepState): boolean {
+  return event.kind !== 'exchange' && event.driver !== undefined
+}
+
+/** The recorded text of a query, where the step is one. */
+function queryOf({ event }: StepState): { readonly query?: string } {
+  const { sql } = (event.kind === 'exchange' ? {} : (event.args ?? {})) as { readonly sql?: Json }
+  return typeof sql === 'string' && isQuery({ event } as StepState)
+    ? { query: excerpt(sql.replaceAll(/\s+/g, ' ').trim()) }
+    : {}
 }
 
 /** The body of a wrapped function made something else of the recorded arguments. */
@@ -441,8 +457,12 @@ export function notAwaited(tape: Tape, step: StepState): HarvestError {
   })
 }
 
-export function escaped(place: ProblemLocation, kind: string, target: string): HarvestError {
+/** @param madeAt - the stack at the place it was asked for, where that is gone by now */
+export function escaped(place: ProblemLocation, kind: string, target: string, madeAt?: Error): HarvestError {
   if (kind === 'add-on' && confinement() !== 'strict') return nativeCode(target, where(place))
+  if (kind.endsWith(' subscription')) return subscribed(place, kind, target)
+  const driver = driverIn((madeAt ?? captureStack()).stack ?? '')
+  if (driver !== undefined) return rawClient(driver, kind, target, where(place))
   return new HarvestError('HARVEST_ESCAPE', {
     what: `Blocked real I/O during replay: ${kind} ${neutral(target)}`,
     where: where(place),
@@ -451,6 +471,29 @@ export function escaped(place: ProblemLocation, kind: string, target: string): H
       `wrap the function that does it in tool(), retriever() or value() from 'vitest-harvest/record', and record again`,
       ...(isConfined(kind) ? [unconfined(place.tape.header.agent)] : [allowed(kind, target)]),
     ],
+  })
+}
+
+/** A client of a database or cache that is not behind the seam. */
+function rawClient(driver: Driver, kind: string, target: string, at: Readonly<Record<string, string>>): HarvestError {
+  return new HarvestError('HARVEST_ESCAPE', {
+    what: `Blocked a connection of ${driver} during replay: ${kind} ${neutral(target)}`,
+    where: at,
+    why: 'The client is not behind the seam, so its queries are not on the tape.',
+    fix: [
+      `wrap the client: ${doorOf(driver)}, with client from 'vitest-harvest/record', and record again`,
+      allowed(kind, target),
+    ],
+  })
+}
+
+/** Messages that a server sends when it likes. */
+function subscribed(place: ProblemLocation, kind: string, target: string): HarvestError {
+  return new HarvestError('HARVEST_ESCAPE', {
+    what: `A replay cannot answer this ${neutral(kind)}: ${excerpt(target)}`,
+    where: where(place),
+    why: 'Its messages come when the server sends them, and belong to no step.',
+    fix: ['subscribe outside of the agent, and pass it each message as its input', allowed(kind, target)],
   })
 }
 
@@ -499,10 +542,12 @@ export function mocked(place: ProblemLocation, what: Exclude<Mocked, 'timers'>):
   })
 }
 
-export function escapedWhileLoading(kind: string, target: string): HarvestError {
-  const site = userSite()
+export function escapedWhileLoading(kind: string, target: string, madeAt?: Error): HarvestError {
+  const site = madeAt ? siteIn(madeAt) : userSite()
   const at: Readonly<Record<string, string>> = site ? { at: site } : {}
   if (kind === 'add-on' && confinement() !== 'strict') return nativeCode(target, at)
+  const driver = driverIn((madeAt ?? captureStack()).stack ?? '')
+  if (driver !== undefined) return rawClient(driver, kind, target, at)
   return new HarvestError('HARVEST_ESCAPE', {
     what: `Blocked real I/O while the agent was loading: ${kind} ${neutral(target)}`,
     ...(site ? { where: { at: site } } : {}),

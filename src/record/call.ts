@@ -25,7 +25,16 @@ export function recordCall(
     args = run.clean(encoded)
     losses = new CallLosses(call, encoded)
   })
-  const issued = { kind: call.kind, n, at, ...where, ...(site ? { site } : {}), name: call.name, args }
+  const issued = {
+    kind: call.kind,
+    n,
+    at,
+    ...where,
+    ...(site ? { site } : {}),
+    name: call.name,
+    ...driverOf(call),
+    args,
+  }
   run.called(issued)
   const settle = (rest: () => Partial<CallEvent>): void =>
     run.answered(issued, () => {
@@ -58,6 +67,10 @@ export function recordCall(
   if (isAsyncIterable(answer)) return recordIterable(answer, (source) => hear(run, inside, source, issued, settle))
   settle(() => ({ sync: true, result: run.encode(answer) }))
   return answer
+}
+
+function driverOf({ driver }: SeamCall): Pick<CallEvent, 'driver'> {
+  return driver === undefined ? {} : { driver }
 }
 
 type Settle = (rest: () => Partial<CallEvent>) => void
@@ -122,7 +135,8 @@ async function* hear(
     throw error
   } finally {
     if (!isDone) {
-      // The agent stopped reading.
+      // The agent stopped reading: no piece is written after the end.
+      isDone = true
       settle(() => ({ yields }))
       await source.return?.()
     }

@@ -3,7 +3,19 @@
  *
  * @module
  */
-export { bind, mark, message, retriever, runSignal, tool, tools, value, type WrapOptions } from '../seam/index.ts'
+export {
+  bind,
+  client,
+  type ClientOptions,
+  mark,
+  message,
+  retriever,
+  runSignal,
+  tool,
+  tools,
+  value,
+  type WrapOptions,
+} from '../seam/index.ts'
 export type { BudgetEvent } from './usage-counter.ts'
 export type { RunHandle } from './run-stats.ts'
 export type {

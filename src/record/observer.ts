@@ -42,6 +42,10 @@ class View implements RunObserver {
     return this.#run.id
   }
 
+  get scope(): object {
+    return this.#run
+  }
+
   get handle(): RunHandle {
     return this.#run.handle
   }

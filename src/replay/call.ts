@@ -41,6 +41,7 @@ export function serveCall(
     n: run.nextN(),
     at: run.gate.now,
     name: call.name,
+    ...(call.driver === undefined ? {} : { driver: call.driver }),
     args,
     ...(inside === undefined ? {} : { in: inside }),
     ...run.siteOf(),
@@ -211,11 +212,15 @@ function iterable(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>): A
     end.resolve()
   })
   return (async function* served() {
-    for (const piece of pieces) {
-      await piece.promise
-      yield decodeValue(piece.value)
+    try {
+      for (const piece of pieces) {
+        await piece.promise
+        yield decodeValue(piece.value)
+      }
+    } finally {
+      // Whoever stops reading waits as well until the source has heard of it.
+      await end.promise
     }
-    await end.promise
     if (step.event.error !== undefined) throw decodeValue(step.event.error) as Error
   })()
 }

@@ -29,9 +29,9 @@ export async function guardLoading<T>(load: () => Promise<T>, allow: readonly st
   const answers = tape && outsideAnswers(tape, { shared, pending: 0, over: false })
   const unwatch = watchOutside({
     ...(answers && { answers }),
-    escape(kind, target) {
+    escape(kind, target, madeAt) {
       if (isAllowed(allow, kind, target)) return undefined
-      const error = escapedWhileLoading(kind, target)
+      const error = escapedWhileLoading(kind, target, madeAt)
       refused.push(error)
       return error
     },

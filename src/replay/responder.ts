@@ -18,6 +18,7 @@ import type { ReplayRun } from './run.ts'
 export function responderOf(run: ReplayRun, inside: number | undefined): Responder {
   return {
     id: run.tape.header.id,
+    scope: run,
     mode: 'replay',
     get over() {
       return run.over
@@ -41,6 +42,7 @@ export function responderOf(run: ReplayRun, inside: number | undefined): Respond
     },
     call: (call: SeamCall, fn: () => unknown) =>
       serveCall(run, { ...call, args: [argumentsOf(call.args)] }, fn, inside, (n) => responderOf(run, n)),
+    has: (call) => run.calls.findSame(call, run.encode(argumentsOf(call.args))) !== undefined,
     mark(name, data) {
       if (run.over) return data
       const encoded = data === undefined ? {} : { data: run.encode(data) }

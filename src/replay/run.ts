@@ -497,7 +497,7 @@ export class ReplayRun {
     const allowed = this.#settings.escapes === 'report' || isAllowed(this.#settings.allow ?? [], kind, target)
     const place = this.place(madeAt)
     this.escapes.push({ kind, target, allowed, ...(place.site ? { site: place.site } : {}) })
-    return allowed ? undefined : this.problem(problem.escaped(place, kind, target))
+    return allowed ? undefined : this.problem(problem.escaped(place, kind, target, madeAt))
   }
 
   spawn(given: readonly string[]): void {

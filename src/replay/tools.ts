@@ -16,8 +16,8 @@ export class Tools {
   }
 
   /** Whether the body of a wrapped function runs. A named value is read from the tape: it has no arguments to be run with. */
-  runs({ kind, name }: Pick<Extract<Step, { readonly args: unknown }>, 'kind' | 'name'>): boolean {
-    return kind !== 'value' && (this.#names.has('*') || this.#names.has(name))
+  runs({ kind, name, driver }: Pick<Extract<Step, { readonly args: unknown }>, 'kind' | 'name' | 'driver'>): boolean {
+    return kind !== 'value' && driver === undefined && (this.#names.has('*') || this.#names.has(name))
   }
 
   /** Whether a request made inside of such a body really goes out. */

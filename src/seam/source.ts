@@ -7,6 +7,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 export interface RunContext {
   /** Name of the run in messages. */
   readonly id: string
+  /** The same object for everything of one run, whichever call it is seen from. */
+  readonly scope?: object
   readonly mode: 'record' | 'replay'
   /**
    * A clock, random or id read. `real` asks the world; `virtual` makes one out of a virtual world, the same each time;
@@ -28,6 +30,12 @@ export interface RunContext {
   timerSet?(caller: Caller, ms: number): TimerListener | undefined
   /** Aborted when the run passes the hard limit of its budget; a replay aborts it at the same place. Absent where no budget is. */
   readonly signal?: AbortSignal
+  /** Whether the tape of a replay has this call, and nobody made it yet. */
+  has?(call: SeamCall): boolean
+  /** Lists what a recording cannot hold. */
+  unrecorded?(what: string): void
+  /** Notes what a replay cannot answer. The error to refuse it with, or `undefined` to let it through. */
+  escape?(kind: string, target: string): Error | undefined
 }
 
 /** Hears a timer fire, before the code that set it does. */
@@ -58,6 +66,8 @@ export interface SeamCall {
   readonly replay: 'serve' | 'run'
   /** Makes a recorded answer again what it was. */
   readonly revive?: Revive
+  /** The client library that is asked, such as `pg`: no replay runs the body, whatever tools it runs. */
+  readonly driver?: string
   /** The stack at which the function was wrapped, where somebody asked for that, see {@link keepDefinitions}. */
   readonly definedAt?: Error
 }

@@ -113,7 +113,7 @@ class Decoder {
       case 'error':
         return this.#error(json)
       case 'instance':
-        return this.#object({}, json['fields'])
+        return this.#object(named({}, json['class']), json['fields'])
       case 'object':
         return this.#object(json['prototype'] === null ? (Object.create(null) as object) : {}, json['fields'])
       default:
@@ -167,6 +167,7 @@ class Decoder {
     if (value.name !== name) hide(value, 'name', name)
     // The stack of a replay would show where the tape was decoded, and differ with every checkout.
     hide(value, 'stack', `${name}: ${message}`)
+    named(value, className)
     return {
       value,
       fill: () => {
@@ -237,6 +238,12 @@ function setField(target: object, key: string, value: unknown): void {
 
 function hide(target: object, key: string, value: unknown): void {
   Object.defineProperty(target, key, { value, enumerable: false, configurable: true, writable: true })
+}
+
+/** The name of the class a value had, for whoever has that class: hidden, for a tape gives back data alone. */
+function named<T extends object>(value: T, className: Json | undefined): T {
+  Object.defineProperty(value, Symbol.for('vitest-harvest/class'), { value: className, configurable: true })
+  return value
 }
 
 function follow(root: Json, pointer: string): Json | undefined {

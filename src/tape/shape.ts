@@ -258,6 +258,7 @@ function callProblem(event: Fields): Problem {
   return (
     text(event, 'name') ??
     present(event, 'args') ??
+    optional(event['driver'], () => text(event, 'driver')) ??
     optional(event['lost'], () => listOf(event['lost'], 'lost', isText)) ??
     (yields === undefined ? undefined : listOf(yields, 'yields', isYield))
   )

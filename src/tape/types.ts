@@ -242,6 +242,8 @@ export interface RecordedError {
 export interface CallEvent extends EventBase {
   readonly kind: 'tool' | 'retrieval' | 'value'
   readonly name: string
+  /** The client library of a database or cache that was asked, such as `pg`. */
+  readonly driver?: string
   /** The one object argument, or the list of arguments; as `encodeValue` wrote it. */
   readonly args: Json
   /** Whether the function answered without a promise. */

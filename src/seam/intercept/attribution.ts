@@ -4,7 +4,7 @@ import net from 'node:net'
 import { captureStack } from '../caller.ts'
 import { isOfHttpClient } from '../http-clients.ts'
 import { patchProperty, subscribeOnce } from '../patch.ts'
-import { letThrough, openedInside, openedOutside, socketTarget } from './guard.ts'
+import { isHeld, letThrough, openedInside, openedOutside, socketTarget } from './guard.ts'
 import { currentOutsideAnswers, currentWatcher, refusal } from './outside.ts'
 import { currentResponder, type Responder } from './responder.ts'
 
@@ -99,6 +99,7 @@ export function attributeRequests(realConnect: typeof net.Socket.prototype.conne
         }
         openedInside.add(this)
         const isHttp = isOfHttpClient()
+        if (!isHttp && isHeld(this, args, original)) return this
         const error = isHttp
           ? isMockBeneath
             ? run.mocked?.('sockets', captureStack())

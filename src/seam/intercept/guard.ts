@@ -3,6 +3,8 @@ import dgram from 'node:dgram'
 import dns from 'node:dns'
 import net from 'node:net'
 import workerThreads from 'node:worker_threads'
+import { captureStack } from '../caller.ts'
+import { driverIn } from '../clients/drivers.ts'
 import { patchProperty, syncBuiltins } from '../patch.ts'
 import { guardProcess } from './guard-process.ts'
 import { guardServers } from './guard-servers.ts'
@@ -39,7 +41,9 @@ function guardSockets(): void {
   guard(net.Socket.prototype, 'connect', (original) => {
     return function connect(this: net.Socket, ...args: unknown[]) {
       // The interceptor connects the sockets it controls to itself: they carry a `connect` of their own.
-      const error = Object.hasOwn(this, 'connect') ? undefined : refused('socket', socketTarget(args))
+      const isOwn = Object.hasOwn(this, 'connect')
+      if (!isOwn && isHeld(this, args, original)) return this
+      const error = isOwn ? undefined : refused('socket', socketTarget(args))
       if (!error) {
         const by = currentResponder() ?? currentWatcher()
         if (by) letThrough.set(this, { by, target: socketTarget(args) })
@@ -49,6 +53,23 @@ function guardSockets(): void {
       return this
     }
   })
+}
+
+/**
+ * A driver that connects as soon as its client is made is asked about a moment later: by then the client is behind the seam,
+ * which closed the socket, or it is not.
+ */
+export function isHeld(socket: net.Socket, args: readonly unknown[], connect: AnyFunction): boolean {
+  if (!currentResponder() && !currentWatcher()) return false
+  const madeAt = captureStack()
+  if (driverIn(madeAt.stack ?? '') !== 'mysql2') return false
+  process.nextTick(() => {
+    if (socket.destroyed) return
+    const error = refusal('socket', socketTarget(args), madeAt)
+    if (error) socket.destroy(error)
+    else connect.apply(socket, [...args])
+  })
+  return true
 }
 
 /** Sockets a replayed run opened itself; those the interceptor answers. */

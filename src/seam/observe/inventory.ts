@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { isClaimed } from '../clients/sockets.ts'
 import { isOfHttpClient } from '../http-clients.ts'
 import { onChannel } from './channels.ts'
 import { currentObserver, guarded } from './observer.ts'
@@ -14,9 +15,10 @@ export function observeInventory(): void {
     if (!run || run.over || isOfHttpClient()) return
     // Only a connected socket knows where it leads.
     const { path } = socket as { path?: string }
-    const name = guarded(() =>
-      run.unrecorded(`socket ${path ?? `${socket.remoteAddress ?? '?'}:${socket.remotePort ?? '?'}`}`),
-    )
+    const name = guarded(() => {
+      if (isClaimed(socket)) return
+      run.unrecorded(`socket ${path ?? `${socket.remoteAddress ?? '?'}:${socket.remotePort ?? '?'}`}`)
+    })
     socket.once('connect', name)
   })
 }

@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { client } from '../../../src/record/index.ts'
+import { recorded, replayed } from './both.ts'
+
+const table = 'create table orders (id integer primary key, name text, total real, big integer, file blob)'
+const bytes = Buffer.from([0, 255, 10])
+
+function withBetterSqlite(file: string): unknown {
+  const db = client(new Database(file))
+  const answers: unknown[] = []
+  db.exec(table)
+  const insert = db.prepare('insert into orders (name, total, big, file) values (?, ?, ?, ?)')
+  answers.push(insert.run('Ada', 12.5, 9007199254740993n, bytes), insert.run(null, -0.5, null, null))
+  const all = db.prepare('select * from orders order by id')
+  answers.push(db.prepare('select * from orders where id = ?').get(2), db.prepare('select 1 where 0').get())
+  answers.push(db.prepare('select id, name, file from orders where name = @name').all({ name: 'Ada' }))
+  answers.push(all.safeIntegers().all(), db.prepare('select name from orders').pluck().all(), all.raw().all())
+  answers.push(all.source, all.columns().length, db.pragma('user_version', { simple: true }))
+  const move = db.transaction((from: number, to: number) => {
+    db.prepare('update orders set total = total - 1 where id = ?').run(from)
+    db.prepare('update orders set total = total + 1 where id = ?').run(to)
+    if (to === 9) throw new Error('no such order')
+    return 'moved'
+  })
+  answers.push(move(1, 2), move.immediate(2, 1))
+  try {
+    move(1, 9)
+  } catch (error) {
+    answers.push(String(error))
+  }
+  answers.push(db.prepare('select total from orders').pluck().all())
+  for (const sql of ['select * from missing', 'insert into orders (id) values (1)']) {
+    try {
+      answers.push(db.prepare(sql).run())
+    } catch (error) {
+      answers.push([error instanceof Database.SqliteError, (error as { code: string }).code, (error as Error).message])
+    }
+  }
+  let sum = 0
+  const numbers = 'with recursive n(i) as (select 1 union all select i + 1 from n) select i from n'
+  for (const { i } of db.prepare<[], { i: number }>(numbers).iterate()) {
+    sum += i
+    if (i === 150) break
+  }
+  answers.push(sum, [...db.prepare('select name from orders where id = ?').bind(1).iterate()])
+  db.close()
+  return answers
+}
+
+function withNodeSqlite(file: string): unknown {
+  const db = client(new DatabaseSync(file))
+  const answers: unknown[] = []
+  db.exec(table)
+  const insert = db.prepare('insert into orders (name, total, big, file) values (?, ?, ?, ?)')
+  answers.push(insert.run('Ada', 12.5, 5n, bytes), insert.run(null, -0.5, null, null))
+  const all = db.prepare('select * from orders order by id')
+  answers.push(all.all(), db.prepare('select * from orders where id = ?').get(2), db.prepare('select 1 where 0').get())
+  answers.push(db.prepare('select id, file from orders where name = $name').all({ $name: 'Ada' }))
+  all.setReadBigInts(true)
+  answers.push(all.all(), all.columns().length, all.sourceSQL)
+  db.exec('begin')
+  db.prepare('update orders set name = ?').run('Eve')
+  db.exec('rollback')
+  for (const sql of ['select * from missing', 'insert into orders (id) values (1)']) {
+    try {
+      answers.push(db.prepare(sql).run())
+    } catch (error) {
+      answers.push([(error as { code: string }).code, (error as { errstr: string }).errstr, (error as Error).message])
+    }
+  }
+  answers.push([...db.prepare('select name from orders').iterate()])
+  db.close()
+  return answers
+}
+
+test.each([
+  ['better-sqlite3', withBetterSqlite],
+  ['node:sqlite', withNodeSqlite],
+])('%s is answered the same without its file', async (_driver, agent) => {
+  const dir = mkdtempSync(join(tmpdir(), 'harvest-sqlite-'))
+  const first = await recorded(() => agent(join(dir, 'orders.db')))
+  rmSync(dir, { recursive: true })
+  expect(first.warnings).toEqual([])
+  const again = await replayed(first.tape, () => agent(':memory:'))
+  expect(again.problems.map(({ message }) => message)).toEqual([])
+  expect(again.outcome).toEqual({ status: 'returned', value: first.recorded })
+})
