@@ -5,6 +5,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, globSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { buildShell } from './build-shell.ts'
 
 // Under `npm test` the first gate has built it; a second build would pull dist/ away from tests that run beside it.
 if (process.env['HARVEST_TEST_BUILT'] === '1' && existsSync('dist')) process.exit()
@@ -23,6 +24,7 @@ process.on('exit', () => {
 const compiled = await Promise.all([
   compile('--declaration', 'false', '--removeComments'),
   compile('--declaration', '--emitDeclarationOnly'),
+  buildShell(`${next}/report/shell.json`).then(() => true),
 ])
 if (!compiled.every((ok) => ok)) process.exit(1)
 

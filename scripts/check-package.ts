@@ -25,7 +25,8 @@ const [packed] = JSON.parse(
 if (packed === undefined) throw new Error('npm pack packed nothing')
 const tarball = join(folder, packed.filename)
 const files = packed.files.map(({ path }) => path)
-const wanted = /^(dist\/.+\.(js|d\.ts)|case\.schema\.json|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/
+const wanted =
+  /^(dist\/.+\.(js|d\.ts)|dist\/report\/shell\.json|case\.schema\.json|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/
 refuse(
   'the tarball holds what nobody asked for',
   files.filter((path) => !wanted.test(path)),

@@ -17,12 +17,21 @@ interface Import {
   readonly isType: boolean
 }
 
-const files = globSync('src/**/*.ts').map((file) => relative('src', file))
+const files = globSync('src/**/*.{ts,tsx}').map((file) => relative('src', file))
 const imports = files.flatMap(importsOf)
 const inside = imports.filter((one): one is Import & { to: string } => one.to !== undefined)
 const outside = imports.filter(({ specifier, to }) => to === undefined && !isBuiltin(specifier))
 
 describe('the walls between the rooms', () => {
+  it('the page of a report imports nothing of ours but its own files and the types of its data', () => {
+    const page = inside.filter(({ from }) => from.startsWith('report/page/'))
+    expect(page.length).toBeGreaterThan(20)
+    const strangers = page.filter(
+      ({ to, isType }) => !to.startsWith('report/page/') && !(isType && to === 'report/view/types.ts'),
+    )
+    expect(strangers.map(({ from, to }) => `src/${from} imports src/${to}`)).toEqual([])
+  })
+
   it('there are imports to check', () => {
     expect(files.length).toBeGreaterThan(60)
     expect(inside.length).toBeGreaterThan(150)

@@ -174,7 +174,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     mayImport: ['errors', 'json', 'stats', 'tape', 'seam', 'record', 'replay', 'live', 'fork', 'blame', 'faults'],
   },
   report: {
-    subject: 'results as text and JSON: pure',
+    subject: 'results as text, JSON and pages: pure; `page/` runs in browsers and imports types alone',
     mayImport: [
       'errors',
       'json',
@@ -189,7 +189,7 @@ export const rooms: Readonly<Record<string, Room>> = {
       'blame',
       'faults',
     ],
-    packages: ['diff'],
+    packages: ['diff', 'preact', '@preact/signals'],
   },
   debug: {
     subject: 'stepping through a run in both directions: its steps, what the model saw, the code of the agent',

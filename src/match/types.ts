@@ -202,9 +202,22 @@ export interface ReplayResult<T = unknown> {
   readonly notCompared: readonly NotCompared[]
   /** Recorded answers that were instances of classes, own errors or functions, and were not revived. Absent: none. */
   readonly notRevived?: readonly NotRevived[]
+  /** What the agent asked and no recorded answer fits, whole. Absent: nothing. */
+  readonly unanswered?: readonly UnansweredCall[]
   /** What this replay did, in the shape of a tape, so that a trace can be read from either. */
   readonly events: readonly TapeEvent[]
   readonly comparison: ByteComparison
+}
+
+/** A request or a call of a wrapped function that no recorded answer fits. */
+export interface UnansweredCall {
+  readonly kind: Step['kind']
+  /** Method and address, or the name of the function. */
+  readonly name: string
+  /** Body of the request, or the arguments as JSON. */
+  readonly asked: string
+  /** 1-based number of the recorded step that is most like it. */
+  readonly nearest?: number
 }
 
 /** A request for what a process fetches once and keeps. */

@@ -73,6 +73,12 @@ function findCall(run: ReplayRun, call: SeamCall, args: Json): CallState {
   const place = run.place()
   const nearest = run.calls.nearest(call, args)
   const due = run.steps.find((one) => !one.taken)
+  run.refused.push({
+    kind: call.kind,
+    name: call.name,
+    asked: JSON.stringify(args),
+    ...(nearest === undefined ? {} : { nearest: nearest.number }),
+  })
   throw run.problem(
     problem.wrongCall(place, call.name, JSON.stringify(args), nearest),
     // With one of its name left, it is that one with other arguments.

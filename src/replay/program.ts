@@ -11,7 +11,7 @@ import { resultOf } from './replay.ts'
 import { ReplayRun } from './run.ts'
 import { type RunVerdict, verdictFrom, verdictOf } from './run-verdict.ts'
 import { describeEvent } from '../match/step.ts'
-import type { SharedRequest, TranscodedStep } from '../match/types.ts'
+import type { SharedRequest, TranscodedStep, UnansweredCall } from '../match/types.ts'
 import type { Drift, Escape, UninstrumentedIo, ByteComparison, ReplayOptions, ReplayResult } from '../match/types.ts'
 
 /** What a replayed program leaves behind, as data: its process is gone. */
@@ -30,6 +30,8 @@ export interface ProgramReport {
   readonly transcoded: readonly TranscodedStep[]
   /** Requests answered with what the recording process had already. */
   readonly shared: readonly SharedRequest[]
+  /** What no recorded answer fits. */
+  readonly unanswered: readonly UnansweredCall[]
   readonly comparison: ByteComparison
   /** Parts of the outcome that are not as recorded: `exit code`, `stdout`, `stderr`. */
   readonly outcomeDiffers: readonly string[]
@@ -91,6 +93,7 @@ export function reportOf(result: ReplayResult, accepted: ReadonlySet<string> = n
     notCompared,
     transcoded,
     shared: result.shared ?? [],
+    unanswered: result.unanswered ?? [],
     comparison,
     outcomeDiffers: comparison.outcomeEqual === false ? ['answer of the agent'] : [],
     ...(result.outcome.status === 'threw' ? { threw: lineOf(result.outcome.error) } : {}),

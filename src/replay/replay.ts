@@ -138,6 +138,7 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
     ranForReal: [...new Set(run.ranForReal)],
     notCompared: run.notCompared,
     ...(run.notRevived.length === 0 ? {} : { notRevived: run.notRevived }),
+    ...(run.refused.length === 0 ? {} : { unanswered: run.refused }),
     events: run.events,
     comparison: {
       recorded: run.steps.length,

@@ -52,7 +52,7 @@ import {
 } from '../match/step.ts'
 import { type SharedAnswers, sharedAnswersOf } from './shared-answers.ts'
 import { Tools } from './tools.ts'
-import type { SharedRequest, TranscodedStep } from '../match/types.ts'
+import type { SharedRequest, TranscodedStep, UnansweredCall } from '../match/types.ts'
 import {
   type Drift,
   type DriftClass,
@@ -127,6 +127,7 @@ export class ReplayRun {
   readonly shared: SharedRequest[] = []
   readonly sharedAnswers: SharedAnswers
   readonly events: TapeEvent[] = []
+  readonly refused: UnansweredCall[] = []
   readonly #settings: RunSettings
   readonly #policy: Readonly<Record<DriftClass, DriftPolicy>>
   readonly #changes: Changes
@@ -329,6 +330,13 @@ export class ReplayRun {
   unanswered(question: MatchRequest, miss: Exclude<Match, { kind: 'found' }>, madeAt: Error | undefined): HarvestError {
     this.#noteTooLate()
     const place = this.place(madeAt)
+    const near = miss.kind === 'ambiguous' ? undefined : 'step' in miss ? miss.step : miss.nearest
+    this.refused.push({
+      kind: 'exchange',
+      name: `${question.method} ${question.url}`,
+      asked: question.bodyText,
+      ...(near === undefined ? {} : { nearest: near.number }),
+    })
     return this.problem(
       problem.noAnswer(place, question, miss),
       problem.missCause(place, question, miss, { steps: this.steps, order: this.order }),

@@ -91,9 +91,11 @@ describe('help', () => {
         export  Write runs as OpenTelemetry spans, HAR or a plain trace
 
       Inspect
-        ls    List tapes: time, agent, steps, cost, outcome
-        show  Print a run step by step
-        diff  Compare two runs: outcome, tool calls, steps, prompts, cost
+        ls      List tapes: time, agent, steps, cost, outcome
+        show    Print a run step by step
+        diff    Compare two runs: outcome, tool calls, steps, prompts, cost
+        report  Write a run as one HTML file, or the golden set
+        open    Serve reports of all recordings on 127.0.0.1, for reading
 
       Test
         promote  Make a test from a tape: case, baseline and a copy of the tape

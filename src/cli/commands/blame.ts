@@ -7,7 +7,7 @@ import type { BlameRequest } from '../../blame/task.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { acceptedPins, codeDigest, codeState, pinsOf } from '../../provenance/index.ts'
 import { cutsOf, type Json, partialText, readTape, requireClosed, type Tape } from '../../tape/index.ts'
-import { forksFolder, listCases, readPrices } from '../../recordings/index.ts'
+import { forksFolder, keepAnswer, listCases, readPrices } from '../../recordings/index.ts'
 import { askYesNo, canAsk } from '../ask.ts'
 import { printBlame } from '../blame/print.ts'
 import { foreseen } from '../blame/foreseen.ts'
@@ -55,9 +55,10 @@ export const blameCommand: Command = {
       if (HarvestError.is(error, 'HARVEST_CLI_INTERRUPTED')) screen.note(known.text)
       throw error
     })
-    return request.isDryRun === true
-      ? estimated(answer as unknown as BlameEstimate, given, screen)
-      : blamed(answer as unknown as BlamedRun, given, screen)
+    if (request.isDryRun === true) return estimated(answer as unknown as BlameEstimate, given, screen)
+    const at = new Date().toISOString()
+    keepAnswer(recordings, found.file, 'blame', { digest: tape.digest, at, key: 'blame', answer: answer as Json })
+    return blamed(answer as unknown as BlamedRun, given, screen)
   },
 }
 

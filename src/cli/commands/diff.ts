@@ -1,7 +1,7 @@
 import { diffSpec } from '../spec/inspect.ts'
 import type { Command } from '../command.ts'
 import { compareRuns } from '../../report/diff/compare.ts'
-import { factRows } from '../../report/diff/facts.ts'
+import { diffJson } from '../../report/diff/json.ts'
 import { printDiff } from '../../report/diff/print.ts'
 import { exit } from '../exit.ts'
 import { findRun, openTape } from '../find.ts'
@@ -15,22 +15,13 @@ export const diffCommand: Command = {
     const recordings = given.value('dir')
     screen.progress('reading')
     const [a, b] = [openTape(findRun(wordA, recordings)), openTape(findRun(wordB, recordings))]
-    const diff = compareRuns(a.tape, b.tape)
-    const isSame = diff.trace.equal && diff.outcome.same !== false
     if (given.has('json')) {
-      const { trace, callCounts, ...rest } = diff
-      const { differences, first } = trace
-      screen.json({
-        a: a.tape.source,
-        b: b.tape.source,
-        same: isSame,
-        ...rest,
-        trace: { same: trace.equal, calls: callCounts, first: first ?? null, differences },
-        facts: factRows(a, b),
-      })
-    } else {
-      printDiff(diff, a, b, { width: terminalWidth(), isFull: given.has('full') }, screen)
+      const answer = diffJson(a, b)
+      screen.json(answer)
+      return answer.same ? exit.ok : exit.divergence
     }
-    return isSame ? exit.ok : exit.divergence
+    const diff = compareRuns(a.tape, b.tape)
+    printDiff(diff, a, b, { width: terminalWidth(), isFull: given.has('full') }, screen)
+    return diff.trace.equal && diff.outcome.same !== false ? exit.ok : exit.divergence
   },
 }

@@ -1,8 +1,8 @@
 import { dirname, resolve } from 'node:path'
 import type { Case } from '../../cases/index.ts'
 import { type CasePins, pinsOf } from '../../provenance/index.ts'
-import { listCases } from '../../recordings/index.ts'
-import { readTape, requireClosed, type Tape } from '../../tape/index.ts'
+import { keepAnswer, listCases } from '../../recordings/index.ts'
+import { type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
 import { forkSpec } from '../spec/debug.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
@@ -64,12 +64,10 @@ async function fork(parent: Parent, given: CommandInput, screen: Screen): Promis
   const beside = tellBeside(sum, controls)
   const { data } = forks.control
   const graded = await gradedBeside(grader, forks.control)
+  const answer = asJson(parent.tape, ask, changes, branches, sum, graded)
+  keep(parent, answer)
   if (given.has('json'))
-    screen.json({
-      ...asJson(parent.tape, ask, changes, branches, sum, graded),
-      ...pinsJson(parent.tape, data),
-      ...(beside === undefined ? {} : { beside }),
-    })
+    screen.json({ ...answer, ...pinsJson(parent.tape, data), ...(beside === undefined ? {} : { beside }) })
   else {
     printAsk(parent, ask, changes, screen)
     printBranches(branches, sum, graded, screen, { differs: data.differs, beside })
@@ -82,6 +80,18 @@ async function fork(parent: Parent, given: CommandInput, screen: Screen): Promis
     else if (isOffTape) screen.line('→ to run tools for real, side effects and all: --tools live')
   }
   return sum.judged === 0 ? exit.divergence : exit.ok
+}
+
+/** For a report: forks of another plan stand beside these, the same plan's are replaced. */
+function keep({ recordings, file, tape }: Parent, answer: ForkJson): void {
+  const key = JSON.stringify([answer.keep, answer.changed, answer.tail])
+  const at = new Date().toISOString()
+  keepAnswer(recordings, file, 'fork', {
+    digest: tape.digest,
+    at,
+    key,
+    answer: JSON.parse(JSON.stringify(answer)) as Json,
+  })
 }
 
 async function critical(parent: Parent, given: CommandInput, screen: Screen): Promise<number> {
@@ -150,6 +160,8 @@ function caseOf(found: FoundRun, recordings: string): Case | undefined {
   )
   return owner?.case
 }
+
+export type ForkJson = ReturnType<typeof asJson>
 
 function asJson(
   tape: Tape,

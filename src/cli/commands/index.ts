@@ -9,6 +9,8 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   ls: async () => (await import('./ls.ts')).lsCommand,
   show: async () => (await import('./show.ts')).showCommand,
   diff: async () => (await import('./diff.ts')).diffCommand,
+  report: async () => (await import('./report.ts')).reportCommand,
+  open: async () => (await import('./open.ts')).openCommand,
   promote: async () => (await import('./promote.ts')).promoteCommand,
   test: async () => (await import('./test.ts')).testCommand,
   fix: async () => (await import('./fix.ts')).fixCommand,

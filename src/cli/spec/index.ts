@@ -3,7 +3,7 @@ import { debugSpec } from './debugger.ts'
 import { doctorSpec, forkSpec, patchSpec, replaySpec, verifySpec } from './debug.ts'
 import { blameSpec, chaosSpec, validateSpec } from './explain.ts'
 import { fixSpec } from './fix.ts'
-import { diffSpec, lsSpec, showSpec } from './inspect.ts'
+import { diffSpec, lsSpec, openSpec, reportSpec, showSpec } from './inspect.ts'
 import { demoteSpec, holdSpec, pruneSpec, rmSpec, tapesSpec, tapesSpecs } from './manage.ts'
 import { exportSpec, importSpec, initSpec, recordSpec } from './record.ts'
 import { acceptSpec, checkSpec, pinsSpec, promoteSpec, rerunSpec, testSpec } from './test.ts'
@@ -17,6 +17,8 @@ export const specs: readonly CommandSpec[] = [
   lsSpec,
   showSpec,
   diffSpec,
+  reportSpec,
+  openSpec,
   promoteSpec,
   fixSpec,
   testSpec,

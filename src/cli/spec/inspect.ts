@@ -90,3 +90,42 @@ export const diffSpec: CommandSpec = {
   options: [{ flag: '--full', about: 'Print every step, call and text' }, dirOption, jsonOption],
   examples: ['diff refund-100x latest', 'diff refund-100x latest --json'],
 }
+
+export const reportSpec: CommandSpec = {
+  name: 'report',
+  group: 'Inspect',
+  args: '[tape|case]',
+  about: 'Write a run as one HTML file, or the golden set',
+  options: [
+    { flag: '--out <file>', short: '-o', about: 'File to write; - is a pipe [<id>.html]' },
+    { flag: '--against <tape|case>', about: 'Compare with this run' },
+    { flag: '--replay', about: 'Replay it once, offline, and show what differs' },
+    { flag: '--golden', about: 'The dashboard of the golden set' },
+    { flag: '--results <file>', about: "With --golden: JSON of Vitest's json reporter, oldest first", many: true },
+    { flag: '--full', about: 'Keep every text whole, however large the file' },
+    { flag: '--force', about: 'Replace a file that is no report' },
+    dirOption,
+    jsonOption,
+  ],
+  examples: [
+    'report latest -o run.html',
+    'report latest --against refund-100x -o compared.html',
+    'report --golden -o golden.html',
+    'report latest --json',
+  ],
+}
+
+export const openSpec: CommandSpec = {
+  name: 'open',
+  group: 'Inspect',
+  args: '[tape|case]',
+  about: 'Serve reports of all recordings on 127.0.0.1, for reading',
+  options: [
+    { flag: '--port <n>', about: 'Port, for tunnels [a free one]' },
+    { flag: '--browser', about: 'Open the page in the browser' },
+    { flag: '--results <file>', about: "JSON of Vitest's json reporter, oldest first", many: true },
+    dirOption,
+    jsonOption,
+  ],
+  examples: ['open', 'open latest', 'open --port 4173'],
+}

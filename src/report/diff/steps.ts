@@ -15,6 +15,8 @@ export interface StepRow {
   readonly kind: DescribedStep['kind']
   readonly name: string
   readonly differences: readonly StepDifference[]
+  /** Only one run has it: an attempt that failed, after which the same was asked again. */
+  readonly isRetried?: true
 }
 
 /** One way in which two steps differ: a class of drift as a replay knows it, or what came back. */
@@ -43,6 +45,7 @@ export function compareSteps(a: Tape, b: Tape): readonly StepRow[] {
       kind,
       name: other?.described.name ?? name,
       differences: one === undefined || other === undefined ? [] : differencesOf(one, other),
+      ...((one === undefined || other === undefined) && (one ?? other)!.isRetried ? { isRetried: true as const } : {}),
     }
   })
 }
@@ -53,32 +56,54 @@ interface Side {
   /** Steps with the same key may stand side by side. */
   readonly key: string
   readonly parts: Parts
+  /** It failed, and the same was asked again. */
+  readonly isRetried: boolean
 }
 
 function sideOf(tape: Tape): readonly Side[] {
   const ids = new Ids()
-  return stepsOf(tape).map((step) => {
+  const steps = stepsOf(tape)
+  const last = new Map(steps.map((step, index) => [requestKey(step), index]))
+  return steps.map((step, index) => {
     const described = describeStep(step)
     const { kind, name } = described
     const key = kind === 'model' ? kind : step.kind === 'exchange' && kind !== 'mcp' ? steadyPath(step) : name
-    return { step, described, key: `${kind} ${key}`, parts: partsOf(step, described, ids) }
+    const hasFailed = described.error !== undefined || (described.status ?? 0) >= 429
+    const isRetried = step.kind === 'exchange' && hasFailed && (last.get(requestKey(step)) ?? 0) > index
+    return { step, described, key: `${kind} ${key}`, parts: partsOf(step, described, ids), isRetried }
   })
+}
+
+function requestKey(step: Step): string {
+  return step.kind === 'exchange' ? JSON.stringify([step.method, step.url, step.request.body]) : `${step.n}`
 }
 
 type Row = readonly [a: number | undefined, b: number | undefined]
 
 function rowsOf(left: readonly Side[], right: readonly Side[]): readonly Row[] {
-  const keys = (side: readonly Side[]): string[] => side.map(({ key }) => key)
-  const parts = diffArrays(keys(left), keys(right), { maxEditLength }) ?? [
-    { count: left.length, removed: true, added: false },
-    { count: right.length, removed: false, added: true },
+  // An attempt that was made again would stand beside the step after it, and all that follow beside others.
+  const kept = (side: readonly Side[]): readonly number[] =>
+    side.flatMap(({ isRetried }, index) => (isRetried ? [] : [index]))
+  const [keptLeft, keptRight] = [kept(left), kept(right)]
+  const keys = (side: readonly Side[], indices: readonly number[]): string[] => indices.map((at) => side[at]!.key)
+  const parts = diffArrays(keys(left, keptLeft), keys(right, keptRight), { maxEditLength }) ?? [
+    { count: keptLeft.length, removed: true, added: false },
+    { count: keptRight.length, removed: false, added: true },
   ]
   const rows: Row[] = []
   let [i, j] = [0, 0]
   for (const { count, removed, added } of parts) {
-    for (let k = 0; k < count; k++) rows.push([added ? undefined : i++, removed ? undefined : j++])
+    for (let k = 0; k < count; k++) rows.push([added ? undefined : keptLeft[i++], removed ? undefined : keptRight[j++]])
   }
+  left.forEach(({ isRetried }, at) => isRetried && rows.splice(placeOf(rows, 0, at), 0, [at, undefined]))
+  right.forEach(({ isRetried }, at) => isRetried && rows.splice(placeOf(rows, 1, at), 0, [undefined, at]))
   return paired(rows, left, right)
+}
+
+/** Where a step of one side belongs: before the first row with a later one. */
+function placeOf(rows: readonly Row[], side: 0 | 1, at: number): number {
+  const found = rows.findIndex((row) => (row[side] ?? -1) > at)
+  return found === -1 ? rows.length : found
 }
 
 /** Steps left over on both sides that have one key change places only: parallel calls that were made in another order. */

@@ -1,0 +1,41 @@
+import { compareRuns, type RunDiff } from './compare.ts'
+import { type FactRow, factRows, type Opened } from './facts.ts'
+import { type Parting, partingOf, roleOf, type StepRole } from './roles.ts'
+import type { StepRow } from './steps.ts'
+
+/** What `diff --json` prints. */
+export interface DiffJson extends Omit<RunDiff, 'trace' | 'callCounts' | 'steps'> {
+  /** Files of the tapes. */
+  readonly a: string
+  readonly b: string
+  readonly same: boolean
+  /** Where the runs part; `null` when they do not. */
+  readonly parts: Parting | null
+  /** `role`: absent when the steps are the same. */
+  readonly steps: readonly (StepRow & { readonly role?: StepRole })[]
+  readonly trace: {
+    readonly same: boolean
+    readonly calls: RunDiff['callCounts']
+    readonly first: NonNullable<RunDiff['trace']['first']> | null
+    readonly differences: RunDiff['trace']['differences']
+  }
+  readonly facts: readonly FactRow[]
+}
+
+/** Compares two runs for programs: the same for `diff --json` and for a report. */
+export function diffJson(a: Opened, b: Opened): DiffJson {
+  const { trace, callCounts, steps, ...rest } = compareRuns(a.tape, b.tape)
+  return {
+    a: a.tape.source,
+    b: b.tape.source,
+    same: trace.equal && rest.outcome.same !== false,
+    ...rest,
+    parts: partingOf(steps) ?? null,
+    steps: steps.map((row) => {
+      const role = roleOf(row)
+      return role === undefined ? row : { ...row, role }
+    }),
+    trace: { same: trace.equal, calls: callCounts, first: trace.first ?? null, differences: trace.differences },
+    facts: factRows(a, b),
+  }
+}

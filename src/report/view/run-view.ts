@@ -1,0 +1,186 @@
+import { relative } from 'node:path'
+import type { Case } from '../../cases/index.ts'
+import { at, textAt } from '../../json/canonical.ts'
+import { decodeBody, readModelCall, type Usage } from '../../providers/index.ts'
+import { importedModelCall } from '../../providers/imported-model-call.ts'
+import { type ExchangeEvent, type HeaderPair, requestBytes, type Step, stepsOf, type Tape } from '../../tape/index.ts'
+import { valueText } from '../conversation.ts'
+import { bodyText, decodedResponse, headerOf, signature } from '../describe.ts'
+import type { Opened } from '../diff/facts.ts'
+import { outcomeText } from '../end.ts'
+import type { RunStep } from '../run.ts'
+import { SharedBodies } from './bodies.ts'
+import { confidenceOf } from './confidence.ts'
+import { assignLanes, markRetries, type StepDraft } from './lanes.ts'
+import { Prompts } from './messages.ts'
+import type { Texts } from './texts.ts'
+import type { ReportNote, ReportRun, ReportTokens } from './types.ts'
+
+/** What a report shows of a run: the facts that `show --json` prints, and the texts of the bodies. */
+export function runView({ tape, run }: Opened, texts: Texts, found?: Case): ReportRun {
+  const { header, close, digest } = tape
+  const steps = stepsView(tape, run.steps, texts)
+  const notes = notesView(tape, texts)
+  assignLanes(steps, notes, texts.all, header.agent)
+  return {
+    id: header.id,
+    file: seenFile(tape.source),
+    agent: header.agent,
+    ...(header.input === undefined ? {} : { input: texts.add(JSON.stringify(header.input)) }),
+    startedAt: header.startedAt,
+    made: header.recorder,
+    pins: {
+      ...(header.pins.commit === undefined ? {} : { commit: header.pins.commit }),
+      ...(header.pins.dirty === undefined ? {} : { dirty: header.pins.dirty }),
+      node: header.pins.node,
+    },
+    ...(header.imported === undefined ? {} : { imported: header.imported }),
+    ...(header.parent === undefined ? {} : { parent: { id: header.parent.id, keep: header.parent.keep } }),
+    digest,
+    truncated: close === undefined,
+    cuts: run.cuts.length,
+    ...(close === undefined
+      ? {}
+      : { outcome: { status: close.outcome.status, t: texts.add(outcomeText(close.outcome)) } }),
+    spending: run.spending,
+    models: run.models,
+    steps,
+    notes,
+    reads: run.draws.reduce((sum, { draws }) => sum + draws.length, 0),
+    ...(found === undefined
+      ? {}
+      : {
+          case: {
+            id: found.id,
+            ...(found.title === undefined ? {} : { title: found.title }),
+            expect: found.expect,
+          },
+        }),
+  }
+}
+
+/** A path as seen from here; what lies elsewhere by its name alone: a report is sent to others. */
+export function seenFile(file: string): string {
+  const short = relative('.', file).replaceAll('\\', '/')
+  return short.startsWith('..') ? (short.split('/').at(-1) ?? short) : short
+}
+
+function stepsView(tape: Tape, read: readonly RunStep[], texts: Texts): StepDraft[] {
+  const events = new Map(stepsOf(tape).map((step) => [step.n, step]))
+  const prompts = new Prompts(texts)
+  const bodies = new SharedBodies(texts)
+  const sent = new Map<number, string>()
+  const steps = read.map((step): StepDraft => {
+    const event = events.get(step.n)
+    const draft = { ...factsOfStep(step, texts), ...(event === undefined ? {} : callView(event, prompts)) }
+    if (event?.kind !== 'exchange') return draft
+    const { raw, body } = rawOf(event, step.number, bodies, texts)
+    sent.set(step.number, `${event.method} ${event.url}\n${body}`)
+    return { ...draft, raw }
+  })
+  markRetries(steps, ({ no, raw, kind }) => (raw === undefined || kind === 'http' ? undefined : sent.get(no)))
+  return steps
+}
+
+function factsOfStep(step: RunStep, texts: Texts): StepDraft {
+  const { number: no, n, atMs: at, tookMs, kind, name, site, status, finish, error, during, inside, isOpen } = step
+  const { usage, costUsd, asked, answer, reasoning } = step
+  const isModel = kind === 'model'
+  return {
+    no,
+    n,
+    at,
+    kind,
+    name,
+    ...(tookMs === undefined ? {} : { took: tookMs }),
+    ...(site === undefined ? {} : { site }),
+    ...(status === undefined ? {} : { status }),
+    ...(finish === undefined ? {} : { fin: finish }),
+    ...(error === undefined ? {} : { err: error }),
+    ...(during.length === 0 ? {} : { par: during }),
+    ...(inside === undefined ? {} : { inside }),
+    ...(isOpen ? { open: true as const } : {}),
+    ...(usage === undefined ? {} : { tok: tokensOf(usage) }),
+    ...(costUsd === undefined ? {} : { cost: costUsd }),
+    ...(reasoning === undefined ? {} : { thought: texts.add(reasoning) }),
+    ...(asked === undefined || isModel ? {} : { args: texts.add(asked) }),
+    ...(answer === undefined ? {} : isModel ? { said: texts.add(answer) } : { result: texts.add(answer) }),
+  }
+}
+
+function tokensOf({ inputTokens, cachedTokens, outputTokens, reasoningTokens }: Usage): ReportTokens {
+  return [inputTokens ?? null, cachedTokens ?? null, outputTokens ?? null, reasoningTokens ?? null]
+}
+
+/** What a model was asked, and what it decided. */
+function callView(event: Step, prompts: Prompts): Partial<StepDraft> {
+  if (event.kind !== 'exchange') return {}
+  const call = readModelCall(event)
+  if (call === undefined) return {}
+  const calls = call.response?.toolCalls ?? []
+  const sure = confidenceOf(event)
+  return {
+    prompt: prompts.read(call),
+    ...(calls.length === 0
+      ? {}
+      : { calls: calls.map((one) => ({ name: one.name, args: one.args, text: signature(one) })) }),
+    ...(sure === undefined ? {} : { sure }),
+  }
+}
+
+function rawOf(
+  event: ExchangeEvent,
+  no: number,
+  bodies: SharedBodies,
+  texts: Texts,
+): { readonly raw: NonNullable<StepDraft['raw']>; readonly body: string } {
+  const { method, url, request, response } = event
+  const coding = headerOf(request.headers, 'content-encoding')
+  const bytes = requestBytes(event)
+  const body = bodyText(coding === undefined ? bytes : decodeBody(bytes, coding))
+  const common = { m: method, u: url, h: texts.add(headerLines(request.headers)), q: bodies.add(no, body) }
+  if (response === undefined) return { raw: common, body }
+  const answer = {
+    s: response.status,
+    rh: texts.add(headerLines(response.headers)),
+    a: texts.add(bodyText(decodedResponse(event))),
+    pieces: response.chunks.length,
+  }
+  return { raw: { ...common, ...answer }, body }
+}
+
+function headerLines(headers: readonly HeaderPair[]): string {
+  return headers.map(([name, value]) => `${name}: ${value}`).join('\n')
+}
+
+function notesView({ header, events }: Tape, texts: Texts): ReportNote[] {
+  return events.flatMap((event): ReportNote[] => {
+    const { n, at: atMs } = event
+    switch (event.kind) {
+      case 'message':
+        return [{ n, at: atMs, kind: 'message', from: event.from, to: event.to, t: texts.add(bodyOf(event.body)) }]
+      case 'mark': {
+        const told = importedModelCall(header, event)
+        const [finish, error] = [textAt(event.data, 'finish'), at(event.data, 'error')]
+        const model = told && {
+          name: told.model || (told.answered ?? ''),
+          ...(told.usage === undefined ? {} : { tok: tokensOf(told.usage) }),
+          ...(finish === undefined ? {} : { finish }),
+          ...(error === undefined ? {} : { error: valueText(error) }),
+        }
+        const t = texts.add(event.data === undefined ? '' : JSON.stringify(event.data))
+        return [{ n, at: atMs, kind: 'mark', name: event.name, t, ...(model === undefined ? {} : { model }) }]
+      }
+      case 'spawn':
+        return [{ n, at: atMs, kind: 'spawn', name: event.command[0] ?? '', t: texts.add(event.command.join(' ')) }]
+      case 'push':
+        return [{ n, at: atMs, kind: 'push', name: event.url, t: texts.add(event.text) }]
+      default:
+        return []
+    }
+  })
+}
+
+function bodyOf(body: Parameters<typeof valueText>[0]): string {
+  return typeof body === 'string' ? body : JSON.stringify(body)
+}

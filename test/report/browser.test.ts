@@ -1,0 +1,439 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import axe from 'axe-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { pageOf, readShell } from '../../src/report/view/page.ts'
+import { reportData } from '../../src/report/view/report-data.ts'
+import type { GoldenData, ReportData } from '../../src/report/view/types.ts'
+import { built } from '../support/built.ts'
+import { browserName, chromiumPath } from './chromium.ts'
+import { deskBlame, deskTape, opened, tapeOf } from './desk.ts'
+import { hostileDesk } from './hostile.ts'
+
+const madeAt = '2026-03-04T05:06:07.000Z'
+
+const whole = reportData({
+  run: opened(deskTape()),
+  other: opened(deskTape(false)),
+  blame: deskBlame,
+  forks: (texts) => [
+    {
+      keep: 6,
+      gradedBy: 'refunded=25',
+      judged: 2,
+      asRecorded: 1,
+      grades: { ok: 1, bad: 1 },
+      interval: { low: 0.09, high: 0.91 },
+      changed: [],
+      tail: 'models are asked, tools answer from the tape',
+      branches: ['ok', 'bad'].map((grade, index) => ({
+        seed: `${index + 1}`,
+        grade,
+        outcome: texts.add(`returned {"refunded":${grade === 'ok' ? 25 : 2500}}`),
+        first: {
+          step: 7,
+          before: texts.add('2500 EUR'),
+          after: texts.add(`${grade === 'ok' ? '25.00' : '2,500'} EUR`),
+        },
+        trace: grade === 'bad',
+      })),
+    },
+  ],
+  madeAt,
+})
+const bare = reportData({ run: opened(deskTape(false)), madeAt })
+const red: ReportData = {
+  ...bare,
+  texts: [...bare.texts, '{"amount":25}', '{"amount":30}', 'The whole message'],
+  replay: {
+    case: 'golden/refund-broken-item',
+    verdict: 'different',
+    code: 'HARVEST_DIVERGENCE',
+    title: 'The agent called refund with arguments that are not on the tape',
+    class: 'arguments',
+    path: 'args.amount',
+    nearest: 8,
+    servedSteps: [1, 2, 3, 4, 5, 6, 7],
+    served: 7,
+    steps: 9,
+    recorded: bare.texts.length,
+    now: bare.texts.length + 1,
+    site: 'src/desk.ts:40:3',
+    place: 'recordings/golden/refund-broken-item.case.yaml:12',
+    drift: [],
+    escapes: [],
+    fix: ['to see the recorded steps: npx vitest-harvest show desk-good'],
+    message: bare.texts.length + 2,
+    only: [{ kind: 'tool', name: 'refund', t: bare.texts.length + 1 }],
+  },
+}
+const imported = reportData({
+  run: opened(
+    tapeOf({
+      header: {
+        agent: 'elsewhere',
+        imported: { format: 'otlp', grade: 'signature-only', missing: ['timings', 'start', 'outcome'] },
+      },
+      events: [{ kind: 'tool', n: 1, at: 1, name: 'lookup', args: {}, settled: [2, 2] }],
+      close: { outcome: { status: 'unknown' } },
+    }),
+  ),
+  madeAt,
+})
+const golden: GoldenData = {
+  v: 1,
+  kind: 'golden',
+  at: madeAt,
+  commit: '4f2a9c1',
+  last: 'last run 2026-03-04 05:06:07 UTC',
+  cases: (['green', 'red', 'unproven', 'known bad', 'not run', 'broken'] as const).map((state, index) => ({
+    id: `refund/case-${index}`,
+    agent: 'refund',
+    models: ['gpt-5'],
+    state,
+    drift: state === 'unproven' ? { instructions: 1 } : {},
+    pins: '4f2a9c1, the code here',
+    runs: 'ggrgk',
+    ms: 12 + index,
+  })),
+  made: { by: 'vitest-harvest', at: madeAt },
+}
+
+// What runs in the page stands as text: this file is compiled for Node.
+const attack = `(async () => {
+  const seen = []
+  document.addEventListener('securitypolicyviolation', (event) => seen.push(event.effectiveDirective))
+  const image = document.createElement('img')
+  image.src = 'http://127.0.0.1:1/x'
+  const script = document.createElement('script')
+  script.textContent = 'document.title = "owned"'
+  document.body.append(image, script)
+  await fetch('http://127.0.0.1:1/').catch(() => seen.push('fetch failed'))
+  document.body.setAttribute('style', 'color: red')
+  await new Promise((done) => setTimeout(done, 100))
+  return [...new Set(seen)].sort()
+})()`
+const audit = `(async () => {
+  const { violations, passes } = await axe.run({
+    runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+  })
+  const named = violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ target }) => target.join(' ')).join(', '))
+  return { passes: passes.length, violations: named }
+})()`
+
+describe.skipIf(chromiumPath === undefined)(`a report ${browserName}`, () => {
+  let browser: Browser
+  let folder: string
+  const files: Record<string, string> = {}
+  const put = (name: string, html: string): void => {
+    const file = join(folder, `${name}.html`)
+    writeFileSync(file, html)
+    files[name] = pathToFileURL(file).href
+  }
+
+  beforeAll(async () => {
+    built('report/shell.json')
+    folder = mkdtempSync(join(tmpdir(), 'harvest-report-'))
+    for (const [name, data] of Object.entries({ whole, bare, red, imported, golden })) put(name, pageOf(data))
+    put('packed', pageOf(whole, readShell(), 'gzip'))
+    put('hostile', pageOf(hostileDesk()))
+    put('hostile-packed', pageOf(hostileDesk(), readShell(), 'gzip'))
+    browser = await chromium.launch({ executablePath: chromiumPath ?? '', args: ['--no-sandbox', '--disable-gpu'] })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  interface Opened {
+    readonly page: Page
+    /** Requests but that of the page itself, lines of the console, errors, dialogs. */
+    readonly heard: string[]
+  }
+
+  async function open(name: string, hash = '', options: Parameters<Browser['newPage']>[0] = {}): Promise<Opened> {
+    const page = await browser.newPage({ viewport: { width: 1440, height: 860 }, ...options })
+    onTestFinished(() => page.close())
+    const heard: string[] = []
+    const address = files[name] ?? ''
+    page.on(
+      'request',
+      (request) => request.url() !== address + hash && request.url() !== address && heard.push(request.url()),
+    )
+    page.on('console', (line) => heard.push(line.text()))
+    page.on('pageerror', (error) => heard.push(error.message))
+    page.on('dialog', (dialog) => {
+      heard.push('a dialog')
+      void dialog.dismiss()
+    })
+    await page.goto(address + hash)
+    await page.waitForSelector('main')
+    return { page, heard }
+  }
+  const texts = (page: Page, selector: string): Promise<string[]> => page.locator(selector).allInnerTexts()
+  const addressOf = (page: Page): Promise<string> => page.evaluate<string>('location.hash')
+
+  it('opens from disk at the step that decided, with a row for each step, and asks for nothing', async () => {
+    const { page, heard } = await open('whole')
+    expect(await page.title()).toBe('desk · step by step')
+    expect(await texts(page, '.step .no')).toEqual(expect.arrayContaining(whole.run.steps.map(({ no }) => `${no}`)))
+    expect(await page.innerText('.verdict')).toContain('Step 7 decided how this run ended.')
+    expect(await page.innerText('.verdict')).toContain('Replayed, 0 of 16 end well; resampled, 11 of 16')
+    expect(await page.innerText('.stephead h2')).toBe('7 gpt-5-mini')
+    expect(await addressOf(page)).toBe('#step=7')
+    expect(heard).toEqual([])
+  })
+
+  it('shows of a packed report what it shows of a plain one', async () => {
+    const [plain, packed] = [await open('whole'), await open('packed')]
+    expect(await packed.page.innerText('#app')).toBe(await plain.page.innerText('#app'))
+    expect(packed.heard).toEqual([])
+  })
+
+  it('shows the facts of the view model in its panels', async () => {
+    const { page } = await open('whole', '#step=7')
+    expect(await page.innerText('.stephead .facts')).toContain('103 tokens in, 20 out')
+    expect(await page.innerText('#stepbody')).toContain('Order A-100 was paid with 2500 EUR.')
+    expect(await page.innerText('#stepbody')).toContain('"2500" 42 %')
+    await page.click('#tab-context')
+    expect(await page.innerText('#stepbody')).toContain('2 entered, 0 left')
+    await page.click('#tab-other')
+    expect(await page.innerText('#stepbody')).toContain('Asked the same, answered otherwise. The runs part here.')
+    await page.click('#tab-raw')
+    expect(await page.innerText('#stepbody')).toContain('POST https://api.openai.com/v1/chat/completions')
+    expect(await page.innerText('.right')).toContain('wrong at most 1.25 % of the time')
+  })
+
+  it('compares two runs from where they part', async () => {
+    const { page } = await open('whole', '#view=compare')
+    expect(await page.innerText('main h2')).toBe('The runs part at step 7')
+    expect(await page.locator('.cmp').first().locator('tbody tr').count()).toBe(whole.diff?.steps.length)
+    expect(await texts(page, 'tr.hot td:nth-child(6)')).toEqual(['parts here'])
+  })
+
+  it('draws agents and branches', async () => {
+    const { page } = await open('whole', '#view=agents')
+    expect(await page.innerText('main h2')).toBe('3 agents')
+    expect(await page.locator('main svg g.box').count()).toBe(whole.run.steps.length)
+    await page.click('nav >> text=Branches')
+    expect(await page.innerText('main')).toContain('1 of 2 end as recorded (95 %: 9 % to 91 %')
+    expect(await page.locator('main tbody tr').count()).toBe(2)
+  })
+
+  it('of a red case opens at what was recorded and what is now', async () => {
+    const { page } = await open('red')
+    expect(await page.innerText('.verdict')).toContain('golden/refund-broken-item parts at step 8.')
+    expect(await page.innerText('#stepbody')).toContain('args.amount')
+    expect(await page.innerText('#stepbody')).toContain(
+      '→ to see the recorded steps: npx vitest-harvest show desk-good',
+    )
+    expect(await texts(page, '.step .badge.bad')).toEqual(['parts here', 'only now'])
+    expect(await page.locator('.step >> text=served').count()).toBe(7)
+  })
+
+  it('says of an import what it does not know, and shows no time that it does not have', async () => {
+    const { page } = await open('imported')
+    const said = await page.innerText('#app')
+    expect(said).toContain('start not recorded')
+    expect(said).toContain('times not recorded: in order')
+    expect(said).toContain('How the run ended is not recorded.')
+    expect(said).toContain('It cannot be asked of this tape')
+    expect(said).toContain('does not hold: timings, start, outcome')
+    expect(said).not.toMatch(/1970|npx vitest-harvest blame|\b\d+ ms\b/)
+  })
+
+  it('says in an empty view which command fills it', async () => {
+    const { page } = await open('bare', '#view=compare')
+    expect(await page.innerText('main code')).toBe('npx vitest-harvest report desk-good --against CASE -o run.html')
+    await page.click('nav >> text=Branches')
+    expect(await page.innerText('main code')).toContain('npx vitest-harvest fork desk-good')
+  })
+
+  it('is driven by keys alone', async () => {
+    const { page } = await open('whole', '#step=1')
+    const isAt = (name: string): Promise<void> => page.locator('.stephead h2', { hasText: name }).waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('j')
+    await page.keyboard.press('j')
+    await isAt('3 gpt-5-nano')
+    await page.keyboard.press('n')
+    await isAt('4 gpt-5-nano')
+    await page.keyboard.press('p')
+    await isAt('3 gpt-5-nano')
+    await page.keyboard.press('G')
+    await isAt('10 gpt-5')
+    await page.keyboard.press('2')
+    expect(await addressOf(page)).toContain('tab=context')
+    await page.keyboard.press('g')
+    await isAt('1 gpt-5')
+    await page.keyboard.press('t')
+    expect(await page.getAttribute('html', 'data-theme')).toBe('dark')
+    await page.keyboard.press('/')
+    await page.keyboard.type('is:retry')
+    expect(await page.innerText('.filters [role=status]')).toBe(
+      `1 of ${whole.run.steps.length + whole.run.notes.length}`,
+    )
+    await page.keyboard.press('Enter')
+    await isAt('4 gpt-5-nano')
+    await page.keyboard.press('?')
+    await page.locator('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await page.locator('dialog').waitFor({ state: 'hidden' })
+  })
+
+  it.each([
+    ['kind:tool', 2],
+    ['agent:billing', 3],
+    ['is:error', 1],
+    ['is:blamed', 1],
+    ['>5ms', 7],
+    ['nothing-has-this', 0],
+  ])('searches for %s', async (query, rows) => {
+    const { page } = await open('whole', `#q=${encodeURIComponent(query)}`)
+    expect(await page.locator('.step').count()).toBe(rows)
+    if (rows === 0) {
+      await page.click('text=Show all')
+      expect(await page.locator('.step').count()).toBe(whole.run.steps.length + whole.run.notes.length)
+    }
+  })
+
+  it('has an address for each view and step, and goes back and forward through views', async () => {
+    const { page } = await open('whole', '#step=5&tab=raw')
+    expect(await page.innerText('.stephead h2')).toBe('5 gpt-5-mini')
+    await page.click('nav >> text=Compare')
+    await page.click('nav >> text=Agents')
+    await page.goBack()
+    expect(await page.innerText('main h2')).toBe('The runs part at step 7')
+    await page.goBack()
+    expect(await page.innerText('.stephead h2')).toBe('5 gpt-5-mini')
+    await page.goForward()
+    expect(await addressOf(page)).toContain('view=compare')
+    await page.evaluate("location.hash = '#step=9'")
+    await page.waitForSelector('text=9 refund')
+  })
+
+  it('copies a request as curl without a key, and calls as the lines of a test', async () => {
+    const { page } = await open('whole', '#step=8', { permissions: ['clipboard-read', 'clipboard-write'] })
+    const copied = (): Promise<string> => page.evaluate<string>('navigator.clipboard.readText()')
+    await page.click('text=Copy as curl')
+    await page.waitForSelector('text=curl copied')
+    const curl = await copied()
+    expect(curl).toMatch(
+      /^curl -X POST https:\/\/api\.openai\.com\/v1\/chat\/completions \\\n {2}-H 'content-type: application\/json'/,
+    )
+    expect(curl).toContain('-H "authorization: Bearer $API_KEY"')
+    expect(curl).toContain(`--data-binary '{"model":"gpt-5"`)
+    await page.click('text=Copy as toCall')
+    await page.waitForSelector('text=toCall copied')
+    expect(await copied()).toBe('expect(run).toCall("refund", {"order_id":"A-100","amount":2500})')
+  })
+
+  it.each(['hostile', 'hostile-packed'])('takes nothing of a tape for more than text: %s', async (name) => {
+    const { page, heard } = await open(name, '#step=7')
+    for (const view of ['compare', 'agents', 'branches', 'run']) {
+      await page.evaluate(`location.hash = '#view=${view}&step=7'`)
+      await page.waitForTimeout(60)
+    }
+    const tabs = await page.locator('.subtabs button').count()
+    for (let tab = 1; tab <= tabs; tab++)
+      await page
+        .locator('.subtabs button')
+        .nth(tab - 1)
+        .dispatchEvent('click')
+    expect(await page.title()).toMatch(/step by step$/)
+    expect(
+      await page.evaluate(
+        "[document.images.length, document.scripts.length, document.querySelectorAll('svg[onload], a').length]",
+      ),
+    ).toEqual([0, 3, 0])
+    expect(await page.locator('.esc').count()).toBeGreaterThan(0)
+    expect(heard).toEqual([])
+  })
+
+  it('lets no script, style, image or request in that its policy does not name', async () => {
+    const { page } = await open('whole')
+    const refused = await page.evaluate<string[]>(attack)
+    expect(refused).toEqual(['connect-src', 'fetch failed', 'img-src', 'script-src-elem', 'style-src-attr'])
+    expect(await page.title()).toBe('desk · step by step')
+  })
+
+  it.each([
+    ['whole', ''],
+    ['whole', '#step=7&tab=context'],
+    ['whole', '#step=7&tab=other'],
+    ['whole', '#step=6'],
+    ['whole', '#step=8&tab=tools'],
+    ['whole', '#view=compare'],
+    ['whole', '#view=agents'],
+    ['whole', '#view=branches'],
+    ['red', ''],
+    ['imported', ''],
+    ['bare', '#view=compare'],
+    ['golden', ''],
+  ])('is accessible in both themes: %s %s', async (name, hash) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const { page } = await open(name, hash, { colorScheme, bypassCSP: true })
+      await page.addScriptTag({ content: axe.source })
+      const found = await page.evaluate<{ passes: number; violations: string[] }>(audit)
+      expect(found.violations, colorScheme).toEqual([])
+      expect(found.passes).toBeGreaterThan(15)
+    }
+  })
+
+  it('prints every row, in the light theme', async () => {
+    const { page } = await open('whole', '', { colorScheme: 'dark' })
+    await page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    expect(await page.locator('.step').count()).toBe(whole.run.steps.length + whole.run.notes.length)
+    expect(await page.getAttribute('html', 'data-theme')).toBe('light')
+    expect((await page.pdf()).subarray(0, 5).toString()).toBe('%PDF-')
+  })
+
+  it('holds 5,004 steps in 600 nodes, and reaches the last', async () => {
+    const events = Array.from({ length: 5004 }, (_, index) => ({
+      kind: 'tool' as const,
+      n: index * 2 + 1,
+      at: index * 10,
+      name: `step_${index % 7}`,
+      args: { index },
+      settled: [index * 2 + 2, index * 10 + 8] as const,
+      result: { ok: true },
+    }))
+    put('long', pageOf(reportData({ run: opened(tapeOf({ events })), madeAt })))
+    const { page, heard } = await open('long')
+    const nodes = (): Promise<number> => page.evaluate("document.querySelectorAll('*').length")
+    expect(await nodes()).toBeLessThanOrEqual(600)
+    await page.keyboard.press('G')
+    await page.waitForSelector('text=5004 step_')
+    expect(await nodes()).toBeLessThanOrEqual(600)
+    expect(heard).toEqual([])
+  })
+
+  it.each([
+    [1280, 800],
+    [1000, 700],
+    [640, 900],
+  ])('is whole at %d × %d: nothing lies beside the page, and blame is reached', async (width, height) => {
+    const { page } = await open('whole', '', { viewport: { width, height } })
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
+    if (width <= 1100) await page.click('#tab-blame')
+    expect(await page.isVisible('text=wrong at most 1.25 % of the time')).toBe(true)
+  })
+
+  it('of the golden set shows every case, by state, and narrows to one', async () => {
+    const { page, heard } = await open('golden')
+    expect(await texts(page, 'tbody tr td:first-child')).toEqual([
+      'red',
+      'broken',
+      'unproven',
+      'known bad',
+      'not run',
+      'green',
+    ])
+    await page.click('.tiles >> text=unproven')
+    expect(await texts(page, 'tbody tr td:first-child')).toEqual(['unproven'])
+    expect(heard).toEqual([])
+  })
+})
