@@ -4,6 +4,7 @@ import type { Class } from './classes.ts'
 import type { Driver } from './drivers.ts'
 import { clientOfDrizzle, reseat } from './drizzle.ts'
 import { instrumentIoredis, isIoredis } from './ioredis.ts'
+import { instrumentMongo, isMongo } from './mongodb.ts'
 import { instrumentMysql2, isMysql2 } from './mysql2.ts'
 import { instrumentNodeRedis, isNodeRedis } from './node-redis.ts'
 import { instrumentPg, isPg } from './pg.ts'
@@ -37,6 +38,7 @@ const kinds: readonly Kind[] = [
   { driver: 'pg', is: isPg, instrument: instrumentPg },
   { driver: 'postgres', is: isPostgresJs, instrument: instrumentPostgresJs },
   { driver: 'mysql2', is: isMysql2, instrument: instrumentMysql2 },
+  { driver: 'mongodb', is: isMongo, instrument: instrumentMongo },
   { driver: 'redis', is: isNodeRedis, instrument: instrumentNodeRedis },
   { driver: 'ioredis', is: isIoredis, instrument: instrumentIoredis },
   { driver: 'better-sqlite3', is: isBetterSqlite, instrument: instrumentSqlite },
