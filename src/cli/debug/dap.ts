@@ -1,5 +1,4 @@
 import {
-  callText,
   type CodeStop,
   codeLines,
   endText,

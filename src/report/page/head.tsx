@@ -89,12 +89,11 @@ export function Head() {
 function Spending() {
   const { modelCalls, untold, inputTokens, outputTokens, costUsd } = report().run.spending
   if (modelCalls === 0) return <span>no model calls</span>
-  const tokens = inputTokens + outputTokens
-  if (untold > 0 && tokens === 0) return <span>tokens and cost unknown</span>
+  if (inputTokens === undefined || outputTokens === undefined) return <span>tokens and cost unknown</span>
   return (
     <span class="num">
       {untold > 0 ? 'at least ' : ''}
-      <b>{int(tokens)}</b> tokens, {costUsd === undefined ? 'cost unknown' : <b>{usd(costUsd)}</b>}
+      <b>{int(inputTokens + outputTokens)}</b> tokens, {costUsd === undefined ? 'cost unknown' : <b>{usd(costUsd)}</b>}
     </span>
   )
 }

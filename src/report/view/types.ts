@@ -60,8 +60,9 @@ export interface ReportRun {
 /** What the model calls of a run used; a cost that is not known is absent. */
 export interface ReportSpending {
   readonly modelCalls: number
-  readonly inputTokens: number
-  readonly outputTokens: number
+  /** Absent where no answer said how many. */
+  readonly inputTokens?: number
+  readonly outputTokens?: number
   /** Calls without a count. */
   readonly untold: number
   readonly costUsd?: number

@@ -170,7 +170,7 @@ function formOf(operation: Operation): Form {
       const [bson] = exportsOf('mongodb', '/bson.cjs') as Loose[]
       const [responses] = exportsOf('mongodb', '/lib/cmap/wire_protocol/responses.js') as Loose[]
       const Response = responses?.['CursorResponse'] as new (bytes: Uint8Array, offset: number) => object
-      return new Response((bson?.['serialize'] as Method)(recorded.cursor) as Uint8Array, 0)
+      return new Response((bson as Loose & { serialize: Method }).serialize(recorded.cursor) as Uint8Array, 0)
     },
   }
 }
