@@ -56,3 +56,14 @@ function resolveIn(packages: LockFile['packages'], from: string, name: string): 
     if (folder === '') return undefined
   }
 }
+
+/** What GitHub makes of the headings of a page. */
+export function anchorsOf(page: string): string[] {
+  return [...page.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\d\s-]/gu, '')
+      .trim()
+      .replaceAll(/\s/g, '-'),
+  )
+}

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { installedWith, type LockFile, maxInstalled, relativeLinks } from '../../scripts/package/rules.ts'
+import { anchorsOf, installedWith, type LockFile, maxInstalled, relativeLinks } from '../../scripts/package/rules.ts'
 
 const readme = readFileSync('README.md', 'utf8')
 const { homepage, repository } = JSON.parse(readFileSync('package.json', 'utf8')) as {
@@ -70,13 +70,3 @@ describe('the rules of the package', () => {
     expect(() => installedWith({ packages: { '': { dependencies: { gone: '1' } } } })).toThrow('the lock has no gone')
   })
 })
-
-function anchorsOf(page: string): string[] {
-  return [...page.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
-    title
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\d\s-]/gu, '')
-      .trim()
-      .replaceAll(/\s/g, '-'),
-  )
-}

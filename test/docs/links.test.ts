@@ -1,0 +1,55 @@
+import { globSync, readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { anchorsOf } from '../../scripts/package/rules.ts'
+
+const base = 'https://github.com/vitest-harvest/vitest-harvest/blob/main/docs/'
+const pages = globSync('*.md', { cwd: 'docs' }).sort()
+
+/** Links of a page to pages of docs/, with their anchors; those in code blocks are none. */
+function linksOf(path: string): readonly string[] {
+  const text = readFileSync(path, 'utf8').replaceAll(/^```[^]*?^```/gm, '')
+  return [...text.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link = '']) => {
+    const local = link.replace(base, '')
+    return /^[\w-]+\.md(#|$)/.test(local) ? [local] : []
+  })
+}
+
+describe('the pages', () => {
+  test('link to pages and headings that exist', () => {
+    const dead = pages.flatMap((page) =>
+      linksOf(`docs/${page}`).filter((link) => {
+        const [path = '', anchor] = link.split('#')
+        return (
+          !pages.includes(path) ||
+          (anchor !== undefined && !anchorsOf(readFileSync(`docs/${path}`, 'utf8')).includes(anchor))
+        )
+      }),
+    )
+    expect(dead).toEqual([])
+  })
+
+  test('all link on to another one', () => {
+    const ends = pages.filter((page) => linksOf(`docs/${page}`).every((link) => link.split('#')[0] === page))
+    expect(ends).toEqual([])
+  })
+
+  test.for([
+    ['an incident', 'playbooks.md#an-incident'],
+    ['a changed prompt', 'playbooks.md#a-changed-prompt'],
+    ['another model', 'playbooks.md#another-model'],
+    ['a pull request', 'playbooks.md#a-pull-request'],
+    ['weekly care', 'playbooks.md#weekly-care'],
+    ['erasure', 'playbooks.md#erasure'],
+    ['the ideas', 'concepts.md'],
+    ['a word', 'glossary.md'],
+    ['something is red', 'troubleshooting.md'],
+    ['a question', 'faq.md'],
+    ['moving from another recorder', 'migrating.md'],
+    ['choosing a tool', 'comparison.md'],
+    ['what it costs', 'cost.md'],
+  ])('%s is two clicks from the README', ([, target]) => {
+    const first = linksOf('README.md')
+    const second = first.flatMap((link) => linksOf(`docs/${link.split('#')[0]}`))
+    expect([...first, ...second]).toContain(target)
+  })
+})
