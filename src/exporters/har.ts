@@ -20,7 +20,9 @@ import type { Exported, ExportOptions } from './types.ts'
  * @see http://www.softwareishard.com/blog/har-12-spec/
  */
 export function exportHar(tape: Tape, options: ExportOptions): Exported {
-  const http = tape.events.filter((event) => event.kind === 'exchange' && event.via !== 'stdio') as ExchangeEvent[]
+  const http = tape.events.filter(
+    (event) => event.kind === 'exchange' && !['stdio', 'websocket'].includes(event.via),
+  ) as ExchangeEvent[]
   const leftOut = notInHar(tape, http)
   return { pieces: pieces(tape, http, leftOut, options), leftOut, notes: notesOn(tape) }
 }

@@ -45,7 +45,7 @@ function saidBy(event: TapeEvent): string {
     case 'spawn':
       return JSON.stringify([event.kind, event.command])
     case 'push':
-      return JSON.stringify([event.kind, event.text])
+      return JSON.stringify([event.kind, event.text, event.frame])
     case 'draws':
       return ''
     default:

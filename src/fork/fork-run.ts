@@ -25,7 +25,7 @@ import type { Drift, Escape, SharedRequest, UninstrumentedIo } from '../match/ty
 import { siteIn, userSite } from '../seam/caller.ts'
 import type { ExchangeControl, LiveRequest, Responder, VirtualTimer } from '../seam/intercept/index.ts'
 import { seamState } from '../seam/source.ts'
-import { type Draw, encodeValue, type Json, type Tape, type WholeBody } from '../tape/index.ts'
+import { type Draw, encodeValue, type Json, type PushFrame, type Tape, type WholeBody } from '../tape/index.ts'
 import type { CompiledPlan } from './compile.ts'
 import { Account } from './branch-recorder.ts'
 import { Answers } from './answers.ts'
@@ -91,7 +91,7 @@ export class ForkRun {
   readonly #onGivenUp: (error: HarvestError) => void
   readonly #pushes: readonly { readonly item: GateItem; readonly url: string }[]
   readonly #spawns: string[]
-  readonly #children = new Map<string, (text: string) => void>()
+  readonly #children = new Map<string, (text: string, frame?: PushFrame) => void>()
   #real: { readonly now: number; readonly since: number } | undefined
   readonly #marks: Map<string, Json>
   #firstOpen = 0
@@ -129,10 +129,10 @@ export class ForkRun {
     this.#keptItems = this.kept.flatMap(gateItems)
     const isBound = plan.tail.from === 'tape'
     const free = isBound ? this.steps.slice(plan.keep).flatMap(gateItems) : []
-    const pushes = pushItems(tape, (url, text) => {
-      this.account.noted({ kind: 'push', url, text })
+    const pushes = pushItems(tape, ({ url, text, frame }) => {
+      this.account.noted({ kind: 'push', url, text, ...(frame && { frame }) })
       const said = this.progress.renamed(url, text)
-      if (said !== undefined) this.#children.get(url)?.(said)
+      if (said !== undefined) this.#children.get(url)?.(said, frame)
     })
     const end = this.steps[plan.keep]?.event.n ?? Number.POSITIVE_INFINITY
     this.#pushes = isBound ? pushes : pushes.filter(({ item }) => item.n < end)
@@ -357,7 +357,7 @@ export class ForkRun {
     return data
   }
 
-  listen(url: string, say: (text: string) => void): void {
+  listen(url: string, say: (text: string, frame?: PushFrame) => void): void {
     const names = [url, this.redactor.url(url)]
     for (const name of names) this.#children.set(name, say)
     const items = this.#pushes.filter((push) => names.includes(push.url)).map(({ item }) => item)

@@ -30,6 +30,7 @@ class Listener implements Observer {
   readonly id = 'work beside the runs'
   readonly mode = 'record'
   readonly over = false
+  readonly handle = this
   readonly exchanges: HeardExchange[] = []
 
   draw<T>(_kind: SeamDrawKind, _caller: unknown, real: () => T): T {

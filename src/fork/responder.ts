@@ -14,6 +14,7 @@ export function forkResponder(run: ForkRun, inside: number | undefined): Respond
     id: run.tape.header.id,
     scope: run,
     mode: 'replay',
+    identity: run,
     get over() {
       return run.over
     },

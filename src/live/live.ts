@@ -185,7 +185,9 @@ class LiveRun {
       return this.recorded.deliver(answer, sink)
     }
     const dialect = this.recorded.dialectOf(live)
-    if (!this.#isReal && (dialect === undefined || keepsConversation(dialect.dialect)))
+    const isOffTape = !this.#isReal && (dialect === undefined || keepsConversation(dialect.dialect))
+    // A session in both directions cannot be handed on as one request.
+    if (isOffTape || live.via === 'websocket')
       throw this.offTape(`${live.method} ${live.url}`, live.madeAt)
     if (dialect === undefined) return this.#forwardService(live, sink, place)
     const { budget } = this.#options
@@ -289,6 +291,7 @@ function responderOf(run: LiveRun, inside: number | undefined): Responder {
     id: run.tape.header.id,
     scope: run,
     mode: 'replay',
+    identity: run,
     pending: 0,
     get over() {
       return run.over

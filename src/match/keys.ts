@@ -22,6 +22,8 @@ const variables: Readonly<Record<Dialect, readonly string[]>> = {
   replicate: ['REPLICATE_API_TOKEN'],
   sourcegraph: ['SRC_ACCESS_TOKEN'],
   'ai-gateway': ['AI_GATEWAY_API_KEY'],
+  'openai-realtime': openai,
+  'gemini-live': google,
   mcp: [],
 }
 

@@ -1,4 +1,5 @@
 import { at, isList, isMap, type JsonMap, listAt, textAt } from '../json/canonical.ts'
+import { realtimeDialect } from './realtime.ts'
 import type { Dialect } from './types.ts'
 
 /** What the address of a request says about it. */
@@ -52,6 +53,8 @@ const otherEndpoints =
  */
 export function dialectOf({ path, model }: Address, body: JsonMap): Dialect | undefined {
   if (at(body, 'jsonrpc') !== undefined) return undefined
+  const realtime = realtimeDialect(path, body)
+  if (realtime !== undefined) return realtime
   if (/\/(converse|converse-stream)$/.test(path) && model !== undefined) return 'bedrock-converse'
   if (isContents(body) || isContents(at(body, 'request')) || isContents(at(body, 'generateContentRequest')))
     return 'gemini'

@@ -1,9 +1,21 @@
-import type { Body, Chunk, ExchangeEvent, HeaderPair } from '../tape/types.ts'
+import type { Body, Chunk, ExchangeEvent, HeaderPair, PushEvent } from '../tape/types.ts'
 import { decodeBody } from '../wire/decode.ts'
 import { continuedRun, readLook } from './dialect.ts'
+import { exchangeOfPush, pushedToolCalls } from './realtime.ts'
 import { readModelRequest, readWrittenRequest } from './request.ts'
 import { readKeptResponse } from './response.ts'
 import type { Dialect, ModelCall, ModelRequest } from './types.ts'
+
+/** What a model asked for over a WebSocket, as an exchange whose answer it was; `undefined` for any other message. */
+export function pushedModelCall(event: PushEvent): ExchangeEvent | undefined {
+  const toolCalls = pushedToolCalls(event)
+  if (toolCalls.length === 0) return undefined
+  const exchange = exchangeOfPush(event)
+  const dialect = /\/realtime\b/.test(event.url) ? 'openai-realtime' : 'gemini-live'
+  const request: ModelRequest = { dialect, model: '', instructions: [], messages: [], tools: [], params: {} }
+  read.set(exchange, { n: event.n, isPoll: true, request, response: { text: '', toolCalls, unknownEvents: 0 } })
+  return exchange
+}
 
 const read = new WeakMap<ExchangeEvent, ModelCall | 'none'>()
 

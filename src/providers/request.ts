@@ -2,6 +2,7 @@ import type { Json } from '../tape/types.ts'
 import { type Address, dialectOf, embeddingInputs, readAddress } from './dialect.ts'
 import { at, isList, isMap, type JsonMap, listAt, mapAt, parseJson, textAt, without } from '../json/canonical.ts'
 import { withGeminiNames } from './spelling/gemini-names.ts'
+import { realtimeParts } from './realtime.ts'
 import { spelled } from './spelling/index.ts'
 import type { Dialect, ModelRequest } from './types.ts'
 
@@ -30,7 +31,8 @@ export function readWrittenRequest(request: SentRequest): ModelRequest | undefin
 }
 
 function read({ method, url, body: text }: SentRequest, spell: typeof spelled): ModelRequest | undefined {
-  if (method.toUpperCase() !== 'POST') return undefined
+  // What is said over a WebSocket is asked as well.
+  if (!['POST', 'SEND', 'SEND_BINARY'].includes(method.toUpperCase())) return undefined
   const written = parseJson(text)
   if (!isMap(written)) return undefined
   const named = withGeminiNames(url, written)
@@ -73,6 +75,9 @@ function takeApart(dialect: Dialect, address: Address, body: JsonMap): Parts {
       return sourcegraph(address, body)
     case 'ai-gateway':
       return aiGateway(address, body)
+    case 'openai-realtime':
+    case 'gemini-live':
+      return realtimeParts(dialect, body)
     case 'mcp':
       // `dialectOf` never says so: a JSON-RPC body is not a model request.
       return { model: '', instructions: [], messages: [], tools: [], params: body }

@@ -100,6 +100,9 @@ function readerOf(dialect: Dialect): Reader {
       return readReplicate
     case 'sourcegraph':
       return readSourcegraph
+    // Told apart from what was asked, see `pushedToolCalls`.
+    case 'openai-realtime':
+    case 'gemini-live':
     case 'mcp':
       return () => false
   }

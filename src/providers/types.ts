@@ -18,6 +18,8 @@ export type Dialect =
   | 'sourcegraph'
   | 'ai-gateway'
   | 'mcp'
+  | 'openai-realtime'
+  | 'gemini-live'
 
 /**
  * A model request taken apart, so that two of them can be compared part by part.

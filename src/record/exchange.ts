@@ -155,7 +155,7 @@ export class ExchangeDraft implements ExchangeObserver {
   event(): ExchangeEvent {
     const { redactor } = this.#run
     const event: Mutable<ExchangeEvent> = this.#asked()
-    if (this.#start.via === 'stdio' && !this.#head) event.oneWay = true
+    if (isOneWay(this.#start.via) && !this.#head) event.oneWay = true
     if (this.#head) {
       event.response = {
         ...this.#head,
@@ -234,4 +234,9 @@ function plainFields(error: object, redactor: Redactor): Record<string, string |
     else if (typeof value === 'number' || typeof value === 'boolean') fields[key] = value
   }
   return fields
+}
+
+/** Where what is said need not be answered. */
+function isOneWay(via: ExchangeStart['via']): boolean {
+  return via === 'stdio' || via === 'websocket'
 }

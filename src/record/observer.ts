@@ -1,7 +1,7 @@
 import { callerPackage } from '../seam/caller.ts'
 import type { ExchangeObserver, ExchangeStart, Observer } from '../seam/observe/observer.ts'
 import type { Caller, SeamCall, SeamDrawKind, TimerListener } from '../seam/source.ts'
-import { encodeValue } from '../tape/index.ts'
+import { encodeValue, type PushFrame } from '../tape/index.ts'
 import { recordCall } from './call.ts'
 import type { RunHandle } from './run-stats.ts'
 import type { Recording } from './recording.ts'
@@ -113,12 +113,12 @@ class View implements RunObserver {
     run.attempt(() => run.note({ kind: 'spawn', n, at, ...this.#where, command }))
   }
 
-  pushed(url: string, text: string): void {
+  pushed(url: string, text: string, frame?: PushFrame): void {
     const run = this.#run
     if (run.over) return
     run.spokeTo(url)
     const [n, at] = run.moment()
-    run.attempt(() => run.note({ kind: 'push', n, at, ...this.#where, url, text }))
+    run.attempt(() => run.note({ kind: 'push', n, at, ...this.#where, url, text, ...(frame && { frame }) }))
   }
 
   unrecorded(what: string): void {

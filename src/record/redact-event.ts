@@ -1,9 +1,11 @@
 import {
+  decodeBytes,
   encodeValue,
   type Json,
   type MarkEvent,
   type MessageEvent,
   type PushEvent,
+  type PushFrame,
   type SpawnEvent,
 } from '../tape/index.ts'
 import type { Redactor } from '../privacy/index.ts'
@@ -23,7 +25,11 @@ export function redactedNote(note: RunNote, redactor: Redactor): RunNote {
     case 'spawn':
       return { ...note, command: redactor.json(note.command) as readonly string[] }
     case 'push':
-      return { ...note, url: redactor.url(note.url), text: redactor.text(note.text) }
+      return {
+        ...note,
+        url: redactor.url(note.url),
+        text: isBinary(note) ? bytesIn(note.text, redactor) : redactor.text(note.text),
+      }
     default:
       return note satisfies never
   }
@@ -62,4 +68,13 @@ export function redactedOutcome(outcome: Outcome, redactor: Redactor): Outcome {
     default:
       return outcome satisfies never
   }
+}
+
+function isBinary({ frame }: { readonly frame?: PushFrame }): boolean {
+  return frame === 'binary' || frame === 'ping' || frame === 'pong'
+}
+
+/** Base64 is looked through as the bytes it stands for. */
+function bytesIn(text: string, redactor: Redactor): string {
+  return Buffer.concat(redactor.encoded([Buffer.from(text, 'base64')]).map(decodeBytes)).toString('base64')
 }

@@ -28,6 +28,13 @@ const hopByHop = new Set([
 
 /** Sends a request of a live run to where it was meant for, and hands the answer on as it comes. */
 export function forward(live: LiveRequest, sink: ExchangeSink, listener: ForwardListener): ExchangeControl {
+  if (live.via === 'websocket') {
+    // One connection is one conversation: its server knows nothing of what the tape answered before.
+    const error = Object.assign(new Error('a WebSocket is not gone on with live'), { code: 'HARVEST_NOT_RECORDED' })
+    listener.failed?.(error)
+    sink.error(error)
+    return { abort: () => undefined }
+  }
   return outsideRuns(() => {
     const url = new URL(live.url)
     const { request: send } = url.protocol === 'https:' ? https : http

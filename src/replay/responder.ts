@@ -20,6 +20,7 @@ export function responderOf(run: ReplayRun, inside: number | undefined): Respond
     id: run.tape.header.id,
     scope: run,
     mode: 'replay',
+    identity: run,
     get over() {
       return run.over
     },

@@ -10,6 +10,8 @@ import {
   lossesIn,
   type MarkEvent,
   type MessageEvent,
+  type PushEvent,
+  type PushFrame,
   type Tape,
   type TapeEvent,
   type WholeBody,
@@ -133,7 +135,7 @@ export class ReplayRun {
   readonly #changes: Changes
   readonly #recordedHost: (url: string) => string
   readonly #onGivenUp: (error: HarvestError) => void
-  readonly #children = new Map<string, (text: string) => void>()
+  readonly #children = new Map<string, (text: string, frame?: PushFrame) => void>()
   /** Tool calls that others went before, with the problem that is if they are made. */
   readonly #skipped = new Map<StepState, HarvestError>()
   /** Reads that later ones did not wait for, with the problem that is if the agent ends without their answer. */
@@ -202,9 +204,12 @@ export class ReplayRun {
       () => this.#spin(),
     )
     this.#timers = new RecordedTimers(tape, () => this.last ?? this.steps[0])
-    this.#pushes = pushItems(tape, (url, text) => {
+    this.#pushes = pushItems(tape, ({ url, text, frame }) => {
       const said = this.progress.renamed(url, text)
-      if (said !== undefined) this.#children.get(url)?.(said)
+      if (said !== undefined) this.#children.get(url)?.(said, frame)
+      // What a model asks for so is part of the trace.
+      if (isSocket(url))
+        this.events.push({ kind: 'push', n: this.nextN(), at: this.gate.now, url, text, ...(frame && { frame }) })
     })
     this.#spawns = tape.events.flatMap((event) => (event.kind === 'spawn' ? [commandKey(event.command)] : []))
     this.gate = new Scheduler(
@@ -518,7 +523,7 @@ export class ReplayRun {
     throw this.problem(problem.notOnTape(this.place(), command))
   }
 
-  listen(url: string, say: (text: string) => void): void {
+  listen(url: string, say: (text: string, frame?: PushFrame) => void): void {
     // Tapes of before this was redacted hold it as it is.
     const names = [url, this.redactor.url(url)]
     const isUnnamed = this.steps.some(({ event }) => event.kind === 'exchange' && event.url === unnamedChild)
@@ -669,18 +674,22 @@ export function gateItems(step: ExchangeState | CallState): readonly GateItem[] 
 /** What children said without being asked, by who said it. */
 export function pushItems(
   tape: Tape,
-  say: (url: string, text: string) => void,
+  say: (event: PushEvent) => void,
 ): readonly { readonly item: GateItem; readonly url: string }[] {
   return tape.events.flatMap((event) =>
     event.kind === 'push'
       ? [
           {
             url: event.url,
-            item: { n: event.n, at: event.at, state: 'waiting' as const, deliver: () => say(event.url, event.text) },
+            item: { n: event.n, at: event.at, state: 'waiting' as const, deliver: () => say(event) },
           },
         ]
       : [],
   )
+}
+
+function isSocket(url: string): boolean {
+  return /^wss?:/.test(url)
 }
 
 /** A command without the folders its programs lie in. */

@@ -1,5 +1,5 @@
 import { beyondBounds } from './rule-bounds.ts'
-import type { DrawKind, ImportGrade, KeptReason, Outcome, RetentionClass, TapeHeader, Via } from './types.ts'
+import type { DrawKind, ImportGrade, KeptReason, Outcome, PushFrame, RetentionClass, TapeHeader, Via } from './types.ts'
 
 /**
  * Checks by hand that a parsed line is what its type says. Each function answers with the first thing that is
@@ -195,17 +195,23 @@ const checks = new Map<string, (event: Fields) => Problem>([
   ['value', callProblem],
   ['draws', (event) => listOf(event['draws'], 'draws', isDraw)],
   ['spawn', (event) => listOf(event['command'], 'command', isText)],
-  ['push', (event) => text(event, 'url', 'text')],
+  ['push', (event) => text(event, 'url', 'text') ?? frameProblem(event['frame'])],
   ['message', (event) => text(event, 'from', 'to') ?? present(event, 'body')],
   ['mark', (event) => text(event, 'name')],
 ])
 
-const vias: ReadonlySet<unknown> = new Set<Via>(['undici', 'http', 'http2', 'stdio'])
+const frames: ReadonlySet<unknown> = new Set<PushFrame>(['binary', 'close', 'ping', 'pong', 'end'])
+
+function frameProblem(frame: unknown): Problem {
+  return frame === undefined || frames.has(frame) ? undefined : 'frame is not binary, close, ping, pong or end'
+}
+
+const vias: ReadonlySet<unknown> = new Set<Via>(['undici', 'http', 'http2', 'stdio', 'websocket'])
 const drawKinds: ReadonlySet<unknown> = new Set<DrawKind>(['now', 'perf', 'random', 'uuid', 'bytes', 'int'])
 
 function exchangeProblem(event: Fields): Problem {
   const { request, response, error, aborted } = event
-  if (!vias.has(event['via'])) return 'via is not undici, http, http2 or stdio'
+  if (!vias.has(event['via'])) return 'via is not undici, http, http2, stdio or websocket'
   if (!isFields(request)) return 'request is not an object'
   return (
     text(event, 'method', 'url') ??

@@ -157,7 +157,7 @@ interface EventBase {
 }
 
 /** How an exchange travelled. `stdio` is a JSON-RPC message to a child process. */
-export type Via = 'undici' | 'http' | 'http2' | 'stdio'
+export type Via = 'undici' | 'http' | 'http2' | 'stdio' | 'websocket'
 
 /** A request and everything that came back. */
 export interface ExchangeEvent extends EventBase {
@@ -277,12 +277,19 @@ export interface SpawnEvent extends EventBase {
   readonly command: readonly string[]
 }
 
-/** A line a child process sent without being asked. */
+/** A line a child process sent without being asked, or what a WebSocket brought. */
 export interface PushEvent extends EventBase {
   readonly kind: 'push'
   readonly url: string
   readonly text: string
+  /**
+   * Of a WebSocket, absent for text: `binary`, `ping` and `pong` in base64, `close` with code and reason, `end` when the connection
+   * was closed.
+   */
+  readonly frame?: PushFrame
 }
+
+export type PushFrame = 'binary' | 'close' | 'ping' | 'pong' | 'end'
 
 /** A message between agents. */
 export interface MessageEvent extends EventBase {

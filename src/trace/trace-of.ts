@@ -1,4 +1,4 @@
-import { readMcpCall } from '../providers/index.ts'
+import { pushedModelCall, readMcpCall } from '../providers/index.ts'
 import { presentArgs } from '../tape/present-args.ts'
 import type { CallEvent, ExchangeEvent, TapeEvent } from '../tape/types.ts'
 import { decidedCalls } from './decided.ts'
@@ -40,7 +40,11 @@ export function placedCalls(events: readonly TapeEvent[]): readonly PlacedCall[]
   const wrapsTools = steps.some(
     (step) => step.kind === 'tool' || (step.kind === 'exchange' && readMcpCall(step) !== undefined),
   )
-  const exchanges = steps.filter((step) => step.kind === 'exchange').filter((step) => !isInside(step.n))
+  const exchanges = inOrder
+    .flatMap((event) =>
+      event.kind === 'push' ? (pushedModelCall(event) ?? []) : event.kind === 'exchange' ? [event] : [],
+    )
+    .filter((event) => !isInside(event.n))
   return decidedCalls(exchanges, executed, wrapsTools)
 }
 

@@ -79,6 +79,8 @@ function operationOf(dialect: Dialect): string {
     case 'replicate':
     case 'sourcegraph':
     case 'ai-gateway':
+    case 'openai-realtime':
+    case 'gemini-live':
     case 'mcp':
       return 'chat'
   }

@@ -43,5 +43,7 @@ const ofDialect: Readonly<Record<Dialect, string>> = {
   replicate: '_OTHER',
   sourcegraph: '_OTHER',
   'ai-gateway': 'vercel',
+  'openai-realtime': 'openai',
+  'gemini-live': 'gcp.gen_ai',
   mcp: '_OTHER',
 }

@@ -9,6 +9,7 @@ import { interceptHttp2 } from './http2.ts'
 import { keepOnTop } from './on-top.ts'
 import { interceptStdio } from './stdio.ts'
 import { interceptUndici } from './undici.ts'
+import { interceptUpgrades } from './websocket.ts'
 
 export { closeIdleConnections, forgetRuns } from './attribution.ts'
 export { type Confinement, confine, confinement } from './confine.ts'
@@ -43,6 +44,7 @@ export function installInterceptors(): void {
   interceptUndici()
   interceptHttp2()
   interceptStdio()
+  interceptUpgrades()
   isInstalled = true
   keepOnTop()
 }

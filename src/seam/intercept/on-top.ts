@@ -21,7 +21,8 @@ const timerNames = ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout',
  */
 export function keepOnTop(): void {
   keep(globalThis, 'fetch')
-  for (const [target, key, ours] of clients) keep(target, key, ours)
+  // Mock servers of older kinds replace them, and then no request comes as far as its socket.
+  for (const target of [http, https]) for (const key of ['request', 'get']) keep(target, key)
   for (const name of timerNames) {
     keep(globalThis, name)
     keep(timers, name)
@@ -32,17 +33,6 @@ export function keepOnTop(): void {
   keepPerformance()
   syncBuiltins()
 }
-
-/**
- * Nothing of ours lies over these: a request is answered at its socket. Mock servers of older kinds replace them, and
- * then no request comes as far as that.
- */
-const clients = [
-  [http, 'request', http.request],
-  [http, 'get', http.get],
-  [https, 'request', https.request],
-  [https, 'get', https.get],
-] as const
 
 /** The patched `performance`: fake timers put an object of their own in its place. */
 const ownPerformance = globalThis.performance

@@ -1,10 +1,11 @@
 import type { Pairs } from '../pairs.ts'
 import { currentRun, type RunContext } from '../source.ts'
+import type { FrameKind } from '../websocket-frames.ts'
 import type { UninstrumentedIo } from './work.ts'
 
 /** A request of the replayed agent, complete. */
 export interface LiveRequest {
-  readonly via: 'undici' | 'http' | 'http2' | 'stdio'
+  readonly via: 'undici' | 'http' | 'http2' | 'stdio' | 'websocket'
   readonly method: string
   readonly url: string
   readonly headers: Pairs
@@ -55,6 +56,9 @@ export interface VirtualTimer {
 /** What somebody may have replaced before a replay could take it over. */
 export type Mocked = 'fetch' | 'sockets' | 'timers'
 
+/** What a WebSocket brings that is no text. */
+export type SaidFrame = FrameKind | 'end'
+
 /** A replaying run as the interceptors see it. */
 export interface Responder extends RunContext {
   readonly mode: 'replay'
@@ -72,8 +76,10 @@ export interface Responder extends RunContext {
   expects?(stated: StatedRequest): boolean
   /** @throws HarvestError when the tape has no such child */
   spawn(command: readonly string[]): void
-  /** Registers the sink for lines a child says unasked. */
-  listen(url: string, say: (text: string) => void): void
+  /** Registers the sink for lines a child says unasked, and for what a WebSocket brings. */
+  listen(url: string, say: (text: string, frame?: SaidFrame) => void): void
+  /** The same object for the whole run, also inside its tools. */
+  readonly identity: object
   /** Reports something that went around the seam. The error to refuse it with, or `undefined` to let it through. */
   escape(kind: string, target: string, madeAt?: Error): Error | undefined
   /** Tells of something that goes around the seam and is let through. A run that does not list it is not told. */

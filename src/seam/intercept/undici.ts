@@ -1,6 +1,7 @@
 import { type Pairs } from '../pairs.ts'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { EventEmitter } from 'node:events'
+import type { Duplex } from 'node:stream'
 import { asNode, captureStack } from '../caller.ts'
 import { patchProperty, subscribeOnce } from '../patch.ts'
 import { Context } from './context.ts'
@@ -13,6 +14,8 @@ import {
   type LiveRequest,
   type Responder,
 } from './responder.ts'
+import { isWebSocket } from '../websocket-frames.ts'
+import { openScripted, unknownProtocol, type UpgradeAnswer } from './websocket.ts'
 import { drain, headerObject, requestPairs } from './undici-parts.ts'
 
 type Answering = Pick<Responder, 'over' | 'exchange'>
@@ -26,6 +29,8 @@ interface Handler {
   onError?(error: Error): void
   onBodySent?(size: number): void
   onRequestSent?(): void
+  onUpgrade?(status: number, headers: Buffer[], socket: Duplex): void
+  onRequestUpgrade?(controller: Controller, status: number, headers: object, socket: Duplex): void
   onRequestStart?(controller: Controller, context: object): void
   onResponseStart?(controller: Controller, status: number, headers: object, statusText: string): void
   onResponseData?(controller: Controller, chunk: Buffer): void
@@ -39,6 +44,8 @@ interface DispatchOptions {
   readonly method: string
   readonly headers?: unknown
   readonly body?: unknown
+  /** Protocol the connection is to become. */
+  readonly upgrade?: unknown
 }
 
 interface Dispatcher {
@@ -135,11 +142,13 @@ class ServingDispatcher extends EventEmitter implements Dispatcher {
   }
 
   dispatch(options: DispatchOptions, handler: Handler): boolean {
-    const run = currentResponder() ?? outsideResponder(options)
+    const responder = currentResponder()
+    const run = responder ?? outsideResponder(options)
     if (!run) return this.#real.dispatch(options, handler)
     if (run.over) return true
     arrived()
-    new Dispatch(run, options, handler)
+    if (responder && options.upgrade) upgrade(responder, options, handler)
+    else new Dispatch(run, options, handler)
     return true
   }
 
@@ -150,6 +159,62 @@ class ServingDispatcher extends EventEmitter implements Dispatcher {
   destroy(...args: unknown[]): unknown {
     return this.#real.destroy?.(...args)
   }
+}
+
+/** Opens a WebSocket: the one Node has as a global, and that of undici. */
+function upgrade(
+  run: Responder,
+  { path, origin, headers, upgrade: protocol }: DispatchOptions,
+  handler: Handler,
+): void {
+  const entry = entries.getStore()
+  const madeAt = entry ? entry.madeAt : captureStack()
+  let control: ExchangeControl | undefined
+  const abort = (): void => control?.abort()
+  const controller: Controller = {
+    aborted: false,
+    paused: false,
+    reason: null,
+    rawHeaders: [],
+    rawTrailers: [],
+    pause: () => undefined,
+    resume: () => undefined,
+    abort,
+  }
+  const isNew = typeof handler.onRequestStart === 'function'
+  const failed = (error: Error): void => {
+    if (isNew) handler.onResponseError?.(controller, error)
+    else handler.onError?.(error)
+  }
+  const raw = (pairs: Pairs): Buffer[] =>
+    pairs.flatMap(([name, value]) => [Buffer.from(name), Buffer.from(value, 'latin1')])
+  void Promise.resolve().then(() => {
+    try {
+      if (isNew) handler.onRequestStart?.(controller, {})
+      else handler.onConnect?.(abort, {})
+      const answer: UpgradeAnswer = {
+        upgraded(pairs, socket) {
+          controller.rawHeaders = raw(pairs)
+          if (isNew) handler.onRequestUpgrade?.(controller, 101, headerObject(pairs), socket)
+          else handler.onUpgrade?.(101, raw(pairs), socket)
+        },
+        refused(status, text, pairs) {
+          if (isNew) handler.onResponseStart?.(controller, status, headerObject(pairs), text)
+          else handler.onHeaders?.(status, raw(pairs), () => undefined, text)
+          if (isNew) handler.onResponseEnd?.(controller, {})
+          else handler.onComplete?.([])
+        },
+        failed,
+      }
+      const refused = isWebSocket(protocol)
+        ? undefined
+        : unknownProtocol(run, { protocol: String(protocol), url: urlOf(path, origin) })
+      if (refused) throw refused
+      control = openScripted(run, urlOf(path, origin), requestPairs(headers), answer, madeAt)
+    } catch (error) {
+      failed(error as Error)
+    }
+  })
 }
 
 /** Who answers a request of no run, where somebody does. */

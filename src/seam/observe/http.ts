@@ -1,6 +1,8 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
+import { isWebSocket } from '../websocket-frames.ts'
 import { copyBytes, headerPairs, isOwnDoing, onChannel } from './channels.ts'
 import { currentObserver, type ExchangeObserver, guarded, hearRequest } from './observer.ts'
+import { hearUpgrade, openingSocket } from './websocket.ts'
 
 const underWay = new WeakMap<object, ExchangeObserver>()
 
@@ -13,7 +15,7 @@ export function observeHttp(): void {
     const host = String(request.getHeader('host') ?? request.host)
     const path = /^https?:/.test(request.path) ? request.path : `${request.protocol}//${host}${request.path}`
     const upgrade = request.getHeader('upgrade')
-    if (upgrade !== undefined) return currentObserver()?.unrecorded(`${String(upgrade)} ${path}`)
+    if (upgrade !== undefined) return upgrading(request, String(upgrade), path)
     const exchange = hearRequest({ via: 'http', method: request.method, url: path })
     if (!exchange) return
     underWay.set(request, exchange)
@@ -38,6 +40,17 @@ export function observeHttp(): void {
       shadowResponse(response, exchange)
     },
   )
+}
+
+function upgrading(request: ClientRequest, upgrade: string, path: string): void {
+  const run = currentObserver()
+  if (!run) return
+  if (!isWebSocket(upgrade)) return run.unrecorded(`${upgrade} ${path}`)
+  const opening = openingSocket(run, path, headerPairs(request.getHeaders()))
+  if (!opening) return
+  // An answer that is no WebSocket is heard as any other.
+  underWay.set(request, opening.exchange)
+  hearUpgrade(request, opening)
 }
 
 function shadowRequest(request: ClientRequest, exchange: ExchangeObserver): void {

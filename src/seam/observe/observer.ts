@@ -1,6 +1,7 @@
+import type { FrameKind } from '../websocket-frames.ts'
 import { currentRun, type RunContext, seamState } from '../source.ts'
 
-export type Transport = 'undici' | 'http' | 'http2' | 'stdio'
+export type Transport = 'undici' | 'http' | 'http2' | 'stdio' | 'websocket'
 
 /** A recording run as the channel subscribers see it. */
 export interface Observer extends RunContext {
@@ -13,8 +14,10 @@ export interface Observer extends RunContext {
   exchange(start: ExchangeStart): ExchangeObserver | undefined
   /** The run started a child process. */
   spawned(command: readonly string[]): void
-  /** A child process said something unasked. */
-  pushed(url: string, text: string): void
+  /** A child process said something unasked, or a WebSocket brought something: a frame that is no text, or its end. */
+  pushed(url: string, text: string, frame?: FrameKind | 'end'): void
+  /** The same object for the whole run, also inside its tools. */
+  readonly handle: object
   /** Something the seam cannot record, such as a raw socket: listed on the tape. */
   unrecorded(what: string): void
 }

@@ -1,6 +1,9 @@
+import type { Socket } from 'node:net'
+import { isWebSocket } from '../websocket-frames.ts'
 import { hearAhead } from './body-ahead.ts'
 import { copyBytes, headerPairs, isOwnDoing, onChannel } from './channels.ts'
 import { currentObserver, type ExchangeObserver, guarded, hearRequest } from './observer.ts'
+import { hearSocket, type OpeningSocket, openingSocket } from './websocket.ts'
 
 interface UndiciRequest {
   readonly method: string
@@ -24,6 +27,7 @@ interface About {
 const underWay = new WeakMap<object, ExchangeObserver>()
 /** Requests whose body was heard before it was sent. */
 const heardAhead = new WeakSet<object>()
+const opening = new WeakMap<object, OpeningSocket>()
 const publishesChunks = new WeakMap<object, boolean>()
 
 /** Hears built-in `fetch` and every copy of undici, with any dispatcher, also clients made earlier. */
@@ -33,7 +37,7 @@ export function observeUndici(): void {
     if (request.method === 'CONNECT') return
     // Through an HTTP proxy the path is the absolute URL.
     const url = /^https?:/.test(request.path) ? request.path : String(request.origin) + request.path
-    if (request.upgrade) return currentObserver()?.unrecorded(`${String(request.upgrade)} ${url}`)
+    if (request.upgrade) return upgrading(request, url)
     const exchange = hearRequest({ via: 'undici', method: request.method, url, headers: headerPairs(request.headers) })
     if (!exchange) return
     underWay.set(request, exchange)
@@ -45,6 +49,10 @@ export function observeUndici(): void {
     )
     if (isAhead) heardAhead.add(request)
     else exchange.leaving(false)
+  })
+  onChannel<About & { socket: Socket }>('undici', 'undici:client:sendHeaders', ({ request, socket }) => {
+    const socketOfRun = opening.get(request)
+    if (socketOfRun) hearSocket(socket, socketOfRun)
   })
   onChannel<About & { chunk: Uint8Array | string }>('undici', 'undici:request:bodyChunkSent', ({ request, chunk }) => {
     if (!heardAhead.has(request)) underWay.get(request)?.requestChunk(copyBytes(chunk))
@@ -65,6 +73,16 @@ export function observeUndici(): void {
     if (isOwnDoing(error)) exchange?.aborted()
     else exchange?.error(error)
   })
+}
+
+function upgrading(request: UndiciRequest, url: string): void {
+  const run = currentObserver()
+  if (!run) return
+  if (!isWebSocket(request.upgrade)) return run.unrecorded(`${String(request.upgrade)} ${url}`)
+  const socket = openingSocket(run, url, headerPairs(request.headers))
+  if (!socket) return
+  opening.set(request, socket)
+  underWay.set(request, socket.exchange)
 }
 
 /**

@@ -1,0 +1,293 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { WebSocket as Ws, WebSocketServer } from 'ws'
+import { createRecorder } from '../../src/record/index.ts'
+import { installReplay, replayTape, verdictOf } from '../../src/replay/index.ts'
+import { readTape, type Tape } from '../../src/tape/index.ts'
+import { renderBaseline, traceOf } from '../../src/trace/index.ts'
+
+let base = ''
+let connections = 0
+const dir = mkdtempSync(join(tmpdir(), 'harvest-realtime-'))
+const http = createServer((_request, response) => response.writeHead(404).end('nothing here'))
+const sockets = new WebSocketServer({ server: http, perMessageDeflate: { threshold: 64 } })
+
+interface Said {
+  readonly type?: string
+  readonly [key: string]: unknown
+}
+
+const json = (value: unknown): string => JSON.stringify(value)
+
+/** As OpenAI's realtime models answer: in pieces, a tool call, then an answer that uses its result; broken off when told to. */
+function openai(socket: Ws): void {
+  let reply = ''
+  let isOff = false
+  socket.send(json({ type: 'session.created', session: { id: `sess_${connections}` } }))
+  socket.on('message', (data: Buffer) => {
+    const said = JSON.parse(data.toString()) as Said
+    const item = said['item'] as { type?: string; output?: string } | undefined
+    if (said.type === 'session.update') socket.send(json({ type: 'session.updated', session: said['session'] }))
+    if (item?.type === 'function_call_output') reply = String(item.output)
+    if (said.type === 'response.cancel') {
+      isOff = true
+      socket.send(json({ type: 'response.done', response: { status: 'cancelled' } }))
+    }
+    if (said.type !== 'response.create') return
+    socket.send(json({ type: 'response.created' }))
+    if (reply === '') {
+      const call = { type: 'function_call', call_id: 'call_1', name: 'weather', arguments: '{"city":"Oslo"}' }
+      socket.send(json({ type: 'response.output_item.done', item: call }))
+      socket.send(json({ type: 'response.done', response: { status: 'completed', output: [call] } }))
+      return
+    }
+    const words = `It is ${reply} in Oslo and will stay so for all of the week, says the station at the harbour.`.split(
+      ' ',
+    )
+    const next = (): void => {
+      const word = words.shift()
+      if (isOff) return
+      if (word === undefined) {
+        socket.send(json({ type: 'response.done', response: { status: 'completed' } }))
+        return
+      }
+      socket.send(json({ type: 'response.output_text.delta', delta: word }))
+      setImmediate(next)
+    }
+    next()
+  })
+}
+
+/** As Gemini Live answers: JSON in binary frames. */
+function gemini(socket: Ws): void {
+  const say = (value: unknown): void => socket.send(Buffer.from(json(value)))
+  socket.on('message', (data: Buffer) => {
+    const said = JSON.parse(data.toString()) as Record<string, unknown>
+    if (said['setup']) say({ setupComplete: {} })
+    if (said['clientContent'])
+      say({ toolCall: { functionCalls: [{ id: 'f1', name: 'weather', args: { city: 'Oslo' } }] } })
+    if (said['toolResponse'])
+      say({ serverContent: { modelTurn: { parts: [{ text: json(said['toolResponse']) }] }, turnComplete: true } })
+  })
+}
+
+function plain(socket: Ws): void {
+  socket.ping('are you there')
+  socket.on('message', (data: Buffer, isBinary) => {
+    if (isBinary) socket.send(Buffer.from(data).reverse())
+    else if (data.toString() === 'bye') socket.close(4001, 'good bye')
+    else if (data.toString() === 'drop') socket.terminate()
+    else socket.send(`echo ${data.toString()}`)
+  })
+}
+
+beforeAll(async () => {
+  sockets.on('connection', (socket, request) => {
+    connections++
+    const path = String(request.url)
+    if (path.includes('realtime')) openai(socket)
+    else if (path.includes('Bidi')) gemini(socket)
+    else plain(socket)
+  })
+  await once(http.listen(0, '127.0.0.1'), 'listening')
+  base = `ws://127.0.0.1:${(http.address() as AddressInfo).port}`
+})
+afterAll(() => {
+  sockets.close()
+  http.close()
+  http.closeAllConnections()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+type Client = 'ws' | 'global'
+
+/** One socket, whichever client opened it, as the agents below use it. */
+async function connect(client: Client, url: string) {
+  const socket = (client === 'ws' ? new Ws(url) : new WebSocket(url)) as unknown as WebSocket
+  socket.binaryType = 'arraybuffer'
+  const waiting: string[] = []
+  let wake = (): void => undefined
+  const take = (text: string): void => {
+    waiting.push(text)
+    wake()
+  }
+  const text = (data: unknown): string =>
+    typeof data === 'string' ? data : `bytes ${Buffer.from(data as ArrayBuffer).toString()}`
+  socket.addEventListener('message', ({ data }) => take(text(data)))
+  socket.addEventListener('close', ({ code, reason }) => take(`closed ${code} ${reason}`))
+  // A refused connection has a close after it.
+  socket.addEventListener('error', () => take('error'))
+  await new Promise<void>((resolve) => {
+    socket.addEventListener('open', () => resolve())
+    socket.addEventListener('close', () => resolve())
+  })
+  return {
+    socket,
+    async next(): Promise<string> {
+      while (waiting.length === 0)
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      return waiting.shift()!
+    },
+  }
+}
+
+interface Session {
+  readonly client: Client
+  readonly instructions: string
+  readonly answers: boolean
+}
+
+const usual: Session = { client: 'global', instructions: 'Be short.', answers: true }
+
+/** A voice agent: it answers a tool call, listens to a few words, and breaks the model off. */
+async function voice({ client, instructions, answers }: Session): Promise<unknown> {
+  const { socket, next } = await connect(client, `${base}/v1/realtime?model=gpt-realtime`)
+  const say = (value: unknown): void => socket.send(json(value))
+  const heard: string[] = []
+  let words = 0
+  say({ type: 'session.update', session: { instructions, tools: [{ type: 'function', name: 'weather' }] } })
+  say({
+    type: 'conversation.item.create',
+    item: { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Oslo?' }] },
+  })
+  say({ type: 'response.create' })
+  for (;;) {
+    const text = await next()
+    heard.push(text)
+    if (text.startsWith('closed')) return heard
+    const said = JSON.parse(text) as Said
+    const item = said['item'] as { call_id?: string } | undefined
+    if (said.type === 'response.output_item.done' && answers) {
+      say({
+        type: 'conversation.item.create',
+        item: { type: 'function_call_output', call_id: item?.call_id, output: '7 °C' },
+      })
+      say({ type: 'response.create' })
+    }
+    if (said.type === 'response.output_item.done' && !answers) socket.close(1000, 'done')
+    if (said.type === 'response.output_text.delta' && ++words === 3) say({ type: 'response.cancel' })
+    if (said.type === 'response.done' && words >= 3) socket.close(1000, 'done')
+  }
+}
+
+async function live({ client, instructions, answers }: Session): Promise<unknown> {
+  const { socket, next } = await connect(
+    client,
+    `${base}/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent`,
+  )
+  const say = (value: unknown): void => socket.send(json(value))
+  const heard: string[] = []
+  say({ setup: { model: 'models/gemini-live', systemInstruction: { parts: [{ text: instructions }] } } })
+  heard.push(await next())
+  say({ clientContent: { turns: [{ role: 'user', parts: [{ text: 'Oslo?' }] }], turnComplete: true } })
+  heard.push(await next())
+  if (answers) {
+    say({ toolResponse: { functionResponses: [{ id: 'f1', name: 'weather', response: { degrees: 7 } }] } })
+    heard.push(await next())
+  }
+  socket.close()
+  return heard
+}
+
+async function recorded(id: string, agent: () => Promise<unknown>): Promise<Tape> {
+  const recorder = createRecorder({ dir })
+  await recorder.run({ agent: 'voice', id }, agent)
+  return readTape(recorder.lastTape!)
+}
+
+const agents = { 'OpenAI Realtime': voice, 'Gemini Live': live }
+
+describe.each(Object.entries(agents))('a session of %s', (name, agent) => {
+  test.each(['global', 'ws'] as const)(
+    'through %s replays frame for frame without its server, its tool calls in the trace',
+    async (client) => {
+      const session = { ...usual, client }
+      const tape = await recorded(`${name}-${client}`.replaceAll(' ', '-'), () => agent(session))
+      await installReplay()
+      const before = connections
+      const run = await replayTape(tape, () => agent(session))
+      expect(run.problems.map(({ message }) => message)).toEqual([])
+      expect([run.comparison.outcomeEqual, run.escapes, run.drift]).toEqual([true, [], []])
+      expect(connections).toBe(before)
+      for (const events of [tape.events, run.events]) expect(renderBaseline(traceOf(events))).toEqual(['weather(city)'])
+    },
+  )
+
+  test('is unproven with other instructions, and different without the reply of a tool', async () => {
+    const tape = await recorded(`${name}-changed`.replaceAll(' ', '-'), () => agent(usual))
+    await installReplay()
+    const reworded = verdictOf(await replayTape(tape, () => agent({ ...usual, instructions: 'Be long.' })))
+    expect([reworded.verdict, reworded.unproven.map(({ part }) => part)]).toEqual(['unproven', ['system prompt']])
+    const dropped = verdictOf(await replayTape(tape, () => agent({ ...usual, answers: false })))
+    expect(dropped.verdict).toBe('different')
+  })
+})
+
+describe.each(['global', 'ws'] as const)('any WebSocket through %s', (client) => {
+  const chat = (last: string) => async (): Promise<unknown> => {
+    const { socket, next } = await connect(client, `${base}/chat`)
+    const heard: string[] = []
+    const both = [await connect(client, `${base}/chat`), { socket, next }] as const
+    for (const [at, one] of both.entries()) {
+      one.socket.send(`hello ${at} ${'and on '.repeat(40)}`)
+      heard.push(await one.next())
+      one.socket.send(Buffer.from([at, 2, 3]))
+      heard.push(await one.next())
+    }
+    for (const one of both) {
+      one.socket.send(last)
+      const said = await one.next()
+      heard.push(said === 'error' ? await one.next() : said)
+    }
+    return heard
+  }
+
+  test.each([
+    ['is closed by its server, with code and reason', 'bye', /^closed 4001 good bye$/],
+    ['is dropped without a word', 'drop', /^closed 1006 $/],
+  ])('that %s replays so, two of one address each by itself', async (_name, last, end) => {
+    const tape = await recorded(`${client}-${last}`, chat(last))
+    const outcome = tape.close?.outcome
+    const heard = outcome?.status === 'returned' ? (outcome.value as readonly string[]) : []
+    expect(heard.at(-1)).toMatch(end)
+    await installReplay()
+    const { copyFileSync } = await import('node:fs')
+    copyFileSync(tape.source, '/tmp/dbg.tape.jsonl')
+    const run = await replayTape(tape, chat(last))
+    expect(run.problems.map(({ message }) => message)).toEqual([])
+    expect(run.comparison.outcomeEqual).toBe(true)
+  })
+
+  test('that says something else, or is not on the tape, is red and reaches nobody', async () => {
+    const tape = await recorded(`${client}-other`, chat('bye'))
+    await installReplay()
+    const before = connections
+    const other = await replayTape(tape, chat('fare well'))
+    expect(verdictOf(other).verdict).toBe('different')
+    expect(other.problems[0]?.message).toMatch(/SEND 127\.0\.0\.1/)
+    const elsewhere = await replayTape(tape, async () => (await connect(client, `${base}/elsewhere`)).next())
+    expect(elsewhere.problems[0]?.message).toMatch(/OPEN 127\.0\.0\.1:\d+\/elsewhere/)
+    expect(connections).toBe(before)
+  })
+})
+
+test('an upgrade to a protocol that nobody knows is an escape, with its name', async () => {
+  const tape = await recorded('other-protocol', async () => Promise.resolve(1))
+  await installReplay()
+  const upgrade = { headers: { connection: 'Upgrade', upgrade: 'h2c' } }
+  const run = await replayTape(tape, async () => {
+    const [error] = (await once(request(base.replace('ws', 'http'), upgrade).end(), 'error', {}).catch(
+      (thrown: unknown) => [thrown],
+    )) as [Error]
+    return error.message
+  })
+  expect(run.escapes).toMatchObject([{ kind: 'upgrade to h2c', allowed: false }])
+  expect(run.problems[0]?.message).toMatch(/upgrade to h2c/)
+})
