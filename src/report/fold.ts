@@ -48,7 +48,7 @@ function wrapAt(text: string, from: number, end: number, width: number): number 
   let blank = -1
   for (let at = from; at < end; ) {
     const character = text.codePointAt(at) ?? 0
-    columns += isWide(character) ? 2 : 1
+    columns += columnsOfCharacter(character)
     if (columns > width && at > from) return blank > from + width / 3 ? blank : at
     at += character > 0xffff ? 2 : 1
     if (character === 0x20 || character === 0x2c) blank = at
@@ -56,11 +56,36 @@ function wrapAt(text: string, from: number, end: number, width: number): number 
   return end
 }
 
-/** How many columns of a terminal a text takes. */
+/** How many columns of a terminal a text takes: what is seen as one character counts as one, wide or not. */
 export function columnsOf(text: string): number {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.length
   let columns = 0
-  for (const character of text) columns += isWide(character.codePointAt(0) ?? 0) ? 2 : 1
+  for (const { segment } of graphemes.segment(text)) columns += columnsOfGrapheme(segment)
   return columns
+}
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
+function columnsOfGrapheme(grapheme: string): number {
+  if (/^\p{RGI_Emoji}$/v.test(grapheme)) return 2
+  const character = grapheme.codePointAt(0) ?? 0
+  return columnsOfCharacter(character)
+}
+
+function columnsOfCharacter(character: number): number {
+  if (character > 0x7f && /^[\p{M}\p{Cf}]$/u.test(String.fromCodePoint(character))) return 0
+  return isWide(character) ? 2 : 1
+}
+
+/** A text in lines of at most `width` columns, broken after a blank or a comma where there is one. */
+export function wrapText(text: string, width: number): readonly string[] {
+  const lines: string[] = []
+  for (let at = 0; at < text.length; ) {
+    const to = wrapAt(text, at, text.length, width)
+    lines.push(text.slice(at, to).trimEnd())
+    at = to
+  }
+  return lines.length === 0 ? [''] : lines
 }
 
 /** A text without its beginning, so that it fits: of a path the end tells the most. */
@@ -82,7 +107,8 @@ function isWide(character: number): boolean {
     (character >= 0xf900 && character <= 0xfaff) ||
     (character >= 0xfe30 && character <= 0xfe6f) ||
     (character >= 0xff00 && character <= 0xff60) ||
-    (character >= 0x1f300 && character <= 0x1faff)
+    (character >= 0x20000 && character <= 0x3fffd) ||
+    /^\p{Emoji_Presentation}$/u.test(String.fromCodePoint(character))
   )
 }
 

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters, type styleText } from 'node:util'
 import { neutral } from '../errors/index.ts'
-import { columnsOf } from './fold.ts'
+import { columnsOf, wrapText } from './fold.ts'
 
 type Format = Parameters<typeof styleText>[0]
 
@@ -23,23 +23,78 @@ export function neutralLines(text: string): string {
   return text.split('\n').map(neutral).join('\n')
 }
 
-/** Rows in columns, two spaces between them; `right` are the columns of numbers. */
-export function table(rows: readonly (readonly string[])[], right: readonly number[] = []): string {
-  const widths = rows.reduce<number[]>((widest, row) => {
-    row.forEach((cell, i) => (widest[i] = Math.max(widest[i] ?? 0, widthOf(cell))))
-    return widest
-  }, [])
-  return rows
-    .map((row) =>
-      row
-        .map((cell, i) => {
-          const gap = ' '.repeat((widths[i] ?? 0) - widthOf(cell))
-          return right.includes(i) ? gap + cell : cell + gap
-        })
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
+/** Columns that a table takes at most. */
+export const tableWidth = 100
+
+/**
+ * Rows in columns, two spaces between them. A table that is wider than 100 columns has its texts wrapped, after blanks and
+ * commas: names and paths stay whole, so that they can be copied.
+ *
+ * @param right - the columns of numbers; they are not wrapped
+ * @param width - columns of the whole; `Infinity`: one line for each row
+ */
+export function table(
+  rows: readonly (readonly string[])[],
+  right: readonly number[] = [],
+  width: number = tableWidth,
+): string {
+  return tableRows(rows, right, width).flat().join('\n')
+}
+
+/** As {@link table}, the lines of each row. */
+export function tableRows(
+  rows: readonly (readonly string[])[],
+  right: readonly number[] = [],
+  width: number = tableWidth,
+): readonly (readonly string[])[] {
+  const widest = (of: (cell: string) => number): number[] =>
+    rows.reduce<number[]>((widths, row) => {
+      row.forEach((cell, i) => (widths[i] = Math.max(widths[i] ?? 0, of(cell))))
+      return widths
+    }, [])
+  const widths = widest(widthOf)
+  const least = widest((cell) =>
+    Math.max(0, ...(stripVTControlCharacters(cell).match(/[^ ,]+,?/g) ?? []).map(columnsOf)),
+  )
+  const excess = (): number => widths.reduce((sum, one) => sum + one + 2, -2) - width
+  // The widest text gives first.
+  while (excess() > 0) {
+    const room = widths.map((one, i) => (right.includes(i) || one <= least[i]! ? 0 : one))
+    const most = Math.max(...room)
+    if (most === 0) break
+    widths[room.indexOf(most)] = most - 1
+  }
+  return rows.map((row) => linesOf(row, widths, right))
+}
+
+/** Columns of the widest line. */
+export function widthOfRows(rows: readonly (readonly string[])[]): number {
+  return Math.max(0, ...rows.flat().map(widthOf))
+}
+
+function linesOf(row: readonly string[], widths: readonly number[], right: readonly number[]): readonly string[] {
+  const cells = row.map((cell, i) => wrapCell(cell, widths[i] ?? 0))
+  const height = Math.max(1, ...cells.map(({ length }) => length))
+  return Array.from({ length: height }, (_, line) =>
+    cells
+      .map((parts, i) => {
+        const part = parts[line] ?? ''
+        const gap = ' '.repeat(Math.max(0, (widths[i] ?? 0) - widthOf(part)))
+        return right.includes(i) ? gap + part : part + gap
+      })
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
+/** A cell in lines. Its colour is put around each of them. */
+function wrapCell(cell: string, width: number): readonly string[] {
+  if (widthOf(cell) <= width) return [cell]
+  const [, before = '', text = '', after = ''] =
+    /^((?:\u001b\[[\d;]*m)*)([^\u001b]*)((?:\u001b\[[\d;]*m)*)$/.exec(cell) ?? []
+  // Colours inside of a text: where they would have to begin again is not known here.
+  if (text === '') return wrapText(stripVTControlCharacters(cell), width)
+  return wrapText(text, width).map((line) => `${before}${line}${after}`)
 }
 
 function widthOf(cell: string): number {

@@ -194,8 +194,10 @@ describe('harvest init', () => {
     expect(dry).toMatchObject({ code: 0, stderr: '' })
     expect(existsSync(join(cwd, 'vitest.config.ts'))).toBe(false)
     expect(dry.stdout).toMatchInlineSnapshot(`
-      "billing  ./src/agents/billing-agent.ts#default  exported async function with an input; its file is called an agent and fetches
-      refund   ./src/refund-agent.ts#refundAgent      exported async function with an input; its file imports openai
+      "billing  ./src/agents/billing-agent.ts#default  exported async function with an input; its file is
+                                                      called an agent and fetches
+      refund   ./src/refund-agent.ts#refundAgent      exported async function with an input; its file
+                                                      imports openai
 
       vitest.config.ts (new)
         +import { defineConfig } from 'vitest/config'

@@ -21,7 +21,8 @@ import { describeOutcome, duration } from '../../report/describe.ts'
 import { exit } from '../exit.ts'
 import { momentMeaning, parseMoment } from '../../report/moments.ts'
 import { usage } from '../parse.ts'
-import { type Screen, table } from '../../report/output.ts'
+import { columnsOf } from '../../report/fold.ts'
+import { type Screen, tableRows, tableWidth, widthOfRows } from '../../report/output.ts'
 
 /** Lists the tapes of a folder, oldest first. */
 export const lsCommand: Command = {
@@ -292,17 +293,33 @@ function printTable(tapes: readonly ListedTape[], dir: string, screen: Screen): 
     .filter((i) => columns[i]?.isOptional !== true || rows.some((row) => row[i] !== ''))
   const head = shown.map((i) => screen.paint('dim', columns[i]?.head ?? ''))
   const body = rows.map((row) => shown.map((i) => row[i] ?? ''))
-  screen.line(
-    table(
-      [head, ...body],
-      shown.flatMap((i, at) => (columns[i]?.isNumber === true ? [at] : [])),
-    ),
+  const right = shown.flatMap((i, at) => (columns[i]?.isNumber === true ? [at] : []))
+  const whole = tableRows([head, ...body], right, Infinity)
+  const excess = widthOfRows(whole) - tableWidth
+  const outcomeAt = shown.findIndex((i) => columns[i]?.head === 'outcome')
+  const widest = Math.max(...body.map((row) => columnsOf(row[outcomeAt] ?? '')))
+  // What goes into a pipe is searched there.
+  if (excess <= 0 || !process.stdout.isTTY) return printRows(whole, screen)
+  // What a run returned is a glimpse anyway.
+  if (widest - excess >= 12) {
+    const cut = body.map((row) => row.with(outcomeAt, neutralLine(row[outcomeAt] ?? '', widest - excess)))
+    return printRows(tableRows([head, ...cut], right), screen)
+  }
+  // A path stays in one piece: where it does not fit beside the rest, it is below.
+  const lines = tableRows([head.slice(0, -1), ...body.map((row) => row.slice(0, -1))], right)
+  printRows(
+    lines.map((row, at) => (at === 0 ? row : [...row, `  ${body[at - 1]?.at(-1) ?? ''}`])),
+    screen,
   )
 }
 
 /** Cells are cut to the width of a terminal only: what goes into a pipe is searched there. */
 function room(most: number): number {
   return process.stdout.isTTY ? most : Infinity
+}
+
+function printRows(rows: readonly (readonly string[])[], screen: Screen): void {
+  for (const line of rows.flat()) screen.line(line)
 }
 
 /** Read from the tape itself: the index keeps what a run returned for searching alone. */

@@ -8,7 +8,7 @@ import { type Json, outcomeNotCompared, stepsOf, type Tape } from '../../tape/in
 import type { TraceDifference } from '../../trace/index.ts'
 import { signature } from '../describe.ts'
 import { textOf } from '../conversation.ts'
-import { foldText } from '../fold.ts'
+import { columnsOf, foldText } from '../fold.ts'
 import { counted } from '../../errors/words.ts'
 import { here } from '../head.ts'
 import { type Screen, table } from '../output.ts'
@@ -148,12 +148,12 @@ function printSteps(rows: readonly StepRow[], { width, isFull }: PrintOptions, s
   )
   const shown = isFull ? differing : differing.slice(0, 20)
   const columns = shown.map((row) => [`A${row.a ?? '–'}`, `B${row.b ?? '–'}`, row.kind, neutralLine(row.name, 24)])
-  const lines = table(columns).split('\n')
+  const lines = table(columns, [], Infinity).split('\n')
+  const widest = Math.max(...lines.map(columnsOf))
   for (const [index, row] of shown.entries()) {
+    const line = lines[index] ?? ''
     const what = row.a === undefined ? 'only in B' : row.b === undefined ? 'only in A' : classesOf(row.differences)
-    screen.line(
-      `  ${(lines[index] ?? '').padEnd(Math.max(...lines.map(({ length }) => length)))}  ${screen.paint('yellow', what)}`,
-    )
+    screen.line(`  ${line}${' '.repeat(widest - columnsOf(line))}  ${screen.paint('yellow', what)}`)
     const [told] = row.differences
     if (told === undefined || told.path === '') continue
     const path = neutralLine(told.path, 40)
