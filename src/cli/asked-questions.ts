@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
 import { type AcceptReport, acceptReportVariable } from '../replay/accept-request.ts'
+import { outputOf } from '../jobs/program.ts'
 import { runVitest } from './vitest.ts'
 
 /** Words that make Vitest run these cases, or all cases and nothing else. */
@@ -23,8 +24,8 @@ export async function askedQuestions(
   const folder = mkdtempSync(join(tmpdir(), 'harvest-accept-'))
   const file = join(folder, 'report.json')
   try {
-    const { code, stdout, stderr } = await runVitest(words, 'capture', { ...env, [acceptReportVariable]: file })
-    if (!existsSync(file)) throw noReport(code, `${stdout}\n${stderr}`.trim())
+    const ended = await runVitest(words, 'capture', { ...env, [acceptReportVariable]: file })
+    if (!existsSync(file)) throw noReport(ended.code, outputOf(ended))
     return JSON.parse(readFileSync(file, 'utf8')) as AcceptReport
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { programNamed, type Programs, readPrograms } from '../recordings/index.ts'
 import { configFiles } from './config-files.ts'
-import { runProgram } from '../jobs/program.ts'
+import { outputOf, runProgram } from '../jobs/program.ts'
 
 /** Whether the project lists a command; where it does not, `unread` says why the Vitest config could not be asked. */
 export type ProgramListing = { readonly isListed: boolean; readonly unread?: string }
@@ -40,7 +40,9 @@ async function programsOfConfig(): Promise<Answer> {
       { env: {}, output: 'capture' },
     )
     if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Answer
-    const said = stderr.split('\n').find((line) => /\bError\b/.test(line))
+    const said = outputOf({ stderr })
+      .split('\n')
+      .find((line) => /\bError\b/.test(line))
     return { failed: said ?? `it ended with exit code ${code}` }
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -11,7 +11,7 @@ import { type CommandSpec, type CommandInput, program as bin } from './command.t
 import { usage } from './parse.ts'
 import type { FinishedJob } from '../jobs/index.ts'
 import { runJobs } from '../jobs/run.ts'
-import { type ProgramExit, type Program, type ProgramRunOptions, runProgram } from '../jobs/program.ts'
+import { type ProgramExit, type Program, type ProgramRunOptions, outputOf, runProgram } from '../jobs/program.ts'
 import { exitCodes } from './byte-report.ts'
 import { recordedProgram } from './recorded-program.ts'
 import { type FailedReport, isFailed, type ReplayChildReport, variables } from './report.ts'
@@ -226,7 +226,7 @@ function readReport(file: string, { code, signal, stderr }: ProgramExit): Replay
       {
         what: 'The program ended before its replay could report',
         where: { program: signal === null ? `exit code ${code}` : `ended by ${signal}` },
-        ...(stderr === '' ? {} : { detail: stderr }),
+        ...(stderr === '' ? {} : { detail: outputOf({ stderr }) }),
         why: 'Only Node programs can be replayed, and the program must reach its first line.',
         fix: ['to name the program: npx vitest-harvest replay <tape> -- node agent.js'],
       },

@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs'
 import { constants } from 'node:os'
 import { basename, dirname, join, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { HarvestError, neutralLine } from '../errors/index.ts'
+import { stripVTControlCharacters } from 'node:util'
+import { HarvestError, neutral, neutralLine } from '../errors/index.ts'
 
 /** A command line and where it runs. */
 export interface Program {
@@ -83,6 +84,15 @@ export async function runProgram(
     giveUp?.removeEventListener('abort', kill)
     release()
   }
+}
+
+/**
+ * What a program wrote last, for the text of an error: without its colours, which our reader may not have asked for, and with
+ * nothing that moves the cursor or speaks to a CI runner.
+ */
+export function outputOf({ stdout = '', stderr }: { readonly stdout?: string; readonly stderr: string }): string {
+  const lines = stripVTControlCharacters(`${stdout}\n${stderr}`).trim().split(/\r?\n/).slice(-25)
+  return lines.map(neutral).join('\n')
 }
 
 /** The folder of the repository, else the current one. */

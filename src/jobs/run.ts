@@ -24,7 +24,7 @@ import {
 } from './index.ts'
 import type { PriceTable } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
-import { type ProgramExit, runProgram } from './program.ts'
+import { type ProgramExit, outputOf, runProgram } from './program.ts'
 
 export interface JobsOptions {
   /** How many run at once. Default 1. */
@@ -198,12 +198,11 @@ function interrupted(): HarvestError {
   })
 }
 
-function unreachable({ code, stdout, stderr }: ProgramExit): HarvestError {
-  const said = `${stdout}\n${stderr}`.trim().split('\n').slice(-25).join('\n')
+function unreachable(exit: ProgramExit): HarvestError {
   return new HarvestError('HARVEST_AGENTS_UNREACHABLE', {
     what: 'Cannot run the agents of this project',
-    where: { vitest: `exit code ${code}`, folder: process.cwd() },
-    detail: said,
+    where: { vitest: `exit code ${exit.code}`, folder: process.cwd() },
+    detail: outputOf(exit),
     why: "Commands run agents in the project's own Vitest, whose config names them.",
     fix: [
       'check that the tests run: npx vitest run',
