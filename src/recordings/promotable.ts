@@ -241,3 +241,23 @@ function bodiesOf({ events }: Tape): readonly (readonly [place: string, body: Bu
     ]
   })
 }
+
+/**
+ * Refuses the tape of a whole program, unless an agent is named that does the same.
+ *
+ * @throws HARVEST_PROMOTE_PROGRAM
+ */
+export function refuseProgram({ header, source }: Tape, agent: string | undefined): void {
+  const { command } = header
+  if (command === undefined || agent !== undefined) return
+  throw new HarvestError('HARVEST_PROMOTE_PROGRAM', {
+    what: 'Cannot promote the tape of a whole program',
+    where: { tape: source, program: neutralLine(command.argv.join(' '), 60) },
+    why: 'A case calls a function of the Vitest config; a program is run again by its command.',
+    fix: [
+      `to run it again: npx vitest-harvest replay ${source}`,
+      'to make a case: record its main function with recorder.run, and name that in harvest({ agents })',
+      'or name an agent that does what the program did: --agent <name>',
+    ],
+  })
+}

@@ -19,7 +19,7 @@ import { type MatchOptions, renderBaseline, traceOf } from '../trace/index.ts'
 import { assertedOutcome } from './asserted-outcome.ts'
 import { listCases } from './cases.ts'
 import { makeFolder, readRegularFile, refuseLinks, sweepTemporaries, writeFileAtomic } from './files.ts'
-import { refuseCut, refuseEmpty, refuseSecrets, refuseUnfinished, refuseUnknown } from './promotable.ts'
+import { refuseCut, refuseEmpty, refuseProgram, refuseSecrets, refuseUnfinished, refuseUnknown } from './promotable.ts'
 import { findTape } from './tapes.ts'
 import { type Twin, twinsOf } from './twins.ts'
 
@@ -99,7 +99,7 @@ export function promote(options: PromoteOptions): Promoted {
 /**
  * Reads and checks everything a promotion needs, and writes nothing.
  *
- * @throws HARVEST_PROMOTE_ID, _TRUNCATED, _INCOMPLETE, _CUT, _EMPTY, _OUTCOME, _SECRET, _EXISTS; HARVEST_TAPE_GRADE; HARVEST_TAPE_… when the
+ * @throws HARVEST_PROMOTE_ID, _PROGRAM, _TRUNCATED, _INCOMPLETE, _CUT, _EMPTY, _OUTCOME, _SECRET, _EXISTS; HARVEST_TAPE_GRADE; HARVEST_TAPE_… when the
  * tape cannot be read
  */
 export function preparePromotion(options: PromoteOptions): Promotion {
@@ -114,6 +114,7 @@ export function preparePromotion(options: PromoteOptions): Promotion {
   const bytes = tape.header.parent === undefined ? read : Buffer.from(wholeTape(tape))
   const text = bytes.toString('utf8')
   requireGrade(tape.header, 'replay')
+  refuseProgram(tape, options.agent)
   refuseUnfinished(tape, options.acceptUnsearched)
   refuseCut(tape, options)
   refuseEmpty(tape, options)

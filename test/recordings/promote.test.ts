@@ -231,6 +231,27 @@ describe('refused, with nothing written:', () => {
     expect(left).toEqual([])
   })
 
+  test('the tape of a whole program, unless an agent is named', () => {
+    const header = { command: { argv: ['node', 'src/nightly.js'], cwd: '.' } }
+    const { message, left } = refusal({ header })
+    expect(message).toMatchInlineSnapshot(`
+      "Cannot promote the tape of a whole program
+
+        tape     <root>/recordings/inbox/run-1.tape.jsonl
+        program  node src/nightly.js
+
+      A case calls a function of the Vitest config; a program is run again by its command.
+      → to run it again: npx vitest-harvest replay <root>/recordings/inbox/run-1.tape.jsonl
+      → to make a case: record its main function with recorder.run, and name that in harvest({ agents })
+      → or name an agent that does what the program did: --agent <name>
+      (HARVEST_PROMOTE_PROGRAM)"
+    `)
+    expect(left).toEqual([])
+    expect(promoted({ header, events: [call(1, 'lookup_order', {})] }, { agent: 'refund' }).content.agent).toBe(
+      'refund',
+    )
+  })
+
   test('a tape whose recording failed on the way', () => {
     const { message, left } = refusal({ close: { incomplete: 'disk full after event 12' } })
     expect(message).toMatchInlineSnapshot(`
