@@ -5,6 +5,7 @@ import { acceptedPins, type CasePins, codeState, refuseCrossVersion } from '../p
 import { parseSpan } from '../report/moments.ts'
 import type { CommandSpec, CommandInput } from './command.ts'
 import type { JobOutcome } from '../jobs/run.ts'
+import { changedDependencies, type CodeSubject } from './other-code.ts'
 import { usage } from './parse.ts'
 
 export interface LivePlan {
@@ -76,12 +77,28 @@ export function readDuration(given: CommandInput, command: CommandSpec, name: st
   )
 }
 
-/** Refuses a live run with other code than was accepted last, or else recorded, unless that is asked for. */
-export async function refuseOtherCode(recorded: CasePins, given: CommandInput): Promise<void> {
+/**
+ * Refuses a live run with other code than was accepted last, or else recorded, unless that is asked for. Code is other code
+ * when a file changed that the run depends on.
+ */
+export async function refuseOtherCode(recorded: CasePins, given: CommandInput, subject?: CodeSubject): Promise<void> {
+  if (given.has('cross-version')) return
   const pins = acceptedPins(recorded)
   const git = await codeState(process.cwd(), pins.commit)
   const live = { commit: git?.commit, dirty: git?.dirty }
-  refuseCrossVersion(pins, live, { crossVersion: given.has('cross-version') })
+  try {
+    refuseCrossVersion(pins, live, { crossVersion: false })
+  } catch (error) {
+    const changed = subject === undefined ? undefined : await changedDependencies(recorded, subject)
+    if (changed?.length === 0) return
+    if (!HarvestError.is(error) || changed === undefined) throw error
+    const { facts } = error
+    const named = `  changed     ${changed.slice(0, 3).join(', ')}${changed.length > 3 ? `, and ${changed.length - 3} more` : ''}`
+    throw new HarvestError(error.code, {
+      ...facts,
+      detail: [facts.detail, neutralLine(named, 300)].filter(Boolean).join('\n'),
+    })
+  }
 }
 
 /** What the models of all these runs have used. */

@@ -24,6 +24,8 @@ export interface Job {
   readonly isControl?: true
   /** `sources`: looks for what makes the run irreproducible. `plain`: replays once, to be compared with such a look. */
   readonly probe?: 'sources' | 'plain'
+  /** Also says which files of the project the run loaded and read. */
+  readonly namesFiles?: true
   readonly options?: Omit<ReplayOptions, 'signal'>
   /** Keys of accepted changes, beside those of the case. Default none. */
   readonly accepted?: readonly string[]
@@ -119,6 +121,8 @@ export interface FinishedJob {
   readonly trace: readonly Json[]
   /** By the case of the job, when it has one. */
   readonly verdict?: JobVerdict
+  /** Only of a job with `namesFiles`: absolute paths; absent where this Vitest does not say. */
+  readonly files?: readonly string[]
   /** Only of a job with `isControl`. */
   readonly control?: ControlData
   /** Only of a job with `probe`: an `Examination` of the room doctor. */

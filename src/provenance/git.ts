@@ -74,6 +74,45 @@ export async function codeDigest(cwd: string): Promise<string | undefined> {
   return digest.digest('base64url')
 }
 
+/** A file that is not as it was at a commit; paths are seen from the top of the repository, with `/`. */
+export interface ChangedFile {
+  readonly path: string
+  readonly absolute: string
+  /** Its text at the commit; absent where it was not there. */
+  readonly before?: string
+}
+
+/**
+ * Asks git which files differ from a commit, committed since or not, and files it does not know yet; tapes and cases are no
+ * code.
+ *
+ * @returns `undefined` where that cannot be said: no repository, or no such commit
+ */
+export async function changedFilesSince(cwd: string, commit: string): Promise<readonly ChangedFile[] | undefined> {
+  const top = ((await ask(cwd, ['rev-parse', '--show-toplevel'])) ?? '').trim()
+  if (top === '' || !isCommit(commit)) return undefined
+  try {
+    const changed = await ask(cwd, ['diff', '--name-only', '--no-renames', '-z', commit, ...codeOnly])
+    const unknown = await ask(cwd, ['ls-files', '--others', '--exclude-standard', '--full-name', '-z', ...codeOnly])
+    const paths = [...new Set([...(changed ?? '').split('\0'), ...(unknown ?? '').split('\0')])].filter(Boolean)
+    return await Promise.all(
+      paths.map(async (path) => {
+        const before = path.endsWith('package.json') ? await textAt(cwd, commit, path) : undefined
+        return { path, absolute: join(top, path), ...(before === undefined ? {} : { before }) }
+      }),
+    )
+  } catch (error) {
+    // A commit that is not in this repository: nothing can be compared.
+    if (HarvestError.is(error, 'HARVEST_GIT_UNREADABLE')) return undefined
+    throw error
+  }
+}
+
+async function textAt(cwd: string, commit: string, path: string): Promise<string | undefined> {
+  const listed = await ask(cwd, ['ls-tree', '--name-only', '--full-tree', commit, '--', path])
+  return listed?.trim() === path ? ask(cwd, ['show', `${commit}:${path}`]) : undefined
+}
+
 /** A link counts by where it leads: what is there need not be in the repository, nor be there at all. */
 function contentOf(path: string): string | Buffer {
   const stats = lstatSync(path, { throwIfNoEntry: false })

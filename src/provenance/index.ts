@@ -2,6 +2,8 @@
 export { resolveCommit } from './commit.ts'
 export { type CommitLine, type History, readHistory, type CommitPosition } from './history.ts'
 export {
+  type ChangedFile,
+  changedFilesSince,
   codeDigest,
   codeState,
   type GitState,

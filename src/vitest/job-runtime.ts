@@ -18,6 +18,8 @@ import type { HarvestProvided } from './channel.ts'
 import { readJobs } from './job-module.ts'
 import { loadTask } from './tasks.ts'
 import { startTimeLimit } from './time-limit.ts'
+import { filesOfRun } from './loaded-files.ts'
+import { withReads } from './read-files.ts'
 import type { ToolsChoice } from './tools-choice.ts'
 import { type CaseVerdict, judge } from '../verdict/index.ts'
 
@@ -133,11 +135,14 @@ async function runJob(job: Job, around: Surroundings) {
     }
   }
   if (job.probe !== undefined) return probe(job.probe, once)
-  const run = await once()
+  const reads = new Set<string>()
+  const run = await (job.namesFiles === true ? withReads(provided.root, reads, () => once()) : once())
+  const files = job.namesFiles === true ? filesOfRun(provided.root, reads) : undefined
   const grade = await grading?.grade(run)
   return {
     ...describe(run, new Set(job.accepted)),
     ...(grade === undefined ? {} : { grade }),
+    ...(files === undefined ? {} : { files }),
     ...(kase === undefined ? {} : { verdict: verdictOf(judge(kase, run, match, greenKeys(kase, run, provided))) }),
     ...(isLive ? { spentSoFar: budget.total } : {}),
   }

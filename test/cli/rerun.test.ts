@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PassRate } from '../../src/cli/commands/rerun.ts'
@@ -112,13 +112,27 @@ describe('harvest rerun', () => {
     const same = await rerun(['rerun', 'refund', '--live', '--runs', '1'])
     expect(same.stderr).toBe('')
     expect(same.code).toBe(0)
-    desk.asked.length = 0
+    // Nor is a commit of files that the run does not depend on.
     writeFileSync(join(cwd, 'src/note.ts'), 'export {}\n')
-    git('add', 'src/note.ts')
-    git('commit', '--quiet', '-m', 'another commit')
+    writeFileSync(join(cwd, '.gitignore'), 'node_modules\n')
+    writeFileSync(join(cwd, 'vitest.config.ts'), `${readFileSync(join(cwd, 'vitest.config.ts'), 'utf8')}// a note\n`)
+    writeFileSync(join(cwd, 'package.json'), '{ "type": "module", "scripts": { "test": "vitest" } }\n')
+    git('add', '-A')
+    git('commit', '--quiet', '-m', 'set up')
+    const setUp = await rerun(['rerun', 'refund', '--live', '--runs', '1'])
+    expect([setUp.code, setUp.stderr]).toEqual([0, ''])
+    desk.asked.length = 0
+    writeFileSync(join(cwd, 'src/desk.ts'), `${readFileSync(join(cwd, 'src/desk.ts'), 'utf8')}// other code\n`)
     const refused = await rerun(['rerun', 'refund', '--live'])
-    expect(refused.code).toBe(4)
-    expect(refused.stderr).toContain('HARVEST_CROSS_VERSION')
+    expect([refused.code, refused.stderr]).toEqual([
+      4,
+      expect.stringMatching(/changed +src\/desk\.ts[^]*HARVEST_CROSS_VERSION/),
+    ])
+    git('checkout', '--', 'src/desk.ts')
+    // Of a file that is no script nobody knows who reads it.
+    writeFileSync(join(cwd, 'src/prompt.txt'), 'Be kind.\n')
+    expect((await rerun(['rerun', 'refund', '--live'])).code).toBe(4)
+    rmSync(join(cwd, 'src/prompt.txt'))
     expect(desk.asked.length).toBe(0)
   })
 

@@ -96,12 +96,13 @@ async function requestOf(given: CommandInput, found: FoundRun, tape: Tape, recor
     ...(tau === undefined ? {} : { tau }),
   }
   const pins = found.case?.pins ?? pinsOf(tape)
-  await refuseOtherCode(pins, given)
+  const agent = given.value('agent') ?? found.case?.agent ?? tape.header.agent
+  await refuseOtherCode(pins, given, { tape: resolve(found.file), agent })
   const { commit } = (await codeState(process.cwd(), acceptedPins(pins).commit)) ?? {}
   const code = await codeDigest(process.cwd())
   const cacheFile = resolve(join(forksFolder(recordings, found.file), 'blame.jsonl'))
   return {
-    agent: given.value('agent') ?? found.case?.agent ?? tape.header.agent,
+    agent,
     ok: given.values('ok'),
     bad: given.values('bad'),
     ...typed,

@@ -18,6 +18,7 @@ import { makeForks, type MakeOptions, type Parent } from '../forking/make.ts'
 import { printAsk, printBranches } from '../forking/print.ts'
 import { saveBranches } from '../forking/save.ts'
 import { readLivePlan, readWhole, refuseOtherCode } from '../live.ts'
+import type { CodeSubject } from '../other-code.ts'
 import { usage } from '../parse.ts'
 import type { Screen } from '../../report/output.ts'
 
@@ -55,7 +56,7 @@ async function fork(parent: Parent, given: CommandInput, screen: Screen): Promis
   const changes = (ask.changes ?? []).map((change) => tellChange(parent.tape, change))
   const first = readWhole(given, forkCommand, 'seed') ?? 1
   const times = readWhole(given, forkCommand, 'runs') ?? 1
-  if (given.has('live')) await refuseOtherCode(codePins(parent), given)
+  if (given.has('live')) await refuseOtherCode(codePins(parent), given, subjectOf(parent))
   const pairs = alternately(Array.from({ length: times }, (_, n) => ({ ...ask, seed: `${first + n}` })))
   const forks = await makeForks(parent, pairs.requests, { ...makeOptions(given, screen), together: pairs.together })
   const { changed, controls } = apart(await tellBranches(parent.tape, forks, grader), pairs.together)
@@ -102,7 +103,7 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
   const grader = await graderOf(parent, given)
   const reference = tail.from === 'reference' ? requireClosed(readTape(tail.file)) : undefined
   const times = readWhole(given, forkCommand, 'runs') ?? 1
-  if (given.has('live')) await refuseOtherCode(codePins(parent), given)
+  if (given.has('live')) await refuseOtherCode(codePins(parent), given, subjectOf(parent))
   const alternatives = alternativesOf(parent.tape, tail, reference, times)
   const pairs = besideDecisions(alternatives)
   const forks = await makeForks(parent, pairs.requests, { ...makeOptions(given, screen), together: pairs.together })
@@ -136,6 +137,10 @@ function makeOptions(given: CommandInput, screen: Screen): MakeOptions {
     ...(isTimed ? { timeoutMs } : {}),
     onProgress: (made, of) => screen.progress(`${made} of ${of} forks`),
   }
+}
+
+function subjectOf({ file, tape, case: kase }: Parent): CodeSubject {
+  return { tape: file, agent: kase?.agent ?? tape.header.agent }
 }
 
 /** The pins of the case, where it says more than its tape. */

@@ -31,7 +31,10 @@ export const patchCommand: Command = {
     const tape = requireClosed(readTape(findTapeFile(given.args[0] ?? '', recordings)))
     const { text, changed } = patchTape(tape, changes)
     const kase = caseOf(tape, recordings)
-    if (plan !== undefined) await refuseOtherCode({ ...pinsOf(tape), ...kase?.pins }, given)
+    if (plan !== undefined) {
+      const agent = given.value('agent') ?? kase?.agent ?? tape.header.agent
+      await refuseOtherCode({ ...pinsOf(tape), ...kase?.pins }, given, { tape: tape.source, agent })
+    }
     const { answer, control } = await runBoth(text, { ...jobsOf(tape, kase, given), recordings, plan }, screen)
     if (given.has('json')) screen.json({ tape: tape.source, changed, ...answer, ...pinsJson(tape, control) })
     else print(tape, changed, answer, control, screen)

@@ -33,7 +33,10 @@ export const rerunCommand: Command = {
     const plan = readLivePlan(given, rerunCommand)
     const minimum = readNumber(given, rerunCommand, 'min-pass-rate', 0, 1)
     const cases = chosen(given)
-    for (const kase of cases) await refuseOtherCode(kase.case.pins ?? {}, given)
+    for (const kase of cases) {
+      const { tape, case: text } = jobOf(kase, plan.timeoutMs, undefined)
+      await refuseOtherCode(kase.case.pins ?? {}, given, { tape, ...(text === undefined ? {} : { case: text }) })
+    }
     const jobs = cases.flatMap((kase) => {
       const grading = liveGradingOf(given, kase.case, rerunCommand)
       return Array.from({ length: plan.times }, () => jobOf(kase, plan.timeoutMs, grading))

@@ -85,7 +85,11 @@ async function whatIf(rest: string, { session, found, given }: DebugContext): Pr
   })
   const input = asks[0]?.input ?? given
   const runs = readWhole(input, forkSpec, 'runs') ?? 1
-  if (input.has('live')) await refuseOtherCode(tape.header.pins, input)
+  if (input.has('live'))
+    await refuseOtherCode(tape.header.pins, input, {
+      tape: parent.file,
+      agent: parent.case?.agent ?? tape.header.agent,
+    })
   const grader = await graderOf(parent, input)
   const pairs = alternately(
     asks.flatMap(({ ask }) => Array.from({ length: runs }, (_, n) => ({ ...ask, seed: `${n + 1}` }))),

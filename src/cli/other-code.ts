@@ -1,0 +1,84 @@
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { basename } from 'node:path'
+import { sameJson } from '../json/same.ts'
+import { HarvestError } from '../errors/index.ts'
+import type { Job } from '../jobs/index.ts'
+import { runJobs } from '../jobs/run.ts'
+import { acceptedPins, type CasePins, type ChangedFile, changedFilesSince } from '../provenance/index.ts'
+import type { Json } from '../tape/index.ts'
+
+/** The run whose code is asked about: its tape, and its agent or case. */
+export type CodeSubject = Pick<Job, 'tape' | 'agent' | 'case'>
+
+/**
+ * Files that changed since a run was recorded and that it depends on: what it loads and reads when it is replayed, the packages
+ * that are installed, and anything nobody can rule out. Other files are other code only by name.
+ *
+ * @returns `undefined` when that cannot be said
+ */
+export async function changedDependencies(
+  pins: CasePins,
+  subject: CodeSubject,
+): Promise<readonly string[] | undefined> {
+  const { commit, dirty } = acceptedPins(pins)
+  if (commit === undefined || dirty === true) return undefined
+  const changed = await changedFilesSince(process.cwd(), commit)
+  const suspects = changed?.filter((file) => !isHarmless(file))
+  if (suspects === undefined || suspects.length === 0) return suspects && []
+  const used = await usedFiles(subject)
+  return used && suspects.filter((file) => dependsOn(file, used)).map(({ path }) => path)
+}
+
+/** Describes the project to people and machines that do not run it; the config of the tests is no part of the agent. */
+const describing =
+  /^(?:\.git(?:ignore|attributes|modules)|\.editorconfig|CODEOWNERS|(?:LICENSE|README|CHANGELOG|CONTRIBUTING|SECURITY)(?:\.\w+)?)$|^(?:vitest|vite)\.config\.[cm]?[jt]s$/
+const describingFolder = /^(?:\.github|\.gitlab|\.vscode|\.idea|\.changeset|docs)\//
+
+function isHarmless(file: ChangedFile): boolean {
+  if (basename(file.path) === 'package.json') return isSameManifest(file)
+  return describing.test(basename(file.path)) || describingFolder.test(file.path)
+}
+
+/** What of a manifest decides which code runs. */
+const deciding = [
+  'type',
+  'dependencies',
+  'optionalDependencies',
+  'overrides',
+  'resolutions',
+  'imports',
+  'exports',
+  'main',
+]
+
+function isSameManifest({ absolute, before }: ChangedFile): boolean {
+  if (before === undefined || !existsSync(absolute)) return false
+  try {
+    const [was, now] = [before, readFileSync(absolute, 'utf8')].map((text) => JSON.parse(text) as Record<string, Json>)
+    return deciding.every((key) => sameJson(was?.[key] ?? null, now?.[key] ?? null))
+  } catch (error) {
+    // Half written: what it will say is unknown.
+    if (error instanceof SyntaxError) return false
+    throw error
+  }
+}
+
+/** The files of a replay; `undefined` when it does not come about or loads more than a replay shows. */
+async function usedFiles(subject: CodeSubject): Promise<ReadonlySet<string> | undefined> {
+  const [run] = await runJobs([{ ...subject, namesFiles: true }])
+  if (run === undefined || HarvestError.is(run) || run.files === undefined) return undefined
+  const files = run.files.filter((file) => existsSync(file)).map((file) => realpathSync(file))
+  // What is imported later need not be imported in a replay.
+  const isLazy = files.some((file) => isScript(file) && /\bimport\s*\(/.test(readFileSync(file, 'utf8')))
+  return isLazy ? undefined : new Set(files)
+}
+
+function isScript(file: string): boolean {
+  return /\.[cm]?[jt]sx?$/.test(file)
+}
+
+/** A script that is not loaded is not run; of any other file nobody knows who reads it. */
+function dependsOn({ path, absolute }: ChangedFile, used: ReadonlySet<string>): boolean {
+  if (!isScript(path)) return true
+  return used.has(existsSync(absolute) ? realpathSync(absolute) : absolute)
+}
