@@ -11,6 +11,7 @@ import { isImporting } from '../replay/importing.ts'
 import * as problem from '../playback/problems.ts'
 import { RecordedTimers } from '../playback/recorded-timers.ts'
 import { ProgressTokens } from '../match/rpc.ts'
+import { RecordedBudget } from '../replay/recorded-budget.ts'
 import { commandKey, gateItems, pushItems } from '../replay/run.ts'
 import { type SharedAnswer, type SharedAnswers, sharedAnswersOf } from '../replay/shared-answers.ts'
 import {
@@ -58,6 +59,7 @@ export class ForkRun {
   readonly account: Account
   /** The source the agent sees. */
   readonly root: Responder
+  readonly recordedBudget: RecordedBudget
   readonly #cuts: readonly WholeBody[]
   readonly problems: HarvestError[] = []
   readonly drift: Drift[] = []
@@ -111,6 +113,7 @@ export class ForkRun {
     const { tape: asked, leftOut } = plan.control ?? { tape, leftOut: new Set() }
     this.asked = asked
     this.steps = stepStates(asked)
+    this.recordedBudget = new RecordedBudget(asked)
     this.#cuts = requestCuts(tape)
     this.kept = this.steps.slice(0, plan.keep)
     // A fork has the keys of this machine: the numbers of the tape it begins like do not hold for them.

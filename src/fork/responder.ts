@@ -22,6 +22,9 @@ export function forkResponder(run: ForkRun, inside: number | undefined): Respond
       run.look()
       return run.now
     },
+    get signal() {
+      return run.recordedBudget.signal
+    },
     get pending() {
       return run.pending
     },

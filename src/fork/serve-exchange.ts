@@ -153,6 +153,7 @@ function ended(
 ): void {
   step.answered = true
   observe(run, step)
+  run.recordedBudget.answered(step.event)
   if (heard.event.response) heard.event.response = { ...heard.event.response, end }
 }
 

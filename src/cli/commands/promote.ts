@@ -10,6 +10,7 @@ import {
   type Promotion,
   refreshShared,
 } from '../../recordings/index.ts'
+import { codeState } from '../../provenance/index.ts'
 import { type Json, outcomeNotCompared, readTape } from '../../tape/index.ts'
 import { askText, askYesNo, canAsk } from '../ask.ts'
 import { promoteSpec } from '../spec/test.ts'
@@ -84,7 +85,7 @@ export const promoteCommand: Command = {
       )
     screen.line()
     screen.line(`Look it over, then run it: npx vitest run`)
-    if (content.expect === 'fail') printNext(content, screen)
+    if (content.expect === 'fail') await printNext(content, screen)
     return exit.ok
   },
 }
@@ -102,11 +103,14 @@ async function withRight(options: PromoteOptions, given: CommandInput, screen: S
 }
 
 /** What to do with a bug that is known and not fixed. */
-function printNext({ id, oracle, outcome, ok = [], bad = [] }: Case, screen: Screen): void {
+async function printNext({ id, oracle, outcome, pins, ok = [], bad = [] }: Case, screen: Screen): Promise<void> {
   // An incident that threw is fixed when it returns, unless somebody says more.
   const isSaid = oracle !== undefined || ok.length + bad.length > 0 || expectsError(outcome)
   const right = isSaid ? '' : " --ok 'refund(amount: 25)'"
-  screen.line(`To see which step decided: npx vitest-harvest blame ${id} --dry-run${right}`)
+  const code = pins?.commit === undefined ? undefined : await codeState(process.cwd(), pins.commit)
+  const isSame = code?.commit !== undefined && code.commit === pins?.commit && !code.dirty
+  const anyCode = isSame ? '' : ' --cross-version'
+  screen.line(`To see which step decided: npx vitest-harvest blame ${id} --dry-run${right}${anyCode}`)
   screen.line(`When the agent is fixed: npx vitest-harvest fix ${id}${right}`)
   if (!isSaid) screen.line('  (write your own call or value behind --ok: what would have been right)')
 }
