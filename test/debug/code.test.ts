@@ -123,6 +123,37 @@ describe('an answer that is kept back', () => {
   })
 })
 
+describe('an editor that attaches', () => {
+  it('sees the same stop, and the port is open only where it was asked for', async () => {
+    const { steps } = new DebugSession(readTape(tape))
+    const launch = launchOf({ file: tape }, given({ module }))
+    const [open, shut] = [new CodeSession(steps, launch, { port: 0 }), new CodeSession(steps, launch)]
+    try {
+      const [stop, other] = [await open.enter(6), await shut.enter(6)]
+      expect(other).not.toHaveProperty('port')
+      const { port = '' } = stop as CodeStop
+      expect(port).toMatch(/^ws:\/\/127\.0\.0\.1:\d+\//)
+      const editor = new WebSocket(port)
+      const paused = new Promise<{ functionName: string }[]>((resolve) => {
+        editor.addEventListener('message', ({ data }) => {
+          const { method, params } = JSON.parse(String(data)) as {
+            method?: string
+            params: { callFrames: { functionName: string }[] }
+          }
+          if (method === 'Debugger.paused') resolve(params.callFrames)
+        })
+      })
+      await new Promise((opened) => editor.addEventListener('open', opened))
+      editor.send(JSON.stringify({ id: 1, method: 'Debugger.enable' }))
+      expect((await paused)[0]?.functionName).toBe('ask')
+      editor.close()
+    } finally {
+      open.close()
+      shut.close()
+    }
+  })
+})
+
 describe('a replay that was looked at', () => {
   it('stops at every step and goes on as one nobody looked at', async () => {
     const { steps } = new DebugSession(readTape(tape))

@@ -122,7 +122,7 @@ describe('breakpoints', () => {
       nevr refund()
       ^ expected '(' after the name of a tool: nevr() for any call of it, got 'nevr', near column 1
       → did you mean 'never'?
-      → the language of rules: docs/rules.md
+      → the language of rules: https://github.com/vitest-harvest/vitest-harvest/blob/main/docs/rules.md
       there is no breakpoint
       → to set one: break refund(amount > 100)"
     `)

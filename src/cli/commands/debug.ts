@@ -21,7 +21,8 @@ export const debugCommand: Command = {
     if (given.has('dap')) return (await import('../debug/dap.ts')).serveDap(given)
     const [word] = given.args
     if (word === undefined) throw usage(debugSpec, 'HARVEST_CLI_ARGUMENT', 'debug needs <tape|case>')
-    const port = readNumber(given, debugSpec, 'inspect', 0, 65_535)
+    const asked = readNumber(given, debugSpec, 'inspect-port', 0, 65_535)
+    const port = given.has('inspect') ? (asked ?? 9229) : undefined
     const options = { isJson: given.has('json'), ...(port === undefined ? {} : { port }) }
     const prompt = openDebugger(word, given, options)
     try {

@@ -134,7 +134,7 @@ class Adapter {
     if (word === undefined) throw wrong('the launch configuration names no tape', ['"tape": "refund-100x"'])
     const agent = typeof args['agent'] === 'string' ? args['agent'] : undefined
     this.close()
-    const port = Number(this.#given.value('inspect') ?? 0)
+    const port = Number(this.#given.value('inspect-port') ?? 0)
     this.#prompt = openDebugger(word, withAgent(this.#given, agent), this.#canNest ? { port } : {})
     return {
       after: () => {

@@ -69,8 +69,11 @@ export class DebugChild {
       // Whoever waits for it hears it.
       over.catch(() => {})
       const sources = new Sources(channel)
+      // Heard from the first moment: it may come before the inspector has answered.
+      const loaded = newsOf(channel, readyIn)
+      loaded.catch(() => {})
       await Promise.race([channel.cdp('Debugger.enable'), over])
-      const ready = await Promise.race([newsOf(channel, readyIn), over])
+      const ready = await Promise.race([loaded, over])
       return new DebugChild(channel, sources, ready.root, over, () => {
         channel.close()
         end()

@@ -1,0 +1,136 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { DebugClient } from '@vscode/debugadapter-testsupport'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { built } from '../support/built.ts'
+import { run } from '../cli/harvest.ts'
+
+let dir: string
+let tape: string
+const agent = 'fixtures/debug/refund-agent.ts#refundAgent'
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'harvest-debug-servers-'))
+  const { code, stderr } = await run(process.execPath, [resolve('fixtures/debug/record-refund.ts'), dir, 'refund-100x'])
+  if (code !== 0) throw new Error(stderr)
+  tape = join(dir, 'refund-100x.tape.jsonl')
+})
+
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+describe('a coding agent, over the client of the MCP SDK', () => {
+  let client: Client
+  beforeAll(async () => {
+    client = new Client({ name: 'test', version: '1' })
+    const args = [built('cli/main.js'), 'debug', '--mcp']
+    await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: 'ignore' }))
+  })
+  afterAll(() => client.close())
+
+  async function call(name: string, given: Record<string, unknown>): Promise<{ text: string; isError: boolean }> {
+    const { content, isError = false } = await client.callTool({ name, arguments: given })
+    const [{ text = '' } = {}] = content as { text?: string }[]
+    return { text, isError: isError === true }
+  }
+
+  it('finds six tools, of which one may cost', async () => {
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name, annotations }) => `${name} ${annotations?.readOnlyHint}`)).toEqual([
+      'open_tape true',
+      'find true',
+      'inspect true',
+      'diff true',
+      'stop_in_code true',
+      'what_if false',
+    ])
+  })
+
+  it('asks for a tape before anything else', async () => {
+    const { text, isError } = await call('find', { rule: 'refund()' })
+    expect(isError).toBe(true)
+    expect(text).toBe('no tape is open\n→ call open_tape first')
+  })
+
+  it('opens a tape, finds the step, sees what the model saw, and stops in the code there', async () => {
+    const opened = await call('open_tape', { tape, agent })
+    expect(opened.text).toContain('10 steps (5 model, 5 tool)')
+    expect((await call('find', { rule: 'refund(amount > 100)' })).text).toContain('1 of 10 steps: 7')
+    const seen = await call('inspect', { step: 6, part: 'context' })
+    expect(seen.text).toContain('the model saw 7 messages')
+    expect(seen.text).toContain('as step 5 answered')
+    expect((await call('diff', { from: 4, to: 6 })).text).toContain('5 messages the same, 0 gone, 2 new')
+    const { text } = await call('stop_in_code', { step: 6, evaluate: ['messages.length', 'messages.push(1)'] })
+    expect(text).toContain('in ask, called by refundAgent')
+    expect(text).toContain('messages.length = 7')
+    expect(text).toContain('messages.push(1) = that could change something in the agent')
+  })
+
+  it('gets less than 2 KB at a time, and is told how to go on', async () => {
+    await call('open_tape', { tape, agent })
+    const first = await call('inspect', { step: 10, part: 'raw' })
+    expect(Buffer.byteLength(first.text)).toBeLessThan(2_048)
+    const [, offset] = /the same call with offset (\d+)$/.exec(first.text) ?? []
+    const second = await call('inspect', { step: 10, part: 'raw', offset: Number(offset) })
+    expect(second.text).not.toBe(first.text)
+  })
+
+  it('is told what is wrong with a call, as a person would be', async () => {
+    await call('open_tape', { tape })
+    expect(await call('inspect', { step: 99 })).toEqual({
+      text: 'there is no step 99: this tape has 1 to 10\n→ to see them: steps',
+      isError: true,
+    })
+    expect((await call('find', { rule: 'nevr refund()' })).text).toContain("did you mean 'never'?")
+    expect((await call('inspect', { step: 1, prat: 'raw' })).text).toContain('inspect takes no prat')
+    expect((await call('what_if', { step: 5, changes: ['result.note=""'], live: true })).text).toContain(
+      'live models are off',
+    )
+  })
+})
+
+describe('an editor, over the official client of the Debug Adapter Protocol', () => {
+  const client = new DebugClient(process.execPath, resolve('test/debug/dap.child.ts'), 'harvest', undefined, true)
+  beforeAll(async () => {
+    built('cli/main.js')
+    await client.start()
+  })
+  afterAll(() => client.stop())
+
+  it('steps through the run in both directions, stops at rules, and unfolds what the model saw', async () => {
+    const { body } = await client.initializeRequest()
+    expect(body).toMatchObject({ supportsStepBack: true, supportsFunctionBreakpoints: true })
+    await Promise.all([client.waitForEvent('initialized'), client.launchRequest({ tape, agent } as never)])
+    const { body: set } = await client.setFunctionBreakpointsRequest({
+      breakpoints: [{ name: 'refund(amount > 100)' }, { name: 'nevr refund()' }],
+    })
+    expect(set.breakpoints.map(({ verified }) => verified)).toEqual([true, false])
+    await Promise.all([client.waitForEvent('stopped'), client.configurationDoneRequest()])
+    await Promise.all([client.waitForEvent('stopped'), client.continueRequest({ threadId: 1 })])
+    expect(await top()).toContain('7 tool refund(order_id: "A-100", amount: 2500)')
+    await Promise.all([client.waitForEvent('stopped'), client.stepBackRequest({ threadId: 1 })])
+    expect(await top()).toContain('6 model refund')
+    const { body: scopes } = await client.scopesRequest({ frameId: 6 })
+    expect(scopes.scopes.map(({ name }) => name)).toEqual(['Decision', 'Context window', 'Clock', 'State', 'Usage'])
+    const { body: parts } = await client.variablesRequest({
+      variablesReference: scopes.scopes[1]?.variablesReference ?? 0,
+    })
+    expect(parts.variables).toHaveLength(7)
+    expect(parts.variables[6]).toMatchObject({ value: '{"customer":"C-7","refunds":1,"note":"paid 2500 cents"}' })
+    const { body: difference } = await client.evaluateRequest({ expression: 'diff 4 6', context: 'repl' })
+    expect(difference.result).toContain('5 messages the same, 0 gone, 2 new')
+    await Promise.all([client.waitForEvent('stopped'), client.nextRequest({ threadId: 1 })])
+    await Promise.all([client.waitForEvent('stopped'), client.reverseContinueRequest({ threadId: 1 })])
+    expect(await top()).toContain('1 model')
+    await expect(client.evaluateRequest({ expression: 'goto 99', context: 'repl' })).rejects.toThrow(
+      'there is no step 99',
+    )
+  })
+
+  async function top(): Promise<string> {
+    const { body } = await client.stackTraceRequest({ threadId: 1 })
+    return body.stackFrames[0]?.name ?? ''
+  }
+})
