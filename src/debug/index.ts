@@ -4,6 +4,7 @@ export { type CodeMove, CodeSession, type CodeStop, type NoStop } from './code/s
 export { codeLines, localLines, noStopLines, sourceLines } from './code/text.ts'
 export { type ContextDifference, type ContextPart, type ContextWindow } from './context.ts'
 export { type InspectedStep, type InspectPart, inspectParts, rawStep } from './inspect.ts'
+export type { ValuePlace } from './locate.ts'
 export { inspectLines } from './inspect-text.ts'
 export { type Breakpoint, DebugSession, type StepComparison } from './session.ts'
 export { callText, type DebugStep, wordsOf } from './steps.ts'
@@ -11,6 +12,7 @@ export {
   differenceLines,
   endText,
   hitsText,
+  locateLines,
   openingLines,
   stepLine,
   stepLines,

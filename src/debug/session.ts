@@ -3,6 +3,7 @@ import { canonicalJson, isMap } from '../json/canonical.ts'
 import type { Json, Tape } from '../tape/index.ts'
 import { type ContextDifference, Contexts } from './context.ts'
 import { type InspectedStep, inspectStep } from './inspect.ts'
+import { locateValue, type ValuePlace } from './locate.ts'
 import { stepsWhere } from './rules.ts'
 import { type DebugStep, debugSteps } from './steps.ts'
 
@@ -113,6 +114,11 @@ export class DebugSession {
   inspect(number = this.#at): InspectedStep {
     this.step(number)
     return inspectStep(this.tape, this.steps, number, this.#contexts.at(number))
+  }
+
+  /** Every place that holds a value, in order: the first is where it appeared. */
+  locate(value: Json): readonly ValuePlace[] {
+    return locateValue(value, this.tape, this.steps, this.#contexts)
   }
 
   diff(from: number, to: number): StepComparison {

@@ -4,6 +4,7 @@ import { duration } from '../report/describe.ts'
 import { outcomeText } from '../report/end.ts'
 import { foldText } from '../report/fold.ts'
 import type { Json, Tape } from '../tape/index.ts'
+import type { ValuePlace } from './locate.ts'
 import type { DebugSession, StepComparison, ValueDifference } from './session.ts'
 import { callText, type DebugStep, failureOf, wordsOf } from './steps.ts'
 
@@ -138,6 +139,27 @@ export function hitsText(hits: readonly number[], of: number): string {
   const shown = hits.slice(0, 12).join(', ')
   const more = hits.length > 12 ? `, … ${hits.length - 12} more` : ''
   return `${hits.length} of ${counted(of, 'step')}: ${hits.length === 0 ? 'none' : `${shown}${more}`}`
+}
+
+/** Where a value appeared and where it went, a line each. */
+export function locateLines(value: string, places: readonly ValuePlace[]): readonly string[] {
+  const [first] = places
+  if (first === undefined) return [`${neutralLine(value, 60)} is nowhere in this run`]
+  const word = ({ step, where }: ValuePlace): string =>
+    where === 'input' || where === 'outcome' ? where : `step ${step}`
+  const lines = places.map((place) => {
+    const { where, path, text, from } = place
+    const verb = where === 'input' || where === 'outcome' ? '' : where
+    const at = path === '' ? '' : ` /${neutralLine(path, 40)}`
+    const origin = from.length === 0 ? '' : `  as step ${from.join(', ')} answered`
+    const head = `${word(place).padEnd(8)} ${verb.padEnd(7)}${at}`
+    return `${head}  ${neutralLine(text, Math.max(20, width - head.length - origin.length - 2))}${origin}`
+  })
+  const shown = lines.length > 40 ? [...lines.slice(0, 39), `… ${counted(lines.length - 39, 'more place')}`] : lines
+  return [
+    `${neutralLine(value, 60)} appears first in ${first.where === 'input' ? 'the input' : `${word(first)}, which ${first.where} it`}`,
+    ...shown,
+  ]
 }
 
 /** How the run ended, for a move that came to its end. */

@@ -4,6 +4,7 @@ import { debugSteps } from '../../src/debug/steps.ts'
 import { wayTo } from '../../src/debug/index.ts'
 import { shareOut } from '../../src/debug/context.ts'
 import { commandsIn, shellWords } from '../../src/cli/debug/words.ts'
+import { ask } from '../cli/in-process.ts'
 import { debug, debugJson, incidentEvents, tapeFile } from './incident.ts'
 
 describe('moving', () => {
@@ -253,6 +254,50 @@ describe('looking', () => {
           3  tool                  ██████                       2 ms  refund_policy(country: "DE")
           4  model                        █████████████████     8 ms  customer_history(customer: "C-7")"
     `)
+  })
+})
+
+describe('a value', () => {
+  it('is found where it first appeared, and in the requests it went into', async () => {
+    const { out } = await debug(tapeFile(incidentEvents()), 'locate 2500')
+    expect(out).toMatchInlineSnapshot(`
+      "2500 appears first in step 5, which answers it
+      step 5   answers /note  paid 2500 cents
+      step 6   asks    /note  paid 2500 cents  as step 5 answered
+      step 6   answers /0/refund/amount  2500
+      step 7   asks    /amount  2500
+      step 7   answers /refunded  2500
+      step 8   asks     refund({"order_id":"A-100","amount":2500})  as step 6, 7 answered
+      step 10  answers  I refunded 2500 EUR for order A-100.
+      outcome          /answer  I refunded 2500 EUR for order A-100."
+    `)
+  })
+
+  it('is the same as text and as number, and no part of a longer one', async () => {
+    const { out } = await debug(tapeFile(incidentEvents()), 'locate 25; locate 250; locate "C-7"')
+    expect(out).toMatchInlineSnapshot(`
+      "25 appears first in step 2, which answers it
+      step 2   answers /total  25
+      step 4   asks    /total  25  as step 2 answered
+      250 is nowhere in this run
+      "C-7" appears first in step 4, which answers it
+      step 4   answers /0/customer_history/customer  C-7
+      step 5   asks    /customer  C-7
+      step 5   answers /customer  C-7
+      step 6   asks     customer_history({"customer":"C-7"})  as step 4, 5 answered
+      step 8   answers /0/send_mail/to  C-7
+      step 9   asks    /to  C-7
+      step 9   answers /to  C-7
+      step 10  asks     send_mail({"to":"C-7"})  as step 8, 9 answered"
+    `)
+  })
+
+  it('is located by a command of its own, which ends with 1 where there is none', async () => {
+    const file = tapeFile(incidentEvents())
+    const { out, code } = await ask('locate', file, 'A-100', '--json')
+    expect(JSON.parse(out)).toMatchObject({ value: 'A-100', first: { step: 0, where: 'input', path: 'text' } })
+    expect(code).toBe(0)
+    expect((await ask('locate', file, 'nowhere')).code).toBe(1)
   })
 })
 

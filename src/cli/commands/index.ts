@@ -8,6 +8,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   export: async () => (await import('./export.ts')).exportCommand,
   ls: async () => (await import('./ls.ts')).lsCommand,
   show: async () => (await import('./show.ts')).showCommand,
+  locate: async () => (await import('./locate.ts')).locateCommand,
   diff: async () => (await import('./diff.ts')).diffCommand,
   report: async () => (await import('./report.ts')).reportCommand,
   open: async () => (await import('./open.ts')).openCommand,

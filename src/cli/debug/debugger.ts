@@ -10,7 +10,7 @@ import { commandNamed } from './words.ts'
 
 const order = [
   ...['goto', 'forward', 'back', 'first', 'last', 'break', 'delete', 'continue', 'reverse-continue'],
-  ...['inspect', 'clock', 'diff', 'rule', 'steps', 'timeline', 'what_if', 'branch', 'compare'],
+  ...['inspect', 'clock', 'diff', 'locate', 'rule', 'steps', 'timeline', 'what_if', 'branch', 'compare'],
   ...['code', 'next', 'step', 'finish', 'locals', 'print', 'call', 'source'],
 ]
 

@@ -1,4 +1,12 @@
-import { differenceLines, inspectLines, type InspectPart, inspectParts, rawStep } from '../../debug/index.ts'
+import {
+  differenceLines,
+  inspectLines,
+  type InspectPart,
+  inspectParts,
+  locateLines,
+  rawStep,
+} from '../../debug/index.ts'
+import { parseJson } from '../../json/canonical.ts'
 import type { Answer, DebugCommand, DebugContext } from './types.ts'
 import { numberIn, shellWords, wrong } from './words.ts'
 
@@ -13,6 +21,20 @@ export const lookCommands: Readonly<Record<string, DebugCommand>> = {
     },
   },
   clock: { usage: 'clock', about: 'the recorded clock here', run: (_, context) => inspect('clock', context) },
+  locate: {
+    usage: 'locate VALUE',
+    about: 'where a value first appeared, and which requests it went into',
+    run(rest, { session }) {
+      if (rest === '') throw wrong('a value is missing', ['like this: locate 2500'])
+      const value = parseJson(rest) ?? rest
+      const places = session.locate(value)
+      return {
+        lines: locateLines(rest, places),
+        data: { value, first: places[0] ?? null, places },
+        ...(places.length === 0 ? { isNowhere: true as const } : {}),
+      }
+    },
+  },
   diff: {
     usage: 'diff I J',
     about: 'context, arguments, result and state of two steps',

@@ -9,6 +9,15 @@ import {
   timeoutOption,
 } from './common.ts'
 
+export const locateSpec: CommandSpec = {
+  name: 'locate',
+  group: 'Inspect',
+  args: '<tape|case> <value>',
+  about: 'Find where a value first appeared in a run, and which requests it went into',
+  options: [dirOption, jsonOption],
+  examples: ['locate refund-100x 2500', 'locate latest "paid 25 EUR" --json'],
+}
+
 export const debugSpec: CommandSpec = {
   name: 'debug',
   group: 'Debug',

@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../command.ts'
-import { debugSpec } from './debugger.ts'
+import { debugSpec, locateSpec } from './debugger.ts'
 import { doctorSpec, forkSpec, patchSpec, replaySpec, verifySpec } from './debug.ts'
 import { blameSpec, chaosSpec, validateSpec } from './explain.ts'
 import { fixSpec } from './fix.ts'
@@ -19,6 +19,7 @@ export const specs: readonly CommandSpec[] = [
   diffSpec,
   reportSpec,
   openSpec,
+  locateSpec,
   promoteSpec,
   fixSpec,
   testSpec,
