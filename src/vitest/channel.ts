@@ -4,6 +4,7 @@ import type { ChangedQuestion, VerdictName } from '../replay/index.ts'
 import type { UninstrumentedIo } from '../match/types.ts'
 import type { Confinement } from '../seam/intercept/confine.ts'
 import type { AcceptRequest } from '../replay/accept-request.ts'
+import type { RedFacts } from '../report/view/red.ts'
 import type { HarvestSettings } from './options.ts'
 import type { ToolsChoice } from './tools-choice.ts'
 import type { UpdateMode } from './update-mode.ts'
@@ -16,7 +17,7 @@ import type { UpdateMode } from './update-mode.ts'
 export interface HarvestProvided {
   readonly settings: Pick<
     HarvestSettings,
-    'agents' | 'replay' | 'match' | 'tools' | 'timeoutMs' | 'acceptedMaxDays' | 'prove'
+    'agents' | 'replay' | 'match' | 'tools' | 'timeoutMs' | 'acceptedMaxDays' | 'prove' | 'report'
   >
   /** Absolute path of the changes that were accepted for all cases; there need not be such a file. */
   readonly acceptedFile: string
@@ -86,6 +87,8 @@ export interface CaseReport {
   readonly divergedAt?: string
   /** Set when the run was asked for a part of the cases: merged reports then need not have them all. */
   readonly isPart?: true
+  /** Its report, below the root; absent when it left none. */
+  readonly report?: string
   /** Code of the error that made it red. */
   readonly code?: string
   /** Set when the case will be rewritten at the end of the run. */
@@ -149,6 +152,17 @@ export interface CaseAcceptance {
   readonly acceptedFile: string
 }
 
+export const reportArtifact = 'vitest-harvest:report'
+
+/** A red case that leaves a report. The config process writes it: workers may not be allowed to. */
+export interface CaseReportRequest {
+  readonly type: typeof reportArtifact
+  /** Absolute path of the case. */
+  readonly file: string
+  /** `unusedSteps: undefined`: nothing was replayed. */
+  readonly red: Omit<RedFacts, 'tape'>
+}
+
 export const startArtifact = 'vitest-harvest:start'
 
 /** A case that starts, and where: a worker that ends, or a thread that is blocked, can say nothing any more. */
@@ -175,6 +189,7 @@ declare module 'vitest' {
   }
   interface TestArtifactRegistry {
     [startArtifact]: CaseStart
+    [reportArtifact]: CaseReportRequest
     [updateArtifact]: CaseUpdate
     [acceptArtifact]: CaseAcceptance
   }

@@ -90,6 +90,11 @@ export interface HarvestOptions {
   readonly deps?: readonly string[]
   /** Milliseconds a case may take. Default 10 000. */
   readonly timeout?: number
+  /**
+   * Whether a red or unproven case leaves a report in `.harvest/report/` and attaches it, 20 a run at most. `red` (default) or
+   * `false`.
+   */
+  readonly report?: 'red' | false
 }
 
 export type IsolateMode = 'module' | 'worker'
@@ -133,6 +138,7 @@ export interface HarvestSettings {
   readonly tools: ToolsMode
   readonly deps: readonly string[]
   readonly timeoutMs: number
+  readonly report: 'red' | false
   readonly prove: { readonly good: number; readonly bad: number; readonly maxDays: number }
   /** Absent: accepted questions stay accepted. */
   readonly acceptedMaxDays?: number
@@ -150,7 +156,7 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
   const { agents = {}, recordings = 'recordings', isolate = 'module', pool = 'forks', inherit = true } = options
   const { timeout = 10_000, serve, drift, redacted, escapes, allow, hosts, match = {}, deps = [], tags = [] } = options
   const { accepted = {}, prove = {}, tools: bodies = 'serve', programs = {} } = options
-  const { confine = 'seam', reads = 'all' } = options
+  const { confine = 'seam', reads = 'all', report = 'red' } = options
   checkAgents(agents)
   const wrongProgram = programsIssue(programs)
   if (wrongProgram !== undefined) throw badOption(wrongProgram.part, String(programs), [wrongProgram.expected])
@@ -163,6 +169,7 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
   if (confined.setting.how !== 'seam' && pool !== 'forks')
     throw badOption('pool', `${pool} with confine: '${confined.setting.how}'`, ['forks'])
   oneOf('inherit', inherit, [true, false])
+  oneOf('report', report, ['red', false])
   if (serve !== undefined) oneOf('serve', serve, matchLevels)
   if (redacted !== undefined) oneOf('redacted', redacted, ['report', 'fail'])
   if (escapes !== undefined) oneOf('escapes', escapes, ['error', 'report'])
@@ -201,6 +208,7 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
     tools: bodies,
     deps,
     timeoutMs: timeout,
+    report,
     prove: proveOf(prove),
     ...lasting,
   }
@@ -244,6 +252,7 @@ const optionNames: readonly string[] = [
   'tools',
   'deps',
   'timeout',
+  'report',
 ] satisfies readonly (keyof HarvestOptions)[]
 
 function splitEntry(entry: string): readonly [file: string, exported: string] {

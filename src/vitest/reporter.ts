@@ -18,7 +18,9 @@ import {
   acceptArtifact,
   type CaseAcceptance,
   type CaseStart,
+  type CaseReportRequest,
   type CaseUpdate,
+  reportArtifact,
   startArtifact,
   updateArtifact,
 } from './channel.ts'
@@ -28,6 +30,7 @@ import { neutralLines } from './neutral-lines.ts'
 import { toPosix } from './options.ts'
 import { goldenSets, isOwn, runsCasesOf } from './project.ts'
 import { type CaseResult, failures, type SummaryLine, totals } from './summary.ts'
+import { RedReports } from './red-reports.ts'
 import { pragmaErrors } from './survey.ts'
 import { tellGithub } from './tell-github.ts'
 import { collectWorkers, type LostCase, RunningCases } from './running-cases.ts'
@@ -54,6 +57,7 @@ export class HarvestReporter implements Reporter {
   #scope: Scope = 'all'
   #isFirstRun = true
   readonly #running = new RunningCases()
+  readonly #reports = new RedReports()
   /** Cases that are to run. */
   #queued: readonly string[] = []
 
@@ -72,11 +76,14 @@ export class HarvestReporter implements Reporter {
     this.#scope = this.#vitest === undefined ? 'all' : scopeOf(this.#vitest)
     const files = specifications.filter(({ project }) => isOwn(project)).map(({ moduleId }) => moduleId)
     this.#queued = files
+    this.#reports.begin(specifications.filter(({ project }) => isOwn(project)))
     this.#running.clear()
     this.#fail(pragmaErrors(files))
   }
 
-  onTestCaseArtifactRecord(test: TestCase, artifact: { readonly type: string }): void {
+  async onTestCaseArtifactRecord(test: TestCase, artifact: { readonly type: string }): Promise<void> {
+    // Merged reports tell of runs elsewhere.
+    if (isReportRequest(artifact) && this.#scope !== 'merge') await this.#reports.add(test, artifact)
     if (isStart(artifact)) this.#running.start(test, artifact)
     if (isUpdate(artifact)) this.#updates.set(artifact.file, { update: artifact, test })
     if (isAcceptance(artifact)) this.#acceptances.push(artifact)
@@ -112,6 +119,7 @@ export class HarvestReporter implements Reporter {
           ...warnings,
           ...this.#reads(modules),
           ...failures(results, shown),
+          ...this.#reports.lines(results),
           ...unprovenLines(askers),
         ],
         vitest.logger,
@@ -294,6 +302,10 @@ function scopeOf(vitest: Vitest): Scope {
 
 function isAcceptance(artifact: { readonly type: string }): artifact is CaseAcceptance {
   return artifact.type === acceptArtifact
+}
+
+function isReportRequest(artifact: { readonly type: string }): artifact is CaseReportRequest {
+  return artifact.type === reportArtifact
 }
 
 function isStart(artifact: { readonly type: string }): artifact is CaseStart {

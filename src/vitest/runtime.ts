@@ -12,6 +12,7 @@ import { readTape, requireClosed, type Tape } from '../tape/index.ts'
 import { acceptRun, pinsNow, renewed } from './accept.ts'
 import { acceptancesFor, acceptedBy, proofsFor } from './accept-questions.ts'
 import { type CaseAgent, type AgentLink, loadAgent } from './agent-link.ts'
+import type { RedCase } from './ask-report.ts'
 import { CaseFailure, type SourceLocation } from './case-failure.ts'
 import { CaseWork } from './case-work.ts'
 import { type CaseOptions, caseOptions } from './case-options.ts'
@@ -82,8 +83,19 @@ async function replayCase(file: string, link: AgentLink | undefined, context: Te
     if (reads.size > 0) tell(task, { case: kase.id, reads: [...reads].map((file) => neutralLine(file, 300)) })
     await conclude(kase, run, options, provided, context)
   } catch (error) {
-    throw HarvestError.is(error) ? failure(kase, { error, line: lineOf(kase, error) }) : error
+    if (!HarvestError.is(error)) throw error
+    const line = lineOf(kase, error)
+    // Red before its replay could be judged: its tape can be looked at all the same.
+    await attachReport({ kase, error, line }, context)
+    throw failure(kase, { error, line })
   }
+}
+
+/** Loaded by red cases alone. */
+async function attachReport(red: RedCase, context: TestContext): Promise<void> {
+  const { leaveReport } = await import('./ask-report.ts')
+  const report = await leaveReport(red, context)
+  if (report !== undefined) tell(context.task, { ...context.task.meta.harvest, case: red.kase.id, report })
 }
 
 /** Before any of the agent's modules is loaded: what runs tools is decided by what their tape shows of them. */
@@ -223,6 +235,7 @@ async function conclude(
   const failed = { ...report, ...(divergedAt !== undefined && { divergedAt }) }
   tell(task, failed)
   await annotateFailure(failed, run, context)
+  await attachReport({ kase, run, ...because }, context)
   throw failure(kase, because)
 }
 

@@ -41,8 +41,9 @@ export function stepSummary({ totals, results, problems, shown }: StepSummary, r
 
 function block(result: CaseResult, shown: (file: string) => string): string {
   const { name, failure } = result
+  const left = result.report.report
   const places = [failure?.place, failure?.site].flatMap((place) => (place ? [inline(placeText(place, shown))] : []))
-  return `\n### ${inline(name)}\n\n${places.join(', ')}\n${fenced(failure?.message ?? '')}${failure?.diff === undefined ? '' : fenced(failure.diff, 'diff')}`
+  return `\n### ${inline(name)}\n\n${places.join(', ')}\n${left === undefined ? '' : `\nreport: ${inline(left)}\n`}${fenced(failure?.message ?? '')}${failure?.diff === undefined ? '' : fenced(failure.diff, 'diff')}`
 }
 
 /** A block of code whose fence is longer than every run of backticks in it. */

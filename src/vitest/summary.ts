@@ -112,9 +112,11 @@ export function failures(results: readonly CaseResult[], shown: (file: string) =
   const red = worstFirst(results).filter((result) => !isUnproven(result))
   const lines = red.slice(0, namedCases).flatMap((result, at): SummaryLine[] => {
     const site = result.failure?.site
+    const { report } = result.report
     return [
       [at === 0 ? 'Red' : '', `${result.name}  ${reasonOf(result)}`],
       ...(site === undefined ? [] : [['', `  ${placeText(site, shown)}`] as const]),
+      ...(report === undefined ? [] : [['', `  report ${report}`] as const]),
     ]
   })
   return red.length > namedCases ? [...lines, ['', `and ${red.length - namedCases} more`]] : lines

@@ -1,9 +1,11 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { installPackage } from '../../scripts/project.ts'
 import { editConfig } from '../../src/cli/init/edit-config.ts'
 import { exportsOf } from '../../src/cli/init/find-agents.ts'
+import { planWorkflows } from '../../src/cli/init/workflow.ts'
 import { tokensOf } from '../../src/cli/init/tokens.ts'
 import { golden, refundBaseline, refundSources } from '../host/refund.ts'
 import { harvest, run, scratch } from './harvest.ts'
@@ -219,13 +221,14 @@ describe('harvest init', () => {
     expect(readFileSync(join(cwd, 'vitest.config.ts'), 'utf8')).toContain(
       "plugins: [harvest({ agents: { billing: './src/agents/billing-agent.ts#default', refund: './src/refund-agent.ts#refundAgent' } })]",
     )
-    expect(readFileSync(join(cwd, '.gitignore'), 'utf8')).toBe('recordings/inbox/\n')
+    expect(readFileSync(join(cwd, '.gitignore'), 'utf8')).toBe('recordings/inbox/\n.harvest/\n')
     expect(readFileSync(join(cwd, 'package.json'), 'utf8')).toBe(sources['package.json'])
     const before = ['vitest.config.ts', '.gitignore'].map((file) => statSync(join(cwd, file)).mtimeMs)
     const again = await harvest(['init'], { cwd })
     expect(again).toEqual({
       code: 0,
-      stdout: 'Nothing to do: the plugin is in the config, the inbox in .gitignore, tapes in .gitattributes.\n',
+      stdout:
+        'Nothing to do: the plugin is in the config, the inbox and reports in .gitignore, tapes in .gitattributes.\n',
       stderr: '',
     })
     expect(['vitest.config.ts', '.gitignore'].map((file) => statSync(join(cwd, file)).mtimeMs)).toEqual(before)
@@ -248,7 +251,7 @@ describe('harvest init', () => {
     expect(readFileSync(join(cwd, 'vitest.config.ts'), 'utf8')).toContain(
       "{ 'money-back': './src/refund-agent.ts#refundAgent' }",
     )
-    expect(readFileSync(join(cwd, '.gitignore'), 'utf8')).toBe('node_modules\nrecordings/inbox/\n')
+    expect(readFileSync(join(cwd, '.gitignore'), 'utf8')).toBe('node_modules\nrecordings/inbox/\n.harvest/\n')
   })
 
   it('leaves a config alone that it does not understand, and prints what to paste', async () => {
@@ -348,3 +351,51 @@ function write(folder: string, files: Readonly<Record<string, string>>): void {
     writeFileSync(join(folder, file), text)
   }
 }
+
+describe('a workflow that runs Vitest', () => {
+  const plan = (files: Readonly<Record<string, string>>) => planWorkflows(project(files))
+  const workflow = (steps: string): Record<string, string> => ({
+    '.github/workflows/test.yml': `on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n${steps}`,
+  })
+  const kept = `      - name: Keep the reports of red cases
+        if: \${{ failure() }}
+        uses: actions/upload-artifact@v5
+        with:
+          name: harvest-report-\${{ github.job }}-\${{ strategy.job-index }}
+          path: .harvest/report
+          include-hidden-files: true
+          if-no-files-found: ignore
+`
+
+  it.each([
+    ['in one line', '      - run: npm ci\n      - run: npx vitest run --shard=1/3\n'],
+    [
+      'with a name',
+      '      - run: npm ci\n      - name: Test\n        run: npx vitest-harvest test\n        env:\n          CI: true\n',
+    ],
+    [
+      'among other commands',
+      '      - run: |\n          npm ci\n          npx vitest run\n          npx vitest run --merge-reports\n',
+    ],
+  ])('gets a step that keeps the reports of red cases behind it: %s', (_, steps) => {
+    const [planned] = plan(workflow(steps))
+    expect(planned).toMatchObject({ file: '.github/workflows/test.yml', state: 'changed' })
+    expect(planned?.after).toBe(`${planned?.before}${kept}`)
+    expect(() => parse(planned?.after ?? '') as unknown).not.toThrow()
+  })
+
+  it('is found by a script of the package that runs it, and only by such a one', () => {
+    const manifest = { 'package.json': '{"scripts":{"test":"vitest run","lint":"oxlint"}}' }
+    const steps = '      - run: npm test\n      - run: npm run lint\n'
+    expect(plan({ ...manifest, ...workflow(steps) })[0]?.after).toContain(
+      `      - run: npm test\n${kept}      - run: npm run lint\n`,
+    )
+    expect(plan(workflow(steps))).toEqual([])
+  })
+
+  it('is left alone when it keeps them already', () => {
+    const [planned] = plan(workflow(`      - run: npx vitest run\n${kept}`))
+    expect(planned).toMatchObject({ state: 'already' })
+    expect(plan({})).toEqual([])
+  })
+})

@@ -95,9 +95,10 @@ describe('the sources of the page', () => {
 
 describe('the file a red case leaves', () => {
   it('is named after its case, below one folder', () => {
-    expect(reportFile('refund', 'refund-100x')).toBe('.harvest/report/golden/refund/refund-100x.html')
-    expect(reportFile('', 'refund-100x')).toBe('.harvest/report/golden/refund-100x.html')
-    expect(reportFile('..', '../../etc/passwd')).toBe('.harvest/report/golden/-/-etc-passwd.html')
+    const of = (name: string): string => reportFile('/app/recordings', `/app/recordings/${name}`)
+    expect(of('golden/refund/refund-100x.case.yaml')).toBe('.harvest/report/golden/refund/refund-100x.html')
+    expect(of('golden/refund-100x.case.yml')).toBe('.harvest/report/golden/refund-100x.html')
+    expect(of('../../etc/a b.case.yaml')).toBe('.harvest/report/-/-/etc/a-b.html')
   })
 })
 

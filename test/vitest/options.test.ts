@@ -19,6 +19,7 @@ describe('the options of harvest()', () => {
       match: {},
       tools: 'serve',
       deps: [],
+      report: 'red',
       timeoutMs: 10_000,
       prove: { good: 0.9, bad: 0.5, maxDays: 30 },
     })

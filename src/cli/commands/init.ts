@@ -6,14 +6,16 @@ import { exit } from '../exit.ts'
 import type { Plan, PlannedFile } from '../init/plan.ts'
 import { type Screen, table } from '../../report/output.ts'
 
-/** Sets a project up: the plugin in its Vitest config, the inbox in its `.gitignore`, tapes in its `.gitattributes`. Done twice, it does nothing. */
+/** Sets a project up: the plugin in its Vitest config, the inbox in its `.gitignore`, tapes in its `.gitattributes`, reports of red cases in its workflows. Done twice, it does nothing. */
 export const initCommand: Command = {
   ...initSpec,
   async run(given, screen) {
     const { planInit } = await import('../init/plan.ts')
     const plan = planInit('.', given.values('add'))
     const isDry = given.has('dry-run')
-    const open = [plan.gitignore, plan.gitattributes, plan.config].filter(({ state }) => state !== 'already')
+    const open = [plan.gitignore, plan.gitattributes, ...plan.workflows, plan.config].filter(
+      ({ state }) => state !== 'already',
+    )
     if (!isDry) for (const file of open) await write(file)
     if (given.has('json')) screen.json(answer(plan, isDry))
     else await print(plan, isDry, screen)
@@ -22,7 +24,7 @@ export const initCommand: Command = {
 }
 
 /** The answer for programs. */
-function answer({ agents, config, gitignore, gitattributes, ignored }: Plan, isDry: boolean): object {
+function answer({ agents, config, gitignore, gitattributes, workflows, ignored }: Plan, isDry: boolean): object {
   const brief = ({ file, state, after }: PlannedFile): object => ({
     file,
     state,
@@ -34,6 +36,7 @@ function answer({ agents, config, gitignore, gitattributes, ignored }: Plan, isD
     config: brief(config),
     gitignore: brief(gitignore),
     gitattributes: brief(gitattributes),
+    workflows: workflows.map(brief),
     ignoredConfigs: ignored,
   }
 }
@@ -46,11 +49,11 @@ async function write({ file, state, after }: PlannedFile): Promise<void> {
 }
 
 async function print(
-  { agents, config, gitignore, gitattributes, ignored }: Plan,
+  { agents, config, gitignore, gitattributes, workflows, ignored }: Plan,
   isDry: boolean,
   screen: Screen,
 ): Promise<void> {
-  const open = [config, gitignore, gitattributes].filter(({ state }) => state !== 'already')
+  const open = [config, gitignore, gitattributes, ...workflows].filter(({ state }) => state !== 'already')
   if (agents.length > 0) {
     screen.line(
       table(
@@ -69,7 +72,9 @@ async function print(
     for (const line of await diffOf(file)) screen.line(`  ${neutral(line)}`)
   }
   if (open.length === 0)
-    screen.line('Nothing to do: the plugin is in the config, the inbox in .gitignore, tapes in .gitattributes.')
+    screen.line(
+      'Nothing to do: the plugin is in the config, the inbox and reports in .gitignore, tapes in .gitattributes.',
+    )
   else if (isDry) screen.line('Nothing was changed: this was a dry run.')
   else screen.line('Done. Look it over; then record a run and promote it: npx vitest-harvest promote latest --as <id>')
 }

@@ -4,6 +4,7 @@ import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { configFiles } from '../config-files.ts'
 import { type ConfigEdit, editConfig } from './edit-config.ts'
 import { attributesLine, keepsTapes } from '../../check/git-attributes.ts'
+import { planWorkflows } from './workflow.ts'
 import { exportsOf, findAgents, type FoundAgent } from './find-agents.ts'
 
 /** One file as it is and as it will be. */
@@ -20,6 +21,8 @@ export interface Plan {
   readonly config: PlannedFile
   readonly gitignore: PlannedFile
   readonly gitattributes: PlannedFile
+  /** Workflows of GitHub Actions that run Vitest. */
+  readonly workflows: readonly PlannedFile[]
   /** Config files beside the one that counts. */
   readonly ignored: readonly string[]
 }
@@ -36,7 +39,11 @@ export function planInit(folder: string, named: readonly string[]): Plan {
   const source = file === undefined ? '' : readFileSync(join(folder, file), 'utf8')
   const isThere = file !== undefined && editConfig(source, 'harvest()').kind === 'already'
   const agents = named.length > 0 ? named.map((word) => namedAgent(folder, word)) : isThere ? [] : findAgents(folder)
-  const git = { gitignore: planGitignore(folder), gitattributes: planGitattributes(folder) }
+  const git = {
+    gitignore: planGitignore(folder),
+    gitattributes: planGitattributes(folder),
+    workflows: planWorkflows(folder),
+  }
   if (isThere) return { agents: [], config: { file, state: 'already', before: source, after: source }, ...git, ignored }
   if (agents.length === 0) throw noAgents()
   return {
@@ -114,30 +121,40 @@ function namedAgent(folder: string, word: string): FoundAgent {
 }
 
 function planGitignore(folder: string): PlannedFile {
-  return withLine(folder, '.gitignore', 'recordings/inbox/', (lines) =>
-    lines.some((line) => /^(?:\*\*)?\/?(?:recordings\/)?inbox\/?(?:\*{1,2})?\s*$/.test(line)),
-  )
+  return withLines(folder, '.gitignore', [
+    [
+      'recordings/inbox/',
+      (lines) => lines.some((line) => /^(?:\*\*)?\/?(?:recordings\/)?inbox\/?(?:\*{1,2})?\s*$/.test(line)),
+    ],
+    // Reports of red cases hold what their tapes hold.
+    ['.harvest/', (lines) => lines.some((line) => /^(?:\*\*)?\/?\.harvest\/?(?:\*{1,2})?\s*$/.test(line))],
+  ])
 }
 
 /** Git on Windows turns the ends of lines, and with them every digest of a tape. */
 function planGitattributes(folder: string): PlannedFile {
-  return withLine(folder, '.gitattributes', attributesLine, (lines) => keepsTapes(lines.join('\n')))
+  return withLines(folder, '.gitattributes', [[attributesLine, (lines) => keepsTapes(lines.join('\n'))]])
 }
 
-/** A file with a line at its end, unless it says so already. */
-function withLine(
+/** A file with lines at its end, but those that it has already. */
+function withLines(
   folder: string,
   file: string,
-  line: string,
-  isSaid: (lines: readonly string[]) => boolean,
+  wanted: readonly (readonly [line: string, isSaid: (lines: readonly string[]) => boolean])[],
 ): PlannedFile {
   const path = join(folder, file)
   const isNew = !existsSync(path)
   const before = isNew ? '' : readFileSync(path, 'utf8')
-  if (isSaid(before.split(/\r?\n/))) return { file, state: 'already', before, after: before }
+  const missing = wanted.flatMap(([line, isSaid]) => (isSaid(before.split(/\r?\n/)) ? [] : [line]))
+  if (missing.length === 0) return { file, state: 'already', before, after: before }
   const lineEnd = before.includes('\r\n') ? '\r\n' : '\n'
   const gap = before === '' || before.endsWith('\n') ? '' : lineEnd
-  return { file, state: isNew ? 'created' : 'changed', before, after: `${before}${gap}${line}${lineEnd}` }
+  return {
+    file,
+    state: isNew ? 'created' : 'changed',
+    before,
+    after: `${before}${gap}${missing.map((line) => line + lineEnd).join('')}`,
+  }
 }
 
 function noAgents(): HarvestError {

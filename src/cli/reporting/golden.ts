@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Case } from '../../cases/index.ts'
 import { acceptedPins, changedPins, codeState, pinsOf } from '../../provenance/index.ts'
 import { type CaseSummary, listCases, queryTapes } from '../../recordings/index.ts'
@@ -24,11 +24,13 @@ const letters = { green: 'g', red: 'r', unproven: 'u', 'known bad': 'k', 'not ru
 export async function gatherGolden(
   recordings: string,
   resultFiles: readonly string[],
-  linkOf: (summary: CaseSummary) => string | undefined = leftReport,
+  linkOf: (summary: CaseSummary) => string | undefined = ({ file }) => leftReport(recordings, file),
 ): Promise<GoldenData> {
   const runs = readResults(resultFiles)
   const git = await codeState(process.cwd(), undefined)
-  const cases = listCases(recordings).map((summary) => caseView(summary, runs, git?.commit, linkOf(summary)))
+  const cases = listCases(recordings).map((summary) =>
+    caseView(summary, runs, git?.commit, linkOf(summary), leftReport(recordings, summary.file)),
+  )
   const last = runs.at(-1)
   const at = new Date().toISOString()
   return {
@@ -48,8 +50,9 @@ export async function gatherGolden(
   }
 }
 
-function leftReport({ group, id }: CaseSummary): string | undefined {
-  const file = reportFile(group, id)
+/** The page that the last red run of a case left, as seen from here. */
+function leftReport(recordings: string, caseFile: string): string | undefined {
+  const file = reportFile(resolve(recordings), resolve(caseFile))
   return existsSync(file) ? file : undefined
 }
 
@@ -58,6 +61,7 @@ function caseView(
   runs: readonly VitestRun[],
   commit: string | undefined,
   report: string | undefined,
+  left: string | undefined,
 ): GoldenCase {
   const name = group === '' ? id : `${group}/${id}`
   const history = runs.slice(-shownRuns).map(({ cases }) => cases.get(id))
@@ -80,7 +84,7 @@ function caseView(
     models: pinsOf(tape).models ?? [],
     ...(kase.title === undefined ? {} : { title: kase.title }),
     ...(kase.tags === undefined ? {} : { tags: kase.tags }),
-    state: stateOf(last, report),
+    state: stateOf(last, left),
     ...(why === undefined ? {} : { why }),
     pins: pinsText(kase, tape, commit),
   }
@@ -95,10 +99,10 @@ function pinsText(kase: Case, tape: Tape, commit: string | undefined): string {
   return isSame ? `${short}, the code here` : `${short}, other code here`
 }
 
-function stateOf(last: CaseRun | undefined, report: string | undefined): GoldenCase['state'] {
+function stateOf(last: CaseRun | undefined, left: string | undefined): GoldenCase['state'] {
   if (last !== undefined) return last.state
   // The page of a red case is removed when the case runs again.
-  return report === undefined ? 'not run' : 'red'
+  return left === undefined ? 'not run' : 'red'
 }
 
 /** The tapes of the inbox, the newest first. */

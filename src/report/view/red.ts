@@ -23,7 +23,7 @@ export interface RedFacts {
   readonly escapes: readonly { readonly kind: string; readonly target: string }[]
   readonly unanswered: readonly UnansweredCall[]
   /** 1-based numbers of the recorded steps that were not asked for; `undefined`: not known. */
-  readonly unusedSteps?: readonly number[]
+  readonly unusedSteps?: readonly number[] | undefined
   readonly steps: number
   readonly served: number
   /** Line of the case file, or the file of the tape. */

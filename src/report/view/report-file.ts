@@ -1,13 +1,18 @@
+import { relative } from 'node:path'
+
 /** The folder in which red cases leave their reports, below the root of the project. It is never committed. */
 export const reportFolder = '.harvest/report'
 
 /**
- * Where a red case leaves its report, with `/`. A case and its groups have names of plain words; anything else is written as `-`.
+ * Where a red case leaves its report, with `/` and below the root of its project: `.harvest/report/golden/refund-100x.html`.
  *
- * @param group - with `/`; empty for the golden set itself
+ * @param recordings - absolute
+ * @param caseFile - absolute; whatever in its name is no plain word is written as `-`
  */
-export function reportFile(group: string, id: string): string {
-  const parts = ['golden', ...group.split('/'), id].filter((part) => part !== '')
+export function reportFile(recordings: string, caseFile: string): string {
+  const parts = relative(recordings, caseFile)
+    .replace(/\.case\.ya?ml$/, '')
+    .split(/[/\\]/)
   const plain = parts.map((part) =>
     part
       .replaceAll(/[^\w.-]/g, '-')

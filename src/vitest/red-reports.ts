@@ -1,0 +1,70 @@
+import { rmSync } from 'node:fs'
+import path from 'node:path'
+import type { TestCase, TestProject } from 'vitest/node'
+import { HarvestError, neutralLine } from '../errors/index.ts'
+import { reportFile } from '../report/view/report-file.ts'
+import type { CaseReportRequest } from './channel.ts'
+import { goldenSetOf } from './project.ts'
+import type { CaseResult, SummaryLine } from './summary.ts'
+
+/** Reports that one run writes: a broken agent turns hundreds of cases red. */
+const most = 20
+
+/** Writes the reports of red cases. A report that cannot be written is a line of the summary, and never another error. */
+export class RedReports {
+  #asked = 0
+  #written = 0
+  #problem: string | undefined
+
+  /** Forgets what an earlier run left of the cases that run now. */
+  begin(cases: readonly { readonly moduleId: string; readonly project: TestProject }[]): void {
+    this.#asked = 0
+    this.#written = 0
+    this.#problem = undefined
+    for (const { moduleId, project } of cases) {
+      try {
+        rmSync(fileFor(moduleId, project), { force: true })
+      } catch (error) {
+        this.#problem = reasonOf(error)
+      }
+    }
+  }
+
+  async add(test: TestCase, { file, red }: CaseReportRequest): Promise<void> {
+    this.#asked++
+    if (this.#asked > most) return
+    try {
+      const { writeRedReport } = await import('./write-red-report.ts')
+      writeRedReport(fileFor(file, test.project), file, red)
+      this.#written++
+    } catch (error) {
+      this.#problem ??= reasonOf(error)
+    }
+  }
+
+  /** Where the reports are; what is said of those that are not there. */
+  lines(results: readonly CaseResult[]): readonly SummaryLine[] {
+    const left = Math.max(0, this.#asked - most)
+    // Other red cases are listed with their reports, see `failures`.
+    const unproven = results.flatMap(({ report, name }) =>
+      report.report !== undefined && report.verdict === 'unproven' ? [`${name}  ${report.report}`] : [],
+    )
+    return [
+      ...unproven.slice(0, 9).map((text): SummaryLine => ['Report', text]),
+      ...(left === 0 ? [] : [['Reports', `${this.#written} written; ${left} more red cases leave none`] as const]),
+      ...(this.#problem === undefined ? [] : [['Reports', `not all could be written: ${this.#problem}`] as const]),
+    ]
+  }
+}
+
+function fileFor(caseFile: string, { config }: TestProject): string {
+  const folder = goldenSetOf(config)?.folder ?? 'recordings'
+  return path.join(config.root, reportFile(path.resolve(config.root, folder), caseFile))
+}
+
+function reasonOf(error: unknown): string {
+  return neutralLine(
+    HarvestError.is(error) ? error.facts.what : error instanceof Error ? error.message : String(error),
+    200,
+  )
+}

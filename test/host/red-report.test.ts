@@ -1,0 +1,135 @@
+import { chmodSync, existsSync, globSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ReportData } from '../../src/report/view/types.ts'
+import { type Home, type InlineProject, type Lane, openHome } from './inline.ts'
+import { config, golden, refundBaseline, refundSources } from './refund.ts'
+import { reported, withJson } from './reports.ts'
+
+/** The reports that a project has, and what Vitest attached, by name. */
+const reportsOf = ({ folder }: InlineProject): readonly string[] =>
+  globSync('.harvest/**/*.html', { cwd: folder }).sort()
+const attachedOf = ({ folder }: InlineProject): readonly string[] =>
+  globSync(['.vitest/attachments/*.html', '.vitest-attachments/*.html'], { cwd: folder })
+
+function dataIn(html: string): ReportData {
+  const [, block = ''] = /<script type="application\/json" id="data">([\s\S]*?)<\/script>/.exec(html) ?? []
+  return JSON.parse(block) as ReportData
+}
+
+const other = 'export const amountOf = (order: { amount: number }) => order.amount + 5\n'
+
+describe.each<{ lane: Lane }>([{ lane: 5 }, { lane: 4 }])('a red case on Vitest $lane', ({ lane }) => {
+  let home: Home
+  beforeAll(() => {
+    home = openHome(lane)
+  })
+  afterAll(() => home[Symbol.dispose]())
+
+  it('leaves one report and one attachment, named where people and machines look; a green case leaves none', async () => {
+    const project = home.project('one', {
+      'vitest.config.ts': config(),
+      ...refundSources,
+      ...golden('red', `${refundBaseline}outcome: { refunded: 26 }\n`),
+      ...golden('green', refundBaseline),
+    })
+    const file = '.harvest/report/golden/red.html'
+    const junit = ['--reporter=junit', '--outputFile.junit=.vitest/junit.xml']
+    const { code, output } = await project.run(['run', ...withJson, ...junit])
+    expect(code).toBe(1)
+    expect(reportsOf(project)).toEqual([file])
+    expect(attachedOf(project)).toHaveLength(1)
+    expect(output).toContain(`report ${file}`)
+    expect(reported(project).get('golden/red')?.meta.harvest).toMatchObject({ report: file, code: 'HARVEST_OUTCOME' })
+    expect(reported(project).get('golden/green')?.meta.harvest).not.toHaveProperty('report')
+    expect(project.read('.vitest/junit.xml')).toContain(`<property name="report" value="${file}">`)
+    expect(statSync(path.join(project.folder, file)).mode & 0o077).toBe(0)
+    const { replay, run } = dataIn(project.read(file))
+    expect(run.case).toEqual({ id: 'red', expect: 'pass' })
+    expect(replay).toMatchObject({ case: 'red', verdict: 'different', code: 'HARVEST_OUTCOME', served: 2, steps: 2 })
+    expect(replay?.place).toBe('recordings/golden/red.case.yaml:8')
+
+    // Green again, it takes its report away.
+    project.write(
+      'recordings/golden/red.case.yaml',
+      project.read('recordings/golden/green.case.yaml').replaceAll('green', 'red'),
+    )
+    expect((await project.run(['run'])).code).toBe(0)
+    expect(reportsOf(project)).toEqual([])
+  })
+
+  it('shows what was recorded and what is now, where the replay parts', async () => {
+    const project = home.project('parts', {
+      'vitest.config.ts': config(),
+      ...refundSources,
+      'src/amount.ts': other,
+      ...golden('red', refundBaseline),
+    })
+    await project.run(['run'])
+    const { replay, texts } = dataIn(project.read('.harvest/report/golden/red.html'))
+    expect(replay).toMatchObject({ verdict: 'different', nearest: 2 })
+    expect([texts[replay?.recorded ?? -1], texts[replay?.now ?? -1]].join(' → ')).toMatch(/25.* → .*30/)
+    expect(replay?.site).toContain('src/refund.ts')
+    expect(replay?.fix.length).toBeGreaterThan(0)
+  })
+
+  it('leaves a report of its tape where the agent could not even be loaded', async () => {
+    const project = home.project('unloaded', {
+      'vitest.config.ts': config(),
+      ...refundSources,
+      'src/refund.ts': "throw new Error('no such luck')\n",
+      ...golden('red', refundBaseline),
+    })
+    expect((await project.run(['run'])).output).toContain('no such luck')
+    expect(dataIn(project.read('.harvest/report/golden/red.html')).replay).toMatchObject({
+      served: 0,
+      steps: 2,
+      servedSteps: [],
+    })
+  })
+
+  it('leaves none with `report: false`, and is red for its own reason where none can be written', async () => {
+    const files = { ...refundSources, ...golden('red', `${refundBaseline}outcome: { refunded: 26 }\n`) }
+    const off = home.project('off', { 'vitest.config.ts': config('report: false'), ...files })
+    expect((await off.run(['run'])).output).toContain('HARVEST_OUTCOME')
+    expect(reportsOf(off)).toEqual([])
+    const blocked = home.project('blocked', { 'vitest.config.ts': config(), ...files })
+    // Root may write anywhere: a file stands where the folder should.
+    writeFileSync(path.join(blocked.folder, '.harvest'), '')
+    chmodSync(path.join(blocked.folder, '.harvest'), 0o400)
+    const { output, code } = await blocked.run(['run'])
+    expect(code).toBe(1)
+    expect(output).toContain('HARVEST_OUTCOME')
+    expect(output).toMatch(/Reports {2}not all could be written: \S+/)
+    expect(output).not.toContain('report .harvest')
+    expect(output.match(/FAIL/g)).toHaveLength(1)
+  })
+})
+
+describe('reports of many red cases', () => {
+  it('are 20 and one line, from files that run beside each other in confined workers', async () => {
+    using home = openHome(5)
+    const ids = Array.from({ length: 30 }, (_, index) => `case-${index}`)
+    const cases = Object.assign(
+      {},
+      ...ids.map((id) => golden(id, `${refundBaseline}outcome: { refunded: 26 }\n`)),
+    ) as Record<string, string>
+    const project = home.project('many', {
+      'vitest.config.ts': config("confine: 'strict'"),
+      ...refundSources,
+      ...cases,
+    })
+    const { output } = await project.run(['run', ...withJson])
+    expect(reportsOf(project)).toHaveLength(20)
+    expect(attachedOf(project)).toHaveLength(20)
+    expect(output).toContain('Reports  20 written; 10 more red cases leave none')
+    expect([...reported(project).values()].filter(({ meta }) => meta.harvest?.['report'] !== undefined)).toHaveLength(
+      20,
+    )
+    // A part of the cases takes away the reports of those alone.
+    const kept = reportsOf(project)[0] ?? ''
+    mkdirSync(path.join(project.folder, 'elsewhere'), { recursive: true })
+    await project.run(['run', path.basename(kept, '.html') === 'case-1' ? 'case-2.' : 'case-1.'])
+    expect(existsSync(path.join(project.folder, kept))).toBe(true)
+  })
+})
