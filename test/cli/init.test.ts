@@ -210,6 +210,7 @@ describe('harvest init', () => {
         +})
       .gitignore (new)
         +recordings/inbox/
+        +.harvest/
       .gitattributes (new)
         +*.tape.jsonl -text
       Nothing was changed: this was a dry run.
