@@ -17,6 +17,7 @@ export {
   loadCase,
   promote,
   type PromoteTapeOptions,
+  reviewRecordings,
 } from './library/recordings.ts'
 export { openRecordings, type Recordings } from './library/manage.ts'
 export { blame, chaos, diagnose, type DiagnoseOptions, fork, replay } from './library/runs.ts'
@@ -28,6 +29,7 @@ export type { BlamedRun } from './blame/run-blame.ts'
 export type { OracleAnswer, OracleFunction, OracleRun, SideEffect } from './blame/oracle.ts'
 export type { Grade, Position } from './blame/types.ts'
 export type { Case } from './cases/index.ts'
+export type { Review, ReviewedCase, ReviewedTape, ReviewOptions, TapeDigest, Weakening } from './review/index.ts'
 export type { CheckFinding, CheckOptions, CheckReport } from './check/index.ts'
 export type { Finding } from './doctor/findings.ts'
 export type { ChaosAgent, ChaosFailure, ChaosOptions, ChaosReport } from './faults/chaos-types.ts'

@@ -103,6 +103,23 @@ export const rooms: Readonly<Record<string, Room>> = {
     subject: 'what may be committed',
     mayImport: ['errors', 'json', 'tape', 'wire', 'privacy', 'provenance', 'cases', 'recordings'],
   },
+  review: {
+    subject: 'what a change to recordings means: weaker cases, what each tape does, duplicates',
+    mayImport: [
+      'errors',
+      'json',
+      'rules',
+      'tape',
+      'privacy',
+      'providers',
+      'trace',
+      'provenance',
+      'match',
+      'cases',
+      'recordings',
+      'check',
+    ],
+  },
   live: {
     subject: 'models called for real, the rest from the tape; budgets; refusals of what is not on the tape',
     mayImport: ['errors', 'json', 'tape', 'seam', 'privacy', 'providers', 'match', 'playback', 'replay'],

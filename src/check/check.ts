@@ -3,7 +3,7 @@ import { createRedactor } from '../privacy/index.ts'
 import { keepsTapeBytes } from '../provenance/index.ts'
 import { attributesLine } from './git-attributes.ts'
 import { type CheckFinding, inspect, isShared } from './inspect.ts'
-import { staged, workTree } from './snapshot.ts'
+import { type Snapshot, staged, workTree } from './snapshot.ts'
 
 export interface CheckOptions {
   /** Paths of the files to check. Default: all recordings of the folder but its inbox. */
@@ -38,19 +38,33 @@ const defaultMaxSize = 10 * 1024 * 1024
  *   be asked for the next commit
  */
 export async function checkRecordings(recordings?: string, options: CheckOptions = {}): Promise<CheckReport> {
-  const { files = [], maxSize = defaultMaxSize, allow = [], onProgress = () => undefined } = options
+  const { files = [], allow = [], onProgress = () => undefined } = options
   const asked = { files, ...(recordings === undefined ? {} : { dir: recordings }) }
   const snapshot = options.staged === true ? await staged(asked) : workTree(asked)
   const all = snapshot.files.length
   const hasTapes = snapshot.files.some(({ kind }) => kind === 'tape')
-  const found = [
-    ...inspect(snapshot, { maxSize, allow, progress: (done) => onProgress(done, all) }),
-    ...(hasTapes ? await lineEnds(recordings ?? 'recordings', options.staged === true) : []),
-  ]
-  // A finding may quote a secret in the text of an error, or in the name of a file.
-  const redactor = createRedactor({ off: allow })
+  const found = inspectSnapshot(snapshot, { ...options, onProgress: (done) => onProgress(done, all) })
+  const ends = hasTapes ? await lineEnds(recordings ?? 'recordings', options.staged === true) : []
   const shared = snapshot.files.map(({ path }) => path).filter(isShared)
-  return { checked: all, shared, findings: found.map((one) => redactor.json({ ...one }) as unknown as CheckFinding) }
+  return { checked: all, shared, findings: [...found, ...withoutSecrets(ends, allow)] }
+}
+
+/** Looks at the files of a snapshot, wherever it was taken. Findings are neutral of secrets. */
+export function inspectSnapshot(
+  snapshot: Snapshot,
+  {
+    maxSize = defaultMaxSize,
+    allow = [],
+    onProgress,
+  }: Pick<CheckOptions, 'maxSize' | 'allow'> & { readonly onProgress?: (done: number) => void },
+): readonly CheckFinding[] {
+  return withoutSecrets(inspect(snapshot, { maxSize, allow, progress: (done) => onProgress?.(done) }), allow)
+}
+
+/** A finding may quote a secret in the text of an error, or in the name of a file. */
+function withoutSecrets(found: readonly CheckFinding[], allow: readonly string[]): readonly CheckFinding[] {
+  const redactor = createRedactor({ off: allow })
+  return found.map((one) => redactor.json({ ...one }) as unknown as CheckFinding)
 }
 
 /** Whether git would change the line ends of tapes, and with them every digest. */

@@ -1,3 +1,4 @@
 /** What may be committed: schema, pairs, digests, secrets, size. */
-export { checkRecordings, type CheckOptions, type CheckReport } from './check.ts'
+export { checkRecordings, type CheckOptions, type CheckReport, inspectSnapshot } from './check.ts'
 export type { CheckFinding } from './inspect.ts'
+export type { Snapshot, SnapshotFile } from './snapshot.ts'

@@ -15,8 +15,8 @@ export {
   versionedFiles,
 } from './git.ts'
 export { type AcceptedPin, acceptedPins, type CasePins, pinsOf } from './pins.ts'
-export { type GitIndex, type IndexedFile, readIndex } from './staged.ts'
 export { commitsBefore, type FormerCode, inWorktree, type Worktree } from './worktree.ts'
+export { type GitIndex, type GitRange, type IndexedFile, readIndex, readRange } from './staged.ts'
 export {
   changedPins,
   describeChanges,

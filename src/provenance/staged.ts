@@ -51,6 +51,43 @@ export function readIndex(cwd: string): GitIndex {
   }
 }
 
+/** What two commits differ in, and what the later one holds. */
+export interface GitRange extends Omit<GitIndex, 'staged'> {
+  /** Files of the later commit that the earlier one has not, or has otherwise. */
+  readonly changed: readonly IndexedFile[]
+  /** Full hashes: where both began, and the later commit. */
+  readonly base: string
+  readonly head: string
+}
+
+/**
+ * Reads what a branch changed: from the commit it parted from `base` at, to `head`. Nothing of the work tree is looked at.
+ *
+ * @param base - any name of a commit
+ * @throws HARVEST_GIT_RANGE for a name that is no commit, and where git is not installed
+ */
+export function readRange(cwd: string, base: string, head: string): GitRange {
+  const git = (args: readonly string[], input = ''): string => run(cwd, args, input, rangeUnreadable).toString('utf8')
+  const commit = (name: string): string =>
+    git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`]).trim()
+  const [from, to] = [commit(base), commit(head)]
+  const parted = git(['merge-base', from, to]).trim()
+  const { staged: changed, before } = readChanges(git([...rangeArguments, parted, to]))
+  const tree = git(['ls-tree', '-r', '-z', '--full-tree', to])
+  return {
+    top: git(['rev-parse', '--show-toplevel']).replace(/\r?\n$/, ''),
+    recordings: readTree(tree).filter(({ path }) => /\.(?:case\.ya?ml|tape\.jsonl)$/.test(path)),
+    changed,
+    before,
+    base: parted,
+    head: to,
+    sizesOf: (oids) => readSizes(oids.length === 0 ? '' : git(['cat-file', '--batch-check'], lines(oids))),
+    contentsOf: (oids) =>
+      readContents(oids.length === 0 ? Buffer.of() : run(cwd, ['cat-file', '--batch'], lines(oids), rangeUnreadable)),
+  }
+}
+
+const rangeArguments = ['diff', '--raw', '-z', '--no-abbrev', '--no-renames', '--no-ext-diff']
 const changeArguments = ['diff', '--cached', '--raw', '-z', '--no-abbrev', '--no-renames', '--no-ext-diff']
 const entryArguments = [
   'ls-files',
@@ -64,14 +101,14 @@ const entryArguments = [
 /** One is enough for any golden set; more would be a disk image. */
 const outputCap = 2 * 1024 * 1024 * 1024 - 1
 
-function run(cwd: string, args: readonly string[], input: string): Buffer {
+function run(cwd: string, args: readonly string[], input: string, refuse: typeof unreadable = unreadable): Buffer {
   const { status, stdout, stderr, error } = spawnSync(
     'git',
     ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', ...args],
     { cwd, input, env: { ...quietEnvironment(), ...indexEnvironment() }, maxBuffer: outputCap },
   )
   if (status === 0 && error === undefined) return stdout
-  throw unreadable(cwd, error?.message ?? stderr.toString('utf8'), error)
+  throw refuse(cwd, error?.message ?? stderr.toString('utf8'), error)
 }
 
 /** A hook is told which index it stands before; without these git would look at another one. */
@@ -113,6 +150,16 @@ function readEntries(listed: string): readonly IndexedFile[] {
   })
 }
 
+/** `<mode> <type> <oid>`, tab, path, NUL. */
+function readTree(listed: string): readonly IndexedFile[] {
+  return listed.split('\0').flatMap((entry): IndexedFile[] => {
+    const tab = entry.indexOf('\t')
+    if (tab === -1) return []
+    const [mode = '', , oid = ''] = entry.slice(0, tab).split(' ')
+    return [{ path: entry.slice(tab + 1), type: typeOf(mode), oid }]
+  })
+}
+
 function typeOf(mode: string): IndexedFile['type'] {
   if (mode === '120000') return 'link'
   return mode === '160000' ? 'submodule' : 'file'
@@ -150,6 +197,21 @@ function unreadable(cwd: string, said: string, cause: unknown): HarvestError {
       fix: [
         'run it inside a git work tree, such as from a pre-commit hook',
         'or without --staged: npx vitest-harvest check',
+      ],
+    },
+    { cause },
+  )
+}
+
+function rangeUnreadable(cwd: string, said: string, cause: unknown): HarvestError {
+  return new HarvestError(
+    'HARVEST_GIT_RANGE',
+    {
+      what: 'git cannot compare these two commits',
+      where: { folder: cwd, git: said.trim() || 'one of them is no commit of this repository' },
+      fix: [
+        'name two commits: npx vitest-harvest review origin/main..HEAD',
+        'in CI, fetch the base: git fetch origin main',
       ],
     },
     { cause },

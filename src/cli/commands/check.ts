@@ -1,8 +1,9 @@
 import { neutralLine } from '../../errors/index.ts'
 import type { CheckFinding } from '../../check/index.ts'
 import { checkSpec } from '../spec/test.ts'
-import type { Command, CommandInput } from '../command.ts'
+import type { Command } from '../command.ts'
 import { exit } from '../exit.ts'
+import { allowedSecrets, sizeOf } from '../check-options.ts'
 import { usage } from '../parse.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'
 
@@ -13,15 +14,9 @@ export const checkCommand: Command = {
     if (given.has('pins') || given.has('stale')) return (await import('./pins.ts')).pinsCommand.run(given, screen)
     const limit = ['max-commits', 'max-age', 'retired'].find((name) => given.has(name))
     if (limit !== undefined) throw usage(checkCommand, 'HARVEST_CLI_ARGUMENT', `--${limit} needs --stale`)
-    const maxSize = sizeOf(given)
-    const { kindsOff, kindsOn } = await import('../../privacy/index.ts')
+    const maxSize = sizeOf(given, checkCommand)
     const { checkRecordings } = await import('../../check/index.ts')
-    const allow = given.values('allow-secret')
-    const stranger = allow.find((kind) => ![...kindsOn, ...kindsOff].includes(kind))
-    if (stranger !== undefined)
-      throw usage(checkCommand, 'HARVEST_CLI_OPTION', `Unknown kind of secret: '${neutralLine(stranger, 40)}'`, [
-        `one of: ${kindsOn.join(', ')}`,
-      ])
+    const allow = await allowedSecrets(given, checkCommand)
     const { checked, shared, findings } = await checkRecordings(given.value('dir'), {
       files: given.args,
       staged: given.has('staged'),
@@ -56,16 +51,4 @@ function exitOf(findings: readonly CheckFinding[]): number {
   const errors = findings.filter(({ level }) => level === 'error')
   if (errors.some(({ code }) => /^HARVEST_(?:TAPE_(?!OBSOLETE)|PROMOTE_)/.test(code))) return exit.tape
   return errors.length === 0 ? exit.ok : exit.divergence
-}
-
-const units: Readonly<Record<string, number>> = { '': 1, b: 1, kb: 1024, mb: 1024 * 1024 }
-
-function sizeOf(given: CommandInput): number | undefined {
-  const text = given.value('max-size')
-  if (text === undefined) return undefined
-  const [, number = '', unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?)(b|kb|mb)?$/i.exec(text) ?? []
-  if (number !== '') return Math.floor(Number(number) * (units[unit.toLowerCase()] ?? 1))
-  throw usage(checkCommand, 'HARVEST_CLI_OPTION', `Invalid --max-size: '${neutralLine(text, 40)}'`, [
-    'for instance: --max-size 20mb',
-  ])
 }

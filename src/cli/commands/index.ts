@@ -17,6 +17,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   fix: async () => (await import('./fix.ts')).fixCommand,
   accept: async () => (await import('./accept.ts')).acceptCommand,
   check: async () => (await import('./check.ts')).checkCommand,
+  review: async () => (await import('./review.ts')).reviewCommand,
   pins: async () => (await import('./pins.ts')).pinsCommand,
   rerun: async () => (await import('./rerun.ts')).rerunCommand,
   replay: async () => (await import('./replay.ts')).replayCommand,

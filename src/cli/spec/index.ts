@@ -6,7 +6,7 @@ import { fixSpec } from './fix.ts'
 import { diffSpec, lsSpec, openSpec, reportSpec, showSpec } from './inspect.ts'
 import { demoteSpec, holdSpec, pruneSpec, rmSpec, tapesSpec, tapesSpecs } from './manage.ts'
 import { exportSpec, importSpec, initSpec, recordSpec } from './record.ts'
-import { acceptSpec, checkSpec, pinsSpec, promoteSpec, rerunSpec, testSpec } from './test.ts'
+import { acceptSpec, checkSpec, pinsSpec, promoteSpec, rerunSpec, reviewSpec, testSpec } from './test.ts'
 
 /** Every command, in the order of the help. Loads nothing that runs. */
 export const specs: readonly CommandSpec[] = [
@@ -25,6 +25,7 @@ export const specs: readonly CommandSpec[] = [
   testSpec,
   acceptSpec,
   checkSpec,
+  reviewSpec,
   rerunSpec,
   replaySpec,
   debugSpec,

@@ -52,7 +52,7 @@ export const lsSpec: CommandSpec = {
   examples: [
     'ls',
     'ls --inbox --outcome threw --since 3d',
-    "ls --call 'refund(amount > 100)' --text 'A-8220'",
+    'ls --call "refund(amount > 100)" --text A-8220',
     'ls --sort cost --limit 10 --json',
   ],
 }

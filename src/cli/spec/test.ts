@@ -119,6 +119,21 @@ export const checkSpec: CommandSpec = {
   ],
 }
 
+export const reviewSpec: CommandSpec = {
+  name: 'review',
+  group: 'Test',
+  args: '<base..head>',
+  about: 'Review a pull request: weaker cases, what each tape does, secrets, duplicates',
+  options: [
+    { flag: '--markdown', about: 'Print it as a comment for GitHub' },
+    { flag: '--max-size <size>', about: 'Largest tape to commit: 500kb, 20mb [10mb]' },
+    { flag: '--allow-secret <kind>', about: 'Kind of finding that is not secret here (repeatable)', many: true },
+    { ...dirOption, about: 'Folder in the repository [every recordings/]' },
+    jsonOption,
+  ],
+  examples: ['review HEAD~1..HEAD', 'review HEAD~1 --markdown'],
+}
+
 export const pinsSpec: CommandSpec = {
   name: 'pins',
   now: 'check --pins',
