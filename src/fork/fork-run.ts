@@ -2,6 +2,7 @@ import type { HarvestError } from '../errors/index.ts'
 import { type Redactor, redactorOfTape } from '../privacy/index.ts'
 import { Calls } from '../match/calls.ts'
 import { Changes } from '../replay/change.ts'
+import { childMode } from '../replay/child-mode.ts'
 import { Draws } from '../playback/reads.ts'
 import { Scheduler } from '../playback/scheduler.ts'
 import { type GateItem } from '../match/delivery.ts'
@@ -24,7 +25,7 @@ import {
 } from '../match/step.ts'
 import type { Drift, Escape, SharedRequest, UninstrumentedIo } from '../match/types.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
-import type { ExchangeControl, LiveRequest, Responder, VirtualTimer } from '../seam/intercept/index.ts'
+import type { ChildMode, ExchangeControl, LiveRequest, Responder, VirtualTimer } from '../seam/intercept/index.ts'
 import { seamState } from '../seam/source.ts'
 import { type Draw, encodeValue, type Json, type PushFrame, type Tape, type WholeBody } from '../tape/index.ts'
 import type { CompiledPlan } from './compile.ts'
@@ -342,13 +343,16 @@ export class ForkRun {
       : this.problem(problem.escaped(this.place(madeAt), kind, target))
   }
 
-  spawn(given: readonly string[]): void {
+  spawn(given: readonly string[]): ChildMode {
     const command = this.redactor.json(given) as readonly string[]
     const at = this.#spawns.indexOf(commandKey(command))
-    const known = at >= 0 || this.steps.some((step) => step.event.kind === 'exchange' && step.event.via === 'stdio')
-    if (!known) throw this.offTape(`the child process ${command.join(' ')}`, undefined)
+    const isRpc = ({ event }: StepState): boolean =>
+      event.kind === 'exchange' && event.via === 'stdio' && event.method !== 'SEND'
+    const mode = childMode(this.tape, given, this.redactor) ?? (at < 0 && this.steps.some(isRpc) ? 'rpc' : undefined)
+    if (mode === undefined) throw this.offTape(`the child process ${command.join(' ')}`, undefined)
     if (at >= 0) this.#spawns.splice(at, 1)
     this.account.noted({ kind: 'spawn', command })
+    return mode
   }
 
   /** What the mark of this name is to hand over: the first one behind the kept steps. */

@@ -187,8 +187,7 @@ class LiveRun {
     const dialect = this.recorded.dialectOf(live)
     const isOffTape = !this.#isReal && (dialect === undefined || keepsConversation(dialect.dialect))
     // A session in both directions cannot be handed on as one request.
-    if (isOffTape || live.via === 'websocket')
-      throw this.offTape(`${live.method} ${live.url}`, live.madeAt)
+    if (isOffTape || live.via === 'websocket') throw this.offTape(`${live.method} ${live.url}`, live.madeAt)
     if (dialect === undefined) return this.#forwardService(live, sink, place)
     const { budget } = this.#options
     // What is refused is the run's problem, and the agent's error as well.
@@ -309,6 +308,7 @@ function responderOf(run: LiveRun, inside: number | undefined): Responder {
     exchange: (live, sink) => run.exchange(live, sink, where),
     spawn: (command) => {
       if (!run.recorded.hasChild(command)) throw run.offTape(`the child process ${command.join(' ')}`, undefined)
+      return 'rpc'
     },
     listen: () => undefined,
     escape: (kind, target, madeAt) => run.escape(kind, target, madeAt),

@@ -762,7 +762,7 @@ export function notOnTape(place: ProblemLocation, command: readonly string[]): H
   return new HarvestError('HARVEST_ESCAPE', {
     what: `Blocked a child process that is not on the tape: ${neutral(command.join(' '))}`,
     where: where(place),
-    why: 'Only child processes that speak JSON-RPC over stdio can be replayed.',
+    why: 'Only child processes that speak JSON over stdio, one message a line, can be replayed.',
     fix: [`wrap the function that starts it in tool() or value() from 'vitest-harvest/record', and record again`],
   })
 }

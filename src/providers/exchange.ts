@@ -11,7 +11,11 @@ export function pushedModelCall(event: PushEvent): ExchangeEvent | undefined {
   const toolCalls = pushedToolCalls(event)
   if (toolCalls.length === 0) return undefined
   const exchange = exchangeOfPush(event)
-  const dialect = /\/realtime\b/.test(event.url) ? 'openai-realtime' : 'gemini-live'
+  const dialect = event.url.startsWith('stdio:')
+    ? 'anthropic'
+    : /\/realtime\b/.test(event.url)
+      ? 'openai-realtime'
+      : 'gemini-live'
   const request: ModelRequest = { dialect, model: '', instructions: [], messages: [], tools: [], params: {} }
   read.set(exchange, { n: event.n, isPoll: true, request, response: { text: '', toolCalls, unknownEvents: 0 } })
   return exchange

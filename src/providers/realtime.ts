@@ -70,9 +70,10 @@ function present(value: Json | undefined): readonly Json[] {
  * done.
  */
 export function pushedToolCalls({ url, text, frame }: PushEvent): readonly ToolCall[] {
-  if (!/^wss?:/.test(url) || (frame !== undefined && frame !== 'binary')) return []
+  if (frame !== undefined && frame !== 'binary') return []
   const body = parseJson(frame === 'binary' ? Buffer.from(text, 'base64').toString('utf8') : text)
   if (!isMap(body)) return []
+  if (url.startsWith('stdio:')) return commandLineCalls(body)
   const type = textAt(body, 'type')
   const item = at(body, 'item')
   if (type === 'response.output_item.done' && textAt(item, 'type') === 'function_call')
@@ -81,6 +82,24 @@ export function pushedToolCalls({ url, text, frame }: PushEvent): readonly ToolC
   const calls = listAt(own(body, 'toolCall', 'tool_call'), 'functionCalls')
   return calls.flatMap((one) => call(textAt(one, 'id'), textAt(one, 'name'), at(one, 'args') ?? {}))
 }
+
+/** Claude Code says the messages of its model; Codex each item that is done, with its kind for a name. */
+function commandLineCalls(body: JsonMap): readonly ToolCall[] {
+  const type = textAt(body, 'type')
+  if (type === 'assistant')
+    return listAt(own(body, 'message'), 'content')
+      .filter((part) => at(part, 'type') === 'tool_use')
+      .flatMap((part) => call(textAt(part, 'id'), textAt(part, 'name'), at(part, 'input') ?? {}))
+  const item = own(body, 'item')
+  const kind = textAt(item, 'type')
+  if (type !== 'item.completed' || kind === undefined || !done.has(kind)) return []
+  const name = kind === 'mcp_tool_call' ? textAt(item, 'tool') : kind
+  const args = kind === 'mcp_tool_call' ? (at(item, 'arguments') ?? {}) : without(item, 'id', 'type', ...outcomes)
+  return call(textAt(item, 'id'), name, args)
+}
+
+const done: ReadonlySet<string> = new Set(['command_execution', 'file_change', 'mcp_tool_call', 'web_search'])
+const outcomes = ['aggregated_output', 'exit_code', 'status', 'result', 'error']
 
 function argumentsIn(text: string | undefined): Json {
   return text === undefined ? {} : (parseJson(text) ?? text)

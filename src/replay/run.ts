@@ -1,8 +1,8 @@
 import type { HarvestError } from '../errors/index.ts'
 import { type HeaderMeaning, type Redactor, redactorOfTape } from '../privacy/index.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
-import type { UninstrumentedIo, LiveRequest, Responder } from '../seam/intercept/index.ts'
-import { unnamedChild } from '../seam/stdio.ts'
+import type { ChildMode, UninstrumentedIo, LiveRequest, Responder } from '../seam/intercept/index.ts'
+import { messageOf, unnamedChild } from '../seam/stdio.ts'
 import {
   encodeValue,
   headersFlag,
@@ -21,6 +21,7 @@ import { AnnouncedOrder } from './announced-order.ts'
 import { type AnnouncementDifference, announcementProblem, Announcements } from './announcements.ts'
 import { Calls } from '../match/calls.ts'
 import { Changes } from './change.ts'
+import { childMode } from './child-mode.ts'
 import { Clients } from './clients.ts'
 import { Credentials, keyNamesOf, pathOf } from '../match/credentials.ts'
 import { Draws } from '../playback/reads.ts'
@@ -208,7 +209,7 @@ export class ReplayRun {
       const said = this.progress.renamed(url, text)
       if (said !== undefined) this.#children.get(url)?.(said, frame)
       // What a model asks for so is part of the trace.
-      if (isSocket(url))
+      if (isSocket(url) || messageOf(text) === undefined)
         this.events.push({ kind: 'push', n: this.nextN(), at: this.gate.now, url, text, ...(frame && { frame }) })
     })
     this.#spawns = tape.events.flatMap((event) => (event.kind === 'spawn' ? [commandKey(event.command)] : []))
@@ -513,12 +514,20 @@ export class ReplayRun {
     return allowed ? undefined : this.problem(problem.escaped(place, kind, target, madeAt))
   }
 
-  spawn(given: readonly string[]): void {
+  spawn(given: readonly string[]): ChildMode | undefined {
     const command = this.redactor.json(given) as readonly string[]
     const at = this.#spawns.indexOf(commandKey(command))
-    const known = at >= 0 || this.steps.some((step) => step.event.kind === 'exchange' && step.event.via === 'stdio')
+    const mode = childMode(this.tape, given, this.redactor)
     if (at >= 0) this.#spawns.splice(at, 1)
-    if (known) return
+    if (mode !== undefined) return mode
+    // Another command for a server on the tape.
+    const isRpc = ({ event }: StepState): boolean =>
+      event.kind === 'exchange' && event.via === 'stdio' && event.method !== 'SEND'
+    if (at < 0 && this.steps.some(isRpc)) return 'rpc'
+    if (isAllowed(this.#settings.allow ?? [], 'child_process', command.join(' '))) {
+      this.escape('child_process', command.join(' '))
+      return undefined
+    }
     this.escapes.push({ kind: 'child_process', target: command.join(' '), allowed: false })
     throw this.problem(problem.notOnTape(this.place(), command))
   }

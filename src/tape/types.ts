@@ -283,8 +283,8 @@ export interface PushEvent extends EventBase {
   readonly url: string
   readonly text: string
   /**
-   * Of a WebSocket, absent for text: `binary`, `ping` and `pong` in base64, `close` with code and reason, `end` when the connection
-   * was closed.
+   * Absent for text. Of a WebSocket: `binary`, `ping` and `pong` in base64, `close` with code and reason, `end` when the connection
+   * was closed. Of a child: `end` of its output, `close` with its exit code or signal.
    */
   readonly frame?: PushFrame
 }

@@ -59,6 +59,9 @@ export type Mocked = 'fetch' | 'sockets' | 'timers'
 /** What a WebSocket brings that is no text. */
 export type SaidFrame = FrameKind | 'end'
 
+/** `rpc`: a child answers requests, as MCP servers do. `lines`: it and its parent say lines of JSON to each other. */
+export type ChildMode = 'rpc' | 'lines'
+
 /** A replaying run as the interceptors see it. */
 export interface Responder extends RunContext {
   readonly mode: 'replay'
@@ -74,8 +77,12 @@ export interface Responder extends RunContext {
    * made. A run that cannot say so is asked nothing.
    */
   expects?(stated: StatedRequest): boolean
-  /** @throws HarvestError when the tape has no such child */
-  spawn(command: readonly string[]): void
+  /**
+   * How the child is to be played; `undefined`: it is let through.
+   *
+   * @throws HarvestError when the tape has no such child, or none that said anything a tape can hold
+   */
+  spawn(command: readonly string[]): ChildMode | undefined
   /** Registers the sink for lines a child says unasked, and for what a WebSocket brings. */
   listen(url: string, say: (text: string, frame?: SaidFrame) => void): void
   /** The same object for the whole run, also inside its tools. */

@@ -3,11 +3,13 @@ import { EventEmitter } from 'node:events'
 import { PassThrough, Writable } from 'node:stream'
 import { patchProperty, syncBuiltins } from '../patch.ts'
 import { Context } from './context.ts'
+import { SocketNumbers } from '../websocket-frames.ts'
 import { isRequest, messageOf, type RpcMessage, urlOfCommand } from '../stdio.ts'
-import { currentResponder, type ExchangeSink, type Responder } from './responder.ts'
+import { permit } from './outside.ts'
+import { type ChildMode, currentResponder, type ExchangeSink, type Responder, type SaidFrame } from './responder.ts'
 import { real } from '../timers.ts'
 
-/** Gives replayed runs scripted children in place of MCP servers over stdio. Other children are escapes. */
+/** Gives replayed runs scripted children in place of those that speak JSON over stdio. Other children are escapes. */
 export function interceptStdio(): void {
   patchProperty(childProcess, 'spawn', (original) => {
     function spawn(command: string, ...rest: unknown[]): ChildProcess {
@@ -15,8 +17,10 @@ export function interceptStdio(): void {
       const args = Array.isArray(rest[0]) ? (rest[0] as string[]) : []
       const options = (Array.isArray(rest[0]) ? rest[1] : rest[0]) as SpawnOptions | undefined
       if (!run || !usesPipes(options)) return Reflect.apply(original, childProcess, [command, ...rest]) as ChildProcess
-      run.spawn([command, ...args])
-      return new ScriptedChild(run, [command, ...args]) as unknown as ChildProcess
+      const mode = run.spawn([command, ...args])
+      if (mode === undefined)
+        return permit(() => Reflect.apply(original, childProcess, [command, ...rest]) as ChildProcess)
+      return new ScriptedChild(run, [command, ...args], mode) as unknown as ChildProcess
     }
     return spawn as typeof original
   })
@@ -29,7 +33,9 @@ function usesPipes(options: SpawnOptions | undefined): boolean {
   return Array.isArray(stdio) && stdio[0] === 'pipe' && stdio[1] === 'pipe'
 }
 
-/** A child that answers each JSON-RPC line from the tape of the run that wrote it. */
+const numbers = new WeakMap<object, SocketNumbers>()
+
+/** A child that answers each line from the tape of the run that wrote it. */
 class ScriptedChild extends EventEmitter {
   readonly pid = 2 ** 22
   readonly stdin: Writable
@@ -43,17 +49,22 @@ class ScriptedChild extends EventEmitter {
   signalCode: string | null = null
   killed = false
   readonly #url: string
+  readonly #mode: ChildMode
   readonly #run: Responder
   /** What a child says is heard where it was started: a client that answers does so in its run. */
   readonly #context = new Context()
   #rest = ''
 
-  constructor(run: Responder, command: readonly string[]) {
+  constructor(run: Responder, command: readonly string[], mode: ChildMode) {
     super()
     this.#run = run
     this.spawnargs = command
     this.spawnfile = command[0] ?? ''
-    this.#url = urlOfCommand(command)
+    const known = numbers.get(run.identity) ?? new SocketNumbers()
+    numbers.set(run.identity, known)
+    const numbered = known.next(urlOfCommand(command))
+    this.#mode = mode
+    this.#url = mode === 'lines' ? numbered : urlOfCommand(command)
     this.stdin = new Writable({
       write: (chunk: Buffer, _encoding, done) => {
         this.#hear(chunk.toString('utf8'))
@@ -61,11 +72,13 @@ class ScriptedChild extends EventEmitter {
       },
       final: (done) => {
         done()
-        this.#exit(0, null)
+        if (this.#rest.trim()) this.#answer(this.#rest.trimEnd())
+        // Others say themselves when they end.
+        if (mode === 'rpc') this.#exit(0, null)
       },
     })
     this.stdio = [this.stdin, this.stdout, this.stderr]
-    run.listen(this.#url, (text) => this.#say(text))
+    run.listen(this.#url, (text, frame) => this.#say(text, frame))
     process.nextTick(() => this.emit('spawn'))
   }
 
@@ -94,7 +107,9 @@ class ScriptedChild extends EventEmitter {
     const message = messageOf(line)
     // A client may write from a queue that lost the context: the child is that of the run that started it.
     const run = currentResponder() ?? this.#run
-    if (!message || run.over) return
+    if (run.over) return
+    if (this.#mode === 'lines') return this.#tell(run, line)
+    if (!message) return
     try {
       const live = {
         via: 'stdio',
@@ -112,6 +127,16 @@ class ScriptedChild extends EventEmitter {
     }
   }
 
+  #tell(run: Responder, line: string): void {
+    const live = { via: 'stdio', method: 'SEND', url: this.#url, headers: [], body: Buffer.from(line) } as const
+    try {
+      run.exchange(live, silent)
+    } catch {
+      // The run has noted the divergence; its parent sees a child that gave up.
+      this.#exit(1, null)
+    }
+  }
+
   #sink(message: RpcMessage): ExchangeSink {
     let text = ''
     return {
@@ -123,21 +148,35 @@ class ScriptedChild extends EventEmitter {
     }
   }
 
-  #say(line: string): void {
-    if (this.exitCode !== null || this.signalCode !== null) return
+  #say(line: string, frame?: SaidFrame): void {
+    // What it had said before it exited may be read later.
+    if (frame === 'close') return /^\d+$/.test(line) ? this.#gone(Number(line), null) : this.#gone(null, line)
+    if (this.stdout.writableEnded) return
+    if (frame === 'end') return this.#silence()
     this.#context.run(() => this.stdout.write(`${line}\n`))
   }
 
   #exit(code: number | null, signal: string | null): void {
     if (this.exitCode !== null || this.signalCode !== null) return
+    this.stdout.end()
+    this.#gone(code, signal)
+  }
+
+  #gone(code: number | null, signal: string | null): void {
+    if (this.exitCode !== null || this.signalCode !== null) return
     this.exitCode = code
     this.signalCode = signal
-    this.stdout.end()
     this.stderr.end()
     real.setImmediate(() => {
       this.emit('exit', code, signal)
-      this.emit('close', code, signal)
+      if (this.stdout.writableEnded) this.emit('close', code, signal)
     })
+  }
+
+  #silence(): void {
+    this.stdout.end()
+    const isGone = this.exitCode !== null || this.signalCode !== null
+    if (isGone) real.setImmediate(() => this.emit('close', this.exitCode, this.signalCode))
   }
 }
 

@@ -1,18 +1,20 @@
 import type { ChildProcess } from 'node:child_process'
 import { copyBytes, onChannel } from './channels.ts'
 import { currentObserver, type ExchangeObserver, guarded, type Observer } from './observer.ts'
+import { SocketNumbers } from '../websocket-frames.ts'
 import { isRequest, isResponse, messageOf, type RpcMessage, urlOfCommand } from '../stdio.ts'
 
 /**
- * Hears JSON-RPC over the stdio of child processes (MCP servers). Messages belong to the run that wrote them, also
- * when one long-lived child serves many runs.
+ * Hears JSON over the stdio of child processes: JSON-RPC of MCP servers, and lines of JSON as command-line agents say them.
+ * Messages of JSON-RPC belong to the run that wrote them, also when one long-lived child serves many runs; lines to the run
+ * that started the child.
  */
 export function observeChildren(): void {
   onChannel<{ process: ChildProcess }>('child', 'child_process', ({ process: child }) => {
     const run = currentObserver()
     const begun = guarded(() => {
       run?.spawned(child.spawnargs)
-      if (child.stdin && child.stdout) follow(child)
+      if (child.stdin && child.stdout) follow(child, run)
     })
     // The event comes before the command and the pipes are known. An agent may write to them as soon as it has the child.
     const started = child as ChildProcess & { spawn?: (...args: unknown[]) => unknown }
@@ -32,8 +34,11 @@ interface Waiting {
   readonly exchange: ExchangeObserver
 }
 
-function follow(child: ChildProcess): void {
+function follow(child: ChildProcess, starter: Observer | undefined): void {
   const url = urlOfCommand(child.spawnargs)
+  const address = starter === undefined ? url : numberOf(starter, url)
+  /** What the child turned out to speak. */
+  let mode: 'rpc' | 'lines' | undefined
   const waiting = new Map<string, Waiting>()
   /** Requests of the child, and whose client is to answer them. */
   const asked = new Map<string, Observer>()
@@ -41,6 +46,8 @@ function follow(child: ChildProcess): void {
   if (!stdin || !stdout) return
   const wrote = lines((text) => {
     const message = messageOf(text)
+    if (message) mode = 'rpc'
+    if (!message && mode !== 'rpc') told(openRun(starter), address, text)
     if (!message) return
     const isReply = isResponse(message)
     const run = openRun(isReply ? asked.get(String(message.id)) : undefined) ?? currentObserver()
@@ -55,7 +62,10 @@ function follow(child: ChildProcess): void {
   })
   const said = lines((text) => {
     const message = messageOf(text)
-    if (!message) return
+    if (message) mode ??= 'rpc'
+    else if (mode === undefined && isObject(text)) mode = 'lines'
+    if (mode === 'lines') openRun(starter)?.pushed(address, text)
+    if (!message || mode === 'lines') return
     const answered = isResponse(message) ? waiting.get(String(message.id)) : undefined
     if (!answered) {
       const run = causeOf([...waiting.values()], message, url)
@@ -69,16 +79,57 @@ function follow(child: ChildProcess): void {
     exchange.chunk(Buffer.from(text))
     exchange.end()
   })
-  const { write } = stdin
+  const { write, end } = stdin
   const { push } = stdout
   stdin.write = function (this: typeof stdin, ...args: unknown[]) {
     wrote(args[0], args[1])
     return Reflect.apply(write, this, args) as boolean
   } as typeof write
+  stdin.end = function (this: typeof stdin, ...args: unknown[]) {
+    if (typeof args[0] === 'string' || args[0] instanceof Uint8Array) wrote(args[0], args[1])
+    // A prompt has no line end.
+    wrote('\n', undefined)
+    return Reflect.apply(end, this, args) as typeof stdin
+  } as typeof end
+  child.once(
+    'exit',
+    guarded((code: number | null, signal: string | null) => {
+      const run = openRun(starter)
+      if (mode === 'lines') run?.pushed(address, String(code ?? signal), 'close')
+      if (mode === undefined) run?.unrecorded(`child process ${child.spawnargs.join(' ')}`)
+    }),
+  )
   stdout.push = function (this: typeof stdout, ...args: unknown[]) {
     if (args[0] !== null) said(args[0], args[1])
+    else if (mode === 'lines') openRun(starter)?.pushed(address, '', 'end')
     return Reflect.apply(push, this, args) as boolean
   } as typeof push
+}
+
+const numbers = new WeakMap<object, SocketNumbers>()
+
+/** The second child of a run with one command is another one. */
+function numberOf(run: Observer, url: string): string {
+  const known = numbers.get(run.handle) ?? new SocketNumbers()
+  numbers.set(run.handle, known)
+  return known.next(url)
+}
+
+function told(run: Observer | undefined, url: string, text: string): void {
+  const exchange = run?.exchange({ via: 'stdio', method: 'SEND', url })
+  exchange?.requestChunk(Buffer.from(text))
+  exchange?.end()
+}
+
+function isObject(text: string): boolean {
+  if (!text.startsWith('{')) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    // What it prints is for people.
+    return false
+  }
 }
 
 /**

@@ -1,0 +1,21 @@
+import { messageOf, unnamedChild, urlOfCommand } from '../seam/stdio.ts'
+import type { ChildMode } from '../seam/intercept/index.ts'
+import type { Redactor } from '../privacy/index.ts'
+import type { Tape } from '../tape/index.ts'
+
+/** How a child of this command spoke when the run was recorded; `undefined`: not in a way that a tape can hold. */
+export function childMode({ events }: Tape, command: readonly string[], redactor: Redactor): ChildMode | undefined {
+  const plain = urlOfCommand(command)
+  const urls = [plain, redactor.url(plain), unnamedChild]
+  const isOf = (url: string): boolean => urls.includes(url.replace(/#\d+$/, ''))
+  const hasLines = events.some(
+    (event) => event.kind === 'push' && isOf(event.url) && messageOf(event.text) === undefined,
+  )
+  if (hasLines) return 'lines'
+  const hasRpc = events.some(
+    (event) =>
+      (event.kind === 'exchange' && event.via === 'stdio' && event.method !== 'SEND' && isOf(event.url)) ||
+      (event.kind === 'push' && isOf(event.url)),
+  )
+  return hasRpc ? 'rpc' : undefined
+}

@@ -1,0 +1,157 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createRecorder } from '../../src/record/index.ts'
+import { installReplay, replayTape, verdictOf } from '../../src/replay/index.ts'
+import { readTape, type Tape } from '../../src/tape/index.ts'
+import { renderBaseline, traceOf } from '../../src/trace/index.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'harvest-children-'))
+const ran = join(dir, 'ran')
+
+/** Speaks as the command line of Claude Code does to its SDK: control requests both ways, messages, a result. */
+const claude = `
+import { appendFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+appendFileSync(${JSON.stringify(ran)}, '.')
+const say = (value) => console.log(JSON.stringify(value))
+let prompt = ''
+for await (const line of createInterface({ input: process.stdin })) {
+  const said = JSON.parse(line)
+  if (said.type === 'control_request' && said.request.subtype === 'initialize')
+    say({ type: 'control_response', response: { subtype: 'success', request_id: said.request_id, response: { commands: [] } } })
+  if (said.type === 'control_request' && said.request.subtype === 'interrupt') {
+    say({ type: 'result', subtype: 'interrupted' })
+    process.exit(3)
+  }
+  if (said.type === 'user') {
+    prompt = said.message.content
+    say({ type: 'assistant', message: { content: [{ type: 'tool_use', id: 't1', name: 'Bash', input: { command: 'ls' } }] } })
+    say({ type: 'control_request', request_id: 'may-1', request: { subtype: 'can_use_tool', tool_name: 'Bash' } })
+  }
+  if (said.type === 'control_response') {
+    say({ type: 'result', subtype: 'success', result: prompt + ': ' + said.response.response.behavior })
+    process.exit(0)
+  }
+}
+`
+
+/** Takes a prompt, says its items, and ends, as Codex does. */
+const codex = `
+import { text } from 'node:stream/consumers'
+const prompt = await text(process.stdin)
+const say = (value) => console.log(JSON.stringify(value))
+say({ type: 'thread.started', thread_id: 't-1' })
+say({ type: 'item.completed', item: { id: 'i1', type: 'command_execution', command: 'ls', exit_code: 0, status: 'completed' } })
+say({ type: 'item.completed', item: { id: 'i2', type: 'agent_message', text: 'for ' + prompt } })
+`
+
+beforeAll(() => {
+  writeFileSync(join(dir, 'claude.mjs'), claude)
+  writeFileSync(join(dir, 'codex.mjs'), codex)
+  writeFileSync(join(dir, 'dates.mjs'), 'console.log("Monday")')
+})
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+const start = (script: string): ChildProcess =>
+  spawn(process.execPath, [join(dir, script)], { stdio: ['pipe', 'pipe', 'inherit'] })
+
+interface Manners {
+  readonly prompt: string
+  readonly behavior: string
+  readonly interrupts?: boolean
+}
+
+async function coder({ prompt, behavior, interrupts = false }: Manners): Promise<unknown> {
+  const child = start('claude.mjs')
+  const say = (value: unknown): void => void child.stdin!.write(`${JSON.stringify(value)}\n`)
+  const ended = once(child, 'exit')
+  const id = randomUUID()
+  say({ type: 'control_request', request_id: id, request: { subtype: 'initialize' } })
+  const heard: unknown[] = []
+  for await (const line of createInterface({ input: child.stdout! })) {
+    const said = JSON.parse(line) as {
+      type: string
+      response?: { request_id: string }
+      request_id?: string
+      result?: string
+    }
+    heard.push(said.result ?? said.type)
+    if (said.type === 'control_response') {
+      expect(said.response?.request_id).toBe(id)
+      say({ type: 'user', message: { role: 'user', content: prompt } })
+    }
+    if (said.type === 'control_request' && interrupts)
+      say({ type: 'control_request', request_id: 'stop', request: { subtype: 'interrupt' } })
+    else if (said.type === 'control_request')
+      say({ type: 'control_response', response: { request_id: said.request_id, response: { behavior } } })
+  }
+  return [...heard, await ended]
+}
+
+const usual: Manners = { prompt: 'tidy up', behavior: 'allow' }
+
+async function recorded(id: string, agent: () => Promise<unknown>): Promise<Tape> {
+  const recorder = createRecorder({ dir })
+  await recorder.run({ agent: 'coder', id }, agent)
+  return readTape(recorder.lastTape!)
+}
+
+test.each([
+  ['to its end, twice at once', async () => Promise.all([coder(usual), coder({ ...usual, prompt: 'look round' })])],
+  ['that is interrupted', () => coder({ ...usual, interrupts: true })],
+])(
+  'a command-line agent that says lines of JSON is replayed %s without it, with its tool calls in the trace',
+  async (name, agent) => {
+    const tape = await recorded(name.replaceAll(/\W+/g, '-'), agent)
+    expect(tape.close?.unrecorded).toBeUndefined()
+    await installReplay()
+    rmSync(ran)
+    const run = await replayTape(tape, agent)
+    expect(run.problems.map(({ message }) => message)).toEqual([])
+    expect([run.comparison.outcomeEqual, existsSync(ran)]).toEqual([true, false])
+    expect(JSON.stringify(renderBaseline(traceOf(run.events)))).toContain('Bash(command)')
+  },
+)
+
+test('what is said otherwise to a command-line agent, or left out, is different', async () => {
+  const tape = await recorded('changed', () => coder(usual))
+  await installReplay()
+  for (const changed of [{ prompt: 'tidy down' }, { behavior: 'deny' }]) {
+    const run = await replayTape(tape, () => coder({ ...usual, ...changed }))
+    expect(verdictOf(run).verdict).toBe('different')
+    expect(run.problems[0]?.message).toMatch(/SEND on stdio:node claude\.mjs/)
+  }
+})
+
+async function runToEnd(script: string, prompt: string): Promise<unknown> {
+  const child = start(script)
+  child.stdin!.end(prompt)
+  let text = ''
+  for await (const piece of child.stdout!.setEncoding('utf8')) text += piece as string
+  return text
+}
+
+test('a command that takes a prompt and says items is replayed, another prompt is different', async () => {
+  const tape = await recorded('codex', () => runToEnd('codex.mjs', 'tidy up'))
+  await installReplay()
+  const run = await replayTape(tape, () => runToEnd('codex.mjs', 'tidy up'))
+  expect([run.problems, run.comparison.outcomeEqual]).toEqual([[], true])
+  expect(renderBaseline(traceOf(run.events))).toEqual(['command_execution(command)'])
+  expect(verdictOf(await replayTape(tape, () => runToEnd('codex.mjs', 'tidy down'))).verdict).toBe('different')
+})
+
+test('a child that says anything else is an escape at once, with its name and what to write', async () => {
+  const tape = await recorded('dates', () => runToEnd('dates.mjs', ''))
+  expect(tape.close?.unrecorded).toEqual([expect.stringContaining('dates.mjs')])
+  await installReplay()
+  const { problems, escapes, outcome } = await replayTape(tape, () => runToEnd('dates.mjs', ''))
+  expect(problems.map(({ code }) => code)).toEqual(['HARVEST_ESCAPE'])
+  expect(problems[0]?.message).toMatch(/dates\.mjs[^]*wrap the function that starts it in tool\(\) or value\(\)/)
+  expect([escapes.length, outcome.status]).toEqual([1, 'threw'])
+})
