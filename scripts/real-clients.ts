@@ -97,12 +97,8 @@ let failures = 0
 try {
   for (const [name, start, agent] of rows) {
     const server = await start()
-    let first
-    try {
-      first = await recorded(() => agent(server.port))
-    } finally {
-      await server.stop()
-    }
+    const first = await recorded(() => agent(server.port))
+    await server.stop()
     const again = await replayed(first.tape, agent)
     const asked = first.tape.events.filter(({ kind }) => kind === 'tool').length
     const value = again.outcome.status === 'returned' ? again.outcome.value : undefined

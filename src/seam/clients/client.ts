@@ -1,5 +1,7 @@
 import { HarvestError } from '../../errors/index.ts'
-import type { Loose, Port } from './ask.ts'
+import { seamState } from '../source.ts'
+import { isReplaying, type Loose, type Port } from './ask.ts'
+import { inMemory } from './in-memory.ts'
 import type { Class } from './classes.ts'
 import type { Driver } from './drivers.ts'
 import { clientOfDrizzle, reseat } from './drizzle.ts'
@@ -51,27 +53,47 @@ const instrumented = new WeakMap<object, object>()
  * Records what a client of a database or cache is asked: each query, with its parameters and rows, is a step. A replay
  * answers from the tape and connects to nothing.
  *
- * @param given - a client, pool or connection of pg, postgres.js, mysql2, redis, ioredis, mongodb, better-sqlite3, node:sqlite, drizzle or
+ * @param given - a function that makes it, which opens no file in a replay; or a client, pool or connection of pg, postgres.js, mysql2, redis, ioredis, mongodb, better-sqlite3, node:sqlite, drizzle or
  *   Prisma. It is changed in place and handed back; postgres.js and Prisma give another object of the same type
  * @throws HarvestError `HARVEST_CLIENT_UNKNOWN` when it is none of these
  *
  * @example
  * const pool = client(new Pool({ connectionString: process.env.DATABASE_URL }))
  */
-export function client<T extends object>(given: T, options: ClientOptions = {}): T {
+export function client<T extends object>(make: () => T, options?: ClientOptions): T
+export function client<T extends object>(given: T, options?: ClientOptions): T
+export function client<T extends object>(given: T | (() => T), options: ClientOptions = {}): T {
+  if (typeof given === 'function' && !isPostgresJs(given)) return seated(made(given as () => T), options)
+  return seated(given as T, options)
+}
+
+/** Makes a client; while a replay is under way, a database of a file is one in memory. */
+function made<T>(make: () => T): T {
+  if (!isReplaying()) return make()
+  const { shared } = seamState()
+  shared.set(inMemory, true)
+  try {
+    return make()
+  } finally {
+    shared.delete(inMemory)
+  }
+}
+
+function seated<T extends object>(given: T, options: ClientOptions): T {
+  if (typeof given !== 'function' && (typeof given !== 'object' || given === null)) throw unknownClient(given)
   const known = instrumented.get(given)
   if (known !== undefined) return known as T
   const inner = clientOfDrizzle(given as Loose)
   if (inner !== undefined) {
-    reseat(given as Loose, client(inner, options))
+    reseat(given as Loose, seated(inner, options))
     return given
   }
   const kind = kinds.find((one) => one.is(given as Loose))
   if (kind === undefined) throw unknownClient(given)
-  const made = (kind.instrument(portOf(kind.driver, options), given as Loose) ?? given) as T
-  instrumented.set(given, made)
-  instrumented.set(made, made)
-  return made
+  const behind = (kind.instrument(portOf(kind.driver, options), given as Loose) ?? given) as T
+  instrumented.set(given, behind)
+  instrumented.set(behind, behind)
+  return behind
 }
 
 function portOf(driver: Driver, { name, classes = {} }: ClientOptions): Port {
@@ -87,6 +109,7 @@ function unknownClient(given: unknown): HarvestError {
     why: 'It is not an object of a driver this version knows, or of a version it does not know.',
     fix: [
       'give it a client of pg, postgres, mysql2, redis, ioredis, mongodb, drizzle-orm, Prisma, better-sqlite3 or node:sqlite',
+      'with mysql2/promise, give it a pool: client(mysql.createPool(…))',
       "or wrap the function that asks it in tool() from 'vitest-harvest/record'",
     ],
   })

@@ -167,10 +167,12 @@ function formOf(operation: Operation): Form {
         Object.keys(recorded).length !== 1
       )
         return recorded
-      const [bson] = exportsOf('mongodb', '/bson.cjs') as Loose[]
-      const [responses] = exportsOf('mongodb', '/lib/cmap/wire_protocol/responses.js') as Loose[]
-      const Response = responses?.['CursorResponse'] as new (bytes: Uint8Array, offset: number) => object
-      return new Response((bson as Loose & { serialize: Method }).serialize(recorded.cursor) as Uint8Array, 0)
+      const [bson] = exportsOf('mongodb', '/bson.cjs') as { serialize(value: object): Uint8Array }[]
+      const [responses] = exportsOf('mongodb', '/lib/cmap/wire_protocol/responses.js') as {
+        CursorResponse: new (bytes: Uint8Array, offset: number) => object
+      }[]
+      if (!bson || !responses) throw unknownVersion()
+      return new responses.CursorResponse(bson.serialize(recorded.cursor as object), 0)
     },
   }
 }

@@ -1,4 +1,5 @@
 import { addOnOf, isHarmless } from '../add-ons.ts'
+import { fileOf } from '../clients/in-memory.ts'
 import { patchProperty } from '../patch.ts'
 import { type AnyFunction, guard } from './guarding.ts'
 import { refusal } from './outside.ts'
@@ -25,6 +26,7 @@ export function watchBetterSqlite(exported: unknown): void {
   patchProperty(addOn as Exports, 'Database', (Original) => {
     return new Proxy(Original, {
       construct(target, args: unknown[], newTarget: new () => object) {
+        if (fileOf(args[0]) === ':memory:') args.splice(0, 5, ':memory:', ':memory:', true, false, false)
         const [file, , isAnonymous, isReadOnly] = args
         const isWritable = isAnonymous !== true && isReadOnly !== true
         if (isWritable && isAgentAtWork()) requireWritable(file, by)

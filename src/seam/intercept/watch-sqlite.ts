@@ -1,4 +1,5 @@
 import { HarvestError } from '../../errors/index.ts'
+import { fileOf } from '../clients/in-memory.ts'
 import { patchProperty } from '../patch.ts'
 import { confinement } from './confine.ts'
 import { type AnyFunction, guard } from './guarding.ts'
@@ -37,6 +38,7 @@ export function watchSqlite(): void {
   patchProperty(sqlite, 'DatabaseSync', (Original) => {
     return class DatabaseSync extends Original {
       constructor(...args: ConstructorParameters<typeof Original>) {
+        args[0] = fileOf(args[0])
         const [file, options] = args
         const isRead = options?.readOnly === true
         if (!isRead && isWatched()) requireWritable(file, by)

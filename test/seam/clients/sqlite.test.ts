@@ -1,8 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
+import { eq, sql } from 'drizzle-orm'
+import { drizzle } from 'drizzle-orm/better-sqlite3'
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { expect, test } from 'vitest'
 import { client } from '../../../src/record/index.ts'
 import { recorded, replayed } from './both.ts'
@@ -11,7 +13,7 @@ const table = 'create table orders (id integer primary key, name text, total rea
 const bytes = Buffer.from([0, 255, 10])
 
 function withBetterSqlite(file: string): unknown {
-  const db = client(new Database(file))
+  const db = client(() => new Database(file))
   const answers: unknown[] = []
   db.exec(table)
   const insert = db.prepare('insert into orders (name, total, big, file) values (?, ?, ?, ?)')
@@ -53,7 +55,9 @@ function withBetterSqlite(file: string): unknown {
 }
 
 function withNodeSqlite(file: string): unknown {
-  const db = client(new DatabaseSync(file))
+  // As modules that are loaded behind the replay see it.
+  const { DatabaseSync } = process.getBuiltinModule('node:sqlite')
+  const db = client(() => new DatabaseSync(file))
   const answers: unknown[] = []
   db.exec(table)
   const insert = db.prepare('insert into orders (name, total, big, file) values (?, ?, ?, ?)')
@@ -83,10 +87,40 @@ test.each([
   ['node:sqlite', withNodeSqlite],
 ])('%s is answered the same without its file', async (_driver, agent) => {
   const dir = mkdtempSync(join(tmpdir(), 'harvest-sqlite-'))
-  const first = await recorded(() => agent(join(dir, 'orders.db')))
-  rmSync(dir, { recursive: true })
+  const file = join(dir, 'orders.db')
+  const first = await recorded(() => agent(file))
+  rmSync(file)
   expect(first.warnings).toEqual([])
-  const again = await replayed(first.tape, () => agent(':memory:'))
+  const again = await replayed(first.tape, () => agent(file))
   expect(again.problems.map(({ message }) => message)).toEqual([])
   expect(again.outcome).toEqual({ status: 'returned', value: first.recorded })
+  expect([existsSync(file), again.listed.filter(({ kind }) => kind === 'write')]).toEqual([false, []])
+  rmSync(dir, { recursive: true })
+})
+
+test('drizzle asks through the client below it', async () => {
+  const orders = sqliteTable('orders', { id: integer('id').primaryKey(), name: text('name') })
+  const agent = (name: string) => (): unknown => {
+    const db = client(drizzle(new Database(':memory:')))
+    db.run(sql`create table orders (id integer primary key, name text)`)
+    db.insert(orders)
+      .values([{ name: 'Ada' }, { name: 'Bob' }])
+      .run()
+    db.transaction((tx) => tx.update(orders).set({ name: 'Eve' }).where(eq(orders.id, 2)).run())
+    return [db.select().from(orders).all(), db.select().from(orders).where(eq(orders.name, name)).get()]
+  }
+  const first = await recorded(agent('Eve'))
+  const again = await replayed(first.tape, agent('Eve'))
+  expect([again.problems, again.outcome]).toEqual([[], { status: 'returned', value: first.recorded }])
+  const changed = await replayed(first.tape, agent('Bob'))
+  expect(changed.problems.map(({ facts }) => [facts.where?.['query'], facts.detail])).toMatchInlineSnapshot(`
+    [
+      [
+        "select "id", "name" from "orders" where "orders"."name" = ?",
+        "  differs at params[0]
+      recorded  Eve
+      now       Bob",
+      ],
+    ]
+  `)
 })
