@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { once } from 'node:events'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createRecorder } from '../../src/record/index.ts'
@@ -19,6 +20,8 @@ const server = createServer((request, response) => {
   response.setHeader('content-type', 'application/json')
   if (request.url === '/token')
     response.end(JSON.stringify({ access_token: 'tok-5e9f1c7a42d84b1e9c3f', expires_in: 3600 }))
+  else if (request.url?.endsWith('_base.json'))
+    response.end(JSON.stringify({ pat_str: '\\S', special_tokens: {}, bpe_ranks: '! 0 IQ== Ig== Iw==' }))
   else if (request.url === '/keys') response.end(JSON.stringify({ keys: [{ kid: version }], pad: 'x'.repeat(5_000) }))
   else response.end(JSON.stringify({ seen: request.headers['authorization'] !== undefined, path: request.url }))
 })
@@ -83,6 +86,32 @@ test('a run whose process had fetched before replays in a fresh process, whateve
     )
   }
   expect(asked.length).toBe(before)
+})
+
+test('the encoding that LangChain fetches once per process is there in a replay of a later run', async () => {
+  const path = fileURLToPath(import.meta.resolve('@langchain/core/utils/tiktoken'))
+  const load = async (process: string) => {
+    const { getEncoding } = (await import(`${path}?${process}`)) as typeof import('@langchain/core/utils/tiktoken')
+    return async () => (await getEncoding('p50k_base')).encode('!"#').length
+  }
+  // Its host is on the internet: here it is this machine.
+  const { fetch: real } = globalThis
+  globalThis.fetch = (url, init) => real(String(url).replace('https://tiktoken.pages.dev', base), init)
+  try {
+    const recorder = createRecorder({ dir: join(recordings, 'inbox') })
+    const agent = await load('recorded')
+    for (const input of [0, 1]) await recorder.run({ agent: 'desk', input }, agent)
+    expect(asked).toEqual(['GET /js/p50k_base.json'])
+    await installReplay()
+    const hosts = { [base]: ['https://tiktoken.pages.dev'] }
+    const replayed = await replayTape(readTape(recorder.lastTape!), await load('replayed'), { hosts })
+    const { outcome, problems, shared = [] } = replayed
+    expect([outcome, problems]).toEqual([{ status: 'returned', value: 3 }, []])
+    expect(shared.map(({ url }) => new URL(url).pathname)).toEqual(['/js/p50k_base.json'])
+    expect(asked).toHaveLength(1)
+  } finally {
+    globalThis.fetch = real
+  }
 })
 
 test('what a promoted tape needed is kept once beside the golden set, serves any case, and a newer recording refreshes it', async () => {
