@@ -1,10 +1,11 @@
 // Builds dist/ from src/: beside the old one first, then swapped, so that a failing build leaves the old one standing.
 //
-// What users install is small: code without comments or source maps, laid out as ours, and declarations, with comments,
+// What users install is small: code without comments, blanks or source maps, and declarations, with comments,
 // of what the entry points reach and of nothing else.
 import { spawn, spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, globSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { minifySync } from 'vite'
 import { buildShell } from './build-shell.ts'
 
 // Under `npm test` the first gate has built it; a second build would pull dist/ away from tests that run beside it.
@@ -33,7 +34,7 @@ const doors = Object.values(exports).filter((file) => file.endsWith('.js'))
 const reached = declarationsReached(doors.map((file) => file.replace('./dist', next).replace(/\.js$/, '.d.ts')))
 if (reached.size < doors.length) throw new Error('the entry points reach no declarations')
 for (const file of globSync(`${next}/**/*.d.ts`)) if (!reached.has(resolve(file))) rmSync(file)
-layOut()
+minify()
 
 for (const file of Object.values(bin)) chmodSync(`${next}/${file.replace('dist/', '')}`, 0o755)
 
@@ -57,10 +58,20 @@ function declarationsReached(entries: readonly string[]): Set<string> {
   return new Set(stdout.split('\n').map((file) => resolve(file)))
 }
 
-/** Tabs and long lines pack smaller than what tsc prints, and read like the sources. */
-function layOut(): void {
-  const scripts = globSync(`${next}/**/*.js`)
-  const args = ['format', '--write', '--vcs-enabled=false', '--indent-style=tab', ...scripts]
-  const { status, stderr } = spawnSync('biome', args, { encoding: 'utf8' })
-  if (status !== 0) throw new Error(`biome does not format the build:\n${stderr}`)
+/**
+ * Blanks go, and what is local gets a short name. Names that modules share, and those of functions and classes, stay: a stack
+ * still says where it was.
+ */
+function minify(): void {
+  for (const file of globSync(`${next}/**/*.js`)) {
+    const { code, errors } = minifySync(file, readFileSync(file, 'utf8'), {
+      module: true,
+      compress: false,
+      mangle: { toplevel: false, keepNames: true },
+      codegen: { removeWhitespace: true },
+    })
+    if (errors.length > 0)
+      throw new Error(`${file} cannot be minified: ${errors.map(({ message }) => message).join(', ')}`)
+    writeFileSync(file, code)
+  }
 }
