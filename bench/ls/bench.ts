@@ -10,7 +10,7 @@ import { makeTapes } from './make.ts'
 const bench: Bench = {
   question: 'How long does `harvest ls` take with many tapes?',
   async run({ isQuick, scratch, progress }) {
-    const count = isQuick ? 5_000 : 100_000
+    const count = isQuick ? 10_000 : 100_000
     const recordings = join(scratch, 'recordings')
     progress(`making ${count} tapes`)
     makeTapes(join(recordings, 'inbox'), count)
@@ -35,6 +35,11 @@ const questions: readonly (readonly [string, TapeQuery])[] = [
   ['--min-cost --sort cost', { filter: { minCostUsd: 0.002 }, sort: 'cost' }],
   ['--since --until', { filter: { since: Date.UTC(2026, 0, 2), until: Date.UTC(2026, 0, 3) } }],
   ['--kept --class --sort duration', { filter: { kept: 'error', retention: 'incident' }, sort: 'duration' }],
+  ['--text', { filter: { text: 'A-4242' } }],
+  ['--text, in most tapes', { filter: { text: 'broken' } }],
+  ["--call 'lookup_order(order=A-4242)'", { filter: { call: 'lookup_order(order=A-4242)' } }],
+  ["--call 'call(order=A-4242)'", { filter: { call: 'call(order=A-4242)' } }],
+  ["--call 'refund() preceded by audit()'", { filter: { call: 'refund() preceded by audit()' } }],
   ['no such agent', { filter: { agent: 'refnd' } }],
 ]
 
