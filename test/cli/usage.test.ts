@@ -96,6 +96,7 @@ describe('help', () => {
         diff    Compare two runs: outcome, tool calls, steps, prompts, cost
         report  Write a run as one HTML file, or the golden set
         open    Serve reports of all recordings on 127.0.0.1, for reading
+        locate  Find where a value first appeared in a run, and which requests it went into
 
       Test
         promote  Make a test from a tape: case, baseline and a copy of the tape
@@ -103,6 +104,7 @@ describe('help', () => {
         test     Run Vitest with update, tool and proof flags
         accept   Accept changed prompts, tools and settings of cases
         check    Check recordings before a commit: schema, pairs, digests, secrets, size
+        review   Review a pull request: weaker cases, what each tape does, secrets, duplicates
         rerun    Run a case with live models several times and count passes
 
       Debug
