@@ -1,3 +1,4 @@
+import type { Moment } from '../tape/index.ts'
 import type { DebugStep } from './steps.ts'
 
 /** How a replay gets to the moment the answer of a step arrives. Numbers are places in the one order of the tape. */
@@ -19,24 +20,27 @@ export interface WayToStep {
 export function wayTo(steps: readonly DebugStep[], number: number): WayToStep | undefined {
   const step = steps[number - 1]
   if (step?.answered === undefined) return undefined
-  const [place, atMs] = step.answered
+  const [place, atMs] = handedOver(step) ?? step.answered
   let [park, burst, fence]: (number | undefined)[] = []
   const isSync = step.event.kind !== 'exchange' && step.event.settled === undefined
   const mates: number[] = []
   let skip = 0
-  for (const { answered, event } of steps) {
+  for (const other of steps) {
+    const { event } = other
+    const answered = handedOver(other)
     if (answered === undefined) continue
     const [n, at] = answered
     if (n < step.event.n && (park === undefined || n > park)) park = n
-    if (at !== atMs || isSync) continue
+    // What was answered before this step was asked for is no mate of it, also within one millisecond.
+    if (at !== atMs || isSync || n <= step.event.n) continue
     mates.push(n)
     if (n < place && event.site === step.event.site) skip++
   }
   mates.sort((a, b) => a - b)
   burst = mates[0] ?? place
   const last = mates.at(-1) ?? place
-  for (const { answered } of steps) {
-    const n = answered?.[0]
+  for (const other of steps) {
+    const n = handedOver(other)?.[0]
     if (n !== undefined && n > last && (fence === undefined || n < fence)) fence = n
   }
   return {
@@ -47,4 +51,11 @@ export function wayTo(steps: readonly DebugStep[], number: number): WayToStep | 
     ...(isSync ? { isSync: true as const } : {}),
     ...(fence === undefined ? {} : { fence }),
   }
+}
+
+/** When the agent has all of an answer: clients of streams go on at its last piece, before the connection says that it ends. */
+function handedOver({ event, answered }: DebugStep): Moment | undefined {
+  if (answered === undefined || event.kind !== 'exchange') return answered
+  const [n, at] = event.response?.chunks.at(-1) ?? []
+  return n === undefined || at === undefined || n > answered[0] ? answered : [n, at]
 }

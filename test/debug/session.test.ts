@@ -344,11 +344,26 @@ describe('recorded text', () => {
 describe('the way to a step', () => {
   it('parks before it was asked for, and passes the answers of its burst', () => {
     const steps = debugSteps(readTape(tapeFile(incidentEvents())))
-    expect(wayTo(steps, 1)).toEqual({ step: 1, burst: 4, skip: 0, fence: 7 })
+    expect(wayTo(steps, 1)).toEqual({ step: 1, burst: 3, skip: 0, fence: 7 })
     // Two tools that were answered in one burst.
-    expect(wayTo(steps, 2)).toEqual({ step: 2, park: 4, burst: 7, skip: 0, fence: 12 })
-    expect(wayTo(steps, 3)).toEqual({ step: 3, park: 4, burst: 7, skip: 1, fence: 12 })
+    expect(wayTo(steps, 2)).toEqual({ step: 2, park: 3, burst: 7, skip: 0, fence: 11 })
+    expect(wayTo(steps, 3)).toEqual({ step: 3, park: 3, burst: 7, skip: 1, fence: 11 })
     expect(wayTo(steps, 10)?.fence).toBeUndefined()
+  })
+
+  it('holds the last piece of a stream, not its end: clients go on at the piece', () => {
+    const [model, tool] = incidentEvents() as never as [Record<string, { moment: object; chunks: object[] }>, object]
+    const { response } = model
+    const torn = { ...model, response: { ...response, chunks: [[3, 9, response?.chunks[0]]], end: [6, 11] } }
+    // The connection ends while the tool is under way, in the millisecond in which the tool is answered.
+    const chunk = (response?.chunks[0] as never as unknown[])[2]
+    const events = [
+      { ...torn, response: { ...torn.response, chunks: [[3, 9, chunk]] } },
+      { ...tool, n: 5, at: 10, settled: [7, 11] },
+    ]
+    const steps = debugSteps(readTape(tapeFile(events as never)))
+    expect(wayTo(steps, 1)).toMatchObject({ burst: 3 })
+    expect(wayTo(steps, 2)).toMatchObject({ park: 3, burst: 7, skip: 0 })
   })
 
   it('does not exist for a step without an answer', () => {

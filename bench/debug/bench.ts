@@ -1,0 +1,160 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DebugSession, openingLines } from '../../src/debug/index.ts'
+import { currentFlags, readTape, serializeTape, type TapeEvent } from '../../src/tape/index.ts'
+import { randomOf } from '../../src/validation/structural/random.ts'
+import type { Bench, Table } from '../kit/contract.ts'
+import { median, spread } from '../kit/measure.ts'
+import { recordAgents, type RecordedAgent, type StopRow, stopOnce, undisturbed } from './stops.ts'
+
+/** Agents with SDKs of their own, whose steps are stopped at. */
+const agents = [
+  'openai-chat-json',
+  'openai-chat-json-wrapped',
+  'openai-chat-stream',
+  'openai-responses-stream',
+  'anthropic-json',
+  'anthropic-stream',
+  'ai-sdk-openai',
+  'ai-sdk-openai-wrapped',
+  'openai-agents',
+  'langgraph',
+] as const
+
+const bench: Bench = {
+  question: 'How long does the debugger take, and does it disturb the replay?',
+  async run({ isQuick, scratch, progress }) {
+    const opened = [10, 100, isQuick ? 500 : 5_000].map((steps) => {
+      progress(`opening ${steps} steps`)
+      return [steps, openings(join(scratch, `${steps}.tape.jsonl`), steps, isQuick ? 3 : 11)] as const
+    })
+    const recorded = await recordAgents(isQuick ? agents.slice(0, 2) : agents)
+    const plain = new Map<string, string>()
+    for (const agent of recorded) plain.set(agent.name, await undisturbed(agent))
+    const rows: StopRow[] = []
+    for (const [agent, step] of pairs(recorded, isQuick ? 6 : 500)) {
+      progress(`${rows.length} stops, ${agent.name} at ${step}`)
+      rows.push(await stopOnce(agent, step))
+    }
+    const stopped = rows.filter(({ at }) => at !== undefined)
+    const disturbed = stopped.filter(
+      ({ agent, comparison, problems }) => comparison !== plain.get(agent) || problems.length > 0,
+    )
+    return {
+      tables: [openingTable(opened), stopTable(rows)],
+      bars: [
+        {
+          what: 'stops that disturb the replay ÷ stops',
+          value: disturbed.length / Math.max(1, stopped.length),
+          parts: { stops: stopped.length },
+          limit: { atMost: 0 },
+        },
+        {
+          what: 'opening the longest tape ÷ reading it',
+          value: median(opened.at(-1)?.[1].map(({ whole, read }) => whole / read) ?? []),
+          limit: { atMost: 5 },
+        },
+      ],
+      remarks: [
+        'A stop pays for the start of its process and the modules of the agent: a spare process, which waits at a prompt, pays before.',
+        'Where no statement of the agent ran between an answer and the next there is no stop: the table says how often.',
+      ],
+    }
+  },
+}
+export default bench
+
+interface Opening {
+  readonly read: number
+  readonly whole: number
+}
+
+/** Milliseconds from the file to the first screen, and those of reading alone. */
+function openings(file: string, steps: number, rounds: number): readonly Opening[] {
+  writeFileSync(file, longTape(steps))
+  return Array.from({ length: rounds }, () => {
+    const begin = performance.now()
+    const tape = readTape(file)
+    const read = performance.now() - begin
+    openingLines(new DebugSession(tape))
+    return { read, whole: performance.now() - begin }
+  })
+}
+
+/** A run that asks a model and a tool in turn, with the last twenty messages in each request. */
+function longTape(steps: number): string {
+  const messages: object[] = [{ role: 'user', content: 'Look at every row.' }]
+  const events = Array.from({ length: steps }, (_, i): TapeEvent => {
+    const [n, at] = [i * 10, i * 5]
+    if (i % 2 === 1) {
+      const result = { i, seen: `row ${i} `.repeat(4) }
+      messages.push({ role: 'tool', tool_call_id: `c${i - 1}`, content: JSON.stringify(result) })
+      return { kind: 'tool', n, at, name: 'look', args: { i }, settled: [n + 1, at + 1], result }
+    }
+    const call = { id: `c${i}`, type: 'function', function: { name: 'look', arguments: JSON.stringify({ i: i + 1 }) } }
+    const message = { role: 'assistant', content: null, tool_calls: [call] }
+    const body = JSON.stringify({ model: 'gpt-x', messages: messages.slice(-20) })
+    messages.push(message)
+    const answer = { model: 'gpt-x', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }
+    return {
+      kind: 'exchange',
+      n,
+      at,
+      via: 'undici',
+      method: 'POST',
+      url: 'http://127.0.0.1:9/v1/chat/completions',
+      request: { headers: [], body },
+      response: {
+        moment: [n + 1, at + 2],
+        status: 200,
+        headers: [],
+        chunks: [[n + 2, at + 2, JSON.stringify(answer)]],
+        end: [n + 3, at + 2],
+      },
+    }
+  })
+  const header = {
+    harvest: 1,
+    id: 'long',
+    agent: 'agent',
+    input: {},
+    startedAt: '2026-01-02T03:04:05.000Z',
+    recorder: 'vitest-harvest/0.1.0',
+    flags: currentFlags,
+    pins: { node: '24.21.0' },
+  }
+  const close = { n: steps * 10 + 1, at: steps * 5, outcome: { status: 'returned' as const, value: 'done' } }
+  return serializeTape(header, events, close)
+}
+
+/** Pairs of an agent and one of its steps, the same ones in every run. */
+function pairs(recorded: readonly RecordedAgent[], count: number): readonly (readonly [RecordedAgent, number])[] {
+  const next = randomOf('stops')
+  return Array.from({ length: count }, () => {
+    const agent = recorded[Math.floor(next() * recorded.length)] as RecordedAgent
+    return [agent, 1 + Math.floor(next() * agent.steps.length)] as const
+  })
+}
+
+function openingTable(opened: readonly (readonly [number, readonly Opening[]])[]): Table {
+  return {
+    title: 'From the file to the first screen',
+    columns: ['steps', 'median, ms', 'from … to, ms', 'of it reading the tape, ms'],
+    rows: opened.map(([steps, all]) => {
+      const [low, high] = spread(all.map(({ whole }) => whole))
+      const [whole, read] = [all.map((one) => one.whole), all.map((one) => one.read)].map(median)
+      return [`${steps}`, (whole ?? 0).toFixed(1), `${low.toFixed(1)} … ${high.toFixed(1)}`, (read ?? 0).toFixed(1)]
+    }),
+  }
+}
+
+function stopTable(rows: readonly StopRow[]): Table {
+  return {
+    title: '`code` at a random step, the start of the process included',
+    columns: ['agent', 'stops', 'no statement ran', 'median, ms'],
+    rows: [...Map.groupBy(rows, ({ agent }) => agent)].map(([agent, all]) => {
+      const none = all.filter(({ at }) => at === undefined).length
+      return [agent, `${all.length - none}`, `${none}`, median(all.map(({ ms }) => ms)).toFixed(0)]
+    }),
+  }
+}
