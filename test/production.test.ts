@@ -28,9 +28,9 @@ describe('what production loads for vitest-harvest/record', () => {
   const loaded = loadedBy('record/index.js')
   const ours = loaded.filter((url) => !url.startsWith('node:'))
 
-  it('is only the floor: errors, tape, privacy, seam, record', () => {
+  it('is only the floor: errors, tape, wire, privacy, seam, record', () => {
     const rooms = new Set(ours.map((file) => (file.includes('/') ? file.split('/')[0] : file)))
-    expect([...rooms].sort()).toEqual(['errors', 'privacy', 'record', 'seam', 'tape', 'version.js'])
+    expect([...rooms].sort()).toEqual(['errors', 'privacy', 'record', 'seam', 'tape', 'version.js', 'wire'])
   })
 
   it('is no package: no interceptors, no YAML, no git, no Vitest', () => {
@@ -38,7 +38,7 @@ describe('what production loads for vitest-harvest/record', () => {
   })
 
   it('is this many modules, and a change of the number is a decision', () => {
-    expect(ours.length).toBe(159)
+    expect(ours.length).toBe(160)
   })
 
   it.each(['{}', '{ sample: 0.1, keep: { errors: true, timeoutMs: 5 }, retention: {} }'])(
@@ -102,7 +102,7 @@ describe('what production loads for vitest-harvest/record', () => {
 
   it('nor does vitest-harvest/register load more than the floor', () => {
     const beyond = loadedBy('record/register.js').filter(
-      (url) => !url.startsWith('node:') && !/^(errors|tape|privacy|seam|record)\/|^version\.js$/.test(url),
+      (url) => !url.startsWith('node:') && !/^(errors|tape|wire|privacy|seam|record)\/|^version\.js$/.test(url),
     )
     expect(beyond).toEqual([])
   })

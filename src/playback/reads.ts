@@ -1,3 +1,4 @@
+import { draw, sfc32 } from '../prng.ts'
 import type { VirtualWorld } from '../seam/source.ts'
 import type { DrawKind, Json, Tape } from '../tape/index.ts'
 
@@ -129,25 +130,13 @@ function firstUptime(tape: Tape): number {
   return 1_000
 }
 
-/**
- * A small fast generator seeded by text.
- * @see sfc32 of Chris Doty-Humphrey's PractRand
- */
+/** Random bits seeded by text. */
 function generator(seed: string): () => number {
-  let [a, b, c, d] = [0x9e3779b9, 0x243f6a88, 0xb7e15162, 1]
-  const next = (): number => {
-    const t = (((a + b) | 0) + d) | 0
-    d = (d + 1) | 0
-    a = b ^ (b >>> 9)
-    b = (c + (c << 3)) | 0
-    c = (c << 21) | (c >>> 11)
-    c = (c + t) | 0
-    return t >>> 0
-  }
+  const state = sfc32()
   for (const char of seed) {
-    a ^= char.codePointAt(0) ?? 0
-    next()
+    state.a ^= char.codePointAt(0) ?? 0
+    draw(state)
   }
-  for (let i = 0; i < 12; i++) next()
-  return next
+  for (let i = 0; i < 12; i++) draw(state)
+  return () => draw(state)
 }

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib'
+import { type AwsFrame, awsFrames, checksumBytes, preludeBytes } from '../wire/aws-frames.ts'
 import { type ByteEdit, cutPieces } from './edits.ts'
 
 /**
@@ -38,61 +39,50 @@ export function awsLines(pieces: readonly Buffer[]): string | undefined {
 
 /** Whether bytes can begin with a whole frame: its length stands in the first four. */
 export function mayBeFrame(bytes: Buffer): boolean {
-  return bytes.length >= preludeLength + checksumLength && bytes.readUInt32BE(0) <= bytes.length
+  return bytes.length >= preludeBytes + checksumBytes && bytes.readUInt32BE(0) <= bytes.length
 }
 
-interface Frame {
-  readonly start: number
-  readonly end: number
-  readonly payloadStart: number
+interface Frame extends AwsFrame {
   /** The payload, or what the base64 in it says. */
   readonly line: string
   readonly isBase64: boolean
 }
 
-const preludeLength = 12
-const checksumLength = 4
 const bytesField = /^\{(?:"p":"[^"]*",)?"bytes":"([A-Za-z0-9+/=]*)"/
 
 function framesIn(bytes: Buffer): readonly Frame[] | undefined {
   const frames: Frame[] = []
-  for (let start = 0; start + preludeLength + checksumLength <= bytes.length; ) {
-    const end = start + bytes.readUInt32BE(start)
+  for (const frame of awsFrames(bytes)) {
     // The last frame of an answer that was cut off.
-    if (end > bytes.length && frames.length > 0) break
-    if (!isFrame(bytes, start, end)) return undefined
-    const payloadStart = start + preludeLength + bytes.readUInt32BE(start + 4)
-    const payload = bytes.toString('utf8', payloadStart, end - checksumLength)
+    if (!frame.isThere && frames.length > 0) break
+    if (!frame.isThere || !frame.isSound || !isChecked(bytes, frame)) return undefined
+    const payload = bytes.toString('utf8', frame.payloadStart, frame.payloadEnd)
     const base64 = bytesField.exec(payload)?.[1]
     const line = base64 === undefined ? payload : Buffer.from(base64, 'base64').toString('utf8')
-    frames.push({ start, end, payloadStart, line, isBase64: base64 !== undefined })
-    start = end
+    frames.push({ ...frame, line, isBase64: base64 !== undefined })
   }
   return frames.length === 0 ? undefined : frames
 }
 
-function isFrame(bytes: Buffer, start: number, end: number): boolean {
-  const headers = bytes.readUInt32BE(start + 4)
+function isChecked(bytes: Buffer, { start, payloadEnd }: AwsFrame): boolean {
   return (
-    end <= bytes.length &&
-    end - start >= preludeLength + headers + checksumLength &&
     bytes.readUInt32BE(start + 8) === crc32(bytes.subarray(start, start + 8)) &&
-    bytes.readUInt32BE(end - checksumLength) === crc32(bytes.subarray(start, end - checksumLength))
+    bytes.readUInt32BE(payloadEnd) === crc32(bytes.subarray(start, payloadEnd))
   )
 }
 
-function rewritten(bytes: Buffer, { start, end, payloadStart, isBase64 }: Frame, line: string): Buffer {
-  const old = bytes.toString('utf8', payloadStart, end - checksumLength)
+function rewritten(bytes: Buffer, { start, payloadStart, payloadEnd, isBase64 }: Frame, line: string): Buffer {
+  const old = bytes.toString('utf8', payloadStart, payloadEnd)
   const inBase64 = (whole: string, base64: string): string =>
     whole.replace(base64, Buffer.from(line).toString('base64'))
   const payload = Buffer.from(isBase64 ? old.replace(bytesField, inBase64) : line)
-  const headers = bytes.subarray(start + preludeLength, payloadStart)
-  const frame = Buffer.alloc(preludeLength + headers.length + payload.length + checksumLength)
+  const headers = bytes.subarray(start + preludeBytes, payloadStart)
+  const frame = Buffer.alloc(preludeBytes + headers.length + payload.length + checksumBytes)
   frame.writeUInt32BE(frame.length, 0)
   frame.writeUInt32BE(headers.length, 4)
   frame.writeUInt32BE(crc32(frame.subarray(0, 8)), 8)
-  headers.copy(frame, preludeLength)
-  payload.copy(frame, preludeLength + headers.length)
-  frame.writeUInt32BE(crc32(frame.subarray(0, frame.length - checksumLength)), frame.length - checksumLength)
+  headers.copy(frame, preludeBytes)
+  payload.copy(frame, preludeBytes + headers.length)
+  frame.writeUInt32BE(crc32(frame.subarray(0, frame.length - checksumBytes)), frame.length - checksumBytes)
   return frame
 }

@@ -1,15 +1,13 @@
 import type { Json } from '../json/types.ts'
 import { at, isMap, parseJson, textAt } from '../json/canonical.ts'
-
-/** Lengths of the frame parts: total, headers, prelude checksum; and the checksum after the payload. */
-const preludeBytes = 12
-const checksumBytes = 4
+import { awsFrames, checksumBytes, preludeBytes } from './aws-frames.ts'
 
 /** Whether bytes begin with an AWS event stream frame: lengths that fit, and a zero byte no text begins with. */
 export function isEventStream(bytes: Uint8Array): boolean {
   if (bytes.length < preludeBytes || bytes[0] !== 0) return false
-  const { total, headers } = prelude(view(bytes))
-  return total >= preludeBytes + headers + checksumBytes && headers > 0
+  const data = view(bytes)
+  const headers = data.getUint32(4)
+  return data.getUint32(0) >= preludeBytes + headers + checksumBytes && headers > 0
 }
 
 /**
@@ -22,17 +20,11 @@ export function isEventStream(bytes: Uint8Array): boolean {
  */
 export function readEventStream(bytes: Uint8Array, hasText = false): readonly Json[] {
   const events: Json[] = []
-  const whole = view(bytes)
-  let offset = 0
-  while (offset + preludeBytes <= bytes.length) {
-    const { total, headers } = prelude(new DataView(whole.buffer, whole.byteOffset + offset))
-    const payload = offset + preludeBytes + headers
-    const end = offset + total
-    if (total < preludeBytes + headers + checksumBytes || end > bytes.length) break
-    const facts = readHeaders(bytes.subarray(offset + preludeBytes, payload))
-    const text = new TextDecoder().decode(bytes.subarray(payload, end - checksumBytes))
+  for (const { start, payloadStart, payloadEnd, isThere, isSound } of awsFrames(bytes)) {
+    if (!isThere || !isSound) break
+    const facts = readHeaders(bytes.subarray(start + preludeBytes, payloadStart))
+    const text = new TextDecoder().decode(bytes.subarray(payloadStart, payloadEnd))
     events.push(eventOf(facts, parseJson(text) ?? text, hasText))
-    offset = end
   }
   return events
 }
@@ -80,10 +72,6 @@ function readHeaders(bytes: Uint8Array): ReadonlyMap<string, string> {
 
 /** Bytes of header values by type: true, false, byte, short, integer, long; 6 and 7 carry their length; timestamp, uuid. */
 const fixedLengths: Readonly<Record<number, number>> = { 0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16 }
-
-function prelude(data: DataView): { total: number; headers: number } {
-  return { total: data.getUint32(0), headers: data.getUint32(4) }
-}
 
 function view(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)

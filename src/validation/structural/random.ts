@@ -1,23 +1,15 @@
+import { draw, sfc32 } from '../../prng.ts'
+
 /** The next number of a sequence, in [0, 1). */
 export type Random = () => number
 
 /** Numbers that look random and are the same ones for the same words. Good for models; no secret may hang on them. */
 export function randomOf(...words: readonly (number | string)[]): Random {
-  let [a, b, c, d] = [0x9e3779b9, 0x243f6a88, 0xb7e15162, 1]
-  const next = (): number => {
-    // sfc32 of PractRand: 128 bits of state, passes its tests, and fast without 64-bit numbers.
-    const t = (((a + b) | 0) + d) | 0
-    d = (d + 1) | 0
-    a = b ^ (b >>> 9)
-    b = (c + (c << 3)) | 0
-    c = (c << 21) | (c >>> 11)
-    c = (c + t) | 0
-    return t >>> 0
-  }
+  const state = sfc32()
   const take = (value: number): void => {
-    a ^= value
-    b = Math.imul(b ^ value, 0x85ebca6b)
-    next()
+    state.a ^= value
+    state.b = Math.imul(state.b ^ value, 0x85ebca6b)
+    draw(state)
   }
   for (const word of words) {
     if (typeof word === 'number') {
@@ -28,8 +20,8 @@ export function randomOf(...words: readonly (number | string)[]): Random {
     take(0x7feb352d)
   }
   // The last words have to reach every bit.
-  for (let i = 0; i < 12; i++) next()
-  return () => next() / 0x1_0000_0000
+  for (let i = 0; i < 12; i++) draw(state)
+  return () => draw(state) / 0x1_0000_0000
 }
 
 /** An integer from `low` on and below `high`. */
