@@ -229,15 +229,15 @@ describe('what the seam cannot record is listed', () => {
     ).toEqual(['worker thread'])
   })
 
-  test('a child that speaks no JSON-RPC, as one that makes requests of its own', async () => {
+  test('a child that says no JSON, as one that makes requests of its own', async () => {
     const agent = () => new Promise((resolve) => spawn(process.execPath, ['-e', '0']).on('exit', resolve))
     expect(await unrecorded(agent)).toEqual([`child process ${process.execPath} -e 0`])
   })
 
-  test('a WebSocket', async () => {
-    const url = `${base.replace('http', 'ws')}/socket`
-    const agent = () => new Promise((resolve) => new WebSocket(url).addEventListener('error', resolve))
-    expect(await unrecorded(agent)).toEqual([`websocket ${base}/socket`])
+  test('an upgrade to another protocol than WebSocket', async () => {
+    const headers = { connection: 'Upgrade', upgrade: 'h2c' }
+    const agent = () => new Promise((resolve) => http.get(`${base}/socket`, { headers }).on('close', resolve))
+    expect(await unrecorded(agent)).toEqual([`h2c ${base}/socket`])
   })
 
   test('and ordinary HTTP clients never are', async () => {
