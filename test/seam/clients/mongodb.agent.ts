@@ -57,6 +57,24 @@ export async function everything(port: number): Promise<unknown> {
     ),
   )
   answers.push(await mongo.db('shop').command({ ping: 1 }))
+  const values = [
+    null,
+    true,
+    -1,
+    2 ** 40,
+    1.5,
+    '',
+    'ß 😀',
+    new Date(0),
+    Long.MAX_VALUE,
+    /a+/i,
+    [[]],
+    { of: { of: [1] } },
+  ]
+  for (const value of values) {
+    const { insertedId } = await orders.insertOne({ value } as never)
+    answers.push((await orders.findOne({ _id: insertedId }))?.['value'])
+  }
   await mongo.close()
   return answers
 }

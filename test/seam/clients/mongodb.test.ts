@@ -14,4 +14,5 @@ test('what mongodb answered is answered the same without a server', async () => 
   expect(again.problems.map(({ message }) => message)).toEqual([])
   expect(again.outcome.status === 'returned' && encodeValue(again.outcome.value)).toEqual(encodeValue(first.recorded))
   expect(again.reached).toBe(0)
+  expect(first.tape.events.filter(({ kind }) => kind === 'tool').length).toBeGreaterThanOrEqual(30)
 })

@@ -3,6 +3,7 @@ import { createClient, ErrorReply, RESP_TYPES } from 'redis'
 import { client } from '../../../src/record/index.ts'
 
 const bytes = Buffer.from([0, 255, 13, 10])
+const texts = ['', 'ß 😀', "it's", '\r\n', '{"a":[1,null]}', '9007199254740993']
 
 export async function withIoredis(port: number): Promise<unknown> {
   const redis = client(new Redis({ host: '127.0.0.1', port }))
@@ -21,6 +22,7 @@ export async function withIoredis(port: number): Promise<unknown> {
   answers.push(await redis.eval('return 1', 0), await redis.call('GET', 'name'))
   for await (const keys of redis.scanStream()) answers.push(keys)
   answers.push(redis instanceof Redis)
+  for (const text of texts) answers.push(await redis.set('text', text), await redis.get('text'))
   redis.disconnect()
   return answers
 }
@@ -46,6 +48,7 @@ export async function withRedis(port: number): Promise<unknown> {
   answers.push(await redis.multi().get('x').get('name').execAsPipeline())
   answers.push(await redis.sendCommand(['GET', 'name']), await redis.eval('return 1'))
   for await (const keys of redis.scanIterator()) answers.push(keys)
+  for (const text of texts) answers.push(await redis.set('text', text), await redis.get('text'))
   await redis.close()
   return answers
 }

@@ -11,6 +11,7 @@ import { recorded, replayed } from './both.ts'
 
 const table = 'create table orders (id integer primary key, name text, total real, big integer, file blob)'
 const bytes = Buffer.from([0, 255, 10])
+const values = [null, 0, -1, 2 ** 40, 1.5, 1e300, '', 'ß 😀', "it's", '\0', bytes, 9007199254740993n, -1n]
 
 function withBetterSqlite(file: string): unknown {
   const db = client(() => new Database(file))
@@ -50,6 +51,7 @@ function withBetterSqlite(file: string): unknown {
     if (i === 150) break
   }
   answers.push(sum, [...db.prepare('select name from orders where id = ?').bind(1).iterate()])
+  for (const value of values) answers.push(db.prepare('select ? as value, typeof(?) as type').get(value, value))
   db.close()
   return answers
 }
@@ -78,6 +80,9 @@ function withNodeSqlite(file: string): unknown {
     }
   }
   answers.push([...db.prepare('select name from orders').iterate()])
+  const typed = db.prepare('select ? as value, typeof(?) as type')
+  typed.setReadBigInts(true)
+  for (const value of values) answers.push(typed.get(value, value))
   db.close()
   return answers
 }
@@ -94,6 +99,7 @@ test.each([
   const again = await replayed(first.tape, () => agent(file))
   expect(again.problems.map(({ message }) => message)).toEqual([])
   expect(again.outcome).toEqual({ status: 'returned', value: first.recorded })
+  expect(first.tape.events.filter(({ kind }) => kind === 'tool').length).toBeGreaterThanOrEqual(30)
   expect([existsSync(file), again.listed.filter(({ kind }) => kind === 'write')]).toEqual([false, []])
   rmSync(dir, { recursive: true })
 })
