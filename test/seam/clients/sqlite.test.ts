@@ -80,6 +80,10 @@ function withNodeSqlite(file: string): unknown {
     }
   }
   answers.push([...db.prepare('select name from orders').iterate()])
+  answers.push(
+    db.prepare('select count(*) as n from orders').get(),
+    db.prepare('select max(id) as n from orders').get(),
+  )
   const typed = db.prepare('select ? as value, typeof(?) as type')
   typed.setReadBigInts(true)
   for (const value of values) answers.push(typed.get(value, value))
