@@ -77,10 +77,11 @@ function fieldsOf(
 /** The recorded answer, piece by piece at its recorded places. */
 function inPlace(run: ForkRun, step: ExchangeState, fields: Fields, sink: ExchangeSink): ExchangeControl {
   const { event, items } = step
-  const { redact, flags } = run.tape.header
+  const { redact, flags, imported } = run.tape.header
   const comparison = {
     own: redact?.headers ?? [],
     isWhole: flags.includes(headersFlag),
+    isForeign: imported !== undefined,
     isModelCall: () => step.model !== undefined,
     meaning: (name: string) => run.redactor.meaning(name),
   }

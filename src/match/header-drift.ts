@@ -8,6 +8,8 @@ export interface HeaderComparison {
   readonly own?: readonly string[]
   /** The recorder kept every header that means something: one that is missing was not sent. */
   readonly isWhole?: boolean
+  /** Another tool recorded it, and may have kept any of them: one that is missing may have been sent. */
+  readonly isForeign?: boolean
   /** The form of the answer of a model follows from what its request says. */
   readonly isModelCall?: () => boolean
   /** What a header means, by its name in lower case. */
@@ -40,7 +42,13 @@ const classes = { asks: 'headers', guards: 'guards', tenant: 'credentials', cred
 export function headerDrift(
   recorded: readonly HeaderPair[],
   live: readonly HeaderPair[],
-  { own = [], isWhole = false, isModelCall = () => false, meaning = meaningOfHeader }: HeaderComparison = {},
+  {
+    own = [],
+    isWhole = false,
+    isForeign = false,
+    isModelCall = () => false,
+    meaning = meaningOfHeader,
+  }: HeaderComparison = {},
 ): readonly FoundDrift[] {
   // A tape from elsewhere may not have kept them.
   if ((recorded.length === 0 && !isWhole) || isSame(recorded, live)) return none
@@ -54,6 +62,7 @@ export function headerDrift(
     if (meant === 'credential' && (isWhole || !isOwn)) return
     const [was, is] = [valueOf(recorded, name), valueOf(live, name)]
     if (steady(name, was) === steady(name, is) || (name === 'accept' && isModelCall())) return
+    if (was === undefined && isForeign) return
     // An older recorder did not keep it: nobody knows whether it was sent.
     if (was === undefined && !isWhole && !isOwn && !alwaysKept.has(name)) return
     if (found?.some(({ path }) => path === name)) return

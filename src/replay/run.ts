@@ -184,7 +184,8 @@ export class ReplayRun {
     const meaning = (name: string): HeaderMeaning | undefined => this.redactor.meaning(name)
     const isWhole = tape.header.flags.includes(headersFlag)
     this.credentials = isWhole ? new Credentials(meaning) : undefined
-    this.#comparison = { own: tape.header.redact?.headers ?? [], isWhole, meaning }
+    const isForeign = tape.header.imported !== undefined
+    this.#comparison = { own: tape.header.redact?.headers ?? [], isWhole, isForeign, meaning }
     for (const given of [tape.header.command?.argv, tape.header.input, tape.header.session, tape.header.attributes])
       if (given !== undefined) this.redactor.observe(JSON.stringify(given))
     const exchanges = this.steps.filter((step): step is ExchangeState => step.event.kind === 'exchange')

@@ -34,6 +34,15 @@ test('a tape that kept no headers is not compared', () => {
   expect(headerDrift([], [['content-type', 'application/json']])).toEqual([])
 })
 
+test('a header that another tool may have left out is not compared; one that it kept is', () => {
+  const kept = [['anthropic-version', '2026-10-21']] as const
+  const live = [...kept, ['anthropic-beta', 'files'], ['content-type', 'application/json']] as const
+  expect(headerDrift(kept, live, { isForeign: true, isWhole: true })).toEqual([])
+  expect(headerDrift(kept, [['anthropic-version', '2027-01-01']], { isForeign: true })).toMatchObject([
+    { class: 'headers', path: 'anthropic-version' },
+  ])
+})
+
 test('another form or language of the same address is never served without a word', async () => {
   const asks = [
     ['accept', 'text/csv', 'application/json'],

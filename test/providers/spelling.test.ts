@@ -400,6 +400,8 @@ table(
     ['a role of the instruction', { systemInstruction: { parts } }, { system_instruction: { role: 'user', parts } }],
     ['one candidate', { generationConfig: { topP: 1 } }, { generation_config: { top_p: 1, candidate_count: 1 } }],
     ['a field that is null', {}, { tools: null }],
+    ['a configuration in which nothing is set', {}, { generationConfig: {} }],
+    ['the default as the only setting', {}, { generationConfig: { candidateCount: 1 } }],
   ],
   [
     ['the model as speaker', {}, { contents: [{ role: 'model', parts }] }],

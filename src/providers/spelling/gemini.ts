@@ -1,5 +1,5 @@
 import type { Json } from '../../tape/types.ts'
-import { at, type JsonMap } from '../../json/canonical.ts'
+import { at, isMap, type JsonMap } from '../../json/canonical.ts'
 import { eachMap, inside, nameSet, withMembers, withoutDefaults, withoutMember, withoutNulls } from './rewrite.ts'
 
 /**
@@ -9,6 +9,7 @@ import { eachMap, inside, nameSet, withMembers, withoutDefaults, withoutMember, 
  * - a `role`: "If not set, the service will default to 'user'"
  * - "The `role` field of `systemInstruction` is ignored and doesn't affect the performance of the model"
  * - one candidate is the default; `null` is the default of every field, as in all of proto3 JSON
+ * - a `generationConfig` in which nothing is set sets nothing; `@google/genai` always sends one
  *
  * @see `@google/genai`; https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference;
  * https://protobuf.dev/programming-guides/json/
@@ -20,11 +21,13 @@ export function geminiContents(named: JsonMap): JsonMap {
 }
 
 function request(map: JsonMap): JsonMap {
-  return withMembers(withoutNulls(map, nullable), {
+  const made = withMembers(withoutNulls(map, nullable), {
     contents: (value) => eachMap(value, spoken),
     systemInstruction: inside((instruction) => withoutMember(instruction, 'role')),
     generationConfig: inside((config) => withoutDefaults(config, { candidateCount: 1 })),
   })
+  const config = at(made, 'generationConfig')
+  return isMap(config) && Object.keys(config).length === 0 ? withoutMember(made, 'generationConfig') : made
 }
 
 function spoken(content: JsonMap): Json {
