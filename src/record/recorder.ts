@@ -29,6 +29,7 @@ import { redactorOfRun } from './redactor-of-run.ts'
 import { hearBody } from './response.ts'
 import { type LiveOutcome, type Past, RecordedRun, recordingFailed } from './run.ts'
 import { RunCounts, type RunStats } from './stats.ts'
+import { runtimeNotHeard, unheardHere } from './runtime.ts'
 import { isSwitchedOn } from './switch.ts'
 import { warner } from './warn.ts'
 
@@ -90,6 +91,8 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
     keepsCutShort: options.keep?.errors ?? true,
   })
   listen()
+  const unheard = unheardHere()
+  if (unheard !== undefined) warn(runtimeNotHeard(unheard))
   const dir = options.dir ?? join('recordings', 'inbox')
   const pins: RecordedPins = {
     node: process.versions.node,
@@ -199,7 +202,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
 
   function record({ about, secrets, ...rest }: About, past?: Past): RecordedRun {
     const { redactor, printed } = redactorOfRun(options.redact, printKey, secrets)
-    return new RecordedRun({
+    const recorded = new RecordedRun({
       ...rest,
       pins,
       process: processName(),
@@ -210,6 +213,9 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
       tapeCap: megabytes(options.tapes?.maxMegabytes ?? 256),
       ...(past === undefined ? {} : { past }),
     })
+    // No tape of it looks whole.
+    if (unheard !== undefined) recorded.unrecorded(unheard)
+    return recorded
   }
 
   function held(about: About): HeldRun {

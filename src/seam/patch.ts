@@ -30,12 +30,17 @@ export function patchProperty<T extends object, K extends keyof T>(
   const original = target[key]
   const replacement = make(original)
   if (typeof original === 'function' && typeof replacement === 'function') copyShape(original, replacement)
-  Object.defineProperty(target, key, {
-    value: replacement,
-    configurable: true,
-    writable: true,
-    enumerable: before?.enumerable ?? true,
-  })
+  // Other runtimes than Node fix properties that Node does not: a recorder must not keep its program from starting.
+  const isFixed = before?.configurable === false
+  const isPatched = isFixed
+    ? Reflect.set(target, key, replacement)
+    : Reflect.defineProperty(target, key, {
+        value: replacement,
+        configurable: true,
+        writable: true,
+        enumerable: before?.enumerable ?? true,
+      })
+  if (!isPatched) return false
   isBehind = true
   replacements().set(target, new Map([...(replacements().get(target) ?? []), [key, replacement]]))
   return true

@@ -224,6 +224,7 @@ describe.each(Object.entries(agents))('a session of %s', (name, agent) => {
     const tape = await recorded(`${name}-changed`.replaceAll(' ', '-'), () => agent(usual))
     await installReplay()
     const reworded = verdictOf(await replayTape(tape, () => agent({ ...usual, instructions: 'Be long.' })))
+    expect(reworded.differences.map(({ message }) => message)).toEqual([])
     expect([reworded.verdict, reworded.unproven.map(({ part }) => part)]).toEqual(['unproven', ['system prompt']])
     const dropped = verdictOf(await replayTape(tape, () => agent({ ...usual, answers: false })))
     expect(dropped.verdict).toBe('different')
