@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readTape } from '../../src/tape/index.ts'
+import { readTape, type TapeEvent } from '../../src/tape/index.ts'
 import { debugSteps } from '../../src/debug/steps.ts'
 import { wayTo } from '../../src/debug/index.ts'
 import { shareOut } from '../../src/debug/context.ts'
@@ -352,16 +352,12 @@ describe('the way to a step', () => {
   })
 
   it('holds the last piece of a stream, not its end: clients go on at the piece', () => {
-    const [model, tool] = incidentEvents() as never as [Record<string, { moment: object; chunks: object[] }>, object]
-    const { response } = model
-    const torn = { ...model, response: { ...response, chunks: [[3, 9, response?.chunks[0]]], end: [6, 11] } }
+    const [model, tool] = incidentEvents()
+    if (model?.kind !== 'exchange' || model.response === undefined || tool?.kind !== 'tool')
+      throw new Error('other events')
     // The connection ends while the tool is under way, in the millisecond in which the tool is answered.
-    const chunk = (response?.chunks[0] as never as unknown[])[2]
-    const events = [
-      { ...torn, response: { ...torn.response, chunks: [[3, 9, chunk]] } },
-      { ...tool, n: 5, at: 10, settled: [7, 11] },
-    ]
-    const steps = debugSteps(readTape(tapeFile(events as never)))
+    const streamed: TapeEvent = { ...model, response: { ...model.response, end: [6, 11] } }
+    const steps = debugSteps(readTape(tapeFile([streamed, { ...tool, n: 5, at: 10, settled: [7, 11] }])))
     expect(wayTo(steps, 1)).toMatchObject({ burst: 3 })
     expect(wayTo(steps, 2)).toMatchObject({ park: 3, burst: 7, skip: 0 })
   })
