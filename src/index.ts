@@ -17,7 +17,6 @@ export {
   loadCase,
   promote,
   type PromoteTapeOptions,
-  reviewRecordings,
 } from './library/recordings.ts'
 export { openRecordings, type Recordings } from './library/manage.ts'
 export { blame, chaos, diagnose, type DiagnoseOptions, fork, replay } from './library/runs.ts'

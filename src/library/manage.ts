@@ -1,3 +1,4 @@
+import type { Review, ReviewOptions } from '../review/index.ts'
 import type { Demoted, Hold, Pruned, PinLimits, PinReport, PruneOptions } from '../recordings/index.ts'
 
 /**
@@ -28,10 +29,19 @@ export interface Recordings {
   demote(kase: string): Demoted
   /** What each case was made with, and which are stale. Asks git. */
   pins(limits?: PinLimits): PinReport
+  /**
+   * Reads what a branch does to these recordings: cases that assert less, what each new tape does, secrets, duplicates, sizes.
+   * Looks at commits alone.
+   *
+   * @param range - `origin/main..HEAD`, or the base alone
+   * @throws HarvestError `HARVEST_GIT_RANGE`
+   */
+  review(range: string, options?: Omit<ReviewOptions, 'dir'>): Promise<Review>
 }
 
 /**
- * Opens a folder of recordings to manage it: remove, prune, hold, release and demote tapes, read the pins of cases.
+ * Opens a folder of recordings to manage it: remove, prune, hold, release and demote tapes, read the pins of cases,
+ * review what a branch does to it.
  *
  * @param folder - default `recordings`
  * @example
@@ -61,5 +71,7 @@ export async function openRecordings(folder = 'recordings'): Promise<Recordings>
     release: (tape) => releaseHold(folder, find(tape)),
     demote: (kase) => demote(folder, kase),
     pins: (limits) => readPins(folder, limits),
+    review: async (range, options = {}) =>
+      (await import('../review/index.ts')).reviewRange(range, { ...options, dir: folder }),
   }
 }

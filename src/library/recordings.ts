@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { Case, CaseExpectation } from '../cases/index.ts'
 import type { CheckOptions, CheckReport } from '../check/index.ts'
-import type { Review, ReviewOptions } from '../review/index.ts'
 import type { ExportFormat } from '../exporters/index.ts'
 import type { ImportFacts, ImportFormat } from '../importers/index.ts'
 import type { RedactorOptions } from '../privacy/index.ts'
@@ -197,19 +196,6 @@ export async function promote(tape: string, options: PromoteTapeOptions): Promis
  */
 export async function checkRecordings(folder?: string, options: CheckOptions = {}): Promise<CheckReport> {
   return (await import('../check/index.ts')).checkRecordings(folder, options)
-}
-
-/**
- * Reads what a branch does to recordings: cases that assert less, what each new tape does, secrets, duplicates, sizes. Looks at
- * commits alone.
- *
- * @param range - `origin/main..HEAD`, or the base alone
- * @example
- * const { cases } = await reviewRecordings('origin/main..HEAD')
- * @throws HarvestError `HARVEST_GIT_RANGE`
- */
-export async function reviewRecordings(range: string, options: ReviewOptions = {}): Promise<Review> {
-  return (await import('../review/index.ts')).reviewRange(range, options)
 }
 
 /**
