@@ -51,7 +51,9 @@ export class RedReports {
     )
     return [
       ...unproven.slice(0, 9).map((text): SummaryLine => ['Report', text]),
-      ...(left === 0 ? [] : [['Reports', `${this.#written} written; ${left} more red cases leave none`] as const]),
+      ...(left === 0
+        ? []
+        : [['Reports', `${this.#written} in .harvest/report; ${left} more red cases leave none`] as const]),
       ...(this.#problem === undefined ? [] : [['Reports', `not all could be written: ${this.#problem}`] as const]),
     ]
   }

@@ -76,7 +76,8 @@ export class HarvestReporter implements Reporter {
     this.#scope = this.#vitest === undefined ? 'all' : scopeOf(this.#vitest)
     const files = specifications.filter(({ project }) => isOwn(project)).map(({ moduleId }) => moduleId)
     this.#queued = files
-    this.#reports.begin(specifications.filter(({ project }) => isOwn(project)))
+    // Merged reports tell of runs elsewhere, which wrote theirs.
+    if (this.#scope !== 'merge') this.#reports.begin(specifications.filter(({ project }) => isOwn(project)))
     this.#running.clear()
     this.#fail(pragmaErrors(files))
   }

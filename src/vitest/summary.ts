@@ -113,10 +113,11 @@ export function failures(results: readonly CaseResult[], shown: (file: string) =
   const lines = red.slice(0, namedCases).flatMap((result, at): SummaryLine[] => {
     const site = result.failure?.site
     const { report } = result.report
+    // One run writes a limited number: where some have none, which is chance, and the folder is told once.
     return [
       [at === 0 ? 'Red' : '', `${result.name}  ${reasonOf(result)}`],
       ...(site === undefined ? [] : [['', `  ${placeText(site, shown)}`] as const]),
-      ...(report === undefined ? [] : [['', `  report ${report}`] as const]),
+      ...(report === undefined || red.length > namedCases ? [] : [['', `  report ${report}`] as const]),
     ]
   })
   return red.length > namedCases ? [...lines, ['', `and ${red.length - namedCases} more`]] : lines

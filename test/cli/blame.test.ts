@@ -66,12 +66,15 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
         replayed, 0 of 9 runs end well (0 to 30 %); resampled, 9 of 9 do (70 to 100 %); certified at confidence 0.95
       → to find whether an earlier recorded answer was necessary too: --repairs --reference <tape|case>
 
-      step  what                                                      resampled      lost by replaying it  commitment
-      1     the model's decision lookup_order(order_id: "A-100")      1 of 1 ok      0.00 (-0.79 to 0.26)
-      2     the answer of lookup_order(order_id: "A-100")             from the tape
-      3     the model's decision refund(amount: 2500, order_id: "A-…  11 of 11 ok    1.00 (0.65 to 1.00)   certified
-      4     the answer of refund(amount: 2500, order_id: "A-100")     from the tape
-      5     the model's answer "I refunded 2500 EUR."                 0 of 12 ok     0.00 (0.00 to 0.24)
+      step  what                                           resampled      lost by replaying it  commitment
+      1     the model's decision lookup_order(order_id:    1 of 1 ok      0.00 (-0.79 to 0.26)
+            "A-100")
+      2     the answer of lookup_order(order_id: "A-100")  from the tape
+      3     the model's decision refund(amount: 2500,      11 of 11 ok    1.00 (0.65 to 1.00)   certified
+            order_id: "A-…
+      4     the answer of refund(amount: 2500, order_id:   from the tape
+            "A-100")
+      5     the model's answer "I refunded 2500 EUR."      0 of 12 ok     0.00 (0.00 to 0.24)
 
       resampled: runs that replay all earlier steps and resample this one and the rest; the share that ends well
       lost by replaying it: how far that share falls when this step is replayed too (with its interval)

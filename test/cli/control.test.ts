@@ -135,7 +135,7 @@ describe('what commands compare with, once the code of an agent has changed', ()
     const { code, stdout, stderr } = await run(...live)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     // Nothing is changed: there is nothing to draw beside it.
-    expect(stdout).not.toContain('drawn alternately')
+    expect(stdout).not.toContain('sampled alternately')
     const pinned = await run('pins', 'refund')
     expect(pinned.stdout).toMatch(/made at +[0-9a-f]{40}\n +accepted +[0-9a-f]{40}/)
   })
@@ -172,7 +172,7 @@ describe('what commands compare with, once the code of an agent has changed', ()
       '--cross-version',
     )
     desk.decide = usual
-    expect(stdout).toContain('drawn alternately')
+    expect(stdout).toContain('sampled alternately')
     expect(stdout).toContain('no effect of the change is shown')
     expect(stdout).toMatch(/6 model calls/)
   })

@@ -120,11 +120,12 @@ describe('harvest fork', () => {
       behind: models are asked, tools answer from the tape
       recorded: returned {"answer":"I refunded 25 EUR."}
 
-      seed  outcome      tool calls   first difference                                                cost
-         1  as recorded  as recorded  none                                                            $0.0004
-         2  as recorded  as recorded  none                                                            $0.0004
-         3  as recorded  as recorded  none                                                            $0.0004
-         4  other        as recorded  step 5 answers "I refunded nothing.", not "I refunded 25 EUR."  $0.0004
+      seed  outcome      tool calls   first difference                                             cost
+         1  as recorded  as recorded  none                                                         $0.0004
+         2  as recorded  as recorded  none                                                         $0.0004
+         3  as recorded  as recorded  none                                                         $0.0004
+         4  other        as recorded  step 5 answers "I refunded nothing.", not "I refunded 25     $0.0004
+                                      EUR."
 
       seed 1, 2, 3: returned {"answer":"I refunded 25 EUR."}
       seed 4: returned {"answer":"I refunded nothing."}

@@ -96,6 +96,44 @@ const recipes: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['test', '--json'],
     ['test', '--reporter=default'],
   ],
+  report: [
+    ...payloads.flatMap((one) => [
+      ['report', tapeOf(one), '-o', `reports/${asName(one)}.html`],
+      ['report', tapeOf(one), '--json'],
+      ['report', asWord(one)],
+    ]),
+    ...classes.map((one) => ['report', tapeOf(one), '--against', asWord(one)]),
+    ['report', '--golden', '--json'],
+  ],
+  // It serves until it is stopped, so here it is asked for what it cannot serve.
+  open: payloads.flatMap((one) => [
+    ['open', asWord(one)],
+    ['open', '--port', asWord(one)],
+  ]),
+  locate: payloads.flatMap((one) => [
+    ['locate', tapeOf(one), asWord(one)],
+    ['locate', tapeOf(one), asWord(one), '--json'],
+    ['locate', asWord(one), '1'],
+  ]),
+  fix: classes.flatMap((one) => [
+    ['fix', asWord(one)],
+    ['fix', `g-${one.id}`, '--ok', asWord(one), '--json'],
+    ['fix', `g-${one.id}`, '--ok', 'refunded=25'],
+  ]),
+  review: classes.flatMap((one) => [
+    ['review', asWord(one)],
+    ['review', asWord(one), '--json'],
+  ]),
+  debug: [
+    ...payloads.flatMap((one) => [
+      ['debug', tapeOf(one), '-x', 'steps; inspect; inspect raw; timeline'],
+      ['debug', asWord(one), '-x', 'steps'],
+    ]),
+    ...classes.flatMap((one) => [
+      ['debug', tapeOf(one), '-x', `break ${asWord(one)}; ${asWord(one)}`],
+      ['debug', tapeOf(one), '--json', '-x', 'inspect'],
+    ]),
+  ],
   diff: payloads.flatMap((one, at) => [
     ['diff', tapeOf(one), tapeOf(payloads[at + 1] ?? payloads[0]!)],
     ['diff', tapeOf(one), tapeOf(payloads[at + 1] ?? payloads[0]!), '--full', '--json'],

@@ -101,14 +101,10 @@ describe('harvest ls with filters', () => {
   it('shows cost, why a tape was kept, holds and cases where there are any, and obeys nothing recorded', async () => {
     const { stdout } = await harvest(['ls'], { cwd: inbox() })
     expect(stdout).toMatchInlineSnapshot(`
-      "started               agent          steps   took    cost  kept          outcome                    case
-      2026-03-01T05:06:07Z  refund             1  13 ms  $0.012  hold          returned {"refunded":25}
-        recordings/inbox/plain.tape.jsonl
-      2026-03-02T05:06:07Z  search\\x1b[2J      1  13 ms   $1.50  error, flag   threw "\\u202e\\n::error::f
-                                                                 angry\\x1b[2J  orged"
-        recordings/inbox/odd.tape.jsonl
-      2026-03-03T05:06:07Z  refund             1  13 ms                        returned {"refunded":25}   refund-100x
-        recordings/golden/g/refund-100x.tape.jsonl
+      "started               agent          steps   took    cost  kept                      outcome                          case         tape
+      2026-03-01T05:06:07Z  refund             1  13 ms  $0.012  hold                      returned {"refunded":25}                      recordings/inbox/plain.tape.jsonl
+      2026-03-02T05:06:07Z  search\\x1b[2J      1  13 ms   $1.50  error, flag angry\\x1b[2J  threw "\\u202e\\n::error::forged"               recordings/inbox/odd.tape.jsonl
+      2026-03-03T05:06:07Z  refund             1  13 ms                                    returned {"refunded":25}         refund-100x  recordings/golden/g/refund-100x.tape.jsonl
       "
     `)
   })

@@ -78,7 +78,8 @@ describe('the workflow of docs/ci.md', () => {
     expect(summaryOf(merged)).toMatchInlineSnapshot(`
       " Recordings  1 replayed, 1 known bad reproduced, 1 diverged
           Escapes  0
-              Red  golden/changed  The tool calls differ from the baseline of this case"
+              Red  golden/changed  The tool calls differ from the baseline of this case
+                     report .harvest/report/golden/changed.html"
     `)
     expect(readFileSync(summary, 'utf8')).toContain('### `golden/changed`')
     expect(project.read(`${folderOf(report, 'upload-artifact')}/junit.xml`)).toContain('tests="4" failures="1"')

@@ -102,6 +102,8 @@ ${Array.from(
 
       \`recordings/golden/asks-else-0.case.yaml:2:1\`, \`src/asks-else.ts:5:10\`
 
+      report: \`.harvest/report/golden/asks-else-0.html\`
+
       \`\`\`
       The agent called lookup_order with arguments that are not on the tape
 

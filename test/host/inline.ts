@@ -215,7 +215,7 @@ function watching(child: ChildProcess): Watching {
 }
 
 function hashTree(folder: string): string {
-  const names = filesIn(folder).filter((name) => !/^(?:node_modules|\.vitest)\b/.test(name))
+  const names = filesIn(folder).filter((name) => !/^(?:node_modules|\.vitest|\.harvest)\b/.test(name))
   const hash = createHash('sha256')
   for (const name of names)
     hash

@@ -122,7 +122,7 @@ describe('reports of many red cases', () => {
     const { output } = await project.run(['run', ...withJson])
     expect(reportsOf(project)).toHaveLength(20)
     expect(attachedOf(project)).toHaveLength(20)
-    expect(output).toContain('Reports  20 written; 10 more red cases leave none')
+    expect(output).toContain('Reports  20 in .harvest/report; 10 more red cases leave none')
     expect([...reported(project).values()].filter(({ meta }) => meta.harvest?.['report'] !== undefined)).toHaveLength(
       20,
     )

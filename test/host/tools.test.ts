@@ -187,7 +187,7 @@ describe('twelve bugs in the bodies of tools', () => {
     expect(said('wrong field')).toMatch(/differs at result\.price\s+recorded {2}10\s+now {7}11\.9/)
     expect(said('swallowed error')).toMatch(/recorded {2}threw RangeError: no customer C-9\s+now {7}returned null/)
     expect(said('stale cache')).toContain('The code of rate left out 1 recorded step')
-    expect(output).toMatch(/Tools {2}code run: (?:\w+ 13(?:, )?){12} \(13 cases\)/)
+    expect(output).toMatch(/Tools {2}code run: (?:\w+ 13(?:, )?){12} \(golden\/dropped-filter; /)
   })
 })
 

@@ -251,7 +251,8 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
                    golden/threw-before  The agent returned, but threw when recorded
                    golden/throws  The agent threw, but returned when recorded
                    golden/fixed  This incident no longer reproduces: review and set expect: pass
-                   and 21 more"
+                   and 21 more
+          Reports  20 in .harvest/report; 8 more red cases leave none"
     `)
   })
 
@@ -278,12 +279,14 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
       'models: model-x, model-y',
       'diverged at: layer 2 of the trace',
       'verdict: different',
+      'report: .harvest/report/golden/other-trace.html',
     ])
     expect(properties('asks-else')).toEqual([
       'drift: arguments at step 2, args.order_id',
       'tape: asks-else, 2 of 2 steps served',
       'diverged at: step 2',
       'verdict: different',
+      'report: .harvest/report/golden/asks-else.html',
     ])
     expect(run.stdout).toMatch(
       /not ok \d+ - recordings\/golden\/other-trace\.case\.yaml[^]*?at: ".*other-trace\.case\.yaml:10:1"/,

@@ -110,6 +110,8 @@ const spellings: readonly RegExp[] = [
   /^recordings.golden.stock.*: tool_choice removed$/,
   // Whole answers are what a provider gives where nobody asks for a stream.
   /^recordings.golden.(shipping.return-label|desk).*: stream (removed|= null)$/,
+  // Gemini: settings that set nothing.
+  /^recordings.golden.shipping.parcel.*: generationConfig (removed|= null)$/,
   // Gemini: instructions have no speaker.
   /^recordings.golden.shipping.parcel.*: systemInstruction\.role /,
   // Gemini: a speaker that is left out is the user.

@@ -431,7 +431,7 @@ describe('a problem says what, where, against which recorded call, and what to d
         at     test/replay/messages.test.ts:<line>
         after  the start of the run
 
-      Only child processes that speak JSON-RPC over stdio can be replayed.
+      Only child processes that speak JSON over stdio, one message a line, can be replayed.
       → wrap the function that starts it in tool() or value() from 'vitest-harvest/record', and record again
       (HARVEST_ESCAPE)"
     `)

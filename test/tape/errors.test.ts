@@ -430,7 +430,7 @@ test('every field of every kind of line is checked', () => {
     ['text is not text', { kind: 'push', n: 1, at: 0, url: 'stdio:x' }],
     ['to is not text', { ...message, to: 1 }],
     ['body is missing', { ...message, body: undefined }],
-    ['via is not undici, http, http2 or stdio', { ...exchange(1, ''), via: 'pigeon' }],
+    ['via is not undici, http, http2, stdio or websocket', { ...exchange(1, ''), via: 'pigeon' }],
     ['request is not an object', { ...exchange(1, ''), request: 'GET' }],
     ['request.headers[0] has the wrong shape', { ...exchange(1, ''), request: { headers: [['a']] } }],
     ['request.body is not a body', { ...exchange(1, ''), request: { headers: [], body: { like: '1' } } }],

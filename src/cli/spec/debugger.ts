@@ -43,6 +43,6 @@ export const debugSpec: CommandSpec = {
   examples: [
     'debug refund-100x',
     'debug latest -x "break refund(amount > 100); continue; inspect"',
-    'debug refund-100x --json -x "steps; diff 4 6"',
+    'debug refund-100x --json -x "steps; diff 1 3"',
   ],
 }
