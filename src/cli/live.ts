@@ -51,8 +51,8 @@ export function readNumber(
 }
 
 /** As {@link readNumber}, from 1 on and without a fraction. */
-export function readWhole(given: CommandInput, command: CommandSpec, name: string): number | undefined {
-  const number = readNumber(given, command, name, 1)
+export function readWhole(given: CommandInput, command: CommandSpec, name: string, most?: number): number | undefined {
+  const number = readNumber(given, command, name, 1, most)
   if (number === undefined || Number.isSafeInteger(number)) return number
   throw usage(command, 'HARVEST_CLI_ARGUMENT', `Invalid --${name}: expected a whole number, got ${number}`)
 }

@@ -220,8 +220,16 @@ export async function ask(cwd: string, words: readonly string[], silentMs = 10_0
   }
 }
 
-/** Everything under version control but tapes and cases. */
-const codeOnly = ['--', ':(top)', ':(top,exclude,glob)**/*.case.yaml', ':(top,exclude,glob)**/*.tape.jsonl']
+/** Everything under version control but tapes, cases, the reports of red cases and what Vitest keeps of a run. */
+const codeOnly = [
+  '--',
+  ':(top)',
+  ':(top,exclude,glob)**/*.case.yaml',
+  ':(top,exclude,glob)**/*.tape.jsonl',
+  ':(top,exclude,glob)**/.harvest/report/**',
+  ':(top,exclude,glob)**/.vitest/**',
+  ':(top,exclude,glob)**/.vitest-attachments/**',
+]
 
 /** Fixed: nothing a tape or a case says is ever an argument of git. */
 const statusArguments = ['status', '--porcelain=v2', '--branch', '-z', '--untracked-files=no', ...codeOnly]

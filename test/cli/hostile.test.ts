@@ -106,10 +106,7 @@ const recipes: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['report', '--golden', '--json'],
   ],
   // It serves until it is stopped, so here it is asked for what it cannot serve.
-  open: payloads.flatMap((one) => [
-    ['open', asWord(one)],
-    ['open', '--port', asWord(one)],
-  ]),
+  open: [['open', '--port', '70000'], ...payloads.map((one) => ['open', '--port', asWord(one)])],
   locate: payloads.flatMap((one) => [
     ['locate', tapeOf(one), asWord(one)],
     ['locate', tapeOf(one), asWord(one), '--json'],

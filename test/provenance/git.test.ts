@@ -145,7 +145,7 @@ test('who works in a folder is what git is configured with, and nobody where it 
   expect(await gitUser(realpathSync(tmpdir()))).toBeUndefined()
 })
 
-test('the digest of the code is another one for every change of it, and the same for tapes, cases and ignored files', async () => {
+test('the digest of the code is another one for every change of it, and the same for tapes, cases, ignored files and what runs leave', async () => {
   git('init', '-q')
   commitFile('agent.ts', 'export {}\n')
   commitFile('.gitignore', 'ignored/\n')
@@ -155,6 +155,10 @@ test('the digest of the code is another one for every change of it, and the same
   writeFileSync(join(root, 'ignored/a.ts'), 'x')
   writeFileSync(join(root, 'a.case.yaml'), 'case: a\n')
   writeFileSync(join(root, 'a.tape.jsonl'), '{}\n')
+  for (const folder of ['.harvest/report/golden', '.vitest/attachments', 'app/.vitest-attachments']) {
+    mkdirSync(join(root, folder), { recursive: true })
+    writeFileSync(join(root, folder, 'a.html'), 'x')
+  }
   expect(await codeDigest(root)).toBe(clean)
   const seen = new Set([clean])
   const isOther = async (): Promise<void> => {

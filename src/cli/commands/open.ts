@@ -23,7 +23,7 @@ export const openCommand: Command = {
     const recordings = given.value('dir') ?? 'recordings'
     const [word] = given.args
     const first = word === undefined ? undefined : findRun(word, recordings)
-    const served = await servePages(pagesOf(recordings, given), readWhole(given, openCommand, 'port') ?? 0)
+    const served = await servePages(pagesOf(recordings, given), readWhole(given, openCommand, 'port', 65_535) ?? 0)
     const url = first === undefined ? served.url : `${served.url}${addressOf(first)}`
     const data = await gatherGolden(recordings, given.values('results'))
     const inbox = await gatherInbox(recordings, tapeAddress, listed)
