@@ -201,7 +201,7 @@ export async function gitUser(cwd: string): Promise<string | undefined> {
 const userArguments = ['config', '--null', '--get-regexp', '^user\\.(name|email)$']
 
 /** What git answers; `undefined` outside a repository, and where git is not installed. */
-export async function ask(cwd: string, words: readonly string[], silentMs = 10_000): Promise<string | undefined> {
+export async function ask(cwd: string, words: readonly string[], silentMs = 60_000): Promise<string | undefined> {
   const { simpleGit } = await import('simple-git')
   try {
     const git = simpleGit({

@@ -259,8 +259,6 @@ describe.each(['global', 'ws'] as const)('any WebSocket through %s', (client) =>
     const heard = outcome?.status === 'returned' ? (outcome.value as readonly string[]) : []
     expect(heard.at(-1)).toMatch(end)
     await installReplay()
-    const { copyFileSync } = await import('node:fs')
-    copyFileSync(tape.source, '/tmp/dbg.tape.jsonl')
     const run = await replayTape(tape, chat(last))
     expect(run.problems.map(({ message }) => message)).toEqual([])
     expect(run.comparison.outcomeEqual).toBe(true)
