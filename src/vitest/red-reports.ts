@@ -5,7 +5,7 @@ import { HarvestError, neutralLine } from '../errors/index.ts'
 import { reportFile } from '../report/view/report-file.ts'
 import type { CaseReportRequest } from './channel.ts'
 import { goldenSetOf } from './project.ts'
-import type { CaseResult, SummaryLine } from './summary.ts'
+import type { SummaryLine } from './summary.ts'
 
 /** Reports that one run writes: a broken agent turns hundreds of cases red. */
 const most = 20
@@ -42,15 +42,10 @@ export class RedReports {
     }
   }
 
-  /** Where the reports are; what is said of those that are not there. */
-  lines(results: readonly CaseResult[]): readonly SummaryLine[] {
+  /** What is said of reports that are not there. Where one is, its test says. */
+  lines(): readonly SummaryLine[] {
     const left = Math.max(0, this.#asked - most)
-    // Other red cases are listed with their reports, see `failures`.
-    const unproven = results.flatMap(({ report, name }) =>
-      report.report !== undefined && report.verdict === 'unproven' ? [`${name}  ${report.report}`] : [],
-    )
     return [
-      ...unproven.slice(0, 9).map((text): SummaryLine => ['Report', text]),
       ...(left === 0
         ? []
         : [['Reports', `${this.#written} in .harvest/report; ${left} more red cases leave none`] as const]),

@@ -120,7 +120,7 @@ export class HarvestReporter implements Reporter {
           ...warnings,
           ...this.#reads(modules),
           ...failures(results, shown),
-          ...this.#reports.lines(results),
+          ...this.#reports.lines(),
           ...unprovenLines(askers),
         ],
         vitest.logger,

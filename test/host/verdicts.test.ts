@@ -299,6 +299,7 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
       commit: '4f2a9c1',
       models: ['model-x', 'model-y'],
       recorded: 2,
+      report: '.harvest/report/golden/other-trace.html',
       served: 2,
       drift: {},
       escapes: 0,
