@@ -33,7 +33,10 @@ export function surveyRecordings(recordings: string): Survey {
   return {
     isEmpty: files.length === 0,
     cases,
-    obsolete: files.filter((file) => file.endsWith('.tape.jsonl') && !asserted.has(file)),
+    // What a process keeps serves all cases.
+    obsolete: files.filter(
+      (file) => file.endsWith('.tape.jsonl') && !asserted.has(file) && !/^shared\/[^/]+$/.test(file),
+    ),
     duplicates: [...byId].filter(([, list]) => list.length > 1).map(([id, list]) => ({ id, files: list })),
   }
 }

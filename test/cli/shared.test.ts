@@ -50,7 +50,7 @@ it('a run of a process that had fetched before is promoted with what it needs, a
   for (const file of kept) expect(stdout).toContain(`kept once for all cases: recordings/shared/${file}`)
 
   rmSync(join(cwd, 'recordings/inbox'), { recursive: true })
-  const run = await harvest(['test'], { cwd, env })
+  const run = await harvest(['test'], { cwd, env: { ...env, CI: 'true' } })
   expect([run.code, run.stdout]).toEqual([0, expect.stringContaining('1 passed')])
   const [shown, checked] = await Promise.all([harvest(['show', 'third'], { cwd }), harvest(['check'], { cwd })])
   for (const path of ['/keys', '/issuer']) expect(shown.stdout).toContain(`GET ${base}${path}, recorded 20`)
