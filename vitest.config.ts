@@ -55,7 +55,7 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 240_000,
     sequence: { sequencer: SlowestFirst },
-    setupFiles: ['./test/support/fixed-seeds.ts', './test/support/no-outer-repository.ts'],
+    setupFiles: ['./test/support/fixed-seeds.ts'],
     projects: [
       { extends: true, test: { name: 'pure', include: pure, isolate: false } },
       {
