@@ -1,10 +1,22 @@
 // Writes the reference of docs/cli.md from the specs of the commands. With --check it only compares.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { type CommandSpec, program, shownFlag } from '../src/cli/command.ts'
+import { type CommandSpec, groups, program, shownFlag } from '../src/cli/command.ts'
 import { specs } from '../src/cli/spec/index.ts'
 
 const file = 'docs/cli.md'
-const [start, end] = ['<!-- reference -->', '<!-- /reference -->']
+
+/** The commands in a table, by group. */
+export function overview(): string {
+  const rows = groups.flatMap((group) =>
+    specs
+      .filter((spec) => spec.group === group)
+      .map(({ name, about, page }, at) => {
+        const more = page === undefined ? '' : `[${page}](${page}.md)`
+        return `| ${at === 0 ? `**${group}**` : ''} | [\`${name}\`](#${name}) | ${escape(about)} | ${more} |`
+      }),
+  )
+  return ['', '| | Command | | Page |', '|---|---|---|---|', ...rows, ''].join('\n')
+}
 
 /** The reference between the two marks of the page. */
 export function reference(): string {
@@ -44,10 +56,21 @@ function escape(text: string): string {
   return text.replaceAll('|', '\\|')
 }
 
+const parts: Readonly<Record<string, () => string>> = { commands: overview, reference }
+
+/** The page with its parts made anew. */
+function renewed(page: string): string {
+  return Object.entries(parts).reduce((text, [name, make]) => {
+    const [start, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`]
+    const [before, after] = [text.split(start)[0], text.split(end)[1]]
+    if (before === text || after === undefined) throw new Error(`${file} has no ${start} … ${end}`)
+    return `${before}${start}\n${make()}\n${end}${after}`
+  }, page)
+}
+
 if (import.meta.main) {
   const page = readFileSync(file, 'utf8')
-  const [before = '', after = ''] = [page.split(start)[0], page.split(end)[1]]
-  const whole = `${before}${start}\n${reference()}\n${end}${after}`
+  const whole = renewed(page)
   if (!process.argv.includes('--check')) writeFileSync(file, whole)
   else if (whole !== page) throw new Error(`${file} is not what the commands say: node scripts/cli-reference.ts`)
 }

@@ -50,6 +50,8 @@ export interface CommandSpec {
   readonly name: string
   /** Heading in the help. Absent: an earlier name, which still works and is left out of the help. */
   readonly group?: (typeof groups)[number]
+  /** Page of docs/ about it. */
+  readonly page?: string
   /** Of an earlier name: how the command is written now. */
   readonly now?: string
   /** Arguments: `<tape>` is required, `[tape]` optional, `[...cases]` any number. */

@@ -1,3 +1,4 @@
+import { page } from '../errors/page.ts'
 import { type CommandSpec, groups, type OptionSpec, program, shownFlag } from './command.ts'
 
 const width = 100
@@ -36,6 +37,7 @@ export function commandHelp(spec: CommandSpec): string {
     '',
     'Examples:',
     ...examples.map((example) => `  ${program} ${example}`),
+    ...(spec.page === undefined ? [] : ['', `More: ${page(spec.page)}`]),
   ].join('\n')
 }
 

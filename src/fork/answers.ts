@@ -1,3 +1,4 @@
+import { neutralLine } from '../errors/index.ts'
 import { canonicalJson, isGenerative, type ModelRequest, readModelRequest } from '../providers/index.ts'
 import { Calls } from '../match/calls.ts'
 import { parseRequest } from '../match/difference.ts'
@@ -91,8 +92,21 @@ export class Answers {
         return donated.kind === 'found' ? donated.step : undefined
       },
       script: (answer, n) => asEvent.exchange(asked, answer, n, run),
+      instead: () => this.#instead(question),
       live,
     })
+  }
+
+  /** What a model is asked in the place of a recorded question, part by part. */
+  #instead(question: MatchRequest): readonly string[] {
+    const found = new AnswerOrigin(this.#freeSteps, this.#run.tape, 'reworded').matcher.find(question)
+    if (found.kind !== 'found') return []
+    const changes = found.drift.map((drift) => this.#run.changeOf(found.step, drift))
+    // What differed at the kept steps as well is not why this question is another one.
+    const known = new Set(this.#run.drift.map(({ key }) => key))
+    return changes
+      .filter(({ key }) => !known.has(key))
+      .map(({ stepNumber, part, words }) => `step ${stepNumber}, ${neutralLine(part)}: ${neutralLine(words)}`)
   }
 
   /** @throws HarvestError `HARVEST_FORK_PREFIX`, `HARVEST_NOT_RECORDED` when there is no answer */
@@ -256,7 +270,8 @@ export class Answers {
   /** A question asked again once its recorded answers are used gets the last of them again. */
   #lastAgain<S extends AnyState>(key: string, ask: Ask<S>): Reply<S> {
     const last = this.#last.get(key)
-    if (last === undefined || ++this.#repeats > repeatLimit) throw this.#run.offTape(ask.what, ask.live?.madeAt)
+    if (last === undefined || ++this.#repeats > repeatLimit)
+      throw this.#run.offTape(ask.what, ask.live?.madeAt, ask.instead?.())
     this.#run.depart()
     return { from: 'event', event: last as S['event'] }
   }
@@ -284,6 +299,8 @@ interface Ask<S extends AnyState> {
   model(): ModelRequest | undefined
   reference(source: AnswerOrigin): S | undefined
   script(answer: Extract<ForkRun['plan']['tail'], { from: 'script' }>['answer'], n: number): S['event'] | undefined
+  /** How it differs from the recorded question that comes nearest. */
+  instead?(): readonly string[]
   readonly isReal?: boolean
   readonly live?: LiveRequest
 }

@@ -288,11 +288,11 @@ export class ForkRun {
     return this.problem(error)
   }
 
-  offTape(what: string, madeAt: Error | undefined): HarvestError {
+  offTape(what: string, madeAt: Error | undefined, instead?: readonly string[]): HarvestError {
     this.isOther = true
     this.depart()
     const site = madeAt ? siteIn(madeAt) : userSite()
-    return this.problem(offTape(this.tape, what, site, this.plan.tail.from))
+    return this.problem(offTape(this.tape, what, site, this.plan.tail.from, instead))
   }
 
   place(madeAt?: Error): problem.ProblemLocation {
@@ -328,9 +328,12 @@ export class ForkRun {
   }
 
   drifted(step: StepState, found: readonly FoundDrift[]): void {
-    // Told, and no more: what a fork proves is for whoever compares it.
-    for (const one of found)
-      this.drift.push(this.#changes.drift({ n: step.event.n, number: step.number }, one, 'report', undefined))
+    for (const one of found) this.drift.push(this.changeOf(step, one))
+  }
+
+  /** A difference from the question of a step. Told, and no more: what a fork proves is for whoever compares it. */
+  changeOf({ event: { n }, number }: StepState, found: FoundDrift): Drift {
+    return this.#changes.drift({ n, number }, found, 'report', undefined)
   }
 
   escape(kind: string, target: string, madeAt: Error | undefined): Error | undefined {

@@ -11,8 +11,18 @@ const whys: Readonly<Record<AnswersFrom, string>> = {
   script: 'The script that answers this run said nothing to it.',
 }
 
-/** The refusal of something that a live run asks for and the tape has no answer to. */
-export function offTape(tape: Tape, what: string, site: string | undefined, tail: AnswersFrom = 'live'): HarvestError {
+/**
+ * The refusal of something that a live run asks for and the tape has no answer to.
+ *
+ * @param instead - how it differs from the recorded question that comes nearest, a line for each part
+ */
+export function offTape(
+  tape: Tape,
+  what: string,
+  site: string | undefined,
+  tail: AnswersFrom = 'live',
+  instead: readonly string[] = [],
+): HarvestError {
   return new HarvestError('HARVEST_NOT_RECORDED', {
     what: 'The agent requested something that is not on the tape',
     where: {
@@ -20,6 +30,7 @@ export function offTape(tape: Tape, what: string, site: string | undefined, tail
       asked: neutralLine(what, 200),
       ...(site === undefined ? {} : { at: site }),
     },
+    ...(instead.length === 0 ? {} : { detail: instead.map((line) => `  ${line}`).join('\n') }),
     why: whys[tail],
     fix: [
       'if the call is right, record a run in which it is made',

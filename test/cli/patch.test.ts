@@ -51,7 +51,7 @@ describe('harvest patch', () => {
 
   it('a changed tool result, and the outcome is gone', async () => {
     const { code, stdout, stderr } = await patch('paid', '--step', '1', '--set', 'result.amount=600')
-    expect(stderr).toBe('')
+    expect(stderr).toBe('hint: patch is now npx vitest-harvest fork\n')
     expect(stdout).toMatchInlineSnapshot(`
       "step 1, result.amount: 25 → 600
       recorded: returned {"refunded":25}

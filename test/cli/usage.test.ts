@@ -1,9 +1,9 @@
 import { parse } from '../../src/cli/parse.ts'
 import { specs } from '../../src/cli/spec/index.ts'
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { reference } from '../../scripts/cli-reference.ts'
+import { overview, reference } from '../../scripts/cli-reference.ts'
 import { built } from '../support/built.ts'
 import { harvest } from './harvest.ts'
 import { many } from './many.ts'
@@ -56,7 +56,7 @@ describe('a command line that is wrong', () => {
     expect(stderr).toMatchInlineSnapshot(`
       "Unknown option '--jsn' of show
 
-        options  --step, --raw, --trace, --replay, --full, --reads, --steps, --dir, --json, --help, -h
+        options  --step, --raw, --trace, --find, --replay, --full, --reads, --steps, --dir, --json, --help, -h
 
       An unknown option is refused, so that a typo never changes what runs.
       → did you mean: --json
@@ -96,7 +96,6 @@ describe('help', () => {
         diff    Compare two runs: outcome, tool calls, steps, prompts, cost
         report  Write a run as one HTML file, or the golden set
         open    Serve reports of all recordings on 127.0.0.1, for reading
-        locate  Find where a value first appeared in a run, and which requests it went into
 
       Test
         promote  Make a test from a tape: case, baseline and a copy of the tape
@@ -110,7 +109,6 @@ describe('help', () => {
       Debug
         replay  Run the agent or program of a tape again, from the tape
         debug   Step through a run, in both directions
-        patch   Change one recorded value, replay, and report whether the outcome changes
         fork    Replay to a step, change it, run on
         doctor  Find what makes runs irreproducible, and name the line
 
@@ -176,7 +174,15 @@ describe('help', () => {
 })
 
 it('docs/cli.md lists every command and option', () => {
-  expect(readFileSync('docs/cli.md', 'utf8')).toContain(reference())
+  const page = readFileSync('docs/cli.md', 'utf8')
+  expect(page).toContain(reference())
+  expect(page).toContain(overview())
+})
+
+it('the help lists at most 24 commands, each with the page about it', () => {
+  const listed = specs.filter(({ group }) => group !== undefined)
+  expect(listed.length).toBeLessThanOrEqual(24)
+  expect(listed.filter(({ page }) => !existsSync(`docs/${page}.md`)).map(({ name }) => name)).toEqual([])
 })
 
 describe('an earlier spelling', () => {

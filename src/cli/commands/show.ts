@@ -25,6 +25,9 @@ export const showCommand: Command = {
   async run(given, screen) {
     const options = readOptions(given)
     const found = findRun(given.args[0] ?? '', given.value('dir'))
+    const value = given.value('find')
+    if (value !== undefined)
+      return (await import('../reading/find-value.ts')).findValue(found.file, value, given.has('json'), screen)
     if (options.step !== undefined) return showStep(found, options.step, options, given, screen)
     if (given.has('trace')) return showTrace(found, given, screen)
     const run = await openRun(found)

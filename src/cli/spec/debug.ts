@@ -26,6 +26,7 @@ const replayOptions: readonly OptionSpec[] = [
 export const replaySpec: CommandSpec = {
   name: 'replay',
   group: 'Debug',
+  page: 'replaying',
   args: '<tape>',
   rest: '[-- <program> [arguments]]',
   about: 'Run the agent or program of a tape again, from the tape',
@@ -68,7 +69,7 @@ const setOption: OptionSpec = {
 
 export const patchSpec: CommandSpec = {
   name: 'patch',
-  group: 'Debug',
+  now: 'fork',
   args: '<tape>',
   about: 'Change one recorded value, replay, and report whether the outcome changes',
   options: [
@@ -88,6 +89,7 @@ export const patchSpec: CommandSpec = {
 export const forkSpec: CommandSpec = {
   name: 'fork',
   group: 'Debug',
+  page: 'fork',
   args: '<tape|case>',
   about: 'Replay to a step, change it, run on',
   options: [
@@ -135,6 +137,7 @@ export const forkSpec: CommandSpec = {
 export const doctorSpec: CommandSpec = {
   name: 'doctor',
   group: 'Debug',
+  page: 'doctor',
   args: '[tape...]',
   about: 'Find what makes runs irreproducible, and name the line',
   options: [{ flag: '--verbose', about: 'List uninstrumented reads that change nothing' }, dirOption, jsonOption],

@@ -11,7 +11,7 @@ import {
 
 export const locateSpec: CommandSpec = {
   name: 'locate',
-  group: 'Inspect',
+  now: 'show --find',
   args: '<tape|case> <value>',
   about: 'Find where a value first appeared in a run, and which requests it went into',
   options: [dirOption, jsonOption],
@@ -21,6 +21,7 @@ export const locateSpec: CommandSpec = {
 export const debugSpec: CommandSpec = {
   name: 'debug',
   group: 'Debug',
+  page: 'debug',
   args: '[tape|case]',
   about: 'Step through a run, in both directions',
   options: [

@@ -4,6 +4,7 @@ import { crossVersionOption, dirOption, gradeOptions, jsonOption, timeoutOption 
 export const blameSpec: CommandSpec = {
   name: 'blame',
   group: 'Explain',
+  page: 'blame',
   args: '<tape|case>',
   about: 'Find the step that decided a failed run',
   options: [
@@ -69,6 +70,7 @@ function complement(risk: string): string {
 export const chaosSpec: CommandSpec = {
   name: 'chaos',
   group: 'Explain',
+  page: 'chaos',
   args: '<case>',
   about: 'Inject faults into a recorded run and find the fewest that break it',
   options: [
@@ -101,6 +103,7 @@ export const chaosSpec: CommandSpec = {
 export const validateSpec: CommandSpec = {
   name: 'validate',
   group: 'Explain',
+  page: 'validate',
   about: 'Measure blame on planted causes: can its verdicts be trusted',
   options: [
     { flag: '--quick', about: 'A sample of every kind of tape, in under a minute (default)' },

@@ -4,6 +4,7 @@ import { costOptions, dirOption, jsonOption, liveGradingOptions, timeoutOption }
 export const fixSpec: CommandSpec = {
   name: 'fix',
   group: 'Test',
+  page: 'fix',
   args: '<case>',
   about: 'Turn a fixed incident into a green case: run on, grade, show, replace its tape',
   options: [

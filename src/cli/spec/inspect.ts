@@ -41,6 +41,7 @@ export const filterOptions: readonly OptionSpec[] = [
 export const lsSpec: CommandSpec = {
   name: 'ls',
   group: 'Inspect',
+  page: 'inbox',
   about: 'List tapes: time, agent, steps, cost, outcome',
   options: [
     ...filterOptions,
@@ -60,12 +61,14 @@ export const lsSpec: CommandSpec = {
 export const showSpec: CommandSpec = {
   name: 'show',
   group: 'Inspect',
+  page: 'reading',
   args: '<tape|case>',
   about: 'Print a run step by step',
   options: [
     { flag: '--step <n>', about: 'Print one step whole: addresses, headers, bodies' },
     { flag: '--raw <body>', about: 'With --step: write the bytes of request or response to a pipe' },
     { flag: '--trace', about: 'Print only the tool calls, as a baseline lists them' },
+    { flag: '--find <value>', about: 'Print where a value first appeared, and which requests it went into' },
     { flag: '--replay', about: 'Replay it once and report drift' },
     { flag: '--full', about: 'Unfold every text' },
     { flag: '--reads', about: 'List clock, random and id reads one by one', was: [{ flag: '--draws' }] },
@@ -77,6 +80,7 @@ export const showSpec: CommandSpec = {
     'show latest',
     'show refund-100x --full',
     'show refund-100x --step 3',
+    'show refund-100x --find 2500',
     'show refund-100x --replay',
     'show refund-100x --json',
   ],
@@ -85,6 +89,7 @@ export const showSpec: CommandSpec = {
 export const diffSpec: CommandSpec = {
   name: 'diff',
   group: 'Inspect',
+  page: 'reading',
   args: '<a> <b>',
   about: 'Compare two runs: outcome, tool calls, steps, prompts, cost',
   options: [{ flag: '--full', about: 'Print every step, call and text' }, dirOption, jsonOption],
@@ -94,6 +99,7 @@ export const diffSpec: CommandSpec = {
 export const reportSpec: CommandSpec = {
   name: 'report',
   group: 'Inspect',
+  page: 'report',
   args: '[tape|case]',
   about: 'Write a run as one HTML file, or the golden set',
   options: [
@@ -118,6 +124,7 @@ export const reportSpec: CommandSpec = {
 export const openSpec: CommandSpec = {
   name: 'open',
   group: 'Inspect',
+  page: 'report',
   args: '[tape|case]',
   about: 'Serve reports of all recordings on 127.0.0.1, for reading',
   options: [

@@ -64,6 +64,7 @@ const subcommands = [rmSpec, pruneSpec, holdSpec, releaseSpec, demoteSpec]
 export const tapesSpec: CommandSpec = {
   name: 'tapes',
   group: 'Manage',
+  page: 'inbox',
   args: '<rm|prune|hold|release|demote>',
   about: 'Remove, prune, hold, release and demote tapes',
   options: [],

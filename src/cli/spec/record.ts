@@ -5,6 +5,7 @@ import { dirOption, jsonOption } from './common.ts'
 export const initSpec: CommandSpec = {
   name: 'init',
   group: 'Record',
+  page: 'init',
   about: 'Set up a project: plugin, .gitignore, .gitattributes',
   options: [
     {
@@ -22,6 +23,7 @@ export const initSpec: CommandSpec = {
 export const recordSpec: CommandSpec = {
   name: 'record',
   group: 'Record',
+  page: 'recording',
   rest: '-- <program> [arguments]',
   about: 'Run a Node program and record it',
   options: [
@@ -36,6 +38,7 @@ export const recordSpec: CommandSpec = {
 export const importSpec: CommandSpec = {
   name: 'import',
   group: 'Record',
+  page: 'import',
   args: '<file>',
   about: 'Make tapes from recordings of other tools',
   options: [
@@ -56,6 +59,7 @@ export const importSpec: CommandSpec = {
 export const exportSpec: CommandSpec = {
   name: 'export',
   group: 'Record',
+  page: 'export',
   args: '<...tapes>',
   about: 'Write runs as OpenTelemetry spans, HAR or a plain trace',
   options: [

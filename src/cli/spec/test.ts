@@ -4,6 +4,7 @@ import { dirOption, gradeOptions, jsonOption, liveGradingOptions, liveOptions } 
 export const promoteSpec: CommandSpec = {
   name: 'promote',
   group: 'Test',
+  page: 'promoting',
   args: '<tape>',
   about: 'Make a test from a tape: case, baseline and a copy of the tape',
   options: [
@@ -41,6 +42,7 @@ export const promoteSpec: CommandSpec = {
 export const testSpec: CommandSpec = {
   name: 'test',
   group: 'Test',
+  page: 'replaying',
   about: 'Run Vitest with update, tool and proof flags',
   // For the help alone: each is read where it is used, and everything else goes to Vitest.
   options: [
@@ -68,6 +70,7 @@ export const testSpec: CommandSpec = {
 export const acceptSpec: CommandSpec = {
   name: 'accept',
   group: 'Test',
+  page: 'cases',
   args: '[...cases]',
   about: 'Accept changed prompts, tools and settings of cases',
   options: [
@@ -94,6 +97,7 @@ const pinOptions = [
 export const checkSpec: CommandSpec = {
   name: 'check',
   group: 'Test',
+  page: 'check',
   args: '[...files]',
   about: 'Check recordings before a commit: schema, pairs, digests, secrets, size',
   options: [
@@ -122,6 +126,7 @@ export const checkSpec: CommandSpec = {
 export const reviewSpec: CommandSpec = {
   name: 'review',
   group: 'Test',
+  page: 'review',
   args: '<base..head>',
   about: 'Review a pull request: weaker cases, what each tape does, secrets, duplicates',
   options: [
@@ -151,6 +156,7 @@ export const pinsSpec: CommandSpec = {
 export const rerunSpec: CommandSpec = {
   name: 'rerun',
   group: 'Test',
+  page: 'rerun',
   args: '[case]',
   about: 'Run a case with live models several times and count passes',
   options: [
