@@ -118,8 +118,9 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
     )
   }
 
+  const bodyCap = megabytes(options.bodies?.maxMegabytes ?? 8)
   const reads = new ProcessReads({
-    bodyCap: megabytes(options.bodies?.maxMegabytes ?? 8),
+    bodyCap,
     write: ({ start, startedAt, headers, sent, status, statusText, answerHeaders, got }) => {
       const id = newId()
       // No run: it counts for none, and no rule for keeping runs is about it.
@@ -130,7 +131,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
         {
           account,
           path,
-          bodyCap: megabytes(options.bodies?.maxMegabytes ?? 8),
+          bodyCap,
           warn,
           about: { agent: 'shared' },
           secrets: [],
@@ -192,7 +193,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
     return {
       account: sampler.open(id, createRedactor(options.redact).text(about.agent), isSampled),
       path: join(dir, `${fileNameOf(id)}.tape.jsonl`),
-      bodyCap: megabytes(options.bodies?.maxMegabytes ?? 8),
+      bodyCap,
       warn,
       about,
       secrets,

@@ -154,22 +154,29 @@ function outcomeProblem(outcome: Fields): Problem {
   return 'outcome.status is not returned, threw or exited'
 }
 
-const reasons: ReadonlySet<unknown> = new Set<KeptReason['because']>([
-  'sample',
-  'error',
-  'unrecorded',
-  'timeout',
-  'tokens',
-  'cost',
-  'tool',
-  'flag',
-  'when',
-  'budget',
-])
+/** What a recorder keeps runs for: the compiler sees that none is missing. */
+const reasons: Readonly<Record<KeptReason['because'], true>> = {
+  sample: true,
+  error: true,
+  unrecorded: true,
+  timeout: true,
+  tokens: true,
+  cost: true,
+  tool: true,
+  when: true,
+  flag: true,
+  budget: true,
+}
+export const keptReasons = Object.keys(reasons) as readonly KeptReason['because'][]
 const classes: ReadonlySet<unknown> = new Set<RetentionClass>(['clean', 'flagged', 'incident'])
 
 function isKeptReason(value: unknown): boolean {
-  return isFields(value) && reasons.has(value['because']) && (value['detail'] === undefined || isText(value['detail']))
+  return (
+    isFields(value) &&
+    isText(value['because']) &&
+    Object.hasOwn(reasons, value['because']) &&
+    (value['detail'] === undefined || isText(value['detail']))
+  )
 }
 
 function retentionProblem(retention: Fields): Problem {

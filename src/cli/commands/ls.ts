@@ -11,7 +11,7 @@ import {
   type TapeList,
   tokensOf,
 } from '../../recordings/index.ts'
-import { cutOffText, readTapeHeader } from '../../tape/index.ts'
+import { cutOffText, keptReasons, readTapeHeader } from '../../tape/index.ts'
 import { createRedactor, isSubjectTag, subjectKeys, subjectTag, subjectVariable } from '../../privacy/index.ts'
 import { choose } from '../choose.ts'
 import { lsSpec } from '../spec/inspect.ts'
@@ -57,18 +57,6 @@ function filterOf(given: CommandInput, now: number): TapeFilter {
     ['returned', 'threw', 'exited', 'unknown', 'truncated', 'unreadable'],
     lsCommand,
   )
-  const reasons = [
-    'sample',
-    'error',
-    'unrecorded',
-    'timeout',
-    'tokens',
-    'cost',
-    'tool',
-    'when',
-    'flag',
-    'budget',
-  ] as const
   return defined({
     agent: given.value('agent'),
     outcome,
@@ -84,7 +72,7 @@ function filterOf(given: CommandInput, now: number): TapeFilter {
     ...costOf(given),
     since: moment(given, 'since', now),
     until: moment(given, 'until', now),
-    kept: choose(given, 'kept', reasons, lsCommand),
+    kept: choose(given, 'kept', keptReasons, lsCommand),
     retention: choose(given, 'retention', ['clean', 'flagged', 'incident', 'none'], lsCommand),
     place: given.has('inbox') ? 'inbox' : given.has('golden') ? 'golden' : undefined,
   })

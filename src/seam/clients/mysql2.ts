@@ -59,14 +59,17 @@ function instrumentPool(port: Port, pool: Loose): void {
     })
     callback(connection, done)
   })
-  over(pool, 'end', (original) => (done?: Method) => {
-    const ended = askConnection(
-      port,
-      'end',
-      () => promised((settle) => original(settle)),
-      () => undefined,
+  overEnd(port, pool)
+}
+
+function overEnd(port: Port, ended: Loose): void {
+  over(ended, 'end', (original) => (done?: Method) => {
+    const real = (): unknown => promised((settle) => original(settle))
+    callback(
+      askConnection(port, 'end', real, () => undefined),
+      done ?? (() => undefined),
+      () => [],
     )
-    callback(ended, done ?? (() => undefined), () => [])
   })
 }
 
@@ -110,15 +113,7 @@ function instrumentConnection(port: Port, connection: Loose): void {
       done,
     )
   })
-  over(connection, 'end', (original) => (done?: Method) => {
-    const ended = askConnection(
-      port,
-      'end',
-      () => promised((settle) => original(settle)),
-      () => undefined,
-    )
-    callback(ended, done ?? (() => undefined), () => [])
-  })
+  overEnd(port, connection)
   over(connection, 'prepare', (original) => (options: unknown, done: Method) => {
     const { sql } = (typeof options === 'string' ? { sql: options } : options) as { sql: string }
     let made: Loose = { query: sql, _connection: connection }

@@ -57,9 +57,13 @@ function instrumentPool(port: Port, pool: Loose): void {
     }).then((one: Loose) => checkedOut(port, one, number))
     return done ? callback(client, done, (one: Loose) => [one, (error?: unknown) => one['release'](error)]) : client
   })
-  over(pool, 'end', (original) => (done?: Method) => {
-    const ended = askConnection(port, 'end', original, () => undefined)
-    return done ? callback(ended, done, () => []) : ended
+  overEnd(port, pool)
+}
+
+function overEnd(port: Port, ended: Loose): void {
+  over(ended, 'end', (original) => (done?: Method) => {
+    const answer = askConnection(port, 'end', original, () => undefined)
+    return done ? callback(answer, done, () => []) : answer
   })
 }
 
@@ -86,10 +90,7 @@ function instrumentClient(port: Port, client: Loose): void {
     const connected = askConnection(port, 'connect', original, () => client)
     return done ? callback(connected, done) : connected
   })
-  over(client, 'end', (original) => (done?: Method) => {
-    const ended = askConnection(port, 'end', original, () => undefined)
-    return done ? callback(ended, done, () => []) : ended
-  })
+  overEnd(port, client)
 }
 
 interface Submittable extends Loose {
