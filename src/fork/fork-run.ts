@@ -171,7 +171,7 @@ export class ForkRun {
 
   /** What the recording process had for a question that is not on the tape. */
   sharedAnswer(question: MatchRequest): SharedAnswer | undefined {
-    return this.#sharedAnswers.find(question, this.plan.tail.from === 'live')
+    return this.#sharedAnswers.findForRun(question, this.plan.tail.from === 'live')
   }
 
   get over(): boolean {

@@ -70,7 +70,8 @@ export class RecordedAnswers {
     const question = questionOf(live, redactor, { cuts: this.#cuts })
     const key = JSON.stringify([question.method, question.url, question.bodyText])
     const found = this.#matcher.find(question)
-    if (found.kind !== 'found') return this.#lastExchange.get(key)?.event ?? this.#shared.find(question, true)?.event
+    if (found.kind !== 'found')
+      return this.#lastExchange.get(key)?.event ?? this.#shared.findForRun(question, true)?.event
     found.step.taken = true
     this.#lastExchange.set(key, found.step)
     return found.step.event

@@ -19,7 +19,7 @@ import { bodyNotRecorded } from '../playback/problems.ts'
 import type { ReplayRun } from './run.ts'
 import { fitted } from './fitted.ts'
 import { serveLive } from './serve-live.ts'
-import { isOwnAddress, serveShared } from './serve-shared.ts'
+import { serveShared } from './serve-shared.ts'
 import type { SharedAnswer } from './shared-answers.ts'
 import type { ExchangeState } from '../match/step.ts'
 import { noteTimeOut } from './time-out.ts'
@@ -102,17 +102,13 @@ export function serveExchange(
 }
 
 /**
- * What the recording process had already when the run began. Of what the run asked itself nothing, but for a first token: the
- * process had one, and the run renewed it in its course. Tokens for all things are fetched at one address.
+ * What the recording process had already when the run began. Of what the tape has an answer to, that is a first token alone:
+ * the process had one, and the run renewed it in its course.
  */
 function sharedAnswer(run: ReplayRun, question: MatchRequest, answer: Match): SharedAnswer | undefined {
-  const isToken = isTokenRead(question.method, question.bodyText)
-  const isOwn = (): boolean => (isToken ? run.sharedAnswers.isOnTape(question) : isOwnAddress(run, question))
-  const isOpen =
-    answer.kind === 'found'
-      ? isToken && run.order.look(answer.step).early !== undefined
-      : answer.kind === 'none' && !isOwn()
-  return isOpen ? run.sharedAnswers.find(question) : undefined
+  if (answer.kind === 'none') return run.sharedAnswers.findForRun(question)
+  if (answer.kind !== 'found' || !isTokenRead(question.method, question.bodyText)) return undefined
+  return run.order.look(answer.step).early === undefined ? undefined : run.sharedAnswers.find(question)
 }
 
 /** The recorded answer in the form it is asked for. */

@@ -3,9 +3,6 @@ import { createHash } from 'node:crypto'
 import { type ExchangeControl, type ExchangeSink, real } from '../seam/intercept/index.ts'
 import { decodeBytes } from '../tape/index.ts'
 import { fitted } from './fitted.ts'
-import { pathOf } from '../match/credentials.ts'
-import type { MatchRequest } from '../match/matcher.ts'
-import type { ReplayRun } from './run.ts'
 import type { SharedRequest } from '../match/types.ts'
 import type { SharedAnswer } from './shared-answers.ts'
 
@@ -41,17 +38,6 @@ export function serveShared(run: SharedServing, { event, file }: SharedAnswer, s
       isAborted = true
     },
   }
-}
-
-/**
- * Whether the run asked this address itself when it was recorded: what the process has already, it does not ask for. Asked
- * otherwise or once more it is a change of the agent.
- */
-export function isOwnAddress(run: ReplayRun, question: MatchRequest): boolean {
-  return run.steps.some(
-    ({ event }) =>
-      event.kind === 'exchange' && event.method === question.method && pathOf(event.url) === pathOf(question.url),
-  )
 }
 
 /**

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import { pathOf } from '../match/credentials.ts'
 import type { MatchRequest } from '../match/matcher.ts'
 import { sameTarget } from '../match/target.ts'
 import {
@@ -34,6 +35,7 @@ export class SharedAnswers {
   readonly #tape: Tape
   #ofProcess: readonly SharedAnswer[] | undefined
   #kept: readonly SharedAnswer[] | undefined
+  #addresses: ReadonlySet<string> | undefined
 
   constructor(tape: Tape) {
     this.#tape = tape
@@ -49,9 +51,28 @@ export class SharedAnswers {
     return this.#all().find(({ event }) => isSame(event, question) && !(isForWorld && holdsPlaceholder(event)))
   }
 
-  /** Whether the run asked it itself. */
-  isOnTape(question: MatchRequest): boolean {
+  /**
+   * The answer to a question of the run that its tape has none for. What the process has already, the run did not ask when it
+   * was recorded: of its own addresses nothing is shared, so that what it asks otherwise, or once more, stays a change of the
+   * agent. Tokens for all things are fetched at one address: of them it is the question that counts.
+   *
+   * @param isForWorld - as in {@link find}
+   */
+  findForRun(question: MatchRequest, isForWorld = false): SharedAnswer | undefined {
+    const { method, bodyText } = question
+    const isOwn = isTokenRead(method, bodyText) ? this.#isOnTape(question) : this.#asked().has(addressOf(question))
+    return isOwn ? undefined : this.find(question, isForWorld)
+  }
+
+  #isOnTape(question: MatchRequest): boolean {
     return this.#tape.events.some((event) => event.kind === 'exchange' && isSame(event, question))
+  }
+
+  #asked(): ReadonlySet<string> {
+    this.#addresses ??= new Set(
+      this.#tape.events.flatMap((event) => (event.kind === 'exchange' ? [addressOf(event)] : [])),
+    )
+    return this.#addresses
   }
 
   /** Whether what the run asked at this place is a token, of which a replay has one from its process already. */
@@ -98,6 +119,10 @@ export function sharedAnswersOf(tape: Tape): SharedAnswers {
   const made = known.get(tape) ?? new SharedAnswers(tape)
   known.set(tape, made)
   return made
+}
+
+function addressOf({ method, url }: Pick<MatchRequest, 'method' | 'url'>): string {
+  return `${method} ${pathOf(url)}`
 }
 
 function keyOf({ method, url, bodyText }: Pick<MatchRequest, 'method' | 'url' | 'bodyText'>): string {

@@ -6,6 +6,8 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { once } from 'node:events'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { forkTape } from '../../src/fork/index.ts'
+import { openBudget, runLive } from '../../src/live/index.ts'
 import { createRecorder } from '../../src/record/index.ts'
 import { keepShared, refreshShared } from '../../src/recordings/index.ts'
 import { installReplay, replayTape } from '../../src/replay/index.ts'
@@ -140,6 +142,25 @@ test('what a promoted tape needed is kept once beside the golden set, serves any
   const { outcome } = await replayTape(readTape(cases[1]!), freshProcess())
   expect(outcome).toMatchObject({ value: { kid: 2 } })
   version = 1
+})
+
+test('a fork and a live run are answered with what an earlier run fetched, but not where the run asked itself', async () => {
+  const recorder = createRecorder({ dir: join(recordings, 'inbox') })
+  const read = async (path: string) => (await fetch(base + path)).json()
+  await recorder.run({ agent: 'desk', input: 0 }, async () => [await read('/kept'), await read('/list')])
+  await recorder.run({ agent: 'desk', input: 1 }, async () => read('/list?page=2'))
+  await installReplay()
+  const tape = readTape(recorder.lastTape!)
+  const before = asked.length
+  for (const [path, code] of [['/kept'], ['/list', 'HARVEST_NOT_RECORDED']] as const) {
+    const agent = async () => [await read(path), await read('/list?page=2')]
+    const codes = code === undefined ? [] : [code]
+    const fork = await forkTape(tape, agent, { keep: 0, tail: { from: 'live', budget: openBudget({}) } })
+    expect([path, fork.problems.map((problem) => problem.code)]).toEqual([path, codes])
+    const live = await runLive(tape, agent, { signal: new AbortController().signal, budget: openBudget({}) })
+    expect([path, live.problems.map((problem) => problem.code)]).toEqual([path, codes])
+  }
+  expect(asked.length).toBe(before)
 })
 
 test('a step of the run that is asked otherwise, or once more, is not answered with what an earlier run fetched', async () => {
