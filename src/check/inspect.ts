@@ -6,7 +6,7 @@ import type { Case } from '../cases/types.ts'
 import { HarvestError } from '../errors/index.ts'
 import { createRedactor, isCredential, type Redactor } from '../privacy/index.ts'
 import { refuseUnfinished, secretsIn } from '../recordings/promotable.ts'
-import { parseTape } from '../tape/index.ts'
+import { parseTape, sharedFolder } from '../tape/index.ts'
 import { readCap, type Snapshot, type SnapshotFile } from './snapshot.ts'
 
 /** One thing found. */
@@ -286,7 +286,8 @@ function isGolden(path: string): boolean {
 
 /** A tape of what a process fetches once: it serves all cases, and has none of its own. */
 export function isShared(path: string): boolean {
-  return /(?:^|\/)shared\/[^/]+\.tape\.jsonl$/.test(path) && !/(?:^|\/)golden\//.test(path)
+  const { dir, base } = posix.parse(path)
+  return posix.basename(dir) === sharedFolder && base.endsWith('.tape.jsonl') && !/(?:^|\/)golden\//.test(path)
 }
 
 function goldenSetOf(path: string): string {

@@ -12,6 +12,7 @@ import {
   readTapeHeader,
   requestBytes,
   serializeTape,
+  sharedFolder,
   type Tape,
   type TapeHeader,
 } from '../tape/index.ts'
@@ -28,7 +29,7 @@ export interface KeptAnswer {
 
 /** What cases of these recordings may be answered with besides their own tapes. */
 export function listShared(recordings: string): readonly KeptAnswer[] {
-  return filesBelow(join(recordings, 'shared'), isTapeFile).flatMap(answersIn)
+  return filesBelow(join(recordings, sharedFolder), isTapeFile).flatMap(answersIn)
 }
 
 /** What the process of a tape had fetched outside its runs when that one ended. */
@@ -135,8 +136,8 @@ function keep(recordings: string, { header, source }: Tape, event: ExchangeEvent
     [whole],
     { n: lastOf(whole) + 1, at: 0, outcome: { status: 'unknown' } },
   )
-  refuseLinks(recordings, join(recordings, 'shared'))
-  makeFolder(join(recordings, 'shared'))
+  refuseLinks(recordings, join(recordings, sharedFolder))
+  makeFolder(join(recordings, sharedFolder))
   writeFileAtomic(file, text)
   return [file]
 }
@@ -177,7 +178,7 @@ function lastOf({ response }: ExchangeEvent): number {
 }
 
 function fileOf(recordings: string, event: ExchangeEvent): string {
-  return join(recordings, 'shared', `${nameOf(event)}.tape.jsonl`)
+  return join(recordings, sharedFolder, `${nameOf(event)}.tape.jsonl`)
 }
 
 /** Host and digest of the question: the same for each recording of it. */

@@ -12,6 +12,7 @@ import {
   readTape,
   readTapeHeader,
   requestBytes,
+  sharedFolder,
   type Tape,
 } from '../tape/index.ts'
 import { bodyTextOf } from '../match/step.ts'
@@ -106,7 +107,7 @@ export class SharedAnswers {
 
   /** Read when it is asked for the first time: nearly no replay does. */
   #beside(): readonly SharedAnswer[] {
-    const folder = sharedFolder(this.#tape.source)
+    const folder = sharedFolderOf(this.#tape.source)
     this.#kept ??= folder === undefined ? [] : tapesIn(folder).flatMap(answersOn)
     return this.#kept
   }
@@ -130,9 +131,9 @@ function keyOf({ method, url, bodyText }: Pick<MatchRequest, 'method' | 'url' | 
 }
 
 /** The folder `shared` of the recordings that a tape is of; `undefined` for a tape that is in none. */
-function sharedFolder(source: string): string | undefined {
+function sharedFolderOf(source: string): string | undefined {
   for (let folder = dirname(resolve(source)); dirname(folder) !== folder; folder = dirname(folder))
-    if (['inbox', 'golden'].includes(basename(folder))) return join(dirname(folder), 'shared')
+    if (['inbox', 'golden'].includes(basename(folder))) return join(dirname(folder), sharedFolder)
   return undefined
 }
 

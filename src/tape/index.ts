@@ -21,7 +21,7 @@ export {
   unsearchedBodies,
   unsearchedReason,
 } from './steps.ts'
-export { isSharedRead, isTokenRead, outsideFolder } from './shared-read.ts'
+export { isSharedRead, isTokenRead, outsideFolder, sharedFolder } from './shared-read.ts'
 export { streamTape } from './stream.ts'
 export * from './types.ts'
 export { type Closing, createTapeWriter, serializeTape, type TapeWriter } from './writer.ts'

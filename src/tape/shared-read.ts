@@ -17,5 +17,8 @@ export function isTokenRead(method: string, bodyText: string): boolean {
   return method.toUpperCase() === 'POST' && new URLSearchParams(bodyText).has('grant_type')
 }
 
+/** Where recordings keep, once for all cases, what a process fetches once: a folder beside the golden set. */
+export const sharedFolder = 'shared'
+
 /** Where a recorder keeps what its process fetched outside its runs: in a folder beside their tapes that nobody lists. */
 export const outsideFolder = '.shared'

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { formerTapesIn } from '../cases/former-tapes.ts'
 import { hasPragma } from '../cases/pragma.ts'
+import { sharedFolder } from '../tape/shared-read.ts'
 import { isCaseId, readHead } from './case-module.ts'
 import { toPosix } from './options.ts'
 
@@ -35,7 +36,7 @@ export function surveyRecordings(recordings: string): Survey {
     cases,
     // What a process keeps serves all cases.
     obsolete: files.filter(
-      (file) => file.endsWith('.tape.jsonl') && !asserted.has(file) && !/^shared\/[^/]+$/.test(file),
+      (file) => file.endsWith('.tape.jsonl') && !asserted.has(file) && path.posix.dirname(file) !== sharedFolder,
     ),
     duplicates: [...byId].filter(([, list]) => list.length > 1).map(([id, list]) => ({ id, files: list })),
   }
