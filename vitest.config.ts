@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config'
+import { leaveOuterRepository } from './test/support/outer-repository.ts'
 import { harvest } from './src/vitest/plugin.ts'
 import { SlowestFirst } from './test/support/slowest-first.ts'
 
@@ -26,6 +27,9 @@ const pure = [
   'test/vitest/!(add-reporters|forget-case).test.ts',
   'test/{architecture,repository,words}.test.ts',
 ]
+
+// Here, so that every worker and every program that a test starts is without them.
+leaveOuterRepository(process.env)
 
 export default defineConfig({
   // This repository's own golden set runs with its tests.

@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -29,6 +30,15 @@ describe('the repository', () => {
   })
 })
 
+/** What git calls the variables of one repository, but for settings, and those of its commit. */
+const repositoryNames = execFileSync('git', ['rev-parse', '--local-env-vars'], { encoding: 'utf8' })
+  .trim()
+  .split('\n')
+  .filter((name) => !name.startsWith('GIT_CONFIG'))
+  .concat('GIT_PREFIX', 'GIT_AUTHOR_NAME', 'GIT_AUTHOR_DATE')
+
+const apart = runApart()
+
 describe('the properties of the tests', () => {
   const tests = files.filter((file) => /^(?:test|fixtures)\/.*\.ts$/.test(file))
   const setup = 'test/support/fixed-seeds.ts'
@@ -49,22 +59,16 @@ describe('the properties of the tests', () => {
   })
 
   it('a file that changes the seed is red, and a counterexample is printed as it is kept', () => {
-    const folder = mkdtempSync('test/.seeds-')
-    try {
-      const property = 'fc.assert(fc.property(fc.nat(), (n) => n < 100), { numRuns: 1_000 })'
-      const head = "import fc from 'fast-check'\nimport { test } from 'vitest'\n"
-      writeFileSync(`${folder}/changes.test.ts`, `${head}test('x', () => fc.resetConfigureGlobal())\n`)
-      writeFileSync(`${folder}/fails.test.ts`, `${head}test('x', () => ${property})\n`)
-      const args = ['node_modules/vitest/vitest.mjs', 'run', folder, '--typecheck.enabled=false', '--reporter=default']
-      const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST')))
-      const { stdout, stderr, status } = spawnSync(process.execPath, args, { encoding: 'utf8', env })
-      const printed = stripVTControlCharacters(stdout + stderr)
-      expect(printed).toContain('this file left the properties with the seed undefined, not with')
-      expect(printed).toContain('examples: [[100]],')
-      expect(status).toBe(1)
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
+    expect(apart.printed).toContain('this file left the properties with the seed undefined, not with')
+    expect(apart.printed).toContain('examples: [[100]],')
+    expect(apart.status).toBe(1)
+  })
+})
+
+describe('the tests, started by a hook of git', () => {
+  it('see nothing of its repository, neither in a test nor in a program that one starts', () => {
+    expect(repositoryNames).toEqual(expect.arrayContaining(['GIT_DIR', 'GIT_INDEX_FILE', 'GIT_AUTHOR_NAME']))
+    expect(apart.printed).toMatch(/✓ .*hook\.test\.ts \(2 tests\)/)
   })
 })
 
@@ -105,5 +109,33 @@ function contentOf(file: string): string {
     // Deleted in the work tree and not yet in the index.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
     throw error
+  }
+}
+
+/** One run of this repository's own Vitest, as a hook of git would start it, over tests of what its config sets up. */
+function runApart(): { readonly status: number | null; readonly printed: string } {
+  const folder = mkdtempSync('test/.apart-')
+  try {
+    const property = 'fc.assert(fc.property(fc.nat(), (n) => n < 100), { numRuns: 1_000 })'
+    const head = "import fc from 'fast-check'\nimport { test } from 'vitest'\n"
+    writeFileSync(`${folder}/changes.test.ts`, `${head}test('x', () => fc.resetConfigureGlobal())\n`)
+    writeFileSync(`${folder}/fails.test.ts`, `${head}test('x', () => ${property})\n`)
+    const seen = `Object.keys(process.env).filter((name) => ${JSON.stringify(repositoryNames)}.includes(name))`
+    const program = `execFileSync(process.execPath, ['-p', ${JSON.stringify(seen)}], { encoding: 'utf8' }).trim()`
+    writeFileSync(
+      `${folder}/hook.test.ts`,
+      `import { execFileSync } from 'node:child_process'
+import { expect, test } from 'vitest'
+test('here', () => expect(${seen}).toEqual([]))
+test('in a program', () => expect(${program}).toBe('[]'))
+`,
+    )
+    const args = ['node_modules/vitest/vitest.mjs', 'run', folder, '--typecheck.enabled=false', '--reporter=default']
+    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST')))
+    for (const name of repositoryNames) env[name] = resolve(folder, 'elsewhere')
+    const { stdout, stderr, status } = spawnSync(process.execPath, args, { encoding: 'utf8', env })
+    return { status, printed: stripVTControlCharacters(stdout + stderr) }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
   }
 }
