@@ -67,7 +67,6 @@ const bench: Bench = {
           what: `cost of ${text}, ÷ the first finders`,
           value: ratio,
           limit: { atMost: 1 },
-          ...(ratio > 1 && { shortfall }),
         }),
       ),
     ]
@@ -99,9 +98,6 @@ const bench: Bench = {
   },
 }
 export default bench
-
-const shortfall =
-  'Ten times as many families, spellings and names are looked for. Tried: one pass over pairs of characters for all of them (the pass itself costs 1.3 µs per KB), a bitmap of the last three letters of names, spellings read only around escapes.'
 
 function part(shares: readonly (Share | undefined)[]): number {
   const [found, put] = shares.reduce(([a, b], one) => [a + (one?.found ?? 0), b + (one?.put ?? 0)], [0, 0])

@@ -5,11 +5,14 @@ import type { Trigger } from './walk.ts'
 
 /** Secrets by the name before them: `"password": "…"`, `api_key=…`, `?session=…`, `--token …`, `["x-api-key", "…"]`. */
 export function namedTriggers(names: NameTable): readonly Trigger[] {
+  const behind = names.endings
   const between = ['"', "'", '`', '*', ' ', '\t', '\n', '\r', ']', '\\']
   const signed = [...names.lastLetters, ...between].flatMap((letter) =>
-    [':', '='].map((sign): Trigger => ({ text: letter + sign, group: 'signs', at: afterSign(names) })),
+    [':', '='].map((sign): Trigger => ({ text: letter + sign, group: 'signs', behind, at: afterSign(names) })),
   )
-  const pairs = ['"', "'"].map((quote): Trigger => ({ text: `${quote},`, group: 'pairs', at: afterComma(names) }))
+  const pairs = ['"', "'"].map(
+    (quote): Trigger => ({ text: `${quote},`, group: 'pairs', behind, at: afterComma(names) }),
+  )
   return [
     ...signed.filter(({ text }) => /^[\0-\x7f]+$/.test(text)),
     ...pairs,
@@ -72,7 +75,6 @@ function afterSign(names: NameTable): Trigger['at'] {
   return (text, index, found) => {
     const sign = index + 1
     const last = nameEnd(text, sign)
-    if (!names.mayEnd(text, last)) return 0
     const inQuery = queryName(text, sign)
     if (inQuery !== undefined) {
       const end = queryValueEnd(text, sign + 1)
@@ -238,8 +240,7 @@ const pairPattern =
 /** `["x-api-key","…"]`, `{"name":"password","value":"…"}`, `"--token","…"`: the second of two texts. */
 function afterComma(names: NameTable): Trigger['at'] {
   return (text, index, found) => {
-    const last = nameEnd(text, index + 1)
-    const named = names.mayEnd(text, last) ? nameUpTo(names, text, last) : undefined
+    const named = nameUpTo(names, text, nameEnd(text, index + 1))
     if (named === undefined) return 0
     let open = named.start
     while (text[open - 1] === '-') open--

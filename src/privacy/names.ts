@@ -1,3 +1,4 @@
+import { Endings } from './endings.ts'
 import { type NameClass, passes } from './values.ts'
 
 /** What tells from its name that a value is secret. */
@@ -79,8 +80,8 @@ export class NameTable implements SecretNames {
   readonly #known = new Map<string, NameClass | 'nothing'>()
   /** Last characters of all names. */
   readonly lastLetters: ReadonlySet<string>
-  /** Last three characters of all names, five bits each, as a bitmap: most signs need no more than a look. */
-  readonly #tails = new Uint8Array(1 << 15)
+  /** Their ends: most signs need no more than a look. */
+  readonly endings: Endings
 
   constructor({ keys = [], always: more = [], random = [], never = [] }: OwnNames = {}) {
     this.#own = new Map<string, NameClass | 'never'>([
@@ -89,21 +90,10 @@ export class NameTable implements SecretNames {
       ...keys.map((name) => [plain(name), 'own'] as const),
       ...never.map((name) => [plain(name), 'never'] as const),
     ])
-    const names = [...classes.keys(), ...inQuery, 'cookie', '_id', '-id', '.id', ...keys, ...more, ...random].filter(
-      ({ length }) => length > 1,
-    )
-    const both = (letter: string): string[] => [letter.toLowerCase(), letter.toUpperCase()]
-    this.lastLetters = new Set(names.flatMap((name) => both(name.at(-1) ?? '')))
-    for (const name of names) {
-      // Before a name of two letters anything may stand.
-      if (name.length > 2) this.#tails[tailOf(name, name.length)] = 1
-      else for (let code = 0; code < 32; code++) this.#tails[tailOf(String.fromCharCode(code + 96) + name, 3)] = 1
-    }
-  }
-
-  /** Whether a name may end at `end` of a text. */
-  mayEnd(text: string, end: number): boolean {
-    return end > 2 && this.#tails[tailOf(text, end)] === 1
+    const own = [...keys, ...more, ...random].map(plain)
+    const names = [...classes.keys(), ...inQuery, 'cookie', ...own].filter(({ length }) => length > 1)
+    this.endings = new Endings(names)
+    this.lastLetters = new Set(names.flatMap((name) => [name.at(-1)!, name.at(-1)!.toUpperCase()]))
   }
 
   /** What a name promises. The same few come with every call: what was worked out is kept. */
@@ -163,13 +153,6 @@ export class NameTable implements SecretNames {
   isSecretFlag(flag: string): boolean {
     return this.classOf(flag.replace(/^-+/, '')) !== undefined || /(?:token|key|cookie)$/i.test(flag)
   }
-}
-
-/** Capitals and small letters are the same in their last five bits. */
-function tailOf(text: string, end: number): number {
-  return (
-    ((text.charCodeAt(end - 3) & 31) << 10) | ((text.charCodeAt(end - 2) & 31) << 5) | (text.charCodeAt(end - 1) & 31)
-  )
 }
 
 /** Words of a name in lower case, without the `X-` some headers begin with. */

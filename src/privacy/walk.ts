@@ -1,3 +1,4 @@
+import type { Endings } from './endings.ts'
 import type { TextRange } from './types.ts'
 
 /** Something to look at wherever a text stands. */
@@ -6,6 +7,8 @@ export interface Trigger {
   readonly text: string
   /** Triggers of one group go on together. Default: each by itself. */
   readonly group?: string
+  /** Of a text of two characters: it need not be looked at where none of these ends with the first one, or before it. */
+  readonly behind?: Endings
   /**
    * Looks at one place where it stands, and adds what it finds there.
    *
@@ -22,10 +25,13 @@ interface Entry {
   readonly offset: number
   /** Number of the trigger, or of the first of its group. */
   readonly nth: number
+  readonly behind: Endings | undefined
 }
 
 /** Bytes looked at in one go; the pair on the border is seen by the next one. */
 const blockLength = 1 << 16
+/** Bytes at the beginning of a block behind which a name may have begun before it. */
+const blockSeen = 128
 const scratch: Uint8Array = new Uint8Array(blockLength)
 const writer = Buffer.from(scratch.buffer)
 
@@ -36,6 +42,8 @@ const writer = Buffer.from(scratch.buffer)
 export class Walk {
   readonly #table = new Uint16Array(1 << 14)
   readonly #lists: Entry[][] = [[]]
+  /** By number of the list, what all of it have to stand behind. */
+  readonly #gates: readonly (Endings | undefined)[]
   readonly #goOn: Float64Array
   #isTouched = false
 
@@ -43,14 +51,17 @@ export class Walk {
     this.#goOn = new Float64Array(triggers.length)
     const groups = new Map<string, number>()
     triggers.forEach((trigger, at) => {
-      const { text, group } = trigger
+      const { text, group, behind } = trigger
       const nth = group === undefined ? at : (groups.get(group) ?? at)
       if (group !== undefined) groups.set(group, nth)
       const offset = rarestPair(text)
       const pair = (text.charCodeAt(offset) << 7) | text.charCodeAt(offset + 1)
       if (this.#table[pair] === 0) this.#table[pair] = this.#lists.push([]) - 1
-      this.#lists[this.#table[pair]!]!.push({ at: trigger.at, codes: Buffer.from(text), offset, nth })
+      this.#lists[this.#table[pair]!]!.push({ at: trigger.at, codes: Buffer.from(text), offset, nth, behind })
     })
+    this.#gates = this.#lists.map(([first, ...others]) =>
+      others.every(({ behind }) => behind === first?.behind) ? first?.behind : undefined,
+    )
   }
 
   /** Adds to `found` in the order of the text, as far as triggers see it. */
@@ -58,6 +69,7 @@ export class Walk {
     if (this.#isTouched) this.#goOn.fill(0)
     this.#isTouched = false
     const table = this.#table
+    const gates = this.#gates
     const bytes = scratch
     let before = 0
     for (let from = 0; from < text.length; from += blockLength) {
@@ -67,7 +79,11 @@ export class Walk {
         const code = bytes[at]! & 127
         const list = table[(before << 7) | code]!
         before = code
-        if (list !== 0) this.#try(text, from + at - 1, list, found)
+        if (list === 0) continue
+        const gate = gates[list]
+        // What stands before the block is not among its bytes.
+        if (gate !== undefined && (from === 0 || at > blockSeen) && !gate.mayStand(bytes, at)) continue
+        this.#try(text, from + at - 1, list, found)
       }
     }
   }

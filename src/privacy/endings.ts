@@ -1,0 +1,59 @@
+/** What may stand between the parts of a name. */
+const isBetween = flags('_-. ')
+/** What may stand between a name and its sign: quotes, Markdown and spaces. */
+const isAround = flags(' \t\n\r*`"\'\\]')
+
+/** Characters that are looked at, and those that may stand between a name and its sign. */
+const [longest, around] = [64, 16]
+/** No more of a word is looked at: few words share as much with one that is none. */
+const most = 8
+const letters = 32
+const [none, whole, start] = [0, 1, 2]
+
+/** Which words a text may end with: read backwards letter by letter, most are told apart by two or three looks. */
+export class Endings {
+  /** By state and letter the state that follows: {@link none} of the words, a {@link whole} one, or one that goes on. */
+  readonly #next: Uint32Array
+
+  /** @param words - in lower case, of letters and digits */
+  constructor(words: readonly string[]) {
+    const ends = [...new Set(words.map((word) => word.slice(-most)))].filter((word) => word !== '')
+    const next = new Uint32Array(ends.reduce((sum, { length }) => sum + length, start + 1) * letters)
+    let states = start + 1
+    for (const word of ends) {
+      let state = start
+      for (let at = word.length - 1; at >= 0 && state !== whole; at--) {
+        const place = state * letters + letterOf(word.charCodeAt(at))
+        if (at === 0) next[place] = whole
+        else if (next[place] === none) next[place] = states++
+        state = next[place]!
+      }
+    }
+    this.#next = next.slice(0, states * letters)
+  }
+
+  /** Whether a word, in capitals or not and with signs between its parts, may end before `end`; quotes may follow it. */
+  mayStand(text: Uint8Array, end: number): boolean {
+    let at = end - 1
+    const [first, last] = [Math.max(0, at - around), Math.max(0, at - longest)]
+    while (at > first && isAround[text[at]!] === 1) at--
+    for (let state = start; at >= last; at--) {
+      const code = text[at]!
+      if (isBetween[code] === 1) continue
+      state = this.#next[state * letters + letterOf(code)]!
+      if (state <= whole) return state === whole
+    }
+    return false
+  }
+}
+
+/** Capitals and small letters are the same in their last five bits; some digits and signs are taken for letters. */
+function letterOf(code: number): number {
+  return code & (letters - 1)
+}
+
+function flags(characters: string): Uint8Array {
+  const all = new Uint8Array(256)
+  for (const character of characters) all[character.charCodeAt(0)] = 1
+  return all
+}
