@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
+import { linkAs, temporaryFor, temporaryName } from '../tape/index.ts'
 
 /**
  * Writes a file whole or not at all: a temporary file beside it (mode 0600), flushed, then renamed over it. Who reads
@@ -23,7 +23,7 @@ export function writeFileAtomic(
     if (old?.isSymbolicLink()) throw isLink(path)
     if (old !== undefined && options.exclusive) throw exists(path)
     writeAndFlush(temporary, content, old === undefined ? 0o600 : old.mode & 0o777)
-    if (options.exclusive) linkAs(temporary, path)
+    if (options.exclusive) nameAs(temporary, path)
     else fs.renameSync(temporary, path)
     isNamed = true
     flushFolder(dirname(path))
@@ -87,7 +87,7 @@ export function writeNewFiles<T>(write: (add: (path: string, fill: (temporary: s
       })
     })
     for (const [path, temporary] of files) {
-      toldOf(path, () => linkAs(temporary, path))
+      toldOf(path, () => nameAs(temporary, path))
       named.push(path)
     }
     for (const folder of new Set(named.map((path) => dirname(path)))) toldOf(folder, () => flushFolder(folder))
@@ -236,12 +236,6 @@ function isInside(root: string, path: string): boolean {
   return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }
 
-const temporaryName = /^\..+\.(\d+)\.[0-9a-f]{12}\.tmp$/
-
-function temporaryFor(path: string): string {
-  return join(dirname(path), `.${basename(path)}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`)
-}
-
 function removeQuietly(path: string): void {
   try {
     fs.rmSync(path, { force: true })
@@ -281,18 +275,12 @@ function flush(path: string): void {
   }
 }
 
-/** Gives a file its name unless the name is taken: `rename` would replace what is there. */
-function linkAs(temporary: string, path: string): void {
+/** @throws HARVEST_RECORDINGS_EXISTS when the name is taken */
+function nameAs(temporary: string, path: string): void {
   try {
-    fs.linkSync(temporary, path)
+    linkAs(temporary, path)
   } catch (error) {
-    // A network file system can lose the answer to a link that was made, and repeat the question.
-    if (fs.lstatSync(temporary).nlink === 2) return
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST') throw exists(path, error)
-    // A file system without hard links: the look before has to do.
-    if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'ENOSYS' && code !== 'EOPNOTSUPP') throw error
-    fs.renameSync(temporary, path)
+    throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? exists(path, error) : error
   }
 }
 

@@ -11,6 +11,7 @@ export { keptReasons, outcomeNotCompared, readOutcome, type WrittenOutcome } fro
 export { type Loss, lossesIn } from './losses.ts'
 export { wholeHeader, wholeTape } from './parent.ts'
 export { beyondBounds } from './rule-bounds.ts'
+export { linkAs, temporaryFor, temporaryName } from './new-file.ts'
 export { parseTape, readTape, readTapeHeader } from './read.ts'
 export {
   isSettled,

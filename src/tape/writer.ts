@@ -5,6 +5,7 @@ import { sealLine } from './digest.ts'
 import { tapeFault } from './errors.ts'
 import { hazardOf } from './hazards.ts'
 import { RecentBodies } from './like.ts'
+import { linkAs, temporaryFor } from './new-file.ts'
 import { type OpenStep, type PartLine, PartsWritten } from './parts.ts'
 import type { WrittenOutcome } from './shape.ts'
 import type { ExchangeEvent, Outcome, TapeClose, TapeEvent, TapeHeader } from './types.ts'
@@ -31,7 +32,16 @@ export interface TapeWriter extends Disposable {
 /** The calls a writer makes; tests pass failing ones. */
 export type WriterDisk = Pick<
   typeof nodeFs,
-  'mkdirSync' | 'openSync' | 'writeSync' | 'ftruncateSync' | 'fstatSync' | 'closeSync' | 'unlinkSync'
+  | 'mkdirSync'
+  | 'openSync'
+  | 'writeSync'
+  | 'ftruncateSync'
+  | 'fstatSync'
+  | 'closeSync'
+  | 'unlinkSync'
+  | 'linkSync'
+  | 'lstatSync'
+  | 'renameSync'
 >
 
 /**
@@ -46,7 +56,9 @@ export function createTapeWriter(
 ): TapeWriter {
   const lines = new TapeLines()
   const first = lines.header(header)
-  let fd: number | undefined = failing(path, 'open', () => openNew(disk, path))
+  // It has its name when its header is written: who is killed before that leaves no tape without one.
+  const unnamed = temporaryFor(path)
+  let fd: number | undefined = failing(path, 'open', () => openNew(disk, unnamed))
   let written = 0
   let torn = false
 
@@ -92,12 +104,13 @@ export function createTapeWriter(
 
   try {
     put(first.bytes)
+    failing(path, 'open', () => linkAs(unnamed, path, disk))
     first.done()
   } catch (error) {
     shut()
-    // A file without a header is no tape, and only noise in the inbox. It is ours: `wx` made it.
-    disk.unlinkSync(path)
     throw error
+  } finally {
+    removeQuietly(disk, unnamed)
   }
   return {
     path,
@@ -127,6 +140,15 @@ export function createTapeWriter(
       }
     },
     [Symbol.dispose]: shut,
+  }
+}
+
+/** It has another name by now, or is no tape. */
+function removeQuietly(disk: WriterDisk, file: string): void {
+  try {
+    disk.unlinkSync(file)
+  } catch {
+    // A file that was renamed is not there any more; another one that stays is swept later.
   }
 }
 

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { HarvestError } from '../../src/errors/index.ts'
 import type { TapeEvent } from '../../src/tape/index.ts'
-import { createTapeWriter, readTape, serializeTape } from '../../src/tape/index.ts'
+import { createTapeWriter, readTape, serializeTape, temporaryName } from '../../src/tape/index.ts'
 import type { WriterDisk } from '../../src/tape/writer.ts'
 import { call, closing, exchange, header, mark, messageOf, scratch, thrownBy } from './make.ts'
 
@@ -39,7 +39,7 @@ test('a tape that exists is never overwritten', () => {
     "The recorder could not open a tape
 
       tape   recordings/refund.tape.jsonl
-      error  EEXIST: file already exists, open recordings/refund.tape.jsonl'
+      error  EEXIST: file already exists, recordings/refund.tape.jsonl'
 
     A tape with this id exists already; a tape is never overwritten.
     (HARVEST_TAPE_WRITE)"
@@ -160,6 +160,41 @@ test('a tape whose header cannot be written leaves no file behind', () => {
   expect(readdirSync(directory)).toStrictEqual([])
 })
 
+test('a tape has its name once its header is written: who is killed before that leaves none without', () => {
+  const directory = scratch()
+  const path = join(directory, 'refund.tape.jsonl')
+  const seen: (readonly string[])[] = []
+  const disk: WriterDisk = {
+    ...nodeFs,
+    writeSync: ((...given: Parameters<typeof nodeFs.writeSync>) => {
+      seen.push(readdirSync(directory))
+      return nodeFs.writeSync(...given)
+    }) as typeof nodeFs.writeSync,
+  }
+  using writer = createTapeWriter({ path, header }, disk)
+  expect(seen).toHaveLength(1)
+  expect(seen[0]!.map((name) => temporaryName.test(name))).toEqual([true])
+  expect(readdirSync(directory)).toEqual(['refund.tape.jsonl'])
+  writer.append(...events)
+  expect(readTape(path).events).toHaveLength(events.length)
+})
+
+test.each(['EPERM', 'ENOTSUP', 'ENOSYS'])(
+  'a file system without hard links (%s) has tapes, one of each name',
+  (code) => {
+    const directory = scratch()
+    const path = join(directory, 'refund.tape.jsonl')
+    const linkSync = (): never => {
+      throw Object.assign(new Error(`${code}: link`), { code })
+    }
+    createTapeWriter({ path, header }, { ...nodeFs, linkSync }).close(closing)
+    expect(thrownBy(() => createTapeWriter({ path, header }, { ...nodeFs, linkSync }))).toMatchObject({
+      cause: { code: 'EEXIST' },
+    })
+    expect(readdirSync(directory)).toEqual(['refund.tape.jsonl'])
+  },
+)
+
 test('what no reader would take, no writer writes', () => {
   const path = join(scratch(), 'refund.tape.jsonl')
   using writer = createTapeWriter({ path, header })
@@ -241,6 +276,9 @@ function failingDisk(code: string, at: number, goodFor: 'once' | 'ever'): Writer
     ftruncateSync: failing(nodeFs.ftruncateSync),
     fstatSync: nodeFs.fstatSync,
     closeSync: nodeFs.closeSync,
+    linkSync: failing(nodeFs.linkSync),
+    lstatSync: nodeFs.lstatSync,
+    renameSync: nodeFs.renameSync,
     unlinkSync: nodeFs.unlinkSync,
     calls: () => calls,
   }

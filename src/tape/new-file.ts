@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto'
+import * as fs from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+
+// Asked once, when this is loaded: nobody's run is under way then, and nobody's reads are heard.
+const ofProcess = randomBytes(4).toString('hex')
+let count = 0
+
+/** The name of a file beside this one under which it is made; {@link temporaryName} knows whose it is. */
+export function temporaryFor(path: string): string {
+  count = (count + 1) % 0x10000
+  return join(dirname(path), `.${basename(path)}.${process.pid}.${ofProcess}${count.toString(16).padStart(4, '0')}.tmp`)
+}
+
+/** What {@link temporaryFor} makes, with the id of the process. */
+export const temporaryName: RegExp = /^\..+\.(\d+)\.[0-9a-f]{12}\.tmp$/
+
+/**
+ * Gives a file its name unless the name is taken: `rename` would replace what is there.
+ *
+ * @throws what the system says, `EEXIST` when the name is taken
+ */
+export function linkAs(
+  temporary: string,
+  path: string,
+  disk: Pick<typeof fs, 'linkSync' | 'lstatSync' | 'renameSync'> = fs,
+): void {
+  try {
+    disk.linkSync(temporary, path)
+  } catch (error) {
+    // A network file system can lose the answer to a link that was made, and repeat the question.
+    if (disk.lstatSync(temporary).nlink === 2) return
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') throw taken(path)
+    if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'ENOSYS' && code !== 'EOPNOTSUPP') throw error
+    // A file system without hard links: a look before has to do.
+    if (disk.lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw taken(path)
+    disk.renameSync(temporary, path)
+  }
+}
+
+function taken(path: string): Error {
+  return Object.assign(new Error(`EEXIST: file already exists, '${path}'`), { code: 'EEXIST' })
+}
