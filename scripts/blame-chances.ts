@@ -45,7 +45,8 @@ for (const chance of values.chances.split(',').map(Number)) {
       agent: sumAgent,
       ok: ['answer~is right'],
       tools: 'live',
-      limits: { forks: 400 },
+      // As the command without --max-runs: dollars alone, more than any of these blames costs.
+      limits: { costUsd: 100 },
       parallel: 1,
     })
     count.forks += spent.forks

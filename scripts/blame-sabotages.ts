@@ -36,7 +36,7 @@ const sabotages: readonly Sabotage[] = [
     from: 'return { position, how:',
     to: 'return { position: position + 1, how:',
   },
-  { name: 'alpha', file: 'settings.ts', from: 'return inquiry.delta / 2 ** inquiry.tries', to: 'return 0.9' },
+  { name: 'alpha', file: 'settings.ts', from: 'return (delta * 3) / 4 ** number', to: 'return 0.9' },
   { name: 'margin', file: 'confirm.ts', from: 'ties: pairs - wins - losses }, tau / 2)', to: 'ties: 0 }, 0)' },
   {
     name: 'pooling off',
@@ -45,7 +45,7 @@ const sabotages: readonly Sabotage[] = [
     to: 'resampled !== undefined || true',
   },
   { name: 'regrade off', file: 'grading.ts', from: 'while (grades.length < regrades)', to: 'while (false)' },
-  { name: 'control off', file: 'governor.ts', from: 'if (isMaking) await this.#control()', to: 'void isMaking' },
+  { name: 'control off', file: 'fork-budget.ts', from: 'if (isMaking) await this.#control()', to: 'void isMaking' },
   {
     name: 'alike runs off',
     file: 'grading.ts',
@@ -188,9 +188,10 @@ async function brokenOf(place: string): Promise<readonly string[]> {
       return { grade, modelCalls: 1, fingerprint: `${keep}/${number}/${chance()}` }
     },
   }
+  const plain = { note: () => undefined, isFar: () => false }
   let lucky = 0
   for (let run = 0; run < 400; run++)
-    if (typeof (await confirmCommitment(openInquiry(small, {}), 0, 0.025, () => undefined)) === 'object') lucky++
+    if (typeof (await confirmCommitment(openInquiry(small, {}), 0, 0.025, plain)) === 'object') lucky++
   const saved: ForkSource = {
     ...small,
     positions: Array.from({ length: 12 }, (_, at) => ({

@@ -55,6 +55,9 @@ export function poolArms(source: ForkSource, forks: Forks): Arms {
       get parallel() {
         return forks.parallel
       },
+      get isOpenEnded() {
+        return forks.isOpenEnded
+      },
       get stopped() {
         return forks.stopped
       },

@@ -4,7 +4,7 @@ import type { Arm } from './fork-budget.ts'
 import { isHopeless } from './lost-forks.ts'
 import { isSavedLate } from './late-arms.ts'
 import { type Inquiry } from './settings.ts'
-import { pairEvidence } from '../stats/pair-evidence.ts'
+import { type PairCounts, pairEvidence } from '../stats/pair-evidence.ts'
 import type { Commitment, Member, NeverRecoverable } from './verdict.ts'
 
 /**
@@ -17,15 +17,15 @@ import type { Commitment, Member, NeverRecoverable } from './verdict.ts'
  * The kinds take turns, so that a model that changes while it is asked changes for both.
  *
  * @param position - its last one is held against the recorded run itself, which failed
- * @returns `refuted` after as many pairs as allowed, or when the rates clearly differ by less than half of the minimum effect; `stopped`
- *   when a limit came first; `undecidable` when too many forks tell nothing
+ * @returns `refuted` after as many pairs as allowed, or when the rates clearly differ by less than half of the minimum effect; `far`
+ *   when a certificate would take too many more; `stopped` when a limit came first; `undecidable` when too many forks tell nothing
  */
 export async function confirmCommitment(
   inquiry: Inquiry,
   position: number,
   alpha: number,
-  note: (keep: number, isOk: boolean) => void,
-): Promise<Commitment | 'refuted' | 'stopped' | 'undecidable'> {
+  { note, isFar }: { note(keep: number, isOk: boolean): void; isFar(alpha: number): boolean },
+): Promise<Commitment | 'refuted' | 'far' | 'stopped' | 'undecidable'> {
   const { curve, source } = inquiry
   const isLast = position + 1 === source.positions.length
   const result = await confirmPairs(inquiry, { keep: position }, isLast ? undefined : { keep: position + 1 }, alpha, {
@@ -33,6 +33,7 @@ export async function confirmCommitment(
       const isOk = curve.add(arm.keep, draw)
       if (isOk !== undefined) note(arm.keep, isOk)
     },
+    isFar: (evidence) => isFar(Math.min(1, alpha * evidence)),
   })
   if (typeof result === 'string') return result
   return { position, how: 'certified', ...result, alpha }
@@ -57,8 +58,10 @@ export async function confirmPairs(
     resampled?(arm: Arm, draw: Parameters<Inquiry['curve']['add']>[1]): void
     /** What counts as a hit. Default: the fork ended well. */
     readonly hit?: (isOk: boolean) => boolean
+    /** Whether what is left to be shown takes more pairs than it is worth. Default: never. */
+    readonly isFar?: (evidence: number) => boolean
   } = {},
-): Promise<Pairs | 'refuted' | 'stopped' | 'undecidable'> {
+): Promise<Pairs | 'refuted' | 'far' | 'stopped' | 'undecidable'> {
   const { forkBudget, tau, maxPairs } = inquiry
   const hit = hooks.hit ?? ((isOk: boolean): boolean => isOk)
   const perRound = Math.max(1, control === undefined ? forkBudget.parallel : Math.floor(forkBudget.parallel / 2))
@@ -73,8 +76,10 @@ export async function confirmPairs(
   let confirmed: Pairs | undefined
   let surplus = 0
   while (pairs < maxPairs && confirmed === undefined) {
+    // At the end no more are under way than it takes when all of them say the same.
+    const least = pairsLeft({ wins, losses, ties: pairs - wins - losses }, tau / 2, alpha, perRound)
     const arms: Arm[] = []
-    for (let i = 0; i < perRound; i++) {
+    for (let i = 0; i < least; i++) {
       arms.push(typeof treated === 'function' ? treated(tried + i) : treated)
       if (control !== undefined) arms.push(control)
     }
@@ -84,7 +89,7 @@ export async function confirmPairs(
       if (draw !== undefined) hooks.resampled?.(arm, draw)
     })
     const each = control === undefined ? 1 : 2
-    for (let i = 0; i < perRound; i++) {
+    for (let i = 0; i < least; i++) {
       const a = draws[i * each]
       const b = control === undefined ? undefined : draws[i * each + 1]
       if (a === undefined || (control !== undefined && b === undefined)) continue
@@ -121,9 +126,18 @@ export async function confirmPairs(
     if (isHopeless(lost, made)) return 'undecidable'
     if (forkBudget.stopped !== undefined) return 'stopped'
     if (pairs >= 12 && (first - second) / pairs < tau / 2) return 'refuted'
+    const evidence = pairEvidence({ wins, losses, ties: pairs - wins - losses }, tau / 2)
+    if (hooks.isFar?.(evidence) === true) return 'far'
   }
   if (confirmed === undefined) return 'refuted'
   return surplus === 0 ? confirmed : { ...confirmed, surplus }
+}
+
+/** How many more pairs it takes to reach 1/alpha if the first of each passes alone; no more than `most`. */
+function pairsLeft({ wins, losses, ties }: PairCounts, margin: number, alpha: number, most: number): number {
+  let more = 1
+  while (more < most && pairEvidence({ wins: wins + more, losses, ties }, margin) < 1 / alpha) more++
+  return more
 }
 
 /**

@@ -5,8 +5,8 @@ import { armOf, poolArms } from './arms.ts'
 import { blameExactly } from './exact.ts'
 import { DropPosterior } from './posterior.ts'
 import { isRecoverable, recoversAt } from './recovery.ts'
+import { forksToConfirm, isTooFar, stillNeeded } from './still-needed.ts'
 import { type BlameOptions, type Inquiry, nextAlpha, openInquiry } from './settings.ts'
-import { expectedPairs } from '../stats/pair-evidence.ts'
 import type { ForkSource } from './types.ts'
 import type { Commitment, Undecided, BlameVerdict } from './verdict.ts'
 
@@ -62,7 +62,7 @@ export async function blameFailedRun(source: ForkSource, options: BlameOptions =
 }
 
 /** A position this likely is worth a test. It decides about forks alone: what is claimed, the test decides. */
-const sureEnough = 0.9
+const sureEnough = 0.85
 
 /** Locates and confirms from this position on. */
 async function search(inquiry: Inquiry, from: number): Promise<BlameVerdict> {
@@ -88,6 +88,8 @@ async function search(inquiry: Inquiry, from: number): Promise<BlameVerdict> {
     if (undecidable) return undecidable
     const { what, chance } = posterior.best()
     if (forkBudget.stopped !== undefined) return undecided(inquiry, posterior, 'unresolved')
+    if (isTooFar(inquiry, posterior, stillNeeded(inquiry, posterior)))
+      return undecided(inquiry, posterior, 'smallEffect')
     if (chance < sureEnough) {
       const keeps = chooseForks(inquiry, posterior, root)
       if (keeps === undefined) return lostPairs(inquiry, what === 'never' ? 0 : what)
@@ -97,8 +99,14 @@ async function search(inquiry: Inquiry, from: number): Promise<BlameVerdict> {
     if (inquiry.tries >= inquiry.maxTries) return undecided(inquiry, posterior, 'diffuse')
     const alpha = nextAlpha(inquiry)
     const result =
-      what === 'never' ? await confirmNever(inquiry, alpha, note) : await confirmCommitment(inquiry, what, alpha, note)
+      what === 'never'
+        ? await confirmNever(inquiry, alpha, note)
+        : await confirmCommitment(inquiry, what, alpha, {
+            note,
+            isFar: (left) => isTooFar(inquiry, posterior, forksToConfirm(inquiry, posterior, what, left)),
+          })
     if (result === 'stopped') return undecided(inquiry, posterior, 'unresolved')
+    if (result === 'far') return undecided(inquiry, posterior, 'smallEffect')
     if (result === 'undecidable') return curve.undecidable ?? lostPairs(inquiry, what === 'never' ? 0 : what)
     if (result === 'refuted') {
       if (inquiry.tries >= inquiry.maxTries || posterior.isLastAnswer) return undecided(inquiry, posterior, 'diffuse')
@@ -138,7 +146,8 @@ function chooseForks(
   posterior: DropPosterior,
   rootPrices: readonly number[],
 ): number[] | undefined {
-  const { parallel } = forkBudget
+  // None of a round knows what the others say, so a round has half as many as there may be.
+  const size = Math.ceil(forkBudget.parallel / 3)
   const candidates = posterior.candidates()
   // A fork that never tells anything would be asked for again and again, for nothing is learnt from it.
   const telling = candidates.filter((keep) => curve.at(keep).lost < 2 || curve.at(keep).graded > 0)
@@ -147,8 +156,8 @@ function chooseForks(
     .map((keep) => ({ keep, score: posterior.gain(keep) / (rootPrices[keep] ?? 1) }))
     .sort((a, b) => b.score - a.score || a.keep - b.keep)
   // Half as many kinds as forks: the best are drawn twice, and the rest hedges, for none of them knows of the others.
-  const kinds = scored.slice(0, Math.max(1, Math.ceil(parallel / 2)))
-  return Array.from({ length: parallel }, (_, i) => kinds[i % kinds.length]?.keep ?? posterior.from)
+  const kinds = scored.slice(0, Math.max(1, Math.ceil(size / 2)))
+  return Array.from({ length: size }, (_, i) => kinds[i % kinds.length]?.keep ?? posterior.from)
 }
 
 /**
@@ -171,31 +180,22 @@ export function spread(from: number, to: number, count: number): number[] {
   return Array.from({ length: size }, (_, i) => from + Math.floor((i * (to - from)) / size))
 }
 
-function undecided(inquiry: Inquiry, posterior: DropPosterior, kind: 'diffuse' | 'unresolved'): Undecided {
+function undecided(
+  inquiry: Inquiry,
+  posterior: DropPosterior,
+  why: 'diffuse' | 'unresolved' | 'smallEffect',
+): Undecided {
   const { what, chance } = posterior.best()
-  const stoppedBy = inquiry.forkBudget.stopped
-  const forksNeeded = kind === 'unresolved' ? stillNeeded(inquiry, posterior) : undefined
+  const stoppedBy = why === 'smallEffect' ? why : inquiry.forkBudget.stopped
+  const forksNeeded = why === 'diffuse' ? undefined : stillNeeded(inquiry, posterior)
   return {
-    kind,
+    kind: why === 'diffuse' ? why : 'unresolved',
     range: posterior.range(0.9),
     never: posterior.chance('never'),
     ...(what === 'never' ? {} : { likeliest: { position: what, chance } }),
     ...(forksNeeded === undefined ? {} : { forksNeeded }),
     ...(stoppedBy === undefined ? {} : { stoppedBy }),
   }
-}
-
-/** About how many forks: to become sure at the present pace, and to confirm what is likeliest now. */
-function stillNeeded(inquiry: Inquiry, posterior: DropPosterior): number | undefined {
-  const { what } = posterior.best()
-  const pace = Math.max(...posterior.candidates().map((keep) => posterior.gain(keep)))
-  const left = Math.max(0, posterior.entropy - 0.2)
-  const locate = left === 0 ? 0 : left / Math.max(pace, 1e-3)
-  const alpha = inquiry.delta / 2 ** (inquiry.tries + 1)
-  if (what === 'never') return Math.ceil(locate + 30)
-  const { resampled, kept } = posterior.rates(what)
-  const pairs = expectedPairs(resampled, kept, alpha, inquiry.tau / 2)
-  return pairs === undefined ? undefined : Math.ceil(locate + 2 * pairs)
 }
 
 function lostPairs(inquiry: Inquiry, position: number): BlameVerdict {

@@ -5,7 +5,7 @@ import type { ForkDraw, ForkSource, ForkSpec } from './types.ts'
 
 /** What blame may use. Forks that the ledger already has cost nothing and are not counted. */
 export interface ForkLimits {
-  /** Forks made now. Default 400. */
+  /** Forks made now. Default 400, and fewer where a certificate is far away. */
   readonly forks?: number
   /** US dollars spent now. Default: no limit. Needs a source that knows prices. */
   readonly costUsd?: number
@@ -46,7 +46,7 @@ export type Stop = 'forks' | 'costUsd' | 'timeMs' | 'signal'
 export type Arm = Omit<ForkSpec, 'seed'>
 
 /** Where forks are asked for. */
-export type Forks = Pick<ForkBudget, 'draw' | 'parallel' | 'spent' | 'stopped'>
+export type Forks = Pick<ForkBudget, 'draw' | 'parallel' | 'spent' | 'stopped' | 'isOpenEnded'>
 
 /**
  * Makes forks within limits: reserves the price of a fork's whole tail before it starts, settles to what it used, and
@@ -95,6 +95,11 @@ export class ForkBudget {
   /** Forks under way at once. */
   get parallel(): number {
     return this.#parallel
+  }
+
+  /** The number of forks has no limit of its own: those that would hardly lead to a verdict need not be made. */
+  get isOpenEnded(): boolean {
+    return this.#options.limits?.forks === undefined
   }
 
   /** Why no fork is made any more; `undefined` while some are. */

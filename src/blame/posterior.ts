@@ -78,6 +78,30 @@ export class DropPosterior {
     return { resampled: (this.#above[at] ?? 0) / chance, kept: (this.#below[at] ?? 0) / chance }
   }
 
+  /** How likely it is that a position decided, and took at least so much off the rate at which forks pass. */
+  chanceOfDrop(least: number): number {
+    this.#settle()
+    let passedBelow = sumOf(this.#passed)
+    let failedBelow = sumOf(this.#failed)
+    let passedAbove = 0
+    let failedAbove = 0
+    let share = 0
+    let sum = 0
+    for (let c = 0; c < this.#size; c++) {
+      const passed = this.#passed[c] ?? 0
+      const failed = this.#failed[c] ?? 0
+      passedAbove += passed
+      failedAbove += failed
+      passedBelow -= passed
+      failedBelow -= failed
+      const isNew = c === 0 || c === this.#size - 1 || passed + failed > 0
+      const isLast = c === this.#size - 1
+      if (isNew) share = shareOfDrops(least, passedAbove, failedAbove, passedBelow, failedBelow, isLast)
+      sum += (this.#chance[c] ?? 0) * share
+    }
+    return sum
+  }
+
   /** The nats that one more fork is expected to tell, when it keeps the positions below `keep`. */
   gain(keep: number): number {
     this.#settle()
@@ -215,6 +239,31 @@ function weigh(
   return { log: highest + Math.log(sum / pairs.length), above: above / sum, below: below / sum }
 }
 
+/** The part of the likelihood that belongs to drops of at least so much. */
+function shareOfDrops(
+  least: number,
+  passA: number,
+  failA: number,
+  passB: number,
+  failB: number,
+  isLast: boolean,
+): number {
+  const logs = ratePairs.map(
+    ({ lnA, lnNotA, lnB, lnNotB }) =>
+      passA * lnA + failA * lnNotA + (isLast ? 0 : passB * lnB + failB * lnNotB + 2 * lnNotB),
+  )
+  const highest = Math.max(...logs)
+  let all = 0
+  let large = 0
+  ratePairs.forEach(({ a, b }, k) => {
+    const weight = Math.exp((logs[k] ?? 0) - highest)
+    all += weight
+    // Behind the last position lies the recorded run, which failed.
+    if (a - (isLast ? 0 : b) >= least) large += weight
+  })
+  return large / all
+}
+
 /** One summand of the mutual information between an answer of this chance and a fork, `joint` of which is with a pass. */
 function mutual(chance: number, joint: number, passes: number, fails: number): number {
   const rest = chance - joint
@@ -246,7 +295,7 @@ function ratePair(a: number, b: number): RatePair {
 /** How likely it is beforehand that no position decided. */
 const neverPrior = 0.1
 const resampledRates = [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97]
-const keptRates = [0.01, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6]
+const keptRates = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6]
 const ratePairs = resampledRates.flatMap((a) => keptRates.filter((b) => b <= a - 0.1 + 1e-9).map((b) => ratePair(a, b)))
 const neverRates = [0.005, 0.02, 0.05, 0.1].map((rate) => ratePair(rate, rate))
 const evenPrior = ratePairs.map(() => 1)

@@ -94,10 +94,17 @@ export function openInquiry(source: ForkSource, options: BlameOptions): Inquiry 
   }
 }
 
-/** The error that the next test with fresh forks may have. */
+/**
+ * The error that the next test with fresh forks may have; all of them together have delta. Most runs take one test, so the
+ * first one has three quarters of it.
+ */
 export function nextAlpha(inquiry: Inquiry): number {
-  inquiry.tries++
-  return inquiry.delta / 2 ** inquiry.tries
+  return alphaOf(inquiry, ++inquiry.tries)
+}
+
+/** The error of a test, counted from 1. */
+export function alphaOf({ delta }: Pick<Inquiry, 'delta'>, number: number): number {
+  return (delta * 3) / 4 ** number
 }
 
 function badOption(name: string, value: unknown, allowed: string): HarvestError {

@@ -91,5 +91,6 @@ export interface Undecided {
   readonly likeliest?: { readonly position: number; readonly chance: number }
   /** About as many forks are likely still needed; absent when more forks would not help. */
   readonly forksNeeded?: number
-  readonly stoppedBy?: Stop
+  /** `smallEffect`: no limit was named, and the effect looks so small that a certificate is far away. */
+  readonly stoppedBy?: Stop | 'smallEffect'
 }

@@ -91,12 +91,36 @@ describe('a failed run with a noisy tail', () => {
     }
   })
 
+  it('with a small effect alone is given up early, unless a number of forks is named; nothing is claimed', async () => {
+    const small = (at: () => number) => cliff(30, Math.floor(at() * 29), 0.2, 0)
+    const early = await runs('small', 30, small, { limits: { costUsd: 1000 } })
+    const late = await runs('small', 30, small, { limits: { forks: 400 } })
+    for (const { rates, verdict } of early) {
+      if (verdict.kind === 'confirmed') expect(named(verdict)).toBe(lastDrop(rates))
+      else expect(verdict).toMatchObject({ kind: 'unresolved', stoppedBy: 'smallEffect' })
+    }
+    expect(mean(early.map(({ forks }) => forks))).toBeLessThan(120)
+    expect(mean(late.map(({ forks }) => forks))).toBeGreaterThan(250)
+  })
+
+  it('with a drop of .4 is not given up', async () => {
+    const all = await runs('not given up', 30, (at) => cliff(30, Math.floor(at() * 29), 0.4, 0), {
+      limits: { costUsd: 1000 },
+    })
+    const right = all.filter(({ rates, verdict }) => named(verdict) === lastDrop(rates))
+    expect(right.length).toBeGreaterThanOrEqual(27)
+    expect(mean(all.map(({ forks }) => forks))).toBeLessThan(120)
+  })
+
   it('is not certified by luck: where a step takes half of tau, a test certifies it less often than its alpha', async () => {
     let certified = 0
     const tests = 400
     for (let run = 0; run < tests; run++) {
       const { source } = curveSource([0.6, 0.5], seedOf('half of tau', run))
-      const result = await confirmCommitment(openInquiry(source, {}), 0, 0.025, () => undefined)
+      const result = await confirmCommitment(openInquiry(source, {}), 0, 0.025, {
+        note: () => undefined,
+        isFar: () => false,
+      })
       if (typeof result === 'object') certified++
     }
     // One that is asked for any difference at all certifies 30 of them.
@@ -141,8 +165,9 @@ describe('a failed run with a noisy tail', () => {
     expect(isDeterministic).toBe(false)
     if (verdict.kind !== 'confirmed') throw new Error(verdict.kind)
     const [commitment] = verdict.commitments
-    expect(commitment).toMatchObject({ position: 5, how: 'certified', alpha: 0.025 })
-    expect(commitment?.evidence).toBeGreaterThanOrEqual(40)
+    expect(commitment).toMatchObject({ position: 5, how: 'certified' })
+    expect(commitment?.alpha).toBeCloseTo(0.0375, 12)
+    expect(commitment?.evidence).toBeGreaterThanOrEqual(1 / 0.0375)
     expect(commitment?.difference).toBeGreaterThanOrEqual(0.2)
     expect(commitment?.resampled.forks).toBe(commitment?.kept.forks)
     // Fresh: the forks that found it are not among the pairs.

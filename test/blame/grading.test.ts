@@ -36,10 +36,10 @@ describe('an oracle that disagrees with itself', () => {
   })
 
   it('is found by forks that are the same run, where the recorded one was graded alike each time', async () => {
-    const { flaky } = flakySource(0.1, 4, true)
+    const { flaky } = flakySource(0.15, 4, true)
     const { regrade: _, ...unseen } = flaky
     await expect(blameFailedRun(unseen)).rejects.toThrowErrorMatchingInlineSnapshot(`
-      [HarvestError: The oracle disagrees with itself: 1 ok, 1 bad for the same run
+      [HarvestError: The oracle disagrees with itself: 1 bad, 1 ok for the same run
 
       With such grades, any blamed step could be chance.
       → make it deterministic: no random values, no clock, no state kept between calls

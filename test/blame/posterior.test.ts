@@ -5,17 +5,28 @@ import { DropPosterior } from '../../src/blame/posterior.ts'
 const size = 7
 const forks = fc.array(fc.record({ keep: fc.nat(size - 1), passed: fc.nat(4), failed: fc.nat(4) }), { maxLength: 12 })
 
+interface World {
+  what: number | 'never'
+  weight: number
+  rate: (keep: number) => number
+  drop: number
+}
+
 /** The same question, answered term by term. */
 function plainly(draws: readonly { keep: number; passed: number; failed: number }[]) {
   const above = [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97]
-  const below = [0.01, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6]
-  const worlds: { what: number | 'never'; weight: number; rate: (keep: number) => number }[] = []
-  for (const rate of [0.005, 0.02, 0.05, 0.1]) worlds.push({ what: 'never', weight: 0.1 / 4, rate: () => rate })
+  const below = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6]
+  const worlds: World[] = []
+  for (const rate of [0.005, 0.02, 0.05, 0.1])
+    worlds.push({ what: 'never', weight: 0.1 / 4, rate: () => rate, drop: 0 })
   for (let c = 0; c < size; c++) {
     const pairs = above.flatMap((a) => below.filter((b) => b <= a - 0.1 + 1e-9).map((b) => ({ a, b })))
     for (const { a, b } of pairs) {
       const doubt = c === size - 1 ? 1 : (1 - b) ** 2
-      worlds.push({ what: c, weight: (0.9 / size / pairs.length) * doubt, rate: (keep) => (keep <= c ? a : b) })
+      const weight = (0.9 / size / pairs.length) * doubt
+      // Behind the last position lies the recorded run, which failed.
+      const drop = c === size - 1 ? a : a - b
+      worlds.push({ what: c, weight, rate: (keep) => (keep <= c ? a : b), drop })
     }
   }
   for (const world of worlds) {
@@ -61,6 +72,18 @@ describe('the posterior of the deciding position', () => {
         expect(posterior.gain(keep)).toBeCloseTo(Math.max(0, expected), 8)
       }),
       { numRuns: 40 },
+    )
+  })
+
+  it('for every forks, says how likely a large drop is as summing over the worlds with one does', () => {
+    fc.assert(
+      fc.property(forks, (draws) => {
+        const posterior = new DropPosterior(0, size)
+        for (const { failed, keep, passed } of draws) posterior.add(keep, passed, failed)
+        const { worlds, all } = plainly(draws)
+        const large = worlds.reduce((sum, { drop, weight }) => sum + (drop >= 0.35 ? weight : 0), 0)
+        expect(posterior.chanceOfDrop(0.35)).toBeCloseTo(large / all, 8)
+      }),
     )
   })
 

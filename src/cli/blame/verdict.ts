@@ -138,11 +138,17 @@ function describeUnsure(blamed: BlamedRun, { positions }: Of<'unsure'>): readonl
   ]
 }
 
-const stops = { forks: 'of forks', costUsd: 'in dollars', timeMs: 'of time', signal: 'of the signal' } as const
+const stops = {
+  forks: 'of forks',
+  costUsd: 'in dollars',
+  timeMs: 'of time',
+  signal: 'of the signal',
+  smallEffect: '',
+} as const
 
 function describeUndecided(blamed: BlamedRun, undecided: Undecided): readonly string[] {
   const { kind, range, never, likeliest, forksNeeded, stoppedBy } = undecided
-  const limit = stoppedBy === undefined ? '' : ` ${stops[stoppedBy]}`
+  const limit = stoppedBy === undefined ? '' : ` ${stops[stoppedBy]}`.trimEnd()
   // What is thought likely before anything was seen is no finding.
   if (blamed.spent.forks === 0) return [`Not resolved: the limit${limit} leaves room for no run.`]
   const where = placesOf(blamed, range)
@@ -157,6 +163,16 @@ function describeUndecided(blamed: BlamedRun, undecided: Undecided): readonly st
       `  if one step decided nevertheless, ${where} (90 % credible range)`,
       ...guess,
       none,
+    ]
+  }
+  if (stoppedBy === 'smallEffect') {
+    const all = forksNeeded === undefined ? undefined : blamed.spent.forks + forksNeeded
+    return [
+      'Not resolved: no step has a large effect, and a small one takes many runs to certify.',
+      `  if one step decided, ${where} (90 % credible range)`,
+      ...guess,
+      none,
+      `→ to go on, with all runs so far: --max-runs ${Math.max(400, Math.ceil((all ?? 0) / 100) * 100)}`,
     ]
   }
   const onward =

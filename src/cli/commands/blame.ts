@@ -128,7 +128,9 @@ function limitsOf(given: CommandInput): Pick<BlameRequest, 'limits' | 'costUsdIf
   const timed = timeMs === undefined ? {} : { timeMs }
   // Without a price nobody can count dollars: the number of forks is the limit then, if somebody named one.
   if (dollars === undefined && forks !== undefined) return { limits: { forks, ...timed }, costUsdIfPriced: defaultUsd }
-  return { limits: { forks: forks ?? 400, costUsd: dollars ?? defaultUsd, ...timed } }
+  return {
+    limits: { ...(forks === undefined ? {} : { forks }), costUsd: dollars ?? defaultUsd, ...timed },
+  }
 }
 
 function toolsOf(given: CommandInput): 'tape' | 'live' {

@@ -30,7 +30,11 @@ export const blameSpec: CommandSpec = {
       about: 'Stop before this session costs more [5.00]',
       was: [{ flag: '--budget <usd>', implies: 'live' }],
     },
-    { flag: '--max-runs <n>', about: 'Most forks [400]', was: [{ flag: '--forks <n>' }] },
+    {
+      flag: '--max-runs <n>',
+      about: 'Most forks [400; fewer where the effect is small]',
+      was: [{ flag: '--forks <n>' }],
+    },
     {
       flag: '--max-time <duration>',
       about: 'Start no run after: 90s, 10m [no limit]',

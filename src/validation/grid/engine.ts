@@ -12,7 +12,7 @@ import { confidenceSequence } from '../../stats/index.ts'
 import type { ForkSource } from '../../blame/types.ts'
 import { type DiagnosisRequest, type EngineDiagnosis, type Engine, nothing } from './diagnosis.ts'
 
-/** Forks one tape may take for its verdict: the default of `npx vitest-harvest blame`. */
+/** Forks one tape may take while its places are explored. */
 const forkLimit = 400
 
 /** The engine that is validated: the one behind `npx vitest-harvest blame`, with its defaults. */
@@ -36,7 +36,8 @@ function tailOf({ isScripted }: DiagnosisRequest): 'deterministic' | 'noisy' {
 async function runDiagnosis(source: ForkSource, asked: DiagnosisRequest): Promise<EngineDiagnosis> {
   const { hasColumns, sweeps } = asked
   const tail = tailOf(asked)
-  const forkBudget = new ForkBudget(source, { limits: { forks: forkLimit } })
+  // No limit of its own, as `npx vitest-harvest blame` has none unless one is named.
+  const forkBudget = new ForkBudget(source)
   const { verdict, isDeterministic, curve } = await blameFailedRun(source, { forkBudget, sweep: sweeps, tail })
   const { forks, modelCalls } = forkBudget.spent.now
   return {

@@ -121,6 +121,18 @@ const promises: readonly Pledge[] = [
     measure: { atMost: 150, value: ({ forks }) => forks.mean, isMean: true },
   },
   {
+    name: 'quiet model, mean forks at n = 50',
+    about: 'one step decides right with a chance of .4 or .5, and all else is always the same',
+    is: ({ noise, length }) => (noise.endsWith('chance=.4') || noise.endsWith('chance=.5')) && length === 50,
+    measure: { atMost: 120, value: ({ forks }) => forks.mean, isMean: true },
+  },
+  {
+    name: 'quiet model, certified',
+    about: 'the same, at n = 20 as well',
+    is: ({ noise }) => noise.endsWith('chance=.4') || noise.endsWith('chance=.5'),
+    measure: { atLeast: 0.85, rate: ({ certified }) => certified },
+  },
+  {
     name: 'noisy tail, set F1',
     about: 'verdict and columns together, slips of at most .01, drop of at least .6',
     is: (cell) => isSharp(cell) && cell.hasColumns,
