@@ -40,7 +40,12 @@ export function readAcceptedFile(file: string): readonly AcceptedChange[] {
 /** What each file said last: two hundred cases of one worker ask for the same one, and its YAML is taken apart once. */
 const parsed = new Map<string, { readonly text: string; readonly accepted: readonly AcceptedChange[] }>()
 
-function parseAccepted(text: string, file: string): readonly AcceptedChange[] {
+/**
+ * Parses the changes that were accepted for all cases.
+ *
+ * @throws HARVEST_CASE_INVALID and the other codes of a case file, with line and column
+ */
+export function parseAccepted(text: string, file: string): readonly AcceptedChange[] {
   const issues: CaseIssue[] = []
   refusePragmas(text, issues)
   const document = parseYaml(text, issues)

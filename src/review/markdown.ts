@@ -3,7 +3,7 @@ import { counted } from '../errors/words.ts'
 import type { Review } from './review.ts'
 
 /** A review as a comment on a pull request. Recorded text stands in code, where it can neither link nor mention. */
-export function reviewMarkdown({ cases, tapes, findings, configs, grownBytes }: Review): string {
+export function reviewMarkdown({ cases, tapes, findings, configs, acceptedForAll, grownBytes }: Review): string {
   const weak = cases.filter(({ weakened }) => weakened.length > 0)
   const errors = findings.filter(({ level }) => level === 'error')
   const weaker = weak.reduce((sum, { weakened }) => sum + weakened.length, 0)
@@ -32,6 +32,8 @@ export function reviewMarkdown({ cases, tapes, findings, configs, grownBytes }: 
     lines.push('')
   }
   if (configs.length > 0) lines.push(`Policies of all cases may have changed: ${configs.map(code).join(', ')}`, '')
+  for (const { file, accepted } of acceptedForAll)
+    lines.push(`Accepted for all cases: ${acceptedText(accepted)} in ${code(file)}`, '')
   for (const { file, change, bytes, digest, sameAs } of tapes) {
     lines.push(`<details><summary>${change} ${html(file)}, ${kilobytes(bytes)}</summary>`, '')
     if (sameAs.length > 0) lines.push(`The same as ${sameAs.map(code).join(', ')}`, '')
@@ -39,6 +41,11 @@ export function reviewMarkdown({ cases, tapes, findings, configs, grownBytes }: 
     lines.push('', '</details>', '')
   }
   return `${lines.join('\n').trimEnd()}\n`
+}
+
+/** `2 changed questions`. */
+export function acceptedText(accepted: number | undefined): string {
+  return accepted === undefined ? 'an unknown number of changed questions' : counted(accepted, 'changed question')
 }
 
 /** Backquotes inside get more of them around. */

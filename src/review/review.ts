@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { type CheckFinding, inspectSnapshot, type Snapshot, type SnapshotFile } from '../check/index.ts'
-import { type Case, parseCase } from '../cases/index.ts'
+import { acceptedFileName, type Case, parseAccepted, parseCase } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
 import { canonicalJson } from '../json/canonical.ts'
 import { type GitRange, type IndexedFile, readRange } from '../provenance/index.ts'
@@ -41,6 +41,13 @@ export interface ReviewedTape {
   readonly sameAs: readonly string[]
 }
 
+/** Changes in the file of changed questions that are accepted for all cases. */
+export interface ReviewedAcceptances {
+  readonly file: string
+  /** Changed questions that were accepted here; absent when the file cannot be read, so read it yourself. */
+  readonly accepted?: number
+}
+
 /** What a change to recordings means. */
 export interface Review {
   /** Commits that were compared. */
@@ -48,6 +55,8 @@ export interface Review {
   readonly head: string
   readonly cases: readonly ReviewedCase[]
   readonly tapes: readonly ReviewedTape[]
+  /** Questions that all cases accept from now on. */
+  readonly acceptedForAll: readonly ReviewedAcceptances[]
   /** What `check` finds in the changed files: secrets, sizes, pairs, digests. */
   readonly findings: readonly CheckFinding[]
   /** Changed files that may set policies for all cases: read them. */
@@ -86,6 +95,7 @@ function reviewChanges(git: GitRange, options: ReviewOptions): Review {
     head: git.head,
     cases: reviewCases(state),
     tapes,
+    acceptedForAll: reviewAccepted(state),
     findings: inspectSnapshot(snapshotOf(state), options),
     configs: git.changed
       .map(({ path }) => path)
@@ -158,6 +168,28 @@ function reviewCases({ after, before, changed, read }: State): readonly Reviewed
       }),
     )
   return [...changedCases, ...removed].sort((one, other) => (one.file < other.file ? -1 : 1))
+}
+
+function reviewAccepted({ before, changed, read }: State): readonly ReviewedAcceptances[] {
+  return changed
+    .filter(({ path, type }) => type === 'file' && posix.basename(path) === acceptedFileName)
+    .flatMap(({ path: file, oid }): readonly ReviewedAcceptances[] => {
+      const now = acceptedKeys(read(oid), file)
+      if (now === undefined) return [{ file }]
+      const was = new Set(before.has(file) ? acceptedKeys(read(before.get(file)), file) : [])
+      const accepted = now.filter((key) => !was.has(key)).length
+      return accepted === 0 ? [] : [{ file, accepted }]
+    })
+}
+
+function acceptedKeys(bytes: Buffer, file: string): readonly string[] | undefined {
+  try {
+    return parseAccepted(bytes.toString('utf8'), file).map(({ key, was, now }) => `${key} ${was} ${now}`)
+  } catch (error) {
+    // Vitest is red for a file that does not parse; the review names it.
+    if (HarvestError.is(error)) return undefined
+    throw error
+  }
 }
 
 /** A case that does not read is a finding of the check. */

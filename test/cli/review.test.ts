@@ -118,6 +118,7 @@ describe('a review as a comment', () => {
       cases: [],
       findings: [],
       configs: [],
+      acceptedForAll: [],
       grownBytes: -5,
       tapes: [{ file: 'a<b.tape.jsonl', change: 'added', bytes: 1500, digest, sameAs: [] }],
     })

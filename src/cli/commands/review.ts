@@ -18,7 +18,7 @@ export const reviewCommand: Command = {
       throw usage(reviewCommand, 'HARVEST_CLI_ARGUMENT', '--markdown and --json exclude each other')
     const [maxSize, dir] = [sizeOf(given, reviewCommand), given.value('dir')]
     const allow = await allowedSecrets(given, reviewCommand)
-    const { reviewMarkdown, reviewRange } = await import('../../review/index.ts')
+    const { acceptedText, reviewMarkdown, reviewRange } = await import('../../review/index.ts')
     const review = reviewRange(range, {
       allow,
       ...(maxSize === undefined ? {} : { maxSize }),
@@ -26,7 +26,7 @@ export const reviewCommand: Command = {
     })
     if (given.has('json')) screen.json(review)
     else if (given.has('markdown')) screen.line(reviewMarkdown(review).trimEnd())
-    else print(review, screen)
+    else print(review, acceptedText, screen)
     const isClean =
       review.cases.every(({ weakened }) => weakened.length === 0) &&
       review.findings.every(({ level }) => level === 'warning')
@@ -34,7 +34,11 @@ export const reviewCommand: Command = {
   },
 }
 
-function print({ cases, tapes, findings, configs, grownBytes }: Review, screen: Screen): void {
+function print(
+  { cases, tapes, findings, configs, acceptedForAll, grownBytes }: Review,
+  acceptedText: (accepted: number | undefined) => string,
+  screen: Screen,
+): void {
   for (const { file, change, bytes, digest, sameAs } of tapes) {
     screen.line(`${screen.paint('bold', neutralLine(file, 400))}  ${change}, ${size(bytes)}`)
     for (const [label, text] of Object.entries(digest ?? {})) screen.line(`  ${label.padEnd(6)}  ${text}`)
@@ -60,7 +64,9 @@ function print({ cases, tapes, findings, configs, grownBytes }: Review, screen: 
     for (const more of detail) screen.line(`  ${neutralLine(more, 300)}`)
   }
   for (const file of configs) screen.line(`${neutralLine(file, 400)}  changed: it may set policies for all cases`)
-  if (cases.length + findings.length + configs.length > 0) screen.line()
+  for (const { file, accepted } of acceptedForAll)
+    screen.line(`${neutralLine(file, 400)}  accepts ${acceptedText(accepted)} for all cases`)
+  if (cases.length + findings.length + configs.length + acceptedForAll.length > 0) screen.line()
   const weaker = cases.reduce((sum, { weakened }) => sum + weakened.length, 0)
   const errors = findings.filter(({ level }) => level === 'error').length
   screen.line(
