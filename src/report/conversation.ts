@@ -133,11 +133,36 @@ export class Conversations {
     }
   }
 
+  /** What tells its conversation from others, and what it was asked and hears. */
+  laneOf({ leaf, instructions }: Turn): {
+    readonly instructions: string
+    readonly question: () => string
+    readonly heard: readonly string[]
+  } {
+    const heard: string[] = []
+    for (let node = leaf; node !== undefined && heard.length < heardMessages; node = node.parent)
+      heard.push(wordsOf(node.message))
+    const question = (): string => {
+      let first: Message | undefined
+      for (let node = leaf; node !== undefined; node = node.parent)
+        if (/^(user|input)$/.test(node.message.role)) first = node.message
+      return first === undefined ? '' : wordsOf(first)
+    }
+    return { instructions: instructions?.text ?? '', question, heard }
+  }
+
   /** What a model said comes back to it with the next request: it was printed where the model said it. */
   #isEcho({ role, text, results }: Message): boolean {
     if (results.length > 0 || !/^(assistant|model|ai|CHATBOT|function|reasoning|message)$/.test(role)) return false
     return text.trim() === '' || this.#said.has(text.trim())
   }
+}
+
+/** Last messages of a question that are looked at. */
+const heardMessages = 8
+
+function wordsOf({ text, results }: Message): string {
+  return results.length === 0 ? text : results.map((result) => result.text).join('\n')
 }
 
 function repeated({ text, first }: Shared, n: number): Repeated {

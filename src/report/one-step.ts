@@ -13,6 +13,7 @@ import {
   type Step,
   streamTape,
 } from '../tape/index.ts'
+import { confidenceText } from './confidence.ts'
 import { duration, headerOf, size } from './describe.ts'
 import type { Screen } from './output.ts'
 import { foldText } from './fold.ts'
@@ -44,7 +45,7 @@ function bodyJson(bytes: Uint8Array): Json {
 
 /** Prints one step whole: addresses, headers, bodies decoded and laid out, times of the pieces. */
 export function printStep(event: Step, step: RunStep, width: number, screen: Screen): void {
-  const { number, kind, name, atMs, tookMs, site, inside, during, isOpen } = step
+  const { number, kind, name, lane, atMs, tookMs, site, inside, during, isOpen, retryOf, confidence } = step
   const fact = (label: string, text: string): void => {
     const [first = '', ...more] = foldText(text, { width: width - 10 })
     screen.line(`${screen.paint('dim', label.padEnd(8))}  ${first}`)
@@ -53,6 +54,9 @@ export function printStep(event: Step, step: RunStep, width: number, screen: Scr
   screen.line(screen.paint('bold', foldText(`step ${number}  ${kind}  ${name}`, { width, lines: 1 })[0] ?? ''))
   fact('began', `+${duration(atMs)}${tookMs === undefined ? '' : `, took ${duration(tookMs)}`}`)
   if (kind === 'model') fact('usage', callSpendingText(step))
+  fact('agent', lane)
+  if (retryOf !== undefined) fact('retry', `of step ${retryOf}, which failed`)
+  if (confidence !== undefined) fact('sure', confidenceText(confidence))
   if (site !== undefined) fact('from', site)
   if (inside !== undefined) fact('inside', `step ${inside}`)
   if (during.length > 0) fact('beside', `step ${during.join(', ')}`)

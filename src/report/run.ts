@@ -1,6 +1,6 @@
-import { parseJson } from '../json/canonical.ts'
+import { createHash } from 'node:crypto'
 import { CallsOnce } from '../providers/counted.ts'
-import { type ModelCall, type PriceTable, readModelCall } from '../providers/index.ts'
+import { decodeBody, type ModelCall, type PriceTable, readModelCall } from '../providers/index.ts'
 import { importedModelCall } from '../providers/imported-model-call.ts'
 import {
   CutOff,
@@ -9,7 +9,9 @@ import {
   type DrawsEvent,
   isSettled,
   isStep,
+  type Json,
   type OpenCall,
+  requestBytes,
   readTapeHeader,
   type Step,
   streamTape,
@@ -18,10 +20,14 @@ import {
   type TapeEvent,
   type TapeHeader,
 } from '../tape/index.ts'
-import { type DescribedStep, describeStep } from './describe.ts'
+import { confidenceOf } from './confidence.ts'
+import { type DescribedStep, describeStep, headerOf } from './describe.ts'
 import { Conversations, type Prompt, type Turn } from './conversation.ts'
+import { type LaneMessage, lanesOf, type LaneStep, retriesOf } from './lanes.ts'
+import { numbered, stepsByAnswer } from './numbered.ts'
 import { overlaps } from './overlaps.ts'
 import { addUp, type CallSpending, type Spending, spendingOf, importedSpending } from './spending.ts'
+import type { ReportConfidence } from './view/types.ts'
 
 /** A tape taken apart for reading: everything a person asks about, none of the bodies. */
 export interface Run {
@@ -56,6 +62,12 @@ export interface RunStep extends DescribedStep, Partial<Pick<CallSpending, 'usag
   readonly duringCount: number
   /** No answer was recorded. */
   readonly isOpen: boolean
+  /** The conversation it belongs to. Derived: no event says so. */
+  readonly lane: string
+  /** Number of the step that failed and of which this is another attempt. Derived. */
+  readonly retryOf?: number
+  /** How sure the model was, where its provider said so. */
+  readonly confidence?: ReportConfidence
 }
 
 /** What is to be said of a step that is open. */
@@ -108,6 +120,11 @@ interface Read {
   readonly isOpen: boolean
   readonly turn?: Turn
   readonly spending?: CallSpending
+  /** Names of the tools a model asked for. */
+  readonly tools: readonly string[]
+  /** Of its request, where one may be made again. */
+  readonly attempt?: string
+  readonly confidence?: ReportConfidence
 }
 
 class RunReader {
@@ -116,6 +133,7 @@ class RunReader {
   readonly #conversations = new Conversations()
   readonly #read: Read[] = []
   readonly #notes: (Omit<TimelineNote, 'inside'> & { readonly in?: number })[] = []
+  readonly #messages: LaneMessage[] = []
   readonly #draws: DrawsEvent[] = []
   readonly #cuts: Cut[] = []
   /** Model calls that an imported trace tells of. */
@@ -137,6 +155,8 @@ class RunReader {
       const told = importedModelCall(this.#header, event)
       if (told !== undefined) this.#told.push(importedSpending(told, this.#prices))
       const { kind, n, at: atMs } = event
+      if (event.kind === 'message')
+        this.#messages.push({ n, from: event.from, to: event.to, body: messageText(event.body) })
       this.#notes.push({ kind, n, atMs, text: noteText(event), ...(event.in === undefined ? {} : { in: event.in }) })
     }
   }
@@ -145,13 +165,30 @@ class RunReader {
     const call: ModelCall | undefined = step.kind === 'exchange' ? readModelCall(step) : undefined
     if (call !== undefined) this.#calls.add(call)
     this.#cuts.push(...cutsOfEvent(step))
+    const described = describeStep(step)
+    const attempt = attemptOf(step, described)
+    const confidence = step.kind === 'exchange' && call !== undefined ? confidenceOf(step) : undefined
     this.#read.push({
-      described: describeStep(step),
+      described,
       end: endOf(step),
       isOpen: !isSettled(step),
+      tools: call?.response?.toolCalls.map(({ name }) => name) ?? [],
+      ...(attempt === undefined ? {} : { attempt }),
+      ...(confidence === undefined ? {} : { confidence }),
       ...(step.in === undefined ? {} : { in: step.in }),
       ...(call === undefined ? {} : { turn: this.#conversations.add(call), spending: spendingOf(call, this.#prices) }),
     })
+  }
+
+  #laneStep({ described, turn, tools }: Read): LaneStep {
+    const { n, name, asked, answer } = described
+    if (turn !== undefined) return { n, name, prompt: { ...this.#conversations.laneOf(turn), asked: tools } }
+    return {
+      n,
+      name,
+      ...(asked === undefined ? {} : { args: asked }),
+      ...(answer === undefined ? {} : { result: answer }),
+    }
   }
 
   finish(close: TapeClose | undefined): Omit<Run, 'file' | 'header' | 'close' | 'digest'> {
@@ -165,8 +202,20 @@ class RunReader {
     }
     const answers = stepsByAnswer(read)
     const together = overlaps(read.map(({ described: { n }, end, in: parent }) => ({ n, end, level: parent ?? 0 })))
+    const lanes = lanesOf(
+      read.map((one) => this.#laneStep(one)),
+      this.#messages.sort(byN),
+      this.#header.agent,
+    )
+    const retries = retriesOf(
+      read.map(({ attempt, described: { error, status = 0 } }) => ({
+        ...(attempt === undefined ? {} : { key: attempt }),
+        hasFailed: error !== undefined || status >= 429,
+      })),
+    )
     const steps = read.map((one, index): RunStep => {
-      const { described, isOpen, turn, spending } = one
+      const { described, isOpen, turn, spending, confidence } = one
+      const retried = retries[index]
       const { usage, costUsd } = spending ?? {}
       const { near = [], count = 0 } = together[index] ?? {}
       return {
@@ -181,6 +230,9 @@ class RunReader {
         during: near.map((other) => other + 1),
         duringCount: count,
         isOpen,
+        lane: lanes[index] ?? this.#header.agent,
+        ...(retried === undefined ? {} : { retryOf: retried + 1 }),
+        ...(confidence === undefined ? {} : { confidence }),
       }
     })
     const asked = [...this.#calls.all].sort(byN).map((call) => spendingOf(call, this.#prices))
@@ -197,85 +249,22 @@ class RunReader {
   }
 }
 
-/** A step that gave an answer, and when. */
-interface AnsweringStep {
-  readonly number: number
-  readonly name: string
-  readonly end: number
-}
-
-/** The steps that gave an answer, by its text, in the order they were issued. */
-function stepsByAnswer(read: readonly Read[]): ReadonlyMap<string, readonly AnsweringStep[]> {
-  const found = new Map<string, AnsweringStep[]>()
-  for (const [index, { described, end }] of read.entries()) {
-    const { kind, answer, name } = described
-    if (answer === undefined || kind === 'model' || kind === 'http') continue
-    const bare = answer.startsWith('"') ? parseJson(answer) : undefined
-    for (const text of typeof bare === 'string' ? [answer, bare] : [answer]) {
-      const steps = found.get(text) ?? []
-      found.set(text, steps)
-      steps.push({ number: index + 1, name, end })
-    }
-  }
-  return found
-}
-
-/** The steps whose answers a question carries: of equal answers the nearest earlier ones, each once, those of the same tool first. */
-function carriedFrom(
-  results: readonly { readonly name?: string; readonly text: string }[],
-  asked: number,
-  answers: ReadonlyMap<string, readonly AnsweringStep[]>,
-): readonly (number | undefined)[] {
-  const taken = new Set<number>()
-  const numbers = results.toReversed().map(({ name, text }) => {
-    const earlier = (answers.get(text) ?? []).filter(({ end, number }) => end < asked && !taken.has(number))
-    const step = earlier.findLast((one) => one.name === name) ?? earlier.at(-1)
-    if (step !== undefined) taken.add(step.number)
-    return step?.number
-  })
-  return numbers.toReversed()
-}
-
-/** Events are told by `n`; people count steps. What a step answered word for word is told by its number. */
-function numbered(
-  prompt: Prompt,
-  numbers: ReadonlyMap<number, number>,
-  asked: number,
-  answers: ReadonlyMap<string, readonly AnsweringStep[]>,
-): Prompt {
-  const numberOf = (n: number | undefined): number | undefined => (n === undefined ? undefined : numbers.get(n))
-  const renumber = <T extends { readonly sameAs?: number }>({ sameAs, ...rest }: T) => {
-    const number = numberOf(sameAs)
-    return number === undefined ? rest : { ...rest, sameAs: number }
-  }
-  const { instructions, tools, continues, fresh, ...rest } = prompt
-  const from = numberOf(continues)
-  const sources = [
-    ...carriedFrom(
-      fresh.flatMap(({ results }) => results),
-      asked,
-      answers,
-    ),
-  ]
-  return {
-    ...rest,
-    fresh: fresh.map((message) => ({
-      ...message,
-      results: message.results.map((result) => {
-        const step = sources.shift()
-        return step === undefined ? result : { ...result, sameAs: step }
-      }),
-    })),
-    ...(instructions === undefined ? {} : { instructions: renumber(instructions) }),
-    ...(tools === undefined ? {} : { tools: renumber(tools) }),
-    ...(from === undefined ? {} : { continues: from }),
-  } as Prompt
-}
-
 function endOf(step: Step): number {
   if (step.kind !== 'exchange') return step.settled?.[0] ?? (step.sync === true ? step.n : Infinity)
   const { response, error, aborted, oneWay, n } = step
   return response?.end?.[0] ?? error?.moment[0] ?? aborted?.[0] ?? (oneWay === true ? n : Infinity)
+}
+
+/** What tells one request from another; a plain request is no attempt at anything. */
+function attemptOf(step: Step, { kind }: DescribedStep): string | undefined {
+  if (step.kind !== 'exchange' || kind === 'http') return undefined
+  const body = decodeBody(requestBytes(step), headerOf(step.request.headers, 'content-encoding'))
+  return createHash('sha256').update(`${step.method} ${step.url}\n`).update(body).digest('base64')
+}
+
+/** What a message says, as text. */
+export function messageText(body: Json): string {
+  return typeof body === 'string' ? body : JSON.stringify(body)
 }
 
 function noteText(event: Exclude<TapeEvent, Step | DrawsEvent>): string {

@@ -1,5 +1,6 @@
 import { neutralLine } from '../errors/index.ts'
 import type { Draw, DrawsEvent } from '../tape/index.ts'
+import { confidenceText } from './confidence.ts'
 import { duration } from './describe.ts'
 import type { Screen } from './output.ts'
 import type { Message } from './conversation.ts'
@@ -81,16 +82,25 @@ interface Columns {
   readonly at: number
   readonly took: number
   readonly kind: number
+  /** 0: the run has one conversation, and nothing is said of it. */
+  readonly lane: number
 }
 
 function columnsOf(steps: readonly RunStep[]): Columns {
   const widest = (texts: readonly string[]): number => texts.reduce((most, { length }) => Math.max(most, length), 0)
+  const lanes = new Set(steps.map(({ lane }) => lane))
   return {
     number: `${steps.length}`.length,
     at: widest(steps.map(({ atMs }) => `+${duration(atMs)}`)),
     took: widest(steps.map(({ tookMs }) => (tookMs === undefined ? '…' : duration(tookMs)))),
     kind: widest(steps.map(({ kind }) => kind)),
+    lane: lanes.size < 2 ? 0 : widest([...lanes].map(laneText)),
   }
+}
+
+/** Names of agents are recorded text. */
+function laneText(lane: string): string {
+  return neutralLine(lane, 16)
 }
 
 function linesOf(entry: Entry, columns: Columns, options: TimelineOptions, screen: Screen): readonly string[] {
@@ -125,25 +135,27 @@ function timeOf(ms: number): string {
 }
 
 function headOf(step: RunStep, depth: number, columns: Columns, { width }: TimelineOptions, screen: Screen): string {
-  const { number, atMs, tookMs, kind, name, during, duringCount } = step
+  const { number, atMs, tookMs, kind, name, lane, retryOf, during, duringCount } = step
   const start = [
     `${number}`.padStart(columns.number),
     `+${duration(atMs)}`.padStart(columns.at),
     (tookMs === undefined ? '…' : duration(tookMs)).padStart(columns.took),
+    ...(columns.lane === 0 ? [] : [laneText(lane).padEnd(columns.lane)]),
     kind.padEnd(columns.kind),
   ]
   const indent = ' '.repeat(2 * depth)
   const more = duringCount - during.length
   const marks = duringCount === 0 ? '' : `  ∥ ${during.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  const retry = retryOf === undefined ? '' : `  retry of ${retryOf}`
   const tokens = kind === 'model' ? `  ${callSpendingText(step)}` : ''
-  const taken = indent.length + start.join('  ').length + 2 + marks.length + tokens.length
+  const taken = indent.length + start.join('  ').length + 2 + marks.length + retry.length + tokens.length
   const title = neutralLine(name, Math.max(20, width - taken))
   const [ordinal = '', ...times] = start
   return [
     indent + ordinal,
     screen.paint('dim', times.slice(0, 2).join('  ')),
-    times[2] ?? '',
-    `${screen.paint('bold', title)}${screen.paint('cyan', marks)}${screen.paint('dim', tokens)}`,
+    ...times.slice(2),
+    `${screen.paint('bold', title)}${screen.paint('yellow', retry)}${screen.paint('cyan', marks)}${screen.paint('dim', tokens)}`,
   ].join('  ')
 }
 
@@ -189,7 +201,7 @@ function partsOf(step: RunStep): readonly Part[] {
 }
 
 function modelParts(step: RunStep): readonly Part[] {
-  const { prompt, reasoning, answer, toolCalls, finish, error, status, isOpen, dialect } = step
+  const { prompt, reasoning, answer, toolCalls, finish, error, status, isOpen, dialect, confidence } = step
   const isSilent = answer === undefined && toolCalls.length === 0 && error === undefined && !isOpen
   const said = dialect === 'openai-embeddings' ? 'vectors' : 'no text'
   return [
@@ -198,6 +210,7 @@ function modelParts(step: RunStep): readonly Part[] {
     ...(answer === undefined ? [] : [{ label: 'said', text: answer }]),
     ...toolCalls.map((text) => ({ label: 'calls', text })),
     ...(isSilent ? [{ label: 'said', text: `(${said})`, isOurs: true }] : []),
+    ...(confidence === undefined ? [] : [{ label: 'sure', text: confidenceText(confidence) }]),
     ...(isUsualEnd(finish) ? [] : [{ label: 'ended', text: finish ?? '' }]),
     ...(status === undefined || status < 400
       ? []

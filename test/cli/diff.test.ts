@@ -129,11 +129,12 @@ describe('harvest diff', () => {
         + refund(amount: 2500)
 
       steps    3 differ, 0 alike; drift: 2 instructions, 1 messages, 1 arguments
-        A1  B1  model  gpt-4o  instructions, answer
+      parts    A1 and B1 were asked something else; 2 steps after it follow
+        A1  B1  model  gpt-4o  instructions, answer  parts here
             instructions[0].content: Be fair. → Be fair and quick.
-        A2  B2  tool   refund  arguments
+        A2  B2  tool   refund  arguments  follows
             arguments.amount: 25 → 2500
-        A3  B3  model  gpt-4o  instructions, messages
+        A3  B3  model  gpt-4o  instructions, messages  follows
             instructions[0].content: Be fair. → Be fair and quick.
 
       system prompt  differs in 2 model calls, first:

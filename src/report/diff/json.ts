@@ -22,10 +22,17 @@ export interface DiffJson extends Omit<RunDiff, 'trace' | 'callCounts' | 'steps'
   readonly facts: readonly FactRow[]
 }
 
-/** Compares two runs for programs: the same for `diff --json` and for a report. */
-export function diffJson(a: Opened, b: Opened): DiffJson {
+/** Two runs compared, for the terminal, for programs and for a report: what each of them shows is in here. */
+export interface RunComparison {
+  readonly answer: DiffJson
+  /** The tool calls of each run, one a line. */
+  readonly calls: readonly [a: string, b: string]
+}
+
+/** Compares two runs. */
+export function compareOpened(a: Opened, b: Opened): RunComparison {
   const { trace, callCounts, steps, ...rest } = compareRuns(a.tape, b.tape)
-  return {
+  const answer = {
     a: a.tape.source,
     b: b.tape.source,
     same: trace.equal && rest.outcome.same !== false,
@@ -38,4 +45,10 @@ export function diffJson(a: Opened, b: Opened): DiffJson {
     trace: { same: trace.equal, calls: callCounts, first: trace.first ?? null, differences: trace.differences },
     facts: factRows(a, b),
   }
+  return { answer, calls: [trace.expectedText, trace.actualText] }
+}
+
+/** What `diff --json` prints. */
+export function diffJson(a: Opened, b: Opened): DiffJson {
+  return compareOpened(a, b).answer
 }

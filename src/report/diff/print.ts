@@ -12,8 +12,8 @@ import { columnsOf, foldText } from '../fold.ts'
 import { counted } from '../../errors/words.ts'
 import { here } from '../head.ts'
 import { type Screen, table } from '../output.ts'
-import type { RunDiff } from './compare.ts'
-import { type FactRow, factRows, type Opened } from './facts.ts'
+import type { FactRow, Opened } from './facts.ts'
+import type { RunComparison, DiffJson } from './json.ts'
 import type { StepDifference, StepRow } from './steps.ts'
 import { nearDifference } from './words.ts'
 
@@ -24,7 +24,13 @@ export interface PrintOptions {
 }
 
 /** Prints how two runs differ, the most important first: outcome, tool calls, steps, prompts, facts. */
-export function printDiff(diff: RunDiff, a: Opened, b: Opened, options: PrintOptions, screen: Screen): void {
+export function printDiff(
+  { answer: diff, calls }: RunComparison,
+  a: Opened,
+  b: Opened,
+  options: PrintOptions,
+  screen: Screen,
+): void {
   for (const [label, { tape }] of [
     ['A', a],
     ['B', b],
@@ -33,14 +39,14 @@ export function printDiff(diff: RunDiff, a: Opened, b: Opened, options: PrintOpt
   screen.line()
   screen.line(screen.paint(['bold', diff.class === 'same' ? 'green' : 'yellow'], diff.class))
   printOutcome(diff, options, screen)
-  printTrace(diff, options, screen)
-  printSteps(diff.steps, options, screen)
+  printTrace(diff, calls, options, screen)
+  printSteps(diff, options, screen)
   printPrompts(diff.steps, a.tape, b.tape, options, screen)
   screen.line()
-  screen.line(factTable(factRows(a, b), options.width, screen))
+  screen.line(factTable(diff.facts, options.width, screen))
 }
 
-function printOutcome({ outcome }: RunDiff, { width, isFull }: PrintOptions, screen: Screen): void {
+function printOutcome({ outcome }: DiffJson, { width, isFull }: PrintOptions, screen: Screen): void {
   if (outcome.same) return screen.line(`outcome  the same: ${neutralLine(outcome.a, width - 19)}`)
   if (outcome.same === null) {
     screen.line(`outcome  ${outcomeNotCompared}`)
@@ -77,9 +83,10 @@ const kindTexts = {
   renamed: 'renamed',
 } as const
 
-function printTrace({ trace, callCounts: [a, b] }: RunDiff, options: PrintOptions, screen: Screen): void {
+function printTrace({ trace }: DiffJson, calls: RunComparison['calls'], options: PrintOptions, screen: Screen): void {
   const { differences, first } = trace
-  if (first === undefined) return screen.line(`trace    the same: ${counted(a, 'tool call')}`)
+  const [a, b] = trace.calls
+  if (first === null) return screen.line(`trace    the same: ${counted(a, 'tool call')}`)
   const counts = kinds
     .map((kind) => [kind, differences.filter((one) => one.kind === kind).length] as const)
     .filter(([, count]) => count > 0)
@@ -99,7 +106,7 @@ function printTrace({ trace, callCounts: [a, b] }: RunDiff, options: PrintOption
     screen,
   )
   screen.line()
-  for (const line of overlay(trace.expectedText.split('\n'), trace.actualText.split('\n'), options)) {
+  for (const line of overlay(calls[0].split('\n'), calls[1].split('\n'), options)) {
     const color = line.startsWith('  -') ? 'red' : line.startsWith('  +') ? 'green' : 'dim'
     screen.line(screen.paint(color, line))
   }
@@ -138,7 +145,7 @@ function overlay(a: readonly string[], b: readonly string[], { width, isFull }: 
   return shown.length <= most ? shown : [...shown.slice(0, most), `    … ${counted(shown.length - most, 'more line')}`]
 }
 
-function printSteps(rows: readonly StepRow[], { width, isFull }: PrintOptions, screen: Screen): void {
+function printSteps({ steps: rows, parts }: DiffJson, { width, isFull }: PrintOptions, screen: Screen): void {
   const differing = rows.filter((row) => row.a === undefined || row.b === undefined || row.differences.length > 0)
   screen.line()
   if (differing.length === 0) return screen.line(`steps    the same: ${rows.length.toLocaleString('en-US')}`)
@@ -146,6 +153,7 @@ function printSteps(rows: readonly StepRow[], { width, isFull }: PrintOptions, s
   screen.line(
     `steps    ${differing.length.toLocaleString('en-US')} differ, ${alike.toLocaleString('en-US')} alike${driftText(rows)}`,
   )
+  if (parts !== null) screen.line(`parts    ${partsText(parts, rows)}`)
   const shown = isFull ? differing : differing.slice(0, 20)
   const columns = shown.map((row) => [`A${row.a ?? '–'}`, `B${row.b ?? '–'}`, row.kind, neutralLine(row.name, 24)])
   const lines = table(columns, [], Infinity).split('\n')
@@ -153,7 +161,9 @@ function printSteps(rows: readonly StepRow[], { width, isFull }: PrintOptions, s
   for (const [index, row] of shown.entries()) {
     const line = lines[index] ?? ''
     const what = row.a === undefined ? 'only in B' : row.b === undefined ? 'only in A' : classesOf(row.differences)
-    screen.line(`  ${line}${' '.repeat(widest - columnsOf(line))}  ${screen.paint('yellow', what)}`)
+    const isFirst = parts !== null && row.a === parts.a && row.b === parts.b
+    const role = isFirst ? screen.paint('red', '  parts here') : screen.paint('dim', roleText(row.role))
+    screen.line(`  ${line}${' '.repeat(widest - columnsOf(line))}  ${screen.paint('yellow', what)}${role}`)
     const [told] = row.differences
     if (told === undefined || told.path === '') continue
     const path = neutralLine(told.path, 40)
@@ -162,6 +172,27 @@ function printSteps(rows: readonly StepRow[], { width, isFull }: PrintOptions, s
   }
   if (shown.length < differing.length)
     screen.line(`  … ${counted(differing.length - shown.length, 'more step')}: --full`)
+}
+
+type RoleRow = DiffJson['steps'][number]
+
+/** `A7 and B6 were asked the same and answered otherwise; 3 steps were asked something else after it`. */
+function partsText({ a, b }: NonNullable<DiffJson['parts']>, rows: readonly RoleRow[]): string {
+  const first = rows.find((row) => row.a === a && row.b === b)
+  const names = [...(a === undefined ? [] : [`A${a}`]), ...(b === undefined ? [] : [`B${b}`])].join(' and ')
+  const how = {
+    origin: 'were asked the same and answered otherwise',
+    follows: 'were asked something else',
+    chance: 'met a failure that the other run did not',
+    aside: 'differ in their address',
+    none: 'is in one of the runs alone',
+  }[first?.role ?? 'none']
+  const follows = rows.filter((row) => row.role === 'follows' && row !== first).length
+  return `${names} ${how}${follows === 0 ? '' : `; ${counted(follows, 'step')} after it ${follows === 1 ? 'follows' : 'follow'}`}`
+}
+
+function roleText(role: RoleRow['role']): string {
+  return role === 'follows' ? '  follows' : role === 'chance' ? '  chance' : role === 'origin' ? '  other answer' : ''
 }
 
 function classesOf(differences: readonly StepDifference[]): string {

@@ -72,7 +72,7 @@ export function Agents() {
             ({ s }) =>
               s && (
                 <tr>
-                  <td>{plain(s.lane ?? '')}</td>
+                  <td>{plain(s.lane)}</td>
                   <td>
                     <button type="button" onClick={() => jump(s.no)}>
                       step {s.no} {plain(s.name)}

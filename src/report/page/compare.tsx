@@ -1,7 +1,7 @@
 import type { ReportData, ReportDiff } from '../view/types.ts'
 import { clip, counted, ms, plain } from './format.ts'
 import { jump } from './scroll.ts'
-import { isTimed, report } from './state.ts'
+import { isTimed, isTimedRun, report } from './state.ts'
 import { Diff, Safe, Two } from './text.tsx'
 
 type DiffRow = ReportDiff['steps'][number]
@@ -62,7 +62,7 @@ function partsAt({ parts, steps }: ReportDiff): DiffRow | undefined {
 function Parting() {
   const { run, other, diff } = report() as Required<ReportData>
   const first = partsAt(diff)
-  const follows = diff.steps.filter(({ role }) => role === 'follows').length
+  const follows = diff.steps.filter((row) => row.role === 'follows' && row !== first).length
   const chance = diff.steps.filter(({ role, a }) => role === 'chance' && a !== undefined)
   const root = first?.differences.find((one) => one.class === 'answer') ?? first?.differences[0]
   return (
@@ -153,7 +153,7 @@ function StepRowLine({ row }: { readonly row: DiffRow }) {
         )}
       </td>
       <td class="num">{one === undefined ? '' : isTimed.value ? ms(one.took) : 'not recorded'}</td>
-      <td class="num">{twin === undefined ? '' : ms(twin.took)}</td>
+      <td class="num">{twin === undefined ? '' : isTimedRun(other) ? ms(twin.took) : 'not recorded'}</td>
     </tr>
   )
 }

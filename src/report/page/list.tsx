@@ -177,7 +177,7 @@ function StepCells({ s }: { readonly s: ReportStep }) {
         {isTimed.value && ms(s.took)}
       </span>
       <span class="sub">
-        {hasLanes && s.lane !== undefined && (
+        {hasLanes && (
           <b>
             <Safe text={s.lane} />{' '}
           </b>

@@ -52,7 +52,7 @@ function draw(): Drawing {
   for (const s of steps) {
     const x = Number(((placeOf(s) / end) * width).toFixed(1))
     const wide = Number(Math.max(1.5, (widthOf(s) / end) * width).toFixed(1))
-    const row = Math.min(maxLanes - 1, lanes.indexOf(s.lane ?? ''))
+    const row = Math.min(maxLanes - 1, lanes.indexOf(s.lane))
     const colour = s.err !== undefined ? 'bad' : ['model', 'tool', 'retrieval'].includes(s.kind) ? s.kind : 'http'
     const cell = `${colour}${row}|${Math.round(x)}|${Math.round(wide)}`
     if (seen.has(cell)) continue

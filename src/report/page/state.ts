@@ -1,5 +1,5 @@
 import { batch, computed, effect, signal } from '@preact/signals'
-import type { GoldenData, ReportBody, ReportData, ReportNote, ReportRed, ReportStep } from '../view/types.ts'
+import type { GoldenData, ReportBody, ReportData, ReportNote, ReportRed, ReportRun, ReportStep } from '../view/types.ts'
 
 /** What the page shows, and which part of it: everything on the page follows from these. */
 export const data = signal<ReportData | undefined>(undefined)
@@ -230,10 +230,13 @@ export const current = computed(
 )
 
 /** An import that holds no times has none on this page: its order stands in their place. */
-export const isTimed = computed(() => {
-  const missing = data.value?.run.imported?.missing ?? []
+export const isTimed = computed(() => isTimedRun(data.value?.run))
+
+/** Whether a run has times. */
+export function isTimedRun(run: ReportRun | undefined): boolean {
+  const missing = run?.imported?.missing ?? []
   return !missing.includes('timings') && !missing.includes('starts')
-})
+}
 
 /** The step a page opens at. */
 export function firstStep({ replay, run, diff }: ReportData): number {

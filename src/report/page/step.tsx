@@ -183,14 +183,12 @@ function StepHead({ s }: { readonly s: ReportStep }) {
       </div>
       <div class="facts">
         <span class={`badge ${s.kind}`}>{s.kind}</span>
-        {s.lane !== undefined && (
-          <span>
-            agent{' '}
-            <b>
-              <Safe text={s.lane} />
-            </b>
-          </span>
-        )}
+        <span>
+          agent{' '}
+          <b>
+            <Safe text={s.lane} />
+          </b>
+        </span>
         <span class="num">
           {isTimed.value ? (
             <>

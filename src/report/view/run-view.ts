@@ -8,20 +8,17 @@ import { valueText } from '../conversation.ts'
 import { bodyText, decodedResponse, headerOf, signature } from '../describe.ts'
 import type { Opened } from '../diff/facts.ts'
 import { outcomeText } from '../end.ts'
-import type { RunStep } from '../run.ts'
+import { messageText, type RunStep } from '../run.ts'
 import { SharedBodies } from './bodies.ts'
-import { confidenceOf } from './confidence.ts'
-import { assignLanes, markRetries, type StepDraft } from './lanes.ts'
 import { Prompts } from './messages.ts'
 import type { Texts } from './texts.ts'
-import type { ReportNote, ReportRun, ReportTokens } from './types.ts'
+import type { ReportNote, ReportRaw, ReportRun, ReportStep, ReportTokens } from './types.ts'
 
 /** What a report shows of a run: the facts that `show --json` prints, and the texts of the bodies. */
 export function runView({ tape, run }: Opened, texts: Texts, found?: Case): ReportRun {
   const { header, close, digest } = tape
   const steps = stepsView(tape, run.steps, texts)
   const notes = notesView(tape, texts)
-  assignLanes(steps, notes, texts.all, header.agent)
   return {
     id: header.id,
     file: seenFile(tape.source),
@@ -65,26 +62,20 @@ export function seenFile(file: string): string {
   return short.startsWith('..') ? (short.split('/').at(-1) ?? short) : short
 }
 
-function stepsView(tape: Tape, read: readonly RunStep[], texts: Texts): StepDraft[] {
+function stepsView(tape: Tape, read: readonly RunStep[], texts: Texts): ReportStep[] {
   const events = new Map(stepsOf(tape).map((step) => [step.n, step]))
   const prompts = new Prompts(texts)
   const bodies = new SharedBodies(texts)
-  const sent = new Map<number, string>()
-  const steps = read.map((step): StepDraft => {
+  return read.map((step): ReportStep => {
     const event = events.get(step.n)
-    const draft = { ...factsOfStep(step, texts), ...(event === undefined ? {} : callView(event, prompts)) }
-    if (event?.kind !== 'exchange') return draft
-    const { raw, body } = rawOf(event, step.number, bodies, texts)
-    sent.set(step.number, `${event.method} ${event.url}\n${body}`)
-    return { ...draft, raw }
+    const facts = { ...factsOfStep(step, texts), ...(event === undefined ? {} : callView(event, prompts)) }
+    return event?.kind === 'exchange' ? { ...facts, raw: rawOf(event, step.number, bodies, texts) } : facts
   })
-  markRetries(steps, ({ no, raw, kind }) => (raw === undefined || kind === 'http' ? undefined : sent.get(no)))
-  return steps
 }
 
-function factsOfStep(step: RunStep, texts: Texts): StepDraft {
+function factsOfStep(step: RunStep, texts: Texts): ReportStep {
   const { number: no, n, atMs: at, tookMs, kind, name, site, status, finish, error, during, inside, isOpen } = step
-  const { usage, costUsd, asked, answer, reasoning } = step
+  const { usage, costUsd, asked, answer, reasoning, lane, retryOf, confidence } = step
   const isModel = kind === 'model'
   return {
     no,
@@ -92,6 +83,9 @@ function factsOfStep(step: RunStep, texts: Texts): StepDraft {
     at,
     kind,
     name,
+    lane,
+    ...(retryOf === undefined ? {} : { again: retryOf }),
+    ...(confidence === undefined ? {} : { sure: confidence }),
     ...(tookMs === undefined ? {} : { took: tookMs }),
     ...(site === undefined ? {} : { site }),
     ...(status === undefined ? {} : { status }),
@@ -113,40 +107,33 @@ function tokensOf({ inputTokens, cachedTokens, outputTokens, reasoningTokens }: 
 }
 
 /** What a model was asked, and what it decided. */
-function callView(event: Step, prompts: Prompts): Partial<StepDraft> {
+function callView(event: Step, prompts: Prompts): Partial<ReportStep> {
   if (event.kind !== 'exchange') return {}
   const call = readModelCall(event)
   if (call === undefined) return {}
   const calls = call.response?.toolCalls ?? []
-  const sure = confidenceOf(event)
   return {
     prompt: prompts.read(call),
     ...(calls.length === 0
       ? {}
       : { calls: calls.map((one) => ({ name: one.name, args: one.args, text: signature(one) })) }),
-    ...(sure === undefined ? {} : { sure }),
   }
 }
 
-function rawOf(
-  event: ExchangeEvent,
-  no: number,
-  bodies: SharedBodies,
-  texts: Texts,
-): { readonly raw: NonNullable<StepDraft['raw']>; readonly body: string } {
+function rawOf(event: ExchangeEvent, no: number, bodies: SharedBodies, texts: Texts): ReportRaw {
   const { method, url, request, response } = event
   const coding = headerOf(request.headers, 'content-encoding')
   const bytes = requestBytes(event)
   const body = bodyText(coding === undefined ? bytes : decodeBody(bytes, coding))
   const common = { m: method, u: url, h: texts.add(headerLines(request.headers)), q: bodies.add(no, body) }
-  if (response === undefined) return { raw: common, body }
-  const answer = {
+  if (response === undefined) return common
+  return {
+    ...common,
     s: response.status,
     rh: texts.add(headerLines(response.headers)),
     a: texts.add(bodyText(decodedResponse(event))),
     pieces: response.chunks.length,
   }
-  return { raw: { ...common, ...answer }, body }
 }
 
 function headerLines(headers: readonly HeaderPair[]): string {
@@ -158,7 +145,7 @@ function notesView({ header, events }: Tape, texts: Texts): ReportNote[] {
     const { n, at: atMs } = event
     switch (event.kind) {
       case 'message':
-        return [{ n, at: atMs, kind: 'message', from: event.from, to: event.to, t: texts.add(bodyOf(event.body)) }]
+        return [{ n, at: atMs, kind: 'message', from: event.from, to: event.to, t: texts.add(messageText(event.body)) }]
       case 'mark': {
         const told = importedModelCall(header, event)
         const [finish, error] = [textAt(event.data, 'finish'), at(event.data, 'error')]
@@ -179,8 +166,4 @@ function notesView({ header, events }: Tape, texts: Texts): ReportNote[] {
         return []
     }
   })
-}
-
-function bodyOf(body: Parameters<typeof valueText>[0]): string {
-  return typeof body === 'string' ? body : JSON.stringify(body)
 }

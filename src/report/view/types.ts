@@ -89,7 +89,7 @@ export interface ReportStep {
   readonly kind: 'model' | 'tool' | 'retrieval' | 'value' | 'http' | 'mcp' | 'rpc'
   readonly name: string
   /** The conversation it belongs to. Derived: no event says so. */
-  readonly lane?: string
+  readonly lane: string
   /** `file:line:column` in the agent's code. */
   readonly site?: string
   readonly status?: number

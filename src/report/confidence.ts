@@ -1,8 +1,9 @@
-import { at, isMap, listAt, numberAt, textAt } from '../../json/canonical.ts'
-import type { ExchangeEvent, Json } from '../../tape/index.ts'
-import { readFrames } from '../../wire/frames.ts'
-import { decodedResponse } from '../describe.ts'
-import type { ReportConfidence } from './types.ts'
+import { counted } from '../errors/words.ts'
+import { at, isMap, listAt, numberAt, textAt } from '../json/canonical.ts'
+import type { ExchangeEvent, Json } from '../tape/index.ts'
+import { readFrames } from '../wire/frames.ts'
+import { decodedResponse } from './describe.ts'
+import type { ReportConfidence } from './view/types.ts'
 
 /** Tokens that are named. */
 const named = 8
@@ -40,4 +41,11 @@ function tokensIn(value: Json): readonly Token[] {
     const logprob = numberAt(token, 'logprob') ?? numberAt(token, 'logProbability')
     return !isMap(token) || text === undefined || logprob === undefined ? [] : [{ token: text, logprob }]
   })
+}
+
+/** `64 % a token over 2 tokens; least sure: "2500" 42 %, " EUR" 99 %`. */
+export function confidenceText({ tokens, mean, least }: ReportConfidence): string {
+  const percent = (p: number): string => `${Math.round(p * 100)} %`
+  const named = least.map(({ token, p }) => `${JSON.stringify(token)} ${percent(p)}`)
+  return `${percent(mean)} a token over ${counted(tokens, 'token')}; least sure: ${named.join(', ')}`
 }
