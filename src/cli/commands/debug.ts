@@ -17,11 +17,11 @@ export const debugCommand: Command = {
   async run(given, screen) {
     if (given.has('mcp') && given.has('dap'))
       throw usage(debugSpec, 'HARVEST_CLI_ARGUMENT', '--mcp and --dap exclude each other')
+    const asked = readNumber(given, debugSpec, 'inspect-port', 0, 65_535)
     if (given.has('mcp')) return (await import('../debug/mcp.ts')).serveMcp(given)
-    if (given.has('dap')) return (await import('../debug/dap.ts')).serveDap(given)
+    if (given.has('dap')) return (await import('../debug/dap.ts')).serveDap(given, asked ?? 0)
     const [word] = given.args
     if (word === undefined) throw usage(debugSpec, 'HARVEST_CLI_ARGUMENT', 'debug needs <tape|case>')
-    const asked = readNumber(given, debugSpec, 'inspect-port', 0, 65_535)
     const port = given.has('inspect') ? (asked ?? 9229) : undefined
     const options = { isJson: given.has('json'), ...(port === undefined ? {} : { port }) }
     const prompt = openDebugger(word, given, options)

@@ -27,9 +27,13 @@ const capabilities = {
   supportsTerminateRequest: true,
 }
 
-/** Serves editors: steps of the agent are what they step through, in both directions. Ends with stdin or at `disconnect`. */
-export async function serveDap(given: CommandInput): Promise<number> {
-  const adapter = new Adapter(given, (message) => void process.stdout.write(framed(message)))
+/**
+ * Serves editors: steps of the agent are what they step through, in both directions. Ends with stdin or at `disconnect`.
+ *
+ * @param port - of the inspector, for editors that attach to the agent; 0: a free one
+ */
+export async function serveDap(given: CommandInput, port: number): Promise<number> {
+  const adapter = new Adapter(given, port, (message) => void process.stdout.write(framed(message)))
   const reader = new DapReader()
   try {
     for await (const bytes of process.stdin as AsyncIterable<Buffer>) {
@@ -45,6 +49,7 @@ export async function serveDap(given: CommandInput): Promise<number> {
 /** One session of an editor. */
 class Adapter {
   readonly #given: CommandInput
+  readonly #port: number
   readonly #write: (message: object) => void
   #seq = 0
   #prompt: Debugger | undefined
@@ -52,8 +57,9 @@ class Adapter {
   readonly #views = new DapViews()
   isOver = false
 
-  constructor(given: CommandInput, write: (message: object) => void) {
+  constructor(given: CommandInput, port: number, write: (message: object) => void) {
     this.#given = given
+    this.#port = port
     this.#write = write
   }
 
@@ -134,8 +140,7 @@ class Adapter {
     if (word === undefined) throw wrong('the launch configuration names no tape', ['"tape": "refund-100x"'])
     const agent = typeof args['agent'] === 'string' ? args['agent'] : undefined
     this.close()
-    const port = Number(this.#given.value('inspect-port') ?? 0)
-    this.#prompt = openDebugger(word, withAgent(this.#given, agent), this.#canNest ? { port } : {})
+    this.#prompt = openDebugger(word, withAgent(this.#given, agent), this.#canNest ? { port: this.#port } : {})
     return {
       after: () => {
         this.#event('initialized', {})
