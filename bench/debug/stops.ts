@@ -7,14 +7,15 @@ import { runInChild } from '../../fixtures/child/index.ts'
 import { withProvider } from '../../fixtures/provider/index.ts'
 import { DebugChild, type Launch } from '../../src/debug/code/child.ts'
 import { type DebugStep, debugSteps } from '../../src/debug/steps.ts'
-import { CodeSession } from '../../src/debug/index.ts'
+import { type CodeSession, type CodeStop, type NoStop } from '../../src/debug/index.ts'
 import { readTape } from '../../src/tape/index.ts'
-import type { Recorded, RecordJob } from '../../test/clients/record.child.ts'
+import { type Truth, wrongWith } from './truth.ts'
 
-/** A recorded agent, its steps, and how its process is started. */
+/** A recorded agent, its steps, what its code does in a replay, and how its process is started. */
 export interface RecordedAgent {
   readonly name: string
   readonly steps: readonly DebugStep[]
+  readonly truth: readonly Truth[]
   readonly launch: Launch
 }
 
@@ -24,64 +25,105 @@ export interface StopRow {
   readonly step: number
   /** `file:line function`; absent: no code stood still. */
   readonly at?: string
-  /** Why no code stood still. */
-  readonly none?: string
+  /** What is wrong with it. */
+  readonly wrong?: string
   readonly ms: number
   /** Comparison of the replay after it went on to its end. */
   readonly comparison: string
   readonly problems: readonly string[]
 }
 
-/** Records agents that use real SDKs against the provider on this machine. */
+/** Records agents that use real SDKs against the provider on this machine, and replays each while its code tells what it does. */
 export async function recordAgents(names: readonly string[]): Promise<readonly RecordedAgent[]> {
   const dir = mkdtempSync(join(tmpdir(), 'harvest-stops-'))
   const recorded = await withProvider(async ({ base, h2base, tlsbase, tlsh2base }) => {
-    const job: RecordJob = { dir, names, addresses: { base, h2base, tlsbase, tlsh2base } }
-    return (await runInChild(
-      new URL('../../test/clients/record.child.ts', import.meta.url),
-      job,
-    )) as readonly Recorded[]
+    const all: { readonly name: string; readonly tape: string; readonly env: Readonly<Record<string, string>> }[] = []
+    for (const name of names) {
+      const input = { base, h2base, tlsbase, tlsh2base, tag: name }
+      const env = { HARVEST_TEST_AGENT: name, HARVEST_TEST_INPUT: JSON.stringify(input) }
+      const job = { dir, name, input }
+      all.push({ name, env, tape: await runInChild<object, string>(child('record'), job, { env }) })
+    }
+    return all
   })
-  return recorded.map(({ name, tape = '', failed }) => {
-    if (failed !== undefined) throw new Error(`${name}: ${failed}`)
-    return { name, steps: debugSteps(readTape(tape)), launch: launcher(tape, name) }
-  })
+  const agents: RecordedAgent[] = []
+  for (const { name, tape, env } of recorded) {
+    const { truth } = await runInChild<object, { truth: readonly Truth[] }>(child('truth'), { tape }, { env })
+    agents.push({ name, steps: debugSteps(readTape(tape)), truth, launch: launcher(tape, env) })
+  }
+  return agents
+}
+
+function child(name: string): URL {
+  return new URL(`./${name}.child.ts`, import.meta.url)
 }
 
 const program = fileURLToPath(new URL('../../src/cli/debug-agent.ts', import.meta.url))
 const agents = fileURLToPath(new URL('./sdk-agent.ts', import.meta.url))
 
 /** Starts an agent of `fixtures/agents` for the debugger. */
-function launcher(tape: string, name: string): Launch {
+function launcher(tape: string, env: Readonly<Record<string, string>>): Launch {
   return (socket) => {
     const given = JSON.stringify({ tape, spec: `${agents}#agent`, options: {}, socket })
-    const child = spawn(process.execPath, ['--no-warnings', program], {
+    const started = spawn(process.execPath, ['--no-warnings', program], {
       stdio: ['ignore', 'inherit', 'inherit'],
-      env: { ...process.env, VITEST_HARVEST_DEBUG: given, HARVEST_TEST_AGENT: name },
+      env: { ...process.env, ...env, VITEST_HARVEST_DEBUG: given },
     })
     const failed = new Promise<never>((_, reject) => {
-      child.once('close', (code, signal) => reject(new Error(`${name} ended: ${signal ?? code}`)))
+      started.once('close', (code, signal) => reject(new Error(`${tape} ended: ${signal ?? code}`)))
     })
     failed.catch(() => {})
-    return { stop: () => void child.kill('SIGKILL'), failed }
+    return { stop: () => void started.kill('SIGKILL'), failed }
   }
 }
 
-/** Stops an agent at a step as `code` does, and lets it go on to its end. */
-export async function stopOnce({ name, steps, launch }: RecordedAgent, number: number): Promise<StopRow> {
-  const session = new CodeSession(steps, launch)
-  try {
-    const begin = performance.now()
-    const stop = await session.enter(number)
-    const ms = performance.now() - begin
-    if ('why' in stop) return { agent: name, step: number, ms, none: stop.why, comparison: '', problems: stop.problems }
-    await session.evaluate('1 + 1')
-    const { comparison, problems } = await session.runToEnd()
-    const at = `${stop.place.file}:${stop.place.line} ${stop.in}`
-    return { agent: name, step: number, ms, at, comparison: JSON.stringify(comparison), problems }
-  } finally {
-    session.close()
+/** Stops an agent at a step as `code` does, looks at it, with `isWalked` also moves on and back, and lets it go on to its end. */
+export async function stopOnce(
+  { name, steps, truth }: RecordedAgent,
+  session: CodeSession,
+  number: number,
+  isWalked: boolean,
+): Promise<StopRow> {
+  const row = { agent: name, step: number }
+  const begin = performance.now()
+  const stop = await session.enter(number)
+  const ms = performance.now() - begin
+  if ('why' in stop) return { ...row, ms, wrong: stop.why, comparison: '', problems: stop.problems }
+  const read = async (local: string): Promise<string | undefined> => {
+    const came = await session.evaluate(`JSON.stringify(${local})`)
+    return 'value' in came && typeof came.value === 'string' ? came.value : undefined
   }
+  const wrong = (await wrongWith(stop, steps, truth, read)) ?? (isWalked ? await walk(session, stop) : undefined)
+  const at = `${stop.place.file}:${stop.place.line} ${stop.in}`
+  const done = { ...row, ms, at, ...(wrong === undefined ? {} : { wrong }) }
+  if (!session.isStanding) return { ...done, comparison: 'ended', problems: [] }
+  const { comparison, problems } = await session.runToEnd()
+  return { ...done, comparison: JSON.stringify(comparison), problems }
+}
+
+/** Two statements on, back to the first, and on once more: they have to be the same ones, with the same variables. */
+async function walk(session: CodeSession, stop: CodeStop): Promise<string | undefined> {
+  const seen: (CodeStop | NoStop)[] = [stop]
+  for (let on = 0; on < 2; on++) {
+    const moved = await session.move('next')
+    // Behind the last statement the run ends: there is nothing to go back from.
+    if ('why' in moved) return (await session.enter(stop.step), undefined)
+    seen.push(moved)
+  }
+  const [first, second, third] = seen
+  const back = [await session.back(), await session.back()]
+  const again = await session.move('next')
+  for (const [before, now] of [
+    [second, back[0]],
+    [first, back[1]],
+    [second, again],
+  ] as const)
+    if (text(before) !== text(now)) return `back: ${text(now).slice(0, 200)} is not ${text(before).slice(0, 200)}`
+  return third === undefined ? 'no move' : undefined
+}
+
+function text(stop: CodeStop | NoStop | undefined): string {
+  return JSON.stringify(stop === undefined || 'why' in stop ? stop : [stop.place, stop.in, stop.locals, stop.moves])
 }
 
 /** How a replay ends that nobody looks at. */

@@ -27,7 +27,7 @@ export function wayTo(steps: readonly DebugStep[], number: number): WayToStep | 
   let skip = 0
   for (const other of steps) {
     const { event } = other
-    const answered = handedOver(other)
+    const answered = inReplay(other, step.inside)
     if (answered === undefined) continue
     const [n, at] = answered
     if (n < step.event.n && (park === undefined || n > park)) park = n
@@ -40,7 +40,7 @@ export function wayTo(steps: readonly DebugStep[], number: number): WayToStep | 
   burst = mates[0] ?? place
   const last = mates.at(-1) ?? place
   for (const other of steps) {
-    const n = handedOver(other)?.[0]
+    const n = inReplay(other, step.inside)?.[0]
     if (n !== undefined && n > last && (fence === undefined || n < fence)) fence = n
   }
   return {
@@ -51,6 +51,14 @@ export function wayTo(steps: readonly DebugStep[], number: number): WayToStep | 
     ...(isSync ? { isSync: true as const } : {}),
     ...(fence === undefined ? {} : { fence }),
   }
+}
+
+/**
+ * When a replay hands the answer over. Steps inside another tool call may never be made in it: where the recorded answer of
+ * the call stands in for its code.
+ */
+export function inReplay(step: DebugStep, inside?: number): Moment | undefined {
+  return step.inside === undefined || step.inside === inside ? handedOver(step) : undefined
 }
 
 /** When the agent has all of an answer: clients of streams go on at its last piece, before the connection says that it ends. */

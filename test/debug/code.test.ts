@@ -7,6 +7,8 @@ import { launchOf } from '../../src/cli/debug/launch.ts'
 import { readTape } from '../../src/tape/index.ts'
 import { run } from '../cli/harvest.ts'
 import { ask } from '../cli/in-process.ts'
+import { createRecorder } from '../../src/record/index.ts'
+import { servedTools } from '../../fixtures/debug/served-tools.ts'
 
 const agentFile = 'fixtures/debug/refund-agent.ts'
 const module = `${agentFile}#refundAgent`
@@ -110,6 +112,26 @@ describe('the agent in its own code', () => {
     const { out, code } = await ask('debug', tape, '--module', 'no/such/agent.ts#agent', '-x', 'code')
     expect(out).toContain('The agent could not be loaded')
     expect(code).toBe(2)
+  })
+})
+
+describe('an answer that no statement of the agent was waiting for', () => {
+  it('is stopped at where the next statement runs, with the steps that were answered by then', async () => {
+    const recorder = createRecorder({ dir })
+    await recorder.run({ agent: 'served', id: 'served' }, () => servedTools())
+    const file = 'fixtures/debug/served-tools.ts'
+    const { out } = await ask(
+      'debug',
+      recorder.lastTape ?? '',
+      ...['--module', `${file}#servedTools`, '--json', '-x', 'goto 1; code; goto 2; code; print both.length'],
+    )
+    const [, first, , inside, print] = out.split('\n').map((line) => JSON.parse(line) as Record<string, never>)
+    const line = readFileSync(file, 'utf8').split('\n').indexOf('  return both.length') + 1
+    const place = { in: 'servedTools', place: { file, line } }
+    expect(first).toMatchObject({ stopped: true, step: 1, ...place, since: [3] })
+    // Made inside step 1, whose code a replay does not run.
+    expect(inside).toMatchObject({ stopped: true, step: 2, ...place, inside: 1, since: [3] })
+    expect(print).toMatchObject({ value: 2 })
   })
 })
 

@@ -122,30 +122,30 @@ export class DebugChild {
 
   /**
    * From before step N was asked for to the first statement of the agent's code that has its answer: of the functions that
-   * asked for it, or, with `isAnywhere`, of any.
+   * asked for it, before anything else is answered, or, with `isAnywhere`, of any, however much is answered until it runs.
    *
-   * @returns where it stands, or why no statement ran; `sites` are the places of the agent's code that asked
+   * @returns where it stands, or why no statement ran; `until` is the last answer that came by then
    */
   async stopAt(
     way: WayToStep,
     isAnywhere = false,
-  ): Promise<{ readonly arrival: Arrival; readonly sites: readonly UserFrame[]; readonly isAsked: boolean }> {
+  ): Promise<{ readonly arrival: Arrival; readonly until?: number; readonly isAsked: boolean }> {
     const { cdp } = this.#inspector
     let asking = await this.#go({ until: way.burst, stop: way.step })
     // A `debugger` statement of the agent's own is passed.
     while ('paused' in asking && !this.#isAsking(asking.paused))
       asking = await this.#after(() => cdp('Debugger.resume'))
-    if (!('paused' in asking)) return { arrival: asking, sites: [], isAsked: false }
+    if (!('paused' in asking)) return { arrival: asking, isAsked: false }
     const sites = this.userFrames(asking.paused)
     const breakThere = (): Promise<readonly string[]> => (isAnywhere ? this.#breakAnywhere() : this.#breakIn(sites))
     if (way.isSync === true) {
       const set = await breakThere()
       const arrival = await this.#after(() => cdp('Debugger.resume'))
       await this.#remove(set, arrival)
-      return { arrival, sites, isAsked: true }
+      return { arrival, isAsked: true }
     }
     const held = await this.#after(() => cdp('Debugger.resume'))
-    if (!('held' in held)) return { arrival: held, sites, isAsked: true }
+    if (!('held' in held)) return { arrival: held, isAsked: true }
     const set = await breakThere()
     let arrival = await this.#go(way.fence === undefined ? {} : { until: way.fence })
     // Answers of one burst go to the code that waits for them in their order: where mates wait, it is passed once for each.
@@ -157,8 +157,13 @@ export class DebugChild {
       )
       arrival = await this.#after(() => cdp('Debugger.resume'))
     }
+    let until: number | undefined
+    while (isAnywhere && 'held' in arrival) {
+      until = arrival.held
+      arrival = await this.#go({ until: until + 1 })
+    }
     await this.#remove(set, arrival)
-    return { arrival, sites, isAsked: true }
+    return { arrival, isAsked: true, ...(until === undefined ? {} : { until }) }
   }
 
   /** Goes on until code stands still again; answers that are kept back are handed over. */

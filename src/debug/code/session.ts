@@ -1,6 +1,6 @@
 import { HarvestError } from '../../errors/index.ts'
 import type { DebugStep } from '../steps.ts'
-import { wayTo, type WayToStep } from '../way.ts'
+import { inReplay, wayTo, type WayToStep } from '../way.ts'
 import type { ChildResult } from '../child/messages.ts'
 import { type Arrival, DebugChild, type Launch } from './child.ts'
 import type { CodePlace } from './sources.ts'
@@ -23,6 +23,10 @@ export interface CodeStop {
   /** The file on the disk is another one than the one that runs. */
   readonly isChanged: boolean
   readonly locals: readonly LocalVariable[]
+  /** Steps that were answered too before a statement of the agent ran. */
+  readonly since?: readonly number[]
+  /** Number of the tool call the step was made inside of: this is where that is answered. */
+  readonly inside?: number
   /** The port of an editor, where one was opened. */
   readonly port?: string
 }
@@ -30,15 +34,20 @@ export interface CodeStop {
 /** Why no code stands still. */
 export interface NoStop {
   readonly step: number
-  /**
-   * `between`: no statement of the agent ran between this answer and the next. `end`: the run ended first. `unasked`: the
-   * replay did not ask for it.
-   */
-  readonly why: 'between' | 'end' | 'unasked'
-  /** Number of the tool call it was made inside of: its recorded answer stands in for its code. */
-  readonly inside?: number
+  /** `end`: the run ended and no statement of the agent ran. `unasked`: the replay did not ask for it. */
+  readonly why: 'end' | 'unasked'
   /** What differed from the tape before that. */
   readonly problems: readonly string[]
+}
+
+/** Where a replay is led to. */
+interface Target {
+  /** The step asked for. */
+  readonly step: number
+  /** That step, or a tool call it was made inside of: a replay may not run the code of a call. */
+  readonly of: number
+  readonly way: WayToStep
+  readonly moves: readonly CodeMove[]
 }
 
 /** How a stop is looked for. */
@@ -53,7 +62,9 @@ interface Standing {
   readonly child: DebugChild
   readonly paused: Paused
   readonly step: number
+  readonly of: number
   readonly moves: readonly CodeMove[]
+  readonly since: readonly number[]
   /** `call` ran something: from here on it is another run. */
   isTouched: boolean
 }
@@ -103,13 +114,23 @@ export class CodeSession {
 
   /** Stops where the answer of a step arrives; then makes these moves. */
   async enter(step: number, moves: readonly CodeMove[] = []): Promise<CodeStop | NoStop> {
-    const way = wayTo(this.#steps, step)
-    if (way === undefined) throw noAnswer(step)
+    let came = await this.#enter({ step, of: step, moves })
+    for (let of: number | undefined = step; 'why' in came && came.why === 'unasked' && of !== undefined; ) {
+      of = this.#steps[of - 1]?.inside
+      if (of !== undefined) came = await this.#enter({ step, of, moves })
+    }
+    return came
+  }
+
+  async #enter(to: Omit<Target, 'way'>): Promise<CodeStop | NoStop> {
+    const way = wayTo(this.#steps, to.of)
+    if (way === undefined) throw noAnswer(to.of)
+    const target = { ...to, way }
     const isShort = this.#steps.length <= shortRun
-    let came = await this.#try(way, moves, { tracesAll: isShort, isAnywhere: false })
-    if (this.#isLost(came) && !isShort) came = await this.#try(way, moves, { tracesAll: true, isAnywhere: false })
+    let came = await this.#try(target, { tracesAll: isShort, isAnywhere: false })
+    if (this.#isLost(came) && !isShort) came = await this.#try(target, { tracesAll: true, isAnywhere: false })
     // Frameworks hand an answer to another function of the agent than the one that asked, such as a tool.
-    if (this.#isLost(came)) came = await this.#try(way, moves, { tracesAll: isShort, isAnywhere: true })
+    if (this.#isLost(came)) came = await this.#try(target, { tracesAll: isShort, isAnywhere: true })
     return came
   }
 
@@ -117,12 +138,12 @@ export class CodeSession {
     return 'why' in came && came.why !== 'unasked' && came.problems.length === 0
   }
 
-  async #try(way: WayToStep, moves: readonly CodeMove[], how: Approach): Promise<CodeStop | NoStop> {
+  async #try(to: Target, how: Approach): Promise<CodeStop | NoStop> {
     this.leave()
     this.prepare()
     const child = (await this.#spares.shift()) as DebugChild
     try {
-      const came = await this.#come(child, way, moves, how)
+      const came = await this.#come(child, to, how)
       if ('why' in came) {
         this.leave()
         child.close()
@@ -136,13 +157,7 @@ export class CodeSession {
     }
   }
 
-  async #come(
-    child: DebugChild,
-    way: WayToStep,
-    moves: readonly CodeMove[],
-    how: Approach,
-  ): Promise<CodeStop | NoStop> {
-    const { step } = way
+  async #come(child: DebugChild, { step, of, way, moves }: Target, how: Approach): Promise<CodeStop | NoStop> {
     if (how.tracesAll) await child.traceAwaits()
     if (way.park !== undefined) {
       const parked = await child.park(way.park)
@@ -150,11 +165,19 @@ export class CodeSession {
     }
     if (this.#port !== undefined) await child.openPort(this.#port)
     if (!how.tracesAll) await child.traceAwaits()
-    const { arrival, isAsked } = await child.stopAt(way, how.isAnywhere)
-    if (!isAsked && 'held' in arrival) return { step, why: 'unasked', problems: [], ...this.#inside(step) }
+    const { arrival, isAsked, until } = await child.stopAt(way, how.isAnywhere)
+    if (!isAsked && 'held' in arrival) return { step, why: 'unasked', problems: [] }
     if (!('paused' in arrival)) return noStop(step, arrival)
     await child.channel.cdp('Debugger.setBlackboxPatterns', { patterns: [String.raw`/node_modules/`] })
-    this.#standing = { child, paused: arrival.paused, step, moves: [], isTouched: false }
+    this.#standing = {
+      child,
+      paused: arrival.paused,
+      step,
+      of,
+      moves: [],
+      since: this.#since(way, until),
+      isTouched: false,
+    }
     for (const move of moves) {
       const moved = await this.#move(move)
       if (moved !== undefined) return moved
@@ -226,7 +249,7 @@ export class CodeSession {
 
   async #move(move: CodeMove): Promise<NoStop | undefined> {
     const standing = this.#required()
-    const { child, step, moves } = standing
+    const { child, step, of, moves, since } = standing
     let arrival = await (move === 'finish' ? this.#finish(standing) : child.resumeUntilPaused(methods[move]))
     const line = this.#lineOf(child, standing.paused)
     // A line holds several places to stop: a move goes on to another line.
@@ -244,7 +267,7 @@ export class CodeSession {
       this.leave()
       return noStop(step, arrival)
     }
-    this.#standing = { child, paused: arrival.paused, step, moves: [...moves, move], isTouched: false }
+    this.#standing = { child, paused: arrival.paused, step, of, moves: [...moves, move], since, isTouched: false }
     return undefined
   }
 
@@ -257,9 +280,13 @@ export class CodeSession {
     return caller === undefined ? child.resumeUntilPaused('Debugger.stepOut') : child.runInto([caller])
   }
 
-  #inside(step: number): { readonly inside?: number } {
-    const inside = this.#steps[step - 1]?.inside
-    return inside === undefined ? {} : { inside }
+  /** Steps answered behind the burst, up to this place. */
+  #since({ fence }: WayToStep, until: number | undefined): readonly number[] {
+    if (fence === undefined || until === undefined) return []
+    return this.#steps.flatMap((step) => {
+      const place = inReplay(step)?.[0]
+      return place !== undefined && place >= fence && place <= until ? [step.number] : []
+    })
   }
 
   /** The line of the innermost frame, and how deep it is. */
@@ -276,7 +303,7 @@ export class CodeSession {
 
   async #stop(): Promise<CodeStop> {
     const standing = this.#required()
-    const { child, paused, step, moves } = standing
+    const { child, paused, step, of, moves, since } = standing
     const frame = this.#frame(standing)
     const place = child.sources.placeOf(frame.location)
     const text = await child.sources.textOf(frame.location.scriptId)
@@ -290,6 +317,8 @@ export class CodeSession {
       source: text.lines.slice(from - 1, place.line + 1).map((line, index) => [from + index, line] as const),
       isChanged: text.isChanged,
       locals: await localsOf(child.channel, frame),
+      ...(since.length === 0 || moves.length > 0 ? {} : { since }),
+      ...(of === step ? {} : { inside: of }),
       ...(child.port === undefined ? {} : { port: child.port }),
     }
   }
@@ -319,9 +348,7 @@ export class CodeSession {
 const methods = { next: 'Debugger.stepOver', step: 'Debugger.stepInto' } as const
 
 function noStop(step: number, arrival: Exclude<Arrival, { readonly paused: Paused }>): NoStop {
-  return 'held' in arrival
-    ? { step, why: 'between', problems: [] }
-    : { step, why: 'end', problems: arrival.done.problems }
+  return { step, why: 'end', problems: 'held' in arrival ? [] : arrival.done.problems }
 }
 
 function noAnswer(step: number): HarvestError {

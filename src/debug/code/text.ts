@@ -7,13 +7,17 @@ const width = 98
 
 /** Where the agent stands: file and function, the lines around, its variables. */
 export function codeLines(stop: CodeStop): readonly string[] {
-  const { place, in: name, callers, source, isChanged, port } = stop
+  const { place, in: name, callers, source, isChanged, port, step, inside, since } = stop
   const [caller] = callers
   const by = caller === undefined ? '' : `, called by ${caller.in} ${shortPlace(caller)}`
   return [
     neutralLine(`${place.file}:${place.line} in ${name}${by}`, 160),
     ...sourceLines(source, place.line),
     ...localLines(stop),
+    ...(inside === undefined
+      ? []
+      : [`step ${step} was made inside step ${inside}: its code is not run again, and this is where it is answered`]),
+    ...(since === undefined ? [] : [`no statement of yours ran until ${listed(since)} answered too`]),
     ...(isChanged ? ['the file was changed since it was loaded: this is what runs'] : []),
     ...(port === undefined ? [] : [`an editor may attach: ${port}`]),
   ]
@@ -44,18 +48,19 @@ export function localLines({ locals }: CodeStop, isWhole = false): readonly stri
 }
 
 /** Why no code stands still. */
-export function noStopLines({ why, problems, step, inside }: NoStop): readonly string[] {
-  if (why === 'unasked' && inside !== undefined)
-    return [
-      `step ${step} was made inside step ${inside}, whose recorded answer stands in for its code: code of step ${inside}`,
-    ]
+export function noStopLines({ why, problems, step }: NoStop): readonly string[] {
   if (why === 'unasked') return [`this replay does not ask for step ${step}`]
-  if (why === 'between') return ['no statement of yours ran between this answer and the next']
   if (problems.length === 0) return [`the run ended: no statement of yours ran after the answer of step ${step}`]
   return [
     `the replay ended before it stood still, for it differs from the tape`,
     ...problems.map((text) => `  ${neutralLine(text, 96)}`),
   ]
+}
+
+/** `step 3 was`, `steps 3 to 5 were`. */
+function listed(steps: readonly number[]): string {
+  const [first, last] = [steps[0], steps.at(-1)]
+  return steps.length === 1 ? `step ${first} was` : `steps ${first} to ${last} were`
 }
 
 function shortPlace({ file, line }: CodePlace): string {
