@@ -1,7 +1,6 @@
 import { diffArrays } from 'diff'
-import { at, canonicalJson, isMap, listAt, parseJson, textAt } from '../json/canonical.ts'
-import { type ModelCall, type ModelRequest, toolNames, toolResultsIn } from '../providers/index.ts'
-import { textOf } from '../report/conversation.ts'
+import { canonicalJson, parseJson, textAt } from '../json/canonical.ts'
+import { callsOf, type ModelCall, readMessage, resultsOf, textOf, toolNames } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 import { type DebugStep, modelCallOf, wordsOf } from './steps.ts'
 
@@ -121,8 +120,8 @@ export class Contexts {
     const known = this.#parts.get(number)
     if (known !== undefined) return known
     const parts = [
-      ...request.instructions.map((message) => ({ ...readPart(message, request), role: 'system' })),
-      ...request.messages.map((message) => readPart(message, request)),
+      ...request.instructions.map((message) => ({ ...readPart(message), role: 'system' })),
+      ...request.messages.map((message) => readPart(message)),
     ]
     // Windows of a long run would fill the memory with what the tape holds already.
     if (this.#parts.size > 2 * lookBack) this.#parts.clear()
@@ -206,17 +205,20 @@ function valueIn(text: string): Json {
   return parseJson(text) ?? text
 }
 
-function readPart(message: Json, request: ModelRequest): Part {
-  const results = toolResultsIn({ ...request, messages: [message] })
-  const calls = callsIn(message)
+function readPart(message: Json): Part {
+  const read = readMessage(message)
+  const [results, calls] = [resultsOf(read), callsOf(read)]
   const type = textAt(message, 'type')?.replace(/_call(_output)?$/, '')
-  const said = textAt(message, 'role') ?? type ?? 'input'
+  const said = read.role
   const role = results.length > 0 ? 'tool' : calls.length > 0 && said === type ? 'assistant' : said
   const words = textOf(message)
   const text =
     results.length > 0
       ? results.map(({ result }) => textOf(result) || JSON.stringify(result)).join('\n')
-      : [...(words === '' ? [] : [words]), ...calls.map(({ name, args }) => `${name}(${args})`)].join(' ')
+      : [
+          ...(words === '' ? [] : [words]),
+          ...calls.map(({ name, args }) => `${name}(${typeof args === 'string' ? args : JSON.stringify(args ?? {})})`),
+        ].join(' ')
   return {
     role,
     text: text === '' ? JSON.stringify(message) : text,
@@ -227,32 +229,6 @@ function readPart(message: Json, request: ModelRequest): Part {
     }),
     callIds: calls.flatMap(({ id }) => (id === undefined ? [] : [id])),
   }
-}
-
-interface AskedCall {
-  readonly id: string | undefined
-  readonly name: string
-  readonly args: string
-}
-
-/** The tool calls a message of an assistant holds, in any dialect. */
-function callsIn(message: Json): readonly AskedCall[] {
-  const own = /_call$|^function_call$/.test(textAt(message, 'type') ?? '') ? [message] : []
-  const parts = [...own, ...listAt(message, 'tool_calls'), ...listAt(message, 'content'), ...listAt(message, 'parts')]
-  return parts.flatMap((part) => {
-    const inner = at(part, 'function') ?? at(part, 'functionCall') ?? at(part, 'toolUse')
-    const isCall = inner !== undefined || /^(tool_use|tool-call|function_call)$/.test(textAt(part, 'type') ?? '')
-    if (!isCall) return []
-    const body = isMap(inner) ? inner : part
-    const args = at(body, 'arguments') ?? at(body, 'input') ?? at(body, 'args')
-    return [
-      {
-        id: textAt(part, 'call_id') ?? textAt(part, 'id') ?? textAt(part, 'toolCallId') ?? textAt(body, 'toolUseId'),
-        name: textAt(body, 'name') ?? textAt(part, 'toolName') ?? '?',
-        args: typeof args === 'string' ? args : JSON.stringify(args ?? {}),
-      },
-    ]
-  })
 }
 
 function changes(before: readonly Part[], parts: readonly Part[]): { fresh: ReadonlySet<Part>; gone: number } {

@@ -9,7 +9,17 @@ export { modelIds, promptHash, toolsHash } from './pins.ts'
 export { costOf, type Price, type PriceTable } from './prices.ts'
 export { readModelRequest } from './request.ts'
 export { type RawResponse, readModelResponse } from './response.ts'
-export { type ToolResult, toolResultsIn } from './results.ts'
+export {
+  type AskedCall,
+  callsOf,
+  type Message,
+  type MessagePart,
+  readMessage,
+  resultsOf,
+  textOf,
+  type ToolResult,
+  toolResultsIn,
+} from './messages.ts'
 export { toolNames } from './tool-names.ts'
 export { inOneSpelling } from './spelling/index.ts'
 export type { Dialect, ModelCall, ModelRequest, ModelResponse, ToolCall, Usage } from './types.ts'

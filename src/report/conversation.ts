@@ -1,5 +1,5 @@
-import { at, isMap, listAt, textAt } from '../json/canonical.ts'
-import { type ModelCall, type ModelRequest, toolNames, toolResultsIn } from '../providers/index.ts'
+import { isMap } from '../json/canonical.ts'
+import { callsOf, type ModelCall, readMessage, resultsOf, textOf, toolNames } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 
 /** What a model request says that no earlier one of the run said. Numbers are `n` of the events. */
@@ -13,7 +13,7 @@ export interface Prompt {
   /** The earlier request this one goes on from; absent when its first message is new. */
   readonly continues?: number
   /** Messages after those of `continues`. */
-  readonly fresh: readonly Message[]
+  readonly fresh: readonly PrintedMessage[]
 }
 
 interface Repeated {
@@ -23,7 +23,7 @@ interface Repeated {
 }
 
 /** One message of a conversation, whatever the dialect. */
-export interface Message {
+export interface PrintedMessage {
   /** `user`, `assistant`, `tool`, …; `input` for a bare text. */
   readonly role: string
   readonly text: string
@@ -44,7 +44,7 @@ export interface CarriedResult {
 interface Node {
   readonly parent: Node | undefined
   readonly depth: number
-  readonly message: Message
+  readonly message: PrintedMessage
   readonly below: Map<string, Node>
   /** The earliest request that has this message at this place, after the same messages. */
   first: number
@@ -81,7 +81,7 @@ export class Conversations {
     for (const { id, name } of response?.toolCalls ?? []) if (id !== undefined) this.#names.set(id, name)
     if (response !== undefined && response.text !== '') this.#said.add(response.text.trim())
     let leaf: Node | undefined
-    for (const message of request.messages) leaf = this.#step(leaf, message, request, n)
+    for (const message of request.messages) leaf = this.#step(leaf, message, n)
     const { instructions, tools } = request
     return {
       n,
@@ -94,7 +94,7 @@ export class Conversations {
     }
   }
 
-  #step(parent: Node | undefined, message: Json, request: ModelRequest, n: number): Node {
+  #step(parent: Node | undefined, message: Json, n: number): Node {
     const siblings = parent?.below ?? this.#begun
     const key = JSON.stringify(message)
     const known = siblings.get(key)
@@ -102,25 +102,25 @@ export class Conversations {
       known.first = Math.min(known.first, n)
       return known
     }
-    const read = this.#read(message, request)
+    const read = this.#read(message)
     const node: Node = { parent, depth: (parent?.depth ?? 0) + 1, message: read, below: new Map(), first: n }
     siblings.set(key, node)
     return node
   }
 
-  #read(message: Json, request: ModelRequest): Message {
-    const found = toolResultsIn({ ...request, messages: [message] })
-    const results = found.map(({ id, name, result }) => {
+  #read(message: Json): PrintedMessage {
+    const read = readMessage(message)
+    const results = resultsOf(read).map(({ id, name, result }) => {
       const known = name ?? (id === undefined ? undefined : this.#names.get(id))
       return { ...(known === undefined ? {} : { name: known }), text: textOf(result) || valueText(result) }
     })
-    const role = textAt(message, 'role') ?? textAt(message, 'type')?.replace(/_call(_output)?$/, '') ?? 'input'
-    return { role, calls: callNames(message), results, text: results.length > 0 ? '' : textOf(message) }
+    const calls = callsOf(read).map(({ name }) => name)
+    return { role: read.role, calls, results, text: results.length > 0 ? '' : textOf(message) }
   }
 
   /** What is new in a request. */
   promptOf({ n, leaf, instructions, tools }: Turn): Prompt {
-    const fresh: Message[] = []
+    const fresh: PrintedMessage[] = []
     let node = leaf
     for (; node !== undefined && node.first === n; node = node.parent) fresh.push(node.message)
     const told = fresh.reverse().filter((message) => node === undefined || !this.#isEcho(message))
@@ -143,7 +143,7 @@ export class Conversations {
     for (let node = leaf; node !== undefined && heard.length < heardMessages; node = node.parent)
       heard.push(wordsOf(node.message))
     const question = (): string => {
-      let first: Message | undefined
+      let first: PrintedMessage | undefined
       for (let node = leaf; node !== undefined; node = node.parent)
         if (/^(user|input)$/.test(node.message.role)) first = node.message
       return first === undefined ? '' : wordsOf(first)
@@ -152,7 +152,7 @@ export class Conversations {
   }
 
   /** What a model said comes back to it with the next request: it was printed where the model said it. */
-  #isEcho({ role, text, results }: Message): boolean {
+  #isEcho({ role, text, results }: PrintedMessage): boolean {
     if (results.length > 0 || !/^(assistant|model|ai|CHATBOT|function|reasoning|message)$/.test(role)) return false
     return text.trim() === '' || this.#said.has(text.trim())
   }
@@ -161,7 +161,7 @@ export class Conversations {
 /** Last messages of a question that are looked at. */
 const heardMessages = 8
 
-function wordsOf({ text, results }: Message): string {
+function wordsOf({ text, results }: PrintedMessage): string {
   return results.length === 0 ? text : results.map((result) => result.text).join('\n')
 }
 
@@ -181,32 +181,6 @@ function share(
   shared.first = Math.min(shared.first, n)
   known.set(key, shared)
   return shared
-}
-
-/** The words of a message or of a part of one, wherever its dialect keeps them. */
-export function textOf(value: Json | undefined): string {
-  if (typeof value === 'string') return value
-  if (Array.isArray(value))
-    return value
-      .map(textOf)
-      .filter((text) => text !== '')
-      .join('\n')
-  if (!isMap(value)) return ''
-  const said = textOf(value['content'] ?? value['parts'] ?? value['text'] ?? value['output'])
-  const kind = textAt(value, 'type') ?? ''
-  // A picture or a file: that there was one.
-  if (said === '' && /image|audio|file|document|video/.test(kind)) return `(${kind})`
-  return said
-}
-
-function callNames(message: Json): readonly string[] {
-  const own = /_call$|^function_call$/.test(textAt(message, 'type') ?? '') ? [message] : []
-  const parts = [...own, ...listAt(message, 'tool_calls'), ...listAt(message, 'content'), ...listAt(message, 'parts')]
-  return parts.flatMap((part) => {
-    const inner = at(part, 'function') ?? at(part, 'functionCall') ?? at(part, 'toolUse')
-    const isCall = inner !== undefined || /^(tool_use|tool-call|function_call)$/.test(textAt(part, 'type') ?? '')
-    return isCall ? [textAt(inner ?? part, 'name') ?? textAt(part, 'toolName') ?? '?'] : []
-  })
 }
 
 /** A value as a person reads it: text of several lines as it is, everything else as JSON. */

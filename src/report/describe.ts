@@ -8,12 +8,13 @@ import {
   isUnderWay,
   readModelCall,
   type ToolCall,
+  textOf,
 } from '../providers/index.ts'
 import { readFrames } from '../wire/frames.ts'
 import { at, textAt } from '../json/canonical.ts'
 import { requestText } from '../providers/exchange.ts'
 import { type CallEvent, type ExchangeEvent, type Json, type Outcome, responseBytes, type Step } from '../tape/index.ts'
-import { errorText, textOf, valueText } from './conversation.ts'
+import { errorText, valueText } from './conversation.ts'
 
 /** A step in words, for people and for programs. Texts are whole and as recorded: whoever prints them makes them neutral. */
 export interface DescribedStep {

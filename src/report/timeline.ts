@@ -3,7 +3,7 @@ import type { Draw, DrawsEvent } from '../tape/index.ts'
 import { confidenceText } from './confidence.ts'
 import { duration } from './describe.ts'
 import type { Screen } from './output.ts'
-import type { Message } from './conversation.ts'
+import type { PrintedMessage } from './conversation.ts'
 import { foldText } from './fold.ts'
 import { counted } from '../errors/words.ts'
 import { type TimelineNote, openText, type Run, type RunStep } from './run.ts'
@@ -248,7 +248,7 @@ function promptParts({
   ]
 }
 
-function messageParts({ role, text, calls, results }: Message): readonly Part[] {
+function messageParts({ role, text, calls, results }: PrintedMessage): readonly Part[] {
   return [
     ...(text === '' ? [] : [{ label: labelOf(role), text }]),
     ...results.map(({ name = 'a tool', text: result, sameAs }) => ({

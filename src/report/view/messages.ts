@@ -1,7 +1,7 @@
-import { at, isMap, listAt, parseJson, textAt } from '../../json/canonical.ts'
-import { type ModelCall, type ModelRequest, toolNames, toolResultsIn } from '../../providers/index.ts'
+import { isMap, parseJson } from '../../json/canonical.ts'
+import { callsOf, type ModelCall, readMessage, resultsOf, textOf, toolNames } from '../../providers/index.ts'
 import type { Json } from '../../tape/index.ts'
-import { textOf, valueText } from '../conversation.ts'
+import { valueText } from '../conversation.ts'
 import { signature } from '../describe.ts'
 import type { Texts } from './texts.ts'
 import type { ReportMessage, ReportPrompt } from './types.ts'
@@ -19,7 +19,7 @@ export class Prompts {
     const { instructions, messages, tools, params } = request
     return {
       sys: instructions.map((one) => this.#texts.add(textOf(one) || JSON.stringify(one))),
-      msgs: messages.map((message) => this.#message(message, request)),
+      msgs: messages.map((message) => this.#message(message)),
       tools: tools.flatMap((tool) => {
         const names = toolNames(tool)
         const t = this.#texts.add(JSON.stringify(tool, null, 2))
@@ -29,22 +29,25 @@ export class Prompts {
     }
   }
 
-  #message(message: Json, request: ModelRequest): ReportMessage {
+  #message(message: Json): ReportMessage {
     const key = JSON.stringify(message)
     const known = this.#messages.get(key)
     if (known !== undefined) return known
-    const read = this.#read(message, request)
+    const read = this.#read(message)
     this.#messages.set(key, read)
     return read
   }
 
-  #read(message: Json, request: ModelRequest): ReportMessage {
-    const results = toolResultsIn({ ...request, messages: [message] })
-    const calls = callsIn(message)
+  #read(message: Json): ReportMessage {
+    const read = readMessage(message)
+    const results = resultsOf(read)
+    const calls = callsOf(read).map(({ name, args }) =>
+      signature({ name, args: typeof args === 'string' ? (parseJson(args) ?? args) : args }),
+    )
     const own = textOf(message)
     const said = results.map(({ result }) => textOf(result) || valueText(result)).join('\n')
     const text = results.length > 0 ? said : own
-    const role = textAt(message, 'role') ?? textAt(message, 'type')?.replace(/_call(_output)?$/, '') ?? 'input'
+    const { role } = read
     const [id] = results.flatMap((result) => result.id ?? [])
     return {
       r: results.length > 0 ? 'tool' : calls.length > 0 && role === 'function' ? 'assistant' : role,
@@ -59,19 +62,4 @@ export class Prompts {
 function textIn(message: Json): string {
   const content = isMap(message) ? message['content'] : message
   return content === '' || content === null ? '' : JSON.stringify(message, null, 2)
-}
-
-/** The tool calls a message asks for, with their arguments. */
-function callsIn(message: Json): readonly string[] {
-  const own = /_call$/.test(textAt(message, 'type') ?? '') ? [message] : []
-  const parts = [...own, ...listAt(message, 'tool_calls'), ...listAt(message, 'content'), ...listAt(message, 'parts')]
-  return parts.flatMap((part) => {
-    const inner = at(part, 'function') ?? at(part, 'functionCall') ?? at(part, 'toolUse')
-    const isCall = inner !== undefined || /^(tool_use|tool-call|function_call)$/.test(textAt(part, 'type') ?? '')
-    if (!isCall) return []
-    const call = inner ?? part
-    const args = at(call, 'arguments') ?? at(call, 'args') ?? at(call, 'input') ?? null
-    const name = textAt(call, 'name') ?? textAt(part, 'toolName') ?? '?'
-    return [signature({ name, args: typeof args === 'string' ? (parseJson(args) ?? args) : args })]
-  })
 }
