@@ -12,36 +12,33 @@ export interface LostAwait {
 }
 
 /**
- * Notices actions that were begun and not awaited when the agent returned.
+ * Notices actions that the agent did not wait for when it returned.
  *
  * An agent that returns in the very turn in which it begins an action waited for nothing since. Had the recorded agent done
  * so, the answer would not be on its tape, unless it came in that turn too: what an in-process function answers at once.
+ * What it begins after it returned, such as the rest of a conversation, it waits for even less, answered or not.
  */
 export class LostAwaits {
   readonly #tape: Tape
   /** Begun in this turn of the event loop. */
   readonly #fresh = new Set<StepState>()
   readonly #left: StepState[] = []
-  /** `now`: in this turn of the event loop. */
-  #returned: 'no' | 'now' | 'before' = 'no'
+  #hasReturned = false
 
   constructor(tape: Tape) {
     this.#tape = tape
   }
 
   begun(step: StepState): void {
-    // What comes later may be another's: only what the last turn began is known to be the agent's.
-    if (this.#returned === 'now') this.#left.push(step)
-    if (this.#returned !== 'no') return
+    if (this.#hasReturned) return void this.#left.push(step)
     this.#fresh.add(step)
     nextTick(() => this.#fresh.delete(step))
   }
 
   /** The agent returned its value; whoever gets it may still read from it, so that an unread answer is none of these. */
   returned(): void {
-    this.#left.push(...this.#fresh)
-    this.#returned = 'now'
-    nextTick(() => (this.#returned = 'before'))
+    this.#left.push(...[...this.#fresh].filter((step) => !step.answered))
+    this.#hasReturned = true
   }
 
   /** Once the run is over. Of an import nobody saw how it ended. */
@@ -49,7 +46,7 @@ export class LostAwaits {
     if (this.#tape.header.imported !== undefined) return []
     return this.#left.flatMap((step) => {
       const end = endOf(step)
-      return end === undefined || step.answered ? [] : [{ step, isCertain: this.#neededLoop(step, end) }]
+      return end === undefined ? [] : [{ step, isCertain: this.#neededLoop(step, end) }]
     })
   }
 

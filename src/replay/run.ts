@@ -568,10 +568,11 @@ export class ReplayRun {
       this.problems.splice(0, this.problems.length, ...explained)
     }
     if (isStopped) return
+    // What nobody waited for may not be made in time: the cause comes first.
+    this.#judgeAwaits()
     const unused = this.unused
     if (unused.length > 0) this.problems.push(problem.unusedSteps(this.tape, unused))
     this.#judgeTimers()
-    this.#judgeAwaits()
     const [messages, marks] = [this.messages, this.marks].map((list) => list.differences(this.ran))
     this.#judge('agentMessages', 'message', messages ?? [])
     this.#judge('marks', 'mark', marks ?? [])

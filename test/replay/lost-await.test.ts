@@ -81,6 +81,24 @@ describe('an agent that returns without waiting for its last action', () => {
     expect(problems[0]?.message).toContain('step 2')
   })
 
+  test('is red when all of a conversation is left behind, though each of its answers comes', async () => {
+    const work = async (): Promise<void> => {
+      await actions['a call of a model']()
+      await desk.wait({ id: 'A-17' })
+      await actions['a request with a body']()
+    }
+    const agent = (isLost: boolean) => async (): Promise<unknown> => {
+      await desk.look({ id: 'A-17' })
+      const done = work()
+      if (!isLost) await done
+      return { done: true }
+    }
+    const tape = await record(agent(false))
+    expect((await replayTape(tape, agent(false))).problems).toEqual([])
+    const { problems } = await replayTape(tape, agent(true))
+    expect(problems[0]?.message.split('\n')[0]).toMatch(/^The agent returned without waiting for step 2, /)
+  })
+
   test(`${atOnce}: is listed, and red where the config says so`, async () => {
     const tape = await record(waiting(atOnce))
     expect(await replayTape(tape, waiting(atOnce))).toMatchObject({ problems: [], drift: [] })
@@ -97,8 +115,8 @@ describe('an agent that returns without waiting for its last action', () => {
   test.for([...certain.filter((action) => action !== 'a request with a body'), atOnce] as const)(
     '%s: is green when it did not wait before either',
     async (action) => {
-      const { problems } = await replayTape(await record(lost(action)), lost(action))
-      expect(problems).toEqual([])
+      const { problems, drift } = await replayTape(await record(lost(action)), lost(action))
+      expect([problems, drift]).toEqual([[], action === atOnce ? [expect.objectContaining({ class: 'awaits' })] : []])
     },
   )
 
