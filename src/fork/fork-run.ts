@@ -170,8 +170,8 @@ export class ForkRun {
   }
 
   /** What the recording process had for a question that is not on the tape. */
-  sharedAnswer(question: MatchRequest): SharedAnswer | undefined {
-    return this.#sharedAnswers.findForRun(question, this.plan.tail.from === 'live')
+  sharedAnswer(question: MatchRequest, { headers }: LiveRequest): SharedAnswer | undefined {
+    return this.#sharedAnswers.findForRun({ question, headers, isForWorld: this.plan.tail.from === 'live' })
   }
 
   get over(): boolean {

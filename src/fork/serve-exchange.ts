@@ -39,7 +39,7 @@ export function forkExchange(
   if (run.over) return { abort: () => undefined }
   run.look()
   const question = run.question(live)
-  const shared = run.sharedAnswer(question)
+  const shared = run.sharedAnswer(question, live)
   if (shared !== undefined) return serveShared(run, shared, sink)
   const reply = run.answers.forRequest(question, live)
   const fields = fieldsOf(run, live, question, inside)

@@ -71,7 +71,10 @@ export class RecordedAnswers {
     const key = JSON.stringify([question.method, question.url, question.bodyText])
     const found = this.#matcher.find(question)
     if (found.kind !== 'found')
-      return this.#lastExchange.get(key)?.event ?? this.#shared.findForRun(question, true)?.event
+      return (
+        this.#lastExchange.get(key)?.event ??
+        this.#shared.findForRun({ question, headers: live.headers, isForWorld: true })?.event
+      )
     found.step.taken = true
     this.#lastExchange.set(key, found.step)
     return found.step.event

@@ -118,6 +118,21 @@ export class Credentials {
   }
 }
 
+/** Whether two requests, as tapes have them, carry credentials in the same headers and of the same schemes. */
+export function sameForms(
+  recorded: readonly HeaderPair[],
+  live: readonly HeaderPair[],
+  meaning: (name: string) => HeaderMeaning | undefined,
+): boolean {
+  const formsOf = (pairs: readonly HeaderPair[]): string =>
+    pairs
+      .filter(([name]) => meaning(name) === 'credential')
+      .map(([name, value]) => `${name}: ${credentialForm(value)}`)
+      .sort()
+      .join('\n')
+  return formsOf(recorded) === formsOf(live)
+}
+
 /** Values that the environment of this process has under more than one name. */
 class StandIns {
   #values: ReadonlySet<string> | undefined

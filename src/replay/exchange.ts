@@ -14,13 +14,13 @@ import {
 import { headerDrift } from '../match/header-drift.ts'
 import { answerCut } from './cut.ts'
 import { hasKey } from '../match/idempotency.ts'
-import type { Match, MatchRequest } from '../match/matcher.ts'
+import type { Match } from '../match/matcher.ts'
 import { bodyNotRecorded } from '../playback/problems.ts'
 import type { ReplayRun } from './run.ts'
 import { fitted } from './fitted.ts'
 import { serveLive } from './serve-live.ts'
 import { serveShared } from './serve-shared.ts'
-import type { SharedAnswer } from './shared-answers.ts'
+import type { SharedAnswer, SharedQuestion } from './shared-answers.ts'
 import type { ExchangeState } from '../match/step.ts'
 import { noteTimeOut } from './time-out.ts'
 import { inAskedForm, otherForm } from './transcode.ts'
@@ -50,7 +50,7 @@ export function serveExchange(
   const isOther = asWritten.kind === 'none' || (asWritten.kind === 'found' && asWritten.level === 'reworded')
   const other = isOther ? run.matcher.findInOtherForm(question) : undefined
   const answer = other?.answer ?? asWritten
-  const shared = sharedAnswer(run, question, answer)
+  const shared = sharedAnswer(run, { question, headers: live.headers }, answer)
   if (shared !== undefined) return serveShared(run, shared, sink)
   if (answer.kind !== 'found') {
     run.compareValues(undefined, live.madeAt, () => ({ body: question.bodyText, url: question.url }))
@@ -105,10 +105,10 @@ export function serveExchange(
  * What the recording process had already when the run began. Of what the tape has an answer to, that is a first token alone:
  * the process had one, and the run renewed it in its course.
  */
-function sharedAnswer(run: ReplayRun, question: MatchRequest, answer: Match): SharedAnswer | undefined {
-  if (answer.kind === 'none') return run.sharedAnswers.findForRun(question)
-  if (answer.kind !== 'found' || !isTokenRead(question.method, question.bodyText)) return undefined
-  return run.order.look(answer.step).early === undefined ? undefined : run.sharedAnswers.find(question)
+function sharedAnswer(run: ReplayRun, asked: SharedQuestion, answer: Match): SharedAnswer | undefined {
+  if (answer.kind === 'none') return run.sharedAnswers.findForRun(asked)
+  if (answer.kind !== 'found' || !isTokenRead(asked.question.method, asked.question.bodyText)) return undefined
+  return run.order.look(answer.step).early === undefined ? undefined : run.sharedAnswers.find(asked)
 }
 
 /** The recorded answer in the form it is asked for. */

@@ -17,7 +17,7 @@ export function outsideAnswers(tape: Tape, run: SharedServing): OutsideAnswers {
     claims: (method, url) => answers.holds(method, redactorOfTape(tape).url(url)),
     claimsPort: (port) => answers.urls().some((url) => portOf(url) === port),
     exchange(live: LiveRequest, sink: ExchangeSink): ExchangeControl | undefined {
-      const answer = answers.find(questionOf(live, redactorOfTape(tape)))
+      const answer = answers.find({ question: questionOf(live, redactorOfTape(tape)), headers: live.headers })
       return answer && serveShared(run, answer, sink)
     },
   }

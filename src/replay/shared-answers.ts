@@ -1,11 +1,15 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { pathOf } from '../match/credentials.ts'
+import { type HeaderMeaning, type Redactor, redactorOfTape } from '../privacy/index.ts'
+import { pathOf, sameForms } from '../match/credentials.ts'
+import { headerDrift } from '../match/header-drift.ts'
 import type { MatchRequest } from '../match/matcher.ts'
 import { sameTarget } from '../match/target.ts'
 import {
   decodeBytes,
   type ExchangeEvent,
+  type HeaderPair,
+  headersFlag,
   isSharedRead,
   isTokenRead,
   outsideFolder,
@@ -14,6 +18,7 @@ import {
   requestBytes,
   sharedFolder,
   type Tape,
+  type TapeHeader,
 } from '../tape/index.ts'
 import { bodyTextOf } from '../match/step.ts'
 import type { SharedRequest } from '../match/types.ts'
@@ -25,6 +30,18 @@ export interface SharedAnswer {
   readonly file: string
 }
 
+/** A request as it is asked, and as it is sent. */
+export interface SharedQuestion {
+  readonly question: MatchRequest
+  readonly headers: readonly HeaderPair[]
+  /** What the agent is answered may go on to the world, which takes no stand-in for a token. */
+  readonly isForWorld?: boolean
+}
+
+interface KnownAnswer extends SharedAnswer {
+  readonly header: TapeHeader
+}
+
 /**
  * What another run of a process fetched, or no run at all, and the process kept: a file of an encoding, a token, the keys of an
  * issuer. The tape does not hold it, and its agent asks for it in a fresh process.
@@ -34,8 +51,9 @@ export interface SharedAnswer {
  */
 export class SharedAnswers {
   readonly #tape: Tape
-  #ofProcess: readonly SharedAnswer[] | undefined
-  #kept: readonly SharedAnswer[] | undefined
+  #ofProcess: readonly KnownAnswer[] | undefined
+  #kept: readonly KnownAnswer[] | undefined
+  #redactor: Redactor | undefined
   #addresses: ReadonlySet<string> | undefined
 
   constructor(tape: Tape) {
@@ -43,26 +61,42 @@ export class SharedAnswers {
   }
 
   /**
-   * The answer to exactly this question. Placeholders are numbered by run: only their order counts.
-   *
-   * @param isForWorld - what the agent is answered may go on to the world, which takes no stand-in for a token
+   * The answer to exactly this question, asked by whom and under which conditions it was. Placeholders are numbered by run:
+   * only their order counts.
    */
-  find(question: MatchRequest, isForWorld = false): SharedAnswer | undefined {
+  find(asked: SharedQuestion): SharedAnswer | undefined {
+    const { question, headers, isForWorld = false } = asked
     if (!isSharedRead(question.method, question.bodyText)) return undefined
-    return this.#all().find(({ event }) => isSame(event, question) && !(isForWorld && holdsPlaceholder(event)))
+    return this.#all().find(
+      (known) =>
+        isSame(known.event, question) &&
+        this.#isAskedAlike(known, headers) &&
+        !(isForWorld && holdsPlaceholder(known.event)),
+    )
   }
 
   /**
    * The answer to a question of the run that its tape has none for. What the process has already, the run did not ask when it
    * was recorded: of its own addresses nothing is shared, so that what it asks otherwise, or once more, stays a change of the
    * agent. Tokens for all things are fetched at one address: of them it is the question that counts.
-   *
-   * @param isForWorld - as in {@link find}
    */
-  findForRun(question: MatchRequest, isForWorld = false): SharedAnswer | undefined {
+  findForRun(asked: SharedQuestion): SharedAnswer | undefined {
+    const { question } = asked
     const { method, bodyText } = question
     const isOwn = isTokenRead(method, bodyText) ? this.#isOnTape(question) : this.#asked().has(addressOf(question))
-    return isOwn ? undefined : this.find(question, isForWorld)
+    return isOwn ? undefined : this.find(asked)
+  }
+
+  /** Another tenant, language or condition is another question, and so is one without its key. */
+  #isAskedAlike({ event, header: { flags, redact } }: KnownAnswer, sent: readonly HeaderPair[]): boolean {
+    const redactor = (this.#redactor ??= redactorOfTape(this.#tape, { keys: 'unnumbered' }))
+    const meaning = (name: string): HeaderMeaning | undefined => redactor.meaning(name)
+    const isWhole = [flags, this.#tape.header.flags].every((each) => each.includes(headersFlag))
+    const [recorded, live] = [event.request.headers, redactor.requestHeaders(sent)].map((pairs) =>
+      pairs.map(([name, value]): HeaderPair => [name, renumbered(value)]),
+    ) as [HeaderPair[], HeaderPair[]]
+    const drift = headerDrift(recorded, live, { own: redact?.headers ?? [], isWhole, meaning })
+    return drift.length === 0 && (!isWhole || sameForms(recorded, live, meaning))
   }
 
   #isOnTape(question: MatchRequest): boolean {
@@ -99,14 +133,14 @@ export class SharedAnswers {
     return this.#all().map(({ event }) => event.url)
   }
 
-  #all(): readonly SharedAnswer[] {
+  #all(): readonly KnownAnswer[] {
     // The newest first: recording again refreshes what is kept.
     this.#ofProcess ??= tapesOfProcess(this.#tape).flatMap(answersOn)
     return [...this.#ofProcess, ...this.#beside()]
   }
 
   /** Read when it is asked for the first time: nearly no replay does. */
-  #beside(): readonly SharedAnswer[] {
+  #beside(): readonly KnownAnswer[] {
     const folder = sharedFolderOf(this.#tape.source)
     this.#kept ??= folder === undefined ? [] : tapesIn(folder).flatMap(answersOn)
     return this.#kept
@@ -162,13 +196,15 @@ function tapesOfProcess({ source, header, close }: Tape): readonly string[] {
   return [...all.filter(isBefore), ...all.filter((one) => !isBefore(one)).reverse()].map(({ file }) => file)
 }
 
-function answersOn(file: string): readonly SharedAnswer[] {
-  return readTape(file).events.flatMap((event) => sharedOf(event, file))
+function answersOn(file: string): readonly KnownAnswer[] {
+  const { header, events } = readTape(file)
+  return events.flatMap((event) => (event.kind === 'exchange' && isShareable(event) ? [{ event, file, header }] : []))
 }
 
-function sharedOf(event: Tape['events'][number], file: string): readonly SharedAnswer[] {
-  if (event.kind !== 'exchange' || event.response?.end === undefined || event.response.status >= 400) return []
-  return isSharedRead(event.method, bodyTextOf(requestBytes(event))) ? [{ event, file }] : []
+function isShareable(event: ExchangeEvent): boolean {
+  const { method, response } = event
+  const isAnswered = response?.end !== undefined && response.status < 400
+  return isAnswered && isSharedRead(method, bodyTextOf(requestBytes(event)))
 }
 
 function isSame(event: ExchangeEvent, question: MatchRequest): boolean {

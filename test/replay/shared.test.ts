@@ -178,6 +178,29 @@ test('a step of the run that is asked otherwise, or once more, is not answered w
   expect(await told(twice)).toEqual(['HARVEST_TAPE_EXHAUSTED', undefined])
 })
 
+test('what an earlier run fetched for somebody else, or under a condition, is not shared', async () => {
+  const recorder = createRecorder({ dir: join(recordings, 'inbox') })
+  const asking = (headers: Record<string, string>) => async () => (await fetch(`${base}/users`, { headers })).json()
+  const own = { authorization: 'Bearer usr-abcdefghijklmnop123456', 'x-tenant-id': 'acme' }
+  await recorder.run({ agent: 'desk', input: 0 }, asking(own))
+  await recorder.run({ agent: 'desk', input: 1 }, async () => Promise.resolve())
+  await installReplay()
+  const codes = async (headers: Record<string, string>) =>
+    (await replayTape(readTape(recorder.lastTape!), asking(headers))).problems.map(({ code }) => code)
+  expect(await codes({ ...own, authorization: 'Bearer usr-another-zyxwvutsr98765' })).toEqual([])
+  const { authorization, 'x-tenant-id': tenant } = own
+  const others: readonly Record<string, string>[] = [
+    { authorization },
+    { 'x-tenant-id': tenant },
+    { ...own, 'x-tenant-id': 'globex' },
+    { ...own, authorization: 'Basic dXNyOnBhc3N3b3JkMTIz' },
+    { ...own, 'if-none-match': '"1"' },
+    { ...own, 'accept-language': 'de' },
+    { ...own, 'x-api-key': 'key-abcdefghijklmnop123456' },
+  ]
+  for (const other of others) expect([other, await codes(other)]).toEqual([other, ['HARVEST_DIVERGENCE']])
+})
+
 test('what no earlier run of its process fetched, and what is no mere read, is refused as before', async () => {
   const [, second] = await recordedRuns(2)
   await installReplay()
