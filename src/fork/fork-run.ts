@@ -13,7 +13,7 @@ import * as problem from '../playback/problems.ts'
 import { RecordedTimers } from '../playback/recorded-timers.ts'
 import { ProgressTokens } from '../match/rpc.ts'
 import { RecordedBudget } from '../replay/recorded-budget.ts'
-import { commandKey, gateItems, pushItems } from '../replay/run.ts'
+import { commandKey, spawnsOf, gateItems, pushItems } from '../replay/run.ts'
 import { type SharedAnswer, type SharedAnswers, sharedAnswersOf } from '../replay/shared-answers.ts'
 import {
   type CallState,
@@ -140,7 +140,7 @@ export class ForkRun {
     })
     const end = this.steps[plan.keep]?.event.n ?? Number.POSITIVE_INFINITY
     this.#pushes = isBound ? pushes : pushes.filter(({ item }) => item.n < end)
-    this.#spawns = tape.events.flatMap((event) => (event.kind === 'spawn' ? [commandKey(event.command)] : []))
+    this.#spawns = [...spawnsOf(tape)]
     const hangMs = options.hangMs ?? defaultHangMs
     this.gate = new Scheduler([...this.#keptItems, ...free, ...this.#pushes.map(({ item }) => item)], {
       isBusy: () => this.pending > 0 || isImporting(),

@@ -5,7 +5,7 @@ import { answer } from '../replay/answer.ts'
 import { errorAgain } from '../replay/exchange.ts'
 import { fitted } from '../replay/fitted.ts'
 import { Matcher } from '../match/matcher.ts'
-import { commandKey } from '../replay/run.ts'
+import { commandKey, spawnsOf } from '../replay/run.ts'
 import { type SharedAnswers, sharedAnswersOf } from '../replay/shared-answers.ts'
 import { type CallState, type ExchangeState, questionOf, requestCuts, stepStates } from '../match/step.ts'
 import type { ExchangeControl, ExchangeSink, LiveRequest } from '../seam/intercept/index.ts'
@@ -50,9 +50,7 @@ export class RecordedAnswers {
     this.count = served.length
     this.#calls = new Calls(served)
     this.#matcher = new Matcher(exchanges, 'canonical', tape.header, () => true)
-    this.#children = new Set(
-      tape.events.flatMap((event) => (event.kind === 'spawn' ? [commandKey(event.command)] : [])),
-    )
+    this.#children = new Set(spawnsOf(tape))
   }
 
   /** The model a request asks, when it asks one. */

@@ -767,6 +767,26 @@ export function notOnTape(place: ProblemLocation, command: readonly string[]): H
   })
 }
 
+/** @param command - of a program that the recorded run started as well */
+export function startedOtherwise(place: ProblemLocation, command: readonly string[]): HarvestError {
+  return new HarvestError('HARVEST_ESCAPE', {
+    what: `Blocked a child process started otherwise, or more often, than recorded: ${neutral(command.join(' '))}`,
+    where: where(place),
+    fix: ['if the new behaviour is right: record the run again and promote the new tape'],
+  })
+}
+
+export function notStarted(tape: Tape, command: readonly string[]): HarvestError {
+  return new HarvestError('HARVEST_UNUSED', {
+    what: `The agent left out a recorded child process: ${neutral(command.join(' '))}`,
+    where: { tape: tape.header.id },
+    fix: [
+      `to see the recorded steps: npx vitest-harvest show ${tape.header.id}`,
+      'if the new behaviour is right: record the run again and promote the new tape',
+    ],
+  })
+}
+
 function showDifference({ path, recorded, live }: RequestDifference): string {
   const lines = (text: string): string => visible(neutral(text)).replaceAll('\n', '\n            ')
   return `  differs at ${path || 'the body'}\n  recorded  ${lines(recorded)}\n  now       ${lines(live)}`

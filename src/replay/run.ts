@@ -2,7 +2,7 @@ import type { HarvestError } from '../errors/index.ts'
 import { type HeaderMeaning, type Redactor, redactorOfTape } from '../privacy/index.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
 import type { ChildMode, UninstrumentedIo, LiveRequest, Responder } from '../seam/intercept/index.ts'
-import { messageOf, unnamedChild } from '../seam/stdio.ts'
+import { messageOf, unnamedChild, urlOfCommand } from '../seam/stdio.ts'
 import {
   encodeValue,
   headersFlag,
@@ -156,6 +156,8 @@ export class ReplayRun {
   readonly #wentOut = new Set<number>()
   readonly #pushes: readonly { readonly item: GateItem; readonly url: string }[]
   readonly #spawns: string[]
+  /** Commands that the tape does not have, and that may be those of a server on it. */
+  readonly #strangers: (readonly string[])[] = []
   /** The address of the child that stands for the one whose command the tape does not have: the first that is started. */
   #standIn: string | undefined
   pending = 0
@@ -213,7 +215,7 @@ export class ReplayRun {
       if (isSocket(url) || messageOf(text) === undefined)
         this.events.push({ kind: 'push', n: this.nextN(), at: this.gate.now, url, text, ...(frame && { frame }) })
     })
-    this.#spawns = tape.events.flatMap((event) => (event.kind === 'spawn' ? [commandKey(event.command)] : []))
+    this.#spawns = [...spawnsOf(tape)]
     this.gate = new Scheduler(
       [...this.steps.flatMap((step) => gateItems(step)), ...this.#pushes.map(({ item }) => item)],
       {
@@ -520,17 +522,24 @@ export class ReplayRun {
     const at = this.#spawns.indexOf(commandKey(command))
     const mode = childMode(this.tape, given, this.redactor)
     if (at >= 0) this.#spawns.splice(at, 1)
-    if (mode !== undefined) return mode
+    // One that the recorded run did not start was there before: a fresh process starts it.
+    const isOnceMore = at < 0 && isStartedIn(this.tape, command)
+    if (mode !== undefined && !isOnceMore) return mode
     // Another command for a server on the tape.
     const isRpc = ({ event }: StepState): boolean =>
       event.kind === 'exchange' && event.via === 'stdio' && event.method !== 'SEND'
-    if (at < 0 && this.steps.some(isRpc)) return 'rpc'
+    if (at < 0 && !isOnceMore && this.steps.some(isRpc)) {
+      this.#strangers.push(command)
+      return 'rpc'
+    }
     if (isAllowed(this.#settings.allow ?? [], 'child_process', command.join(' '))) {
       this.escape('child_process', command.join(' '))
       return undefined
     }
     this.escapes.push({ kind: 'child_process', target: command.join(' '), allowed: false })
-    throw this.problem(problem.notOnTape(this.place(), command))
+    throw this.problem(
+      isOnceMore ? problem.startedOtherwise(this.place(), command) : problem.notOnTape(this.place(), command),
+    )
   }
 
   listen(url: string, say: (text: string, frame?: PushFrame) => void): void {
@@ -572,6 +581,7 @@ export class ReplayRun {
     this.#judgeAwaits()
     const unused = this.unused
     if (unused.length > 0) this.problems.push(problem.unusedSteps(this.tape, unused))
+    else this.#judgeChildren()
     this.#judgeTimers()
     const [messages, marks] = [this.messages, this.marks].map((list) => list.differences(this.ran))
     this.#judge('agentMessages', 'message', messages ?? [])
@@ -580,6 +590,18 @@ export class ReplayRun {
       const moved = this.#announced?.difference()
       const last = this.last
       if (moved) this.#judge('marks', 'mark', [{ ...moved, step: last?.event.n ?? 0, stepNumber: last?.number ?? 0 }])
+    }
+  }
+
+  /** Children that stand in no step: one that was never spoken to, and one that speaks by itself and nobody started. */
+  #judgeChildren(): void {
+    const [stranger] = this.#strangers
+    if (stranger) this.problems.push(problem.notOnTape(this.place(), stranger))
+    for (const event of this.tape.events) {
+      if (event.kind !== 'spawn' || !this.#spawns.includes(commandKey(event.command))) continue
+      if (childMode(this.tape, event.command, this.redactor) !== 'lines') continue
+      this.problems.push(problem.notStarted(this.tape, event.command))
+      return
     }
   }
 
@@ -703,10 +725,23 @@ function isSocket(url: string): boolean {
   return /^wss?:/.test(url)
 }
 
-/** A command without the folders its programs lie in. */
-export function commandKey(command: readonly string[]): string {
-  return command.map((part) => part.split(/[\\/]/).at(-1) ?? part).join(' ')
+/** Whether a recorded run started this program, with whatever arguments. */
+function isStartedIn({ events }: Tape, command: readonly string[]): boolean {
+  return events.some((event) => event.kind === 'spawn' && urlOfCommand(event.command) === urlOfCommand(command))
 }
+
+/** Keys of the children that a recorded run started, one for each time. */
+export function spawnsOf({ events }: Tape): readonly string[] {
+  return events.flatMap((event) => (event.kind === 'spawn' ? [commandKey(event.command)] : []))
+}
+
+/** A command without the folders of its files: they are those of the machine. Addresses and names of packages stay whole. */
+export function commandKey(command: readonly string[]): string {
+  return command.map((part) => part.replaceAll(folders, '')).join(' ')
+}
+
+/** Of an absolute path, or one that begins with a dot, wherever it stands: behind `--root=`, or in a JSON text. */
+const folders = /(?<![^\s"'=,;([{])(?:file:\/\/|[A-Za-z]:|\.{1,2}|~)?[\\/](?:[^\\/\s"',;]+[\\/])*/g
 
 function hangMs(settings: RunSettings): number | undefined {
   return settings.program ? undefined : (settings.hangMs ?? 10_000)

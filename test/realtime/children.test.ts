@@ -146,6 +146,30 @@ test('a command that takes a prompt and says items is replayed, another prompt i
   expect(verdictOf(await replayTape(tape, () => runToEnd('codex.mjs', 'tidy down'))).verdict).toBe('different')
 })
 
+test('a child that is started once more, otherwise or not at all is different', async () => {
+  const speak = (...args: string[]) => spawn(process.execPath, [join(dir, 'says.mjs'), ...args])
+  writeFileSync(join(dir, 'says.mjs'), 'console.log(JSON.stringify({ type: "hello" }))')
+  const hear = async (child: ChildProcess): Promise<unknown> => {
+    let text = ''
+    for await (const piece of child.stdout!.setEncoding('utf8')) text += piece as string
+    return text
+  }
+  const usually = ['--url', 'https://a.example/mcp', `--root=${dir}/work`]
+  const tape = await recorded('says', () => hear(speak(...usually)))
+  await installReplay()
+  const told = async (agent: () => Promise<unknown>) => {
+    const { problems } = await replayTape(tape, agent)
+    return problems.map(({ code }) => code)
+  }
+  expect(await told(() => hear(speak(...usually)))).toEqual([])
+  // Folders are those of the machine.
+  expect(await told(() => hear(speak(...usually.slice(0, 2), '--root=/elsewhere/work')))).toEqual([])
+  expect(await told(async () => [speak(...usually), await hear(speak(...usually))][1])).toEqual(['HARVEST_ESCAPE'])
+  for (const other of [['--url', 'https://b.example/mcp'], ['--root=/other'], []])
+    expect(await told(() => hear(speak(...other)))).toEqual(['HARVEST_ESCAPE'])
+  expect(await told(async () => Promise.resolve('{"type":"hello"}\n'))).toEqual(['HARVEST_UNUSED'])
+})
+
 test('a child that says anything else is an escape at once, with its name and what to write', async () => {
   const tape = await recorded('dates', () => runToEnd('dates.mjs', ''))
   expect(tape.close?.unrecorded).toEqual([expect.stringContaining('dates.mjs')])

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -67,6 +68,14 @@ describe.each(Object.keys(transports))('an MCP server that asks its client, over
 
   const replayed = (manners?: Manners): Promise<ReplayResult> =>
     replayTape(tape, run(manners), { hangMs: 2_000 } as object)
+
+  test('is no stand-in for another child that the agent starts', async () => {
+    const { problems } = await replayTape(tape, async () => {
+      spawn('rm', ['-rf', 'work'])
+      return run()()
+    })
+    expect(problems.map(({ code }) => code)).toEqual(['HARVEST_ESCAPE'])
+  })
 
   test('is recorded with what it asked, its progress, a cancelled call and its changes', () => {
     const { outcome, unrecorded, incomplete } = tape.close!

@@ -17,14 +17,22 @@ export function interceptStdio(): void {
       const args = Array.isArray(rest[0]) ? (rest[0] as string[]) : []
       const options = (Array.isArray(rest[0]) ? rest[1] : rest[0]) as SpawnOptions | undefined
       if (!run || !usesPipes(options)) return Reflect.apply(original, childProcess, [command, ...rest]) as ChildProcess
-      const mode = run.spawn([command, ...args])
+      const asked = started([command, ...args], options)
+      const mode = run.spawn(asked)
       if (mode === undefined)
         return permit(() => Reflect.apply(original, childProcess, [command, ...rest]) as ChildProcess)
-      return new ScriptedChild(run, [command, ...args], mode) as unknown as ChildProcess
+      return new ScriptedChild(run, asked, mode) as unknown as ChildProcess
     }
     return spawn as typeof original
   })
   syncBuiltins()
+}
+
+/** The command as Node starts it, and so as a tape has it. */
+function started(command: readonly string[], { shell, argv0 }: SpawnOptions = {}): readonly string[] {
+  const own = shell === true ? '/bin/sh' : shell
+  if (own && process.platform !== 'win32') return [own, '-c', command.join(' ')]
+  return argv0 === undefined ? command : [argv0, ...command.slice(1)]
 }
 
 function usesPipes(options: SpawnOptions | undefined): boolean {
