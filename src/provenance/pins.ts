@@ -1,5 +1,5 @@
-import { modelIds, promptHash, toolsHash } from '../providers/index.ts'
-import type { Tape } from '../tape/types.ts'
+import { askedModels, modelIds, promptHash, toolsHash } from '../providers/index.ts'
+import type { Tape, TapeEvent } from '../tape/types.ts'
 
 /** What a tape was made with, as a case keeps it. Everything optional: a tape from elsewhere may not know. */
 export interface CasePins {
@@ -34,6 +34,19 @@ export function acceptedPins(pins: CasePins): CasePins {
   // Whether the recorded work tree was clean says nothing about a later commit.
   const { dirty: __, ...recorded } = pins
   return { ...(now.commit === undefined ? pins : recorded), ...now }
+}
+
+/** What code asks its models for, read off a replay: a recorded answer says nothing about another model that is asked now. */
+export function pinsOfReplay(tape: Tape, events: readonly TapeEvent[]): Pick<CasePins, 'models' | 'prompt' | 'tools'> {
+  const recorded = askedModels(tape.events)
+  const models = modelIds(events, (model) => recorded.has(model))
+  const prompt = promptHash(events)
+  const tools = toolsHash(events)
+  return {
+    ...(models.length === 0 ? {} : { models }),
+    ...(prompt === undefined ? {} : { prompt }),
+    ...(tools === undefined ? {} : { tools }),
+  }
 }
 
 /** Reads the pins of a tape: the recorded facts, and what its model requests say. */

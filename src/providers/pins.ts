@@ -4,10 +4,25 @@ import { askedIn, readModelCall } from './exchange.ts'
 import { canonicalJson } from '../json/canonical.ts'
 import type { ModelCall, ModelRequest } from './types.ts'
 
-/** Every model that was asked for or that answered, sorted, each once. */
-export function modelIds(events: readonly TapeEvent[]): readonly string[] {
-  const named = modelCalls(events).flatMap(({ request, response }) => [request.model, response?.model ?? ''])
+/**
+ * Every model that was asked for or that answered, sorted, each once.
+ *
+ * @param answered - whether an answer to this model is its own; of another one it is not counted
+ */
+export function modelIds(
+  events: readonly TapeEvent[],
+  answered: (model: string) => boolean = () => true,
+): readonly string[] {
+  const named = modelCalls(events).flatMap(({ request: { model }, response }) => [
+    model,
+    answered(model) ? (response?.model ?? '') : '',
+  ])
   return [...new Set(named)].filter((model) => model !== '').sort()
+}
+
+/** Every model that was asked for. */
+export function askedModels(events: readonly TapeEvent[]): ReadonlySet<string> {
+  return new Set(asked(events).map(({ model }) => model))
 }
 
 /**

@@ -11,7 +11,7 @@ import {
   updateCase,
 } from '../cases/index.ts'
 import { runDigest } from '../fork/run-digest.ts'
-import { type CasePins, type GitState, pinsOf } from '../provenance/index.ts'
+import { acceptedPins, type CasePins, type GitState, pinsOfReplay } from '../provenance/index.ts'
 import type { ReplayResult } from '../match/types.ts'
 import { encodeValue, type TapeEvent } from '../tape/index.ts'
 import { type MatchOptions, traceOf } from '../trace/index.ts'
@@ -73,23 +73,42 @@ function accepts(mode: UpdateMode, aspect: Difference['aspect'], { expect }: Cas
   }
 }
 
+/** What makes a green case worth rewriting. */
+export interface Renewal {
+  /** Keys of its acceptances that no question needs any more. */
+  readonly obsolete: readonly string[]
+  /** Whether a person or a proof stands for a changed question: then its pins may be behind. */
+  readonly isCovered: boolean
+}
+
 /**
- * A green case as a run that updates everything leaves it: without acceptances that no question needs any more, and with
- * the commit of code that was accepted before it was committed.
+ * A green case as a run that renews it leaves it: without acceptances that no question needs any more, and with the pins of
+ * today's code where a changed question was accepted or proven, or where code was accepted before it was committed.
  */
 export function renewed(
   { kase, run, git }: Pick<Acceptance, 'kase' | 'run' | 'git'>,
-  obsolete: readonly string[],
+  { obsolete, isCovered }: Renewal,
 ): CaseUpdate | undefined {
-  const isCommitted = kase.pins?.accepted?.dirty === true && git?.commit !== undefined && !git.dirty
-  if (obsolete.length === 0 && !isCommitted) return undefined
+  const { pins } = kase
+  const isCommitted = pins?.accepted?.dirty === true && git?.commit !== undefined && !git.dirty
+  const now = pins === undefined ? undefined : pinsNow(pins, run, git)
+  const mayBeBehind = isCovered || pins?.accepted !== undefined
+  const isBehind = mayBeBehind && pins !== undefined && now !== undefined && !asksTheSame(acceptedPins(pins), now)
+  if (obsolete.length === 0 && !isCommitted && !isBehind) return undefined
   const before = readFileSync(kase.file, 'utf8')
   const changes = {
     ...(obsolete.length > 0 && { accepted: (kase.accepted ?? []).filter(({ key }) => !obsolete.includes(key)) }),
-    ...(isCommitted && kase.pins !== undefined && { pins: pinsNow(kase.pins, run, git) }),
+    ...((isCommitted || isBehind) && now !== undefined && { pins: now }),
   }
   const text = updateCase(before, changes, kase.file)
   return { type: updateArtifact, file: kase.file, before: textHash(before), text }
+}
+
+/** Whether models are asked with the same prompt and tools, and are the same ones. A later commit alone renews nothing. */
+function asksTheSame(before: CasePins, { accepted }: CasePins): boolean {
+  return (['models', 'prompt', 'tools'] as const).every(
+    (name) => JSON.stringify(before[name]) === JSON.stringify(accepted?.[name]),
+  )
 }
 
 function changesFor({ kase, run, open, git, mode, approval }: Acceptance): CaseChanges {
@@ -123,13 +142,10 @@ function markOf(event: TapeEvent): readonly CaseMark[] {
 
 /** The pins of a case once what this code does is accepted: those of the recording stay. */
 export function pinsNow(recorded: CasePins, run: ReplayResult, git: GitState | null): CasePins {
-  const { models, prompt, tools } = pinsOf({ ...run.tape, events: run.events })
   const accepted = {
     digest: runDigest(run),
     ...(git?.commit !== undefined && { commit: git.commit, dirty: git.dirty }),
-    ...(models !== undefined && { models }),
-    ...(prompt !== undefined && { prompt }),
-    ...(tools !== undefined && { tools }),
+    ...pinsOfReplay(run.tape, run.events),
   }
   return { ...recorded, accepted }
 }

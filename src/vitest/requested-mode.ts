@@ -38,8 +38,10 @@ export function requestedMode(vitest: Vitest, env: Environment): UpdateChoice {
   )
   const reason = env[reasonVariable] ?? ''
   if (choice.mode === 'none' || (choice.mode === 'new' && reason === '')) return choice
-  if (reason === '') throw noReason()
+  // Renewing pins accepts nothing: the reason stands beside what was accepted.
+  if (reason === '' && choice.mode !== 'pins') throw noReason()
   if (choice.mode !== 'new' && config.testNamePattern !== undefined) throw partial(config.testNamePattern)
+  if (choice.mode === 'pins') return choice
   const request = env[acceptVariable] ?? ''
   const accept = request === '' ? {} : { accept: parseAcceptRequest(request) }
   return { ...choice, ...accept, reason: parseReason(reason) }

@@ -11,7 +11,7 @@ import { chooseMode, parseFlag, parseMode, type UpdateMode, updateVariable } fro
 import { askReason, noReason, parseReason, reasonVariable } from './update-reason.ts'
 
 /*
- * The `vitest-harvest` command: `vitest`, and it also understands `--update-recordings[=new|questions|all|none]`, `--reason "…"`,
+ * The `vitest-harvest` command: `vitest`, and it also understands `--update-recordings[=new|questions|pins|all|none]`, `--reason "…"`,
  * `--tools run|serve|<names>` and `--yes`. `--prove` goes to `npx vitest-harvest test`.
  *
  * Vitest refuses an unknown flag before it loads any config, so no plugin can add one. This takes the flags out, says them

@@ -205,9 +205,11 @@ async function conclude(
   const accepted = acceptedBy(provided, verdict.unproven)
   const covered = new Set([...keys, ...accepted.map(({ key }) => key)])
   const { because, open } = verdict
-  const isUpdate = mode === 'all' && verdict.isGreen
+  const isUpdate = (mode === 'all' || mode === 'pins') && verdict.isGreen
+  // Acceptances are a person's word: renewing pins takes none away.
+  const obsolete = mode === 'all' ? questions.obsolete : []
   const update = isUpdate
-    ? renewed({ kase, run, git }, questions.obsolete)
+    ? renewed({ kase, run, git }, { obsolete, isCovered: verdict.accepted.length > 0 })
     : open && acceptRun({ kase, run, match, open, mode, git, approval, accepted: covered })
   // What is different stays red whatever was asked: then nothing of it is accepted.
   const isAccepting = accepted.length > 0 && (because?.aspect === 'question' || update !== undefined)

@@ -6,11 +6,11 @@ export { unattended } from '../provenance/unattended.ts'
 
 /**
  * What a run may write into cases. `none`: nothing. `new`: a baseline where a case has none. `questions`: that changed
- * questions to models are accepted, and nothing else. `all`: that too, and the new trace, outcome and pins of cases that
- * would fail by them.
+ * questions to models are accepted, and nothing else. `pins`: the pins of cases that are green by an acceptance or a proof,
+ * and nothing else. `all`: questions and pins, and the new trace and outcome of cases that would fail by them.
  */
-export type UpdateMode = 'none' | 'new' | 'questions' | 'all'
-export const updateModes: readonly UpdateMode[] = ['none', 'new', 'questions', 'all']
+export type UpdateMode = 'none' | 'new' | 'questions' | 'pins' | 'all'
+export const updateModes: readonly UpdateMode[] = ['none', 'new', 'questions', 'pins', 'all']
 
 /** The mode of a run, and why it is less than what was asked for. */
 export interface UpdateChoice {

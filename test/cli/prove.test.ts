@@ -63,7 +63,7 @@ describe('harvest test --prove', () => {
     expect({ code, stdout }).toEqual({
       code: 0,
       stdout: expect.stringMatching(
-        /^proven {5}golden\/refund {2}system prompt \(6 of 6 good, at least 0\.61, gpt-4o; 6 of 6 with the recorded question\)\n36 model calls, 4320 tokens, \$0\.0\d+\n$/,
+        /^proven {5}golden\/refund {2}system prompt \(6 of 6 good, at least 0\.61, gpt-4o; 6 of 6 with the recorded question\)\n36 model calls, 4320 tokens, \$0\.0\d+\n→ to renew the pins of what is proven: npx vitest-harvest test --update-recordings=pins\n$/,
       ),
     })
     // Six asks, and the recorded question as often.
@@ -79,6 +79,9 @@ describe('harvest test --prove', () => {
     ])
     const again = await prove('refund')
     expect([again.code, again.stdout]).toEqual([0, 'no case is unproven\n'])
+    // Then the pins name the prompt that was proven, and the commit once it is committed.
+    expect((await run(['test', '--update-recordings=pins'])).stdout).toContain('1 updated')
+    expect(read('refund')).toMatch(/\n {2}accepted:\n(?: {4}.*\n)* {4}dirty: true\n(?: {4}.*\n)* {4}prompt: sha256-/)
     const old = new Date(Date.now() - 31 * 86_400_000).toISOString()
     writeFileSync(caseFile(), read('refund').replace(/( {4}at: ).*/, `$1${old}`))
     expect((await run(['test'])).code).toBe(1)

@@ -87,7 +87,9 @@ describe.each<Lane>([5, 4])('a changed question under Vitest %i', (lane) => {
   })
 
   it('is accepted once for all cases that have it, and is green until the next edit', async () => {
-    const project = home.project('accept-all', { ...sources(), ...supportCase('a-1'), ...supportCase('b-1') })
+    const pins = (id: string): Record<string, string> =>
+      supportCase(id, id.toUpperCase(), 'pins: { commit: 4f2a9c1, models: [gpt-4.1], prompt: sha256-before }\n')
+    const project = home.project('accept-all', { ...sources(), ...pins('a-1'), ...pins('b-1') })
     raiseLimit(project)
     await vitest(project)
     const [key] = keysOf(project, 'a-1')
@@ -108,6 +110,22 @@ describe.each<Lane>([5, 4])('a changed question under Vitest %i', (lane) => {
       expect.stringContaining('   Accepted  system prompt (2 cases, '),
     ])
     expect(summaryOf(green)).toContain('2 replayed')
+    // Accepted in one place, so the cases do not name the prompt of today until their pins are renewed, all at once.
+    expect(accepted.output).toContain(
+      '→ to renew the pins of these cases: npx vitest-harvest test --update-recordings=pins',
+    )
+    const renewed = await harvest(project, 'test', '--update-recordings=pins')
+    expect([renewed.code, summaryOf(renewed)]).toEqual([0, expect.stringContaining('0 replayed, 2 updated')])
+    for (const id of ['a-1', 'b-1']) {
+      const now = project.read(`recordings/golden/${id}.case.yaml`)
+      expect(now).toMatch(/prompt: sha256-before\n[^]*accepted:\n[^]*prompt: sha256-(?!before)/)
+      // Nothing is asserted less, and nobody approved anything.
+      expect(now).toContain('  - refund(amount, order)')
+      expect(now).not.toContain('approved')
+    }
+    const hash = project.hash()
+    const unchanged = await harvest(project, 'test', '--update-recordings=pins')
+    expect([unchanged.code, project.hash()]).toEqual([0, hash])
     // Another question is another one, also where one was accepted.
     project.write('src/prompt.ts', supportSources['src/prompt.ts'])
     raiseLimit(project, '1000')

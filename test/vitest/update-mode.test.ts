@@ -64,13 +64,14 @@ describe('the flag', () => {
 
   it('with a mode nobody knows is an error that lists those there are', () => {
     expect(() => parseFlag('--update-recordings=al')).toThrowErrorMatchingInlineSnapshot(`
-      [HarvestError: Invalid update mode: expected none, new, questions, all
+      [HarvestError: Invalid update mode: expected none, new, questions, pins, all
 
         given  --update-recordings=al
 
       → --update-recordings=none
       → --update-recordings=new
       → --update-recordings=questions
+      → --update-recordings=pins
       → --update-recordings=all
       (HARVEST_UPDATE_MODE)]
     `)

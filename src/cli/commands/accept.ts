@@ -1,3 +1,5 @@
+import { basename } from 'node:path'
+import { acceptedFileName } from '../../cases/accepted-name.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { findCase } from '../../recordings/index.ts'
 import { type AcceptReport, acceptVariable } from '../../replay/accept-request.ts'
@@ -81,6 +83,9 @@ function print(
     screen.line(`different: ${neutralLine(name)}: an acceptance covers changed questions only`)
   for (const file of written) screen.line(`wrote ${neutralLine(file, 300)}`)
   screen.line(`verdict: ${verdict}`)
+  // A change of one case is written into the case, pins and all.
+  if (written.some((file) => basename(file) === acceptedFileName))
+    screen.line('→ to renew the pins of these cases: npx vitest-harvest test --update-recordings=pins')
   if (isList && unproven.length > 0)
     screen.line(`to accept one: npx vitest-harvest accept --change ${unproven[0]?.question.key} --reason "…"`)
   if (!isList && unproven.some(({ question }) => question.isData))

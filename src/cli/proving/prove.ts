@@ -227,6 +227,8 @@ function print(cases: readonly ProvenCase[], words: ProveWords, screen: Screen):
   const isPriced = used.every(({ costUsd }) => costUsd !== undefined)
   const cost = isPriced ? `$${used.reduce((sum, { costUsd = 0 }) => sum + costUsd, 0).toFixed(4)}` : 'cost unknown'
   screen.line(`${calls} model calls, ${tokens} tokens, ${cost}`)
+  if (cases.some(({ verdict }) => verdict === 'proven'))
+    screen.line('→ to renew the pins of what is proven: npx vitest-harvest test --update-recordings=pins')
 }
 
 function describe({ answer, problem }: ProvenCase): string {

@@ -46,7 +46,7 @@ export const testSpec: CommandSpec = {
   about: 'Run Vitest with update, tool and proof flags',
   // For the help alone: each is read where it is used, and everything else goes to Vitest.
   options: [
-    { flag: '--update-recordings [mode]', about: 'Renew baselines: all, new, questions or none [all]' },
+    { flag: '--update-recordings [mode]', about: 'Renew baselines: all, new, questions, pins or none [all]' },
     { flag: '--reason <text>', about: 'Why the new behaviour is right; written into the case' },
     { flag: '--prove', about: 'Ask live models the changed questions of unproven cases' },
     { flag: '--max-cost <usd>', about: 'With --prove: stop before live calls cost more [1.00]' },
@@ -61,6 +61,7 @@ export const testSpec: CommandSpec = {
   examples: [
     'test',
     `test --update-recordings --reason "refunds need a person now"`,
+    'test --update-recordings=pins',
     'test --tags-filter=golden',
     'test refund-100x --prove --max-cost 0.50',
     'test refund-100x --reporter=verbose',
