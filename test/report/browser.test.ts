@@ -7,9 +7,12 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { pageOf, readShell } from '../../src/report/view/page.ts'
 import { reportData } from '../../src/report/view/report-data.ts'
+import { pagesOf } from '../../src/cli/reporting/pages.ts'
+import { servePages } from '../../src/cli/reporting/serve.ts'
+import { putTape, type TapeParts } from '../recordings/make.ts'
 import { built } from '../support/built.ts'
 import { browserName, chromiumPath } from './chromium.ts'
-import { opened, tapeOf } from './desk.ts'
+import { deskEvents, opened, tapeOf } from './desk.ts'
 import { hostileDesk } from './hostile.ts'
 import { bare, golden, imported, madeAt, red, whole } from './samples.ts'
 
@@ -331,6 +334,41 @@ describe.skipIf(chromiumPath === undefined)(`a report ${browserName}`, () => {
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
     if (width <= 1100) await page.click('#tab-blame')
     expect(await page.isVisible('text=wrong at most 1.25 % of the time')).toBe(true)
+  })
+
+  it('lists the inbox as `ls` does, behind an address that leads there once, and says which sessions it has', async () => {
+    const recordings = join(folder, 'recordings')
+    const put = (id: string, parts: TapeParts): string =>
+      putTape(recordings, `inbox/${id}`, { ...parts, header: { id, session: { id: 'S-1' }, ...parts.header } })
+    put('desk-bad', { header: { agent: 'desk' }, events: deskEvents() })
+    put('cut', { header: { agent: 'desk' }, events: [], close: null })
+    const served = await servePages(pagesOf(recordings, []), 0)
+    onTestFinished(served.close)
+    const page = await browser.newPage()
+    onTestFinished(() => page.close())
+    const violations: string[] = []
+    page.on('console', (line) => violations.push(line.text()))
+    // From a page of a file, as a browser that is started opens it.
+    const start = join(folder, 'start.html')
+    writeFileSync(start, `<!doctype html><meta http-equiv="refresh" content="0;url=${served.once('?session=S-1')}">`)
+    await page.goto(pathToFileURL(start).href)
+    await page.waitForSelector('.ask')
+    expect(await texts(page, '.ask ~ [role=status]')).toEqual(['2 of 2 tapes'])
+    expect(await page.inputValue('.ask [name=session]')).toBe('S-1')
+    await page.fill('.ask [name=text]', 'a-100')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/text=a-100/)
+    await page.waitForSelector('.ask')
+    expect(await texts(page, '.ask ~ [role=status]')).toEqual(['1 of 2 tapes'])
+    await page.click('text=desk-bad')
+    await page.waitForSelector('.stephead')
+    await page.goBack()
+    await page.waitForSelector('.ask')
+    await page.click('text=Clear')
+    await page.waitForURL(/\/$/)
+    await page.click('.dash button >> text=S-1')
+    await page.waitForURL(/session=S-1$/)
+    expect(violations).toEqual([])
   })
 
   it('of the golden set shows every case, by state, and narrows to one', async () => {

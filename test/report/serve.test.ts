@@ -93,6 +93,19 @@ describe('pages on 127.0.0.1', () => {
     expect(await ask(`${url}run/1`)).toMatchObject({ status: 200, text: 'a run' })
   })
 
+  it('lead from an address that is good once, whoever sends there, to the page behind the secret', async () => {
+    const { url, once } = await served()
+    const address = once('run/1')
+    expect(address).not.toContain(new URL(url).pathname)
+    expect((await ask(address, { host: 'localhost' })).status).toBe(421)
+    const { status, text } = await ask(address, { 'sec-fetch-site': 'cross-site' })
+    expect({ status, leads: text.includes(`content="0;url=${new URL(url).pathname}run/1"`) }).toEqual({
+      status: 200,
+      leads: true,
+    })
+    expect((await ask(address)).status).toBe(403)
+  })
+
   it('stand whatever is sent, and give no page without the secret', async () => {
     const { url, asked } = await served()
     const { port } = new URL(url)

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { neutralLine } from '../../errors/index.ts'
 import {
@@ -7,20 +7,19 @@ import {
   listCases,
   type ListedTape,
   queryTapes,
-  type TapeFilter,
   type TapeList,
   tokensOf,
 } from '../../recordings/index.ts'
-import { cutOffText, keptReasons, readTapeHeader } from '../../tape/index.ts'
-import { createRedactor, isSubjectTag, subjectKeys, subjectTag, subjectVariable } from '../../privacy/index.ts'
+import { cutOffText, readTapeHeader } from '../../tape/index.ts'
+import { createRedactor } from '../../privacy/index.ts'
 import { choose } from '../choose.ts'
 import { lsSpec } from '../spec/inspect.ts'
 import { filterOptions } from '../spec/inspect.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { describeOutcome, duration } from '../../report/describe.ts'
 import { exit } from '../exit.ts'
-import { momentMeaning, parseMoment } from '../../report/moments.ts'
 import { usage } from '../parse.ts'
+import { defined, filterOf } from '../tape-filter.ts'
 import { columnsOf } from '../../report/fold.ts'
 import { type Screen, tableRows, tableWidth, widthOfRows } from '../../report/output.ts'
 
@@ -33,7 +32,7 @@ export const lsCommand: Command = {
     if (given.has('dir') && !existsSync(dir))
       throw usage(lsCommand, 'HARVEST_CLI_ARGUMENT', `there is no folder ${dir}`)
     const query = {
-      filter: filterOf(given, Date.now()),
+      filter: filterOf(given, Date.now(), lsSpec),
       sort: choose(given, 'sort', ['started', 'cost', 'duration', 'steps'], lsCommand) ?? 'started',
       ...limitOf(given),
     }
@@ -44,109 +43,6 @@ export const lsCommand: Command = {
     else print(list, dir, given, screen)
     return list.unreadable.length === 0 ? exit.ok : exit.tape
   },
-}
-
-function filterOf(given: CommandInput, now: number): TapeFilter {
-  if (given.has('inbox') && given.has('golden'))
-    throw usage(lsCommand, 'HARVEST_CLI_ARGUMENT', '--inbox and --golden exclude each other', [
-      'leave both out to see all',
-    ])
-  const outcome = choose(
-    given,
-    'outcome',
-    ['returned', 'threw', 'exited', 'unknown', 'truncated', 'unreadable'],
-    lsCommand,
-  )
-  return defined({
-    agent: given.value('agent'),
-    outcome,
-    model: given.value('model'),
-    commit: given.value('commit')?.toLowerCase(),
-    tool: given.value('tool'),
-    id: given.value('id'),
-    ...many(given, 'text'),
-    ...many(given, 'call'),
-    subject: subjectOf(given),
-    session: given.value('session'),
-    attributes: attributesOf(given),
-    ...costOf(given),
-    since: moment(given, 'since', now),
-    until: moment(given, 'until', now),
-    kept: choose(given, 'kept', keptReasons, lsCommand),
-    retention: choose(given, 'retention', ['clean', 'flagged', 'incident', 'none'], lsCommand),
-    place: given.has('inbox') ? 'inbox' : given.has('golden') ? 'golden' : undefined,
-  })
-}
-
-/** A filter that may be given more than once: everything has to fit. */
-function many(given: CommandInput, name: 'text' | 'call'): TapeFilter {
-  const values = given.values(name)
-  if (values.includes('')) throw usage(lsCommand, 'HARVEST_CLI_ARGUMENT', `--${name} needs a value`)
-  return values.length === 0 ? {} : { [name]: values }
-}
-
-/** Tags of a subject, by each key: tapes name nobody. */
-function subjectOf(given: CommandInput): readonly string[] | undefined {
-  const text = given.value('subject')
-  if (text === undefined) return undefined
-  // On a command line it stays in the history of the shell.
-  const subject = text === '-' ? readFileSync(0, 'utf8').trim() : text
-  if (subject === '') throw usage(lsCommand, 'HARVEST_CLI_ARGUMENT', '--subject needs a value')
-  if (isSubjectTag(subject)) return [subject]
-  const keys = subjectKeys()
-  if (keys.length === 0)
-    throw usage(lsCommand, 'HARVEST_CLI_ARGUMENT', `--subject needs the key of the recorder in ${subjectVariable}`, [
-      `${subjectVariable}=… npx vitest-harvest ls --subject -`,
-    ])
-  return keys.map((key) => subjectTag(subject, key))
-}
-
-function attributesOf(given: CommandInput): Readonly<Record<string, string>> | undefined {
-  const pairs = given.values('attribute').map((text): [string, string] => {
-    const at = text.indexOf('=')
-    if (at < 1)
-      throw usage(
-        lsCommand,
-        'HARVEST_CLI_ARGUMENT',
-        `Invalid --attribute: expected name=value, got '${neutralLine(text, 40)}'`,
-      )
-    return [text.slice(0, at), text.slice(at + 1)]
-  })
-  return pairs.length === 0 ? undefined : Object.fromEntries(pairs)
-}
-
-type Defined<T> = { readonly [Key in keyof T]?: Exclude<T[Key], undefined> }
-
-function defined<T extends object>(fields: T): Defined<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>
-}
-
-/** `0.10..2`, `1..` and `..0.05`; given more than once, every range holds. */
-function costOf(given: CommandInput): { minCostUsd?: number; maxCostUsd?: number } {
-  const ranges = given.values('cost').map((text) => {
-    const [, from = '', to = ''] = /^(\d*\.?\d+)?\.\.(\d*\.?\d+)?$/.exec(text) ?? []
-    if (from === '' && to === '')
-      throw usage(
-        lsCommand,
-        'HARVEST_CLI_ARGUMENT',
-        `Invalid --cost: expected a range in US dollars such as 0.10..2, got '${neutralLine(text, 40)}'`,
-      )
-    return { from, to }
-  })
-  const least = ranges.flatMap(({ from }) => (from === '' ? [] : [Number(from)]))
-  const most = ranges.flatMap(({ to }) => (to === '' ? [] : [Number(to)]))
-  return {
-    ...(least.length === 0 ? {} : { minCostUsd: Math.max(...least) }),
-    ...(most.length === 0 ? {} : { maxCostUsd: Math.min(...most) }),
-  }
-}
-
-function moment(given: CommandInput, option: 'since' | 'until', now: number): number | undefined {
-  const text = given.value(option)
-  if (text === undefined) return undefined
-  const parsed = parseMoment(text, option, now)
-  if (parsed !== undefined) return parsed
-  throw usage(lsCommand, 'HARVEST_CLI_ARGUMENT', `--${option} is ${momentMeaning}, not '${neutralLine(text, 40)}'`)
 }
 
 /** Lines that fit a screen or two. */

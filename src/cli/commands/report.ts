@@ -43,15 +43,15 @@ async function run(given: CommandInput, screen: Screen): Promise<number> {
     ...(against === undefined ? {} : { against }),
     ...(replay === undefined ? {} : { replay }),
   })
+  // Before anything leaves the inbox, and on stderr: stdout may be the page.
+  for (const one of [found, ...(against === undefined ? [] : [against])])
+    if (!isGolden(one, recordings)) screen.note(`${nameFor(one)}: ${findingsLine(findingsOf(readTape(one.file)))}`)
   if (given.has('json')) {
     screen.json(data)
     return exit.ok
   }
   const out = given.value('out') ?? `${nameFor(found)}.html`
   const page = write(out, data, given, screen)
-  // On stderr: stdout may be the page.
-  for (const one of [found, ...(against === undefined ? [] : [against])])
-    if (!isGolden(one, recordings)) screen.note(`${nameFor(one)}: ${findingsLine(findingsOf(readTape(one.file)))}`)
   if (given.has('replay') && replay === undefined) screen.note('the replay is as recorded: nothing differs')
   if (data.cut !== undefined)
     screen.note(`${counted(data.cut.texts, 'long text')} cut in the report; to keep every text whole: --full`)

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Case } from '../../cases/index.ts'
 import { acceptedPins, changedPins, codeState, pinsOf } from '../../provenance/index.ts'
-import { type CaseSummary, listCases, queryTapes } from '../../recordings/index.ts'
+import { type CaseSummary, listCases } from '../../recordings/index.ts'
 import { reportFile } from '../../report/view/report-file.ts'
-import type { GoldenCase, GoldenData, InboxTape } from '../../report/view/types.ts'
+import type { GoldenCase, GoldenData } from '../../report/view/types.ts'
 import { type Tape, readTape } from '../../tape/index.ts'
 import { version } from '../../version.ts'
 import { type CaseRun, readResults, type VitestRun } from './results.ts'
@@ -103,24 +103,4 @@ function stateOf(last: CaseRun | undefined, left: string | undefined): GoldenCas
   if (last !== undefined) return last.state
   // The page of a red case is removed when the case runs again.
   return left === undefined ? 'not run' : 'red'
-}
-
-/** The tapes of the inbox, the newest first. */
-export async function gatherInbox(
-  recordings: string,
-  linkOf: (file: string, id: string) => string,
-  limit: number,
-): Promise<readonly InboxTape[]> {
-  const { tapes, unreadable } = await queryTapes(recordings, { filter: { place: 'inbox' }, limit })
-  return [...tapes, ...unreadable]
-    .map((tape) => ({
-      id: tape.id ?? tape.file,
-      agent: tape.agent ?? 'unknown',
-      startedAt: tape.startedAt ?? '',
-      outcome: tape.outcome ?? tape.state,
-      steps: tape.steps ?? 0,
-      ...(tape.costUsd === undefined ? {} : { costUsd: tape.costUsd }),
-      ...(tape.state === 'unreadable' ? {} : { report: linkOf(tape.file, tape.id ?? '') }),
-    }))
-    .sort((one, other) => (one.startedAt < other.startedAt ? 1 : -1))
 }

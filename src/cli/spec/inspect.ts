@@ -128,11 +128,12 @@ export const openSpec: CommandSpec = {
   args: '[tape|case]',
   about: 'Serve reports of all recordings on 127.0.0.1, for reading',
   options: [
+    ...filterOptions.filter(({ flag }) => flag !== '--inbox' && flag !== '--golden'),
     { flag: '--port <n>', about: 'Port, for tunnels [a free one]' },
     { flag: '--browser', about: 'Open the page in the browser' },
     { flag: '--results <file>', about: "JSON of Vitest's json reporter, oldest first", many: true },
     dirOption,
     jsonOption,
   ],
-  examples: ['open', 'open latest', 'open --port 4173'],
+  examples: ['open', 'open latest', 'open --outcome threw --since 3d', 'open --port 4173'],
 }

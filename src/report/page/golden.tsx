@@ -1,8 +1,10 @@
 import { computed, signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import type { GoldenCase, GoldenData, InboxTape } from '../view/types.ts'
-import { int, usd } from './format.ts'
-import { golden, theme } from './state.ts'
+import type { GoldenCase, GoldenData } from '../view/types.ts'
+import { Search, Theme } from './controls.tsx'
+import { counted, int } from './format.ts'
+import { Inbox } from './inbox.tsx'
+import { golden, query } from './state.ts'
 import { Safe } from './text.tsx'
 
 type State = GoldenCase['state']
@@ -19,7 +21,6 @@ const colours: Readonly<Record<State, string>> = {
 }
 const runWords: Readonly<Record<string, string>> = { g: 'green', r: 'red', u: 'unproven', k: 'known bad', n: 'not run' }
 
-const search = signal('')
 const sortBy = signal<Column>('state')
 const only = signal<State | ''>('')
 
@@ -33,7 +34,7 @@ const orders: Readonly<Record<Column, (one: GoldenCase, other: GoldenCase) => nu
 }
 
 const cases = computed(() => {
-  const word = search.value.toLowerCase()
+  const word = query.value.toLowerCase()
   return (golden.value?.cases ?? [])
     .filter(({ state }) => only.value === '' || state === only.value)
     .filter(({ id, title, agent, models, tags = [] }) =>
@@ -44,7 +45,6 @@ const cases = computed(() => {
 
 /** Every case with how it was the last time; on a page that is served, the inbox as well. */
 export function Golden({ held }: { readonly held: GoldenData }) {
-  const isDark = theme.value === 'dark'
   return (
     <>
       <header class="head">
@@ -61,28 +61,13 @@ export function Golden({ held }: { readonly held: GoldenData }) {
           </span>
           <span>made {held.at.replace('T', ' ').replace(/\..*/, ' UTC')}</span>
         </div>
-        <input
-          class="search"
-          id="q"
-          type="search"
-          aria-label="Search"
-          placeholder="Search  /"
-          value={search.value}
-          onInput={(event) => (search.value = event.currentTarget.value)}
-        />
-        <button
-          type="button"
-          class="btn"
-          aria-label="Light or dark"
-          onClick={() => (theme.value = isDark ? 'light' : 'dark')}
-        >
-          {isDark ? 'Light' : 'Dark'}
-        </button>
+        <Search label="Search" />
+        <Theme />
       </header>
       <div />
       <main class="wide" tabIndex={0}>
         <Cases held={held} />
-        {held.inbox !== undefined && <Inbox tapes={held.inbox} />}
+        {held.inbox !== undefined && <Inbox held={held.inbox} />}
       </main>
     </>
   )
@@ -153,9 +138,14 @@ function Head({ name, children }: { readonly name: Column; readonly children: Co
   )
 }
 
+/** `4 runs: 2 green, 1 red, 1 unproven`: the oldest first are the bars. */
+function runsText(runs: string): string {
+  const counts = [...Map.groupBy(runs, (run) => runWords[run] ?? run)].map(([word, { length }]) => `${length} ${word}`)
+  return `${counted(runs.length, 'run')}: ${counts.join(', ')}`
+}
+
 function CaseRow({ one }: { readonly one: GoldenCase }) {
   const { state, id, title, why, agent, models, drift, pins, runs, ms, report } = one
-  const red = [...runs].filter((run) => run === 'r').length
   return (
     <tr class={state === 'red' || state === 'broken' ? 'redrow' : ''}>
       <td>
@@ -197,7 +187,7 @@ function CaseRow({ one }: { readonly one: GoldenCase }) {
         {runs === '' ? (
           'unknown'
         ) : (
-          <span class="spark" role="img" aria-label={`${red} of ${runs.length} runs red`}>
+          <span class="spark" role="img" aria-label={runsText(runs)}>
             {[...runs].map((run) => (
               <i class={run} title={runWords[run] ?? run} />
             ))}
@@ -206,65 +196,5 @@ function CaseRow({ one }: { readonly one: GoldenCase }) {
       </td>
       <td class="num">{ms === undefined ? 'unknown' : `${int(Math.round(ms))} ms`}</td>
     </tr>
-  )
-}
-
-function Inbox({ tapes }: { readonly tapes: readonly InboxTape[] }) {
-  const word = search.value.toLowerCase()
-  const found = tapes.filter(({ id, agent, outcome }) => `${id} ${agent} ${outcome}`.toLowerCase().includes(word))
-  return (
-    <section>
-      <h2>Inbox</h2>
-      {found.length === 0 ? (
-        <div class="empty">
-          {tapes.length > 0 ? (
-            'No tape matches.'
-          ) : (
-            <>
-              The inbox is empty.<code>npx vitest-harvest record -- node agent.js</code>
-            </>
-          )}
-        </div>
-      ) : (
-        <table class="dash">
-          <thead>
-            <tr>
-              <th>tape</th>
-              <th>agent</th>
-              <th>started</th>
-              <th>outcome</th>
-              <th class="num">steps</th>
-              <th class="num">cost</th>
-            </tr>
-          </thead>
-          <tbody>
-            {found.map(({ id, agent, startedAt, outcome, steps, costUsd, report }) => (
-              <tr>
-                <td>
-                  {report === undefined ? (
-                    <Safe text={id} />
-                  ) : (
-                    <a class="more" href={report}>
-                      <Safe text={id} />
-                    </a>
-                  )}
-                </td>
-                <td>
-                  <Safe text={agent} />
-                </td>
-                <td class="num">{startedAt.replace('T', ' ').replace(/\..*/, ' UTC')}</td>
-                <td>
-                  <span class={`badge ${outcome === 'returned' ? 'ok' : outcome === 'unknown' ? '' : 'bad'}`}>
-                    <Safe text={outcome} />
-                  </span>
-                </td>
-                <td class="num">{int(steps)}</td>
-                <td class="num">{usd(costUsd)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-    </section>
   )
 }

@@ -1,9 +1,10 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { capital, stepsText } from './blame.tsx'
+import { Search, Theme } from './controls.tsx'
 import { flat, int, ms, usd } from './format.ts'
 import { endOfRun } from './overview.tsx'
 import { go, jump } from './scroll.ts'
-import { decided, help, isTimed, query, report, tab, text, theme, view } from './state.ts'
+import { decided, help, isTimed, report, tab, text, view } from './state.ts'
 import { Safe } from './text.tsx'
 
 const views = { run: 'Run', compare: 'Compare', agents: 'Agents', branches: 'Branches' } as const
@@ -30,7 +31,6 @@ function Tabs() {
 export function Head() {
   const { run, blame } = report()
   const isMissing = (word: string): boolean => run.imported?.missing.includes(word) === true
-  const isDark = theme.value === 'dark'
   return (
     <header class="head">
       <h1>
@@ -62,23 +62,8 @@ export function Head() {
         )}
       </div>
       <Tabs />
-      <input
-        class="search"
-        id="q"
-        type="search"
-        placeholder="Search  /"
-        aria-label="Search steps"
-        value={query.value}
-        onInput={(event) => (query.value = event.currentTarget.value)}
-      />
-      <button
-        type="button"
-        class="btn"
-        aria-label="Light or dark"
-        onClick={() => (theme.value = isDark ? 'light' : 'dark')}
-      >
-        {isDark ? 'Light' : 'Dark'}
-      </button>
+      <Search label="Search steps" />
+      <Theme />
       <button type="button" class="btn" aria-label="Keys" onClick={() => (help.value = true)}>
         ?
       </button>

@@ -6,14 +6,18 @@ export function onKey(event: KeyboardEvent): void {
   if (event.metaKey || event.ctrlKey || event.altKey || help.value) return
   const { target, key } = event
   if (target instanceof HTMLElement && /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) {
+    // A field of the filters sends its form.
+    if (target.id !== 'q') return
     if (key === 'Escape') query.value = ''
     const first = shown.value[0]
-    if (key === 'Enter' && first !== undefined) go(first.id)
+    if (key === 'Enter' && first !== undefined && golden.value === undefined) go(first.id)
     if (key === 'Escape' || key === 'Enter') target.blur()
     return
   }
   const act = actions[key]
-  if (act !== undefined) {
+  // Where there is no list, arrows and Home scroll the page.
+  const isElsewhere = view.value !== 'run' || golden.value !== undefined
+  if (act !== undefined && !(isElsewhere && /^(?:Arrow|Home|End)/.test(key))) {
     act()
     // A page would scroll as well.
     if (!/^[tc?]$/.test(key)) event.preventDefault()

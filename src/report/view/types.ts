@@ -327,7 +327,7 @@ export interface GoldenData {
   /** The last run, in words. */
   readonly last: string
   readonly cases: readonly GoldenCase[]
-  readonly inbox?: readonly InboxTape[]
+  readonly inbox?: InboxView
   readonly made: { readonly by: string; readonly at: string }
 }
 
@@ -348,8 +348,26 @@ export interface GoldenCase {
   readonly report?: string
 }
 
+/** Tapes of the inbox: those that were asked for. */
+export interface InboxView {
+  readonly tapes: readonly InboxTape[]
+  /** Tapes in the inbox. */
+  readonly total: number
+  /** Tapes that fit and are not listed. */
+  readonly more: number
+  /** What can be asked, as `ls` takes it. */
+  readonly filters: readonly { readonly name: string; readonly takes: string; readonly about: string }[]
+  /** What was asked, by name of the filter. */
+  readonly asked: readonly (readonly [name: string, value: string])[]
+  /** Why it could not be asked. */
+  readonly problem?: string
+}
+
 export interface InboxTape {
   readonly id: string
+  readonly session?: string
+  /** Of a branch: the tape it begins like. */
+  readonly branchOf?: string
   readonly agent: string
   readonly startedAt: string
   readonly outcome: string
