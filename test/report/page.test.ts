@@ -75,6 +75,7 @@ describe('the sources of the page', () => {
     // Links go to pages of the same server or folder, whose names we made.
     expect(sources.filter(([, text]) => /href=/.test(text)).map(([file]) => file)).toEqual([
       'src/report/page/golden.tsx',
+      'src/report/page/inbox.tsx',
     ])
   })
 
