@@ -12,7 +12,7 @@ export const likeWindow = 32
 // A reference is worth its loss of readability when it saves much; of a small body there is nothing to save.
 const leastSaving = 200
 const triedPerBody = 4
-const block = 4096
+const blocks = [4096, 1024, 256, 64, 16]
 
 interface Base {
   readonly n: number
@@ -67,10 +67,11 @@ function asLike({ n, text: base }: Base, text: string): LikeBody {
   return { like: n, head, text: text.slice(head, text.length - tail), tail }
 }
 
-/** Whole blocks are compared as memory; characters only in the block that differs. */
+/** Blocks are compared as memory, ever smaller ones where they differ; characters only in the last few. */
 function samePrefix(a: string, b: string, limit: number): number {
   let same = 0
-  while (same + block <= limit && a.slice(same, same + block) === b.slice(same, same + block)) same += block
+  for (const block of blocks)
+    while (same + block <= limit && a.slice(same, same + block) === b.slice(same, same + block)) same += block
   while (same < limit && a.charCodeAt(same) === b.charCodeAt(same)) same++
   return same
 }
@@ -78,11 +79,13 @@ function samePrefix(a: string, b: string, limit: number): number {
 function sameSuffix(a: string, b: string, limit: number): number {
   const [endA, endB] = [a.length, b.length]
   let same = 0
-  while (
-    same + block <= limit &&
-    a.slice(endA - same - block, endA - same) === b.slice(endB - same - block, endB - same)
-  ) {
-    same += block
+  for (const block of blocks) {
+    while (
+      same + block <= limit &&
+      a.slice(endA - same - block, endA - same) === b.slice(endB - same - block, endB - same)
+    ) {
+      same += block
+    }
   }
   while (same < limit && a.charCodeAt(endA - same - 1) === b.charCodeAt(endB - same - 1)) same++
   return same
