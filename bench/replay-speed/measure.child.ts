@@ -1,39 +1,64 @@
-// One contestant in a process of its own: node --expose-gc measure.child.ts JOB (see Job in bench.ts)
+// One contestant in a process of its own, and the bare calls in another that nobody patched, in turn:
+// node --expose-gc measure.child.ts JOB (see Job in bench.ts)
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { inTurn, timed } from '../kit/measure.ts'
 import type { Job, Measured } from './bench.ts'
-import { contestant } from './contestants.ts'
+import { type Contestant, contestant } from './contestants.ts'
 import { ask } from './work.ts'
 
 const job = JSON.parse(process.argv[2] ?? '') as Job
 const { place, count, form, rounds } = job
 const work = (base: string): Promise<number> => ask(base, count, form)
-const who = await contestant(job.who)
 
-if (job.task === 'record') await who.record(place, work)
-else writeFileSync(job.result, JSON.stringify(await measure()))
-// What a contestant left open must not keep the bench from its end.
-process.exit(0)
+interface Round {
+  readonly value: number
+  readonly wallMs: number
+  readonly cpuMs: number
+}
 
-async function measure(): Promise<Measured> {
+if (job.task === 'bare') {
+  process.on('message', () => void measured(() => work(place.upstream)).then((round) => process.send?.(round)))
+} else {
+  const who = await contestant(job.who)
+  if (job.task === 'record') await who.record(place, work)
+  else writeFileSync(job.result, JSON.stringify(await measure(who)))
+  // What a contestant left open must not keep the bench from its end.
+  process.exit(0)
+}
+
+async function measure(who: Contestant): Promise<Measured> {
   const cpu = { bare: [] as number[], replay: [] as number[] }
   let right = count
-  const run = (name: 'bare' | 'replay', once: () => Promise<number>) => async (): Promise<number> => {
-    globalThis.gc?.()
-    const { value, wallMs, cpuMs } = await timed(once)
+  const run = (name: 'bare' | 'replay', once: () => Promise<Round>) => async (): Promise<number> => {
+    const { value, wallMs, cpuMs } = await once()
     cpu[name].push(cpuMs)
     right = Math.min(right, value)
     return wallMs
   }
+  const bare = fork(import.meta.filename, [JSON.stringify({ ...job, task: 'bare' })])
+  const askBare = async (): Promise<Round> => {
+    const answer = once(bare, 'message') as Promise<[Round]>
+    bare.send('round')
+    return (await answer)[0]
+  }
   const wall = await inTurn(
-    { bare: run('bare', () => work(place.upstream)), replay: run('replay', () => who.replay(place, work)) },
+    { bare: run('bare', askBare), replay: run('replay', () => measured(() => who.replay(place, work))) },
     rounds,
   )
+  bare.kill()
   // The first round warms up.
   return {
     wall: { bare: wall.get('bare') ?? [], replay: wall.get('replay') ?? [] },
     cpu: { bare: cpu.bare.slice(1), replay: cpu.replay.slice(1) },
     right,
     heapMb: process.memoryUsage().heapUsed / 2 ** 20,
+    peakMb: process.resourceUsage().maxRSS / 1024,
   }
+}
+
+async function measured(ask: () => Promise<number>): Promise<Round> {
+  globalThis.gc?.()
+  return timed(ask)
 }
