@@ -58,7 +58,7 @@ export function responderOf(run: ReplayRun, inside: number | undefined): Respond
       run.compareValues(undefined, undefined, () => ({ [`message to ${to}`]: encoded }))
     },
     exchange: (live: LiveRequest, sink: ExchangeSink): ExchangeControl => serveExchange(run, live, sink, inside),
-    expects: (stated) => run.expected.has(stated),
+    expects: (stated) => run.expected.find(stated),
     spawn: (command) => run.spawn(command),
     listen: (url, say) => run.listen(url, say),
     escape: (kind, target, madeAt) =>

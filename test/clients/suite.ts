@@ -33,7 +33,9 @@ export async function runClients(names: readonly string[] = clientAgents): Promi
     const job: ReplayJob = { tapes }
     const script = new URL('./replay.child.ts', import.meta.url)
     const replayed: readonly Replayed[] = await runInChild(script, job)
-    const confined: readonly Replayed[] = await runInChild(script, job, { flags: confinedFlags('strict') })
+    // Expected calls of fetch are answered above undici; here all of them go through it.
+    const env = { VITEST_HARVEST_FETCH: 'undici' }
+    const confined: readonly Replayed[] = await runInChild(script, job, { env, flags: confinedFlags('strict') })
     const lines = (await readFile(stdioLog, 'utf8').catch(() => '')).split('\n').filter(Boolean)
     const rows = recorded.map(async (recording): Promise<ClientRow> => {
       const { name } = recording

@@ -28,6 +28,10 @@ test('a replayed agent may take a different number of turns after each answer', 
   expectSameOrders('other turns', plain, some, { hops: 3 }),
 )
 
+test('answers that go through undici come in the recorded order as well', { timeout: patience }, () =>
+  expectSameOrders('through undici', plain, some, {}, { VITEST_HARVEST_FETCH: 'undici' }),
+)
+
 test('eight replays at once in one process do not disturb each other', { timeout: patience }, () =>
   expectSameOrders('eight at once', plain, some, { atOnce: 8 }),
 )
@@ -60,8 +64,9 @@ async function expectSameOrders(
   recording: Recording,
   runs: number,
   variant?: Partial<ReplayOrderJob>,
+  env?: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const replayed = await replay(label, recording, runs, variant)
+  const replayed = await replay(label, recording, runs, variant, env)
   expect(replayed.examples).toEqual([])
   expect(replayed.identical).toBe(runs)
   expect(replayed.relaxed).toBe(0)
@@ -76,10 +81,11 @@ async function replay(
   { dir, recorded }: Recording,
   runs: number,
   variant: Partial<ReplayOrderJob> = {},
+  env: Readonly<Record<string, string>> = {},
 ): Promise<ReplayedOrders> {
   const job: ReplayOrderJob = { dir, recorded: recorded.slice(0, runs), atOnce: 1, ...variant }
   const script = new URL('./order/replay.child.ts', import.meta.url)
-  const replayed: ReplayedOrders = await runInChild(script, job, { patienceMs: patience })
+  const replayed: ReplayedOrders = await runInChild(script, job, { patienceMs: patience, env })
   const each = (replayed.durationMs / runs).toFixed(1)
   console.log(`${label}: ${replayed.identical}/${runs} identical, ${each} ms per replay`)
   return replayed

@@ -13,12 +13,15 @@ import type { ReplayedScenario } from './scenarios/replay.child.ts'
 describe('what happened on the wire happens again, with the provider gone', () => {
   let recorded: readonly RecordedScenario[] = []
   let replayed: readonly ReplayedScenario[] = []
+  let throughUndici: readonly ReplayedScenario[] = []
 
   beforeAll(async () => {
     const dir = await mkdtemp(join(tmpdir(), 'harvest-scenarios-'))
     try {
       recorded = await record(dir)
-      replayed = await runInChild(new URL('./scenarios/replay.child.ts', import.meta.url), recorded)
+      const script = new URL('./scenarios/replay.child.ts', import.meta.url)
+      replayed = await runInChild(script, recorded)
+      throughUndici = await runInChild(script, recorded, { env: { VITEST_HARVEST_FETCH: 'undici' } })
     } finally {
       await rm(dir, { recursive: true, force: true })
     }
@@ -32,17 +35,20 @@ describe('what happened on the wire happens again, with the provider gone', () =
 
   test.for(Object.entries(scenarios))('%s', ([name, { timers = 0 }]) => {
     const before = recorded.find((one) => one.name === name)!
-    const after = replayed.find((one) => one.name === name)!
-    expect(after.problems).toEqual([])
-    expect(after.result).toEqual(before.result)
-    expect(after.drift).toBe(0)
-    expect(after.reached).toEqual({})
-    expect(after.comparison.identical).toBe(after.comparison.recorded)
-    expect(after.comparison.outcomeEqual).toBe(true)
-    // Waiting is done by the virtual clock, or not at all.
-    expect(after.comparison.timersFired).toBeGreaterThanOrEqual(timers)
+    for (const all of [replayed, throughUndici]) expectSame(before, all.find((one) => one.name === name)!, timers)
   })
 })
+
+function expectSame(before: RecordedScenario, after: ReplayedScenario, timers: number): void {
+  expect(after.problems).toEqual([])
+  expect(after.result).toEqual(before.result)
+  expect(after.drift).toBe(0)
+  expect(after.reached).toEqual({})
+  expect(after.comparison.identical).toBe(after.comparison.recorded)
+  expect(after.comparison.outcomeEqual).toBe(true)
+  // Waiting is done by the virtual clock, or not at all.
+  expect(after.comparison.timersFired).toBeGreaterThanOrEqual(timers)
+}
 
 function record(dir: string): Promise<readonly RecordedScenario[]> {
   return withProvider(async (provider) => {

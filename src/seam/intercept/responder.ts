@@ -1,5 +1,6 @@
 import type { Pairs } from '../pairs.ts'
 import { currentRun, type RunContext } from '../source.ts'
+import type { AnswerHead } from './own-response.ts'
 import type { FrameKind } from '../websocket-frames.ts'
 import type { UninstrumentedIo } from './work.ts'
 
@@ -26,6 +27,12 @@ export interface StatedRequest {
   readonly text: string
   /** In small letters. */
   readonly headers: () => Pairs
+}
+
+/** A request that is the recorded one. */
+export interface KnownRequest {
+  /** The head of its answer, where nothing else on the tape is made before it and the answer came whole. */
+  readonly head?: AnswerHead
 }
 
 /** Where the recorded answer goes, piece by piece, when its moment has come. */
@@ -73,10 +80,10 @@ export interface Responder extends RunContext {
    */
   exchange(live: LiveRequest, sink: ExchangeSink): ExchangeControl
   /**
-   * Whether the request that is about to be made is the recorded one, so that nobody will have to be told where it was
-   * made. A run that cannot say so is asked nothing.
+   * What is known of a request that is about to be made, where it is the recorded one, so that nobody will have to be told
+   * where it was made; `undefined` for any other. A run that cannot say so is asked nothing.
    */
-  expects?(stated: StatedRequest): boolean
+  expects?(stated: StatedRequest): KnownRequest | undefined
   /**
    * How the child is to be played; `undefined`: it is let through.
    *

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream'
 import { asNode, captureStack } from '../caller.ts'
 import { patchProperty, subscribeOnce } from '../patch.ts'
 import { Context } from './context.ts'
+import { answerExpected, expectedFetch, isUndiciForced } from './expected-fetch.ts'
 import { currentOutsideAnswers, refusal } from './outside.ts'
 import { isNodes, isOf, type PlainFetch, plainFetch, statedBy, withLength } from './plain-fetch.ts'
 import {
@@ -14,6 +15,7 @@ import {
   type LiveRequest,
   type Responder,
 } from './responder.ts'
+import { learnSent, type RequestShape } from './sent-headers.ts'
 import { isWebSocket } from '../websocket-frames.ts'
 import { openScripted, unknownProtocol, type UpgradeAnswer } from './websocket.ts'
 import { drain, headerObject, requestPairs } from './undici-parts.ts'
@@ -59,6 +61,8 @@ interface Entry {
   /** Absent for a request the run expects: a stack costs as much as finding its answer. */
   readonly madeAt?: Error
   readonly plain?: PlainFetch
+  /** Which headers undici adds to such a request is not known yet. */
+  readonly learns?: RequestShape
   /** It got as far as a dispatcher: whatever lies over `fetch` hands its calls on. */
   isDispatched?: true
 }
@@ -77,6 +81,7 @@ export function interceptUndici(): void {
   arm()
   for (const channel of ['undici:request:create', 'http.client.request.created'])
     subscribeOnce('entry', channel, arrived)
+  const isForced = isUndiciForced()
   patchProperty(globalThis, 'fetch', (original) => {
     const isNative = isNodes(original)
     // Importing userland undici replaces the global dispatcher on Node 22 and 24: look again before each call.
@@ -88,10 +93,17 @@ export function interceptUndici(): void {
       const plain = plainFetch(args)
       if (!plain) return entries.run({ madeAt: captureStack() }, () => original(...args))
       const stated = run.expects && statedBy(plain)
-      const entry = stated && run.expects?.(stated) ? { plain } : { madeAt: captureStack(), plain }
-      return entries.run(entry, () => asNode(() => original(...plain.args)))
+      const expectation = stated && run.expects?.(stated)
+      if (!expectation) return throughUndici({ madeAt: captureStack(), plain }, original, plain)
+      const expected = expectation.head && !isForced ? expectedFetch(plain, stated, expectation.head) : undefined
+      if (expected?.sent) return answerExpected(run, expected, expected.sent)
+      return throughUndici({ plain, ...(expected && { learns: expected.shape }) }, original, plain)
     } as typeof original
   })
+}
+
+function throughUndici(entry: Entry, original: typeof fetch, plain: PlainFetch): Promise<Response> {
+  return entries.run(entry, () => asNode(() => original(...plain.args)))
 }
 
 /**
@@ -256,6 +268,7 @@ class Dispatch implements ExchangeSink {
   readonly #controller: Controller | undefined
   readonly #madeAt: Error | undefined
   readonly #plain: PlainFetch | undefined
+  readonly #learns: RequestShape | undefined
   #control: ExchangeControl | undefined
   #waiting: (() => void)[] = []
   #paused = false
@@ -267,6 +280,7 @@ class Dispatch implements ExchangeSink {
     const entry = entries.getStore()
     this.#madeAt = entry ? entry.madeAt : captureStack()
     this.#plain = entry?.plain && isOf(entry.plain, options) ? entry.plain : undefined
+    this.#learns = entry?.learns
     // Like a live connection: the handler hears of its request later, not during dispatch.
     void Promise.resolve().then(() => this.#start(run, options))
   }
@@ -296,7 +310,9 @@ class Dispatch implements ExchangeSink {
     const plain = this.#plain
     if (!plain) return { via: 'undici', method, url, headers: sent, body: drained ?? Buffer.alloc(0), ...at }
     const { text } = plain
-    return { via: 'undici', method, url, headers: withLength(sent, plain), body: Buffer.from(text), text, ...at }
+    const [body, headers] = [Buffer.from(text), withLength(sent, plain)]
+    if (this.#learns) learnSent(this.#learns, body.length, headers)
+    return { via: 'undici', method, url, headers, body, text, ...at }
   }
 
   /** The handler of a plain `fetch` is Node's own, and nobody else has a word in it. */

@@ -1,0 +1,258 @@
+import type { Pairs } from '../pairs.ts'
+import { defaultMaxListeners, getMaxListeners, setMaxListeners } from 'node:events'
+import { HarvestError } from '../../errors/index.ts'
+import { asNode } from '../caller.ts'
+import { type AnswerHead, isPlainHead, ownResponse } from './own-response.ts'
+import type { PlainFetch } from './plain-fetch.ts'
+import type { ExchangeControl, ExchangeSink, Responder, StatedRequest } from './responder.ts'
+import { type RequestShape, sentFor, shapeOf } from './sent-headers.ts'
+
+/**
+ * Turns of the microtask queue that undici takes from the head of an answer to the response, and from asking for bytes
+ * that are there to having them. Two answers that come in one turn of the event loop reach the agent in their order,
+ * also when undici hands over one of them.
+ */
+const headTurns = 8
+const readTurns = 6
+
+/** A `fetch` that can be answered without undici. */
+export interface ExpectedFetch {
+  readonly plain: PlainFetch
+  readonly body: Buffer
+  /** As the request goes out: without a fragment. */
+  readonly url: string
+  readonly shape: RequestShape
+  /** `undefined` while undici was not seen to send such a request. */
+  readonly sent: Pairs | undefined
+}
+
+/** Takes an expected `fetch` apart; `undefined` where undici has to answer it. */
+export function expectedFetch(plain: PlainFetch, stated: StatedRequest, head: AnswerHead): ExpectedFetch | undefined {
+  const [, init] = plain.args
+  for (const [name, value] of Object.entries(init)) if (value !== undefined && !steered.has(name)) return undefined
+  if (!isPlainHead(head)) return undefined
+  const { protocol, origin, username, password, pathname, search, href, hash } = new URL(stated.url)
+  if ((protocol !== 'http:' && protocol !== 'https:') || username !== '' || password !== '') return undefined
+  const url = origin + pathname + search
+  // A question mark with nothing behind it is sent, and is no part of `search`.
+  if (href !== url + hash) return undefined
+  const shape = shapeOf(plain.method, origin, stated.headers())
+  if (shape === undefined) return undefined
+  const body = Buffer.from(plain.text)
+  return { plain, body, url, shape, sent: sentFor(shape, body.length) }
+}
+
+/**
+ * Whether every `fetch` has to be answered through undici, to compare the two.
+ *
+ * @throws HarvestError `HARVEST_REPLAY_OPTION` for another value of the variable
+ */
+export function isUndiciForced(): boolean {
+  const value = process.env[variable] ?? ''
+  if (value === '' || value === 'undici') return value === 'undici'
+  throw new HarvestError('HARVEST_REPLAY_OPTION', {
+    what: `Invalid value of ${variable}`,
+    where: { value: value.slice(0, 120) },
+    fix: [`to answer every fetch through undici: ${variable}=undici npx vitest run`, `unset ${variable}`],
+  })
+}
+
+const variable = 'VITEST_HARVEST_FETCH'
+
+const steered = new Set(['method', 'headers', 'signal'])
+
+/** Answers a `fetch` from the tape, as undici would. */
+export function answerExpected(run: Responder, asked: ExpectedFetch, sent: Pairs): Promise<Response> {
+  const { signal } = asked.plain.args[1]
+  if (signal?.aborted === true) return Promise.reject(signal.reason as Error)
+  const answer = new Answer(run, asked, sent)
+  if (signal) answer.heed(signal)
+  return answer.promise
+}
+
+type State = 'asking' | 'waiting' | 'open' | 'settled'
+
+/** One answer on its way, from `fetch` to the end of its body. */
+class Answer implements ExchangeSink {
+  readonly promise: Promise<Response>
+  readonly #resolve: (response: Response) => void
+  readonly #reject: (error: unknown) => void
+  readonly #asked: ExpectedFetch
+  readonly #startTime = now()
+  #state: State = 'asking'
+  #control: ExchangeControl | undefined
+  #stream: ReadableByteStreamController | undefined
+  #pieces: Buffer[] = []
+  #size = 0
+  #status = 0
+  /** Somebody reads and there was nothing. */
+  #reading: (() => void) | undefined
+  #isEnded = false
+  #isFlushing = false
+  #leave: (() => void) | undefined
+
+  constructor(run: Responder, asked: ExpectedFetch, sent: Pairs) {
+    const { promise, resolve, reject } = Promise.withResolvers<Response>()
+    this.promise = promise
+    this.#resolve = resolve
+    this.#reject = reject
+    this.#asked = asked
+    // As through undici, the request is heard a turn later.
+    queueMicrotask(() => this.#ask(run, sent))
+  }
+
+  #ask(run: Responder, headers: Pairs): void {
+    if (this.#state !== 'asking' || run.over) return
+    this.#state = 'waiting'
+    const { plain, body, url } = this.#asked
+    const { method, text } = plain
+    try {
+      this.#control = run.exchange({ via: 'undici', method, url, headers, body, text }, this)
+    } catch (error) {
+      this.error(error as Error)
+    }
+  }
+
+  /** Gives up when the signal says so. A signal that outlives the answer does not keep it. */
+  heed(signal: AbortSignal): void {
+    const self = new WeakRef(this)
+    const onAbort = (): void => self.deref()?.abort(signal.reason)
+    // As undici: a signal shared by many requests is no leak.
+    if (getMaxListeners(signal) === defaultMaxListeners) setMaxListeners(1_500, signal)
+    signal.addEventListener('abort', onAbort, { once: true })
+    this.#leave = () => signal.removeEventListener('abort', onAbort)
+  }
+
+  abort(reason: unknown): void {
+    if (this.#state === 'settled') return
+    const isOpen = this.#state === 'open'
+    this.#settle()
+    this.#control?.abort()
+    if (isOpen) this.#stream?.error(reason)
+    this.#reject(reason)
+  }
+
+  head(status: number, statusText: string, headers: Pairs): void {
+    this.#status = status
+    afterTurns(headTurns - 1, () => {
+      if (this.#state !== 'waiting') return
+      this.#state = 'open'
+      const body = new ReadableStream({
+        type: 'bytes',
+        start: (stream) => void (this.#stream = stream),
+        pull: () => this.#pull(),
+        cancel: () => this.#cancel(),
+      })
+      this.#resolve(ownResponse(this.#asked.url, { status, statusText, headers }, body))
+    })
+  }
+
+  chunk(bytes: Buffer): void {
+    if (this.#state === 'settled') return
+    this.#pieces.push(bytes)
+    this.#size += bytes.length
+    this.#flushSoon()
+  }
+
+  end(): void {
+    this.#isEnded = true
+    this.#flushSoon()
+  }
+
+  error(cause: Error): void {
+    if (this.#state === 'settled') return
+    const isOpen = this.#state === 'open'
+    this.#settle()
+    if (isOpen) this.#stream?.error(new TypeError('terminated', { cause }))
+    else this.#reject(new TypeError('fetch failed', { cause }))
+  }
+
+  /** Node's streams hand over what came in one turn together. */
+  #pull(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    if (this.#pieces.length > 0) afterTurns(readTurns, () => resolve(this.#flush()))
+    else {
+      this.#reading = resolve
+      if (this.#isEnded) this.#flushSoon()
+    }
+    return promise
+  }
+
+  #flushSoon(): void {
+    if (this.#reading === undefined || this.#isFlushing) return
+    this.#isFlushing = true
+    process.nextTick(() => {
+      this.#isFlushing = false
+      const resolve = this.#reading
+      this.#reading = undefined
+      this.#flush()
+      resolve?.()
+    })
+  }
+
+  #flush(): void {
+    const stream = this.#stream
+    if (this.#state !== 'open' || stream === undefined) return
+    const [first, ...more] = this.#pieces
+    this.#pieces = []
+    if (first !== undefined) {
+      stream.enqueue(new Uint8Array(more.length === 0 ? first : Buffer.concat([first, ...more])))
+    } else if (this.#isEnded) {
+      this.#settle()
+      stream.close()
+      stream.byobRequest?.respond(0)
+      this.#mark()
+    }
+  }
+
+  /** Whoever reads stops reading. */
+  #cancel(): void {
+    if (this.#state === 'settled') return
+    this.#settle()
+    this.#control?.abort()
+  }
+
+  #settle(): void {
+    this.#state = 'settled'
+    this.#pieces = []
+    this.#leave?.()
+    this.#reading?.()
+    this.#reading = undefined
+  }
+
+  /** What observers of `performance` hear of every `fetch`. */
+  #mark(): void {
+    const { markResourceTiming } = performance as unknown as { markResourceTiming?: (...args: unknown[]) => void }
+    const startTime = this.#startTime
+    const timing = {
+      startTime,
+      redirectStartTime: 0,
+      redirectEndTime: 0,
+      postRedirectStartTime: startTime,
+      finalServiceWorkerStartTime: 0,
+      finalNetworkResponseStartTime: 0,
+      finalNetworkRequestStartTime: startTime,
+      endTime: now(),
+      encodedBodySize: this.#size,
+      decodedBodySize: this.#size,
+      finalConnectionTimingInfo: {
+        domainLookupStartTime: startTime,
+        domainLookupEndTime: startTime,
+        connectionStartTime: startTime,
+        connectionEndTime: startTime,
+        secureConnectionStartTime: startTime,
+        ALPNNegotiatedProtocol: undefined,
+      },
+    }
+    markResourceTiming?.(timing, this.#asked.url, 'fetch', globalThis, '', '', this.#status)
+  }
+}
+
+/** The clock of the run as undici reads it. */
+function now(): number {
+  return asNode(() => performance.now())
+}
+
+function afterTurns(turns: number, work: () => void): void {
+  queueMicrotask(turns === 0 ? work : () => afterTurns(turns - 1, work))
+}
