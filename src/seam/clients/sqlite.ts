@@ -46,6 +46,8 @@ export function instrumentSqlite(port: Port, database: Loose): void {
     const executed: unknown = ask(port, 'exec', { sql }, () => void original(sql))
     return port.driver === 'better-sqlite3' ? database : executed
   })
+  for (const key of ['close', Symbol.dispose])
+    over(database, key, (original) => () => ask(port, 'close', {}, () => void original()))
   over(
     database,
     'pragma',

@@ -108,6 +108,24 @@ test.each([
   rmSync(dir, { recursive: true })
 })
 
+test.each([
+  ['better-sqlite3', () => client(() => new Database(':memory:'))],
+  ['node:sqlite', () => client(() => new (process.getBuiltinModule('node:sqlite').DatabaseSync)(':memory:'))],
+])('closing a client of %s is a step', async (_driver, open) => {
+  const agent = (end?: (db: ReturnType<typeof open>) => void) => (): unknown => {
+    const db = open()
+    const one = db.prepare('select 1 as one').get()
+    end?.(db)
+    return one
+  }
+  const closing = agent((db) => db.close())
+  const { tape } = await recorded(closing)
+  expect((await replayed(tape, closing)).problems).toEqual([])
+  expect((await replayed(tape, agent())).problems.map(({ code }) => code)).toEqual(['HARVEST_UNUSED'])
+  const left = await recorded(agent())
+  expect((await replayed(left.tape, closing)).problems.map(({ code }) => code)).not.toEqual([])
+})
+
 test('drizzle asks through the client below it', async () => {
   const orders = sqliteTable('orders', { id: integer('id').primaryKey(), name: text('name') })
   const agent = (name: string) => (): unknown => {
