@@ -13,10 +13,12 @@ export class IdempotencyKeys {
   check(recorded: readonly HeaderPair[], live: readonly HeaderPair[]): readonly FoundDrift[] {
     const was = keyIn(recorded)
     const is = keyIn(live)
-    // A key that was added makes nothing worse.
-    if (was === undefined) return []
+    if (was === undefined && is === undefined) return []
     if (is === undefined) return differing('a key', '(absent)')
-    const [before, owner] = [this.#liveOf.get(was), this.#recordedOf.get(is)]
+    const owner = this.#recordedOf.get(is)
+    // A key of its own that was added makes nothing worse.
+    if (was === undefined) return owner === undefined ? [] : differing('(absent)', 'the key of another request')
+    const before = this.#liveOf.get(was)
     if (before !== undefined && before !== is) return differing('the key of the attempt before', 'another key')
     if (owner !== undefined && owner !== was) return differing('a key of its own', 'the key of another request')
     this.#liveOf.set(was, is)

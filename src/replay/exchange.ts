@@ -67,7 +67,7 @@ export function serveExchange(
   const { headers: steady } = steadyBoundary(live.headers, nothing)
   const headers = run.headers.redacted(steady, recorded)
   // Clients of models draw their own; what a model is asked twice it answers twice, and does nothing.
-  const otherKey = hasKey(recorded) && !step.model ? run.idempotency.check(recorded, headers) : []
+  const otherKey = (hasKey(recorded) || hasKey(headers)) && !step.model ? run.idempotency.check(recorded, headers) : []
   const { url } = step.event
   const told = headerDrift(recorded, headers, run.comparison(step))
   const drift = [

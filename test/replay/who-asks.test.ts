@@ -255,6 +255,12 @@ describe('what is asked, and under which condition:', () => {
       each(put({ 'idempotency-key': 'x' }), put({ 'idempotency-key': 'x' })),
       ['guards idempotency-key: a key of its own → the key of another request'],
     ],
+    [
+      'a key of idempotency that is given to a request without one as well',
+      each(put({ 'idempotency-key': 'a' }), put({})),
+      each(put({ 'idempotency-key': 'x' }), put({ 'idempotency-key': 'x' })),
+      ['guards idempotency-key: (absent) → the key of another request'],
+    ],
   ]
   test.each(others)('%s', async (_, recorded, live, expected) => {
     const result = await changed(recorded, live)
@@ -412,7 +418,7 @@ test('a message about who asks says what a test machine needs', async () => {
       changed  Bearer [ [-key-2-] {+key-1+} ]
 
     The tape numbers the keys of a run and holds none. A test may use any values, one for each key.
-    → to see the recorded step: npx vitest-harvest show run-52 --step 2
+    → to see the recorded step: npx vitest-harvest show run-53 --step 2
     → if the new behaviour is right: record the run again and promote the new tape
     → if such a change is harmless: drift: { credentials: 'report' }
     (HARVEST_DRIFT)"
