@@ -13,7 +13,7 @@ const kept = new Set(
     'last-event-id last-modified link location prefer range retry-after retry-after-ms server te trailer',
     'transfer-encoding upgrade user-agent vary via www-authenticate x-accel-buffering x-request-id x-should-retry',
     'request-id anthropic-version anthropic-beta mcp-session-id mcp-protocol-version x-amzn-requestid',
-    'x-amzn-errortype x-amz-target idempotency-key',
+    'x-amzn-errortype x-amz-target idempotency-key sec-websocket-protocol',
   ]
     .join(' ')
     .split(' '),

@@ -43,6 +43,8 @@ export function meaningOfHeader(name: string): HeaderMeaning | undefined {
 export function headerMeaning(name: string, names: SecretNames): HeaderMeaning | undefined {
   if (asks.has(name)) return 'asks'
   if (elsewhere.has(name)) return undefined
+  // Browsers can send no other header with a WebSocket, so that keys stand among the protocols it offers.
+  if (name === 'sec-websocket-protocol') return 'credential'
   if (name === 'cookie' || names.isSecret(name, '')) return 'credential'
   if (guards.has(name) || name.startsWith('if-')) return 'guards'
   if (tenants.test(name)) return 'tenant'

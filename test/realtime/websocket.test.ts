@@ -264,6 +264,30 @@ describe.each(['global', 'ws'] as const)('any WebSocket through %s', (client) =>
     expect(run.comparison.outcomeEqual).toBe(true)
   })
 
+  test('speaks the protocol that its server chose, and is different where it no longer offers it', async () => {
+    const offering =
+      (...protocols: string[]) =>
+      async (): Promise<unknown> => {
+        const url = `${base}/chat`
+        const socket = (client === 'ws'
+          ? new Ws(url, protocols)
+          : new WebSocket(url, protocols)) as unknown as WebSocket
+        await new Promise<void>((resolve, reject) => {
+          socket.addEventListener('open', () => resolve())
+          socket.addEventListener('error', () => reject(new Error('refused')))
+        })
+        socket.close(1000, 'done')
+        return socket.protocol
+      }
+    const tape = await recorded(`${client}-protocol`, offering('chat.v2', 'key.sk-5e9f1c7a42d84b1e9c3f'))
+    expect(tape.close?.outcome).toMatchObject({ value: 'chat.v2' })
+    expect(JSON.stringify(tape.events)).not.toContain('5e9f1c7a')
+    await installReplay()
+    expect((await replayTape(tape, offering('chat.v2', 'key.sk-77aa1c7a42d84b1e9c3f'))).problems).toEqual([])
+    for (const others of [['chat.v1'], []])
+      expect(verdictOf(await replayTape(tape, offering(...others))).verdict).toBe('different')
+  })
+
   test('that says something else, or is not on the tape, is red and reaches nobody', async () => {
     const tape = await recorded(`${client}-other`, chat('bye'))
     await installReplay()
