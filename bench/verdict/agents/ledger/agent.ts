@@ -37,8 +37,8 @@ export async function agent(payment: Payment): Promise<string> {
       },
       body: JSON.stringify({ to: payment.to, cents: payment.cents, reference: payment.reference }),
     })
-    const { comparison } = (await booked.json()) as { comparison: string }
-    await call(`${bank}/receipts/${comparison}`, {
+    const { receipt } = (await booked.json()) as { receipt: string }
+    await call(`${bank}/receipts/${receipt}`, {
       method: 'PUT',
       headers: { 'content-type': 'application/json', 'idempotency-key': `receipt-${payment.id}`, 'if-none-match': '*' },
       body: JSON.stringify({ payment: payment.id, state: 'booked' }),

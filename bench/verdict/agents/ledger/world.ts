@@ -8,7 +8,7 @@ export function open(): World {
     serve({ path }) {
       if (path.includes('/accounts/')) return { body: { etag: '"e-41"', balance: 88_000 } }
       if (path.includes('/statements/')) return { body: { lines: 41 } }
-      if (path.endsWith('/payments')) return { body: { comparison: 'K-77' } }
+      if (path.endsWith('/payments')) return { body: { receipt: 'K-77' } }
       return { body: { ok: true } }
     },
   }
