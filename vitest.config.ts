@@ -54,8 +54,8 @@ export default defineConfig({
     }),
   ],
   test: {
-    // Many tests start real programs; two at a time is what a small machine carries.
-    maxWorkers: 2,
+    // Many tests wait for real programs: three at a time keep both cores of a small machine at work.
+    maxWorkers: 3,
     testTimeout: 180_000,
     hookTimeout: 240_000,
     sequence: { sequencer: SlowestFirst },

@@ -5,6 +5,7 @@ import { stripVTControlCharacters } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { completeLock, type Lock } from '../scripts/complete-lock.ts'
+import { slowest } from './support/slowest-first.ts'
 
 const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
   encoding: 'utf8',
@@ -69,6 +70,13 @@ describe('the tests, started by a hook of git', () => {
   it('see nothing of its repository, neither in a test nor in a program that one starts', () => {
     expect(repositoryNames).toEqual(expect.arrayContaining(['GIT_DIR', 'GIT_INDEX_FILE', 'GIT_AUTHOR_NAME']))
     expect(apart.printed).toMatch(/✓ .*hook\.test\.ts \(2 tests\)/)
+  })
+})
+
+describe('the list of the slowest tests', () => {
+  it('names test files that are there, each once', () => {
+    expect(slowest.filter((file) => !files.includes(file))).toEqual([])
+    expect(new Set(slowest).size).toBe(slowest.length)
   })
 })
 

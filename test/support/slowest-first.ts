@@ -1,32 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Test files that take longest, the longest first. */
-const slow = [
-  'docs/pages',
-  'docs/tarball',
-  'store/kill',
-  'fidelity/order',
-  'cli/examples',
-  'host/updates',
-  'host/running',
-  'fidelity/concurrent',
-  'cli/hostile',
-  'host/projects',
-  'cli/secrets',
-  'doctor/doctor',
-  'cli/fork',
-  'host/ci',
-  'host/obsolete',
-  'cli/promote',
-  'host/watch',
-  'cli/rerun',
-  'host/hostile',
-  'tape/kill',
-  'store/disk',
-  'cli/patch',
-  'story/year',
-  'cli/init',
-]
+/** Test files that take longest, the longest first: made by `node scripts/slowest-tests.ts`. */
+export const slowest = JSON.parse(readFileSync(new URL('./slowest.json', import.meta.url), 'utf8')) as readonly string[]
 
 /**
  * Starts the test files that take longest before all others: one that starts last has the machine to itself while
@@ -39,6 +15,6 @@ export class SlowestFirst extends BaseSequencer {
 }
 
 function place({ moduleId }: TestSpecification): number {
-  const at = slow.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`))
-  return at === -1 ? slow.length : at
+  const at = slowest.findIndex((file) => moduleId.endsWith(`/${file}`))
+  return at === -1 ? slowest.length : at
 }
