@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { VerdictName } from '../../src/replay/index.ts'
 import { currentFlags, encodeValue, headersFlag, serializeTape } from '../../src/tape/index.ts'
 import { openDesk } from '../cli/desk.ts'
+import type { Answered } from '../cli/harvest.ts'
+import { many } from '../cli/many.ts'
 import { type InlineProject, openHome, type RunResult } from './inline.ts'
 import type { ReportedTest } from './reports.ts'
 import {
@@ -179,14 +181,10 @@ describe('one run has one verdict', () => {
       ...groups.map((group) => () => vitestColumns(group)),
       ...groups.flatMap((group) => [() => acceptText(group), () => acceptJson(group)]),
       ...tags.map((tag) => () => live(tag, desk.url)),
-      ...scenarios.flatMap((scenario) => [
-        () => replayText(scenario),
-        () => replayJson(scenario),
-        () => verifyText(scenario),
-        () => verifyJson(scenario),
-        () => promote(scenario),
-      ]),
+      ...scenarios.map((scenario) => () => promote(scenario)),
     ])
+    // Last, for it holds this process up. All in one process: each scenario has its agent in a file of its own.
+    replays()
   }, 600_000)
   afterAll(async () => {
     await closeModel()
@@ -279,33 +277,40 @@ describe('one run has one verdict', () => {
     }
   }
 
-  const run = (command: string, scenario: Scenario, ...more: readonly string[]): Promise<RunResult> =>
-    harvest([command, scenario.id, '--agent', `./src/${scenario.id}.ts#support`, ...more])
+  function replays(): void {
+    const lines = scenarios.flatMap(({ id }) =>
+      ['replay', 'verify'].flatMap((command) => {
+        const line = [command, id, '--agent', `./src/${id}.ts#support`]
+        return [line, [...line, '--json']]
+      }),
+    )
+    const answers = many(lines, project.folder, local)
+    for (const [at, scenario] of scenarios.entries()) {
+      const readers = [replayText, replayJson, verifyText, verifyJson]
+      for (const [i, read] of readers.entries()) read(scenario, answers[at * readers.length + i]!)
+    }
+  }
 
-  async function replayText(scenario: Scenario): Promise<void> {
-    const { code, stderr } = await run('replay', scenario)
+  function replayText(scenario: Scenario, { code, stderr }: Answered): void {
     set(scenario, 'npx vitest-harvest replay', {
       exit: code,
       word: only(lineOf(scenario, 'harvest: ').exec(stderr), stderr),
     })
   }
 
-  async function replayJson(scenario: Scenario): Promise<void> {
-    const { code, stdout } = await run('replay', scenario, '--json')
+  function replayJson(scenario: Scenario, { code, stdout }: Answered): void {
     expect(JSON.parse(stdout)).toMatchObject({ held: code === 0, transcoded: [], notCompared: expect.any(Array) })
     set(scenario, 'npx vitest-harvest replay --json', { exit: code, word: verdictIn(stdout) })
   }
 
-  async function verifyText(scenario: Scenario): Promise<void> {
-    const { code, stdout, stderr } = await run('verify', scenario)
+  function verifyText(scenario: Scenario, { code, stdout, stderr }: Answered): void {
     const isRefused = stderr.includes('(HARVEST_TAPE_GRADE)')
     if (!isRefused) expect([scenario.id, stdout.includes('; bit-exact')]).toEqual([scenario.id, code === 0])
     const word = isRefused ? 'refused' : only(lineOf(scenario, '').exec(stdout), stdout + stderr)
     set(scenario, 'npx vitest-harvest replay --exact', { exit: code, word })
   }
 
-  async function verifyJson(scenario: Scenario): Promise<void> {
-    const { code, stdout } = await run('verify', scenario, '--json')
+  function verifyJson(scenario: Scenario, { code, stdout }: Answered): void {
     const { error, exact } = JSON.parse(stdout) as { error?: { code: string }; exact?: boolean }
     const isRefused = error?.code === 'HARVEST_TAPE_GRADE'
     if (!isRefused) expect([scenario.id, exact]).toEqual([scenario.id, code === 0])
