@@ -35,7 +35,7 @@ beforeAll(async () => {
     await provider.close()
     vi.restoreAllMocks()
   }
-}, 60_000)
+})
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 /** The steps and the end of a tape as `harvest show` prints them, without what differs from run to run. */

@@ -21,7 +21,7 @@ describe('clock and chance', () => {
     dir = await mkdtemp(join(tmpdir(), 'harvest-clock-'))
     recorded = await record(dir)
     await installReplay()
-  }, 60_000)
+  })
   afterAll(() => rm(dir, { recursive: true, force: true }))
 
   test('an agent that writes the moment into its prompts and tool results writes the recorded moment', async () => {

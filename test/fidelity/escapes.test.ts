@@ -35,7 +35,7 @@ describe('a replay reaches nothing around the seam', () => {
     } finally {
       await rm(dir, { recursive: true, force: true })
     }
-  }, 120_000)
+  })
 
   test.for(Object.keys(attempts))('%s is refused, with the line that tried', (name) => {
     const report = reports.find((one) => one.name === name)!

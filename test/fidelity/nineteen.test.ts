@@ -29,7 +29,7 @@ describe('nineteen checks', () => {
     await installReplay()
     agents = await import('./nineteen/agents.ts')
     clockAndIds = (await import('../../fixtures/agents/clock-and-ids.ts')).agent
-  }, 60_000)
+  })
   afterAll(() => rm(dir, { recursive: true, force: true }))
 
   test('1. a JSON answer is the recorded one, byte for byte', async () => {

@@ -25,7 +25,7 @@ describe('what happened on the wire happens again, with the provider gone', () =
     } finally {
       await rm(dir, { recursive: true, force: true })
     }
-  }, 120_000)
+  })
 
   afterAll(() => {
     const total = (all: readonly { readonly durationMs: number }[]) =>

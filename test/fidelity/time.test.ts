@@ -31,7 +31,7 @@ describe('time passes in a replay as it did when recorded', () => {
     } finally {
       await rm(dir, { recursive: true, force: true })
     }
-  }, 120_000)
+  })
 
   const expectSame = (all: readonly ReplayedTime[], name: string, times: number): void => {
     const { result } = recorded.find((one) => one.name === name)!

@@ -118,7 +118,7 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
       ...golden('unknown-key', `${refundBaseline}basline: []\n`),
       ...Object.assign({}, ...Object.keys(names).map((agent) => by(agent))),
       // Vitest runs large files first: this one before the next, in the same worker.
-      ...by('hangs', `title: ${'long '.repeat(80)}\n${refundBaseline}timeout: 800\n`),
+      ...by('hangs', `title: ${'long '.repeat(80)}\n${refundBaseline}timeout: 4000\n`),
       ...by('hangs-next', `${refundBaseline}outcome: { woke: true }\n`),
       ...by('broken-module'),
       ...by('missing-module'),
