@@ -1,3 +1,4 @@
+import { accessOf } from '../fork/access.ts'
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { parseCase } from '../cases/index.ts'
@@ -144,8 +145,8 @@ async function runRecorded(
   }
 }
 
-function forkOptions({ replay: { allow } }: TaskContext, signal: AbortSignal): ForkOptions {
-  return { signal, ...(allow === undefined ? {} : { allow }) }
+function forkOptions({ replay }: TaskContext, signal: AbortSignal): ForkOptions {
+  return { signal, ...accessOf(replay) }
 }
 
 function isModelCall(step: Step): step is ExchangeEvent {

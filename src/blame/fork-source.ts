@@ -1,8 +1,10 @@
 import { HarvestError } from '../errors/index.ts'
+import { accessOf } from '../fork/access.ts'
 import {
   type Control,
   controlOf,
   type ControlOptions,
+  type ForkOptions,
   type ForkPlan,
   type ForkResult,
   forkTape,
@@ -42,6 +44,8 @@ export interface ForkSourceOptions {
   readonly timeoutMs: number
   /** Escapes to let through, as in the replay options. */
   readonly allow?: readonly string[]
+  /** Recorded hosts and those that are the same by now, as in the replay options. */
+  readonly hosts?: NonNullable<ForkOptions['hosts']>
   /** Counts forks that other models answer than those of the tape. Default false: such a fork is refused. */
   readonly isCrossVersion?: boolean
   /** How the unchanged run is replayed that forks are compared with. */
@@ -186,14 +190,14 @@ interface Ran {
 }
 
 async function runOnce(tape: Tape, plan: ForkPlan, signal: AbortSignal, options: ForkSourceOptions): Promise<Ran> {
-  const { load, timeoutMs, allow } = options
+  const { load, timeoutMs } = options
   const time = new AbortController()
   const timer = setTimeout(() => time.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
   try {
     const agent = await load()
     const result = await forkTape(tape, agent, plan, {
       signal: AbortSignal.any([signal, time.signal]),
-      ...(allow === undefined ? {} : { allow }),
+      ...accessOf(options),
     })
     signal.throwIfAborted()
     return { result, isTimedOut: time.signal.aborted }

@@ -1,3 +1,4 @@
+import { accessOf } from '../fork/access.ts'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { type Case, defaultProofDays, judgedBy, modelText, parseCase } from '../cases/index.ts'
@@ -217,7 +218,6 @@ class Proof {
     try {
       using limit = timeLimit(context)
       const agent = await context.load()
-      const { allow } = context.replay
       const request = { seed: id, tail: { from: 'live', tools: 'tape' } } as const
       const asking = arm === 'recorded' ? { asking: recordedQuestions(context.tape, judge.keep) } : {}
       const plan = {
@@ -227,10 +227,7 @@ class Proof {
         tail: { ...request.tail, budget, ...asking },
         seed: id,
       } as const
-      const fork = await forkTape(context.tape, agent, plan, {
-        signal: limit.signal,
-        ...(allow === undefined ? {} : { allow }),
-      })
+      const fork = await forkTape(context.tape, agent, plan, { signal: limit.signal, ...accessOf(context.replay) })
       const made = asData(fork, request)
       const { grade, because } = await gradeAsk(made, fork.events, judge)
       const used = settle()

@@ -23,7 +23,7 @@ import type { ForkDraw, Grade, GradingUse, Position } from './types.ts'
 export interface RunBlameOptions
   extends Pick<
     ForkSourceOptions,
-    'load' | 'prices' | 'tools' | 'reference' | 'timeoutMs' | 'allow' | 'isCrossVersion' | 'control'
+    'load' | 'prices' | 'tools' | 'reference' | 'timeoutMs' | 'allow' | 'hosts' | 'isCrossVersion' | 'control'
   > {
   /** Key of the agent. */
   readonly agent: string

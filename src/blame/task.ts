@@ -1,3 +1,4 @@
+import { accessOf } from '../fork/access.ts'
 import { parseCase } from '../cases/index.ts'
 import { controlOptionsOf } from '../fork/index.ts'
 import { type Task, type TaskContext } from '../jobs/index.ts'
@@ -54,7 +55,7 @@ export const blameTask: Task = async (asked, context) => {
     signal,
     timeoutMs,
     control: await controlOptionsOf(context),
-    ...(replay.allow === undefined ? {} : { allow: replay.allow }),
+    ...accessOf(replay),
     ...(reference === undefined ? {} : { reference: requireClosed(readTape(reference)) }),
     ...expectedOf(context),
     onProgress: (progress) => context.say(told(progress, positionsOf(tape))),

@@ -1,3 +1,4 @@
+import { accessOf } from '../fork/access.ts'
 import path from 'node:path'
 import type fc from 'fast-check'
 import { HarvestError } from '../errors/index.ts'
@@ -30,7 +31,6 @@ export interface ChaosTaskOptions {
 /** Runs an agent of the config under faults, with its modules fresh in every run. */
 export const chaosTask: Task = async (given, context) => {
   const { arbitrary, faults, variants = [], ...options } = given as unknown as ChaosTaskOptions
-  const { allow } = context.replay
   return (await chaos(context.tape, {
     ...options,
     faults: arbitrary === undefined ? faults : await loadArbitrary(arbitrary, context),
@@ -39,7 +39,7 @@ export const chaosTask: Task = async (given, context) => {
     timeoutMs: context.timeoutMs,
     control: await controlOptionsOf(context),
     signal: context.signal,
-    ...(allow === undefined ? {} : { allow }),
+    ...accessOf(context.replay),
     onRun: (told) => context.say({ ...told }),
   })) as unknown as Json
 }

@@ -58,6 +58,8 @@ export interface ChaosOptions<T = unknown> {
   readonly hangMs?: number
   /** Escapes to let through, as in the replay options. */
   readonly allow?: readonly string[]
+  /** Recorded hosts and those that are the same by now, as in the replay options. */
+  readonly hosts?: Readonly<Record<string, readonly string[]>>
   /** Who answers. Default: the tape, by what is asked for. */
   readonly tail?: Tail
   /** How the run without faults is replayed that others are compared with. Default: as a tape without a case. */

@@ -1,3 +1,4 @@
+import { accessOf } from '../fork/access.ts'
 import fc from 'fast-check'
 import { HarvestError } from '../errors/index.ts'
 import { type Control, controlOf, forkTape, type ForkPlan, type ForkResult } from '../fork/index.ts'
@@ -98,10 +99,10 @@ class Search<T> {
 
   /** Without faults the agent has to hold. Where it asks other than byte for byte, no step is kept. */
   async control(): Promise<void> {
-    const { control, allow, signal, hangMs = 1_000, timeoutMs = 10_000 } = this.#options
+    const { control, signal, hangMs = 1_000, timeoutMs = 10_000 } = this.#options
     this.#control = await controlOf(this.#tape, {
       ...control,
-      replay: { ...(allow === undefined ? {} : { allow }), ...control?.replay },
+      replay: { ...accessOf(this.#options), ...control?.replay },
       load: async () => {
         this.#runs++
         return (await this.#agent(undefined)) as (input: unknown) => unknown
@@ -187,7 +188,7 @@ class Search<T> {
 
   async #fork(schedule: FaultSchedule, keep: number, n = 0): Promise<ForkResult<T>> {
     const tape = this.#tape
-    const { tail, allow, hangMs = 1_000, timeoutMs = 10_000, signal } = this.#options
+    const { tail, hangMs = 1_000, timeoutMs = 10_000, signal } = this.#options
     const { clockOffsetMs, variant } = runChangesOf(tape, schedule)
     const agent = await this.#agent(variant)
     const plan: ForkPlan = {
@@ -205,7 +206,7 @@ class Search<T> {
     try {
       const signals = signal === undefined ? limit.signal : AbortSignal.any([limit.signal, signal])
       const called = agent as (input: unknown) => T | PromiseLike<T>
-      return await forkTape(tape, called, plan, { signal: signals, hangMs, ...(allow === undefined ? {} : { allow }) })
+      return await forkTape(tape, called, plan, { signal: signals, hangMs, ...accessOf(this.#options) })
     } finally {
       clearTimeout(timer)
     }

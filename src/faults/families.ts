@@ -60,12 +60,17 @@ export const families = [
   // Noise. Truth is the curve of the chances, and its largest drop.
   family('F6.slip', 'step', 'one cause, and calls that go wrong by chance'),
   family('F6.recurrence', 'step', 'a cause that often recurs when resampled'),
+  family('F6.quiet_chance', 'step', 'a model that says the same each time and decides right now and then'),
   family('F6.self_correction', 'diffuse', 'an agent that often finds its own mistakes'),
   // Nothing to be found.
   family('F7.no_op_mutation', 'none', 'a mutation that changes nothing, in an agent that errs by chance'),
   family('F7.identical_response', 'none', 'the recorded answer given again'),
   family('F7.passing_run', 'none', 'a run that went well'),
   family('F7.environment', 'never', 'a run that fails by its environment alone'),
+  family('F7.flaky_oracle', 'refused', 'who grades says the contrary of three in ten runs'),
+  family('F7.mistyped_question', 'refused', 'a tool in the question that no run knows'),
+  family('F7.taped_tools', 'never', 'a wrong answer on the tape, which answers every fork'),
+  family('F7.changed_code', 'never', 'a run that went well and fails by changed code alone'),
   // The model is another one.
   family('F8.model_swap_from_step', 'model', 'another model answers from some step on'),
   family('F8.model_swap_global', 'model', 'another model answers the whole run'),
@@ -78,6 +83,7 @@ export const families = [
   // The agent is another one: the tape is of a run that went well, and a replay parts from it.
   family('F10.code_change', 'divergence', 'a changed line of the agent'),
   family('F10.prompt_change', 'divergence', 'a changed prompt'),
+  family('F10.accepted_change', 'step', 'one cause, and a changed outcome that was accepted'),
   family('F10.tool_schema_change', 'divergence', 'a changed tool schema'),
 ] as const satisfies readonly BenchmarkFamily[]
 

@@ -1,6 +1,7 @@
 import { replayTape, standInKeys, verdictOf } from '../replay/index.ts'
 import type { ReplayOptions, ReplayResult } from '../match/types.ts'
 import { encodeValue, type Step, stepsOf, type Tape, type TapeEvent } from '../tape/index.ts'
+import { accessOf } from './access.ts'
 import { stepBehind } from './branch-recorder.ts'
 import { firstDifferenceOf } from './control-difference.ts'
 import { controlRefused } from './control-refusal.ts'
@@ -100,12 +101,11 @@ async function replayUnchanged(tape: Tape, options: ControlOptions): Promise<Con
   const { unproven } = verdictOf(run, accepted?.(run))
   if (unproven.length > 0) throw controlRefused(about, { unproven })
   if (isRecorded(run)) return { tape, leftOut: new Set(), run: tape, digest: runDigest(run), ...code, replayed: run }
-  const { allow } = replay
   const fork = await forkTape(
     tape,
     await load(),
     { keep: 0, tail: { from: 'tape', serve: 'reworded' }, chance: 'recorded' },
-    { ...given, ...(allow === undefined ? {} : { allow }) },
+    { ...given, ...accessOf(replay) },
   )
   const [lost] = fork.problems
   if (lost !== undefined) throw controlRefused(about, { problem: lost, run })

@@ -7,6 +7,7 @@ import { Draws } from '../playback/reads.ts'
 import { Scheduler } from '../playback/scheduler.ts'
 import { type GateItem } from '../match/delivery.ts'
 import type { FoundDrift, MatchRequest } from '../match/matcher.ts'
+import { recordedHosts } from '../match/hosts-option.ts'
 import { isAllowed } from '../playback/allow.ts'
 import { isImporting } from '../replay/importing.ts'
 import * as problem from '../playback/problems.ts'
@@ -62,6 +63,7 @@ export class ForkRun {
   readonly root: Responder
   readonly recordedBudget: RecordedBudget
   readonly #cuts: readonly WholeBody[]
+  readonly #recordedHost: (url: string) => string
   readonly problems: HarvestError[] = []
   readonly drift: Drift[] = []
   readonly #changes: Changes
@@ -116,6 +118,7 @@ export class ForkRun {
     this.steps = stepStates(asked)
     this.recordedBudget = new RecordedBudget(asked)
     this.#cuts = requestCuts(tape)
+    this.#recordedHost = recordedHosts(options.hosts)
     this.kept = this.steps.slice(0, plan.keep)
     // A fork has the keys of this machine: the numbers of the tape it begins like do not hold for them.
     this.redactor = redactorOfTape(tape, { keys: 'unnumbered' })
@@ -301,7 +304,8 @@ export class ForkRun {
   }
 
   question(live: LiveRequest): MatchRequest {
-    return questionOf(live, this.redactor, { cuts: this.#cuts })
+    const url = this.#recordedHost(live.url)
+    return questionOf({ ...live, url }, this.redactor, { cuts: this.#cuts })
   }
 
   encode(value: unknown): Json {

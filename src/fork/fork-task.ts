@@ -1,3 +1,4 @@
+import { accessOf } from './access.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { readModelCall } from '../providers/index.ts'
 import { standInKeys } from '../replay/index.ts'
@@ -82,8 +83,7 @@ async function makeOne(
       ...(clockOffsetMs === undefined ? {} : { clockOffsetMs }),
     }
     const agent = await context.load(request.agent)
-    const { allow } = context.replay
-    const options = { signal: limit.signal, ...(allow === undefined ? {} : { allow }) }
+    const options = { signal: limit.signal, ...accessOf(context.replay) }
     return asData(await forkTape(context.tape, agent, plan, options), request)
   } catch (error) {
     if (!HarvestError.is(error)) throw error

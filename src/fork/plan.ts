@@ -1,4 +1,5 @@
 import type { Json, Step, Tape, TapeEvent } from '../tape/types.ts'
+import type { SameHosts } from '../match/hosts-option.ts'
 import type { ReplayResult } from '../match/types.ts'
 import type { HarvestError } from '../errors/index.ts'
 import type { Budget } from '../live/budget.ts'
@@ -102,6 +103,8 @@ export interface ForkOptions {
   readonly signal?: AbortSignal
   /** Escapes to let through, as in the replay options. */
   readonly allow?: readonly string[]
+  /** Recorded hosts and those that are the same by now, as in the replay options. */
+  readonly hosts?: SameHosts
   /** Real ms without anything happening after which the run counts as hanging. Default as for replays. */
   readonly hangMs?: number
   /** Functions that stand in for wrapped ones of these names, behind the kept steps. They run for real. */

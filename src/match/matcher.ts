@@ -159,7 +159,7 @@ export class Matcher {
       if (conversation) return conversation
     }
     const open = this.#byPath.get(steadyPath(question))?.some((step) => !step.taken) ?? false
-    return { kind: 'none', nearest: this.nearest(question), exhausted: !open }
+    return new NotFound(!open, () => this.nearest(question))
   }
 
   /** The steps of the same address, but for the host, and the same body. */
@@ -242,6 +242,22 @@ export class Matcher {
       }
     }
     return best
+  }
+}
+
+/** The nearest recorded request is looked for only when somebody asks: most questions without an answer have one elsewhere. */
+class NotFound {
+  readonly kind = 'none'
+  readonly exhausted: boolean
+  readonly #look: () => ExchangeState | undefined
+
+  constructor(exhausted: boolean, look: () => ExchangeState | undefined) {
+    this.exhausted = exhausted
+    this.#look = look
+  }
+
+  get nearest(): ExchangeState | undefined {
+    return this.#look()
   }
 }
 

@@ -146,6 +146,38 @@ describe('what a what-if is compared with', () => {
     },
   )
 
+  it('a host that is the recorded one by now is that to every what-if, and live tails ask it', async () => {
+    // The recorded host is gone; the agent asks the one that took its place.
+    const recorded = 'https://models.example'
+    const events = JSON.parse(JSON.stringify(tape.events).replaceAll(url, recorded)) as Tape['events']
+    const moved: Tape = { ...tape, events }
+    const replay = { hosts: { [recorded]: [url] } }
+    const load = () => Promise.resolve(agentOf({}))
+    await expect(controlOf(moved, { load })).rejects.toMatchObject({ code: 'HARVEST_CONTROL' })
+    const arm = await controlOf(moved, { load, replay })
+    expect(arm.differs).toBeUndefined()
+
+    const plan = { keep: 2, changes: [{ step: 1, path: 'result.note', value: 'm' }], tail: { from: 'tape' } } as const
+    const run = await forkTape(moved, agentOf({}), { ...plan, control: arm }, replay)
+    expect([run.isInert, run.prefix.isExact, run.problems]).toEqual([true, true, []])
+
+    const report = await chaos(moved, { agent: agentOf({}), faults: ['http-slow'], runs: 2, seed: 1, ...replay })
+    expect(report.survived).toBe(true)
+
+    const source = await forkSourceOf(moved, {
+      load,
+      oracle: createOracle({ by: 'expectations', ok: [parseExpectation('answer=refunded 25', '--ok')], bad: [] }),
+      budget: openBudget({}),
+      timeoutMs: 10_000,
+      control: { replay },
+      ...replay,
+    })
+    // Behind the kept step the model is asked for real, and it is the new host that answers.
+    const position = source.positions.findIndex(({ isExogenous }) => !isExogenous)
+    const drawn = await source.draw({ keep: position, seed: 0 }, new AbortController().signal)
+    expect(drawn).toMatchObject({ grade: 'ok', modelCalls: 1 })
+  })
+
   it.each([
     ['as recorded', {}],
     ['changed', changed],

@@ -149,6 +149,19 @@ describe('the harness level', () => {
     expect(broken(shifted)).toEqual(['exact tail, top-1', 'false certificates', 'false claims of any kind'])
   })
 
+  it.each([
+    ['F7.mistyped_question', 'nothing'],
+    ['F7.flaky_oracle', 'nothing'],
+    ['F7.changed_code', 'never'],
+    ['F7.taped_tools', 'never'],
+    ['F10.accepted_change', 'confirmed'],
+  ] as const)('%s is answered with %s', async (family, answer) => {
+    const { score, said } = await measureRun(stage, blameEngine, { family, seed: 3, steps: 11 })
+    expect([score.outcome, score.isFalseClaim, said.said]).toEqual(['R', false, answer])
+    // What is found out about the question costs no fork.
+    if (answer === 'nothing') expect(said.forks).toBe(0)
+  })
+
   it('an engine that blames what came last breaks them, too', async () => {
     const late: Engine = async (source) => {
       const last = source.positions.length - 1
@@ -169,7 +182,9 @@ describe('the harness level', () => {
 
   it('twenty runs of every family in full, one in a sample', () => {
     const all = familiesOf(undefined)
-    expect(runOrders('full', 1, all)).toHaveLength(20 * families.length)
+    // Five where blame takes every fork there is.
+    expect(runOrders('full', 1, all)).toHaveLength(20 * (families.length - 3) + 3 * 5)
+    expect(new Set(runOrders('full', 1, all).map(({ steps: count }) => count))).toEqual(new Set([20, 40, 60]))
     const sampled = runOrders('quick', 1, all).map(({ family }) => family)
     expect(new Set(sampled).size).toBe(sampled.length)
     // What takes every fork there is before blame gives up is too long for a sample.

@@ -20,11 +20,15 @@ export interface AgentOptions {
   readonly change?: { readonly from: number; readonly to: AgentChange }
 }
 
-/** What somebody has changed of the agent: a line of its code, its prompt, the schema of its tools. */
-export type AgentChange = 'code' | 'prompt' | 'schema'
+/**
+ * What somebody has changed of the agent: a line of its code, its prompt, the schema of its tools; what it answers beside
+ * the total (`unit`), or the total itself (`total`).
+ */
+export type AgentChange = 'code' | 'prompt' | 'schema' | 'unit' | 'total'
 
 export interface LedgerAnswer {
   readonly total: number
+  readonly unit?: string
 }
 
 /** The luck of the run whose code is running. A fork is a run like any other: it gets its own. */
@@ -65,12 +69,18 @@ export function ledgerAgent(sdk: OpenAiSdk, world: World, { hasty, change }: Age
         continue
       }
       messages.push(answer)
-      if (answer.tool_calls === undefined) return JSON.parse(answer.content ?? 'null') as LedgerAnswer
+      if (answer.tool_calls === undefined)
+        return answered(JSON.parse(answer.content ?? 'null') as LedgerAnswer, change?.to)
       // Answers are noted as they arrive.
       await Promise.all(answer.tool_calls.map(async (call) => void messages.push(...(await desk(call)))))
     }
     throw new Error('the model went on asking')
   }
+}
+
+function answered(answer: LedgerAnswer, change: AgentChange | undefined): LedgerAnswer {
+  if (change === 'total') return { total: answer.total + 1 }
+  return change === 'unit' ? { ...answer, unit: 'EUR' } : answer
 }
 
 async function ask(
@@ -94,6 +104,8 @@ function changed(body: { readonly messages: readonly object[] }, change: AgentCh
   const { messages } = body
   switch (change) {
     case 'code':
+    case 'unit':
+    case 'total':
       // It has begun to say when it asks.
       return { ...body, metadata: { asked: messages.length } }
     case 'prompt':

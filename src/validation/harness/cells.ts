@@ -2,12 +2,16 @@ import { families, type FamilyName } from '../../faults/families.ts'
 import type { Cell } from '../grid/cells.ts'
 import type { RunOrder } from './measure.ts'
 
-/** `quick`: one run of every family, a short one. `full`: twenty different ones of every family, up to 50 steps. */
+/** `quick`: one run of every family, a short one. `full`: twenty different ones of every family, of 20 to 60 steps. */
 export type Effort = 'quick' | 'full'
 
 export const runsPerFamily = { quick: 1, full: 20 } as const
 
-const stepsOfRuns = { quick: [20], full: [20, 40, 60] } as const
+/** Steps of the runs of a family, in turn: a run of 60 costs ten times what one of 20 does. */
+const stepsOfRuns = { quick: [20], full: [20, 20, 40, 20, 60] } as const
+
+/** Where blame takes all forks there are before it says that there is no one step, fewer runs have to do. */
+const runsOfLong = 5
 
 /** Where there is no one step to be found, blame takes all forks there are before it says so: too long for a sample. */
 const tooLong: readonly FamilyName[] = ['F5.erosion', 'F7.no_op_mutation', 'F7.identical_response']
@@ -18,12 +22,12 @@ export function runOrders(effort: Effort, seed: number, chosen: readonly FamilyN
   const orders = chosen
     .filter((family) => effort === 'full' || chosen.length === 1 || !tooLong.includes(family))
     .flatMap((family) =>
-      Array.from({ length: runsPerFamily[effort] }, (_, number) => ({
+      Array.from({ length: tooLong.includes(family) ? runsOfLong : runsPerFamily[effort] }, (_, number) => ({
         family,
         seed: seed + number,
         steps: tooLong.includes(family) ? steps[0] : (steps[number % steps.length] ?? steps[0]),
         // Repairs are tried one by one: in longer runs that would be most of the work.
-        hasColumns: number % steps.length === 0 && hasColumns(family, effort),
+        hasColumns: steps[number % steps.length] === 20 && number % 2 === 0 && hasColumns(family, effort),
       })),
     )
   return orders.toSorted((a, b) => weightOf(b) - weightOf(a))
@@ -44,14 +48,15 @@ function weightOf({ family, steps }: RunOrder): number {
 
 /** Whether chance is at work in the runs of a family. */
 export function isNoisy(family: FamilyName): boolean {
-  return family.startsWith('F6.') || family === 'F5.erosion' || family === 'F5.never' || family === 'F7.no_op_mutation'
+  const noisy: readonly FamilyName[] = ['F5.erosion', 'F5.never', 'F7.no_op_mutation', 'F7.taped_tools', 'F7.flaky_oracle']
+  return family.startsWith('F6.') || noisy.includes(family)
 }
 
 /** The runs of a family as a cell, as the engine level scores them. */
 export function cellOf(family: FamilyName, effort: Effort): Cell {
   const length = Math.max(...stepsOfRuns[effort])
   // One that can do nothing right does so without looking different: its forks are as good as exact.
-  const noise = isNoisy(family) && family !== 'F5.never' ? 'slip=.01' : 'exact'
+  const noise = noiseOf(family)
   return {
     id: `${family} n<=${length} ${noise}`,
     subject: family,
@@ -63,6 +68,11 @@ export function cellOf(family: FamilyName, effort: Effort): Cell {
     hasColumns: hasColumns(family, effort),
     sweeps: false,
   }
+}
+
+function noiseOf(family: FamilyName): Cell['noise'] {
+  if (family === 'F6.quiet_chance') return 'quiet'
+  return isNoisy(family) && family !== 'F5.never' && family !== 'F7.flaky_oracle' ? 'slip=.01' : 'exact'
 }
 
 /** Families by a name, or all those of a group; none when there are no such. */

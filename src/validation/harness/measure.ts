@@ -1,3 +1,5 @@
+import { parseExpectation } from '../../blame/expectation.ts'
+import { requireKnownNames } from '../../blame/known-names.ts'
 import type { ForkSource } from '../../blame/types.ts'
 import { HarvestError } from '../../errors/index.ts'
 import { families, type FamilyName } from '../../faults/families.ts'
@@ -68,11 +70,14 @@ async function ask(
   const { family, about, source } = run
   const { answer } = families.find(({ name }) => name === family) ?? {}
   if (answer === 'divergence') return askForDivergence(stage, run, seed)
-  if (answer === 'refused') return { about, said: await askForRefusal(stage, run) }
+  if (family === 'F8.pinned_id_mismatch') return { about, said: await askForRefusal(stage, run) }
+  if (family === 'F7.mistyped_question') return { about: nothingToFind(about), said: askMistyped(run, seed) }
   const asks = family === 'F7.no_op_mutation' || family === 'F7.identical_response' ? 'mutations' : 'run'
   const forked = family === 'F7.identical_response' ? { ...source, ...inert(source) } : source
   const { counted, ofMembers } = countMembers(asks === 'mutations' ? withoutEffect(forked) : forked)
   const said = await engine(counted, { asks, hasColumns, sweeps: false, isScripted: !isNoisy(family) })
+  // An oracle that disagrees with itself was found out: nothing is said, which is right.
+  if (answer === 'refused') return { about, said: said.said === 'undecidable' ? { ...nothing, forks: said.forks } : said }
   // Which step of a block it was is a question of its own, as the columns are.
   const members = ofMembers()
   return { about, said: { ...said, forks: said.forks - members, columnForks: said.columnForks + members } }
@@ -143,6 +148,32 @@ async function askForDivergence(stage: Stage, run: PlantedRun, seed: number): Pr
   }
   const said: EngineDiagnosis = { ...nothing, said: 'confirmed', named: [low], ranking: [low], forks }
   return { about: { truth, decoys: [], isPassing: false, isExact: true }, said }
+}
+
+function nothingToFind(about: PlantedRun['about']): PlantedRun['about'] {
+  return { ...about, isPassing: true }
+}
+
+/** Names as people mistype them: letters swapped, one missing, one twice, another case. */
+const slips: readonly ((name: string) => string)[] = [
+  (name) => `${name[1]}${name[0]}${name.slice(2)}`,
+  (name) => name.slice(0, -1),
+  (name) => `${name}${name.at(-1)}`,
+  (name) => name.toUpperCase(),
+]
+
+/** A question about a tool or an argument that is mistyped has to be refused before anything is asked. */
+function askMistyped({ tape }: PlantedRun, seed: number): EngineDiagnosis {
+  const slip = slips[pickOf(0, slips.length, tape.header.id, seed, 'slip')] ?? String
+  const isArgument = pickOf(0, 2, tape.header.id, seed, 'where') === 1
+  const asked = isArgument ? `read_entry(${slip('entry')}: 1)` : `${slip('read_entry')}(*)`
+  try {
+    requireKnownNames([parseExpectation(asked, '--ok')], { tapes: [tape] })
+  } catch (error) {
+    if (HarvestError.is(error, 'HARVEST_ORACLE_EXPECTATION')) return nothing
+    throw error
+  }
+  return { ...nothing, said: 'unresolved' }
 }
 
 /** The agent asks another model now than the tape was made with: nothing may be said without being told to. */

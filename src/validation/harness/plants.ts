@@ -133,6 +133,10 @@ const sketches: Readonly<Record<FamilyName, SketchedFamily>> = {
     ...wrongValue('raised'),
     shape: { noise: (pick) => ({ slip: usualSlip, recurrence: pick(1, 4, 'recurrence') / 10 }) },
   },
+  'F6.quiet_chance': {
+    by: (on) => wrongArgument(on),
+    shape: { noise: (pick) => ({ recurrence: pick(5, 9, 'recurrence') / 10 }) },
+  },
   'F6.self_correction': {
     ...wrongValue('raised'),
     shape: { noise: (pick) => ({ slip: usualSlip, correction: pick(1, 3, 'correction') / 20 }) },
@@ -141,6 +145,10 @@ const sketches: Readonly<Record<FamilyName, SketchedFamily>> = {
   'F7.identical_response': { by: nothing, shape: { noise: () => ({ slip: 2 * usualSlip }) } },
   'F7.passing_run': { by: nothing },
   'F7.environment': { ...wrongValue('raised'), shape: { isPermanent: true } },
+  'F7.flaky_oracle': { by: nothing },
+  'F7.mistyped_question': wrongValue('raised'),
+  'F7.taped_tools': { ...wrongValue('raised'), shape: { isPermanent: true, noise: () => ({ slip: usualSlip }) } },
+  'F7.changed_code': { by: nothing },
   'F8.model_swap_from_step': {
     by: ({ pick, questions }) => ({ plants: [{ what: 'model', question: pick(1, questions, 'question') }] }),
   },
@@ -150,6 +158,7 @@ const sketches: Readonly<Record<FamilyName, SketchedFamily>> = {
   'F9.message_delayed': lostMessage('delayed'),
   'F9.message_duplicated': lostMessage('duplicated'),
   'F9.message_contradicting': lostMessage('contradicting'),
+  'F10.accepted_change': wrongValue('raised'),
   'F10.code_change': { by: nothing },
   'F10.prompt_change': { by: nothing },
   'F10.tool_schema_change': { by: nothing },

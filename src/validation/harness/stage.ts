@@ -8,7 +8,8 @@ import { openBudget } from '../../live/index.ts'
 import { installReplay } from '../../replay/index.ts'
 import type { Tape } from '../../tape/index.ts'
 import type { FamilyName } from '../../faults/families.ts'
-import { type AgentOptions, ledgerAgent, type LedgerAnswer, type LedgerInput, luckOfRun } from './agent.ts'
+import { type AgentChange, type AgentOptions, ledgerAgent, type LedgerAnswer, type LedgerInput, luckOfRun } from './agent.ts'
+import { chanceOf } from './chance.ts'
 import { type ModelServer, openModelServer } from './model-server.ts'
 import { worldOf } from './plants.ts'
 import { recordRun } from './record.ts'
@@ -91,28 +92,51 @@ export async function plantRun(stage: Stage, family: FamilyName, seed: number, s
   const tape = await luckOfRun.run(recorded, () =>
     recordRun(folder, { agent: 'ledger', id: world.id, input }, () => recording(input)),
   )
-  let agent = ledgerAgent(sdk, world, waiting(patientMs))
+  const change = changeOf(family)
+  let agent = ledgerAgent(sdk, world, { ...waiting(patientMs), ...(change && { change: { from: 0, to: change } }) })
+  const isFlaky = family === 'F7.flaky_oracle'
+  let grades = 0
+  const judged = (value: unknown): boolean | undefined => {
+    const isRight = judge(world, value)
+    // The first grade asks the question: the run was bad.
+    return isFlaky && isRight === true && (grades++ === 0 || chanceOf(world.id, grades) < 0.3) ? false : isRight
+  }
   const options: ForkSourceOptions = {
     load: () => Promise.resolve((given) => agent(given as LedgerInput)),
-    oracle: createOracle({ by: 'function', name: 'the total', judge: ({ value }) => judge(world, value) }),
+    oracle: createOracle({ by: 'function', name: 'the total', judge: ({ value }) => judged(value) }),
     budget: openBudget({}),
-    tools: 'live',
+    tools: family === 'F7.taped_tools' ? 'tape' : 'live',
     timeoutMs,
   }
   const inner = await luckOfRun.run(recorded, () => forkSourceOf(tape, options))
-  // Who grades here compares two numbers.
-  const { regrade: _never, ...unvarying } = inner
+  // Who grades elsewhere compares two numbers.
+  const { regrade, ...unvarying } = inner
   return {
     family,
     world,
     tape,
     source: {
       ...unvarying,
+      ...(isFlaky && regrade && { regrade }),
       draw: (spec, signal) => luckOfRun.run(luckOf(world, spec), () => inner.draw(spec, signal)),
     },
-    about: truthOf(world, tape, inner.positions),
+    about: change === 'total' ? hopeless(inner.positions.length) : truthOf(world, tape, inner.positions),
     become: (other) => void (agent = other),
   }
+}
+
+/** What was changed of the agent since the run was recorded. */
+function changeOf(family: FamilyName): AgentChange | undefined {
+  if (family === 'F10.accepted_change') return 'unit'
+  return family === 'F7.changed_code' ? 'total' : undefined
+}
+
+/** No answer of any step can save the run. */
+function hopeless(positions: number): PlantedTruth {
+  const curve = new Array<number>(positions + 1).fill(0)
+  const columns = { necessary: [], sufficient: [], repairSets: [] }
+  const truth = { curve, commitments: [], commitment: -1, drop: 0, columns }
+  return { truth, decoys: [], isPassing: false, isExact: true }
 }
 
 function judge(world: World, value: unknown): boolean | undefined {

@@ -143,6 +143,8 @@ const builders: Readonly<Record<FamilyName, Build | undefined>> = {
   'F5.never': (on) => on.finish({ fails: () => false, luck: () => (on.noise.slip === 0 ? 0 : 0.01) }),
   'F6.slip': atOnce,
   'F6.recurrence': seenLater,
+  // Cells of their own draw it with a chance; the families behind it are about questions, graders and code, not chances.
+  'F6.quiet_chance': undefined,
   'F6.self_correction': atOnce,
   'F7.no_op_mutation': (on) =>
     on.finish({ fails: () => false, mutation: { count: () => distinctMutants, raises: () => 0 } }),
@@ -157,6 +159,11 @@ const builders: Readonly<Record<FamilyName, Build | undefined>> = {
   'F9.message_delayed': (on) => betweenAgents(on, seenLater),
   'F9.message_duplicated': (on) => betweenAgents(on, (inner) => relayed(inner, 2)),
   'F9.message_contradicting': (on) => betweenAgents(on, (inner) => relayed(inner, 3)),
+  'F7.flaky_oracle': undefined,
+  'F7.mistyped_question': undefined,
+  'F7.taped_tools': undefined,
+  'F7.changed_code': undefined,
+  'F10.accepted_change': undefined,
   'F10.code_change': changedCode,
   'F10.prompt_change': changedCode,
   'F10.tool_schema_change': changedCode,
