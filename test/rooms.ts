@@ -100,8 +100,8 @@ export const rooms: Readonly<Record<string, Room>> = {
     mayImport: ['importers', 'errors', 'json', 'rules', 'tape', 'privacy', 'providers', 'trace', 'provenance', 'cases'],
   },
   check: {
-    subject: 'what may be committed',
-    mayImport: ['errors', 'json', 'tape', 'wire', 'privacy', 'provenance', 'cases', 'recordings'],
+    subject: 'what may be committed, and how well a golden set is kept',
+    mayImport: ['errors', 'json', 'tape', 'wire', 'privacy', 'providers', 'trace', 'provenance', 'cases', 'recordings'],
   },
   review: {
     subject: 'what a change to recordings means: weaker cases, what each tape does, duplicates',

@@ -1,3 +1,4 @@
+import type { Health } from '../check/index.ts'
 import type { Review, ReviewOptions } from '../review/index.ts'
 import type { Demoted, Hold, Pruned, PinLimits, PinReport, PruneOptions } from '../recordings/index.ts'
 
@@ -29,6 +30,8 @@ export interface Recordings {
   demote(kase: string): Demoted
   /** What each case was made with, and which are stale. Asks git. */
   pins(limits?: PinLimits): PinReport
+  /** What is stale, flaky, redundant, in no case, or was never seen red. Asks git, runs nothing. */
+  health(limits?: PinLimits): Promise<Health>
   /**
    * Reads what a branch does to these recordings: cases that assert less, what each new tape does, secrets, duplicates, sizes.
    * Looks at commits alone.
@@ -71,6 +74,7 @@ export async function openRecordings(folder = 'recordings'): Promise<Recordings>
     release: (tape) => releaseHold(folder, find(tape)),
     demote: (kase) => demote(folder, kase),
     pins: (limits) => readPins(folder, limits),
+    health: async (limits) => (await import('../check/index.ts')).checkHealth(folder, limits),
     review: async (range, options = {}) =>
       (await import('../review/index.ts')).reviewRange(range, { ...options, dir: folder }),
   }

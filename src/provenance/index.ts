@@ -14,6 +14,7 @@ export {
   trackedFiles,
   versionedFiles,
 } from './git.ts'
+export { type FormerCases, readFormerCases } from './former-cases.ts'
 export { type AcceptedPin, acceptedPins, type CasePins, pinsOf, pinsOfReplay } from './pins.ts'
 export { commitsBefore, type FormerCode, inWorktree, type Worktree } from './worktree.ts'
 export { type GitIndex, type GitRange, type IndexedFile, readIndex, readRange } from './staged.ts'

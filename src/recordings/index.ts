@@ -22,6 +22,7 @@ export {
 } from './promote.ts'
 export { placeFix, prepareFix, type PreparedFix } from './prepared-fix.ts'
 export { keepShared, type KeptAnswer, listOutside, listShared, recordingsOf, refreshShared } from './shared.ts'
+export { keepLiveRuns, type LiveRuns, readLiveRuns } from './rerun-log.ts'
 export { removeForGood, removeTapes } from './removal.ts'
 export { costOfRun, readFacts, type TapeFacts, tokensOf } from './tape-facts.ts'
 export { closeOf, findTape, listTapes, outcomeOf, type TapeSummary } from './tapes.ts'

@@ -34,12 +34,12 @@ describe('the pages', () => {
   })
 
   test.for([
-    ['an incident', 'playbooks.md#an-incident'],
-    ['a changed prompt', 'playbooks.md#a-changed-prompt'],
-    ['another model', 'playbooks.md#another-model'],
-    ['a pull request', 'playbooks.md#a-pull-request'],
-    ['weekly care', 'playbooks.md#weekly-care'],
-    ['erasure', 'playbooks.md#erasure'],
+    ['an incident', 'incident.md'],
+    ['a changed prompt', 'prompt-change.md'],
+    ['another model', 'model-upgrade.md'],
+    ['a pull request', 'review.md'],
+    ['weekly care', 'weekly-care.md'],
+    ['erasure', 'erasure.md'],
     ['the ideas', 'concepts.md'],
     ['a word', 'glossary.md'],
     ['something is red', 'troubleshooting.md'],

@@ -11,9 +11,13 @@ import { neutralLines, type Screen } from '../../report/output.ts'
 export const checkCommand: Command = {
   ...checkSpec,
   async run(given, screen) {
+    const instead = ['pins', 'stale', 'health'].filter((name) => given.has(name))
+    if (instead.includes('health') && instead.length > 1)
+      throw usage(checkCommand, 'HARVEST_CLI_ARGUMENT', '--health stands alone: it lists stale cases too')
     if (given.has('pins') || given.has('stale')) return (await import('./pins.ts')).pinsCommand.run(given, screen)
+    if (given.has('health')) return (await import('../pins/health.ts')).printHealth(given, screen)
     const limit = ['max-commits', 'max-age', 'retired'].find((name) => given.has(name))
-    if (limit !== undefined) throw usage(checkCommand, 'HARVEST_CLI_ARGUMENT', `--${limit} needs --stale`)
+    if (limit !== undefined) throw usage(checkCommand, 'HARVEST_CLI_ARGUMENT', `--${limit} needs --stale or --health`)
     const maxSize = sizeOf(given, checkCommand)
     const { checkRecordings } = await import('../../check/index.ts')
     const allow = await allowedSecrets(given, checkCommand)

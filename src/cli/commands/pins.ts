@@ -50,7 +50,8 @@ export const pinsCommand: Command = {
   },
 }
 
-function readLimits(given: CommandInput): PinLimits {
+/** How far behind a case may be, as options say it. */
+export function readLimits(given: CommandInput): PinLimits {
   const maxCommits = numberOf(given, 'max-commits', /^(\d{1,9})$/, 'a number of commits')
   const maxAgeDays = numberOf(given, 'max-age', /^(\d{1,6})d?$/, 'a number of days, such as 90d')
   return {

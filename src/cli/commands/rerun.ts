@@ -5,7 +5,14 @@ import type { Case } from '../../cases/index.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import type { Spent } from '../../live/index.ts'
 import type { Job } from '../../jobs/index.ts'
-import { type CaseSummary, findCase, listCases, readPrices } from '../../recordings/index.ts'
+import {
+  type CaseSummary,
+  findCase,
+  keepLiveRuns,
+  listCases,
+  type LiveRuns,
+  readPrices,
+} from '../../recordings/index.ts'
 import type { Json } from '../../tape/index.ts'
 import { liveGradingOf, toolsWords } from '../live-grading.ts'
 import { type VerdictName, verdicts } from '../../replay/index.ts'
@@ -53,8 +60,15 @@ export const rerunCommand: Command = {
     const isMet = rates.every((rate) => (minimum === undefined ? passes(rate) : meets(rate, minimum)))
     if (given.has('json')) screen.json({ cases: rates, spent, minimum: minimum ?? null, met: isMet })
     else print(rates, { spent, minimum, isMet, tools: toolsWords(given) }, screen)
+    keepLiveRuns(given.value('dir') ?? 'recordings', liveRunsOf(rates))
     return isMet ? exit.ok : exit.divergence
   },
+}
+
+/** What the weekly check reads: the rates, and nothing of the runs. */
+function liveRunsOf(rates: readonly PassRate[]): ReadonlyMap<string, LiveRuns> {
+  const at = new Date().toISOString()
+  return new Map(rates.filter(({ runs }) => runs > 0).map(({ case: id, runs, passed }) => [id, { at, runs, passed }]))
 }
 
 /** How often one case passed. */

@@ -112,6 +112,7 @@ export const checkSpec: CommandSpec = {
     },
     { flag: '--pins', about: 'Instead: commit, models, prompt and tools of each case, and what changed' },
     { flag: '--stale', about: 'Instead: cases that are stale; exit 1 when there are any' },
+    { flag: '--health', about: 'Instead: cases that are stale, flaky, redundant or never red; idle tools' },
     ...pinOptions,
     dirOption,
     jsonOption,
@@ -121,6 +122,7 @@ export const checkSpec: CommandSpec = {
     'check --staged',
     'check recordings/golden/refund-100x.case.yaml --max-size 20mb',
     'check --stale --max-commits 500 --max-age 90d',
+    'check --health',
   ],
 }
 
