@@ -227,6 +227,7 @@ export const caseSchema = {
             credentials: drift,
             agentMessages: drift,
             marks: drift,
+            states: drift,
             results: drift,
             redacted: drift,
             timers: drift,

@@ -26,6 +26,7 @@ export type CaseDriftClass =
   | 'credentials'
   | 'agentMessages'
   | 'marks'
+  | 'states'
   | 'results'
   | 'redacted'
   | 'timers'

@@ -29,6 +29,7 @@ export function byteReportRows(tape: Tape, replayed: Replayed): readonly ByteRep
     ...(cuts.length === 0 ? [] : [row('bodies cut by the recorder', 0, cuts.length)]),
     ...announced('messages between agents', comparison.messages),
     ...announced('marks', comparison.marks),
+    ...announced('states', comparison.states),
     ...(replayed.isProgram ? programRows(tape, replayed) : [outcomeRow(comparison.outcomeEqual)]),
   ]
 }

@@ -112,7 +112,7 @@ function clockLines({ clock: { atMs, time, tookMs } }: InspectedStep): readonly 
 }
 
 function stateLines({ state, step }: InspectedStep): readonly string[] {
-  if (state.length === 0) return [`no state was left up to step ${step}: mark(name, data) leaves some`]
+  if (state.length === 0) return [`no state was left up to step ${step}: state(name, value) leaves some`]
   return state.flatMap(({ name, data, beforeStep, atMs }) => {
     const place = beforeStep === undefined ? 'after the last step' : `before step ${beforeStep}`
     return [`${neutralLine(name, 60)}  (${place}, +${duration(atMs)})`, ...valueLines(data, 20)]

@@ -144,12 +144,12 @@ function clockOf({ header }: Tape, atMs: number, tookMs: number | undefined): St
   }
 }
 
-/** The newest data of each mark that was left before this step was answered. */
+/** The newest snapshot of each `state`, and the newest data of each mark, that was left before this step was answered. */
 function stateAt({ events }: Tape, steps: readonly DebugStep[], number: number): readonly LeftState[] {
   const until = steps[number - 1]?.answered?.[0] ?? Infinity
   const newest = new Map<string, LeftState>()
   for (const event of events) {
-    if (event.kind !== 'mark' || event.n > until) continue
+    if ((event.kind !== 'mark' && event.kind !== 'state') || event.n > until) continue
     const next = steps.find((step) => step.event.n > event.n)
     newest.set(event.name, {
       name: event.name,

@@ -72,6 +72,8 @@ function textOf(event: TapeEvent): FingerprintPart | undefined {
       return { label: `${event.kind} ${event.name}`, text: JSON.stringify(event.args) }
     case 'mark':
       return { label: `mark ${event.name}`, text: JSON.stringify(event.data ?? null) }
+    case 'state':
+      return { label: `state ${event.name}`, text: JSON.stringify(event.data) }
     case 'message':
       return { label: `message from ${event.from} to ${event.to}`, text: JSON.stringify(event.body) }
     default:

@@ -121,6 +121,7 @@ const nouns: Readonly<Record<UncountedKind, Noun>> = {
   draws: ['clock, random or id read', 'clock, random and id reads'],
   message: ['message', 'messages'],
   mark: ['mark', 'marks'],
+  state: ['state', 'states'],
   spawn: ['child process', 'child processes'],
   push: ['pushed line', 'pushed lines'],
 }

@@ -47,7 +47,7 @@ function notInHar(tape: Tape, http: readonly ExchangeEvent[]): readonly string[]
   const streamed = http.filter(({ response }) => (response?.chunks.length ?? 0) > 1).length
   const { input } = tape.header
   return [
-    ...counted(tape.events, ['tool', 'retrieval', 'value', 'draws', 'message', 'mark', 'spawn', 'push']),
+    ...counted(tape.events, ['tool', 'retrieval', 'value', 'draws', 'message', 'mark', 'state', 'spawn', 'push']),
     ...countOf(stdio, ['message to a child process', 'messages to child processes']),
     ...countOf(streamed, ['streamed answer', 'streamed answers']).map((words) => `the pieces of ${words}`),
     ...(input === undefined ? [] : ['the input']),

@@ -38,6 +38,8 @@ function saidBy(event: TapeEvent): string {
         event.error,
         event.yields?.map(([, , value]) => value),
       ])
+    case 'state':
+      return JSON.stringify([event.kind, event.name, event.call, event.data])
     case 'mark':
       return JSON.stringify([event.kind, event.name, event.data])
     case 'message':

@@ -5,6 +5,7 @@ import type {
   Json,
   MarkEvent,
   MessageEvent,
+  StateEvent,
   Moment,
   PushEvent,
   SpawnEvent,
@@ -18,7 +19,7 @@ import { EventNumbering } from './numbering.ts'
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 /** An event without its place. */
 type Placeless<E> = E extends unknown ? Omit<E, 'n' | 'at'> : never
-type Note = SpawnEvent | PushEvent | MarkEvent | MessageEvent
+type Note = SpawnEvent | PushEvent | MarkEvent | MessageEvent | StateEvent
 
 /** Steps of forks, and the step of the parent each stands for. */
 const parents = new WeakMap<object, Step>()
@@ -111,7 +112,7 @@ export class Account {
 }
 
 function isNote(event: TapeEvent): event is Note {
-  return event.kind === 'spawn' || event.kind === 'push' || event.kind === 'mark' || event.kind === 'message'
+  return /^(?:spawn|push|mark|message|state)$/.test(event.kind)
 }
 
 function contentOf(note: Placeless<Note>): string {

@@ -1,3 +1,4 @@
+import { RecordedStates } from '../playback/states.ts'
 import type { HarvestError } from '../errors/index.ts'
 import { type Redactor, redactorOfTape } from '../privacy/index.ts'
 import { Calls } from '../match/calls.ts'
@@ -99,6 +100,7 @@ export class ForkRun {
   readonly #children = new Map<string, (text: string, frame?: PushFrame) => void>()
   #real: { readonly now: number; readonly since: number } | undefined
   readonly #marks: Map<string, Json>
+  readonly states: RecordedStates
   #firstOpen = 0
   #isFree = false
   #complaints = 0
@@ -112,6 +114,7 @@ export class ForkRun {
     this.options = options
     this.budget = plan.tail.from === 'live' ? plan.tail.budget.part() : undefined
     this.#marks = new Map(plan.marks)
+    this.states = new RecordedStates(tape)
     this.#onGivenUp = onGivenUp
     const { tape: asked, leftOut } = plan.control ?? { tape, leftOut: new Set() }
     this.asked = asked

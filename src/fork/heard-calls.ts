@@ -49,6 +49,7 @@ class Listener implements Observer {
   }
   // Only what models are asked is counted.
   message(): void {}
+  state(): void {}
   spawned(): void {}
   pushed(): void {}
   unrecorded(): void {}

@@ -51,6 +51,11 @@ export function forkResponder(run: ForkRun, inside: number | undefined): Respond
       })
       return handed
     },
+    state(name, value) {
+      const { call, isKept, expected } = run.states.called(name, inside)
+      const thinned = expected?.thinned === true ? { thinned: true as const } : {}
+      if (isKept) run.account.noted({ kind: 'state', ...where, name, call, ...thinned, data: run.encode(value) })
+    },
     message: ({ from, to, body }) => run.account.noted({ kind: 'message', ...where, from, to, body: run.encode(body) }),
     exchange: (live, sink) => forkExchange(run, live, sink, inside),
     spawn: (command) => run.spawn(command),

@@ -1,3 +1,4 @@
+import { RecordedStates } from '../playback/states.ts'
 import { HarvestError } from '../errors/index.ts'
 import { type Redactor, redactorOfTape, requireNoSlowRule } from '../privacy/index.ts'
 import { keepsConversation, readModelCall } from '../providers/index.ts'
@@ -85,6 +86,7 @@ class LiveRun {
   readonly tape: Tape
   readonly #options: LiveOptions
   readonly recorded: RecordedAnswers
+  readonly states: RecordedStates
   readonly #redactor: Redactor
   readonly #problems: HarvestError[] = []
   readonly #escapes: Escape[] = []
@@ -102,6 +104,7 @@ class LiveRun {
     this.tape = tape
     this.#options = options
     this.recorded = new RecordedAnswers(tape)
+    this.states = new RecordedStates(tape)
     this.#redactor = redactorOfTape(tape, { keys: 'unnumbered' })
     this.root = responderOf(this, undefined)
   }
@@ -301,6 +304,11 @@ function responderOf(run: LiveRun, inside: number | undefined): Responder {
     draw: (_kind, _caller, real) => real(),
     call: (call, fn) => run.call({ ...call, args: [argumentsOf(call.args)] }, fn, where),
     mark: (_name, data) => data,
+    state: (name, value) => {
+      const [n, at] = run.moment()
+      const { call, isKept } = run.states.called(name, inside)
+      if (isKept) run.events.push({ kind: 'state', n, at, ...where, name, call, data: run.encode(value) })
+    },
     message: ({ from, to, body }) => {
       const [n, at] = run.moment()
       run.events.push({ kind: 'message', n, at, ...where, from, to, body: run.encode(body) })

@@ -21,6 +21,7 @@ export const defaultPolicy: Readonly<Record<DriftClass, DriftPolicy>> = {
   credentials: 'fail',
   agentMessages: 'fail',
   marks: 'fail',
+  states: 'fail',
   results: 'fail',
   redacted: 'unproven',
   // The replay fires the timer by its new delay, and all else is judged: what a longer wait means live it cannot say.

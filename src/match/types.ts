@@ -13,7 +13,7 @@ import type { WireForm } from '../providers/index.ts'
  * and dashboards), `endpoint` (host of a model, or of a service that is read), `model`, `instructions`, `whitespace` (nothing
  * but white space inside a text), `tools`, `params`, `messages`, `headers` (what asks for another form or version).
  * Of what the agent does: `destination` (another host is written to), `arguments` (of wrapped functions), `guards` (headers
- * that protect data from being changed twice), `credentials` (who asks), `agentMessages`, `marks`, `results` (a tool that ran
+ * that protect data from being changed twice), `credentials` (who asks), `agentMessages`, `marks`, `states` (snapshots), `results` (a tool that ran
  * returned something else). Of values that were redacted: `redacted`. Of time: `timers` (time-outs and pauses of another
  * length, where the tape noted its timers). Of the end: `awaits` (the agent returned without waiting for an action that may
  * have been answered at once when recorded).
@@ -35,6 +35,7 @@ export const driftClasses = [
   'credentials',
   'agentMessages',
   'marks',
+  'states',
   'results',
   'redacted',
   'timers',
@@ -262,6 +263,8 @@ export interface ByteComparison {
   readonly messages?: Compared
   /** Marks. Absent: not compared, as in a fork. */
   readonly marks?: Compared
+  /** Snapshots that `state` left. Absent: not compared, as in a fork. */
+  readonly states?: Compared
 }
 
 /** How many things of one kind were expected and made. */

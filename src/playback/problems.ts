@@ -605,6 +605,7 @@ function refusal({ class: name, part }: Drift, isStrict: boolean): string {
       return `The agent sent a request with other headers than when this run was recorded: ${shown}`
     case 'agentMessages':
     case 'marks':
+    case 'states':
       return `The agent's ${shown} is not as recorded`
     default:
       return `The question to the model changed: ${shown}`

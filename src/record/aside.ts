@@ -29,6 +29,7 @@ export function asideOf(id: string, flagged: () => void): Aside {
     call: (_call, fn) => fn(),
     mark: (_name, data) => data,
     message: () => undefined,
+    state: () => undefined,
     exchange: () => undefined,
     spawned: () => undefined,
     pushed: () => undefined,

@@ -158,6 +158,7 @@ export class HeldRun implements Recording {
     this.later((recorded) => recorded.note(note))
     if (this.account.isWatched) this.#watched.set(note, note)
     if (note.kind === 'message') this.grown(jsonSize(note.body))
+    else if (note.kind === 'state') this.grown(jsonSize(note.data))
     else if (note.kind === 'mark') this.grown(jsonSize(note.data ?? null))
     else if (note.kind === 'push') this.grown(2 * note.text.length)
   }

@@ -11,6 +11,8 @@ export {
   message,
   retriever,
   runSignal,
+  state,
+  type Thinning,
   tool,
   tools,
   value,

@@ -1,10 +1,11 @@
 import { callerPackage } from '../seam/caller.ts'
 import type { ExchangeObserver, ExchangeStart, Observer } from '../seam/observe/observer.ts'
-import type { Caller, SeamCall, SeamDrawKind, TimerListener } from '../seam/source.ts'
+import type { Caller, SeamCall, SeamDrawKind, Thinning, TimerListener } from '../seam/source.ts'
 import { encodeValue, type PushFrame } from '../tape/index.ts'
 import { recordCall } from './call.ts'
 import type { RunHandle } from './run-stats.ts'
 import type { Recording } from './recording.ts'
+import { Snapshots } from './snapshots.ts'
 
 /** A recorded run as code finds it in its async context. */
 export interface RunObserver extends Observer {
@@ -18,6 +19,15 @@ export interface RunObserver extends Observer {
  */
 export function observerOf(run: Recording, inside: number | undefined, isServed = false): RunObserver {
   return new View(run, inside === undefined ? nowhere : { in: inside }, isServed)
+}
+
+/** Of runs that are recorded now. */
+const snapshots = new WeakMap<Recording, Snapshots>()
+
+function snapshotsOf(run: Recording): Snapshots {
+  const known = snapshots.get(run) ?? new Snapshots()
+  snapshots.set(run, known)
+  return known
 }
 
 interface Where {
@@ -70,6 +80,7 @@ class View implements RunObserver {
   call(call: SeamCall, fn: () => unknown): unknown {
     const run = this.#run
     if (run.over) return fn()
+    snapshotsOf(run).stepped()
     const isServed = this.#isServed || call.replay === 'serve'
     return recordCall(run, call, fn, this.#where, (n) => observerOf(run, n, isServed))
   }
@@ -83,6 +94,19 @@ class View implements RunObserver {
       run.note({ kind: 'mark', n, at, ...this.#where, name, ...said })
     })
     return data
+  }
+
+  state(name: string, value: unknown, thinning: Thinning | undefined): void {
+    const run = this.#run
+    if (run.over) return
+    run.attempt(() => {
+      const data = encodeValue(value)
+      const { call, isKept } = snapshotsOf(run).called({ name, inside: this.#where.in }, data, thinning)
+      if (!isKept) return
+      const [n, at] = run.moment()
+      const thinned = thinning === undefined ? {} : { thinned: true as const }
+      run.note({ kind: 'state', n, at, ...this.#where, name, call, ...thinned, data })
+    })
   }
 
   message({ from, to, body }: { readonly from: string; readonly to: string; readonly body: unknown }): void {
@@ -102,6 +126,7 @@ class View implements RunObserver {
   exchange(start: ExchangeStart): ExchangeObserver | undefined {
     if (this.#run.over) return undefined
     this.#run.spokeTo(start.url)
+    snapshotsOf(this.#run).stepped()
     return this.#run.exchange(start, this.#where)
   }
 

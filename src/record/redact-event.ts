@@ -7,19 +7,22 @@ import {
   type PushEvent,
   type PushFrame,
   type SpawnEvent,
+  type StateEvent,
 } from '../tape/index.ts'
 import type { Redactor } from '../privacy/index.ts'
 import type { Outcome } from '../tape/index.ts'
 import type { LiveOutcome } from './run.ts'
 
 /** What a run says about itself, beside exchanges and calls. */
-export type RunNote = SpawnEvent | PushEvent | MessageEvent | MarkEvent
+export type RunNote = SpawnEvent | PushEvent | MessageEvent | MarkEvent | StateEvent
 
 /** A note as it may stand on a tape. */
 export function redactedNote(note: RunNote, redactor: Redactor): RunNote {
   switch (note.kind) {
     case 'mark':
       return note.data === undefined ? note : { ...note, data: redactor.json(note.data) }
+    case 'state':
+      return { ...note, data: redactor.json(note.data) }
     case 'message':
       return { ...note, body: redactor.json(note.body) }
     case 'spawn':

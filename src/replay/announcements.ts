@@ -286,12 +286,31 @@ function common(rows: readonly string[], columns: readonly string[]): readonly P
 
 const listed = 8
 
+const said = {
+  message: {
+    code: 'HARVEST_MESSAGES',
+    did: 'sent other messages between agents',
+    why: 'Sender, receiver, body and order must be as recorded, or as the case lists them.',
+  },
+  mark: {
+    code: 'HARVEST_MARKS',
+    did: 'left other marks',
+    why: 'Name, data and order must be as recorded, or as the case lists them.',
+  },
+  state: {
+    code: 'HARVEST_STATES',
+    did: 'was in another state',
+    why: 'Each snapshot of a name must be as recorded: the first one that differs is the nearest to the cause.',
+  },
+} as const
+
 /** The one problem for all messages, or all marks, that are not as expected. */
 export function announcementProblem(
   tape: Tape,
-  kind: Announcement['kind'],
+  kind: Announcement['kind'] | 'state',
   differences: readonly AnnouncementDifference[],
 ): HarvestError {
+  const { code, did, why } = said[kind]
   const at = differences.find(({ site }) => site !== undefined)?.site
   const shown = differences.slice(0, listed).map((one) => show(one))
   if (differences.length > listed) shown.push(`  … and ${differences.length - listed} more`)
@@ -299,11 +318,11 @@ export function announcementProblem(
     const { size } = new Set(differences.filter((one) => one.kind === how).map(({ name }) => name))
     return size === 0 ? [] : [`${size} ${how}`]
   })
-  return new HarvestError(kind === 'message' ? 'HARVEST_MESSAGES' : 'HARVEST_MARKS', {
-    what: `The agent ${kind === 'message' ? 'sent other messages between agents' : 'left other marks'} than expected: ${counts.join(', ')}`,
+  return new HarvestError(code, {
+    what: `The agent ${did} than expected: ${counts.join(', ')}`,
     where: { tape: tape.header.id, ...(at === undefined ? {} : { at }) },
     detail: shown.join('\n'),
-    why: `${kind === 'message' ? 'Sender, receiver, body' : 'Name, data'} and order must be as recorded, or as the case lists them.`,
+    why,
     fix: [
       'if the new behaviour is right: npx vitest-harvest test --update-recordings --reason "…"',
       `to see the recorded run: npx vitest-harvest show ${tape.header.id}`,

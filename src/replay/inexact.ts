@@ -13,7 +13,7 @@ export interface ExactFacts
  * the options say about it. Problems are told by whoever asks: they have messages of their own.
  */
 export function inexactParts({ drift, escapes, notCompared, transcoded, comparison }: ExactFacts): readonly string[] {
-  const { recorded, covered, identical, relaxed, drawsMissed, outcomeEqual, messages, marks } = comparison
+  const { recorded, covered, identical, relaxed, drawsMissed, outcomeEqual, messages, marks, states } = comparison
   return [
     ...(identical + covered < recorded
       ? [`${recorded - covered - identical} of ${recorded} steps were not asked byte for byte as recorded`]
@@ -21,6 +21,7 @@ export function inexactParts({ drift, escapes, notCompared, transcoded, comparis
     ...drift.map((one) => `${one.class} drift at step ${one.stepNumber}${one.path === '' ? '' : `, ${one.path}`}`),
     ...notAsRecorded('messages between agents', messages),
     ...notAsRecorded('marks', marks),
+    ...notAsRecorded('states', states),
     ...transcoded.map(describeTranscoded),
     ...notCompared.map(
       ({ kind, path, stepNumber }) =>

@@ -153,6 +153,7 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
       outcomeEqual,
       messages: run.messages.compared(run.ran),
       marks: run.marks.compared(run.ran),
+      states: run.states.compared(run.ran),
     },
   }
 }

@@ -51,6 +51,9 @@ export function responderOf(run: ReplayRun, inside: number | undefined): Respond
       run.compareValues(undefined, undefined, () => ({ [`mark ${name}`]: encoded.data ?? null }))
       return data
     },
+    state(name, value) {
+      if (!run.over) run.snapshot(name, value, inside)
+    },
     message({ from, to, body }) {
       if (run.over) return
       const encoded = run.encode(body)

@@ -19,6 +19,7 @@ import {
 import { isAllowed } from '../playback/allow.ts'
 import { AnnouncedOrder } from './announced-order.ts'
 import { type AnnouncementDifference, announcementProblem, Announcements } from './announcements.ts'
+import { States } from './states.ts'
 import { Calls } from '../match/calls.ts'
 import { Changes } from './change.ts'
 import { childMode } from './child-mode.ts'
@@ -111,6 +112,7 @@ export class ReplayRun {
   readonly tools: Tools
   readonly messages: Announcements
   readonly marks: Announcements
+  readonly states: States
   /** Absent: a case lists the messages or marks it expects, and not in which order. */
   readonly #announced: AnnouncedOrder | undefined
   /** By the number of a call in this replay's own record: the recorded call whose body it ran. */
@@ -197,6 +199,7 @@ export class ReplayRun {
     this.tools = new Tools(settings.tools)
     this.messages = new Announcements(tape, 'message', settings.messages)
     this.marks = new Announcements(tape, 'mark', settings.marks)
+    this.states = new States(tape)
     const isTold = settings.messages === undefined && settings.marks === undefined
     this.#announced = isTold ? new AnnouncedOrder(tape) : undefined
     this.order = new StepOrder(this.steps, tape.header.input)
@@ -415,6 +418,16 @@ export class ReplayRun {
     if (inside === undefined) this.#announced?.made(event, site)
   }
 
+  /** The agent called `state`, inside the call `inside` of this replay's own record. */
+  snapshot(name: string, value: unknown, inside: number | undefined): void {
+    const body = inside === undefined ? undefined : this.bodies.get(inside)
+    const site = (): string | undefined => this.place().site
+    const left = this.states.called(name, () => this.encode(value), body, site)
+    if (left === undefined) return
+    const where = inside === undefined ? {} : { in: inside }
+    this.events.push({ kind: 'state', n: this.nextN(), at: this.gate.now, ...where, name, ...left })
+  }
+
   /** The body of a recorded call ended: what it has not asked for by now it will not ask for. */
   bodyEnded(step: CallState, name: string, madeAt: Error): void {
     const left = this.calls.inside(step.event.n).filter(({ taken }) => !taken)
@@ -576,6 +589,8 @@ export class ReplayRun {
       const explained = this.problems.map((error) => problem.withLosses(error, this.notRevived))
       this.problems.splice(0, this.problems.length, ...explained)
     }
+    // What it had by then may be why it stopped.
+    this.#judge('states', 'state', isStopped ? this.states.made : this.states.differences(this.ran))
     if (isStopped) return
     // What nobody waited for may not be made in time: the cause comes first.
     this.#judgeAwaits()
@@ -640,7 +655,7 @@ export class ReplayRun {
     }
   }
 
-  #judge(of: DriftClass, kind: 'message' | 'mark', found: readonly AnnouncementDifference[]): void {
+  #judge(of: DriftClass, kind: 'message' | 'mark' | 'state', found: readonly AnnouncementDifference[]): void {
     const policy = this.#policyOf(of)
     if (policy === 'ignore' || found.length === 0) return
     for (const { step, stepNumber, name, path, recorded, live, site } of found) {

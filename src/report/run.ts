@@ -75,9 +75,9 @@ export function openText({ answer, status }: Pick<RunStep, 'answer' | 'status'>)
   return answer === undefined && status === undefined ? 'no answer was recorded' : 'the answer had not come to its end'
 }
 
-/** A mark, a message, a child process, or a line it sent unasked. */
+/** A mark, a snapshot, a message, a child process, or a line it sent unasked. */
 export interface TimelineNote {
-  readonly kind: 'mark' | 'message' | 'spawn' | 'push'
+  readonly kind: 'mark' | 'message' | 'spawn' | 'push' | 'state'
   readonly n: number
   readonly atMs: number
   /** Number of the tool call it happened inside of. */
@@ -271,6 +271,8 @@ function noteText(event: Exclude<TapeEvent, Step | DrawsEvent>): string {
   switch (event.kind) {
     case 'mark':
       return event.data === undefined ? event.name : `${event.name} ${JSON.stringify(event.data)}`
+    case 'state':
+      return `${event.name} ${JSON.stringify(event.data)}`
     case 'message':
       return `${event.from} → ${event.to}  ${JSON.stringify(event.body)}`
     case 'spawn':

@@ -1,5 +1,5 @@
 export { tools } from './adapt.ts'
 export { client, type ClientOptions } from './clients/client.ts'
-export { currentRun, seamState, type RunContext } from './source.ts'
+export { currentRun, seamState, type RunContext, type Thinning } from './source.ts'
 export { runSignal } from './run-signal.ts'
-export { bind, mark, message, retriever, tool, value, type WrapOptions } from './wrap.ts'
+export { bind, mark, message, retriever, state, tool, value, type WrapOptions } from './wrap.ts'

@@ -22,6 +22,8 @@ export interface RunContext {
   call(call: SeamCall, run: (args?: readonly unknown[]) => unknown): unknown
   /** What the code that leaves the mark goes on with: `data`, or what a fork hands over in its place. */
   mark(name: string, data: unknown): unknown
+  /** A snapshot of what the application keeps. */
+  state(name: string, value: unknown, thinning: Thinning | undefined): void
   message(message: { readonly from: string; readonly to: string; readonly body: unknown }): void
   /**
    * The agent sets a timer. What hears it fire, each time; `undefined` when nothing needs to. Absent where timers are
@@ -36,6 +38,19 @@ export interface RunContext {
   unrecorded?(what: string): void
   /** Notes what a replay cannot answer. The error to refuse it with, or `undefined` to let it through. */
   escape?(kind: string, target: string): Error | undefined
+}
+
+/**
+ * Which calls of `state` leave a snapshot: the first, and then each for which one of these holds. It decides for recordings
+ * alone: a replay compares the calls that left one.
+ */
+export interface Thinning {
+  /** Every so many calls. */
+  readonly every?: number
+  /** When at least this share of its text is new since the last snapshot, 0 to 1. */
+  readonly change?: number
+  /** When the run has made so many steps since the last snapshot. */
+  readonly activity?: number
 }
 
 /** Hears a timer fire, before the code that set it does. */

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { HarvestError } from '../errors/index.ts'
 import { captureStack } from './caller.ts'
 import { revived } from './revive.ts'
-import { currentRun, keepsDefinitions, type Revive, type SeamCall } from './source.ts'
+import { currentRun, keepsDefinitions, type Revive, type SeamCall, type Thinning } from './source.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: any function can be a tool
 type AnyFunction = (...args: any[]) => unknown
@@ -71,6 +71,33 @@ export function mark(name: string, data?: unknown): unknown {
   if (typeof name !== 'string') throw misused('mark', "mark('planned', data)", [name, data])
   const run = currentRun()
   return run ? run.mark(name, data) : data
+}
+
+/**
+ * Puts a snapshot of what the application keeps on the tape: a plan, a cart, the memory of the agent. The debugger shows it at
+ * every step, and a replay in which it is another one is different.
+ *
+ * @param thinning - which calls leave a snapshot, where the value is large and seldom changes. Default all
+ * @throws HarvestError `HARVEST_WRAP_ARGUMENT` for a name that is none, and for limits that are no numbers
+ *
+ * @example
+ * state('cart', cart)
+ * state('memory', memory, { every: 20, change: 0.1 })
+ */
+export function state(name: string, value: unknown, thinning?: Thinning): void {
+  if (typeof name !== 'string' || !isThinning(thinning))
+    throw misused('state', "state('cart', cart, { every: 20 })", [name, thinning])
+  currentRun()?.state(name, value, thinning)
+}
+
+function isThinning(given: Thinning | undefined): boolean {
+  if (given === undefined) return true
+  if (typeof given !== 'object' || given === null) return false
+  const { every, change, activity, ...unknown } = given
+  const isCount = (value: number | undefined): boolean =>
+    value === undefined || (Number.isSafeInteger(value) && value >= 1)
+  const isShare = change === undefined || (typeof change === 'number' && change >= 0 && change <= 1)
+  return Object.keys(unknown).length === 0 && isCount(every) && isCount(activity) && isShare
 }
 
 /**

@@ -5,11 +5,19 @@ import { duplicateKeyIn } from './duplicate-keys.ts'
 import { brokenLine, printable, tapeFault } from './errors.ts'
 import { knownFlags } from './flags.ts'
 import { hazardOf } from './hazards.ts'
-import { RecentBodies } from './like.ts'
+import { type LikeBody, RecentBodies } from './like.ts'
 import { PartsRead } from './parts.ts'
 import { SeenNumbers } from './seen.ts'
 import { closeProblem, eventProblem, headerProblem, isFields, readOutcome, type WrittenOutcome } from './shape.ts'
-import { type Body, formatVersion, type TapeClose, type TapeEvent, type TapeHeader } from './types.ts'
+import {
+  type Body,
+  formatVersion,
+  type Json,
+  type StateEvent,
+  type TapeClose,
+  type TapeEvent,
+  type TapeHeader,
+} from './types.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -22,6 +30,7 @@ type Fields = Readonly<Record<string, unknown>>
 export class LineReader {
   readonly #source: string
   readonly #bodies = new RecentBodies()
+  readonly #states = new RecentBodies()
   readonly #seen = new SeenNumbers()
   readonly #parts = new PartsRead()
   #line = 0
@@ -101,7 +110,7 @@ export class LineReader {
     this.#count(event.n)
     if (event.kind === 'exchange' && event.request.body !== undefined)
       this.#resolveBody(event.n, event.url, event.request)
-    return event
+    return event.kind === 'state' ? this.#resolveState(event, fields['like'] as LikeBody | undefined) : event
   }
 
   #resolveBody(n: number, url: string, request: { body?: Body }): void {
@@ -113,6 +122,16 @@ export class LineReader {
       request.body = whole
     }
     if (typeof request.body === 'string') this.#bodies.remember(n, url, request.body)
+  }
+
+  #resolveState(event: StateEvent, like: LikeBody | undefined): StateEvent {
+    const text = like === undefined ? JSON.stringify(event.data) : this.#states.resolve(like)
+    const data = like === undefined ? event.data : parsed(text)
+    if (text === undefined || data === undefined)
+      throw this.#broken(`its state refers to event ${like?.like}, which holds no such text`)
+    this.#states.remember(event.n, event.name, text)
+    const { like: _, ...rest } = event as StateEvent & { readonly like?: LikeBody }
+    return { ...rest, data }
   }
 
   #asClose(fields: Fields): TapeClose {
@@ -199,5 +218,14 @@ export class LineReader {
 
   get #place(): { source: string; line: number } {
     return { source: this.#source, line: this.#line }
+  }
+}
+
+function parsed(text: string | undefined): Json | undefined {
+  try {
+    return text === undefined ? undefined : (JSON.parse(text) as Json)
+  } catch {
+    // A reference that puts no JSON together is a broken one: its reader says so.
+    return undefined
   }
 }

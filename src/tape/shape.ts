@@ -205,7 +205,15 @@ const checks = new Map<string, (event: Fields) => Problem>([
   ['push', (event) => text(event, 'url', 'text') ?? frameProblem(event['frame'])],
   ['message', (event) => text(event, 'from', 'to') ?? present(event, 'body')],
   ['mark', (event) => text(event, 'name')],
+  ['state', stateProblem],
 ])
+
+function stateProblem(event: Fields): Problem {
+  const { call, data, like } = event
+  if (!Number.isSafeInteger(call) || (call as number) < 1) return 'call is not a number from 1'
+  if (like !== undefined && !isLike(like)) return 'like is not a reference'
+  return text(event, 'name') ?? (data === undefined && like === undefined ? 'data is missing' : undefined)
+}
 
 const frames: ReadonlySet<unknown> = new Set<PushFrame>(['binary', 'close', 'ping', 'pong', 'end'])
 
@@ -302,7 +310,10 @@ function isBytes(value: unknown): boolean {
 }
 
 function isBody(value: unknown): boolean {
-  if (isBytes(value)) return true
+  return isBytes(value) || isLike(value)
+}
+
+function isLike(value: unknown): boolean {
   return (
     isFields(value) &&
     isCount(value['like']) &&

@@ -306,7 +306,27 @@ export interface MarkEvent extends EventBase {
   readonly data?: Json
 }
 
-export type TapeEvent = ExchangeEvent | CallEvent | DrawsEvent | SpawnEvent | PushEvent | MessageEvent | MarkEvent
+/** A snapshot of something the application keeps, as it was at one of its calls of `state`. */
+export interface StateEvent extends EventBase {
+  readonly kind: 'state'
+  readonly name: string
+  /** Which call of `state` with this name it was, inside the same tool call, from 1: not every call leaves a snapshot. */
+  readonly call: number
+  /** Calls are left out by rule. */
+  readonly thinned?: true
+  /** As `encodeValue` wrote it. A line may hold `like` instead: its JSON text as a reference to an earlier snapshot of the name. */
+  readonly data: Json
+}
+
+export type TapeEvent =
+  | ExchangeEvent
+  | CallEvent
+  | DrawsEvent
+  | SpawnEvent
+  | PushEvent
+  | MessageEvent
+  | MarkEvent
+  | StateEvent
 
 /** An exchange or a call: the unit people count. */
 export type Step = ExchangeEvent | CallEvent

@@ -8,7 +8,7 @@ import { RecentBodies } from './like.ts'
 import { linkAs, temporaryFor } from './new-file.ts'
 import { type OpenStep, type PartLine, PartsWritten } from './parts.ts'
 import type { WrittenOutcome } from './shape.ts'
-import type { ExchangeEvent, Outcome, TapeClose, TapeEvent, TapeHeader } from './types.ts'
+import type { ExchangeEvent, Outcome, StateEvent, TapeClose, TapeEvent, TapeHeader } from './types.ts'
 
 /** What the last line says; kind and event count are added by the writer. */
 export type Closing = Omit<TapeClose, 'kind' | 'events'>
@@ -204,6 +204,7 @@ interface PendingLine {
 
 class TapeLines {
   readonly #bodies = new RecentBodies()
+  readonly #states = new RecentBodies()
   readonly #parts = new PartsWritten()
   #digest = ''
   #events = 0
@@ -240,6 +241,7 @@ class TapeLines {
       done()
       if (isFirst) this.#events++
     }
+    if (event.kind === 'state') return this.#state(event, written, lead)
     const { request } = line as { readonly request?: ExchangeEvent['request'] }
     const body = request?.body
     if (event.kind !== 'exchange' || body === undefined || (typeof body === 'object' && 'base64' in body))
@@ -253,6 +255,18 @@ class TapeLines {
       written()
     }
     return this.#seal(short, remembered, lead)
+  }
+
+  /** A snapshot as a reference to one before, when that is shorter. */
+  #state(event: StateEvent, written: () => void, lead?: PendingLine): PendingLine {
+    const { data, ...rest } = event
+    const text = JSON.stringify(data)
+    const like = this.#states.findLike(event.name, text)
+    const remembered = (): void => {
+      this.#states.remember(event.n, event.name, text)
+      written()
+    }
+    return this.#seal(like === undefined ? event : { ...rest, like }, remembered, lead)
   }
 
   close({

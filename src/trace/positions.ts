@@ -70,6 +70,9 @@ function positionsIn(event: TapeEvent, step: number | undefined): readonly Draft
       const { n, at: atMs, from, to, body } = event
       return [{ kind: 'message', n, atMs, from, to, text: textOf(body) }]
     }
+    case 'state':
+      // A rule asks of it as of a mark: `mark cart(total > 100)`.
+      return [{ kind: 'mark', n: event.n, atMs: event.at, name: event.name, args: event.data }]
     case 'mark': {
       const { n, at: atMs, name, data } = event
       return [{ kind: 'mark', n, atMs, name, ...(data === undefined ? {} : { args: data }) }]

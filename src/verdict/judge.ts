@@ -303,6 +303,7 @@ function isDeparture({ code }: HarvestError): boolean {
     'HARVEST_CLOCK',
     'HARVEST_AMBIGUOUS',
     'HARVEST_RESULTS',
+    'HARVEST_STATES',
   ].includes(code)
 }
 

@@ -119,6 +119,12 @@ function noteOf(event: TapeEvent, { clock, withContent }: Telling): readonly Otl
         { 'vitest_harvest.mark.name': event.name },
         { 'vitest_harvest.mark.data': jsonOf(event.data) },
       )
+    case 'state':
+      return note(
+        'state',
+        { 'vitest_harvest.state.name': event.name },
+        { 'vitest_harvest.state.data': jsonOf(event.data) },
+      )
     case 'message':
       return note(
         'message',

@@ -158,6 +158,8 @@ function notesView({ header, events }: Tape, texts: Texts): ReportNote[] {
         const t = texts.add(event.data === undefined ? '' : JSON.stringify(event.data))
         return [{ n, at: atMs, kind: 'mark', name: event.name, t, ...(model === undefined ? {} : { model }) }]
       }
+      case 'state':
+        return [{ n, at: atMs, kind: 'state', name: event.name, t: texts.add(JSON.stringify(event.data)) }]
       case 'spawn':
         return [{ n, at: atMs, kind: 'spawn', name: event.command[0] ?? '', t: texts.add(event.command.join(' ')) }]
       case 'push':

@@ -169,7 +169,7 @@ export interface ReportRaw {
 export interface ReportNote {
   readonly n: number
   readonly at: number
-  readonly kind: 'message' | 'mark' | 'spawn' | 'push'
+  readonly kind: 'message' | 'mark' | 'spawn' | 'push' | 'state'
   readonly from?: string
   readonly to?: string
   readonly name?: string
