@@ -48,7 +48,13 @@ function weightOf({ family, steps }: RunOrder): number {
 
 /** Whether chance is at work in the runs of a family. */
 export function isNoisy(family: FamilyName): boolean {
-  const noisy: readonly FamilyName[] = ['F5.erosion', 'F5.never', 'F7.no_op_mutation', 'F7.taped_tools', 'F7.flaky_oracle']
+  const noisy: readonly FamilyName[] = [
+    'F5.erosion',
+    'F5.never',
+    'F7.no_op_mutation',
+    'F7.taped_tools',
+    'F7.flaky_oracle',
+  ]
   return family.startsWith('F6.') || noisy.includes(family)
 }
 

@@ -77,7 +77,8 @@ async function ask(
   const { counted, ofMembers } = countMembers(asks === 'mutations' ? withoutEffect(forked) : forked)
   const said = await engine(counted, { asks, hasColumns, sweeps: false, isScripted: !isNoisy(family) })
   // An oracle that disagrees with itself was found out: nothing is said, which is right.
-  if (answer === 'refused') return { about, said: said.said === 'undecidable' ? { ...nothing, forks: said.forks } : said }
+  if (answer === 'refused')
+    return { about, said: said.said === 'undecidable' ? { ...nothing, forks: said.forks } : said }
   // Which step of a block it was is a question of its own, as the columns are.
   const members = ofMembers()
   return { about, said: { ...said, forks: said.forks - members, columnForks: said.columnForks + members } }

@@ -8,7 +8,14 @@ import { openBudget } from '../../live/index.ts'
 import { installReplay } from '../../replay/index.ts'
 import type { Tape } from '../../tape/index.ts'
 import type { FamilyName } from '../../faults/families.ts'
-import { type AgentChange, type AgentOptions, ledgerAgent, type LedgerAnswer, type LedgerInput, luckOfRun } from './agent.ts'
+import {
+  type AgentChange,
+  type AgentOptions,
+  ledgerAgent,
+  type LedgerAnswer,
+  type LedgerInput,
+  luckOfRun,
+} from './agent.ts'
 import { chanceOf } from './chance.ts'
 import { type ModelServer, openModelServer } from './model-server.ts'
 import { worldOf } from './plants.ts'
