@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Home, type Lane, openHome, type RunResult } from './inline.ts'
+import { type Home, type Lane, onLane, openHome, type RunResult } from './inline.ts'
 import { config, golden, refundBaseline, refundSources, tapeText } from './refund.ts'
 
 const plain = `import { expect, it } from 'vitest'\nit('is plain', () => { expect(1).toBe(1) })\n`
@@ -13,6 +13,7 @@ export default defineConfig({ ${body} })
 `
 
 describe.each<Lane>([5, 4])('the recordings project in a config of Vitest %i', (lane) => {
+  const once = onLane(lane, 5)
   let home: Home
   beforeAll(() => {
     home = openHome(lane)
@@ -146,7 +147,7 @@ export async function refundAgent({ order_id }: { order_id: string }) {
     expect(result.code).toBe(0)
   })
 
-  it('finds two cases with one id, and in CI a tape that lost its case', async () => {
+  once('finds two cases with one id, and in CI a tape that lost its case', async () => {
     const files = {
       'vitest.config.ts': config(),
       ...golden('two', refundBaseline),
@@ -160,7 +161,7 @@ export async function refundAgent({ order_id }: { order_id: string }) {
     expect([local, ci].map(({ stderr }) => stderr.includes('HARVEST_TAPE_OBSOLETE'))).toEqual([false, true])
   })
 
-  it('refuses options and names it does not know', async () => {
+  once('refuses options and names it does not know', async () => {
     const [option, mode, name] = await Promise.all([
       run({ 'vitest.config.ts': config(`agent: 'x'`) }),
       run({ 'vitest.config.ts': config(`drift: { prompt: 'fail' }`) }),
@@ -172,7 +173,7 @@ export async function refundAgent({ order_id }: { order_id: string }) {
     expect([option.code, mode.code, name.code]).toEqual([1, 1, 1])
   })
 
-  it('says which case holds text that Vitest would obey', async () => {
+  once('says which case holds text that Vitest would obey', async () => {
     const { code, stderr } = await run({
       'vitest.config.ts': config(),
       ...golden('pragma', `title: the agent wrote ${pragma}\n${refundBaseline}`),
@@ -181,7 +182,7 @@ export async function refundAgent({ order_id }: { order_id: string }) {
     expect(stderr).toMatch(/pragma\.case\.yaml:5\n[^]*HARVEST_CASE_PRAGMA/)
   })
 
-  it('leaves a tape alone that holds such text', async () => {
+  once('leaves a tape alone that holds such text', async () => {
     const input = { order_id: 'A-1', said: `${pragma}\n// ${'@'}module-tag x` }
     const result = await run({ 'vitest.config.ts': config(), ...golden('quotes', refundBaseline, { input }) })
     expect([result.code, tests(result)]).toEqual([0, '2 passed (2)'])

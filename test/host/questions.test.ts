@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Home, type InlineProject, type Lane, openHome, type RunResult } from './inline.ts'
+import { type Home, type InlineProject, type Lane, onLane, openHome, type RunResult } from './inline.ts'
 import { config, refundSources } from './refund.ts'
 import { reported, summaryOf, withJson } from './reports.ts'
 import { supportCase, supportSources, supportTape } from './support.ts'
@@ -30,6 +30,7 @@ function keysOf(project: InlineProject, id: string): readonly string[] {
 }
 
 describe.each<Lane>([5, 4])('a changed question under Vitest %i', (lane) => {
+  const once = onLane(lane, 5)
   let home: Home
   beforeAll(() => {
     home = openHome(lane)
@@ -164,7 +165,7 @@ describe.each<Lane>([5, 4])('a changed question under Vitest %i', (lane) => {
     expect(project.read('recordings/golden/a-1.case.yaml')).not.toContain('key:')
   })
 
-  it('of data is accepted by its key or in the case that is named, never with others', async () => {
+  once('of data is accepted by its key or in the case that is named, never with others', async () => {
     const project = home.project('data', { ...sources(), ...supportCase('a-1'), ...supportCase('b-1') })
     edit(project, 'src/settings.ts', 'Please help with order ', 'Help with order ')
     const all = await harvest(project, 'accept', '--reason', 'shorter')
@@ -195,7 +196,7 @@ describe.each<Lane>([5, 4])('a changed question under Vitest %i', (lane) => {
     expect(project.search('recordings', /key:/)).toEqual([])
   })
 
-  it('is not accepted in CI, and by nobody without a reason', async () => {
+  once('is not accepted in CI, and by nobody without a reason', async () => {
     const project = home.project('ci', { ...sources(), ...supportCase('a-1') })
     raiseLimit(project)
     const before = project.hash()
@@ -220,7 +221,7 @@ describe.each<Lane>([5, 4])('a changed question under Vitest %i', (lane) => {
     expect((await vitest(project)).code).toBe(1)
   })
 
-  it('stops to be accepted after the days the config names', async () => {
+  once('stops to be accepted after the days the config names', async () => {
     const project = home.project('days', { ...sources('accepted: { maxDays: 90 }'), ...supportCase('a-1') })
     raiseLimit(project)
     await harvest(project, 'accept', 'a-1', '--reason', 'the limit was raised')
@@ -231,7 +232,7 @@ describe.each<Lane>([5, 4])('a changed question under Vitest %i', (lane) => {
     expect((await vitest(project)).code).toBe(1)
   })
 
-  it('makes a known-bad case red: nobody knows whether the bug is still there', async () => {
+  once('makes a known-bad case red: nobody knows whether the bug is still there', async () => {
     const project = home.project('known-bad', { ...sources(), ...supportCase('a-1', 'A-1', 'expect: fail\n') })
     expect((await vitest(project)).code).toBe(0)
     raiseLimit(project)
