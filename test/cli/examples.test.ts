@@ -8,6 +8,7 @@ import { specs } from '../../src/cli/spec/index.ts'
 import { promote } from '../../src/recordings/index.ts'
 import { type Desk, deskAgent, openDesk, usual } from './desk.ts'
 import { type Answered, harvest, run } from './harvest.ts'
+import { many } from './many.ts'
 import { configFor, project } from './project.ts'
 import { samples } from '../importers/samples.ts'
 
@@ -31,6 +32,7 @@ const codes: Readonly<Record<string, number>> = {
   // Neither value is in this run.
   'locate refund-100x 2500': 1,
   'locate latest "paid 25 EUR" --json': 1,
+  'show refund-100x --find 2500': 1,
   // Its case is green: nothing is to be fixed.
   'fix refund-100x --ok "refund(amount: 25)"': 1,
   'fix refund-100x --live --runs 5 --max-cost 0.50': 1,
@@ -38,6 +40,9 @@ const codes: Readonly<Record<string, number>> = {
   // No case has this change: a key is that of one edit.
   'accept --change 4f9kQ2mXw7TzB1aL --reason "the limit was raised"': 2,
 }
+
+/** Those that only read run in one process: they neither start programs nor run an agent, which changes a process. */
+const readers = new Set(['check', 'diff', 'export', 'import', 'locate', 'ls', 'report', 'review', 'show'])
 
 const program = `const url = process.env.DESK_URL ?? 'http://127.0.0.1:45999'
 const messages = [{ role: 'user', content: 'Hello' }]
@@ -84,10 +89,13 @@ describe('every example of --help works', () => {
       // Replays ask at the address that was recorded; nobody answers there any more than anywhere.
       const env: Record<string, string> = { CI: '', DESK_URL: desk.url }
       const answers: (Pick<Answered, 'code'> & { readonly example: string; readonly said: string })[] = []
-      for (const example of examples) {
-        const { code, stdout, stderr } = await harvest(words(example), { cwd: worldOf(example), env })
-        answers.push({ example, code, said: code === (codes[example] ?? 0) ? '' : stdout + stderr })
-      }
+      const ran = (example: string, { code, stdout, stderr }: Answered): void =>
+        void answers.push({ example, code, said: code === (codes[example] ?? 0) ? '' : stdout + stderr })
+      if (!readers.has(name))
+        for (const example of examples) ran(example, await harvest(words(example), { cwd: worldOf(example), env }))
+      else
+        for (const [cwd, some] of Map.groupBy(examples, worldOf))
+          for (const [at, answer] of many(some.map(words), cwd, env).entries()) ran(some[at]!, answer)
       expect(answers).toEqual(examples.map((example) => ({ example, code: codes[example] ?? 0, said: '' })))
     },
   )

@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs'
 import { cp, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { basename, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   installPackage,
@@ -65,7 +65,9 @@ describe('every code block of the documents runs, and prints what the page says'
   })
 
   test.for(pages)('%s, in the project the README leaves', async (page) => {
-    const project = join(base, basename(page, '.md'))
+    // All at one place: Node finds again there what it compiled for the page before.
+    const project = join(base, 'project')
+    await rm(project, { recursive: true, force: true })
     copyProject(join(base, 'readme'), project)
     expect(await follow(page, project)).toBe(blocksOf(await readFile(join(repository, page), 'utf8')).length)
   })
