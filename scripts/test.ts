@@ -28,6 +28,8 @@ process.on('exit', () => rmSync(scratch, { recursive: true, force: true }))
 const reportFile = join(scratch, 'vitest.json')
 /** Programs that tests start hundreds of times compile their modules once per run: a third less work for `harvest`. */
 const compiled = join(scratch, 'compiled')
+/** The package as a user has it: packed and installed once, for the tests that attack it. */
+const installed = join(scratch, 'installed')
 const linted = ['src', 'test', 'fixtures', 'scripts', 'bench', 'vitest.config.ts']
 
 /** What is in one row runs at the same time. */
@@ -76,6 +78,12 @@ const gates: readonly (readonly Gate[])[] = [
       command: ['npm', 'run', '--silent', 'check:package'],
       floor: [500, 'files packed'],
       seen: (output) => numberIn(output, /looked at (\d+) files/),
+    },
+    {
+      name: 'install',
+      command: ['node', 'scripts/install-packed.ts', installed],
+      floor: [1, 'package installed'],
+      seen: (output) => numberIn(output, /installed (\d+) package/),
     },
   ],
   [
@@ -138,7 +146,13 @@ async function execute(
   const [program = '', ...args] = command
   const child = spawn(program, args, {
     stdio: ['ignore', live ? 'inherit' : 'pipe', live ? 'inherit' : 'pipe'],
-    env: { ...process.env, NODE_COMPILE_CACHE: compiled, ...(isBuilt ? { HARVEST_TEST_BUILT: '1' } : {}) },
+    env: {
+      ...process.env,
+      NODE_COMPILE_CACHE: compiled,
+      ...(isBuilt
+        ? { HARVEST_TEST_BUILT: '1', HARVEST_TEST_INSTALLED: join(installed, 'node_modules/vitest-harvest') }
+        : {}),
+    },
   })
   const chunks: Buffer[] = []
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => chunks.push(chunk))

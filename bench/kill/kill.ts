@@ -122,7 +122,9 @@ async function liveAndDie(given: readonly string[]): Promise<readonly string[]> 
 function inspect(dir: string, said: readonly string[], asked: ReadonlySet<string>): Omit<Killed, 'kills'> {
   const faults: string[] = []
   const tapes = new Map<string, Tape>()
-  for (const name of existsSync(dir) ? readdirSync(dir) : []) {
+  // What has no name yet is no tape.
+  const names = existsSync(dir) ? readdirSync(dir).filter((name) => name.endsWith('.tape.jsonl')) : []
+  for (const name of names) {
     try {
       const tape = readTape(join(dir, name))
       tapes.set(tape.header.id, tape)

@@ -1,13 +1,18 @@
 // Runs of an agent in a process of its own: node --expose-gc runner.ts HOW PROVIDER FOLDER
+import { subscribe } from 'node:diagnostics_channel'
 import { resolve } from 'node:path'
 import type { createRecorder, Recorder, RecorderOptions } from '../../src/record/index.ts'
 import { supportAgent } from '../record-overhead/agent.ts'
 
 /**
- * `bare` does not load the recorder; `off` is switched off; `left out` decides at the start; `dropped` decides at the end,
+ * `bare` does not load the recorder; `listened` hears the client in handlers that do nothing, `copied` in ones that copy
+ * the bytes and nothing else: what any recorder costs; `off` is switched off; `left out` decides at the start; `dropped` decides at the end,
  * `watched` with every heuristic about keeping; `kept` writes every run.
  */
-export type How = 'bare' | 'off' | 'left out' | 'dropped' | 'watched' | 'kept'
+export type How = 'bare' | 'listened' | 'copied' | 'off' | 'left out' | 'dropped' | 'watched' | 'kept'
+
+/** No recorder is loaded. */
+type Without = 'bare' | 'listened' | 'copied'
 
 export type Asked =
   | { readonly do: 'runs'; readonly runs: number; readonly concurrent: number }
@@ -25,7 +30,7 @@ export interface Told {
 }
 
 const [how = 'bare', provider = '', dir = ''] = process.argv.slice(2) as [How, string, string]
-const options: Readonly<Record<Exclude<How, 'bare'>, RecorderOptions>> = {
+const options: Readonly<Record<Exclude<How, Without>, RecorderOptions>> = {
   off: { enabled: false },
   'left out': { sample: 0, decide: 'start' },
   dropped: { sample: 0 },
@@ -36,7 +41,34 @@ const options: Readonly<Record<Exclude<How, 'bare'>, RecorderOptions>> = {
   },
   kept: {},
 }
-const recorder = how === 'bare' ? undefined : await made(options[how])
+const recorder = isWithout(how) ? undefined : await made(options[how])
+if (how === 'listened') listen(() => undefined)
+if (how === 'copied') listenAndCopy()
+
+function isWithout(one: How): one is Without {
+  return one === 'bare' || one === 'listened' || one === 'copied'
+}
+
+/** On the channels on which fetch says what it does. */
+function listen(hear: (message: Heard) => void): void {
+  const parts = ['create', 'bodyChunkSent', 'bodySent', 'headers', 'bodyChunkReceived', 'trailers', 'error']
+  for (const part of parts) subscribe(`undici:request:${part}`, (message) => hear(message as Heard))
+}
+
+interface Heard {
+  readonly request: object
+  readonly chunk?: Uint8Array
+}
+
+function listenAndCopy(): void {
+  const copies = new WeakMap<object, Buffer[]>()
+  listen(({ request, chunk }) => {
+    if (chunk === undefined) return
+    const before = copies.get(request)
+    if (before === undefined) copies.set(request, [Buffer.from(chunk)])
+    else before.push(Buffer.from(chunk))
+  })
+}
 
 async function made(given: RecorderOptions): Promise<Recorder> {
   const door = (await import(resolve(import.meta.dirname, '../../dist/record/index.js'))) as {

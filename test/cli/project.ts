@@ -2,6 +2,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeF
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { linkTree } from '../../scripts/link-tree.ts'
+import { built } from '../support/built.ts'
 
 const repository = resolve(import.meta.dirname, '../..')
 
@@ -12,8 +13,9 @@ export function project(files: Readonly<Record<string, string>>): string {
   for (const name of ['vitest', 'vite', 'openai', ...dependencies()]) link(join('node_modules', name), folder, name)
   // At a place of its own: through a symbolic link its files would look like the user's own.
   const own = join(folder, 'node_modules/vitest-harvest')
-  linkTree(join(repository, 'dist'), join(own, 'dist'))
-  copyFileSync(join(repository, 'package.json'), join(own, 'package.json'))
+  const dist = dirname(built('version.js'))
+  linkTree(dist, join(own, 'dist'))
+  copyFileSync(join(dist, '../package.json'), join(own, 'package.json'))
   for (const [file, text] of Object.entries({ 'package.json': '{ "type": "module" }\n', ...files })) {
     mkdirSync(dirname(join(folder, file)), { recursive: true })
     writeFileSync(join(folder, file), text)

@@ -6,8 +6,11 @@ import { EventEmitter } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import net from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ChildProcess } from 'node:child_process'
+import { Readable } from 'node:stream'
+import type { ChildProcess, SpawnOptions } from 'node:child_process'
+import { IncomingMessage, type Server, ServerResponse } from 'node:http'
 import { mutantOf, plainTape } from './mutants.ts'
 
 const [folder = '', first = '', count = '', share = '1'] = process.argv.slice(2)
@@ -16,7 +19,9 @@ const tell = (word: string, text = ''): void => void writeSync(3, `${JSON.string
 
 // Our own programs are not run: Vitest would take seconds. They end as if it were not there.
 const own = /[\\/](?:vitest|cli)[\\/](?:run-vitest|list-programs|replay-agent)\.js$/
-childProcess.spawn = ((program: string, words: readonly string[] = []): ChildProcess => {
+const real = { spawn: childProcess.spawn, execFileSync: childProcess.execFileSync }
+childProcess.spawn = ((program: string, words: readonly string[] = [], options: SpawnOptions = {}): ChildProcess => {
+  if (program === 'git' && gitRuns) return real.spawn(program, words, options)
   if (!(program === process.execPath && own.test(words[0] ?? '')) && program !== 'git')
     tell('find', `started ${program} ${words.join(' ')}`)
   const child = Object.assign(new EventEmitter(), { stdout: null, stderr: null, stdin: null, kill: () => true })
@@ -38,7 +43,21 @@ net.Socket.prototype.connect = function connect(): never {
   tell('find', 'opened a socket')
   throw new Error('no sockets here')
 }
-net.Server.prototype.listen = function listen(): never {
+/** The address of the pages that are served, once it is printed. */
+let opening: PromiseWithResolvers<string> | undefined
+/** Git is one of those that run. */
+let gitRuns = false
+const { listen } = net.Server.prototype
+net.Server.prototype.listen = function (this: Server, ...given: unknown[]) {
+  // A pipe in a folder of its own, for the program a debugger starts.
+  if (typeof given[0] === 'string' && given[0].startsWith(join(tmpdir(), 'harvest-debug-')))
+    return listen.apply(this, given as Parameters<typeof listen>)
+  if (opening !== undefined && given[1] === '127.0.0.1') {
+    this.address = () => ({ port: 1, address: '127.0.0.1', family: 'IPv4' })
+    setImmediate(given[2] as () => void)
+    void visit(this, opening.promise).catch((error: unknown) => tell('find', `cannot be visited: ${String(error)}`))
+    return this
+  }
   tell('find', 'listened at a port')
   throw new Error('no ports here')
 }
@@ -49,44 +68,72 @@ process.chdir(folder)
 const { inProcess } = await import('../cli/in-process.ts')
 const place = (kind: 'tape.jsonl' | 'case.yaml', below: string): string => join('recordings', below, `m.${kind}`)
 
-/** Lines that read, then those that change something. */
-const reading: readonly string[] = [
-  'show recordings/inbox/m.tape.jsonl',
-  'show recordings/inbox/m.tape.jsonl --full --draws',
-  'show recordings/inbox/m.tape.jsonl --json',
-  'show recordings/inbox/m.tape.jsonl --trace',
-  'show recordings/inbox/m.tape.jsonl --step 1',
-  'show recordings/inbox/m.tape.jsonl --step 2 --json',
-  'show recordings/golden/m.case.yaml',
-  'show recordings/golden/m.case.yaml --replay',
-  'diff recordings/inbox/m.tape.jsonl plain.tape.jsonl --full',
-  'diff plain.tape.jsonl recordings/inbox/m.tape.jsonl --json',
-  'export recordings/inbox/m.tape.jsonl --format otlp',
-  'export recordings/inbox/m.tape.jsonl --format har',
-  'export recordings/inbox/m.tape.jsonl --format json',
-  'check recordings/inbox/m.tape.jsonl recordings/golden/m.case.yaml',
-  'check',
-  'replay recordings/inbox/m.tape.jsonl',
-  'verify recordings/inbox/m.tape.jsonl --json',
-  'replay recordings/inbox/m.tape.jsonl --agent ./agent.ts',
-  'fork recordings/inbox/m.tape.jsonl --critical',
-  'fork recordings/inbox/m.tape.jsonl --step 1 --say x --cross-version',
-  'fork recordings/golden/m.case.yaml --step 1 --set x=1',
-  'blame recordings/inbox/m.tape.jsonl --ok refunded=25 --live --cross-version',
-  'blame recordings/golden/m.case.yaml --dry-run --cross-version',
-  'chaos recordings/inbox/m.tape.jsonl --faults http,tools',
-  'patch recordings/inbox/m.tape.jsonl --set input=1 --step 1',
-  'doctor recordings/inbox/m.tape.jsonl',
-  'doctor',
-  'rerun m --live --cross-version',
-  'pins',
-  'accept --list',
-  'promote recordings/inbox/m.tape.jsonl --as other',
-  'import recordings/inbox/m.tape.jsonl --dir imported',
-]
+const [tape, golden, plain] = ['recordings/inbox/m.tape.jsonl', 'recordings/golden/m.case.yaml', 'plain.tape.jsonl']
+
+/** By command: lines that read. A share of a mutant's lines is the same share of each command. */
+const reading: Readonly<Record<string, readonly string[]>> = {
+  show: [
+    `show ${tape}`,
+    `show ${tape} --full --draws`,
+    `show ${tape} --json`,
+    `show ${tape} --trace`,
+    `show ${tape} --step 1`,
+    `show ${tape} --step 2 --json`,
+    `show ${golden}`,
+    `show ${golden} --replay`,
+  ],
+  diff: [`diff ${tape} ${plain} --full`, `diff ${plain} ${tape} --json`],
+  export: ['otlp', 'har', 'json'].map((format) => `export ${tape} --format ${format}`),
+  check: [`check ${tape} ${golden}`, 'check', 'check --json'],
+  replay: [`replay ${tape}`, `replay ${tape} --exact --json`, `replay ${tape} --module ./agent.ts`],
+  fork: [
+    `fork ${tape} --critical`,
+    `fork ${tape} --step 1 --say x --cross-version`,
+    `fork ${golden} --step 1 --set x=1`,
+  ],
+  blame: [`blame ${tape} --ok refunded=25 --live --cross-version`, `blame ${golden} --dry-run --cross-version`],
+  chaos: [`chaos ${tape} --faults http,tools`],
+  patch: [`patch ${tape} --set input=1 --step 1`],
+  doctor: [`doctor ${tape}`, 'doctor'],
+  rerun: ['rerun m --live --cross-version'],
+  pins: ['pins', 'accept --list', 'accept m --reason x --data --json'],
+  import: [`import ${tape} --dir imported`],
+  report: [
+    `report ${tape} -o r.html --force`,
+    `report ${tape} --full --json -o r.html --force`,
+    `report ${tape} --against ${plain} -o r.html --force`,
+    `report ${plain} --against ${tape} -o -`,
+    `report ${golden} --replay -o r.html --force`,
+    'report --golden -o r.html --force',
+    `report --golden --results ${tape} -o r.html --force`,
+  ],
+  open: ['open', `open ${tape}`, `open m --json`],
+  debug: [
+    `debug ${tape} -x inspect;next;inspect;continue;back;timeline;diff_1_2;print_args;last;goto_1`,
+    `debug ${golden} --json -x find_lookup(id_~_"A");break_lookup(id_~_"A");continue;reverse-continue;watch_x;what_if_x=1`,
+    `debug ${tape} --agent ./agent.ts -x code;next;what_if_result.total=30`,
+    `debug --mcp ${tape}`,
+    `debug --dap ${tape}`,
+  ],
+  locate: [`locate ${tape} A-100`, `locate ${golden} 25 --json`, `locate ${tape} x`],
+  fix: ['fix m --ok refunded=25', 'fix m --bad lookup(id) --json --without none', 'fix m --live --tools ./agent.ts'],
+  test: ['test m', 'test --update-recordings --reason x', 'test m --prove --yes'],
+  ls: [
+    'ls --call lookup(id) --json',
+    'ls --text A-100 --sort cost',
+    'ls --subject anna@shop.example',
+    'ls --attribute a=b --session x',
+    'ls --since 2020-01-01 --until 2030-01-01 --retention flagged --kept cost',
+    'ls --cost 0.01..2 --tool lookup --model gpt-5 --outcome returned',
+  ],
+  promote: [`promote ${tape} --as other`],
+}
+
+/** Lines that change something and build on each other. */
 const changing: readonly string[] = [
-  'promote recordings/inbox/m.tape.jsonl --as new --unverified --baseline',
+  `promote ${tape} --as new --unverified --baseline`,
   'check',
+  'accept --reason x --data',
   'hold m --reason x',
   'hold m --release',
   'demote m',
@@ -101,26 +148,55 @@ const together: readonly string[] = [
   'prune --dry-run',
   'prune --older-than 0d --class none',
   'rm run-0 --yes',
+  'report --golden -o r.html',
+  'open',
 ]
 
 const end = Number(first) + Number(count)
-const batch = 20
+/** Mutants that are looked at together. */
+const batch = 100
 for (let seed = Number(first); seed < end; seed++) {
   const mutant = mutantOf(seed)
   fresh()
   for (const below of ['inbox', 'golden']) writeFileSync(place('tape.jsonl', below), mutant.tape)
   writeFileSync(place('case.yaml', 'golden'), mutant.case)
-  const mine = reading.filter((_, at) => (at + seed) % Number(share) === 0)
-  // What changes things builds on each other: all of it or none.
-  for (const line of [...mine, ...(seed % Number(share) === 0 ? changing : [])]) await run(seed, line)
-  if (seed % (batch * Number(share)) !== 0) continue
-  fresh()
-  for (let n = 0; n < batch; n++) writeFileSync(`recordings/inbox/run-${n}.tape.jsonl`, mutantOf(seed + n).tape)
-  for (const line of together) await run(seed, line)
+  for (const lines of Object.values(reading)) {
+    const step = Math.min(lines.length, Number(share))
+    for (const [at, line] of lines.entries()) if ((at + seed) % step === 0) await run(seed, line)
+  }
+  // What changes things builds on each other: all of it, for every other mutant where lines are shared.
+  if (seed % Math.min(2, Number(share)) === 0) for (const line of changing) await run(seed, line)
+  if ((seed + 1) % batch === 0 || seed === end - 1) await inspectTogether(seed)
 }
 current = ''
 tell('done')
 process.exit(0)
+
+/** The last mutants as an inbox, and as what a branch brings; there, git runs for once. */
+async function inspectTogether(seed: number): Promise<void> {
+  fresh()
+  const seeds = Array.from({ length: batch }, (_, n) => seed - n).filter((one) => one >= Number(first))
+  for (const one of seeds) writeFileSync(`recordings/inbox/run-${one}.tape.jsonl`, mutantOf(one).tape)
+  for (const line of together) await run(seed, line)
+  fresh()
+  process.env['PATH'] = '/usr/local/bin:/usr/bin:/bin'
+  gitRuns = true
+  const git = (...words: readonly string[]): void =>
+    void real.execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.example', ...words], { stdio: 'ignore' })
+  git('init')
+  git('add', '-A')
+  git('commit', '-m', 'base', '--allow-empty')
+  for (const one of seeds) {
+    const { tape: bytes, case: content } = mutantOf(one)
+    writeFileSync(`recordings/golden/run-${one}.tape.jsonl`, bytes)
+    writeFileSync(`recordings/golden/run-${one}.case.yaml`, content)
+  }
+  git('add', '-A')
+  git('commit', '-m', 'mutants')
+  for (const line of ['review HEAD~1', 'review HEAD~1..HEAD --json', 'review HEAD~1 --markdown']) await run(seed, line)
+  gitRuns = false
+  process.env['PATH'] = '/nowhere'
+}
 
 function fresh(): void {
   for (const name of existsSync('.') ? readdirSync('.') : [])
@@ -133,7 +209,87 @@ function fresh(): void {
 async function run(seed: number, line: string): Promise<void> {
   current = `${seed} ${line}`
   tell('begin')
-  const { code, stderr } = await inProcess(line.split(' '))
+  // An underscore inside of a word is a space: the words of a script.
+  const words = line.split(' ').map((word) => (word.includes(';') ? word.replaceAll('_', ' ') : word))
+  const asked = words[0] === 'debug' && !words.includes('-x')
+  if (asked) say(words[1] === '--mcp' ? mcpMessages(words.pop()!) : dapMessages(words.pop()!))
+  opening = words[0] === 'open' ? Promise.withResolvers() : undefined
+  const { code, stderr } = await inProcess(words, (text) => {
+    const [url] = /http:[\w.:/-]+/.exec(text) ?? []
+    if (url !== undefined) opening?.resolve(url)
+  })
+  opening = undefined
   if (code === 101) tell('find', stderr)
   if (existsSync('canary')) tell('find', 'a canary was touched')
+}
+
+/** What comes in at stdin. */
+function say(text: string): void {
+  Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(text)]), configurable: true })
+}
+
+function mcpMessages(file: string): string {
+  const calls = [
+    ['open_tape', { tape: file }],
+    ['inspect', { step: 1 }],
+    ['inspect', { step: 2, part: 'result' }],
+    ['find', { rule: 'lookup(id ~ "A")' }],
+    ['diff', { from: 1, to: 2 }],
+    ['what_if', { step: 1, changes: ['result.total=30'] }],
+    ['stop_in_code', { step: 1, evaluate: ['1'] }],
+    ['nothing', {}],
+  ].map(([name, given]) => ['tools/call', { name, arguments: given }])
+  const asked = [
+    ['initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } }],
+    ['tools/list', {}],
+    ...calls,
+    ['resources/list', {}],
+  ]
+  return asked.map(([method, params], id) => `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`).join('')
+}
+
+function dapMessages(file: string): string {
+  const asked: readonly (readonly [string, object])[] = [
+    ['initialize', { adapterID: 'harvest' }],
+    ['launch', { tape: file, program: file }],
+    ['setFunctionBreakpoints', { breakpoints: [{ name: 'lookup' }, { name: 'lookup(' }] }],
+    ['configurationDone', {}],
+    ['threads', {}],
+    ['stackTrace', { threadId: 1 }],
+    ['scopes', { frameId: 1 }],
+    ['variables', { variablesReference: 1 }],
+    ['variables', { variablesReference: 2 }],
+    ['next', { threadId: 1 }],
+    ['stepBack', { threadId: 1 }],
+    ['evaluate', { expression: 'inspect', frameId: 1 }],
+    ['completions', { text: 'in', column: 3 }],
+    ['continue', { threadId: 1 }],
+    ['disconnect', {}],
+  ]
+  return asked
+    .map(([command, given], at) => {
+      const json = JSON.stringify({ seq: at + 1, type: 'request', command, arguments: given })
+      return `Content-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`
+    })
+    .join('')
+}
+
+/** Asks a server that listens nowhere for its first page and all it links to, and ends it. */
+async function visit(server: Server, opened: Promise<string>): Promise<void> {
+  const ask = (path: string): Promise<string> =>
+    new Promise((done) => {
+      const asked = Object.assign(new IncomingMessage(new net.Socket()), {
+        url: path,
+        method: 'GET',
+        headers: { host: '127.0.0.1:1' },
+      })
+      const answer = new ServerResponse(asked)
+      answer.end = ((body: unknown) => (done(String(body)), answer)) as typeof answer.end
+      server.emit('request', asked, answer)
+    })
+  const base = new URL(await opened).pathname
+  const page = await ask(base)
+  for (const [, link] of page.matchAll(/"((?:case|run)\/[0-9a-f]{16})"/g)) await ask(base + link)
+  for (const path of ['', '/', `${base}run/../../..`, `${base}case/x`]) await ask(path)
+  process.emit('SIGINT')
 }
