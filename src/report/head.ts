@@ -4,7 +4,7 @@ import { type Imported, type KeptReason, partialText, type Retention, type TapeP
 import { duration } from './describe.ts'
 import { shownCommand } from './shown-command.ts'
 import { counted } from '../errors/words.ts'
-import type { Run } from './run.ts'
+import { isTimed, type Run } from './run.ts'
 import { spendingText } from './spending.ts'
 
 /** One line of facts: a label and recorded text, not yet neutral; a command is neutral already. */
@@ -38,10 +38,10 @@ export function factsOf(run: Run, found?: Case): readonly Fact[] {
 }
 
 /** When, and how long; of an imported tape as far as its recording said. */
-function recordedText({ header: { startedAt, imported }, close }: Run): string {
-  const isMissing = (word: string): boolean => imported?.missing.includes(word) === true
-  const isTimed = close !== undefined && !isMissing('timings') && !isMissing('starts')
-  return `${isMissing('start') ? 'at an unknown time' : startedAt}${isTimed ? `, took ${duration(close.at)}` : ''}`
+function recordedText({ header, close }: Run): string {
+  const isStartMissing = header.imported?.missing.includes('start') === true
+  const took = close === undefined || !isTimed(header) ? '' : `, took ${duration(close.at)}`
+  return `${isStartMissing ? 'at an unknown time' : header.startedAt}${took}`
 }
 
 function importedFacts({ format, grade, missing }: Imported): Fact[] {

@@ -44,7 +44,7 @@ function bodyJson(bytes: Uint8Array): Json {
 }
 
 /** Prints one step whole: addresses, headers, bodies decoded and laid out, times of the pieces. */
-export function printStep(event: Step, step: RunStep, width: number, screen: Screen): void {
+export function printStep(event: Step, step: RunStep, hasTimes: boolean, width: number, screen: Screen): void {
   const { number, kind, name, lane, atMs, tookMs, site, inside, during, isOpen, retryOf, confidence } = step
   const fact = (label: string, text: string): void => {
     const [first = '', ...more] = foldText(text, { width: width - 10 })
@@ -52,14 +52,17 @@ export function printStep(event: Step, step: RunStep, width: number, screen: Scr
     for (const row of more) screen.line(`${' '.repeat(10)}${row}`)
   }
   screen.line(screen.paint('bold', foldText(`step ${number}  ${kind}  ${name}`, { width, lines: 1 })[0] ?? ''))
-  fact('began', `+${duration(atMs)}${tookMs === undefined ? '' : `, took ${duration(tookMs)}`}`)
+  fact(
+    'began',
+    hasTimes ? `+${duration(atMs)}${tookMs === undefined ? '' : `, took ${duration(tookMs)}`}` : 'time not recorded',
+  )
   if (kind === 'model') fact('usage', callSpendingText(step))
   fact('agent', lane)
   if (retryOf !== undefined) fact('retry', `of step ${retryOf}, which failed`)
   if (confidence !== undefined) fact('sure', confidenceText(confidence))
   if (site !== undefined) fact('from', site)
   if (inside !== undefined) fact('inside', `step ${inside}`)
-  if (during.length > 0) fact('beside', `step ${during.join(', ')}`)
+  if (during.length > 0 && hasTimes) fact('beside', `step ${during.join(', ')}`)
   if (isOpen) fact('open', openText(step))
   if (event.kind === 'exchange') printExchange(event, step, width, screen)
   else printCall(event, width, screen)

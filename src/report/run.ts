@@ -70,6 +70,11 @@ export interface RunStep extends DescribedStep, Partial<Pick<CallSpending, 'usag
   readonly confidence?: ReportConfidence
 }
 
+/** Whether a run has times. An import may have none: its order stands in their place. */
+export function isTimed({ imported }: TapeHeader): boolean {
+  return imported === undefined || !imported.missing.some((what) => what === 'timings' || what === 'starts')
+}
+
 /** What is to be said of a step that is open. */
 export function openText({ answer, status }: Pick<RunStep, 'answer' | 'status'>): string {
   return answer === undefined && status === undefined ? 'no answer was recorded' : 'the answer had not come to its end'

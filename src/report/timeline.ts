@@ -6,7 +6,7 @@ import type { Screen } from './output.ts'
 import type { PrintedMessage } from './conversation.ts'
 import { foldText } from './fold.ts'
 import { counted } from '../errors/words.ts'
-import { type TimelineNote, openText, type Run, type RunStep } from './run.ts'
+import { isTimed, type TimelineNote, openText, type Run, type RunStep } from './run.ts'
 import { callSpendingText } from './spending.ts'
 
 export interface TimelineOptions {
@@ -28,7 +28,7 @@ type Entry =
 export function printTimeline(run: Run, options: TimelineOptions, screen: Screen): void {
   const entries = inOrder(run, options.withDraws)
   if (entries.length === 0) return screen.line(screen.paint('dim', 'no steps'))
-  const columns = columnsOf(run.steps)
+  const columns = columnsOf(run.steps, isTimed(run.header))
   const head = Math.ceil(options.limit / 2)
   const isCut = entries.length > options.limit
   for (const [index, entry] of entries.entries()) {
@@ -79,6 +79,7 @@ function skipped(entries: readonly Entry[], { paint }: Screen): string {
 
 interface Columns {
   readonly number: number
+  /** 0: the run has no times, and none is printed. */
   readonly at: number
   readonly took: number
   readonly kind: number
@@ -86,13 +87,13 @@ interface Columns {
   readonly lane: number
 }
 
-function columnsOf(steps: readonly RunStep[]): Columns {
+function columnsOf(steps: readonly RunStep[], hasTimes: boolean): Columns {
   const widest = (texts: readonly string[]): number => texts.reduce((most, { length }) => Math.max(most, length), 0)
   const lanes = new Set(steps.map(({ lane }) => lane))
   return {
     number: `${steps.length}`.length,
-    at: widest(steps.map(({ atMs }) => `+${duration(atMs)}`)),
-    took: widest(steps.map(({ tookMs }) => (tookMs === undefined ? '…' : duration(tookMs)))),
+    at: !hasTimes ? 0 : widest(steps.map(({ atMs }) => `+${duration(atMs)}`)),
+    took: !hasTimes ? 0 : widest(steps.map(({ tookMs }) => (tookMs === undefined ? '…' : duration(tookMs)))),
     kind: widest(steps.map(({ kind }) => kind)),
     lane: lanes.size < 2 ? 0 : widest([...lanes].map(laneText)),
   }
@@ -109,7 +110,8 @@ function linesOf(entry: Entry, columns: Columns, options: TimelineOptions, scree
       return [headOf(entry.step, entry.depth, columns, options, screen), ...body(entry, columns, options, screen)]
     case 'note': {
       const { kind, atMs, text } = entry.note
-      const start = `${' '.repeat(columns.number + 2 + 2 * entry.depth)}${`+${duration(atMs)}`.padStart(columns.at)}  `
+      const time = columns.at === 0 ? '' : `${`+${duration(atMs)}`.padStart(columns.at)}  `
+      const start = `${' '.repeat(columns.number + 2 + 2 * entry.depth)}${time}`
       const label = `${kind}  `
       const [first = '', ...more] = foldText(text, roomOf(options, start.length + label.length))
       return [
@@ -136,25 +138,26 @@ function timeOf(ms: number): string {
 
 function headOf(step: RunStep, depth: number, columns: Columns, { width }: TimelineOptions, screen: Screen): string {
   const { number, atMs, tookMs, kind, name, lane, retryOf, during, duringCount } = step
-  const start = [
-    `${number}`.padStart(columns.number),
-    `+${duration(atMs)}`.padStart(columns.at),
-    (tookMs === undefined ? '…' : duration(tookMs)).padStart(columns.took),
+  const hasTimes = columns.at > 0
+  const indent = ' '.repeat(2 * depth)
+  const ordinal = indent + `${number}`.padStart(columns.number)
+  const began = hasTimes ? [`+${duration(atMs)}`.padStart(columns.at)] : []
+  const rest = [
+    ...(hasTimes ? [(tookMs === undefined ? '…' : duration(tookMs)).padStart(columns.took)] : []),
     ...(columns.lane === 0 ? [] : [laneText(lane).padEnd(columns.lane)]),
     kind.padEnd(columns.kind),
   ]
-  const indent = ' '.repeat(2 * depth)
   const more = duringCount - during.length
-  const marks = duringCount === 0 ? '' : `  ∥ ${during.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  const isAlone = duringCount === 0 || !hasTimes
+  const marks = isAlone ? '' : `  ∥ ${during.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
   const retry = retryOf === undefined ? '' : `  retry of ${retryOf}`
   const tokens = kind === 'model' ? `  ${callSpendingText(step)}` : ''
-  const taken = indent.length + start.join('  ').length + 2 + marks.length + retry.length + tokens.length
+  const taken = [ordinal, ...began, ...rest, marks + retry + tokens].join('  ').length
   const title = neutralLine(name, Math.max(20, width - taken))
-  const [ordinal = '', ...times] = start
   return [
-    indent + ordinal,
-    screen.paint('dim', times.slice(0, 2).join('  ')),
-    ...times.slice(2),
+    ordinal,
+    ...began.map((time) => screen.paint('dim', time)),
+    ...rest,
     `${screen.paint('bold', title)}${screen.paint('yellow', retry)}${screen.paint('cyan', marks)}${screen.paint('dim', tokens)}`,
   ].join('  ')
 }

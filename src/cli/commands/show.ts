@@ -15,7 +15,7 @@ import { counted } from '../../errors/words.ts'
 import { factsOf } from '../../report/head.ts'
 import { printNow, replayNow } from '../reading/now.ts'
 import { bodiesOf, printStep, readStep } from '../../report/one-step.ts'
-import type { Run, RunStep } from '../../report/run.ts'
+import { isTimed, type Run, type RunStep } from '../../report/run.ts'
 import { printTimeline } from '../../report/timeline.ts'
 import type { Screen } from '../../report/output.ts'
 
@@ -100,7 +100,7 @@ async function showStep(
   const event = await readStep(found.file, step)
   if (raw !== undefined) process.stdout.write(rawBytes(event, raw, step))
   else if (given.has('json')) screen.json({ tape: found.file, step, event, ...bodiesOf(event) })
-  else printStep(event, step, terminalWidth(), screen)
+  else printStep(event, step, isTimed(run.header), terminalWidth(), screen)
   return exit.ok
 }
 

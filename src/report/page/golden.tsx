@@ -129,7 +129,7 @@ function Cases({ held }: { readonly held: GoldenData }) {
 function Head({ name, children }: { readonly name: Column; readonly children: ComponentChildren }) {
   const isOn = sortBy.value === name
   return (
-    <th aria-sort={isOn ? 'ascending' : 'none'}>
+    <th aria-sort={isOn ? 'ascending' : 'none'} class={name === 'ms' ? 'num' : ''}>
       <button type="button" onClick={() => (sortBy.value = name)}>
         {children}
         {isOn ? ' ↓' : ''}

@@ -141,7 +141,7 @@ function Tapes({ tapes }: { readonly tapes: readonly InboxTape[] }) {
             <td>
               <Safe text={agent} />
             </td>
-            <td class="num">{when(startedAt)}</td>
+            <td class="when">{when(startedAt)}</td>
             <td>
               <span class={`badge ${outcome === 'returned' ? 'ok' : outcome === 'unknown' ? '' : 'bad'}`}>
                 <Safe text={outcome} />
@@ -188,8 +188,8 @@ function Sessions({ tapes }: { readonly tapes: readonly InboxTape[] }) {
               <td>
                 <Safe text={[...new Set(list.map(({ agent }) => agent))].join(', ')} />
               </td>
-              <td class="num">{when(list.at(-1)?.startedAt ?? '')}</td>
-              <td class="num">{when(list[0]?.startedAt ?? '')}</td>
+              <td class="when">{when(list.at(-1)?.startedAt ?? '')}</td>
+              <td class="when">{when(list[0]?.startedAt ?? '')}</td>
               <td class="num">{int(list.length)}</td>
               <td class="num">{int(list.filter(({ outcome }) => outcome !== 'returned').length)}</td>
               <td class="num">{int(list.reduce((sum, { steps }) => sum + steps, 0))}</td>

@@ -1,5 +1,5 @@
 import { go } from './scroll.ts'
-import { copy, current, golden, help, isHot, query, type TimelineRow, shown, theme, view } from './state.ts'
+import { copy, current, golden, help, isLook, query, type TimelineRow, shown, theme, view } from './state.ts'
 
 /** What a key does. None with Ctrl, Alt or Meta, and none while somebody types. */
 export function onKey(event: KeyboardEvent): void {
@@ -47,10 +47,6 @@ const actions: Readonly<Record<string, () => void>> = {
   '?': () => (help.value = golden.value === undefined),
   t: () => (theme.value = theme.value === 'dark' ? 'light' : 'dark'),
   c: () => void copy(location.href, 'link'),
-}
-
-function isLook({ s, only }: TimelineRow): boolean {
-  return only !== undefined || (s !== undefined && isHot(s))
 }
 
 function move(choose: (rows: readonly TimelineRow[], at: number) => TimelineRow | undefined): void {

@@ -173,7 +173,11 @@ function StepCells({ s }: { readonly s: ReportStep }) {
         <Badges s={s} />
       </span>
       <span class="ms num">
-        {s.tok !== undefined && `${int((s.tok[0] ?? 0) + (s.tok[2] ?? 0))} tok${isTimed.value ? ' · ' : ''}`}
+        {s.tok !== undefined && (
+          <span class={isTimed.value ? 'tok' : ''}>
+            {`${int((s.tok[0] ?? 0) + (s.tok[2] ?? 0))} tok${isTimed.value ? ' · ' : ''}`}
+          </span>
+        )}
         {isTimed.value && ms(s.took)}
       </span>
       <span class="sub">
@@ -184,7 +188,10 @@ function StepCells({ s }: { readonly s: ReportStep }) {
         )}
         <Safe text={flat(preview(s))} find={found.value} />
       </span>
-      <span class="track" title={plain(`${began}${s.par === undefined ? '' : `, beside ${s.par.join(', ')}`}`)}>
+      <span
+        class="track"
+        title={plain(`${began}${s.par === undefined || !isTimed.value ? '' : `, beside ${s.par.join(', ')}`}`)}
+      >
         <span
           class={`bar ${s.err === undefined ? s.kind : 'bad'}`}
           style={{ left: `${(placeOf(s) / end) * 100}%`, width: `${(widthOf(s) / end) * 100}%` }}

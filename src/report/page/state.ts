@@ -160,7 +160,7 @@ export function replayed(no: number): 'served' | 'parts here' | 'not reached' | 
 }
 
 /** An error, a retry, a difference, where a test parts, or what decided. */
-export function isHot(s: ReportStep): boolean {
+function isHot(s: ReportStep): boolean {
   return (
     s.err !== undefined ||
     s.again !== undefined ||
@@ -169,6 +169,11 @@ export function isHot(s: ReportStep): boolean {
     decidedSteps.value.has(s.no) ||
     data.value?.replay?.nearest === s.no
   )
+}
+
+/** A row that is worth a look. */
+export function isLook({ s, note, only }: TimelineRow): boolean {
+  return only !== undefined || note?.model?.error !== undefined || (s !== undefined && isHot(s))
 }
 
 /** What is searched of each row, once and in lower case. */
@@ -199,7 +204,8 @@ function testOf(word: string): (row: TimelineRow) => boolean {
   const [, name = '', value = ''] = /^(kind|lane|agent|is):(.+)$/.exec(word) ?? []
   if (name === 'kind') return ({ s, note, only }) => (s ?? note ?? only)?.kind === value
   if (name === 'lane' || name === 'agent') return ({ s }) => s?.lane === value
-  if (name === 'is') return ({ s }) => s !== undefined && isOf(s, value)
+  if (name === 'is')
+    return ({ s, note }) => (s === undefined ? value === 'error' && note?.model?.error !== undefined : isOf(s, value))
   const slow = /^>(\d+)ms$/.exec(word)
   if (slow !== null) return ({ s }) => (s?.took ?? 0) > Number(slow[1])
   const low = word.toLowerCase()
@@ -218,10 +224,7 @@ export const shown = computed(() => {
   const tests = words.value.map(testOf)
   const isWanted = ({ s }: TimelineRow): boolean => kinds.value.size === 0 || kinds.value.has(s?.kind ?? 'note')
   return rows.value.filter(
-    (row) =>
-      isWanted(row) &&
-      (!onlyHot.value || row.only !== undefined || (row.s !== undefined && isHot(row.s))) &&
-      tests.every((test) => test(row)),
+    (row) => isWanted(row) && (!onlyHot.value || isLook(row)) && tests.every((test) => test(row)),
   )
 })
 

@@ -212,7 +212,7 @@ function StepHead({ s }: { readonly s: ReportStep }) {
             finish <Safe text={s.fin} />
           </span>
         )}
-        {s.par !== undefined && (
+        {s.par !== undefined && isTimed.value && (
           <span>
             beside{' '}
             {s.par.map((no, index) => (
