@@ -16,7 +16,7 @@ const pure = [
   'test/{cases,errors,exporters,json,privacy,providers,rules,stats,support,trace}/*.test.ts',
   'test/cli/{blame-print,diff,export,import,program,prune,reading,report,told}.test.ts',
   'test/docs/{errors,figures,links,package,security,shell}.test.ts',
-  'test/debug/session.test.ts',
+  'test/debug/{checkpoints,session}.test.ts',
   'test/fork/{edits,json-patch}.test.ts',
   'test/history/history.test.ts',
   'test/library/reference.test.ts',

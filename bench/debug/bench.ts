@@ -5,6 +5,7 @@ import { currentFlags, readTape, serializeTape, type TapeEvent } from '../../src
 import { randomOf } from '../../src/validation/structural/random.ts'
 import type { Bench, Table } from '../kit/contract.ts'
 import { median, spread } from '../kit/measure.ts'
+import { askServer, keptReplays, keptTable, servedTable } from './kept.ts'
 import { recordAgents, type RecordedAgent, type StopRow, stopOnce, undisturbed } from './stops.ts'
 
 /** Agents with SDKs of their own, whose steps are stopped at. */
@@ -40,12 +41,15 @@ const bench: Bench = {
       }
       session.close()
     }
+    progress('a long run')
+    const kept = await keptReplays(scratch, isQuick ? 1_000 : 5_000, isQuick ? 2 : 7)
+    const served = await askServer(join(scratch, '100.tape.jsonl'), isQuick ? 5 : 25)
     const disturbed = rows.filter(
       ({ agent, comparison, problems }) => comparison !== plain.get(agent) || problems.length > 0,
     )
     const right = rows.filter(({ wrong }) => wrong === undefined)
     return {
-      tables: [openingTable(opened), stopTable(rows)],
+      tables: [openingTable(opened), stopTable(rows), keptTable(kept), servedTable(served)],
       bars: [
         {
           what: 'stops in the right function, at the right line, with the right variables ÷ all',
@@ -58,6 +62,11 @@ const bench: Bench = {
           value: disturbed.length / rows.length,
           parts: { stops: rows.length },
           limit: { atMost: 0 },
+        },
+        {
+          what: '`code` from a replay that is kept near the end of a long run ÷ from the beginning',
+          value: median(kept.near) / median(kept.full),
+          limit: { atMost: 0.5 },
         },
         {
           what: 'opening the longest tape ÷ reading it',

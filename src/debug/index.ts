@@ -1,6 +1,6 @@
 /** The debugger: a cursor over the steps of a tape, and the agent's own code at one of them. */
 export type { Launch } from './code/child.ts'
-export { type CodeMove, CodeSession, type CodeStop, type NoStop } from './code/session.ts'
+export { type CodeMove, CodeSession, type CodeStop, type NoStop, type ReplayMode, replayModes } from './code/session.ts'
 export { codeLines, localLines, noStopLines, sourceLines } from './code/text.ts'
 export { type ContextDifference, type ContextPart, type ContextWindow } from './context.ts'
 export { type InspectedStep, type InspectPart, inspectParts, rawStep } from './inspect.ts'

@@ -108,6 +108,16 @@ describe('the agent in its own code', () => {
     expect(out).toBe(Array(2).fill('the agent does not stand in its code\n→ code').join('\n'))
   })
 
+  it('is not skipped to where no replay is kept', async () => {
+    const { out } = await debug('goto 2; code skip; code slowly')
+    expect(out.split('\n').slice(1)).toEqual([
+      'no replay is kept before step 2: there is nothing to skip to',
+      '→ code full',
+      'code takes full, skip or auto',
+      '→ code',
+    ])
+  })
+
   it('that cannot be loaded is named', async () => {
     const { out, code } = await ask('debug', tape, '--module', 'no/such/agent.ts#agent', '-x', 'code')
     expect(out).toContain('The agent could not be loaded')

@@ -5,6 +5,7 @@ import {
   localLines,
   noStopLines,
   type NoStop,
+  replayModes,
   sourceLines,
 } from '../../debug/index.ts'
 import { neutral } from '../../errors/index.ts'
@@ -16,11 +17,13 @@ const reads = /\bDate\b|\bperformance\b|\bMath\.random\b|\brandomUUID\b|\brandom
 
 export const codeCommands: Readonly<Record<string, DebugCommand>> = {
   code: {
-    usage: 'code',
-    about: 'stop the real agent where the answer of this step arrives',
-    async run(_, { session, code }) {
+    usage: 'code [full|skip|auto]',
+    about: 'stop the real agent where the answer of this step arrives; skip: at a replay that is kept before it',
+    async run(rest, { session, code }) {
+      const mode = replayModes.find((one) => one === (rest === '' ? 'auto' : rest))
+      if (mode === undefined) throw wrong(`code takes full, skip or auto`, ['code'])
       session.step()
-      return stopped(await code.enter(session.at), session)
+      return stopped(await code.enter(session.at, [], mode), session)
     },
   },
   next: { usage: 'next', about: 'in code: one statement on', inCode: true, run: (_, context) => move('next', context) },

@@ -2,6 +2,8 @@ import { CodeSession, DebugSession } from '../../debug/index.ts'
 import { readTape } from '../../tape/index.ts'
 import type { CommandInput } from '../command.ts'
 import { findRun } from '../find.ts'
+import { readNumber } from '../live.ts'
+import { debugSpec } from '../spec/debugger.ts'
 import { Debugger } from './debugger.ts'
 import { launchOf } from './launch.ts'
 
@@ -20,7 +22,12 @@ export interface OpenOptions {
 export function openDebugger(word: string, given: CommandInput, { isJson = false, port }: OpenOptions = {}): Debugger {
   const found = findRun(word, given.value('dir'))
   const session = new DebugSession(readTape(found.file))
-  const code = new CodeSession(session.steps, launchOf(found, given), port === undefined ? {} : { port })
+  const maxMemoryMb = readNumber(given, debugSpec, 'max-memory', 0, 2 ** 20)
+  const options = {
+    ...(port === undefined ? {} : { port }),
+    ...(maxMemoryMb === undefined ? {} : { maxMemoryMb }),
+  }
+  const code = new CodeSession(session.steps, launchOf(found, given), options)
   return new Debugger({ session, found, given, isJson, code })
 }
 

@@ -31,6 +31,10 @@ export const debugSpec: CommandSpec = {
     { flag: '--expect-stop', about: 'Exit code 1 when continue finds no stop' },
     { flag: '--inspect', about: 'Let an editor attach while the agent stands in its code' },
     { flag: '--inspect-port <n>', about: 'Port of --inspect, on this machine only [9229]' },
+    {
+      flag: '--max-memory <MB>',
+      about: 'Memory for replays that wait at steps of a long run [a quarter of what is free]',
+    },
     { flag: '--mcp', about: 'Serve coding agents over stdin and stdout (Model Context Protocol)' },
     { flag: '--dap', about: 'Serve editors over stdin and stdout (Debug Adapter Protocol)' },
     ...gradeOptions,

@@ -11,7 +11,7 @@ export interface ChildOrder {
 /** What the process that replays tells the debugger. */
 export type ChildNews =
   /** The agent is loaded and nothing has run. `root`: the folder of this package there. */
-  | { readonly ready: { readonly root: string; readonly pid: number } }
+  | { readonly ready: { readonly root: string; readonly pid: number; readonly rss: number } }
   /** An answer is kept back: its place in the order of the tape. */
   | { readonly held: number }
   | { readonly port: string }

@@ -55,7 +55,7 @@ export async function replayForDebugger({ tape, load, options, socket }: LedRepl
   }
   try {
     const agent = await load()
-    say({ ready: { root: new URL('../..', import.meta.url).href, pid: process.pid } })
+    say({ ready: { root: new URL('../..', import.meta.url).href, pid: process.pid, rss: process.memoryUsage.rss() } })
     await begun.promise
     const settings = { ...options, before, onAsked: ({ number }: { readonly number: number }) => asked(number) }
     const { problems, comparison, outcome } = await replayTape(tape, agent, settings)

@@ -8,6 +8,8 @@ import type { Location, Paused, UserFrame } from './types.ts'
 /** Starts the agent's process: it connects to `address` and waits. What it answers ends it. */
 export type Launch = (address: string) => { readonly stop: () => void; readonly failed: Promise<never> }
 
+type Ready = Extract<ChildNews, { readonly ready: object }>['ready']
+
 /** Where a replay came to: it stands still in code, it keeps an answer back, or it ended. */
 export type Arrival = { readonly paused: Paused } | { readonly held: number } | { readonly done: ChildResult }
 
@@ -24,16 +26,21 @@ const asyncDepth = 200
 export class DebugChild {
   readonly channel: Channel
   readonly sources: Sources
+  readonly pid: number
+  /** Bytes of memory when the agent was loaded. */
+  readonly rss: number
   readonly #stop: () => void
   readonly #root: string
   readonly #over: Promise<never>
   #result: ChildResult | undefined
   #port: string | undefined
 
-  private constructor(channel: Channel, sources: Sources, root: string, over: Promise<never>, stop: () => void) {
+  private constructor(channel: Channel, sources: Sources, ready: Ready, over: Promise<never>, stop: () => void) {
     this.channel = channel
     this.sources = sources
-    this.#root = root
+    this.#root = ready.root
+    this.pid = ready.pid
+    this.rss = ready.rss
     this.#over = over
     this.#stop = stop
     channel.on((message) => {
@@ -74,7 +81,7 @@ export class DebugChild {
       loaded.catch(() => {})
       await Promise.race([channel.cdp('Debugger.enable'), over])
       const ready = await Promise.race([loaded, over])
-      return new DebugChild(channel, sources, ready.root, over, () => {
+      return new DebugChild(channel, sources, ready, over, () => {
         channel.close()
         end()
       })
@@ -288,7 +295,7 @@ function arrivalIn(message: ChildNews | InspectorEvent): Arrival | undefined {
   return undefined
 }
 
-function readyIn(message: ChildNews | InspectorEvent): { readonly root: string } | undefined {
+function readyIn(message: ChildNews | InspectorEvent): Ready | undefined {
   if ('failed' in message) throw new HarvestError(message.failed.code, message.failed.facts)
   return 'ready' in message ? message.ready : undefined
 }

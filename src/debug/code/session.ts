@@ -2,6 +2,7 @@ import { HarvestError } from '../../errors/index.ts'
 import type { DebugStep } from '../steps.ts'
 import { inReplay, wayTo, type WayToStep } from '../way.ts'
 import type { ChildResult } from '../child/messages.ts'
+import { Checkpoints } from './checkpoints.ts'
 import { type Arrival, DebugChild, type Launch } from './child.ts'
 import type { CodePlace } from './sources.ts'
 import type { Paused, PausedFrame, UserFrame } from './types.ts'
@@ -9,6 +10,21 @@ import { type Evaluated, evaluateIn, type LocalVariable, localsOf } from './valu
 
 /** A move inside code. */
 export type CodeMove = 'next' | 'step' | 'finish'
+
+/**
+ * How a replay gets to a step. `full`: from the beginning. `auto`: from the nearest replay that is kept, which is the same. `skip`:
+ * no further than that one, which is another step.
+ */
+export const replayModes = ['full', 'skip', 'auto'] as const
+export type ReplayMode = (typeof replayModes)[number]
+
+/** How the agent's code is led. */
+export interface CodeOptions {
+  /** Port of the inspector, for an editor. */
+  readonly port?: number
+  /** Megabytes for all replays that are kept. Default a quarter of what is free. */
+  readonly maxMemoryMb?: number
+}
 
 /** Where the agent stands still in its own code. */
 export interface CodeStop {
@@ -27,6 +43,8 @@ export interface CodeStop {
   readonly since?: readonly number[]
   /** Number of the tool call the step was made inside of: this is where that is answered. */
   readonly inside?: number
+  /** So many steps before the one asked for: what happens behind this place was not replayed. */
+  readonly skipped?: number
   /** The port of an editor, where one was opened. */
   readonly port?: string
 }
@@ -48,6 +66,7 @@ interface Target {
   readonly of: number
   readonly way: WayToStep
   readonly moves: readonly CodeMove[]
+  readonly mode: ReplayMode
 }
 
 /** How a stop is looked for. */
@@ -84,14 +103,17 @@ export class CodeSession {
   readonly #launch: Launch
   readonly #spares: Promise<DebugChild>[] = []
   readonly #closing = new AbortController()
+  readonly #checkpoints: Checkpoints
   #port: number | undefined
   #standing: Standing | undefined
   #isClosed = false
 
-  constructor(steps: readonly DebugStep[], launch: Launch, options: { readonly port?: number } = {}) {
+  constructor(steps: readonly DebugStep[], launch: Launch, options: CodeOptions = {}) {
     this.#steps = steps
     this.#launch = launch
     this.#port = options.port
+    const start = (): Promise<DebugChild> => DebugChild.start(launch, this.#closing.signal)
+    this.#checkpoints = new Checkpoints({ start, wayTo: (step) => wayTo(steps, step) }, options.maxMemoryMb)
   }
 
   /** Starts processes that wait, up to `count`. */
@@ -112,14 +134,34 @@ export class CodeSession {
     return this.#standing?.isTouched === true
   }
 
+  /** Steps at which a replay is kept, ascending. */
+  get checkpoints(): readonly number[] {
+    return this.#checkpoints.steps
+  }
+
+  /** Settles when the replays are kept that are worth it. */
+  async checkpointed(): Promise<void> {
+    await this.#checkpoints.fillAround(this.#standing?.step ?? 1)
+  }
+
   /** Stops where the answer of a step arrives; then makes these moves. */
-  async enter(step: number, moves: readonly CodeMove[] = []): Promise<CodeStop | NoStop> {
-    let came = await this.#enter({ step, of: step, moves })
+  async enter(step: number, moves: readonly CodeMove[] = [], mode: ReplayMode = 'auto'): Promise<CodeStop | NoStop> {
+    if (mode === 'skip') return this.#skipTo(step)
+    let came = await this.#enter({ step, of: step, moves, mode })
     for (let of: number | undefined = step; 'why' in came && came.why === 'unasked' && of !== undefined; ) {
       of = this.#steps[of - 1]?.inside
-      if (of !== undefined) came = await this.#enter({ step, of, moves })
+      if (of !== undefined) came = await this.#enter({ step, of, moves, mode })
     }
     return came
+  }
+
+  /** Stops at the nearest checkpoint before a step, and replays nothing behind it. */
+  async #skipTo(step: number): Promise<CodeStop | NoStop> {
+    const at = this.#checkpoints.steps.findLast((one) => one <= step)
+    if (at === undefined)
+      throw wrong(`no replay is kept before step ${step}: there is nothing to skip to`, ['code full'])
+    const came = await this.#enter({ step: at, of: at, moves: [], mode: 'auto' })
+    return 'why' in came || at === step ? came : { ...came, skipped: step - at }
   }
 
   async #enter(to: Omit<Target, 'way'>): Promise<CodeStop | NoStop> {
@@ -140,15 +182,18 @@ export class CodeSession {
 
   async #try(to: Target, how: Approach): Promise<CodeStop | NoStop> {
     this.leave()
-    this.prepare()
-    const child = (await this.#spares.shift()) as DebugChild
+    const kept = to.mode === 'full' || how.tracesAll ? undefined : this.#checkpoints.take(to.of)
+    if (kept === undefined) this.prepare()
+    const child = kept?.child ?? ((await this.#spares.shift()) as DebugChild)
     try {
-      const came = await this.#come(child, to, how)
+      const came = await this.#come(child, to, { ...how, keptAt: kept?.place })
       if ('why' in came) {
         this.leave()
         child.close()
       }
       this.prepare()
+      // Nobody waits for it: what keeps a process from starting is thrown where one is needed.
+      if (!('why' in came) && !how.tracesAll) this.#checkpoints.fillAround(to.of).catch(() => {})
       return came
     } catch (error) {
       this.leave()
@@ -157,11 +202,17 @@ export class CodeSession {
     }
   }
 
-  async #come(child: DebugChild, { step, of, way, moves }: Target, how: Approach): Promise<CodeStop | NoStop> {
+  async #come(
+    child: DebugChild,
+    { step, of, way, moves }: Target,
+    how: Approach & { readonly keptAt: number | undefined },
+  ): Promise<CodeStop | NoStop> {
     if (how.tracesAll) await child.traceAwaits()
-    if (way.park !== undefined) {
+    if (way.park !== undefined && way.park !== how.keptAt) {
+      const begin = performance.now()
       const parked = await child.park(way.park)
       if ('done' in parked) return noStop(step, parked)
+      if (how.keptAt === undefined) this.#checkpoints.took(performance.now() - begin, of)
     }
     if (this.#port !== undefined) await child.openPort(this.#port)
     if (!how.tracesAll) await child.traceAwaits()
@@ -244,6 +295,7 @@ export class CodeSession {
     this.#isClosed = true
     this.leave()
     this.#closing.abort()
+    this.#checkpoints.close()
     for (const spare of this.#spares.splice(0)) spare.then((child) => child.close()).catch(() => {})
   }
 
