@@ -15,6 +15,16 @@ export function loadCase(file: string): Case {
   return parseCase(textOf(readBytes(file), file), file)
 }
 
+/** The text of a case file; `undefined` for one that {@link loadCase} refuses before it is parsed. */
+export function caseText(file: string): string | undefined {
+  try {
+    return textOf(readBytes(file), file)
+  } catch (error) {
+    if (HarvestError.is(error)) return undefined
+    throw error
+  }
+}
+
 /**
  * The tape file of a case, beside it.
  *

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Case, requireTapeFile } from '../cases/index.ts'
-import { findCase, findTape, listCases, readPrices } from '../recordings/index.ts'
+import { casesCalled, findCase, findTape, readPrices } from '../recordings/index.ts'
 import { readTape, type Tape } from '../tape/index.ts'
 import { type Run, readRun, runOf } from '../report/run.ts'
 
@@ -46,10 +46,7 @@ export function findRun(
 
 function namesCase(recordings: string, word: string): boolean {
   if (word === 'latest' || word.endsWith('.tape.jsonl')) return false
-  return listCases(recordings).some(({ id, group }) => {
-    const name = group === '' ? id : `${group}/${id}`
-    return word === id || word === name || word === `golden/${name}`
-  })
+  return casesCalled(recordings, word).length > 0
 }
 
 /** Reads the tape that was found, in one pass. */

@@ -1,6 +1,6 @@
 import { lstatSync, rmSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
-import { type Case, loadCase, requireTapeFile } from '../cases/index.ts'
+import { type Case, caseText, loadCase, type PlainHead, plainHead, requireTapeFile } from '../cases/index.ts'
 import { HarvestError, neutralLine, nearestWord } from '../errors/index.ts'
 import { filesBelow, locate } from './files.ts'
 
@@ -19,10 +19,58 @@ export interface CaseSummary {
 
 /** Every case outside the inbox, sorted by file; broken ones carry their error. */
 export function listCases(recordings: string): readonly CaseSummary[] {
-  const inbox = join(recordings, 'inbox') + sep
-  return filesBelow(recordings, isCaseFile)
-    .filter((file) => !file.startsWith(inbox))
+  return caseFiles(recordings).map((file) => summarize(recordings, file))
+}
+
+/**
+ * The cases that may be asked for, of those {@link listCases} lists: the others are not parsed.
+ *
+ * @param may - told a head of which any key may be absent; `true` when the case has to be parsed to know
+ */
+export function casesWhere(
+  recordings: string,
+  may: (head: PlainHead, file: string, text: string) => boolean,
+): readonly CaseSummary[] {
+  return caseFiles(recordings)
+    .filter((file) => {
+      const text = caseText(file)
+      return text === undefined || may(plainHead(text), file, text)
+    })
     .map((file) => summarize(recordings, file))
+}
+
+/** Which case has which tape. What the lines of a file say plainly is not parsed, so a case that is invalid elsewhere is named too. */
+export function caseNames(recordings: string): readonly { file: string; id: string; tape: string }[] {
+  return caseFiles(recordings).flatMap((file) => {
+    const { id, tape } = plainHead(caseText(file) ?? '')
+    if (id !== undefined && tape !== undefined) return [{ file, id, tape }]
+    const { case: loaded } = summarize(recordings, file)
+    return loaded === undefined ? [] : [{ file, id: loaded.id, tape: loaded.tape }]
+  })
+}
+
+/** The cases that have an id: what they say, or what their file is called when it cannot be read as a case. */
+export function casesNamed(recordings: string, id: string): readonly CaseSummary[] {
+  return casesWhere(recordings, (head, file) => (head.id ?? id) === id || nameOfFile(file) === id).filter(
+    (found) => found.id === id,
+  )
+}
+
+function caseFiles(recordings: string): readonly string[] {
+  const inbox = join(recordings, 'inbox') + sep
+  return filesBelow(recordings, isCaseFile).filter((file) => !file.startsWith(inbox))
+}
+
+function nameOfFile(file: string): string {
+  return basename(file).replace(/\.case\.ya?ml$/, '')
+}
+
+/** The cases that somebody means by `id`, `group/id` or `golden/group/id`. */
+export function casesCalled(recordings: string, word: string): readonly CaseSummary[] {
+  return casesNamed(recordings, word.split('/').at(-1) ?? '').filter(({ id, group }) => {
+    const name = group === '' ? id : `${group}/${id}`
+    return word === id || word === name || word === `golden/${name}`
+  })
 }
 
 /**
@@ -35,14 +83,10 @@ export function findCase(recordings: string, word: string): CaseSummary {
     const file = locate(recordings, word)
     if (file !== undefined) return summarize(recordings, file)
   }
-  const cases = listCases(recordings)
-  const found = cases.filter(({ id, group }) => {
-    const name = group === '' ? id : `${group}/${id}`
-    return word === id || word === name || word === `golden/${name}`
-  })
+  const found = casesCalled(recordings, word)
   const [first, ...others] = found
   if (first !== undefined && others.length === 0) return first
-  throw first === undefined ? missing(recordings, word, cases) : ambiguous(word, found)
+  throw first === undefined ? missing(recordings, word, listCases(recordings)) : ambiguous(word, found)
 }
 
 /**
@@ -80,7 +124,7 @@ function summarize(recordings: string, file: string): CaseSummary {
     loaded = loadCase(file)
   } catch (error) {
     if (!HarvestError.is(error)) throw error
-    return { ...place, id: basename(file).replace(/\.case\.ya?ml$/, ''), error }
+    return { ...place, id: nameOfFile(file), error }
   }
   try {
     requireTapeFile(loaded)

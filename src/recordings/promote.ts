@@ -17,7 +17,7 @@ import { requireGrade } from '../tape/grade.ts'
 import { type Json, parseTape, readTapeHeader, type Tape, wholeTape } from '../tape/index.ts'
 import { type MatchOptions, renderBaseline, traceOf } from '../trace/index.ts'
 import { assertedOutcome } from './asserted-outcome.ts'
-import { listCases } from './cases.ts'
+import { casesNamed } from './cases.ts'
 import { makeFolder, readRegularFile, refuseLinks, sweepTemporaries, writeFileAtomic } from './files.ts'
 import { refuseCut, refuseEmpty, refuseProgram, refuseSecrets, refuseUnfinished, refuseUnknown } from './promotable.ts'
 import { findTape } from './tapes.ts'
@@ -250,7 +250,7 @@ function refuseBadName(option: 'as' | 'group', name: string): void {
 }
 
 function refuseTaken(recordings: string, id: string): void {
-  const other = listCases(recordings).find((each) => each.id === id)
+  const [other] = casesNamed(recordings, id)
   if (other !== undefined) throw taken(id, other.file)
 }
 

@@ -4,7 +4,7 @@ import { neutralLine } from '../../errors/index.ts'
 import {
   outcomeOf,
   holdOf,
-  listCases,
+  caseNames,
   type ListedTape,
   queryTapes,
   type TapeList,
@@ -229,12 +229,6 @@ function cost(usd: number): string {
 /** Ids of the cases a tape has; cases are read only when a tape outside of the inbox is listed. */
 function caseFinder(dir: string, tapes: readonly ListedTape[]): (file: string) => readonly string[] {
   if (tapes.every(({ place }) => place === 'inbox')) return () => []
-  const cases = listCases(dir)
-  const ids = Map.groupBy(
-    cases.flatMap(({ file, case: loaded }) =>
-      loaded === undefined ? [] : [{ id: loaded.id, tape: join(dirname(file), loaded.tape) }],
-    ),
-    ({ tape }) => tape,
-  )
+  const ids = Map.groupBy(caseNames(dir), ({ file, tape }) => join(dirname(file), tape))
   return (file) => (ids.get(file) ?? []).map(({ id }) => id)
 }
