@@ -51,7 +51,7 @@ export function layOut(dir: string, variants: readonly Variant[]): void {
   write(
     join(dir, 'src/record/index.ts'),
     `const door = process.env['BENCH_LIVE'] === undefined ? 'vitest-harvest/record' : ${JSON.stringify(join(import.meta.dirname, 'world/seen.ts'))}
-export const { mark, message, retriever, tool, tools, value } = await import(door)
+export const { client, mark, message, retriever, tool, tools, value } = await import(door)
 `,
   )
   const own = join(dir, 'node_modules/vitest-harvest')

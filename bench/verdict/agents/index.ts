@@ -23,6 +23,8 @@ import * as notify from './notify/edits.ts'
 import * as notifyWorld from './notify/world.ts'
 import * as ledger from './ledger/edits.ts'
 import * as ledgerWorld from './ledger/world.ts'
+import * as depot from './depot/edits.ts'
+import * as depotWorld from './depot/world.ts'
 import { second } from './second.ts'
 
 /** An agent of this bench: its source is `<name>/agent.ts`. */
@@ -63,6 +65,7 @@ export const subjects: readonly Subject[] = [
   subject('ops', ops, opsWorld),
   subject('notify', notify, notifyWorld),
   subject('ledger', ledger, ledgerWorld),
+  subject('depot', depot, depotWorld),
 ]
 
 function subject(name: string, { of, edits, texts, files: more = [] }: Edits, { input, open }: Scene): Subject {

@@ -48,6 +48,26 @@ export function tools<T extends Record<string, unknown>>(given: T): T {
   return given
 }
 
+/** A client of `node:sqlite`. */
+export function client<T>(open: () => T): T {
+  const database = open() as Record<string, AnyFunction>
+  const listening = (of: Record<string, AnyFunction>, key: string, sql?: string): void => {
+    const original = of[key]!.bind(of)
+    of[key] = (...args: unknown[]) => {
+      hear({ kind: 'tool', name: `database.${key}`, args: structuredClone([sql, ...args]) })
+      return original(...args)
+    }
+  }
+  for (const key of ['exec', 'close']) listening(database, key)
+  const prepare = database['prepare']!.bind(database)
+  database['prepare'] = (...args: unknown[]) => {
+    const statement = prepare(...args) as Record<string, AnyFunction>
+    for (const key of ['run', 'get', 'all', 'iterate']) listening(statement, key, String(args[0]))
+    return statement
+  }
+  return database as T
+}
+
 export function value<T>(_name: string, fn: () => T): T {
   return fn()
 }

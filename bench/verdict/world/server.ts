@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { WebSocketServer } from 'ws'
 import { anthropic } from '../../catch/world/dialects/anthropic.ts'
 import { chat } from '../../catch/world/dialects/chat.ts'
 import { gemini } from '../../catch/world/dialects/gemini.ts'
@@ -42,6 +43,19 @@ export async function startServer(): Promise<WorldServer> {
       const { status, headers: sent, body } = answer({ method, host, path: pathname, query, headers, body: read(text) })
       outgoing.writeHead(status, { ...sent }).end(body)
     })
+  })
+  const sockets = new WebSocketServer({ server })
+  sockets.on('connection', (socket, { url = '/' }) => {
+    const { pathname: path, searchParams } = new URL(url, 'http://world')
+    const query = Object.fromEntries(searchParams)
+    const hear = (method: string, body: unknown): void =>
+      void current?.deeds.push({ kind: 'service', method, host: 'sockets', path, query, headers: {}, body })
+    hear('OPEN', socket.protocol)
+    socket.on('message', (data: Buffer, isBinary) => {
+      hear('SEND', isBinary ? data.toString('hex') : data.toString('utf8'))
+      if (data.toString('utf8').includes('text')) socket.send('{"ok":true}')
+    })
+    socket.on('close', (code, reason) => hear('CLOSE', `${code} ${reason.toString('utf8')}`))
   })
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
   return {
