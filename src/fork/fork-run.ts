@@ -14,6 +14,7 @@ import { isImporting } from '../replay/importing.ts'
 import * as problem from '../playback/problems.ts'
 import { RecordedTimers } from '../playback/recorded-timers.ts'
 import { ProgressTokens } from '../match/rpc.ts'
+import { saidNames } from '../match/said-names.ts'
 import { RecordedBudget } from '../replay/recorded-budget.ts'
 import { commandKey, spawnsOf, gateItems, pushItems } from '../replay/run.ts'
 import { type SharedAnswer, type SharedAnswers, sharedAnswersOf } from '../replay/shared-answers.ts'
@@ -55,6 +56,8 @@ export class ForkRun {
   readonly steps: readonly (ExchangeState | CallState)[]
   readonly kept: readonly (ExchangeState | CallState)[]
   readonly redactor: Redactor
+  /** Names of marks and of those who speak, as they stand on the tape. */
+  readonly saidName: (name: string) => string
   readonly gate: Scheduler
   readonly draws: Draws
   readonly answers: Answers
@@ -125,6 +128,7 @@ export class ForkRun {
     this.kept = this.steps.slice(0, plan.keep)
     // A fork has the keys of this machine: the numbers of the tape it begins like do not hold for them.
     this.redactor = redactorOfTape(tape, { keys: 'unnumbered' })
+    this.saidName = saidNames(tape, this.redactor)
     for (const given of [tape.header.command?.argv, plan.input, tape.header.session, tape.header.attributes])
       if (given !== undefined) this.redactor.observe(JSON.stringify(given))
     this.#calls = new Calls(this.steps)

@@ -41,12 +41,13 @@ export function forkResponder(run: ForkRun, inside: number | undefined): Respond
     },
     call: (call, fn) => forkCall(run, call, fn, inside, (n) => forkResponder(run, n)),
     mark(name, data) {
-      const changed = run.isFree ? run.takeMark(name) : undefined
+      const said = run.saidName(name)
+      const changed = run.isFree ? run.takeMark(said) : undefined
       const handed = changed === undefined ? data : decodeValue(changed)
       run.account.noted({
         kind: 'mark',
         ...where,
-        name,
+        name: said,
         ...(handed === undefined ? {} : { data: run.encode(handed) }),
       })
       return handed
@@ -56,7 +57,10 @@ export function forkResponder(run: ForkRun, inside: number | undefined): Respond
       const thinned = expected?.thinned === true ? { thinned: true as const } : {}
       if (isKept) run.account.noted({ kind: 'state', ...where, name, call, ...thinned, data: run.encode(value) })
     },
-    message: ({ from, to, body }) => run.account.noted({ kind: 'message', ...where, from, to, body: run.encode(body) }),
+    message({ from, to, body }) {
+      const [sender, receiver] = [run.saidName(from), run.saidName(to)]
+      run.account.noted({ kind: 'message', ...where, from: sender, to: receiver, body: run.encode(body) })
+    },
     exchange: (live, sink) => forkExchange(run, live, sink, inside),
     spawn: (command) => run.spawn(command),
     listen: (url, say) => run.listen(url, say),

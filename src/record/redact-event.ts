@@ -20,11 +20,20 @@ export type RunNote = SpawnEvent | PushEvent | MessageEvent | MarkEvent | StateE
 export function redactedNote(note: RunNote, redactor: Redactor): RunNote {
   switch (note.kind) {
     case 'mark':
-      return note.data === undefined ? note : { ...note, data: redactor.json(note.data) }
+      return {
+        ...note,
+        name: redactor.text(note.name),
+        ...(note.data === undefined ? {} : { data: redactor.json(note.data) }),
+      }
     case 'state':
       return { ...note, data: redactor.json(note.data) }
     case 'message':
-      return { ...note, body: redactor.json(note.body) }
+      return {
+        ...note,
+        from: redactor.text(note.from),
+        to: redactor.text(note.to),
+        body: redactor.json(note.body),
+      }
     case 'spawn':
       return { ...note, command: redactor.json(note.command) as readonly string[] }
     case 'push':

@@ -46,9 +46,10 @@ export function responderOf(run: ReplayRun, inside: number | undefined): Respond
     has: (call) => run.calls.findSame(call, run.encode(argumentsOf(call.args))) !== undefined,
     mark(name, data) {
       if (run.over) return data
+      const said = run.saidName(name)
       const encoded = data === undefined ? {} : { data: run.encode(data) }
-      run.announced({ kind: 'mark', name, ...encoded }, inside)
-      run.compareValues(undefined, undefined, () => ({ [`mark ${name}`]: encoded.data ?? null }))
+      run.announced({ kind: 'mark', name: said, ...encoded }, inside)
+      run.compareValues(undefined, undefined, () => ({ [`mark ${said}`]: encoded.data ?? null }))
       return data
     },
     state(name, value) {
@@ -56,9 +57,10 @@ export function responderOf(run: ReplayRun, inside: number | undefined): Respond
     },
     message({ from, to, body }) {
       if (run.over) return
+      const [sender, receiver] = [run.saidName(from), run.saidName(to)]
       const encoded = run.encode(body)
-      run.announced({ kind: 'message', from, to, body: encoded }, inside)
-      run.compareValues(undefined, undefined, () => ({ [`message to ${to}`]: encoded }))
+      run.announced({ kind: 'message', from: sender, to: receiver, body: encoded }, inside)
+      run.compareValues(undefined, undefined, () => ({ [`message to ${receiver}`]: encoded }))
     },
     exchange: (live: LiveRequest, sink: ExchangeSink): ExchangeControl => serveExchange(run, live, sink, inside),
     expects: (stated) => run.expected.find(stated),

@@ -41,6 +41,7 @@ import { StepOrder } from '../playback/order.ts'
 import * as problem from '../playback/problems.ts'
 import { RecordedTimers } from '../playback/recorded-timers.ts'
 import { type NotCompared, type Places, RedactedValues } from '../match/redacted.ts'
+import { saidNames } from '../match/said-names.ts'
 import { ProgressTokens } from '../match/rpc.ts'
 import { skipRenewals } from './renewals.ts'
 import { RecordedBudget } from './recorded-budget.ts'
@@ -90,6 +91,8 @@ export class ReplayRun {
   readonly tape: Tape
   readonly steps: readonly (ExchangeState | CallState)[]
   readonly redactor: Redactor
+  /** Names of marks and of those who speak, as they stand on the tape. */
+  readonly saidName: (name: string) => string
   readonly headers: HeaderRedactor
   readonly matcher: Matcher
   readonly calls: Calls
@@ -184,6 +187,7 @@ export class ReplayRun {
     this.clients = new Clients(tape)
     this.#values = new RedactedValues(tape, settings.constants)
     this.redactor = redactorOfTape(tape, this.#values.numbering)
+    this.saidName = saidNames(tape, this.redactor)
     this.headers = new HeaderRedactor(this.redactor)
     const meaning = (name: string): HeaderMeaning | undefined => this.redactor.meaning(name)
     const isWhole = tape.header.flags.includes(headersFlag)

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createRecorder } from '../../src/record/index.ts'
+import { createRecorder, mark, message } from '../../src/record/index.ts'
 import { replayTape } from '../../src/replay/index.ts'
 import { readTape } from '../../src/tape/index.ts'
 
@@ -102,4 +102,36 @@ test('an address in the query and another one in the body are numbered alike by 
   const recorder = createRecorder({ dir })
   await recorder.run({ agent: 'a' }, agent)
   expect((await replayTape(readTape(recorder.lastTape!), agent)).problems).toEqual([])
+})
+
+test('names of marks and of those who speak are redacted, and replay; on a tape that has them as they were said, too', async () => {
+  const recorder = createRecorder({ dir })
+  const speaking = async (): Promise<void> => {
+    mark('paid by ella@shop.test', { to: 'finn@shop.test' })
+    message('ella@shop.test', 'desk DB_PASS=tr33house', { text: 'finn@shop.test' })
+    message('ella@shop.test', 'gina@shop.test', {})
+  }
+  await recorder.run({ agent: 'a' }, speaking)
+  const text = readFileSync(recorder.lastTape!, 'utf8')
+  expect(text).not.toMatch(/ella@|finn@|gina@|tr33house/)
+  const tape = readTape(recorder.lastTape!)
+  expect((await replayTape(tape, speaking)).problems).toEqual([])
+  const events = tape.events.map((event) => {
+    if (event.kind === 'mark') return { ...event, name: 'paid by ella@shop.test' }
+    return event.kind === 'message' && event.to.startsWith('desk')
+      ? { ...event, from: 'ella@shop.test', to: 'desk DB_PASS=tr33house' }
+      : event
+  })
+  const said = events.filter((event) => event.kind === 'mark' || event.kind === 'message').slice(0, 2)
+  const before = { ...tape, events: said }
+  const once = async (): Promise<void> => {
+    mark('paid by ella@shop.test', { to: 'redacted-2@email.invalid' })
+    message('ella@shop.test', 'desk DB_PASS=tr33house', { text: 'redacted-2@email.invalid' })
+  }
+  expect((await replayTape(before, once)).problems).toEqual([])
+  const other = async (): Promise<void> => {
+    mark('paid by hugo@shop.test', { to: 'redacted-2@email.invalid' })
+    message('ella@shop.test', 'desk DB_PASS=tr33house', { text: 'redacted-2@email.invalid' })
+  }
+  expect((await replayTape(before, other)).problems.map(({ code }) => code)).toEqual(['HARVEST_MARKS'])
 })

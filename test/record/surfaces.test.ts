@@ -1,0 +1,148 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { DatabaseSync } from 'node:sqlite'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { WebSocketServer } from 'ws'
+import { scan } from '../../src/privacy/index.ts'
+import { client, createRecorder, mark, message, tool } from '../../src/record/index.ts'
+import { readTape } from '../../src/tape/index.ts'
+
+/** Each is another value, so that none is found because it was met before. */
+const secrets: string[] = []
+const secret = (): string => {
+  const made = `tr33h0use${String(secrets.length).padStart(3, '0')}Zq`
+  secrets.push(made)
+  return made
+}
+const inHex = (text: string): string =>
+  [...text].map((one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
+
+/** One secret in each spelling that docs/privacy.md claims. */
+const spelled = (): readonly string[] => [
+  JSON.stringify({ password: secret() }),
+  JSON.stringify({ a: JSON.stringify({ b: JSON.stringify({ api_key: secret() }) }) }),
+  `{"note":"${inHex(`password=${secret()}`)}"}`,
+  `{"password":"${inHex(secret())}"}`,
+  JSON.stringify({ x: Buffer.from(JSON.stringify({ password: secret() })).toString('base64') }),
+  `q=${encodeURIComponent(JSON.stringify({ password: secret() }))}`,
+  `{&quot;password&quot;:&quot;${secret()}&quot;}`,
+  JSON.stringify(['x-api-key', secret()]),
+  JSON.stringify({ name: 'password', value: secret() }),
+  JSON.stringify({ u: `https://ada:${secret()}@shop.example` }).replaceAll('/', '\\/'),
+  `tool --token K7fq2Zr9Xv4T${secret()} --fast`,
+  `password\u001b[0m: ${secret()}`,
+  `DB_PASS=${secret()}`,
+]
+
+const dir = mkdtempSync(join(tmpdir(), 'harvest-surfaces-'))
+const sockets = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+const db = new DatabaseSync(':memory:')
+beforeAll(async () => {
+  sockets.on('connection', (socket) => {
+    socket.on('message', (data, isBinary) => {
+      if (String(data) === 'bye') socket.close(1000, `DB_PASS=${secret()}`)
+      else socket.send(data, { binary: isBinary })
+    })
+    for (const text of spelled()) socket.send(text)
+    socket.send(Buffer.from(JSON.stringify({ password: secret() })))
+  })
+  db.exec('create table users (password text, note text, data blob)')
+  const insert = db.prepare('insert into users values (?, ?, ?)')
+  for (const text of spelled()) insert.run(secret(), text, Buffer.from(JSON.stringify({ password: secret() })))
+  if (sockets.address() === null) await once(sockets, 'listening')
+})
+afterAll(() => {
+  sockets.close()
+  db.close()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+/** Says each line again, on stdout and stderr. */
+const echo = `for await (const line of require('node:readline').createInterface({ input: process.stdin })) {
+  console.log(line); console.error(line); if (line === '"end"') process.exit(0)
+}`
+
+async function agent(): Promise<unknown> {
+  const socket = new WebSocket(
+    `ws://127.0.0.1:${(sockets.address() as AddressInfo).port}/?token=K7fq2Zr9Xv4T${secret()}`,
+  )
+  await once(socket, 'open')
+  for (const text of spelled()) socket.send(text)
+  socket.send(Buffer.from(JSON.stringify({ password: secret() })))
+  socket.send('bye')
+  await once(socket, 'close')
+
+  const child = spawn(process.execPath, ['-e', `(async () => {${echo}})()`, '--', '--token', `K7fq2Zr9Xv4T${secret()}`])
+  for (const text of spelled()) child.stdin.write(`${JSON.stringify({ type: 'user', text })}\n`)
+  child.stdin.write('"end"\n')
+  child.stdout.resume()
+  child.stderr.resume()
+  await once(child, 'close')
+
+  const asked = client(db)
+  asked.prepare('select * from users').all()
+  asked
+    .prepare('insert into users (password, note) values ($password, $note)')
+    .run({ $password: secret(), $note: `DB_PASS=${secret()}` })
+  asked.exec(`update users set password = '${secret()}'; -- password=${secret()}`)
+
+  const failing = tool('failing', async (_: unknown) => {
+    throw Object.assign(new Error(`DB_PASS=${secret()}`), {
+      headers: { authorization: `Bearer K7fq2Zr9Xv4T${secret()}` },
+      cause: new Error(`https://ada:${secret()}@shop.example`),
+    })
+  })
+  await failing({ password: secret(), all: spelled() }).catch(() => undefined)
+  const giving = tool('giving', async (_: unknown) => ({
+    map: new Map<string, unknown>([
+      ['password', secret()],
+      [`DB_PASS=${secret()}`, new Set(spelled())],
+    ]),
+    bytes: Buffer.from(JSON.stringify({ password: secret() })),
+    headers: new Headers({ authorization: `Bearer K7fq2Zr9Xv4T${secret()}` }),
+    url: new URL(`https://ada:${secret()}@shop.example`),
+    pattern: new RegExp(`password=${secret()}`),
+  }))
+  await giving({ 'x-api-key': secret(), all: spelled() })
+  const streaming = tool('streaming', async function* (_: unknown) {
+    yield* spelled()
+  })
+  for await (const piece of streaming({ all: spelled() })) expect(piece).not.toBe('')
+  mark(`paid DB_PASS=${secret()}`, { all: spelled() })
+  message('desk', `clerk DB_PASS=${secret()}`, { all: spelled() })
+  return { all: spelled(), password: secret() }
+}
+
+test('frames, lines of children, rows and parameters, tools, marks and attributes leave no secret on a tape, however it is spelled', async () => {
+  const recorder = createRecorder({ dir, onWarning: () => undefined })
+  const about = {
+    agent: `desk DB_PASS=${secret()}`,
+    input: { all: spelled(), password: secret() },
+    session: `DB_PASS=${secret()}`,
+    attributes: { note: `DB_PASS=${secret()}` },
+  }
+  await recorder.run(about, agent)
+  expect(secrets.length).toBeGreaterThan(200)
+  const text = readFileSync(recorder.lastTape!, 'utf8')
+  expect(readTape(recorder.lastTape!).close?.incomplete).toBeUndefined()
+  const left = secrets.filter((one) => readings(text).some((reading) => reading.includes(one)))
+  expect(left).toEqual([])
+  // What a search finds is what a recorder would have replaced.
+  expect(text.split('\n').flatMap((line) => scan(line))).toEqual([])
+})
+
+/** What the encodings say that somebody could undo. */
+function readings(text: string): readonly string[] {
+  const plain = text.replaceAll(/\\+u00([0-9a-f]{2})/g, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+  const percent = text.replaceAll(/%([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+  const words = [...text.matchAll(/[\w+/-]{16,}={0,2}/g)].map(([word]) =>
+    Buffer.from(word, 'base64').toString('latin1'),
+  )
+  return [text, plain, percent, ...words]
+}
