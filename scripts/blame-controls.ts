@@ -1,4 +1,4 @@
-// node scripts/blame-controls.ts [--blames 100] [--json FILE]: blames runs of a live agent in which no step decided. None may be named.
+// node scripts/blame-controls.ts [--blames 100] [--only WORDS] [--json FILE]: blames runs of a live agent in which no step decided. None may be named.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,6 +16,7 @@ const { values } = parseArgs({
     blames: { type: 'string', default: '100' },
     seed: { type: 'string', default: '1' },
     json: { type: 'string' },
+    only: { type: 'string', default: '' },
   },
 })
 
@@ -72,6 +73,19 @@ const controls: readonly Control[] = [
     },
   },
   {
+    name: "the agent's own chance behind its last model call",
+    async agent(input) {
+      await sumAgent(input)
+      return { answer: Math.random() < 0.5 ? wrong : right }
+    },
+    set(model) {
+      let said = 0
+      model.turns = 4
+      model.say = () => `${right} (${said++})`
+      return { forks: () => undefined, asked: {} }
+    },
+  },
+  {
     name: 'nothing decides: every step takes a tenth of the chance',
     set(model, random) {
       model.turns = sums
@@ -96,7 +110,7 @@ const model = await openModel()
 await installReplay()
 const recorder = createRecorder({ dir })
 const rows: object[] = []
-for (const { name, agent = sumAgent, set } of controls) {
+for (const { name, agent = sumAgent, set } of controls.filter((one) => one.name.includes(values.only))) {
   const came: Record<string, number> = {}
   let named = 0
   let forks = 0
@@ -106,9 +120,13 @@ for (const { name, agent = sumAgent, set } of controls) {
     shop.total = (want) => want
     const world = set(model, random)
     const input = { url: model.url }
-    await recorder.run({ agent: 'sum', input }, () => agent(input))
+    // A run that went well asks nothing: it is recorded until it went wrong.
+    let tape
+    do {
+      await recorder.run({ agent: 'sum', input }, () => agent(input))
+      tape = readTape(recorder.lastTape ?? '')
+    } while (name.includes('own chance') && JSON.stringify(tape.close?.outcome).includes(right))
     world.forks()
-    const tape = readTape(recorder.lastTape ?? '')
     const asked = { ok: ['answer~is right'], limits: { forks: 400 }, parallel: 2, ...world.asked }
     const kind = await blame(tape, { agent, ...asked }).then(
       ({ verdict, spent }) => {

@@ -16,7 +16,7 @@ import type { Commitment, Member, NeverRecoverable } from './verdict.ts'
  *
  * The kinds take turns, so that a model that changes while it is asked changes for both.
  *
- * @param position - its last one is held against the recorded run itself, which failed
+ * @param position - its last one is held against the recorded run itself, which failed ({@link keptArm})
  * @returns `refuted` after as many pairs as allowed, or when the rates clearly differ by less than half of the minimum effect; `far`
  *   when a certificate would take too many more; `stopped` when a limit came first; `undecidable` when too many forks tell nothing
  */
@@ -27,9 +27,10 @@ export async function confirmCommitment(
   { note, isFar }: { note(keep: number, isOk: boolean): void; isFar(alpha: number): boolean },
 ): Promise<Commitment | 'refuted' | 'far' | 'stopped' | 'undecidable'> {
   const { curve, source } = inquiry
-  const isLast = position + 1 === source.positions.length
-  const result = await confirmPairs(inquiry, { keep: position }, isLast ? undefined : { keep: position + 1 }, alpha, {
+  const control = keptArm(source, position)
+  const result = await confirmPairs(inquiry, { keep: position }, control, alpha, {
     resampled(arm, draw) {
+      if (arm.keep === source.positions.length) return
       const isOk = curve.add(arm.keep, draw)
       if (isOk !== undefined) note(arm.keep, isOk)
     },
@@ -37,6 +38,15 @@ export async function confirmCommitment(
   })
   if (typeof result === 'string') return result
   return { position, how: 'certified', ...result, alpha }
+}
+
+/**
+ * Forks that keep a position. With the last one kept, all that is left is the recorded run, which failed: there is nothing
+ * to draw, unless the agent draws something of its own behind it. Then that alone may save a run, and it is drawn.
+ */
+function keptArm({ drawsLast, positions }: Inquiry['source'], position: number): Arm | undefined {
+  const isLast = position + 1 === positions.length
+  return isLast && drawsLast !== true ? undefined : { keep: position + 1 }
 }
 
 /** The pairs of one test. */
@@ -187,25 +197,19 @@ export async function confirmMembers(inquiry: Inquiry, position: number, alpha: 
   const place = source.positions[position]
   const steps = place?.resampled ?? place?.steps ?? []
   if (steps.length < 2 || source.splits === undefined) return undefined
-  const isLast = position + 1 === source.positions.length
+  const control = keptArm(source, position)
   const members: Member[] = []
   for (const step of steps) {
     const counts = { one: { ok: 0, forks: 0 }, kept: { ok: 0, forks: 0 } }
-    const result = await confirmPairs(
-      inquiry,
-      { keep: position, only: [step] },
-      isLast ? undefined : { keep: position + 1 },
-      alpha / steps.length,
-      {
-        resampled(arm, draw) {
-          const isOk = passed(draw.grade)
-          const count = arm.only === undefined ? counts.kept : counts.one
-          if (isOk === undefined) return
-          count.forks++
-          count.ok += Number(isOk)
-        },
+    const result = await confirmPairs(inquiry, { keep: position, only: [step] }, control, alpha / steps.length, {
+      resampled(arm, draw) {
+        const isOk = passed(draw.grade)
+        const count = arm.only === undefined ? counts.kept : counts.one
+        if (isOk === undefined) return
+        count.forks++
+        count.ok += Number(isOk)
       },
-    )
+    })
     if (typeof result === 'string') {
       members.push({ step, resampled: counts.one, kept: counts.kept, isConfirmed: false })
       if (result === 'stopped') break

@@ -18,7 +18,7 @@ import { askedWhile } from './asked-while.ts'
 import { addedUse, gradeHeard, noUse, type PaidGrade, spendGrading, timesUse, useOf } from './graded-use.ts'
 import { createPlanner } from './fork-plans.ts'
 import type { GradeGiven, Oracle } from './oracle.ts'
-import { decisionOf, type PlacedPosition, positionsOf } from './positions.ts'
+import { decisionOf, type PlacedPosition, positionsOf, settledWhen } from './positions.ts'
 import type { ForkDraw, ForkSource, ForkSpec, Grade, GradingUse } from './types.ts'
 
 type Agent = (input: unknown) => unknown
@@ -117,6 +117,7 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
     mutants: (position) => planner.mutantsAt(position).length,
     ...(repairs === undefined ? {} : { repairs }),
     ...(reference === undefined ? {} : { suspects: suspectsOf(positions, reference) }),
+    ...(drawsBehind(tape) ? { drawsLast: true as const } : {}),
     splits: true,
     expect({ keep, pinned = [] }: ForkSpec) {
       const free = positions
@@ -155,6 +156,12 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
 /** What a donor alone knows an answer to stands behind the steps of the control, too. */
 function withDonated({ tape, leftOut }: Control, events: Tape['events']): NonNullable<ForkPlan['control']> {
   return { leftOut, tape: { ...tape, events: [...tape.events, ...events] } }
+}
+
+/** Whether the agent read a clock, a random number or an id once its last answer had come. */
+function drawsBehind(tape: Tape): boolean {
+  const last = Math.max(0, ...stepsOf(tape).map((step) => settledWhen(step)))
+  return tape.events.some(({ kind, n }) => kind === 'draws' && n > last)
 }
 
 /** Answers that are the same in both runs cannot be what makes one of them fail. */

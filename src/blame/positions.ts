@@ -48,7 +48,8 @@ export function positionsOf(tape: Tape, tools: 'tape' | 'live' = 'live'): readon
   })
 }
 
-function settledWhen(step: Step): number {
+/** The `n` at which a step was answered; its own where it never was. */
+export function settledWhen(step: Step): number {
   const when = step.kind === 'exchange' ? settledAt(step) : (step.settled?.[0] ?? step.n)
   return Number.isFinite(when) ? when : step.n
 }

@@ -79,6 +79,11 @@ export interface ForkSource {
   readonly suspects?: readonly number[]
   /** It can draw single steps of a position anew ({@link ForkSpec.only}); absent: a block is blamed as a whole. */
   readonly splits?: true
+  /**
+   * Behind its last position the run draws something of its own: a clock, a random number, an id. A fork that keeps every
+   * position draws it anew, for free, and need not end as the recorded run did. Absent: it draws nothing there.
+   */
+  readonly drawsLast?: true
   /** What a fork is expected to use, from the tape's own counts: the sum over its own tail. */
   expect(spec: ForkSpec): { readonly modelCalls: number; readonly costUsd?: number }
   draw(spec: ForkSpec, signal: AbortSignal): Promise<ForkDraw>

@@ -112,6 +112,21 @@ describe('a failed run with a noisy tail', () => {
     expect(mean(all.map(({ forks }) => forks))).toBeLessThan(120)
   })
 
+  it('names no step where chance behind the last one saves runs, and names the last one where it does not', async () => {
+    const own = async (kept: number) => {
+      const found: (number | undefined)[] = []
+      for (let run = 0; run < 20; run++) {
+        const { source } = curveSource([...cliff(10, 9, 0.6, 0), kept], seedOf('own chance', kept, run))
+        const positions = source.positions.slice(0, 10)
+        const { verdict } = await blameFailedRun({ ...source, positions, drawsLast: true })
+        found.push(named(verdict))
+      }
+      return found
+    }
+    expect(await own(0.6)).toEqual(new Array(20).fill(undefined))
+    expect((await own(0)).filter((position) => position === 9).length).toBeGreaterThanOrEqual(18)
+  })
+
   it('is not certified by luck: where a step takes half of tau, a test certifies it less often than its alpha', async () => {
     let certified = 0
     const tests = 400

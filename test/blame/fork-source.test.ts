@@ -55,6 +55,20 @@ describe('forks of a run of the real SDK', () => {
   /** Replays before the first fork: the control, and the run that is graded. */
   const offline = 2
 
+  test('an agent that draws a number of its own behind its last step may end well with every answer as recorded', async () => {
+    const lucky: Agent = async (input) => ({ answer: await agent(input), isLucky: Math.random() < 0.5 })
+    const recorder = createRecorder({ dir })
+    const text = 'Refund 25.00 EUR for order A-100.'
+    await recorder.run({ agent: 'refund', input: { text } }, () => lucky({ text }))
+    const tape = readTape(recorder.lastTape ?? '')
+    const source = await sourceOf(tape, { load: async () => lucky, oracle: oracle('isLucky=true') })
+    expect(source.drawsLast).toBe(true)
+    const keep = source.positions.length
+    const draws = await Promise.all(Array.from({ length: 12 }, (_, seed) => source.draw({ keep, seed }, none)))
+    expect(new Set(draws.map(({ grade }) => grade))).toEqual(new Set(['ok', 'bad']))
+    expect(draws.every(({ modelCalls }) => modelCalls === 0)).toBe(true)
+  })
+
   test('the recorded run is graded from its replay, and costs what its own tail asks', async () => {
     const source = await sourceOf(bad)
     expect(source.graded).toEqual({ grade: 'bad' })

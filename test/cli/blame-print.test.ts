@@ -181,6 +181,13 @@ describe('what blame says', () => {
     expect(
       said({ kind: 'unresolved', ...open, forksNeeded: 40, stoppedBy: 'costUsd' }, { spent: onlyEarlier }),
     ).toContain('About 40 more forks are likely needed; this limit leaves room for none.')
+    expect(said({ kind: 'unresolved', ...open, forksNeeded: 310, stoppedBy: 'smallEffect' })).toMatchInlineSnapshot(`
+      "Not resolved: no step has a large effect, and a small one takes many runs to certify.
+        if one step decided, it lies between step 2 and step 3 (90 % credible range)
+        likeliest, not certified: step 3, the model's decision refund(amount: 2500) (60 %)
+        that no step decided: 5 %
+      → to go on, with all runs so far: --max-runs 400"
+    `)
     expect(said({ kind: 'diffuse', ...open })).toMatchInlineSnapshot(`
       "No single step was shown to decide the outcome: no tested step has enough effect alone.
         if one step decided nevertheless, it lies between step 2 and step 3 (90 % credible range)
