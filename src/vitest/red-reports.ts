@@ -16,17 +16,18 @@ export class RedReports {
   #written = 0
   #problem: string | undefined
 
-  /** Forgets what an earlier run left of the cases that run now. */
-  begin(cases: readonly { readonly moduleId: string; readonly project: TestProject }[]): void {
+  begin(): void {
     this.#asked = 0
     this.#written = 0
     this.#problem = undefined
-    for (const { moduleId, project } of cases) {
-      try {
-        rmSync(fileFor(moduleId, project), { force: true })
-      } catch (error) {
-        this.#problem = reasonOf(error)
-      }
+  }
+
+  /** Removes what an earlier run left of a case that runs now. */
+  forget({ moduleId, project }: { readonly moduleId: string; readonly project: TestProject }): void {
+    try {
+      rmSync(fileFor(moduleId, project), { force: true })
+    } catch (error) {
+      this.#problem = reasonOf(error)
     }
   }
 

@@ -76,10 +76,15 @@ export class HarvestReporter implements Reporter {
     this.#scope = this.#vitest === undefined ? 'all' : scopeOf(this.#vitest)
     const files = specifications.filter(({ project }) => isOwn(project)).map(({ moduleId }) => moduleId)
     this.#queued = files
-    // Merged reports tell of runs elsewhere, which wrote theirs.
-    if (this.#scope !== 'merge') this.#reports.begin(specifications.filter(({ project }) => isOwn(project)))
+    this.#reports.begin()
     this.#running.clear()
     this.#fail(pragmaErrors(files))
+  }
+
+  // Not when the run starts: Vitest 4 names the files of all shards there.
+  onTestModuleQueued(module: TestModule): void {
+    // Merged reports tell of runs elsewhere, which wrote theirs.
+    if (this.#scope !== 'merge' && isOwn(module.project)) this.#reports.forget(module)
   }
 
   async onTestCaseArtifactRecord(test: TestCase, artifact: { readonly type: string }): Promise<void> {

@@ -38,7 +38,9 @@ describe.each<{ lane: Lane }>([{ lane: 5 }, { lane: 4 }])('a red case on Vitest 
     const { code, output } = await project.run(['run', ...withJson, ...junit])
     expect(code).toBe(1)
     expect(reportsOf(project)).toEqual([file])
-    expect(attachedOf(project)).toHaveLength(1)
+    const [attached = '', ...others] = attachedOf(project)
+    expect(others).toEqual([])
+    expect(statSync(path.join(project.folder, attached)).mode & 0o077).toBe(0)
     expect(output).toContain(`report ${file}`)
     expect(reported(project).get('golden/red')?.meta.harvest).toMatchObject({ report: file, code: 'HARVEST_OUTCOME' })
     expect(reported(project).get('golden/green')?.meta.harvest).not.toHaveProperty('report')
@@ -56,6 +58,23 @@ describe.each<{ lane: Lane }>([{ lane: 5 }, { lane: 4 }])('a red case on Vitest 
     )
     expect((await project.run(['run'])).code).toBe(0)
     expect(reportsOf(project)).toEqual([])
+  })
+
+  it('leaves those of its shard, and those of the other shard where they are', async () => {
+    const ids = ['case-1', 'case-2', 'case-3', 'case-4']
+    const cases = ids.map((id) => golden(id, `${refundBaseline}outcome: { refunded: 26 }\n`))
+    const project = home.project('shards', {
+      'vitest.config.ts': config(),
+      ...refundSources,
+      ...(Object.assign({}, ...cases) as Record<string, string>),
+    })
+    await project.run(['run', '--shard=1/2'])
+    const first = reportsOf(project)
+    expect(first).toHaveLength(2)
+    await project.run(['run', '--shard=2/2'])
+    expect(reportsOf(project)).toEqual(ids.map((id) => `.harvest/report/golden/${id}.html`))
+    expect(attachedOf(project)).toHaveLength(4)
+    expect(reportsOf(project)).toEqual(expect.arrayContaining([...first]))
   })
 
   it('shows what was recorded and what is now, where the replay parts', async () => {
@@ -109,7 +128,7 @@ describe.each<{ lane: Lane }>([{ lane: 5 }, { lane: 4 }])('a red case on Vitest 
 describe('reports of many red cases', () => {
   it('are 20 and one line, from files that run beside each other in confined workers', async () => {
     using home = openHome(5)
-    const ids = Array.from({ length: 30 }, (_, index) => `case-${index}`)
+    const ids = Array.from({ length: 300 }, (_, index) => `case-${index}`)
     const cases = Object.assign(
       {},
       ...ids.map((id) => golden(id, `${refundBaseline}outcome: { refunded: 26 }\n`)),
@@ -122,7 +141,7 @@ describe('reports of many red cases', () => {
     const { output } = await project.run(['run', ...withJson])
     expect(reportsOf(project)).toHaveLength(20)
     expect(attachedOf(project)).toHaveLength(20)
-    expect(output).toContain('Reports  20 in .harvest/report; 10 more red cases leave none')
+    expect(output).toContain('Reports  20 in .harvest/report; 280 more red cases leave none')
     expect([...reported(project).values()].filter(({ meta }) => meta.harvest?.['report'] !== undefined)).toHaveLength(
       20,
     )
