@@ -17,7 +17,7 @@ import type { UpdateMode } from './update-mode.ts'
 export interface HarvestProvided {
   readonly settings: Pick<
     HarvestSettings,
-    'agents' | 'replay' | 'match' | 'tools' | 'timeoutMs' | 'acceptedMaxDays' | 'prove' | 'report'
+    'agents' | 'isolate' | 'replay' | 'match' | 'tools' | 'timeoutMs' | 'acceptedMaxDays' | 'prove' | 'report'
   >
   /** Absolute path of the changes that were accepted for all cases; there need not be such a file. */
   readonly acceptedFile: string

@@ -34,7 +34,8 @@ export interface HarvestOptions {
   readonly recordings?: string
   /**
    * What every case gets fresh. `module` (default): the agent's modules, in a shared worker, about 2 ms a case.
-   * `worker`: a worker of its own, about 250 ms a case, for agents that leave things in globals or in `node_modules`.
+   * `worker`: a worker of its own, about 250 ms a case, for agents that leave things in globals or in `node_modules`. `none`:
+   * nothing; the cases of a worker share one copy of the agents, which must keep nothing between runs.
    */
   readonly isolate?: IsolateMode
   /**
@@ -97,7 +98,7 @@ export interface HarvestOptions {
   readonly report?: 'red' | false
 }
 
-export type IsolateMode = 'module' | 'worker'
+export type IsolateMode = 'module' | 'worker' | 'none'
 export type PoolName = 'forks' | 'threads'
 
 /** A tag as Vitest's `test.tags` declares it. */
@@ -228,7 +229,7 @@ export function toPosix(file: string): string {
   return path.sep === '/' ? file : file.split(path.sep).join('/')
 }
 
-const isolateModes: readonly IsolateMode[] = ['module', 'worker']
+const isolateModes: readonly IsolateMode[] = ['module', 'worker', 'none']
 const poolNames: readonly PoolName[] = ['forks', 'threads']
 const optionNames: readonly string[] = [
   'agents',

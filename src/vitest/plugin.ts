@@ -160,11 +160,11 @@ function provide(
   settings: HarvestSettings,
   updates: Omit<HarvestProvided, 'settings' | 'root' | 'acceptedFile'>,
 ): void {
-  const { agents, replay, match, tools, timeoutMs, acceptedMaxDays, prove, report } = settings
+  const { agents, isolate, replay, match, tools, timeoutMs, acceptedMaxDays, prove, report } = settings
   const maxDays = acceptedMaxDays === undefined ? {} : { acceptedMaxDays }
   const { root } = to.config
   const provided: HarvestProvided = {
-    settings: { agents, replay, match, tools, timeoutMs, prove, report, ...maxDays },
+    settings: { agents, isolate, replay, match, tools, timeoutMs, prove, report, ...maxDays },
     root,
     acceptedFile: path.resolve(root, settings.recordings, acceptedFileName),
     ...updates,

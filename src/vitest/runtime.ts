@@ -127,7 +127,7 @@ async function runAgent(
   using limit = startTimeLimit(timeoutMs, signal)
   using _keys = lentKeys(tape)
   // Every case gets the agent's modules fresh: what one run left in a variable must not reach the next.
-  vi.resetModules()
+  if (settings.isolate !== 'none') vi.resetModules()
   const late = (where: string) => () => hangs(kase, { waited: `${timeoutMs} ms`, where })
   const work = new CaseWork(kase.id, replay.allow ?? [])
   const agent = await limit.race(

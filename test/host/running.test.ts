@@ -99,7 +99,7 @@ describe.each(lanes)('the pools of Vitest %i', (lane) => {
     expect(code).toBe(0)
   })
 
-  it('give every case the agent fresh', async () => {
+  it('give every case the agent fresh, unless the cases of a worker are to share it', async () => {
     using home = openHome(lane)
     const stateful = `import { request } from 'node:http'
 import { tool } from 'vitest-harvest/record'
@@ -145,20 +145,23 @@ export default defineConfig({
       ['module', 'worker'].map((ISOLATE) => ({ POOL, ISOLATE })),
     )
     const found: Record<string, string> = {}
-    const tryOut = async (env: { readonly POOL: string; readonly ISOLATE: string }) => {
-      const { code, output } = await project.run(['run'], { env })
+    const tryOut = async (env: { readonly POOL: string; readonly ISOLATE: string }, ...args: readonly string[]) => {
+      const { code, output } = await project.run(['run', ...args], { env })
       found[`${env.POOL} ${env.ISOLATE}`] = `${code} ${/Tests .*/.exec(output)?.[0]}`
     }
     for (const [at, first] of combinations.entries()) {
       const second = combinations[at + 1]
       if (at % 2 === 0 && second !== undefined) await Promise.all([tryOut(first), tryOut(second)])
     }
+    await tryOut({ POOL: 'forks', ISOLATE: 'none' }, '--maxWorkers=1')
     const green = '0 Tests  3 passed (3)'
     expect(found).toEqual({
       'forks module': green,
       'forks worker': green,
       'threads module': green,
       'threads worker': green,
+      // The second run finds what the first one counted.
+      'forks none': '1 Tests  1 failed | 2 passed (3)',
     })
   })
 })
