@@ -68,6 +68,13 @@ export class StepOrder {
     return { skipped, beside, awaited }
   }
 
+  /** What was said to the same peer before and is not said yet: a connection keeps its messages in order. */
+  unsaid(step: AnyState): AnyState | undefined {
+    const url = peerOf(step)
+    if (url === undefined) return undefined
+    return this.#all.find((one) => one.event.n < step.event.n && !one.taken && peerOf(one) === url)
+  }
+
   /** Whether both only read, and what the one was answered is not in what the other asks. */
   #mayBeBeside(earlier: AnyState, step: AnyState): boolean {
     if (isTurn(earlier) || isTurn(step)) return false
@@ -123,6 +130,13 @@ function isTurn(step: AnyState): boolean {
   const { event } = step
   return event.kind === 'exchange' && event.method === 'GET' && readModelCall(event)?.isPoll === true
 }
+
+/** The address of the peer a message goes to, of a WebSocket or of a child that says lines. */
+function peerOf({ event }: StepState): string | undefined {
+  return event.kind === 'exchange' && saying.has(event.method) ? event.url : undefined
+}
+
+const saying: ReadonlySet<string> = new Set(['SEND', 'SEND_BINARY', 'CLOSE'])
 
 function isAborted(step: StepState): boolean {
   return step.event.kind === 'exchange' && step.event.aborted !== undefined

@@ -305,7 +305,7 @@ export class ReplayRun {
     if (this.tape.header.imported?.missing.includes('order')) return
     skipRenewals(this, step)
     this.#noteTooLate()
-    const { early, skipped, beside, awaited } = this.order.look(step)
+    const { early = this.order.unsaid(step), skipped, beside, awaited } = this.order.look(step)
     if (early) {
       const place = this.place(madeAt)
       this.problem(problem.outOfOrder(place, step, early), problem.unlessAsked(place, early, describeStep(step)))
