@@ -63,18 +63,18 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
     expect(stderr).toBe('')
     expect(stdout.replace(/commit \w+/, 'commit <commit>')).toMatchInlineSnapshot(`
       "step 3, the model's decision refund(amount: 2500, order_id: "A-100"), decided the outcome:
-        replayed, 0 of 9 runs end well (0 to 30 %); resampled, 9 of 9 do (70 to 100 %); certified at confidence 0.95
+        replayed, 0 of 8 runs end well (0 to 32 %); resampled, 8 of 8 do (68 to 100 %); certified at confidence 0.95
       → to find whether an earlier recorded answer was necessary too: --repairs --reference <tape|case>
 
       step  what                                           resampled      lost by replaying it  commitment
-      1     the model's decision lookup_order(order_id:    1 of 1 ok      0.00 (-0.79 to 0.26)
+      1     the model's decision lookup_order(order_id:    1 of 1 ok      0.00 (-0.79 to 0.30)
             "A-100")
       2     the answer of lookup_order(order_id: "A-100")  from the tape
-      3     the model's decision refund(amount: 2500,      11 of 11 ok    1.00 (0.65 to 1.00)   certified
+      3     the model's decision refund(amount: 2500,      9 of 9 ok      1.00 (0.60 to 1.00)   certified
             order_id: "A-…
       4     the answer of refund(amount: 2500, order_id:   from the tape
             "A-100")
-      5     the model's answer "I refunded 2500 EUR."      0 of 12 ok     0.00 (0.00 to 0.24)
+      5     the model's answer "I refunded 2500 EUR."      0 of 11 ok     0.00 (0.00 to 0.26)
 
       resampled: runs that replay all earlier steps and resample this one and the rest; the share that ends well
       lost by replaying it: how far that share falls when this step is replayed too (with its interval)
@@ -82,7 +82,7 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
       estimand interventional: all steps after a replayed prefix are resampled; live models, tools answered from the tape
       confidence 0.95, minimum effect 0.2; claims: sequential test on fresh pairs of forks that rates differ by more than half of the minimum effect; all claims together are false at most 1 − confidence of the time
       intervals: Newcombe hybrid score (last step: Wilson), 95 % at a fixed number of forks; for display only
-      24 forks, 25 model calls, $0.0113; models gpt-4o; commit <commit>
+      21 forks, 22 model calls, $0.0099; models gpt-4o; commit <commit>
       "
     `)
     expect(code).toBe(0)
