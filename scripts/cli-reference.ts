@@ -21,7 +21,8 @@ export function overview(): string {
 /** The reference between the two marks of the page. */
 export function reference(): string {
   const now = specs.filter(
-    ({ now, group, name }) => now === undefined && (group !== undefined || name.startsWith('tapes ')),
+    ({ now, group, name, isApart }) =>
+      now === undefined && ((group ?? isApart) !== undefined || name.startsWith('tapes ')),
   )
   const former = specs.filter((spec) => spec.now !== undefined)
   const rows = former.map(({ name, now: instead }) => `| \`${name}\` | \`${instead}\` |`)

@@ -52,6 +52,8 @@ export interface CommandSpec {
   readonly group?: (typeof groups)[number]
   /** Page of docs/ about it. */
   readonly page?: string
+  /** Has no heading and is named below the list of commands. */
+  readonly isApart?: true
   /** Of an earlier name: how the command is written now. */
   readonly now?: string
   /** Arguments: `<tape>` is required, `[tape]` optional, `[...cases]` any number. */

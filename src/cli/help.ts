@@ -16,6 +16,7 @@ export function rootHelp(version: string, specs: readonly CommandSpec[]): string
     `Usage: ${program} <command> [options]`,
     ...lines,
     '',
+    ...specs.filter(({ isApart }) => isApart).map(({ name, about }) => `${about}: ${program} ${name}`),
     `Options of a command: ${program} <command> --help`,
     `Version: ${program} --version`,
   ].join('\n')

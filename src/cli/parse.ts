@@ -209,7 +209,7 @@ function takesValue(flag: string): boolean {
 function unknownCommand(word: string, specs: readonly CommandSpec[]): HarvestError {
   const isGroup = word.startsWith('tapes ')
   const names = specs
-    .filter(({ name, group }) => (isGroup ? name.startsWith('tapes ') : group !== undefined))
+    .filter(({ name, group, isApart }) => (isGroup ? name.startsWith('tapes ') : (group ?? isApart) !== undefined))
     .map(({ name }) => name)
   const nearest = nearestWord(word, names)
   return new HarvestError('HARVEST_CLI_COMMAND', {

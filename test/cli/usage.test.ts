@@ -120,6 +120,7 @@ describe('help', () => {
       Manage
         tapes  Remove, prune, hold, release and demote tapes
 
+      Show an incident from complaint to fixed, in an empty folder, without a key: npx vitest-harvest demo
       Options of a command: npx vitest-harvest <command> --help
       Version: npx vitest-harvest --version
       "

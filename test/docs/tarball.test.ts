@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { compileCache } from '../../fixtures/child/compile-cache.ts'
 import { isTest, startShopProvider, withoutKey } from '../../scripts/project.ts'
-import { walk } from '../../scripts/walkthrough.ts'
+import { run, walk } from '../../scripts/walkthrough.ts'
 import { built } from '../support/built.ts'
 
 const repository = resolve(import.meta.dirname, '../..')
@@ -56,8 +56,33 @@ describe('the packed package in an empty project, by the README', () => {
           : command,
     })
     expect(blocks).toBeGreaterThan(10)
+
+    // In a folder of its own below the packages that were installed: one install is enough for all.
+    await playDemo(dir, { ...npm, HOME, PATH: [join(dir, 'node_modules/.bin'), env.PATH].join(':'), ...compileCache })
   })
 })
+
+/** The demo, without a key or a provider; then each of its lines again, in order, and each that it says comes next. */
+async function playDemo(home: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const dir = join(home, 'demo')
+  mkdirSync(dir)
+  const type = (command: string) =>
+    run(command.replaceAll(/(^| )npx /g, '$1'), { dir, env: { ...env, HARVEST_ALLOW_CI_UPDATE: '1', NO_COLOR: '1' } })
+  const played = await type('npx vitest-harvest demo')
+  expect(played.code, played.text).toBe(0)
+  expect(played.text).toMatch(
+    /1 known bad reproduced[^]*with the fix: +green[^]*1 replayed[^]*recorded +25\n +now +2500/,
+  )
+  const lines = [...played.text.matchAll(/^\$ (.*)/gm)].map(([, command = '']) => command)
+  const next = [...played.text.matchAll(/^→ [^:]*: (.*)/gm)].map(([, command = '']) => command)
+  expect([lines.length, next.length]).toEqual([11, 4])
+  const codes: number[] = []
+  for (const command of [...lines, ...next]) codes.push((await type(command)).code)
+  // Red where the bug is put back.
+  expect(codes).toEqual([...lines, ...next].map((_, at) => (at === 9 ? 1 : 0)))
+  const again = await type('npx vitest-harvest demo')
+  expect([again.code, again.text]).toEqual([2, expect.stringContaining('HARVEST_DEMO_FILES')])
+}
 
 /** Where npm finds its registry and cache on this machine. */
 function npmSettings(): NodeJS.ProcessEnv {

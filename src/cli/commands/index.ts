@@ -2,6 +2,7 @@ import type { Command } from '../command.ts'
 
 /** How each command is loaded: one that runs loads alone. */
 const loaders: Readonly<Record<string, () => Promise<Command>>> = {
+  demo: async () => (await import('./demo.ts')).demoCommand,
   init: async () => (await import('./init.ts')).initCommand,
   record: async () => (await import('./record.ts')).recordCommand,
   import: async () => (await import('./import.ts')).importCommand,

@@ -5,11 +5,12 @@ import { blameSpec, chaosSpec, validateSpec } from './explain.ts'
 import { fixSpec } from './fix.ts'
 import { diffSpec, lsSpec, openSpec, reportSpec, showSpec } from './inspect.ts'
 import { demoteSpec, holdSpec, pruneSpec, rmSpec, tapesSpec, tapesSpecs } from './manage.ts'
-import { exportSpec, importSpec, initSpec, recordSpec } from './record.ts'
+import { demoSpec, exportSpec, importSpec, initSpec, recordSpec } from './record.ts'
 import { acceptSpec, checkSpec, pinsSpec, promoteSpec, rerunSpec, reviewSpec, testSpec } from './test.ts'
 
 /** Every command, in the order of the help. Loads nothing that runs. */
 export const specs: readonly CommandSpec[] = [
+  demoSpec,
   initSpec,
   recordSpec,
   importSpec,

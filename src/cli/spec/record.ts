@@ -20,6 +20,15 @@ export const initSpec: CommandSpec = {
   examples: ['init --dry-run', 'init', 'init --add refund=./src/refund-agent.ts#refundAgent'],
 }
 
+/** Named below the list of commands: it is for those who have no project yet. */
+export const demoSpec: CommandSpec = {
+  name: 'demo',
+  isApart: true,
+  about: 'Show an incident from complaint to fixed, in an empty folder, without a key',
+  options: [jsonOption],
+  examples: ['demo'],
+}
+
 export const recordSpec: CommandSpec = {
   name: 'record',
   group: 'Record',
