@@ -14,7 +14,7 @@ import { built } from '../support/built.ts'
 import { browserName, chromiumPath } from './chromium.ts'
 import { deskEvents, opened, tapeOf } from './desk.ts'
 import { hostileDesk } from './hostile.ts'
-import { bare, golden, imported, madeAt, red, whole } from './samples.ts'
+import { bare, golden, imported, inbox, madeAt, red, whole } from './samples.ts'
 
 // What runs in the page stands as text: this file is compiled for Node.
 const attack = `(async () => {
@@ -51,7 +51,7 @@ describe.skipIf(chromiumPath === undefined)(`a report ${browserName}`, () => {
   beforeAll(async () => {
     built('report/shell.json')
     folder = mkdtempSync(join(tmpdir(), 'harvest-report-'))
-    for (const [name, data] of Object.entries({ whole, bare, red, imported, golden })) put(name, pageOf(data))
+    for (const [name, data] of Object.entries({ whole, bare, red, imported, golden, inbox })) put(name, pageOf(data))
     put('packed', pageOf(whole, readShell(), 'gzip'))
     put('hostile', pageOf(hostileDesk()))
     put('hostile-packed', pageOf(hostileDesk(), readShell(), 'gzip'))
@@ -287,6 +287,7 @@ describe.skipIf(chromiumPath === undefined)(`a report ${browserName}`, () => {
     ['imported', ''],
     ['bare', '#view=compare'],
     ['golden', ''],
+    ['inbox', ''],
   ])('is accessible in both themes: %s %s', async (name, hash) => {
     for (const colorScheme of ['light', 'dark'] as const) {
       const { page } = await open(name, hash, { colorScheme, bypassCSP: true })
