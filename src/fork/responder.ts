@@ -53,9 +53,10 @@ export function forkResponder(run: ForkRun, inside: number | undefined): Respond
       return handed
     },
     state(name, value) {
-      const { call, isKept, expected } = run.states.called(name, inside)
+      const said = run.saidName(name)
+      const { call, isKept, expected } = run.states.called(said, inside)
       const thinned = expected?.thinned === true ? { thinned: true as const } : {}
-      if (isKept) run.account.noted({ kind: 'state', ...where, name, call, ...thinned, data: run.encode(value) })
+      if (isKept) run.account.noted({ kind: 'state', ...where, name: said, call, ...thinned, data: run.encode(value) })
     },
     message({ from, to, body }) {
       const [sender, receiver] = [run.saidName(from), run.saidName(to)]

@@ -26,7 +26,7 @@ export function redactedNote(note: RunNote, redactor: Redactor): RunNote {
         ...(note.data === undefined ? {} : { data: redactor.json(note.data) }),
       }
     case 'state':
-      return { ...note, data: redactor.json(note.data) }
+      return { ...note, name: redactor.text(note.name), data: redactor.json(note.data) }
     case 'message':
       return {
         ...note,

@@ -53,7 +53,7 @@ export function responderOf(run: ReplayRun, inside: number | undefined): Respond
       return data
     },
     state(name, value) {
-      if (!run.over) run.snapshot(name, value, inside)
+      if (!run.over) run.snapshot(run.saidName(name), value, inside)
     },
     message({ from, to, body }) {
       if (run.over) return
