@@ -259,10 +259,10 @@ describe('harvest fork', () => {
     expect(stdout).toMatchInlineSnapshot(`
       "graded by --bad refund(*); the recorded run is bad
 
-      step 1  critical
+      step 1  critical, effect +1.00 (95 %: −0.12 to +1.00)
         the model decided: lookup_order(order_id: "A-100")
         calls nothing and says "Nothing more to do.": another outcome, ok (step 2 is missing: lookup_order(order_id: "A-100"))
-      step 3  critical
+      step 3  critical, effect +1.00 (95 %: −0.03 to +1.00)
         the model decided: refund(order_id: "A-100", amount: 25)
         calls nothing and says "Nothing more to do.": another outcome, ok (step 4 is missing: refund(order_id: "A-100", amount: 25))
         as the donor: says "I refunded nothing.": another outcome, ok (step 4 is missing: refund(order_id: "A-100", amount: 25))
@@ -273,7 +273,8 @@ describe('harvest fork', () => {
       critical: 1, 3
       no tried alternative changes the outcome: none
       nothing could be judged: 5
-      not tried: other arguments, other texts, other answers of tools
+      best alternative: step 1, calls nothing and says "Nothing more to do."
+      not tried: values and texts the run does not know, other answers of tools
       → what a model would say to a changed question is not on the tape; to ask it: --live
       "
     `)

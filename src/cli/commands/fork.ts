@@ -12,7 +12,8 @@ import { alternately, apart, tellBeside } from '../forking/beside.ts'
 import { tellBranches, together, type Together, type BranchSummary } from '../forking/branches.ts'
 import { tellChange, type ChangeSummary } from '../forking/changes.ts'
 import { gradedBeside, pinsJson } from '../forking/control.ts'
-import { alternativesOf, besideDecisions, decisionsOf, printDecisions, reportDecisions } from '../forking/critical.ts'
+import { alternativesOf, besideDecisions, decisionsOf } from '../forking/alternatives.ts'
+import { bestAlternative, printDecisions, reportDecisions } from '../forking/critical.ts'
 import { type Grader, graderOf } from '../forking/grading.ts'
 import { makeForks, type MakeOptions, type Parent } from '../forking/make.ts'
 import { printAsk, printBranches } from '../forking/print.ts'
@@ -120,6 +121,7 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
       recorded: graded?.recorded ?? null,
       ...pinsJson(parent.tape, data),
       decisions,
+      best: bestAlternative(decisions, graded?.recorded) ?? null,
       spent: together(told).spent,
     })
   else if (decisions.length === 0) screen.line('No model decides anything in this run.')

@@ -1,28 +1,13 @@
 import { type Grade } from '../../blame/index.ts'
-import { fisherExact } from '../../stats/index.ts'
 import { neutralLine } from '../../errors/index.ts'
-import type { ChangeRequest, ForkRequest, TailRequest } from '../../fork/index.ts'
 import type { ControlDifference } from '../../jobs/index.ts'
-import { at, textAt } from '../../json/canonical.ts'
-import { isGenerative, isUnderWay, type ModelCall, readModelCall } from '../../providers/index.ts'
-import { type Json, stepsOf, type Tape } from '../../tape/index.ts'
-import { signature } from '../../report/describe.ts'
 import type { Screen } from '../../report/output.ts'
-import { differenceText } from './print.ts'
+import { fisherExact, newcombe } from '../../stats/index.ts'
+import type { Alternative, decisionsOf } from './alternatives.ts'
 import type { BranchSummary } from './branches.ts'
 import { controlLine } from './control.ts'
 import type { Grader } from './grading.ts'
-
-/** One other way a step could have gone. */
-export interface Alternative {
-  /** 1-based. */
-  readonly step: number
-  /** What the model decided on the tape. */
-  readonly decided: string
-  /** What it decides instead, for people. */
-  readonly instead: string
-  readonly request: ForkRequest
-}
+import { differenceText } from './print.ts'
 
 /** A decision of a model and what its alternatives came to. */
 export interface DecisionReport {
@@ -33,6 +18,11 @@ export interface DecisionReport {
    * does. `unknown`: none could be judged, or live runs end otherwise there without any change as well.
    */
   readonly verdict: 'critical' | 'same' | 'unknown'
+  /**
+   * How many more of its alternatives end otherwise than of the runs that keep the decision, -1 to 1, with the interval of that
+   * difference; absent where none could be judged. Runs of the tape keep it in one way: that counts as one run.
+   */
+  readonly effect?: { readonly value: number; readonly low: number; readonly high: number }
   /** Live runs that keep the decision, drawn alternately with the alternatives: how many end otherwise. */
   readonly beside?: { readonly judged: number; readonly other: number }
   readonly tried: readonly {
@@ -44,142 +34,8 @@ export interface DecisionReport {
   }[]
 }
 
-/** At most so many other tools are tried per step: each is a run. */
-const mostTools = 4
-
 /**
- * Other ways the model decisions of a run could have gone: tool calls left out, other tools of those offered, what the
- * donor's model decided there, and, live, whatever the model says when it is asked again.
- *
- * @param times - how often a step is drawn anew when the tail is live
- */
-export function alternativesOf(
-  tape: Tape,
-  tail: TailRequest,
-  reference: Tape | undefined,
-  times: number,
-): readonly Alternative[] {
-  const references = reference === undefined ? [] : modelSteps(reference)
-  return modelSteps(tape).flatMap(({ step, call }, index) => {
-    const decided = decisionText(call)
-    const change = (instead: string, decide: DecideChange['decide']): Alternative => ({
-      step,
-      decided,
-      instead,
-      request: { keep: step, changes: [{ step, decide }], tail, seed: '1' },
-    })
-    const own = references[index]?.call
-    return [
-      ...withoutCalls(call).map((one) => change(...one)),
-      ...otherTools(call).map((one) => change(...one)),
-      ...(own === undefined || decisionText(own) === decided
-        ? []
-        : [change(`as the donor: ${decisionText(own)}`, decisionOf(own))]),
-      ...(tail.from === 'live'
-        ? Array.from({ length: times }, (_, n): Alternative => {
-            const request = { keep: step - 1, tail, seed: `${n + 1}` }
-            return { step, decided, instead: `resampled (${n + 1})`, request }
-          })
-        : []),
-    ]
-  })
-}
-
-type DecideChange = Extract<ChangeRequest, { readonly decide: unknown }>
-type Instead = readonly [instead: string, decide: DecideChange['decide']]
-
-interface ModelStep {
-  readonly step: number
-  readonly call: ModelCall
-}
-
-/** The decisions of models in a run, as it was recorded. */
-export function decisionsOf(tape: Tape): readonly Pick<Alternative, 'step' | 'decided'>[] {
-  return modelSteps(tape).map(({ step, call }) => ({ step, decided: decisionText(call) }))
-}
-
-/** Steps at which a model decided something; embeddings decide nothing. */
-function modelSteps(tape: Tape): readonly ModelStep[] {
-  return stepsOf(tape).flatMap((event, index) => {
-    const call = event.kind === 'exchange' ? readModelCall(event) : undefined
-    // What a poll brings was decided nowhere else: the answer before it said that it is under way.
-    const isDecision = call?.response !== undefined && isGenerative(call.request.dialect) && !isUnderWay(call.response)
-    return isDecision && call.response.error === undefined ? [{ step: index + 1, call }] : []
-  })
-}
-
-function decisionOf({ response }: ModelCall): DecideChange['decide'] {
-  const { toolCalls = [], text = '' } = response ?? {}
-  return toolCalls.length === 0 ? { say: text } : { calls: toolCalls.map(({ name, args }) => ({ name, args })) }
-}
-
-function decisionText({ response }: ModelCall): string {
-  const { toolCalls = [], text = '' } = response ?? {}
-  return toolCalls.length === 0 ? `says ${JSON.stringify(text)}` : toolCalls.map(signature).join(' and ')
-}
-
-/** Each call left out of several, and all of them. */
-function withoutCalls({ response }: ModelCall): readonly Instead[] {
-  const calls = (response?.toolCalls ?? []).filter(({ builtIn }) => builtIn !== true)
-  if (calls.length === 0) return []
-  const bare = calls.map(({ name, args }) => ({ name, args }))
-  const each =
-    calls.length === 1
-      ? []
-      : calls.map((one, left): Instead => [`without ${signature(one)}`, { calls: bare.toSpliced(left, 1) }])
-  const said = response?.text || 'Nothing more to do.'
-  return [...each, [`calls nothing and says ${JSON.stringify(said)}`, { say: said }]]
-}
-
-/** The first call made to another tool that was offered, with the arguments that tool has, too. */
-function otherTools({ request, response }: ModelCall): readonly Instead[] {
-  const calls = response?.toolCalls ?? []
-  const [first] = calls
-  if (first === undefined) return []
-  const used = new Set(calls.map(({ name }) => name))
-  const offered = request.tools.flatMap(toolsIn).filter(({ name }) => !used.has(name))
-  return offered.slice(0, mostTools).map(({ name, keys }): Instead => {
-    const args = keys === undefined ? first.args : pick(first.args, keys)
-    const rest = calls.slice(1).map((one) => ({ name: one.name, args: one.args }))
-    return [signature({ name, args }), { calls: [{ name, args }, ...rest] }]
-  })
-}
-
-interface OfferedTool {
-  readonly name: string
-  /** Names of its arguments, when its schema says them. */
-  readonly keys?: readonly string[]
-}
-
-/** OpenAI, Anthropic and Gemini name a tool and its schema differently. */
-function toolsIn(tool: Json): readonly OfferedTool[] {
-  const many = at(tool, 'functionDeclarations')
-  if (Array.isArray(many)) return (many as readonly Json[]).flatMap(toolsIn)
-  const own = at(tool, 'function') ?? tool
-  const name = textAt(own, 'name')
-  const properties = at(at(own, 'parameters') ?? at(own, 'input_schema'), 'properties')
-  if (name === undefined) return []
-  return [{ name, ...(typeof properties === 'object' && properties !== null ? { keys: Object.keys(properties) } : {}) }]
-}
-
-function pick(args: Json, keys: readonly string[]): Json {
-  if (typeof args !== 'object' || args === null || Array.isArray(args)) return args
-  return Object.fromEntries(Object.entries(args).filter(([key]) => keys.includes(key)))
-}
-
-/** The forks of all alternatives, with a live tail each followed by a run that keeps the decision: its control. */
-export function besideDecisions(alternatives: readonly Alternative[]): {
-  readonly requests: readonly ForkRequest[]
-  readonly together: 1 | 2
-} {
-  const requests = alternatives.map(({ request }) => request)
-  if (requests.every(({ tail }) => tail.from !== 'live')) return { requests, together: 1 }
-  const kept = alternatives.map(({ step, request: { tail } }, n) => ({ keep: step, tail, seed: `control ${n + 1}` }))
-  return { requests: requests.flatMap((request, at) => [request, kept[at] ?? request]), together: 2 }
-}
-
-/**
- * Which decisions matter, as far as their alternatives were tried.
+ * Which decisions matter, as far as their alternatives were tried: the one with the largest effect first.
  *
  * @param recorded - the grade of the unchanged run
  * @param controls - of a live tail: for each alternative a run that keeps the decision
@@ -200,7 +56,7 @@ export function reportDecisions(
     judged: runs.filter(({ outcome }) => outcome !== 'not judged').length,
     other: runs.filter((run) => isOther(run, recorded)).length,
   })
-  return decisions.map(({ step, decided }) => {
+  const reports = decisions.map(({ step, decided }): DecisionReport => {
     const own = all.filter(({ alternative }) => alternative.step === step)
     const tried = own.map(({ alternative: { instead }, branch }) => outcomeOf(instead, branch))
     const kept = own.flatMap(({ control }) => (control === undefined ? [] : [outcomeOf('', control)]))
@@ -210,9 +66,31 @@ export function reportDecisions(
       decided,
       verdict: verdictOf(count(tried), beside),
       tried,
+      ...effectOf(count(tried), beside),
       ...(beside === undefined ? {} : { beside }),
     }
   })
+  return reports.toSorted((a, b) => (b.effect?.value ?? -2) - (a.effect?.value ?? -2))
+}
+
+function effectOf(tried: Count, kept: Count = { judged: 1, other: 0 }): Pick<DecisionReport, 'effect'> {
+  if (tried.judged === 0 || kept.judged === 0) return {}
+  const [first, second] = [tried, kept].map(({ judged, other }) => ({ hits: other, runs: Math.max(judged, other) }))
+  if (first === undefined || second === undefined) return {}
+  return { effect: { value: first.hits / first.runs - second.hits / second.runs, ...newcombe(first, second) } }
+}
+
+/** The alternative that is graded as good where the run is not: that of the largest effect. */
+export function bestAlternative(
+  decisions: readonly DecisionReport[],
+  recorded: Grade | undefined,
+): { readonly step: number; readonly instead: string } | undefined {
+  if (recorded === undefined || recorded === 'ok') return undefined
+  for (const { step, tried } of decisions) {
+    const good = tried.find(({ grade }) => grade === 'ok')
+    if (good !== undefined) return { step, instead: good.instead }
+  }
+  return undefined
 }
 
 type Tried = DecisionReport['tried'][number]
@@ -265,8 +143,12 @@ export function printDecisions(
   if (differs !== undefined) screen.line(`${controlLine(differs)}\n`)
   const whose = differs === undefined ? 'the recorded run' : "today's code unchanged"
   if (grader !== undefined) screen.line(`graded by ${neutralLine(grader.by, 120)}; ${whose} is ${grader.recorded}\n`)
-  for (const { step, decided, verdict, tried, beside } of decisions) {
-    screen.line(`${screen.paint('bold', `step ${step}  ${titles[verdict]}`)}`)
+  for (const { step, decided, verdict, tried, beside, effect } of decisions) {
+    const size =
+      effect === undefined
+        ? ''
+        : `, effect ${signed(effect.value)} (95 %: ${signed(effect.low)} to ${signed(effect.high)})`
+    screen.line(`${screen.paint('bold', `step ${step}  ${titles[verdict]}`)}${size}`)
     screen.line(`  the model decided: ${neutralLine(decided, 110)}`)
     if (tried.length === 0) screen.line('  nothing was tried: it called no tool')
     for (const one of tried) screen.line(`  ${triedLine(one)}`)
@@ -277,8 +159,14 @@ export function printDecisions(
   screen.line(`\n${screen.paint('bold', `critical: ${named('critical')}`)}`)
   screen.line(`no tried alternative changes the outcome: ${named('same')}`)
   screen.line(`nothing could be judged: ${named('unknown')}`)
-  screen.line('not tried: other arguments, other texts, other answers of tools')
+  const best = bestAlternative(decisions, grader?.recorded)
+  if (best !== undefined) screen.line(`best alternative: step ${best.step}, ${neutralLine(best.instead, 90)}`)
+  screen.line('not tried: values and texts the run does not know, other answers of tools')
   if (!isLive) screen.line('→ what a model would say to a changed question is not on the tape; to ask it: --live')
+}
+
+function signed(value: number): string {
+  return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(2)}`
 }
 
 function besideLine(tried: DecisionReport['tried'], { judged, other }: Count): string {
