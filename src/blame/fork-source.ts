@@ -1,3 +1,4 @@
+// Over 300 lines: one source of forks: what it asks, keeps and grades.
 import { HarvestError } from '../errors/index.ts'
 import { accessOf } from '../fork/access.ts'
 import {

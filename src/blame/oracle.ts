@@ -1,3 +1,4 @@
+// Over 300 lines: every way to grade a run, beside each other.
 import { type Case, expectedError, shapeOfError } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
 import { readModelCall } from '../providers/index.ts'

@@ -1,3 +1,4 @@
+// Over 300 lines: one distribution and its sums, which share their arrays.
 /**
  * Where a failed run was decided, as far as the forks so far say: a probability for every position, and for none.
  *

@@ -1,3 +1,4 @@
+// Over 300 lines: one proof: plan, runs, gate, evidence.
 import { accessOf } from '../fork/access.ts'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'

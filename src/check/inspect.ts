@@ -1,3 +1,4 @@
+// Over 300 lines: the list of checks of a file, in their order.
 import { isUtf8 } from 'node:buffer'
 import { basename, posix } from 'node:path'
 import { findDuplicateIds, formerTapesIn, parseCase } from '../cases/index.ts'

@@ -1,3 +1,4 @@
+// Over 300 lines: one decision, who answers, with all that it weighs.
 import { neutralLine } from '../errors/index.ts'
 import { canonicalJson, isGenerative, type ModelRequest, readModelRequest } from '../providers/index.ts'
 import { Calls } from '../match/calls.ts'

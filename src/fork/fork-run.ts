@@ -1,3 +1,4 @@
+// Over 300 lines: one run, see decisions/layout.md.
 import { RecordedStates } from '../playback/states.ts'
 import type { HarvestError } from '../errors/index.ts'
 import { type Redactor, redactorOfTape } from '../privacy/index.ts'

@@ -1,3 +1,4 @@
+// Over 300 lines: the ways a request of a fork is answered share how it is written down.
 import { decodeBody, readModelCall } from '../providers/index.ts'
 import { errorAgain, observe } from '../replay/exchange.ts'
 import { fitted } from '../replay/fitted.ts'

@@ -1,3 +1,4 @@
+// Over 300 lines: the words of all frameworks, which exclude each other.
 import { jsonOr } from './body.ts'
 import { isFields } from './meaning.ts'
 import type { ForeignRequest } from './types.ts'

@@ -1,3 +1,4 @@
+// Over 300 lines: one run with live models, from its start to its result.
 import { RecordedStates } from '../playback/states.ts'
 import { HarvestError } from '../errors/index.ts'
 import { type Redactor, redactorOfTape, requireNoSlowRule } from '../privacy/index.ts'

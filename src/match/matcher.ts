@@ -1,3 +1,4 @@
+// Over 300 lines: one matcher: the levels by which a recorded question is found, in their order.
 import { canonicalJson, type FormedRequest, inOtherForm, readForm } from '../providers/index.ts'
 import type { Json, TapeHeader } from '../tape/index.ts'
 import { hostDrift, Hosts, originOf, steadyPath, writtenOrigin, writtenPath } from './address.ts'

@@ -1,3 +1,4 @@
+// Over 300 lines: one event loop: queues, virtual time and what holds them up depend on each other.
 import type { GateItem } from '../match/delivery.ts'
 import { real, type VirtualTimer } from '../seam/intercept/index.ts'
 import { outsideRuns } from '../seam/source.ts'

@@ -1,3 +1,4 @@
+// Over 300 lines: the finders by name share one alphabet of names and signs.
 import type { NameTable } from './names.ts'
 import type { TextRange } from './types.ts'
 import { looksRandom, type NameClass, passes } from './values.ts'

@@ -1,3 +1,4 @@
+// Over 300 lines: one table of placeholders, which every finder and every kind of value goes through.
 import { isUtf8 } from 'node:buffer'
 import { encodeBytes, type EncodedBytes, type HeaderPair, joinedBytes, type Json } from '../tape/index.ts'
 import { awsLines, mayBeFrame, redactAwsEvents } from './aws-events.ts'

@@ -1,3 +1,4 @@
+// Over 300 lines: half of it documents the options of one function.
 import { HarvestError, nearestWord, neutralLine } from '../errors/index.ts'
 import type { RedactorOptions } from '../privacy/index.ts'
 import type { PriceTable } from '../providers/index.ts'

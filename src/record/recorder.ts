@@ -1,3 +1,4 @@
+// Over 300 lines: one factory, whose functions share its options.
 import { randomFillSync } from 'node:crypto'
 import { join } from 'node:path'
 import { createRedactor, printKeys, rulesForTape, subjectKeys } from '../privacy/index.ts'

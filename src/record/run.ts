@@ -1,3 +1,4 @@
+// Over 300 lines: one recorded run: every event takes its number here.
 import { HarvestError } from '../errors/index.ts'
 import type { Redactor } from '../privacy/index.ts'
 import { addOnsOutOfSight } from '../seam/add-ons.ts'

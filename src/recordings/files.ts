@@ -1,3 +1,4 @@
+// Over 300 lines: everything that touches files of recordings, so that nothing else does.
 import * as fs from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { HarvestError } from '../errors/index.ts'

@@ -1,3 +1,4 @@
+// Over 300 lines: messages and marks are compared by one rule.
 import { neutral, neutralLine } from '../errors/neutral.ts'
 import { HarvestError } from '../errors/index.ts'
 import { canonicalJson } from '../providers/index.ts'

@@ -1,3 +1,4 @@
+// Over 300 lines: one replay: the state that all who answer share.
 import type { HarvestError } from '../errors/index.ts'
 import { type HeaderMeaning, type Redactor, redactorOfTape } from '../privacy/index.ts'
 import { siteIn, userSite } from '../seam/caller.ts'

@@ -1,3 +1,4 @@
+// Over 300 lines: all timers of Node are patched together, or one gives the others away.
 import timers from 'node:timers'
 import timersPromises from 'node:timers/promises'
 import { promisify } from 'node:util'

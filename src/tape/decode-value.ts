@@ -1,3 +1,4 @@
+// Over 300 lines: a case for each kind of value that encode-value.ts writes.
 import { HarvestError } from '../errors/index.ts'
 import { bytesOfClass } from './byte-classes.ts'
 import { printable } from './errors.ts'

@@ -1,3 +1,4 @@
+// Over 300 lines: a check for each field of the format, beside types.ts.
 import { beyondBounds } from './rule-bounds.ts'
 import type { DrawKind, ImportGrade, KeptReason, Outcome, PushFrame, RetentionClass, TapeHeader, Via } from './types.ts'
 

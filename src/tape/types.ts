@@ -1,3 +1,4 @@
+// Over 300 lines: the format of a tape on one page.
 /**
  * What a tape holds. A tape is JSON Lines: line 1 is the header, then one event per line, and the last line closes it.
  * Every line ends in a chained digest (`"#"`), see `digest.ts`.

@@ -1,3 +1,4 @@
+// Over 300 lines: one writer: what each call guarantees depends on the ones before.
 import * as nodeFs from 'node:fs'
 import { dirname } from 'node:path'
 import { HarvestError } from '../errors/index.ts'

@@ -1,3 +1,4 @@
+// Over 300 lines: the order in which differences decide is the subject.
 import { type Case, expectedError, shapeOfError, throwing } from '../cases/index.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import {

@@ -1,3 +1,4 @@
+// Over 300 lines: half of it documents the options of the plugin.
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { defaultProofDays } from '../cases/proof-days.ts'

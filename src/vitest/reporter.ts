@@ -1,3 +1,4 @@
+// Over 300 lines: one reporter of Vitest, whose hooks share what they collect.
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import {

@@ -1,3 +1,4 @@
+// Over 300 lines: what a generated test module calls, in the order in which it does.
 import { url as inspectorUrl } from 'node:inspector'
 import { threadId } from 'node:worker_threads'
 import { inject, recordArtifact, type RunnerTestCase, type TestContext, type TestOptions, vi } from 'vitest'

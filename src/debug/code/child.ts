@@ -1,3 +1,4 @@
+// Over 300 lines: one protocol, both directions.
 import { HarvestError } from '../../errors/index.ts'
 import type { WayToStep } from '../way.ts'
 import type { ChildNews, ChildResult } from '../child/messages.ts'

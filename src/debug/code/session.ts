@@ -1,3 +1,4 @@
+// Over 300 lines: one session: its moves share where the agent stands.
 import { HarvestError } from '../../errors/index.ts'
 import type { DebugStep } from '../steps.ts'
 import { inReplay, wayTo, type WayToStep } from '../way.ts'

@@ -1,3 +1,4 @@
+// Over 300 lines: one chart with its table.
 import type { ReportBlame } from '../view/types.ts'
 import { finePercent, int, percent, plain, usd } from './format.ts'
 import { go } from './scroll.ts'

@@ -1,3 +1,4 @@
+// Over 300 lines: one contract between the report and its page.
 /*
  * What a report holds: plain data, made from tapes by this room and drawn by the page, which imports these types and
  * nothing else of ours. Short names: a tape of 5,000 steps is one file to be sent.

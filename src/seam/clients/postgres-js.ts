@@ -1,3 +1,4 @@
+// Over 300 lines: one client, whose queries, cursors and transactions are one class there too.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { readFileSync } from 'node:fs'
 import { withOrigin } from '../caller.ts'

@@ -1,3 +1,4 @@
+// Over 300 lines: both generations of one handler.
 import { type Pairs } from '../pairs.ts'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { EventEmitter } from 'node:events'

@@ -1,3 +1,4 @@
+// Over 300 lines: the grid of planted kinds is one table, read from top to bottom.
 import { families, type FamilyName, groupOf } from '../../faults/families.ts'
 import { hasModel, plant, plantCoarseErosion, plantMutants } from '../structural/families.ts'
 import { noNoise, type Noise } from '../structural/model.ts'

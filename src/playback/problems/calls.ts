@@ -1,0 +1,186 @@
+import { HarvestError } from '../../errors/index.ts'
+import { neutral, neutralLine } from '../../errors/neutral.ts'
+import type { OftenRead } from '../../match/calls.ts'
+import { bodyDifference } from '../../match/difference.ts'
+import { type StepState, describeStep } from '../../match/step.ts'
+import type { Drift, NotRevived } from '../../match/types.ts'
+import type { Tape } from '../../tape/index.ts'
+import { type ProblemLocation, accept, anew, excerpt, showDifference, whereMade } from './place.ts'
+import { isQuery, queryOf } from './requests.ts'
+
+export function wrongCall(
+  place: ProblemLocation,
+  name: string,
+  args: string,
+  nearest: StepState | undefined,
+): HarvestError {
+  const recorded = nearest?.event.kind === 'exchange' || !nearest ? undefined : JSON.stringify(nearest.event.args)
+  const difference = recorded === undefined ? undefined : bodyDifference(recorded, args)
+  return new HarvestError(nearest && recorded !== undefined ? 'HARVEST_DIVERGENCE' : 'HARVEST_TAPE_EXHAUSTED', {
+    what: nearest
+      ? `The agent called ${name} with arguments that are not on the tape`
+      : `The agent called ${name} more often than recorded`,
+    where: {
+      ...whereMade(place),
+      call: `${name} ${excerpt(args)}`,
+      nearest: nearest ? describeStep(nearest) : 'none left',
+      ...(nearest && queryOf(nearest)),
+    },
+    ...(difference ? { detail: showDifference(difference) } : {}),
+    why: 'The tape has no result for this call.',
+    fix: [`to see the recorded steps: npx vitest-harvest show ${place.tape.header.id}`, anew],
+  })
+}
+
+/** A call that is answered all the same, for what the agent does next is to be seen. */
+export function otherArguments(
+  place: ProblemLocation,
+  step: StepState,
+  { part: name, path, recorded, live }: Drift,
+): HarvestError {
+  return new HarvestError('HARVEST_DIVERGENCE', {
+    what: `The agent called ${name} with arguments that are not on the tape`,
+    where: { ...whereMade(place), recorded: describeStep(step), ...queryOf(step) },
+    detail: showDifference({ path: path.replace(/^args\.?/, '') || 'the arguments', recorded, live }),
+    why: isQuery(step)
+      ? 'The recorded rows are those of another question.'
+      : "The model's decision is recorded, so the agent's code changed the arguments.",
+    fix: [`to see the recorded steps: npx vitest-harvest show ${place.tape.header.id}`, anew],
+  })
+}
+
+/** The body of a wrapped function made something else of the recorded arguments. */
+export function otherResult(
+  tape: Tape,
+  step: StepState,
+  { part: name, path, recorded, live, site }: Drift,
+): HarvestError {
+  return new HarvestError('HARVEST_RESULTS', {
+    what: `The code of ${name} no longer returns its recorded result`,
+    where: { tape: tape.header.id, ...(site === undefined ? {} : { at: site }), recorded: describeStep(step) },
+    detail: showDifference({ path: path || 'how it ended', recorded, live }),
+    why: 'Its body ran with the recorded arguments. The agent went on with the recorded result.',
+    fix: [
+      'if the new result is right: record the run again and promote the new tape',
+      `to exclude it: tools: { run: […] } without ${name}`,
+    ],
+  })
+}
+
+/** The body of a wrapped function ended without steps it took when recorded. */
+export function leftOutInside(
+  tape: Tape,
+  name: string,
+  site: string | undefined,
+  left: readonly StepState[],
+): HarvestError {
+  const shown = left.slice(0, 10).map((step) => `  - ${neutralLine(describeStep(step))}`)
+  return new HarvestError('HARVEST_RESULTS', {
+    what: `The code of ${name} left out ${left.length} recorded step${left.length === 1 ? '' : 's'}`,
+    where: { tape: tape.header.id, ...(site === undefined ? {} : { at: site }) },
+    detail: shown.join('\n'),
+    why: 'Its body ran with the recorded arguments, and ended without asking for them.',
+    fix: [
+      'look for a lost `await` or a cached answer',
+      'if the new behaviour is right: record the run again and promote the new tape',
+    ],
+  })
+}
+
+/** A `value()` that is read in a loop, or once more. */
+export function readTooOften(tape: Tape, { name, recorded, read, site }: OftenRead): HarvestError {
+  const times = (count: number): string => (count === 1 ? 'once' : `${count} times`)
+  return new HarvestError('HARVEST_TAPE_EXHAUSTED', {
+    what: `The agent read the value ${neutralLine(name)} more often than recorded`,
+    where: { tape: tape.header.id, ...(site ? { at: site } : {}), value: `read ${read} times, recorded ${recorded}` },
+    why: `It was recorded ${times(recorded)}. The next value is unknown, so the last one was served again.`,
+    fix: [`read it once and keep it, or record the run again and promote the new tape`],
+  })
+}
+
+export function outOfOrder(place: ProblemLocation, step: StepState, before: StepState): HarvestError {
+  return new HarvestError('HARVEST_ORDER', {
+    what: `The agent made ${describeStep(step)}, before step ${before.number} was answered`,
+    where: { ...whereMade(place), 'waited for': describeStep(before) },
+    why: 'In the recording it waited for that answer first.',
+    fix: [
+      'if the order matters: look for a lost `await`',
+      `to see the recorded order: npx vitest-harvest show ${place.tape.header.id}`,
+      anew,
+    ],
+  })
+}
+
+/** Codes of problems that another version of an SDK may be behind: it words, orders or repeats requests differently. */
+const requestProblems = new Set([
+  'HARVEST_DIVERGENCE',
+  'HARVEST_TAPE_EXHAUSTED',
+  'HARVEST_AMBIGUOUS',
+  'HARVEST_ORDER',
+  'HARVEST_UNUSED',
+  'HARVEST_DRIFT',
+  'HARVEST_DELIVERY',
+])
+
+/** The problem with the versions of the SDKs that changed beside it, where they may explain it. */
+export function withClients(error: HarvestError, changes: readonly string[]): HarvestError {
+  if (!requestProblems.has(error.code)) return error
+  const { facts, cause } = error
+  const sdk = `${neutral(changes.join('; '))} since this run was recorded`
+  return new HarvestError(
+    error.code,
+    { ...facts, where: { ...facts.where, SDK: sdk } },
+    cause === undefined ? {} : { cause },
+  )
+}
+
+/** A difference with the recorded answers beside it that the agent did not get as they were, where there are such. */
+export function withLosses(error: HarvestError, lost: readonly NotRevived[]): HarvestError {
+  const [first, ...more] = lost
+  if (first === undefined) return error
+  const { facts, cause } = error
+  const { name, stepNumber, part, at, what } = first
+  const place = at === '' ? '' : ` at ${at}`
+  const said = `step ${stepNumber}, ${name}: the recorded ${part} was a \`${what}\`${place}; revive it`
+  return new HarvestError(
+    error.code,
+    {
+      ...facts,
+      where: {
+        ...facts.where,
+        'not revived': neutralLine(said, 300) + (more.length > 0 ? ` (and ${more.length} more)` : ''),
+      },
+      fix: [...(facts.fix ?? []), `to restore it: tool(${neutralLine(name, 60)}, { revive: (recorded) => … })`],
+    },
+    cause === undefined ? {} : { cause },
+  )
+}
+
+export function unusedSteps(tape: Tape, unused: readonly StepState[]): HarvestError {
+  const shown = unused.slice(0, 10).map((step) => `  - ${neutralLine(describeStep(step))}`)
+  if (unused.length > shown.length) shown.push(`  … and ${unused.length - shown.length} more`)
+  return new HarvestError('HARVEST_UNUSED', {
+    what: `The agent left out ${unused.length} recorded step${unused.length === 1 ? '' : 's'}`,
+    where: { tape: tape.header.id },
+    detail: shown.join('\n'),
+    why: 'The agent takes fewer steps than recorded.',
+    fix: [
+      `to see the recorded steps: npx vitest-harvest show ${tape.header.id}`,
+      unused.every(({ event }) => event.kind === 'tool' || event.kind === 'retrieval') ? accept : anew,
+    ],
+  })
+}
+
+/** The agent returned while an action was under way whose answer the recorded agent waited for. */
+export function notAwaited(tape: Tape, step: StepState): HarvestError {
+  return new HarvestError('HARVEST_NOT_AWAITED', {
+    what: 'The agent returned without waiting for an action',
+    where: { tape: tape.header.id, action: neutralLine(describeStep(step)) },
+    why: 'The recorded agent had its answer before it returned; now an error of it goes unseen.',
+    fix: [
+      'put `await` before the call in the agent',
+      `to see the recorded step: npx vitest-harvest show ${tape.header.id} --step ${step.number}`,
+      anew,
+    ],
+  })
+}

@@ -1,0 +1,69 @@
+import { HarvestError } from '../../errors/index.ts'
+import { neutralLine } from '../../errors/neutral.ts'
+import type { Drift, DriftClass } from '../../match/types.ts'
+import type { Tape } from '../../tape/index.ts'
+import { anew, showDifference, where } from './place.ts'
+
+/** A difference that makes it another behaviour. */
+export function driftRefused(tape: Tape, drift: Drift, isStrict: boolean): HarvestError {
+  const { class: name, stepNumber, site, words } = drift
+  return new HarvestError('HARVEST_DRIFT', {
+    what: refusal(drift, isStrict),
+    where: {
+      tape: tape.header.id,
+      step: String(stepNumber),
+      ...(site ? { at: site } : {}),
+      ...(drift.path === '' || drift.path === drift.part ? {} : { path: drift.path }),
+    },
+    detail: words === '' ? showDifference(drift) : `  changed  ${words}`,
+    ...(isStrict ? {} : { why: reasons[name] ?? 'The config or the case sets this class of drift to `fail`.' }),
+    fix: isStrict
+      ? ['to compare what the agent does instead of every byte: npx vitest-harvest replay']
+      : [
+          `to see the recorded step: npx vitest-harvest show ${tape.header.id} --step ${stepNumber}`,
+          anew,
+          `if such a change is harmless: drift: { ${name}: 'report' }`,
+        ],
+  })
+}
+
+function refusal({ class: name, part }: Drift, isStrict: boolean): string {
+  if (isStrict) return `Not as recorded: ${neutralLine(part === '' ? name : part)}`
+  const shown = neutralLine(part)
+  switch (name) {
+    case 'arguments':
+      return `The agent called ${shown} with other arguments than when this run was recorded`
+    case 'destination':
+      return 'The agent sent a request that changes data to another host than when this run was recorded'
+    case 'results':
+      return `${shown} returned a different value than recorded`
+    case 'redacted':
+      return `The agent sent another value where the tape has a placeholder: ${shown}`
+    case 'awaits':
+      return `The agent returned without waiting for ${shown}`
+    case 'timers':
+      return `The agent waits for another time than when this run was recorded: ${shown}`
+    case 'guards':
+    case 'credentials':
+    case 'headers':
+      return `The agent sent a request with other headers than when this run was recorded: ${shown}`
+    case 'agentMessages':
+    case 'marks':
+    case 'states':
+      return `The agent's ${shown} is not as recorded`
+    default:
+      return `The question to the model changed: ${shown}`
+  }
+}
+
+const reasons: Readonly<Partial<Record<DriftClass, string>>> = {
+  arguments: 'The model answered as recorded, so only the code of the agent can have changed what it passes on.',
+  destination: 'What was done at one host is now done at another.',
+  results: 'The tool ran with the recorded arguments, so its code returns something else.',
+  guards:
+    'The service was asked to do it under this condition, or to take two requests for one. Now it would act otherwise.',
+  credentials: 'The tape numbers the keys of a run and holds none. A test may use any values, one for each key.',
+  redacted:
+    'The tape holds a placeholder and the keyed fingerprint of its value, which is not that of the value sent now.',
+  agentMessages: 'Another agent gets a different message.',
+}

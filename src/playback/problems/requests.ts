@@ -1,0 +1,246 @@
+import { type ErrorCode, HarvestError } from '../../errors/index.ts'
+import { neutral, neutralLine } from '../../errors/neutral.ts'
+import { wordDiff } from '../../errors/word-diff.ts'
+import { steadyPath } from '../../match/address.ts'
+import { type RequestDifference, bodyDifference, closeness } from '../../match/difference.ts'
+import type { Match, MatchRequest } from '../../match/matcher.ts'
+import { type CallState, type ExchangeState, type StepState, describeStep, shortUrl } from '../../match/step.ts'
+import { sameTarget, targetOf } from '../../match/target.ts'
+import { messageOf } from '../../seam/stdio.ts'
+import type { Json, UnsearchedBody } from '../../tape/index.ts'
+import type { StepOrder } from '../order.ts'
+import { type Cause, type ProblemLocation, anew, excerpt, seeSteps, showDifference, where, whereMade } from './place.ts'
+
+/** The recorded steps of a run, and what waited for what. */
+interface Recorded {
+  readonly steps: readonly (ExchangeState | CallState)[]
+  readonly order: StepOrder
+}
+
+/** The cause of a step made too early, when the step before it was not asked at all. */
+export function unlessAsked(place: ProblemLocation, before: StepState, instead: string): Cause {
+  return () => (before.taken ? undefined : { error: wentOnWithout(place, before, instead), leftOut: before })
+}
+
+/**
+ * The cause of a request no recorded answer is for: a step that the agent left out before it, or went on without after
+ * it, or one that it asked with another query.
+ */
+export function missCause(
+  place: ProblemLocation,
+  question: MatchRequest,
+  miss: Exclude<Match, { kind: 'found' }>,
+  { steps, order }: Recorded,
+): Cause | undefined {
+  if (miss.kind !== 'none') return undefined
+  const asked = `${question.method} ${shortUrl(question.url)}`
+  const due = steps.find((step) => !step.taken)
+  const sameQuery = miss.nearest && steadyPath(miss.nearest.event) === steadyPath(question)
+  if (miss.exhausted && !sameQuery) {
+    const meant = steps.filter((step) => isOpenExchange(step) && samePlace(step, question))
+    return () => {
+      const open = mostAlike(meant.filter(isOpenExchange), question)
+      if (open) return { error: otherQuery(place, question, open) }
+      return passedOver(place, due, steps, asked)
+    }
+  }
+  if (miss.exhausted || !miss.nearest) return () => passedOver(place, due, steps, `${asked} once more than recorded`)
+  const { nearest } = miss
+  const { early, skipped } = order.look(nearest)
+  const before = [...(early ? [early] : []), ...skipped]
+  // What asks the same address is the question itself, with other words in it.
+  if (before.some((step) => step.event.kind === 'exchange' && samePlace(step as ExchangeState, question)))
+    return undefined
+  return () => {
+    const [missed] = before.filter((step) => !step.taken).toSorted((a, b) => a.event.n - b.event.n)
+    if (!missed) return undefined
+    const difference = questionDifference(nearest, question)
+    const instead = `${asked}, which is nearest to ${describeStep(nearest)}`
+    return { error: wentOnWithout(place, missed, instead, difference, 'HARVEST_DIVERGENCE'), leftOut: missed }
+  }
+}
+
+/** A call more than recorded stands for the step that was due when it was made, if later ones were made and that one never was. */
+export function passedOver(
+  place: ProblemLocation,
+  due: StepState | undefined,
+  steps: readonly StepState[],
+  instead: string,
+): ReturnType<Cause> {
+  if (!due || due.taken || !steps.some((step) => step.served && step.event.n > due.event.n)) return undefined
+  return { error: wentOnWithout(place, due, instead, undefined, 'HARVEST_TAPE_EXHAUSTED'), leftOut: due }
+}
+
+function wentOnWithout(
+  place: ProblemLocation,
+  missed: StepState,
+  instead: string,
+  difference?: RequestDifference,
+  code: ErrorCode = 'HARVEST_ORDER',
+): HarvestError {
+  const made = `Made instead: ${neutral(instead)}`
+  return new HarvestError(code, {
+    what: `The agent skipped ${describeStep(missed)}`,
+    where: whereMade(place),
+    detail: difference ? `${made}\n\n${showDifference(difference)}` : made,
+    why: 'The recorded steps after it were made with its answer.',
+    fix: [`if it is still needed: make step ${missed.number} before that again`, seeSteps(place), anew],
+  })
+}
+
+function mostAlike(steps: readonly ExchangeState[], { url }: MatchRequest): ExchangeState | undefined {
+  const score = (step: ExchangeState): number => closeness(step.event.url, url)
+  return steps.reduce<ExchangeState | undefined>(
+    (best, step) => (best && score(best) >= score(step) ? best : step),
+    undefined,
+  )
+}
+
+/** The same address, asked with another query. */
+function otherQuery(place: ProblemLocation, question: MatchRequest, recorded: ExchangeState): HarvestError {
+  const query = (url: string): string => (URL.canParse(url) ? new URL(url).search.slice(1) : url)
+  const path = shortUrl(question.url).replace(/\?.*$/s, '')
+  return new HarvestError('HARVEST_DIVERGENCE', {
+    what: `The agent asked ${question.method} ${path} with another query`,
+    where: {
+      ...whereMade(place),
+      nearest: describeStep(recorded),
+      changed: wordDiff(query(recorded.event.url), query(question.url)),
+    },
+    why: 'The recorded answer is for the recorded query; for another one the service may answer something else.',
+    fix: ['ask with the recorded query again', seeSteps(place), anew],
+  })
+}
+
+export function noAnswer(
+  place: ProblemLocation,
+  question: MatchRequest,
+  miss: Exclude<Match, { kind: 'found' }>,
+): HarvestError {
+  const asked = askedText(place, question)
+  if (miss.kind === 'ambiguous') return ambiguous(place, asked, miss.candidates)
+  if (miss.kind === 'toolGone') return toolGone(place, asked, miss.step, miss.tool)
+  if (miss.kind === 'contradicted') return contradicted(place, asked, miss.step, miss.how)
+  const { nearest } = miss
+  if (!nearest || (miss.exhausted && steadyPath(nearest.event) !== steadyPath(question)))
+    return unknownCall(place, asked, nearest)
+  const difference = questionDifference(nearest, question)
+  if (miss.exhausted) {
+    return new HarvestError('HARVEST_TAPE_EXHAUSTED', {
+      what: `The agent made a request more often than recorded: ${asked}`,
+      where: { ...whereMade(place), nearest: describeStep(nearest) },
+      ...(difference ? { detail: showDifference(difference) } : {}),
+      why: 'All recorded responses of this address are used up: the agent takes more steps or repeats one.',
+      fix: [seeSteps(place), anew],
+    })
+  }
+  return new HarvestError('HARVEST_DIVERGENCE', {
+    what: `No recorded response matches ${asked}`,
+    where: { ...whereMade(place), nearest: describeStep(nearest) },
+    ...(difference ? { detail: showDifference(difference) } : {}),
+    why: 'The nearest recorded request differs in content.',
+    fix: [seeSteps(place), anew],
+  })
+}
+
+/** A request by method and address; what a client replies to its MCP server by what that asked. */
+function askedText({ tape }: ProblemLocation, { via, method, url, bodyText }: MatchRequest): string {
+  const reply = via === 'stdio' && method === 'response' ? messageOf(bodyText) : undefined
+  if (reply === undefined) return `${method} ${shortUrl(url)}`
+  const asked = tape.events.flatMap((event) => {
+    const message = event.kind === 'push' && event.url === url ? messageOf(event.text) : undefined
+    return message?.method !== undefined && message.id === reply.id ? [message.method] : []
+  })
+  return `the reply to ${asked[0] ?? 'a request'} of ${shortUrl(url)}`
+}
+
+function isOpenExchange(step: StepState): step is ExchangeState {
+  return step.event.kind === 'exchange' && !step.taken
+}
+
+function questionDifference({ bodyText, event }: ExchangeState, question: MatchRequest): RequestDifference | undefined {
+  const inBody = bodyDifference(bodyText, question.bodyText)
+  const { headers } = event.request
+  if (inBody !== undefined || sameTarget(headers, question.target)) return inBody
+  const [recorded, live] = [targetOf(headers), question.target].map((target) => excerpt(target.trimEnd() || '(absent)'))
+  return { path: 'headers', recorded: recorded!, live: live! }
+}
+
+/** Method and path are the same, whatever the query. */
+function samePlace(step: ExchangeState, question: MatchRequest): boolean {
+  const path = (url: string): string => (URL.canParse(url) ? new URL(url).pathname : url)
+  return step.event.method === question.method && path(step.event.url) === path(question.url)
+}
+
+function unknownCall(place: ProblemLocation, asked: string, nearest: ExchangeState | undefined): HarvestError {
+  return new HarvestError('HARVEST_DIVERGENCE', {
+    what: `The agent called ${asked}, which is not on the tape`,
+    where: { ...whereMade(place), nearest: nearest ? describeStep(nearest) : 'none: the tape holds no exchange' },
+    why: 'A replay has no network: only recorded requests are answered.',
+    fix: [`to see the recorded steps: npx vitest-harvest show ${place.tape.header.id}`, anew],
+  })
+}
+
+function ambiguous(place: ProblemLocation, asked: string, candidates: readonly ExchangeState[]): HarvestError {
+  return new HarvestError('HARVEST_AMBIGUOUS', {
+    what: `Several recorded conversations match ${asked} equally well`,
+    where: {
+      ...whereMade(place),
+      ...Object.fromEntries(candidates.map((step, i) => [`candidate ${i + 1}`, describeStep(step)])),
+    },
+    why: 'The request was changed, and a guess could serve the wrong answer.',
+    fix: [anew],
+  })
+}
+
+function toolGone(place: ProblemLocation, asked: string, step: ExchangeState, tool: string): HarvestError {
+  return new HarvestError('HARVEST_DIVERGENCE', {
+    what: `The recorded answer to ${asked} calls the tool ${neutralLine(tool)}, which the agent no longer offers`,
+    where: { ...whereMade(place), nearest: describeStep(step) },
+    why: 'A model does not call a tool it is not offered, so the next steps were never recorded.',
+    fix: [`offer ${neutralLine(tool)} again`, anew],
+  })
+}
+
+function contradicted(place: ProblemLocation, asked: string, step: ExchangeState, how: string): HarvestError {
+  return new HarvestError('HARVEST_DIVERGENCE', {
+    what: `The request ${asked} demands something its recorded answer does not do: ${neutralLine(how)}`,
+    where: { ...whereMade(place), nearest: describeStep(step) },
+    why: 'A model that follows the new request answers differently, and the next steps were never recorded.',
+    fix: [`to see the recorded answer: npx vitest-harvest show ${place.tape.header.id} --step ${step.number}`, anew],
+  })
+}
+
+export function isQuery({ event }: StepState): boolean {
+  return event.kind !== 'exchange' && event.driver !== undefined
+}
+
+/** The recorded text of a query, where the step is one. */
+export function queryOf({ event }: StepState): { readonly query?: string } {
+  const { sql } = (event.kind === 'exchange' ? {} : (event.args ?? {})) as { readonly sql?: Json }
+  return typeof sql === 'string' && isQuery({ event } as StepState)
+    ? { query: excerpt(sql.replaceAll(/\s+/g, ' ').trim()) }
+    : {}
+}
+
+/** A body that nobody could search is not on the tape: what it said cannot be compared, and what it answered not served. */
+export function bodyNotRecorded(
+  place: ProblemLocation,
+  step: ExchangeState,
+  { size, coding, reason }: UnsearchedBody,
+): HarvestError {
+  const because = {
+    coding: 'its coding is unknown',
+    damaged: 'it is not in this coding',
+    size: 'it is too large',
+  }
+  return new HarvestError('HARVEST_BODY_UNSEARCHED', {
+    what: `The body was not recorded: ${describeStep(step)}`,
+    where: { ...where(place), body: `${size} bytes, content-encoding: ${neutralLine(coding, 100)}` },
+    why: `The recorder could not look for secrets in it (${because[reason]}), and keeps nothing unsearched.`,
+    fix: [
+      'record the run again with a coding of gzip, deflate, br or zstd, at most three of them',
+      `or wrap the function that sends it in tool() from 'vitest-harvest/record', and record again`,
+    ],
+  })
+}
