@@ -84,7 +84,9 @@ function changedBeside(before: ReadonlyMap<string, string>, after: ReadonlyMap<s
 
   function withoutAccepted(text: string | undefined): string | undefined {
     if (text === undefined || text.startsWith('{')) return text
-    const { accepted: _accepted, ...rest } = parse(text) as Record<string, unknown>
-    return JSON.stringify(rest)
+    const { accepted: _accepted, pins, ...rest } = parse(text) as Record<string, unknown>
+    // Which code it was accepted with is said in a pin of its own.
+    const { accepted: _code, ...recorded } = (pins ?? {}) as Record<string, unknown>
+    return JSON.stringify({ ...rest, pins: recorded })
   }
 }
