@@ -2,7 +2,7 @@ import { HarvestError } from '../../errors/index.ts'
 import { neutralLine } from '../../errors/neutral.ts'
 import type { Drift, DriftClass } from '../../match/types.ts'
 import type { Tape } from '../../tape/index.ts'
-import { anew, showDifference, where } from './place.ts'
+import { anew, showDifference } from './place.ts'
 
 /** A difference that makes it another behaviour. */
 export function driftRefused(tape: Tape, drift: Drift, isStrict: boolean): HarvestError {

@@ -1,4 +1,4 @@
-import { HarvestError } from '../../errors/index.ts'
+import type { HarvestError } from '../../errors/index.ts'
 import { neutral, visible } from '../../errors/neutral.ts'
 import type { RequestDifference } from '../../match/difference.ts'
 import { type StepState, describeStep, isStep } from '../../match/step.ts'
