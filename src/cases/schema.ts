@@ -102,8 +102,8 @@ const formerTape = {
   },
 } as const satisfies SchemaRule
 
-/** JSON schema of a case file, shipped as `case.schema.json`. */
-export const caseSchema = {
+/** JSON schema of a case file, shipped as `case.schema.json`. Its type is short: the declarations of users hold it. */
+export const caseSchema: SchemaRule & { readonly properties: Readonly<Record<string, SchemaRule>> } = {
   $schema: 'http://json-schema.org/draft-07/schema#',
   title: 'vitest-harvest case',
   description: 'What a replay of a tape must show.',
@@ -342,7 +342,7 @@ export const caseSchema = {
       items: formerTape,
     },
   },
-} as const satisfies SchemaRule
+}
 
 /** Keys of a case file in the order in which they are written. */
 export const caseKeys: readonly string[] = Object.keys(caseSchema.properties)
