@@ -81,6 +81,8 @@ const recipes: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ...classes.map((one) => ['validate', '--level', 'engine', '--check', '--report', asWord(one)]),
     ...classes.map((one) => ['validate', '--level', 'engine', '--seed', asWord(one), '--json']),
   ],
+  // A folder that holds something is refused.
+  demo: [['demo'], ['demo', '--json']],
   init: [
     ['init', '--dry-run'],
     ['init', '--dry-run', '--json'],
