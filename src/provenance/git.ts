@@ -220,12 +220,15 @@ export async function ask(cwd: string, words: readonly string[], silentMs = 60_0
   }
 }
 
-/** Everything under version control but tapes, cases, the reports of red cases and what Vitest keeps of a run. */
+/** Everything under version control but tapes, cases, notes of the inbox, the reports of red cases and what Vitest keeps of a run. */
 const codeOnly = [
   '--',
   ':(top)',
   ':(top,exclude,glob)**/*.case.yaml',
   ':(top,exclude,glob)**/*.tape.jsonl',
+  ':(top,exclude,glob)**/inbox/.*',
+  ':(top,exclude,glob)**/inbox/.*/**',
+  ':(top,exclude,glob)**/inbox/*.hold.json',
   ':(top,exclude,glob)**/.harvest/report/**',
   ':(top,exclude,glob)**/.vitest/**',
   ':(top,exclude,glob)**/.vitest-attachments/**',

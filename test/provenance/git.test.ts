@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { HarvestError } from '../../src/errors/index.ts'
 import { codeDigest, gitState, gitUser } from '../../src/provenance/index.ts'
@@ -158,6 +158,10 @@ test('the digest of the code is another one for every change of it, and the same
   for (const folder of ['.harvest/report/golden', '.vitest/attachments', 'app/.vitest-attachments']) {
     mkdirSync(join(root, folder), { recursive: true })
     writeFileSync(join(root, folder, 'a.html'), 'x')
+  }
+  for (const file of ['.reruns.json', '.forks/one/a.json', 'one.hold.json']) {
+    mkdirSync(dirname(join(root, 'recordings/inbox', file)), { recursive: true })
+    writeFileSync(join(root, 'recordings/inbox', file), '{}\n')
   }
   expect(await codeDigest(root)).toBe(clean)
   const seen = new Set([clean])
