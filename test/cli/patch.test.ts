@@ -47,11 +47,11 @@ describe('harvest patch', () => {
     rmSync(cwd, { recursive: true, force: true })
     await desk.close()
   })
-  const patch = (...args: string[]) => harvest(['patch', ...args], { cwd, env: { DESK_URL: desk.url } })
+  const patch = (...args: string[]) => harvest(['patch', ...args], { cwd, env: { DESK_URL: desk.url, CI: '1' } })
 
   it('a changed tool result, and the outcome is gone', async () => {
     const { code, stdout, stderr } = await patch('paid', '--step', '1', '--set', 'result.amount=600')
-    expect(stderr).toBe('hint: patch is now npx vitest-harvest fork\n')
+    expect(stderr).toBe('')
     expect(stdout).toMatchInlineSnapshot(`
       "step 1, result.amount: 25 → 600
       recorded: returned {"refunded":25}

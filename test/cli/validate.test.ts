@@ -52,7 +52,10 @@ describe('harvest validate', () => {
     expect(same).toMatchObject({ code: 0, stdout: expect.stringContaining('80 of 80 tapes came out as it says') })
 
     // As if blame had been worse when the report was made.
-    const worse = measured.cells.map(({ cell, tally }) => ({ cell, tally: { ...tally, top1: [2, 200] as const } }))
+    const worse = measured.cells.map(({ cell, tally }) => ({
+      cell,
+      tally: { ...tally, outcomes: tally.outcomes.replaceAll(/./g, 'w'), top1: [2, 200] as const },
+    }))
     await writeReport(file, { engine: engineReport({ ...measured, cells: worse }) }, '2026-01-02')
     expect(cellsOfReport(await readReport(file))).toEqual(worse)
     const left = await harvest(line, { cwd: folder })

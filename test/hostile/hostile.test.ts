@@ -117,6 +117,7 @@ const linesFor: Readonly<Record<string, (tape: string) => readonly (readonly str
   locate: (tape) => [['locate', tape, 'x']],
   review: () => [],
   doctor: () => [],
+  demo: () => [],
   fix: () => [],
   fork: () => [],
   init: () => [],
