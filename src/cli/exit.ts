@@ -29,7 +29,7 @@ export function exitCodeOf(error: unknown): ExitCode {
 // The first row that fits counts. A code no row knows is a mistake of ours; a test reads every code of the sources.
 const rows: readonly (readonly [RegExp, ExitCode])[] = [
   [/^HARVEST_(DIVERGENCE|AMBIGUOUS|ORDER|UNUSED|ESCAPE|DRIFT|TRACE|OUTCOME|RULE|UNPROVEN|VERIFY)$/, exit.divergence],
-  [/^HARVEST_(ANSWER_FORM|CLOCK|MARKS|MESSAGES|RESULTS|UNCAUGHT_EXCEPTION|WORKER_DIED)$/, exit.divergence],
+  [/^HARVEST_(ANSWER_FORM|CLOCK|MARKS|MESSAGES|RESULTS|STATES|UNCAUGHT_EXCEPTION|WORKER_DIED)$/, exit.divergence],
   [/^HARVEST_BODY_(CUT|UNSEARCHED)$/, exit.divergence],
   [/^HARVEST_DEMO_STEP$/, exit.divergence],
   [/^HARVEST_(CLOCK_SPIN|AGENT_TIMEOUT|DELIVERY|RUN_ABORTED|RUN_OVER|UNHANDLED_REJECTION)$/, exit.divergence],

@@ -96,7 +96,7 @@ describe('an agent that returns without waiting for its last action', () => {
     const tape = await record(agent(false))
     expect((await replayTape(tape, agent(false))).problems).toEqual([])
     const { problems } = await replayTape(tape, agent(true))
-    expect(problems[0]?.message.split('\n')[0]).toMatch(/^The agent returned without waiting for step 2, /)
+    expect(problems[0]?.message).toMatch(/^The agent returned without waiting for an action\n[^]*\baction +step 2, /)
   })
 
   test(`${atOnce}: is listed, and red where the config says so`, async () => {

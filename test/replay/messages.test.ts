@@ -558,7 +558,7 @@ describe('a problem says what, where, against which recorded call, and what to d
     ).rejects.toThrowErrorMatchingInlineSnapshot(`
       [HarvestError: Unknown replay option: drift: { modl }
 
-        known  encoding, bookkeeping, endpoint, model, instructions, whitespace, tools, params, messages, headers, destination, arguments, guards, credentials, agentMessages, marks, results, redacted, timers, awaits
+        known  encoding, bookkeeping, endpoint, model, instructions, whitespace, tools, params, messages, headers, destination, arguments, guards, credentials, agentMessages, marks, states, results, redacted, timers, awaits
 
       → remove it from the options, or take one of those in "known" above
       (HARVEST_REPLAY_OPTION)]
