@@ -80,7 +80,8 @@ describe('harvest test --prove', () => {
     const again = await prove('refund')
     expect([again.code, again.stdout]).toEqual([0, 'no case is unproven\n'])
     // Then the pins name the prompt that was proven, and the commit once it is committed.
-    expect((await run(['test', '--update-recordings=pins'])).stdout).toContain('1 updated')
+    const renew = await run(['test', '--update-recordings=pins'], { ...allowed, HARVEST_ALLOW_CI_UPDATE: '1' })
+    expect(renew.stdout).toContain('1 updated')
     expect(read('refund')).toMatch(/\n {2}accepted:\n(?: {4}.*\n)* {4}dirty: true\n(?: {4}.*\n)* {4}prompt: sha256-/)
     const old = new Date(Date.now() - 31 * 86_400_000).toISOString()
     writeFileSync(caseFile(), read('refund').replace(/( {4}at: ).*/, `$1${old}`))
