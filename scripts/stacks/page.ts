@@ -1,0 +1,39 @@
+import type { StackOutcome } from './outcome.ts'
+
+const head = `# Stacks
+
+Each row is a stack that was installed from npm into a folder of its own and recorded, promoted and replayed there, with an agent of a few lines.
+
+* **Records**: against a provider on this machine. The number is that of the steps on the tape.
+* **Promotes**, **replays**: in a process of its own, with the provider gone. A canary listens in its place; no request may reach it.
+* **Break**: what the case is red with after an edit of the agent. With another tool result, or another question, it is
+  [\`HARVEST_UNPROVEN\`](replaying.md#three-verdicts), and the message shows the edit; with another parameter of a query, or another call, it is
+  [\`HARVEST_DIVERGENCE\`](errors.md).
+* **What to write**: beside the [recorder](recording.md). A dash is nothing.
+
+| Stack | Packages | Records | Promotes | Replays | Break | What to write |
+|---|---|---|---|---|---|---|
+`
+
+/** The page that says what the saved results say. */
+export function stacksPage(results: Readonly<Record<string, StackOutcome>>): string {
+  const rows = Object.values(results)
+  const reached = rows.reduce((sum, { canary }) => sum + canary, 0)
+  const end = `\n${rows.length} rows; ${reached} requests reached the canary. \`npm run test:stacks\` in the repository of this package makes the page.\n`
+  return `${head}${rows.map(line).join('')}${end}`
+}
+
+function line(row: StackOutcome): string {
+  const { stack, packages, agent, steps, promotes, replays, red, refused, write } = row
+  const versions = Object.entries(packages).map(([name, version]) => `\`${name}@${version}\``)
+  const cells = [
+    `[${stack}](../fixtures/stacks/agents/${agent}.js)`,
+    versions.join(', '),
+    steps === 0 ? `no: ${row.unrecorded.join(', ')}` : `${steps}`,
+    promotes ? 'yes' : `refused: \`${refused}\``,
+    replays ? 'yes' : 'refused',
+    red === undefined ? '' : `\`${red}\``,
+    write ?? '-',
+  ]
+  return `| ${cells.join(' | ')} |\n`
+}
