@@ -16,6 +16,8 @@ export interface StackOutcome {
   readonly red?: string
   /** Code of the refusal, where no case comes of the recording. */
   readonly refused?: string
+  /** Requests that reached the canary once the refused add-on was allowed by name. */
+  readonly leaks?: number
   /** What to write for it, beside the recorder. */
   readonly write?: string
 }

@@ -9,6 +9,7 @@ Each row is a stack that was installed from npm into a folder of its own and rec
 * **Break**: what the case is red with after an edit of the agent. With another tool result, or another question, it is
   [\`HARVEST_UNPROVEN\`](replaying.md#three-verdicts), and the message shows the edit; with another parameter of a query, or another call, it is
   [\`HARVEST_DIVERGENCE\`](errors.md).
+* **Refused**: no case comes of it, because what it asks is not seen. With its add-on allowed by name the canary sees the requests in brackets.
 * **What to write**: beside the [recorder](recording.md). A dash is nothing.
 
 | Stack | Packages | Records | Promotes | Replays | Break | What to write |
@@ -31,7 +32,7 @@ function line(row: StackOutcome): string {
     versions.join(', '),
     steps === 0 ? `no: ${row.unrecorded.join(', ')}` : `${steps}`,
     promotes ? 'yes' : `refused: \`${refused}\``,
-    replays ? 'yes' : 'refused',
+    replays ? 'yes' : row.leaks === undefined ? 'refused' : `refused (${row.leaks})`,
     red === undefined ? '' : `\`${red}\``,
     write ?? '-',
   ]

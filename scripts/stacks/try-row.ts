@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import { join, resolve } from 'node:path'
 import { rowId, type StackRow } from '../../fixtures/stacks/rows.ts'
 import type { StackOutcome } from './outcome.ts'
-import { startWorld } from './world.ts'
+import { type Canary, startWorld } from './world.ts'
 
 const fixtures = resolve(import.meta.dirname, '../../fixtures/stacks')
 
@@ -58,19 +58,40 @@ export async function tryRow(
   try {
     const promoted = await run(dir, 'vitest-harvest', ['promote', 'recorded', '--as', 'promoted'], env)
     if (row.refused !== undefined) {
-      const isRefused = promoted.code !== 0 && promoted.text.includes(row.refused)
-      if (!isRefused || canary.reached() > 0) throw new RowFailure(`not refused with ${row.refused}: ${promoted.text}`)
-      return { ...about, promotes: false, replays: false, canary: canary.reached(), refused: row.refused, ...write }
+      if (promoted.code === 0 || !promoted.text.includes(row.refused) || canary.reached() > 0) {
+        throw new RowFailure(`not refused with ${row.refused}, or live: ${promoted.text}`)
+      }
+      const leaks = tape.steps === 0 ? { leaks: await letThrough(row, dir, env, canary) } : {}
+      return { ...about, promotes: false, replays: false, canary: 0, refused: row.refused, ...leaks, ...write }
     }
     if (promoted.code !== 0) throw new RowFailure(`does not promote: ${promoted.text}`)
     const replayed = await run(dir, 'vitest', ['run'], env)
     if (replayed.code !== 0) throw new RowFailure(`does not replay: ${replayed.text}`)
+    if (!/Escapes +0\n/.test(replayed.text)) throw new RowFailure(`replays with escapes: ${replayed.text}`)
     const red = await breakRow(row, dir, env)
     if (canary.reached() > 0) throw new RowFailure(`silently live: ${canary.reached()} requests reached the canary`)
     return { ...about, promotes: true, replays: true, canary: canary.reached(), red, ...write }
   } finally {
     await canary.close()
   }
+}
+
+/**
+ * The sabotage: the add-ons of a refused row are allowed by name, as if nobody watched them load.
+ *
+ * @returns how many requests reached the canary then; none would mean that the canary proves nothing
+ */
+async function letThrough({ install: [spec = ''] }: StackRow, dir: string, env: NodeJS.ProcessEnv, canary: Canary) {
+  const allowed = config.replace('harvest({', `harvest({ allow: ['add-on ${nameOf(spec)}'],`)
+  writeFileSync(join(dir, 'vitest.config.js'), allowed)
+  const promoted = await run(
+    dir,
+    'vitest-harvest',
+    ['promote', 'recorded', '--as', 'let-through', '--accept-empty'],
+    env,
+  )
+  if (canary.reached() === 0) throw new RowFailure(`the canary saw nothing of a live run: ${promoted.text}`)
+  return canary.reached()
 }
 
 /** @returns the code the broken agent is red with, when it is that of the row and its message names what was edited */
@@ -84,8 +105,11 @@ async function breakRow(row: StackRow, dir: string, env: NodeJS.ProcessEnv): Pro
   writeFileSync(file, readFileSync(file, 'utf8').replaceAll(from, to))
   const { code, text } = await run(dir, 'vitest', ['run'], env)
   const want = row.red ?? 'HARVEST_UNPROVEN'
+  const codes = [...new Set([...text.matchAll(/\((HARVEST_[A-Z_]+)\)/g)].map(([, one]) => one))]
   if (code === 0) throw new RowFailure('green although it is broken')
-  if (!text.includes(want) || !text.includes(to)) throw new RowFailure(`red, but not with ${want} and “${to}”: ${text}`)
+  if (codes.join() !== want || !text.includes(to)) {
+    throw new RowFailure(`red for the wrong reason, not ${want} with “${to}”: ${text}`)
+  }
   return want
 }
 

@@ -6,7 +6,7 @@ import { postgresServer } from '../../test/seam/clients/postgres-server.ts'
 import { redisServer } from '../../test/seam/clients/redis-server.ts'
 
 /** What listens in the place of what a row was recorded against. */
-interface Canary {
+export interface Canary {
   /** How many requests reached it, or connections for a database. */
   reached(): number
   close(): Promise<void>
