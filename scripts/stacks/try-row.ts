@@ -98,7 +98,7 @@ async function letThrough({ install: [spec = ''] }: StackRow, dir: string, env: 
 async function breakRow(row: StackRow, dir: string, env: NodeJS.ProcessEnv): Promise<string> {
   const source = readFileSync(join(dir, 'src/agent.js'), 'utf8')
   const [from, to] = row.breaks ?? (source.includes('getWeather') ? ['sunny', 'rainy'] : ['Tokyo', 'Kyoto'])
-  const file = ['stack.js', 'agent.js']
+  const file = ['agent.js', 'stack.js']
     .map((name) => join(dir, 'src', name))
     .find((path) => readFileSync(path, 'utf8').includes(from))
   if (file === undefined) throw new RowFailure(`nothing to break: ${from} stands nowhere`)

@@ -3,7 +3,9 @@ import {
   keepsConversation,
   type ModelRequest,
   readModelCall,
+  readForm,
   readModelRequest,
+  type WireForm,
 } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 import { steadyPath, originOf } from './address.ts'
@@ -41,8 +43,13 @@ export function findConversation(question: MatchRequest, search: ConversationSea
   if (!live || live.messages.length === 0 || !isFaithful(question.bodyText)) return undefined
   if (keepsConversation(live.dialect)) return undefined
   const operation = operationFor(question, live, search.steps)
+  const form = formOf(question, live)
   const known = search.steps.filter(
-    (step) => step.model && sameKind(step, step.model, live) && operation(step.event.url, step.model),
+    (step) =>
+      step.model &&
+      sameKind(step, step.model, live) &&
+      formOf({ url: step.event.url, bodyText: step.bodyText }, step.model) === form &&
+      operation(step.event.url, step.model),
   )
   const messages = canonicalJson(live.messages)
   const same = known.filter((step) => step.model && canonicalJson(step.model.messages) === messages)
@@ -67,11 +74,15 @@ function speakerOf(message: Json): Json {
   return [role ?? speaker ?? null, type ?? null]
 }
 
-/** The same kind of call, answered in the same form: a stream cannot stand in for a whole answer. */
+/** A stream cannot stand in for a whole answer. Ollama streams where nothing is said. */
+function formOf({ url, bodyText }: Pick<MatchRequest, 'url' | 'bodyText'>, { params }: ModelRequest): WireForm {
+  return readForm(url, bodyText)?.form ?? (params['stream'] ? 'stream' : 'whole')
+}
+
+/** The same kind of call. */
 function sameKind(step: ExchangeState, recorded: ModelRequest, live: ModelRequest): boolean {
   return (
     recorded.dialect === live.dialect &&
-    Boolean(recorded.params['stream']) === Boolean(live.params['stream']) &&
     namesSameData(recorded, live) &&
     // The parameters of embeddings are the form of the answer.
     (live.dialect !== 'openai-embeddings' || canonicalJson(recorded.params) === canonicalJson(live.params)) &&

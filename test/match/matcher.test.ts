@@ -409,6 +409,7 @@ describe('the serve ladder refuses', () => {
     ['a count of tokens for a call', anthropic('messages'), anthropic('messages/count_tokens', { temperature: 1 })],
     ['a Gemini stream for a whole answer', gemini('generateContent'), gemini('streamGenerateContent?alt=sse')],
     ['a Gemini call with another query', gemini('streamGenerateContent?alt=sse'), gemini('streamGenerateContent')],
+    ['a whole answer of Ollama for a stream, which is its default', ollama('hi'), ollama('ho', false)],
     ['a Bedrock stream for a whole answer', bedrock('converse'), bedrock('converse-stream')],
   ])('%s', ([, recorded, live]) => {
     expect(ask([recorded], live, { order: 'A-17' }).kind).toBe('none')
@@ -807,6 +808,12 @@ function anthropic(path: string, more: object = {}): Asked {
 function gemini(method: string): Asked {
   const contents = [{ role: 'user', parts: [{ text: 'hi' }] }]
   return { url: `https://g.test/v1beta/models/g-1:${method}`, body: JSON.stringify({ contents }) }
+}
+
+/** Without a word about its form it is a stream. */
+function ollama(content: string, stream?: boolean): Asked {
+  const body = { model: 'm-1', messages: [{ role: 'user', content }], ...(stream === undefined ? {} : { stream }) }
+  return { url: 'https://o.test/api/chat', body: JSON.stringify(body) }
 }
 
 function bedrock(method: string): Asked {
