@@ -5,6 +5,16 @@ import { client } from '../../../src/record/index.ts'
 const bytes = Buffer.from([0, 255, 13, 10])
 const texts = ['', 'ß 😀', "it's", '\r\n', '{"a":[1,null]}', '9007199254740993']
 
+/** One after the other. */
+export async function getAndSet(port: number): Promise<unknown> {
+  const redis = client(new Redis({ host: '127.0.0.1', port }))
+  await redis.set('name', 'Ada')
+  const name = await redis.get('name')
+  await redis.set('name', `${name} Lovelace`)
+  redis.disconnect()
+  return name
+}
+
 export async function withIoredis(port: number): Promise<unknown> {
   const redis = client(new Redis({ host: '127.0.0.1', port }))
   const answers: unknown[] = []

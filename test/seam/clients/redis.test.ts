@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { recorded, replayed } from './both.ts'
-import { withIoredis, withRedis } from './redis.agent.ts'
+import { getAndSet, withIoredis, withRedis } from './redis.agent.ts'
 import { redisServer } from './redis-server.ts'
 
 describe.each([
@@ -21,4 +21,12 @@ describe.each([
       first.tape.events.filter((event) => event.kind === 'tool' && event.driver === driver).length,
     ).toBeGreaterThanOrEqual(30)
   })
+})
+
+test('a command of ioredis has its answer on the tape before the next one that waited for it', async () => {
+  await using server = await redisServer()
+  const { tape } = await recorded(() => getAndSet(server.port))
+  const commands = tape.events.flatMap((event) => (event.kind === 'tool' ? [event] : []))
+  expect(commands.map(({ name }) => name)).toEqual(['ioredis.set', 'ioredis.get', 'ioredis.set'])
+  for (const [index, { n }] of commands.slice(1).entries()) expect(commands[index]!.settled?.[0]).toBeLessThan(n)
 })
