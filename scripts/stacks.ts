@@ -1,6 +1,7 @@
 // npm run test:stacks [-- <part of a name> …]: installs each stack of fixtures/stacks/rows.ts from npm into a folder of its own
 // outside of the repository, records it against a provider on loopback, promotes it, replays it with a canary in the provider's
-// place, breaks it, and writes docs/stacks.md. `--newest` lets npm choose versions anew, `--check` only compares the page.
+// place, breaks it, and writes docs/stacks.md. `--newest` takes the newest versions, `--missing` tries the rows without a
+// result alone, `--page` only writes the page, `--check` only compares it.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -26,6 +27,11 @@ if (flags.includes('--check')) {
     isSame ? 'docs/stacks.md says what the saved results say' : 'docs/stacks.md is not what the saved results say',
   )
   process.exit(isSame ? 0 : 1)
+}
+
+if (flags.includes('--page')) {
+  save()
+  process.exit(0)
 }
 
 const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'vitest-harvest-stacks')

@@ -14,7 +14,7 @@ export interface StackOutcome {
   readonly canary: number
   /** Code that the broken agent was red with. */
   readonly red?: string
-  /** Code of the refusal, where no case comes of the recording. */
+  /** Code of the refusal, where the recording makes no case. */
   readonly refused?: string
   /** Requests that reached the canary once the refused add-on was allowed by name. */
   readonly leaks?: number

@@ -7,9 +7,9 @@ Each row is a stack that was installed from npm into a folder of its own and rec
 * **Records**: against a provider on this machine. The number is that of the steps on the tape.
 * **Promotes**, **replays**: in a process of its own, with the provider gone. A canary listens in its place; no request may reach it.
 * **Break**: what the case is red with after an edit of the agent. With another tool result, or another question, it is
-  [\`HARVEST_UNPROVEN\`](replaying.md#three-verdicts), and the message shows the edit; with another parameter of a query, or another call, it is
+  [\`HARVEST_UNPROVEN\`](replaying.md#three-verdicts), and the message shows the edit; with another parameter of a query, another call, text to embed or line to a child, it is
   [\`HARVEST_DIVERGENCE\`](errors.md).
-* **Refused**: no case comes of it, because what it asks is not seen. With its add-on allowed by name the canary sees the requests in brackets.
+* **Refused**: no case can be made, because the recorder does not see its requests, or its add-on may ask the network. The number in brackets counts the requests that reach the canary once the add-on is allowed by name.
 * **What to write**: beside the [recorder](recording.md). A dash is nothing.
 
 | Stack | Packages | Records | Promotes | Replays | Break | What to write |

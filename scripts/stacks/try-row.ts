@@ -133,7 +133,8 @@ async function install(row: StackRow, dir: string, pinned: Readonly<Record<strin
 function layOut({ agent }: StackRow, dir: string): void {
   for (const old of ['src', 'recordings', 'test']) rmSync(join(dir, old), { recursive: true, force: true })
   cpSync(join(fixtures, 'agents', `${agent}.js`), join(dir, 'src/agent.js'))
-  for (const name of ['stack.js', 'mcp-server.js']) cpSync(join(fixtures, 'agents', name), join(dir, 'src', name))
+  for (const name of ['stack.js', 'mcp-server.js', 'claude-cli.js'])
+    cpSync(join(fixtures, 'agents', name), join(dir, 'src', name))
   writeFileSync(join(dir, 'src/record.js'), record)
   writeFileSync(join(dir, 'vitest.config.js'), config)
 }
