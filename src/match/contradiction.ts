@@ -47,7 +47,8 @@ function brokenChoice(recorded: ModelRequest, live: ModelRequest, calls: readonl
 type Choice = { readonly kind: 'none' } | { readonly kind: 'any' } | { readonly kind: 'tool'; readonly tool: string }
 
 /** What a request says about calling tools, in the fields of every dialect; `undefined` when the model decides. */
-function choiceOf({ params }: ModelRequest): Choice | undefined {
+function choiceOf(request: ModelRequest): Choice | undefined {
+  const params = paramsOf(request)
   const config = own(params, 'toolConfig') ?? own(params, 'tool_config')
   const gemini = member(config, 'functionCallingConfig') ?? member(config, 'function_calling_config')
   const choice = own(params, 'tool_choice') ?? own(params, 'toolChoice') ?? member(config, 'toolChoice') ?? gemini
@@ -78,12 +79,24 @@ function brokenFormat(
   return parse(text) === undefined ? 'JSON is requested, and the recorded answer is not JSON' : undefined
 }
 
-function wantsJson({ params }: ModelRequest): boolean {
-  const format = own(params, 'response_format') ?? member(own(params, 'text'), 'format') ?? own(params, 'format')
+function wantsJson(request: ModelRequest): boolean {
+  const params = paramsOf(request)
+  const format =
+    own(params, 'response_format') ??
+    own(params, 'responseFormat') ??
+    member(own(params, 'text'), 'format') ??
+    own(params, 'format')
   const generation = own(params, 'generationConfig') ?? own(params, 'generation_config')
-  const type = typeof format === 'string' ? format : member(format, 'type')
+  const named = typeof format === 'string' ? format : member(format, 'type')
+  const type = typeof named === 'string' ? named.toLowerCase() : undefined
   const mime = member(generation, 'responseMimeType') ?? member(generation, 'response_mime_type')
   return type === 'json_object' || type === 'json_schema' || type === 'json' || mime === 'application/json'
+}
+
+/** OCI keeps them one level down. */
+function paramsOf({ params }: ModelRequest): ModelRequest['params'] {
+  const inner = own(params, 'chatRequest')
+  return isMap(inner) ? inner : params
 }
 
 function member(value: Json | undefined, key: string): Json | undefined {

@@ -1,4 +1,5 @@
 import {
+  asksForStream,
   canonicalJson,
   keepsConversation,
   type ModelRequest,
@@ -75,8 +76,8 @@ function speakerOf(message: Json): Json {
 }
 
 /** A stream cannot stand in for a whole answer. Ollama streams where nothing is said. */
-function formOf({ url, bodyText }: Pick<MatchRequest, 'url' | 'bodyText'>, { params }: ModelRequest): WireForm {
-  return readForm(url, bodyText)?.form ?? (params['stream'] ? 'stream' : 'whole')
+function formOf({ url, bodyText }: Pick<MatchRequest, 'url' | 'bodyText'>, model: ModelRequest): WireForm {
+  return readForm(url, bodyText)?.form ?? (asksForStream(model) ? 'stream' : 'whole')
 }
 
 /** The same kind of call. */

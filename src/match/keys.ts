@@ -19,6 +19,8 @@ const variables: Readonly<Record<Dialect, readonly string[]>> = {
   'bedrock-converse': aws,
   'bedrock-agent': aws,
   cohere: ['CO_API_KEY', 'COHERE_API_KEY'],
+  // Its SDK signs with a key of a file or of the machine.
+  oci: [],
   replicate: ['REPLICATE_API_TOKEN'],
   sourcegraph: ['SRC_ACCESS_TOKEN'],
   'ai-gateway': ['AI_GATEWAY_API_KEY'],

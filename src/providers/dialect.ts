@@ -77,6 +77,7 @@ export function dialectOf({ path, model }: Address, body: JsonMap): Dialect | un
 /** Services that take no list of messages, told from the path. */
 function serviceDialect(path: string, body: JsonMap): Dialect | undefined {
   if (/\/threads\/([^/]+\/)?runs(\/[^/]+\/submit_tool_outputs)?$/.test(path)) return 'openai-assistants'
+  if (/\/actions\/chat$/.test(path) && isOciChat(body)) return 'oci'
   if (isAgent(path, body)) return 'bedrock-agent'
   if (isPrediction(path, body)) return 'replicate'
   if (/\/interactions$/.test(path) && at(body, 'input') !== undefined) return 'gemini-interactions'
@@ -149,6 +150,11 @@ function isContents(body: unknown): boolean {
   if (!isMap(body)) return false
   const contents = at(body, 'contents')
   return isList(contents) || isMap(contents) || (typeof contents === 'string' && contents !== '')
+}
+
+/** OCI's: which model serves the chat stands beside it. */
+function isOciChat(body: JsonMap): boolean {
+  return isMap(at(body, 'servingMode')) && textAt(at(body, 'chatRequest'), 'apiFormat') !== undefined
 }
 
 /** Replicate's, of models that are told something in words. */

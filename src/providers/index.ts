@@ -20,6 +20,7 @@ export {
   type ToolResult,
   toolResultsIn,
 } from './messages.ts'
+export { asksForStream } from './stream-flag.ts'
 export { toolNames } from './tool-names.ts'
 export { inOneSpelling } from './spelling/index.ts'
 export type { Dialect, ModelCall, ModelRequest, ModelResponse, ToolCall, Usage } from './types.ts'

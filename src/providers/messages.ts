@@ -99,15 +99,19 @@ function partsOf(message: Json): readonly MessagePart[] {
   const whole = wholeResult(message)
   if (whole !== undefined) return [whole]
   const type = textAt(message, 'type')
-  const cohere = listAt(message, 'tool_results').map((item) => cohereResult(item))
+  const cohere = [...listAt(message, 'tool_results'), ...listAt(message, 'toolResults')].map((item) =>
+    cohereResult(item),
+  )
   // Items of a response that are no messages, and system prompts in blocks.
   if (textAt(message, 'role') === undefined && type !== undefined && type !== 'message')
     return [...cohere, partOf(message)]
   const said = at(message, 'content') ?? at(message, 'parts') ?? at(message, 'message') ?? at(message, 'text')
   const list: readonly Json[] = Array.isArray(said) ? (said as readonly Json[]) : said == null ? [] : [said]
   const legacy = at(message, 'function_call')
-  const parts = [...list, ...listAt(message, 'tool_calls'), ...(isMap(legacy) ? [legacy] : [])]
-  return [...cohere, ...parts.filter((part) => part !== '').map(partOf)]
+  const calls = [...listAt(message, 'tool_calls'), ...listAt(message, 'toolCalls')]
+  const parts = [...list, ...calls, ...(isMap(legacy) ? [legacy] : [])]
+  const thought = textAt(message, 'reasoningContent')
+  return [...cohere, ...(thought ? [reasoning(thought)] : []), ...parts.filter((part) => part !== '').map(partOf)]
 }
 
 /** A message that is the result of one tool and nothing else. */
@@ -119,6 +123,8 @@ function wholeResult(message: JsonMap): MessagePart | undefined {
     return result(textAt(message, 'tool_call_id'), name, at(message, 'content'))
   }
   const type = textAt(message, 'type') ?? ''
+  const ociCall = textAt(message, 'toolCallId')
+  if (role === 'TOOL' && ociCall !== undefined) return result(ociCall, undefined, at(message, 'content'))
   // Outputs handed to a run of an assistant have no type; the results of Gemini's interactions name call and function.
   const [output, id] = [at(message, 'output'), textAt(message, 'tool_call_id')]
   if (output !== undefined && id !== undefined) return result(id, undefined, output)
@@ -150,7 +156,7 @@ function partOf(part: Json): MessagePart {
 }
 
 function callPart(part: JsonMap): MessagePart | undefined {
-  const type = textAt(part, 'type') ?? ''
+  const type = typeOf(part) ?? ''
   const inner =
     at(part, 'function') ??
     at(part, 'custom') ??
@@ -194,11 +200,20 @@ function isResultPart(part: Json): boolean {
 }
 
 function spokenPart(part: JsonMap): MessagePart | undefined {
-  const type = textAt(part, 'type') ?? 'text'
+  const type = typeOf(part) ?? 'text'
   const said = at(part, 'text') ?? at(part, 'thinking')
   if (typeof said !== 'string') return undefined
   if (/^(text|input_text|output_text)$/.test(type) && at(part, 'thought') !== true) return text(said)
-  return /^(thinking|reasoning|text)$/.test(type) ? { kind: 'reasoning', text: said } : undefined
+  return /^(thinking|reasoning|text)$/.test(type) ? reasoning(said) : undefined
+}
+
+/** OCI writes its types in capitals. */
+function typeOf(part: JsonMap): string | undefined {
+  return textAt(part, 'type')?.toLowerCase()
+}
+
+function reasoning(said: string): MessagePart {
+  return { kind: 'reasoning', text: said }
 }
 
 function text(said: string): MessagePart {

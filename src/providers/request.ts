@@ -1,8 +1,10 @@
-import type { Json } from '../tape/types.ts'
 import { type Address, dialectOf, embeddingInputs, readAddress } from './dialect.ts'
-import { at, isList, isMap, type JsonMap, listAt, mapAt, parseJson, textAt, without } from '../json/canonical.ts'
+import { at, isList, isMap, type JsonMap, listAt, mapAt, parseJson, without } from '../json/canonical.ts'
 import { withGeminiNames } from './spelling/gemini-names.ts'
 import { realtimeParts } from './realtime.ts'
+import { oci } from './requests/oci.ts'
+import { assistants, bedrockAgent, conversations, interactions, replicate, sourcegraph } from './requests/services.ts'
+import { bySpeaker, type Parts, Taking } from './requests/taking.ts'
 import { spelled } from './spelling/index.ts'
 import type { Dialect, ModelRequest } from './types.ts'
 
@@ -41,8 +43,6 @@ function read({ method, url, body: text }: SentRequest, spell: typeof spelled): 
   return dialect && { dialect, ...takeApart(dialect, address, spell(dialect, address, url, named)) }
 }
 
-type Parts = Omit<ModelRequest, 'dialect'>
-
 function takeApart(dialect: Dialect, address: Address, body: JsonMap): Parts {
   switch (dialect) {
     case 'openai-chat':
@@ -69,6 +69,8 @@ function takeApart(dialect: Dialect, address: Address, body: JsonMap): Parts {
       return bedrockAgent(address, body)
     case 'cohere':
       return cohere(address, body)
+    case 'oci':
+      return oci(address, body)
     case 'replicate':
       return replicate(address, body)
     case 'sourcegraph':
@@ -81,38 +83,6 @@ function takeApart(dialect: Dialect, address: Address, body: JsonMap): Parts {
     case 'mcp':
       // `dialectOf` never says so: a JSON-RPC body is not a model request.
       return { model: '', instructions: [], messages: [], tools: [], params: body }
-  }
-}
-
-/** Collects parts and remembers which keys they were taken from, so that the rest is exactly the params. */
-class Taking {
-  readonly #body: JsonMap
-  readonly #taken = new Set<string>()
-
-  constructor(body: JsonMap) {
-    this.#body = body
-  }
-
-  /** The items of a list, a single value as the one item; an empty list, or another shape, stays among the params. */
-  take(key: string, accepts: (value: Json) => boolean = () => true): readonly Json[] {
-    const value = at(this.#body, key)
-    if (value === undefined || (isList(value) && value.length === 0) || !accepts(value)) return []
-    this.#taken.add(key)
-    return isList(value) ? value : [value]
-  }
-
-  /** The model in the body, or else the one in the path. */
-  model(address: Address): string {
-    const key = ['model', 'model_id', 'modelId'].find((name) => typeof at(this.#body, name) === 'string')
-    const named = key === undefined ? undefined : at(this.#body, key)
-    if (key === undefined || typeof named !== 'string') return address.model ?? ''
-    if (address.model !== undefined && address.model !== named) return address.model
-    this.#taken.add(key)
-    return named
-  }
-
-  rest(): JsonMap {
-    return without(this.#body, ...this.#taken)
   }
 }
 
@@ -214,82 +184,4 @@ function aiGateway(address: Address, body: JsonMap): Parts {
   const model = parts.model(address)
   const [instructions, messages] = bySpeaker(parts.take('prompt'))
   return { model, instructions, messages, tools: parts.take('tools', isList), params: parts.rest() }
-}
-
-/** A run: what it adds to its thread; or what the tools of one answered. */
-function assistants(address: Address, body: JsonMap): Parts {
-  const parts = new Taking(body)
-  const model = parts.model(address)
-  const said = (value: Json): boolean => typeof value === 'string'
-  const thread = mapAt(body, 'thread')
-  const begun = listAt(thread, 'messages')
-  const instructions = [...parts.take('instructions', said), ...parts.take('additional_instructions', said)]
-  const messages = [...begun, ...parts.take('additional_messages', isList), ...parts.take('tool_outputs', isList)]
-  const tools = parts.take('tools', isList)
-  const params = begun.length === 0 ? parts.rest() : { ...parts.rest(), thread: without(thread, 'messages') }
-  return { model, instructions, messages, tools, params }
-}
-
-function interactions(address: Address, body: JsonMap): Parts {
-  const parts = new Taking(body)
-  const model = parts.model(address) || (textAt(body, 'agent') ?? '')
-  return {
-    model,
-    instructions: parts.take('system_instruction', (value) => value !== null),
-    messages: parts.take('input'),
-    tools: parts.take('tools', isList),
-    params: parts.rest(),
-  }
-}
-
-function conversations(address: Address, body: JsonMap): Parts {
-  const parts = new Taking(body)
-  return {
-    model: parts.model(address) || (textAt(body, 'agent_id') ?? ''),
-    instructions: parts.take('instructions', (value) => value !== null),
-    messages: parts.take('inputs'),
-    tools: parts.take('tools', isList),
-    params: parts.rest(),
-  }
-}
-
-/** A turn with an agent that keeps the conversation; the tools it handed back answer in the state of the session. */
-function bedrockAgent(address: Address, body: JsonMap): Parts {
-  const parts = new Taking(body)
-  const asked = mapAt(body, 'retrieveAndGenerateConfiguration')
-  const sources = [mapAt(asked, 'knowledgeBaseConfiguration'), mapAt(asked, 'externalSourcesConfiguration')]
-  const named = [at(body, 'foundationModel'), ...sources.map((source) => at(source, 'modelArn'))]
-  const model = address.model ?? named.find((name) => typeof name === 'string') ?? ''
-  const session = mapAt(body, 'sessionState')
-  const results = listAt(session, 'returnControlInvocationResults')
-  const instructions = parts.take('instruction', (value) => typeof value === 'string')
-  const messages = [...parts.take('inputText'), ...parts.take('input', isMap), ...results]
-  const tools = parts.take('actionGroups', isList)
-  const kept = { sessionState: without(session, 'returnControlInvocationResults') }
-  return { model, instructions, messages, tools, params: { ...parts.rest(), ...(results.length === 0 ? {} : kept) } }
-}
-
-function replicate(address: Address, body: JsonMap): Parts {
-  const parts = new Taking(body)
-  const model = parts.model(address) || (textAt(body, 'version') ?? '')
-  const input = new Taking(mapAt(body, 'input'))
-  const instructions = input.take('system_prompt', (value) => typeof value === 'string')
-  const messages = [...input.take('messages', isList), ...input.take('prompt')]
-  return { model, instructions, messages, tools: [], params: { ...parts.rest(), input: input.rest() } }
-}
-
-function sourcegraph(address: Address, body: JsonMap): Parts {
-  const parts = new Taking(body)
-  const model = parts.model(address)
-  const [instructions, messages] = bySpeaker(parts.take('messages'))
-  return { model, instructions, messages, tools: parts.take('tools', isList), params: parts.rest() }
-}
-
-/** Splits system and developer messages from the conversation. */
-function bySpeaker(messages: readonly Json[]): [instructions: readonly Json[], messages: readonly Json[]] {
-  const commands = (message: Json): boolean => {
-    const role = at(message, 'role') ?? at(message, 'speaker')
-    return role === 'system' || role === 'developer'
-  }
-  return [messages.filter(commands), messages.filter((message) => !commands(message))]
 }

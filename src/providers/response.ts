@@ -14,6 +14,7 @@ import { readGemini } from './responses/gemini.ts'
 import { readInteractions } from './responses/interactions.ts'
 import { readChat, readCompletion } from './responses/openai-chat.ts'
 import { readResponses } from './responses/openai-responses.ts'
+import { readOci } from './responses/oci.ts'
 import { readReplicate, readSourcegraph } from './responses/predictions.ts'
 import type { Dialect, ModelResponse } from './types.ts'
 
@@ -96,6 +97,8 @@ function readerOf(dialect: Dialect): Reader {
       return readAiGateway
     case 'cohere':
       return readCohere
+    case 'oci':
+      return readOci
     case 'replicate':
       return readReplicate
     case 'sourcegraph':

@@ -14,6 +14,7 @@ export type Dialect =
   | 'bedrock-converse'
   | 'bedrock-agent'
   | 'cohere'
+  | 'oci'
   | 'replicate'
   | 'sourcegraph'
   | 'ai-gateway'

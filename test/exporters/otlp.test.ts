@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { exportTape } from '../../src/exporters/index.ts'
 import { type CallEvent, parseTape, readTape, serializeTape, type TapeEvent } from '../../src/tape/index.ts'
 import { arbitraryTape } from '../tape/arbitrary.ts'
+import { requestParams } from '../../src/exporters/otlp/params.ts'
+import { readModelRequest } from '../../src/providers/index.ts'
 import { otlpMistakes } from './otlp-shape.ts'
 import { runOf, tapeOf } from './runs.ts'
 import { linesOf, spansIn } from './spans.ts'
@@ -84,6 +86,18 @@ describe('a tape as OTLP', () => {
         "vitest_harvest.event": 0,
       }
     `)
+  })
+
+  it('parameters that OCI keeps one level down are told', () => {
+    const chatRequest = { apiFormat: 'GENERIC', messages: [], isStream: true, maxTokens: 9, topK: 3, stop: ['.'] }
+    const body = JSON.stringify({ servingMode: { servingType: 'ON_DEMAND', modelId: 'm' }, chatRequest })
+    const request = readModelRequest({ method: 'POST', url: 'https://o.test/20231130/actions/chat', body })
+    expect(requestParams(request!)).toMatchObject({
+      'gen_ai.request.max_tokens': 9,
+      'gen_ai.request.top_k': 3,
+      'gen_ai.request.stop_sequences': ['.'],
+      'gen_ai.request.stream': true,
+    })
   })
 
   it('a tool call has its arguments, its result and the id its model gave it', () => {

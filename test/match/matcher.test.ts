@@ -411,6 +411,7 @@ describe('the serve ladder refuses', () => {
     ['a Gemini call with another query', gemini('streamGenerateContent?alt=sse'), gemini('streamGenerateContent')],
     ['a whole answer of Ollama for a stream, which is its default', ollama('hi'), ollama('ho', false)],
     ['a Bedrock stream for a whole answer', bedrock('converse'), bedrock('converse-stream')],
+    ['an OCI stream for a whole answer', oci(), oci({ isStream: true })],
   ])('%s', ([, recorded, live]) => {
     expect(ask([recorded], live, { order: 'A-17' }).kind).toBe('none')
     expect(ask([live], recorded, { order: 'A-17' }).kind).toBe('none')
@@ -440,6 +441,22 @@ describe('the serve ladder refuses', () => {
       [called, json],
     ] as const)
       expect(ask(recorded, { body: chat('hi', { tools, ...demand }) })).toMatchObject({ classes: ['params'] })
+  })
+
+  test('a request to OCI that demands what the recorded answer does not do', () => {
+    const said = (message: object): string =>
+      JSON.stringify({ chatResponse: { choices: [{ message: { role: 'ASSISTANT', ...message } }] } })
+    const text = { ...oci(), answer: said({ content: [{ type: 'TEXT', text: 'Done.' }] }) }
+    const call = { id: 'c', type: 'FUNCTION', name: 'refund', arguments: '{}' }
+    const called = { ...oci(), answer: said({ toolCalls: [call] }) }
+    for (const [recorded, demand] of [
+      [text, { toolChoice: { type: 'REQUIRED' } }],
+      [text, { toolChoice: { type: 'FUNCTION', name: 'refund' } }],
+      [text, { responseFormat: { type: 'JSON_OBJECT' } }],
+      [called, { toolChoice: { type: 'NONE' } }],
+    ] as const)
+      expect(ask([recorded], oci(demand))).toMatchObject({ kind: 'contradicted' })
+    expect(ask([text], oci({ temperature: 1 }))).toMatchObject({ classes: ['params'] })
   })
 
   test.for([
@@ -814,6 +831,13 @@ function gemini(method: string): Asked {
 function ollama(content: string, stream?: boolean): Asked {
   const body = { model: 'm-1', messages: [{ role: 'user', content }], ...(stream === undefined ? {} : { stream }) }
   return { url: 'https://o.test/api/chat', body: JSON.stringify(body) }
+}
+
+function oci(params = {}): Asked {
+  const messages = [{ role: 'USER', content: [{ type: 'TEXT', text: 'hi' }] }]
+  const servingMode = { servingType: 'ON_DEMAND', modelId: 'm' }
+  const chatRequest = { apiFormat: 'GENERIC', messages, ...params }
+  return { url: 'https://o.test/20231130/actions/chat', body: JSON.stringify({ servingMode, chatRequest }) }
 }
 
 function bedrock(method: string): Asked {

@@ -79,6 +79,26 @@ const dialects: readonly (readonly [dialect: string, messages: readonly Json[]])
     ],
   ],
   [
+    'OCI',
+    [
+      { role: 'USER', content: [{ type: 'TEXT', text: 'Look up A-17.' }] },
+      { role: 'ASSISTANT', toolCalls: [{ id: 'c1', type: 'FUNCTION', name: 'lookup', arguments: args }] },
+      { role: 'TOOL', toolCallId: 'c1', content: 'found' },
+    ],
+  ],
+  [
+    "OCI in the second version of Cohere's format",
+    [
+      { role: 'USER', content: [{ type: 'TEXT', text: 'Look up A-17.' }] },
+      {
+        role: 'ASSISTANT',
+        toolPlan: 'First.',
+        toolCalls: [{ id: 'c1', type: 'FUNCTION', function: { name: 'lookup', arguments: args } }],
+      },
+      { role: 'TOOL', toolCallId: 'c1', content: 'found' },
+    ],
+  ],
+  [
     'the AI SDK',
     [
       { role: 'user', content: [{ type: 'text', text: 'Look up A-17.' }] },
@@ -113,6 +133,11 @@ describe('a message', () => {
       { call: { name: 'lookup', parameters: {} }, outputs: ['found'] },
       { name: 'lookup', result: ['found'] },
     ],
+    [
+      "OCI in Cohere's format, without ids",
+      { role: 'TOOL', toolResults: [{ call: { name: 'lookup', parameters: {} }, outputs: ['found'] }] },
+      { name: 'lookup', result: ['found'] },
+    ],
     ['an assistant, as an output', { tool_call_id: 'c1', output: 'found' }, { id: 'c1', result: 'found' }],
     [
       'a Bedrock agent',
@@ -136,6 +161,9 @@ describe('a message', () => {
     expect(readMessage(thought).parts).toEqual([
       { kind: 'reasoning', text: 'hm' },
       { kind: 'text', text: 'Yes.' },
+    ])
+    expect(readMessage({ role: 'ASSISTANT', reasoningContent: 'hm' }).parts).toEqual([
+      { kind: 'reasoning', text: 'hm' },
     ])
     expect(readMessage({ role: 'model', parts: [{ text: 'hm', thought: true }] }).parts[0]?.kind).toBe('reasoning')
   })

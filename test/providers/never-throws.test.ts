@@ -12,24 +12,29 @@ import type { Dialect } from '../../src/providers/index.ts'
 import type { Json } from '../../src/tape/types.ts'
 import { converseStream, exchange, invokeStream, sse } from './bodies.ts'
 
-const dialects: readonly Dialect[] = [
-  'openai-chat',
-  'openai-responses',
-  'openai-completions',
-  'openai-embeddings',
-  'openai-assistants',
-  'anthropic',
-  'gemini',
-  'gemini-interactions',
-  'mistral-conversations',
-  'bedrock-converse',
-  'bedrock-agent',
-  'cohere',
-  'replicate',
-  'sourcegraph',
-  'ai-gateway',
-  'mcp',
-]
+/** The compiler asks for one that is missing. */
+const known: Readonly<Record<Dialect, true>> = {
+  'openai-chat': true,
+  'openai-responses': true,
+  'openai-completions': true,
+  'openai-embeddings': true,
+  'openai-assistants': true,
+  anthropic: true,
+  gemini: true,
+  'gemini-interactions': true,
+  'mistral-conversations': true,
+  'bedrock-converse': true,
+  'bedrock-agent': true,
+  cohere: true,
+  oci: true,
+  replicate: true,
+  sourcegraph: true,
+  'ai-gateway': true,
+  mcp: true,
+  'openai-realtime': true,
+  'gemini-live': true,
+}
+const dialects = Object.keys(known) as readonly Dialect[]
 const paths = [
   '/v1/chat/completions',
   '/v3/ai/language-model',
@@ -39,6 +44,7 @@ const paths = [
   '/v1/messages',
   '/v2/chat',
   '/v1/chat',
+  '/20231130/actions/chat',
   '/api/generate',
   '/v1beta/models/g:generateContent',
   '/model/m/converse',
@@ -154,6 +160,16 @@ const word = fc.constantFrom(
   'returnControlInvocationResults',
   'functionResult',
   'token',
+  'servingMode',
+  'modelId',
+  'endpointId',
+  'chatRequest',
+  'apiFormat',
+  'chatHistory',
+  'toolCalls',
+  'toolResults',
+  'chatResponse',
+  'finishReason',
 )
 const { value } = fc.letrec<{ value: Json }>((tie) => ({
   value: fc.oneof(

@@ -76,6 +76,7 @@ function operationOf(dialect: Dialect): string {
     case 'bedrock-converse':
     case 'bedrock-agent':
     case 'cohere':
+    case 'oci':
     case 'replicate':
     case 'sourcegraph':
     case 'ai-gateway':

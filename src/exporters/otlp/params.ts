@@ -1,13 +1,14 @@
 import { at, isList, isMap, type JsonMap } from '../../json/canonical.ts'
-import type { ModelRequest } from '../../providers/index.ts'
+import { asksForStream, type ModelRequest } from '../../providers/index.ts'
 import type { Json } from '../../tape/index.ts'
 import { double, type AttributeValue } from './attributes.ts'
 
 /** What a request asked for beside its messages, under the names of the GenAI conventions. */
-export function requestParams({ params }: ModelRequest): Readonly<Record<string, AttributeValue>> {
+export function requestParams(request: ModelRequest): Readonly<Record<string, AttributeValue>> {
+  const { params } = request
   const places = [
     params,
-    ...['generationConfig', 'inferenceConfig', 'request', 'options'].map((key) => at(params, key)),
+    ...['generationConfig', 'inferenceConfig', 'request', 'options', 'chatRequest'].map((key) => at(params, key)),
   ]
   const find = (...keys: readonly string[]): Json | undefined =>
     places.flatMap((place) => keys.map((key) => at(place, key))).find((value) => value !== undefined)
@@ -15,7 +16,6 @@ export function requestParams({ params }: ModelRequest): Readonly<Record<string,
     const value = find(...keys)
     return typeof value === 'number' ? value : undefined
   }
-  const stream = find('stream')
   return {
     'gen_ai.request.temperature': double(number('temperature')),
     'gen_ai.request.top_p': double(number('top_p', 'topP', 'p')),
@@ -28,7 +28,7 @@ export function requestParams({ params }: ModelRequest): Readonly<Record<string,
     'gen_ai.request.presence_penalty': double(number('presence_penalty', 'presencePenalty')),
     'gen_ai.request.choice.count': severalOf(number('n', 'candidateCount')),
     'gen_ai.request.stop_sequences': texts(find('stop', 'stop_sequences', 'stopSequences')),
-    'gen_ai.request.stream': stream === true ? true : undefined,
+    'gen_ai.request.stream': asksForStream(request) ? true : undefined,
   }
 }
 

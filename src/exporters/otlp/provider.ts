@@ -40,6 +40,7 @@ const ofDialect: Readonly<Record<Dialect, string>> = {
   'bedrock-converse': 'aws.bedrock',
   'bedrock-agent': 'aws.bedrock',
   cohere: 'cohere',
+  oci: '_OTHER',
   replicate: '_OTHER',
   sourcegraph: '_OTHER',
   'ai-gateway': 'vercel',
