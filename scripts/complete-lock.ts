@@ -2,7 +2,7 @@
 //
 // A registry mirror that holds only this platform's binaries makes npm leave the others out of the lock, and `npm ci`
 // then refuses the lock on every machine ("Missing: @biomejs/cli-darwin-arm64@ from lock file"). Run it after every
-// `npm install`; it is idempotent, and test/lock.test.ts fails when it was forgotten.
+// `npm install`; it is idempotent, and test/repository.test.ts fails when it was forgotten.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 
