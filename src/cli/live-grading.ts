@@ -1,9 +1,10 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseExpectation } from '../blame/expectation.ts'
 import type { LiveGrading } from '../blame/live-grading.ts'
 import { type NamedOracle, oracleOfCase, parseOracle } from '../blame/named-oracle.ts'
 import type { Case } from '../cases/index.ts'
-import { neutralLine } from '../errors/index.ts'
+import { HarvestError, neutralLine } from '../errors/index.ts'
 import type { Json } from '../tape/index.ts'
 import type { CommandInput, CommandSpec } from './command.ts'
 import { findRun } from './find.ts'
@@ -36,12 +37,24 @@ export function readTools(given: CommandInput, command: CommandSpec): LiveGradin
   const word = given.value('tools') ?? 'tape'
   if (word === 'tape' || word === 'live') return word
   const [, file, name] = /^(.+\.[cm]?[jt]s)(?:#(.+))?$/.exec(word) ?? []
+  if (file !== undefined && !existsSync(file)) throw missingTools(file)
   if (file !== undefined) return { file: resolve(file), ...(name === undefined ? {} : { export: name }) }
   throw usage(
     command,
     'HARVEST_CLI_ARGUMENT',
     `--tools is tape, live or a module such as ./test/tools.ts, not ${neutralLine(word, 60)}`,
   )
+}
+
+function missingTools(file: string): HarvestError {
+  return new HarvestError('HARVEST_FORK_TOOLS', {
+    what: 'The file of --tools is missing',
+    where: { file: neutralLine(file, 200) },
+    why: 'It holds a function for each tool that is called otherwise than recorded.',
+    fix: [
+      'write it, each function by the name of its tool:\n  export const refund = async ({ amount }) => ({ refunded: amount })',
+    ],
+  })
 }
 
 /** The same in words, for what a run used. */

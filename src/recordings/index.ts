@@ -25,4 +25,4 @@ export { keepShared, type KeptAnswer, listOutside, listShared, recordingsOf, ref
 export { keepLiveRuns, type LiveRuns, readLiveRuns } from './rerun-log.ts'
 export { removeForGood, removeTapes } from './removal.ts'
 export { costOfRun, readFacts, type TapeFacts, tokensOf } from './tape-facts.ts'
-export { closeOf, findTape, listTapes, outcomeOf, type TapeSummary } from './tapes.ts'
+export { closeOf, findTape, idOf, listTapes, outcomeOf, type TapeSummary } from './tapes.ts'

@@ -109,7 +109,8 @@ function stemOf(file: string): string {
   return basename(file, '.tape.jsonl')
 }
 
-function idOf(file: string): string | undefined {
+/** As its header says, when it can be read. */
+export function idOf(file: string): string | undefined {
   const tape = summarize(file)
   return tape.state === 'unreadable' ? undefined : tape.id
 }

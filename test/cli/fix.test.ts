@@ -65,11 +65,11 @@ its models have to be asked: 3 runs, at most 27 calls, 9423 tokens, about $0.00
       /with the fix: {4}green, replayed bit for bit\nwithout the fix: red, .*HARVEST_UNPROVEN/,
     )
     expect(shown.stdout).toMatch(/HEAD, without the uncommitted changes; it still reproduces the incident/)
-    expect(shown.stdout).toMatch(/nothing is written yet; to write it: npx vitest-harvest fix incident .* --yes\n$/)
+    expect(shown.stdout).toMatch(/nothing is written yet\n→ to write it: npx vitest-harvest fix incident .* --yes\n$/)
     expect(project.git('status', '--short').trim()).toBe('M src/desk.ts')
     const asked = project.desk.asked.length
     const written = await project.harvest(...words, '--lesson-right', 'refund its total', '--yes')
-    expect([written.code, written.stdout]).toEqual([0, expect.stringContaining('written. Run it: npx vitest run')])
+    expect([written.code, written.stdout]).toEqual([0, expect.stringContaining('→ to run it: npx vitest run')])
     // The runs of before were kept.
     expect(project.desk.asked.length).toBe(asked)
     expect(read()).toMatchObject({

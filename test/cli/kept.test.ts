@@ -81,7 +81,7 @@ describe('promote takes what production keeps', () => {
     expect(stdout).toContain('name: BadRequestError')
     expect(stdout).toContain('replayed bit for bit: the known bad run, reproduced')
     // It threw: that it returns is what a fix is graded by.
-    expect(stdout).toMatch(/When the agent is fixed: npx vitest-harvest fix refused\n/)
+    expect(stdout).toMatch(/→ when the agent is fixed: npx vitest-harvest fix refused\n/)
   })
 
   it.each([

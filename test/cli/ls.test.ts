@@ -19,7 +19,7 @@ describe('harvest ls', () => {
   it('lists tapes, oldest first, with agent, steps and outcome', async () => {
     const cwd = await project()
     const { code, stdout, stderr } = await harvest(['ls'], { cwd })
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '→ to read one: npx vitest-harvest show first\n' })
     const lines = stdout.split('\n').map((line) =>
       line
         .replace(/\d{4}-\S+Z/, '<when>')
@@ -51,7 +51,7 @@ describe('harvest ls', () => {
     writeFileSync(join(cwd, 'recordings/inbox/broken.tape.jsonl'), '{"harvest":1}\n')
     const { code, stdout, stderr } = await harvest(['ls'], { cwd })
     expect(stdout).toContain('second.tape.jsonl')
-    expect(stderr).toMatch(/^recordings\/inbox\/broken\.tape\.jsonl: .+ \(HARVEST_TAPE_\w+\)\n$/)
+    expect(stderr).toMatch(/^recordings\/inbox\/broken\.tape\.jsonl: .+ \(HARVEST_TAPE_\w+\)\n→ to read one: .*\n$/)
     expect(code).toBe(3)
   })
 
@@ -198,7 +198,9 @@ describe('harvest ls with filters', () => {
 
   it('says how many more there are, and which were left out for a cost nobody knows', async () => {
     const { stderr } = await harvest(['ls', '--cost', '..2', '--limit', '1'], { cwd: inbox() })
-    expect(stderr).toBe('and 1 more of 3\n→ to see all: --limit all\nleft out: 1 whose cost is not known\n')
+    expect(stderr).toBe(
+      'and 1 more of 3\n→ to see all: --limit all\nleft out: 1 whose cost is not known\n→ to read one: npx vitest-harvest show odd\n',
+    )
   })
 
   it('in a pipe cuts no value, and --json has what the run was given and returned', async () => {

@@ -7,7 +7,13 @@ describe('harvest show', () => {
   it('prints header, steps and outcome; nothing recorded can speak to the terminal or to CI', async () => {
     const tape = await recordRefund(scratch())
     const { code, stdout, stderr } = await harvest(['show', tape])
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(code).toBe(0)
+    expect(
+      stderr.replaceAll(tape, '<tape>'),
+    ).toBe(`→ if it went right, a test: npx vitest-harvest promote <tape> --as <id>
+→ if it went wrong, a test before it is fixed: npx vitest-harvest promote <tape> --as <id> --expect fail --ok '<right>'
+  <right>: what would have been right: a call, lookup_order(…), or a value, refunded=…
+`)
     expect(steady(stdout, tape)).toMatchInlineSnapshot(`
       "tape      refund-100x
       file      <file>

@@ -7,6 +7,7 @@ import { compileCache } from '../../fixtures/child/compile-cache.ts'
 import { isTest, startShopProvider, withoutKey } from '../../scripts/project.ts'
 import { run, walk } from '../../scripts/walkthrough.ts'
 import { built } from '../support/built.ts'
+import { walkIncidents } from './incidents.ts'
 
 const repository = resolve(import.meta.dirname, '../..')
 
@@ -58,7 +59,9 @@ describe('the packed package in an empty project, by the README', () => {
     expect(blocks).toBeGreaterThan(10)
 
     // In a folder of its own below the packages that were installed: one install is enough for all.
-    await playDemo(dir, { ...npm, HOME, PATH: [join(dir, 'node_modules/.bin'), env.PATH].join(':'), ...compileCache })
+    const installed = { ...npm, HOME, PATH: [join(dir, 'node_modules/.bin'), env.PATH].join(':'), ...compileCache }
+    await playDemo(dir, installed)
+    await walkIncidents(dir, { ...installed, NO_COLOR: '1' })
   })
 })
 

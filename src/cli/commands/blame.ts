@@ -17,6 +17,7 @@ import { blameSpec } from '../spec/explain.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
 import { findRun, type FoundRun } from '../find.ts'
+import { printSteps, stepAfterEstimate, stepsAfterBlame } from '../next-steps.ts'
 import { runTask } from '../../jobs/run.ts'
 import { readDuration, readNumber, readWhole, refuseOtherCode } from '../live.ts'
 import { usage } from '../parse.ts'
@@ -58,22 +59,27 @@ export const blameCommand: Command = {
     if (request.isDryRun === true) return estimated(answer as unknown as BlameEstimate, given, screen)
     const at = new Date().toISOString()
     keepAnswer(recordings, found.file, 'blame', { digest: tape.digest, at, key: 'blame', answer: answer as Json })
-    return blamed(answer as unknown as BlamedRun, given, screen)
+    return blamed(answer as unknown as BlamedRun, found, given, screen)
   },
 }
 
 function estimated(answer: BlameEstimate, given: CommandInput, screen: Screen): number {
   if (given.has('json')) screen.json(answer)
-  else printEstimate(answer, screen)
+  else {
+    printEstimate(answer, screen)
+    printSteps([stepAfterEstimate(answer, given)], (text) => screen.line(text))
+  }
   return exit.ok
 }
 
 /** A verdict is an answer whatever it says; without one the question is still open. */
-function blamed(answer: BlamedRun, given: CommandInput, screen: Screen): number {
+function blamed(answer: BlamedRun, found: FoundRun, given: CommandInput, screen: Screen): number {
   if (given.has('json')) screen.json(answer)
   else printBlame(answer, screen)
   const { kind } = answer.verdict ?? answer.mutations?.verdict ?? { kind: 'unresolved' }
-  return kind === 'unresolved' || kind === 'undecidable' ? exit.divergence : exit.ok
+  if (kind === 'unresolved' || kind === 'undecidable') return exit.divergence
+  if (!given.has('json')) printSteps(stepsAfterBlame(found, given), (text) => screen.line(text))
+  return exit.ok
 }
 
 function caseOf(file: string): { readonly file: string; readonly text: string } {

@@ -2,12 +2,13 @@ import { readFileSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import type { FixAnswer } from '../../blame/fix-task.ts'
 import { type Case, requireTapeFile } from '../../cases/index.ts'
-import { HarvestError } from '../../errors/index.ts'
+import { HarvestError, neutralLine } from '../../errors/index.ts'
+import { shellWord } from '../../errors/words.ts'
 import { runTask } from '../../jobs/run.ts'
 import { unattended } from '../../provenance/unattended.ts'
 import { findCase, placeFix, prepareFix, readPrices, type PreparedFix } from '../../recordings/index.ts'
 import type { Screen } from '../../report/output.ts'
-import { type Json, readTape, requireClosed } from '../../tape/index.ts'
+import { type Json, readTape, requireClosed, stepsOf } from '../../tape/index.ts'
 import { askYesNo, canAsk } from '../ask.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
@@ -30,7 +31,7 @@ export const fixCommand: Command = {
     const tapeFile = resolve(requireTapeFile(kase))
     const answer = await runOn(given, kase, tapeFile, recordings, screen)
     if (!given.has('json')) printPlan(kase, answer, screen)
-    if (answer.runs.length === 0) return needsLive(answer, kase, given, screen)
+    if (answer.runs.length === 0) return needsLive(answer, tapeFile, kase, given, screen)
     if (!given.has('json')) printRuns(answer.runs, toolsWords(given), screen)
     const choice = chooseRun(answer.runs, kase.id, answer.gradedBy)
     const { replacement, shown } = await show(given, { kase, tapeFile, answer, choice, recordings }, screen)
@@ -42,7 +43,7 @@ export const fixCommand: Command = {
     if (isWritten) placeFix(replacement)
     if (given.has('json')) screen.json(asJson(answer, choice, shown, replacement, isWritten))
     else if (isWritten) printWritten(replacement, screen)
-    else screen.line(`\nnothing is written yet; to write it: ${typedAgain(['--yes'])}`)
+    else screen.line(`\nnothing is written yet\n→ to write it: ${typedAgain(['--yes'])}`)
     return isWritten ? exit.ok : exit.divergence
   },
 }
@@ -84,7 +85,7 @@ async function runOn(
 }
 
 /** Nothing is asked without a word for it; what it may use is known by now. */
-function needsLive(answer: FixAnswer, kase: Case, given: CommandInput, screen: Screen): number {
+function needsLive(answer: FixAnswer, tapeFile: string, kase: Case, given: CommandInput, screen: Screen): number {
   const runs = Number(given.value('runs') ?? 3)
   const { calls, tokens, costUsd } = answer.perRun
   if (given.has('json')) screen.json({ ...answer, case: kase.id, written: null })
@@ -94,9 +95,23 @@ function needsLive(answer: FixAnswer, kase: Case, given: CommandInput, screen: S
     screen.line(
       `its models have to be asked: ${runs} runs, at most ${runs * calls} calls, ${runs * tokens} tokens, ${cost}`,
     )
-    screen.line(`→ to ask them: ${typedAgain(['--live'])}`)
+    const tool = changedTool(answer, tapeFile, given)
+    if (tool === undefined) screen.line(`→ to ask them: ${typedAgain(['--live'])}`)
+    else {
+      screen.line(`what ${neutralLine(tool, 60)} answers now is not on the tape: a function of yours does`)
+      screen.line(
+        `→ to ask them, with functions for its tools: ${typedAgain(['--live', '--tools', './test/tools.ts'])}`,
+      )
+    }
   }
   return exit.divergence
+}
+
+/** The tool that the fixed agent calls otherwise first, unless somebody answers it. */
+function changedTool({ keep }: FixAnswer, tapeFile: string, given: CommandInput): string | undefined {
+  const step = stepsOf(readTape(tapeFile))[keep]
+  const isAnswered = given.has('tools') || given.has('reference')
+  return isAnswered || step === undefined || step.kind === 'exchange' ? undefined : step.name
 }
 
 interface Fixed {
@@ -168,8 +183,10 @@ function askWrite(screen: Screen): Promise<boolean> {
 }
 
 function printWritten({ caseFile, tapeFile }: PreparedFix, screen: Screen): void {
-  screen.line(`\nwritten. Run it: npx vitest run`)
-  screen.line(`then commit it with the fix: git add -A ${relative('.', caseFile)} ${relative('.', tapeFile)}`)
+  const files = [caseFile, tapeFile].map((file) => shellWord(relative('.', file))).join(' ')
+  screen.line('\nwritten')
+  screen.line('→ to run it: npx vitest run')
+  screen.line(`→ to commit it, together with the fix: git add ${files}`)
 }
 
 function asJson(answer: FixAnswer, choice: Choice, shown: Shown, replacement: PreparedFix, isWritten: boolean) {

@@ -18,6 +18,7 @@ import { filterOptions } from '../spec/inspect.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { describeOutcome, duration } from '../../report/describe.ts'
 import { exit } from '../exit.ts'
+import { printSteps, stepsAfterList } from '../next-steps.ts'
 import { usage } from '../parse.ts'
 import { defined, filterOf } from '../tape-filter.ts'
 import { columnsOf } from '../../report/fold.ts'
@@ -106,6 +107,8 @@ function print(list: TapeList, dir: string, given: CommandInput, screen: Screen)
     screen.note(`${neutralLine(file, 400)}: ${neutralLine(problem?.what ?? '')} (${problem?.code})`)
   if (more > 0) screen.note(`and ${number(more)} more of ${number(total)}\n→ to see all: --limit all`)
   if (withoutCost > 0) screen.note(`left out: ${number(withoutCost)} whose cost is not known`)
+  const isFiltered = filterOptions.some(({ flag }) => given.has(flag.split(' ')[0]?.slice(2) ?? ''))
+  printSteps(stepsAfterList(list, isFiltered, given.value('dir')), (text) => screen.note(text))
 }
 
 function printNone({ total, unknownWords }: TapeList, dir: string, given: CommandInput, screen: Screen): void {

@@ -1,6 +1,5 @@
 import { join, relative } from 'node:path'
 import { parseExpectation } from '../../blame/expectation.ts'
-import { type Case, expectedError } from '../../cases/index.ts'
 import { HarvestError, neutral, neutralLine } from '../../errors/index.ts'
 import {
   keepShared,
@@ -10,13 +9,13 @@ import {
   type Promotion,
   refreshShared,
 } from '../../recordings/index.ts'
-import { codeState } from '../../provenance/index.ts'
 import { type Json, outcomeNotCompared, readTape } from '../../tape/index.ts'
 import { askText, askYesNo, canAsk } from '../ask.ts'
 import { promoteSpec } from '../spec/test.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { exit, exitCodeOf } from '../exit.ts'
-import { findTapeFile } from '../find.ts'
+import { findTapeFile, openRun } from '../find.ts'
+import { isRightSaid, printSteps, rightText, stepsOfKnownBad } from '../next-steps.ts'
 import { usage } from '../parse.ts'
 import { countsByKind, driftLine, type ReplayChildReport, verdictLine } from '../report.ts'
 import { pinnedConstants } from '../pinned-constants.ts'
@@ -84,8 +83,10 @@ export const promoteCommand: Command = {
         `twin: ${neutralLine(id)} checks the same calls and outcome${isSameInput ? ', of the same input' : ''}`,
       )
     screen.line()
-    screen.line(`Look it over, then run it: npx vitest run`)
-    if (content.expect === 'fail') await printNext(content, screen)
+    printSteps([{ about: 'to run it, once you looked it over', command: 'npx vitest run' }], (text) =>
+      screen.line(text),
+    )
+    if (content.expect === 'fail') await printKnownBad(promotion, given, screen)
     return exit.ok
   },
 }
@@ -102,21 +103,9 @@ async function withRight(options: PromoteOptions, given: CommandInput, screen: S
   return answer === undefined || answer === '' ? options : withRight({ ...options, ok: [answer] }, given, screen)
 }
 
-/** What to do with a bug that is known and not fixed. */
-async function printNext({ id, oracle, outcome, pins, ok = [], bad = [] }: Case, screen: Screen): Promise<void> {
-  // An incident that threw is fixed when it returns, unless somebody says more.
-  const isSaid = oracle !== undefined || ok.length + bad.length > 0 || expectsError(outcome)
-  const right = isSaid ? '' : " --ok 'refund(amount: 25)'"
-  const code = pins?.commit === undefined ? undefined : await codeState(process.cwd(), pins.commit)
-  const isSame = code?.commit !== undefined && code.commit === pins?.commit && !code.dirty
-  const anyCode = isSame ? '' : ' --cross-version'
-  screen.line(`To see which step decided: npx vitest-harvest blame ${id} --dry-run${right}${anyCode}`)
-  screen.line(`When the agent is fixed: npx vitest-harvest fix ${id}${right}`)
-  if (!isSaid) screen.line('  (write your own call or value behind --ok: what would have been right)')
-}
-
-function expectsError(outcome: Json | undefined): boolean {
-  return outcome !== undefined && expectedError(outcome) !== undefined
+async function printKnownBad({ content, source }: Promotion, given: CommandInput, screen: Screen): Promise<void> {
+  printSteps(await stepsOfKnownBad(content, given.value('dir')), (text) => screen.line(text))
+  if (!isRightSaid(content)) screen.line(rightText(await openRun({ file: source })))
 }
 
 /** Reads and checks everything. At a terminal it asks what only people know. */

@@ -6,6 +6,7 @@ import { type KeptAnswer, listOutside, listShared, recordingsOf } from '../../re
 import { showSpec } from '../spec/inspect.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
+import { printSteps, rightText, stepsAfterRun } from '../next-steps.ts'
 import { type FoundRun, findRun, openRun } from '../find.ts'
 import { usage } from '../parse.ts'
 import { baselineLines } from '../../report/calls.ts'
@@ -52,6 +53,9 @@ export const showCommand: Command = {
     if (found.case !== undefined) printBaseline(found.case, screen)
     printShared(shared, found.case !== undefined, screen)
     if (now !== undefined) printNow(now, screen)
+    const steps = await stepsAfterRun(found, run, given.value('dir'))
+    printSteps(steps, (text) => screen.note(text))
+    if (steps.some(({ command }) => command.includes('<right>'))) screen.note(rightText(run))
     return exit.ok
   },
 }

@@ -1,0 +1,159 @@
+import { basename, dirname, join, relative, resolve } from 'node:path'
+import type { BlameEstimate } from '../blame/run-blame.ts'
+import { type Case, expectedError, requireTapeFile } from '../cases/index.ts'
+import { neutralLine } from '../errors/index.ts'
+import { shellWord } from '../errors/words.ts'
+import { isMap } from '../json/canonical.ts'
+import { codeState } from '../provenance/index.ts'
+import { caseNames, closeOf, findCase, idOf, type TapeList } from '../recordings/index.ts'
+import type { Run } from '../report/run.ts'
+import type { CommandInput } from './command.ts'
+import { program } from './command.ts'
+import type { FoundRun } from './find.ts'
+import { typedAgain } from './typed-again.ts'
+
+/** A command that follows. What only people know stands in it as `<id>` or `<right>`. */
+export interface NextStep {
+  readonly about: string
+  readonly command: string
+}
+
+export function printSteps(steps: readonly NextStep[], tell: (text: string) => void): void {
+  for (const { about, command } of steps) tell(`→ ${about}: ${command}`)
+}
+
+/** A listing that fits a screen needs no search. */
+const searched = 20
+
+/** From a list of runs to one of them. */
+export function stepsAfterList({ tapes, more }: TapeList, isFiltered: boolean, dir?: string): readonly NextStep[] {
+  const [first] = tapes
+  if (first === undefined) return []
+  const list = `${program} ls${dirOption(dir)}`
+  const isLong = !isFiltered && tapes.length + more > searched
+  return [
+    ...(isLong ? [{ about: 'to find one by its words', command: `${list} --text '<words>'` }] : []),
+    ...(isLong && tapes.some(({ outcome }) => outcome === 'threw')
+      ? [{ about: 'to see those that failed', command: `${list} --outcome threw` }]
+      : []),
+    {
+      about: tapes.length + more === 1 ? 'to read it' : 'to read one',
+      command: `${program} show ${tapeWord(first.file, dir)}${dirOption(dir)}`,
+    },
+  ]
+}
+
+/** From one run to its test, and from its test to the fix. */
+export async function stepsAfterRun(
+  { file, case: found }: FoundRun,
+  run: Run,
+  dir?: string,
+): Promise<readonly NextStep[]> {
+  const kase = found ?? caseWith(file, run.header.id, dir)
+  if (kase !== undefined) return stepsOfCase(kase, dir)
+  // Such a run cannot become a test.
+  if (run.close === undefined || run.close.incomplete !== undefined) return []
+  const { outcome } = run.close
+  const promote = `${program} promote ${tapeWord(file, dir)} --as <id>`
+  const isFailed = outcome.status === 'threw' || (outcome.status === 'exited' && outcome.code !== 0)
+  const bad = `${promote} --expect fail${dirOption(dir)}`
+  // That it returns is what a fix is graded by, unless somebody says more.
+  if (outcome.status === 'threw') return [{ about: 'to make it a test, before it is fixed', command: bad }]
+  const wrong = { about: 'if it went wrong, a test before it is fixed', command: `${bad} --ok '<right>'` }
+  return isFailed ? [wrong] : [{ about: 'if it went right, a test', command: `${promote}${dirOption(dir)}` }, wrong]
+}
+
+/** What stands for `<right>`, in the words of the run: its last call, or what it returned. */
+export function rightText({ steps, close }: Pick<Run, 'steps' | 'close'>): string {
+  const tool = steps.findLast(({ kind }) => kind === 'tool')?.name
+  const value = close?.outcome.status === 'returned' ? close.outcome.value : undefined
+  const [key = '.'] = isMap(value) ? Object.keys(value) : []
+  const call = tool === undefined ? '' : `a call, ${neutralLine(tool, 40)}(…), or `
+  return `  <right>: what would have been right: ${call}a value, ${neutralLine(key, 40)}=…`
+}
+
+function caseWith(file: string, id: string, dir = 'recordings'): Case | undefined {
+  const known = caseNames(dir).find(({ file: caseFile, tape }) => {
+    const own = join(dirname(caseFile), tape)
+    return resolve(own) === resolve(file) || idOf(own) === id
+  })
+  return known === undefined ? undefined : findCase(dir, known.file).case
+}
+
+function stepsOfCase(kase: Case, dir?: string): Promise<readonly NextStep[]> | readonly NextStep[] {
+  if (kase.expect === 'fail') return stepsOfKnownBad(kase, dir)
+  return [{ about: 'to run its test', command: `${program} test ${shellWord(kase.id)}${dirOption(dir)}` }]
+}
+
+/** What to do with a bug that is known and not fixed. */
+export async function stepsOfKnownBad(kase: Case, dir?: string): Promise<readonly NextStep[]> {
+  const { pins } = kase
+  const code = pins?.commit === undefined ? undefined : await codeState(process.cwd(), pins.commit)
+  const isSame = code?.commit !== undefined && code.commit === pins?.commit && !code.dirty
+  const fix = fixStep(kase, [], dir)
+  // Without the budget of its recorder such a run does not come to an end: no fork of it could be graded.
+  if (isOverBudget(kase)) return [fix]
+  const blame = `${program} blame ${shellWord(kase.id)} --dry-run${rightOption(kase)}${isSame ? '' : ' --cross-version'}`
+  return [{ about: 'to see which step decided', command: `${blame}${dirOption(dir)}` }, fix]
+}
+
+function isOverBudget(kase: Case): boolean {
+  const { outcome, kept = [] } = closeOf(requireTapeFile(kase)) ?? {}
+  return outcome?.status === 'threw' && kept.some(({ because }) => because === 'budget')
+}
+
+/** @param typed - options that said for this command what is right */
+export function fixStep(kase: Case, typed: readonly string[], dir?: string): NextStep {
+  const right = typed.length > 0 ? ` ${typed.join(' ')}` : rightOption(kase)
+  return {
+    about: 'when the agent is fixed',
+    command: `${program} fix ${shellWord(kase.id)}${right}${dirOption(dir)}`,
+  }
+}
+
+/** An incident that threw is fixed when it returns, unless somebody says more. */
+export function isRightSaid({ oracle, outcome, ok = [], bad = [] }: Case): boolean {
+  const isError = outcome !== undefined && expectedError(outcome) !== undefined
+  return oracle !== undefined || ok.length + bad.length > 0 || isError
+}
+
+function rightOption(kase: Case): string {
+  return isRightSaid(kase) ? '' : " --ok '<right>'"
+}
+
+/** From what a question would cost to asking it. */
+export function stepAfterEstimate({ high }: BlameEstimate, given: CommandInput): NextStep {
+  const isLimited = given.has('max-cost') || given.has('max-runs') || high.costUsd === undefined
+  const limit = isLimited ? [] : ['--max-cost', (Math.ceil((high.costUsd ?? 0) * 100 + 1) / 100).toFixed(2)]
+  return { about: 'to ask the models', command: typedAgain(['--live', ...limit], ['--dry-run']) }
+}
+
+/** From what decided to the fix of it. */
+export function stepsAfterBlame({ file, case: kase }: FoundRun, given: CommandInput): readonly NextStep[] {
+  const dir = given.value('dir')
+  const oracle = given.value('oracle')
+  const typed = [
+    ...['ok', 'bad'].flatMap((option) => given.values(option).map((text) => `--${option} ${shellWord(text)}`)),
+    ...(oracle === undefined ? [] : [`--oracle ${shellWord(oracle)}`]),
+  ]
+  if (kase !== undefined) return kase.expect === 'fail' ? [fixStep(kase, typed, dir)] : []
+  const words = ['promote', tapeWord(file, dir), '--as <id> --expect fail', ...typed].join(' ')
+  return [{ about: 'to make it a test, before it is fixed', command: `${program} ${words}${dirOption(dir)}` }]
+}
+
+/** A tape of the inbox by its name, any other by its path. */
+function tapeWord(file: string, dir = 'recordings'): string {
+  const isInbox = dirname(resolve(file)) === resolve(recordingsFolder(dir), 'inbox')
+  const near = relative(process.cwd(), file)
+  return shellWord(isInbox ? basename(file, '.tape.jsonl') : near.startsWith('..') ? resolve(file) : near)
+}
+
+/** For the folder that holds both parts, also where one of them was listed alone. */
+function dirOption(dir = 'recordings'): string {
+  const whole = recordingsFolder(dir)
+  return resolve(whole) === resolve('recordings') ? '' : ` --dir ${shellWord(whole)}`
+}
+
+function recordingsFolder(dir: string): string {
+  return ['inbox', 'golden'].includes(basename(resolve(dir))) ? dirname(dir) : dir
+}
