@@ -33,7 +33,15 @@ const { bin, exports } = JSON.parse(readFileSync('package.json', 'utf8')) as Man
 const doors = Object.values(exports).filter((file) => file.endsWith('.js'))
 const reached = declarationsReached(doors.map((file) => file.replace('./dist', next).replace(/\.js$/, '.d.ts')))
 if (reached.size < doors.length) throw new Error('the entry points reach no declarations')
-for (const file of globSync(`${next}/**/*.d.ts`)) if (!reached.has(resolve(file))) rmSync(file)
+for (const file of globSync(`${next}/**/*.d.ts`)) {
+  if (!reached.has(resolve(file))) rmSync(file)
+  // Nobody reads them but compilers and editors, and these do not look at indentation.
+  else
+    writeFileSync(
+      file,
+      readFileSync(file, 'utf8').replaceAll(/^ +(?=\S)/gm, (blank) => (blank.length % 4 === 1 ? ' ' : '')),
+    )
+}
 minify()
 
 for (const file of Object.values(bin)) chmodSync(`${next}/${file.replace('dist/', '')}`, 0o755)
