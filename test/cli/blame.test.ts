@@ -83,6 +83,7 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
       confidence 0.95, minimum effect 0.2; claims: sequential test on fresh pairs of forks that rates differ by more than half of the minimum effect; all claims together are false at most 1 − confidence of the time
       intervals: Newcombe hybrid score (last step: Wilson), 95 % at a fixed number of forks; for display only
       21 forks, 22 model calls, $0.0099; models gpt-4o; commit <commit>
+      → to make it a test, before it is fixed: npx vitest-harvest promote bad --as <id> --expect fail --ok 'refund(amount: 25)'
       "
     `)
     expect(code).toBe(0)
@@ -157,6 +158,7 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
       if the same comes out each time      7           13  $0.01
 
       nothing was spent
+      → to ask the models: npx vitest-harvest blame bad --ok 'refund(amount: 25)' --no-cache --live --max-cost 0.34
       "
     `)
     expect({ code, asked: desk.asked.length }).toEqual({ code: 0, asked: 0 })
