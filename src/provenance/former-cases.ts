@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { quietEnvironment } from './git.ts'
+import { readContents } from './staged.ts'
 
 /** What git remembers of the case files of a folder. */
 export interface FormerCases {
@@ -37,17 +38,7 @@ export function readFormerCases(folder: string): FormerCases | undefined {
   const batch = known.length === 0 ? Buffer.of() : git(['cat-file', '--batch'], `${known.join('\n')}\n`)
   if (batch === undefined) return undefined
   return {
-    texts: [...textsIn(batch)],
+    texts: [...readContents(batch).values()].map((text) => text.toString('utf8')),
     isShallow: git(['rev-parse', '--is-shallow-repository'])?.toString('utf8').trim() === 'true',
-  }
-}
-
-/** `<oid> blob <size>`, line feed, that many bytes, line feed. */
-function* textsIn(batch: Buffer): Generator<string> {
-  for (let at = 0; at < batch.length; ) {
-    const headEnd = batch.indexOf(0x0a, at)
-    const size = Number(batch.toString('latin1', at, headEnd).split(' ')[2] ?? 0)
-    yield batch.toString('utf8', headEnd + 1, headEnd + 1 + size)
-    at = headEnd + 1 + size + 1
   }
 }

@@ -175,8 +175,8 @@ function readSizes(checked: string): ReadonlyMap<string, number> {
   )
 }
 
-/** `<oid> <type> <size>`, line feed, that many bytes, line feed. */
-function readContents(batch: Buffer): ReadonlyMap<string, Buffer> {
+/** What `cat-file --batch` answers, by oid: `<oid> <type> <size>`, line feed, that many bytes, line feed. */
+export function readContents(batch: Buffer): ReadonlyMap<string, Buffer> {
   const contents = new Map<string, Buffer>()
   for (let at = 0; at < batch.length; ) {
     const headEnd = batch.indexOf(0x0a, at)
