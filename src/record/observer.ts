@@ -21,12 +21,12 @@ export function observerOf(run: Recording, inside: number | undefined, isServed 
   return new View(run, inside === undefined ? nowhere : { in: inside }, isServed)
 }
 
-/** Of runs that are recorded now. */
+/** Of runs that said a state: the others have nothing to count. */
 const snapshots = new WeakMap<Recording, Snapshots>()
 
 function snapshotsOf(run: Recording): Snapshots {
-  const known = snapshots.get(run) ?? new Snapshots()
-  snapshots.set(run, known)
+  let known = snapshots.get(run)
+  if (known === undefined) snapshots.set(run, (known = new Snapshots()))
   return known
 }
 
@@ -80,7 +80,7 @@ class View implements RunObserver {
   call(call: SeamCall, fn: () => unknown): unknown {
     const run = this.#run
     if (run.over) return fn()
-    snapshotsOf(run).stepped()
+    snapshots.get(run)?.stepped()
     const isServed = this.#isServed || call.replay === 'serve'
     return recordCall(run, call, fn, this.#where, (n) => observerOf(run, n, isServed))
   }
@@ -126,7 +126,7 @@ class View implements RunObserver {
   exchange(start: ExchangeStart): ExchangeObserver | undefined {
     if (this.#run.over) return undefined
     this.#run.spokeTo(start.url)
-    snapshotsOf(this.#run).stepped()
+    snapshots.get(this.#run)?.stepped()
     return this.#run.exchange(start, this.#where)
   }
 
