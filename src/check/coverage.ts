@@ -29,7 +29,10 @@ export function coverageOf(kase: Case, { events, close }: Tape): CoveredCase {
   const follows = [['start'], ...names, ['end']].flatMap((layer, at, all) =>
     (all[at + 1] ?? []).flatMap((next) => layer.map((name) => `${name} before ${next}`)),
   )
-  const models = events.flatMap((event) => (event.kind === 'exchange' ? (readModelCall(event) ?? []) : []))
+  const exchanges = events.flatMap((event) =>
+    event.kind === 'exchange' ? [{ event, model: readModelCall(event) }] : [],
+  )
+  const models = exchanges.flatMap(({ model }) => model ?? [])
   const decided = models.map(({ response }) => (response?.toolCalls ?? []).map(({ name }) => name))
   const decisions = decided.map((now, at) => {
     const before = at === 0 ? 'start' : (decided[at - 1] ?? []).join('+') || 'text'
@@ -38,11 +41,11 @@ export function coverageOf(kase: Case, { events, close }: Tape): CoveredCase {
   const failures = events.flatMap((event) =>
     event.kind === 'tool' && event.error !== undefined ? [`${event.name} throws`] : [],
   )
-  const services = events.flatMap((event) => {
-    if (event.kind !== 'exchange' || readModelCall(event) !== undefined) return []
-    const { method, url, response } = event
-    return [`${method} ${URL.parse(url)?.host ?? ''} answers ${response?.status ?? 'nothing'}`]
-  })
+  const services = exchanges
+    .filter(({ model }) => model === undefined)
+    .map(({ event: { method, url, response } }) => {
+      return `${method} ${URL.parse(url)?.host ?? ''} answers ${response?.status ?? 'nothing'}`
+    })
   const { lesson, history, oracle, ok, bad, rules = [], expect } = kase
   return {
     id: kase.id,
@@ -88,7 +91,7 @@ export function redundantCases(cases: readonly CoveredCase[]): readonly Redundan
     const stay = new Set(own)
     for (const one of order) {
       stay.delete(one)
-      if (missing(one, [...stay]).size > 0) stay.add(one)
+      if (!isCovered(one, [...stay])) stay.add(one)
     }
     return order
       .filter((one) => !stay.has(one))
@@ -96,8 +99,8 @@ export function redundantCases(cases: readonly CoveredCase[]): readonly Redundan
   })
 }
 
-function missing({ does }: CoveredCase, others: readonly CoveredCase[]): ReadonlySet<string> {
-  return new Set([...does].filter((thing) => others.every((other) => !other.does.has(thing))))
+function isCovered({ does }: CoveredCase, others: readonly CoveredCase[]): boolean {
+  return [...does].every((thing) => others.some((other) => other.does.has(thing)))
 }
 
 function coverOf(one: CoveredCase, others: readonly CoveredCase[]): readonly string[] {
