@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { delimiter, dirname, join, resolve } from 'node:path'
@@ -86,9 +86,7 @@ function binOf(folder: string, name: string): string {
   const require = createRequire(join(folder, 'noop.js'))
   try {
     // From the top of the folder that holds the package: its programs lie beside it.
-    const manifest = require.resolve(`${name}/package.json`)
-    JSON.parse(readFileSync(manifest, 'utf8'))
-    return resolve(dirname(manifest), '../.bin')
+    return resolve(dirname(require.resolve(`${name}/package.json`)), '../.bin')
   } catch (cause) {
     throw new HarvestError(
       'HARVEST_DEMO_PACKAGES',
