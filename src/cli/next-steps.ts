@@ -73,10 +73,12 @@ export function rightText({ steps, close }: Pick<Run, 'steps' | 'close'>): strin
 }
 
 function caseWith(file: string, id: string, dir = 'recordings'): Case | undefined {
-  const known = caseNames(dir).find(({ file: caseFile, tape }) => {
-    const own = join(dirname(caseFile), tape)
-    return resolve(own) === resolve(file) || idOf(own) === id
-  })
+  const owned = caseNames(dir).map(({ file: caseFile, tape }) => ({
+    file: caseFile,
+    own: join(dirname(caseFile), tape),
+  }))
+  // Ids are read from tapes, so paths are compared first.
+  const known = owned.find(({ own }) => resolve(own) === resolve(file)) ?? owned.find(({ own }) => idOf(own) === id)
   return known === undefined ? undefined : findCase(dir, known.file).case
 }
 
