@@ -1,11 +1,12 @@
 // Builds dist/ from src/: beside the old one first, then swapped, so that a failing build leaves the old one standing.
 //
-// What users install is small: code without comments, blanks or source maps, and declarations, with comments,
-// of what the entry points reach and of nothing else.
+// What users install is small and starts fast: the code in few files without comments, blanks or source maps, and
+// declarations, with comments, of what the entry points reach and of nothing else.
 import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { minifySync } from 'vite'
+import { rolldown } from 'rolldown'
+import { ownFiles } from '../src/own-files.ts'
 import { buildShell } from './build-shell.ts'
 
 // Under `npm test` the first gate has built it; a second build would pull dist/ away from tests that run beside it.
@@ -16,21 +17,21 @@ interface Manifest {
   readonly bin: Readonly<Record<string, string>>
 }
 
+/** What asks where it lies, or finds its own frames on a stack by the file they are in: each is a file of its own. */
+const apart = ['src/own-files.ts', 'src/doctor/probe/', 'src/seam/intercept/on-top.ts']
+
 const next = `.dist-${process.pid}`
 const old = `${next}-old`
 process.on('exit', () => {
   for (const folder of [next, old]) rmSync(folder, { recursive: true, force: true })
 })
 
-const compiled = await Promise.all([
-  compile('--declaration', 'false', '--removeComments'),
-  compile('--declaration', '--emitDeclarationOnly'),
-  buildShell(`${next}/report/shell.json`).then(() => true),
-])
-if (!compiled.every((ok) => ok)) process.exit(1)
-
 const { bin, exports } = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest
 const doors = Object.values(exports).filter((file) => file.endsWith('.js'))
+
+const [isDeclared] = await Promise.all([declare(), bundle(), buildShell(`${next}/report/shell.json`)])
+if (!isDeclared) process.exit(1)
+
 const reached = declarationsReached(doors.map((file) => file.replace('./dist', next).replace(/\.js$/, '.d.ts')))
 if (reached.size < doors.length) throw new Error('the entry points reach no declarations')
 for (const file of globSync(`${next}/**/*.d.ts`)) {
@@ -42,20 +43,56 @@ for (const file of globSync(`${next}/**/*.d.ts`)) {
       readFileSync(file, 'utf8').replaceAll(/^ +(?=\S)/gm, (blank) => (blank.length % 4 === 1 ? ' ' : '')),
     )
 }
-minify()
-
 for (const file of Object.values(bin)) chmodSync(`${next}/${file.replace('dist/', '')}`, 0o755)
 
 if (existsSync('dist')) renameSync('dist', old)
 renameSync(next, 'dist')
 
-function compile(...options: readonly string[]): Promise<boolean> {
-  const args = ['-p', 'tsconfig.build.json', '--outDir', next, ...options]
+function declare(): Promise<boolean> {
+  const args = ['-p', 'tsconfig.build.json', '--outDir', next, '--declaration', '--emitDeclarationOnly']
   return new Promise((settle, reject) => {
     const child = spawn('tsc', args, { stdio: 'inherit' })
     child.once('error', reject)
     child.once('close', (code) => settle(code === 0))
   })
+}
+
+/**
+ * What somebody names is a file under its own name; what several of these need lies in files beside, each of them loaded
+ * whole or not at all. Names of functions and classes stay: a stack still says where it was.
+ */
+async function bundle(): Promise<void> {
+  const named = [...doors, ...Object.values(bin)].map((file) => file.replace(/^(?:\.\/)?dist\/|\.js$/g, ''))
+  const alone = apart.map((part) =>
+    part
+      .replace(/^src\//, '')
+      .replace(/\/$/, '/index')
+      .replace(/\.ts$/, ''),
+  )
+  const bundled = await rolldown({
+    input: Object.fromEntries([...named, ...ownFiles, ...alone].map((name) => [name, `src/${name}.ts`])),
+    platform: 'node',
+    external: (id) => !/^[./]/.test(id),
+    onLog(level, log) {
+      throw new Error(`${level}: ${log.message}`)
+    },
+  })
+  const { output } = await bundled.write({
+    dir: next,
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+    keepNames: true,
+    minify: { compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: true } },
+  })
+  await bundled.close()
+  for (const part of apart) {
+    const holders = output.filter((file) => file.type === 'chunk' && file.moduleIds.some((id) => id.includes(part)))
+    const others = holders
+      .flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
+      .filter((id) => !id.includes(part))
+    if (holders.length !== 1 || others.length > 0)
+      throw new Error(`${part} is not a file of its own: ${holders.length} files, with ${others.join(', ')}`)
+  }
 }
 
 /** The files, as absolute paths, that a user's compiler opens when it imports these. */
@@ -64,22 +101,4 @@ function declarationsReached(entries: readonly string[]): Set<string> {
   const { status, stdout } = spawnSync('tsc', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
   if (status !== 0) throw new Error(`tsc does not list the declarations:\n${stdout}`)
   return new Set(stdout.split('\n').map((file) => resolve(file)))
-}
-
-/**
- * Blanks go, and what is local gets a short name. Names that modules share, and those of functions and classes, stay: a stack
- * still says where it was.
- */
-function minify(): void {
-  for (const file of globSync(`${next}/**/*.js`)) {
-    const { code, errors } = minifySync(file, readFileSync(file, 'utf8'), {
-      module: true,
-      compress: false,
-      mangle: { toplevel: false, keepNames: true },
-      codegen: { removeWhitespace: true },
-    })
-    if (errors.length > 0)
-      throw new Error(`${file} cannot be minified: ${errors.map(({ message }) => message).join(', ')}`)
-    writeFileSync(file, code)
-  }
 }

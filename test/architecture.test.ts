@@ -6,6 +6,10 @@ import { entryPoints, rooms, tableOfRooms } from './rooms.ts'
 
 const all = { ...rooms, ...entryPoints }
 
+function textOf(file: string): string {
+  return readFileSync(join('src', file), 'utf8')
+}
+
 interface Import {
   /** Path below src/. */
   readonly from: string
@@ -21,8 +25,8 @@ const files = globSync('src/**/*.{ts,tsx}').map((file) => relative('src', file))
 const imports = files.flatMap(importsOf)
 const inside = imports.filter((one): one is Import & { to: string } => one.to !== undefined)
 const outside = imports.filter(({ specifier, to }) => to === undefined && !isBuiltin(specifier))
-/** Files beside the rooms: a constant and a generator, which know nothing. */
-const shared = new Set(['version', 'prng'])
+/** Files beside the rooms: a constant, a generator and where the package lies; they know nothing. */
+const shared = new Set(['version', 'prng', 'own-files'])
 
 describe('the walls between the rooms', () => {
   it('the page of a report imports nothing of ours but its own files and the types of its data', () => {
@@ -32,6 +36,19 @@ describe('the walls between the rooms', () => {
       ({ to, isType }) => !to.startsWith('report/page/') && !(isType && to === 'report/view/types.ts'),
     )
     expect(strangers.map(({ from, to }) => `src/${from} imports src/${to}`)).toEqual([])
+  })
+
+  it('no module says where it lies but own-files: once built, others lie where nobody knows', () => {
+    const asks = (file: string): boolean => /^[^*/]*import\.meta\.(?:url|dirname|filename)/m.test(textOf(file))
+    const asking = files.filter((file) => !file.startsWith('report/page/') && asks(file)).sort()
+    // The first two look for their own frames on a stack; the others only load packages.
+    expect(asking).toEqual([
+      'doctor/probe/caller.ts',
+      'own-files.ts',
+      'rules/patterns.ts',
+      'seam/intercept/on-top.ts',
+      'vitest/run-vitest.ts',
+    ])
   })
 
   it('there are imports to check', () => {

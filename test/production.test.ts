@@ -1,13 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, relative, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { linkTree } from '../scripts/link-tree.ts'
 import { built } from './support/built.ts'
 
-// Asks a fresh Node what it loads for a door: ESM and CommonJS, static and dynamic.
+// Asks a fresh Node what it loads for a door: ESM and CommonJS, static and dynamic. The sources say which rooms these are,
+// the built files what is read from the disk.
 const ask = `
   const { registerHooks } = require('node:module')
   const loaded = []
@@ -18,19 +19,28 @@ const ask = `
   })
 `
 
-function loadedBy(door: string, options = ''): string[] {
-  const args = ['-e', ask, built(door), options]
+function loadedBy(door: string, options = '', from = resolve('src')): string[] {
+  const args = ['-e', ask, resolve(from, door), options]
   const urls = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as string[]
-  return urls.map((url) => (url.startsWith('file:') ? relative(resolve('dist'), fileURLToPath(url)) : url))
+  return urls.map((url) => (url.startsWith('file:') ? relative(from, fileURLToPath(url)) : url))
 }
 
 describe('what production loads for vitest-harvest/record', () => {
-  const loaded = loadedBy('record/index.js')
+  const loaded = loadedBy('record/index.ts')
   const ours = loaded.filter((url) => !url.startsWith('node:'))
 
   it('is only the floor: errors, tape, wire, privacy, seam, record', () => {
     const rooms = new Set(ours.map((file) => (file.includes('/') ? file.split('/')[0] : file)))
-    expect([...rooms].sort()).toEqual(['errors', 'privacy', 'record', 'seam', 'tape', 'version.js', 'wire'])
+    expect([...rooms].sort()).toEqual([
+      'errors',
+      'own-files.ts',
+      'privacy',
+      'record',
+      'seam',
+      'tape',
+      'version.ts',
+      'wire',
+    ])
   })
 
   it('is no package: no interceptors, no YAML, no git, no Vitest', () => {
@@ -38,13 +48,13 @@ describe('what production loads for vitest-harvest/record', () => {
   })
 
   it('is this many modules, and a change of the number is a decision', () => {
-    expect(ours.length).toBe(164)
+    expect(ours.length).toBe(165)
   })
 
   it.each(['{}', '{ sample: 0.1, keep: { errors: true, timeoutMs: 5 }, retention: {} }'])(
     'is no more with a recorder made with %s',
     (options) => {
-      expect(loadedBy('record/index.js', options)).toEqual(loaded)
+      expect(loadedBy('record/index.ts', options)).toEqual(loaded)
     },
   )
 
@@ -54,8 +64,8 @@ describe('what production loads for vitest-harvest/record', () => {
     "{ keep: { tools: ['refund'] } }",
     '{ keep: { outliers: { tokens: 0.9 } } }',
   ])('is the meter and the readers of provider dialects besides, once, with %s', (options) => {
-    const more = loadedBy('record/index.js', options).filter((url) => !loaded.includes(url))
-    expect(more.filter((url) => !/^(providers|json|wire)\//.test(url))).toEqual(['record/usage.js'])
+    const more = loadedBy('record/index.ts', options).filter((url) => !loaded.includes(url))
+    expect(more.filter((url) => !/^(providers|json|wire)\//.test(url))).toEqual(['record/usage.ts'])
     expect(more.length).toBe(58)
   })
 
@@ -78,17 +88,23 @@ describe('what production loads for vitest-harvest/record', () => {
   })
 
   it('nor does vitest-harvest load what draws faults, before somebody asks for them', () => {
-    expect(loadedBy('index.js').filter((url) => url.includes('fast-check') || url.startsWith('faults/'))).toEqual([])
+    expect(loadedBy('index.ts').filter((url) => url.includes('fast-check') || url.startsWith('faults/'))).toEqual([])
   })
 
   it('the root is this many modules: tapes and errors; each function loads its part', () => {
-    const ours = loadedBy('index.js').filter((url) => !url.startsWith('node:'))
-    expect([...new Set(ours.map((url) => url.split('/')[0]))].sort()).toEqual(['errors', 'index.js', 'library', 'tape'])
-    expect(ours.length).toBe(40)
+    const ours = loadedBy('index.ts').filter((url) => !url.startsWith('node:'))
+    expect([...new Set(ours.map((url) => url.split('/')[0]))].sort()).toEqual([
+      'errors',
+      'index.ts',
+      'library',
+      'own-files.ts',
+      'tape',
+    ])
+    expect(ours.length).toBe(41)
   })
 
   it('vitest-harvest/tape runs no agent: it loads tapes, model calls and traces', () => {
-    const rooms = loadedBy('library/tape.js').filter((url) => !/^node:|node_modules/.test(url))
+    const rooms = loadedBy('library/tape.ts').filter((url) => !/^node:|node_modules/.test(url))
     expect([...new Set(rooms.map((url) => url.split('/')[0]))].sort()).toEqual([
       'errors',
       'json',
@@ -101,9 +117,26 @@ describe('what production loads for vitest-harvest/record', () => {
   })
 
   it('nor does vitest-harvest/register load more than the floor', () => {
-    const beyond = loadedBy('record/register.js').filter(
-      (url) => !url.startsWith('node:') && !/^(errors|tape|wire|privacy|seam|record)\/|^version\.js$/.test(url),
+    const beyond = loadedBy('record/register.ts').filter(
+      (url) =>
+        !url.startsWith('node:') && !/^(errors|tape|wire|privacy|seam|record)\/|^(?:version|own-files)\.ts$/.test(url),
     )
     expect(beyond).toEqual([])
+  })
+})
+
+describe('what is read from the disk', () => {
+  it.each([
+    ['record/index.js', 30, 300_000],
+    ['index.js', 10, 70_000],
+    ['library/tape.js', 15, 220_000],
+  ])('for %s is at most %i files and %i bytes', (door, files, bytes) => {
+    const dist = dirname(built('bin.js'))
+    const read = loadedBy(door, '', dist).filter((url) => !url.startsWith('node:'))
+    expect(read.filter((file) => file.startsWith('..') && !file.includes('node_modules'))).toEqual([])
+    const ours = read.filter((file) => !file.startsWith('..'))
+    expect(ours).toContain(door)
+    expect(ours.length).toBeLessThanOrEqual(files)
+    expect(ours.reduce((sum, file) => sum + statSync(join(dist, file)).size, 0)).toBeLessThanOrEqual(bytes)
   })
 })

@@ -54,16 +54,16 @@ interface Adapter {
 
 /** The built package, as an installed one runs. */
 async function ours(): Promise<Contestant> {
-  const built = async <T>(room: string): Promise<T> =>
-    (await import(pathToFileURL(resolve(`dist/${room}/index.js`)).href)) as T
-  const { readTape } = await built<typeof Tapes>('tape')
+  const built = async <T>(door: string): Promise<T> =>
+    (await import(pathToFileURL(resolve(`dist/${door}.js`)).href)) as T
+  const { readTape } = await built<typeof Tapes>('library/tape')
   return {
     async record({ dir, name, upstream }, work) {
-      const { createRecorder } = await built<typeof Recording>('record')
+      const { createRecorder } = await built<typeof Recording>('record/index')
       await createRecorder({ dir }).run({ agent: 'bench', id: name }, () => work(upstream))
     },
     async replay({ dir, name, upstream }, work) {
-      const { replayTape } = await built<typeof Replaying>('replay')
+      const { replayTape } = await built<typeof Replaying>('replay/index')
       const { outcome, problems, drift } = await replayTape(readTape(join(dir, `${name}.tape.jsonl`)), () =>
         work(upstream),
       )

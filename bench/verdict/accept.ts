@@ -20,7 +20,7 @@ export interface Accepted {
 
 /** Whether the product has a way to accept. */
 export function canAccept(project: string): boolean {
-  return existsSync(join(project, 'node_modules/vitest-harvest/dist/cli/commands/accept.js'))
+  return existsSync(join(project, 'node_modules/vitest-harvest/dist/cli/main.js'))
 }
 
 /**

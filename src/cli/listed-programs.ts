@@ -1,10 +1,10 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { programNamed, type Programs, readPrograms } from '../recordings/index.ts'
 import { configFiles } from './config-files.ts'
 import { outputOf, runProgram } from '../jobs/program.ts'
+import { ownPath } from '../own-files.ts'
 
 /** Whether the project lists a command; where it does not, `unread` says why the Vitest config could not be asked. */
 export type ProgramListing = { readonly isListed: boolean; readonly unread?: string }
@@ -33,7 +33,7 @@ async function programsOfConfig(): Promise<Answer> {
   if (config === undefined) return { programs: [] }
   const folder = mkdtempSync(join(tmpdir(), 'harvest-programs-'))
   const file = join(folder, 'programs.json')
-  const reader = fileURLToPath(new URL('../vitest/list-programs.js', import.meta.url))
+  const reader = ownPath('vitest/list-programs')
   try {
     const { code, stderr } = await runProgram(
       { argv: ['node', reader, config, file], cwd: process.cwd() },

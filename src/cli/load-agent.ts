@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { HarvestError, neutralLine } from '../errors/index.ts'
+import { ownFolder } from '../own-files.ts'
 
 type Agent = (input: unknown) => unknown
 
@@ -39,5 +40,5 @@ async function load(file: string, spec: string): Promise<Readonly<Record<string,
 function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
   const lines = (cause.stack ?? cause.message).split('\n')
-  return lines.filter((line) => !/^\s+at .*(?:node:|\/cli\/load-agent\.js)/.test(line)).join('\n')
+  return lines.filter((line) => !/^\s+at .*node:/.test(line) && !line.includes(ownFolder.href)).join('\n')
 }

@@ -1,7 +1,6 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { acceptedFileName, type Case, loadCase, readAcceptedFile } from '../cases/index.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { changedPins, describeChanges, gitState, pinsOf } from '../provenance/index.ts'
@@ -16,6 +15,7 @@ import { exitCodes } from './byte-report.ts'
 import { recordedProgram } from './recorded-program.ts'
 import { type FailedReport, isFailed, type ReplayChildReport, variables } from './report.ts'
 import type { Screen } from '../report/output.ts'
+import { type OwnFile, ownPath } from '../own-files.ts'
 
 /** One replay in a process of its own. */
 export interface Replayed {
@@ -141,7 +141,7 @@ async function changedSince(tape: Tape): Promise<readonly string[]> {
 interface Target {
   readonly program: Program
   readonly isProgram: boolean
-  readonly preload?: string
+  readonly preload?: OwnFile
   readonly agent?: string
 }
 
@@ -163,10 +163,10 @@ async function target(
     const what = rest === undefined ? 'an agent' : 'a program after --'
     throw usage(command, 'HARVEST_CLI_ARGUMENT', `--run-recorded runs the command of the tape, not ${what}`)
   }
-  const preload = 'replay/register.js'
+  const preload = 'replay/register'
   if (rest !== undefined) return { program: { argv: rest, cwd: process.cwd() }, isProgram: true, preload }
   if (agent !== undefined) {
-    const runner = fileURLToPath(new URL('./replay-agent.js', import.meta.url))
+    const runner = ownPath('cli/replay-agent')
     return { program: { argv: ['node', runner], cwd: process.cwd() }, isProgram: false, agent }
   }
   if (header.command === undefined || word !== undefined) return undefined

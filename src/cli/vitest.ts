@@ -1,5 +1,5 @@
-import { fileURLToPath } from 'node:url'
 import { type ProgramExit, type ProgramRunOptions, runProgram } from '../jobs/program.ts'
+import { ownPath } from '../own-files.ts'
 
 /**
  * Runs the project's own Vitest once, in a process of its own and with the flags of this package.
@@ -12,7 +12,7 @@ export function runVitest(
   env: Readonly<Record<string, string>> = {},
   before: readonly string[] = [],
 ): Promise<ProgramExit> {
-  const runner = fileURLToPath(new URL('../vitest/run-vitest.js', import.meta.url))
+  const runner = ownPath('vitest/run-vitest')
   // Behind another program `node` would be whichever the PATH has.
   const node = before.length === 0 ? 'node' : process.execPath
   return runProgram({ argv: [...before, node, runner, 'run', ...words], cwd: process.cwd() }, { env, output })

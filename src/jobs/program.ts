@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { constants } from 'node:os'
 import { basename, dirname, join, sep } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { HarvestError, neutral, neutralLine } from '../errors/index.ts'
+import { type OwnFile, preloadOption } from '../own-files.ts'
 
 /** A command line and where it runs. */
 export interface Program {
@@ -14,8 +14,8 @@ export interface Program {
 }
 
 export interface ProgramRunOptions {
-  /** Built module of this package that is loaded before the program, such as `record/register.js`. */
-  readonly preload?: string
+  /** Module of this package that is loaded before the program, such as `record/register`. */
+  readonly preload?: OwnFile
   readonly env: Readonly<Record<string, string>>
   /** `inherit`: the program writes to our stdout. `stderr`: its stdout goes to our stderr, because ours carries JSON. `capture`: nothing is shown. */
   readonly output: 'inherit' | 'stderr' | 'capture'
@@ -111,10 +111,10 @@ export function toRecorded(argv: readonly string[], cwd = process.cwd()): readon
   return [isNode ? 'node' : inside(program), ...args.map(inside)]
 }
 
-function withPreload(module: string): string {
-  // Quotes and spaces are percent-encoded in a file URL, which is how NODE_OPTIONS wants them.
-  const url = pathToFileURL(fileURLToPath(new URL(`../${module}`, import.meta.url))).href
-  return [process.env['NODE_OPTIONS'], `--import=${url}`].filter((part) => part !== undefined && part !== '').join(' ')
+function withPreload(module: OwnFile): string {
+  return [process.env['NODE_OPTIONS'], preloadOption(module)]
+    .filter((part) => part !== undefined && part !== '')
+    .join(' ')
 }
 
 /**

@@ -10,7 +10,6 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { HarvestError } from '../errors/index.ts'
 import { type BudgetLimits } from '../live/index.ts'
 import {
@@ -25,6 +24,7 @@ import {
 import type { PriceTable } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 import { type ProgramExit, outputOf, runProgram } from './program.ts'
+import { ownPath } from '../own-files.ts'
 
 export interface JobsOptions {
   /** How many run at once. Default 1. */
@@ -151,7 +151,7 @@ async function runAll(
   }
 }
 
-const runner = fileURLToPath(new URL('../vitest/run-vitest.js', import.meta.url))
+const runner = ownPath('vitest/run-vitest')
 
 // Nothing of what a run of tests does beside running: no report, no coverage, no type check.
 const vitestArguments = [

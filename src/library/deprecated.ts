@@ -1,7 +1,7 @@
-import { createRequire } from 'node:module'
 import type { compareBranches as compareBranchesNow } from '../blame/index.ts'
 import type { ForkOptions, ForkPlan, ForkResult } from '../fork/plan.ts'
 import type { openBudget as openBudgetNow } from '../live/index.ts'
+import { type OwnFile, loadOwn } from '../own-files.ts'
 import type { ReplayOptions, ReplayResult } from '../match/types.ts'
 import type { readModelCall as readModelCallNow, readModelRequest as readModelRequestNow } from '../providers/index.ts'
 import type { standInKeys as standInKeysNow } from '../replay/index.ts'
@@ -15,11 +15,8 @@ import type {
 
 // Old names of the root, for one minor version. Each loads its room when it is called.
 
-const require = createRequire(import.meta.url)
-const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-
-function load<T>(module: string): T {
-  return require(`../${module}.${ending}`) as T
+function load<T>(module: OwnFile): T {
+  return loadOwn(module) as T
 }
 
 type Providers = typeof import('../providers/index.ts')

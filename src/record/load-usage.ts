@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module'
 import { HarvestError } from '../errors/index.ts'
+import { loadOwn } from '../own-files.ts'
 import type { watchFor } from './watch.ts'
 
 /**
@@ -21,15 +21,14 @@ export function loadWatch(): { readonly watchFor: typeof watchFor } {
 }
 
 function loadPart(name: 'usage' | 'watch'): unknown {
-  const beside = `./${name}${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`
   try {
-    return createRequire(import.meta.url)(beside)
+    return loadOwn(`record/${name}`)
   } catch (cause) {
     throw new HarvestError(
       'HARVEST_RECORDER_METER',
       {
         what: 'Cannot load the usage counter of the recorder',
-        where: { file: beside },
+        where: { file: `record/${name}` },
         why: 'It is a separate file that is loaded on demand, and bundles lack it.',
         fix: [
           "keep the package out of the bundle: external: ['vitest-harvest']",

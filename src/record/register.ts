@@ -21,4 +21,4 @@ const program = {
   ...(env['GIT_SHA'] ? { commit: env['GIT_SHA'] } : {}),
 }
 if (isSwitchedOn()) recordProgram(program)
-leaveEnvironment(import.meta.url, ['VITEST_HARVEST_ID', 'VITEST_HARVEST_AGENT', 'VITEST_HARVEST_ARGV'])
+leaveEnvironment('record/register', ['VITEST_HARVEST_ID', 'VITEST_HARVEST_AGENT', 'VITEST_HARVEST_ARGV'])

@@ -31,7 +31,7 @@ replayProgram(
   },
   new Set(accepted ? (JSON.parse(accepted) as readonly string[]) : []),
 )
-leaveEnvironment(import.meta.url, [
+leaveEnvironment('replay/register', [
   'VITEST_HARVEST_TAPE',
   'VITEST_HARVEST_REPORT',
   'VITEST_HARVEST_OPTIONS',

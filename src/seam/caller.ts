@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { isAbsolute, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Caller } from './source.ts'
+import { ownFolder } from '../own-files.ts'
 
 const packages = new Map<string, string>()
 
@@ -72,8 +73,7 @@ function packageOf(file: string): string {
 /** Packages that only a replay runs: what they read was never recorded. */
 const machinery = new Set(['vitest-harvest', '@mswjs/interceptors'])
 
-const own = new URL('../', import.meta.url)
-const ownPath = fileURLToPath(own)
+const ownPath = fileURLToPath(ownFolder)
 
 /**
  * `file:line:column` of the nearest frame in the user's own code, or `undefined` when none is on the stack.
@@ -126,7 +126,7 @@ export function siteIn(captured: Error): string | undefined {
 
 function siteOf(line: string): string | undefined {
   const found = /(?:\(|at (?:async )?)((?:file:\/\/|\/|[A-Za-z]:[\\/])[^()]*:\d+:\d+)\)?$/.exec(line.trim())?.[1]
-  if (!found || found.includes('node_modules') || found.startsWith(own.href)) return undefined
+  if (!found || found.includes('node_modules') || found.startsWith(ownFolder.href)) return undefined
   const path = found.startsWith('file://') ? pathOf(found) : found
   return path.startsWith(ownPath) ? undefined : fromHere(path)
 }

@@ -6,6 +6,7 @@ import { confinedFlags } from '../seam/intercept/confine.ts'
 import { readHead } from './case-module.ts'
 import type { ConfineSetting } from './confine-option.ts'
 import { toPosix } from './options.ts'
+import { ownFolder } from '../own-files.ts'
 
 /** What the workers of cases are started with. */
 export function workerFlags({ how, reads }: ConfineSetting, root: string, isCovered: boolean): readonly string[] {
@@ -16,7 +17,7 @@ export function workerFlags({ how, reads }: ConfineSetting, root: string, isCove
 
 /** The project, what it imports, and where Vitest keeps what it made of that. */
 function readable(root: string): readonly string[] {
-  const own = fileURLToPath(new URL('../..', import.meta.url))
+  const own = fileURLToPath(new URL('..', ownFolder))
   const modules = modulesAround(root)
   // A package that is linked has what it imports where it really lies.
   const linked = ['vitest', 'vite', 'vitest-harvest'].flatMap((name) => {

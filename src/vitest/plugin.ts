@@ -4,13 +4,14 @@ import path from 'node:path'
 import type { Plugin, TestProjectInlineConfiguration } from 'vitest/config'
 import { type TestProject, version as vitestVersion, type Vitest } from 'vitest/node'
 import { acceptedFileName } from '../cases/accepted-name.ts'
+import { ownPath } from '../own-files.ts'
 import { version } from '../version.ts'
 import { addReporters } from './add-reporters.ts'
 import { generateCaseModule, generatedMark, isCaseId, isNode, withoutQuery } from './case-module.ts'
 import type { HarvestProvided } from './channel.ts'
 import { generateJobModule, jobModule } from './job-module.ts'
 import { type HarvestOptions, type HarvestSettings, parseOptions, resolveAgent, toPosix } from './options.ts'
-import { fingerprintOf, goldenSetOf, isOwn, keepOwnLists, recordingsProjects, sibling } from './project.ts'
+import { fingerprintOf, goldenSetOf, isOwn, keepOwnLists, recordingsProjects } from './project.ts'
 import { requestedMode } from './requested-mode.ts'
 import { askConsent, type ToolsChoice, toolsChoice } from './tools-choice.ts'
 import { surveyTools } from './tools-survey.ts'
@@ -197,7 +198,7 @@ function cases(settings: HarvestSettings): Plugin {
       guardYamlPlugins(config.plugins as unknown as { name: string }[], isCaseId)
     },
     load(id) {
-      if (id === jobModule()) return generateJobModule(agents(), sibling('job-runtime'))
+      if (id === jobModule()) return generateJobModule(agents(), ownPath('vitest/job-runtime'))
       return isNode(id, deps) ? { code: 'export {}', map: { mappings: '' } } : undefined
     },
     transform(code, id) {
@@ -205,7 +206,7 @@ function cases(settings: HarvestSettings): Plugin {
       if (!isOurs || !isCaseId(id) || code.startsWith(generatedMark)) return undefined
       const { tape, ...module } = generateCaseModule(code, withoutQuery(id), {
         recordings: path.resolve(root, settings.recordings),
-        runtime: sibling('runtime'),
+        runtime: ownPath('vitest/runtime'),
         deps,
         importsTapes: isBefore5,
         agent: (key) => agents().find(({ name }) => name === key),

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Plugin, TestProjectInlineConfiguration } from 'vitest/config'
 import type { TestProject, Vitest } from 'vitest/node'
 import type { GoldenSetProvided } from './channel.ts'
 import { openCases, workerFlags } from './confined-workers.ts'
 import { jobModule } from './job-module.ts'
 import type { HarvestSettings } from './options.ts'
+import { ownPath } from '../own-files.ts'
 
 /** Name of the project the plugin owns; `vitest --project recordings` runs the cases alone. */
 export const projectName = 'recordings'
@@ -122,7 +122,7 @@ function recordingsProject(
         { name: 'incident', description: 'a recording of a run that went wrong' },
         ...settings.tags,
       ],
-      setupFiles: [sibling('setup')],
+      setupFiles: [ownPath('vitest/setup')],
     },
   }
 }
@@ -143,7 +143,7 @@ export function keepOwnLists(config: { test?: object }, settings: HarvestSetting
   Object.assign(test, lists, { benchmark: { include: [] } })
   // Ours goes first: what a set-up file of the root replaces, it replaces over what a replay stands on.
   const files = [Reflect.get(test, 'setupFiles') as unknown].flat().filter((file) => typeof file === 'string')
-  const own = sibling('setup')
+  const own = ownPath('vitest/setup')
   Reflect.set(test, 'setupFiles', [own, ...files.filter((file) => file !== own)])
   // `dir` says where the root looks for its tests; cases lie elsewhere.
   Reflect.deleteProperty(test, 'dir')
@@ -163,11 +163,6 @@ function ownLists({ recordings }: HarvestSettings, { apart = [], isApart }: Part
     include: jobs === undefined ? own : [jobs],
     ...(!isApart && apart.length > 0 && { exclude: ['**/node_modules/**', '**/.git/**', ...apart] }),
     includeSource: [],
-    globalSetup: [sibling('global-setup')],
+    globalSetup: [ownPath('vitest/global-setup')],
   }
-}
-
-/** Absolute path of another file of this folder: `.js` once built, `.ts` in this repository. */
-export function sibling(name: string): string {
-  return fileURLToPath(new URL(`./${name}.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url))
 }

@@ -3,12 +3,13 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { pathToFileURL } from 'node:url'
 import { HarvestError } from '../errors/index.ts'
 import { inlineMapsVariable, jobsVariable } from '../jobs/job.ts'
 import { parseTools, toolsVariable, toolsYesVariable } from './tools-choice.ts'
 import { chooseMode, parseFlag, parseMode, type UpdateMode, updateVariable } from './update-mode.ts'
 import { askReason, noReason, parseReason, reasonVariable } from './update-reason.ts'
+import { ownPath } from '../own-files.ts'
 
 /*
  * The `vitest-harvest` command: `vitest`, and it also understands `--update-recordings[=new|questions|pins|all|none]`, `--reason "…"`,
@@ -40,7 +41,7 @@ function isProof(words: readonly string[]): boolean {
 }
 
 async function prove([, , ...words]: readonly string[]): Promise<number> {
-  const command = fileURLToPath(new URL('../cli/main.js', import.meta.url))
+  const command = ownPath('cli/main')
   const cases = words[0] === 'test' || words[0] === 'run' ? words.slice(1) : words
   const child = spawn(process.execPath, [command, 'test', ...cases], { stdio: 'inherit' })
   return new Promise((ended, failed) => {

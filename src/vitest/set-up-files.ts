@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { nameMocksBy } from '../replay/index.ts'
 import type { Mocked } from '../seam/intercept/index.ts'
+import { ownFolder } from '../own-files.ts'
 
 /** How set-up files replace what a replay stands on. */
 const ways: Readonly<Record<Mocked, RegExp>> = {
@@ -37,7 +39,7 @@ function setUpFiles(): readonly string[] {
 }
 
 function isOurs(file: string): boolean {
-  return path.dirname(path.resolve(file)) === import.meta.dirname
+  return path.resolve(file).startsWith(fileURLToPath(ownFolder))
 }
 
 function textOf(file: string): string {

@@ -13,7 +13,7 @@ export function project(files: Readonly<Record<string, string>>): string {
   for (const name of ['vitest', 'vite', 'openai', ...dependencies()]) link(join('node_modules', name), folder, name)
   // At a place of its own: through a symbolic link its files would look like the user's own.
   const own = join(folder, 'node_modules/vitest-harvest')
-  const dist = dirname(built('version.js'))
+  const dist = dirname(built('bin.js'))
   linkTree(dist, join(own, 'dist'))
   copyFileSync(join(dist, '../package.json'), join(own, 'package.json'))
   for (const [file, text] of Object.entries({ 'package.json': '{ "type": "module" }\n', ...files })) {

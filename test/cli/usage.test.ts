@@ -2,9 +2,9 @@ import { parse } from '../../src/cli/parse.ts'
 import { specs } from '../../src/cli/spec/index.ts'
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { overview, reference } from '../../scripts/cli-reference.ts'
-import { built } from '../support/built.ts'
 import { harvest } from './harvest.ts'
 import { many } from './many.ts'
 
@@ -148,14 +148,14 @@ describe('help', () => {
       registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) })
       process.on('exit', () => process._rawDebug(loaded.filter((url) => url.startsWith('file:')).join(' ')))
       process.argv.push('--help')
-      import(${JSON.stringify(built('bin.js'))})
+      import(${JSON.stringify(resolve('src/bin.ts'))})
     `
     const { stderr } = spawnSync(process.execPath, ['-e', ask], { encoding: 'utf8' })
     const modules = stderr.trim().split(' ')
     expect(
       modules.filter(
         (url) =>
-          !/\/(?:bin|version|cli\/[a-z]+|cli\/spec\/[a-z]+|errors\/[a-z-]+|report\/(?:fold|output)|(?:im|ex)porters\/types)\.js$/.test(
+          !/\/(?:bin|version|cli\/[a-z]+|cli\/spec\/[a-z]+|errors\/[a-z-]+|report\/(?:fold|output)|(?:im|ex)porters\/types)\.ts$/.test(
             url,
           ),
       ),

@@ -97,7 +97,7 @@ export function openHome(lane: Lane): Home {
   const modules = path.join(folder, 'node_modules')
   const own = path.join(modules, 'vitest-harvest')
   mkdirSync(own, { recursive: true })
-  linkTree(path.dirname(built('version.js')), path.join(own, 'dist'))
+  linkTree(path.dirname(built('bin.js')), path.join(own, 'dist'))
   copyFileSync(path.join(repository, 'package.json'), path.join(own, 'package.json'))
   link(vitestOf[lane], path.join(modules, 'vitest'))
   for (const name of [...dependencies(), 'vite'])

@@ -10,7 +10,7 @@ export function built(path: string): string {
   if (packed !== undefined) return resolve(packed, 'dist', path)
   const file = resolve('dist', path)
   if (process.env['HARVEST_TEST_BUILT'] === '1') return file
-  const builtAt = statSync(resolve('dist/version.js'), { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const builtAt = statSync(resolve('dist/bin.js'), { throwIfNoEntry: false })?.mtimeMs ?? 0
   const changed = globSync('src/**/*.{ts,tsx,css}').filter((source) => statSync(source).mtimeMs > builtAt)
   if (changed.length > 0) throw new Error(`dist/ is older than ${changed[0]}: run \`npm run build\` first`)
   return file

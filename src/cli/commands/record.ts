@@ -25,7 +25,7 @@ export const recordCommand: Command = {
     const ended = await runProgram(
       { argv: rest[0] === process.execPath ? ['node', ...rest.slice(1)] : rest, cwd: process.cwd() },
       {
-        preload: 'record/register.js',
+        preload: 'record/register',
         env: {
           VITEST_HARVEST_DIR: dir,
           VITEST_HARVEST_ID: id,

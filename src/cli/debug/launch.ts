@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { extname } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Launch } from '../../debug/index.ts'
 import { HarvestError } from '../../errors/index.ts'
 import { inlineMapsVariable } from '../../jobs/index.ts'
 import { runTask } from '../../jobs/run.ts'
 import type { CommandInput } from '../command.ts'
 import type { FoundRun } from '../find.ts'
+import { ownPath } from '../../own-files.ts'
 
 /** How the agent of a tape is started: from a file and its export, or by the project's own Vitest. */
 export function launchOf(found: FoundRun, given: CommandInput): Launch {
@@ -27,8 +26,7 @@ export function canLaunch(given: CommandInput): boolean {
 }
 
 function asModule(tape: string, spec: string): Launch {
-  // Beside this folder, in the sources and in what is built of them.
-  const program = fileURLToPath(new URL(`../debug-agent${extname(import.meta.url)}`, import.meta.url))
+  const program = ownPath('cli/debug-agent')
   return (socket) => {
     const given = JSON.stringify({ tape, spec, options: {}, socket })
     const child = spawn(process.execPath, [program], {

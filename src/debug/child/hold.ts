@@ -1,5 +1,3 @@
-/** The only file of ours a debugger stops in. */
-
 const stop = { at: -1 }
 
 /** From now on, the agent stands still when it asks for this step. */
@@ -7,7 +5,7 @@ export function stopWhenAsked(step: number): void {
   stop.at = step
 }
 
-/** Called while the agent asks for a step: its code is on the stack. */
+/** Called while the agent asks for a step: its code is on the stack. The only function of ours a debugger stops in; it is known by its name. */
 export function asked(step: number): void {
   // oxlint-disable-next-line no-debugger
   if (step === stop.at) debugger

@@ -1,5 +1,4 @@
 import inspector from 'node:inspector'
-import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { HarvestError } from '../../errors/index.ts'
 import { real } from '../../seam/intercept/index.ts'
@@ -10,6 +9,7 @@ import { replayTape } from '../../replay/index.ts'
 import type { Tape } from '../../tape/index.ts'
 import { asked, stopWhenAsked } from './hold.ts'
 import type { ChildNews, ChildOrder } from './messages.ts'
+import { ownFile, ownFolder } from '../../own-files.ts'
 
 /** A replay that a debugger leads. */
 export interface LedReplay {
@@ -55,7 +55,7 @@ export async function replayForDebugger({ tape, load, options, socket }: LedRepl
   }
   try {
     const agent = await load()
-    say({ ready: { root: new URL('../..', import.meta.url).href, pid: process.pid, rss: process.memoryUsage.rss() } })
+    say({ ready: { root: ownFolder.href, pid: process.pid, rss: process.memoryUsage.rss() } })
     await begun.promise
     const settings = { ...options, before, onAsked: ({ number }: { readonly number: number }) => asked(number) }
     const { problems, comparison, outcome } = await replayTape(tape, agent, settings)
@@ -77,10 +77,10 @@ export async function replayForDebugger({ tape, load, options, socket }: LedRepl
   await new Promise<void>((resolve) => worker.once('exit', () => resolve()))
 }
 
-/** Beside this file, in the sources and in what is built of them. */
 function startWorker(socket: string): Promise<Worker> {
-  const file = new URL(`./worker${extname(import.meta.url)}`, import.meta.url)
-  const worker = outsideRuns(() => new Worker(file, { workerData: { socket }, execArgv: [], env: {} }))
+  const worker = outsideRuns(
+    () => new Worker(ownFile('debug/child/worker'), { workerData: { socket }, execArgv: [], env: {} }),
+  )
   return new Promise((up, failed) => {
     worker.once('message', () => up(worker))
     worker.once('error', failed)

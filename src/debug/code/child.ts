@@ -1,6 +1,7 @@
 // Over 300 lines: one protocol, both directions.
 import { HarvestError } from '../../errors/index.ts'
 import type { WayToStep } from '../way.ts'
+import { asked } from '../child/hold.ts'
 import type { ChildNews, ChildResult } from '../child/messages.ts'
 import { type Channel, type InspectorEvent, listenForChild } from './channel.ts'
 import { Sources } from './sources.ts'
@@ -212,7 +213,7 @@ export class DebugChild {
   }
 
   #isAsking({ callFrames: [top] }: Paused): boolean {
-    return top !== undefined && /\/debug\/child\/hold\.[jt]s$/.test(this.sources.urlOf(top.location.scriptId))
+    return top?.functionName === asked.name && this.sources.urlOf(top.location.scriptId).startsWith(this.#root)
   }
 
   get #inspector(): { readonly cdp: Channel['cdp'] } {

@@ -1,8 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import type { Caller } from '../../seam/source.ts'
+import { isBuilt, ownFolder } from '../../own-files.ts'
 
-const own = fileURLToPath(new URL('../../', import.meta.url))
-const probes = fileURLToPath(new URL('../../doctor/probe/', import.meta.url))
+const own = fileURLToPath(ownFolder)
+/** This folder, and the one file it is built into. */
+const probes = fileURLToPath(isBuilt ? import.meta.url : new URL('./', import.meta.url))
 
 /** Packages that run the agent here and nowhere else: what they ask is not asked by the agent. */
 const runner =

@@ -1,5 +1,6 @@
 import { siteIn } from '../../seam/caller.ts'
 import { askAt, unwatched } from './probe.ts'
+import { ownFolder } from '../../own-files.ts'
 
 /**
  * The stack of an error names folders of this machine. Only where somebody formats stacks already, as Vitest does to name
@@ -22,7 +23,7 @@ export function probeStacks(): void {
   }
 }
 
-const own = new URL('../../', import.meta.url).href
+const own = ownFolder.href
 
 function isOurs(frame: NodeJS.CallSite | undefined): boolean {
   return frame?.getFileName()?.startsWith(own) === true

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import type { GoldenData, ReportData } from './types.ts'
+import { ownFolder } from '../../own-files.ts'
 
 /** The parts of the page that are the same for every report, built with the package. */
 export interface Shell {
@@ -19,7 +20,7 @@ let known: Shell | undefined
 /** Reads the built page, once. */
 export function readShell(): Shell {
   // The same place from the sources and from the built package.
-  known ??= JSON.parse(readFileSync(new URL('../../../dist/report/shell.json', import.meta.url), 'utf8')) as Shell
+  known ??= JSON.parse(readFileSync(new URL('../dist/report/shell.json', ownFolder), 'utf8')) as Shell
   return known
 }
 

@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads'
 import { availableParallelism } from 'node:os'
-import { extname } from 'node:path'
 import { HarvestError } from '../../errors/index.ts'
 import type { Cell } from './cells.ts'
 import type { MeasuredCell } from './measure.ts'
+import { ownFile } from '../../own-files.ts'
 
 /** What a worker is told: a cell to measure. */
 export interface CellOrder {
@@ -35,7 +35,7 @@ export async function measureCells(cells: readonly Cell[], options: PoolOptions)
   // The long ones first: at the end no processor waits for another.
   const queue = cells.toSorted((a, b) => weightOf(b) - weightOf(a))
   const threads = Math.max(1, Math.min(options.threads ?? availableParallelism(), queue.length))
-  const workers = Array.from({ length: threads }, () => new Worker(workerUrl()))
+  const workers = Array.from({ length: threads }, () => new Worker(ownFile('validation/grid/worker')))
   const work = async (worker: Worker): Promise<void> => {
     for (let cell = queue.shift(); cell !== undefined; cell = queue.shift()) {
       const order: CellOrder = { cell, tapes: options.tapesOf(cell), seed: options.seed }
@@ -49,11 +49,6 @@ export async function measureCells(cells: readonly Cell[], options: PoolOptions)
     await Promise.all(workers.map((worker) => worker.terminate()))
   }
   return cells.flatMap(({ id }) => measured.get(id) ?? [])
-}
-
-/** Beside this file, in the sources and in what is built of them. */
-function workerUrl(): URL {
-  return new URL(`./worker${extname(import.meta.url)}`, import.meta.url)
 }
 
 function weightOf({ length, noise }: Cell): number {

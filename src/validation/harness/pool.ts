@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
-import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { type ErrorCode, type ErrorFacts, HarvestError } from '../../errors/index.ts'
 import type { MeasuredRun, RunOrder } from './measure.ts'
+import { ownFile } from '../../own-files.ts'
 
 /** What a worker is told: a run to measure, or that there are no more. */
 export type RunMessage = RunOrder | 'close'
@@ -36,7 +36,10 @@ export async function measureRuns(
   const queue = [...orders.entries()]
   let done = 0
   const threads = Math.max(1, Math.min(options.threads ?? availableParallelism(), queue.length))
-  const workers = Array.from({ length: threads }, () => new Worker(workerUrl(), { workerData: { project } }))
+  const workers = Array.from(
+    { length: threads },
+    () => new Worker(ownFile('validation/harness/worker'), { workerData: { project } }),
+  )
   const work = async (worker: Worker): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       const [index, order] = next
@@ -53,11 +56,6 @@ export async function measureRuns(
   const failure = ended.find((one) => one.status === 'rejected')
   if (failure !== undefined) throw failure.reason
   return measured
-}
-
-/** Beside this file, in the sources and in what is built of them. */
-function workerUrl(): URL {
-  return new URL(`./worker${extname(import.meta.url)}`, import.meta.url)
 }
 
 function tell(worker: Worker, message: RunMessage): Promise<RunDelivery> {
