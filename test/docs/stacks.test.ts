@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { rowId, stackRows } from '../../fixtures/stacks/rows.ts'
+import { mostUsed, rowId, stackRows } from '../../fixtures/stacks/rows.ts'
 import type { StackOutcome } from '../../scripts/stacks/outcome.ts'
 import { stacksPage } from '../../scripts/stacks/page.ts'
 
@@ -33,4 +33,12 @@ test('a row of the page is replayed and red when broken, or is refused and says 
     const isHeld = promotes && replays && red !== undefined
     expect(isHeld || (refused !== undefined && write !== undefined), id).toBe(true)
   }
+})
+
+test('CI tries the twenty most used rows of the page', () => {
+  expect(new Set(mostUsed).size).toBe(20)
+  expect(mostUsed.filter((id) => !(id in results))).toEqual([])
+  expect(readFileSync(resolve(repository, '.github/workflows/ci.yml'), 'utf8')).toContain(
+    'run: npm run test:stacks -- --most-used',
+  )
 })

@@ -1,4 +1,5 @@
 import type { ClientHttp2Stream } from 'node:http2'
+import { isOfUndici } from '../http-clients.ts'
 import { copyBytes, headerPairs, onChannel } from './channels.ts'
 import { type ExchangeObserver, guarded, hearRequest } from './observer.ts'
 
@@ -20,7 +21,7 @@ interface SentMessage {
 export function observeHttp2(): void {
   onChannel<StreamMessage>('http2', 'http2.client.stream.created', ({ stream, headers }) => {
     // undici's own sessions are heard on undici's channels.
-    if (new Error('via').stack?.includes('undici')) return
+    if (isOfUndici(new Error('via'))) return
     const exchange = hearRequest({
       via: 'http2',
       method: String(headers[':method'] ?? 'GET'),
