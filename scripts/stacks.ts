@@ -1,11 +1,11 @@
 // npm run test:stacks [-- <part of a name> …]: installs each stack of fixtures/stacks/rows.ts from npm into a folder of its own
 // outside of the repository, records it against a provider on loopback, promotes it, replays it with a canary in the provider's
 // place, breaks it, and writes docs/stacks.md. `--newest` takes the newest versions, `--missing` tries the rows without a
-// result alone, `--page` only writes the page, `--check` only compares it.
+// result alone, `--most-used` the twenty that most people have, `--page` only writes the page, `--check` only compares it.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { rowId, stackRows } from '../fixtures/stacks/rows.ts'
+import { mostUsed, rowId, stackRows } from '../fixtures/stacks/rows.ts'
 import { installPacked } from './install-packed.ts'
 import type { StackOutcome } from './stacks/outcome.ts'
 import { stacksPage } from './stacks/page.ts'
@@ -43,6 +43,7 @@ let failures = 0
 for (const row of stackRows) {
   const id = rowId(row)
   if (names.length > 0 && !names.some((name) => id.includes(name))) continue
+  if (flags.includes('--most-used') && !mostUsed.includes(id)) continue
   if (flags.includes('--missing') && results[id]) continue
   const began = performance.now()
   let said = 'ok'

@@ -1,5 +1,6 @@
 import { createServer, type Socket } from 'node:net'
 import { listen } from '../../fixtures/provider/listen.ts'
+import { type Mind, weather } from '../../fixtures/provider/mind.ts'
 import type { StackRow } from '../../fixtures/stacks/rows.ts'
 import { mongoServer } from '../../test/seam/clients/mongo-server.ts'
 import { postgresServer } from '../../test/seam/clients/postgres-server.ts'
@@ -26,14 +27,22 @@ export async function startWorld({ server }: StackRow): Promise<World> {
   return server === undefined ? modelWorld() : databaseWorld(server)
 }
 
+/** Hands a conversation over where a tool does that; otherwise the mind of the weather agents. */
+const mind: Mind = (request, toolResults, toolCount) => {
+  const own = toolResults.filter((result) => !JSON.stringify(result).includes('assistant'))
+  const [name] = /transfer_to_\w+/.exec(JSON.stringify((request as { readonly tools?: unknown }).tools ?? [])) ?? []
+  if (name !== undefined && toolResults.length === 0) return { kind: 'tools', calls: [{ name, args: {} }] }
+  return weather(request, own, toolCount)
+}
+
 async function modelWorld(): Promise<World> {
-  const provider = await listen()
+  const provider = await listen({ mind })
   const { base, h2base } = provider.addresses
   return {
     input: { base, h2base },
     close: () => provider.close(),
     async canary() {
-      const canary = await listen({ port: Number(new URL(base).port), h2port: Number(new URL(h2base).port) })
+      const canary = await listen({ mind, port: Number(new URL(base).port), h2port: Number(new URL(h2base).port) })
       return { reached: () => canary.seen.length, close: () => canary.close() }
     },
   }
