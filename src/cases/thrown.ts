@@ -1,5 +1,5 @@
-import { isMap } from '../json/canonical.ts'
-import type { Json } from '../tape/types.ts'
+import { at, isMap, mapAt } from '../json/canonical.ts'
+import { isPlain, type Json, type Outcome } from '../tape/index.ts'
 
 /** The key by which the `outcome` of a case says that the agent throws: `outcome: { $threw: { name: AuthenticationError } }`. */
 const thrownKey = '$threw'
@@ -17,15 +17,15 @@ export function throwing(error: Json): Json {
 }
 
 /**
- * The shape of an error, as cases compare it: name, message, code and status. Stacks, headers and request ids differ from
- * run to run. What was thrown and is no error is compared as it is.
+ * The shape of an error, as promote writes it into a case: name, message, code and status. Stacks, headers and request ids
+ * differ from run to run. What was thrown and is no error is compared as it is.
  *
  * @param error - as `encodeValue` wrote it
  */
 export function shapeOfError(error: Json): Json {
   if (!isMap(error) || error['$type'] !== 'error') return error
   const { name, class: type, message } = error
-  const fields = isMap(error['fields'] ?? null) ? (error['fields'] as { readonly [key: string]: Json }) : {}
+  const fields = mapAt(error, 'fields')
   const { code, status } = fields
   return {
     // Many SDKs leave `name` at `Error`: what sets their errors apart is the class.
@@ -34,4 +34,26 @@ export function shapeOfError(error: Json): Json {
     ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),
     ...(typeof status === 'number' ? { status } : {}),
   }
+}
+
+/** A recorded outcome as promote writes it into a case; nothing where no ending of the agent was seen. */
+export function saidOutcome(outcome: Outcome): Json | undefined {
+  switch (outcome.status) {
+    case 'returned':
+      return outcome.value
+    case 'threw':
+      return throwing(shapeOfError(outcome.error))
+    case 'exited':
+    case 'unknown':
+      return undefined
+  }
+}
+
+/** An error with all that a case can name of it: its shape, its own fields that are plain data, and its cause. */
+export function factsOfError(error: Json): Json {
+  const shape = shapeOfError(error)
+  if (shape === error || !isMap(shape)) return shape
+  const plain = Object.entries(mapAt(error, 'fields')).filter(([, value]) => isPlain(value))
+  const cause = at(error, 'cause')
+  return { ...Object.fromEntries(plain), ...(cause !== undefined && { cause: factsOfError(cause) }), ...shape }
 }

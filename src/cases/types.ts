@@ -162,7 +162,7 @@ export interface CaseContent {
   /** Temporal rules as they are written; their syntax is not checked yet, see {@link hasUncheckedRules}. */
   readonly rules?: readonly string[]
   /**
-   * Structural match on the return value, or, under the one key `$threw`, on name, message, code and status of the error;
+   * Structural match on the return value, or, under the one key `$threw`, on name, message, fields and cause of the error;
    * `undefined` asserts nothing, `null` asserts null.
    */
   readonly outcome?: Json

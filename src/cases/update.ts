@@ -1,7 +1,7 @@
-import { isList, isMap } from '../json/canonical.ts'
+import { at, isList, isMap } from '../json/canonical.ts'
 import type { CasePins } from '../provenance/index.ts'
 import type { Json } from '../tape/types.ts'
-import { matchOutcome, mergeBaseline, type Trace } from '../trace/index.ts'
+import { isWhole, matchOutcome, mergeBaseline, type Trace } from '../trace/index.ts'
 import { parseCase } from './parse.ts'
 import { removeField, replaceField, rewriteDocument, spliceField } from './splice.ts'
 import type {
@@ -23,6 +23,8 @@ export interface CaseChanges {
   readonly baseline?: Trace
   /** What the accepted run returned; of an outcome that is already asserted only the parts that differ are rewritten. */
   readonly outcome?: Json
+  /** The outcome on the tape, as a case says it: what is asserted with all its keys gets the new ones too. */
+  readonly recorded?: Json
   /** The messages between agents of the accepted run. */
   readonly messages?: readonly CaseMessage[]
   readonly marks?: readonly CaseMark[]
@@ -97,7 +99,7 @@ function newFields({ match, baseline, outcome }: Case, changes: CaseChanges): Re
   set('pins', changes.pins)
   if (changes.baseline !== undefined) set('baseline', mergeBaseline(baseline ?? [], changes.baseline, match))
   if (changes.outcome !== undefined)
-    set('outcome', outcome === undefined ? changes.outcome : mergeOutcome(outcome, changes.outcome))
+    set('outcome', outcome === undefined ? changes.outcome : mergeOutcome(outcome, changes.outcome, changes.recorded))
   set('messages', changes.messages)
   set('marks', changes.marks)
   set('approved', changes.approved)
@@ -107,14 +109,21 @@ function newFields({ match, baseline, outcome }: Case, changes: CaseChanges): Re
 }
 
 /** What is asserted of an outcome stays in its extent: `*` and keys nobody asked for are not filled in. */
-function mergeOutcome(expected: Json, actual: Json): Json {
-  if (matchOutcome(expected, actual).equal) return expected
+function mergeOutcome(expected: Json, actual: Json, recorded: Json | undefined): Json {
+  if (matchOutcome(expected, actual, recorded).equal) return expected
   if (isList(expected) && isList(actual) && expected.length === actual.length) {
-    return expected.map((item, index) => mergeOutcome(item, actual[index] ?? null))
+    const before = isList(recorded) ? recorded : []
+    return expected.map((item, index) => mergeOutcome(item, actual[index] ?? null, before[index]))
   }
   if (!isMap(expected) || !isMap(actual)) return actual
-  const kept = Object.keys(expected).filter((key) => Object.hasOwn(actual, key))
-  return Object.fromEntries(kept.map((key) => [key, mergeOutcome(expected[key] ?? null, actual[key] ?? null)]))
+  const known = Object.keys(expected).filter((key) => Object.hasOwn(actual, key))
+  const more = isWhole(expected, recorded) ? Object.keys(actual).filter((key) => !Object.hasOwn(expected, key)) : []
+  return Object.fromEntries(
+    [...known, ...more].map((key) => [
+      key,
+      known.includes(key) ? mergeOutcome(expected[key]!, actual[key]!, at(recorded, key)) : actual[key]!,
+    ]),
+  )
 }
 
 /** The smallest edit first; each is read back, so that a layout nobody thought of costs comments, never truth. */

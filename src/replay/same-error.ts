@@ -1,14 +1,28 @@
+import { at, listAt, mapAt } from '../json/canonical.ts'
 import { canonicalJson } from '../providers/index.ts'
-import type { Json } from '../tape/index.ts'
+import { isPlain, type Json } from '../tape/index.ts'
 
-/** Errors are the same when name, message and code are; the rest, such as a stack or a request object, may not be. */
+/**
+ * Errors are the same when name, message, code, their own fields of plain data and their causes are. The rest may differ,
+ * such as a stack or a request object, and the number an operating system has for its `code`.
+ */
 export function isSameError(recorded: Json, live: Json): boolean {
-  const facts = (json: Json): string => {
-    const { $type, name, message, fields } = (json ?? {}) as { readonly [key: string]: Json }
-    // Anything can be thrown; what is not an error is compared as a value.
-    if ($type !== 'error') return canonicalJson(json)
-    const { code } = (fields ?? {}) as { readonly code?: Json }
-    return JSON.stringify([name ?? null, message ?? null, code ?? null])
+  return canonicalJson(factsOf(recorded)) === canonicalJson(factsOf(live))
+}
+
+/** Compared below, whether an error has them of its own or of its class, and what depends on the operating system. */
+const apart: ReadonlySet<string> = new Set(['name', 'message', 'errno'])
+
+function factsOf(error: Json): Json {
+  // Anything can be thrown; what is not an error is compared as a value.
+  if (at(error, '$type') !== 'error') return error
+  const fields = Object.entries(mapAt(error, 'fields')).filter(([key, value]) => !apart.has(key) && isPlain(value))
+  const cause = at(error, 'cause')
+  return {
+    name: at(error, 'name') ?? null,
+    message: at(error, 'message') ?? null,
+    fields: Object.fromEntries(fields),
+    errors: listAt(error, 'errors').map((one) => factsOf(one)),
+    ...(cause !== undefined && { cause: factsOf(cause) }),
   }
-  return facts(recorded) === facts(live)
 }

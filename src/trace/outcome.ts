@@ -1,4 +1,4 @@
-import { isList, isMap } from '../json/canonical.ts'
+import { at, isList, isMap } from '../json/canonical.ts'
 import type { Json } from '../tape/types.ts'
 
 /** Whether an outcome is what was expected, and where it first is not. */
@@ -15,25 +15,42 @@ export interface OutcomeMatch {
  * Compares an outcome with what a case expects, by structure: maps need to hold what is expected and may hold more,
  * at every depth; lists agree in length and item by item; everything else exactly. The text `*` matches anything
  * that is there, `null` included.
+ *
+ * @param recorded - the recorded outcome: a map that is expected with all keys it had then may hold no other
  */
-export function matchOutcome(expected: Json, actual: Json): OutcomeMatch {
-  return firstDifference('', expected, actual) ?? { equal: true }
+export function matchOutcome(expected: Json, actual: Json, recorded?: Json): OutcomeMatch {
+  return firstDifference('', expected, actual, recorded) ?? { equal: true }
 }
 
-function firstDifference(path: string, expected: Json, actual: Json | undefined): OutcomeMatch | undefined {
+/** Whether a map was expected with every key that was recorded there: then nobody left a key open. */
+export function isWhole(expected: Json, recorded: Json | undefined): boolean {
+  return isMap(expected) && isMap(recorded) && Object.keys(recorded).every((key) => Object.hasOwn(expected, key))
+}
+
+function firstDifference(
+  path: string,
+  expected: Json,
+  actual: Json | undefined,
+  recorded: Json | undefined,
+): OutcomeMatch | undefined {
   if (actual === undefined) return { equal: false, path, expected }
   if (expected === '*' || expected === actual) return undefined
   if (isMap(expected) && isMap(actual)) {
     for (const [key, value] of Object.entries(expected)) {
       const found = Object.hasOwn(actual, key) ? actual[key] : undefined
-      const difference = firstDifference(joinKey(path, key), value, found)
+      const difference = firstDifference(joinKey(path, key), value, found, at(recorded, key))
       if (difference !== undefined) return difference
     }
+    const more = isWhole(expected, recorded)
+      ? Object.keys(actual).find((key) => !Object.hasOwn(expected, key))
+      : undefined
+    if (more !== undefined) return { equal: false, path: joinKey(path, more), actual: actual[more]! }
     return undefined
   }
   if (isList(expected) && isList(actual)) {
     for (const [index, value] of expected.entries()) {
-      const difference = firstDifference(`${path}[${index}]`, value, actual[index])
+      const before = isList(recorded) ? recorded[index] : undefined
+      const difference = firstDifference(`${path}[${index}]`, value, actual[index], before)
       if (difference !== undefined) return difference
     }
     if (expected.length === actual.length) return undefined

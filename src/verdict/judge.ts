@@ -1,5 +1,6 @@
 // Over 300 lines: the order in which differences decide is the subject.
-import { type Case, expectedError, shapeOfError, throwing } from '../cases/index.ts'
+import { canonicalJson } from '../json/canonical.ts'
+import { type Case, expectedError, factsOfError, saidOutcome, shapeOfError, throwing } from '../cases/index.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import {
   type ChangedQuestion,
@@ -238,9 +239,15 @@ function outcome(kase: Case, run: ReplayResult): Difference | undefined {
   const { outcome: live } = run
   const hasThrown = live.status === 'threw'
   const wanted = hasThrown ? expectedError(kase.outcome) : kase.outcome
-  const actual = hasThrown ? shapeOfError(encodeValue(live.error)) : encodeValue(live.value)
-  const matched = wanted === undefined ? { equal: false, path: '' } : matchOutcome(wanted, actual)
-  if (matched.equal) return undefined
+  const actual = hasThrown ? factsOfError(encodeValue(live.error)) : encodeValue(live.value)
+  // A live run answers the same in its own way; a replay has the recorded answers.
+  const isReplay = run.comparison.messages !== undefined
+  const recorded = isReplay && run.tape.close ? saidOutcome(run.tape.close.outcome) : undefined
+  const matched =
+    wanted === undefined ? { equal: false, path: '' } : matchOutcome(wanted, actual, hasThrown ? undefined : recorded)
+  // A case that says of the error what the tape does asserts the recorded one, with its fields and causes.
+  const isRecorded = hasThrown && recorded !== undefined && canonicalJson(kase.outcome) === canonicalJson(recorded)
+  if (matched.equal) return isRecorded ? recordedOutcome(kase, run) : undefined
   const error = new HarvestError('HARVEST_OUTCOME', {
     what: hasThrown
       ? 'The error of the agent differs from the outcome of this case'
@@ -279,8 +286,8 @@ function recordedOutcome(kase: Case, { tape, outcome: live, comparison }: Replay
     aspect: 'outcome',
     error,
     line: kase.lines.case,
-    expected: pretty(recorded.status === 'threw' ? shapeOfError(before) : before),
-    actual: pretty(live.status === 'threw' ? shapeOfError(now) : now),
+    expected: pretty(recorded.status === 'threw' ? factsOfError(before) : before),
+    actual: pretty(live.status === 'threw' ? factsOfError(now) : now),
   }
 }
 

@@ -5,8 +5,9 @@ import {
   type CaseChanges,
   type CaseMark,
   type CaseMessage,
+  factsOfError,
   parseCase,
-  shapeOfError,
+  saidOutcome,
   throwing,
   updateCase,
 } from '../cases/index.ts'
@@ -115,10 +116,11 @@ function changesFor({ kase, run, open, git, mode, approval }: Acceptance): CaseC
   const has = (aspect: Difference['aspect']) => open.some((difference) => difference.aspect === aspect)
   const { outcome } = run
   const ended =
-    outcome.status === 'returned' ? encodeValue(outcome.value) : throwing(shapeOfError(encodeValue(outcome.error)))
+    outcome.status === 'returned' ? encodeValue(outcome.value) : throwing(factsOfError(encodeValue(outcome.error)))
+  const recorded = run.tape.close && saidOutcome(run.tape.close.outcome)
   return {
     ...((has('trace') || has('baseline')) && { baseline: traceOf(run.events) }),
-    ...(has('outcome') && { outcome: ended }),
+    ...(has('outcome') && { outcome: ended, ...(recorded !== undefined && { recorded }) }),
     ...(has('messages') && { messages: run.events.flatMap(messageOf) }),
     ...(has('marks') && { marks: run.events.flatMap(markOf) }),
     ...(mode === 'all' && kase.pins !== undefined && { pins: pinsNow(kase.pins, run, git) }),

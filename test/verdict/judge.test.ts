@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseCase } from '../../src/cases/index.ts'
+import { parseCase, updateCase } from '../../src/cases/index.ts'
 import { installReplay, replayTape } from '../../src/replay/index.ts'
 import { tool } from '../../src/seam/index.ts'
 import { judge } from '../../src/verdict/index.ts'
@@ -39,4 +39,60 @@ test('under sequence the line with the call that differs is told, and the number
   })
   const verdict = judge(parseCase(text, 'a.case.yaml'), run, { trace: 'sequence' })
   expect(verdict.isGreen ? 'green' : verdict.because).toMatchObject({ line: 7, divergedAt: 'call 3 of the trace' })
+})
+
+/** What a case that says this of the outcome of its tape thinks of another ending. */
+async function judgedEnd(
+  recorded: object,
+  said: string,
+  live: () => Promise<unknown>,
+): Promise<'green' | { readonly code: string; readonly at: string | undefined }> {
+  await installReplay()
+  const close = { kind: 'close', n: 1, at: 1, events: 0, outcome: recorded } as never
+  const run = await replayTape({ ...tapeOf([]), close }, live)
+  const text = `case: a\nagent: a\ntape: a.tape.jsonl\nexpect: pass\nbaseline: []\n${said}`
+  const { because } = judge(parseCase(text, 'a.case.yaml'), run, {})
+  return because === undefined ? 'green' : { code: because.error.code, at: because.error.facts.where?.['differs at'] }
+}
+
+test('an outcome with every recorded key may get no other key, one with some of them may', async () => {
+  const recorded = { status: 'returned', value: { answer: 'ok', order: { id: 'A-1', lines: [{ sku: 'a' }] } } }
+  const whole = 'outcome: { answer: ok, order: { id: A-1, lines: [{ sku: a }] } }'
+  const order = { id: 'A-1', lines: [{ sku: 'a' }] }
+  const judged = (said: string, value: unknown) => judgedEnd(recorded, said, async () => value)
+  const differs = (at: string) => ({ code: 'HARVEST_OUTCOME', at })
+  expect(await judged(whole, { answer: 'ok', order })).toBe('green')
+  expect(await judged(whole, { answer: 'ok', order, approved: true })).toEqual(differs('approved'))
+  const paid = { ...order, lines: [{ sku: 'a', paid: true }] }
+  expect(await judged(whole, { answer: 'ok', order: paid })).toEqual(differs('order.lines[0].paid'))
+  // What an update wrote has every recorded key as well.
+  expect(await judged(whole.replace('ok', 'done'), { answer: 'done', order, more: 1 })).toEqual(differs('more'))
+  expect(await judged('outcome: { answer: ok }', { answer: 'ok', order: 5, approved: true })).toBe('green')
+  expect(await judged("outcome: { answer: ok, order: '*' }", { answer: 'ok', order: paid })).toBe('green')
+})
+
+test('a case that says of the error what its tape does wants its fields and causes too', async () => {
+  const fields = { orderId: 'A-1', retryable: false }
+  const error = { $type: 'error', class: 'Refused', name: 'Refused', message: 'no', fields }
+  const judged = (said: string, live: object, options?: ErrorOptions) =>
+    judgedEnd({ status: 'threw', error }, said, async () => {
+      throw Object.assign(new Error('no', options), { name: 'Refused', ...live })
+    })
+  const promoted = 'outcome: { $threw: { name: Refused, message: no } }'
+  expect(await judged(promoted, fields)).toBe('green')
+  for (const other of [{ ...fields, retryable: true }, { ...fields, orderId: 'A-2' }, { ...fields, more: 1 }, {}])
+    expect(await judged(promoted, other)).toMatchObject({ code: 'HARVEST_OUTCOME' })
+  expect(await judged(promoted, fields, { cause: new Error('late') })).toMatchObject({ code: 'HARVEST_OUTCOME' })
+  const loose = 'outcome: { $threw: { name: Refused } }'
+  expect(await judged(loose, { ...fields, retryable: true })).toBe('green')
+  const named = 'outcome: { $threw: { name: Refused, retryable: false } }'
+  expect(await judged(named, { ...fields, retryable: true })).toEqual({ code: 'HARVEST_OUTCOME', at: 'retryable' })
+})
+
+test('an update writes what is new where every recorded key is asserted', () => {
+  const text = 'case: a\nagent: a\ntape: a.tape.jsonl\nexpect: pass\noutcome:\n  answer: ok\n'
+  const outcome = { answer: 'ok', approved: true }
+  const updated = updateCase(text, { outcome, recorded: { answer: 'ok' } })
+  expect(parseCase(updated, 'a').outcome).toEqual(outcome)
+  expect(updateCase(text, { outcome, recorded: { answer: 'ok', order: 1 } })).toBe(text)
 })
