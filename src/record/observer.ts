@@ -1,4 +1,5 @@
 import { callerPackage } from '../seam/caller.ts'
+import type { ChildSettings } from '../seam/child-settings.ts'
 import type { ExchangeObserver, ExchangeStart, Observer } from '../seam/observe/observer.ts'
 import type { Caller, SeamCall, SeamDrawKind, Thinning, TimerListener } from '../seam/source.ts'
 import { encodeValue, type PushFrame } from '../tape/index.ts'
@@ -130,12 +131,12 @@ class View implements RunObserver {
     return this.#run.exchange(start, this.#where)
   }
 
-  spawned(command: readonly string[]): void {
+  spawned(command: readonly string[], settings: ChildSettings): void {
     const run = this.#run
     if (run.over) return
     const [n, at] = run.moment()
     run.attempt(() => run.spawned(command))
-    run.attempt(() => run.note({ kind: 'spawn', n, at, ...this.#where, command }))
+    run.attempt(() => run.note({ kind: 'spawn', n, at, ...this.#where, command, ...settings }))
   }
 
   pushed(url: string, text: string, frame?: PushFrame): void {

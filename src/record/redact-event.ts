@@ -35,7 +35,11 @@ export function redactedNote(note: RunNote, redactor: Redactor): RunNote {
         body: redactor.json(note.body),
       }
     case 'spawn':
-      return { ...note, command: redactor.json(note.command) as readonly string[] }
+      return {
+        ...note,
+        command: redactor.json(note.command) as readonly string[],
+        ...(note.env && { env: redactor.json(note.env) as NonNullable<typeof note.env> }),
+      }
     case 'push':
       return {
         ...note,

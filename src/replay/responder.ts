@@ -64,7 +64,7 @@ export function responderOf(run: ReplayRun, inside: number | undefined): Respond
     },
     exchange: (live: LiveRequest, sink: ExchangeSink): ExchangeControl => serveExchange(run, live, sink, inside),
     expects: (stated) => run.expected.find(stated),
-    spawn: (command) => run.spawn(command),
+    spawn: (command, settings) => run.spawn(command, settings),
     listen: (url, say) => run.listen(url, say),
     escape: (kind, target, madeAt) =>
       run.over ? problem.runOver(run.place(madeAt), kind, target) : run.escape(kind, target, madeAt),

@@ -2,6 +2,7 @@
 import type { HarvestError } from '../errors/index.ts'
 import { type HeaderMeaning, type Redactor, redactorOfTape } from '../privacy/index.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
+import type { ChildSettings } from '../seam/child-settings.ts'
 import type { ChildMode, UninstrumentedIo, LiveRequest, Responder } from '../seam/intercept/index.ts'
 import { messageOf, unnamedChild, urlOfCommand } from '../seam/stdio.ts'
 import {
@@ -13,6 +14,7 @@ import {
   type MessageEvent,
   type PushEvent,
   type PushFrame,
+  type SpawnEvent,
   type Tape,
   type TapeEvent,
   type WholeBody,
@@ -23,6 +25,7 @@ import { type AnnouncementDifference, announcementProblem, Announcements } from 
 import { States } from './states.ts'
 import { Calls } from '../match/calls.ts'
 import { Changes } from './change.ts'
+import { settingsChanged } from './child-settings.ts'
 import { childMode } from './child-mode.ts'
 import { Clients } from './clients.ts'
 import { Credentials, keyNamesOf, pathOf } from '../match/credentials.ts'
@@ -161,7 +164,7 @@ export class ReplayRun {
   /** Recorded calls whose bodies asked the world. */
   readonly #wentOut = new Set<number>()
   readonly #pushes: readonly { readonly item: GateItem; readonly url: string }[]
-  readonly #spawns: string[]
+  readonly #spawns: SpawnEvent[]
   /** Commands that the tape does not have, and that may be those of a server on it. */
   readonly #strangers: (readonly string[])[] = []
   /** The address of the child that stands for the one whose command the tape does not have: the first that is started. */
@@ -223,7 +226,7 @@ export class ReplayRun {
       if (isSocket(url) || messageOf(text) === undefined)
         this.events.push({ kind: 'push', n: this.nextN(), at: this.gate.now, url, text, ...(frame && { frame }) })
     })
-    this.#spawns = [...spawnsOf(tape)]
+    this.#spawns = tape.events.filter((event) => event.kind === 'spawn')
     this.gate = new Scheduler(
       [...this.steps.flatMap((step) => gateItems(step)), ...this.#pushes.map(({ item }) => item)],
       {
@@ -535,18 +538,17 @@ export class ReplayRun {
     return allowed ? undefined : this.problem(problem.escaped(place, kind, target, madeAt))
   }
 
-  spawn(given: readonly string[]): ChildMode | undefined {
+  spawn(given: readonly string[], settings: ChildSettings): ChildMode | undefined {
     const command = this.redactor.json(given) as readonly string[]
-    const at = this.#spawns.indexOf(commandKey(command))
+    const started = this.#takeSpawn(command, settings)
     const mode = childMode(this.tape, given, this.redactor)
-    if (at >= 0) this.#spawns.splice(at, 1)
     // One that the recorded run did not start was there before: a fresh process starts it.
-    const isOnceMore = at < 0 && isStartedIn(this.tape, command)
+    const isOnceMore = !started && isStartedIn(this.tape, command)
     if (mode !== undefined && !isOnceMore) return mode
     // Another command for a server on the tape.
     const isRpc = ({ event }: StepState): boolean =>
       event.kind === 'exchange' && event.via === 'stdio' && event.method !== 'SEND'
-    if (at < 0 && !isOnceMore && this.steps.some(isRpc)) {
+    if (!started && !isOnceMore && this.steps.some(isRpc)) {
       this.#strangers.push(command)
       return 'rpc'
     }
@@ -558,6 +560,28 @@ export class ReplayRun {
     throw this.problem(
       isOnceMore ? problem.startedOtherwise(this.place(), command) : problem.notOnTape(this.place(), command),
     )
+  }
+
+  /** The recorded start of a child, of several the one with the same settings; others make it another question. */
+  #takeSpawn(command: readonly string[], settings: ChildSettings): SpawnEvent | undefined {
+    const key = commandKey(command)
+    const same = this.#spawns.filter((event) => commandKey(event.command) === key)
+    const changes = same.map((event) => settingsChanged(event, settings, this.redactor))
+    const at = Math.max(
+      changes.findIndex((found) => found.length === 0),
+      0,
+    )
+    const event = same[at]
+    if (event === undefined) return undefined
+    this.#spawns.splice(this.#spawns.indexOf(event), 1)
+    const policy = this.#policyOf('headers')
+    const step = { n: event.n, number: (this.last?.number ?? 0) + 1 }
+    for (const found of policy === 'ignore' ? [] : (changes[at] ?? [])) {
+      const drift = this.#changes.drift(step, found, policy, this.place().site)
+      this.drift.push(drift)
+      if (policy === 'fail') this.problems.push(problem.driftRefused(this.tape, drift, this.#settings.strict === true))
+    }
+    return event
   }
 
   listen(url: string, say: (text: string, frame?: PushFrame) => void): void {
@@ -618,7 +642,7 @@ export class ReplayRun {
     const [stranger] = this.#strangers
     if (stranger) this.problems.push(problem.notOnTape(this.place(), stranger))
     for (const event of this.tape.events) {
-      if (event.kind !== 'spawn' || !this.#spawns.includes(commandKey(event.command))) continue
+      if (event.kind !== 'spawn' || !this.#spawns.includes(event)) continue
       if (childMode(this.tape, event.command, this.redactor) !== 'lines') continue
       this.problems.push(problem.notStarted(this.tape, event.command))
       return

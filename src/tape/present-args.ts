@@ -10,7 +10,11 @@ export function presentArgs(args: Json): Json {
   if (isMap(args)) return Object.fromEntries(Object.entries(args).filter(([, value]) => !isUndefined(value)))
   if (!Array.isArray(args)) return args
   const items = args as readonly Json[]
-  return items.slice(0, items.findLastIndex((value) => !isUndefined(value)) + 1)
+  const present = items.slice(0, items.findLastIndex((value) => !isUndefined(value)) + 1)
+  const [only] = present
+  // One object argument stands for itself.
+  const isAlone = present.length === 1 && items.length > 1 && isMap(only) && only['$type'] === undefined
+  return isAlone ? presentArgs(only) : present
 }
 
 /** As `encodeValue` writes it. */

@@ -202,7 +202,7 @@ const checks = new Map<string, (event: Fields) => Problem>([
   ['retrieval', callProblem],
   ['value', callProblem],
   ['draws', (event) => listOf(event['draws'], 'draws', isDraw)],
-  ['spawn', (event) => listOf(event['command'], 'command', isText)],
+  ['spawn', spawnProblem],
   ['push', (event) => text(event, 'url', 'text') ?? frameProblem(event['frame'])],
   ['message', (event) => text(event, 'from', 'to') ?? present(event, 'body')],
   ['mark', (event) => text(event, 'name')],
@@ -321,6 +321,14 @@ function isLike(value: unknown): boolean {
     isCount(value['head']) &&
     isText(value['text']) &&
     isCount(value['tail'])
+  )
+}
+
+function spawnProblem({ command, cwd, env }: Fields): Problem {
+  return (
+    listOf(command, 'command', isText) ??
+    optional(cwd, () => (isText(cwd) ? undefined : 'cwd is not text')) ??
+    optional(env, () => (isFields(env) && Object.values(env).every(isText) ? undefined : 'env is not a map of texts'))
   )
 }
 

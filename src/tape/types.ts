@@ -276,6 +276,10 @@ export type DrawKind = 'now' | 'perf' | 'random' | 'uuid' | 'bytes' | 'int'
 export interface SpawnEvent extends EventBase {
   readonly kind: 'spawn'
   readonly command: readonly string[]
+  /** The folder it starts in, from that of the run: `.`, `tools`, `(elsewhere)` for any outside. Absent: an older recorder. */
+  readonly cwd?: string
+  /** Variables the code sets, without those of the machine. Absent: an older recorder. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** A line a child process sent without being asked, or what a WebSocket brought. */

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, type SpawnOptionsWithoutStdio } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -58,8 +58,8 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
-const start = (script: string): ChildProcess =>
-  spawn(process.execPath, [join(dir, script)], { stdio: ['pipe', 'pipe', 'inherit'] })
+const start = (script: string, options: SpawnOptionsWithoutStdio = {}): ChildProcess =>
+  spawn(process.execPath, [join(dir, script)], { ...options, stdio: ['pipe', 'pipe', 'inherit'] })
 
 interface Manners {
   readonly prompt: string
@@ -129,8 +129,8 @@ test('what is said otherwise to a command-line agent, or left out, is different'
   }
 })
 
-async function runToEnd(script: string, prompt: string): Promise<unknown> {
-  const child = start(script)
+async function runToEnd(script: string, prompt: string, options?: SpawnOptionsWithoutStdio): Promise<unknown> {
+  const child = start(script, options)
   child.stdin!.end(prompt)
   let text = ''
   for await (const piece of child.stdout!.setEncoding('utf8')) text += piece as string
@@ -178,4 +178,35 @@ test('a child that says anything else is an escape at once, with its name and wh
   expect(problems.map(({ code }) => code)).toEqual(['HARVEST_ESCAPE'])
   expect(problems[0]?.message).toMatch(/dates\.mjs[^]*wrap the function that starts it in tool\(\) or value\(\)/)
   expect([escapes.length, outcome.status]).toEqual([1, 'threw'])
+})
+
+test('a child in another folder, or with another variable, is another one to ask, and so unproven', async () => {
+  writeFileSync(join(dir, 'told.mjs'), 'console.log(JSON.stringify({ type: "hello" }))')
+  const usual = { env: { ...process.env, TENANT: 't-1', PATH: `./bin:${process.env['PATH']}` } }
+  const hear = (options: SpawnOptionsWithoutStdio) => () => runToEnd('told.mjs', '', options)
+  const tape = await recorded('told', hear(usual))
+  const [started] = tape.events.filter(({ kind }) => kind === 'spawn')
+  expect(started).toMatchObject({ cwd: '.', env: { TENANT: 't-1', PATH: './bin:$PATH' } })
+  await installReplay()
+  const told = async (options: SpawnOptionsWithoutStdio) => {
+    const { verdict, unproven, differences } = verdictOf(await replayTape(tape, hear(options)))
+    expect(differences).toEqual([])
+    return [verdict, ...unproven.map(({ part, words }) => `${part}: ${words}`)]
+  }
+  const of = 'of stdio:node told.mjs'
+  expect(await told(usual)).toEqual(['same'])
+  // What the machine has under another name, and what it has otherwise: that may have been so when recorded.
+  const { PATH } = process.env
+  expect(await told({ env: { ...usual.env, SEARCH: PATH, HOME: '/elsewhere' } })).toEqual(['same'])
+  expect(await told({ env: { ...usual.env, TENANT: 't-2' } })).toEqual([
+    'unproven',
+    `variable TENANT ${of}: [-t-1-] {+t-2+}`,
+  ])
+  expect(await told({ env: { ...usual.env, TENANT: undefined, DRY: '1' } })).toEqual([
+    'unproven',
+    `variable TENANT ${of}: [-t-1-] {+(absent)+}`,
+    `variable DRY ${of}: [-(absent)-] {+1+}`,
+  ])
+  expect(await told({ ...usual, cwd: 'test' })).toEqual(['unproven', `folder ${of}: [-.-] {+test+}`])
+  expect(await told({ ...usual, cwd: tmpdir() })).toEqual(['unproven', `folder ${of}: [-.-] {+(elsewhere)+}`])
 })

@@ -520,7 +520,7 @@ test('a model that changed is served and unproven by default, and may fail or be
   expect(await judged({ drift: { model: 'report' } })).toMatchObject({ codes: [], unproven: [], notJudged: 1 })
 })
 
-test('an error counts as the recorded one by name, message and code, anything else thrown by its value', async () => {
+test('an error counts as the recorded one by name, message, own fields and causes, anything else thrown by its value', async () => {
   const thrown = (error: unknown): Tape => ({
     ...tapeOf([]),
     close: { kind: 'close', n: 1, at: 1, events: 0, outcome: { status: 'threw', error: error as never } },
@@ -534,8 +534,17 @@ test('an error counts as the recorded one by name, message and code, anything el
   expect(await equal('stop', 'stop')).toBe(true)
   expect(await equal('stop', 'go')).toBe(false)
   const recorded = { $type: 'error', class: 'Error', name: 'Error', message: 'no', fields: { code: 'E1' } }
-  expect(await equal(recorded, Object.assign(new Error('no'), { code: 'E1', at: 5 }))).toBe(true)
-  expect(await equal(recorded, Object.assign(new Error('no'), { code: 'E2' }))).toBe(false)
+  const no = (fields: object, options?: ErrorOptions) => Object.assign(new Error('no', options), fields)
+  // A request object, and the number an operating system has for a code, are not what an agent says.
+  for (const more of [{ request: new (class Socket {})() }, { errno: -111 }])
+    expect(await equal(recorded, no({ code: 'E1', ...more }))).toBe(true)
+  for (const other of [{ code: 'E2' }, {}, { code: 'E1', retryable: true }, { code: 'E1', order: { id: 'A-1' } }])
+    expect(await equal(recorded, no(other))).toBe(false)
+  const cause = (message: string) => ({ $type: 'error', class: 'Error', name: 'Error', message })
+  const caused = { ...recorded, cause: cause('late') }
+  expect(await equal(caused, no({ code: 'E1' }, { cause: new Error('late') }))).toBe(true)
+  expect(await equal(caused, no({ code: 'E1' }, { cause: new Error('early') }))).toBe(false)
+  expect(await equal(caused, no({ code: 'E1' }))).toBe(false)
 })
 
 test('every piece of an answer is numbered as the replay delivers it', async () => {
@@ -602,4 +611,8 @@ test('an argument without a value is as good as absent; null is not', async () =
     replayTape(recording.tape(), () => tool('mail', async (_: object) => 'live')(args), soon)
   expect(codes(await mail({ to: 'ada', cc: undefined }))).toEqual([])
   expect(codes(await mail({ to: 'ada', cc: null }))).toContain('HARVEST_DIVERGENCE')
+  const mailWith = (...more: unknown[]) =>
+    replayTape(recording.tape(), () => tool('mail', async (..._: unknown[]) => 'live')({ to: 'ada' }, ...more), soon)
+  expect(codes(await mailWith(undefined))).toEqual([])
+  expect(codes(await mailWith(null))).toContain('HARVEST_DIVERGENCE')
 })

@@ -1,3 +1,4 @@
+import type { ChildSettings } from '../child-settings.ts'
 import type { Pairs } from '../pairs.ts'
 import { currentRun, type RunContext } from '../source.ts'
 import type { AnswerHead } from './own-response.ts'
@@ -89,7 +90,7 @@ export interface Responder extends RunContext {
    *
    * @throws HarvestError when the tape has no such child, or none that said anything a tape can hold
    */
-  spawn(command: readonly string[]): ChildMode | undefined
+  spawn(command: readonly string[], settings: ChildSettings): ChildMode | undefined
   /** Registers the sink for lines a child says unasked, and for what a WebSocket brings. */
   listen(url: string, say: (text: string, frame?: SaidFrame) => void): void
   /** The same object for the whole run, also inside its tools. */

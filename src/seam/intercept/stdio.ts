@@ -5,6 +5,7 @@ import { patchProperty, syncBuiltins } from '../patch.ts'
 import { Context } from './context.ts'
 import { SocketNumbers } from '../websocket-frames.ts'
 import { isRequest, messageOf, type RpcMessage, urlOfCommand } from '../stdio.ts'
+import { childSettings } from '../child-settings.ts'
 import { permit } from './outside.ts'
 import { type ChildMode, currentResponder, type ExchangeSink, type Responder, type SaidFrame } from './responder.ts'
 import { real } from '../timers.ts'
@@ -18,7 +19,7 @@ export function interceptStdio(): void {
       const options = (Array.isArray(rest[0]) ? rest[1] : rest[0]) as SpawnOptions | undefined
       if (!run || !usesPipes(options)) return Reflect.apply(original, childProcess, [command, ...rest]) as ChildProcess
       const asked = started([command, ...args], options)
-      const mode = run.spawn(asked)
+      const mode = run.spawn(asked, childSettings(options))
       if (mode === undefined)
         return permit(() => Reflect.apply(original, childProcess, [command, ...rest]) as ChildProcess)
       return new ScriptedChild(run, asked, mode) as unknown as ChildProcess

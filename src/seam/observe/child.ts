@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import { childSettings, type StartOptions } from '../child-settings.ts'
 import { copyBytes, onChannel } from './channels.ts'
 import { currentObserver, type ExchangeObserver, guarded, type Observer } from './observer.ts'
 import { SocketNumbers } from '../websocket-frames.ts'
@@ -12,8 +13,8 @@ import { isRequest, isResponse, messageOf, type RpcMessage, urlOfCommand } from 
 export function observeChildren(): void {
   onChannel<{ process: ChildProcess }>('child', 'child_process', ({ process: child }) => {
     const run = currentObserver()
-    const begun = guarded(() => {
-      run?.spawned(child.spawnargs)
+    const begun = guarded((options: StartOptions | undefined) => {
+      run?.spawned(child.spawnargs, childSettings(options))
       if (child.stdin && child.stdout) follow(child, run)
     })
     // The event comes before the command and the pipes are known. An agent may write to them as soon as it has the child.
@@ -23,7 +24,7 @@ export function observeChildren(): void {
     started.spawn = (...args) => {
       delete started.spawn
       const result = Reflect.apply(spawn, child, args)
-      begun()
+      begun(args[0] as StartOptions | undefined)
       return result
     }
   })

@@ -1,3 +1,4 @@
+import type { ChildSettings } from '../child-settings.ts'
 import type { FrameKind } from '../websocket-frames.ts'
 import { currentRun, type RunContext, seamState } from '../source.ts'
 
@@ -13,7 +14,7 @@ export interface Observer extends RunContext {
   /** A request begins. `undefined` when the run is over and takes no more. */
   exchange(start: ExchangeStart): ExchangeObserver | undefined
   /** The run started a child process. */
-  spawned(command: readonly string[]): void
+  spawned(command: readonly string[], settings: ChildSettings): void
   /** A child process said something unasked, or a WebSocket brought something: a frame that is no text, or its end. */
   pushed(url: string, text: string, frame?: FrameKind | 'end'): void
   /** The same object for the whole run, also inside its tools. */

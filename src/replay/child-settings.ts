@@ -1,0 +1,37 @@
+import { urlOfCommand } from '../seam/stdio.ts'
+import type { ChildSettings } from '../seam/child-settings.ts'
+import type { FoundDrift } from '../match/matcher.ts'
+import type { Redactor } from '../privacy/index.ts'
+import type { SpawnEvent } from '../tape/index.ts'
+
+/**
+ * In which folder and with which variables a child is started, where that is not as recorded: what it answered then proves
+ * nothing about one that serves another tenant. An older tape does not tell.
+ */
+export function settingsChanged(
+  { command, cwd, env }: SpawnEvent,
+  live: ChildSettings,
+  redactor: Redactor,
+): readonly FoundDrift[] {
+  const of = decodeURIComponent(urlOfCommand(command))
+  const found: FoundDrift[] = []
+  if (cwd !== undefined && cwd !== live.cwd)
+    found.push({ class: 'headers', path: 'cwd', part: `folder of ${of}`, recorded: cwd, live: live.cwd })
+  if (env === undefined) return found
+  const now = redactor.json(live.env) as ChildSettings['env']
+  for (const name of new Set([...Object.keys(env), ...Object.keys(now)])) {
+    const [recorded, after] = [env[name], now[name]]
+    // The machine has its own: where the tape was made, it may have been the same.
+    const isOverridden = recorded === undefined && process.env[name] !== undefined
+    if (recorded === after || isOverridden) continue
+    const part = `variable ${name} of ${of}`
+    found.push({
+      class: 'headers',
+      path: `env.${name}`,
+      part,
+      recorded: recorded ?? '(absent)',
+      live: after ?? '(absent)',
+    })
+  }
+  return found
+}
