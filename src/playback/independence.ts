@@ -1,12 +1,20 @@
+import { readRpc } from '../providers/rpc.ts'
 import { decodeBytes, type Json, type Step } from '../tape/index.ts'
 
 /** Methods by which nothing is changed where they are answered. See RFC 9110, section 9.2.1. */
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
 
+/** Requests to an MCP server that only read; a tool may do anything. See the schema of the protocol, `ClientRequest`. */
+const mcpReads = new Set([
+  ...['ping', 'tools/list', 'resources/list', 'resources/templates/list', 'resources/read'],
+  ...['prompts/list', 'prompts/get', 'completion/complete'],
+])
+
 /** Whether a step only reads: it can be made at the same time as others, or needlessly, and nothing is different for it. */
 export function isRead(event: Step): boolean {
-  if (event.kind === 'exchange') return event.via !== 'stdio' && safeMethods.has(event.method)
-  return event.kind === 'retrieval'
+  if (event.kind !== 'exchange') return event.kind === 'retrieval'
+  const rpc = event.via === 'stdio' || event.method === 'POST' ? readRpc(event) : undefined
+  return rpc === undefined ? event.via !== 'stdio' && safeMethods.has(event.method) : mcpReads.has(rpc.method)
 }
 
 /**

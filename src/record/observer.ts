@@ -1,5 +1,5 @@
 import { callerPackage } from '../seam/caller.ts'
-import type { ChildSettings } from '../seam/child-settings.ts'
+import type { ChildSettings } from '../seam/stdio.ts'
 import type { ExchangeObserver, ExchangeStart, Observer } from '../seam/observe/observer.ts'
 import type { Caller, SeamCall, SeamDrawKind, Thinning, TimerListener } from '../seam/source.ts'
 import { encodeValue, type PushFrame } from '../tape/index.ts'

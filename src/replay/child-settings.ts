@@ -1,5 +1,4 @@
-import { urlOfCommand } from '../seam/stdio.ts'
-import type { ChildSettings } from '../seam/child-settings.ts'
+import { type ChildSettings, urlOfCommand } from '../seam/stdio.ts'
 import type { FoundDrift } from '../match/matcher.ts'
 import type { Redactor } from '../privacy/index.ts'
 import type { SpawnEvent } from '../tape/index.ts'

@@ -2,9 +2,8 @@
 import type { HarvestError } from '../errors/index.ts'
 import { type HeaderMeaning, type Redactor, redactorOfTape } from '../privacy/index.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
-import type { ChildSettings } from '../seam/child-settings.ts'
 import type { ChildMode, UninstrumentedIo, LiveRequest, Responder } from '../seam/intercept/index.ts'
-import { messageOf, unnamedChild, urlOfCommand } from '../seam/stdio.ts'
+import { type ChildSettings, messageOf, unnamedChild, urlOfCommand } from '../seam/stdio.ts'
 import {
   encodeValue,
   headersFlag,

@@ -1,3 +1,6 @@
+import { isAbsolute, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
 /** A JSON-RPC message on a stdio line. */
 export interface RpcMessage {
   readonly jsonrpc: '2.0'
@@ -31,4 +34,41 @@ export const unnamedChild = 'stdio:'
 /** Names a child by its command; folders are left out so that a tape replays on another machine. */
 export function urlOfCommand(command: readonly string[]): string {
   return `stdio:${command.map((part) => encodeURIComponent(part.split(/[\\/]/).at(-1) ?? part)).join(' ')}`
+}
+
+/** What a child process is started with beside its command. */
+export interface ChildSettings {
+  /** As seen from the folder of this process: `.`, `tools/shop`, or `(elsewhere)` for any folder outside, which is the machine's. */
+  readonly cwd: string
+  /** Variables whose values the code sets; what comes from the environment of this process is the machine's. */
+  readonly env: Readonly<Record<string, string>>
+}
+
+export interface StartOptions {
+  readonly cwd?: string | URL | undefined
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined
+}
+
+/** How the code starts a child, without what the machine adds. */
+export function childSettings({ cwd, env }: StartOptions = {}): ChildSettings {
+  const folder = relative(process.cwd(), cwd instanceof URL ? fileURLToPath(cwd) : resolve(cwd ?? '.'))
+  const isOutside = folder.startsWith('..') || isAbsolute(folder)
+  return {
+    cwd: isOutside ? '(elsewhere)' : folder.replaceAll('\\', '/') || '.',
+    env: env == null ? {} : ownVariables(env),
+  }
+}
+
+/** Characters a value of the environment has at least to be known under another name, too: `1` or `test` say nothing. */
+const renamedFrom = 8
+
+function ownVariables(env: NonNullable<StartOptions['env']>): ChildSettings['env'] {
+  const inherited = new Set(Object.values(process.env).filter((value) => (value?.length ?? 0) >= renamedFrom))
+  const own = Object.entries(env).flatMap(([name, value]) => {
+    const before = process.env[name]
+    if (value === undefined || value === before || inherited.has(value)) return []
+    // `./bin:${process.env.PATH}`: what is added is the code's.
+    return [[name, before ? String(value).replaceAll(before, `$${name}`) : String(value)] as const]
+  })
+  return Object.fromEntries(own.sort(([a], [b]) => (a < b ? -1 : 1)))
 }

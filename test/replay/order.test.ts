@@ -52,6 +52,18 @@ describe('reads that were made one after the other when recorded', () => {
     expect(codes(result)).toEqual([])
   })
 
+  test('are requests to an MCP server that only read, too, and its tools are none', async () => {
+    const asked = (method: string, id: number) => JSON.stringify({ jsonrpc: '2.0', id, method, params: { name: 'a' } })
+    const ask = async (method: string, id: number): Promise<string> => post('/mcp', asked(method, id))
+    const twice = async (method: string): Promise<readonly string[]> => {
+      const answer = JSON.stringify({ jsonrpc: '2.0', result: {} })
+      const made = [1, 2].map((id) => ({ url: `${shop}/mcp`, body: asked(method, id), answer }))
+      return codes(await replayTape(tapeOf(made), () => Promise.all([ask(method, 1), ask(method, 2)])))
+    }
+    for (const method of ['tools/list', 'resources/read', 'prompts/get']) expect(await twice(method)).toEqual([])
+    for (const method of ['tools/call', 'logging/setLevel']) expect(await twice(method)).toEqual(['HARVEST_ORDER'])
+  })
+
   test('are out of order when a later action does not wait for the first', async () => {
     const result = await replayTape(two, async () => {
       const customer = get('/customers/7')

@@ -1,4 +1,4 @@
-import type { ChildSettings } from '../child-settings.ts'
+import type { ChildSettings } from '../stdio.ts'
 import type { Pairs } from '../pairs.ts'
 import { currentRun, type RunContext } from '../source.ts'
 import type { AnswerHead } from './own-response.ts'

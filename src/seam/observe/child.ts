@@ -1,9 +1,16 @@
 import type { ChildProcess } from 'node:child_process'
-import { childSettings, type StartOptions } from '../child-settings.ts'
 import { copyBytes, onChannel } from './channels.ts'
 import { currentObserver, type ExchangeObserver, guarded, type Observer } from './observer.ts'
 import { SocketNumbers } from '../websocket-frames.ts'
-import { isRequest, isResponse, messageOf, type RpcMessage, urlOfCommand } from '../stdio.ts'
+import {
+  childSettings,
+  isRequest,
+  isResponse,
+  messageOf,
+  type RpcMessage,
+  type StartOptions,
+  urlOfCommand,
+} from '../stdio.ts'
 
 /**
  * Hears JSON over the stdio of child processes: JSON-RPC of MCP servers, and lines of JSON as command-line agents say them.

@@ -1,4 +1,4 @@
-import type { ChildSettings } from '../child-settings.ts'
+import type { ChildSettings } from '../stdio.ts'
 import type { FrameKind } from '../websocket-frames.ts'
 import { currentRun, type RunContext, seamState } from '../source.ts'
 
