@@ -87,6 +87,15 @@ describe('the walls between the rooms', () => {
     expect(trespasses.map(({ from, specifier }) => `src/${from} imports ${specifier}`)).toEqual([])
   })
 
+  it('git is asked in one place, through simple-git', () => {
+    const values = outside.filter(({ specifier, isType }) => packageOf(specifier) === 'simple-git' && !isType)
+    expect(values.map(({ from }) => from)).toEqual(['provenance/git-client.ts'])
+    const started = files.filter((file) =>
+      /\b(?:spawn|exec|fork)\w*\(\s*['"`]git\b/.test(readFileSync(join('src', file), 'utf8')),
+    )
+    expect(started).toEqual([])
+  })
+
   it('every import names a file that exists', () => {
     const known = new Set(files)
     expect(inside.filter(({ to }) => !known.has(to)).map(({ from, specifier }) => `src/${from}: ${specifier}`)).toEqual(

@@ -69,11 +69,12 @@ export async function checkHealth(recordings = 'recordings', limits: PinLimits =
   const inbox = join(recordings, 'inbox')
   const fresh = existsSync(inbox) ? (await queryTapes(inbox)).tapes : []
   const live = readLiveRuns(recordings)
-  const red = seenRed(recordings, cases)
+  const red = await seenRed(recordings, cases)
+  const pins = await readPins(recordings, limits)
   return {
     cases: cases.map(({ id }) => id),
-    stale: readPins(recordings, limits)
-      .cases.filter(({ stale }) => stale.length > 0)
+    stale: pins.cases
+      .filter(({ stale }) => stale.length > 0)
       .map(({ id, file, stale }) => ({ id, file, reasons: stale })),
     flaky: cases
       .flatMap((kase) => flakyIn(kase, live.get(kase.id)))
@@ -107,11 +108,11 @@ function flakyIn(kase: Case, rerun: LiveRuns | undefined): readonly FlakyCase[] 
  * Cases that a red test left a trace in: known bad, fixed, updated, accepted or proven, today or in any commit. A passing
  * test writes nothing, so a case that was red without such a trace is not told from one that never was.
  */
-function seenRed(
+async function seenRed(
   recordings: string,
   cases: readonly Case[],
-): { readonly ids: ReadonlySet<string>; readonly unknown?: string } {
-  const former = existsSync(recordings) ? readFormerCases(recordings) : undefined
+): Promise<{ readonly ids: ReadonlySet<string>; readonly unknown?: string }> {
+  const former = existsSync(recordings) ? await readFormerCases(recordings) : undefined
   const past = (former?.texts ?? []).flatMap((text) => caseIn(text))
   const ids = new Set([...cases, ...past].filter(wasRed).map(({ id }) => id))
   if (former === undefined) return { ids, unknown: 'there is no git history here' }

@@ -68,7 +68,7 @@ export function workTree({ dir = 'recordings', files }: SnapshotScope): Snapshot
 export async function staged({ dir, files }: SnapshotScope): Promise<Snapshot> {
   // Loaded for this alone: without --staged nobody asks git.
   const { readIndex } = await import('../provenance/staged.ts')
-  const index = readIndex(process.cwd())
+  const index = await readIndex(process.cwd())
   const top = realpathSync(index.top)
   const fromTop = (path: string): string => relative(top, realAs(path)).split(sep).join('/')
   const within = dir === undefined ? undefined : `${fromTop(dir)}/`
@@ -78,7 +78,7 @@ export async function staged({ dir, files }: SnapshotScope): Promise<Snapshot> {
   const changed = index.staged.filter(({ path }) => isRecording(path) && named?.has(path) !== false)
   const around = index.recordings.filter(({ path }) => isRecording(path))
   const oids = new Map([...around, ...changed].map(({ path, oid }) => [path, oid]))
-  const sizes = index.sizesOf([...new Set(changed.filter(isPlain).map(({ oid }) => oid))])
+  const sizes = await index.sizesOf([...new Set(changed.filter(isPlain).map(({ oid }) => oid))])
   const entry = ({ path, type, oid }: IndexedFile): SnapshotFile => ({
     path,
     kind: kindOf(path),
@@ -89,7 +89,7 @@ export async function staged({ dir, files }: SnapshotScope): Promise<Snapshot> {
   const past = [...index.before].filter(([path]) => isRecording(path))
   const cases = around.filter(({ path, type }) => kindOf(path) === 'case' && type === 'file')
   const pastCases = past.filter(([path]) => kindOf(path) === 'case')
-  const contents = index.contentsOf([
+  const contents = await index.contentsOf([
     ...new Set([
       ...changed.filter((one) => isPlain(one) && (sizes.get(one.oid) ?? 0) <= readCap).map(({ oid }) => oid),
       ...cases.map(({ oid }) => oid),

@@ -29,7 +29,7 @@ export interface Recordings {
   /** Takes a case out of the golden set and puts its tape back into the inbox. */
   demote(kase: string): Demoted
   /** What each case was made with, and which are stale. Asks git. */
-  pins(limits?: PinLimits): PinReport
+  pins(limits?: PinLimits): Promise<PinReport>
   /** What is stale, flaky, redundant, in no case, or was never seen red. Asks git, runs nothing. */
   health(limits?: PinLimits): Promise<Health>
   /**

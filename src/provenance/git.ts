@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
+import type { SimpleGit } from 'simple-git'
 import { HarvestError } from '../errors/index.ts'
 import { isCommit, sameCommit } from './commit.ts'
+import { gitIn, type GitSettings } from './git-client.ts'
 
 /** What git says about a folder. */
 export interface GitState {
@@ -22,7 +24,7 @@ export interface GitState {
  * @throws HARVEST_GIT_UNREADABLE when there is a repository and git refuses to read it
  */
 export async function gitState(cwd: string): Promise<GitState | undefined> {
-  const status = await ask(cwd, statusArguments)
+  const status = await askGit(cwd, (git) => git.raw(statusArguments))
   return status === undefined ? undefined : readStatus(status)
 }
 
@@ -38,12 +40,13 @@ export async function codeState(cwd: string, recorded: string | undefined): Prom
   const state = await gitState(cwd)
   if (state?.commit === undefined || recorded === undefined || !isCommit(recorded)) return state
   if (sameCommit(state.commit, recorded)) return state
-  const known = await ask(cwd, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${recorded}^{commit}`]).catch(
+  const known = await askGit(cwd, (git) => git.revparse(commitArguments(recorded))).catch(
     // A commit that is not in this repository: nothing can be compared.
     (error: unknown) => (HarvestError.is(error, 'HARVEST_GIT_UNREADABLE') ? undefined : Promise.reject(error as Error)),
   )
-  if (known === undefined || known.trim() === '') return state
-  const changed = await ask(cwd, ['diff', '--name-only', '-z', `${known.trim()}..${state.commit}`, ...codeOnly])
+  if (known === undefined || known === '') return state
+  const range = `${known}..${state.commit}`
+  const changed = await askGit(cwd, (git) => git.diff(['--name-only', '-z', range, ...codeOnly]))
   return changed === '' ? { ...state, commit: recorded } : state
 }
 
@@ -57,10 +60,12 @@ export async function codeState(cwd: string, recorded: string | undefined): Prom
 export async function codeDigest(cwd: string): Promise<string | undefined> {
   const { commit } = (await gitState(cwd)) ?? {}
   if (commit === undefined) return undefined
-  const top = ((await ask(cwd, ['rev-parse', '--show-toplevel'])) ?? '').trim()
+  const top = (await topOf(cwd)) ?? ''
   // Programs the repository names are not run for it.
-  const changed = await ask(cwd, ['diff', '--binary', '--no-ext-diff', '--no-textconv', 'HEAD', ...codeOnly])
-  const listed = await ask(cwd, ['ls-files', '--others', '--exclude-standard', '--full-name', '-z', ...codeOnly])
+  const changed = await askGit(cwd, (git) =>
+    git.diff(['--binary', '--no-ext-diff', '--no-textconv', 'HEAD', ...codeOnly]),
+  )
+  const listed = await askGit(cwd, (git) => git.raw(unknownArguments))
   const unknown = (listed ?? '').split('\0').filter(Boolean).sort()
   if (unknown.length > mostUntracked) return undefined
   const digest = createHash('sha256').update(`${commit}\0${changed ?? ''}\0`)
@@ -89,11 +94,11 @@ export interface ChangedFile {
  * @returns `undefined` where that cannot be said: no repository, or no such commit
  */
 export async function changedFilesSince(cwd: string, commit: string): Promise<readonly ChangedFile[] | undefined> {
-  const top = ((await ask(cwd, ['rev-parse', '--show-toplevel'])) ?? '').trim()
+  const top = (await topOf(cwd)) ?? ''
   if (top === '' || !isCommit(commit)) return undefined
   try {
-    const changed = await ask(cwd, ['diff', '--name-only', '--no-renames', '-z', commit, ...codeOnly])
-    const unknown = await ask(cwd, ['ls-files', '--others', '--exclude-standard', '--full-name', '-z', ...codeOnly])
+    const changed = await askGit(cwd, (git) => git.diff(['--name-only', '--no-renames', '-z', commit, ...codeOnly]))
+    const unknown = await askGit(cwd, (git) => git.raw(unknownArguments))
     const paths = [...new Set([...(changed ?? '').split('\0'), ...(unknown ?? '').split('\0')])].filter(Boolean)
     return await Promise.all(
       paths.map(async (path) => {
@@ -109,8 +114,8 @@ export async function changedFilesSince(cwd: string, commit: string): Promise<re
 }
 
 async function textAt(cwd: string, commit: string, path: string): Promise<string | undefined> {
-  const listed = await ask(cwd, ['ls-tree', '--name-only', '--full-tree', commit, '--', path])
-  return listed?.trim() === path ? ask(cwd, ['show', `${commit}:${path}`]) : undefined
+  const listed = await askGit(cwd, (git) => git.raw(['ls-tree', '--name-only', '--full-tree', commit, '--', path]))
+  return listed?.trim() === path ? askGit(cwd, (git) => git.show(`${commit}:${path}`)) : undefined
 }
 
 /** A link counts by where it leads: what is there need not be in the repository, nor be there at all. */
@@ -130,10 +135,12 @@ const mostUntracked = 500
  * @throws HARVEST_GIT_UNREADABLE
  */
 export async function versionedFiles(cwd: string): Promise<((path: string) => boolean) | undefined> {
-  const top = (await ask(cwd, ['rev-parse', '--show-toplevel']))?.trim()
+  const top = await topOf(cwd)
   if (top === undefined || top === '') return undefined
   const known = new Set<string>()
-  for (const file of ((await ask(cwd, ['ls-files', '-z', '--full-name', ':/'])) ?? '').split('\0').filter(Boolean)) {
+  for (const file of ((await askGit(cwd, (git) => git.raw('ls-files', '-z', '--full-name', ':/'))) ?? '')
+    .split('\0')
+    .filter(Boolean)) {
     for (let path = file; path !== '.' && !known.has(path); path = dirname(path)) known.add(path)
   }
   return (path) => {
@@ -151,7 +158,7 @@ export async function versionedFiles(cwd: string): Promise<((path: string) => bo
  * @throws HARVEST_GIT_UNREADABLE
  */
 export async function trackedFiles(cwd: string): Promise<readonly string[]> {
-  const listed = (await ask(cwd, ['ls-files', '-z', '--', '.'])) ?? ''
+  const listed = (await askGit(cwd, (git) => git.raw('ls-files', '-z', '--', '.'))) ?? ''
   return listed
     .split('\0')
     .filter(Boolean)
@@ -166,9 +173,8 @@ export async function trackedFiles(cwd: string): Promise<readonly string[]> {
  */
 export async function isInboxIgnored(cwd: string, recordings: string): Promise<boolean | undefined> {
   const file = `${recordings}/inbox/any.tape.jsonl`
-  const said = await ask(cwd, ['check-ignore', '--verbose', '--non-matching', '--no-index', '--', file])
-  // Without a rule that matches, the line begins with `::`.
-  return said === undefined ? undefined : !said.startsWith('::')
+  const ignored = await askGit(cwd, (git) => git.checkIgnore(['--no-index', '--', file]))
+  return ignored === undefined ? undefined : ignored.length > 0
 }
 
 /**
@@ -178,7 +184,9 @@ export async function isInboxIgnored(cwd: string, recordings: string): Promise<b
  * @throws HARVEST_GIT_UNREADABLE
  */
 export async function keepsTapeBytes(cwd: string, recordings: string): Promise<boolean | undefined> {
-  const said = await ask(cwd, ['check-attr', 'text', 'eol', '--', `${recordings}/golden/any.tape.jsonl`])
+  const said = await askGit(cwd, (git) =>
+    git.raw('check-attr', 'text', 'eol', '--', `${recordings}/golden/any.tape.jsonl`),
+  )
   return said === undefined ? undefined : /: text: unset$|: eol: lf$/m.test(said)
 }
 
@@ -189,36 +197,36 @@ export async function keepsTapeBytes(cwd: string, recordings: string): Promise<b
  * @throws HARVEST_GIT_UNREADABLE when git refuses to say
  */
 export async function gitUser(cwd: string): Promise<string | undefined> {
-  const said = await ask(cwd, userArguments)
-  // `--null`: key, line feed, value, NUL. Of several values the last one counts.
-  const values = new Map((said ?? '').split('\0').map((entry) => [entry.split('\n', 1)[0], entry.replace(/^.*\n/, '')]))
-  const name = values.get('user.name')
-  const email = values.get('user.email')
+  const [name, email] = (await askGit(cwd, (git) => Promise.all(['user.name', 'user.email'].map(valueOf(git))))) ?? []
   const parts = [...(name ? [name] : []), ...(email ? [`<${email}>`] : [])]
   return parts.length === 0 ? undefined : parts.join(' ')
 }
 
-const userArguments = ['config', '--null', '--get-regexp', '^user\\.(name|email)$']
+function valueOf(git: SimpleGit): (key: string) => Promise<string | null> {
+  return async (key) => (await git.getConfig(key)).value
+}
 
 /** What git answers; `undefined` outside a repository, and where git is not installed. */
-export async function ask(cwd: string, words: readonly string[], silentMs = 60_000): Promise<string | undefined> {
-  const { simpleGit } = await import('simple-git')
+export async function askGit<Answer>(
+  cwd: string,
+  question: (git: SimpleGit) => PromiseLike<Answer>,
+  settings?: GitSettings,
+): Promise<Answer | undefined> {
   try {
-    const git = simpleGit({
-      baseDir: cwd,
-      config: ['core.fsmonitor=false', 'core.hooksPath=/dev/null'],
-      // Both settings switch programs of the repository off, to constants; the guard cannot tell that from switching them on.
-      unsafe: { allowUnsafeFsMonitor: true, allowUnsafeHooksPath: true },
-      allowEnvironment: ['GIT_OPTIONAL_LOCKS'],
-      timeout: { block: silentMs },
-    })
-    return await git.env(quietEnvironment()).raw([...words])
+    return await question(await gitIn(cwd, settings))
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error)
-    if (said.includes('not a git repository') || said.includes('ENOENT')) return undefined
+    const said = textOf(error)
+    if (/not a git repository|does not have any commits|ENOENT/.test(said)) return undefined
     throw unreadable(cwd, said, error)
   }
 }
+
+/** What git said when it refused. */
+export function textOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).trim()
+}
+
+const topOf = (cwd: string): Promise<string | undefined> => askGit(cwd, (git) => git.revparse(['--show-toplevel']))
 
 /** Everything under version control but tapes, cases, notes of the inbox, the reports of red cases and what Vitest keeps of a run. */
 const codeOnly = [
@@ -237,6 +245,13 @@ const codeOnly = [
 /** Fixed: nothing a tape or a case says is ever an argument of git. */
 const statusArguments = ['status', '--porcelain=v2', '--branch', '-z', '--untracked-files=no', ...codeOnly]
 
+const unknownArguments = ['ls-files', '--others', '--exclude-standard', '--full-name', '-z', ...codeOnly]
+
+/** The full hash of a commit. What names it is never an option. */
+export function commitArguments(name: string): string[] {
+  return ['--verify', '--quiet', '--end-of-options', `${name}^{commit}`]
+}
+
 /** `--porcelain=v2 --branch -z`: header lines `# branch.oid <hash>` first, then one entry per changed file. */
 function readStatus(status: string): GitState {
   let commit: string | undefined
@@ -252,26 +267,12 @@ function readStatus(status: string): GitState {
   return commit === undefined ? { dirty } : { commit, dirty }
 }
 
-/**
- * Only what git needs to start and to find its user's settings. Inside a git hook GIT_DIR and GIT_INDEX_FILE point
- * at the repository of the hook, which need not be the one `cwd` is in.
- */
-export function quietEnvironment(): Record<string, string> {
-  const kept = ['PATH', 'Path', 'HOME', 'XDG_CONFIG_HOME', 'USERPROFILE', 'SystemRoot', 'SYSTEMROOT', 'TMPDIR', 'TEMP']
-  const env: Record<string, string> = { GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' }
-  for (const name of kept) {
-    const value = process.env[name]
-    if (value !== undefined) env[name] = value
-  }
-  return env
-}
-
 function unreadable(cwd: string, said: string, cause: unknown): HarvestError {
   return new HarvestError(
     'HARVEST_GIT_UNREADABLE',
     {
-      what: 'git cannot read the current commit',
-      where: { folder: cwd, git: said.trim() },
+      what: 'git cannot read this repository',
+      where: { folder: cwd, git: said },
       why: 'In containers, git refuses a work tree owned by another user.',
       fix: [`to see it by hand: git -C ${JSON.stringify(cwd)} status`, 'or set the commit: GIT_SHA=<commit>'],
     },

@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process'
+import type { SimpleGit } from 'simple-git'
 import { HarvestError } from '../errors/index.ts'
 import { isCommit } from './commit.ts'
-import { quietEnvironment } from './git.ts'
+import { askGit, commitArguments } from './git.ts'
 
 /** A commit as one line of a log. The subject is foreign text. */
 export interface CommitLine {
@@ -28,11 +28,11 @@ export interface History {
   /** Committer date of HEAD, ISO 8601 in UTC. */
   readonly headAt: string
   /** Where a pinned commit stands; it may be shortened, and it may be no hash at all. */
-  standingOf(commit: string): CommitPosition
+  standingOf(commit: string): Promise<CommitPosition>
   /** The newest commits between one and HEAD, the newest first. */
-  newestSince(commit: string, count: number): readonly CommitLine[]
+  newestSince(commit: string, count: number): Promise<readonly CommitLine[]>
   /** Files that differ between a commit and HEAD, seen from the top of the repository. */
-  changedSince(commit: string): readonly string[]
+  changedSince(commit: string): Promise<readonly string[]>
 }
 
 /**
@@ -42,86 +42,65 @@ export interface History {
  * @returns `undefined` outside a repository, in one without commits, and where git is not installed
  * @throws HARVEST_GIT_UNREADABLE when there is a repository and git refuses to read it
  */
-export function readHistory(cwd: string): History | undefined {
-  const head = ask(cwd, ['log', '--max-count=1', '--format=%H%x00%ct'])
-  if (head === undefined) return undefined
-  const [commit = '', seconds = ''] = head.trimEnd().split('\0')
-  const isShallow = ask(cwd, ['rev-parse', '--is-shallow-repository'])?.trim() === 'true'
+export async function readHistory(cwd: string): Promise<History | undefined> {
+  const ask: Ask = (question) => askGit(cwd, question, { isLocal: true })
+  const newest = await ask((git) => git.log({ maxCount: 1, format: { commit: '%H', seconds: '%ct' } }))
+  if (newest?.latest == null) return undefined
+  const { commit, seconds } = newest.latest
+  const isShallow = (await ask((git) => git.revparse(['--is-shallow-repository']))) === 'true'
 
-  const standings = new Map<string, CommitPosition>()
-  const find = (pinned: string): CommitPosition => {
+  const standings = new Map<string, Promise<CommitPosition>>()
+  const find = async (pinned: string): Promise<CommitPosition> => {
     const absent: CommitPosition = { state: isShallow ? 'shallow' : 'missing' }
     if (!isCommit(pinned)) return { state: 'missing' }
-    const full = ask(cwd, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${pinned}^{commit}`])?.trim()
+    const full = await fullHash(ask, pinned)
     // A branch may be called like a hash.
     if (full === undefined || !isCommit(full) || !full.startsWith(pinned)) return absent
-    const [, behind = '0'] = /^0\t(\d+)$/.exec(count(full)) ?? []
+    // Left and right of the symmetric difference: what only the pinned commit has, and what only HEAD has.
+    const sides = ['rev-list', '--left-right', '--count', '--end-of-options', `${full}...${commit}`]
+    const [, behind = '0'] = /^0\t(\d+)$/.exec((await ask((git) => git.raw(sides)))?.trim() ?? '') ?? []
     if (behind === '0' && full !== commit)
       return isShallow ? { state: 'shallow' } : { state: 'elsewhere', commit: full }
-    const then = Number(ask(cwd, ['log', '--max-count=1', '--format=%ct', '--end-of-options', full]) ?? seconds)
-    const daysBehind = Math.max(0, Math.floor((Number(seconds) - then) / 86_400))
+    const then = await ask((git) => git.raw('log', '--max-count=1', '--format=%ct', '--end-of-options', full))
+    const daysBehind = Math.max(0, Math.floor((Number(seconds) - Number(then ?? seconds)) / 86_400))
     return { state: 'ancestor', commit: full, commits: Number(behind), daysBehind }
   }
-  // Left and right of the symmetric difference: what only the pinned commit has, and what only HEAD has.
-  const count = (full: string): string =>
-    ask(cwd, ['rev-list', '--left-right', '--count', '--end-of-options', `${full}...${commit}`])?.trim() ?? ''
+
+  const standingOf = (pinned: string): Promise<CommitPosition> => {
+    const known = standings.get(pinned) ?? find(pinned)
+    standings.set(pinned, known)
+    return known
+  }
 
   return {
     head: commit,
     headAt: new Date(Number(seconds) * 1000).toISOString(),
-    standingOf(pinned) {
-      const known = standings.get(pinned) ?? find(pinned)
-      standings.set(pinned, known)
-      return known
-    },
-    newestSince(pinned, most) {
-      const standing = this.standingOf(pinned)
+    standingOf,
+    async newestSince(pinned, most) {
+      const standing = await standingOf(pinned)
       if (standing.state !== 'ancestor') return []
-      const range = `${standing.commit}..${commit}`
-      const log = ask(cwd, ['log', '-z', `--max-count=${most}`, '--format=%H %s', '--end-of-options', range]) ?? ''
-      return entries(log).map((line) => ({
-        commit: line.slice(0, line.indexOf(' ')),
-        subject: line.slice(line.indexOf(' ') + 1),
-      }))
+      const range = { from: standing.commit, to: commit, symmetric: false, maxCount: most }
+      const log = await ask((git) => git.log({ ...range, format: { commit: '%H', subject: '%s' }, splitter: '\u001f' }))
+      return log?.all.map(({ commit: hash, subject }) => ({ commit: hash, subject })) ?? []
     },
-    changedSince(pinned) {
-      const standing = this.standingOf(pinned)
+    async changedSince(pinned) {
+      const standing = await standingOf(pinned)
       if (standing.state !== 'ancestor' && standing.state !== 'elsewhere') return []
-      const names = ['diff', '--name-only', '--no-renames', '--no-ext-diff', '-z', '--end-of-options']
-      return entries(ask(cwd, [...names, standing.commit, commit]) ?? '')
+      const names = ['--name-only', '--no-renames', '--no-ext-diff', '-z', standing.commit, commit]
+      const changed = (await ask((git) => git.diff(names))) ?? ''
+      return changed.split('\0').filter((entry) => entry !== '')
     },
   }
 }
 
-function entries(output: string): readonly string[] {
-  return output.split('\0').filter((entry) => entry !== '')
-}
+type Ask = <Answer>(question: (git: SimpleGit) => PromiseLike<Answer>) => Promise<Answer | undefined>
 
-/** Settings of the repository that start programs or reach for the network, switched off. */
-const quiet = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'log.showSignature=false', 'protocol.allow=never']
-
-/** What git answers; `undefined` for a quiet no, outside a repository, and where git is not installed. */
-function ask(cwd: string, args: readonly string[]): string | undefined {
-  const { status, stdout, stderr, error } = spawnSync('git', [...quiet.flatMap((one) => ['-c', one]), ...args], {
-    cwd,
-    env: { ...quietEnvironment(), GIT_NO_LAZY_FETCH: '1', GIT_TERMINAL_PROMPT: '0' },
-    encoding: 'utf8',
-    maxBuffer: 256 * 1024 * 1024,
-    timeout: 60_000,
-  })
-  if (status === 0) return stdout
-  const said = error?.message ?? stderr
-  // A shortened hash that fits several commits names none of them.
-  const isNo = said === '' || /not a git repository|does not have any commits|ENOENT|ambiguous/.test(said)
-  if (isNo) return undefined
-  throw new HarvestError(
-    'HARVEST_GIT_UNREADABLE',
-    {
-      what: 'git cannot read the history of this folder',
-      where: { folder: cwd, git: said.trim() },
-      why: 'In containers, git refuses a work tree owned by another user.',
-      fix: [`to see it by hand: git -C ${JSON.stringify(cwd)} log -1`],
-    },
-    { cause: error },
-  )
+/** A shortened hash that fits several commits names none of them. */
+async function fullHash(ask: Ask, pinned: string): Promise<string | undefined> {
+  try {
+    return await ask((git) => git.revparse(commitArguments(pinned)))
+  } catch (error) {
+    if (HarvestError.is(error, 'HARVEST_GIT_UNREADABLE') && error.message.includes('ambiguous')) return undefined
+    throw error
+  }
 }

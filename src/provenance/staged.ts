@@ -1,6 +1,7 @@
-import { spawnSync } from 'node:child_process'
+import type { SimpleGit } from 'simple-git'
 import { HarvestError } from '../errors/index.ts'
-import { quietEnvironment } from './git.ts'
+import { commitArguments, textOf } from './git.ts'
+import { gitIn, type GitSettings } from './git-client.ts'
 
 /** A file of git's index. Paths are seen from the top of the work tree, with `/`. */
 export interface IndexedFile {
@@ -22,9 +23,9 @@ export interface GitIndex {
   /** What was there in the last commit and changes or goes, by path: the oid it had. */
   readonly before: ReadonlyMap<string, string>
   /** Bytes of contents, by oid. */
-  sizesOf(oids: readonly string[]): ReadonlyMap<string, number>
+  sizesOf(oids: readonly string[]): Promise<ReadonlyMap<string, number>>
   /** Contents, by oid; all of them in memory. */
-  contentsOf(oids: readonly string[]): ReadonlyMap<string, Buffer>
+  contentsOf(oids: readonly string[]): Promise<ReadonlyMap<string, Buffer>>
 }
 
 /**
@@ -35,19 +36,15 @@ export interface GitIndex {
  *
  * @throws HARVEST_GIT_INDEX outside of a work tree, and where git is not installed
  */
-export function readIndex(cwd: string): GitIndex {
-  const git = (args: readonly string[], input = ''): Buffer => run(cwd, args, input)
-  const top = git(['rev-parse', '--show-toplevel'])
-    .toString('utf8')
-    .replace(/\r?\n$/, '')
-  const { staged, before } = readChanges(git(changeArguments).toString('utf8'))
+export async function readIndex(cwd: string): Promise<GitIndex> {
+  const ask = asking(cwd, unreadable)
+  const { staged, before } = readChanges(await ask((git) => git.diff(changeArguments)))
   return {
-    top,
-    recordings: readEntries(git(entryArguments).toString('utf8')),
+    top: await ask((git) => git.revparse(['--show-toplevel'])),
+    recordings: readEntries(await ask((git) => git.raw(entryArguments))),
     staged,
     before,
-    sizesOf: (oids) => readSizes(oids.length === 0 ? '' : git(['cat-file', '--batch-check'], lines(oids)).toString()),
-    contentsOf: (oids) => readContents(oids.length === 0 ? Buffer.of() : git(['cat-file', '--batch'], lines(oids))),
+    ...objectsBy(ask),
   }
 }
 
@@ -66,29 +63,31 @@ export interface GitRange extends Omit<GitIndex, 'staged'> {
  * @param base - any name of a commit
  * @throws HARVEST_GIT_RANGE for a name that is no commit, and where git is not installed
  */
-export function readRange(cwd: string, base: string, head: string): GitRange {
-  const git = (args: readonly string[], input = ''): string => run(cwd, args, input, rangeUnreadable).toString('utf8')
-  const commit = (name: string): string =>
-    git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`]).trim()
-  const [from, to] = [commit(base), commit(head)]
-  const parted = git(['merge-base', from, to]).trim()
-  const { staged: changed, before } = readChanges(git([...rangeArguments, parted, to]))
-  const tree = git(['ls-tree', '-r', '-z', '--full-tree', to])
+export async function readRange(cwd: string, base: string, head: string): Promise<GitRange> {
+  const ask = asking(cwd, rangeUnreadable)
+  const commit = async (name: string): Promise<string> => {
+    const hash = await ask((git) => git.revparse(commitArguments(name)))
+    if (hash === '') throw rangeUnreadable(cwd, '', undefined)
+    return hash
+  }
+  const [from, to] = [await commit(base), await commit(head)]
+  const parted = (await ask((git) => git.raw('merge-base', from, to))).trim()
+  if (parted === '') throw rangeUnreadable(cwd, 'they have no commit in common', undefined)
+  const { staged: changed, before } = readChanges(await ask((git) => git.diff([...rangeArguments, parted, to])))
+  const tree = await ask((git) => git.raw('ls-tree', '-r', '-z', '--full-tree', to))
   return {
-    top: git(['rev-parse', '--show-toplevel']).replace(/\r?\n$/, ''),
+    top: await ask((git) => git.revparse(['--show-toplevel'])),
     recordings: readTree(tree).filter(({ path }) => /\.(?:case\.ya?ml|tape\.jsonl)$/.test(path)),
     changed,
     before,
     base: parted,
     head: to,
-    sizesOf: (oids) => readSizes(oids.length === 0 ? '' : git(['cat-file', '--batch-check'], lines(oids))),
-    contentsOf: (oids) =>
-      readContents(oids.length === 0 ? Buffer.of() : run(cwd, ['cat-file', '--batch'], lines(oids), rangeUnreadable)),
+    ...objectsBy(ask),
   }
 }
 
-const rangeArguments = ['diff', '--raw', '-z', '--no-abbrev', '--no-renames', '--no-ext-diff']
-const changeArguments = ['diff', '--cached', '--raw', '-z', '--no-abbrev', '--no-renames', '--no-ext-diff']
+const rangeArguments = ['--raw', '-z', '--no-abbrev', '--no-renames', '--no-ext-diff']
+const changeArguments = ['--cached', ...rangeArguments]
 const entryArguments = [
   'ls-files',
   '--stage',
@@ -98,30 +97,35 @@ const entryArguments = [
   ...['case.yaml', 'case.yml', 'tape.jsonl'].map((ending) => `:(top,glob)**/*.${ending}`),
 ]
 
-/** One is enough for any golden set; more would be a disk image. */
-const outputCap = 2 * 1024 * 1024 * 1024 - 1
+type Ask = <Answer>(question: (git: SimpleGit) => PromiseLike<Answer>, settings?: GitSettings) => Promise<Answer>
 
-function run(cwd: string, args: readonly string[], input: string, refuse: typeof unreadable = unreadable): Buffer {
-  const { status, stdout, stderr, error } = spawnSync(
-    'git',
-    ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', ...args],
-    { cwd, input, env: { ...quietEnvironment(), ...indexEnvironment() }, maxBuffer: outputCap },
-  )
-  if (status === 0 && error === undefined) return stdout
-  throw refuse(cwd, error?.message ?? stderr.toString('utf8'), error)
+function asking(cwd: string, refuse: typeof unreadable): Ask {
+  return async (question, settings = {}) => {
+    try {
+      return await question(await gitIn(cwd, { ...settings, isHook: true, isLocal: true }))
+    } catch (error) {
+      throw refuse(cwd, textOf(error), error)
+    }
+  }
 }
 
-/** A hook is told which index it stands before; without these git would look at another one. */
-function indexEnvironment(): Record<string, string> {
-  const kept = ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_COMMON_DIR', 'GIT_OBJECT_DIRECTORY']
-  const known = kept.flatMap((name) => {
-    const value = process.env[name]
-    return value === undefined ? [] : [[name, value] as const]
-  })
-  return { ...Object.fromEntries(known), GIT_NO_LAZY_FETCH: '1' }
+function objectsBy(ask: Ask): Pick<GitIndex, 'sizesOf' | 'contentsOf'> {
+  return {
+    sizesOf: async (oids) =>
+      oids.length === 0
+        ? new Map()
+        : readSizes(await ask((git) => git.catFile(['--batch-check']), { input: lines(oids) })),
+    contentsOf: async (oids) => (oids.length === 0 ? new Map() : ask((git) => contentsOf(git), { input: lines(oids) })),
+  }
 }
 
-function lines(oids: readonly string[]): string {
+/** Contents of the objects that git is given to read, by oid. */
+export async function contentsOf(git: SimpleGit): Promise<ReadonlyMap<string, Buffer>> {
+  return readContents((await git.binaryCatFile(['--batch'])) as Buffer)
+}
+
+/** What git is given to read for these objects. */
+export function lines(oids: readonly string[]): string {
   return `${oids.join('\n')}\n`
 }
 
@@ -176,7 +180,7 @@ function readSizes(checked: string): ReadonlyMap<string, number> {
 }
 
 /** What `cat-file --batch` answers, by oid: `<oid> <type> <size>`, line feed, that many bytes, line feed. */
-export function readContents(batch: Buffer): ReadonlyMap<string, Buffer> {
+function readContents(batch: Buffer): ReadonlyMap<string, Buffer> {
   const contents = new Map<string, Buffer>()
   for (let at = 0; at < batch.length; ) {
     const headEnd = batch.indexOf(0x0a, at)
@@ -193,7 +197,7 @@ function unreadable(cwd: string, said: string, cause: unknown): HarvestError {
     'HARVEST_GIT_INDEX',
     {
       what: 'git cannot read the staged files',
-      where: { folder: cwd, git: said.trim() },
+      where: { folder: cwd, git: said },
       fix: [
         'run it inside a git work tree, such as from a pre-commit hook',
         'or without --staged: npx vitest-harvest check',
@@ -208,7 +212,7 @@ function rangeUnreadable(cwd: string, said: string, cause: unknown): HarvestErro
     'HARVEST_GIT_RANGE',
     {
       what: 'git cannot compare these two commits',
-      where: { folder: cwd, git: said.trim() || 'one of them is no commit of this repository' },
+      where: { folder: cwd, git: said || 'one of them is no commit of this repository' },
       fix: [
         'name two commits: npx vitest-harvest review origin/main..HEAD',
         'in CI, fetch the base: git fetch origin main',

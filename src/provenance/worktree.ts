@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { isCommit } from './commit.ts'
-import { ask, gitState } from './git.ts'
+import { askGit, commitArguments, gitState } from './git.ts'
 
 /** A commit of this repository whose code may be the one before a fix. */
 export interface FormerCode {
@@ -46,16 +46,13 @@ function found(commit: string | undefined, about: string): readonly FormerCode[]
 }
 
 async function hasNewFiles(cwd: string): Promise<boolean> {
-  const listed = await ask(cwd, ['ls-files', '--others', '--exclude-standard', '-z', '--', ':(top)'])
+  const listed = await askGit(cwd, (git) => git.raw('ls-files', '--others', '--exclude-standard', '-z', '--', ':(top)'))
   return (listed ?? '').split('\0').some((file) => file !== '' && !/\.(?:case\.yaml|tape\.jsonl)$/.test(file))
 }
 
 /** The commit a revision names; `undefined` when there is none. */
 async function resolved(cwd: string, revision: string): Promise<string | undefined> {
-  const said = await ask(cwd, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`]).catch(
-    () => undefined,
-  ) // Not a revision of this repository: git says so by failing.
-  const commit = said?.trim() ?? ''
+  const commit = await askGit(cwd, (git) => git.revparse(commitArguments(revision))).catch(() => undefined) // Not a revision of this repository: git says so by failing.
   return commit === '' ? undefined : commit
 }
 
@@ -76,13 +73,14 @@ export interface Worktree {
  * @throws HARVEST_GIT_UNREADABLE when git cannot check it out
  */
 export async function inWorktree<T>(cwd: string, commit: string, work: (tree: Worktree) => Promise<T>): Promise<T> {
-  const top = realpathSync(((await ask(cwd, ['rev-parse', '--show-toplevel'])) ?? '').trim())
+  const top = realpathSync((await askGit(cwd, (git) => git.revparse(['--show-toplevel']))) ?? '')
   const root = join(mkdtempSync(join(realpathSync(tmpdir()), 'harvest-worktree-')), 'tree')
   try {
-    await ask(cwd, ['worktree', 'add', '--quiet', '--detach', root, commit], 120_000)
+    const silentMs = 120_000
+    await askGit(cwd, (git) => git.raw('worktree', 'add', '--quiet', '--detach', root, commit), { silentMs })
     return await work({ root, top, cwd: join(root, relative(top, realpathSync(cwd))) })
   } finally {
     rmSync(join(root, '..'), { recursive: true, force: true })
-    await ask(cwd, ['worktree', 'prune'])
+    await askGit(cwd, (git) => git.raw('worktree', 'prune'))
   }
 }

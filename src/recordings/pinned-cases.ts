@@ -29,12 +29,13 @@ export interface PinReport {
  *
  * @throws HarvestError `HARVEST_CLI_MODELS` when `models.json` is malformed
  */
-export function readPins(
+export async function readPins(
   recordings: string,
   { maxCommits, maxAgeDays, retired = [] }: PinLimits = {},
-  history: History | undefined = readHistory(process.cwd()),
-): PinReport {
-  const { cases, unreadable } = pinnedCases(listCases(recordings), history)
+  asked?: History,
+): Promise<PinReport> {
+  const history = asked ?? (await readHistory(process.cwd()))
+  const { cases, unreadable } = await pinnedCases(listCases(recordings), history)
   const judged = judge(cases, {
     retired: readRetired(recordings, retired.join(',')),
     today: new Date().toISOString().slice(0, 10),
@@ -49,10 +50,10 @@ export function readPins(
   }
 }
 
-function pinnedCases(
+async function pinnedCases(
   summaries: readonly CaseSummary[],
   history: History | undefined,
-): { readonly cases: readonly PinnedCase[]; readonly unreadable: PinReport['unreadable'] } {
+): Promise<{ readonly cases: readonly PinnedCase[]; readonly unreadable: PinReport['unreadable'] }> {
   const cases: PinnedCase[] = []
   const unreadable: { file: string; error: HarvestError }[] = []
   for (const { file, case: loaded, error } of summaries) {
@@ -66,7 +67,7 @@ function pinnedCases(
       const made = { ...(commit === undefined ? {} : { commit }), node, recorder, ...loaded.pins }
       // Code that was accepted later is what the case goes with now.
       const pins = acceptedPins(made)
-      const standing = pins.commit === undefined ? undefined : history?.standingOf(pins.commit)
+      const standing = pins.commit === undefined ? undefined : await history?.standingOf(pins.commit)
       cases.push({
         id: loaded.id,
         file,
@@ -89,7 +90,7 @@ function pinnedCases(
 /** Files the steps of a case were made from that differ from the pinned commit. */
 export async function filesTouched({ tape, pins }: PinnedCase, history: History): Promise<readonly string[]> {
   if (pins.commit === undefined) return []
-  const changed = history.changedSince(pins.commit)
+  const changed = await history.changedSince(pins.commit)
   if (changed.length === 0) return []
   const sites = new Set<string>()
   for await (const line of streamTape(tape)) {

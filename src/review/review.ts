@@ -72,18 +72,18 @@ export interface Review {
  * @param range - `origin/main..HEAD`, or the base alone
  * @throws HarvestError `HARVEST_GIT_RANGE`
  */
-export function reviewRange(range: string, options: ReviewOptions = {}): Review {
+export async function reviewRange(range: string, options: ReviewOptions = {}): Promise<Review> {
   const [base = '', head = ''] = range.split(/\.{2,3}/)
-  const git = readRange(process.cwd(), base || 'HEAD', head || 'HEAD')
+  const git = await readRange(process.cwd(), base || 'HEAD', head || 'HEAD')
   return reviewChanges(git, options)
 }
 
-function reviewChanges(git: GitRange, options: ReviewOptions): Review {
+async function reviewChanges(git: GitRange, options: ReviewOptions): Promise<Review> {
   const isRecording = isBelow(options.dir)
   const after = new Map(git.recordings.filter(({ path }) => isRecording(path)).map((file) => [file.path, file]))
   const changed = git.changed.filter(({ path }) => isRecording(path))
   const before = new Map([...git.before].filter(([path]) => isRecording(path)))
-  const contents = git.contentsOf([
+  const contents = await git.contentsOf([
     ...new Set([...[...after.values(), ...changed].filter(isFile).map(({ oid }) => oid), ...before.values()]),
   ])
   const read = (oid: string | undefined): Buffer =>

@@ -103,7 +103,9 @@ test('tapes are held, released, pruned and removed, and a case is demoted', asyn
   await expect(recordings.remove(file)).rejects.toMatchObject({ code: 'HARVEST_RECORDINGS_HELD' })
   recordings.release(file)
   expect(await recordings.prune({ dryRun: true })).toMatchObject({ removed: [], held: [] })
-  expect(recordings.pins().cases).toMatchObject([{ id: 'refund-broken-item', pins: { models: ['gpt-5'] }, stale: [] }])
+  expect((await recordings.pins()).cases).toMatchObject([
+    { id: 'refund-broken-item', pins: { models: ['gpt-5'] }, stale: [] },
+  ])
   expect(recordings.demote('refund-broken-item').removed).toHaveLength(2)
   expect(await recordings.remove(file)).toEqual([file])
   expect((await listTapes(folder)).tapes.map((tape) => tape.file)).not.toContain(file)

@@ -120,7 +120,7 @@ test('a repository git cannot read is an error that shows what git said', async 
   expect(message).toContain('bad config')
   // Versions of git say it in different words.
   expect(message.replaceAll(root, '<root>').replace(/(?<=  git +).*/, '<what git said>')).toMatchInlineSnapshot(`
-    "git cannot read the current commit
+    "git cannot read this repository
 
       folder  <root>
       git <what git said>

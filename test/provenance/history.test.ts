@@ -28,62 +28,62 @@ function commit(subject: string, at: string, file = 'agent.ts'): string {
   return git('rev-parse', 'HEAD')
 }
 
-test('a commit HEAD goes back to is so many commits and days behind, and the newest since are named', () => {
+test('a commit HEAD goes back to is so many commits and days behind, and the newest since are named', async () => {
   git('init', '-q')
   const first = commit('First', '2026-01-01T00:00:00Z')
-  const second = commit('Refund \u001b[2J twice\n\nbody', '2026-01-05T00:00:00Z', 'other.ts')
+  const second = commit('Refund \u001b[2J ò twice\n\nbody', '2026-01-05T00:00:00Z', 'other.ts')
   const third = commit('--output=stolen', '2026-01-11T12:00:00Z')
-  const history = readHistory(root)!
+  const history = (await readHistory(root))!
   expect(history.head).toBe(third)
   expect(history.headAt).toBe('2026-01-11T12:00:00.000Z')
-  expect(history.standingOf(first)).toEqual({ state: 'ancestor', commit: first, commits: 2, daysBehind: 10 })
-  expect(history.standingOf(first.slice(0, 9)), 'shortened').toEqual(history.standingOf(first))
-  expect(history.standingOf(third)).toEqual({ state: 'ancestor', commit: third, commits: 0, daysBehind: 0 })
-  expect(history.newestSince(first, 5)).toEqual([
+  expect(await history.standingOf(first)).toEqual({ state: 'ancestor', commit: first, commits: 2, daysBehind: 10 })
+  expect(await history.standingOf(first.slice(0, 9)), 'shortened').toEqual(await history.standingOf(first))
+  expect(await history.standingOf(third)).toEqual({ state: 'ancestor', commit: third, commits: 0, daysBehind: 0 })
+  expect(await history.newestSince(first, 5)).toEqual([
     { commit: third, subject: '--output=stolen' },
-    { commit: second, subject: 'Refund \u001b[2J twice' },
+    { commit: second, subject: 'Refund \u001b[2J ò twice' },
   ])
-  expect(history.newestSince(first, 1)).toHaveLength(1)
-  expect(history.changedSince(first)).toEqual(['agent.ts', 'other.ts'])
-  expect(history.changedSince(second)).toEqual(['agent.ts'])
+  expect(await history.newestSince(first, 1)).toHaveLength(1)
+  expect(await history.changedSince(first)).toEqual(['agent.ts', 'other.ts'])
+  expect(await history.changedSince(second)).toEqual(['agent.ts'])
 })
 
-test('a commit of another line, one that is not here and a text that is no hash are told apart', () => {
+test('a commit of another line, one that is not here and a text that is no hash are told apart', async () => {
   git('init', '-q')
   const base = commit('Base', '2026-01-01T00:00:00Z')
   git('checkout', '-q', '-b', 'side')
   const side = commit('Side', '2026-01-02T00:00:00Z')
   git('checkout', '-q', '-b', 'main2', base)
   commit('Main', '2026-01-03T00:00:00Z')
-  const history = readHistory(root)!
-  expect(history.standingOf(side)).toEqual({ state: 'elsewhere', commit: side })
-  expect(history.newestSince(side, 5)).toEqual([])
-  expect(history.standingOf('4f2a9c1')).toEqual({ state: 'missing' })
-  expect(history.standingOf('--all')).toEqual({ state: 'missing' })
+  const history = (await readHistory(root))!
+  expect(await history.standingOf(side)).toEqual({ state: 'elsewhere', commit: side })
+  expect(await history.newestSince(side, 5)).toEqual([])
+  expect(await history.standingOf('4f2a9c1')).toEqual({ state: 'missing' })
+  expect(await history.standingOf('--all')).toEqual({ state: 'missing' })
   git('branch', 'abcdef1')
-  expect(history.standingOf('abcdef1'), 'a branch that is called like a hash').toEqual({ state: 'missing' })
+  expect(await history.standingOf('abcdef1'), 'a branch that is called like a hash').toEqual({ state: 'missing' })
 })
 
-test('a shallow clone says that it does not know, not that there is no such commit', () => {
+test('a shallow clone says that it does not know, not that there is no such commit', async () => {
   git('init', '-q')
   const first = commit('First', '2026-01-01T00:00:00Z')
   const last = commit('Last', '2026-01-02T00:00:00Z')
   const clone = join(root, 'clone')
   git('clone', '-q', '--depth', '1', `file://${root}`, clone)
-  const history = readHistory(clone)!
-  expect(history.standingOf(first)).toEqual({ state: 'shallow' })
-  expect(history.standingOf(last)).toMatchObject({ state: 'ancestor', commits: 0 })
+  const history = (await readHistory(clone))!
+  expect(await history.standingOf(first)).toEqual({ state: 'shallow' })
+  expect(await history.standingOf(last)).toMatchObject({ state: 'ancestor', commits: 0 })
 })
 
-test('outside a repository, and in one without commits, there is no history', () => {
-  expect(readHistory(root)).toBeUndefined()
+test('outside a repository, and in one without commits, there is no history', async () => {
+  expect(await readHistory(root)).toBeUndefined()
   git('init', '-q')
-  expect(readHistory(root)).toBeUndefined()
+  expect(await readHistory(root)).toBeUndefined()
 })
 
-test('a repository git cannot read is an error', () => {
+test('a repository git cannot read is an error', async () => {
   git('init', '-q')
   commit('First', '2026-01-01T00:00:00Z')
   writeFileSync(join(root, '.git/config'), '[core\n')
-  expect(() => readHistory(root)).toThrow('git cannot read the history of this folder')
+  await expect(readHistory(root)).rejects.toThrow('git cannot read this repository')
 })

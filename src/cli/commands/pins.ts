@@ -1,5 +1,5 @@
 import { HarvestError, neutralLine } from '../../errors/index.ts'
-import { readHistory } from '../../provenance/index.ts'
+import { type CommitLine, type History, readHistory } from '../../provenance/index.ts'
 import type { PinnedCase } from '../../provenance/stale.ts'
 import { filesTouched, findCase, type PinLimits, readPins } from '../../recordings/index.ts'
 import { pinsSpec } from '../spec/test.ts'
@@ -13,10 +13,10 @@ export const pinsCommand: Command = {
   ...pinsSpec,
   async run(given, screen) {
     const recordings = given.value('dir') ?? 'recordings'
-    const history = readHistory(process.cwd())
+    const history = await readHistory(process.cwd())
     const limits = readLimits(given)
     const isStaleOnly = given.has('stale')
-    const { cases, unreadable } = readPins(recordings, limits, history)
+    const { cases, unreadable } = await readPins(recordings, limits, history)
     if (isStaleOnly && cases.length + unreadable.length === 0) throw noCases(recordings)
     const named = new Set(given.args.map((word) => findCase(recordings, word).file))
     // The newest case of an agent may be one that was not named: all are judged, then some are shown.
@@ -25,6 +25,7 @@ export const pinsCommand: Command = {
     const stale = judged.filter((one) => one.stale.length > 0)
     if (isStaleOnly) refuseShallow(judged)
     const shown = isStaleOnly ? stale : judged
+    const since = await newestSince(shown, history)
     const touched = new Map<string, readonly string[]>()
     if (named.size > 0 && history !== undefined)
       for (const one of shown) touched.set(one.file, await filesTouched(one, history))
@@ -34,20 +35,31 @@ export const pinsCommand: Command = {
         looked: judged.length,
         cases: shown.map((one) => ({
           ...one,
-          ...(one.pins.commit === undefined ? {} : { since: history?.newestSince(one.pins.commit, 5) ?? [] }),
+          ...(one.pins.commit === undefined ? {} : { since: since.get(one.pins.commit) ?? [] }),
           ...(touched.has(one.file) ? { touched: touched.get(one.file) } : {}),
         })),
         unreadable: badNamed.map(({ file, error }) => ({ file, code: error.code, what: error.facts.what })),
       })
     } else {
-      if (named.size > 0) printDetails(shown, history, touched, screen)
-      else printCases(shown, history, screen)
+      if (named.size > 0) printDetails(shown, since, touched, screen)
+      else printCases(shown, since, screen)
       printVerdict({ looked: judged, stale: stale.length, isStaleOnly, recordings }, screen)
       for (const { file, error } of badNamed) screen.note(`${file}: ${error.facts.what} (${error.code})`)
     }
     if (isStaleOnly && stale.length > 0) return exit.divergence
     return badNamed.length === 0 ? exit.ok : exit.usage
   },
+}
+
+/** The newest commits since each pinned one. */
+async function newestSince(
+  cases: readonly PinnedCase[],
+  history: History | undefined,
+): Promise<ReadonlyMap<string, readonly CommitLine[]>> {
+  const found = new Map<string, readonly CommitLine[]>()
+  for (const commit of new Set(cases.flatMap(({ pins }) => pins.commit ?? [])))
+    found.set(commit, (await history?.newestSince(commit, 5)) ?? [])
+  return found
 }
 
 /** How far behind a case may be, as options say it. */

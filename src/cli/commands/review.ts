@@ -19,7 +19,7 @@ export const reviewCommand: Command = {
     const [maxSize, dir] = [sizeOf(given, reviewCommand), given.value('dir')]
     const allow = await allowedSecrets(given, reviewCommand)
     const { acceptedText, reviewMarkdown, reviewRange } = await import('../../review/index.ts')
-    const review = reviewRange(range, {
+    const review = await reviewRange(range, {
       allow,
       ...(maxSize === undefined ? {} : { maxSize }),
       ...(dir === undefined ? {} : { dir }),

@@ -1,18 +1,20 @@
 import { neutralLine } from '../../errors/index.ts'
-import type { History } from '../../provenance/index.ts'
+import type { CommitLine } from '../../provenance/index.ts'
 import { foldText, terminalWidth } from '../../report/fold.ts'
 import { counted } from '../../errors/words.ts'
 import { here } from '../../report/head.ts'
 import { type Screen, table } from '../../report/output.ts'
 import type { Judgement, PinnedCase } from '../../provenance/stale.ts'
 
+/** The newest commits since each pinned one. */
+type Since = ReadonlyMap<string, readonly CommitLine[]>
 type Judged = readonly (PinnedCase & Judgement)[]
 
 /** Newest commits named per pinned commit; the rest is counted. */
 const named = 3
 
 /** Prints one line per case, then what there is to say about each, then what was committed since. */
-export function printCases(judged: Judged, history: History | undefined, screen: Screen): void {
+export function printCases(judged: Judged, since: Since, screen: Screen): void {
   if (judged.length === 0) return
   const head = ['case', 'agent', 'commit', 'since', 'models', 'prompt', 'tools']
   const rows = judged.map((one) => {
@@ -29,14 +31,14 @@ export function printCases(judged: Judged, history: History | undefined, screen:
   })
   screen.line(table([head.map((text) => screen.paint('dim', text)), ...rows]))
   printRemarks(judged, screen)
-  printHistory(judged, history, screen)
+  printHistory(judged, since, screen)
   printMakers(judged, screen)
 }
 
 /** Prints every pin of some cases. */
 export function printDetails(
   judged: Judged,
-  history: History | undefined,
+  since: Since,
   touched: ReadonlyMap<string, readonly string[]>,
   screen: Screen,
 ): void {
@@ -57,7 +59,7 @@ export function printDetails(
       pins.commit === undefined ? 'unknown' : `${pins.commit}${dirty}`,
     )
     if (pins.commit !== undefined) fact('since', standingText(one))
-    for (const line of sinceLines(pins.commit, history)) fact('', line)
+    for (const line of sinceLines(one, since)) fact('', line)
     const files = touched.get(file) ?? []
     if (files.length > 0) fact('files', `changed since: ${files.join(', ')}`)
     fact('models', (pins.models ?? []).join(', ') || 'none')
@@ -79,10 +81,10 @@ function printRemarks(judged: Judged, screen: Screen): void {
   screen.line(table(remarks))
 }
 
-function printHistory(judged: Judged, history: History | undefined, screen: Screen): void {
-  const commits = new Set(judged.flatMap(({ pins }) => pins.commit ?? []))
-  for (const commit of commits) {
-    const lines = sinceLines(commit, history)
+function printHistory(judged: Judged, since: Since, screen: Screen): void {
+  const byCommit = new Map(judged.flatMap((one) => (one.pins.commit === undefined ? [] : [[one.pins.commit, one]])))
+  for (const [commit, one] of byCommit) {
+    const lines = sinceLines(one, since)
     if (lines.length === 0) continue
     screen.line()
     screen.line(screen.paint('dim', `since ${shortCommit(commit)}`))
@@ -91,12 +93,10 @@ function printHistory(judged: Judged, history: History | undefined, screen: Scre
 }
 
 /** The newest commits since one, and how many more there are. Subjects are foreign text. */
-function sinceLines(commit: string | undefined, history: History | undefined): readonly string[] {
-  if (commit === undefined || history === undefined) return []
-  const standing = history.standingOf(commit)
-  if (standing.state !== 'ancestor' || standing.commits === 0) return []
-  const lines = history
-    .newestSince(commit, named)
+function sinceLines({ pins: { commit = '' }, standing }: PinnedCase, since: Since): readonly string[] {
+  if (standing?.state !== 'ancestor' || standing.commits === 0) return []
+  const lines = (since.get(commit) ?? [])
+    .slice(0, named)
     .map(({ commit: hash, subject }) => `${hash.slice(0, 10)}  ${subject}`)
   const more = standing.commits - lines.length
   return more > 0 ? [...lines, `… and ${counted(more, 'commit')} before`] : lines
