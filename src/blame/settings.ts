@@ -1,4 +1,15 @@
 import { HarvestError } from '../errors/index.ts'
+import {
+  between0And1,
+  checkOption,
+  checkOptions,
+  isNumber,
+  oneOf,
+  type OptionRule,
+  type OptionShape,
+  type OptionsOf,
+  wholeFrom,
+} from '../errors/options.ts'
 import { Curve } from './curve.ts'
 import { type Forks, ForkBudget, type ForkBudgetOptions } from './fork-budget.ts'
 import type { ForkSource } from './types.ts'
@@ -57,12 +68,8 @@ export interface Inquiry {
 /** @throws HarvestError HARVEST_BLAME_OPTION for a value that cannot be, HARVEST_BLAME_NO_STEPS for a run without steps */
 export function openInquiry(source: ForkSource, options: BlameOptions): Inquiry {
   const { delta = 0.05, tau = 0.2, tail = 'noisy', sweep = false, maxTries = 4, maxPairs = 60 } = options
-  if (!(delta > 0 && delta < 0.5))
-    throw badOption('confidence', Number((1 - delta).toFixed(12)), 'above 0.5 and below 1')
-  if (!(tau > 0 && tau < 1)) throw badOption('minEffect', tau, 'above 0 and below 1')
-  if (!['deterministic', 'noisy'].includes(tail)) throw badOption('tail', tail, 'deterministic or noisy')
-  if (!(Number.isSafeInteger(maxTries) && maxTries > 0)) throw badOption('maxTries', maxTries, 'a whole number from 1')
-  if (!(Number.isSafeInteger(maxPairs) && maxPairs > 0)) throw badOption('maxPairs', maxPairs, 'a whole number from 1')
+  checkOption(blameOptions, 'confidence', Number((1 - delta).toFixed(12)), confidence)
+  checkOptions(blameOptions, { minEffect: tau, tail, maxTries, maxPairs }, shape)
   if (source.positions.length === 0) {
     throw new HarvestError('HARVEST_BLAME_NO_STEPS', {
       what: 'The run has no step to resample',
@@ -107,9 +114,14 @@ export function alphaOf({ delta }: Pick<Inquiry, 'delta'>, number: number): numb
   return (delta * 3) / 4 ** number
 }
 
-function badOption(name: string, value: unknown, allowed: string): HarvestError {
-  return new HarvestError('HARVEST_BLAME_OPTION', {
-    what: `Invalid blame option \`${name}\`: expected ${allowed}, got ${String(value)}`,
-    fix: [`set \`${name}\` to a value ${allowed}`],
-  })
+const blameOptions: OptionsOf = { owner: 'blame', code: 'HARVEST_BLAME_OPTION' }
+const confidence: OptionRule = {
+  expected: 'a number above 0.5 and below 1',
+  fits: (value) => isNumber(value) && value > 0.5 && value < 1,
+}
+const shape: OptionShape = {
+  minEffect: between0And1,
+  tail: oneOf(['deterministic', 'noisy']),
+  maxTries: wholeFrom(1),
+  maxPairs: wholeFrom(1),
 }

@@ -1,6 +1,5 @@
-import { neutralLine } from '../errors/index.ts'
 import type { Command, CommandInput } from './command.ts'
-import { usage } from './parse.ts'
+import { badValue } from './parse.ts'
 
 /** Kinds of findings that are not secret here. */
 export async function allowedSecrets(given: CommandInput, command: Command): Promise<readonly string[]> {
@@ -8,9 +7,7 @@ export async function allowedSecrets(given: CommandInput, command: Command): Pro
   const allow = given.values('allow-secret')
   const stranger = allow.find((kind) => ![...kindsOn, ...kindsOff].includes(kind))
   if (stranger === undefined) return allow
-  throw usage(command, 'HARVEST_CLI_OPTION', `Unknown kind of secret: '${neutralLine(stranger, 40)}'`, [
-    `one of: ${kindsOn.join(', ')}`,
-  ])
+  throw badValue(command, 'allow-secret', stranger, 'a kind of secret', [`one of: ${kindsOn.join(', ')}`])
 }
 
 const units: Readonly<Record<string, number>> = { '': 1, b: 1, kb: 1024, mb: 1024 * 1024 }
@@ -21,7 +18,5 @@ export function sizeOf(given: CommandInput, command: Command): number | undefine
   if (text === undefined) return undefined
   const [, number = '', unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?)(b|kb|mb)?$/i.exec(text) ?? []
   if (number !== '') return Math.floor(Number(number) * (units[unit.toLowerCase()] ?? 1))
-  throw usage(command, 'HARVEST_CLI_OPTION', `Invalid --max-size: '${neutralLine(text, 40)}'`, [
-    'for instance: --max-size 20mb',
-  ])
+  throw badValue(command, 'max-size', text, 'a size such as 20mb')
 }

@@ -1,6 +1,6 @@
-import { neutralLine, nearestWord } from '../errors/index.ts'
+import { nearestWord } from '../errors/index.ts'
 import type { CommandSpec, CommandInput } from './command.ts'
-import { usage } from './parse.ts'
+import { badValue } from './parse.ts'
 
 /**
  * The value of an option that takes one of a few words; `undefined` when it was not given.
@@ -18,12 +18,8 @@ export function choose<Word extends string>(
   const word = words.find((each) => each === value)
   if (word !== undefined) return word
   const nearest = nearestWord(value, words)
-  throw usage(
-    command,
-    'HARVEST_CLI_ARGUMENT',
-    `--${option} is ${list(words)}, not '${neutralLine(value, 40)}'`,
-    nearest === undefined ? [] : [`did you mean: --${option} ${nearest}`],
-  )
+  const hints = nearest === undefined ? [] : [`did you mean: --${option} ${nearest}`]
+  throw badValue(command, option, value, list(words), hints)
 }
 
 function list(words: readonly string[]): string {

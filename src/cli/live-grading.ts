@@ -8,7 +8,7 @@ import { HarvestError, neutralLine } from '../errors/index.ts'
 import type { Json } from '../tape/index.ts'
 import type { CommandInput, CommandSpec } from './command.ts'
 import { findRun } from './find.ts'
-import { usage } from './parse.ts'
+import { badValue } from './parse.ts'
 
 /** `--ok` and `--bad`, read once so that what was typed wrong is told first. */
 export function readExpectations(given: CommandInput): Pick<LiveGrading, 'ok' | 'bad'> {
@@ -25,11 +25,7 @@ export function readOracle(given: CommandInput, kase: Case, command: CommandSpec
   if (name === undefined) return isSaid ? undefined : oracleOfCase(kase)
   const oracle = parseOracle(name)
   if (oracle !== undefined) return oracle
-  throw usage(
-    command,
-    'HARVEST_CLI_ARGUMENT',
-    `--oracle is a file and its export, such as ./src/oracle.ts#isRight, not ${neutralLine(name, 60)}`,
-  )
+  throw badValue(command, 'oracle', name, 'a file and its export, such as ./src/oracle.ts#isRight')
 }
 
 /** Who answers tools: the tape, the world, or functions of a module. */
@@ -39,11 +35,7 @@ export function readTools(given: CommandInput, command: CommandSpec): LiveGradin
   const [, file, name] = /^(.+\.[cm]?[jt]s)(?:#(.+))?$/.exec(word) ?? []
   if (file !== undefined && !existsSync(file)) throw missingTools(file)
   if (file !== undefined) return { file: resolve(file), ...(name === undefined ? {} : { export: name }) }
-  throw usage(
-    command,
-    'HARVEST_CLI_ARGUMENT',
-    `--tools is tape, live or a module such as ./test/tools.ts, not ${neutralLine(word, 60)}`,
-  )
+  throw badValue(command, 'tools', word, 'tape, live or a module such as ./test/tools.ts')
 }
 
 function missingTools(file: string): HarvestError {

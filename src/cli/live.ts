@@ -6,7 +6,7 @@ import { parseSpan } from '../report/moments.ts'
 import type { CommandSpec, CommandInput } from './command.ts'
 import type { JobOutcome } from '../jobs/run.ts'
 import { changedDependencies, type CodeSubject } from './other-code.ts'
-import { usage } from './parse.ts'
+import { badValue } from './parse.ts'
 
 export interface LivePlan {
   readonly times: number
@@ -47,14 +47,14 @@ export function readNumber(
   if (number >= least && number <= most) return number
   const range =
     most === Number.POSITIVE_INFINITY ? `a number of at least ${least}` : `a number from ${least} to ${most}`
-  throw usage(command, 'HARVEST_CLI_ARGUMENT', `Invalid --${name}: expected ${range}, got '${neutralLine(text, 40)}'`)
+  throw badValue(command, name, text, range)
 }
 
 /** As {@link readNumber}, from 1 on and without a fraction. */
 export function readWhole(given: CommandInput, command: CommandSpec, name: string, most?: number): number | undefined {
   const number = readNumber(given, command, name, 1, most)
   if (number === undefined || Number.isSafeInteger(number)) return number
-  throw usage(command, 'HARVEST_CLI_ARGUMENT', `Invalid --${name}: expected a whole number, got ${number}`)
+  throw badValue(command, name, `${number}`, 'a whole number')
 }
 
 /** A longer timer would fire at once. */
@@ -70,11 +70,7 @@ export function readDuration(given: CommandInput, command: CommandSpec, name: st
       ? Number(text.slice(0, -2))
       : parseSpan(text)
   if (ms !== undefined && ms >= 1 && ms <= longest) return Math.round(ms)
-  throw usage(
-    command,
-    'HARVEST_CLI_ARGUMENT',
-    `Invalid --${name}: expected a duration such as 90s or 5m, got '${neutralLine(text, 40)}'`,
-  )
+  throw badValue(command, name, text, 'a duration such as 90s or 5m')
 }
 
 /**

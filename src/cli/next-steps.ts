@@ -34,7 +34,7 @@ export function stepsAfterList({ tapes, more }: TapeList, isFiltered: boolean, d
   return [
     ...(isLong ? [{ about: 'to find one by its words', command: `${list} --text '<words>'` }] : []),
     ...(isLong && tapes.some(({ outcome }) => outcome === 'threw')
-      ? [{ about: 'to see those that failed', command: `${list} --outcome threw` }]
+      ? [{ about: 'to see those that failed', command: `${list} --status threw` }]
       : []),
     {
       about: tapes.length + more === 1 ? 'to read it' : 'to read one',

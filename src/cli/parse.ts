@@ -238,6 +238,18 @@ function unknownOption(word: string, known: readonly string[], spec: CommandSpec
   })
 }
 
+/** The error for a value that does not fit its option. */
+export function badValue(
+  spec: CommandSpec,
+  option: string,
+  given: string,
+  expected: string,
+  hints: readonly string[] = [],
+): HarvestError {
+  const what = `Invalid --${option}: expected ${expected}, got '${neutralLine(given, 40)}'`
+  return usage(spec, 'HARVEST_CLI_ARGUMENT', what, hints)
+}
+
 /** The error for a command line that cannot run. */
 export function usage(spec: CommandSpec, code: ErrorCode, what: string, hints: readonly string[] = []): HarvestError {
   const [example] = spec.examples

@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { neutralLine } from '../errors/index.ts'
 import { isSubjectTag, subjectKeys, subjectTag, subjectVariable } from '../privacy/index.ts'
 import type { TapeFilter } from '../recordings/index.ts'
 import { momentMeaning, parseMoment } from '../report/moments.ts'
 import { keptReasons } from '../tape/index.ts'
 import { choose } from './choose.ts'
 import type { CommandInput, CommandSpec } from './command.ts'
-import { usage } from './parse.ts'
+import { badValue, usage } from './parse.ts'
 
 /**
  * The tapes that the options of `filterOptions` ask for.
@@ -17,7 +16,7 @@ import { usage } from './parse.ts'
 export function filterOf(given: CommandInput, now: number, spec: CommandSpec): TapeFilter {
   if (given.has('inbox') && given.has('golden'))
     throw usage(spec, 'HARVEST_CLI_ARGUMENT', '--inbox and --golden exclude each other', ['leave both out to see all'])
-  const outcome = choose(given, 'outcome', ['returned', 'threw', 'exited', 'unknown', 'truncated', 'unreadable'], spec)
+  const outcome = choose(given, 'status', ['returned', 'threw', 'exited', 'unknown', 'truncated', 'unreadable'], spec)
   return defined({
     agent: given.value('agent'),
     outcome,
@@ -65,12 +64,7 @@ function subjectOf(given: CommandInput, spec: CommandSpec): readonly string[] | 
 function attributesOf(given: CommandInput, spec: CommandSpec): Readonly<Record<string, string>> | undefined {
   const pairs = given.values('attribute').map((text): [string, string] => {
     const at = text.indexOf('=')
-    if (at < 1)
-      throw usage(
-        spec,
-        'HARVEST_CLI_ARGUMENT',
-        `Invalid --attribute: expected name=value, got '${neutralLine(text, 40)}'`,
-      )
+    if (at < 1) throw badValue(spec, 'attribute', text, 'name=value')
     return [text.slice(0, at), text.slice(at + 1)]
   })
   return pairs.length === 0 ? undefined : Object.fromEntries(pairs)
@@ -80,12 +74,7 @@ function attributesOf(given: CommandInput, spec: CommandSpec): Readonly<Record<s
 function costOf(given: CommandInput, spec: CommandSpec): { minCostUsd?: number; maxCostUsd?: number } {
   const ranges = given.values('cost').map((text) => {
     const [, from = '', to = ''] = /^(\d*\.?\d+)?\.\.(\d*\.?\d+)?$/.exec(text) ?? []
-    if (from === '' && to === '')
-      throw usage(
-        spec,
-        'HARVEST_CLI_ARGUMENT',
-        `Invalid --cost: expected a range in US dollars such as 0.10..2, got '${neutralLine(text, 40)}'`,
-      )
+    if (from === '' && to === '') throw badValue(spec, 'cost', text, 'a range in US dollars such as 0.10..2')
     return { from, to }
   })
   const least = ranges.flatMap(({ from }) => (from === '' ? [] : [Number(from)]))
@@ -101,7 +90,7 @@ function moment(given: CommandInput, option: 'since' | 'until', now: number, spe
   if (text === undefined) return undefined
   const parsed = parseMoment(text, option, now)
   if (parsed !== undefined) return parsed
-  throw usage(spec, 'HARVEST_CLI_ARGUMENT', `--${option} is ${momentMeaning}, not '${neutralLine(text, 40)}'`)
+  throw badValue(spec, option, text, momentMeaning)
 }
 
 type Defined<T> = { readonly [Key in keyof T]?: Exclude<T[Key], undefined> }

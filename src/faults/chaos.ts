@@ -1,6 +1,7 @@
 import { accessOf } from '../fork/access.ts'
 import fc from 'fast-check'
 import { HarvestError } from '../errors/index.ts'
+import { checkOption, invalidOption, oneOf, type OptionsOf } from '../errors/options.ts'
 import { type Control, controlOf, forkTape, type ForkPlan, type ForkResult } from '../fork/index.ts'
 import { installReplay, standInKeys } from '../replay/index.ts'
 import { seamState } from '../seam/source.ts'
@@ -57,6 +58,8 @@ interface Run {
   readonly isFailure: boolean
 }
 
+const chaosOptions: OptionsOf = { owner: 'chaos', code: 'HARVEST_CHAOS_OPTION' }
+
 /** One search for a schedule that the agent does not survive. */
 class Search<T> {
   readonly schedules: fc.Arbitrary<FaultSchedule>
@@ -81,10 +84,9 @@ class Search<T> {
     this.#tape = tape
     this.#options = options
     this.#fail = new Set(options.fail ?? defaultFailures)
-    const unknown = [...this.#fail].find((one) => !(failureClasses as readonly string[]).includes(one))
-    if (unknown !== undefined) throw badOption(`fail: '${unknown}'`, failureClasses)
+    for (const one of this.#fail) checkOption(chaosOptions, 'fail', one, oneOf(failureClasses))
     if (options.path !== undefined && options.seed === undefined)
-      throw badOption('path without seed', ['seed and path'])
+      throw invalidOption(chaosOptions, 'path', options.path, 'a path beside its seed')
     this.schedules = this.#arbitrary()
   }
 
@@ -215,7 +217,10 @@ class Search<T> {
   async #agent(variant: string | undefined): Promise<ChaosAgent<T>> {
     const { agent, variants = {}, load } = this.#options
     const found = await (load?.(variant) ?? (variant === undefined ? agent : variants[variant]))
-    if (found === undefined) throw badOption(`an agent${variant === undefined ? '' : ` ${variant}`}`, ['agent', 'load'])
+    if (found === undefined) {
+      const name = variant === undefined ? 'agent' : `variants.${variant}`
+      throw invalidOption(chaosOptions, name, found, 'a function, here or from `load`')
+    }
     return found
   }
 
@@ -262,14 +267,6 @@ class Search<T> {
 
 function add(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1)
-}
-
-function badOption(what: string, known: readonly string[]): HarvestError {
-  return new HarvestError('HARVEST_CHAOS_OPTION', {
-    what: `Unknown chaos option: ${what}`,
-    where: { known: known.join(', ') },
-    fix: ['remove it, or correct the spelling'],
-  })
 }
 
 function nothing(tape: Tape, words: readonly string[]): HarvestError {

@@ -1,3 +1,4 @@
+import { invalidOption, isFields, type OptionsOf } from '../errors/options.ts'
 import { originOf } from './address.ts'
 
 /** Recorded hosts and the hosts that are the same by now: `{ 'https://recorded': ['https://now'] }`. */
@@ -18,31 +19,24 @@ export function recordedHosts(hosts: SameHosts = {}): (url: string) => string {
   }
 }
 
-/**
- * What is wrong with the option, as the part of it and what is expected there; `undefined` when nothing is.
- * A live host can stand for one recorded host alone.
- */
-export function hostsIssue(hosts: unknown): { readonly part: string; readonly expected: string } | undefined {
-  if (typeof hosts !== 'object' || hosts === null || Array.isArray(hosts)) {
-    return { part: `hosts: ${String(hosts)}`, expected: "{ 'https://recorded': ['https://now'] }" }
-  }
+/** Refuses hosts that cannot be meant. A live host can stand for one recorded host alone. */
+export function checkHosts(of: OptionsOf, hosts: unknown): void {
+  if (hosts === undefined) return
+  if (!isFields(hosts)) throw invalidOption(of, 'hosts', hosts, "{ 'https://recorded': ['https://now'] }")
   const taken = new Map<string, string>()
-  for (const [recorded, live] of Object.entries(hosts)) {
-    if (!isOrigin(recorded)) return { part: `hosts: { '${recorded}' }`, expected: hostShape }
-    if (!Array.isArray(live) || live.length === 0) {
-      return { part: `hosts: { '${recorded}': ${String(live)} }`, expected: "a list of hosts, such as ['https://now']" }
-    }
+  for (const [recorded, live] of Object.entries(hosts) as [string, unknown][]) {
+    const name = `hosts['${recorded}']`
+    if (!isOrigin(recorded)) throw invalidOption(of, 'hosts', recorded, hostShape)
+    if (!Array.isArray(live) || live.length === 0)
+      throw invalidOption(of, name, live, "a list of hosts, such as ['https://now']")
     for (const one of live as readonly unknown[]) {
-      if (typeof one !== 'string' || !isOrigin(one))
-        return { part: `hosts: { '${recorded}': ['${String(one)}'] }`, expected: hostShape }
+      if (typeof one !== 'string' || !isOrigin(one)) throw invalidOption(of, name, one, hostShape)
       const other = taken.get(originOf(one))
-      if (other !== undefined) {
-        return { part: `hosts: '${one}' twice`, expected: `it under '${other}' or under '${recorded}', not under both` }
-      }
+      if (other !== undefined)
+        throw invalidOption(of, 'hosts', one, `it under '${other}' or under '${recorded}', not under both`)
       taken.set(originOf(one), recorded)
     }
   }
-  return undefined
 }
 
 const hostShape = "scheme, host and port alone, such as 'https://api.example.com'"

@@ -1,5 +1,21 @@
 // Over 300 lines: half of it documents the options of one function.
-import { HarvestError, nearestWord, neutralLine } from '../errors/index.ts'
+import type { HarvestError } from '../errors/index.ts'
+import {
+  above0,
+  between0And1,
+  checkOptions,
+  invalidOption,
+  isFields,
+  isNumber,
+  listener,
+  oneOf,
+  type OptionRule,
+  type OptionShape,
+  type OptionsOf,
+  text,
+  truth,
+  wholeFrom,
+} from '../errors/options.ts'
 import type { RedactorOptions } from '../privacy/index.ts'
 import type { PriceTable } from '../providers/index.ts'
 import type { BudgetEvent } from './usage-counter.ts'
@@ -150,54 +166,40 @@ export interface RetentionOptions {
   readonly incident?: Duration
 }
 
-interface Rule {
-  readonly wanted: string
-  readonly fits: (value: unknown) => boolean
+const fields: OptionRule = { expected: 'an object', fits: isFields }
+const fraction: OptionRule = {
+  expected: 'a number from 0 to 1',
+  fits: (value) => isNumber(value) && value >= 0 && value <= 1,
 }
-type Shape = { readonly [name: string]: Rule | Shape }
-
-const text: Rule = { wanted: 'text', fits: (value) => typeof value === 'string' }
-const truth: Rule = { wanted: 'true or false', fits: (value) => typeof value === 'boolean' }
-const listener: Rule = { wanted: 'a function', fits: (value) => typeof value === 'function' }
-const fields: Rule = { wanted: 'an object', fits: isFields }
-const fraction: Rule = { wanted: 'a number from 0 to 1', fits: (value) => isNumber(value) && value >= 0 && value <= 1 }
-const quantile: Rule = {
-  wanted: 'a number between 0 and 1',
-  fits: (value) => isNumber(value) && value > 0 && value < 1,
-}
-const amount: Rule = { wanted: 'a number above 0', fits: (value) => isNumber(value) && value > 0 }
-const count: Rule = {
-  wanted: 'a whole number from 5',
-  fits: (value) => Number.isSafeInteger(value) && Number(value) >= 5,
-}
-const names: Rule = {
-  wanted: 'a list of names',
+const names: OptionRule = {
+  expected: 'a list of names',
   fits: (value) => Array.isArray(value) && value.every((name) => typeof name === 'string' && name !== ''),
 }
 const isWatch = (value: unknown): boolean => (typeof value === 'string' && value !== '') || typeof value === 'function'
-const watch: Rule = {
-  wanted: "a rule such as 'refund(amount > 100)', a function, or a list of them",
+const watch: OptionRule = {
+  expected: "a rule such as 'refund(amount > 100)', a function, or a list of them",
   fits: (value) => (Array.isArray(value) ? value.length > 0 && value.every(isWatch) : isWatch(value)),
 }
-const duration: Rule = { wanted: "a duration such as '12h', '7d', '4w', '1y', or 'forever'", fits: isDuration }
-const versions: Rule = {
-  wanted: 'an object of names and versions',
+const duration: OptionRule = { expected: "a duration such as '12h', '7d', '4w', '1y', or 'forever'", fits: isDuration }
+const versions: OptionRule = {
+  expected: 'an object of names and versions',
   fits: (value) => isFields(value) && Object.values(value).every((version) => typeof version === 'string'),
 }
-const prices: Rule = {
-  wanted: 'an object of models and { input, output, cachedInput?, cacheWrite? }, in dollars per million tokens',
+const prices: OptionRule = {
+  expected: 'an object of models and { input, output, cachedInput?, cacheWrite? }, in dollars per million tokens',
   fits: (value) => isFields(value) && Object.values(value).every(isPrice),
 }
-const moment: Rule = { wanted: "'start' or 'end'", fits: (value) => value === 'start' || value === 'end' }
 /** No tape above 512 MB is read whole. */
-const megabytes: Rule = {
-  wanted: 'a number of megabytes above 0, at most 512',
+const megabytes: OptionRule = {
+  expected: 'a number of megabytes above 0, at most 512',
   fits: (value) => isNumber(value) && value > 0 && value <= 512,
 }
-const heldMegabytes: Rule = { wanted: 'a number of megabytes above 0', fits: (value) => isNumber(value) && value > 0 }
-const limits: Shape = { soft: amount, hard: amount }
+const heldMegabytes: OptionRule = { ...above0, expected: 'a number of megabytes above 0' }
+const limits: OptionShape = { soft: above0, hard: above0 }
 
-const shape: Shape = {
+const createRecorder: OptionsOf = { owner: 'createRecorder', code: 'HARVEST_RECORDER_OPTION' }
+
+const shape: OptionShape = {
   enabled: truth,
   dir: text,
   commit: text,
@@ -205,15 +207,15 @@ const shape: Shape = {
   packages: versions,
   redact: fields,
   sample: fraction,
-  decide: moment,
+  decide: oneOf(['start', 'end']),
   hold: { megabytes: heldMegabytes },
   bodies: { maxMegabytes: megabytes },
   tapes: { maxMegabytes: megabytes },
   keep: {
     errors: truth,
     unrecorded: truth,
-    timeoutMs: amount,
-    outliers: { tokens: quantile, costUsd: quantile, after: count },
+    timeoutMs: above0,
+    outliers: { tokens: between0And1, costUsd: between0And1, after: wholeFrom(5) },
     tools: names,
     when: watch,
   },
@@ -231,50 +233,31 @@ const shape: Shape = {
  *
  * @throws HarvestError `HARVEST_RECORDER_OPTION`
  */
-export function checkOptions(options: RecorderOptions): void {
-  check(options, shape, '')
+export function checkRecorderOptions(options: RecorderOptions): void {
+  checkOptions(createRecorder, options, shape)
   for (const [name, { soft, hard }] of Object.entries(options.budget ?? {}) as [string, Limits][]) {
-    if (soft === undefined && hard === undefined) throw unusable(`budget.${name}`, {}, 'soft, hard, or both')
+    if (soft === undefined && hard === undefined)
+      throw invalidOption(createRecorder, `budget.${name}`, {}, 'soft, hard, or both')
     if (soft !== undefined && hard !== undefined && soft > hard)
-      throw unusable(`budget.${name}.soft`, soft, `at most the hard limit, ${hard}`)
+      throw invalidOption(createRecorder, `budget.${name}.soft`, soft, `at most the hard limit, ${hard}`)
   }
   const { outliers } = options.keep ?? {}
   if (outliers !== undefined && outliers.tokens === undefined && outliers.costUsd === undefined)
-    throw unusable('keep.outliers', outliers, 'a quantile for tokens, costUsd, or both')
+    throw invalidOption(createRecorder, 'keep.outliers', outliers, 'a quantile for tokens, costUsd, or both')
   if (options.decide === 'start') checkStart(options)
 }
 
 /** What is judged at the end cannot be decided at the start. */
 function checkStart({ keep, sample }: RecorderOptions): void {
   if (keep !== undefined)
-    throw unusable('keep', keep, "nothing beside decide: 'start', which looks at no run it did not draw")
-  if (sample === undefined) throw unusable('decide', 'start', "a fraction beside it: sample: 0.05, decide: 'start'")
-}
-
-function check(given: object, shape: Shape, path: string): void {
-  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(shape, name))
-  if (unknown.length > 0) throw unknownOptions(unknown, Object.keys(shape), path)
-  for (const [name, value] of Object.entries(given)) {
-    const wanted = shape[name]
-    // What is given as undefined is not given: `commit: process.env.GIT_SHA`.
-    if (wanted === undefined || value === undefined) continue
-    if (isRule(wanted)) {
-      if (!wanted.fits(value)) throw unusable(path + name, value, wanted.wanted)
-    } else if (isFields(value)) check(value, wanted, `${path}${name}.`)
-    else throw unusable(path + name, value, `an object with ${Object.keys(wanted).join(', ')}`)
-  }
-}
-
-function isRule(rule: Rule | Shape): rule is Rule {
-  return typeof rule['fits'] === 'function'
-}
-
-function isFields(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function isNumber(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value)
+    throw invalidOption(
+      createRecorder,
+      'keep',
+      keep,
+      "nothing beside decide: 'start', which looks at no run it did not draw",
+    )
+  if (sample === undefined)
+    throw invalidOption(createRecorder, 'decide', 'start', "a fraction beside it: sample: 0.05, decide: 'start'")
 }
 
 function isPrice(value: unknown): boolean {
@@ -282,25 +265,4 @@ function isPrice(value: unknown): boolean {
   const { input, output, cachedInput = 0, cacheWrite = 0, ...rest } = value as Readonly<Record<string, unknown>>
   const prices = [input, output, cachedInput, cacheWrite]
   return Object.keys(rest).length === 0 && prices.every((price) => isNumber(price) && price >= 0)
-}
-
-function unknownOptions(unknown: readonly string[], known: readonly string[], path: string): HarvestError {
-  const meant = nearestWord(unknown[0] ?? '', known)
-  return new HarvestError('HARVEST_RECORDER_OPTION', {
-    what: `Unknown option of createRecorder: ${unknown.map((name) => `'${path}${neutralLine(name)}'`).join(', ')}`,
-    where: { known: known.map((name) => path + name).join(', ') },
-    fix: [meant === undefined ? 'remove it, or correct the spelling' : `did you mean: ${path}${meant}`],
-  })
-}
-
-function unusable(name: string, given: unknown, wanted: string): HarvestError {
-  return new HarvestError('HARVEST_RECORDER_OPTION', {
-    what: `Invalid option of createRecorder: '${name}'`,
-    where: { given: neutralLine(shown(given)), wanted },
-    fix: [`give ${name} ${wanted}, or leave it out`],
-  })
-}
-
-function shown(value: unknown): string {
-  return typeof value === 'object' || typeof value === 'string' ? JSON.stringify(value) : String(value)
 }

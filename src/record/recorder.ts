@@ -24,7 +24,7 @@ import { HeldRuns } from './hold.ts'
 import { LiveMoments } from './moments.ts'
 import type { RunHandle } from './run-stats.ts'
 import type { RunObserver } from './observer.ts'
-import { checkOptions, type RecorderOptions } from './options.ts'
+import { checkRecorderOptions, type RecorderOptions } from './options.ts'
 import { ProcessReads } from './process-reads.ts'
 import { redactorOfRun } from './redactor-of-run.ts'
 import { hearBody } from './response.ts'
@@ -78,7 +78,7 @@ export interface Recorder {
  * is not there
  */
 export function createRecorder(options: RecorderOptions = {}): Recorder {
-  checkOptions(options)
+  checkRecorderOptions(options)
   // Bad rules are refused here, at start-up, not in the middle of a run.
   createRedactor(options.redact)
   if (!isSwitchedOn() || options.enabled === false) return offRecorder

@@ -1,4 +1,5 @@
-import { HarvestError } from '../errors/index.ts'
+import type { HarvestError } from '../errors/index.ts'
+import { anything, checkOptions, oneOf, type OptionShape, type OptionsOf } from '../errors/options.ts'
 import { requireNoSlowRule } from '../privacy/index.ts'
 import { canonicalJson } from '../providers/index.ts'
 import {
@@ -14,21 +15,15 @@ import { isUnreadResponse } from '../seam/shape.ts'
 import { seamState } from '../seam/source.ts'
 import { requireGrade } from '../tape/grade.ts'
 import { decodeValue, encodeValue, type Json, type Outcome, type Tape } from '../tape/index.ts'
-import { hostsIssue } from '../match/hosts-option.ts'
+import { checkDrift } from '../match/drift-option.ts'
+import { checkHosts } from '../match/hosts-option.ts'
 import * as problem from '../playback/problems.ts'
 import { sharedWhileLoading } from './loading.ts'
 import { outsideAnswers } from './outside-answers.ts'
 import { ReplayRun, type RunSettings } from './run.ts'
 import { isSameError } from './same-error.ts'
 import { linkTimeOut } from './time-out.ts'
-import {
-  driftClasses,
-  driftPolicies,
-  type ReplayOptions,
-  type ReplayResult,
-  type RunOutcome,
-  matchLevels,
-} from '../match/types.ts'
+import { type ReplayOptions, type ReplayResult, type RunOutcome, matchLevels } from '../match/types.ts'
 
 /** Takes over clock, network, children and random sources for replayed runs. Call before agent code is loaded. */
 export async function installReplay(): Promise<void> {
@@ -49,7 +44,7 @@ export async function replayTape<T>(
   agent: (input: unknown) => T | PromiseLike<T>,
   options: ReplayOptions = {},
 ): Promise<ReplayResult<T>> {
-  checkOptions(options)
+  checkReplayOptions(options)
   requireGrade(tape.header, options.strict ? 'verify' : 'replay')
   installInterceptors()
   closeIdleConnections()
@@ -182,51 +177,24 @@ export function isSameOutcome(encode: (value: unknown) => Json, recorded: Outcom
   return recorded.status === 'threw' && isSameError(recorded.error, encode(live.error))
 }
 
-const known = new Set([
-  ...[
-    'signal',
-    'drift',
-    'redacted',
-    'constants',
-    'escapes',
-    'allow',
-    'hosts',
-    'serve',
-    'strict',
-    'messages',
-    'marks',
-    'tools',
-  ],
-  ...['hangMs', 'ungated', 'sites', 'late', 'onAsked', 'before'],
-])
+const replayOptions: OptionsOf = { owner: 'replay', code: 'HARVEST_REPLAY_OPTION' }
+const shape: OptionShape = {
+  drift: anything,
+  redacted: oneOf(['report', 'fail']),
+  escapes: oneOf(['error', 'report']),
+  serve: oneOf(matchLevels),
+  ...among('signal', 'constants', 'allow', 'hosts', 'strict', 'messages', 'marks', 'tools'),
+}
+/** Options of our own callers, which no message names. */
+const inner = among('hangMs', 'ungated', 'sites', 'late', 'onAsked', 'before')
 
-function checkOptions(options: ReplayOptions): void {
-  const unknown = Object.keys(options).filter((name) => !known.has(name))
-  if (unknown.length > 0) throw badOption(unknown.join(', '), [...known].slice(0, 12))
-  if (options.serve !== undefined && !matchLevels.includes(options.serve))
-    throw badOption(`serve: '${options.serve}'`, matchLevels)
-  const wrongHosts = options.hosts === undefined ? undefined : hostsIssue(options.hosts)
-  if (wrongHosts !== undefined) throw badOption(wrongHosts.part, [wrongHosts.expected])
-  const { escapes } = options
-  if (escapes !== undefined && escapes !== 'error' && escapes !== 'report')
-    throw badOption(`escapes: '${String(escapes)}'`, ['error', 'report'])
-  const { redacted } = options
-  if (redacted !== undefined && redacted !== 'report' && redacted !== 'fail')
-    throw badOption(`redacted: '${String(redacted)}'`, ['report', 'fail'])
-  const unknownClass =
-    typeof options.drift === 'object'
-      ? Object.keys(options.drift).find((name) => !(driftClasses as readonly string[]).includes(name))
-      : undefined
-  if (unknownClass !== undefined) throw badOption(`drift: { ${unknownClass} }`, driftClasses)
-  const policies = typeof options.drift === 'object' ? Object.values(options.drift) : [options.drift ?? 'report']
-  const bad = policies.find((policy) => !driftPolicies.includes(policy))
-  if (bad !== undefined) throw badOption(`drift: '${String(bad)}'`, driftPolicies)
+function among(...names: readonly string[]): OptionShape {
+  return Object.fromEntries(names.map((name) => [name, anything]))
 }
 
-function badOption(what: string, allowed: readonly string[]): HarvestError {
-  return new HarvestError('HARVEST_REPLAY_OPTION', {
-    what: `Unknown replay option: ${what}`,
-    where: { known: allowed.join(', ') },
-    fix: ['remove it from the options, or take one of those in "known" above'],
-  })
+function checkReplayOptions(options: ReplayOptions): void {
+  const named = Object.fromEntries(Object.entries(options).filter(([name]) => !Object.hasOwn(inner, name)))
+  checkOptions(replayOptions, named, shape)
+  checkHosts(replayOptions, options.hosts)
+  checkDrift(replayOptions, options.drift)
 }

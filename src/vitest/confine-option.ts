@@ -22,7 +22,7 @@ export interface ConfineSetting {
 }
 
 /** What is wrong with the option: its name, its value, and what is expected. */
-export type ConfineIssue = readonly [name: string, value: string, expected: readonly string[]]
+export type ConfineIssue = readonly [name: string, value: unknown, expected: string]
 
 /** Takes the option apart, or says what is wrong with it. */
 export function readConfine(
@@ -31,7 +31,7 @@ export function readConfine(
   agents: object,
 ): { readonly setting: ConfineSetting } | { readonly issue: ConfineIssue } {
   const wrong = (name: string, value: unknown, expected: readonly string[]) => ({
-    issue: [name, String(value), expected] as const,
+    issue: [name, value, expected.join(', ')] as const,
   })
   if (!readsOptions.includes(reads as ReadsOption)) return wrong('reads', reads, readsOptions)
   const isList = typeof given === 'object' && given !== null && !Array.isArray(given)

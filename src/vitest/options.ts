@@ -2,19 +2,33 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { defaultProofDays } from '../cases/proof-days.ts'
-import { HarvestError, nearestWord } from '../errors/index.ts'
+import type { HarvestError } from '../errors/index.ts'
+import {
+  above0,
+  anything,
+  between0And1,
+  checkOption,
+  checkOptions,
+  invalidOption,
+  isFields,
+  isNumber,
+  oneOf,
+  type OptionRule,
+  type OptionShape,
+  type OptionsOf,
+  truth,
+} from '../errors/options.ts'
+import { checkDrift } from '../match/drift-option.ts'
 import {
   type DriftClass,
   type DriftPolicy,
-  driftClasses,
-  driftPolicies,
   type ReplayOptions,
   type MatchLevel,
   matchLevels,
   type ToolsMode,
 } from '../match/types.ts'
 import { type ConfineOption, type ConfineSetting, readConfine, type ReadsOption } from './confine-option.ts'
-import { hostsIssue, type SameHosts } from '../match/hosts-option.ts'
+import { checkHosts, type SameHosts } from '../match/hosts-option.ts'
 import { programsIssue } from '../recordings/programs.ts'
 import { type Confinement, confinements } from '../seam/intercept/confine.ts'
 import { type ArgsMode, argsModes, type TraceMode, traceModes } from '../trace/types.ts'
@@ -152,40 +166,26 @@ export interface HarvestSettings {
  * @throws HarvestError `HARVEST_OPTION` for an option or value that is not known: a typo must not become a default
  */
 export function parseOptions(options: HarvestOptions): HarvestSettings {
-  const given: { readonly [name: string]: unknown } = { ...options }
-  const unknown = Object.keys(given).find((name) => !optionNames.includes(name))
-  if (unknown !== undefined) throw badOption(unknown, 'not an option of harvest()', optionNames)
+  checkOptions(harvestOptions, options, shape)
   const { agents = {}, recordings = 'recordings', isolate = 'module', pool = 'forks', inherit = true } = options
   const { timeout = 10_000, serve, drift, redacted, escapes, allow, hosts, match = {}, deps = [], tags = [] } = options
   const { accepted = {}, prove = {}, tools: bodies = 'serve', programs = {} } = options
   const { confine = 'seam', reads = 'all', report = 'red' } = options
   checkAgents(agents)
   const wrongProgram = programsIssue(programs)
-  if (wrongProgram !== undefined) throw badOption(wrongProgram.part, String(programs), [wrongProgram.expected])
-  if (typeof recordings !== 'string' || recordings === '') throw badOption('recordings', `${recordings}`, ['a folder'])
+  if (wrongProgram !== undefined) throw bad(wrongProgram.part, programs, wrongProgram.expected)
   checkIsolate(isolate)
-  oneOf('pool', pool, poolNames)
   const confined = readConfine(confine, reads, agents)
-  if ('issue' in confined) throw badOption(...confined.issue)
+  if ('issue' in confined) throw bad(...confined.issue)
   // Beside a confined thread its process would be free.
   if (confined.setting.how !== 'seam' && pool !== 'forks')
-    throw badOption('pool', `${pool} with confine: '${confined.setting.how}'`, ['forks'])
-  oneOf('inherit', inherit, [true, false])
-  oneOf('report', report, ['red', false])
-  if (serve !== undefined) oneOf('serve', serve, matchLevels)
-  if (redacted !== undefined) oneOf('redacted', redacted, ['report', 'fail'])
-  if (escapes !== undefined) oneOf('escapes', escapes, ['error', 'report'])
-  checkDrift(drift)
-  const acceptedMaxDays = maxDaysOf(accepted)
-  checkMatch(match)
+    throw bad('pool', pool, `'forks' with confine: '${confined.setting.how}'`)
+  checkDrift(harvestOptions, drift)
+  for (const [tool, rule] of Object.entries(match.tools ?? {})) checkToolRule(tool, rule)
   checkTools(bodies)
-  checkList('allow', allow ?? [])
-  const wrongHosts = hosts === undefined ? undefined : hostsIssue(hosts)
-  if (wrongHosts !== undefined) throw badOption('hosts', wrongHosts.part, [wrongHosts.expected])
-  checkList('deps', deps)
-  // A longer timer would fire at once.
-  if (!Number.isFinite(timeout) || timeout <= 0 || timeout > 2_147_483_647)
-    throw badOption('timeout', String(timeout), ['milliseconds above 0, at most 2147483647'])
+  checkHosts(harvestOptions, hosts)
+  const { good = 0.9, bad: low = 0.5, maxDays = defaultProofDays } = prove
+  if (low >= good) throw bad('prove.bad', low, 'a rate above 0 and below prove.good')
   const replay = {
     ...(drift !== undefined && { drift }),
     ...(redacted !== undefined && { redacted }),
@@ -195,7 +195,7 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
     ...(serve !== undefined && { serve }),
   }
   const declared = tags.map((tag) => (typeof tag === 'string' ? { name: tag } : tag))
-  const lasting = acceptedMaxDays === undefined ? {} : { acceptedMaxDays }
+  const lasting = accepted.maxDays === undefined ? {} : { acceptedMaxDays: accepted.maxDays }
   return {
     agents,
     programs,
@@ -211,7 +211,7 @@ export function parseOptions(options: HarvestOptions): HarvestSettings {
     deps,
     timeoutMs: timeout,
     report,
-    prove: proveOf(prove),
+    prove: { good, bad: low, maxDays },
     ...lasting,
   }
 }
@@ -230,146 +230,98 @@ export function toPosix(file: string): string {
   return path.sep === '/' ? file : file.split(path.sep).join('/')
 }
 
+const agentShape = "a file and its export, such as './src/refund.ts#refundAgent'"
 const isolateModes: readonly IsolateMode[] = ['module', 'worker', 'none']
 const poolNames: readonly PoolName[] = ['forks', 'threads']
-const optionNames: readonly string[] = [
-  'agents',
-  'programs',
-  'recordings',
-  'isolate',
-  'confine',
-  'reads',
-  'pool',
-  'tags',
-  'inherit',
-  'drift',
-  'redacted',
-  'escapes',
-  'allow',
-  'hosts',
-  'serve',
-  'accepted',
-  'prove',
-  'match',
-  'tools',
-  'deps',
-  'timeout',
-  'report',
-] satisfies readonly (keyof HarvestOptions)[]
+const harvestOptions: OptionsOf = { owner: 'harvest()', code: 'HARVEST_OPTION' }
+
+const bad = (name: string, given: unknown, expected: string, meant?: string): HarvestError =>
+  invalidOption(harvestOptions, name, given, expected, meant)
+
+const texts: OptionRule = {
+  expected: 'a list of texts',
+  fits: (value) => Array.isArray(value) && value.every((item) => typeof item === 'string'),
+}
+const days: OptionRule = { ...above0, expected: 'days above 0' }
+
+/** What is `anything` here is looked at below. */
+const shape: OptionShape = {
+  agents: { expected: agentShape, fits: isFields },
+  programs: anything,
+  recordings: { expected: 'a folder', fits: (value: unknown) => typeof value === 'string' && value !== '' },
+  isolate: anything,
+  confine: anything,
+  reads: anything,
+  pool: oneOf(poolNames),
+  tags: anything,
+  inherit: truth,
+  drift: anything,
+  redacted: oneOf(['report', 'fail']),
+  escapes: oneOf(['error', 'report']),
+  allow: texts,
+  hosts: anything,
+  serve: oneOf(matchLevels),
+  accepted: { maxDays: days },
+  prove: { good: between0And1, bad: between0And1, maxDays: days },
+  match: { trace: oneOf(traceModes), args: oneOf(argsModes), tools: anything },
+  tools: anything,
+  deps: texts,
+  // A longer timer would fire at once.
+  timeout: {
+    expected: 'milliseconds above 0, at most 2147483647',
+    fits: (value: unknown) => isNumber(value) && value > 0 && value <= 2_147_483_647,
+  },
+  report: oneOf(['red', false]),
+} satisfies Readonly<Record<keyof HarvestOptions, unknown>>
 
 function splitEntry(entry: string): readonly [file: string, exported: string] {
   const hash = entry.lastIndexOf('#')
   return hash > 0 ? [entry.slice(0, hash), entry.slice(hash + 1)] : [entry, 'default']
 }
 
-function checkAgents(agents: unknown): void {
-  if (typeof agents !== 'object' || agents === null || Array.isArray(agents)) {
-    throw badOption('agents', String(agents), [agentShape])
-  }
-  for (const [name, entry] of Object.entries(agents)) {
-    if (typeof entry !== 'string' || entry === '' || entry.startsWith('#') || entry.endsWith('#')) {
-      throw badOption(`agents.${name}`, String(entry), [agentShape])
-    }
-  }
+function checkAgents(agents: object): void {
+  for (const [name, entry] of Object.entries(agents) as [string, unknown][])
+    if (typeof entry !== 'string' || entry === '' || entry.startsWith('#') || entry.endsWith('#'))
+      throw bad(`agents.${name}`, entry, agentShape)
 }
 
-const agentShape = "a file and its export, such as './src/refund.ts#refundAgent'"
-
-function checkDrift(drift: HarvestOptions['drift']): void {
-  if (drift === undefined) return
-  if (typeof drift === 'string') return oneOf('drift', drift, driftPolicies)
-  for (const [name, policy] of Object.entries(drift)) {
-    oneOf('drift', name, driftClasses)
-    oneOf(`drift.${name}`, policy, driftPolicies)
+function checkToolRule(tool: string, rule: unknown): void {
+  // Cases run in workers, and a function cannot be sent there.
+  if (typeof rule === 'function') {
+    const expected = 'a mode or { args: [keys] } here, or a function in toMatchTrace(expected, options)'
+    throw bad(`match.tools.${tool}`, 'a function', expected)
   }
-}
-
-function maxDaysOf(accepted: unknown): number | undefined {
-  const known = ['maxDays']
-  if (typeof accepted !== 'object' || accepted === null)
-    throw badOption('accepted', String(accepted), ['{ maxDays: 90 }'])
-  const unknown = Object.keys(accepted).find((name) => !known.includes(name))
-  if (unknown !== undefined) throw badOption(`accepted.${unknown}`, 'not an option of accepted', known)
-  const { maxDays } = accepted as { readonly maxDays?: unknown }
-  if (maxDays === undefined) return undefined
-  if (typeof maxDays === 'number' && Number.isFinite(maxDays) && maxDays > 0) return maxDays
-  throw badOption('accepted.maxDays', String(maxDays), ['days above 0'])
-}
-
-function proveOf(prove: unknown): HarvestSettings['prove'] {
-  const known = ['good', 'bad', 'maxDays']
-  if (typeof prove !== 'object' || prove === null) throw badOption('prove', String(prove), ['{ good: 0.9, bad: 0.5 }'])
-  const unknown = Object.keys(prove).find((name) => !known.includes(name))
-  if (unknown !== undefined) throw badOption(`prove.${unknown}`, 'not an option of prove', known)
-  const given = prove as { readonly [name: string]: unknown }
-  const { good = 0.9, bad = 0.5, maxDays = defaultProofDays } = given
-  const isRate = (rate: unknown): rate is number => typeof rate === 'number' && rate > 0 && rate < 1
-  if (!isRate(good)) throw badOption('prove.good', String(good), ['a rate between 0 and 1'])
-  if (!isRate(bad) || bad >= good) throw badOption('prove.bad', String(bad), ['a rate above 0 and below prove.good'])
-  if (typeof maxDays !== 'number' || !Number.isFinite(maxDays) || maxDays <= 0)
-    throw badOption('prove.maxDays', String(maxDays), ['days above 0'])
-  return { good, bad, maxDays }
-}
-
-function checkMatch(match: MatchSetting): void {
-  const unknown = Object.keys(match).find((name) => !['trace', 'args', 'tools'].includes(name))
-  if (unknown !== undefined) throw badOption(`match.${unknown}`, 'not a match option', ['trace', 'args', 'tools'])
-  if (match.trace !== undefined) oneOf('match.trace', match.trace, traceModes)
-  if (match.args !== undefined) oneOf('match.args', match.args, argsModes)
-  for (const [tool, rule] of Object.entries(match.tools ?? {})) {
-    // Cases run in workers, and a function cannot be sent there.
-    if (typeof rule === 'function') {
-      const forms = ['a mode or { args: [keys] } here', 'a function in toMatchTrace(expected, options)']
-      throw badOption(`match.tools.${tool}`, 'a function', forms)
-    }
-    const args = typeof rule === 'string' ? rule : rule.args
-    if (!Array.isArray(args)) oneOf(`match.tools.${tool}`, args, argsModes)
-  }
+  const args = isFields(rule) ? (rule as { readonly args?: unknown }).args : rule
+  if (!Array.isArray(args)) checkOption(harvestOptions, `match.tools.${tool}`, args, oneOf(argsModes))
 }
 
 function checkTools(mode: unknown): void {
-  if (typeof mode !== 'object' || mode === null) return oneOf('tools', mode, ['serve', 'run', '{ run: [names] }'])
-  const unknown = Object.keys(mode).find((name) => !['run', 'live', 'mcp'].includes(name))
-  if (unknown !== undefined) throw badOption(`tools.${unknown}`, 'not a tools option', ['run', 'live', 'mcp'])
-  const { run = [], live = [], mcp = {} } = mode as { readonly [name: string]: unknown }
-  checkList('tools.run', run)
-  checkList('tools.live', live)
-  for (const url of live as readonly string[]) checkUrl('tools.live', url)
-  if (typeof mcp !== 'object' || mcp === null)
-    throw badOption('tools.mcp', String(mcp), ['{ recorded URL: URL to ask }'])
-  for (const [from, to] of Object.entries(mcp)) {
-    checkUrl('tools.mcp', from)
-    checkUrl(`tools.mcp['${from}']`, to)
+  if (!isFields(mode)) {
+    const words = oneOf(['serve', 'run'])
+    return checkOption(harvestOptions, 'tools', mode, { ...words, expected: `${words.expected} or { run: [names] }` })
   }
+  checkOptions(harvestOptions, mode, toolsShape, 'tools.')
+  const { live = [], mcp = {} } = mode as { readonly live?: readonly string[]; readonly mcp?: object }
+  for (const url of live) checkOption(harvestOptions, 'tools.live', url, webAddress)
+  for (const [from, to] of Object.entries(mcp)) {
+    checkOption(harvestOptions, 'tools.mcp', from, webAddress)
+    checkOption(harvestOptions, `tools.mcp['${from}']`, to, webAddress)
+  }
+}
+
+const toolsShape: OptionShape = {
+  run: texts,
+  live: texts,
+  mcp: { expected: '{ recorded URL: URL to ask }', fits: isFields },
+}
+const webAddress: OptionRule = {
+  expected: 'a URL such as https://staging.example',
+  fits: (url) => typeof url === 'string' && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol),
 }
 
 /** Many look for it there. */
 function checkIsolate(isolate: unknown): void {
-  if (!confinements.includes(isolate as Confinement)) return oneOf('isolate', isolate, isolateModes)
-  throw badOption('isolate', String(isolate), isolateModes, `did you mean confine: '${String(isolate)}'?`)
-}
-
-function checkUrl(name: string, url: unknown): void {
-  const isHttp = typeof url === 'string' && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
-  if (!isHttp) throw badOption(name, String(url), ['a URL such as https://staging.example'])
-}
-
-function checkList(name: string, list: unknown): void {
-  if (!Array.isArray(list) || list.some((item) => typeof item !== 'string')) {
-    throw badOption(name, String(list), ['a list of texts'])
-  }
-}
-
-function oneOf(name: string, value: unknown, known: readonly unknown[]): void {
-  if (!known.includes(value)) throw badOption(name, String(value), known.map(String))
-}
-
-function badOption(name: string, value: string, known: readonly string[], hint?: string): HarvestError {
-  const word = nearestWord(name, known)
-  const meant = hint ?? (word === undefined ? undefined : `did you mean ${word}?`)
-  return new HarvestError('HARVEST_OPTION', {
-    what: `Invalid option in harvest(): ${name}`,
-    where: { option: name, value, expected: known.join(', ') },
-    fix: [`correct it in the Vitest config${meant === undefined ? '' : `: ${meant}`}`],
-  })
+  if (!confinements.includes(isolate as Confinement))
+    return checkOption(harvestOptions, 'isolate', isolate, oneOf(isolateModes))
+  throw bad('isolate', isolate, isolateModes.join(', '), `confine: '${String(isolate)}'`)
 }

@@ -1,6 +1,7 @@
 import { inject, recordArtifact, type RunnerTestCase, TestRunner } from 'vitest'
 import type { AcceptedChange } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
+import { checkOption, oneOf, type OptionsOf } from '../errors/options.ts'
 import {
   replayTape,
   type JudgedReplay,
@@ -50,10 +51,8 @@ export async function replay<T>(
   options: HandReplayOptions = {},
 ): Promise<JudgedReplay<T>> {
   const { problems: policy = 'throw', outcome = 'compare', ...own } = options
-  if (policy !== 'throw' && policy !== 'collect')
-    throw unknownValue(`problems: '${String(policy)}'`, ['throw', 'collect'])
-  if (outcome !== 'compare' && outcome !== 'ignore')
-    throw unknownValue(`outcome: '${String(outcome)}'`, ['compare', 'ignore'])
+  checkOption(replayOptions, 'problems', policy, oneOf(['throw', 'collect']))
+  checkOption(replayOptions, 'outcome', outcome, oneOf(['compare', 'ignore']))
   const test = TestRunner.getCurrentTest<RunnerTestCase | undefined>()
   const whole = requireClosed(typeof tape === 'string' ? readTape(tape) : tape)
   const run = await replayTape(whole, agent, { ...provided()?.settings.replay, ...own })
@@ -65,6 +64,7 @@ export async function replay<T>(
   return judged
 }
 
+const replayOptions: OptionsOf = { owner: 'replay', code: 'HARVEST_REPLAY_OPTION' }
 const results = new WeakSet<object>()
 
 /** Whether a value came from {@link replay}. */
@@ -137,12 +137,4 @@ function thrownBy({ outcome }: ReplayResult, difference: HarvestError): unknown 
 /** Absent in a project that does not have the plugin. */
 function provided(): HarvestProvided | undefined {
   return inject('vitest-harvest') as HarvestProvided | undefined
-}
-
-function unknownValue(what: string, known: readonly string[]): HarvestError {
-  return new HarvestError('HARVEST_REPLAY_OPTION', {
-    what: `Unknown replay option: ${what}`,
-    where: { known: known.join(', ') },
-    fix: [`remove it, or take one of: ${known.join(', ')}`],
-  })
 }

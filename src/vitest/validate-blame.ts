@@ -1,4 +1,5 @@
 import { HarvestError } from '../errors/index.ts'
+import { checkOption, isNumber, oneOf, type OptionRule, type OptionsOf } from '../errors/options.ts'
 import type { OwnAgentOptions, OwnAgentReport } from '../validation/harness/own-agent.ts'
 import { readTape, requireClosed, type Tape } from '../tape/index.ts'
 
@@ -29,8 +30,8 @@ export interface ValidateBlameOptions extends OwnAgentOptions {
  */
 export async function validateBlame(options: ValidateBlameOptions): Promise<OwnAgentReport> {
   const { tape, least = 0.8, problems = 'throw', ...own } = options
-  if (problems !== 'throw' && problems !== 'collect') throw unknownPolicy(problems)
-  if (!(least >= 0 && least <= 1)) throw new RangeError(`least is a share from 0 to 1, not ${least}`)
+  checkOption(validateOptions, 'problems', problems, oneOf(['throw', 'collect']))
+  checkOption(validateOptions, 'least', least, share)
   // Only tests that plant faults load what draws them.
   const { validateOwnAgent } = await import('../validation/harness/own-agent.ts')
   const report = await validateOwnAgent(requireClosed(typeof tape === 'string' ? readTape(tape) : tape), own)
@@ -53,10 +54,8 @@ function notTrusted({ right, wrong, abstained, table }: OwnAgentReport, least: n
   })
 }
 
-function unknownPolicy(policy: unknown): HarvestError {
-  return new HarvestError('HARVEST_REPLAY_OPTION', {
-    what: `Invalid option of validateBlame: problems: '${String(policy)}'`,
-    where: { known: 'throw, collect' },
-    fix: ['remove it, or take one of: throw, collect'],
-  })
+const validateOptions: OptionsOf = { owner: 'validateBlame', code: 'HARVEST_REPLAY_OPTION' }
+const share: OptionRule = {
+  expected: 'a share from 0 to 1',
+  fits: (value) => isNumber(value) && value >= 0 && value <= 1,
 }

@@ -179,10 +179,10 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
   it('is refused before anything is run when it cannot be', () => {
     const lines: readonly (readonly [args: readonly string[], code: number, message: string])[] = [
       [['bad', ...right], 2, 'HARVEST_LIVE_CONSENT'],
-      [['bad', ...right, '--live', '--tools', 'mock'], 2, '--tools is tape or live'],
+      [['bad', ...right, '--live', '--tools', 'mock'], 2, 'Invalid --tools: expected tape or live'],
       [['bad', ...right, '--live', '--max-time', 'soon'], 2, 'Invalid --max-time: expected a duration'],
       [['bad', ...right, '--live', '--confidence', '0.1'], 2, 'expected a number from 0.5 to 1'],
-      [['bad', '--oracle', './src/oracle.ts', '--live'], 2, '--oracle is a file and its export'],
+      [['bad', '--oracle', './src/oracle.ts', '--live'], 2, 'Invalid --oracle: expected a file and its export'],
       [['worse', ...right, '--live'], 2, 'HARVEST_TAPE_MISSING'],
       [['bad', ...right, '--live', '--reference', 'nobody'], 2, 'HARVEST_TAPE_MISSING'],
       [['bad', '--ok', 'refund(amount', '--live'], 2, "In column 14 there should be ',' or ')'."],

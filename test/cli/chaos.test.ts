@@ -89,9 +89,9 @@ describe('harvest chaos', () => {
 
   it.each([
     ['a fault nobody knows', ['--faults', 'htpp'], 'did you mean: http'],
-    ['an ending nobody knows', ['--fail', 'crashes'], '--fail knows crash'],
+    ['an ending nobody knows', ['--fail', 'crashes'], 'Invalid --fail: expected crash'],
     ['a path without its seed', ['--path', '1:2'], 'beside --seed'],
-    ['a seed that is none', ['--seed', 'x'], '--seed is a whole number'],
+    ['a seed that is none', ['--seed', 'x'], 'Invalid --seed: expected a whole number'],
     ['a time that is none', ['--time', 'soon'], 'Invalid --max-time: expected a duration'],
     ['nothing', ['--faults', ','], '--faults names nothing'],
     ['a schedule that is none', ['--schedule', 'src/payer.ts'], 'HARVEST_CHAOS_SCHEDULE'],

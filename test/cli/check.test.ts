@@ -108,8 +108,8 @@ describe('harvest check', () => {
   })
 
   it.each([
-    ['a size that is none', ['--max-size', 'much'], 'HARVEST_CLI_OPTION'],
-    ['a kind nobody knows', ['--allow', 'emial'], 'HARVEST_CLI_OPTION'],
+    ['a size that is none', ['--max-size', 'much'], 'HARVEST_CLI_ARGUMENT'],
+    ['a kind nobody knows', ['--allow', 'emial'], 'HARVEST_CLI_ARGUMENT'],
     ['a file that is not there', ['recordings/golden/x.case.yaml'], 'HARVEST_CHECK_MISSING'],
     ['a folder that is not there', ['--dir', 'recordigns'], 'HARVEST_CHECK_MISSING'],
     ['--staged outside of a repository', ['--staged'], 'HARVEST_GIT_INDEX'],

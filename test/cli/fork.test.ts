@@ -287,7 +287,12 @@ describe('harvest fork', () => {
     ['a changed answer without its step', ['paid', '--result', '1'], '--step <n>', 2],
     ['a mistyped key', ['paid', '--step', '1', '--set', 'result.amuont=1'], 'did you mean: amount', 2],
     ['an edit that finds nothing', ['paid', '--step', '1', '--edit', 's/26/1/'], 'HARVEST_FORK_EDIT', 2],
-    ['a result that is no JSON', ['paid', '--step', '1', '--result', '{"amount":600'], '--result is JSON', 2],
+    [
+      'a result that is no JSON',
+      ['paid', '--step', '1', '--result', '{"amount":600'],
+      'Invalid --result: expected JSON',
+      2,
+    ],
     ['a text without what stands for it', ['paid', '--step', '1', '--replace', '25'], 'belong together', 2],
     ['a file that is not there', ['paid', '--step', '1', '--answer', 'no.json'], 'cannot be read', 2],
     ['two decisions at once', ['first', '--step', '1', '--say', 'x', '--decide', 'a()'], '--say', 2],

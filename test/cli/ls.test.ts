@@ -110,7 +110,7 @@ describe('harvest ls with filters', () => {
   })
 
   it('--json gives each tape with everything a filter looks at', async () => {
-    const { stdout } = await harvest(['ls', '--outcome', 'threw', '--json'], { cwd: inbox() })
+    const { stdout } = await harvest(['ls', '--status', 'threw', '--json'], { cwd: inbox() })
     expect(JSON.parse(stdout.replaceAll('\\u001b', '<esc>'))).toMatchInlineSnapshot(`
       {
         "more": 0,
@@ -240,20 +240,20 @@ describe('harvest ls with filters', () => {
   })
 
   it.each([
-    [['--outcome', 'trew'], '→ did you mean: --outcome threw'],
+    [['--status', 'trew'], '→ did you mean: --status threw'],
     [['--call', 'nevr refund()'], "→ did you mean 'never'?"],
     [['--call', ''], '--call needs a value'],
     [['--attribute', 'plan'], 'expected name=value'],
     [['--subject', 'jane'], 'HARVEST_SUBJECT_KEY'],
     [['--kept', 'flags'], '→ did you mean: --kept flag'],
     [['--retention', 'inciden'], '→ did you mean: --retention incident'],
-    [['--sort', 'price'], '--sort is started, cost, duration or steps, not'],
-    [['--limit', '0'], '--limit is a number of tapes from 1, or all, not'],
-    [['--limit', '1e3'], '--limit is a number of tapes from 1, or all, not'],
+    [['--sort', 'price'], 'Invalid --sort: expected started, cost, duration or steps, not'],
+    [['--limit', '0'], 'Invalid --limit: expected a number of tapes from 1, or all, not'],
+    [['--limit', '1e3'], 'Invalid --limit: expected a number of tapes from 1, or all, not'],
     [['--min-cost', 'cheap'], 'Invalid --cost: expected a range in US dollars'],
     [['--max-cost', '-1'], "got '..-1'"],
-    [['--since', 'yesterday'], '--since is a date such as 2026-03-04'],
-    [['--until', '2026-13-40'], '--until is a date such as 2026-03-04'],
+    [['--since', 'yesterday'], 'Invalid --since: expected a date such as 2026-03-04'],
+    [['--until', '2026-13-40'], 'Invalid --until: expected a date such as 2026-03-04'],
     [['--inbox', '--golden'], '--inbox and --golden exclude each other'],
   ])('%j is refused', async (args, message) => {
     const { code, stdout, stderr } = await inProcess(['ls', '--dir', join(inbox(), 'recordings'), ...args])

@@ -63,7 +63,7 @@ describe('harvest prune', () => {
   it.each([
     [['--older-than', '90d'], '--older-than and --retention go together'],
     [['--retention', 'clean'], '--older-than and --retention go together'],
-    [['--older-than', '90', '--retention', 'clean'], '--older-than is an age such as 90d or 12w, not'],
+    [['--older-than', '90', '--retention', 'clean'], 'Invalid --older-than: expected an age such as 90d or 12w, got'],
     [['--older-than', '90d', '--retention', 'claen'], '→ did you mean: --retention clean'],
   ])('%j is refused, and nothing is removed', async (args, message) => {
     const cwd = project()

@@ -242,10 +242,12 @@ describe('harvest show', () => {
 
   it('numbers that are none, a step that is not there and bytes a call does not have are refused', async () => {
     const file = putTape(scratch(), 'one')
-    await expect(ask('show', file, '--steps', '0')).rejects.toThrow('--steps is a whole number from 1')
+    await expect(ask('show', file, '--steps', '0')).rejects.toThrow('Invalid --steps: expected a whole number from 1')
     await expect(ask('show', file, '--step', '2')).rejects.toThrow('there is no step 2: run-1 has 1 step')
     await expect(ask('show', file, '--raw', 'request')).rejects.toThrow('--raw needs --step')
-    await expect(ask('show', file, '--step', '1', '--raw', 'both')).rejects.toThrow('--raw is request or response')
+    await expect(ask('show', file, '--step', '1', '--raw', 'both')).rejects.toThrow(
+      'Invalid --raw: expected request or response',
+    )
     await expect(ask('show', file, '--step', '1', '--raw', 'request')).rejects.toThrow('it has values and no bytes')
   })
 

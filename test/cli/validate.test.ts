@@ -66,7 +66,11 @@ describe('harvest validate', () => {
     ['both efforts', ['--quick', '--full'], '--quick and --full do not go together'],
     ['a whole report of one family', ['--full', '--family', 'F5'], '--full is about all families'],
     ['a family nobody knows', ['--family', 'F11'], "Unknown family 'F11'"],
-    ['a seed that is none', ['--seed', '1e3'], "--seed is a whole number of at most ten digits, not '1e3'"],
+    [
+      'a seed that is none',
+      ['--seed', '1e3'],
+      "Invalid --seed: expected a whole number of at most ten digits, got '1e3'",
+    ],
   ])('%s is refused', async (_, args, message) => {
     const { code, stdout, stderr } = await harvest(['validate', '--level', 'engine', ...args], { cwd: folder })
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

@@ -489,8 +489,8 @@ describe('retention', () => {
 
 describe('options are checked at start-up', () => {
   const refused: readonly (readonly [options: object, what: RegExp])[] = [
-    [{ samples: 1 }, /Unknown option of createRecorder: 'samples'.*did you mean: sample/s],
-    [{ keep: { timeout: 5 } }, /Unknown option of createRecorder: 'keep.timeout'/],
+    [{ samples: 1 }, /Unknown option 'samples' of createRecorder.*did you mean: sample/s],
+    [{ keep: { timeout: 5 } }, /Unknown option 'keep.timeout' of createRecorder/],
     [{ keep: { outliers: { token: 0.9 } } }, /'keep.outliers.token'.*keep.outliers.tokens/s],
     [{ budget: { tokens: { max: 5 } } }, /'budget.tokens.max'/],
     [{ sample: 1.5 }, /'sample'.*1\.5.*a number from 0 to 1/s],
@@ -538,12 +538,12 @@ describe('options are checked at start-up', () => {
 
   test('a number that cannot be is named, with what is wanted', () => {
     expect(() => createRecorder({ sample: 5 })).toThrowErrorMatchingInlineSnapshot(`
-      [HarvestError: Invalid option of createRecorder: 'sample'
+      [HarvestError: Invalid option 'sample' of createRecorder
 
-        given   5
-        wanted  a number from 0 to 1
+        expected  a number from 0 to 1
+        got       5
 
-      → give sample a number from 0 to 1, or leave it out
+      → set sample to a number from 0 to 1, or leave it out
       (HARVEST_RECORDER_OPTION)]
     `)
   })

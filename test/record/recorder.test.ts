@@ -126,9 +126,9 @@ describe('whatever happens to the tape, the agent gets its answer', () => {
 
   test('an unknown option is refused when the recorder is made', () => {
     expect(() => createRecorder({ folder: 'x' } as RecorderOptions)).toThrowErrorMatchingInlineSnapshot(`
-      [HarvestError: Unknown option of createRecorder: 'folder'
+      [HarvestError: Unknown option 'folder' of createRecorder
 
-        known  enabled, dir, commit, dirty, packages, redact, sample, decide, hold, bodies, tapes, keep, budget, prices, retention, onTape, onWarning, onBudget
+        options  enabled, dir, commit, dirty, packages, redact, sample, decide, hold, bodies, tapes, keep, budget, prices, retention, onTape, onWarning, onBudget
 
       → remove it, or correct the spelling
       (HARVEST_RECORDER_OPTION)]

@@ -39,8 +39,8 @@ describe('a recorder that is off', () => {
   })
 
   test('still refuses options and switches that mean nothing', () => {
-    expect(() => createRecorder({ enabled: false, sample: 2 })).toThrow(/Invalid option of createRecorder: 'sample'/)
-    expect(() => createRecorder({ enabled: 'no' as never })).toThrow(/Invalid option of createRecorder: 'enabled'/)
+    expect(() => createRecorder({ enabled: false, sample: 2 })).toThrow(/Invalid option 'sample' of createRecorder/)
+    expect(() => createRecorder({ enabled: 'no' as never })).toThrow(/Invalid option 'enabled' of createRecorder/)
     vi.stubEnv('VITEST_HARVEST_RECORD', 'of')
     onTestFinished(() => void vi.unstubAllEnvs())
     let said = ''
@@ -132,7 +132,7 @@ describe("decide: 'start'", () => {
     [{}, 'decide'],
     [{ sample: 0.1, decide: 'begin' as never }, 'decide'],
   ] as const)('%j is refused', (options, name) => {
-    expect(() => recording(options)).toThrow(`Invalid option of createRecorder: '${name}'`)
+    expect(() => recording(options)).toThrow(`Invalid option '${name}' of createRecorder`)
   })
 })
 
@@ -143,5 +143,5 @@ test.each([
   { bodies: 8 },
   { tapes: { maxMegabytes: Number.NaN } },
 ])('a limit that cannot be is refused: %j', (options) => {
-  expect(() => createRecorder(options as never)).toThrow(/(Invalid|Unknown) option of createRecorder/)
+  expect(() => createRecorder(options as never)).toThrow(/(Invalid|Unknown) option '.*' of createRecorder/)
 })

@@ -41,7 +41,7 @@ describe('hosts that a user said to be the same', () => {
   })
 
   test.for<[string, unknown, RegExp]>([
-    ['no map', ['https://a.test'], /known +\{ 'https:\/\/recorded': \['https:\/\/now'\] \}/],
+    ['no map', ['https://a.test'], /expected +\{ 'https:\/\/recorded': \['https:\/\/now'\] \}/],
     ['a host with a path', { 'https://a.test/v1': ['https://b.test'] }, /scheme, host and port alone/],
     ['a name without its scheme', { 'https://a.test': ['b.test'] }, /scheme, host and port alone/],
     ['a host that is no list', { 'https://a.test': 'https://b.test' }, /a list of hosts/],

@@ -536,31 +536,33 @@ describe('a problem says what, where, against which recorded call, and what to d
   test('an option that is misspelt', async () => {
     const misspelt = replayTape(tapeOf([]), () => 1, { serv: 'exact' } as ReplayOptions)
     await expect(misspelt).rejects.toThrowErrorMatchingInlineSnapshot(`
-      [HarvestError: Unknown replay option: serv
+      [HarvestError: Unknown option 'serv' of replay
 
-        known  signal, drift, redacted, constants, escapes, allow, hosts, serve, strict, messages, marks, tools
+        options  drift, redacted, escapes, serve, signal, constants, allow, hosts, strict, messages, marks, tools
 
-      → remove it from the options, or take one of those in "known" above
+      → did you mean: serve
       (HARVEST_REPLAY_OPTION)]
     `)
     await expect(
       replayTape(tapeOf([]), () => 1, { serve: 'exakt' } as never),
     ).rejects.toThrowErrorMatchingInlineSnapshot(`
-      [HarvestError: Unknown replay option: serve: 'exakt'
+      [HarvestError: Invalid option 'serve' of replay
 
-        known  exact, canonical, conversation, reworded
+        expected  'exact', 'canonical', 'conversation', or 'reworded'
+        got       'exakt'
 
-      → remove it from the options, or take one of those in "known" above
+      → did you mean: serve: 'exact'
+      → set serve to 'exact', 'canonical', 'conversation', or 'reworded', or leave it out
       (HARVEST_REPLAY_OPTION)]
     `)
     await expect(
       replayTape(tapeOf([]), () => 1, { drift: { modl: 'fail' } } as never),
     ).rejects.toThrowErrorMatchingInlineSnapshot(`
-      [HarvestError: Unknown replay option: drift: { modl }
+      [HarvestError: Unknown option 'drift.modl' of replay
 
-        known  encoding, bookkeeping, endpoint, model, instructions, whitespace, tools, params, messages, headers, destination, arguments, guards, credentials, agentMessages, marks, states, results, redacted, timers, awaits
+        options  drift.encoding, drift.bookkeeping, drift.endpoint, drift.model, drift.instructions, drift.whitespace, drift.tools, drift.params, drift.messages, drift.headers, drift.destination, drift.arguments, drift.guards, drift.credentials, drift.agentMessages, drift.marks, drift.states, drift.results, drift.redacted, drift.timers, drift.awaits
 
-      → remove it from the options, or take one of those in "known" above
+      → did you mean: drift.model
       (HARVEST_REPLAY_OPTION)]
     `)
   })

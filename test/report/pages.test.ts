@@ -55,7 +55,7 @@ describe('the pages of all recordings', () => {
     const { asked } = inbox()
     expect(await asked('outcome=thrown')).toMatchObject({
       tapes: [],
-      problem: expect.stringContaining('--outcome is returned') as string,
+      problem: expect.stringContaining('Invalid --status: expected returned') as string,
     })
     expect(await asked('call=refund((')).toMatchObject({ tapes: [], problem: expect.any(String) as string })
     expect(idsOf(await asked('dir=/etc&golden=1&__proto__=x'))).toHaveLength(3)

@@ -20,7 +20,7 @@ import { findRun, type FoundRun } from '../find.ts'
 import { printSteps, stepAfterEstimate, stepsAfterBlame } from '../next-steps.ts'
 import { runTask } from '../../jobs/run.ts'
 import { readDuration, readNumber, readWhole, refuseOtherCode } from '../live.ts'
-import { usage } from '../parse.ts'
+import { badValue } from '../parse.ts'
 import type { Screen } from '../../report/output.ts'
 
 /** Says which step of a bad run decided how it ended, how sure that is, and what it cost to find out. */
@@ -142,7 +142,7 @@ function limitsOf(given: CommandInput): Pick<BlameRequest, 'limits' | 'costUsdIf
 function toolsOf(given: CommandInput): 'tape' | 'live' {
   const word = given.value('tools') ?? 'tape'
   if (word === 'tape' || word === 'live') return word
-  throw usage(blameCommand, 'HARVEST_CLI_ARGUMENT', `--tools is tape or live, not ${neutralLine(word, 40)}`)
+  throw badValue(blameCommand, 'tools', word, 'tape or live')
 }
 
 /** The function of the command line, or the case's own when nothing else says what a good run is. */
@@ -155,11 +155,7 @@ function oracleOf(given: CommandInput, { case: kase }: FoundRun): Pick<BlameRequ
   }
   const oracle = parseOracle(name)
   if (oracle !== undefined) return { oracle }
-  throw usage(
-    blameCommand,
-    'HARVEST_CLI_ARGUMENT',
-    `--oracle is a file and its export, such as ./src/oracle.ts#isRight, not ${neutralLine(name, 60)}`,
-  )
+  throw badValue(blameCommand, 'oracle', name, 'a file and its export, such as ./src/oracle.ts#isRight')
 }
 
 /** Blame calls live models, which costs money: `--live` is consent, and so is a yes at a terminal. */

@@ -21,7 +21,7 @@ import { findRun, type FoundRun } from '../find.ts'
 import { controlLine, pinsJson } from '../forking/control.ts'
 import { runTask } from '../../jobs/run.ts'
 import { readDuration, readWhole } from '../live.ts'
-import { usage } from '../parse.ts'
+import { badValue, usage } from '../parse.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'
 
 /** Runs a case under generated faults, and shrinks a failure to the faults it needs. */
@@ -51,9 +51,9 @@ function readOptions(given: CommandInput): ChaosTaskOptions {
   // A name that is not known is told before anything is started.
   kindsNamed(faults)
   if (path !== undefined && (seed === undefined || !/^[\d:]+$/.test(path)))
-    throw wrong(`--path is numbers between colons, beside --seed, not ${neutralLine(path, 40)}`)
+    throw badValue(chaosCommand, 'path', path, 'numbers between colons, beside --seed')
   const variants = listOf(given, 'variant')
-  const reads = listOf(given, 'reads')
+  const reads = listOf(given, 'repeatable')
   return {
     faults,
     ...(runs === undefined ? {} : { runs }),
@@ -84,12 +84,12 @@ function readSeed(given: CommandInput): number | undefined {
   const text = given.value('seed')
   if (text === undefined) return undefined
   if (/^-?\d{1,10}$/.test(text)) return Number(text)
-  throw wrong(`--seed is a whole number, not ${neutralLine(text, 40)}`)
+  throw badValue(chaosCommand, 'seed', text, 'a whole number')
 }
 
 function endingNamed(word: string): FailureClass {
   const found = failureClasses.find((one) => one === word)
-  if (found === undefined) throw wrong(`--fail knows ${failureClasses.join(', ')}, not ${neutralLine(word, 40)}`)
+  if (found === undefined) throw badValue(chaosCommand, 'fail', word, failureClasses.join(', '))
   return found
 }
 
@@ -183,7 +183,7 @@ function shrunk({ failure, schedules, runs }: ChaosReport): string {
 
 /** The words of this call that say what is run, as they were typed. */
 function repeat(given: CommandInput): string {
-  const words = ['faults', 'fail', 'reads', 'schedule', 'arbitrary', 'variant', 'agent', 'timeout', 'dir'].flatMap(
+  const words = ['faults', 'fail', 'repeatable', 'schedule', 'arbitrary', 'variant', 'agent', 'timeout', 'dir'].flatMap(
     (name) => {
       const value = given.value(name)
       return value === undefined ? [] : [`--${name}`, neutralLine(value)]

@@ -19,7 +19,7 @@ import type { Command, CommandInput } from '../command.ts'
 import { describeOutcome, duration } from '../../report/describe.ts'
 import { exit } from '../exit.ts'
 import { printSteps, stepsAfterList } from '../next-steps.ts'
-import { usage } from '../parse.ts'
+import { badValue, usage } from '../parse.ts'
 import { defined, filterOf } from '../tape-filter.ts'
 import { columnsOf } from '../../report/fold.ts'
 import { type Screen, tableRows, tableWidth, widthOfRows } from '../../report/output.ts'
@@ -54,11 +54,7 @@ function limitOf(given: CommandInput): { readonly limit?: number } {
   if (text === 'all') return {}
   if (text === undefined) return process.stdout.isTTY && !given.has('json') ? { limit: terminalLimit } : {}
   if (/^[1-9]\d{0,8}$/.test(text)) return { limit: Number(text) }
-  throw usage(
-    lsCommand,
-    'HARVEST_CLI_ARGUMENT',
-    `--limit is a number of tapes from 1, or all, not '${neutralLine(text, 40)}'`,
-  )
+  throw badValue(lsCommand, 'limit', text, 'a number of tapes from 1, or all')
 }
 
 function asJson({ tapes, unreadable, more, total, note }: TapeList, dir: string): object {

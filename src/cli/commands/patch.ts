@@ -18,7 +18,7 @@ import { controlLine, pinsJson } from '../forking/control.ts'
 import { live, type PatchAnswer, replayed, requireControl } from '../forking/patched.ts'
 import { runJobs } from '../../jobs/run.ts'
 import { describeInterval, describeSpent, type LivePlan, readLivePlan, refuseOtherCode, readWhole } from '../live.ts'
-import { usage } from '../parse.ts'
+import { badValue, usage } from '../parse.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'
 
 /** Changes one recorded input of a run and says whether its outcome survives. */
@@ -48,7 +48,7 @@ function changesOf(given: CommandInput): readonly Patch[] {
   if (sets.length === 0) throw usage(patchCommand, 'HARVEST_CLI_ARGUMENT', 'patch needs --set <path=value>')
   return sets.map((set) => {
     const at = set.indexOf('=')
-    if (at < 1) throw usage(patchCommand, 'HARVEST_CLI_ARGUMENT', `--set is path=value, not ${neutralLine(set, 60)}`)
+    if (at < 1) throw badValue(patchCommand, 'set', set, 'path=value')
     const value = jsonOrText(set.slice(at + 1))
     return { path: set.slice(0, at), value, ...(step === undefined ? {} : { step }) }
   })

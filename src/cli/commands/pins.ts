@@ -5,7 +5,7 @@ import { filesTouched, findCase, type PinLimits, readPins } from '../../recordin
 import { pinsSpec } from '../spec/test.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
-import { usage } from '../parse.ts'
+import { badValue } from '../parse.ts'
 import { printCases, printDetails, printVerdict } from '../pins/print.ts'
 
 /** Says what cases were made with, and what has changed since. */
@@ -78,7 +78,7 @@ function numberOf(given: CommandInput, name: string, pattern: RegExp, wanted: st
   if (value === undefined) return undefined
   const [, digits] = pattern.exec(value) ?? []
   if (digits !== undefined) return Number(digits)
-  throw usage(pinsCommand, 'HARVEST_CLI_OPTION', `--${name} is ${wanted}, not '${neutralLine(value, 40)}'`)
+  throw badValue(pinsCommand, name, value, wanted)
 }
 
 /** A gate that cannot see the commits it is to judge by must not be green. */

@@ -16,7 +16,7 @@ import type { Command, CommandInput } from '../command.ts'
 import { exit, exitCodeOf } from '../exit.ts'
 import { findTapeFile, openRun } from '../find.ts'
 import { isRightSaid, printSteps, rightText, stepsOfKnownBad } from '../next-steps.ts'
-import { usage } from '../parse.ts'
+import { badValue, usage } from '../parse.ts'
 import { countsByKind, driftLine, type ReplayChildReport, verdictLine } from '../report.ts'
 import { pinnedConstants } from '../pinned-constants.ts'
 import { type Preflight, runPreflight, wouldBeRed } from '../preflight.ts'
@@ -155,7 +155,7 @@ function optionsOf(given: CommandInput): PromoteOptions {
   if (as === undefined) throw usage(promoteCommand, 'HARVEST_CLI_ARGUMENT', 'promote needs --as <id>')
   const expect = given.value('expect') ?? 'pass'
   if (expect !== 'pass' && expect !== 'fail') {
-    throw usage(promoteCommand, 'HARVEST_CLI_ARGUMENT', `--expect is pass or fail, not ${expect}`)
+    throw badValue(promoteCommand, 'expect', expect, 'pass or fail')
   }
   const recordings = given.value('dir') ?? 'recordings'
   const optional = (option: string, name: string): Record<string, string> => {
@@ -191,12 +191,9 @@ function outcomeIn(text: string): Json {
     return JSON.parse(text) as Json
   } catch (cause) {
     const why = (cause as Error).message
-    throw usage(
-      promoteCommand,
-      'HARVEST_CLI_ARGUMENT',
-      `Invalid --outcome: expected JSON, got ${neutralLine(text, 60)} (${why})`,
-      [`put a text in quotes of its own: --outcome '"refunded"'`],
-    )
+    throw badValue(promoteCommand, 'outcome', text, `JSON (${why})`, [
+      `put a text in quotes of its own: --outcome '"refunded"'`,
+    ])
   }
 }
 

@@ -6,7 +6,7 @@ import { pruneSpec } from '../spec/manage.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
 import { parseSpan } from '../../report/moments.ts'
-import { usage } from '../parse.ts'
+import { badValue, usage } from '../parse.ts'
 import type { Screen } from '../../report/output.ts'
 
 /** Removes the tapes of the inbox whose retention has ended. */
@@ -34,12 +34,7 @@ function withoutEnd(given: CommandInput): Parameters<typeof pruneTapes>[0]['with
     ])
   }
   const span = parseSpan(age)
-  if (span === undefined)
-    throw usage(
-      pruneCommand,
-      'HARVEST_CLI_ARGUMENT',
-      `--older-than is an age such as 90d or 12w, not '${neutralLine(age, 40)}'`,
-    )
+  if (span === undefined) throw badValue(pruneCommand, 'older-than', age, 'an age such as 90d or 12w')
   return { retention, startedBefore: Date.now() - span }
 }
 

@@ -4,10 +4,10 @@ import { requireGrade } from '../../tape/grade.ts'
 import { outcomeNotCompared, readTape, type Tape } from '../../tape/index.ts'
 import { replaySpec } from '../spec/debug.ts'
 import type { Command, CommandInput } from '../command.ts'
+import { choose } from '../choose.ts'
 import { exit } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
 import { inputHint, lacksInput } from '../input-hint.ts'
-import { usage } from '../parse.ts'
 import { countsByKind, driftLine, remarkLines, verdictLine, verdictMessages } from '../report.ts'
 import { exitCodes } from '../byte-report.ts'
 import { type Replayed, replay } from '../replaying.ts'
@@ -43,12 +43,7 @@ export const replayCommand: Command = {
 }
 
 function levelOf(given: CommandInput): MatchLevel | undefined {
-  const value = given.value('match')
-  const level = matchLevels.find((one) => one === value)
-  if (value === undefined || level !== undefined) return level
-  throw usage(replayCommand, 'HARVEST_CLI_OPTION', `Invalid --match: '${neutralLine(value, 40)}'`, [
-    `one of: ${matchLevels.join(', ')}`,
-  ])
+  return choose(given, 'match', matchLevels, replayCommand)
 }
 
 // On stderr: stdout belongs to the program.

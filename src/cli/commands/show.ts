@@ -8,7 +8,7 @@ import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
 import { printSteps, rightText, stepsAfterRun } from '../next-steps.ts'
 import { type FoundRun, findRun, openRun } from '../find.ts'
-import { usage } from '../parse.ts'
+import { badValue, usage } from '../parse.ts'
 import { baselineLines } from '../../report/calls.ts'
 import { printEnd } from '../../report/end.ts'
 import { foldText, terminalWidth } from '../../report/fold.ts'
@@ -72,7 +72,7 @@ function readOptions(given: CommandInput): ShowOptions {
   const raw = given.value('raw')
   if (raw === undefined) return { limit, ...(step === undefined ? {} : { step }) }
   if (raw !== 'request' && raw !== 'response') {
-    throw usage(showCommand, 'HARVEST_CLI_OPTION', `--raw is request or response, not '${neutralLine(raw, 40)}'`)
+    throw badValue(showCommand, 'raw', raw, 'request or response')
   }
   if (step === undefined) throw usage(showCommand, 'HARVEST_CLI_OPTION', '--raw needs --step <number>')
   if (process.stdout.isTTY) {
@@ -88,7 +88,7 @@ function wholeNumber(given: CommandInput, name: string): number | undefined {
   const value = given.value(name)
   if (value === undefined) return undefined
   if (/^[1-9]\d{0,8}$/.test(value)) return Number(value)
-  throw usage(showCommand, 'HARVEST_CLI_OPTION', `--${name} is a whole number from 1, not '${neutralLine(value, 40)}'`)
+  throw badValue(showCommand, name, value, 'a whole number from 1')
 }
 
 async function showStep(

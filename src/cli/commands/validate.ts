@@ -18,7 +18,7 @@ import { choose } from '../choose.ts'
 import { validateSpec } from '../spec/explain.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
-import { usage } from '../parse.ts'
+import { badValue, usage } from '../parse.ts'
 import type { Screen } from '../../report/output.ts'
 import { printAgreement, printComparison, printEngine, printHarness } from '../validate/tables.ts'
 
@@ -129,7 +129,7 @@ function seedFrom(given: CommandInput): number | undefined {
   const text = given.value('seed')
   if (text === undefined) return undefined
   if (/^\d{1,10}$/.test(text)) return Number(text)
-  throw refused(`--seed is a whole number of at most ten digits, not '${neutralLine(text, 40)}'`)
+  throw badValue(validateCommand, 'seed', text, 'a whole number of at most ten digits')
 }
 
 function refused(what: string): Error {

@@ -1,20 +1,18 @@
 import { resolve } from 'node:path'
 import type { FixRequest } from '../../blame/fix-task.ts'
 import type { Case } from '../../cases/index.ts'
-import { neutralLine } from '../../errors/index.ts'
 import { forksFolder } from '../../recordings/index.ts'
 import type { CommandInput } from '../command.ts'
 import { readWhole } from '../live.ts'
 import { readExpectations, readOracle, readReference, readTools } from '../live-grading.ts'
-import { usage } from '../parse.ts'
+import { badValue } from '../parse.ts'
 import { fixSpec } from '../spec/fix.ts'
 
 /** What the process of the agent is asked for. */
 export function readFixRequest(given: CommandInput, kase: Case, tapeFile: string, recordings: string): FixRequest {
   const oracle = readOracle(given, kase, fixSpec)
   const baseUrl = given.value('model-server')
-  if (baseUrl !== undefined && !URL.canParse(baseUrl))
-    throw usage(fixSpec, 'HARVEST_CLI_ARGUMENT', `--model-server is a URL, not ${neutralLine(baseUrl, 60)}`)
+  if (baseUrl !== undefined && !URL.canParse(baseUrl)) throw badValue(fixSpec, 'model-server', baseUrl, 'a URL')
   return {
     ...readExpectations(given),
     ...readReference(given),

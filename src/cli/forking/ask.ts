@@ -5,7 +5,7 @@ import { stepsOf, type Tape } from '../../tape/index.ts'
 import type { CommandSpec, CommandInput } from '../command.ts'
 import { findRun } from '../find.ts'
 import { readWhole } from '../live.ts'
-import { usage } from '../parse.ts'
+import { badValue, usage } from '../parse.ts'
 import { changesOf } from './changes.ts'
 import { readClock, readModes } from './words.ts'
 
@@ -44,10 +44,9 @@ export function readTail(given: CommandInput, command: CommandSpec): TailRequest
   const tools = given.value('tools')
   if (word === 'live') {
     if (!isLive) throw usage(command, 'HARVEST_CLI_ARGUMENT', '--tail live asks models for real: say --live')
-    if (server !== undefined && !URL.canParse(server))
-      throw usage(command, 'HARVEST_CLI_ARGUMENT', `--model-server is a URL, not ${neutralLine(server, 60)}`)
+    if (server !== undefined && !URL.canParse(server)) throw badValue(command, 'model-server', server, 'a URL')
     if (tools !== undefined && tools !== 'tape' && tools !== 'live')
-      throw usage(command, 'HARVEST_CLI_ARGUMENT', `--tools is tape or live, not ${neutralLine(tools, 40)}`)
+      throw badValue(command, 'tools', tools, 'tape or live')
     return {
       from: 'live',
       ...(server === undefined ? {} : { baseUrl: server }),

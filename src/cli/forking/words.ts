@@ -3,7 +3,7 @@ import { neutralLine } from '../../errors/index.ts'
 import type { AnswerEdit, ForkRequest } from '../../fork/index.ts'
 import type { Json } from '../../tape/index.ts'
 import type { CommandSpec } from '../command.ts'
-import { usage } from '../parse.ts'
+import { badValue, usage } from '../parse.ts'
 
 /** `30` is a number, `"30"` and `thirty` are texts. */
 export function jsonOrText(word: string): Json {
@@ -19,13 +19,13 @@ export function jsonOrText(word: string): Json {
 export function readJson(word: string, option: string, command: CommandSpec): Json {
   const value = jsonOrText(word)
   if (value !== word || !/^\s*[[{"]/.test(word)) return value
-  throw wrong(command, `--${option} is JSON, which this is not: ${neutralLine(word, 60)}`)
+  throw badValue(command, option, word, 'JSON')
 }
 
 /** `name=value`, at the first `=`. */
 export function readPair(word: string, option: string, command: CommandSpec): readonly [name: string, value: string] {
   const at = word.indexOf('=')
-  if (at < 1) throw wrong(command, `--${option} is name=value, not ${neutralLine(word, 60)}`)
+  if (at < 1) throw badValue(command, option, word, 'name=value')
   return [word.slice(0, at), word.slice(at + 1)]
 }
 
@@ -35,9 +35,8 @@ export function readEdit(word: string, command: CommandSpec): AnswerEdit {
   const parts = /^s[^\w\s\\]/.test(word) ? splitAt(word.slice(2), delimiter) : []
   const [match, replacement, flags, ...more] = parts
   if (match === undefined || match === '' || replacement === undefined || flags === undefined || more.length > 0)
-    throw wrong(command, `--edit is s/old/new/, not ${neutralLine(word, 60)}`)
-  if (!/^[gimsu]*$/.test(flags))
-    throw wrong(command, `--edit knows the letters g, i, m, s and u, not ${neutralLine(flags, 20)}`)
+    throw badValue(command, 'edit', word, 's/old/new/')
+  if (!/^[gimsu]*$/.test(flags)) throw badValue(command, 'edit', flags, 'the letters g, i, m, s and u at its end')
   try {
     new RegExp(match, flags)
   } catch (error) {
@@ -64,13 +63,12 @@ function splitAt(text: string, delimiter: string): readonly string[] {
  */
 export function readCall(word: string, command: CommandSpec): { readonly name: string; readonly args: Json } {
   const [, name, inner = ''] = /^\s*([^\s()]+)\s*\(([^]*)\)\s*$/.exec(word) ?? []
-  if (name === undefined) throw wrong(command, `--decide is tool(key=value), not ${neutralLine(word, 60)}`)
+  if (name === undefined) throw badValue(command, 'decide', word, 'tool(key=value)')
   const whole = inner.trim().startsWith('{') ? jsonOrText(inner) : undefined
   if (whole !== undefined && typeof whole !== 'string') return { name, args: whole }
   const members = splitArguments(inner).map((part) => {
     const [, key, value] = /^\s*"?([^"=:]+?)"?\s*[=:]\s*([^]*?)\s*$/.exec(part) ?? []
-    if (key === undefined || value === undefined)
-      throw wrong(command, `--decide: an argument is key=value, not ${neutralLine(part, 60)}`)
+    if (key === undefined || value === undefined) throw badValue(command, 'decide', part, 'key=value for each argument')
     return [key, jsonOrText(value)] as const
   })
   return { name, args: Object.fromEntries(members) }
@@ -101,7 +99,7 @@ function splitArguments(text: string): readonly string[] {
 export function readClock(word: string | undefined, command: CommandSpec): number | undefined {
   if (word === undefined) return undefined
   if (!/^[+-]?(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(word))
-    throw wrong(command, `--clock is a time such as +2h, -30m or 1d12h, not ${neutralLine(word, 40)}`)
+    throw badValue(command, 'clock', word, 'a time such as +2h, -30m or 1d12h')
   const parts = [...word.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)]
   const ms = parts.reduce((sum, [, count = '0', unit = 'ms']) => sum + Number(count) * (units[unit] ?? 1), 0)
   return word.startsWith('-') ? -ms : ms
@@ -114,7 +112,7 @@ export function readModes(word: string | undefined, command: CommandSpec): ForkR
   if (word === undefined) return undefined
   const modes = word.split(',').map((part) => {
     const [, step, mode] = /^([1-9]\d*)=(replayed|pinned|live)$/.exec(part.trim()) ?? []
-    if (step === undefined) throw wrong(command, `--mode is such as 5=replayed,7=live, not ${neutralLine(word, 60)}`)
+    if (step === undefined) throw badValue(command, 'mode', word, 'such as 5=replayed,7=live')
     return [Number(step), mode === 'live' ? 'live' : 'replayed'] as const
   })
   return Object.fromEntries(modes)

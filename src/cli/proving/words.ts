@@ -51,7 +51,7 @@ function number(values: ReadonlyMap<string, string>, flag: string): number | und
   const text = values.get(flag)
   if (text === undefined) return undefined
   if (/^\d+(\.\d+)?$/.test(text) && Number(text) > 0) return Number(text)
-  throw wrong(`${flag} is a number above 0, not ${neutralLine(text, 40)}`)
+  throw wrong(`Invalid ${flag}: expected a number above 0, got '${neutralLine(text, 40)}'`)
 }
 
 /** Milliseconds of `90s` or `5m`; a bare number is milliseconds. */

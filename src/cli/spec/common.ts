@@ -2,6 +2,17 @@ import type { OptionSpec } from '../command.ts'
 
 export const jsonOption: OptionSpec = { flag: '--json', about: 'Print the result as JSON' }
 
+/** One meaning in every command; each has its own default. */
+export const agentMeaning = 'Agent, by its name in the Vitest config'
+
+export const agentOption: OptionSpec = { flag: '--agent <name>', about: `${agentMeaning} [that of the tape or case]` }
+
+export const allowSecretOption: OptionSpec = {
+  flag: '--allow-secret <kind>',
+  about: 'Kind of finding that is not secret here, such as email (repeatable)',
+  many: true,
+}
+
 export const dirOption: OptionSpec = { flag: '--dir <folder>', about: 'Recordings folder [recordings]' }
 
 /** Consent, and the limits that go with it. */
@@ -49,7 +60,7 @@ export const gradeOptions: readonly OptionSpec[] = [
 export const liveGradingOptions: readonly OptionSpec[] = [
   ...gradeOptions,
   { flag: '--oracle <file#export>', about: 'Function that grades a run [the one the case names]' },
-  { flag: '--tools <who>', about: 'Tools from tape, from functions in a module (./test/tools.ts), or live [tape]' },
+  { flag: '--tools <who>', about: 'Who answers tools: tape, functions in a module (./test/tools.ts), or live [tape]' },
   {
     flag: '--reference <tape|case>',
     about: 'Good run whose tools answer what this tape cannot',

@@ -1,18 +1,19 @@
 import type { CommandSpec, OptionSpec } from '../command.ts'
 import {
+  agentOption,
   costOptions,
   crossVersionOption,
   dirOption,
   gradeOptions,
   jsonOption,
+  liveOptions,
   parallelOption,
   timeoutOption,
-  liveOptions,
 } from './common.ts'
 
 /** Options of every command that starts the program or agent of a tape. */
 const replayOptions: readonly OptionSpec[] = [
-  { flag: '--agent <name>', about: 'Agent of the Vitest config [the one the tape names]' },
+  agentOption,
   { flag: '--module <file#export>', about: 'Agent that is not in the Vitest config' },
   {
     flag: '--allow-io <what>',
@@ -75,7 +76,7 @@ export const patchSpec: CommandSpec = {
   options: [
     { flag: '--step <n>', about: 'Step whose answer changes [the input of the run]' },
     setOption,
-    { flag: '--agent <name>', about: 'Agent of the Vitest config [the one the tape or its case names]' },
+    agentOption,
     ...liveOptions,
     dirOption,
     jsonOption,
@@ -113,7 +114,7 @@ export const forkSpec: CommandSpec = {
     { flag: '--model-server <url>', about: 'Server of the live models; needs --live' },
     { flag: '--mode <n=mode>', about: 'Later steps that are replayed or live: 5=replayed,7=live' },
     { flag: '--tail <who>', about: 'Continuation: tape, live, a tape or case, script.ts#export [tape]' },
-    { flag: '--tools <who>', about: 'With --live: tools from tape, or live with their side effects [tape]' },
+    { flag: '--tools <who>', about: 'Who answers tools: tape, or live with their side effects [tape]' },
     { flag: '--seed <n>', about: 'Seed of the first fork [1]' },
     ...gradeOptions,
     { flag: '--critical', about: 'Try other decisions at every model step' },

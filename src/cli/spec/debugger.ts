@@ -1,5 +1,6 @@
 import type { CommandSpec } from '../command.ts'
 import {
+  agentOption,
   costOptions,
   crossVersionOption,
   dirOption,
@@ -26,7 +27,7 @@ export const debugSpec: CommandSpec = {
   about: 'Step through a run, in both directions',
   options: [
     { flag: '--commands <list>', short: '-x', about: 'Run commands, parted by semicolons, and end' },
-    { flag: '--agent <name>', about: 'Agent of the Vitest config [the one the tape or its case names]' },
+    agentOption,
     { flag: '--module <file#export>', about: 'Agent that is not in the Vitest config' },
     { flag: '--expect-stop', about: 'Exit code 1 when continue finds no stop' },
     { flag: '--inspect', about: 'Let an editor attach while the agent stands in its code' },

@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../command.ts'
-import { crossVersionOption, dirOption, gradeOptions, jsonOption, timeoutOption } from './common.ts'
+import { agentOption, crossVersionOption, dirOption, gradeOptions, jsonOption, timeoutOption } from './common.ts'
 
 export const blameSpec: CommandSpec = {
   name: 'blame',
@@ -17,7 +17,7 @@ export const blameSpec: CommandSpec = {
       about: 'Good run whose tools answer what this tape cannot',
       was: [{ flag: '--donor <tape|case>' }],
     },
-    { flag: '--tools <who>', about: 'Tools from tape, or live with their side effects [tape]' },
+    { flag: '--tools <who>', about: 'Who answers tools: tape, or live with their side effects [tape]' },
     {
       flag: '--repairs',
       about: 'Also: necessary and sufficient answers, smallest repair set',
@@ -27,7 +27,7 @@ export const blameSpec: CommandSpec = {
     { flag: '--live', about: 'Call live models (costs money)' },
     {
       flag: '--max-cost <usd>',
-      about: 'Stop before this session costs more [5.00]',
+      about: 'Stop before live calls cost more [5.00]',
       was: [{ flag: '--budget <usd>', implies: 'live' }],
     },
     {
@@ -52,7 +52,7 @@ export const blameSpec: CommandSpec = {
     },
     { flag: '--parallel <n>', about: 'Runs at once [8]' },
     timeoutOption,
-    { flag: '--agent <name>', about: 'Agent of the Vitest config [the one the case or tape names]' },
+    agentOption,
     { flag: '--dry-run', about: 'Replay, grade and estimate the cost; call no model' },
     { flag: '--no-cache', about: 'Do not reuse forks of earlier sessions', was: [{ flag: '--fresh' }] },
     crossVersionOption,
@@ -85,16 +85,20 @@ export const chaosSpec: CommandSpec = {
     { flag: '--smallest', about: 'Shrink the numbers in a failing schedule too' },
     {
       flag: '--max-time <duration>',
-      about: 'Start no run after: 60s, 5m [no limit]',
+      about: 'Start no run after: 90s, 10m [no limit]',
       was: [{ flag: '--time <duration>' }],
     },
     { flag: '--fail <endings>', about: 'Endings that count as failures [crash,hang,trace,outcome]' },
-    { flag: '--reads <tools>', about: 'Tools that change nothing and may be repeated: get_*,balance' },
+    {
+      flag: '--repeatable <tools>',
+      about: 'Tools that change nothing and may be repeated: get_*,balance',
+      was: [{ flag: '--reads <tools>' }],
+    },
     { flag: '--schedule <file>', about: 'Schedule to try first: a JSON list of faults' },
     { flag: '--arbitrary <file#name>', about: 'Arbitrary of your own that draws schedules' },
     { flag: '--variant <names>', about: 'Agents of the config for the fault regression' },
-    { flag: '--agent <name>', about: 'Agent of the Vitest config [the one the tape or its case names]' },
-    { flag: '--timeout <duration>', about: 'Limit of one run [as for cases]' },
+    agentOption,
+    { flag: '--timeout <duration>', about: 'Limit of one run: 90s, 5m [as for cases]' },
     dirOption,
     jsonOption,
   ],

@@ -1,10 +1,14 @@
 import type { CommandSpec, OptionSpec } from '../command.ts'
-import { dirOption, jsonOption } from './common.ts'
+import { agentMeaning, dirOption, jsonOption } from './common.ts'
 
 /** Options that say which tapes. */
 export const filterOptions: readonly OptionSpec[] = [
-  { flag: '--agent <name>', about: 'Of this agent' },
-  { flag: '--outcome <how>', about: 'returned, threw, exited, unknown, truncated or unreadable' },
+  { flag: '--agent <name>', about: agentMeaning },
+  {
+    flag: '--status <how>',
+    about: 'That returned, threw or exited, or are unknown, truncated or unreadable',
+    was: [{ flag: '--outcome <how>' }],
+  },
   { flag: '--model <id>', about: 'Where this model was called' },
   { flag: '--commit <hash>', about: 'Made at this commit, or at one that begins so' },
   { flag: '--tool <name>', about: 'Where this tool was called' },
@@ -47,12 +51,12 @@ export const lsSpec: CommandSpec = {
     ...filterOptions,
     { flag: '--sort <by>', about: 'started (oldest first), cost, duration or steps (largest first) [started]' },
     { flag: '--limit <n>', about: 'Newest or largest tapes to list, or all [50 on a terminal]' },
-    { ...dirOption, about: 'Folder to look in [recordings]' },
+    dirOption,
     jsonOption,
   ],
   examples: [
     'ls',
-    'ls --inbox --outcome threw --since 3d',
+    'ls --inbox --status threw --since 3d',
     'ls --call "refund(amount > 100)" --text A-8220',
     'ls --sort cost --limit 10 --json',
   ],
@@ -103,11 +107,11 @@ export const reportSpec: CommandSpec = {
   args: '[tape|case]',
   about: 'Write a run as one HTML file, or the golden set',
   options: [
-    { flag: '--out <file>', short: '-o', about: 'File to write; - is a pipe [<id>.html]' },
+    { flag: '--out <path>', short: '-o', about: 'File to write; - is a pipe [<id>.html]' },
     { flag: '--against <tape|case>', about: 'Compare with this run' },
     { flag: '--replay', about: 'Replay it once, offline, and show what differs' },
     { flag: '--golden', about: 'The dashboard of the golden set' },
-    { flag: '--results <file>', about: "With --golden: JSON of Vitest's json reporter, oldest first", many: true },
+    { flag: '--results <file>', about: "JSON of Vitest's json reporter, oldest first", many: true },
     { flag: '--full', about: 'Keep every text whole, however large the file' },
     { flag: '--force', about: 'Replace a file that is no report' },
     dirOption,
@@ -135,5 +139,5 @@ export const openSpec: CommandSpec = {
     dirOption,
     jsonOption,
   ],
-  examples: ['open', 'open latest', 'open --outcome threw --since 3d', 'open --port 4173'],
+  examples: ['open', 'open latest', 'open --status threw --since 3d', 'open --port 4173'],
 }

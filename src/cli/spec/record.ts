@@ -1,6 +1,6 @@
 import { exportFormats, importFormats } from '../formats.ts'
 import type { CommandSpec } from '../command.ts'
-import { dirOption, jsonOption } from './common.ts'
+import { agentMeaning, dirOption, jsonOption } from './common.ts'
 
 export const initSpec: CommandSpec = {
   name: 'init',
@@ -38,7 +38,7 @@ export const recordSpec: CommandSpec = {
   options: [
     { flag: '--dir <folder>', about: 'Folder of the tape [recordings/inbox]' },
     { flag: '--id <id>', about: 'Id of the tape [a new one that sorts by time]' },
-    { flag: '--agent <name>', about: 'Name of the agent [program]' },
+    { flag: '--agent <name>', about: `${agentMeaning} [program]` },
     jsonOption,
   ],
   examples: ['record -- node agent.js', 'record --dir recordings/inbox --agent refund -- node agent.js --order A1'],
@@ -53,7 +53,7 @@ export const importSpec: CommandSpec = {
   options: [
     { flag: '--format <name>', about: `${importFormats.join(', ')} [auto: by content]` },
     { flag: '--as <id>', about: 'Id of the tape, for one file [from its name]' },
-    { flag: '--agent <name>', about: 'Agent the tapes are for [imported]' },
+    { flag: '--agent <name>', about: `${agentMeaning} [imported]` },
     { flag: '--input <json>', about: 'Input of the agent, for one file' },
     { flag: '--redact <file>', about: "Your recorder's redact option as JSON, or a tape it wrote" },
     dirOption,

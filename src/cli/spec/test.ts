@@ -1,5 +1,13 @@
 import type { CommandSpec } from '../command.ts'
-import { dirOption, gradeOptions, jsonOption, liveGradingOptions, liveOptions } from './common.ts'
+import {
+  agentOption,
+  allowSecretOption,
+  dirOption,
+  gradeOptions,
+  jsonOption,
+  liveGradingOptions,
+  liveOptions,
+} from './common.ts'
 
 export const promoteSpec: CommandSpec = {
   name: 'promote',
@@ -10,7 +18,7 @@ export const promoteSpec: CommandSpec = {
   options: [
     { flag: '--as <id>', about: 'Id of the case; becomes its file name' },
     { flag: '--group <name>', about: 'Folder below golden/ [none]' },
-    { flag: '--agent <name>', about: 'Agent of the Vitest config [the one the tape names]' },
+    agentOption,
     { flag: '--expect <outcome>', about: 'pass, or fail for a known-bad incident [pass]' },
     { flag: '--title <text>', about: 'Title of the case' },
     { flag: '--tag <name>', about: 'Tag of the case (repeatable)', many: true },
@@ -20,12 +28,7 @@ export const promoteSpec: CommandSpec = {
     { flag: '--oracle <file#export>', about: 'Function that grades runs, for fix, blame and fork' },
     { flag: '--outcome <json>', about: 'What the agent must return [what the tape says]' },
     { flag: '--baseline', about: 'Check only the tool calls of an import without an outcome' },
-    {
-      flag: '--allow-secret <kind>',
-      about: 'Kind of finding that is not secret here, such as email (repeatable)',
-      many: true,
-      was: [{ flag: '--allow <kind>' }],
-    },
+    { ...allowSecretOption, was: [{ flag: '--allow <kind>' }] },
     { flag: '--accept-unsearched', about: 'Promote although some bodies could not be searched for secrets' },
     { flag: '--accept-cut', about: 'Promote although bodies are cut; the agent does not read that far' },
     { flag: '--accept-empty', about: 'Promote although the tape has no step; the agent takes none' },
@@ -49,9 +52,12 @@ export const testSpec: CommandSpec = {
     { flag: '--update-recordings [mode]', about: 'Renew baselines: all, new, questions, pins or none [all]' },
     { flag: '--reason <text>', about: 'Why the new behaviour is right; written into the case' },
     { flag: '--prove', about: 'Ask live models the changed questions of unproven cases' },
-    { flag: '--max-cost <usd>', about: 'With --prove: stop before live calls cost more [1.00]' },
-    { flag: '--max-tokens <n>', about: 'With --prove: stop before live calls use more tokens' },
-    { flag: '--tools <names>', about: 'Run the code of tools: run, serve, or names with commas [serve]' },
+    { flag: '--max-cost <usd>', about: 'Stop before live calls cost more [1.00]' },
+    { flag: '--max-tokens <n>', about: 'Stop before live calls use more tokens' },
+    {
+      flag: '--tools <who>',
+      about: 'Who answers tools: serve (the tape), run (their code), or names that run [serve]',
+    },
     { flag: '--yes', about: 'Ask no question, for --prove and --tools' },
     { flag: '--no-network', about: 'Run without a network (Linux); exit 2 where that is not possible' },
     jsonOption,
@@ -104,12 +110,7 @@ export const checkSpec: CommandSpec = {
   options: [
     { flag: '--staged', about: "Check git's next commit, for a pre-commit hook" },
     { flag: '--max-size <size>', about: 'Largest tape to commit: 500kb, 20mb [10mb]' },
-    {
-      flag: '--allow-secret <kind>',
-      about: 'Kind of finding that is not secret here, such as email (repeatable)',
-      many: true,
-      was: [{ flag: '--allow <kind>' }],
-    },
+    { ...allowSecretOption, was: [{ flag: '--allow <kind>' }] },
     { flag: '--pins', about: 'Instead: commit, models, prompt and tools of each case, and what changed' },
     { flag: '--stale', about: 'Instead: cases that are stale; exit 1 when there are any' },
     { flag: '--health', about: 'Instead: cases that are stale, flaky, redundant or never red; idle tools' },
@@ -135,7 +136,7 @@ export const reviewSpec: CommandSpec = {
   options: [
     { flag: '--markdown', about: 'Print it as a comment for GitHub' },
     { flag: '--max-size <size>', about: 'Largest tape to commit: 500kb, 20mb [10mb]' },
-    { flag: '--allow-secret <kind>', about: 'Kind of finding that is not secret here (repeatable)', many: true },
+    allowSecretOption,
     { ...dirOption, about: 'Folder in the repository [every recordings/]' },
     jsonOption,
   ],
