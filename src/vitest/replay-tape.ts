@@ -1,6 +1,6 @@
 import { inject, recordArtifact, type RunnerTestCase, TestRunner } from 'vitest'
 import type { AcceptedChange } from '../cases/index.ts'
-import { HarvestError } from '../errors/index.ts'
+import type { HarvestError } from '../errors/index.ts'
 import { checkOption, oneOf, type OptionsOf } from '../errors/options.ts'
 import {
   replayTape,
