@@ -15,7 +15,7 @@ const pure = [
   'test/report/{page,pages,serve,surfaces,table,view}.test.ts',
   'test/{cases,errors,exporters,json,privacy,providers,rules,stats,support,trace}/*.test.ts',
   'test/cli/{alternatives,blame-print,diff,export,import,program,prune,reading,report,told}.test.ts',
-  'test/docs/{errors,figures,links,package,security,shell,stacks}.test.ts',
+  'test/docs/{claims,errors,figures,links,package,security,shell,stacks}.test.ts',
   'test/debug/{checkpoints,session}.test.ts',
   'test/fork/{edits,json-patch}.test.ts',
   'test/history/history.test.ts',

@@ -96,6 +96,15 @@ describe('harvest check', () => {
     ])
   })
 
+  it('a value of the source that a case names passes, and what the finders of an old tape left is told', async () => {
+    const constants = `constants:\n  redacted-1@email.invalid: ${email}\n`
+    const left = tapeText({ events: [call(1, 'login', { token: 'K7fq2Zr9Xv4Tn8Wb' })] })
+    const cwd = project({ ...golden('named', { more: constants }), ...golden('old', { tape: left }) })
+    expect(await found(cwd)).toEqual({ code: 1, findings: ['recordings/golden/old.tape.jsonl:2 HARVEST_CHECK_SECRET'] })
+    const again = project(golden('other', { more: `constants:\n  redacted-1@email.invalid: x\ntitle: ask ${email}\n` }))
+    expect((await found(again)).findings).toEqual(['recordings/golden/other.case.yaml:7 HARVEST_CHECK_SECRET'])
+  })
+
   it('a large tape is a warning, one above --max-size an error', async () => {
     const tape = tapeText({ events: [call(1, 'read', 'x'.repeat(2 * 1024 * 1024))] })
     const cwd = project(golden('a', { tape }))

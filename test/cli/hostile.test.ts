@@ -1,15 +1,17 @@
 import '../support/packed.ts'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type CaseContent, writeCase } from '../../src/cases/index.ts'
 import { specs } from '../../src/cli/spec/index.ts'
 import type { Json, TapeEvent } from '../../src/tape/index.ts'
 import { call, exchange, tapeText } from '../recordings/make.ts'
+import { built } from '../support/built.ts'
 import { findsHostile, hostilePayloads } from '../support/hostile.ts'
 import { type Answered, harvest } from './harvest.ts'
 import { many } from './many.ts'
+import { configFor } from './project.ts'
 
 // `tapes rm` runs what `rm` runs.
 const commands = specs.filter(({ name }) => !name.startsWith('tapes'))
@@ -227,6 +229,10 @@ const seekers: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ]),
 }
 
+/** A raw control character, of either block. */
+// eslint-disable-next-line no-control-regex -- these are what is looked for
+const control = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/
+
 /** Commands that start programs get a process of their own, so that what those print is heard. */
 const spawning = new Set(['accept', 'record', 'test'])
 /** Commands that take away what others look at go last. */
@@ -250,6 +256,10 @@ describe('hostile recorded text', () => {
     }
     write('small/recordings/golden/g-small.tape.jsonl', tapeText(hostileTape(classes[0]!)))
     write('small/recordings/golden/g-small.case.yaml', caseText({ ...classes[0]!, id: 'small' }))
+    // There the package and Vitest are found, and the case runs.
+    symlinkSync(resolve(built('version.js'), '../../..'), join(project, 'small/node_modules'), 'junction')
+    write('small/agent.ts', 'export const agent = () => 1\n')
+    write('small/vitest.config.ts', configFor({ a: './agent.ts#agent' }))
     for (const one of classes) {
       const text = JSON.stringify(one.text.toWellFormed())
       write(`recordings/golden/g-${one.id}.tape.jsonl`, tapeText(hostileTape(one)))
@@ -282,7 +292,9 @@ describe('hostile recorded text', () => {
     const [whole, small] = [recipes[name] ?? [], seekers[name] ?? []]
     const lines = [...whole, ...small]
     const answers = [
-      ...(spawning.has(name) ? await each(whole) : many(whole, project)),
+      ...(spawning.has(name)
+        ? await each(whole, name === 'test' ? join(project, 'small') : project)
+        : many(whole, project)),
       ...(small.length > 0 ? many(small, join(project, 'small')) : []),
     ]
     const leaks = answers.flatMap(({ stdout, stderr, code }, at) => {
@@ -299,6 +311,22 @@ describe('hostile recorded text', () => {
     expect(answers.map(({ stdout, stderr }) => stdout + stderr).join('').length).toBeGreaterThan(20)
   })
 
+  it('no page, export or case that a command wrote holds what a terminal would obey', () => {
+    const folders = ['reports', 'exported', 'recordings/golden', 'imported']
+    const files = folders.flatMap((folder) =>
+      readdirSync(join(project, folder), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && /\.(?:html|json|har|jsonl|yaml)$/.test(entry.name))
+        .map((entry) => join(entry.parentPath, entry.name)),
+    )
+    expect(files.filter((file) => file.endsWith('.html')).length).toBeGreaterThan(50)
+    expect(files.length).toBeGreaterThan(200)
+    const raw = files.flatMap((file) => {
+      const [found] = readFileSync(file, 'utf8').match(control) ?? []
+      return found === undefined ? [] : [[file, found.codePointAt(0)?.toString(16)]]
+    })
+    expect(raw.slice(0, 5)).toEqual([])
+  })
+
   it('a word nobody knows is answered neutrally', () => {
     const lines = payloads.flatMap((one) => [
       [asWord(one)],
@@ -309,9 +337,9 @@ describe('hostile recorded text', () => {
     for (const { stdout, stderr } of many(lines, project)) expect(findsHostile(`${stdout}\n${stderr}`)).toEqual([])
   })
 
-  async function each(lines: readonly (readonly string[])[]): Promise<readonly Answered[]> {
+  async function each(lines: readonly (readonly string[])[], cwd: string): Promise<readonly Answered[]> {
     const answers: Answered[] = []
-    for (const line of lines) answers.push(await harvest(line, { cwd: project, env: { NO_COLOR: '1' } }))
+    for (const line of lines) answers.push(await harvest(line, { cwd, env: { NO_COLOR: '1' } }))
     return answers
   }
 })

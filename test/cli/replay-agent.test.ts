@@ -3,8 +3,10 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createRecorder } from '../../src/record/index.ts'
 import { serializeTape } from '../../src/tape/index.ts'
 import { importRecording } from '../../src/importers/index.ts'
+import { startOrigin } from '../record/origin.ts'
 import { asked, samples, url } from '../importers/samples.ts'
 import { type Answered, harvest, scratch } from './harvest.ts'
 import { recordRefund, refundAgent } from './tapes.ts'
@@ -146,6 +148,44 @@ describe('harvest verify --agent', () => {
     expect(stdout).toMatch(/request bodies and arguments, byte for byte +3 +[012] +✗/)
     expect(stdout).toContain('refund-100x: unproven; not bit-exact')
   })
+})
+
+it('what an agent writes, and that a body is cut, is said by replay, exact or not, and by blame', async () => {
+  const dir = scratch()
+  const agent = join(dir, 'agent.mjs')
+  writeFileSync(
+    agent,
+    `import { writeFileSync } from 'node:fs'
+export async function ask(url) {
+  writeFileSync('scratch.txt', 'notes')
+  const { body } = await fetch(url)
+  const reader = body.getReader()
+  await reader.read()
+  await reader.cancel()
+}`,
+  )
+  const origin = await startOrigin()
+  const recorder = createRecorder({ dir, bodies: { maxMegabytes: 0.1 } })
+  const read = async (url: string): Promise<void> => {
+    await (await fetch(url)).text()
+  }
+  const input = `${origin.base}/bytes?2000000`
+  // The whole answer is heard, and its middle not kept.
+  await recorder.run({ agent: 'a', id: 'writes', input }, () => read(input))
+  origin.close()
+  const tape = recorder.lastTape!
+  const grade = /partial: 1 body is cut/
+  const plain = await harvest(['replay', tape, '--agent', `${agent}#ask`], { cwd: dir })
+  expect(plain.stderr).toMatch(/let through: fs\.writeFileSync \S*scratch\.txt \(agent\.mjs:3:3\)/)
+  const exact = await harvest(['verify', tape, '--agent', `${agent}#ask`], { cwd: dir })
+  expect(exact.stdout).toMatch(/let through: fs\.writeFileSync \S*scratch\.txt \(agent\.mjs:3:3\)/)
+  expect(exact.stdout).toMatch(grade)
+  const json = await harvest(['replay', tape, '--agent', `${agent}#ask`, '--json'], { cwd: dir })
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    listed: [{ kind: 'write', target: expect.stringContaining('scratch.txt') }],
+  })
+  const blamed = await harvest(['blame', tape, '--ok', 'x=1', '--dry-run'], { cwd: dir })
+  expect(blamed.stderr).toMatch(grade)
 })
 
 describe('a tape that was changed', () => {

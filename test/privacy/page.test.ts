@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { createRedactor, type RedactorOptions } from '../../src/privacy/index.ts'
+import { createRedactor, kindsOn, type RedactorOptions, scan } from '../../src/privacy/index.ts'
 
 const page = readFileSync('docs/privacy.md', 'utf8')
 
@@ -92,4 +92,80 @@ test.each<readonly [string, RedactorOptions, string]>([
 
 test('a pattern that repeats within bounds is taken', () => {
   expect(() => createRedactor({ rules: [{ kind: 'order', pattern: /\w{1,64}-\d{1,9}/g }] })).not.toThrow()
+})
+
+test('each kind of the table is one that is looked for, in the places that the table names', () => {
+  const kinds = [...page.slice(0, page.indexOf('They are found')).matchAll(/^\| (`[^|]+) \|/gm)]
+  const named = kinds.flatMap(([, cell = '']) => [...cell.matchAll(/`([\w-]+)`/g)].map(([, kind]) => kind))
+  expect(named.length).toBeGreaterThan(10)
+  const optional = ['phone', 'ssn', 'ip']
+  expect(named.filter((kind) => !optional.includes(kind!) && !kindsOn.includes(kind as never))).toEqual([])
+  const long = `${random}${other}${random}`
+  const found: Readonly<Record<string, string>> = {
+    [`https://hooks.slack.com/services/T0AB1CD2E/B0AB1CD2E/${long}`]: 'slack-token',
+    [`https://discord.com/api/webhooks/123456789012345678/${long}`]: 'webhook',
+    [`https://shop.webhook.office.com/webhookb2/0123456789abcdef0123456789abcdef@0123456789abcdef0123456789abcdef/IncomingWebhook/${long}`]:
+      'webhook',
+    'https://hooks.zapier.com/hooks/catch/1234567/ab3cd4e/': 'webhook',
+    [`https://api.telegram.org/bot1234567890:${long.slice(0, 35)}/sendMessage`]: 'api-key',
+    [`Authorization: Bearer ${random}`]: 'bearer-token',
+    [`Authorization: Basic ${Buffer.from('ada:tr33house').toString('base64')}`]: 'basic-auth',
+    'postgres://app:tr33house@db': 'url-password',
+    'machine shop.example login ada password tr33house': 'secret',
+  }
+  for (const [text, kind] of Object.entries(found))
+    expect(
+      scan(text).map((one) => one.kind),
+      text,
+    ).toContain(kind)
+})
+
+test('a name promises what the page says of it', () => {
+  const kept = (text: string): boolean => createRedactor().text(text) === text
+  // Regardless of the value, unless that is a stand-in.
+  for (const name of ['password', 'secret', 'api_key']) {
+    expect(
+      ['tr33house', 'lemon tart', '0123'].map((value) => kept(JSON.stringify({ [name]: value }))),
+      name,
+    ).toEqual([false, false, false])
+    expect(
+      ['${SECRET}', '<your key>', '{{ key }}', 'none'].map((value) => kept(JSON.stringify({ [name]: value }))),
+    ).toEqual([true, true, true, true])
+  }
+  // Sixteen characters, letters and digits.
+  for (const name of ['token', 'auth', 'credential', 'SENDGRID_KEY'])
+    expect(
+      [random, random.slice(0, 15), 'abcdefghijklmnop', '1234567890123456', 'lemon tart'].map((value) =>
+        kept(JSON.stringify({ [name]: value })),
+      ),
+      name,
+    ).toEqual([false, true, true, true, true])
+  expect(kept('{"session_id":"550e8400-e29b-41d4-a716-446655440000"}')).toBe(true)
+})
+
+test('what is not found is as the page says', () => {
+  const secret = 'tr33house-of-ada'
+  const lines = Buffer.from(JSON.stringify({ password: secret, note: 'a text that is longer than a line of base64' }))
+  const stays = [
+    'the word for today is lemontart',
+    // A key of a vendor that nobody knows, a digest, an id.
+    'use K7fq2Zr9Xv4Tn8WbJh5gRt7kPm2vQs9d for it',
+    'd41d8cd98f00b204e9800998ecf8427e da39a3ee5e6b4b0d3255bfef95601890afd80709',
+    '{"pin":4711}',
+    Buffer.from(`password=${secret}`).toString('hex'),
+    // base32 of password=tr33house
+    'OBQXG43XN5ZGIPLUOIZTG2DPOVZWK===',
+    lines.toString('base64').replace(/.{20}/g, '$&\n'),
+    Buffer.from([0, 255, 1, ...Buffer.from(`password=${secret}`)]).toString('base64'),
+  ]
+  for (const text of stays) expect(createRedactor().text(text)).toBe(text)
+  // Only a name tells them apart.
+  expect(createRedactor().text('{"api_key":"d41d8cd98f00b204e9800998ecf8427e"}')).toBe(
+    '{"api_key":"redacted-secret-1"}',
+  )
+  // A number under a name stays a number for whoever reads it.
+  expect(JSON.parse(createRedactor().text('{"pin":4711,"password":"tr33house"}'))).toEqual({
+    pin: 4711,
+    password: 'redacted-secret-1',
+  })
 })

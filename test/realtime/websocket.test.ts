@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket as Ws, WebSocketServer } from 'ws'
+import { forkTape } from '../../src/fork/index.ts'
+import { openBudget } from '../../src/live/index.ts'
 import { createRecorder } from '../../src/record/index.ts'
 import { installReplay, replayTape, verdictOf } from '../../src/replay/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
@@ -238,6 +240,38 @@ describe.each(Object.entries(agents))('a session of %s', (name, agent) => {
     const dropped = verdictOf(await replayTape(tape, () => agent({ ...usual, answers: false })))
     expect(dropped.verdict).toBe('different')
   })
+})
+
+test('a session is not gone on with live: its agent hears of it, and its server hears nothing', async () => {
+  const [agent] = Object.values(agents)
+  const tape = await recorded('not-live', () => agent!(usual))
+  await installReplay()
+  const before = connections
+  const fork = await forkTape(tape, () => agent!({ ...usual, instructions: 'Be long.' }), {
+    keep: 0,
+    tail: { from: 'live', tools: 'live', budget: openBudget({}) },
+  })
+  expect(fork.outcome.status).toBe('threw')
+  expect(connections).toBe(before)
+})
+
+test('pings of a server are delivered, and the answers of a client are no steps', async () => {
+  const chat = async (): Promise<unknown> => {
+    const pinged: string[] = []
+    const socket = new Ws(`${base}/chat`)
+    socket.on('ping', (data) => pinged.push(data.toString()))
+    await once(socket, 'open')
+    socket.send('hello')
+    await once(socket, 'message')
+    socket.send('bye')
+    await once(socket, 'close')
+    return pinged
+  }
+  const tape = await recorded('pinged', chat)
+  expect(tape.close?.outcome).toMatchObject({ value: ['are you there'] })
+  expect(JSON.stringify(tape.events)).not.toMatch(/pong/i)
+  await installReplay()
+  expect((await replayTape(tape, chat)).comparison.outcomeEqual).toBe(true)
 })
 
 describe.each(['global', 'ws'] as const)('any WebSocket through %s', (client) => {

@@ -67,6 +67,13 @@ describe('the subject of a run', () => {
     expect(subjectTag('cust_4711', key)).toBe('s1yOsbrm-QcTjo0xBdAAplPg')
   })
 
+  test('one of fewer than four characters has a tag and is not looked for; of several keys the first writes', () => {
+    const { recorder, inbox, bytes } = recording(`${other} ${key}`)
+    recorder.run({ agent: 'desk', id: 'a', subject: 'kim', input: 'kim asks' }, () => 1)
+    expect(readTape(join(inbox, 'a.tape.jsonl')).header.subjects).toEqual([subjectTag('kim', other)])
+    expect(bytes()).toContain('kim asks')
+  })
+
   test('without a key is not written, which is told once', () => {
     const { recorder, bytes, warnings } = recording('')
     for (const id of ['a', 'b']) recorder.run({ agent: 'desk', id, subject: 'cust_4711', input: 'cust_4711' }, () => 1)

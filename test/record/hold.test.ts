@@ -286,6 +286,11 @@ describe('when its process ends', () => {
     },
   )
 
+  test('what was under way is not written where errors are not kept', async () => {
+    const tapes = await ended('quiet')
+    expect(tapes.map(({ header }) => header.id)).toEqual(['certain', 'flagged'])
+  })
+
   test('by kill -9, only runs that were kept for certain are there', async () => {
     const tapes = await ended('kill')
     expect(tapes.map(({ header, events }) => [header.id, events.length])).toEqual([['certain', 1]])

@@ -38,6 +38,8 @@ describe('the options of harvest()', () => {
     ['confine.default', { confine: { default: 'on' } }],
     ['confine.agents.images', { confine: { default: 'strict', agents: { images: 'seam' } } }],
     ['confine.agents.refund', { confine: { default: 'strict', agents: { refund: 'strict' } } }],
+    ['pool', { pool: 'threads', confine: 'strict' }],
+    ['pool', { pool: 'threads', confine: 'watch' }],
     ['reads', { reads: 'none', confine: 'strict' }],
     ['reads', { reads: 'project' }],
     ['recordings', { recordings: '' }],
