@@ -1,12 +1,11 @@
 import { realpathSync } from 'node:fs'
 import { basename, extname, relative, resolve, sep } from 'node:path'
-import { HarvestError, neutralLine } from '../errors/index.ts'
+import { HarvestError, neutralJson, neutralLine } from '../errors/index.ts'
 import { unattended } from '../provenance/unattended.ts'
 import type { Tape, TapeHeader } from '../tape/index.ts'
 import { askYesNo, canAsk } from './ask.ts'
 import { isListed } from './listed-programs.ts'
 import { type Program, projectRoot } from '../jobs/program.ts'
-import { neutralJson } from './screen.ts'
 import { type Screen } from '../report/output.ts'
 import { shownCommand } from '../report/shown-command.ts'
 

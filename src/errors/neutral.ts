@@ -37,3 +37,18 @@ function escaped(character: string): string {
   if (code <= 0xff) return `\\x${code.toString(16).padStart(2, '0')}`
   return code <= 0xffff ? `\\u${code.toString(16).padStart(4, '0')}` : `\\u{${code.toString(16)}}`
 }
+
+// JSON escapes C0 controls only. The same value in other letters: what `neutral` takes out of text, as `\u` escapes.
+const unseen =
+  /(?!\u200c|\u200d|[\ufe00-\ufe0f])[\u007f-\u009f\u200e\u200f\u2028-\u202e\ufff9-\ufffb\u{e0000}-\u{e0fff}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]|#(?=#(?:\[|vso\[|teamcity\[))/giu
+
+/** JSON that holds the same values, with nothing in it a terminal or a CI runner obeys. */
+export function neutralJson(json: string): string {
+  return json.replace(unseen, inJson)
+}
+
+function inJson(characters: string): string {
+  return [...Array(characters.length).keys()]
+    .map((i) => `\\u${characters.charCodeAt(i).toString(16).padStart(4, '0')}`)
+    .join('')
+}

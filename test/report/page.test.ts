@@ -49,11 +49,12 @@ describe('a report', () => {
     expect(pageOf(large)).toContain('<script type="application/octet-stream" id="data">')
   })
 
-  it('has no text of a tape in which a tag, a comment or the end of a line of script could stand', () => {
+  it('has no text of a tape in which a tag, a comment or the end of a line of script could stand, or that a terminal obeys', () => {
     const html = pageOf(hostileDesk())
     const [, block = ''] = contents(html, 'script')
     expect(contents(html, 'script')).toHaveLength(3)
-    expect(block).not.toMatch(/[<\u2028\u2029]/)
+    expect(JSON.stringify(hostileDesk())).toMatch(/[\u007f-\u009f\u202e]/)
+    expect(block).not.toMatch(/[<\u2028\u2029\u007f-\u009f\u202a-\u202e\u200e\u200f]/)
     expect(JSON.parse(block)).toEqual(hostileDesk())
   })
 

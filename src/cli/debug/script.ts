@@ -1,7 +1,7 @@
+import { neutralJson } from '../../errors/index.ts'
 import { createInterface } from 'node:readline'
 import type { Screen } from '../../report/output.ts'
 import { exit } from '../exit.ts'
-import { neutralJson } from '../screen.ts'
 import { type Answered, type Debugger, errorLines } from './debugger.ts'
 import { commandsIn } from './words.ts'
 

@@ -1,8 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { HarvestError } from '../../errors/index.ts'
+import { HarvestError, neutralJson } from '../../errors/index.ts'
 import { makeFolder, writeNewFile } from '../../recordings/files.ts'
-import { neutralJson } from '../screen.ts'
 
 /**
  * Writes exports into one file, whole or not at all.

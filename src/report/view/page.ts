@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
+import { neutralJson } from '../../errors/index.ts'
 import type { GoldenData, ReportData } from './types.ts'
 import { ownFolder } from '../../own-files.ts'
 
@@ -38,10 +39,10 @@ export function pageOf(data: ReportData | GoldenData, shell: Shell = readShell()
   const json = JSON.stringify(data)
   const isPacked = how === undefined ? json.length > maxPlain : how === 'gzip'
   const type = isPacked ? 'application/octet-stream' : 'application/json'
-  // Without `<` no tag, comment or end of script can stand in the data; these two end lines of scripts.
+  // Without `<` no tag, comment or end of script can stand in the data, and nothing that a terminal obeys.
   const block = isPacked
     ? gzipSync(json, { level: 9 }).toString('base64')
-    : json.replaceAll('<', '\\u003c').replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
+    : neutralJson(json).replaceAll('<', '\\u003c')
   const policy = [
     "default-src 'none'",
     `script-src ${hash.boot} ${hash.js}`,
