@@ -41,6 +41,8 @@ function answer(request: http.IncomingMessage, response: http.ServerResponse): v
       for (let i = 0; i < 500; i++) response.write(`data: ${i}\n\n`)
       return void response.end()
     }
+    if (path === '/twice')
+      return void response.setHeader('link', ['<a>; rel=next', '<b>; rel=prev']).setHeader('vary', ['a', 'b']).end()
     if (path === '/gzip') {
       return void response
         .writeHead(200, { 'content-encoding': 'gzip', 'set-cookie': 'session=hidden' })
@@ -143,6 +145,16 @@ describe('answers of every kind', () => {
       )
       viaHttp.resume()
       return [...seen, viaHttp.headers['content-length']]
+    })
+  })
+
+  test('a header that is sent twice is there twice', async () => {
+    await expectSameThrice(async () => {
+      const { headers } = await fetch(`${base}/twice`)
+      const raw = await new Promise<readonly string[]>((done) =>
+        http.get(`${base}/twice`, (answer) => void answer.resume().on('end', () => done(answer.rawHeaders))),
+      )
+      return [headers.get('link'), headers.get('vary'), raw.filter((text) => /rel=|^[ab]$/.test(text))]
     })
   })
 
