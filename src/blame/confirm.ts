@@ -3,7 +3,7 @@ import { confidenceSequence } from '../stats/confidence-sequence.ts'
 import type { Arm } from './fork-budget.ts'
 import { isHopeless } from './lost-forks.ts'
 import { isSavedLate } from './late-arms.ts'
-import { type Inquiry } from './settings.ts'
+import { type Inquiry, nextAlpha } from './settings.ts'
 import { type PairCounts, pairEvidence } from '../stats/pair-evidence.ts'
 import type { Commitment, Member, NeverRecoverable } from './verdict.ts'
 
@@ -191,12 +191,13 @@ function failuresNeeded(ok: number, graded: number, tau: number, alpha: number):
   return more
 }
 
-/** The steps of a confirmed block, each drawn anew alone against the block kept; delta is shared among them. */
-export async function confirmMembers(inquiry: Inquiry, position: number, alpha: number): Promise<Member[] | undefined> {
+/** The steps of a confirmed block, each drawn anew alone against the block kept; the error of one test is shared among them. */
+export async function confirmMembers(inquiry: Inquiry, position: number): Promise<Member[] | undefined> {
   const { source } = inquiry
   const place = source.positions[position]
   const steps = place?.resampled ?? place?.steps ?? []
   if (steps.length < 2 || source.splits === undefined) return undefined
+  const alpha = nextAlpha(inquiry)
   const control = keptArm(source, position)
   const members: Member[] = []
   for (const step of steps) {

@@ -6,7 +6,7 @@ import { blameExactly } from './exact.ts'
 import { DropPosterior } from './posterior.ts'
 import { isRecoverable, recoversAt } from './recovery.ts'
 import { forksToConfirm, isTooFar, stillNeeded } from './still-needed.ts'
-import { type BlameOptions, type Inquiry, nextAlpha, openInquiry } from './settings.ts'
+import { type BlameOptions, deltaLeft, type Inquiry, nextAlpha, openInquiry } from './settings.ts'
 import type { ForkSource } from './types.ts'
 import type { Commitment, Undecided, BlameVerdict } from './verdict.ts'
 
@@ -17,6 +17,8 @@ export interface FailedRunBlame {
   readonly isDeterministic: boolean
   /** For every number of kept positions, from 0: what the forks came to; none where nothing is drawn anew. */
   readonly curve: readonly Tally[]
+  /** How often what is asked about the same run from here on may be wrong: what the tests left of delta. */
+  readonly deltaLeft: number
 }
 
 /**
@@ -38,7 +40,7 @@ export async function blameFailedRun(source: ForkSource, options: BlameOptions =
   const all = openInquiry(source, options)
   if (armOf(source, 0) === source.positions.length) {
     const verdict: BlameVerdict = { kind: 'never', how: 'exact', ok: 0, forks: 0 }
-    return { verdict, isDeterministic: true, curve: all.curve.arms.map((arm) => arm.tally) }
+    return { verdict, isDeterministic: true, curve: all.curve.arms.map((arm) => arm.tally), deltaLeft: all.delta }
   }
   const pooled = poolArms(source, all.forkBudget)
   const { at } = pooled
@@ -58,6 +60,7 @@ export async function blameFailedRun(source: ForkSource, options: BlameOptions =
     verdict: pooled.placed(verdict),
     isDeterministic,
     curve: pooled.spread(inquiry.curve.arms.map((arm) => arm.tally)),
+    deltaLeft: deltaLeft(inquiry),
   }
 }
 
@@ -116,7 +119,7 @@ async function search(inquiry: Inquiry, from: number): Promise<BlameVerdict> {
       continue
     }
     if ('kind' in result) return result
-    return behind(inquiry, await withMembers(inquiry, result, alpha))
+    return behind(inquiry, await withMembers(inquiry, result))
   }
 }
 
@@ -132,8 +135,8 @@ async function behind(inquiry: Inquiry, commitment: Commitment): Promise<BlameVe
     : { kind: 'confirmed', commitments: [commitment], isStillRecoverable: true }
 }
 
-async function withMembers(inquiry: Inquiry, commitment: Commitment, alpha: number): Promise<Commitment> {
-  const members = await confirmMembers(inquiry, commitment.position, alpha)
+async function withMembers(inquiry: Inquiry, commitment: Commitment): Promise<Commitment> {
+  const members = await confirmMembers(inquiry, commitment.position)
   return members === undefined ? commitment : { ...commitment, members }
 }
 

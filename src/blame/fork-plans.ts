@@ -3,7 +3,7 @@ import { type Budget } from '../live/index.ts'
 import { parseTape, stepsOf, type Tape } from '../tape/index.ts'
 import type { ReferenceRun } from './reference-run.ts'
 import { type Mutant, mutantsOf } from './mutants.ts'
-import type { PlacedPosition } from './positions.ts'
+import { decisionOf, type PlacedPosition } from './positions.ts'
 import type { ForkSpec } from './types.ts'
 
 /** What the plans of all forks of a run have in common. */
@@ -26,7 +26,8 @@ export interface Planner {
  * Plans the forks of a run.
  *
  * - repaired: with a donor, its answer; without one the step is asked anew
- * - pinned, and the other steps of a block of which only some are drawn anew: as recorded, where the same is asked
+ * - pinned, and the other steps of a block of which only some are drawn anew: as recorded, where the same is asked; what
+ *   a model decided there, whatever it is asked at its place
  */
 export function createPlanner(tape: Tape, { positions, tools, reference, budget }: PlanOptions): Planner {
   const steps = stepsOf(tape)
@@ -43,6 +44,14 @@ export function createPlanner(tape: Tape, { positions, tools, reference, budget 
   }
   const stepsAt = (list: readonly number[]): readonly number[] =>
     list.flatMap((position) => positions[position]?.all ?? [])
+  // What happens inside a tool call does not happen where that is as recorded.
+  const decidedAt = (list: readonly number[]): readonly number[] =>
+    list
+      .flatMap((position) => positions[position]?.steps ?? [])
+      .filter((number) => {
+        const step = steps[number - 1]
+        return step !== undefined && decisionOf(step) !== undefined
+      })
 
   return {
     mutantsAt,
@@ -57,6 +66,7 @@ export function createPlanner(tape: Tape, { positions, tools, reference, budget 
       const held = only === undefined ? [] : stepsAt([keep]).filter((step) => !only.includes(step))
       const modes = Object.fromEntries([
         ...[...stepsAt(pinned), ...held].map((step) => [step, 'replayed'] as const),
+        ...decidedAt(pinned).map((step) => [step, 'held'] as const),
         ...(reference === undefined ? stepsAt(repaired) : []).map((step) => [step, 'live'] as const),
       ])
       return {

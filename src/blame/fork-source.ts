@@ -10,7 +10,7 @@ import {
   type ForkResult,
   forkTape,
 } from '../fork/index.ts'
-import { type Budget } from '../live/index.ts'
+import { type Budget, openBudget } from '../live/index.ts'
 import { costOf, modelIds, type ModelResponse, type PriceTable, readModelCall } from '../providers/index.ts'
 import { standInKeys } from '../replay/index.ts'
 import { type ExchangeEvent, requestBytes, type Step, stepsOf, type Tape } from '../tape/index.ts'
@@ -62,6 +62,8 @@ export interface RealForks extends ForkSource {
   readonly control: Control
   /** Who grades asks somebody for it, who may have to be paid. */
   readonly isPaidToGrade: boolean
+  /** The run with another decision of a model at a position, and no model asked behind it: free. `undefined`: there is none. */
+  tryOther(position: number): Promise<{ readonly result: ForkResult } | undefined>
 }
 
 /**
@@ -115,6 +117,16 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
     ...(oracle.mayVary
       ? { gradedRecorded: () => ({ used, toCome: isRegraded && isPaidToGrade ? timesUse(ofOne, left) : noUse }) }
       : {}),
+    async tryOther(position) {
+      if (planner.mutantsAt(position).length === 0) return undefined
+      const unpaid = createPlanner(tape, { positions, tools, reference, budget: openBudget({ calls: 0 }) })
+      const plan = {
+        ...unpaid.planOf({ keep: position + 1, mutated: { position, mutant: 0 }, seed: 0 }),
+        control: asked,
+      }
+      const takeBack = standInKeys(tape)
+      return runOnce(reference?.tape ?? tape, plan, new AbortController().signal, options).finally(takeBack)
+    },
     mutants: (position) => planner.mutantsAt(position).length,
     ...(repairs === undefined ? {} : { repairs }),
     ...(reference === undefined ? {} : { suspects: suspectsOf(positions, reference) }),
@@ -146,7 +158,7 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
       const other = models.find((model) => !known.has(model))
       if (other !== undefined && options.isCrossVersion !== true) throw otherModel(tape, other, [...known])
       const isChanged = spec.mutated !== undefined || spec.repaired !== undefined
-      const lost = isChanged ? undefined : lostAtOnce(result, steps.length)
+      const lost = unheldOf(result) ?? (isChanged ? undefined : lostAtOnce(result, steps.length))
       const paid = lost === undefined ? await gradeHeard(oracle, { ...result, isTimedOut }) : { given: lost, calls: [] }
       spendGrading(budget, paid.calls)
       return drawOf(result, models, paid, prices)
@@ -233,6 +245,12 @@ function drawOf(
     ...(isInert ? { isInert } : {}),
     ...(because === undefined ? {} : { because }),
   }
+}
+
+/** What was to be as recorded never came up: of such a run nothing can be said. */
+function unheldOf({ unheld: [step] }: ForkResult): GradeGiven | undefined {
+  if (step === undefined) return undefined
+  return { grade: 'undefined', because: `It never came to step ${step}, which was to be as recorded` }
 }
 
 /**

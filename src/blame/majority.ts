@@ -38,9 +38,9 @@ export function majorityOracle(oracle: Oracle): Oracle & { readonly agreement: S
 /** Nothing is shown by grades that are hardly better than a coin: what they would have certified is likeliest, no more. */
 export function withoutCertificate(report: BlameReport, { same, of }: SelfAgreement): BlameReport {
   if (of === 0 || same / of >= leastAgreement) return report
-  const { mutations, repairs, verdict } = report
+  const { mutations, repairs, verdict, earlier: _earlier, ...rest } = report
   return {
-    ...report,
+    ...rest,
     steps: report.steps.map(({ commitment: _certified, isResponsible: _responsible, ...step }) => step),
     ...(verdict === undefined ? {} : { verdict: unsure(verdict) }),
     ...(mutations === undefined ? {} : { mutations: { ...mutations, verdict: { kind: 'unresolved' } } }),

@@ -1,6 +1,7 @@
 import { armOf, isResampled } from './arms.ts'
 import { confidenceSequence } from '../stats/confidence-sequence.ts'
 import type { Tally } from './curve.ts'
+import { blameEarlier, type NecessaryEarlier } from './earlier.ts'
 import { blameFailedRun, type FailedRunBlame } from './failed-run.ts'
 import { ForkBudget } from './fork-budget.ts'
 import { blameMutations } from './mutations.ts'
@@ -44,6 +45,8 @@ export interface BlameReport {
   readonly commit?: string
   /** Absent when only mutations were asked about. */
   readonly verdict?: BlameVerdict
+  /** Where a step decided: earlier ones that were necessary too, in causal order; empty where none was shown. */
+  readonly earlier?: readonly NecessaryEarlier[]
   readonly mutations?: MutationBlame
   readonly repairs?: RepairBlame
   readonly steps: readonly StepReport[]
@@ -95,6 +98,7 @@ export async function blameSource(source: ForkSource, options: ReportOptions = {
   // What the curve found out about the tail need not be found out again.
   const tail = failed === undefined ? options.tail : failed.isDeterministic ? 'deterministic' : 'noisy'
   const known = tail === undefined ? shared : { ...shared, tail }
+  const earlier = failed?.verdict.kind === 'confirmed' ? await blameEarlier(source, failed, known) : undefined
   const repairs = options.repairs === true ? await blameRepairs(source, known) : undefined
   const mutations = options.mutations === true ? await blameMutations(source, known) : undefined
   const isExact = failed?.isDeterministic ?? mutations?.isDeterministic ?? repairs?.how === 'exact'
@@ -109,6 +113,7 @@ export async function blameSource(source: ForkSource, options: ReportOptions = {
     ...(options.models === undefined ? {} : { models: options.models }),
     ...(options.commit === undefined ? {} : { commit: options.commit }),
     ...(failed === undefined ? {} : { verdict: failed.verdict }),
+    ...(earlier === undefined ? {} : { earlier }),
     ...(mutations === undefined ? {} : { mutations }),
     ...(repairs === undefined ? {} : { repairs }),
     steps: stepsOf(source, { failed, mutations, repairs }),

@@ -1,3 +1,4 @@
+// Over 300 lines: one run: what is asked of it before, what it costs, and what is found.
 import { HarvestError } from '../errors/index.ts'
 import { type Control } from '../fork/index.ts'
 import { type Budget, openBudget } from '../live/index.ts'
@@ -12,6 +13,7 @@ import { requireSteadyGrades } from './grading.ts'
 import { type Names, requireKnownNames } from './known-names.ts'
 import { openLedger, type Ran } from './fork-cache.ts'
 import { majorityOracle, type SelfAgreement, withoutCertificate } from './majority.ts'
+import { type OffTapeRisk, offTapeRisk } from './off-tape.ts'
 import { createOracle, type Judging, type Oracle, requireFailure } from './oracle.ts'
 import { type CostPlan, planCost } from './plan-cost.ts'
 import { type BlameReport, blameSource } from './report.ts'
@@ -54,6 +56,8 @@ export interface RunBlameOptions
   /** What code runs here. */
   readonly ran?: Ran
   readonly onProgress?: (progress: BlameProgress) => void
+  /** Hears, before anything is spent, that other decisions of the models leave the tape. */
+  readonly onForeseen?: (risk: OffTapeRisk) => void
   readonly signal?: AbortSignal
 }
 
@@ -82,6 +86,8 @@ export interface BlamedRun extends BlameReport {
   readonly unclear: readonly { readonly because: string; readonly forks: number }[]
   /** What of the expectations may be mistyped, although it could be met. */
   readonly warnings?: readonly string[]
+  /** What other decisions came to in free replays, with tools that answer from the tape. */
+  readonly offTape?: OffTapeRisk
 }
 
 /**
@@ -93,7 +99,7 @@ export interface BlamedRun extends BlameReport {
 export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<BlamedRun> {
   const { delta = 0.05, tau = 0.2, repairs = false, mutate = false } = options
   const seen = new Seen()
-  const { source, oracle, forkCache, limits, warnings } = await prepare(tape, options)
+  const { source, oracle, forkCache, limits, warnings, offTape } = await prepare(tape, options)
   for (const { draw } of forkCache?.entries ?? []) seen.add(draw)
   const heard = seen.listening(source)
   const forkBudget = new ForkBudget(heard, {
@@ -132,6 +138,7 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
     models: seen.models.size > 0 ? [...seen.models].sort() : (pinsOf(tape).models ?? []),
     unclear: seen.unclear(),
     ...(warnings.length === 0 ? {} : { warnings }),
+    ...(offTape === undefined ? {} : { offTape }),
   }
 }
 
@@ -141,6 +148,7 @@ interface Prepared {
   readonly forkCache: ForkCache | undefined
   readonly limits: ForkLimits
   readonly warnings: readonly string[]
+  readonly offTape: OffTapeRisk | undefined
 }
 
 /** What is the same whether forks are made or only counted. */
@@ -186,7 +194,12 @@ async function prepare(tape: Tape, options: RunBlameOptions): Promise<Prepared> 
           ...(isFresh === undefined ? {} : { isFresh }),
           ...(isCrossVersion === undefined ? {} : { isCrossVersion }),
         })
-  return { source, oracle, forkCache, limits, warnings }
+  const isTaped = tools === 'tape' && reference === undefined
+  const offTape = isTaped
+    ? await offTapeRisk(source.positions, { judging, mutates: options.mutate === true }, (at) => source.tryOther(at))
+    : undefined
+  if (offTape !== undefined && offTape.steps.length > 0) options.onForeseen?.(offTape)
+  return { source, oracle, forkCache, limits, warnings, offTape }
 }
 
 function expectationsOf(judging: Judging): readonly Expectation[] {
@@ -258,11 +271,13 @@ export interface BlameEstimate extends CostPlan {
   readonly reused: number
   /** What grading the recorded run used; absent: nothing was spent. */
   readonly grading?: GradingUse
+  /** What other decisions came to in free replays, with tools that answer from the tape. */
+  readonly offTape?: OffTapeRisk
 }
 
 /** Replays and grades the run and says what its blame is expected to cost. Nothing is spent but by an oracle that asks a model. */
 export async function estimateBlame(tape: Tape, options: RunBlameOptions): Promise<BlameEstimate> {
-  const { source, oracle, forkCache, limits } = await prepare(tape, options)
+  const { source, oracle, forkCache, limits, offTape } = await prepare(tape, options)
   if (!source.isPaidToGrade) await requireSteadyGrades(source)
   const { repairs = false, mutate = false, parallel } = options
   const grading = source.gradedRecorded?.().used
@@ -275,6 +290,7 @@ export async function estimateBlame(tape: Tape, options: RunBlameOptions): Promi
     positions: source.positions.map(({ steps, label, isExogenous }) => ({ steps, label, isExogenous })),
     reused: forkCache?.entries.length ?? 0,
     ...(grading === undefined || grading.modelCalls === 0 ? {} : { grading }),
+    ...(offTape === undefined ? {} : { offTape }),
   }
 }
 

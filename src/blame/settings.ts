@@ -114,6 +114,11 @@ export function alphaOf({ delta }: Pick<Inquiry, 'delta'>, number: number): numb
   return (delta * 3) / 4 ** number
 }
 
+/** What the tests so far left of delta. */
+export function deltaLeft({ delta, tries }: Pick<Inquiry, 'delta' | 'tries'>): number {
+  return delta / 4 ** tries
+}
+
 const blameOptions: OptionsOf = { owner: 'blame', code: 'HARVEST_BLAME_OPTION' }
 const confidence: OptionRule = {
   expected: 'a number above 0.5 and below 1',

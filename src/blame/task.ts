@@ -59,6 +59,7 @@ export const blameTask: Task = async (asked, context) => {
     ...(reference === undefined ? {} : { reference: requireClosed(readTape(reference)) }),
     ...expectedOf(context),
     onProgress: (progress) => context.say(told(progress, positionsOf(tape))),
+    onForeseen: ({ tried, steps }) => context.say({ foreseen: { tried, steps } }),
   }
   const answer = isDryRun === true ? await estimateBlame(tape, options) : await runBlame(tape, options)
   return JSON.parse(JSON.stringify(answer)) as Json

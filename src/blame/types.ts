@@ -23,7 +23,10 @@ export interface Position {
 export interface ForkSpec {
   /** Positions below it answer as recorded; what lies behind is drawn anew. */
   readonly keep: number
-  /** Positions from `keep` on that answer as recorded all the same, where the same is asked for. */
+  /**
+   * Positions from `keep` on that answer as recorded all the same, where the same is asked for; what a model decided there,
+   * whatever it is asked at that turn of its conversation.
+   */
   readonly pinned?: readonly number[]
   /** Positions that get a good answer in place of the recorded one; what "good" is, the source says (fresh draw, donor). */
   readonly repaired?: readonly number[]

@@ -2,6 +2,7 @@
 import { neutralLine } from '../errors/index.ts'
 import { canonicalJson, isGenerative, type ModelRequest, readModelRequest } from '../providers/index.ts'
 import { Calls } from '../match/calls.ts'
+import { isSameTurn } from '../match/conversation.ts'
 import { parseRequest } from '../match/difference.ts'
 import { type FoundDrift, Matcher, type MatchRequest } from '../match/matcher.ts'
 import { StepOrder } from '../playback/order.ts'
@@ -77,7 +78,7 @@ export class Answers {
     }
     const { matcher } = this.#free
     const found = matcher.find(question)
-    const step = found.kind === 'found' ? found.step : this.#sameService(question, key)
+    const step = found.kind === 'found' ? found.step : (this.#sameService(question, key) ?? this.#held(question))
     if (found.kind === 'found') {
       run.drifted(found.step, found.drift)
       if (found.level === 'exact') run.identical++
@@ -159,6 +160,22 @@ export class Answers {
     return like.every((step) => step.bodyText === first?.bodyText) ? first : undefined
   }
 
+  /** The step to be held at whose place in its conversation this question is asked, with as many messages of the same speakers. */
+  #held(question: MatchRequest): ExchangeState | undefined {
+    const { modes = {} } = this.#run.plan
+    const isHeld = ({ number }: AnyState): boolean => modes[number] === 'held'
+    if (!this.#freeSteps.some(isHeld)) return undefined
+    const asked = readModelRequest({ method: question.method, url: question.url, body: question.bodyText })
+    if (asked === undefined) return undefined
+    // Other calls with as many messages may be meant as well: then nothing says which one it is.
+    const alike = this.#freeSteps.filter(
+      (step): step is ExchangeState =>
+        step.event.kind === 'exchange' && isSameTurn((step as ExchangeState).model, asked),
+    )
+    const found = new Matcher(alike, 'reworded', this.#run.tape.header, () => true).find(question)
+    return found.kind === 'found' && isHeld(found.step) ? found.step : undefined
+  }
+
   /** The free steps by their bytes alone: only asked for steps that are under way together with kept ones. */
   get #freeExact(): Matcher {
     this.#exactly ??= new AnswerOrigin(this.#freeSteps, this.#run.tape, 'exact').matcher
@@ -225,7 +242,7 @@ export class Answers {
       const changed = this.#changedReply(step, key)
       if (changed) return changed
       const mode = modes?.[step.number]
-      if (mode === 'replayed') return this.#recorded(step, key)
+      if (mode === 'replayed' || mode === 'held') return this.#recorded(step, key)
       if (mode === 'live') return this.#world(ask)
     }
     if (ask.isReal) return this.#world(ask)

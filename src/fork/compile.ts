@@ -104,8 +104,8 @@ function checkPlan(tape: Tape, { keep, modes = {}, clockOffsetMs = 0, tail }: Fo
     throw badPlan(tape, `keep: ${neutralLine(String(keep))}`, `0 to ${count} steps can be kept`)
   if (!Number.isFinite(clockOffsetMs)) throw badPlan(tape, `clockOffsetMs: ${clockOffsetMs}`, 'milliseconds')
   for (const [number, mode] of Object.entries(modes)) {
-    if (mode !== 'replayed' && mode !== 'live')
-      throw badPlan(tape, `modes: { ${number}: '${neutralLine(String(mode))}' }`, 'replayed, live')
+    if (mode !== 'replayed' && mode !== 'held' && mode !== 'live')
+      throw badPlan(tape, `modes: { ${number}: '${neutralLine(String(mode))}' }`, 'replayed, held, live')
     if (!(Number(number) >= 1 && Number(number) <= count)) throw noStep(tape, Number(number), count)
   }
   const { from } = tail as { readonly from: string }

@@ -129,6 +129,7 @@ function resultOf<T>(run: ForkRun, outcome: RunOutcome<T>): ForkResult<T> {
       isExact: divergence === undefined && run.hasKept(),
       ...(divergence === undefined ? {} : { divergence }),
     },
+    unheld: steps.flatMap(({ number, taken }) => (run.plan.modes?.[number] === 'held' && !taken ? [number] : [])),
     spent: run.budget?.total ?? { modelCalls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 },
     isInert: isSame !== false && !run.isOther && run.problems.length === 0 && free.every(({ taken }) => taken),
     fingerprint: fingerprintOfFork(run, { status: outcome.status, ended }),

@@ -20,9 +20,10 @@ export interface ForkPlan {
   readonly changes?: readonly PlannedChange[]
   /**
    * Single steps behind the kept ones that are answered otherwise than the tail says. `replayed`: as recorded, where
-   * the same is asked for. `live`: asked again.
+   * the same is asked for. `held`: as recorded at its place in its conversation, whatever a model is asked there; where
+   * nothing says which place that is, it is asked again. `live`: asked again.
    */
-  readonly modes?: Readonly<Record<number, 'replayed' | 'live'>>
+  readonly modes?: Readonly<Record<number, 'replayed' | 'held' | 'live'>>
   readonly tail: Tail
   /** Whether clock, random numbers and ids behind the kept steps are drawn anew (default), or as recorded while they last. */
   readonly chance?: 'anew' | 'recorded'
@@ -120,6 +121,8 @@ export interface ForkResult<T = unknown> extends ReplayResult<T> {
     /** Where the run left the tape before it was free to: HARVEST_FORK_PREFIX. Nothing can be said of such a run. */
     readonly divergence?: HarvestError
   }
+  /** 1-based numbers of the steps that were to be held, and that this run never came to. */
+  readonly unheld: readonly number[]
   /** Model calls of the tail that were made for real, and what they used. */
   readonly spent: Spent
   /** Nothing that was asked behind the kept steps differs from the tape: the outcome could not change. */

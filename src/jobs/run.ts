@@ -77,8 +77,7 @@ export async function runTask(
   { onReport, ...options }: Omit<JobsOptions, 'onProgress'> & { readonly onReport?: (progress: Json) => void } = {},
 ): Promise<Json> {
   const [ended] = await runAll([job], options, (results) => {
-    const last = results.at(-1)
-    if (last !== undefined && 'progress' in last) onReport?.(last.progress)
+    for (const result of results) if ('progress' in result) onReport?.(result.progress)
   })
   if (ended === undefined || HarvestError.is(ended)) throw ended ?? new TypeError('no answer')
   if (!('answer' in ended)) throw new TypeError(`the task ${job.task.name} gave no answer`)

@@ -64,6 +64,11 @@ export function findConversation(question: MatchRequest, search: ConversationSea
   return pick(due, question, live, 'reworded', search)
 }
 
+/** Whether both ask for the same turn of a conversation: as many messages of the same speakers. */
+export function isSameTurn(recorded: ModelRequest | undefined, asked: ModelRequest): boolean {
+  return recorded !== undefined && speakersOf(recorded) === speakersOf(asked)
+}
+
 /** Who speaks in each message, and what kinds of parts they say: a turn more, or one less, is another conversation. */
 function speakersOf({ messages }: ModelRequest): string {
   return JSON.stringify(messages.map((message) => speakerOf(message)))

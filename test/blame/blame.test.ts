@@ -60,6 +60,40 @@ describe('blame of a run of a real agent', () => {
     expect(JSON.parse(JSON.stringify(answer))).toEqual(answer)
   })
 
+  describe('of a run that two decisions spoiled together', () => {
+    let said = 0
+    /** Looks an order up and refunds; only a wrong order together with a wrong amount does harm. */
+    const shop = (order: string, amount: number) => (messages: Parameters<Refunds['desk']['decide']>[0]) => {
+      const done = messages.filter(({ role }) => role === 'tool').length
+      if (done === 0) return { tool: 'lookup_order', args: { order_id: order } }
+      if (done === 1) return { tool: 'refund', args: { order_id: 'A-100', amount } }
+      const words = JSON.stringify(messages)
+      return `${words.includes('A-900') && words.includes('2500') ? 'Harm was' : 'No harm was'} done (${said++}).`
+    }
+    const asked = { ok: ['answer~No harm'], tools: 'live', limits: { forks: 400 }, parallel: 1 } as const
+
+    test('the later one decided, and the earlier one is said to have been necessary too', async () => {
+      const tape = await world.record(shop('A-900', 2500))
+      world.desk.decide = shop('A-100', 25)
+      const { verdict, earlier } = await blamed(asked, tape)
+      expect(verdict).toMatchObject({ kind: 'confirmed', commitments: [{ position: 2 }] })
+      expect(earlier).toMatchObject([{ position: 0, held: [2], how: 'certified', kept: { ok: 0 } }])
+      const alphas = [...(verdict?.kind === 'confirmed' ? verdict.commitments : []), ...(earlier ?? [])]
+      expect(alphas.reduce((sum, { alpha = 0 }) => sum + alpha, 0)).toBeLessThan(0.05)
+    })
+
+    test('where the later one never comes up again, nothing is said of the earlier one', async () => {
+      const tape = await world.record(shop('A-900', 2500))
+      // Drawn anew from its beginning, the model refuses at once.
+      world.desk.decide = (messages) =>
+        JSON.stringify(messages).includes('A-900') ? shop('A-900', 25)(messages) : `No harm was done (${said++}).`
+      const { verdict, earlier, unclear } = await blamed(asked, tape)
+      expect(verdict).toMatchObject({ kind: 'confirmed', commitments: [{ position: 2 }] })
+      expect(earlier).toEqual([])
+      expect(unclear).toEqual([{ because: 'It never came to step 3, which was to be as recorded', forks: 5 }])
+    })
+  })
+
   test('with a function that grades: undefined leaves the run out', async () => {
     const answer = await blamed({
       ok: [],

@@ -82,7 +82,7 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
       estimand interventional: all steps after a replayed prefix are resampled; live models, tools answered from the tape
       confidence 0.95, minimum effect 0.2; claims: sequential test on fresh pairs of forks that rates differ by more than half of the minimum effect; all claims together are false at most 1 − confidence of the time
       intervals: Newcombe hybrid score (last step: Wilson), 95 % at a fixed number of forks; for display only
-      21 forks, 22 model calls, $0.0099; models gpt-4o; commit <commit>
+      26 forks, 32 model calls, $0.0144; models gpt-4o; commit <commit>
       → to make it a test, before it is fixed: npx vitest-harvest promote bad --as <id> --expect fail --ok 'refund(amount: 25)'
       "
     `)

@@ -135,7 +135,13 @@ describe('the harness level', () => {
 
   it('a truth whose planted step is mislabelled breaks the promises', async () => {
     const run = await plantRun(stage, 'F5.single', 4, 11)
-    const found = await blameEngine(run.source, { asks: 'run', hasColumns: true, sweeps: false, isScripted: true })
+    const found = await blameEngine(run.source, {
+      asks: 'run',
+      hasColumns: true,
+      sweeps: false,
+      asksEarlier: false,
+      isScripted: true,
+    })
     const { about } = run
     const shifted = {
       ...about,

@@ -79,14 +79,20 @@ function surplusOf({ surplus = 0 }: Commitment): readonly string[] {
 
 /** Of causes that only do harm together the last one is where the run was lost; the earlier one was needed as well. */
 function neededToo(blamed: BlamedRun, position: number): readonly string[] {
-  const { repairs, steps } = blamed
+  const { repairs, steps, earlier: decisions = [] } = blamed
+  const held = decisions.flatMap((one) => [
+    `${nameOf(blamed, one.position)}, was necessary too:`,
+    `  with ${one.held.map((later) => stepsText(steps[later]?.steps ?? [])).join(' and ')} as recorded: ${effectOf(blamed, one)}`,
+  ])
   const earlier = (repairs?.necessary ?? []).filter((one) => one < position)
   if (repairs !== undefined || blamed.tail === 'exact')
-    return earlier.map((one) => `${nameOf(blamed, one)}, was necessary too: repaired alone, runs end well`)
+    return [
+      ...held,
+      ...earlier.map((one) => `${nameOf(blamed, one)}, was necessary too: repaired alone, runs end well`),
+    ]
   const isOpen = steps.slice(0, position).some(({ isExogenous }) => isExogenous)
-  return isOpen
-    ? ['→ to find whether an earlier recorded answer was necessary too: --repairs --reference <tape|case>']
-    : []
+  if (!isOpen) return held
+  return [...held, '→ to find whether an earlier recorded answer was necessary too: --repairs --reference <tape|case>']
 }
 
 function describeNever(blamed: BlamedRun, { ok, forks, how, rate, unseen = 0 }: Of<'never'>): readonly string[] {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseExpectation } from '../../blame/expectation.ts'
 import { requireKnownNames } from '../../blame/known-names.ts'
+import type { OffTapeRisk } from '../../blame/off-tape.ts'
 import type { BlamedRun, BlameEstimate } from '../../blame/run-blame.ts'
 import type { BlameRequest } from '../../blame/task.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
@@ -10,7 +11,7 @@ import { cutsOf, type Json, partialText, readTape, requireClosed, type Tape } fr
 import { forksFolder, keepAnswer, listCases, readPrices } from '../../recordings/index.ts'
 import { askYesNo, canAsk } from '../ask.ts'
 import { printBlame } from '../blame/print.ts'
-import { foreseen } from '../blame/foreseen.ts'
+import { foreseenOffTape, requireGoodAnswers } from '../blame/foreseen.ts'
 import { printEstimate } from '../blame/estimate.ts'
 import { oracleOfCase, parseOracle } from '../../blame/named-oracle.ts'
 import { blameSpec } from '../spec/explain.ts'
@@ -35,8 +36,11 @@ export const blameCommand: Command = {
     const parallel = readWhole(given, blameCommand, 'parallel') ?? 8
     const timeoutMs = readDuration(given, blameCommand, 'timeout') ?? 120_000
     const request = await requestOf(given, found, tape, recordings)
-    const foretold = said(given, request, tape, found, recordings)
-    if (!given.has('json')) for (const line of foretold) screen.note(line)
+    const before = foreseen(request, tape, found, recordings)
+    const tell = (lines: readonly string[]): void => {
+      if (!given.has('json')) for (const line of lines) screen.note(line)
+    }
+    tell(before.warnings)
     if (request.isDryRun !== true) await requireConsent(given, request, screen)
     const known = new Known()
     const answer = await runTask(
@@ -50,7 +54,11 @@ export const blameCommand: Command = {
       {
         parallel,
         prices: readPrices(recordings) ?? {},
-        onReport: (progress) => screen.progress(progressLine(known.told(progress as unknown as Told))),
+        onReport: (report) => {
+          const told = report as unknown as Told | { readonly foreseen: OffTapeRisk }
+          if ('foreseen' in told) tell(before.offTape(told.foreseen))
+          else screen.progress(progressLine(known.told(told)))
+        },
       },
     ).catch((error: unknown) => {
       if (HarvestError.is(error, 'HARVEST_CLI_INTERRUPTED')) screen.note(known.text)
@@ -205,15 +213,15 @@ class Known {
   }
 }
 
-/** What can be told before anything is run: expectations that cannot hold are refused, and what forks will want is named. */
-function said(
-  given: CommandInput,
-  request: BlameRequest,
-  tape: Tape,
-  found: FoundRun,
-  recordings: string,
-): readonly string[] {
-  const { ok, bad, reference, tools = 'tape', isAnyName, oracle, repairs = false, mutate = false } = request
+interface Foreseen {
+  readonly warnings: readonly string[]
+  /** What free replays of other decisions came to, and what to do about it. */
+  offTape(risk: OffTapeRisk): readonly string[]
+}
+
+/** What can be told before anything is spent; expectations that cannot hold are refused before anything is run. */
+function foreseen(request: BlameRequest, tape: Tape, found: FoundRun, recordings: string): Foreseen {
+  const { ok, bad, reference, tools = 'tape', isAnyName, repairs = false } = request
   const expectations = [
     ...ok.map((text) => parseExpectation(text, '--ok')),
     ...bad.map((text) => parseExpectation(text, '--bad')),
@@ -222,21 +230,17 @@ function said(
   const { outcome } = found.case ?? {}
   const warnings =
     isAnyName === true ? [] : requireKnownNames(expectations, { tapes, ...(outcome === undefined ? {} : { outcome }) })
-  const by = oracle !== undefined ? 'function' : expectations.length > 0 ? 'expectations' : 'case'
   const good = goodRunOf(request.agent, found, recordings)
-  const looksAtValue = expectations.some(({ kind }) => kind === 'value')
-  const typed = process.argv.slice(2)
   const question = {
     tape,
-    by,
-    looksAtValue,
     tools,
     hasReference: reference !== undefined,
     repairs,
-    mutate,
-    typed,
+    typed: process.argv.slice(2),
+    ...(good === undefined ? {} : { good }),
   } as const
-  return [...warnings, ...foreseen({ ...question, ...(good === undefined ? {} : { good }) })]
+  requireGoodAnswers(question)
+  return { warnings, offTape: (risk) => foreseenOffTape(risk, question) }
 }
 
 /** A case that passes, of the same agent. */

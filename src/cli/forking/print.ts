@@ -35,7 +35,7 @@ export function printAsk(
   screen.line(`recorded: ${recorded}\n`)
 }
 
-const modeWords = { replayed: 'as recorded', live: 'asked for real' } as const
+const modeWords = { replayed: 'as recorded', held: 'held as recorded', live: 'asked for real' } as const
 
 /** `48 h ahead`, in the largest unit that says it without a fraction. */
 function clockText(ms: number): string {

@@ -28,6 +28,8 @@ export interface Cell {
   readonly hasColumns: boolean
   /** Answers from outside come from the tape, kept or not. */
   readonly isTaped?: true
+  /** Which earlier places were necessary too is asked for as well. */
+  readonly asksEarlier?: true
 }
 
 /**
@@ -73,6 +75,7 @@ export function gridCells(): readonly Cell[] {
     ...chanceCells(),
     ...gradingCells(),
     ...tapedCells(),
+    ...earlierCells(),
   ]
 }
 
@@ -262,6 +265,19 @@ function tapedCells(): readonly Cell[] {
         { ...outside, id: `F7.taped n=${length} ${noise}`, isTaped: true, hasColumns: false },
       ]
     }),
+  )
+}
+
+/** Causes that had to come together, and others beside which no earlier one was necessary. */
+function earlierCells(): readonly Cell[] {
+  const named = ['F5.single', 'F5.and_2', 'F5.and_3', 'F5.or_2']
+  const all = subjects.filter(({ name }) => named.includes(name))
+  return ([20, 50] as const).flatMap((length) =>
+    all.flatMap((one) =>
+      [cellOf(one, length, 'exact'), cellOf(one, length, usualNoise[length], 'drop>=.6')].map(
+        (cell): Cell => ({ ...cell, id: `${cell.id} earlier`, hasColumns: false, asksEarlier: true }),
+      ),
+    ),
   )
 }
 

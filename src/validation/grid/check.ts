@@ -32,6 +32,7 @@ const figures = [
   'falseBlame',
   'rightOrAbstained',
   'repairSet',
+  'earlier',
   'coverage',
 ] as const satisfies readonly (keyof CellTally)[]
 

@@ -13,6 +13,8 @@ export interface EngineDiagnosis {
   /** Places from the most to the least suspect; certified ones first. Need not be complete. */
   readonly ranking: readonly number[]
   readonly columns?: FoundColumns
+  /** Earlier places that were necessary too, each with the later ones that were held as recorded; in causal order. */
+  readonly earlier?: readonly { readonly position: number; readonly held: readonly number[] }[]
   /** Intervals that claim to hold while somebody looks after every fork: for the chance of a kept prefix to end well. */
   readonly intervals: readonly (Interval & { readonly keep: number })[]
   /** Forks for the verdict, without those for the columns. */
@@ -46,6 +48,8 @@ export interface FoundColumns {
 export interface DiagnosisRequest {
   readonly asks: 'run' | 'mutations'
   readonly hasColumns: boolean
+  /** Which earlier places were necessary too. */
+  readonly asksEarlier: boolean
   /** Look at every place behind the one found. */
   readonly sweeps: boolean
   /** A script answers what is drawn anew, the same each time, and that is known. */

@@ -1,8 +1,10 @@
 import { HarvestError } from '../../errors/index.ts'
 import {
+  blameEarlier,
   blameFailedRun,
   blameMutations,
   blameRepairs,
+  type FailedRunBlame,
   ForkBudget,
   type MutationBlame,
   type Tally,
@@ -34,16 +36,18 @@ function tailOf({ isScripted }: DiagnosisRequest): 'deterministic' | 'noisy' {
 }
 
 async function runDiagnosis(source: ForkSource, asked: DiagnosisRequest): Promise<EngineDiagnosis> {
-  const { hasColumns, sweeps } = asked
+  const { hasColumns, sweeps, asksEarlier } = asked
   const tail = tailOf(asked)
   // No limit of its own, as `npx vitest-harvest blame` has none unless one is named.
   const forkBudget = new ForkBudget(source)
-  const { verdict, isDeterministic, curve } = await blameFailedRun(source, { forkBudget, sweep: sweeps, tail })
+  const failed = await blameFailedRun(source, { forkBudget, sweep: sweeps, tail })
+  const { verdict, isDeterministic, curve } = failed
   const { forks, modelCalls } = forkBudget.spent.now
   return {
     ...nothing,
     ...saidBy(verdict),
     ...(hasColumns && (await columnsOf(source, tail))),
+    ...(asksEarlier && (await earlierOf(source, failed, tail))),
     intervals: isDeterministic ? [] : intervalsOf(curve),
     forks,
     modelCalls,
@@ -63,6 +67,16 @@ async function columnsOf(
   const set = outcome === 'not_needed' ? [] : repairSet
   const columns = { necessary, sufficient, ...(set !== undefined && { repairSet: set }) }
   return { columns, columnForks: forkBudget.spent.now.forks }
+}
+
+async function earlierOf(
+  source: ForkSource,
+  failed: FailedRunBlame,
+  tail: 'deterministic' | 'noisy',
+): Promise<Pick<EngineDiagnosis, 'columnForks' | 'earlier'>> {
+  const forkBudget = new ForkBudget(source)
+  const earlier = await blameEarlier(source, failed, { forkBudget, tail })
+  return { earlier, columnForks: forkBudget.spent.now.forks }
 }
 
 /** Exploring all places costs forks at each of them. */

@@ -139,6 +139,12 @@ const promises: readonly Pledge[] = [
     measure: { atLeast: 0.9, value: ({ setF1 }) => setF1 ?? Number.NaN, isMean: true },
   },
   {
+    name: 'earlier causes of a run that several had to spoil together',
+    about: 'all of them and no others, in runs whose deciding step was named; with no noise and with slips of .01',
+    is: ({ asksEarlier }) => asksEarlier === true,
+    measure: { atLeast: 0.9, rate: ({ earlier }) => earlier },
+  },
+  {
     name: 'forks that cannot be judged: blame says so',
     about: 'two forks of five leave their tape before they are free to',
     is: ({ noise }) => noise.endsWith('stray=.4'),

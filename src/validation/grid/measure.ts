@@ -17,9 +17,9 @@ export async function measureCell(cell: Cell, tapes: number, seed: number, engin
   for (const { number, planted, truth } of tapesOf(cell, tapes, seed)) {
     // Two tapes of a cell share neither their shape nor their luck.
     const source = structuralSource(planted.model, seed + number)
-    const { asks, hasColumns, sweeps } = cell
+    const { asks, hasColumns, sweeps, asksEarlier = false } = cell
     const isScripted = cell.noise === 'exact'
-    const found = await engine(source, { asks, hasColumns, sweeps, isScripted })
+    const found = await engine(source, { asks, hasColumns, sweeps, asksEarlier, isScripted })
     const isPassing = recordedGrade(planted.model) === 'ok'
     const { decoys, flips } = planted
     scores.push(scoreTape({ truth, decoys, flips, isPassing, isExact: isScripted }, found))

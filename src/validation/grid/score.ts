@@ -23,6 +23,8 @@ export interface TapeScore {
   /** Intervals that hold the truth, of all. */
   readonly coverage: readonly [held: number, of: number]
   readonly columns?: ColumnScore
+  /** Earlier places were asked for, behind a right one: those that are named are all of the right ones, and no others. */
+  readonly isEarlierExact?: boolean
   readonly forks: number
   readonly columnForks: number
   readonly modelCalls: number
@@ -92,12 +94,14 @@ export function scoreTape(about: Scored, found: EngineDiagnosis): TapeScore {
       expected === 'step' ? right.some((one) => Math.abs(one - (found.ranking[0] ?? Infinity)) <= 1) : saysRight,
     isCertified: isCertified && saysRight,
     isFalseCertificate,
-    isFalseClaim: isFalseCertificate || isFalseNothing || namesInnocent(truth, found),
+    isFalseClaim:
+      isFalseCertificate || isFalseNothing || namesInnocent(truth, found) || namesEarlierWrongly(truth, found),
     isUnplanted,
     isAbstained,
     isFalseBlame: blamesWrongly(about, expected, found),
     coverage: coverageOf(truth, found),
     ...(found.columns !== undefined && { columns: scoreColumns(truth, right, found, found.columns) }),
+    ...(found.earlier !== undefined && isCertified && saysRight && { isEarlierExact: isEarlierExact(truth, found) }),
     forks: found.forks,
     columnForks: found.columnForks,
     modelCalls: found.modelCalls,
@@ -124,6 +128,28 @@ function namesInnocent({ columns: truth }: Truth, { columns }: EngineDiagnosis):
   const guilty = new Set([...truth.necessary, ...truth.sufficient, ...truth.repairSets.flat()])
   const named = [...columns.necessary, ...columns.sufficient, ...(columns.repairSet ?? [])]
   return named.some((place) => !guilty.has(place))
+}
+
+/** Whether an earlier place is named that lowers the chance by less than half of what counts, with the later ones held. */
+function namesEarlierWrongly(truth: Truth, { earlier = [] }: EngineDiagnosis): boolean {
+  return earlier.some(({ position, held }) => (earlierDrops(truth, held)[position] ?? 0) < minimalDrop / 2)
+}
+
+/** From the place that decided backwards: each time the largest drop before, until there is none that counts. */
+function isEarlierExact(truth: Truth, { named, earlier = [] }: EngineDiagnosis): boolean {
+  const held = named.slice(0, 1)
+  for (const { position } of earlier.toReversed()) {
+    const drops = earlierDrops(truth, held)
+    if ((drops[position] ?? 0) < Math.max(minimalDrop, 0.8 * Math.max(...drops))) return false
+    held.unshift(position)
+  }
+  return held.length === 0 || earlierDrops(truth, held).every((drop) => drop < minimalDrop)
+}
+
+/** How much is lost at each place before those that are held. */
+function earlierDrops({ curveWith }: Truth, held: readonly number[]): readonly number[] {
+  const curve = curveWith?.(held) ?? []
+  return curve.slice(0, Math.min(...held)).map((chance, at) => chance - (curve[at + 1] ?? 0))
 }
 
 /** Where there is nothing, any name is one too many; elsewhere a decoy is, in whatever column. */

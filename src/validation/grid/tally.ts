@@ -28,6 +28,8 @@ export interface CellTally {
   readonly sufficient?: Count
   readonly repairSet?: Count
   readonly setF1?: number
+  /** Earlier places that were necessary too, all and no others, of the runs in which the deciding one was named. */
+  readonly earlier?: Count
   readonly forks: Spread
   readonly columnForks: Spread
   readonly modelCalls: Spread
@@ -46,6 +48,7 @@ export function tallyOf(scores: readonly TapeScore[]): CellTally {
   const of = scores.length
   const count = (is: (one: TapeScore) => boolean): Count => [scores.filter(is).length, of]
   const columns = scores.flatMap(({ columns: one }) => (one === undefined ? [] : [one]))
+  const earlier = scores.flatMap(({ isEarlierExact: one }) => (one === undefined ? [] : [one]))
   const forks = spreadOf(scores.map((one) => one.forks))
   const allForks = sum(scores.map((one) => one.forks + one.columnForks))
   return {
@@ -64,6 +67,7 @@ export function tallyOf(scores: readonly TapeScore[]): CellTally {
     rightOrAbstained: count(({ outcome, isAbstained }) => isAbstained || 'Rr'.includes(outcome)),
     coverage: [sum(scores.map(({ coverage }) => coverage[0])), sum(scores.map(({ coverage }) => coverage[1]))],
     ...(columns.length > 0 && columnTally(columns)),
+    ...(earlier.length > 0 && { earlier: [earlier.filter(Boolean).length, earlier.length] as const }),
     forks,
     columnForks: spreadOf(scores.map((one) => one.columnForks)),
     modelCalls: spreadOf(scores.map((one) => one.modelCalls)),

@@ -75,7 +75,13 @@ async function ask(
   const asks = family === 'F7.no_op_mutation' || family === 'F7.identical_response' ? 'mutations' : 'run'
   const forked = family === 'F7.identical_response' ? { ...source, ...inert(source) } : source
   const { counted, ofMembers } = countMembers(asks === 'mutations' ? withoutEffect(forked) : forked)
-  const said = await engine(counted, { asks, hasColumns, sweeps: false, isScripted: !isNoisy(family) })
+  const said = await engine(counted, {
+    asks,
+    hasColumns,
+    sweeps: false,
+    asksEarlier: false,
+    isScripted: !isNoisy(family),
+  })
   // An oracle that disagrees with itself was found out: nothing is said, which is right.
   if (answer === 'refused')
     return { about, said: said.said === 'undecidable' ? { ...nothing, forks: said.forks } : said }

@@ -11,6 +11,8 @@ export interface Truth {
   /** The largest drop. */
   readonly drop: number
   readonly columns: TrueColumns
+  /** The curve of runs in which these places answer as recorded, kept or not. Absent: nobody asks for it. */
+  curveWith?(held: readonly number[]): readonly number[]
 }
 
 /** The other three columns, over the places whose answers come from outside, without noise. */
@@ -42,6 +44,10 @@ export function truthOf(model: StructuralModel): Truth {
     commitment: drop < minimalDrop ? -1 : drops.findLastIndex((one) => one >= drop - 1e-9),
     drop,
     columns: columnsOf(model),
+    curveWith: (held) => {
+      const places = model.places.map((place, at) => (held.includes(at) ? { ...place, isTaped: true as const } : place))
+      return curveOf({ ...model, places })
+    },
   }
 }
 
