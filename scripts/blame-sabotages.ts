@@ -84,6 +84,12 @@ const sabotages: readonly Sabotage[] = [
     to: 'return [...this.#suspects]',
   },
   {
+    name: 'nothing is held',
+    file: 'earlier.ts',
+    from: '({ ...arm, pinned })',
+    to: '({ ...arm, seeds: pinned })',
+  },
+  {
     name: 'any name',
     file: 'known-names.ts',
     from: 'if (tool === undefined) throw',
@@ -100,6 +106,7 @@ const cellIds = [
   'F5.single n=20 slip=.01 grading=.3',
   'F0 taped n=20 slip=.01',
   'F5.never n=20 exact',
+  'F5.and_2 n=20 slip=.01 drop>=.6 earlier',
 ]
 const tapes = 30
 const seed = 20_261_121

@@ -93,6 +93,19 @@ describe('what blame says', () => {
     `)
   })
 
+  it('of a run that two decisions spoiled together: the later one decided, the earlier one was necessary too', () => {
+    const certified = { how: 'certified', difference: 1, evidence: 60, alpha: 0.01 } as const
+    const decided = { position: 2, resampled: of(8, 8), kept: of(0, 8), ...certified }
+    const earlier = { position: 0, resampled: of(11, 11), kept: of(0, 11), held: [2], ...certified }
+    expect(said({ kind: 'confirmed', commitments: [decided] }, { earlier: [earlier] })).toMatchInlineSnapshot(`
+      "step 3, the model's decision refund(amount: 2500), decided the outcome:
+        replayed, 0 of 8 runs end well (0 to 32 %); resampled, 8 of 8 do (68 to 100 %); certified at confidence 0.95
+      step 1, the model's decision lookup_order(order_id: "A-100"), was necessary too:
+        with step 3 as recorded: replayed, 0 of 11 runs end well (0 to 26 %); resampled, 11 of 11 do (74 to 100 %); certified at confidence 0.95
+      → to find whether an earlier recorded answer was necessary too: --repairs --reference <tape|case>"
+    `)
+  })
+
   it('of an oracle that asks models: what grading used is a part of what was spent, also where no fork was made', () => {
     const grading = { modelCalls: 12, tokens: 1440, costUsd: 0.0054 }
     const now = { forks: 2, modelCalls: 20, tokens: 2400, costUsd: 0.009, grading }

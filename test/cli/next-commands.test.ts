@@ -1,0 +1,149 @@
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { built } from '../support/built.ts'
+import { type Desk, deskProject, openDesk, recordDesk, usual } from './desk.ts'
+import { type Answered, harvest } from './harvest.ts'
+
+/** Words of a command line as a shell reads them. */
+function wordsOf(command: string): readonly string[] {
+  return [...command.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
+    ([, single, double, plain]) => single ?? double ?? plain ?? '',
+  )
+}
+
+/**
+ * The command that a message proposes: as it stands there, or where it names options alone, the one that was typed with
+ * those. What only people know is filled in.
+ *
+ * @param about - words of the line
+ */
+function nextOf(
+  message: string,
+  about: string,
+  typed: readonly string[],
+  known: Readonly<Record<string, string>> = {},
+) {
+  const line = message.split('\n').find((one) => one.trimStart().startsWith('→') && one.includes(about)) ?? ''
+  const filled = Object.entries(known).reduce((text, [what, value]) => text.replace(`<${what}>`, value), line)
+  const whole = / npx vitest-harvest (.*)$/.exec(filled)?.[1]
+  if (whole !== undefined) return wordsOf(whole)
+  const options = wordsOf(/ (--[a-z].*)$/.exec(filled)?.[1] ?? '')
+  const [first = ''] = options
+  const at = typed.indexOf(first)
+  // Said otherwise, and not said twice.
+  return [...typed.filter((_, i) => at < 0 || (i !== at && i !== at + 1)), ...options]
+}
+
+describe('whoever follows the messages of blame', () => {
+  let desk: Desk
+  let cwd = ''
+  beforeAll(async () => {
+    desk = await openDesk((messages) => {
+      const done = messages.filter(({ role }) => role === 'tool').length
+      if (done === 1) return { tool: 'refund', args: { order_id: 'A-100', amount: 2500 } }
+      return done === 2 ? 'I refunded 2500 EUR.' : usual(messages)
+    })
+    cwd = deskProject()
+    writeFileSync(join(cwd, '.gitignore'), 'node_modules\nrecordings/inbox\n.vitest\n')
+    writeFileSync(
+      join(cwd, 'src/oracle.ts'),
+      `let asked = 0\nexport const isRight = (): boolean => asked++ % 2 === 1\n`,
+    )
+    git('init', '--quiet')
+    git('add', '-A')
+    git('commit', '--quiet', '-m', 'the desk')
+    const head = git('rev-parse', 'HEAD').trim()
+    await recordDesk(cwd, desk, 'bad', ['Refund A-100.', head])
+    let said = 0
+    desk.decide = (messages) => {
+      const decided = usual(messages)
+      return typeof decided === 'string' ? `${decided} (${said++})` : decided
+    }
+    await recordDesk(cwd, desk, 'good', ['Refund A-100.', head])
+    const golden = join(cwd, 'recordings/golden')
+    mkdirSync(golden, { recursive: true })
+    copyFileSync(join(cwd, 'recordings/inbox/good.tape.jsonl'), join(golden, 'fine.tape.jsonl'))
+    writeFileSync(join(golden, 'fine.case.yaml'), 'case: fine\nagent: desk\ntape: fine.tape.jsonl\nexpect: pass\n')
+  })
+  afterAll(async () => {
+    rmSync(cwd, { recursive: true, force: true })
+    await desk.close()
+  })
+  const git = (...args: string[]): string =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], { cwd, encoding: 'utf8' })
+  const run = (words: readonly string[]): Promise<Answered> =>
+    harvest(words, { cwd, env: { DESK_URL: desk.url, CI: '' } })
+  /** Command lines that are refused before an agent is loaded, in one process. */
+  function refused(...lines: readonly (readonly string[])[]): readonly string[] {
+    const report = join(cwd, 'report.json')
+    execFileSync(process.execPath, [join(import.meta.dirname, 'many.child.ts'), built('cli/main.js'), report], {
+      cwd,
+      input: JSON.stringify(lines),
+      env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, VITEST: undefined },
+      stdio: ['pipe', 'ignore', 'inherit'],
+    })
+    const answers = JSON.parse(execFileSync('cat', [report], { encoding: 'utf8' })) as {
+      code: number
+      stderr: string
+    }[]
+    expect(answers.map(({ code }) => code)).toEqual(answers.map(() => 2))
+    return answers.map(({ stderr }) => stderr)
+  }
+
+  it('with a mistyped name comes to the verdict, and from there to the test and to what else was necessary', async () => {
+    const mistyped = [
+      ['blame', 'bad', '--ok', 'refnud(amount: 25)'],
+      ['blame', 'bad', '--ok', 'refund(amont: 25)'],
+      ['blame', 'bad', '--ok', 'anwser~25'],
+    ] as const
+    const meant = refused(...mistyped).map((message, at) => nextOf(message, 'did you mean', mistyped[at]!))
+    expect(meant).toEqual([
+      ['blame', 'bad', '--ok', 'refund(amount: 25)'],
+      ['blame', 'bad', '--ok', 'refund(amount: 25)'],
+      ['blame', 'bad', '--ok', 'answer~25'],
+    ])
+    // The name is known by now: what is left to say is that it costs money.
+    const costs = refused(...meant, nextOf(refused(mistyped[0])[0]!, '--any-name', mistyped[0]))
+    expect(costs.map((message) => message.includes('HARVEST_LIVE_CONSENT'))).toEqual([true, true, true, true])
+
+    const [words = []] = meant
+    const estimate = nextOf(costs[0] ?? '', 'to estimate the cost', words)
+    const estimated = await run(estimate)
+    expect(estimated).toMatchObject({ code: 0, stderr: '' })
+    const ask = nextOf(estimated.stdout, 'to ask the models', estimate)
+    const asked = await run(ask)
+    expect(asked).toMatchObject({ code: 0, stderr: '' })
+    expect(asked.stdout).toContain('decided the outcome')
+
+    const more = await run(nextOf(asked.stdout, 'an earlier recorded answer', ask, { 'tape|case': 'fine' }))
+    expect(more).toMatchObject({ code: 0, stderr: '' })
+    const test = await run(nextOf(asked.stdout, 'to make it a test', ask, { id: 'refund' }))
+    expect(test.code, test.stderr).toBe(0)
+  })
+
+  it('with runs that would leave the tape is told so before anything is spent, and how they are graded', async () => {
+    const typed = ['blame', 'bad', '--ok', 'answer~25 EUR', '--dry-run']
+    const { code, stderr, stdout } = await run(typed)
+    expect({ code, isFree: stdout.includes('nothing was spent') }).toEqual({ code: 0, isFree: true })
+    expect(stderr).toContain('Tried for free: 2 of 2 other decisions of its models leave the tape (steps 1, 3)')
+    const repairs = refused([...typed, '--repairs'])[0] ?? ''
+    for (const about of ['to take the answers of a good run', 'to call the tools for real']) {
+      const next = nextOf(stderr, about, [])
+      expect(nextOf(repairs, about, [])).toEqual(next.toSpliced(5, 0, '--repairs'))
+      expect(await run(next)).toMatchObject({ code: 0, stderr: '' })
+    }
+  })
+
+  it('with an oracle that disagrees with itself, or a run that went well, comes to what can be asked', async () => {
+    const flaky = ['blame', 'bad', '--oracle', './src/oracle.ts#isRight', '--dry-run']
+    const disagrees = await run(flaky)
+    expect(disagrees).toMatchObject({ code: 2, stderr: expect.stringContaining('HARVEST_ORACLE_FLAKY') as string })
+    expect(await run(nextOf(disagrees.stderr, 'five times', flaky))).toMatchObject({ code: 0 })
+    const fine = ['blame', 'good', '--ok', 'refund(amount: 25)', '--dry-run']
+    const well = await run(fine)
+    expect(well.code).toBe(2)
+    expect(await run(nextOf(well.stderr, 'the answers it depends on', fine))).toMatchObject({ code: 0 })
+  })
+})
