@@ -17,7 +17,7 @@ export interface EarlierOptions extends BlameOptions {
 }
 
 /** Forks that may be made for one earlier position. */
-const mostForks = 120
+const mostForks = 160
 
 /** Forks of a model that are made before it is looked for: fewer than this many in a row ending badly say little. */
 const glances = 5

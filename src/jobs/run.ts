@@ -69,15 +69,17 @@ export async function runJobs(jobs: readonly Job[], options: JobsOptions = {}): 
  * Lets the project's own Vitest do a task that runs the agent as often as it needs to.
  *
  * @param job - with a `task`
- * @param options - `onTold` hears how far the task says it is
+ * @param options - `onReport` hears each time the task says how far it is
  * @throws HarvestError of the task, and those of {@link runJobs}
  */
 export async function runTask(
   job: Job & { readonly task: NonNullable<Job['task']> },
   { onReport, ...options }: Omit<JobsOptions, 'onProgress'> & { readonly onReport?: (progress: Json) => void } = {},
 ): Promise<Json> {
+  let heard = 0
   const [ended] = await runAll([job], options, (results) => {
-    for (const result of results) if ('progress' in result) onReport?.(result.progress)
+    for (const result of results.slice(heard)) if ('progress' in result) onReport?.(result.progress)
+    heard = results.length
   })
   if (ended === undefined || HarvestError.is(ended)) throw ended ?? new TypeError('no answer')
   if (!('answer' in ended)) throw new TypeError(`the task ${job.task.name} gave no answer`)
@@ -142,8 +144,11 @@ async function runAll(
         ...(signal === undefined ? {} : { signal }),
       },
     )
+    // What came since the file was last looked at, too.
+    const all = readResults(results)
+    onResults(all)
     if (interrupting.has(ended.code)) throw interrupted()
-    return inOrder(jobs, readResults(results), ended)
+    return inOrder(jobs, all, ended)
   } finally {
     unwatchFile(results)
     rmSync(folder, { recursive: true, force: true })

@@ -56,6 +56,7 @@ describe('what commands compare with, once the code of an agent has changed', ()
     const { stdout } = await run('fork', 'refund', '--critical')
     return stdout.split('\n').filter((line) => /^(?:critical|no tried|nothing could)/.test(line))
   }
+  const critical = ['critical: 1, 3', 'no tried alternative changes the outcome: none', 'nothing could be judged: 5']
   const notRefunded = ['fork', 'refund', '--step', '3', '--say', 'I refunded nothing.'] as const
   const late = ['fork', 'refund', '--step', '1', '--clock', '+2h'] as const
   const sameInput = ['patch', 'refund', '--step', '4', '--set', 'result.order_id=A-100'] as const
@@ -65,6 +66,7 @@ describe('what commands compare with, once the code of an agent has changed', ()
     expect(stdout).not.toContain("today's code")
     expect(stdout).toContain('the outcome is another one')
     expect(await json(...sameInput)).toMatchObject({ survives: true, alreadyDiffers: null })
+    expect(await decisions()).toEqual(critical)
   })
 
   it('accepted code: what it alone changes is no effect of a fork, a decision, a patch or a fault', async () => {
@@ -79,11 +81,7 @@ describe('what commands compare with, once the code of an agent has changed', ()
     expect(clock.stdout).toContain('the outcome survives')
     expect((await run(...notRefunded)).stdout).toContain('the outcome is another one')
     // As before the update.
-    expect(await decisions()).toEqual([
-      'critical: 1, 3',
-      'no tried alternative changes the outcome: none',
-      'nothing could be judged: 5',
-    ])
+    expect(await decisions()).toEqual(critical)
     expect(await json(...sameInput)).toMatchObject({
       survives: true,
       traceChanged: false,

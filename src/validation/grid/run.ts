@@ -34,7 +34,7 @@ export const defaultSeed = 20_261_121
 export const tapesPerCell = { quick: 10, full: 200 } as const
 
 /** Sequences of draws per chance. */
-const sequences = { quick: 50, full: 2000 } as const
+export const sequences = { quick: 50, full: 2000 } as const
 
 /**
  * Measures blame over models of an agent whose causes are known.

@@ -54,6 +54,14 @@ export async function validateHarness(options: HarnessOptions): Promise<HarnessR
     ...(options.threads !== undefined && { threads: options.threads }),
     ...(options.say !== undefined && { say: options.say }),
   })
+  return harnessResult(measured, { effort, seed })
+}
+
+/** What measured runs come to, whoever measured them. */
+export function harnessResult(
+  measured: readonly MeasuredRun[],
+  { effort, seed }: Pick<HarnessOptions, 'effort' | 'seed'>,
+): HarnessResult {
   const cells = cellsOf(measured, effort)
   return {
     seed,
