@@ -66,8 +66,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'isolated',
-          // A slice of the bench of verdicts is a test as well.
-          include: ['test/**/*.test.ts', 'bench/verdict/slice.test.ts'],
+          // Slices of the benches of verdicts and of layers are tests as well.
+          include: ['test/**/*.test.ts', 'bench/verdict/slice.test.ts', 'bench/isolate/slice.test.ts'],
           exclude: [...configDefaults.exclude, ...pure],
           // All other files are the business of `npm run check:types`.
           typecheck: { enabled: true, include: ['test/types/*.test-d.ts'], tsconfig: './test/types/tsconfig.json' },

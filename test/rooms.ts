@@ -186,9 +186,26 @@ export const rooms: Readonly<Record<string, Room>> = {
     ],
     packages: ['fast-check'],
   },
+  isolate: {
+    subject: 'which layer triggers a failure: code, sampling, data or timing',
+    mayImport: ['errors', 'json', 'stats', 'tape', 'fork', 'jobs', 'blame', 'faults'],
+  },
   validation: {
     subject: 'whether blame is right: planted causes, scores, agents of your own',
-    mayImport: ['errors', 'json', 'stats', 'tape', 'seam', 'record', 'replay', 'live', 'fork', 'blame', 'faults'],
+    mayImport: [
+      'errors',
+      'json',
+      'stats',
+      'tape',
+      'seam',
+      'record',
+      'replay',
+      'live',
+      'fork',
+      'blame',
+      'faults',
+      'isolate',
+    ],
   },
   report: {
     subject: 'results as text, JSON and pages: pure; `page/` runs in browsers and imports types alone',

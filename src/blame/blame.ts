@@ -4,7 +4,7 @@ import { readTape, requireClosed, type Tape } from '../tape/index.ts'
 import type { ForkLimits } from './fork-budget.ts'
 import { chooseJudging } from './choose-oracle.ts'
 import type { OracleFunction } from './oracle.ts'
-import { type BlamedRun, requireAgent, runBlame } from './run-blame.ts'
+import { type BlamedRun, requireAgent, runBlame, type RunBlameOptions } from './run-blame.ts'
 import type { BlameProgress } from './settings.ts'
 
 /** How a run is blamed from code. */
@@ -64,6 +64,16 @@ export interface BlameTapeOptions {
  *   answers
  */
 export async function blame(tape: string | Tape, options: BlameTapeOptions): Promise<BlamedRun> {
+  const opened = open(tape)
+  return runBlame(opened, runOptionsOf(opened, options))
+}
+
+/**
+ * The options of a run in this process.
+ *
+ * @throws HarvestError as {@link blame}, before anything is run
+ */
+export function runOptionsOf(opened: Tape, options: BlameTapeOptions): RunBlameOptions {
   const {
     agent,
     oracle,
@@ -80,14 +90,13 @@ export async function blame(tape: string | Tape, options: BlameTapeOptions): Pro
     ...rest
   } = options
   if (limits.costUsd === undefined && limits.forks === undefined) throw noLimits()
-  const opened = open(tape)
   requireAgent(opened)
   const judging = chooseJudging(opened, {
     ...(oracle === undefined ? {} : { judge: { name: oracle.name || 'a function', judge: oracle } }),
     ...(ok === undefined ? {} : { ok }),
     ...(bad === undefined ? {} : { bad }),
   })
-  return runBlame(opened, {
+  return {
     ...rest,
     agent: opened.header.agent,
     load: async () => agent,
@@ -100,7 +109,7 @@ export async function blame(tape: string | Tape, options: BlameTapeOptions): Pro
     ...(flakyOracle === undefined ? {} : { isFlakyOracle: flakyOracle }),
     ...(confidence === undefined ? {} : { delta: Number((1 - confidence).toFixed(12)) }),
     ...(minEffect === undefined ? {} : { tau: minEffect }),
-  })
+  }
 }
 
 function open(tape: string | Tape): Tape {

@@ -259,7 +259,8 @@ export class ForkBudget {
 }
 
 /** One text per kind of fork. */
-function armKey({ keep, pinned, repaired, mutated, only }: Arm): string {
+function armKey({ keep, pinned, repaired, mutated, only, layers }: Arm): string {
+  if (layers !== undefined) return layers.join('+')
   if (pinned === undefined && repaired === undefined && mutated === undefined && only === undefined) return `${keep}`
   const sorted = (values: readonly number[] = []): string => values.toSorted((a, b) => a - b).join(',')
   const mutant = mutated === undefined ? '' : `${mutated.position}.${mutated.mutant}`

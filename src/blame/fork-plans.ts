@@ -4,7 +4,7 @@ import { parseTape, stepsOf, type Tape } from '../tape/index.ts'
 import type { ReferenceRun } from './reference-run.ts'
 import { type Mutant, mutantsOf } from './mutants.ts'
 import { decisionOf, type PlacedPosition } from './positions.ts'
-import type { ForkSpec } from './types.ts'
+import type { ForkSpec, RunLayer } from './types.ts'
 
 /** What the plans of all forks of a run have in common. */
 export interface PlanOptions {
@@ -12,6 +12,8 @@ export interface PlanOptions {
   readonly tools: 'tape' | 'live'
   readonly reference: ReferenceRun | undefined
   readonly budget: Budget
+  /** Another clock and order of answers, for the layer `timing`. */
+  timing?(seed: number): Pick<ForkPlan, 'changes' | 'clockOffsetMs'>
 }
 
 /** Says what blame asks for, in positions, as what a fork is asked for, in steps. */
@@ -29,7 +31,8 @@ export interface Planner {
  * - pinned, and the other steps of a block of which only some are drawn anew: as recorded, where the same is asked; what
  *   a model decided there, whatever it is asked at its place
  */
-export function createPlanner(tape: Tape, { positions, tools, reference, budget }: PlanOptions): Planner {
+export function createPlanner(tape: Tape, options: PlanOptions): Planner {
+  const { positions, tools, reference, budget } = options
   const steps = stepsOf(tape)
   const known = new Map<number, readonly Mutant[]>()
   const mutantsAt = (position: number): readonly Mutant[] => {
@@ -55,7 +58,8 @@ export function createPlanner(tape: Tape, { positions, tools, reference, budget 
 
   return {
     mutantsAt,
-    planOf({ keep, mutated, pinned = [], repaired = [], only, seed }) {
+    planOf({ keep, mutated, pinned = [], repaired = [], only, layers, seed }) {
+      if (layers !== undefined) return planOfLayers(layers, seed, options)
       const mutant = mutated === undefined ? undefined : mutantsAt(mutated.position)[mutated.mutant]
       if (mutated !== undefined && mutant === undefined)
         throw new RangeError(`position ${mutated.position} has no mutant ${mutated.mutant}`)
@@ -78,6 +82,19 @@ export function createPlanner(tape: Tape, { positions, tools, reference, budget 
       }
     },
   }
+}
+
+/**
+ * Reads are as recorded in each of them: chance is nobody's layer. Where tools may be asked at all, a call that nobody recorded
+ * an answer to is made: a run that goes well does other things than the recorded one.
+ */
+function planOfLayers(layers: readonly RunLayer[], seed: number, { tools, budget, timing }: PlanOptions): ForkPlan {
+  const changed = layers.includes('timing') ? timing?.(seed) : undefined
+  const free = { keep: 0, chance: 'recorded', seed: `${seed}`, ...changed } as const
+  const models = layers.includes('model') ? 'live' : 'tape'
+  if (models === 'tape' && tools === 'tape') return { ...free, tail: { from: 'tape', serve: 'reworded' } }
+  const others = layers.includes('tools') ? 'live' : tools === 'live' ? 'unrecorded' : 'tape'
+  return { ...free, tail: { from: 'live', tools: others, models, budget } }
 }
 
 function mutation(tape: Tape, mutant: Mutant): ForkChange {

@@ -49,6 +49,8 @@ export interface ForkSourceOptions {
   readonly hosts?: NonNullable<ForkOptions['hosts']>
   /** Counts forks that other models answer than those of the tape. Default false: such a fork is refused. */
   readonly isCrossVersion?: boolean
+  /** Another clock and order of answers, for the layer `timing`: absent, they stay as recorded. */
+  timing?(seed: number): Pick<ForkPlan, 'changes' | 'clockOffsetMs'>
   /** How the unchanged run is replayed that forks are compared with. */
   readonly control?: Pick<ControlOptions, 'replay' | 'accepted' | 'caseId' | 'commit'>
 }
@@ -98,7 +100,15 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
   const positions = positionsOf(tape, tools)
   const steps = stepsOf(tape)
   const reference = options.reference === undefined ? undefined : referenceOf(tape, options.reference)
-  const planner = createPlanner(tape, { positions, tools, reference, budget })
+  const { timing } = options
+  const keys = new LentKeys(tape)
+  const planner = createPlanner(tape, {
+    positions,
+    tools,
+    reference,
+    budget,
+    ...(timing === undefined ? {} : { timing }),
+  })
   const costs = steps.map((step) => costOfStep(step, prices))
   const known = new Set([...modelIds(tape.events), ...answeredBy(steps)])
   const repairs = reference === undefined ? (tools === 'live' ? 'a fresh call' : undefined) : reference.about
@@ -132,9 +142,9 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
     ...(reference === undefined ? {} : { suspects: suspectsOf(positions, reference) }),
     ...(drawsBehind(tape) ? { drawsLast: true as const } : {}),
     splits: true,
-    expect({ keep, pinned = [] }: ForkSpec) {
+    expect({ keep, pinned = [], layers }: ForkSpec) {
       const free = positions
-        .filter((_, position) => position >= keep && !pinned.includes(position))
+        .filter((_, position) => position >= keep && !pinned.includes(position) && layers?.includes('model') !== false)
         .flatMap(({ all }) => all)
         .filter((number) => decisionOfStep(steps[number - 1]) !== undefined)
       const sum = free.reduce<number | undefined>((total, number) => {
@@ -148,12 +158,9 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
       }
     },
     async draw(spec, signal) {
-      const { result, isTimedOut } = await runOnce(
-        reference?.tape ?? tape,
-        { ...planner.planOf(spec), control: asked },
-        signal,
-        options,
-      )
+      const takeBack = spec.layers?.includes('model') === false ? keys.lend() : undefined
+      const plan = { ...planner.planOf(spec), control: asked }
+      const { result, isTimedOut } = await runOnce(reference?.tape ?? tape, plan, signal, options).finally(takeBack)
       const models = answeredBy(stepsOf(result).slice(result.prefix.steps))
       const other = models.find((model) => !known.has(model))
       if (other !== undefined && options.isCrossVersion !== true) throw otherModel(tape, other, [...known])
@@ -163,6 +170,24 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
       spendGrading(budget, paid.calls)
       return drawOf(result, models, paid, prices)
     },
+  }
+}
+
+/** Keys for runs that ask no model, as long as one of them is under way: offline no key is needed. */
+class LentKeys {
+  readonly #tape: Tape
+  #users = 0
+  #takeBack: (() => void) | undefined
+
+  constructor(tape: Tape) {
+    this.#tape = tape
+  }
+
+  lend(): () => void {
+    if (this.#users++ === 0) this.#takeBack = standInKeys(this.#tape)
+    return () => {
+      if (--this.#users === 0) this.#takeBack?.()
+    }
   }
 }
 

@@ -16,6 +16,7 @@ export type {
 } from './mutation-verdict.ts'
 export {
   type Arm,
+  type Forks,
   type ForkLimits,
   ForkBudget,
   type ForkBudgetOptions,
@@ -25,5 +26,9 @@ export {
 } from './fork-budget.ts'
 export type { ForksSpent } from './spent.ts'
 export { blameRepairs, type RepairBlame, type RepairOptions } from './repairs.ts'
-export type { ForkDraw, ForkSource, ForkSpec, Grade, GradingUse, Position } from './types.ts'
+export type { ForkDraw, ForkSource, ForkSpec, Grade, GradingUse, Position, RunLayer } from './types.ts'
+export { type BlameTapeOptions, runOptionsOf } from './blame.ts'
+export { openForks, type RunBlameOptions } from './run-blame.ts'
+export { decisionOf } from './positions.ts'
+export { blameOptionsOf, type BlameRequest } from './task.ts'
 export { type BranchComparison, compareBranches, type BranchDifference } from './compare.ts'

@@ -1,4 +1,4 @@
-// Over 300 lines: one run: what is asked of it before, what it costs, and what is found.
+// Over 300 lines: one real run, from its replay to its report, and what that costs.
 import { HarvestError } from '../errors/index.ts'
 import { type Control } from '../fork/index.ts'
 import { type Budget, openBudget } from '../live/index.ts'
@@ -25,7 +25,16 @@ import type { ForkDraw, Grade, GradingUse, Position } from './types.ts'
 export interface RunBlameOptions
   extends Pick<
     ForkSourceOptions,
-    'load' | 'prices' | 'tools' | 'reference' | 'timeoutMs' | 'allow' | 'hosts' | 'isCrossVersion' | 'control'
+    | 'load'
+    | 'prices'
+    | 'tools'
+    | 'reference'
+    | 'timeoutMs'
+    | 'allow'
+    | 'hosts'
+    | 'isCrossVersion'
+    | 'control'
+    | 'timing'
   > {
   /** Key of the agent. */
   readonly agent: string
@@ -99,7 +108,7 @@ export interface BlamedRun extends BlameReport {
 export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<BlamedRun> {
   const { delta = 0.05, tau = 0.2, repairs = false, mutate = false } = options
   const seen = new Seen()
-  const { source, oracle, forkCache, limits, warnings, offTape } = await prepare(tape, options)
+  const { source, oracle, forkCache, limits, warnings, offTape } = await openForks(tape, options)
   for (const { draw } of forkCache?.entries ?? []) seen.add(draw)
   const heard = seen.listening(source)
   const forkBudget = new ForkBudget(heard, {
@@ -142,7 +151,8 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
   }
 }
 
-interface Prepared {
+/** Forks of a failed run, with who grades them and the limits they are made in. */
+export interface OpenedForks {
   readonly source: RealForks
   readonly oracle: Oracle & { readonly agreement?: SelfAgreement }
   readonly forkCache: ForkCache | undefined
@@ -151,8 +161,12 @@ interface Prepared {
   readonly offTape: OffTapeRisk | undefined
 }
 
-/** What is the same whether forks are made or only counted. */
-async function prepare(tape: Tape, options: RunBlameOptions): Promise<Prepared> {
+/**
+ * Replays and grades a run, and opens its forks: what is the same whether forks are made or only counted.
+ *
+ * @throws HarvestError as {@link runBlame}
+ */
+export async function openForks(tape: Tape, options: RunBlameOptions): Promise<OpenedForks> {
   const {
     judging,
     cacheFile: file,
@@ -166,7 +180,7 @@ async function prepare(tape: Tape, options: RunBlameOptions): Promise<Prepared> 
   } = options
   const warnings = isAnyName === true ? [] : requireKnownNames(expectationsOf(judging), namesOf(tape, options))
   const plain = createOracle(judging)
-  const oracle: Prepared['oracle'] = options.isFlakyOracle === true ? majorityOracle(plain) : plain
+  const oracle: OpenedForks['oracle'] = options.isFlakyOracle === true ? majorityOracle(plain) : plain
   const { prices = {} } = options
   // The governor plans with what forks are expected to use; one that runs away is stopped in its middle.
   const budget = (grading: GradingUse): Budget => {
@@ -277,7 +291,7 @@ export interface BlameEstimate extends CostPlan {
 
 /** Replays and grades the run and says what its blame is expected to cost. Nothing is spent but by an oracle that asks a model. */
 export async function estimateBlame(tape: Tape, options: RunBlameOptions): Promise<BlameEstimate> {
-  const { source, oracle, forkCache, limits, offTape } = await prepare(tape, options)
+  const { source, oracle, forkCache, limits, offTape } = await openForks(tape, options)
   if (!source.isPaidToGrade) await requireSteadyGrades(source)
   const { repairs = false, mutate = false, parallel } = options
   const grading = source.gradedRecorded?.().used

@@ -43,10 +43,22 @@ export interface BlameRequest
 /** Blames a run, in the process that can load its agent; answers with a `BlamedRun`, or with a `BlameEstimate`. */
 export const blameTask: Task = async (asked, context) => {
   const request = asked as unknown as BlameRequest
+  const options = await blameOptionsOf(request, context)
+  const answer =
+    request.isDryRun === true ? await estimateBlame(context.tape, options) : await runBlame(context.tape, options)
+  return JSON.parse(JSON.stringify(answer)) as Json
+}
+
+/**
+ * What a request means in the process that can load the agent.
+ *
+ * @throws HarvestError `HARVEST_BLAME_PROGRAM`, `HARVEST_ORACLE_…`
+ */
+export async function blameOptionsOf(request: BlameRequest, context: TaskContext): Promise<RunBlameOptions> {
   const { tape, prices, parallel, signal, timeoutMs, replay } = context
   requireAgent(tape)
-  const { reference, isDryRun, oracle: _oracle, ok: _ok, bad: _bad, ...settings } = request
-  const options: RunBlameOptions = {
+  const { reference, isDryRun: _, oracle: _oracle, ok: _ok, bad: _bad, ...settings } = request
+  return {
     ...settings,
     load: () => context.load(),
     judging: await judgingOf(request, context),
@@ -61,8 +73,6 @@ export const blameTask: Task = async (asked, context) => {
     onProgress: (progress) => context.say(told(progress, positionsOf(tape))),
     onForeseen: ({ tried, steps }) => context.say({ foreseen: { tried, steps } }),
   }
-  const answer = isDryRun === true ? await estimateBlame(tape, options) : await runBlame(tape, options)
-  return JSON.parse(JSON.stringify(answer)) as Json
 }
 
 /** How far it is, in steps as people number them. */

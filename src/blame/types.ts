@@ -19,6 +19,12 @@ export interface Position {
   readonly resampled?: readonly number[]
 }
 
+/**
+ * A part of a run that can be another one by itself: answers of models, answers of tools and services, or the clock and the
+ * order in which answers arrive.
+ */
+export type RunLayer = 'model' | 'tools' | 'timing'
+
 /** One fork that is to be made. Positions count from 0, in causal order. */
 export interface ForkSpec {
   /** Positions below it answer as recorded; what lies behind is drawn anew. */
@@ -37,6 +43,8 @@ export interface ForkSpec {
   readonly mutated?: { readonly position: number; readonly mutant: number }
   /** Of a position with several steps, `keep`: only these steps are drawn anew, its others answer as recorded. */
   readonly only?: readonly number[]
+  /** Of a whole run (`keep` is 0): only these layers are other ones, all else is as recorded. */
+  readonly layers?: readonly RunLayer[]
   /** Another number is another draw. */
   readonly seed: number
 }

@@ -144,14 +144,14 @@ export function stepsAfterBlame({ file, case: kase }: FoundRun, given: CommandIn
 }
 
 /** A tape of the inbox by its name, any other by its path. */
-function tapeWord(file: string, dir = 'recordings'): string {
+export function tapeWord(file: string, dir = 'recordings'): string {
   const isInbox = dirname(resolve(file)) === resolve(recordingsFolder(dir), 'inbox')
   const near = relative(process.cwd(), file)
   return shellWord(isInbox ? basename(file, '.tape.jsonl') : near.startsWith('..') ? resolve(file) : near)
 }
 
 /** For the folder that holds both parts, also where one of them was listed alone. */
-function dirOption(dir = 'recordings'): string {
+export function dirOption(dir = 'recordings'): string {
   const whole = recordingsFolder(dir)
   return resolve(whole) === resolve('recordings') ? '' : ` --dir ${shellWord(whole)}`
 }

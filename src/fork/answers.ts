@@ -52,7 +52,10 @@ export class Answers {
     const serve = tail.from === 'tape' ? (tail.serve ?? 'canonical') : 'canonical'
     this.#run = run
     this.#kept = new AnswerOrigin(kept, tape, plan.kept ?? 'exact')
-    this.#free = new AnswerOrigin(free, tape, serve)
+    this.#free =
+      tail.from === 'live' && tail.models === 'tape'
+        ? new AnswerOrigin(free, tape, 'reworded', free.filter(isModel))
+        : new AnswerOrigin(free, tape, serve)
     this.#freeSteps = free
     this.#reference =
       tail.from === 'reference'
@@ -264,8 +267,11 @@ export class Answers {
         return { from: 'event', event }
       }
       case 'live': {
-        if (tail.tools === 'live' || isGenerative(ask.model()?.dialect)) return this.#world(ask)
-        return step ? this.#recorded(step, key) : this.#lastAgain(key, ask)
+        const isOfModel = isGenerative(ask.model()?.dialect)
+        if (isOfModel ? tail.models !== 'tape' : tail.tools === 'live') return this.#world(ask)
+        if (step) return this.#recorded(step, key)
+        const isNew = tail.tools === 'unrecorded' && !isOfModel && !this.#last.has(key)
+        return isNew ? this.#world(ask) : this.#lastAgain(key, ask)
       }
       default:
         return tail satisfies never
@@ -328,12 +334,18 @@ class AnswerOrigin {
   readonly matcher: Matcher
   readonly calls: Calls
 
-  constructor(steps: readonly AnyState[], tape: Tape, serve: MatchLevel) {
-    const order = serve === 'reworded' ? new StepOrder(steps) : undefined
+  /** @param waiting - the steps whose places a reworded question keeps. Default: all */
+  constructor(steps: readonly AnyState[], tape: Tape, serve: MatchLevel, waiting = steps) {
+    const order = serve === 'reworded' ? new StepOrder(waiting) : undefined
     const exchanges = steps.filter((step): step is ExchangeState => step.event.kind === 'exchange')
     this.matcher = new Matcher(exchanges, serve, tape.header, (step) => order?.isDue(step) ?? true)
     this.calls = new Calls(steps)
   }
+}
+
+/** Where tools run for real, only what models were asked keeps its place. */
+function isModel(step: AnyState): boolean {
+  return 'model' in step && step.model !== undefined && isGenerative(step.model.dialect)
 }
 
 function keyOfQuestion({ method, url, bodyText }: MatchRequest): string {

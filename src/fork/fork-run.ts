@@ -98,6 +98,8 @@ export class ForkRun {
   readonly #calls: Calls
   readonly #keptItems: readonly GateItem[]
   readonly #timers = new RealTimers(() => this.now)
+  /** Recorded answers on their way where time is real. */
+  readonly #due: { readonly due: number; readonly work: () => void }[] = []
   readonly #onGivenUp: (error: HarvestError) => void
   readonly #pushes: readonly { readonly item: GateItem; readonly url: string }[]
   readonly #spawns: string[]
@@ -233,8 +235,9 @@ export class ForkRun {
   }
 
   #drawAnew(): void {
-    if (this.plan.chance === 'recorded') return
-    this.draws.startAnew(this.plan.draws, this.plan.clockOffsetMs ?? 0)
+    const { chance, clockOffsetMs = 0 } = this.plan
+    if (chance === 'recorded') this.draws.shiftClock(clockOffsetMs)
+    else this.draws.startAnew(this.plan.draws, clockOffsetMs)
   }
 
   /** From here on the order of the tape binds nothing but the kept steps and what is under way. */
@@ -266,11 +269,16 @@ export class ForkRun {
     else this.gate.held(timer)
   }
 
-  /** Does something `afterMs` from now: at its virtual time, or where time is real, in a turn of its own. */
+  /**
+   * Does something `afterMs` from now: at its virtual time, or where time is real, in a turn of its own, after what is due
+   * before it.
+   */
   later(afterMs: number, work: () => void): void {
     if (this.isReal) {
+      this.#due.push({ due: this.now + afterMs, work })
       realImmediate(() => {
-        if (!this.over) work()
+        const [next] = this.#due.sort((a, b) => a.due - b.due).splice(0, 1)
+        if (!this.over) next?.work()
       })
       return
     }

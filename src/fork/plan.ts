@@ -72,11 +72,13 @@ export type Tail =
     }
   /**
    * Models are asked for real. Wrapped calls and services: from the tape where the same is asked for, and `tools` says
-   * what happens to others. `tape` (default): refused, HARVEST_NOT_RECORDED. `live`: all of them run for real.
+   * what happens to others. `tape` (default): refused, HARVEST_NOT_RECORDED. `unrecorded`: these run for real. `live`: all
+   * of them run for real. With `models: 'tape'` the model answers as it did at this place of the run, whatever it is asked.
    */
   | {
       readonly from: 'live'
-      readonly tools?: 'tape' | 'live'
+      readonly tools?: 'tape' | 'unrecorded' | 'live'
+      readonly models?: 'live' | 'tape'
       readonly budget: Budget
       readonly baseUrl?: string
       /** What models are asked instead of what the agent asks them; `undefined`: nobody can say, and it is off tape. */

@@ -36,7 +36,7 @@ export interface Job {
 }
 
 /** What can be asked of the agent's process beyond single runs. */
-export type TaskName = 'fork' | 'blame' | 'grade' | 'chaos' | 'prove' | 'fix' | 'debug'
+export type TaskName = 'fork' | 'blame' | 'isolate' | 'grade' | 'chaos' | 'prove' | 'fix' | 'debug'
 
 /** What a task is given to work with. */
 export interface TaskContext {

@@ -66,6 +66,13 @@ export class Draws {
     if (aheadMs !== 0) this.#lastNow = Number.NEGATIVE_INFINITY
   }
 
+  /** From here on the calendar is `aheadMs` ahead of what is recorded; the rest stays as recorded. */
+  shiftClock(aheadMs: number): void {
+    if (aheadMs === this.#aheadMs) return
+    this.#aheadMs = aheadMs
+    this.#lastNow = Number.NEGATIVE_INFINITY
+  }
+
   draw<T>(kind: DrawKind, caller: string, virtual: (world: VirtualWorld) => T): T {
     if (kind === 'now' || kind === 'perf') this.#tick()
     const value = this.#drawn(kind, caller, virtual)
@@ -100,7 +107,7 @@ export class Draws {
     if (kind !== 'bytes') {
       queue.next++
       this.served++
-      return recorded as T
+      return (kind === 'now' ? (recorded as number) + this.#aheadMs : recorded) as T
     }
     const bytes = Buffer.from(recorded as string, 'base64')
     const wanted = virtual(this.#world) as Buffer

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 
 /** Of the tables below and of the facts in them. A database of another version is emptied and filled anew. */
-const schemaVersion = 6
+const schemaVersion = 7
 
 // Filters look through all of `tape`, so what they do not look at stands in `detail`.
 const schema = `
@@ -14,7 +14,8 @@ const schema = `
   );
   CREATE TABLE tape (
     id INTEGER PRIMARY KEY, folder INTEGER NOT NULL, outcome TEXT NOT NULL, agent TEXT, started INTEGER,
-    commit_hash TEXT, run TEXT, cost REAL, duration REAL, steps INTEGER, class TEXT, until INTEGER, words TEXT NOT NULL
+    commit_hash TEXT, run TEXT, cost REAL, duration REAL, steps INTEGER, class TEXT, until INTEGER,
+    signature TEXT NOT NULL, words TEXT NOT NULL
   );
   CREATE INDEX tape_started ON tape (started);
   CREATE INDEX tape_open ON tape (outcome) WHERE outcome IN ('truncated', 'unreadable');

@@ -20,6 +20,8 @@ export interface Columns {
   readonly class: string | null
   /** Of retention; epoch milliseconds. */
   readonly until: number | null
+  /** What its models decided, and how it ended: one text for runs that did the same, see {@link readSignature}. */
+  readonly signature: string
   /** One {@link lineOf} each, between line feeds. */
   readonly words: string
 }
@@ -47,6 +49,7 @@ export const columnNames = [
   'steps',
   'class',
   'until',
+  'signature',
   'words',
 ] as const satisfies readonly (keyof Columns)[]
 
@@ -76,6 +79,7 @@ export function rowOf(path: string, stamp: string, facts: TapeFacts, cost: numbe
     steps: steps ?? null,
     class: retention ?? null,
     until: momentOf(until),
+    signature: JSON.stringify([facts.decisions ?? [], facts.ending ?? state]),
     words: `\n${wordsOf(facts).map(lineOf).join('')}`,
     facts: JSON.stringify(facts),
   }
@@ -105,6 +109,12 @@ export function wordsOf(facts: TapeFacts): readonly (readonly [WordKind, string]
     ...(session === undefined ? [] : [['session', session] as const]),
     ...Object.entries(attributes).map(([name, value]) => ['attribute', `${name}=${value}`] as const),
   ]
+}
+
+/** The decisions of a run and its ending, as they were written. */
+export function readSignature(text: string): { readonly decisions: readonly string[]; readonly ending: string } {
+  const [decisions, ending] = JSON.parse(text) as readonly [readonly string[], string]
+  return { decisions, ending }
 }
 
 /** A text as SQLite keeps it: one with a NUL or half a surrogate pair would come back as another, so it is stored as JSON. */

@@ -88,6 +88,65 @@ export function selectRows(
   }
 }
 
+/** Runs of one agent whose models decided the same and that ended alike. */
+export interface GroupRow {
+  readonly agent: string | undefined
+  readonly signature: string
+  readonly count: number
+  /** Started first and last, epoch milliseconds. */
+  readonly first: number | undefined
+  readonly last: number | undefined
+  /** US dollars of those whose cost is known. */
+  readonly cost: number | undefined
+}
+
+/** The groups that fit, the largest first, and the newest tape of each as the rows. */
+export function selectGroups(
+  database: DatabaseSync,
+  scope: string,
+  { filter = {}, limit = -1 }: TapeQuery,
+  source: ContentSource,
+): Matches & { readonly groups: readonly GroupRow[] } {
+  const place = placeCondition(database, scope, filter.place)
+  const said = saidCondition(database, [place, ...conditionsOf(filter)], filter, source)
+  const wanted: readonly Condition[] = [place, ...conditionsOf(filter), ...said, [`outcome <> 'unreadable'`]]
+  // The id is that of the row with the maximum: SQLite says so of a query with one.
+  const all = database
+    .prepare(
+      `SELECT id, agent, signature, count(*) AS count, sum(cost) AS cost, max(started) AS last FROM tape
+       WHERE ${sqlOf(wanted)} GROUP BY agent, signature ORDER BY count DESC, last DESC, signature`,
+    )
+    .all(...valuesOf(wanted))
+  const began = database
+    .prepare(
+      `SELECT agent, signature, min(started) AS first FROM tape WHERE ${sqlOf(wanted)} GROUP BY agent, signature`,
+    )
+    .all(...valuesOf(wanted))
+  const firsts = new Map(began.map((row) => [JSON.stringify([row['agent'], row['signature']]), row['first']]))
+  const shown = limit < 0 ? all : all.slice(0, limit)
+  const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)
+  const groups = shown.map(
+    ({ agent, signature, count: size, cost, last }): GroupRow => ({
+      agent: agent === null ? undefined : String(agent),
+      signature: String(signature),
+      count: Number(size),
+      first: numberOf(firsts.get(JSON.stringify([agent, signature]))),
+      last: numberOf(last),
+      cost: numberOf(cost),
+    }),
+  )
+  const unreadable = rows(database, [place, ...conditionsOf(filter), ...said, isUnreadable], 'id', limit)
+  const { total, withoutCost, fit } = count(database, place, filter, said)
+  return {
+    groups,
+    rows: [...rowsOf(database, shown), ...unreadable],
+    more: all.length - shown.length,
+    total,
+    withoutCost,
+    unknownWords: fit === 0 ? unknownWords(database, filter) : [],
+  }
+}
+
 /** Content is looked at last, and only of what fits otherwise. */
 function saidCondition(
   database: DatabaseSync,
@@ -122,9 +181,14 @@ function rows(database: DatabaseSync, conditions: readonly Condition[], order: s
   const ids = database
     .prepare(`SELECT id FROM tape WHERE ${sqlOf(conditions)} ORDER BY ${order} LIMIT ?`)
     .all(...valuesOf(conditions), limit)
+  return rowsOf(database, ids)
+}
+
+/** The whole rows of these tapes, in their order. */
+function rowsOf(database: DatabaseSync, ids: readonly Readonly<Record<string, unknown>>[]): IndexRow[] {
   const one = database.prepare(`${rowQuery} WHERE tape.id = ?`)
   return ids.map(({ id }) => {
-    const row = one.get(id!) as unknown as IndexRow | undefined
+    const row = one.get(Number(id)) as unknown as IndexRow | undefined
     if (row === undefined || !isIntact(row)) throw new DamagedRow()
     return row
   })

@@ -10,7 +10,14 @@ export { filesTouched, type PinLimits, type PinReport, readPins } from './pinned
 export { type Pruned, type PruneOptions, pruneTapes } from './prune.ts'
 export { readPrices } from './prices.ts'
 export { addProgram, manifestOf, programNamed, type Programs, readPrograms } from './programs.ts'
-export { type ListedTape, queryTapes, type TapeList } from './query-tapes.ts'
+export {
+  groupTapes,
+  type ListedTape,
+  queryTapes,
+  type TapeGroup,
+  type TapeGroups,
+  type TapeList,
+} from './query-tapes.ts'
 export { writeFileAtomic } from './files.ts'
 export {
   placePromotion,

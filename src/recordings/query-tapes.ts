@@ -2,8 +2,8 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { lstatSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { discardIndexFile, faultOf, openIndexFile, openIndexMemory } from './index-database.ts'
-import type { IndexRow } from './index-rows.ts'
-import { type Matches, selectRows, type TapeQuery } from './index-select.ts'
+import { type IndexRow, readSignature } from './index-rows.ts'
+import { type GroupRow, type Matches, selectGroups, selectRows, type TapeQuery } from './index-select.ts'
 import { readPrices } from './prices.ts'
 import type { TapeFacts } from './tape-facts.ts'
 import { type IndexSource, TapeIndex } from './tape-index.ts'
@@ -44,19 +44,68 @@ export interface TapeList {
  * @param folder - a recordings folder, its inbox, or any folder with tapes
  * @throws HARVEST_RECORDINGS_PRICES, HARVEST_RECORDINGS_FOLDER when a folder cannot be looked through
  */
-export async function queryTapes(
+export function queryTapes(
   folder: string,
   query: TapeQuery = {},
   onProgress?: IndexSource['onProgress'],
 ): Promise<TapeList> {
+  return asked(folder, query, onProgress, { select: selectRows, listOf })
+}
+
+/** Tapes of one agent whose models decided the same and that ended alike. */
+export interface TapeGroup {
+  readonly agent?: string
+  /** See {@link TapeFacts.decisions}. */
+  readonly decisions: readonly string[]
+  /** See {@link TapeFacts.ending}; `truncated` for runs that did not end. */
+  readonly ending: string
+  readonly count: number
+  /** Started first and last, epoch milliseconds. */
+  readonly first?: number
+  readonly last?: number
+  /** US dollars of those whose cost is known. */
+  readonly costUsd?: number
+  readonly newest: ListedTape
+}
+
+/** The answer to a question for groups: `more` counts groups. */
+export interface TapeGroups extends Omit<TapeList, 'tapes'> {
+  readonly groups: readonly TapeGroup[]
+}
+
+/**
+ * The tapes below a folder that fit, in groups of those that did the same, the largest first. `limit` counts groups.
+ *
+ * @throws as {@link queryTapes}
+ */
+export function groupTapes(
+  folder: string,
+  query: Omit<TapeQuery, 'sort'> = {},
+  onProgress?: IndexSource['onProgress'],
+): Promise<TapeGroups> {
+  return asked(folder, query, onProgress, { select: selectGroups, listOf: groupsOf })
+}
+
+/** What is asked of the index, and how its rows are said. */
+interface Asking<M extends Matches, L> {
+  readonly select: (...given: Parameters<typeof selectRows>) => M
+  readonly listOf: (matches: M, root: string, note: string | undefined) => L
+}
+
+async function asked<M extends Matches, L>(
+  folder: string,
+  query: TapeQuery,
+  onProgress: IndexSource['onProgress'],
+  asking: Asking<M, L>,
+): Promise<L> {
   const isInbox = basename(resolve(folder)) === 'inbox'
   const root = isInbox ? dirname(folder) : folder
   const scope = isInbox ? 'inbox' : ''
   const inbox = join(root, 'inbox')
   const source = { root, prices: readPrices(root), ...(onProgress && { onProgress }) }
-  const ask = (database: DatabaseSync): Promise<Matches> => askIndex(database, source, scope, query)
-  const inMemory = async (): Promise<Matches> => use(await openIndexMemory(), ask)
-  const answer = (matches: Matches, note?: string): TapeList => listOf(matches, root, note)
+  const ask = (database: DatabaseSync): Promise<M> => askIndex(database, source, scope, query, asking.select)
+  const inMemory = async (): Promise<M> => use(await openIndexMemory(), ask)
+  const answer = (matches: M, note?: string): L => asking.listOf(matches, root, note)
 
   if (lstatSync(inbox, { throwIfNoEntry: false })?.isDirectory() !== true) return answer(await inMemory())
   try {
@@ -89,22 +138,23 @@ async function use<T>(database: DatabaseSync, run: (database: DatabaseSync) => P
   }
 }
 
-async function askIndex(
+async function askIndex<M extends Matches>(
   database: DatabaseSync,
   source: IndexSource,
   scope: string,
   query: TapeQuery,
-): Promise<Matches> {
+  select: Asking<M, unknown>['select'],
+): Promise<M> {
   const index = new TapeIndex(database, source)
   await index.update(scope, { every: false })
-  const first = selectRows(database, scope, query, source)
+  const first = select(database, scope, query, source)
   const changed = first.rows.filter((row) => index.isFresh(row) !== true)
   if (changed.length === 0) return first
   // A closed tape that changed: somebody rewrites tapes in place, so all of them have to be looked at.
   const every = changed.some(({ outcome }) => outcome !== 'truncated' && outcome !== 'unreadable')
   if (every) await index.update(scope, { every })
   else await index.read(changed.map(({ path }) => path))
-  return selectRows(database, scope, query, source)
+  return select(database, scope, query, source)
 }
 
 function listOf(matches: Matches, root: string, note: string | undefined): TapeList {
@@ -118,6 +168,30 @@ function listOf(matches: Matches, root: string, note: string | undefined): TapeL
     withoutCost,
     unknownWords,
     ...(note !== undefined && { note }),
+  }
+}
+
+function groupsOf(
+  { groups, ...matches }: Matches & { readonly groups: readonly GroupRow[] },
+  root: string,
+  note: string | undefined,
+): TapeGroups {
+  const { tapes, ...list } = listOf(matches, root, note)
+  return {
+    ...list,
+    groups: groups.flatMap(({ agent, signature, count, first, last, cost }, at) => {
+      const newest = tapes[at]
+      if (newest === undefined) return []
+      return {
+        ...(agent === undefined ? {} : { agent: newest.agent ?? agent }),
+        ...readSignature(signature),
+        count,
+        ...(first === undefined ? {} : { first }),
+        ...(last === undefined ? {} : { last }),
+        ...(cost === undefined ? {} : { costUsd: cost }),
+        newest,
+      }
+    }),
   }
 }
 

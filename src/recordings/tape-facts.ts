@@ -1,4 +1,5 @@
 import { HarvestError } from '../errors/index.ts'
+import { textAt } from '../json/canonical.ts'
 import { contentOf, type TapeContent } from './content.ts'
 import { CallsOnce } from '../providers/counted.ts'
 import { costOf, type PriceTable, readMcpCall, readModelCall, type Usage } from '../providers/index.ts'
@@ -50,6 +51,13 @@ export interface TapeFacts {
   readonly models: readonly string[]
   /** Tools and retrievers called, or asked for by a model, sorted. */
   readonly tools: readonly string[]
+  /**
+   * What its models decided, in order: the tools each answer asked for, sorted and with ` ∥ ` between them; the same again and
+   * again counts once. Where no model asked for a tool, the tools that were called.
+   */
+  readonly decisions?: readonly string[]
+  /** How the run ended, with the name of its error: `returned`, `threw TypeError`. Absent unless closed. */
+  readonly ending?: string
   /** Tokens of each model the run called. */
   readonly usage: readonly ModelUsage[]
   /** What the recorder counted. */
@@ -166,6 +174,8 @@ class Seen {
   #steps = 0
   readonly #models = new Set<string>()
   readonly #tools = new Set<string>()
+  readonly #decisions: string[] = []
+  readonly #called: string[] = []
   readonly #usage = new Map<string, ModelUsage>()
   readonly #calls = new CallsOnce()
   readonly #cutOff: CutOff
@@ -183,17 +193,25 @@ class Seen {
     if (!isStep(event)) return
     this.#steps++
     if (event.kind === 'exchange') this.#exchange(event)
-    else if (event.kind !== 'value') this.#tools.add(event.name)
+    else if (event.kind !== 'value') this.#call(event.name)
+  }
+
+  #call(name: string): void {
+    this.#tools.add(name)
+    if (this.#called.at(-1) !== name) this.#called.push(name)
   }
 
   #exchange(event: ExchangeEvent): void {
     const mcp = readMcpCall(event)
-    if (mcp !== undefined) this.#tools.add(mcp.name)
+    if (mcp !== undefined) this.#call(mcp.name)
     const model = readModelCall(event)
     if (model === undefined) return
     const { request, response } = model
     for (const id of [request.model, response?.model ?? '']) if (id !== '') this.#models.add(id)
-    for (const { name } of response?.toolCalls ?? []) this.#tools.add(name)
+    const asked = (response?.toolCalls ?? []).map(({ name }) => name)
+    for (const name of asked) this.#tools.add(name)
+    const decision = asked.sort().join(' ∥ ')
+    if (decision !== '' && this.#decisions.at(-1) !== decision) this.#decisions.push(decision)
     // A call that was refused or never answered is not billed; every other one that tells no tokens has an unknown cost.
     const isRefused = response === undefined || (response.usage === undefined && (event.response?.status ?? 0) >= 400)
     if (!isRefused) this.#calls.add(model)
@@ -224,6 +242,7 @@ class Seen {
       steps: this.#steps,
       models: [...this.#models].sort(),
       tools: [...this.#tools].sort(),
+      decisions: this.#decisions.length > 0 ? this.#decisions : this.#called,
       usage: [...this.#usage.values()],
       kept: [],
       ...(close === undefined ? openFacts(this.#cutOff) : closingFacts(close)),
@@ -239,6 +258,7 @@ function closingFacts(close: TapeClose): Partial<TapeFacts> {
   const { outcome, at, incomplete, kept = [], retention, usage } = close
   return {
     outcome: outcome.status,
+    ending: endingOf(outcome),
     durationMs: at,
     kept,
     ...(usage !== undefined && { counted: usage }),
@@ -247,6 +267,12 @@ function closingFacts(close: TapeClose): Partial<TapeFacts> {
     ...(retention?.hold !== undefined && { hold: retention.hold }),
     ...(incomplete !== undefined && { incomplete }),
   }
+}
+
+function endingOf(outcome: Outcome): string {
+  if (outcome.status === 'exited') return `exited ${outcome.code}`
+  const name = outcome.status === 'threw' ? textAt(outcome.error, 'name') : undefined
+  return name === undefined ? outcome.status : `${outcome.status} ${name}`
 }
 
 function added(before: Tokens | undefined, usage: Usage | undefined): Tokens | undefined {

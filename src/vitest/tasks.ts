@@ -5,6 +5,7 @@ import type { Task, TaskName } from '../jobs/index.ts'
 const tasks: Readonly<Partial<Record<TaskName, () => Promise<Task>>>> = {
   fork: async () => (await import('../fork/fork-task.ts')).forkTask,
   blame: async () => (await import('../blame/task.ts')).blameTask,
+  isolate: async () => (await import('../isolate/task.ts')).isolateTask,
   grade: async () => (await import('../blame/grade-task.ts')).gradeTask,
   prove: async () => (await import('../blame/prove-task.ts')).proveTask,
   fix: async () => (await import('../blame/fix-task.ts')).fixTask,

@@ -169,6 +169,13 @@ const recipes: Readonly<Record<string, readonly (readonly string[])[]>> = {
     // One that gets as far as the agents, whose config is not there.
     ['blame', tapeOf(classes[0]!), '--live', '--ok', 'refunded=25', '--cross-version'],
   ],
+  isolate: [
+    ...classes.map((one) => ['isolate', asWord(one), '--live', '--ok', 'refunded=25']),
+    ...payloads.map((one) => ['isolate', tapeOf(one), '--live', '--bad', asWord(one), '--json']),
+    ...classes.map((one) => ['isolate', `g-${one.id}`, '--tools', asWord(one), '--cross-version']),
+    // One that gets as far as the agents, whose config is not there.
+    ['isolate', tapeOf(classes[0]!), '--live', '--ok', 'refunded=25', '--cross-version'],
+  ],
   chaos: [
     ...payloads.map((one) => ['chaos', tapeOf(one), '--faults', asWord(one), '--json']),
     ...classes.flatMap((one) => [

@@ -277,6 +277,39 @@ describe('harvest ls with filters', () => {
     expect(output.match(/run-\d+\.tape\.jsonl/g)).toHaveLength(50)
     expect(output).toContain('and 72 more of 122')
   })
+
+  it.skipIf(!hasTerminal)('--group fits a terminal, and prints the same as JSON', async () => {
+    const cwd = scratch()
+    const tools = Array.from({ length: 30 }, (_, at) => `tool_number_${at}`)
+    const events = tools.map((name, at) => modelCall(1 + at * 10, { tools: [name] }))
+    for (const [day, id] of ['one', 'two'].entries()) {
+      const startedAt = `2026-03-0${day + 1}T05:06:07.089Z`
+      putTape(join(cwd, 'recordings'), `inbox/${id}`, { header: { id, startedAt }, events })
+    }
+    putTape(join(cwd, 'recordings'), 'inbox/three', { header: { id: 'three' }, events: events.slice(0, 1) })
+    const { output } = await onTerminal(['ls', '--group'], { cwd })
+    expect(output).toMatch(/^ *2  refund  tool_number_0 → tool_number_1 → .*…  returned  \S+  two\s*$/m)
+    expect(output).toMatch(/^ *1  refund  tool_number_0 +returned/m)
+    expect(output).toContain('→ to read the newest run of the first group: npx vitest-harvest show two')
+    expect(
+      Math.max(
+        ...output
+          .split('\n')
+          .slice(0, -2)
+          .map((line) => line.trimEnd().length),
+      ),
+    ).toBeLessThanOrEqual(100)
+    const { stdout } = await harvest(['ls', '--group', '--json'], { cwd })
+    expect(JSON.parse(stdout)).toMatchObject({
+      groups: [
+        { count: 2, agent: 'refund', decisions: tools, ending: 'returned', newest: { id: 'two' } },
+        { count: 1, decisions: ['tool_number_0'] },
+      ],
+      more: 0,
+      total: 3,
+    })
+    expect(await harvest(['ls', '--group', '--sort', 'cost'], { cwd })).toMatchObject({ code: 2 })
+  })
 })
 
 describe('the name of a tape', () => {

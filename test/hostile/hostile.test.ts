@@ -112,6 +112,7 @@ const linesFor: Readonly<Record<string, (tape: string) => readonly (readonly str
   rm: () => [['tapes', 'rm', 'command-99', '--yes']],
   accept: () => [],
   blame: () => [],
+  isolate: () => [],
   chaos: () => [],
   debug: (tape) => [['debug', tape, '-x', 'steps; inspect']],
   locate: (tape) => [['locate', tape, 'x']],

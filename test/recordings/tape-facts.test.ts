@@ -38,7 +38,11 @@ describe('what a list says about a tape', () => {
           "modelCalls": 3,
           "outputTokens": 105,
         },
+        "decisions": [
+          "refund",
+        ],
         "durationMs": 12.5,
+        "ending": "returned",
         "events": 4,
         "hold": "claim 7",
         "id": "run-1",

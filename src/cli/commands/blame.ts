@@ -13,7 +13,10 @@ import { askYesNo, canAsk } from '../ask.ts'
 import { printBlame } from '../blame/print.ts'
 import { foreseenOffTape, requireGoodAnswers } from '../blame/foreseen.ts'
 import { printEstimate } from '../blame/estimate.ts'
+import { printIsolated, stepsAfterIsolate } from '../blame/isolated.ts'
+import type { IsolatedRun } from '../../isolate/index.ts'
 import { oracleOfCase, parseOracle } from '../../blame/named-oracle.ts'
+import { usage } from '../parse.ts'
 import { blameSpec } from '../spec/explain.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
@@ -27,48 +30,92 @@ import type { Screen } from '../../report/output.ts'
 /** Says which step of a bad run decided how it ended, how sure that is, and what it cost to find out. */
 export const blameCommand: Command = {
   ...blameSpec,
-  async run(given, screen) {
-    const recordings = given.value('dir') ?? 'recordings'
-    const found = findRun(given.args[0] ?? '', recordings)
-    const tape = requireClosed(readTape(found.file))
-    const cuts = cutsOf(tape)
-    if (cuts.length > 0) screen.note(`${partialText(cuts)}; a run that reads on behind a cut fails there`)
-    const parallel = readWhole(given, blameCommand, 'parallel') ?? 8
-    const timeoutMs = readDuration(given, blameCommand, 'timeout') ?? 120_000
-    const request = await requestOf(given, found, tape, recordings)
-    const before = foreseen(request, tape, found, recordings)
-    const tell = (lines: readonly string[]): void => {
-      if (!given.has('json')) for (const line of lines) screen.note(line)
-    }
-    tell(before.warnings)
-    if (request.isDryRun !== true) await requireConsent(given, request, screen)
-    const known = new Known()
-    const answer = await runTask(
-      {
-        tape: found.file,
-        agent: request.agent,
-        timeoutMs,
-        ...(found.case === undefined ? {} : { case: caseOf(found.case.file) }),
-        task: { name: 'blame', options: JSON.parse(JSON.stringify(request)) as Json },
-      },
-      {
-        parallel,
-        prices: readPrices(recordings) ?? {},
-        onReport: (report) => {
-          const told = report as unknown as Told | { readonly foreseen: OffTapeRisk }
-          if ('foreseen' in told) tell(before.offTape(told.foreseen))
-          else screen.progress(progressLine(known.told(told)))
-        },
-      },
-    ).catch((error: unknown) => {
-      if (HarvestError.is(error, 'HARVEST_CLI_INTERRUPTED')) screen.note(known.text)
-      throw error
-    })
-    if (request.isDryRun === true) return estimated(answer as unknown as BlameEstimate, given, screen)
-    const at = new Date().toISOString()
-    keepAnswer(recordings, found.file, 'blame', { digest: tape.digest, at, key: 'blame', answer: answer as Json })
-    return blamed(answer as unknown as BlamedRun, found, given, screen)
-  },
+  run: (given, screen) => (given.has('isolate') ? isolate(given, screen) : blame(given, screen)),
+}
+
+async function blame(given: CommandInput, screen: Screen): Promise<number> {
+  const { found, tape, recordings, request, before } = await prepare(given, screen)
+  if (request.isDryRun !== true) await requireConsent(given, request, screen)
+  const known = new Known()
+  const answer = await runIn({ found, recordings, given }, { name: 'blame', request }, (progress) => {
+    const told = progress as unknown as Told | { readonly foreseen: OffTapeRisk }
+    if ('foreseen' in told) tell(before.offTape(told.foreseen), given, screen)
+    else screen.progress(progressLine(known.told(told)))
+  }).catch((error: unknown) => {
+    if (HarvestError.is(error, 'HARVEST_CLI_INTERRUPTED')) screen.note(known.text)
+    throw error
+  })
+  if (request.isDryRun === true) return estimated(answer as unknown as BlameEstimate, given, screen)
+  const at = new Date().toISOString()
+  keepAnswer(recordings, found.file, 'blame', { digest: tape.digest, at, key: 'blame', answer })
+  return blamed(answer as unknown as BlamedRun, found, given, screen)
+}
+
+/** Says which layer triggers a failure, with the command that looks into it. */
+export async function isolate(given: CommandInput, screen: Screen): Promise<number> {
+  const other = ['repairs', 'mutate', 'dry-run'].find((name) => given.has(name))
+  if (other !== undefined)
+    throw usage(blameCommand, 'HARVEST_CLI_ARGUMENT', `--isolate asks another question: leave out --${other}`)
+  const { found, recordings, request } = await prepare(given, screen)
+  await requireConsent(given, request, screen)
+  const answer = await runIn({ found, recordings, given }, { name: 'isolate', request }, (progress) =>
+    screen.progress((progress as { readonly phase: string }).phase),
+  )
+  const isolated = answer as unknown as IsolatedRun
+  const next = stepsAfterIsolate(isolated, given)
+  if (given.has('json')) screen.json({ ...isolated, next: next.map(({ command }) => command) })
+  else {
+    printIsolated(isolated, screen)
+    printSteps(next, (text) => screen.line(text))
+  }
+  return isolated.verdict.kind === 'found' ? exit.ok : exit.divergence
+}
+
+interface Prepared {
+  readonly found: FoundRun
+  readonly tape: Tape
+  readonly recordings: string
+  readonly request: BlameRequest
+  /** What can be said before anything is spent. */
+  readonly before: ReturnType<typeof foreseen>
+}
+
+/** Finds the run and reads what is asked of it. */
+async function prepare(given: CommandInput, screen: Screen): Promise<Prepared> {
+  const recordings = given.value('dir') ?? 'recordings'
+  const found = findRun(given.args[0] ?? '', recordings)
+  const tape = requireClosed(readTape(found.file))
+  const cuts = cutsOf(tape)
+  if (cuts.length > 0) screen.note(`${partialText(cuts)}; a run that reads on behind a cut fails there`)
+  const request = await requestOf(given, found, tape, recordings)
+  const before = foreseen(request, tape, found, recordings)
+  tell(before.warnings, given, screen)
+  return { found, tape, recordings, request, before }
+}
+
+function tell(lines: readonly string[], given: CommandInput, screen: Screen): void {
+  if (!given.has('json')) for (const line of lines) screen.note(line)
+}
+
+function runIn(
+  { found, recordings, given }: Pick<Prepared, 'found' | 'recordings'> & { readonly given: CommandInput },
+  { name, request }: { readonly name: 'blame' | 'isolate'; readonly request: BlameRequest },
+  onReport: (progress: Json) => void,
+): Promise<Json> {
+  return runTask(
+    {
+      tape: found.file,
+      agent: request.agent,
+      timeoutMs: readDuration(given, blameCommand, 'timeout') ?? 120_000,
+      ...(found.case === undefined ? {} : { case: caseOf(found.case.file) }),
+      task: { name, options: JSON.parse(JSON.stringify(request)) as Json },
+    },
+    {
+      parallel: readWhole(given, blameCommand, 'parallel') ?? 8,
+      prices: readPrices(recordings) ?? {},
+      onReport,
+    },
+  )
 }
 
 function estimated(answer: BlameEstimate, given: CommandInput, screen: Screen): number {

@@ -28,6 +28,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   fork: async () => (await import('./fork.ts')).forkCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
   blame: async () => (await import('./blame.ts')).blameCommand,
+  isolate: async () => (await import('./isolate.ts')).isolateCommand,
   chaos: async () => (await import('./chaos.ts')).chaosCommand,
   validate: async () => (await import('./validate.ts')).validateCommand,
   demote: async () => (await import('./demote.ts')).demoteCommand,

@@ -13,6 +13,7 @@ import {
 import { cutOffText, readTapeHeader } from '../../tape/index.ts'
 import { createRedactor } from '../../privacy/index.ts'
 import { choose } from '../choose.ts'
+import { listGroups } from '../reading/groups.ts'
 import { lsSpec } from '../spec/inspect.ts'
 import { filterOptions } from '../spec/inspect.ts'
 import type { Command, CommandInput } from '../command.ts'
@@ -32,6 +33,7 @@ export const lsCommand: Command = {
     // A typo in the folder's name must not look like an empty folder.
     if (given.has('dir') && !existsSync(dir))
       throw usage(lsCommand, 'HARVEST_CLI_ARGUMENT', `there is no folder ${dir}`)
+    if (given.has('group')) return listGroups(given, { dir, ...limitOf(given) }, screen)
     const query = {
       filter: filterOf(given, Date.now(), lsSpec),
       sort: choose(given, 'sort', ['started', 'cost', 'duration', 'steps'], lsCommand) ?? 'started',
@@ -61,7 +63,8 @@ function asJson({ tapes, unreadable, more, total, note }: TapeList, dir: string)
   const casesOf = caseFinder(dir, tapes)
   return {
     tapes: tapes.map((tape) => {
-      const { file, place, state, outcome, commit, usage: _, counted: __, retention, until, hold: ___, ...facts } = tape
+      const { file, place, state, outcome, commit, retention, until, ...rest } = tape
+      const { usage: _, counted: __, hold: ___, decisions: ____, ending: _____, ...facts } = rest
       const cases = casesOf(file)
       const held = holdOf(file, tape.hold)
       return {

@@ -24,6 +24,7 @@ export const blameSpec: CommandSpec = {
       was: [{ flag: '--columns' }],
     },
     { flag: '--mutate', about: 'Instead: which single values of answers change the outcome' },
+    { flag: '--isolate', about: 'Instead: which layer triggers it: code, sampling, data or timing' },
     { flag: '--live', about: 'Call live models (costs money)' },
     {
       flag: '--max-cost <usd>',
@@ -62,7 +63,19 @@ export const blameSpec: CommandSpec = {
   examples: [
     'blame refund-100x --bad "refund(*)" --live --max-cost 2.50',
     'blame latest --ok "answer~cannot refund" --reference refund-broken-item --dry-run',
+    'blame refund-100x --isolate --live --tools live',
   ],
+}
+
+const isolating: ReadonlySet<string> = new Set(['--repairs', '--mutate', '--isolate', '--dry-run'])
+
+export const isolateSpec: CommandSpec = {
+  name: 'isolate',
+  now: 'blame --isolate',
+  args: '<tape|case>',
+  about: 'Find the layer that triggers a failure: code, sampling, data or timing',
+  options: blameSpec.options.filter(({ flag }) => !isolating.has(flag)),
+  examples: ['isolate refund-100x --live --tools live', 'isolate latest --bad "refund(amount: 2500)" --budget 2'],
 }
 
 /** A risk as a confidence: 0.05 → 0.95, without the noise of binary fractions. */

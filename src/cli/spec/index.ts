@@ -1,7 +1,7 @@
 import type { CommandSpec } from '../command.ts'
 import { debugSpec, locateSpec } from './debugger.ts'
 import { doctorSpec, forkSpec, patchSpec, replaySpec, verifySpec } from './debug.ts'
-import { blameSpec, chaosSpec, validateSpec } from './explain.ts'
+import { blameSpec, chaosSpec, isolateSpec, validateSpec } from './explain.ts'
 import { fixSpec } from './fix.ts'
 import { diffSpec, lsSpec, openSpec, reportSpec, showSpec } from './inspect.ts'
 import { demoteSpec, holdSpec, pruneSpec, rmSpec, tapesSpec, tapesSpecs } from './manage.ts'
@@ -34,6 +34,7 @@ export const specs: readonly CommandSpec[] = [
   forkSpec,
   doctorSpec,
   blameSpec,
+  isolateSpec,
   chaosSpec,
   validateSpec,
   tapesSpec,

@@ -51,6 +51,7 @@ export const lsSpec: CommandSpec = {
     ...filterOptions,
     { flag: '--sort <by>', about: 'started (oldest first), cost, duration or steps (largest first) [started]' },
     { flag: '--limit <n>', about: 'Newest or largest tapes to list, or all [50 on a terminal]' },
+    { flag: '--group', about: 'List groups of runs that decided the same and ended alike' },
     dirOption,
     jsonOption,
   ],
@@ -59,6 +60,7 @@ export const lsSpec: CommandSpec = {
     'ls --inbox --status threw --since 3d',
     'ls --call "refund(amount > 100)" --text A-8220',
     'ls --sort cost --limit 10 --json',
+    'ls --group --outcome threw --since 7d',
   ],
 }
 

@@ -1,0 +1,125 @@
+import { neutralLine } from '../../errors/index.ts'
+import { shellWord } from '../../errors/words.ts'
+import type { ArmReport, IsolatedRun, FailureLayer } from '../../isolate/index.ts'
+import { type Screen, table } from '../../report/output.ts'
+import { type CommandInput, program } from '../command.ts'
+import { controlLine } from '../forking/control.ts'
+import { describeInterval } from '../live.ts'
+import { dirOption, type NextStep } from '../next-steps.ts'
+import { confidenceOf } from './verdict.ts'
+
+/** Prints which layer triggers a failure, and the runs that say so. */
+export function printIsolated(isolated: IsolatedRun, screen: Screen): void {
+  const { verdict, arms, recorded, differs, gradedBy, delta, minEffect, methods, spent } = isolated
+  const [first, ...more] = verdictLines(isolated)
+  screen.line(screen.paint('bold', first ?? ''))
+  for (const line of more) screen.line(line)
+  screen.line()
+  const head = ['other than on the tape', 'fails', '95 %', 'model calls', 'cost', 'says'].map((cell) =>
+    screen.paint('dim', cell),
+  )
+  const control = ['nothing (control)', '1 of 1', 'exact', '0', '$0', recorded]
+  screen.line(table([head, control, ...arms.map(rowOf)], [3, 4]))
+  screen.line()
+  const dim = (line: string): void => screen.line(screen.paint('dim', line))
+  if (differs !== undefined) dim(controlLine(differs))
+  dim(`graded by ${neutralLine(gradedBy, 200)}; the recorded run: ${recorded}`)
+  dim(`confidence ${confidenceOf(delta)}, minimum effect ${minEffect}; claims: ${methods['verdict'] ?? ''}`)
+  dim(`intervals: ${methods['interval'] ?? ''}`)
+  const { forks, modelCalls, costUsd } = spent.now
+  const earlier = spent.reused.forks === 0 ? '' : `; ${spent.reused.forks} forks of earlier sessions`
+  dim(`${forks} forks, ${modelCalls} model calls, ${dollars(costUsd)}${earlier}`)
+  if (verdict.kind === 'found' && verdict.layers.includes('code'))
+    dim('random numbers and ids are as recorded in every run: a failure that needs one of them is called code')
+}
+
+function verdictLines({ verdict }: IsolatedRun): readonly string[] {
+  if (verdict.kind === 'unresolved')
+    return [
+      `Not resolved: ${verdict.open.join(', ')} ${verdict.open.length === 1 ? 'is' : 'are'} still possible.`,
+      neutralLine(verdict.because, 200),
+    ]
+  const said = verdict.layers.map((layer) => saidOf[layer])
+  if (said.length === 1) return [`${verdict.layers[0]}: ${said[0]}`]
+  return [`${verdict.layers.join(' and ')}: either of them cures it`, ...said]
+}
+
+const saidOf: Readonly<Record<FailureLayer, string>> = {
+  code: 'it fails whatever model, tools, clock and order do',
+  sampling: 'asked again, the model decides otherwise, and the failure goes away',
+  data: 'with other answers of tools the failure goes away',
+  timing: 'with another clock or order of answers the failure goes away',
+}
+
+const layerNames = { model: 'model', tools: 'tools', timing: 'clock and order' } as const
+
+function rowOf({ varied, says, runs, failed, interval, modelCalls, costUsd, because, ungraded }: ArmReport) {
+  const name = varied.map((layer) => layerNames[layer]).join(' and ')
+  if (says === 'fixed' || says === 'not tried') return [name, '', '', '', '', because ?? says]
+  const lost = ungraded === 0 ? '' : `, ${ungraded} not judged`
+  return [
+    name,
+    `${failed} of ${runs}`,
+    interval === undefined ? '' : describeInterval(interval),
+    `${modelCalls}`,
+    dollars(costUsd),
+    `${says === 'unknown' ? neutralLine(because ?? says, 60) : says}${lost}`,
+  ]
+}
+
+function dollars(costUsd: number | undefined): string {
+  if (costUsd === 0) return '$0'
+  return costUsd === undefined ? 'unknown' : `$${costUsd.toFixed(4)}`
+}
+
+/** The command that looks into the layer. */
+export function stepsAfterIsolate({ verdict, timing }: IsolatedRun, given: CommandInput): readonly NextStep[] {
+  const tape = shellWord(given.args[0] ?? '')
+  const dir = dirOption(given.value('dir'))
+  if (verdict.kind === 'unresolved') {
+    const isHeld = verdict.open.includes('data') && given.value('tools') !== 'live'
+    return isHeld
+      ? [
+          {
+            about: 'to run tools for real, side effects and all',
+            command: again(given, 'blame', '--isolate --tools live'),
+          },
+        ]
+      : []
+  }
+  return verdict.layers.map((layer): NextStep => {
+    switch (layer) {
+      case 'code':
+        return { about: 'to see what the code depends on', command: `${program} doctor ${tape}${dir}` }
+      case 'sampling':
+        return { about: 'to find the decision', command: again(given, 'blame') }
+      case 'data':
+        return { about: 'to find the answer', command: again(given, 'blame', '--repairs') }
+      case 'timing': {
+        // What it does instead is not on the tape: that it does something else is what is looked for.
+        const faults = `--faults ${timing.join(',')} --fail trace,outcome,off-tape`
+        return { about: 'to find the delay', command: `${program} chaos ${tape} ${faults}${agentOf(given)}${dir}` }
+      }
+    }
+  })
+}
+
+const asked = ['ok', 'bad', 'oracle', 'reference', 'tools', 'agent', 'max-cost', 'max-runs', 'dir']
+const flags = ['live', 'flaky-oracle', 'any-name', 'cross-version']
+
+/** The question with its options, asked of a command. */
+function again(given: CommandInput, command: string, more = ''): string {
+  const isSaid = (option: string): boolean => more.includes(`--${option} `)
+  const words = [
+    ...asked.flatMap((option) =>
+      isSaid(option) ? [] : given.values(option).map((text) => `--${option} ${shellWord(text)}`),
+    ),
+    ...flags.filter((flag) => given.has(flag)).map((flag) => `--${flag}`),
+  ]
+  return [program, command, shellWord(given.args[0] ?? ''), ...(more === '' ? [] : [more]), ...words].join(' ')
+}
+
+function agentOf(given: CommandInput): string {
+  const agent = given.value('agent')
+  return agent === undefined ? '' : ` --agent ${shellWord(agent)}`
+}

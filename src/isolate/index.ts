@@ -1,0 +1,10 @@
+/** Which layer triggers a failure: runs in which one layer at a time is not as recorded. */
+export type { ArmReport } from './arms.ts'
+export {
+  isolateLayers,
+  type Isolation,
+  type IsolateOptions,
+  type IsolateVerdict,
+  type FailureLayer,
+} from './isolate.ts'
+export { type IsolatedRun, isolateRun } from './run.ts'

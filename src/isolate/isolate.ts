@@ -1,0 +1,79 @@
+import type { Forks, RunLayer } from '../blame/index.ts'
+import { type ArmPlan, type ArmReport, drawArm, unmadeArm } from './arms.ts'
+
+/** What can trigger a failure. */
+export type FailureLayer = 'code' | 'sampling' | 'data' | 'timing'
+
+/**
+ * Which layer triggers a failure. `found` names the layers without which it goes away, each by itself; `code` where it stays
+ * whatever the others do. `unresolved`: those that are still possible, and why.
+ */
+export type IsolateVerdict =
+  | { readonly kind: 'found'; readonly layers: readonly FailureLayer[] }
+  | { readonly kind: 'unresolved'; readonly open: readonly FailureLayer[]; readonly because: string }
+
+export interface Isolation {
+  readonly verdict: IsolateVerdict
+  /** In the order they were made. */
+  readonly arms: readonly ArmReport[]
+}
+
+export interface IsolateOptions {
+  /** How often a verdict that names a layer may be false. Default 0.05. */
+  readonly delta?: number
+  /** Smallest share of runs without the failure that is an effect. Default 0.2. */
+  readonly minEffect?: number
+  /** Why a layer cannot be another one in this run: it has nothing of it, or nobody allowed it. */
+  readonly held: Partial<Readonly<Record<RunLayer, { readonly says: 'fixed' | 'not tried'; readonly because: string }>>>
+  readonly onArm?: (varied: readonly RunLayer[]) => void
+}
+
+/** Most arms there are: each may err in this part of all. */
+const mostArms = 5
+
+/**
+ * Finds the layer that triggers a failure, by runs in which one layer at a time is not as recorded.
+ *
+ * The free ones come first. A model that answers from the tape repeats what it decided, whatever the tools say by now: so
+ * where no layer cures the run by itself, the others are varied once more together with a live model, and held against it.
+ */
+export async function isolateLayers(forks: Forks, options: IsolateOptions): Promise<Isolation> {
+  const { delta = 0.05, minEffect = 0.2, held, onArm } = options
+  const plan: ArmPlan = { minEffect, error: delta / mostArms }
+  const arms: ArmReport[] = []
+  const make = async (...varied: readonly RunLayer[]): Promise<ArmReport['says']> => {
+    const not = varied.map((layer) => held[layer]).find((one) => one !== undefined)
+    onArm?.(varied)
+    const arm = not === undefined ? await drawArm(forks, varied, plan) : unmadeArm(varied, not.says, not.because)
+    arms.push(arm)
+    return arm.says
+  }
+  const found = (...layers: readonly FailureLayer[]): Isolation => ({ verdict: { kind: 'found', layers }, arms })
+
+  // Tools that run for real answer in an order of their own: they are asked once it is known that order changes nothing.
+  if ((await make('timing')) === 'cured') return found('timing')
+  const model = await make('model')
+  const tools = await make('tools')
+  if (model === 'cured' || tools === 'cured')
+    return found(
+      ...(model === 'cured' ? (['sampling'] as const) : []),
+      ...(tools === 'cured' ? (['data'] as const) : []),
+    )
+  // With nothing to compare it with, a live model beside another layer says nothing of that layer.
+  if (model === 'fails') {
+    if (held.timing === undefined && (await make('model', 'timing')) === 'cured') return found('timing')
+    if (held.tools === undefined && (await make('model', 'tools')) === 'cured') return found('data')
+  }
+  return { verdict: verdictOf(arms), arms }
+}
+
+/** The failure stays in every arm that came to an end. */
+function verdictOf(arms: readonly ArmReport[]): IsolateVerdict {
+  const undecided = arms.filter(({ says }) => says === 'unknown' || says === 'not tried')
+  const [first] = undecided
+  if (first === undefined) return { kind: 'found', layers: ['code'] }
+  const open = new Set(undecided.map(({ varied }) => layerOf[varied.at(-1) ?? 'model']))
+  return { kind: 'unresolved', open: ['code', ...open], because: first.because ?? 'an arm is undecided' }
+}
+
+const layerOf = { model: 'sampling', tools: 'data', timing: 'timing' } as const

@@ -1,0 +1,142 @@
+import { execFileSync } from 'node:child_process'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { IsolatedRun } from '../../src/isolate/index.ts'
+import { type Desk, deskProject, openDesk } from './desk.ts'
+import { harvest, run } from './harvest.ts'
+
+/** Refunds too much: for a ticket of its code, at an hour of the day, by a wrong total, or by a wrong decision. */
+const agent = `import { tools } from 'vitest-harvest/record'
+
+const shop = tools({
+  lookup_order: async () => ({ total: process.env['GLITCH'] === undefined ? 25 : 2500 }),
+  refund: async ({ amount }: { amount: number }) => ({ refunded: amount }),
+})
+
+export async function deskAgent(ticket: { text: string; hour: number; base: string }) {
+  const messages: any[] = [{ role: 'user', content: ticket.text }]
+  let refunded = 0
+  for (;;) {
+    const response = await fetch(ticket.base + '/v1/chat/completions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gpt-4o', messages }),
+    })
+    const { choices } = await response.json()
+    const { message } = choices[0]
+    messages.push(message)
+    const [call] = message.tool_calls ?? []
+    if (!call) return { refunded }
+    const args = JSON.parse(call.function.arguments)
+    const isBad = ticket.text === 'code' || (ticket.text === 'timing' && new Date().getUTCHours() === ticket.hour)
+    const result: any =
+      call.function.name === 'refund'
+        ? await shop.refund({ amount: isBad ? args.amount * 100 : args.amount })
+        : await shop.lookup_order()
+    refunded += result.refunded ?? 0
+    messages.push({ role: 'tool', tool_call_id: call.id, content: JSON.stringify(result) })
+  }
+}
+`
+
+const record = `import { createRecorder } from 'vitest-harvest/record'
+import { deskAgent } from './desk.ts'
+const [text = '', commit = '', base = ''] = process.argv.slice(2)
+const input = { text, hour: new Date().getUTCHours(), base }
+await createRecorder({ commit }).run({ agent: 'desk', id: text, input }, () => deskAgent(input))
+`
+
+describe('npx vitest-harvest isolate', () => {
+  let desk: Desk
+  let cwd = ''
+  let isWrong = true
+  beforeAll(async () => {
+    desk = await openDesk((messages) => {
+      const answers = messages.filter(({ role }) => role === 'tool').map(({ content }) => JSON.parse(String(content)))
+      const [looked, refunded] = answers as { total: number }[]
+      if (looked === undefined) return { tool: 'lookup_order', args: {} }
+      if (refunded !== undefined) return `Done, and this is message ${desk.asked.length}.`
+      const isSampled = isWrong && messages[0]?.content === 'sampling'
+      return { tool: 'refund', args: { amount: isSampled ? 2500 : looked.total } }
+    })
+    cwd = deskProject()
+    writeFileSync(join(cwd, 'src/desk.ts'), agent)
+    writeFileSync(join(cwd, 'src/record.ts'), record)
+    writeFileSync(join(cwd, '.gitignore'), 'node_modules/\nrecordings/\n')
+    const git = (...args: string[]): string =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], { cwd, encoding: 'utf8' })
+    git('init', '--quiet')
+    git('add', '-A')
+    git('commit', '--quiet', '-m', 'the desk')
+    const commit = git('rev-parse', 'HEAD').trim()
+    for (const text of ['code', 'sampling', 'data', 'timing']) {
+      const env: Record<string, string> = text === 'data' ? { GLITCH: '1' } : {}
+      const { code, stderr } = await run(process.execPath, ['src/record.ts', text, commit, desk.url], { cwd, env })
+      expect(stderr).toBe('')
+      expect(code).toBe(0)
+    }
+    isWrong = false
+  })
+  afterAll(async () => {
+    rmSync(cwd, { recursive: true, force: true })
+    await desk.close()
+  })
+  const ask = (...args: readonly string[]) => harvest(args, { cwd, env: { CI: '1' } })
+  const right = ['--ok', 'refunded=25'] as const
+  const live = ['--budget', '1', '--tools', 'live', '--min-effect', '0.4'] as const
+
+  it.each([
+    ['code', 'doctor code', 'nothing found', 0],
+    [
+      'sampling',
+      "blame sampling --ok 'refunded=25' --tools live --max-cost 1 --live",
+      "the model's decision refund",
+      0,
+    ],
+    ['data', "blame data --repairs --ok 'refunded=25' --tools live --max-cost 1 --live", 'lookup_order', 0],
+    ['timing', 'chaos timing --faults clock --fail trace,outcome,off-tape', 'the clock is', 1],
+  ])('names %s, and the next command works', async (layer, next, says, exitCode) => {
+    const { code, stdout, stderr } = await ask('isolate', layer, ...right, ...live, '--json')
+    expect(stderr).toBe('')
+    const answer = JSON.parse(stdout) as IsolatedRun & { readonly next: readonly string[] }
+    expect(answer.verdict).toEqual({ kind: 'found', layers: [layer] })
+    expect(answer.spent.now.costUsd).toBeLessThanOrEqual(1)
+    expect(code).toBe(0)
+    const words = [...(answer.next[0] ?? '').matchAll(/'([^']*)'|(\S+)/g)].map(
+      ([, quoted, plain]) => quoted ?? plain ?? '',
+    )
+    expect(words.slice(2)).toEqual([...next.matchAll(/'([^']*)'|(\S+)/g)].map(([, a, b]) => a ?? b))
+    const followed = await ask(...words.slice(2))
+    expect(followed.stdout).toContain(says)
+    expect(followed.code).toBe(exitCode)
+  })
+
+  it('prints each arm with its interval and cost, and asks before tools run for real', async () => {
+    const { code, stdout } = await ask('blame', 'data', '--isolate', ...right, '--live', '--max-cost', '1')
+    expect(stdout.replaceAll(/\$0\.\d+/g, '$…')).toMatchInlineSnapshot(`
+      "Not resolved: code, data are still possible.
+      tools run for real only with --tools live
+
+      other than on the tape    fails     95 %              model calls     cost  says
+      nothing (control)         1 of 1    exact                       0       $0  bad
+      clock and order                                                             it reads no clock, and
+                                                                                  no answers overlap
+      model                     32 of 32  89.3 % – 100.0 %           96  $…  fails
+      tools                                                                       tools run for real only
+                                                                                  with --tools live
+      model and clock and                                                         it reads no clock, and
+      order                                                                       no answers overlap
+      model and tools                                                             tools run for real only
+                                                                                  with --tools live
+
+      graded by --ok refunded=25; the recorded run: bad
+      confidence 0.95, minimum effect 0.2; claims: Wald's sequential test of the share of cured runs, 0.2 against 0.05; all claims together are false at most 1 − confidence of the time
+      intervals: Wilson, 95 % at a fixed number of runs; for display only
+      32 forks, 96 model calls, $…
+      → to run tools for real, side effects and all: npx vitest-harvest blame data --isolate --tools live --ok refunded=25 --max-cost 1 --live
+      "
+    `)
+    expect(code).toBe(1)
+  })
+})
