@@ -189,6 +189,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   isolate: {
     subject: 'which layer triggers a failure: code, sampling, data or timing',
     mayImport: ['errors', 'json', 'stats', 'tape', 'fork', 'jobs', 'blame', 'faults'],
+    packages: ['fast-check'],
   },
   validation: {
     subject: 'whether blame is right: planted causes, scores, agents of your own',

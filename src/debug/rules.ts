@@ -1,5 +1,5 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
-import { compileRule, type Expression, positionsWhere } from '../rules/index.ts'
+import { compileRule, type Expression, isTrueOfRun, positionsWhere } from '../rules/index.ts'
 import type { Tape } from '../tape/index.ts'
 import { positionsOf } from '../trace/index.ts'
 import type { DebugStep } from './steps.ts'
@@ -22,6 +22,43 @@ export function stepsWhere(rule: string, tape: Tape, steps: readonly DebugStep[]
     if (number > 0) numbers.add(number)
   }
   return [...numbers].sort((a, b) => a - b)
+}
+
+/** A rule that a run breaks. */
+export interface BrokenRule {
+  readonly rule: string
+  /** Number of the first step where it is broken; absent where that shows at the end of the run alone. */
+  readonly step?: number
+}
+
+/** The rules of a case that a run breaks, in their order; one that is no rule says so in `unread`. */
+export function brokenRules(
+  rules: readonly string[],
+  tape: Tape,
+  steps: readonly DebugStep[],
+): { readonly broken: readonly BrokenRule[]; readonly unread: readonly string[] } {
+  const broken: BrokenRule[] = []
+  const unread: string[] = []
+  for (const rule of rules) {
+    try {
+      if (isTrueOfRun(compileRule(rule), positionsOf(tape))) continue
+      const [step] = momentsOf(rule, tape, steps)
+      broken.push({ rule, ...(step === undefined ? {} : { step }) })
+    } catch (error) {
+      if (!HarvestError.is(error)) throw error
+      unread.push(rule)
+    }
+  }
+  return { broken, unread }
+}
+
+function momentsOf(rule: string, tape: Tape, steps: readonly DebugStep[]): readonly number[] {
+  try {
+    return stepsWhere(rule, tape, steps)
+  } catch (error) {
+    if (HarvestError.is(error, 'HARVEST_RULE_FUTURE')) return []
+    throw error
+  }
 }
 
 /** The moments at which a rule about a run is broken. */

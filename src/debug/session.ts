@@ -43,14 +43,17 @@ export interface ValueDifference {
 /** A cursor over the steps of a tape. Nothing runs: what is asked is read from the tape. */
 export class DebugSession {
   readonly tape: Tape
+  readonly rules: readonly string[]
   readonly steps: readonly DebugStep[]
   readonly #contexts: Contexts
   readonly #breakpoints = new Map<number, Breakpoint>()
   #lastId = 0
   #at: number
 
-  constructor(tape: Tape) {
+  /** @param rules - of the case of the tape. Default none */
+  constructor(tape: Tape, rules: readonly string[] = []) {
     this.tape = tape
+    this.rules = rules
     this.steps = debugSteps(tape)
     this.#contexts = new Contexts(this.steps, tape.header.input)
     this.#at = Math.min(1, this.steps.length)

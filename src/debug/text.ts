@@ -5,6 +5,7 @@ import { outcomeText } from '../report/end.ts'
 import { foldText } from '../report/fold.ts'
 import type { Json, Tape } from '../tape/index.ts'
 import type { ValuePlace } from './locate.ts'
+import { brokenRules } from './rules.ts'
 import type { DebugSession, StepComparison, ValueDifference } from './session.ts'
 import { callText, type DebugStep, failureOf, wordsOf } from './steps.ts'
 
@@ -28,8 +29,24 @@ export function openingLines(session: DebugSession): readonly string[] {
   return [
     neutralLine(`${header.agent}  ${header.id}   ${countsText(steps)}${took}${when}${imported}`, width),
     neutralLine(`ended   ${ended}`, width),
+    ...ruleLines(session),
     ...listLines(session),
   ]
+}
+
+/** What the rules of the case say of the run; nothing where it has none. */
+function ruleLines({ rules, tape, steps }: DebugSession): readonly string[] {
+  if (rules.length === 0) return []
+  const { broken, unread } = brokenRules(rules, tape, steps)
+  const [first, ...more] = [
+    ...broken.map(({ rule, step }) => `${rule}${step === undefined ? '' : `   first at step ${step}`}`),
+    ...unread.map((rule) => `${rule}   is no rule`),
+  ]
+  const counted = `${broken.length} broken`
+  if (first === undefined) return [`rules   ${counted} of ${rules.length}`]
+  return [`rules   ${counted}: ${first}`, ...more.map((line) => `        ${line}`)].map((line) =>
+    neutralLine(line, width),
+  )
 }
 
 /** `10 steps (5 model, 5 tool)`. */

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import type fc from 'fast-check'
 import { stepsOf, type Tape } from '../tape/index.ts'
 import { defaultFaults, kindNamed, kindsNamed } from './kinds.ts'
 import { Subsets } from './subsets.ts'
@@ -17,11 +17,6 @@ export interface ScheduleOptions {
   readonly smallest?: boolean
   /** Names of agents that can run instead, for `regression`. Default none. */
   readonly variants?: readonly string[]
-}
-
-/** One schedule of {@link faultSchedule}: the same for the same seed. */
-export function drawSchedule(tape: Tape, seed: number, options: ScheduleOptions = {}): FaultSchedule {
-  return fc.sample(faultSchedule(tape, options), { seed, numRuns: 1 })[0] ?? []
 }
 
 /** One fault that can happen in a run, and the arguments it can have. */

@@ -21,7 +21,7 @@ export interface OpenOptions {
  */
 export function openDebugger(word: string, given: CommandInput, { isJson = false, port }: OpenOptions = {}): Debugger {
   const found = findRun(word, given.value('dir'))
-  const session = new DebugSession(readTape(found.file))
+  const session = new DebugSession(readTape(found.file), found.case?.rules)
   const maxMemoryMb = readNumber(given, debugSpec, 'max-memory', 0, 2 ** 20)
   const options = {
     ...(port === undefined ? {} : { port }),
