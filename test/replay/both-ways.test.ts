@@ -4,15 +4,17 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { runInChild } from '../../fixtures/child/index.ts'
 import { agents } from './both-ways/agents.ts'
+import { httpAgents } from './both-ways/http-agents.ts'
 import type { Recorded } from './both-ways/record.child.ts'
 import type { Replayed, ReplayJob } from './both-ways/replay.child.ts'
 
 const child = (name: string): URL => new URL(`./both-ways/${name}.child.ts`, import.meta.url)
-/** Cookies are redacted, what is given up at once was not asked, and what was recorded whole is given up. */
-const unlikeLive = /^a response shows|right after the call|given up|left in the middle|is cancelled|come together/
-const names = Object.keys(agents)
+/** Cookies are redacted, a tape has names in small letters, what is given up at once was not asked, and what was recorded whole is given up. */
+const unlikeLive =
+  /a response shows|an empty answer show |that aborts in|right after the call|given up|left in the middle|is cancelled|come together/
+const names = Object.keys({ ...agents, ...httpAgents })
 
-describe('an expected fetch, answered above undici and through it', () => {
+describe('an expected request, answered above the client and through it', () => {
   let recorded: Recorded
   let above: Readonly<Record<string, Replayed>>
   let through: Readonly<Record<string, Replayed>>

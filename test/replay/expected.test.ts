@@ -68,6 +68,7 @@ test('only the one recorded request that is next is expected, and once', () => {
   const run = new ReplayRun(tapeOf([{ body: first }, { body: second }]), {}, () => undefined)
   const expected = new ExpectedRequest(run)
   const stated = (text: string, url = chatUrl) => ({
+    via: 'undici' as const,
     method: 'POST',
     url,
     text,

@@ -2,6 +2,7 @@ import http from 'node:http'
 import https from 'node:https'
 import net from 'node:net'
 import { captureStack } from '../caller.ts'
+import type { Pairs } from '../pairs.ts'
 import { isOfHttpClient } from '../http-clients.ts'
 import { patchProperty, subscribeOnce } from '../patch.ts'
 import { isHeld, letThrough, openedInside, openedOutside, socketTarget } from './guard.ts'
@@ -18,7 +19,14 @@ const runs = new Map<string, Responder>()
 const numbers = new WeakMap<Responder, string>()
 let lastNumber = 0
 
-const stacks = new Map<string, Error>()
+/** What is kept of a request while its run lives. */
+interface Note {
+  readonly madeAt: Error
+  /** Hears what the interceptor makes of it. */
+  learn?: (url: string, sent: Pairs) => void
+}
+
+const notes = new Map<string, Note>()
 let lastRequest = 0
 
 /** The header value for one request made right now: its run and its own number. */
@@ -30,7 +38,7 @@ export function tagFor(run: Responder): string {
     runs.set(number, run)
   }
   const tag = `${number}-${++lastRequest}`
-  stacks.set(tag, captureStack())
+  notes.set(tag, { madeAt: captureStack() })
   return tag
 }
 
@@ -40,8 +48,18 @@ export function runOf(tag: string | null | undefined): Responder | undefined {
 
 /** The stack at the place a tagged request was made. */
 export function stackOf(tag: string | null | undefined): { readonly madeAt?: Error } {
-  const madeAt = tag ? stacks.get(tag) : undefined
-  return madeAt ? { madeAt } : {}
+  const note = noteOf(tag)
+  return note ? { madeAt: note.madeAt } : {}
+}
+
+/** What is kept of a tagged request. */
+export function noteOf(tag: string | null | undefined): Note | undefined {
+  return tag ? notes.get(tag) : undefined
+}
+
+/** Lets go of what was kept of a request. */
+export function forgetNote(tag: string): void {
+  notes.delete(tag)
 }
 
 /** Closes idle connections of the global agents: a request of a run may not ride one from before. */
@@ -72,7 +90,7 @@ export function forgetRuns(isOver: (run: Responder) => boolean): void {
   if ([...runs.values()].every(isOver)) closeAnswered()
   const over = [...runs].filter(([, run]) => isOver(run)).map(([number]) => number)
   for (const number of over) runs.delete(number)
-  for (const tag of stacks.keys()) if (!runOf(tag)) stacks.delete(tag)
+  for (const tag of notes.keys()) if (!runOf(tag)) notes.delete(tag)
 }
 
 /**
@@ -80,9 +98,14 @@ export function forgetRuns(isOver: (run: Responder) => boolean): void {
  * before the run: those never call `connect`, so only the channels see them. Install after the socket interceptor.
  *
  * @param realConnect - `connect` as it was before the interceptor, for everything that happens outside runs
+ * @param taken - told of each socket of an HTTP client that the interceptor has taken
  * @param isMockBeneath - `connect` was that of a mock server: what our interceptor answers, it would answer once more
  */
-export function attributeRequests(realConnect: typeof net.Socket.prototype.connect, isMockBeneath: boolean): void {
+export function attributeRequests(
+  realConnect: typeof net.Socket.prototype.connect,
+  taken: (socket: net.Socket) => void,
+  isMockBeneath: boolean,
+): void {
   patchProperty(
     net.Socket.prototype,
     'connect',
@@ -105,7 +128,11 @@ export function attributeRequests(realConnect: typeof net.Socket.prototype.conne
             ? run.mocked?.('sockets', captureStack())
             : undefined
           : refusal('socket', socketTarget(args))
-        if (!error) return Reflect.apply(original, this, args) as net.Socket
+        if (!error) {
+          Reflect.apply(original, this, args)
+          if (isHttp) taken(this)
+          return this
+        }
         process.nextTick(() => this.destroy(error))
         return this
       } as typeof original

@@ -6,14 +6,10 @@ import { type AnswerHead, isPlainHead, ownResponse } from './own-response.ts'
 import type { PlainFetch } from './plain-fetch.ts'
 import type { ExchangeControl, ExchangeSink, Responder, StatedRequest } from './responder.ts'
 import { type RequestShape, sentFor, shapeOf } from './sent-headers.ts'
+import { afterTurns, headTurns } from './turns.ts'
 
-/**
- * Turns of the microtask queue that undici takes from the head of an answer to the response, and from asking for bytes
- * that are there to having them. Two answers that come in one turn of the event loop reach the agent in their order,
- * also when undici hands over one of them.
- */
-const headTurns = 8
-const readTurns = 6
+/** Turns of the microtask queue that undici takes from asking for bytes that are there to having them. */
+const readTurns = 7
 
 /** A `fetch` that can be answered without undici. */
 export interface ExpectedFetch {
@@ -134,7 +130,7 @@ class Answer implements ExchangeSink {
 
   head(status: number, statusText: string, headers: Pairs): void {
     this.#status = status
-    afterTurns(headTurns - 1, () => {
+    afterTurns(headTurns, () => {
       if (this.#state !== 'waiting') return
       this.#state = 'open'
       const body = new ReadableStream({
@@ -251,8 +247,4 @@ class Answer implements ExchangeSink {
 /** The clock of the run as undici reads it. */
 function now(): number {
   return asNode(() => performance.now())
-}
-
-function afterTurns(turns: number, work: () => void): void {
-  queueMicrotask(turns === 0 ? work : () => afterTurns(turns - 1, work))
 }

@@ -2,8 +2,9 @@ import { type Pairs } from '../pairs.ts'
 import { FetchResponse } from '@mswjs/interceptors'
 import { HttpRequestInterceptor } from '@mswjs/interceptors/http'
 import { onceInProcess } from '../patch.ts'
-import { runHeader, runOf, stackOf } from './attribution.ts'
+import { noteOf, runHeader, runOf, stackOf } from './attribution.ts'
 import { Context } from './context.ts'
+import { isAboutConnection } from './expected-http.ts'
 import { currentOutsideAnswers, type OutsideAnswers } from './outside.ts'
 import { currentResponder, type ExchangeControl, type ExchangeSink } from './responder.ts'
 
@@ -21,6 +22,7 @@ export function interceptHttp(): void {
       try {
         const body = Buffer.from(await request.clone().arrayBuffer())
         const headers = [...request.headers.entries()].filter(([name]) => name !== runHeader)
+        noteOf(tag)?.learn?.(request.url, headers)
         const control = run.exchange(
           { via: 'http', method: request.method, url: request.url, headers, body, ...stackOf(tag) },
           answer,
@@ -28,6 +30,8 @@ export function interceptHttp(): void {
         // Nobody answers: it goes on to the guard.
         if (control === undefined) return
         answer.control = control
+        // Given up before its answer began: nobody reads it then, and nothing else would be heard of it.
+        request.signal.addEventListener('abort', () => control.abort(), { once: true })
         await answer.begun
       } catch (error) {
         controller.errorWith(error as Error)
@@ -73,7 +77,7 @@ class Answer implements ExchangeSink {
   head(status: number, statusText: string, pairs: Pairs): void {
     const headers = new Headers()
     // `transfer-encoding` stays: without it a body that was cut off would look complete.
-    for (const [name, value] of pairs) if (name !== 'connection' && name !== 'keep-alive') headers.append(name, value)
+    for (const [name, value] of pairs) if (!isAboutConnection(name)) headers.append(name, value)
     const length = headers.get('content-length')
     if (length !== null) this.#left = Number(length)
     const body = bodyless.has(status)

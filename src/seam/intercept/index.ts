@@ -3,6 +3,7 @@ import { patchClock } from '../clock.ts'
 import { patchRandom } from '../random.ts'
 import { interceptTimers } from '../timers.ts'
 import { attributeRequests } from './attribution.ts'
+import { answerExpectedOn } from './expected-http.ts'
 import { installGuard } from './guard.ts'
 import { interceptHttp } from './http.ts'
 import { interceptHttp2 } from './http2.ts'
@@ -40,7 +41,7 @@ export function installInterceptors(): void {
   interceptTimers()
   const { connect } = net.Socket.prototype
   interceptHttp()
-  attributeRequests(connect, isMockBeneath)
+  attributeRequests(connect, answerExpectedOn, isMockBeneath)
   interceptUndici()
   interceptHttp2()
   interceptStdio()

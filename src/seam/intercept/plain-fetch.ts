@@ -51,7 +51,7 @@ export function statedBy({ method, text, args: [url, { headers }] }: PlainFetch)
     isOwn(headers)
       ? [...Headers.prototype.entries.call(headers)]
       : Object.entries(headers as Record<string, string>).map(([name, value]) => [name.toLowerCase(), value] as const)
-  return { method, url, text, headers: pairs }
+  return { via: 'undici', method, url, text, headers: pairs }
 }
 
 /**

@@ -21,8 +21,9 @@ export interface LiveRequest {
   readonly madeAt?: Error
 }
 
-/** A request at the door of `fetch`, as its caller wrote it. */
+/** A request at the door of `fetch`, as its caller wrote it, or one of `node:http` as it is sent. */
 export interface StatedRequest {
+  readonly via: 'undici' | 'http'
   readonly method: string
   readonly url: string
   readonly text: string

@@ -305,6 +305,9 @@ const answers: Readonly<Record<string, (response: ServerResponse) => void>> = {
     const headers = { 'Content-Type': 'application/json', 'x-two': ['a', 'b'], 'set-cookie': ['a=1', 'b=2'] }
     response.writeHead(201, 'Fine', headers).end('{"a":"é"}')
   },
+  sized: (response) => void response.writeHead(200, 'OK', { 'Content-Length': 5, 'X-Two': ['a', 'b'] }).end('sized'),
+  nothing: (response) => void response.writeHead(204).end(),
+  none: (response) => void response.writeHead(200, { 'content-length': 0 }).end(),
   429: (response) => void response.writeHead(429, { 'retry-after': '1' }).end('slow down'),
   empty: (response) => void response.writeHead(200).end(),
   form: (response) =>

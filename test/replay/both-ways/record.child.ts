@@ -1,7 +1,10 @@
 // Records every agent, the server alive.
 import { answerParent } from '../../../fixtures/child/answer.ts'
 import { createRecorder } from '../../../src/record/index.ts'
-import { agents, withServer } from './agents.ts'
+import { agents as ofFetch, withServer } from './agents.ts'
+import { httpAgents } from './http-agents.ts'
+
+const agents = { ...ofFetch, ...httpAgents }
 
 export interface Recorded {
   readonly base: string

@@ -17,7 +17,7 @@ export interface Replayed {
   readonly comparison: unknown
   /** This replay's own record. */
   readonly events: unknown
-  /** Whether any answer was given above undici. */
+  /** Whether any answer was given above undici, or beside the interceptor of sockets. */
   readonly isAbove: boolean
 }
 
@@ -25,12 +25,15 @@ answerParent(async ({ dir, base, ids }: ReplayJob): Promise<Readonly<Record<stri
   const getterOf = () => Object.getOwnPropertyDescriptor(Response.prototype, 'url')?.get
   const getter = getterOf()
   await installReplay()
-  const { agents, inReplay } = await import('./agents.ts')
+  const { agents: ofFetch, inReplay } = await import('./agents.ts')
+  const { counts, httpAgents } = await import('./http-agents.ts')
+  const agents = { ...ofFetch, ...httpAgents }
   inReplay.is = true
   const replayed: Record<string, Replayed> = {}
   for (const round of [1, 2]) {
     for (const [name, id] of Object.entries(ids)) {
       const tape = readTape(join(dir, `${id}.tape.jsonl`))
+      Object.assign(counts, { made: 0, passedOn: 0 })
       const { outcome, problems, drift, comparison, events } = await replayTape(tape, () => agents[name]!(base))
       if (round === 1) continue
       replayed[name] = {
@@ -39,7 +42,7 @@ answerParent(async ({ dir, base, ids }: ReplayJob): Promise<Readonly<Record<stri
         drift: drift.length,
         comparison,
         events,
-        isAbove: getterOf() !== getter,
+        isAbove: name in httpAgents ? counts.passedOn < counts.made : getterOf() !== getter,
       }
     }
   }

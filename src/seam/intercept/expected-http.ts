@@ -1,0 +1,300 @@
+import { ClientRequest, STATUS_CODES } from 'node:http'
+import type net from 'node:net'
+import { isUtf8 } from 'node:buffer'
+import type { Pairs } from '../pairs.ts'
+import { forgetNote, noteOf, runHeader, runOf } from './attribution.ts'
+import { Context } from './context.ts'
+import { isUndiciForced } from './expected-fetch.ts'
+import type { AnswerHead } from './own-response.ts'
+import type { ExchangeControl, ExchangeSink, Responder } from './responder.ts'
+import { learnSent, type RequestShape, sentFor, shapeOf } from './sent-headers.ts'
+import { afterTurns, headTurns } from './turns.ts'
+
+/**
+ * Answers expected requests of `node:http` on a connection that was answered on before, without objects of `fetch` between
+ * the socket and the tape. The client's request, response, parser, agent and socket stay Node's own: what is handed to it
+ * are the bytes it would read.
+ *
+ * To be called when the interceptor has taken the socket. What is not the next expected plain request goes on to it.
+ */
+export function answerExpectedOn(socket: net.Socket): void {
+  if (connections.has(socket)) return
+  connections.add(socket)
+  if (!isUndiciForced()) new Connection(socket as Line)
+}
+
+const connections = new WeakSet<net.Socket>()
+
+/** The parts of a socket and of a request that Node keeps for itself. */
+interface Line extends net.Socket {
+  _httpMessage?: unknown
+  _writeGeneric(isMany: boolean, data: Data, encoding: BufferEncoding, callback?: () => void): void
+}
+
+type Data = string | Buffer | readonly { readonly chunk: string | Buffer; readonly encoding: BufferEncoding }[]
+
+interface Written extends ClientRequest {
+  readonly _header: string | null
+}
+
+/** A request that is complete in one write. */
+interface Whole {
+  readonly method: string
+  readonly target: string
+  readonly tag: string
+  readonly body: Buffer
+  readonly text: string
+  readonly shape: RequestShape
+}
+
+class Connection {
+  readonly #socket: Line
+  /** Of the addresses asked through it, once one is known. */
+  #origin: string | undefined
+  /** The interceptor has it. */
+  #passed: unknown
+  #answer: Answer | undefined
+  /** It became something else than HTTP. */
+  #isLeft = false
+
+  constructor(socket: Line) {
+    this.#socket = socket
+    const { _writeGeneric: write, destroy } = socket
+    socket._writeGeneric = (isMany, data, encoding, callback) => {
+      const answer = this.#take(data, encoding)
+      if (answer === undefined) return write.call(socket, isMany, data, encoding, callback)
+      callback?.()
+    }
+    socket.destroy = (error) => {
+      this.#answer?.abort()
+      return destroy.call(socket, error)
+    }
+  }
+
+  /** Takes a write that is the next expected request; `undefined`: it goes on. */
+  #take(data: Data, encoding: BufferEncoding): Answer | undefined {
+    const { _httpMessage: request, connecting } = this.#socket
+    if (this.#isLeft || request === this.#passed || !(request instanceof ClientRequest)) return undefined
+    this.#passed = request
+    const whole = wholeRequest(request as Written, data, encoding)
+    if (typeof whole === 'string') {
+      if (whole === 'other') this.#isLeft = true
+      return undefined
+    }
+    const known = connecting ? undefined : this.#expected(whole)
+    if (known === undefined) {
+      const note = noteOf(whole.tag)
+      if (note) note.learn = (url, sent) => this.#learn(whole, url, sent)
+      return undefined
+    }
+    this.#passed = undefined
+    return (this.#answer = new Answer(this.#socket, whole, known))
+  }
+
+  #expected({ method, target, tag, body, text, shape }: Whole): Known | undefined {
+    const run = runOf(tag)
+    const sent = sentFor(shape, body.length)
+    if (this.#origin === undefined || sent === undefined || !run?.expects || run.over) return undefined
+    const url = this.#origin + target
+    if (URL.parse(url)?.href !== url) return undefined
+    const found = run.expects({ via: 'http', method, url, text, headers: () => sent })
+    const framing = found?.head && framingOf(found.head)
+    return framing && { run, url, sent, framing }
+  }
+
+  #learn({ target, body, shape }: Whole, url: string, sent: Pairs): void {
+    const origin = url.slice(0, -target.length)
+    if (origin + target === url && URL.parse(url)?.origin === origin) this.#origin = origin
+    learnSent(shape, body.length, sent)
+  }
+}
+
+interface Known {
+  readonly run: Responder
+  readonly url: string
+  readonly sent: Pairs
+  readonly framing: Framing
+}
+
+const statedLength = /^\d+$/
+/** What a header says when its text is the same bytes in every encoding. */
+const plainHead = /^[\r\n\t -~]*$/
+
+/** `part`: it is not plain, or not all there. `other`: what follows on the connection is another protocol. */
+function wholeRequest(request: Written, data: Data, encoding: BufferEncoding): Whole | 'part' | 'other' {
+  const head = request._header
+  if (request.method === 'CONNECT' || request.hasHeader('upgrade')) return 'other'
+  if (head === null || !plainHead.test(head)) return 'part'
+  const body = bodyAfter(head, data, encoding)
+  if (body === undefined || !isUtf8(body)) return 'part'
+  const [start = '', ...lines] = head.slice(0, -4).split('\r\n')
+  const [method = '', target = '', version] = start.split(' ')
+  if (version !== 'HTTP/1.1' || method === 'HEAD' || !target.startsWith('/')) return 'part'
+  const stated: [string, string][] = []
+  let [tag, length] = ['', 0]
+  for (const line of lines) {
+    const colon = line.indexOf(': ')
+    const [name, value] = [line.slice(0, colon).toLowerCase(), line.slice(colon + 2)]
+    if (name === runHeader) {
+      tag = value
+      continue
+    }
+    if (name === 'content-length') length = statedLength.test(value) ? Number(value) : Number.NaN
+    if (name === 'transfer-encoding' || name === 'expect') return 'part'
+    stated.push([name, value])
+  }
+  if (tag === '' || length !== body.length) return 'part'
+  const shape = shapeOf(`node:http ${method}`, String(request.getHeader('host')), stated)
+  return shape === undefined ? 'part' : { method, target, tag, body, text: body.toString('utf8'), shape }
+}
+
+/** The bytes that are written behind the head; `undefined` where it does not begin with the head. */
+function bodyAfter(head: string, data: Data, encoding: BufferEncoding): Buffer | undefined {
+  const [first, ...more] = typeof data === 'string' || Buffer.isBuffer(data) ? [{ chunk: data, encoding }] : data
+  if (typeof first?.chunk !== 'string' || !first.chunk.startsWith(head)) return undefined
+  const rest = [{ chunk: first.chunk.slice(head.length), encoding: first.encoding }, ...more].filter(
+    ({ chunk }) => chunk.length > 0,
+  )
+  const [only = Buffer.alloc(0), ...others] = rest.map(({ chunk, encoding: as }) =>
+    typeof chunk === 'string' ? Buffer.from(chunk, as) : chunk,
+  )
+  return others.length === 0 ? only : Buffer.concat([only, ...others])
+}
+
+/** How the client finds the end of an answer. */
+interface Framing {
+  readonly length: number | undefined
+}
+
+/** A response of `fetch` is with the agent a turn after undici has it. */
+const turns = headTurns + 1
+
+const emptyStatuses = new Set([204, 205, 304])
+
+/** `undefined`: it has no body, or ends with the connection. */
+function framingOf({ status, headers }: AnswerHead): Framing | undefined {
+  if (status < 200 || emptyStatuses.has(status)) return undefined
+  let [length, isChunked] = [undefined as number | undefined, false]
+  for (const [name, value] of headers) {
+    const lower = name.toLowerCase()
+    if (lower === 'content-length') {
+      if (length !== undefined || !statedLength.test(value)) return undefined
+      length = Number(value)
+    }
+    if (lower === 'transfer-encoding') {
+      if (isChunked || value !== 'chunked') return undefined
+      isChunked = true
+    }
+    if (lower === 'upgrade' || lower === 'trailer') return undefined
+  }
+  return isChunked === (length !== undefined) ? undefined : { length }
+}
+
+/** What the interceptor leaves out of an answer: it is about a connection that is not there. */
+export function isAboutConnection(name: string): boolean {
+  return name === 'connection' || name === 'keep-alive'
+}
+
+type State = 'asking' | 'waiting' | 'open' | 'settled'
+
+/** One answer on its way, from the request to the end of its body. */
+class Answer implements ExchangeSink {
+  readonly #socket: Line
+  readonly #framing: Framing
+  readonly #context = new Context()
+  #state: State = 'asking'
+  #control: ExchangeControl | undefined
+  /** What the client has not got yet. */
+  #pieces: Buffer[] = []
+  #isBegun = false
+  #left: number
+
+  constructor(socket: Line, { method, tag, body, text }: Whole, { run, url, sent, framing }: Known) {
+    this.#socket = socket
+    this.#framing = framing
+    this.#left = framing.length ?? Number.POSITIVE_INFINITY
+    // Nothing will be said about it: where it was made is not asked for.
+    forgetNote(tag)
+    // A server hears of a request later than it is made.
+    queueMicrotask(() => {
+      if (this.#state !== 'asking' || run.over) return
+      this.#state = 'waiting'
+      try {
+        this.#control = run.exchange({ via: 'http', method, url, headers: sent, body, text }, this)
+      } catch (error) {
+        this.error(error as Error)
+      }
+    })
+  }
+
+  /** The client gave up. */
+  abort(): void {
+    if (this.#state === 'settled') return
+    this.#state = 'settled'
+    this.#control?.abort()
+  }
+
+  head(status: number, statusText: string, headers: Pairs): void {
+    let text = `HTTP/1.1 ${status} ${statusText || (STATUS_CODES[status] ?? 'unknown')}\r\n`
+    for (const [name, value] of headers) if (!isAboutConnection(name)) text += `${name}: ${value}\r\n`
+    const bytes = Buffer.from(`${text}\r\n`, 'latin1')
+    this.#pieces.push(bytes)
+    afterTurns(turns, () => {
+      if (this.#state !== 'waiting') return
+      this.#state = 'open'
+      this.#flush()
+    })
+  }
+
+  chunk(bytes: Buffer): void {
+    if (bytes.length === 0) return
+    this.#left -= bytes.length
+    this.#send(this.#framing.length === undefined ? inChunk(bytes) : bytes)
+  }
+
+  end(): void {
+    if (this.#framing.length !== undefined) return
+    this.#left = 0
+    this.#send(lastChunk)
+  }
+
+  error(error: Error): void {
+    if (this.#state === 'settled') return
+    this.#state = 'settled'
+    this.#context.run(() => this.#socket.destroy(error))
+  }
+
+  /** What the agent throws when it gets it is its own error, and none of whoever delivers. */
+  #send(bytes: Buffer): void {
+    this.#pieces.push(bytes)
+    if (this.#state === 'open' && this.#pieces.length === 1) process.nextTick(() => this.#flush())
+  }
+
+  /** What came in one turn comes in one packet. The pieces of a body are told apart by their chunks, or by packets. */
+  #flush(): void {
+    if (this.#state !== 'open') return
+    const packets = this.#packets(this.#pieces)
+    this.#pieces = []
+    this.#isBegun = true
+    for (const [i, packet] of packets.entries()) {
+      // The client has it all with the last byte: what it does to the connection then is no giving up.
+      if (this.#left <= 0 && i === packets.length - 1) this.#state = 'settled'
+      const [only = lineEnd, ...more] = packet
+      this.#context.run(() => this.#socket.push(more.length === 0 ? only : Buffer.concat(packet)))
+    }
+  }
+
+  #packets(pieces: readonly Buffer[]): readonly (readonly Buffer[])[] {
+    if (this.#framing.length === undefined) return [pieces]
+    const withHead = this.#isBegun ? [] : [pieces.slice(0, 2)]
+    return [...withHead, ...pieces.slice(withHead.length * 2).map((piece) => [piece])]
+  }
+}
+
+const lastChunk = Buffer.from('0\r\n\r\n')
+
+function inChunk(bytes: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`, 'latin1'), bytes, lineEnd])
+}
+
+const lineEnd = Buffer.from('\r\n')
