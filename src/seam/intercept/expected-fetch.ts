@@ -6,7 +6,7 @@ import { type AnswerHead, isPlainHead, ownResponse } from './own-response.ts'
 import type { PlainFetch } from './plain-fetch.ts'
 import type { ExchangeControl, ExchangeSink, Responder, StatedRequest } from './responder.ts'
 import { type RequestShape, sentFor, shapeOf } from './sent-headers.ts'
-import { afterTurns, headTurns } from './turns.ts'
+import { afterHead, afterTurns } from './turns.ts'
 
 /** Turns of the microtask queue that undici takes from asking for bytes that are there to having them. */
 const readTurns = 7
@@ -130,7 +130,7 @@ class Answer implements ExchangeSink {
 
   head(status: number, statusText: string, headers: Pairs): void {
     this.#status = status
-    afterTurns(headTurns, () => {
+    afterHead(() => {
       if (this.#state !== 'waiting') return
       this.#state = 'open'
       const body = new ReadableStream({

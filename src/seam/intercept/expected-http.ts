@@ -8,7 +8,7 @@ import { isUndiciForced } from './expected-fetch.ts'
 import type { AnswerHead } from './own-response.ts'
 import type { ExchangeControl, ExchangeSink, Responder } from './responder.ts'
 import { learnSent, type RequestShape, sentFor, shapeOf } from './sent-headers.ts'
-import { afterTurns, headTurns } from './turns.ts'
+import { afterHead } from './turns.ts'
 
 /**
  * Answers expected requests of `node:http` on a connection that was answered on before, without objects of `fetch` between
@@ -166,9 +166,6 @@ interface Framing {
   readonly length: number | undefined
 }
 
-/** A response of `fetch` is with the agent a turn after undici has it. */
-const turns = headTurns + 1
-
 const emptyStatuses = new Set([204, 205, 304])
 
 /** `undefined`: it has no body, or ends with the connection. */
@@ -239,11 +236,12 @@ class Answer implements ExchangeSink {
     for (const [name, value] of headers) if (!isAboutConnection(name)) text += `${name}: ${value}\r\n`
     const bytes = Buffer.from(`${text}\r\n`, 'latin1')
     this.#pieces.push(bytes)
-    afterTurns(turns, () => {
+    // A response of `fetch` is with the agent a turn after undici has it; this one is at once.
+    afterHead(() => {
       if (this.#state !== 'waiting') return
       this.#state = 'open'
       this.#flush()
-    })
+    }, 1)
   }
 
   chunk(bytes: Buffer): void {

@@ -17,6 +17,7 @@ import {
   type Responder,
 } from './responder.ts'
 import { learnSent, type RequestShape } from './sent-headers.ts'
+import { HeadTurns } from './turns.ts'
 import { isWebSocket } from '../websocket-frames.ts'
 import { openScripted, unknownProtocol, type UpgradeAnswer } from './websocket.ts'
 import { drain, headerObject, requestPairs } from './undici-parts.ts'
@@ -64,6 +65,7 @@ interface Entry {
   readonly plain?: PlainFetch
   /** Which headers undici adds to such a request is not known yet. */
   readonly learns?: RequestShape
+  readonly turns?: HeadTurns
   /** It got as far as a dispatcher: whatever lies over `fetch` hands its calls on. */
   isDispatched?: true
 }
@@ -98,13 +100,25 @@ export function interceptUndici(): void {
       if (!expectation) return throughUndici({ madeAt: captureStack(), plain }, original, plain)
       const expected = expectation.head && !isForced ? expectedFetch(plain, stated, expectation.head) : undefined
       if (expected?.sent) return answerExpected(run, expected, expected.sent)
-      return throughUndici({ plain, ...(expected && { learns: expected.shape }) }, original, plain)
+      return throughUndici(
+        { plain, ...(expected && { learns: expected.shape, turns: new HeadTurns() }) },
+        original,
+        plain,
+      )
     } as typeof original
   })
 }
 
 function throughUndici(entry: Entry, original: typeof fetch, plain: PlainFetch): Promise<Response> {
-  return entries.run(entry, () => asNode(() => original(...plain.args)))
+  const response = entries.run(entry, () => asNode(() => original(...plain.args)))
+  const { turns } = entry
+  // What the agent does with a failure is its own affair.
+  if (turns)
+    void response.then(
+      () => turns.end(),
+      () => undefined,
+    )
+  return response
 }
 
 /**
@@ -270,6 +284,7 @@ class Dispatch implements ExchangeSink {
   readonly #madeAt: Error | undefined
   readonly #plain: PlainFetch | undefined
   readonly #learns: RequestShape | undefined
+  readonly #turns: HeadTurns | undefined
   #control: ExchangeControl | undefined
   #waiting: (() => void)[] = []
   #paused = false
@@ -282,6 +297,7 @@ class Dispatch implements ExchangeSink {
     this.#madeAt = entry ? entry.madeAt : captureStack()
     this.#plain = entry?.plain && isOf(entry.plain, options) ? entry.plain : undefined
     this.#learns = entry?.learns
+    this.#turns = entry?.turns
     // Like a live connection: the handler hears of its request later, not during dispatch.
     void Promise.resolve().then(() => this.#start(run, options))
   }
@@ -324,6 +340,7 @@ class Dispatch implements ExchangeSink {
 
   head(status: number, statusText: string, headers: Pairs): void {
     this.#deliver(() => {
+      this.#turns?.begin()
       const raw: Buffer[] = []
       for (const [name, value] of headers) raw.push(Buffer.from(name), Buffer.from(value, 'latin1'))
       if (this.#controller) {

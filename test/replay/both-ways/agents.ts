@@ -280,12 +280,19 @@ function facts(entry: object): unknown {
 
 /** Answers the agents; each piece of a stream leaves by itself. */
 export async function withServer<T>(work: (base: string) => Promise<T>): Promise<T> {
+  const together: [place: string, response: ServerResponse][] = []
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       const path = (request.url ?? '').slice(1).split('?', 1)[0] ?? ''
       const { host: _host, connection: _connection, ...headers } = request.headers
+      if (path === 'together') together.push([request.url?.at(-1) ?? '', response])
+      if (together.length === 3) {
+        // Recorded apart, to have one order.
+        for (const [place, one] of together.splice(0))
+          setTimeout(() => one.writeHead(200, { 'content-length': 2 }).end('{}'), 30 * Number(place))
+      }
       if (path === 'echo') response.end(JSON.stringify([request.url, headers, Buffer.concat(chunks).toString('utf8')]))
       else answers[path]?.(response)
     })

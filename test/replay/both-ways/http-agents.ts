@@ -5,6 +5,9 @@ import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { inspect } from 'node:util'
+import { NodeHttpHandler } from '@smithy/node-http-handler'
+import axios from 'axios'
+import got from 'got'
 import { inReplay, type Agent as Looks } from './agents.ts'
 
 /** Requests of the agent under way, and those that went through the interceptor. */
@@ -26,15 +29,17 @@ function open(base: string, agent: Agent, { path, body = '', options }: Asked): 
   const headers = { ...withBody, ...length, ...options?.headers }
   const made = request(`${base}/${path}`, { method: 'POST', agent, ...options, headers })
   counts.made++
-  made.once('socket', (socket) => {
-    if (counted.has(socket)) return
-    counted.add(socket)
-    // What @mswjs/interceptors gives to the side that answers.
-    socket.on('internal:write', (chunk: unknown) => {
-      if (/^[A-Z]+ \//.test(String(chunk))) counts.passedOn++
-    })
-  })
+  made.once('socket', watch)
   return made
+}
+
+function watch(socket: Socket): void {
+  if (counted.has(socket)) return
+  counted.add(socket)
+  // What @mswjs/interceptors gives to the side that answers.
+  socket.on('internal:write', (chunk: unknown) => {
+    if (/^[A-Z]+ \//.test(String(chunk))) counts.passedOn++
+  })
 }
 
 const responseTo = (made: ClientRequest): Promise<IncomingMessage> =>
@@ -60,6 +65,7 @@ async function send(base: string, agent: Agent, asked: Asked): Promise<string> {
 async function connected<T>(base: string, work: (agent: Agent) => Promise<T>, options = {}): Promise<T> {
   const agent = new Agent({ keepAlive: true, ...options })
   try {
+    agent.on('free', watch)
     await send(base, agent, { path: 'json', body: '{}' })
     await send(base, agent, { path: 'stream', body: '{}' })
     return await work(agent)
@@ -313,4 +319,85 @@ export const httpAgents: Readonly<Record<string, Looks>> = {
       made.end('{}')
       return heard(await responseTo(made))
     }),
+  'node:http: axios, got and the AWS handler get the same': (base) =>
+    connected(base, async (agent) => {
+      const all: unknown[] = []
+      const paths = ['sized', 'stream', 'none', 'echo', 'sized', 'stream', 'none', 'echo']
+      for (const ask of [byAxios, byGot, bySmithy]) {
+        for (const path of paths) {
+          counts.made++
+          all.push(await ask(`${base}/${path}`, agent))
+        }
+      }
+      return all
+    }),
+  'node:http: answers that come in one turn reach the agent in the recorded order': (base) =>
+    connected(base, async (agent) => {
+      const logs: string[] = []
+      const byFetch = (path: string, more?: RequestInit): Promise<unknown> =>
+        fetch(`${base}/${path}`, { method: 'POST', headers: withBody, body: '{}', ...more })
+      const ways: readonly ((path: string, note: () => void) => Promise<unknown>)[] = [
+        (path, note) => byFetch(path).then(noted(note)),
+        // A stated redirect goes through undici always.
+        (path, note) => byFetch(path, { redirect: 'follow' }).then(noted(note)),
+        (path, note) => {
+          const made = open(base, agent, { path, body: '{}' })
+          made.once('response', note)
+          made.end('{}')
+          return responseTo(made)
+        },
+      ]
+      await Promise.all([byFetch('sized'), byFetch('sized', { redirect: 'follow' })])
+      for (const places of ['012', '021', '102', '120', '201', '210']) {
+        const order: number[] = []
+        const all = ways.map(async (ask, way) => {
+          const response = await ask(`together?${places[way]}`, () => order.push(way))
+          await (response instanceof Response ? response.text() : textOf(response as IncomingMessage))
+        })
+        await Promise.all(all)
+        logs.push(order.join(''))
+      }
+      return logs
+    }),
+}
+
+const noted =
+  <T>(note: () => void) =>
+  (response: T): T => {
+    note()
+    return response
+  }
+
+type Ask = (url: string, agent: Agent) => Promise<unknown>
+
+const byAxios: Ask = async (url, agent) => {
+  const { status, statusText, data } = await axios.post<string>(url, { a: 'é' }, { httpAgent: agent })
+  return [status, statusText, data]
+}
+
+const byGot: Ask = async (url, agent) => {
+  const { statusCode, body, complete } = await got.post(url, {
+    json: { a: 'é' },
+    agent: { http: agent },
+    retry: { limit: 0 },
+  })
+  return [statusCode, body, complete]
+}
+
+const bySmithy: Ask = async (url, agent) => {
+  const { hostname, port, pathname: path } = new URL(url)
+  const headers = { 'content-type': 'application/json', 'content-length': '2' }
+  const asked = {
+    method: 'POST',
+    protocol: 'http:',
+    hostname,
+    port: Number(port),
+    path,
+    headers,
+    body: '{}',
+    query: {},
+  }
+  const handler = new NodeHttpHandler({ httpAgent: agent })
+  const { response } = await handler.handle(asked as unknown as Parameters<typeof handler.handle>[0])
+  return [response.statusCode, response.reason, await textOf(response.body as IncomingMessage)]
 }
