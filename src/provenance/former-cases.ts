@@ -1,4 +1,3 @@
-import { HarvestError } from '../errors/index.ts'
 import { askGit } from './git.ts'
 import { contentsOf, lines } from './staged.ts'
 
@@ -14,25 +13,18 @@ export interface FormerCases {
  * Reads every committed version of the case files below a folder, moved ones too.
  *
  * @returns `undefined` outside a repository, in one without commits, and where git is not installed
+ * @throws HarvestError `HARVEST_GIT_UNREADABLE` when there is a repository and git refuses to read it
  */
 export async function readFormerCases(folder: string): Promise<FormerCases | undefined> {
   const isLocal = true
-  try {
-    const log = await askGit(folder, (git) => git.raw(logArguments), { isLocal })
-    if (log === undefined) return undefined
-    const oids = [...log.matchAll(/^:\d+ \d+ [0-9a-f]+ ([0-9a-f]+) \w\t.*\.case\.ya?ml"?$/gm)].map(
-      ([, oid = '']) => oid,
-    )
-    const known = [...new Set(oids)].filter((oid) => !/^0+$/.test(oid))
-    const contents = known.length === 0 ? undefined : await askGit(folder, contentsOf, { isLocal, input: lines(known) })
-    return {
-      texts: [...(contents?.values() ?? [])].map((text) => text.toString('utf8')),
-      isShallow: (await askGit(folder, (git) => git.revparse(['--is-shallow-repository']), { isLocal })) === 'true',
-    }
-  } catch (error) {
-    // Without a history that git can read, what cases were is not known.
-    if (HarvestError.is(error, 'HARVEST_GIT_UNREADABLE')) return undefined
-    throw error
+  const log = await askGit(folder, (git) => git.raw(logArguments), { isLocal })
+  if (log === undefined) return undefined
+  const oids = [...log.matchAll(/^:\d+ \d+ [0-9a-f]+ ([0-9a-f]+) \w\t.*\.case\.ya?ml"?$/gm)].map(([, oid = '']) => oid)
+  const known = [...new Set(oids)].filter((oid) => !/^0+$/.test(oid))
+  const contents = known.length === 0 ? undefined : await askGit(folder, contentsOf, { isLocal, input: lines(known) })
+  return {
+    texts: [...(contents?.values() ?? [])].map((text) => text.toString('utf8')),
+    isShallow: (await askGit(folder, (git) => git.revparse(['--is-shallow-repository']), { isLocal })) === 'true',
   }
 }
 

@@ -3,9 +3,10 @@ import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { checkHealth } from '../../src/check/index.ts'
+import { readFormerCases } from '../../src/provenance/index.ts'
 import { keepLiveRuns } from '../../src/recordings/index.ts'
 import { ask } from '../cli/in-process.ts'
-import { call, put, putTape, scratch } from '../recordings/make.ts'
+import { call, errorOf, put, putTape, scratch } from '../recordings/make.ts'
 import { modelCall } from '../recordings/model-call.ts'
 
 interface Parts {
@@ -155,6 +156,17 @@ describe('the health of a golden set', () => {
     expect(shallow.historyUnknown).toBe('this clone is shallow')
   })
 
+  it('does not take a repository that git cannot read for none', () => {
+    const recordings = scratch()
+    const root = dirname(recordings)
+    add(recordings, 'a', { calls: [lookUp] })
+    expect(readFormerCases(recordings)).toBeUndefined()
+    execFileSync('git', ['init', '-q'], { cwd: root })
+    expect(readFormerCases(recordings)).toBeUndefined()
+    writeFileSync(join(root, '.git/config'), '[core\n')
+    expect(errorOf(() => readFormerCases(recordings)).code).toBe('HARVEST_GIT_UNREADABLE')
+  })
+
   it('is printed with what to do about each, and ends with 0; a case that cannot be read ends it with 2', async () => {
     const recordings = scratch()
     add(recordings, 'a', { calls: [lookUp, pay], more: 'pins: { models: [gpt-4] }\n' })
@@ -174,7 +186,7 @@ describe('the health of a golden set', () => {
       2 cases: 2 stale, 1 flaky, 1 redundant, 2 not known to have been red; every tool has a case
       flaky or not is unknown of 1 case: no live run is known here
       → what changed since: npx vitest-harvest check --pins a
-      → which step decides: npx vitest-harvest blame a --live --dry-run
+      → which answers decide: npx vitest-harvest blame a --mutate --dry-run --cross-version
       → how often do they pass live: npx vitest-harvest rerun --golden --live
       → if its values guard nothing: npx vitest-harvest tapes demote b
       → break the agent once, and see it red: npx vitest-harvest test a"

@@ -86,7 +86,10 @@ function nextSteps({ stale, flaky, flakyUnknown, redundant, idleTools, neverRed 
   const name = (id: string): string => neutralLine(id, 120)
   return [
     ...(old === undefined ? [] : [`what changed since: npx vitest-harvest check --pins ${name(old.id)}`]),
-    ...(shaky === undefined ? [] : [`which step decides: npx vitest-harvest blame ${name(shaky.id)} --live --dry-run`]),
+    // Its recorded run is good: what is asked is which of its answers would make it bad.
+    ...(shaky === undefined
+      ? []
+      : [`which answers decide: npx vitest-harvest blame ${name(shaky.id)} --mutate --dry-run --cross-version`]),
     ...(flakyUnknown.length === 0 ? [] : ['how often do they pass live: npx vitest-harvest rerun --golden --live']),
     ...(spare === undefined ? [] : [`if its values guard nothing: npx vitest-harvest tapes demote ${name(spare.id)}`]),
     ...(idle === undefined
