@@ -61,6 +61,8 @@ function hostsOf({ class: name, recorded, live }: Drift): Pick<ChangedQuestion, 
 export interface UnprovenFacts {
   /** Id of a case; absent for a hand-written test or a bare tape. */
   readonly caseId?: string
+  /** The case is of an incident that is not fixed yet. Default: it is not. */
+  readonly isKnownBad?: boolean
   readonly tape: string
 }
 
@@ -72,7 +74,10 @@ const shownChanges = 5
  *
  * @param questions - at least one
  */
-export function unprovenError(questions: readonly ChangedQuestion[], { caseId, tape }: UnprovenFacts): HarvestError {
+export function unprovenError(
+  questions: readonly ChangedQuestion[],
+  { caseId, isKnownBad = false, tape }: UnprovenFacts,
+): HarvestError {
   const site = questions.find((one) => one.site !== undefined)?.site
   const steps = [...new Set(questions.flatMap((one) => one.steps))].sort((a, b) => a - b)
   const classes = [...new Set(questions.filter(({ isData }) => !isData).map((one) => one.class))]
@@ -88,6 +93,7 @@ export function unprovenError(questions: readonly ChangedQuestion[], { caseId, t
     detail: changesText(questions),
     why: 'The agent did the same on the recorded answers. The model was not asked the new question.',
     fix: [
+      ...(isKnownBad ? [`if the agent is fixed:  npx vitest-harvest fix ${caseId}`] : []),
       ...acceptance(questions, caseId),
       ...hosts.map(
         ([recorded, now]) =>

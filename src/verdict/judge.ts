@@ -44,7 +44,7 @@ export interface CaseVerdict extends Omit<RunVerdict, 'differences'> {
  *
  * `expect: fail` marks a bug that is known and not fixed: its baseline and outcome are those of the bad run. It is green
  * while the replay reproduces that run — no divergence, same trace, same outcome — and red as soon as it does not, so that
- * somebody looks and sets `expect: pass`. What has nothing to do with the agent's decisions (an escape, a hang, a spin)
+ * somebody looks and takes the fix for its new baseline. What has nothing to do with the agent's decisions (an escape, a hang, a spin)
  * is red in either case, and so is a changed question: nobody knows whether the bug is still there.
  *
  * @param accepted - keys of the changes that a person accepted
@@ -60,7 +60,11 @@ export function judge(
   if (found !== undefined)
     return { ...proof, isGreen: false, ...found, because: withQuestions(found.because, proof.unproven) }
   if (proof.unproven.length === 0) return { ...proof, isGreen: true }
-  const error = unprovenError(proof.unproven, { caseId: kase.id, tape: run.tape.header.id })
+  const error = unprovenError(proof.unproven, {
+    caseId: kase.id,
+    isKnownBad: kase.expect === 'fail',
+    tape: run.tape.header.id,
+  })
   return { ...proof, isGreen: false, because: { aspect: 'question', error, line: kase.lines.agent } }
 }
 
@@ -317,17 +321,21 @@ function isDeparture({ code }: HarvestError): boolean {
 
 function noLongerFails(kase: Case, found: Difference): Difference {
   const error = new HarvestError('HARVEST_CASE_NO_LONGER_FAILS', {
-    what: 'This incident no longer reproduces: review and set expect: pass',
+    what: 'This incident no longer reproduces',
     where: {
       case: kase.id,
       ...(found.error.facts.where?.['at'] !== undefined && { at: found.error.facts.where['at'] }),
     },
     detail: [found.error.facts.what, found.error.facts.detail].filter((text) => text !== undefined).join('\n\n'),
     why: 'The case has `expect: fail`: it must reproduce the recorded failure until it is fixed.',
-    fix: [
-      'if the agent is fixed: set `expect: pass`, then npx vitest-harvest test --update-recordings --reason "…"',
-      'if it now fails in another way: record the new run',
-    ],
+    fix:
+      // A tool whose own code changed is seen by no fork: there tools answer from the tape.
+      found.error.code === 'HARVEST_RESULTS'
+        ? (found.error.facts.fix ?? [])
+        : [
+            `if the agent is fixed: npx vitest-harvest fix ${kase.id}`,
+            'if it now fails in another way: record the new run',
+          ],
   })
   return { ...found, error, line: kase.lines.expect }
 }

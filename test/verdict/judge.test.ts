@@ -96,3 +96,18 @@ test('an update writes what is new where every recorded key is asserted', () => 
   expect(parseCase(updated, 'a').outcome).toEqual(outcome)
   expect(updateCase(text, { outcome, recorded: { answer: 'ok', order: 1 } })).toBe(text)
 })
+
+test('a known-bad case that goes another way is led to fix; a changed result of a tool is not, since forks do not see it', async () => {
+  await installReplay()
+  const known = parseCase('case: a\nagent: a\ntape: a.tape.jsonl\nexpect: fail\nbaseline: []\n', 'a.case.yaml')
+  const other = judge(known, await replayTape(tapeOf([{ method: 'GET', url }]), () => fetch(`${url}/7`)), {})
+  expect(other.isGreen ? 'green' : other.because?.error).toMatchObject({
+    code: 'HARVEST_CASE_NO_LONGER_FAILS',
+    message: expect.stringContaining('→ if the agent is fixed: npx vitest-harvest fix a\n'),
+  })
+  const recording = new Recording()
+  recording.call('price', [], 1)
+  const run = await replayTape(recording.tape(), () => tool('price', async () => 2)(), { tools: 'run' })
+  const changed = judge(known, run, {})
+  expect(changed.isGreen ? 'green' : changed.because?.error.message).not.toContain('vitest-harvest fix')
+})
