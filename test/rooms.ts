@@ -156,6 +156,7 @@ export const rooms: Readonly<Record<string, Room>> = {
       'errors',
       'json',
       'stats',
+      'rules',
       'tape',
       'providers',
       'trace',

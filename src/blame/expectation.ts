@@ -2,8 +2,9 @@ import { HarvestError, neutralLine } from '../errors/index.ts'
 import type { Json } from '../tape/types.ts'
 import { matchOutcome, parseCall, type TraceCall } from '../trace/index.ts'
 import { createMatcher } from '../trace/matcher.ts'
+import { type CompiledRule, compileRule, isTrueOfRun, type RunPosition } from '../rules/index.ts'
 
-/** One thing a run may be asked for: by what it returned, or by a tool call it made. */
+/** One thing a run may be asked for: by what it returned, by a tool call it made, or by a rule about it. */
 export type Expectation =
   | {
       readonly kind: 'value'
@@ -28,6 +29,14 @@ export type Expectation =
       /** Whether one of the calls fits. */
       isAmong(calls: readonly TraceCall[]): boolean
     }
+  | {
+      readonly kind: 'rule'
+      readonly text: string
+      readonly option: string
+      readonly rule: CompiledRule
+      /** Whether it is true of a run that came to its end. */
+      holds(run: readonly RunPosition[]): boolean
+    }
 
 /**
  * Reads an expectation as somebody types it.
@@ -36,16 +45,46 @@ export type Expectation =
  *   `*` is anything); a value is JSON, or else text. `.` in place of a path is the value itself
  * - `answer~25 EUR`: the text there has a match of this regular expression
  * - `refund(amount: 25)`: a call of this tool was made with at least these arguments; `refund(*)`: with any
+ * - `at most 1 refund()`, `refund(amount > 100)`, `model says "sorry"`: a rule, true of the run
  *
  * @param option - what to call it in the error, such as `--ok`
  * @throws HarvestError `HARVEST_ORACLE_EXPECTATION` when it is none of them
  */
 export function parseExpectation(text: string, option: string): Expectation {
+  const rule = ruleIn(text)
+  if (rule !== undefined) return { kind: 'rule', text, option, rule, holds: (run) => isTrueOfRun(rule, run) }
   const [, path, sign, rest = ''] = /^([^=~(]+)([=~])(.*)$/s.exec(text) ?? []
   if (path !== undefined && sign === '=') return expectValue(text, option, keysOf(path, text, option), jsonOrText(rest))
   if (path !== undefined) return expectText(text, option, keysOf(path, text, option), patternOf(rest, text, option))
   if (text.includes('(')) return expectCall(text, option)
   throw wrong(text, option)
+}
+
+/**
+ * A text that reads as a rule and as nothing older: `refund(amount: 25)` and `lookup_order()` are calls of a baseline,
+ * `refunded=25` is a value.
+ */
+function ruleIn(text: string): CompiledRule | undefined {
+  const isValue = /^[^=~(<>!"\s]+\s*[=~]/.test(text)
+  const isCall = /^\s*(?:"|[^\s("]+\()/.test(text) && isBaselineCall(text)
+  if (isValue || isCall) return undefined
+  try {
+    return compileRule(text)
+  } catch (error) {
+    // No rule either: what it was meant to be, its own reader says.
+    if (HarvestError.is(error)) return undefined
+    throw error
+  }
+}
+
+function isBaselineCall(text: string): boolean {
+  try {
+    parseCall(text)
+    return true
+  } catch (error) {
+    if (HarvestError.is(error)) return false
+    throw error
+  }
 }
 
 function expectValue(text: string, option: string, keys: readonly Key[], value: Json): Expectation {
@@ -145,6 +184,7 @@ function wrong(text: string, option: string, why?: string): HarvestError {
     fix: [
       `by what it returns: ${option} refunded=25   ${option} 'answer~25 EUR'`,
       `by a tool call it makes: ${option} 'refund(amount: 25)'`,
+      `by a rule: ${option} 'at most 1 refund()'`,
     ],
   })
 }

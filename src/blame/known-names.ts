@@ -23,7 +23,16 @@ export interface Names {
 export function requireKnownNames(expectations: readonly Expectation[], names: Names): readonly string[] {
   const tools = knownTools(names.tapes)
   const values = knownValues(names)
-  return expectations.flatMap((one) => (one.kind === 'call' ? lookAtCall(one, tools) : lookAtValue(one, values)))
+  return expectations.flatMap((one) => {
+    switch (one.kind) {
+      case 'call':
+        return lookAtCall(one, tools)
+      case 'rule':
+        return lookAtRule(one, tools)
+      case 'value':
+        return lookAtValue(one, values)
+    }
+  })
 }
 
 /** Of each tool: its arguments with the values they were seen with; absent keys: its schema is not known. */
@@ -62,6 +71,13 @@ function lookAtCall(one: Extract<Expectation, { readonly kind: 'call' }>, tools:
     if (seen === undefined && tool.isListed) throw unknown(one, 'argument', key, [...tool.args.keys()])
     return otherType(one, key, value, seen ?? [])
   })
+}
+
+/** A name with `*` in it may be of tools that were never called. */
+function lookAtRule(one: Extract<Expectation, { readonly kind: 'rule' }>, tools: KnownTools): readonly string[] {
+  const name = one.rule.tools.find((tool) => !tool.includes('*') && !tools.has(tool))
+  if (name !== undefined) throw unknown(one, 'tool', name, [...tools.keys()])
+  return []
 }
 
 function knownValues({ tapes, outcome }: Names): readonly Json[] {

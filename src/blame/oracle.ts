@@ -4,8 +4,16 @@ import { HarvestError } from '../errors/index.ts'
 import { readModelCall } from '../providers/index.ts'
 import { isSameOutcome } from '../replay/replay.ts'
 import type { RunOutcome } from '../match/types.ts'
-import { type CallEvent, decodeValue, encodeValue, type Json, type Tape, type TapeEvent } from '../tape/index.ts'
-import { compareTraces, matchOutcome, traceOf } from '../trace/index.ts'
+import {
+  type CallEvent,
+  decodeValue,
+  encodeValue,
+  type Json,
+  type Tape,
+  type TapeClose,
+  type TapeEvent,
+} from '../tape/index.ts'
+import { compareTraces, matchOutcome, positionsOf, traceOf } from '../trace/index.ts'
 import { presentArgs } from '../tape/present-args.ts'
 import type { Expectation } from './expectation.ts'
 import type { Grade } from './types.ts'
@@ -151,6 +159,7 @@ function reasonOf({ code, facts }: HarvestError): string {
 function gradeOfCalls({ events }: GradedRun, judging: Judging): Grade | undefined {
   if (judging.by !== 'expectations') return undefined
   const calls = callsOf(events)
+  // A rule is about a run that came to its end: "at most once" is true of all that was cut off early enough.
   const isMade = (one: Expectation): boolean => one.kind === 'call' && one.isAmong(calls)
   if (judging.bad.some(isMade)) return 'bad'
   return judging.ok.length > 0 && judging.ok.every(isMade) ? 'ok' : undefined
@@ -203,7 +212,7 @@ async function gradeOfReturned(run: GradedRun, judging: Judging): Promise<GradeG
     case 'case':
       return { grade: byCase(judging.case, value, run.events) ? 'ok' : 'bad' }
     case 'expectations': {
-      const grade = byExpectations(judging, value, callsOf(run.events))
+      const grade = byExpectations(judging, value, run)
       return grade === undefined ? { grade: 'ungraded', because: 'Neither --ok nor --bad fits the run' } : { grade }
     }
     case 'function': {
@@ -224,8 +233,18 @@ function byCase({ expect, outcome, expected, match }: Case, value: Json, events:
 
 type ByExpectations = Extract<Judging, { readonly by: 'expectations' }>
 
-function byExpectations({ ok, bad }: ByExpectations, value: Json, calls: readonly CalledTool[]): Grade | undefined {
-  const fits = (one: Expectation): boolean => (one.kind === 'value' ? one.fits(value) : one.isAmong(calls))
+function byExpectations({ ok, bad }: ByExpectations, value: Json, { tape, events }: GradedRun): Grade | undefined {
+  const calls = callsOf(events)
+  const fits = (one: Expectation): boolean => {
+    switch (one.kind) {
+      case 'value':
+        return one.fits(value)
+      case 'call':
+        return one.isAmong(calls)
+      case 'rule':
+        return one.holds(positionsOf({ header: tape.header, events, close: endOf(events, value) }))
+    }
+  }
   if (bad.some(fits)) return 'bad'
   if (ok.length > 0 && ok.every(fits)) return 'ok'
   // With one of them alone everything it does not fit is the other.
@@ -233,7 +252,16 @@ function byExpectations({ ok, bad }: ByExpectations, value: Json, calls: readonl
   return ok.length === 0 ? 'ok' : undefined
 }
 
-type CalledTool = ReturnType<typeof callsOf>[number]
+/** The end of a run that returned, behind all that happened in it. */
+function endOf(events: readonly TapeEvent[], value: Json): TapeClose {
+  const moments = events.flatMap((event) => [
+    [event.n, event.at] as const,
+    ...('settled' in event && event.settled !== undefined ? [event.settled] : []),
+  ])
+  const n = 1 + moments.reduce((most, moment) => Math.max(most, moment[0]), 0)
+  const at = moments.reduce((most, moment) => Math.max(most, moment[1]), 0)
+  return { kind: 'close', n, at, events: events.length, outcome: { status: 'returned', value } }
+}
 
 function callsOf(events: readonly TapeEvent[]) {
   return traceOf(events)

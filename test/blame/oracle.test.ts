@@ -35,6 +35,13 @@ describe('what is expected of a run', () => {
     ['refund(*)', 'ok'],
     ['escalate(*)', 'bad'],
     ['nothing.of[3].this=1', 'bad'],
+    ['at most 1 refund()', 'ok'],
+    ['never refund()', 'bad'],
+    ['refund(amount < 100)', 'ok'],
+    ['refund(amount=2500)', 'bad'],
+    ['refund() preceded by lookup_order()', 'ok'],
+    ['run returns (answer ~ "25 EUR")', 'ok'],
+    ['run returns (answer ~ "2500 EUR")', 'bad'],
   ])('--ok %s', async (text, grade) => {
     expect(await gradeOf(asked([text]), runOf(good))).toBe(grade)
   })
@@ -65,6 +72,7 @@ describe('what is expected of a run', () => {
       Invalid regular expression: /(/u: Unterminated group
       → by what it returns: --bad refunded=25   --bad 'answer~25 EUR'
       → by a tool call it makes: --bad 'refund(amount: 25)'
+      → by a rule: --bad 'at most 1 refund()'
       (HARVEST_ORACLE_EXPECTATION)"
     `)
   })
