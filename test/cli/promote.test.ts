@@ -67,6 +67,11 @@ describe('harvest promote', () => {
     ['an id that is no slug', ['latest', '--as', '../Refund'], 'HARVEST_PROMOTE_ID'],
     ['an expectation that does not exist', ['latest', '--as', 'x', '--expect', 'maybe'], 'pass or fail'],
     ['a tape that is not there', ['secnd', '--as', 'x'], 'HARVEST_TAPE_MISSING'],
+    [
+      'a known-bad run that is good by what is said to be right',
+      ['latest', '--as', 'x', '--expect', 'fail', '--ok', 'refunded=25'],
+      'so it is no known-bad case',
+    ],
   ])('%s: nothing is written, exit code 2', async (_, args, message) => {
     const cwd = recorded()
     const { code, stdout, stderr } = await harvest(['promote', ...args], { cwd })

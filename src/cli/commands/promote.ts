@@ -1,5 +1,9 @@
 import { join, relative } from 'node:path'
+import { chooseJudging } from '../../blame/choose-oracle.ts'
 import { parseExpectation } from '../../blame/expectation.ts'
+import { gradeRecorded } from '../../blame/grade-task.ts'
+import { requireKnownNames } from '../../blame/known-names.ts'
+import { createOracle } from '../../blame/oracle.ts'
 import { HarvestError, neutral, neutralLine } from '../../errors/index.ts'
 import {
   keepShared,
@@ -29,6 +33,7 @@ export const promoteCommand: Command = {
     const options = await withRight(optionsOf(given), given, screen)
     const constants = await pinnedConstants(options.tape)
     const promotion = await prepared({ ...options, constants }, given, screen)
+    if (promotion.content.expect === 'fail') await refuseGood(promotion, screen)
     const preflight = given.has('unverified') ? undefined : await replayed(promotion, screen)
     if (preflight?.isGreen === false) {
       const error = wouldBeRed(preflight, promotion)
@@ -101,6 +106,37 @@ async function withRight(options: PromoteOptions, given: CommandInput, screen: S
   screen.note('What would have been right? A call or a value: refund(amount: 25), refunded=25')
   const answer = await askText('Right (Enter: say it later): ')
   return answer === undefined || answer === '' ? options : withRight({ ...options, ok: [answer] }, given, screen)
+}
+
+/** What is said to be right has to tell the recorded run from a right one; a function that grades is asked by those who use it. */
+async function refuseGood({ source, content }: Promotion, screen: Screen): Promise<void> {
+  const { id, ok = [], bad = [] } = content
+  if (ok.length + bad.length === 0) return
+  const tape = readTape(source)
+  const judging = chooseJudging(tape, { ok, bad })
+  const oracle = createOracle(judging)
+  if ((await gradeRecorded(oracle, tape)) === 'ok') throw isGood(id, oracle.about)
+  if (judging.by !== 'expectations') return
+  try {
+    for (const warning of requireKnownNames([...judging.ok, ...judging.bad], { tapes: [tape] })) screen.note(warning)
+  } catch (error) {
+    // The fixed agent may have a tool that this run never saw.
+    if (!HarvestError.is(error, 'HARVEST_ORACLE_EXPECTATION')) throw error
+    screen.note(error.facts.what)
+  }
+}
+
+function isGood(id: string, by: string): HarvestError {
+  return new HarvestError('HARVEST_ORACLE_OK', {
+    what: 'The oracle grades the recorded run `ok`, so it is no known-bad case',
+    where: { case: id, 'graded by': by },
+    why: 'A fix is graded by it, and the run before the fix has to be bad.',
+    fix: [
+      "name what a right run does: --ok 'refund(amount: 25)'",
+      "or what it does not: --bad 'refund(amount: 2500)'",
+      'if the run is right: promote it without --expect fail',
+    ],
+  })
 }
 
 async function printKnownBad({ content, source }: Promotion, given: CommandInput, screen: Screen): Promise<void> {
