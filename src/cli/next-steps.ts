@@ -5,7 +5,7 @@ import { neutralLine } from '../errors/index.ts'
 import { shellWord } from '../errors/words.ts'
 import { isMap } from '../json/canonical.ts'
 import { codeState } from '../provenance/index.ts'
-import { caseNames, closeOf, findCase, idOf, type TapeList } from '../recordings/index.ts'
+import { caseNames, closeOf, findCase, formerTapes, idOf, type TapeList } from '../recordings/index.ts'
 import type { Run } from '../report/run.ts'
 import type { CommandInput } from './command.ts'
 import { program } from './command.ts'
@@ -27,7 +27,8 @@ const searched = 20
 
 /** From a list of runs to one of them. */
 export function stepsAfterList({ tapes, more }: TapeList, isFiltered: boolean, dir?: string): readonly NextStep[] {
-  const [first] = tapes
+  // Whoever lists runs looks for the one that went wrong.
+  const first = tapes.find(({ outcome }) => outcome === 'threw') ?? tapes[0]
   if (first === undefined) return []
   const list = `${program} ls${dirOption(dir)}`
   const isLong = !isFiltered && tapes.length + more > searched
@@ -45,11 +46,11 @@ export function stepsAfterList({ tapes, more }: TapeList, isFiltered: boolean, d
 
 /** From one run to its test, and from its test to the fix. */
 export async function stepsAfterRun(
-  { file, case: found }: FoundRun,
+  file: string,
+  kase: Case | undefined,
   run: Run,
   dir?: string,
 ): Promise<readonly NextStep[]> {
-  const kase = found ?? caseWith(file, run.header.id, dir)
   if (kase !== undefined) return stepsOfCase(kase, dir)
   // Such a run cannot become a test.
   if (run.close === undefined || run.close.incomplete !== undefined) return []
@@ -72,14 +73,23 @@ export function rightText({ steps, close }: Pick<Run, 'steps' | 'close'>): strin
   return `  <right>: what would have been right: ${call}a value, ${neutralLine(key, 40)}=…`
 }
 
-function caseWith(file: string, id: string, dir = 'recordings'): Case | undefined {
+/** The case a tape was promoted to, and whether a fix replaced the tape there. */
+export function caseOfTape(
+  file: string,
+  id: string,
+  dir = 'recordings',
+): { readonly case: Case; readonly isFormer: boolean } | undefined {
   const owned = caseNames(dir).map(({ file: caseFile, tape }) => ({
     file: caseFile,
     own: join(dirname(caseFile), tape),
   }))
   // Ids are read from tapes, so paths are compared first.
   const known = owned.find(({ own }) => resolve(own) === resolve(file)) ?? owned.find(({ own }) => idOf(own) === id)
-  return known === undefined ? undefined : findCase(dir, known.file).case
+  const kase = known === undefined ? undefined : findCase(dir, known.file).case
+  if (kase !== undefined) return { case: kase, isFormer: false }
+  const former = formerTapes(dir)
+  const had = former.find((one) => one.file === resolve(file)) ?? former.find((one) => idOf(one.file) === id)
+  return had === undefined ? undefined : { case: had.case, isFormer: true }
 }
 
 function stepsOfCase(kase: Case, dir?: string): Promise<readonly NextStep[]> | readonly NextStep[] {

@@ -49,6 +49,17 @@ export function caseNames(recordings: string): readonly { file: string; id: stri
   })
 }
 
+/** Tapes that cases had before a fix replaced them, by path; cases that never had another one are not parsed. */
+export function formerTapes(recordings: string): readonly { readonly case: Case; readonly file: string }[] {
+  return casesWhere(recordings, (_head, _file, text) => /\b(?:replaces|history)\b/.test(text)).flatMap(
+    ({ case: kase }) => {
+      if (kase === undefined) return []
+      const [, ...former] = tapesOf(kase)
+      return [...new Set(former)].map((file) => ({ case: kase, file }))
+    },
+  )
+}
+
 /** The cases that have an id: what they say, or what their file is called when it cannot be read as a case. */
 export function casesNamed(recordings: string, id: string): readonly CaseSummary[] {
   return casesWhere(recordings, (head, file) => (head.id ?? id) === id || nameOfFile(file) === id).filter(

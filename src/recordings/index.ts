@@ -1,5 +1,5 @@
 /** Where tapes and cases live: the inbox, the golden set, promotion from one to the other. */
-export { type CaseSummary, caseNames, casesCalled, findCase, listCases, removeCase } from './cases.ts'
+export { type CaseSummary, caseNames, casesCalled, findCase, formerTapes, listCases, removeCase } from './cases.ts'
 export { demote, type Demoted } from './demote.ts'
 export { forgetTapes } from './forget-tapes.ts'
 export { forksFolder } from './kept-forks.ts'

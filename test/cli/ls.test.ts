@@ -203,6 +203,18 @@ describe('harvest ls with filters', () => {
     )
   })
 
+  it('leads to a run that threw, where there is one', async () => {
+    const folder = scratch()
+    const error = { $type: 'error', name: 'E', message: 'x' }
+    for (const [id, outcome] of [
+      ['a', { status: 'returned', value: 1 }],
+      ['b', { status: 'threw', error }],
+    ] as const)
+      putTape(join(folder, 'recordings'), `inbox/${id}`, { header: { id }, close: { outcome } })
+    const { stderr } = await inProcess(['ls', '--dir', join(folder, 'recordings')])
+    expect(stderr).toContain('→ to read one: npx vitest-harvest show b ')
+  })
+
   it('in a pipe cuts no value, and --json has what the run was given and returned', async () => {
     const folder = scratch()
     const long = 'x'.repeat(300)

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { neutralLine } from '../../errors/index.ts'
 import {
   outcomeOf,
   holdOf,
   caseNames,
+  formerTapes,
   type ListedTape,
   queryTapes,
   type TapeList,
@@ -232,5 +233,7 @@ function cost(usd: number): string {
 function caseFinder(dir: string, tapes: readonly ListedTape[]): (file: string) => readonly string[] {
   if (tapes.every(({ place }) => place === 'inbox')) return () => []
   const ids = Map.groupBy(caseNames(dir), ({ file, tape }) => join(dirname(file), tape))
-  return (file) => (ids.get(file) ?? []).map(({ id }) => id)
+  const former = Map.groupBy(formerTapes(dir), ({ file }) => file)
+  return (file) =>
+    ids.get(file)?.map(({ id }) => id) ?? (former.get(resolve(file)) ?? []).map(({ case: kase }) => kase.id)
 }

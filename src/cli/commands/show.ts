@@ -6,7 +6,7 @@ import { type KeptAnswer, listOutside, listShared, recordingsOf } from '../../re
 import { showSpec } from '../spec/inspect.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
-import { printSteps, rightText, stepsAfterRun } from '../next-steps.ts'
+import { caseOfTape, printSteps, rightText, stepsAfterRun } from '../next-steps.ts'
 import { type FoundRun, findRun, openRun } from '../find.ts'
 import { badValue, usage } from '../parse.ts'
 import { baselineLines } from '../../report/calls.ts'
@@ -53,12 +53,20 @@ export const showCommand: Command = {
     if (found.case !== undefined) printBaseline(found.case, screen)
     printShared(shared, found.case !== undefined, screen)
     if (now !== undefined) printNow(now, screen)
-    const steps = await stepsAfterRun(found, run, given.value('dir'))
+    const dir = given.value('dir')
+    const owner = found.case === undefined ? caseOfTape(found.file, run.header.id, dir) : undefined
+    if (owner !== undefined) printOwner(owner, screen)
+    const steps = await stepsAfterRun(found.file, found.case ?? owner?.case, run, dir)
     printSteps(steps, (text) => screen.note(text))
     if (steps.some(({ command }) => command.includes('<right>'))) screen.note(rightText(run))
+    if (run.close === undefined && steps.length === 0) screen.note(cutOff)
     return exit.ok
   },
 }
+
+/** A run without an end becomes no test; one that a budget ends does. */
+const cutOff = `cut off, so it cannot become a test: how it would have ended is unknown
+→ to end runs that loop, and keep them whole: createRecorder({ budget: { calls: { hard: 100 } } })`
 
 interface ShowOptions {
   readonly step?: number
@@ -193,6 +201,18 @@ function printShared(shared: readonly KeptAnswer[], isCase: boolean, screen: Scr
   )
   for (const { method, url, startedAt } of shared)
     screen.line(`  ${neutralLine(`${method} ${url}`, 160)}, recorded ${neutralLine(startedAt)}`)
+}
+
+/** What became of a tape that was shown by itself. */
+function printOwner({ case: kase, isFormer }: NonNullable<ReturnType<typeof caseOfTape>>, screen: Screen): void {
+  const state =
+    kase.expect === 'fail'
+      ? 'a known-bad incident that is not fixed yet'
+      : isFormer
+        ? `fixed ${neutralLine((kase.history?.at(-1)?.at ?? '').slice(0, 10))}; this run is the incident it was made of`
+        : 'expected to pass'
+  screen.line()
+  screen.line(`case      ${neutralLine(kase.id, 80)}, ${state}`)
 }
 
 function printBaseline({ baseline, approved }: Case, screen: Screen): void {
