@@ -1,3 +1,4 @@
+// Over 300 lines: the way of a fix, from the replay of its case to the runs that are graded, with what refuses it.
 import { accessOf } from '../fork/access.ts'
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
@@ -91,7 +92,13 @@ export const fixTask: Task = async (asked, context) => {
   const recorded = await gradeRecorded(oracle, tape)
   if (kase.expect === 'fail' && recorded === 'ok') throw notBad(kase.id, oracle.about)
   const { replayed, offline } = await runRecorded(context)
-  if (context.isGreen(replayed)) throw nothingFixed(kase.id, kase.expect)
+  if (context.isGreen(replayed)) {
+    throw nothingFixed(
+      kase.id,
+      kase.expect,
+      tape.events.some(({ kind }) => kind === 'tool'),
+    )
+  }
   const session = { request, context, oracle }
   const runs = offline.isWhole
     ? [await graded(asData(offline.fork, { seed: '1', tail: { from: 'tape' } }), session, false)]
@@ -99,6 +106,7 @@ export const fixTask: Task = async (asked, context) => {
       ? await runLive(offline.keep, session)
       : []
   const steps = stepsOf(tape)
+  const stoodFor = steps.slice(offline.keep).filter(isModelCall)
   const answer: FixAnswer = {
     steps: steps.length,
     keep: offline.isWhole ? steps.length : (runs[0]?.fork.prefix.steps ?? offline.keep),
@@ -107,7 +115,12 @@ export const fixTask: Task = async (asked, context) => {
     gradedBy: oracle.about,
     recorded,
     runs,
-    perRun: allowanceOf(steps.slice(offline.keep).filter(isModelCall), offline.fork.events, context.prices),
+    perRun: allowanceOf(
+      // Behind the last recorded step a call is taken to be as large as the last one.
+      stoodFor.length > 0 ? stoodFor : steps.filter(isModelCall).slice(-1),
+      offline.fork.events,
+      context.prices,
+    ),
   }
   return JSON.parse(JSON.stringify(answer)) as Json
 }
@@ -271,14 +284,23 @@ function oracleMissing(id: string): HarvestError {
   })
 }
 
-function nothingFixed(id: string, expect: 'pass' | 'fail'): HarvestError {
+function nothingFixed(id: string, expect: 'pass' | 'fail', hasTools: boolean): HarvestError {
   return new HarvestError('HARVEST_FIX_UNCHANGED', {
     what:
       expect === 'fail'
         ? "Today's code still reproduces the incident"
         : 'The case is green, so there is nothing to fix',
     where: { case: id },
+    ...(expect === 'fail' && hasTools
+      ? { why: 'Wrapped tools answer from the tape: a fix inside one does not show.' }
+      : {}),
     fix:
-      expect === 'fail' ? [`to find the step that decided: npx vitest-harvest blame ${id}`, 'fix the agent first'] : [],
+      expect === 'fail'
+        ? [
+            `to find the step that decided: npx vitest-harvest blame ${id}`,
+            ...(hasTools ? [`if you fixed a tool: npx vitest-harvest test ${id} --tools run --yes`] : []),
+            'fix the agent first',
+          ]
+        : [],
   })
 }

@@ -41,7 +41,9 @@ export function allowanceOf(
   const callInput = Math.max(0, ...calls.map(({ input }) => input))
   const callOutput = margin * Math.max(1, ...calls.map(({ output }) => output))
   const count = margin * Math.max(1, calls.length)
-  const models = [...new Set(live.flatMap((event) => modelOf(event)))]
+  // Where nothing was asked in their place yet, the recorded models are the ones that will be.
+  const asked = live.flatMap((event) => modelOf(event))
+  const models = [...new Set(asked.length > 0 ? asked : recorded.flatMap((event) => modelOf(event)))]
   const costs = models.map((model) => costOf({ inputTokens: callInput, outputTokens: callOutput }, model, prices))
   const dearest = costs.every((cost) => cost !== undefined) ? Math.max(0, ...costs) : undefined
   return {

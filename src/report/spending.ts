@@ -102,12 +102,16 @@ interface Used {
   readonly usage?: Usage
   readonly costUsd?: number
   readonly isPoll?: true
+  /** HTTP status. */
+  readonly status?: number
 }
 
 /** `812 in (300 cached), 24 out (10 reasoning), $0.0023`, for one call. */
-export function callSpendingText({ usage, costUsd, isPoll }: Used): string {
+export function callSpendingText({ usage, costUsd, isPoll, status = 0 }: Used): string {
   const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens } = usage ?? {}
-  if (inputTokens === undefined && outputTokens === undefined) return isPoll ? 'a poll' : 'tokens unknown'
+  // A refused call costs nothing, as in the sum.
+  if (inputTokens === undefined && outputTokens === undefined)
+    return isPoll ? 'a poll' : status >= 400 ? 'no tokens' : 'tokens unknown'
   const cached = ofThem([cachedTokens, 'cached'], [cacheWriteTokens, 'written to the cache'])
   return [
     ...(isPoll ? ['a poll'] : []),

@@ -39,7 +39,7 @@ changed: system prompt (step 1): You refund orders. {+Never more than their tota
 replayed: no step; the agent runs on from step 1
 graded by --ok refund(amount: 25); the recorded run is bad
 
-its models have to be asked: 3 runs, at most 27 calls, 9423 tokens, about $0.00
+its models have to be asked: 3 runs, at most 27 calls, 9423 tokens, about $0.0021
 → to ask them: npx vitest-harvest fix incident --ok 'refund(amount: 25)' --live
 `,
     ])
@@ -93,6 +93,12 @@ its models have to be asked: 3 runs, at most 27 calls, 9423 tokens, about $0.00
     expect([green.code, green.stdout]).toEqual([0, expect.stringContaining('1 replayed')])
     const checked = await project.harvest('check')
     expect([checked.code, checked.stdout]).toEqual([0, expect.not.stringContaining('HARVEST_TAPE_OBSOLETE')])
+    const former = await project.harvest('show', 'recordings/golden/incident.tape.jsonl')
+    expect(former.stdout).toMatch(
+      /\ncase {6}incident, fixed \d{4}-\d\d-\d\d; this run is the incident it was made of\n$/,
+    )
+    expect(former.stderr).toBe('→ to run its test: npx vitest-harvest test incident\n')
+    expect((await project.harvest('ls')).stdout).toMatch(/ incident +recordings\/golden\/incident\.tape\.jsonl/)
     const again = await project.harvest('fix', 'incident')
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('nothing to fix')])
     project.unfix()

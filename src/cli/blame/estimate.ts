@@ -1,6 +1,7 @@
 import type { ExpectedUse } from '../../blame/index.ts'
 import type { BlameEstimate } from '../../blame/run-blame.ts'
 import { neutralLine } from '../../errors/index.ts'
+import { counted } from '../../errors/words.ts'
 import { type Screen, table } from '../../report/output.ts'
 import { gradingText } from './print.ts'
 
@@ -9,7 +10,7 @@ export function printEstimate(estimate: BlameEstimate, screen: Screen): void {
   const { tape, recorded, gradedBy, positions, low, likely, high, deterministic, reused, grading } = estimate
   const steps = positions.reduce((count, { steps: own }) => count + own.length, 0)
   screen.line(
-    `${neutralLine(tape)} replays byte for byte and is graded ${recorded} (by ${neutralLine(gradedBy, 200)}); ${steps} steps in ${positions.length} places`,
+    `${neutralLine(tape)} replays byte for byte and is graded ${recorded} (by ${neutralLine(gradedBy, 200)}); ${counted(steps, 'step')} in ${counted(positions.length, 'place')}`,
   )
   screen.line()
   const head = ['expected', 'forks', 'model calls', 'cost'].map((cell) => screen.paint('dim', cell))

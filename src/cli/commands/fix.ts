@@ -8,6 +8,7 @@ import { runTask } from '../../jobs/run.ts'
 import { unattended } from '../../provenance/unattended.ts'
 import { findCase, placeFix, prepareFix, readPrices, type PreparedFix } from '../../recordings/index.ts'
 import type { Screen } from '../../report/output.ts'
+import { money } from '../../report/spending.ts'
 import { type Json, readTape, requireClosed, stepsOf } from '../../tape/index.ts'
 import { askYesNo, canAsk } from '../ask.ts'
 import type { Command, CommandInput } from '../command.ts'
@@ -90,7 +91,7 @@ function needsLive(answer: FixAnswer, tapeFile: string, kase: Case, given: Comma
   const { calls, tokens, costUsd } = answer.perRun
   if (given.has('json')) screen.json({ ...answer, case: kase.id, written: null })
   else {
-    const cost = costUsd === undefined ? 'cost unknown' : `about $${(runs * costUsd).toFixed(2)}`
+    const cost = costUsd === undefined ? 'cost unknown' : `about ${money(Number((runs * costUsd).toPrecision(2)))}`
     screen.line()
     screen.line(
       `its models have to be asked: ${runs} runs, at most ${runs * calls} calls, ${runs * tokens} tokens, ${cost}`,

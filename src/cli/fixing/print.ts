@@ -2,6 +2,7 @@ import { relative } from 'node:path'
 import type { FixAnswer, FixRun } from '../../blame/fix-task.ts'
 import type { Case } from '../../cases/index.ts'
 import { neutral, neutralLine } from '../../errors/index.ts'
+import { counted } from '../../errors/words.ts'
 import type { PreparedFix } from '../../recordings/index.ts'
 import { describeOutcome } from '../../report/describe.ts'
 import { neutralLines, type Screen, table } from '../../report/output.ts'
@@ -13,7 +14,7 @@ import type { Shown } from './shown.ts'
 /** What the fixed agent does otherwise, and from where on. */
 export function printPlan(kase: Case, answer: FixAnswer, screen: Screen): void {
   const { steps, keep, isOffline, changed, gradedBy, recorded } = answer
-  screen.line(`${neutralLine(kase.id, 80)}: ${steps} steps, agent ${neutralLine(kase.agent, 60)}`)
+  screen.line(`${neutralLine(kase.id, 80)}: ${counted(steps, 'step')}, agent ${neutralLine(kase.agent, 60)}`)
   for (const change of changed.slice(0, 5)) screen.line(`changed: ${neutralLine(change, 160)}`)
   if (changed.length > 5) screen.line(`changed: … and ${changed.length - 5} more`)
   const replayed = keep === 0 ? 'no step' : keep === 1 ? 'step 1' : `steps 1 to ${keep}`
