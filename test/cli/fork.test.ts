@@ -226,7 +226,7 @@ describe('harvest fork', () => {
     const { code, stdout } = await fork('first', '--step', '2', '--set', 'result.total=30')
     expect(stdout).toContain('not judged')
     expect(stdout).toContain('HARVEST_NOT_RECORDED')
-    expect(stdout).toContain('→ to continue with live models: --live')
+    expect(stdout).toContain('→ to continue with live models: npx vitest-harvest fork ')
     expect(code).toBe(1)
   })
 

@@ -60,6 +60,8 @@ describe('harvest rerun', () => {
             refund(amount, order_id)
 
       33 model calls, 3300 tokens in, 660 out, $0.0149; tools from the tape
+      → to grade runs by what is right: npx vitest-harvest rerun refund --live --runs 12 --cross-version --ok '<right>'
+      → to see which answers decide: npx vitest-harvest blame refund --mutate --dry-run --cross-version
       "
     `)
     // Without a gate every run has to pass.
@@ -163,7 +165,9 @@ describe('harvest rerun', () => {
         /off tape {2}off tape, ok {2}not run\nrefund +2\/2 +100\.0 % +34\.2 % – 100\.0 % +2 +2 +0\nrefund: graded by --ok refund\(amount: 10\)\n/,
       ),
     ])
-    expect(graded.stdout).toContain('→ to answer calls that were not recorded: --reference')
+    expect(graded.stdout).toContain(
+      '→ to answer calls that were not recorded, by functions of yours: npx vitest-harvest rerun ',
+    )
     const told = await rerun([...words, '--bad', 'refund(amount: 10)', '--json'])
     expect(rates(told.stdout).cases).toMatchObject([
       { passed: 0, offTape: 2, offTapeOk: 0, reasons: [{ code: 'HARVEST_NOT_RECORDED' }] },

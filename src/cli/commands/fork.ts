@@ -22,6 +22,7 @@ import { readLivePlan, readWhole, refuseOtherCode } from '../live.ts'
 import type { CodeSubject } from '../other-code.ts'
 import { usage } from '../parse.ts'
 import type { Screen } from '../../report/output.ts'
+import { typedAgain } from '../typed-again.ts'
 
 /** Options that say what changes, or who goes on: `--critical` chooses these itself. */
 const changing = [
@@ -77,9 +78,12 @@ async function fork(parent: Parent, given: CommandInput, screen: Screen): Promis
     // Nobody recorded what a tool answers to a call that nobody made.
     const isNewCall = given.values('decide').length > 0
     if (isOffTape && !given.has('live') && isNewCall)
-      screen.line('→ to run its tools for real, side effects and all, and ask the models: --live --tools live')
-    else if (isOffTape && !given.has('live')) screen.line('→ to continue with live models: --live')
-    else if (isOffTape) screen.line('→ to run tools for real, side effects and all: --tools live')
+      screen.line(
+        `→ to run its tools for real, side effects and all, and ask the models: ${typedAgain(['--live', '--tools=live'])}`,
+      )
+    else if (isOffTape && !given.has('live')) screen.line(`→ to continue with live models: ${typedAgain(['--live'])}`)
+    else if (isOffTape && given.value('tools') !== 'live')
+      screen.line(`→ to run tools for real, side effects and all: ${typedAgain(['--tools=live'])}`)
   }
   return sum.judged === 0 ? exit.divergence : exit.ok
 }

@@ -20,6 +20,7 @@ import { runJobs } from '../../jobs/run.ts'
 import { describeInterval, describeSpent, type LivePlan, readLivePlan, refuseOtherCode, readWhole } from '../live.ts'
 import { badValue, usage } from '../parse.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'
+import { typedAgain } from '../typed-again.ts'
 
 /** Changes one recorded input of a run and says whether its outcome survives. */
 export const patchCommand: Command = {
@@ -143,5 +144,6 @@ function print(
   const undecided = (answer.rate?.undecided ?? 0) + (answer.beside?.undecided ?? 0)
   if (undecided > 0) screen.line(`${undecided} runs could not be judged`)
   if (answer.spent !== undefined) screen.line(describeSpent(answer.spent))
-  if (answer.survives === null && answer.rate === undefined) screen.line('→ to continue with live models: --live')
+  if (answer.survives === null && answer.rate === undefined)
+    screen.line(`→ to continue with live models: ${typedAgain(['--live'])}`)
 }

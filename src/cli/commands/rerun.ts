@@ -17,7 +17,10 @@ import type { Json } from '../../tape/index.ts'
 import { liveGradingOf, toolsWords } from '../live-grading.ts'
 import { type VerdictName, verdicts } from '../../replay/index.ts'
 import { rerunSpec } from '../spec/test.ts'
-import type { Command, CommandInput } from '../command.ts'
+import { type Command, type CommandInput, program } from '../command.ts'
+import { type NextStep, printSteps } from '../next-steps.ts'
+import { typedAgain } from '../typed-again.ts'
+import { shellWord } from '../../errors/words.ts'
 import { exit } from '../exit.ts'
 import { type JobOutcome, runJobs } from '../../jobs/run.ts'
 import {
@@ -59,7 +62,7 @@ export const rerunCommand: Command = {
     const spent = spentBy(ended)
     const isMet = rates.every((rate) => (minimum === undefined ? passes(rate) : meets(rate, minimum)))
     if (given.has('json')) screen.json({ cases: rates, spent, minimum: minimum ?? null, met: isMet })
-    else print(rates, { spent, minimum, isMet, tools: toolsWords(given) }, screen)
+    else print(rates, { spent, minimum, isMet, given }, screen)
     keepLiveRuns(given.value('dir') ?? 'recordings', liveRunsOf(rates))
     return isMet ? exit.ok : exit.divergence
   },
@@ -212,7 +215,7 @@ interface Gate {
 
 function print(
   rates: readonly PassRate[],
-  { spent, minimum, isMet, tools }: Gate & { readonly spent: Spent; readonly tools: ReturnType<typeof toolsWords> },
+  { spent, minimum, isMet, given }: Gate & { readonly spent: Spent; readonly given: CommandInput },
   screen: Screen,
 ): void {
   const isGraded = rates.some(({ gradedBy }) => gradedBy !== null)
@@ -236,11 +239,41 @@ function print(
       screen.line(neutralLines(example).replace(/^/gm, '  '))
     }
   }
-  if (rates.some(({ offTape }) => offTape > 0))
-    screen.line('\n→ to answer calls that were not recorded: --reference <tape|case>, --tools ./test/tools.ts or live')
   screen.line()
-  screen.line(describeSpent(spent, tools))
+  screen.line(describeSpent(spent, toolsWords(given)))
   if (minimum !== undefined) screen.line(`lower end of every interval ≥ ${minimum}: ${isMet ? 'yes' : 'no'}`)
+  printSteps(stepsAfterRates(rates, given), (text) => screen.line(text))
+}
+
+/** From runs that did not pass to why: calls without an answer, what counts as right, or the step that decides. */
+function stepsAfterRates(rates: readonly PassRate[], given: CommandInput): readonly NextStep[] {
+  const failed = rates.find((rate) => rate.passed < rate.runs)
+  const isOffTape = rates.some(({ offTape }) => offTape > 0)
+  const isAnswered = given.has('tools') || given.has('reference')
+  return [
+    ...(isOffTape && !isAnswered
+      ? [
+          {
+            about: 'to answer calls that were not recorded, by functions of yours',
+            command: typedAgain(['--tools=./test/tools.ts']),
+          },
+        ]
+      : []),
+    ...(failed === undefined ? [] : stepsAfterFailure(failed)),
+  ]
+}
+
+function stepsAfterFailure({ case: id, expect, gradedBy }: PassRate): readonly NextStep[] {
+  const blame = `${program} blame ${shellWord(id)}`
+  return [
+    ...(gradedBy === null
+      ? [{ about: 'to grade runs by what is right', command: `${typedAgain([])} --ok '<right>'` }]
+      : []),
+    // The recorded run of a case that passes is good: what is asked is which of its answers would make it bad.
+    expect === 'fail'
+      ? { about: 'to see which step decides', command: `${blame} --dry-run --cross-version` }
+      : { about: 'to see which answers decide', command: `${blame} --mutate --dry-run --cross-version` },
+  ]
 }
 
 function cells(
