@@ -21,8 +21,10 @@ export function stacksPage(results: Readonly<Record<string, StackOutcome>>): str
   const rows = Object.values(results)
   const reached = rows.reduce((sum, { canary }) => sum + canary, 0)
   const end = `\n${rows.length} rows; ${reached} requests reached the canary. \`npm run test:stacks\` in the repository of this package makes the page.\n`
-  return `${head}${rows.map(line).join('')}${end}`
+  return `${head}${rows.map(line).join('')}${end}${next}`
 }
+
+const next = '\nNext: [recording](recording.md), [what cannot be recorded](boundary.md), [databases](databases.md).\n'
 
 function line(row: StackOutcome): string {
   const { stack, packages, agent, steps, promotes, replays, red, refused, write } = row
