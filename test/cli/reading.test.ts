@@ -170,7 +170,8 @@ describe('harvest show', () => {
   it('a truncated tape shows what was recorded, open steps as open', async () => {
     const { settled: _, result: __, ...open } = call(8, 'lookup', { order: 'A-17' })
     const file = putTape(scratch(), 'cut', { events: [open], close: null })
-    const { out } = await ask('show', file)
+    const { out, notes } = await ask('show', file)
+    expect(notes).toContain('so it cannot become a test')
     expect(out.slice(out.indexOf('\n\n') + 2)).toMatchInlineSnapshot(`
       "1  +4 ms  …  tool  lookup
          args     {"order":"A-17"}
@@ -203,6 +204,7 @@ describe('harvest show', () => {
     const { out } = await ask('show', putTape(scratch(), 'failed', { events }))
     expect(out).toMatch(/status {3}529\n +error {4}overloaded: try later/)
     expect(out).toContain('usage     1 model call, 0 tokens in, 0 out, $0')
+    expect(out).toMatch(/1 .* model {2}gpt-4o {2}no tokens\n/)
   })
 
   it('a case is its tape, and what the case says of it', async () => {
