@@ -7,7 +7,9 @@ import { type ImportedModelCall, importedModelCall } from '../providers/imported
 import {
   CutOff,
   type ExchangeEvent,
+  isStartKnown,
   isStep,
+  isTimed,
   type KeptReason,
   type OpenCall,
   type Outcome,
@@ -29,7 +31,7 @@ export interface TapeFacts {
   readonly state: 'closed' | 'truncated' | 'unreadable'
   readonly id?: string
   readonly agent?: string
-  /** ISO 8601. */
+  /** ISO 8601; absent when an import does not know it. */
   readonly startedAt?: string
   /** Id of the tape a branch begins like. */
   readonly branchOf?: string
@@ -45,7 +47,7 @@ export interface TapeFacts {
   readonly steps?: number
   /** Of a truncated tape: the calls that were under way. */
   readonly open?: readonly OpenCall[]
-  /** Absent unless closed. */
+  /** Absent unless closed, and when an import has no times. */
   readonly durationMs?: number
   /** Models asked or answering, sorted. */
   readonly models: readonly string[]
@@ -112,12 +114,14 @@ export async function readIndexed(
 }
 
 function factsOf(seen: Seen): TapeFacts {
-  const { id, agent, startedAt, pins, parent, subjects, session, attributes } = seen.header
+  const { header, close } = seen
+  const { id, agent, startedAt, pins, parent, subjects, session, attributes } = header
   return {
-    state: seen.close === undefined ? 'truncated' : 'closed',
+    state: close === undefined ? 'truncated' : 'closed',
     id,
     agent,
-    startedAt,
+    ...(isStartKnown(header) && { startedAt }),
+    ...(close !== undefined && isTimed(header) && { durationMs: close.at }),
     ...(parent !== undefined && { branchOf: parent.id }),
     ...(subjects !== undefined && { subjects }),
     ...(session !== undefined && { session: session.id }),
@@ -212,8 +216,8 @@ class Seen {
     for (const name of asked) this.#tools.add(name)
     const decision = asked.sort().join(' ∥ ')
     if (decision !== '' && this.#decisions.at(-1) !== decision) this.#decisions.push(decision)
-    // A call that was refused or never answered is not billed; every other one that tells no tokens has an unknown cost.
-    const isRefused = response === undefined || (response.usage === undefined && (event.response?.status ?? 0) >= 400)
+    // A call that was refused is not billed; every other one that tells no tokens has an unknown cost.
+    const isRefused = response?.usage === undefined && response?.error !== undefined
     if (!isRefused) this.#calls.add(model)
   }
 
@@ -255,11 +259,10 @@ function openFacts({ calls }: CutOff): Partial<TapeFacts> {
 }
 
 function closingFacts(close: TapeClose): Partial<TapeFacts> {
-  const { outcome, at, incomplete, kept = [], retention, usage } = close
+  const { outcome, incomplete, kept = [], retention, usage } = close
   return {
     outcome: outcome.status,
     ending: endingOf(outcome),
-    durationMs: at,
     kept,
     ...(usage !== undefined && { counted: usage }),
     ...(retention !== undefined && { retention: retention.class }),

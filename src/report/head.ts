@@ -1,10 +1,18 @@
 import { dirname, join, relative } from 'node:path'
 import type { Case } from '../cases/index.ts'
-import { type Imported, type KeptReason, partialText, type Retention, type TapeParent } from '../tape/index.ts'
+import {
+  type Imported,
+  isStartKnown,
+  isTimed,
+  type KeptReason,
+  partialText,
+  type Retention,
+  type TapeParent,
+} from '../tape/index.ts'
 import { duration } from './describe.ts'
 import { shownCommand } from './shown-command.ts'
 import { counted } from '../errors/words.ts'
-import { isTimed, type Run } from './run.ts'
+import type { Run } from './run.ts'
 import { spendingText } from './spending.ts'
 
 /** One line of facts: a label and recorded text, not yet neutral; a command is neutral already. */
@@ -38,10 +46,15 @@ export function factsOf(run: Run, found?: Case): readonly Fact[] {
 }
 
 /** When, and how long; of an imported tape as far as its recording said. */
-function recordedText({ header, close }: Run): string {
-  const isStartMissing = header.imported?.missing.includes('start') === true
-  const took = close === undefined || !isTimed(header) ? '' : `, took ${duration(close.at)}`
-  return `${isStartMissing ? 'at an unknown time' : header.startedAt}${took}`
+function recordedText(run: Run): string {
+  const { header } = run
+  const tookMs = runTookMs(run)
+  return `${isStartKnown(header) ? header.startedAt : 'at an unknown time'}${tookMs === undefined ? '' : `, took ${duration(tookMs)}`}`
+}
+
+/** Milliseconds until the run ended; absent when it did not, or when its recording had no times. */
+export function runTookMs({ header, close }: Pick<Run, 'header' | 'close'>): number | undefined {
+  return isTimed(header) ? close?.at : undefined
 }
 
 function importedFacts({ format, grade, missing }: Imported): Fact[] {

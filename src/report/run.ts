@@ -62,6 +62,8 @@ export interface RunStep extends DescribedStep, Partial<Pick<CallSpending, 'usag
   readonly duringCount: number
   /** No answer was recorded. */
   readonly isOpen: boolean
+  /** It may have had one: the recording it was imported from does not hold it. */
+  readonly isLeftOut?: true
   /** The conversation it belongs to. Derived: no event says so. */
   readonly lane: string
   /** Number of the step that failed and of which this is another attempt. Derived. */
@@ -70,13 +72,9 @@ export interface RunStep extends DescribedStep, Partial<Pick<CallSpending, 'usag
   readonly confidence?: ReportConfidence
 }
 
-/** Whether a run has times. An import may have none: its order stands in their place. */
-export function isTimed({ imported }: TapeHeader): boolean {
-  return imported === undefined || !imported.missing.some((what) => what === 'timings' || what === 'starts')
-}
-
 /** What is to be said of a step that is open. */
-export function openText({ answer, status }: Pick<RunStep, 'answer' | 'status'>): string {
+export function openText({ answer, status, isLeftOut }: Pick<RunStep, 'answer' | 'status' | 'isLeftOut'>): string {
+  if (isLeftOut) return 'the recording it was imported from does not hold the answer'
   return answer === undefined && status === undefined ? 'no answer was recorded' : 'the answer had not come to its end'
 }
 
@@ -235,6 +233,7 @@ class RunReader {
         during: near.map((other) => other + 1),
         duringCount: count,
         isOpen,
+        ...(isOpen && this.#header.imported?.missing.includes('answers') ? { isLeftOut: true as const } : {}),
         lane: lanes[index] ?? this.#header.agent,
         ...(retried === undefined ? {} : { retryOf: retried + 1 }),
         ...(confidence === undefined ? {} : { confidence }),

@@ -1,12 +1,12 @@
 import { neutralLine } from '../errors/index.ts'
-import type { Draw, DrawsEvent } from '../tape/index.ts'
+import { type Draw, type DrawsEvent, isTimed } from '../tape/index.ts'
 import { confidenceText } from './confidence.ts'
 import { duration } from './describe.ts'
 import type { Screen } from './output.ts'
 import type { PrintedMessage } from './conversation.ts'
 import { foldText } from './fold.ts'
 import { counted } from '../errors/words.ts'
-import { isTimed, type TimelineNote, openText, type Run, type RunStep } from './run.ts'
+import { type TimelineNote, openText, type Run, type RunStep } from './run.ts'
 import { callSpendingText } from './spending.ts'
 
 export interface TimelineOptions {

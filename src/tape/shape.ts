@@ -391,3 +391,13 @@ export function readOutcome(written: WrittenOutcome, { imported }: Pick<TapeHead
 
 /** What every report says where the outcome of an import would be compared. */
 export const outcomeNotCompared = 'not compared (the import did not see it)'
+
+/** Whether a run has times. An import may have none: its order stands in their place. */
+export function isTimed({ imported }: Pick<TapeHeader, 'imported'>): boolean {
+  return imported === undefined || !imported.missing.some((what) => what === 'timings' || what === 'starts')
+}
+
+/** Whether `startedAt` is when the run began: an import that does not know it says 1970. */
+export function isStartKnown({ imported }: Pick<TapeHeader, 'imported'>): boolean {
+  return imported?.missing.includes('start') !== true
+}

@@ -151,10 +151,10 @@ interface Column {
 function printTable(tapes: readonly ListedTape[], dir: string, screen: Screen): void {
   const casesOf = caseFinder(dir, tapes)
   const columns: readonly Column[] = [
-    { head: 'started', cell: ({ startedAt = '' }) => neutralLine(startedAt.replace(/\.\d+Z$/, 'Z')) },
+    { head: 'started', cell: ({ startedAt = 'unknown' }) => neutralLine(startedAt.replace(/\.\d+Z$/, 'Z')) },
     { head: 'agent', cell: ({ agent = '' }) => neutralLine(agent, room(30)) },
     { head: 'steps', isNumber: true, cell: ({ steps }) => `${steps}` },
-    { head: 'took', isNumber: true, cell: ({ durationMs }) => (durationMs === undefined ? '…' : duration(durationMs)) },
+    { head: 'took', isNumber: true, cell: tookCell },
     {
       head: 'cost',
       isNumber: true,
@@ -207,6 +207,12 @@ function room(most: number): number {
 
 function printRows(rows: readonly (readonly string[])[], screen: Screen): void {
   for (const line of rows.flat()) screen.line(line)
+}
+
+/** `…`: the run has no end; `unknown`: an import without times. */
+function tookCell({ durationMs, state }: ListedTape): string {
+  if (durationMs !== undefined) return duration(durationMs)
+  return state === 'closed' ? 'unknown' : '…'
 }
 
 /** Read from the tape itself: the index keeps what a run returned for searching alone. */

@@ -59,7 +59,9 @@ function print({ removed, held, needed, failed }: Pruned, isDryRun: boolean, scr
 }
 
 function why({ retention, until, startedAt }: ListedTape): string {
-  return neutralLine(`  ${retention ?? 'no class'}, ${until === undefined ? `started ${startedAt}` : `until ${until}`}`)
+  return neutralLine(
+    `  ${retention ?? 'no class'}, ${until === undefined ? `started ${startedAt ?? 'at an unknown time'}` : `until ${until}`}`,
+  )
 }
 
 function here(file: string): string {

@@ -8,6 +8,7 @@ import { valueText } from '../conversation.ts'
 import { bodyText, decodedResponse, headerOf, signature } from '../describe.ts'
 import type { Opened } from '../diff/facts.ts'
 import { outcomeText } from '../end.ts'
+import { runTookMs } from '../head.ts'
 import { messageText, type RunStep } from '../run.ts'
 import { SharedBodies } from './bodies.ts'
 import { Prompts } from './messages.ts'
@@ -17,6 +18,7 @@ import type { ReportNote, ReportRaw, ReportRun, ReportStep, ReportTokens } from 
 /** What a report shows of a run: the facts that `show --json` prints, and the texts of the bodies. */
 export function runView({ tape, run }: Opened, texts: Texts, found?: Case): ReportRun {
   const { header, close, digest } = tape
+  const tookMs = runTookMs(run)
   const steps = stepsView(tape, run.steps, texts)
   const notes = notesView(tape, texts)
   return {
@@ -35,6 +37,7 @@ export function runView({ tape, run }: Opened, texts: Texts, found?: Case): Repo
     ...(header.parent === undefined ? {} : { parent: { id: header.parent.id, keep: header.parent.keep } }),
     digest,
     truncated: close === undefined,
+    ...(tookMs === undefined ? {} : { took: tookMs }),
     cuts: run.cuts.length,
     ...(close === undefined
       ? {}
@@ -74,7 +77,22 @@ function stepsView(tape: Tape, read: readonly RunStep[], texts: Texts): ReportSt
 }
 
 function factsOfStep(step: RunStep, texts: Texts): ReportStep {
-  const { number: no, n, atMs: at, tookMs, kind, name, site, status, finish, error, during, inside, isOpen } = step
+  const {
+    number: no,
+    n,
+    atMs: at,
+    tookMs,
+    kind,
+    name,
+    site,
+    status,
+    finish,
+    error,
+    during,
+    inside,
+    isOpen,
+    isLeftOut,
+  } = step
   const { usage, costUsd, asked, answer, reasoning, lane, retryOf, confidence } = step
   const isModel = kind === 'model'
   return {
@@ -94,6 +112,7 @@ function factsOfStep(step: RunStep, texts: Texts): ReportStep {
     ...(during.length === 0 ? {} : { par: during }),
     ...(inside === undefined ? {} : { inside }),
     ...(isOpen ? { open: true as const } : {}),
+    ...(isLeftOut ? { left: true as const } : {}),
     ...(usage === undefined ? {} : { tok: tokensOf(usage) }),
     ...(costUsd === undefined ? {} : { cost: costUsd }),
     ...(reasoning === undefined ? {} : { thought: texts.add(reasoning) }),

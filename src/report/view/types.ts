@@ -46,6 +46,8 @@ export interface ReportRun {
   readonly digest: string
   /** The tape has no last line. */
   readonly truncated: boolean
+  /** Milliseconds until the run ended; absent: it has no end, or no times. */
+  readonly took?: number
   /** Bodies of which a part is not on the tape. */
   readonly cuts: number
   readonly outcome?: { readonly status: string; readonly t: Ref }
@@ -105,6 +107,8 @@ export interface ReportStep {
   readonly inside?: number
   /** No answer, or not all of it, is on the tape. */
   readonly open?: true
+  /** The answer is missing because an import's recording does not hold it. */
+  readonly left?: true
   readonly tok?: ReportTokens
   /** US dollars; absent: unknown. */
   readonly cost?: number
