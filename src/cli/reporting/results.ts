@@ -50,6 +50,9 @@ function readRun(file: string): VitestRun {
   }
 }
 
+/** Names of our errors, which a message begins with. */
+const ownName = /^Harvest(?:Error|Unproven): /
+
 function caseRun(test: Json, told: Json): CaseRun {
   const status = textAt(test, 'status')
   const message = listAt(test, 'failureMessages').find((one) => typeof one === 'string')
@@ -67,7 +70,9 @@ function caseRun(test: Json, told: Json): CaseRun {
           : 'green'
   return {
     state,
-    ...(typeof message === 'string' ? { why: neutralLine(message.split('\n', 1)[0] ?? '', 200) } : {}),
+    ...(typeof message === 'string'
+      ? { why: neutralLine(message.split('\n', 1)[0]?.replace(ownName, '') ?? '', 200) }
+      : {}),
     drift: Object.fromEntries(
       Object.entries(mapAt(told, 'drift')).flatMap(([name, count]) =>
         typeof count === 'number' ? [[name, count]] : [],

@@ -40,7 +40,9 @@ export function Agents() {
         <h2>{counted(lanes.length, 'agent')}</h2>
         <p class="soft">
           Each line is a conversation, told apart by its instructions.{' '}
-          {messages.length > 0 ? 'Arrows are the messages the program recorded.' : 'No messages are on this tape.'}
+          {messages.length > 0
+            ? 'Arrows are the messages the program recorded.'
+            : 'No messages between agents are on this tape.'}
           {events.length > maxDrawn &&
             ` The first ${int(maxDrawn)} of ${int(events.length)} events are drawn; the timeline has all.`}
         </p>

@@ -1,9 +1,9 @@
 // Over 300 lines: one chart with its table.
 import type { ReportBlame } from '../view/types.ts'
-import { finePercent, int, percent, plain, usd } from './format.ts'
+import { counted, finePercent, int, percent, plain, pretty, usd } from './format.ts'
 import { go } from './scroll.ts'
-import { current, decided, report } from './state.ts'
-import { Safe } from './text.tsx'
+import { current, decided, report, text, whyNotRerun } from './state.ts'
+import { Safe, Text } from './text.tsx'
 
 type Position = ReportBlame['steps'][number]
 
@@ -133,17 +133,8 @@ export function Blame() {
 
 function NotAsked() {
   const { run } = report()
-  const grade = run.imported?.grade
-  if (grade === 'signature-only' || grade === 'timeline-only')
-    return (
-      <div class="empty top">
-        It cannot be asked of this tape: it tells{' '}
-        {grade === 'signature-only'
-          ? 'which tools were called, and not what models were asked'
-          : 'that something was asked, and when'}
-        . Record the run with vitest-harvest to replay and to fork it.
-      </div>
-    )
+  const why = whyNotRerun()
+  if (why !== undefined) return <div class="empty top">Not known.{why}</div>
   return (
     <div class="empty top">
       Not asked yet. Blame replays the first steps of a run, resamples the rest, and counts how many runs end well.
@@ -187,6 +178,9 @@ function Asked({ blame }: { readonly blame: ReportBlame }) {
       <h3>Chance to end well</h3>
       <Curve blame={blame} />
       <h3>What replaying a step loses</h3>
+      <p class="faint small">
+        How far the share that ends well falls when the step is replayed as well: 1 is all of it, 0 nothing.
+      </p>
       <Ranking blame={blame} />
       {hasColumns && (
         <>
@@ -204,12 +198,13 @@ function Asked({ blame }: { readonly blame: ReportBlame }) {
         <dd class="num">
           {int(blame.spent.forks)} forks, {int(blame.spent.modelCalls)} model calls, {usd(blame.spent.costUsd)}
         </dd>
-        <dt>error</dt>
+        <dt>confidence</dt>
         <dd>
-          all claims together at most {finePercent(blame.delta)}; a claim means more than {finePercent(blame.tau / 2)}
+          {finePercent(1 - blame.delta)}, for all claims together. A claim: the shares that end well differ by more than{' '}
+          {finePercent(blame.tau / 2)}
         </dd>
-        <dt>says</dt>
-        <dd>what happens if one intervenes, not what would have happened that time</dd>
+        <dt>meaning</dt>
+        <dd>the effect of resampling a step in new runs</dd>
       </dl>
       <details>
         <summary class="soft small">Methods</summary>
@@ -237,8 +232,8 @@ function Ranking({ blame }: { readonly blame: ReportBlame }) {
       <thead>
         <tr>
           <th>step</th>
-          <th>lost</th>
-          <th class="num">95 %</th>
+          <th>share lost</th>
+          <th class="num">95 % interval</th>
           <th class="num">runs</th>
         </tr>
       </thead>
@@ -326,7 +321,8 @@ function Columns({ blame }: { readonly blame: ReportBlame }) {
 /** What the tape holds and what it does not, in one place. */
 function Boundary() {
   const { run, cut } = report()
-  const { imported, parent } = run
+  const { imported, parent, steps, case: found } = run
+  const isDerived = steps.some(({ lane, again }) => again !== undefined || lane !== steps[0]?.lane)
   return (
     <>
       <h3>What is on this tape</h3>
@@ -342,7 +338,7 @@ function Boundary() {
         )}
         <p class="soft">
           {imported === undefined
-            ? `${int(run.reads)} reads of clock and random. `
+            ? `${counted(run.reads, 'read')} of clock and random. `
             : `Made of a ${imported.format} recording, which does not hold: ${imported.missing.join(', ') || 'nothing it should'}. Nothing is put in its place. `}
           {run.truncated ? 'Truncated: its last line is missing. ' : 'Closed, and every line checked. '}
           {run.cuts > 0 && `Partial: ${int(run.cuts)} bodies are cut on the tape. `}
@@ -351,6 +347,26 @@ function Boundary() {
         </p>
       </div>
       <dl class="kv top">
+        {found !== undefined && (
+          <>
+            <dt>case</dt>
+            <dd>
+              <Safe
+                text={`${found.id}, expected to ${found.expect}${found.title === undefined ? '' : `: ${found.title}`}`}
+              />
+            </dd>
+          </>
+        )}
+        <dt>input</dt>
+        <dd>{run.input === undefined ? 'not recorded' : <Text text={pretty(text(run.input))} lines={6} />}</dd>
+        <dt>outcome</dt>
+        <dd>
+          {run.outcome === undefined || run.outcome.status === 'unknown' ? (
+            'not recorded'
+          ) : (
+            <Text text={text(run.outcome.t)} lines={6} />
+          )}
+        </dd>
         <dt>tape</dt>
         <dd class="mono">
           <Safe text={run.file} />
@@ -359,7 +375,7 @@ function Boundary() {
           <>
             <dt>branch of</dt>
             <dd class="mono">
-              <Safe text={parent.id} />, {parent.keep} steps replayed
+              <Safe text={parent.id} />, {counted(parent.keep, 'step')} replayed
             </dd>
           </>
         )}
@@ -374,8 +390,14 @@ function Boundary() {
         <dd>
           <Safe text={run.made} />
         </dd>
-        <dt>agents</dt>
-        <dd>conversations are told apart by their instructions, retries by their request: a tape records neither</dd>
+        {isDerived && (
+          <>
+            <dt>agents</dt>
+            <dd>
+              conversations are told apart by their instructions, retries by their request: a tape records neither
+            </dd>
+          </>
+        )}
       </dl>
     </>
   )

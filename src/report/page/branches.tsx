@@ -1,7 +1,7 @@
 import type { ReportForks } from '../view/types.ts'
 import { clip, int, percent, plain } from './format.ts'
 import { jump } from './scroll.ts'
-import { decidedSteps, report, text } from './state.ts'
+import { decidedSteps, report, text, whyNotRerun } from './state.ts'
 import { Safe } from './text.tsx'
 
 const width = 1000
@@ -20,7 +20,7 @@ export function Branches() {
       <main class="wide">
         <div class="empty">
           No branches of this run are in this report.
-          <code>npx vitest-harvest fork {plain(run.id)} --step N --live --save</code>
+          {whyNotRerun() ?? <code>npx vitest-harvest fork {plain(run.id)} --step N --live --save</code>}
         </div>
       </main>
     )
@@ -53,7 +53,7 @@ function Plan({ plan }: { readonly plan: ReportForks }) {
           ? 'Outcomes are not compared: the import did not see the recorded one.'
           : `${asRecorded} of ${judged} end as recorded`}
         {interval !== undefined &&
-          ` (95 %: ${percent(interval.low)} to ${percent(interval.high)}, Wilson, of those that end as recorded; for display)`}
+          ` (95 % interval of that share, for display: ${percent(interval.low)} to ${percent(interval.high)})`}
         {asRecorded !== null && '. '}
         {gradedBy === null ? (
           'Not graded: no oracle was given.'
@@ -173,8 +173,8 @@ function BranchTable({ plan: { branches } }: { readonly plan: ReportForks }) {
                 </button>
               )}
             </td>
-            <td class="wraps">{first !== undefined && <Safe text={text(first.before).slice(0, 400)} />}</td>
-            <td class="wraps">{first !== undefined && <Safe text={text(first.after).slice(0, 400)} />}</td>
+            <td class="wraps">{first === undefined ? 'the same' : <Safe text={text(first.before).slice(0, 400)} />}</td>
+            <td class="wraps">{first === undefined ? 'the same' : <Safe text={text(first.after).slice(0, 400)} />}</td>
             <td class="mono wraps">
               {file === undefined ? 'not saved' : <Safe text={file.split('/').at(-1) ?? file} />}
             </td>

@@ -137,7 +137,9 @@ function StepRowLine({ row }: { readonly row: DiffRow }) {
       <td class={classes.length === 0 ? 'same' : ''}>
         {classes.length > 0
           ? classes.map((one) => (
-              <span class={`badge${one === 'endpoint' || one === 'headers' ? '' : ' warn'} aside`}>{one}</span>
+              <>
+                <span class={`badge${one === 'endpoint' || one === 'headers' ? '' : ' warn'} aside`}>{one}</span>{' '}
+              </>
             ))
           : a !== undefined && b !== undefined
             ? 'the same'
@@ -152,8 +154,8 @@ function StepRowLine({ row }: { readonly row: DiffRow }) {
           word !== '' && <span class={`badge ${colour}`}>{word}</span>
         )}
       </td>
-      <td class="num">{one === undefined ? '' : isTimed.value ? ms(one.took) : 'not recorded'}</td>
-      <td class="num">{twin === undefined ? '' : isTimedRun(other) ? ms(twin.took) : 'not recorded'}</td>
+      <td class="num">{one === undefined ? 'none' : isTimed.value ? ms(one.took) : 'not recorded'}</td>
+      <td class="num">{twin === undefined ? 'none' : isTimedRun(other) ? ms(twin.took) : 'not recorded'}</td>
     </tr>
   )
 }

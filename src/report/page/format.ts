@@ -26,6 +26,11 @@ export function ms(value: number | undefined): string {
     : `${Math.floor(value / 60_000)} min ${Math.round((value % 60_000) / 1000)} s`
 }
 
+/** When something began, from the start of the run. */
+export function offset(value: number): string {
+  return `+${value < 1 ? '0 ms' : ms(value)}`
+}
+
 export function usd(value: number | undefined): string {
   if (value === undefined) return 'unknown'
   if (value === 0) return '$0'

@@ -2,9 +2,8 @@ import { useEffect, useRef } from 'preact/hooks'
 import { capital, stepsText } from './blame.tsx'
 import { Search, Theme } from './controls.tsx'
 import { flat, int, ms, usd } from './format.ts'
-import { endOfRun } from './overview.tsx'
 import { go, jump } from './scroll.ts'
-import { decided, help, isTimed, report, tab, text, view } from './state.ts'
+import { cutOffAt, decided, help, report, tab, text, view } from './state.ts'
 import { Safe } from './text.tsx'
 
 const views = { run: 'Run', compare: 'Compare', agents: 'Agents', branches: 'Branches' } as const
@@ -47,10 +46,10 @@ export function Head() {
           {isMissing('start') ? 'start not recorded' : run.startedAt.replace('T', ' ').replace(/\..*/, ' UTC')}
         </span>
         <span class="num">
-          <b>{int(run.steps.length)}</b> steps
-          {isTimed.value && run.steps.length > 0 && (
+          <b>{int(run.steps.length)}</b> {run.steps.length === 1 ? 'step' : 'steps'}
+          {run.took !== undefined && (
             <>
-              , <b>{ms(endOfRun())}</b>
+              , <b>{ms(run.took)}</b>
             </>
           )}
         </span>
@@ -134,9 +133,14 @@ export function Band() {
         <p class="grow">
           <strong>{capital(stepsText(position))} decided how this run ended.</strong>{' '}
           <span class="soft">
-            <Safe text={`${run.steps[no - 1]?.lane ?? ''} · ${position.label.slice(0, 140)}`} />. Replayed,{' '}
-            {commitment.kept.ok} of {commitment.kept.forks} end well; resampled, {commitment.resampled.ok} of{' '}
-            {commitment.resampled.forks}.
+            <Safe text={position.label.slice(0, 140)} />. Replayed, {commitment.kept.ok} of {commitment.kept.forks} end
+            well; resampled, {commitment.resampled.ok} of {commitment.resampled.forks}.
+            {run.outcome !== undefined && (
+              <>
+                {' '}
+                The run <Safe text={flat(text(run.outcome.t)).slice(0, 140)} />.
+              </>
+            )}
           </span>
         </p>
         <button type="button" class="in" onClick={() => jump(no)}>
@@ -151,6 +155,7 @@ export function Band() {
 function Ending() {
   const { run } = report()
   const bad = run.steps.find(({ err }) => err !== undefined)
+  const last = cutOffAt(run)
   const isUnknown = run.outcome === undefined || run.outcome.status === 'unknown'
   return (
     <section class="verdict" aria-label="Outcome">
@@ -168,19 +173,21 @@ function Ending() {
           </span>
         )}
       </p>
-      {bad !== undefined && (
-        <button
-          type="button"
-          class="in"
-          onClick={() => {
-            view.value = 'run'
-            go(bad.no)
-          }}
-        >
-          First error: step {bad.no}
-        </button>
-      )}
+      {bad !== undefined && <StepButton no={bad.no} text={`First error: step ${bad.no}`} />}
+      {last !== undefined && <StepButton no={last.no} text={`No answer: step ${last.no}`} />}
     </section>
+  )
+}
+
+function StepButton({ no, text: words }: { readonly no: number; readonly text: string }) {
+  const show = (): void => {
+    view.value = 'run'
+    go(no)
+  }
+  return (
+    <button type="button" class="in" onClick={show}>
+      {words}
+    </button>
   )
 }
 

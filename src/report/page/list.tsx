@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { ReportNote, ReportStep } from '../view/types.ts'
-import { flat, int, ms, plain } from './format.ts'
+import { counted, flat, int, ms, offset, plain } from './format.ts'
 import { endOfRun, Overview, placeOf, widthOf } from './overview.tsx'
 import { go, list, rowHeight } from './scroll.ts'
 import {
@@ -9,6 +9,7 @@ import {
   decidedSteps,
   differing,
   found,
+  isAlike,
   isPrinting,
   isTimed,
   kinds,
@@ -114,7 +115,7 @@ function Filters() {
       </button>
       <span class="grow" />
       <span class="faint num" role="status">
-        {count === total ? `${int(run.steps.length)} steps` : `${int(count)} of ${int(total)}`}
+        {count === total ? counted(run.steps.length, 'step') : `${int(count)} of ${int(total)}`}
       </span>
     </div>
   )
@@ -143,7 +144,7 @@ function RowLine({ row, index }: { readonly row: TimelineRow; readonly index: nu
         <>
           <span class="no">+</span>
           <span class="t">
-            <span class="badge bad">only now</span>
+            <span class="badge bad">{onlyText(only)}</span>
             <span class="nm">
               <Safe text={only.name} />
             </span>
@@ -158,10 +159,16 @@ function RowLine({ row, index }: { readonly row: TimelineRow; readonly index: nu
   )
 }
 
+/** `only now`, and how often. */
+function onlyText(only: NonNullable<TimelineRow['only']>): string {
+  const times = report().replay?.only.filter((one) => isAlike(one, only)).length ?? 1
+  return times > 1 ? `only now, ${times} times` : 'only now'
+}
+
 function StepCells({ s }: { readonly s: ReportStep }) {
   const end = endOfRun()
   const hasLanes = report().run.steps.length > 1 && laneCount() > 1
-  const began = isTimed.value ? `began +${ms(s.at)}` : 'time not recorded'
+  const began = isTimed.value ? `began ${offset(s.at)}` : 'time not recorded'
   return (
     <>
       <span class="no num">{s.no}</span>
@@ -216,6 +223,14 @@ const roleTitles = {
   aside: '',
 } as const
 
+const replayColours = {
+  served: 'ok',
+  'parts here': 'bad',
+  'asks otherwise': 'warn',
+  skipped: 'bad',
+  'not reached': '',
+} as const
+
 function Badges({ s }: { readonly s: ReportStep }) {
   const row = differing.value.get(s.no)
   const red = replayed(s.no)
@@ -224,16 +239,16 @@ function Badges({ s }: { readonly s: ReportStep }) {
     <>
       {decidedSteps.value.has(s.no) && <span class="badge blame">decided</span>}
       {s.err !== undefined && <span class="badge bad">{(s.status ?? 0) >= 400 ? s.status : 'error'}</span>}
-      {s.open && s.err === undefined && <span class="badge warn">no answer</span>}
+      {s.open && s.err === undefined && (
+        <span class={`badge ${s.left ? '' : 'warn'}`}>{s.left ? 'not recorded' : 'no answer'}</span>
+      )}
       {s.again !== undefined && <span class="badge warn">retry of {s.again}</span>}
       {row?.role !== undefined && (
         <span class={`badge ${isFirst ? 'bad' : 'warn'}`} title={roleTitles[row.role]}>
           {isFirst ? '≠ first' : '≠'}
         </span>
       )}
-      {red !== undefined && (
-        <span class={`badge ${red === 'served' ? 'ok' : red === 'parts here' ? 'bad' : ''}`}>{red}</span>
-      )}
+      {red !== undefined && <span class={`badge ${replayColours[red]}`}>{red}</span>}
     </>
   )
 }
@@ -252,7 +267,7 @@ function NoteCells({ note }: { readonly note: ReportNote }) {
         </span>
       </span>
       <span class="ms num">
-        {tokens !== undefined ? `${int((tokens[0] ?? 0) + (tokens[2] ?? 0))} tok` : isTimed.value && `+${ms(note.at)}`}
+        {tokens !== undefined ? `${int((tokens[0] ?? 0) + (tokens[2] ?? 0))} tok` : isTimed.value && offset(note.at)}
       </span>
       <span class="sub">
         <Safe

@@ -1,5 +1,5 @@
 import type { ReportStep } from '../view/types.ts'
-import { clip, ms, plain } from './format.ts'
+import { clip, counted, ms, plain } from './format.ts'
 import { go } from './scroll.ts'
 import { current, decidedSteps, isTimed, report } from './state.ts'
 
@@ -24,7 +24,7 @@ export function endOfRun(): number {
   if (!isTimed.value) return Math.max(1, steps.length)
   let end = ends.get(steps)
   if (end === undefined) {
-    end = 1
+    end = Math.max(1, report().run.took ?? 0)
     // One by one: a list of 130,000 arguments is too long for Math.max.
     for (const s of steps) end = Math.max(end, s.at + (s.took ?? 0))
     ends.set(steps, end)
@@ -88,7 +88,7 @@ export function Overview() {
     if (best !== undefined) go(best.no)
   }
   const named = lanes.slice(0, maxLanes).map((lane) => clip(lane, 40))
-  const label = `${steps.length} steps of ${lanes.length} agents${isTimed.value ? ` in ${ms(end)}` : ''}`
+  const label = `${counted(steps.length, 'step')} of ${counted(lanes.length, 'agent')}${isTimed.value ? ` in ${ms(end)}` : ''}`
   return (
     <div class="over">
       <svg

@@ -1,9 +1,23 @@
 import type { ReportStep } from '../view/types.ts'
-import { size } from './format.ts'
-import { bodyOf, copy, found, text } from './state.ts'
+import { counted, size } from './format.ts'
+import { bodyOf, copy, found, report, text } from './state.ts'
 import { Safe, Text } from './text.tsx'
 
-function Body({ title, text: body }: { readonly title: string; readonly text: string }) {
+interface BodyProps {
+  readonly title: string
+  readonly text: string
+  /** How an import calls what its recording did not hold. */
+  readonly missing?: string
+}
+
+function Body({ title, text: body, missing = '' }: BodyProps) {
+  if (body === '' && report().run.imported?.missing.includes(missing))
+    return (
+      <section>
+        <h3 class="sect">{title}</h3>
+        <p class="soft">not recorded</p>
+      </section>
+    )
   return (
     <section>
       <h3 class="sect">
@@ -35,15 +49,16 @@ export function Raw({ s }: { readonly s: ReportStep }) {
       <p class="mono address">
         <Safe text={`${raw.m} ${raw.u}`} />
       </p>
-      <Body title="Request" text={bodyOf(s)} />
-      <Body title="Request headers" text={text(raw.h)} />
+      <Body title="Request" text={bodyOf(s)} missing="requests" />
+      <Body title="Request headers" text={text(raw.h)} missing="request-headers" />
       {raw.a !== undefined && (
         <Body
-          title={`Response, ${raw.s}, ${raw.pieces === 1 ? '1 piece' : `${raw.pieces} pieces`}`}
+          title={`Response, ${raw.s}${s.left ? '' : `, ${counted(raw.pieces ?? 0, 'piece')}`}`}
           text={text(raw.a)}
+          missing="answers"
         />
       )}
-      {raw.rh !== undefined && <Body title="Response headers" text={text(raw.rh)} />}
+      {raw.rh !== undefined && <Body title="Response headers" text={text(raw.rh)} missing="answers" />}
     </>
   )
 }

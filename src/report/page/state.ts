@@ -109,17 +109,24 @@ export interface TimelineRow {
   readonly at: number
   readonly s?: ReportStep
   readonly note?: ReportNote
-  readonly only?: ReportRed['only'][number]
+  readonly only?: OnlyNow
+}
+
+type OnlyNow = ReportRed['only'][number]
+export function isAlike(one: OnlyNow, other: OnlyNow): boolean {
+  return one.kind === other.kind && one.name === other.name && one.t === other.t
 }
 
 export const rows = computed((): readonly TimelineRow[] => {
   if (data.value === undefined) return []
   const { run, replay } = data.value
   const near = run.steps[(replay?.nearest ?? 0) - 1] ?? run.steps.at(-1)
+  // A client that gets no answer asks again.
+  const only = (replay?.only ?? []).filter((one, index, all) => index === all.findIndex((other) => isAlike(one, other)))
   return [
     ...run.steps.map((s) => ({ id: s.no, n: s.n, at: s.at, s })),
     ...run.notes.map((note, index) => ({ id: -(index + 1), n: note.n, at: note.at, note })),
-    ...(replay?.only ?? []).map((only, index) => ({
+    ...only.map((only, index) => ({
       id: -(1_000_000 + index),
       n: (near?.n ?? 0) + 0.5,
       at: near?.at ?? 0,
@@ -152,11 +159,18 @@ export const differing = computed(
 )
 const servedSteps = computed(() => new Set(data.value?.replay?.servedSteps ?? []))
 
-/** How far a replay came. */
-export function replayed(no: number): 'served' | 'parts here' | 'not reached' | undefined {
+/** How far a replay came; where a question changed, its answer was served all the same. */
+export function replayed(
+  no: number,
+): 'served' | 'parts here' | 'asks otherwise' | 'skipped' | 'not reached' | undefined {
   const red = data.value?.replay
   if (red === undefined) return undefined
-  return red.nearest === no ? 'parts here' : servedSteps.value.has(no) ? 'served' : 'not reached'
+  if (red.verdict === 'unproven' && red.drift.some(({ step: changed }) => changed === no)) return 'asks otherwise'
+  if (red.nearest === no) return 'parts here'
+  if (servedSteps.value.has(no)) return 'served'
+  // What ran beside the parting step may have been to come.
+  const isBeside = data.value?.run.steps[no - 1]?.par?.includes(red.nearest ?? 0) === true
+  return no < (red.nearest ?? 0) && !isBeside ? 'skipped' : 'not reached'
 }
 
 /** An error, a retry, a difference, where a test parts, or what decided. */
@@ -164,7 +178,7 @@ function isHot(s: ReportStep): boolean {
   return (
     s.err !== undefined ||
     s.again !== undefined ||
-    s.open === true ||
+    (s.open === true && s.left === undefined) ||
     differing.value.has(s.no) ||
     decidedSteps.value.has(s.no) ||
     data.value?.replay?.nearest === s.no
@@ -243,8 +257,13 @@ export function isTimedRun(run: ReportRun | undefined): boolean {
 
 /** The step a page opens at. */
 export function firstStep({ replay, run, diff }: ReportData): number {
-  const parting = replay?.nearest ?? [...decidedSteps.value][0] ?? run.steps.find(({ err }) => err !== undefined)?.no
-  return parting ?? diff?.parts?.a ?? 1
+  const parting = replay?.nearest ?? [...decidedSteps.value][0] ?? diff?.parts?.a
+  return parting ?? run.steps.find(({ err }) => err !== undefined)?.no ?? cutOffAt(run)?.no ?? 1
+}
+
+/** The step in which a truncated run ended. */
+export function cutOffAt({ truncated, steps }: ReportRun): ReportStep | undefined {
+  return truncated ? steps.findLast(({ open }) => open === true) : undefined
 }
 
 export async function copy(what: string, name: string): Promise<void> {
@@ -261,4 +280,15 @@ export async function copy(what: string, name: string): Promise<void> {
   }
   toast.value = `${name} copied`
   setTimeout(() => (toast.value = ''), 1400)
+}
+
+/** Why the run cannot be replayed, and so neither forked nor blamed; `undefined`: it can. */
+export function whyNotRerun(): string | undefined {
+  const { truncated, imported } = report().run
+  if (truncated) return ' The tape is truncated, so the run cannot be replayed: neither forked nor blamed.'
+  if (imported?.grade === 'signature-only')
+    return ' The tape says which tools were called, and not what models were asked: it cannot be replayed, forked or blamed.'
+  if (imported?.grade === 'timeline-only')
+    return ' The tape says that something was asked, and when: it cannot be replayed, forked or blamed.'
+  return undefined
 }

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import type { ReportNote, ReportStep } from '../view/types.ts'
 import { Blame } from './blame.tsx'
 import { Context, SinceBefore, Section, Tools } from './context.tsx'
-import { int, ms, percent, pretty, usd } from './format.ts'
+import { int, ms, offset, percent, pretty, usd } from './format.ts'
 import { Now } from './now.tsx'
 import { callBefore } from './prompt.ts'
 import { curlOf, expectations, Raw } from './raw.tsx'
@@ -105,7 +105,7 @@ function NotePanel({ note }: { readonly note: ReportNote }) {
         </h2>
         <div class="facts">
           <span>{note.model === undefined ? note.kind : 'model call, as an imported trace tells of it'}</span>
-          {isTimed.value && <span class="num">+{ms(note.at)}</span>}
+          {isTimed.value && <span class="num">{offset(note.at)}</span>}
         </div>
       </div>
       <div class="body">
@@ -192,7 +192,7 @@ function StepHead({ s }: { readonly s: ReportStep }) {
         <span class="num">
           {isTimed.value ? (
             <>
-              +{ms(s.at)}, took <b>{ms(s.took)}</b>
+              {offset(s.at)}, took <b>{ms(s.took)}</b>
             </>
           ) : (
             'time not recorded'

@@ -26,7 +26,7 @@ function Message({ who, tag = '', text: said, calls, isOld = false, lines }: Mes
         </b>
         {tag !== '' && <span class="faint">{tag}</span>}
         <span class="grow" />
-        <span class="faint num">{size(said.length)}</span>
+        {said !== '' && <span class="faint num">{size(said.length)}</span>}
       </header>
       {(said !== '' || calls !== undefined) && (
         <div>
@@ -155,7 +155,7 @@ function Answer({ s }: { readonly s: ReportStep }) {
         </article>
       )}
       {!hasAnswer && s.err === undefined && (
-        <p class="soft">{s.open ? 'No answer is on the tape.' : 'The answer is empty.'}</p>
+        <p class="soft">{s.open ? 'No answer was recorded.' : 'The answer is empty.'}</p>
       )}
       {s.sure !== undefined && <Confidence s={s} />}
     </>

@@ -75,7 +75,8 @@ const options = { timeout: 150, maxEditLength: 4000 } as const
 export function Diff({ a, b, byWords }: { readonly a: string; readonly b: string; readonly byWords?: boolean }) {
   if (a === b) return <pre class="same">the same</pre>
   const isShort = byWords ?? a.length + b.length < 6000
-  const parts = isShort ? diffWordsWithSpace(a, b, options) : diffLines(a, b, options)
+  // A last line without its end would differ from the same line in the middle.
+  const parts = isShort ? diffWordsWithSpace(a, b, options) : diffLines(`${a}\n`, `${b}\n`, options)
   if (parts === undefined)
     return (
       <pre>
