@@ -12,7 +12,7 @@ const pure = [
   'bench/secrets/slice.test.ts',
   'test/blame/!(blame|fork-source|paid-grading).test.ts',
   'test/importers/!(loop|mcp|recorders|replay).test.ts',
-  'test/report/{page,pages,serve,surfaces,table,view}.test.ts',
+  'test/report/{page,pages,serve,table,view}.test.ts',
   'test/{cases,errors,exporters,json,privacy,providers,rules,stats,support,trace}/*.test.ts',
   'test/cli/{alternatives,blame-print,diff,export,import,program,prune,reading,report,told}.test.ts',
   'test/docs/{claims,errors,figures,links,package,security,shell,stacks}.test.ts',

@@ -8,8 +8,14 @@ interface Call {
   readonly args: object
 }
 
+/** A text, and how sure the model is of its tokens. */
+interface SureText {
+  readonly text: string
+  readonly logprobs: readonly (readonly [token: string, logprob: number])[]
+}
+
 /** What the model of the desk says: text, tools it wants called, or nothing but a status. */
-export type Decision = string | Call | readonly Call[] | { readonly status: number }
+export type Decision = string | SureText | Call | readonly Call[] | { readonly status: number }
 
 /** What else a question says. */
 export interface DeskQuestion {
@@ -78,7 +84,10 @@ export async function openDesk(decide: Desk['decide']): Promise<Desk> {
   return desk
 }
 
-function completion(model: string, decision: Exclude<Decision, { readonly status: number }>): object {
+function completion(model: string, decided: Exclude<Decision, { readonly status: number }>): object {
+  const isSure = typeof decided === 'object' && 'logprobs' in decided
+  const decision = isSure ? decided.text : decided
+  const content = isSure ? decided.logprobs.map(([token, logprob]) => ({ token, logprob })) : undefined
   const message =
     typeof decision === 'string'
       ? { role: 'assistant', content: decision }
@@ -92,7 +101,8 @@ function completion(model: string, decision: Exclude<Decision, { readonly status
           })),
         }
   const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 }
-  return { id: 'chatcmpl-1', object: 'chat.completion', created: 1, model, choices: [{ index: 0, message }], usage }
+  const choice = { index: 0, message, ...(content === undefined ? {} : { logprobs: { content } }) }
+  return { id: 'chatcmpl-1', object: 'chat.completion', created: 1, model, choices: [choice], usage }
 }
 
 /** Looks the order up before it refunds, when its model says so. The address of the model comes from the environment. */

@@ -62,6 +62,8 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
   /** `vitest` itself (default), or a command of ours in front of it. */
   readonly bin?: keyof typeof entries
+  /** User and group it runs as. */
+  readonly uid?: number
 }
 
 export interface InlineProject {
@@ -126,10 +128,11 @@ function createProject(folder: string, modules: string, files: Readonly<Record<s
     writeFileSync(target, text)
   }
   for (const [file, text] of Object.entries({ 'package.json': '{ "type": "module" }', ...files })) write(file, text)
-  const start = (args: readonly string[], { env, bin = 'vitest' }: RunOptions = {}) => {
+  const start = (args: readonly string[], { env, bin = 'vitest', uid }: RunOptions = {}) => {
     return spawn(process.execPath, [path.join(modules, entries[bin]), ...args], {
       cwd: folder,
       env: { ...cleanEnvironment(), ...env },
+      ...(uid === undefined ? {} : { uid, gid: uid }),
     })
   }
   return {

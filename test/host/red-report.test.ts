@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, globSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, globSync, mkdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ReportData } from '../../src/report/view/types.ts'
@@ -17,6 +17,8 @@ function dataIn(html: string): ReportData {
   return JSON.parse(block) as ReportData
 }
 
+const red = golden('red', `${refundBaseline}outcome: { refunded: 26 }\n`)
+const nobody = 65_534
 const other = 'export const amountOf = (order: { amount: number }) => order.amount + 5\n'
 
 describe.each<{ lane: Lane }>([{ lane: 5 }, { lane: 4 }])('a red case on Vitest $lane', ({ lane }) => {
@@ -107,27 +109,37 @@ describe.each<{ lane: Lane }>([{ lane: 5 }, { lane: 4 }])('a red case on Vitest 
     })
   })
 
-  it('leaves none with `report: false`, and is red for its own reason where none can be written', async () => {
-    const files = { ...refundSources, ...golden('red', `${refundBaseline}outcome: { refunded: 26 }\n`) }
-    const off = home.project('off', { 'vitest.config.ts': config('report: false'), ...files })
+  it('leaves none with `report: false`', async () => {
+    const off = home.project('off', { 'vitest.config.ts': config('report: false'), ...refundSources, ...red })
     expect((await off.run(['run'])).output).toContain('HARVEST_OUTCOME')
     expect(reportsOf(off)).toEqual([])
-    const blocked = home.project('blocked', { 'vitest.config.ts': config(), ...files })
-    // Root may write anywhere: a file stands where the folder should.
-    writeFileSync(path.join(blocked.folder, '.harvest'), '')
-    chmodSync(path.join(blocked.folder, '.harvest'), 0o400)
-    const { output, code } = await blocked.run(['run'])
+  })
+
+  it('is red for its own reason where the folder is read-only', async () => {
+    const project = home.project('read-only', { 'vitest.config.ts': config(), ...refundSources, ...red })
+    // Vite writes a config that it bundles; root may write anywhere, so another user runs it then.
+    const args = ['run', '--configLoader=runner'] as const
+    const TMPDIR = path.join(project.folder, '../tmp')
+    mkdirSync(TMPDIR)
+    chmodSync(TMPDIR, 0o777)
+    for (const folder of [path.dirname(project.folder), project.folder]) chmodSync(folder, 0o555)
+    const { output, code } = await project.run(args, {
+      env: { TMPDIR, HOME: TMPDIR },
+      ...(process.getuid?.() === 0 && { uid: nobody }),
+    })
+    for (const folder of [path.dirname(project.folder), project.folder]) chmodSync(folder, 0o755)
     expect(code).toBe(1)
     expect(output).toContain('HARVEST_OUTCOME')
-    expect(output).toMatch(/Reports {2}not all could be written: \S+/)
+    expect(output).toMatch(/Reports {2}not all could be written: .*EACCES/)
     expect(output).not.toContain('report .harvest')
     expect(output.match(/FAIL/g)).toHaveLength(1)
+    expect([...reportsOf(project), ...attachedOf(project)]).toEqual([])
   })
 })
 
-describe('reports of many red cases', () => {
+describe.each<{ lane: Lane }>([{ lane: 5 }, { lane: 4 }])('reports of many red cases on Vitest $lane', ({ lane }) => {
   it('are 20 and one line, from files that run beside each other in confined workers', async () => {
-    using home = openHome(5)
+    using home = openHome(lane)
     const ids = Array.from({ length: 300 }, (_, index) => `case-${index}`)
     const cases = Object.assign(
       {},
