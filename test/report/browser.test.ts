@@ -12,8 +12,8 @@ import { putTape, type TapeParts } from '../recordings/make.ts'
 import { built } from '../support/built.ts'
 import { browserName, chromiumPath } from './chromium.ts'
 import { deskEvents, opened, tapeOf } from './desk.ts'
-import { hostileDesk } from './hostile.ts'
-import { bare, golden, imported, madeAt, red, whole } from './samples.ts'
+import { hostileDesk, hostileLists } from './hostile.ts'
+import { bare, golden, imported, inbox, madeAt, red, whole } from './samples.ts'
 
 // What runs in the page stands as text: this file is compiled for Node.
 const attack = `(async () => {
@@ -45,6 +45,9 @@ describe.skipIf(chromiumPath === undefined)(`a report ${browserName}`, () => {
     for (const [name, data] of Object.entries({ whole, bare, red, imported, golden })) put(name, pageOf(data))
     put('packed', pageOf(whole, readShell(), 'gzip'))
     put('hostile', pageOf(hostileDesk()))
+    put('hostile-golden', pageOf(hostileLists(golden)))
+    put('hostile-inbox', pageOf(hostileLists(inbox)))
+
     put('hostile-packed', pageOf(hostileDesk(), readShell(), 'gzip'))
     browser = await chromium.launch({ executablePath: chromiumPath ?? '', args: ['--no-sandbox', '--disable-gpu'] })
   })
@@ -124,7 +127,9 @@ describe.skipIf(chromiumPath === undefined)(`a report ${browserName}`, () => {
     expect(await page.innerText('main h2')).toBe('3 agents')
     expect(await page.locator('main svg g.box').count()).toBe(whole.run.steps.length)
     await page.click('nav >> text=Branches')
-    expect(await page.innerText('main')).toContain('1 of 2 end as recorded (95 %: 9 % to 91 %')
+    expect(await page.innerText('main')).toContain(
+      '1 of 2 end as recorded (95 % interval of that share, for display: 9 % to 91 %)',
+    )
     expect(await page.locator('main tbody tr').count()).toBe(2)
   })
 
@@ -145,7 +150,7 @@ describe.skipIf(chromiumPath === undefined)(`a report ${browserName}`, () => {
     expect(said).toContain('start not recorded')
     expect(said).toContain('times not recorded: in order')
     expect(said).toContain('How the run ended is not recorded.')
-    expect(said).toContain('It cannot be asked of this tape')
+    expect(said).toContain('it cannot be replayed, forked or blamed')
     expect(said).toContain('does not hold: timings, start, outcome')
     expect(said).not.toMatch(/1970|npx vitest-harvest blame|\b\d+ ms\b/)
   })
@@ -254,6 +259,21 @@ describe.skipIf(chromiumPath === undefined)(`a report ${browserName}`, () => {
         "[document.images.length, document.scripts.length, document.querySelectorAll('svg[onload], a').length]",
       ),
     ).toEqual([0, 3, 0])
+    expect(await page.locator('.esc').count()).toBeGreaterThan(0)
+    expect(heard).toEqual([])
+  })
+
+  it.each(['hostile-golden', 'hostile-inbox'])('takes nothing of a list for more than text: %s', async (name) => {
+    const { page, heard } = await open(name)
+    expect(await page.title()).toBe('golden set')
+    expect(
+      await page.evaluate(
+        "[document.images.length, document.scripts.length, document.querySelectorAll('svg[onload], script[src], iframe').length]",
+      ),
+    ).toEqual([0, 3, 0])
+    // Reports lie beside the page: an address of another kind is no link.
+    const leads = await page.evaluate<string[]>("[...document.querySelectorAll('a')].map((a) => a.protocol)")
+    expect(leads.filter((protocol) => protocol !== 'file:')).toEqual([])
     expect(await page.locator('.esc').count()).toBeGreaterThan(0)
     expect(heard).toEqual([])
   })

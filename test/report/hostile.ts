@@ -1,5 +1,5 @@
 import { reportData } from '../../src/report/view/report-data.ts'
-import type { ReportData, ReportRed } from '../../src/report/view/types.ts'
+import type { GoldenData, ReportData, ReportRed } from '../../src/report/view/types.ts'
 import { deskBlame, deskTape, opened } from './desk.ts'
 
 /** Texts that would be more than text in a page that trusts them. */
@@ -48,6 +48,11 @@ export function hostileDesk(): ReportData {
     madeAt: '2026-03-04T05:06:07.000Z',
   })
   return spoilt(data, 0) as ReportData
+}
+
+/** The golden set, or the first page of `open`, with names that attack it. */
+export function hostileLists(of: GoldenData): GoldenData {
+  return spoilt(of, 0) as GoldenData
 }
 
 function red(recorded: number, now: number): ReportRed {

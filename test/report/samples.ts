@@ -92,3 +92,27 @@ export const golden: GoldenData = {
   })),
   made: { by: 'vitest-harvest', at: madeAt },
 }
+
+/** The first page of `open`. */
+export const inbox: GoldenData = {
+  ...golden,
+  inbox: {
+    tapes: ['returned', 'truncated'].map((outcome, index) => ({
+      id: `desk-${index + 1}`,
+      agent: 'desk',
+      startedAt: madeAt,
+      outcome,
+      steps: 12 - index,
+      session: 'S-1',
+      report: `run/${index}`,
+      ...(index === 1 ? { branchOf: 'desk-1' } : { costUsd: 0.0031 }),
+    })),
+    total: 2,
+    more: 0,
+    filters: [
+      { name: 'text', takes: '<text>', about: 'With this text' },
+      { name: 'model', takes: '<id>', about: 'Where this model was called' },
+    ],
+    asked: [['text', 'A-100']],
+  },
+}
