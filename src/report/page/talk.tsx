@@ -5,7 +5,7 @@ import { counted, int, looksJson, percent, pretty, size } from './format.ts'
 import { callBefore, sharedMessages } from './prompt.ts'
 import { Raw } from './raw.tsx'
 import { go } from './scroll.ts'
-import { found, report, text } from './state.ts'
+import { found, isPrinting, report, text } from './state.ts'
 import { Safe, Text } from './text.tsx'
 
 interface MessageProps {
@@ -85,7 +85,7 @@ const unfolded = signal(0)
 export function Talk({ s }: { readonly s: ReportStep }) {
   if (s.prompt === undefined) return <Call s={s} />
   const [shared, before] = [sharedMessages(s), callBefore(s)]
-  const isOpen = unfolded.value === s.no
+  const isOpen = unfolded.value === s.no || isPrinting.value
   return (
     <>
       {s.prompt.sys.map((ref) => (
