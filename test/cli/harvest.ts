@@ -14,7 +14,7 @@ export interface Answered {
 /** Runs the built `harvest` command in a process of its own, as a shell without a terminal would. */
 export function harvest(
   args: readonly string[],
-  options: { cwd?: string; env?: Record<string, string> } = {},
+  options: { cwd?: string; env?: Record<string, string>; input?: string } = {},
 ): Promise<Answered> {
   return run(process.execPath, [built('cli/main.js'), ...args], options)
 }
@@ -22,18 +22,19 @@ export function harvest(
 export async function run(
   program: string,
   args: readonly string[],
-  { cwd = process.cwd(), env = {} }: { cwd?: string; env?: Record<string, string> } = {},
+  { cwd = process.cwd(), env = {}, input }: { cwd?: string; env?: Record<string, string>; input?: string } = {},
 ): Promise<Answered> {
   // What Vitest tells its workers is not for programs that a user would start.
   const own = Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_OPTIONS|NODE_V8|FORCE_COLOR)/.test(name))
   const child = spawn(program, args, {
     cwd,
     env: { ...Object.fromEntries(own), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   })
+  child.stdin?.end(input)
   const text = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const)
-    child[name].setEncoding('utf8').on('data', (chunk: string) => (text[name] += chunk))
+    child[name]?.setEncoding('utf8').on('data', (chunk: string) => (text[name] += chunk))
   const code = await new Promise<number | null>((ended, failed) => child.once('error', failed).once('close', ended))
   return { code, ...text }
 }

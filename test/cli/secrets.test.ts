@@ -1,3 +1,4 @@
+import '../support/packed.ts'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -5,6 +6,7 @@ import { decodeBody } from '../../src/providers/index.ts'
 import { replayTape } from '../../src/replay/index.ts'
 import { readTape, requestBytes, responseBytes } from '../../src/tape/index.ts'
 import { planted, stillIn } from '../privacy/planted.ts'
+import { dapMessages, mcpMessages } from '../hostile/debug-messages.ts'
 import { built } from '../support/built.ts'
 import { agent, places, type Task } from './planted/agent.ts'
 import { startPlantedServer } from './planted/server.ts'
@@ -13,7 +15,7 @@ import { many } from './many.ts'
 
 const repository = resolve(import.meta.dirname, '../..')
 /** Places whose tapes go all the way: looked at, promoted, tested. */
-const chosen = ['request-form', 'response-events', 'tool-errors', 'thrown-error', 'child-process']
+const chosen = ['request-form', 'response-events', 'tool-errors', 'thrown-error', 'child-process', 'model-question']
 
 /*
  * One story: every place a run can carry a secret is recorded with two hundred of them, and everything the product
@@ -46,8 +48,16 @@ export default { plugins: [harvest({ agents: { planted: '../test/cli/planted/age
     rmSync(project, { recursive: true, force: true })
   })
 
-  async function say(args: readonly string[], env: Record<string, string> = {}): Promise<number | null> {
-    const answer = await harvest(args, { cwd: project, env: { TMPDIR: join(project, 'tmp'), NO_COLOR: '1', ...env } })
+  async function say(
+    args: readonly string[],
+    env: Record<string, string> = {},
+    input?: string,
+  ): Promise<number | null> {
+    const answer = await harvest(args, {
+      cwd: project,
+      ...(input !== undefined && { input }),
+      env: { TMPDIR: join(project, 'tmp'), NO_COLOR: '1', ...env },
+    })
     said.push({ command: args.join(' ').slice(0, 60), answer })
     return answer.code
   }
@@ -87,7 +97,7 @@ export default { plugins: [harvest({ agents: { planted: '../test/cli/planted/age
     expect(lastWords()).toContain('not compared')
   })
 
-  it('their tapes are shown, promoted, checked and tested, green and red', async () => {
+  it('their tapes are shown, promoted, checked and tested, green and red', { timeout: 600_000 }, async () => {
     const looks = [
       ['ls'],
       ['ls', '--json'],
@@ -105,7 +115,7 @@ export default { plugins: [harvest({ agents: { planted: '../test/cli/planted/age
     const reporters = ['default', 'json', 'junit', 'github-actions'].map((name) => `--reporter=${name}`)
     const files = (name: string): string[] =>
       ['json', 'junit'].map((kind) => `--outputFile.${kind}=reports/${name}.${kind}`)
-    expect({ code: await say(['test', ...reporters, ...files('green')]), said: lastWords() }).toMatchObject({ code: 0 })
+    expect(await say(['test', ...reporters, ...files('green')]), lastWords()).toBe(0)
     // Another agent: every question, argument and answer is then told as expected and found.
     const red = {
       PLANTED_BROKEN: '1',
@@ -115,6 +125,39 @@ export default { plugins: [harvest({ agents: { planted: '../test/cli/planted/age
     writeFileSync(red.GITHUB_STEP_SUMMARY, '')
     expect(await say(['test', ...reporters, ...files('red')], red)).toBe(1)
     expect(await say(['replay', 'request-json', '--agent', '../test/cli/planted/agent.ts#agent'], red)).toBe(1)
+  })
+
+  it('their tapes are reported, exported, compared and debugged, also by who asks over MCP and DAP', {
+    timeout: 600_000,
+  }, async () => {
+    const [place, other] = ['child-process', 'model-question'] as const
+    const looks = [
+      ['report', place, '-o', 'reports/one.html'],
+      ['report', place, '--json'],
+      ['report', place, '--against', other, '-o', 'reports/two.html'],
+      ...['har', 'otlp', 'json'].map((format) => ['export', place, '--format', format]),
+      ['diff', place, other, '--full'],
+      ['debug', place, '-x', 'steps; inspect; inspect raw; timeline; next; inspect; print args; print result'],
+      ['debug', other, '--json', '-x', 'steps; inspect; next; inspect'],
+      ['locate', place, 'redacted-secret-1'],
+    ]
+    const all = [...looks, ['report', '--golden', '-o', 'reports/golden.html'], ['pins'], ['check', '--health']]
+    const answers = many(all, project, { TMPDIR: join(project, 'tmp') })
+    said.push(...all.map((args, at) => ({ command: args.join(' '), answer: answers[at]! })))
+    expect(answers.filter(({ code }) => code === 101)).toEqual([])
+    const tape = `recordings/inbox/${place}.tape.jsonl`
+    expect(await say(['debug', '--mcp'], {}, mcpMessages(tape))).toBe(0)
+    expect(lastWords()).toContain('"result"')
+    expect(await say(['debug', '--dap'], {}, dapMessages(tape))).toBe(0)
+    expect(lastWords()).toContain('"type":"response"')
+  })
+
+  it('a question with secrets in it is proven, accepted and fixed', { timeout: 600_000 }, async () => {
+    const red = { PLANTED_BROKEN: '1' }
+    expect(await say(['test', 'model-question', '--prove', '--yes', '--max-calls', '40'], red)).not.toBe(101)
+    expect(await say(['accept', 'model-question', '--reason', 'it is fair'], red)).toBe(0)
+    expect(readFileSync(join(project, 'recordings/golden/model-question.case.yaml'), 'utf8')).toContain('accepted:')
+    expect(await say(['fix', 'model-question', '--ok', 'done', '--json'], red)).not.toBe(101)
   })
 
   it('none of them is in any file, or in anything that was said', () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readdirSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -23,7 +23,10 @@ export async function desk(order) {
 
 it('a run of a process that had fetched before is promoted with what it needs, and every case says so', async () => {
   const server = createServer((request, response) => {
-    const known: Readonly<Record<string, object>> = { '/keys': { kid: 'k1' }, '/issuer': { issuer: 'i1' } }
+    const known: Readonly<Record<string, object>> = {
+      '/keys': { kid: 'k1', client_secret: 'tr33house-of-ada', from: 'ada@shop.example' },
+      '/issuer': { issuer: 'i1' },
+    }
     response.end(JSON.stringify(known[String(request.url)] ?? { path: request.url }))
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -47,6 +50,9 @@ it('a run of a process that had fetched before is promoted with what it needs, a
   expect([code, kept]).toEqual([0, [expect.any(String), expect.any(String)]])
   for (const path of ['/keys', '/issuer'])
     expect(stdout).toContain(`shared: GET ${base}${path}, which the process had already`)
+  const shared = kept.map((file) => readFileSync(join(cwd, 'recordings/shared', file), 'utf8')).join('')
+  expect(shared).toContain('redacted-secret-1')
+  for (const secret of ['tr33house', 'ada@']) expect(shared).not.toContain(secret)
   for (const file of kept) expect(stdout).toContain(`kept once for all cases: recordings/shared/${file}`)
 
   rmSync(join(cwd, 'recordings/inbox'), { recursive: true })

@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { IncomingMessage, type Server, ServerResponse } from 'node:http'
+import { dapMessages, mcpMessages } from './debug-messages.ts'
 import { mutantOf, plainTape } from './mutants.ts'
 
 const [folder = '', first = '', count = '', share = '1'] = process.argv.slice(2)
@@ -226,52 +227,6 @@ async function run(seed: number, line: string): Promise<void> {
 /** What comes in at stdin. */
 function say(text: string): void {
   Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(text)]), configurable: true })
-}
-
-function mcpMessages(file: string): string {
-  const calls = [
-    ['open_tape', { tape: file }],
-    ['inspect', { step: 1 }],
-    ['inspect', { step: 2, part: 'result' }],
-    ['find', { rule: 'lookup(id ~ "A")' }],
-    ['diff', { from: 1, to: 2 }],
-    ['what_if', { step: 1, changes: ['result.total=30'] }],
-    ['stop_in_code', { step: 1, evaluate: ['1'] }],
-    ['nothing', {}],
-  ].map(([name, given]) => ['tools/call', { name, arguments: given }])
-  const asked = [
-    ['initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } }],
-    ['tools/list', {}],
-    ...calls,
-    ['resources/list', {}],
-  ]
-  return asked.map(([method, params], id) => `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`).join('')
-}
-
-function dapMessages(file: string): string {
-  const asked: readonly (readonly [string, object])[] = [
-    ['initialize', { adapterID: 'harvest' }],
-    ['launch', { tape: file, program: file }],
-    ['setFunctionBreakpoints', { breakpoints: [{ name: 'lookup' }, { name: 'lookup(' }] }],
-    ['configurationDone', {}],
-    ['threads', {}],
-    ['stackTrace', { threadId: 1 }],
-    ['scopes', { frameId: 1 }],
-    ['variables', { variablesReference: 1 }],
-    ['variables', { variablesReference: 2 }],
-    ['next', { threadId: 1 }],
-    ['stepBack', { threadId: 1 }],
-    ['evaluate', { expression: 'inspect', frameId: 1 }],
-    ['completions', { text: 'in', column: 3 }],
-    ['continue', { threadId: 1 }],
-    ['disconnect', {}],
-  ]
-  return asked
-    .map(([command, given], at) => {
-      const json = JSON.stringify({ seq: at + 1, type: 'request', command, arguments: given })
-      return `Content-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`
-    })
-    .join('')
 }
 
 /** Asks a server that listens nowhere for its first page and all it links to, and ends it. */

@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { mark, message, retriever, tool, value } from '../../../src/record/index.ts'
 import { asField, asPair, asText, type Planted, planted } from '../../privacy/planted.ts'
+import { mark, message, retriever, tool, value } from './record.ts'
 
 export interface Task {
   readonly place: string
@@ -134,12 +134,24 @@ export const places: Readonly<Record<string, (task: Task) => Promise<unknown>>> 
     throw Object.assign(new Error(planted.map(asText).join('\n')), { config: planted.map(asField), code: 'E_PLANTED' })
   },
   'child-process': () => askChild(),
+  // Another question is asked of the model, with secrets in it, where it is broken.
+  'model-question': ({ base }) =>
+    each(async (batch) => {
+      const content = broken() ? `Be fair. ${batch.map(asText).join(' ')}` : 'Be fair.'
+      const messages = [
+        { role: 'system', content },
+        { role: 'user', content: 'Refund?' },
+      ]
+      const body = JSON.stringify({ model: 'gpt-4.1', messages })
+      await read(fetch(`${base}/v1/chat/completions`, { method: 'POST', body }))
+    }),
 }
 
 export async function agent(task: Task): Promise<unknown> {
   const run = places[task.place]
   if (run === undefined) throw new TypeError(`there is no place ${task.place}`)
-  if (broken()) await tool('detour', (_: unknown) => Promise.resolve('ok'))(planted.map(asField))
+  if (broken() && task.place !== 'model-question')
+    await tool('detour', (_: unknown) => Promise.resolve('ok'))(planted.map(asField))
   return run(task)
 }
 

@@ -1,7 +1,7 @@
 // Records one run for each place: node record.child.ts <folder>
-import { createRecorder } from '../../../src/record/index.ts'
 import { asField, asText, planted } from '../../privacy/planted.ts'
 import { agent, places } from './agent.ts'
+import { createRecorder } from './record.ts'
 import { startPlantedServer } from './server.ts'
 
 const [dir = ''] = process.argv.slice(2)

@@ -35,6 +35,13 @@ async function answer(how: string, batch: readonly Planted[], response: ServerRe
       return void response.setHeader('content-encoding', 'gzip').end(gzipSync(json))
     case 'br':
       return void response.setHeader('content-encoding', 'br').end(brotliCompressSync(json))
+    case 'v1': {
+      const message = { role: 'assistant', content: batches[0]!.map(asText).join(' '), refusal: null }
+      const choices = [{ index: 0, finish_reason: 'stop', message }]
+      const usage = { prompt_tokens: 10, completion_tokens: 5 }
+      const answered = { id: 'c', object: 'chat.completion', model: 'gpt-4.1', choices, usage }
+      return void response.setHeader('content-type', 'application/json').end(JSON.stringify(answered))
+    }
     case 'headers':
       return headers(batch, response)
     default:
