@@ -95,7 +95,7 @@ export interface BlamedRun extends BlameReport {
   readonly unclear: readonly { readonly because: string; readonly forks: number }[]
   /** What of the expectations may be mistyped, although it could be met. */
   readonly warnings?: readonly string[]
-  /** What other decisions came to in free replays, with tools that answer from the tape. */
+  /** How free replays of other decisions ended, with tools that answer from the tape. */
   readonly offTape?: OffTapeRisk
 }
 
@@ -285,7 +285,7 @@ export interface BlameEstimate extends CostPlan {
   readonly reused: number
   /** What grading the recorded run used; absent: nothing was spent. */
   readonly grading?: GradingUse
-  /** What other decisions came to in free replays, with tools that answer from the tape. */
+  /** How free replays of other decisions ended, with tools that answer from the tape. */
   readonly offTape?: OffTapeRisk
 }
 

@@ -123,7 +123,7 @@ export interface ForkResult<T = unknown> extends ReplayResult<T> {
     /** Where the run left the tape before it was free to: HARVEST_FORK_PREFIX. Nothing can be said of such a run. */
     readonly divergence?: HarvestError
   }
-  /** 1-based numbers of the steps that were to be held, and that this run never came to. */
+  /** 1-based numbers of the steps that were to be held, and that this run never reached. */
   readonly unheld: readonly number[]
   /** Model calls of the tail that were made for real, and what they used. */
   readonly spent: Spent
