@@ -1,10 +1,12 @@
 // npm run test:debug: the two-minute session of docs/debug.md with the packed package, in projects with Vitest 5 and 4.1, on Node
 // 22, 24 and 26: typed at a terminal, as a script, and as JSON. Needs `script` of util-linux, and npm for what it installs.
+// `npm run test:debug -- 5/26 4.1/22` does these alone.
 import { execFileSync, spawn } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { addedRule, answersOf, commands, expected, wordsOf } from './debug-session/session.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { addedRule, answersOf, commands, expected, jsonExpected, wordsOf } from './debug-session/session.ts'
 
 const repository = resolve(import.meta.dirname, '..')
 const scratch = mkdtempSync(join(tmpdir(), 'harvest-session-'))
@@ -12,9 +14,12 @@ let failures = 0
 try {
   execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', scratch], { cwd: repository })
   const tarball = join(scratch, readdirSync(scratch).find((name) => name.endsWith('.tgz')) ?? '')
+  const asked = process.argv.slice(2)
   for (const vitest of ['5', '4.1']) {
+    const nodes = ['22', '24', '26'].filter((node) => asked.length === 0 || asked.includes(`${vitest}/${node}`))
+    if (nodes.length === 0) continue
     const project = makeProject(vitest, tarball)
-    for (const node of ['22', '24', '26']) {
+    for (const node of nodes) {
       const began = performance.now()
       const problem = await session(project, nodeOf(node))
       if (problem !== undefined) failures++
@@ -107,15 +112,18 @@ async function session(project: string, node: string): Promise<string | undefine
   // One of the commands is wrong on purpose: a read of a recorded clock is refused.
   if (script.code !== 2) return `the script ends with ${script.code}`
   const json = await output(project, node, [...asked, '--json', '-x', commands.join('; ')])
-  const values = json.text.trimEnd().split('\n')
-  const isJson = values.every((line) => {
-    const value: unknown = JSON.parse(line)
-    return typeof value === 'object' && value !== null
-  })
-  // `quit` says nothing.
-  return isJson && values.length === commands.length - 1
-    ? undefined
-    : `JSON has ${values.length} answers:\n${json.text}`
+  const values = json.text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as object)
+  const differs = jsonExpected.find(([at, fields]) => !isMatch(values[at], fields))
+  if (values.length === commands.length && differs === undefined) return undefined
+  return `JSON differs at command ${(differs?.[0] ?? 0) + 1}:\n${json.text}`
+}
+
+/** Whether a value has these members. */
+function isMatch(value: object | undefined, fields: object): boolean {
+  return Object.entries(fields).every(([name, field]) => isDeepStrictEqual(Reflect.get(value ?? {}, name), field))
 }
 
 async function output(project: string, node: string, args: readonly string[]) {

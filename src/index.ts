@@ -10,7 +10,6 @@ export {
   type ExportedTape,
   exportTape,
   type ExportTapeOptions,
-  groupTapes,
   type ImportedTape,
   importTapes,
   type ImportTapesOptions,
@@ -20,18 +19,14 @@ export {
   type PromoteTapeOptions,
 } from './library/recordings.ts'
 export { openRecordings, type Recordings } from './library/manage.ts'
-export { blame, chaos, diagnose, type DiagnoseOptions, fork, isolate, replay } from './library/runs.ts'
+export { blame, chaos, diagnose, type DiagnoseOptions, fork, replay } from './library/runs.ts'
 export { readTape } from './tape/read.ts'
 
 export type { BranchComparison, BranchDifference } from './blame/index.ts'
 export type { BlameTapeOptions } from './blame/blame.ts'
 export type { BlamedRun } from './blame/run-blame.ts'
-export type { ArmReport } from './isolate/arms.ts'
-export type { FailureLayer, Isolation, IsolateVerdict } from './isolate/isolate.ts'
-export type { IsolateTapeOptions } from './isolate/library.ts'
-export type { IsolatedRun } from './isolate/run.ts'
 export type { OracleAnswer, OracleFunction, OracleRun, SideEffect } from './blame/oracle.ts'
-export type { Grade, Position, RunLayer } from './blame/types.ts'
+export type { Grade, Position } from './blame/types.ts'
 export type { Case } from './cases/index.ts'
 export type { Review, ReviewedCase, ReviewedTape, ReviewOptions, TapeDigest, Weakening } from './review/index.ts'
 export type { CheckFinding, CheckOptions, CheckReport } from './check/index.ts'

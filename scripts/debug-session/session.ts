@@ -16,6 +16,23 @@ export const commands: readonly string[] = [
   'quit',
 ]
 
+/** Members of the answers in JSON, by the number of the command from 0. */
+export const jsonExpected: readonly (readonly [command: number, fields: object])[] = [
+  [0, { breakpoint: 1, rule: 'refund(amount > 100)', hits: [7] }],
+  [1, { at: 7, stopped: true, call: 'refund(order_id: "A-100", amount: 2500)' }],
+  [2, { at: 6, kind: 'model' }],
+  [3, { step: 6 }],
+  [4, { from: 4, to: 6 }],
+  [5, { step: 5, differs: null }],
+  [6, { stopped: true, step: 6, place: { file: 'src/refund-agent.ts', line: 51, column: 32 }, in: 'ask' }],
+  [7, { value: '{"customer":"C-7","refunds":1,"note":"paid 2500 cents"}' }],
+  [8, { code: 'HARVEST_DEBUG_COMMAND' }],
+  [9, { stopped: true, step: 6, moves: ['next'], place: { file: 'src/refund-agent.ts', line: 52, column: 15 } }],
+  [11, { stopped: true, step: 6, moves: [] }],
+  [12, { stopped: true, step: 5, in: 'runTool' }],
+  [13, { quit: true }],
+]
+
 /** A case with the rule that the run breaks. */
 export function addedRule(text: string): string {
   return `${text.trimEnd()}\nrules:\n  - never refund(amount > 100)\n`

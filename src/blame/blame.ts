@@ -4,7 +4,7 @@ import { readTape, requireClosed, type Tape } from '../tape/index.ts'
 import type { ForkLimits } from './fork-budget.ts'
 import { chooseJudging } from './choose-oracle.ts'
 import type { OracleFunction } from './oracle.ts'
-import { type BlamedRun, requireAgent, runBlame, type RunBlameOptions } from './run-blame.ts'
+import { type BlamedRun, requireAgent, runBlame } from './run-blame.ts'
 import type { BlameProgress } from './settings.ts'
 
 /** How a run is blamed from code. */
@@ -64,16 +64,6 @@ export interface BlameTapeOptions {
  *   answers
  */
 export async function blame(tape: string | Tape, options: BlameTapeOptions): Promise<BlamedRun> {
-  const opened = open(tape)
-  return runBlame(opened, runOptionsOf(opened, options))
-}
-
-/**
- * The options of a run in this process.
- *
- * @throws HarvestError as {@link blame}, before anything is run
- */
-export function runOptionsOf(opened: Tape, options: BlameTapeOptions): RunBlameOptions {
   const {
     agent,
     oracle,
@@ -90,13 +80,14 @@ export function runOptionsOf(opened: Tape, options: BlameTapeOptions): RunBlameO
     ...rest
   } = options
   if (limits.costUsd === undefined && limits.forks === undefined) throw noLimits()
+  const opened = open(tape)
   requireAgent(opened)
   const judging = chooseJudging(opened, {
     ...(oracle === undefined ? {} : { judge: { name: oracle.name || 'a function', judge: oracle } }),
     ...(ok === undefined ? {} : { ok }),
     ...(bad === undefined ? {} : { bad }),
   })
-  return {
+  return runBlame(opened, {
     ...rest,
     agent: opened.header.agent,
     load: async () => agent,
@@ -109,7 +100,7 @@ export function runOptionsOf(opened: Tape, options: BlameTapeOptions): RunBlameO
     ...(flakyOracle === undefined ? {} : { isFlakyOracle: flakyOracle }),
     ...(confidence === undefined ? {} : { delta: Number((1 - confidence).toFixed(12)) }),
     ...(minEffect === undefined ? {} : { tau: minEffect }),
-  }
+  })
 }
 
 function open(tape: string | Tape): Tape {

@@ -1,6 +1,15 @@
 import type { Health } from '../check/index.ts'
 import type { Review, ReviewOptions } from '../review/index.ts'
-import type { Demoted, Hold, Pruned, PinLimits, PinReport, PruneOptions } from '../recordings/index.ts'
+import type {
+  Demoted,
+  Hold,
+  Pruned,
+  PinLimits,
+  PinReport,
+  PruneOptions,
+  TapeGroups,
+  TapeQuery,
+} from '../recordings/index.ts'
 
 /**
  * A folder of recordings. Tapes are named by a path inside it, by id, or as `latest`; cases by id or `group/id`.
@@ -13,6 +22,8 @@ export interface Recordings {
    * @throws HarvestError `HARVEST_TAPE_MISSING` with the nearest id, `HARVEST_TAPE_AMBIGUOUS`, `HARVEST_RECORDINGS_OUTSIDE`
    */
   find(tape: string): string
+  /** The tapes in groups of runs that decided the same and ended alike, the largest first; `limit` counts groups. */
+  groups(query?: Omit<TapeQuery, 'sort'>): Promise<TapeGroups>
   /**
    * Removes tapes of the inbox for good.
    *
@@ -53,13 +64,13 @@ export interface Recordings {
  * const { removed } = await recordings.prune({ dryRun: true })
  */
 export async function openRecordings(folder = 'recordings'): Promise<Recordings> {
-  const { demote, findTape, placeHold, holdOfTape, pruneTapes, readPins, releaseHold, removeForGood } = await import(
-    '../recordings/index.ts'
-  )
+  const { demote, findTape, groupTapes, placeHold, holdOfTape, pruneTapes, readPins, releaseHold, removeForGood } =
+    await import('../recordings/index.ts')
   const find = (tape: string): string => findTape(folder, tape, { isExact: true })
   return {
     folder,
     find,
+    groups: (query = {}) => groupTapes(folder, query),
     async remove(...tapes) {
       const files = [...new Set(tapes.map(find))]
       await removeForGood(folder, files)

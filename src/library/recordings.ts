@@ -5,7 +5,7 @@ import type { CheckOptions, CheckReport } from '../check/index.ts'
 import type { ExportFormat } from '../exporters/index.ts'
 import type { ImportFacts, ImportFormat } from '../importers/index.ts'
 import type { RedactorOptions } from '../privacy/index.ts'
-import type { PromoteOptions, TapeGroups, TapeList, TapeQuery } from '../recordings/index.ts'
+import type { PromoteOptions, TapeList, TapeQuery } from '../recordings/index.ts'
 import type { RunDiff } from '../report/diff/compare.ts'
 import { readTape } from '../tape/read.ts'
 import type { Tape } from '../tape/types.ts'
@@ -21,19 +21,6 @@ import type { Tape } from '../tape/types.ts'
 export async function listTapes(folder = 'recordings', query: TapeQuery = {}): Promise<TapeList> {
   const { queryTapes } = await import('../recordings/index.ts')
   return queryTapes(folder, query)
-}
-
-/**
- * Lists the tapes of a folder in groups of runs that decided the same and ended alike, the largest first.
- *
- * @param folder - default `recordings`
- * @param query - `limit` counts groups
- * @example
- * const { groups } = await groupTapes('recordings', { filter: { outcome: 'threw' }, limit: 10 })
- * @throws HarvestError `HARVEST_RECORDINGS_FOLDER`, `HARVEST_RECORDINGS_PRICES`
- */
-export async function groupTapes(folder = 'recordings', query: Omit<TapeQuery, 'sort'> = {}): Promise<TapeGroups> {
-  return (await import('../recordings/index.ts')).groupTapes(folder, query)
 }
 
 /**

@@ -4,8 +4,6 @@ import type { Finding } from '../doctor/findings.ts'
 import type { ChaosOptions, ChaosReport } from '../faults/chaos-types.ts'
 import type { ForkResult } from '../fork/plan.ts'
 import type { Forking } from '../fork/library.ts'
-import type { IsolateTapeOptions } from '../isolate/library.ts'
-import type { IsolatedRun } from '../isolate/run.ts'
 import type { ReplayOptions, ReplayResult } from '../match/types.ts'
 import type { JudgedReplay } from '../replay/run-verdict.ts'
 import { readTape } from '../tape/read.ts'
@@ -76,25 +74,6 @@ export async function fork<T>(tape: Tape | string, options: Forking<T>): Promise
  */
 export async function blame(tape: Tape | string, options: BlameTapeOptions): Promise<BlamedRun> {
   return (await import('../blame/blame.ts')).blame(tape, options)
-}
-
-/**
- * Finds the layer that triggers a failure: the code, the sampling of a model, the data of tools, or timing. In each arm of runs
- * one of them is not as recorded. It costs money: `limits` has no default.
- *
- * @param tape - a tape, or its path
- * @example
- * const { verdict, arms } = await isolate('recordings/inbox/run.tape.jsonl', {
- *   agent: refundAgent,
- *   ok: ['refund(amount: 25)'],
- *   tools: 'live',
- *   limits: { costUsd: 0.5 },
- * })
- * verdict // { kind: 'found', layers: ['sampling'] }
- * @throws HarvestError as `blame`
- */
-export async function isolate(tape: Tape | string, options: IsolateTapeOptions): Promise<IsolatedRun> {
-  return (await import('../isolate/library.ts')).isolate(tape, options)
 }
 
 /**

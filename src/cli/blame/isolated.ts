@@ -45,7 +45,7 @@ function verdictLines({ verdict }: IsolatedRun): readonly string[] {
 }
 
 const saidOf: Readonly<Record<FailureLayer, string>> = {
-  code: 'it fails whatever model, tools, clock and order do',
+  code: 'it fails regardless of model, tools, clock and order',
   sampling: 'asked again, the model decides otherwise, and the failure goes away',
   data: 'with other answers of tools the failure goes away',
   timing: 'with another clock or order of answers the failure goes away',
