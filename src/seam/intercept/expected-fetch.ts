@@ -39,7 +39,7 @@ export function expectedFetch(plain: PlainFetch, stated: StatedRequest, head: An
 }
 
 /**
- * Whether every `fetch` has to be answered through undici, to compare the two.
+ * Whether every `fetch` has to be answered through undici, and `node:http` through the interceptor, to compare the two.
  *
  * @throws HarvestError `HARVEST_REPLAY_OPTION` for another value of the variable
  */
