@@ -1,5 +1,8 @@
 import { HarvestError } from '../errors/index.ts'
 import { changedQuestions, type ChangedQuestion } from './changed-questions.ts'
+import { firstDifference } from '../match/difference.ts'
+import { encodeValue } from '../tape/index.ts'
+import { comparedFacts } from './same-error.ts'
 import { withLosses } from '../playback/problems.ts'
 import type { ReplayResult, RunOutcome } from '../match/types.ts'
 
@@ -99,12 +102,24 @@ export function describeEnding(live: RunOutcome): string {
 }
 
 function otherOutcome({ tape, outcome }: ReplayResult): HarvestError {
+  const ended = tape.close?.outcome
+  const found =
+    ended?.status === 'threw' && outcome.status === 'threw'
+      ? firstDifference(comparedFacts(ended.error), comparedFacts(encodeValue(outcome.error)))
+      : ended?.status === 'returned' && outcome.status === 'returned'
+        ? firstDifference(ended.value ?? encodeValue(undefined), encodeValue(outcome.value))
+        : undefined
   return new HarvestError('HARVEST_OUTCOME', {
     what:
       outcome.status === 'threw'
         ? 'The agent threw a different error than recorded'
         : 'The agent returned a different value than recorded',
-    where: { tape: tape.header.id, now: describeEnding(outcome) },
+    where: {
+      tape: tape.header.id,
+      ...(found === undefined
+        ? { now: describeEnding(outcome) }
+        : { 'differs at': found.path || 'the whole', recorded: found.recorded, now: found.live }),
+    },
     fix: [
       `to see the recorded run: npx vitest-harvest show ${tape.header.id}`,
       `in a test that checks what the agent returns itself: replay(tape, agent, { outcome: 'ignore' })`,

@@ -7,13 +7,14 @@ import { isPlain, type Json } from '../tape/index.ts'
  * such as a stack or a request object, and the number an operating system has for its `code`.
  */
 export function isSameError(recorded: Json, live: Json): boolean {
-  return canonicalJson(factsOf(recorded)) === canonicalJson(factsOf(live))
+  return canonicalJson(comparedFacts(recorded)) === canonicalJson(comparedFacts(live))
 }
 
 /** Compared below, whether an error has them of its own or of its class, and what depends on the operating system. */
 const apart: ReadonlySet<string> = new Set(['name', 'message', 'errno'])
 
-function factsOf(error: Json): Json {
+/** What of an error is compared. */
+export function comparedFacts(error: Json): Json {
   // Anything can be thrown; what is not an error is compared as a value.
   if (at(error, '$type') !== 'error') return error
   const fields = Object.entries(mapAt(error, 'fields')).filter(([key, value]) => !apart.has(key) && isPlain(value))
@@ -22,7 +23,7 @@ function factsOf(error: Json): Json {
     name: at(error, 'name') ?? null,
     message: at(error, 'message') ?? null,
     fields: Object.fromEntries(fields),
-    errors: listAt(error, 'errors').map((one) => factsOf(one)),
-    ...(cause !== undefined && { cause: factsOf(cause) }),
+    errors: listAt(error, 'errors').map((one) => comparedFacts(one)),
+    ...(cause !== undefined && { cause: comparedFacts(cause) }),
   }
 }

@@ -531,6 +531,15 @@ test('an error counts as the recorded one by name, message, own fields and cause
     })
     return comparison.outcomeEqual === true
   }
+  const [difference] = verdictOf(
+    await replayTape(
+      thrown({ $type: 'error', class: 'Error', name: 'Error', message: 'no', fields: { id: 1 } }),
+      () => {
+        throw Object.assign(new Error('no'), { id: 2 })
+      },
+    ),
+  ).differences
+  expect(difference?.facts.where).toMatchObject({ 'differs at': 'fields.id', recorded: '1', now: '2' })
   expect(await equal('stop', 'stop')).toBe(true)
   expect(await equal('stop', 'go')).toBe(false)
   const recorded = { $type: 'error', class: 'Error', name: 'Error', message: 'no', fields: { code: 'E1' } }
