@@ -84,10 +84,10 @@ export class Answers {
     const step = found.kind === 'found' ? found.step : (this.#sameService(question, key) ?? this.#held(question))
     if (found.kind === 'found') {
       run.drifted(found.step, found.drift)
-      if (found.level === 'exact') run.identical++
+      if (found.level === 'exact') run.askedTheSame()
       else run.depart()
     }
-    if (found.kind !== 'found' || found.level !== 'exact') run.isOther = true
+    if (found.kind !== 'found' || found.level !== 'exact') run.differs()
     const asked = { ...question, live }
     return this.#freeReply<ExchangeState>(step, key, {
       what: `${live.method} ${live.url}`,
@@ -129,8 +129,8 @@ export class Answers {
     }
     const same = this.#free.calls.findSame(call, args)
     const step = same ?? (this.#last.has(key) ? undefined : this.#reworded(call, args))
-    if (same) run.identical++
-    else run.isOther = true
+    if (same) run.askedTheSame()
+    else run.differs()
     if (step && !same) run.depart()
     const isReplaced = Object.hasOwn(run.options.tools ?? {}, call.name)
     return this.#freeReply<CallState>(step, key, {
@@ -205,13 +205,13 @@ export class Answers {
       again.next.shift()
       again.isRetry = isFailure(event)
     }
-    this.#run.isOther = true
+    this.#run.differs()
     return { from: 'event', event } as Reply<AnyState>
   }
 
   #keptReply<S extends AnyState>(step: S, key: string, drift: readonly FoundDrift[]): Reply<S> {
     const run = this.#run
-    run.identical++
+    run.askedTheSame()
     run.drifted(step, drift)
     run.take(step)
     return this.#changedReply(step, key) ?? this.#place(step, key)
@@ -256,12 +256,12 @@ export class Answers {
         const donated = this.#reference && ask.reference(this.#reference)
         if (!donated) return this.#lastAgain(key, ask)
         donated.taken = true
-        run.isOther = true
+        run.differs()
         this.#last.set(key, donated.event)
         return { from: 'event', event: donated.event }
       }
       case 'script': {
-        run.isOther = true
+        run.differs()
         const event = ask.script(tail.answer, run.account.made + 1)
         if (event === undefined) throw run.offTape(ask.what, ask.live?.madeAt)
         return { from: 'event', event }
@@ -279,7 +279,7 @@ export class Answers {
   }
 
   #world<S extends AnyState>(ask: Ask<S>): Reply<S> {
-    this.#run.isOther = true
+    this.#run.differs()
     const model = ask.model()
     return { from: 'world', ...(model === undefined ? {} : { model }) }
   }

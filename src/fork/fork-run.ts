@@ -29,7 +29,14 @@ import {
 } from '../match/step.ts'
 import type { Drift, Escape, SharedRequest, UninstrumentedIo } from '../match/types.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
-import type { ChildMode, ExchangeControl, LiveRequest, Responder, VirtualTimer } from '../seam/intercept/index.ts'
+import {
+  type ChildMode,
+  type ExchangeControl,
+  listOnce,
+  type LiveRequest,
+  type Responder,
+  type VirtualTimer,
+} from '../seam/intercept/index.ts'
 import { seamState } from '../seam/source.ts'
 import { type Draw, encodeValue, type Json, type PushFrame, type Tape, type WholeBody } from '../tape/index.ts'
 import type { CompiledPlan } from './compile.ts'
@@ -69,31 +76,30 @@ export class ForkRun {
   readonly recordedBudget: RecordedBudget
   readonly #cuts: readonly WholeBody[]
   readonly #recordedHost: (url: string) => string
-  readonly problems: HarvestError[] = []
-  readonly drift: Drift[] = []
+  readonly #problems: HarvestError[] = []
+  readonly #drift: Drift[] = []
   readonly #changes: Changes
-  readonly escapes: Escape[] = []
-  readonly listed: UninstrumentedIo[] = []
-  readonly ranForReal = new Set<string>()
+  readonly #escapes: Escape[] = []
+  readonly #listed: UninstrumentedIo[] = []
+  readonly #ranForReal = new Set<string>()
   /** What the recording process had already, and this one asked for. */
   readonly shared: SharedRequest[] = []
   readonly #sharedAnswers: SharedAnswers
   readonly drawn: Draw[] = []
   /** Requests under way that cost something. */
-  readonly underWay = new Set<ExchangeControl>()
+  readonly #underWay = new Set<ExchangeControl>()
   /** What the models of this run use. */
   readonly budget: Budget | undefined
-  divergence: HarvestError | undefined
+  /** Work of the agent that the seam has begun and not ended. */
   pending = 0
-  served = 0
-  identical = 0
-  last: StepState | undefined
-  /** Something was asked or answered behind the kept steps that is not on the tape. */
-  isOther = false
-  /** The run left the order of its tape: what follows is answered by what is asked, and not by its place. */
-  departed = false
+  #divergence: HarvestError | undefined
+  #served = 0
+  #identical = 0
+  #last: StepState | undefined
+  #isOther = false
+  #departed = false
   /** Changed answers of kept steps that are on their way. */
-  answering = 0
+  #answering = 0
   readonly progress = new ProgressTokens()
   readonly #calls: Calls
   readonly #keptItems: readonly GateItem[]
@@ -182,6 +188,90 @@ export class ForkRun {
     this.gate.done(step.items)
   }
 
+  /** What ended the order of the tape before the run was free to leave it. */
+  get divergence(): HarvestError | undefined {
+    return this.#divergence
+  }
+
+  get problems(): readonly HarvestError[] {
+    return this.#problems
+  }
+
+  get drift(): readonly Drift[] {
+    return this.#drift
+  }
+
+  get escapes(): readonly Escape[] {
+    return this.#escapes
+  }
+
+  get listed(): readonly UninstrumentedIo[] {
+    return this.#listed
+  }
+
+  /** Names of tools whose code ran. */
+  get ranForReal(): ReadonlySet<string> {
+    return this.#ranForReal
+  }
+
+  /** Questions that had a place on the tape. */
+  get served(): number {
+    return this.#served
+  }
+
+  /** Those of them that were asked byte for byte. */
+  get identical(): number {
+    return this.#identical
+  }
+
+  /** Something was asked or answered behind the kept steps that is not on the tape. */
+  get isOther(): boolean {
+    return this.#isOther
+  }
+
+  /** The run left the order of its tape: what follows is answered by what is asked, and not by its place. */
+  get departed(): boolean {
+    return this.#departed
+  }
+
+  /** A question was asked as recorded, byte for byte. */
+  askedTheSame(): void {
+    this.#identical++
+  }
+
+  /** A question or an answer is not the recorded one. */
+  differs(): void {
+    this.#isOther = true
+  }
+
+  /** A changed answer of a kept step is on its way, until {@link answerArrived}. */
+  answerSent(): void {
+    this.#answering++
+  }
+
+  answerArrived(): void {
+    this.#answering--
+  }
+
+  /** The code of a tool runs, in the place of its recorded result. */
+  runsForReal(tool: string): void {
+    this.#ranForReal.add(tool)
+  }
+
+  /** A request that costs something is under way, until {@link paid}. */
+  pays(control: ExchangeControl): void {
+    this.#underWay.add(control)
+  }
+
+  paid(control: ExchangeControl): void {
+    this.#underWay.delete(control)
+  }
+
+  /** Notes what the seam heard of and cannot hold, once each. */
+  list(one: UninstrumentedIo): void {
+    listOnce(this.#listed, one)
+  }
+
   /** What the recording process had for a question that is not on the tape. */
   sharedAnswer(question: MatchRequest, { headers }: LiveRequest): SharedAnswer | undefined {
     return this.#sharedAnswers.findForRun({ question, headers, isForWorld: this.plan.tail.from === 'live' })
@@ -193,7 +283,7 @@ export class ForkRun {
 
   finish(): void {
     // A run that is over pays for no more tokens.
-    for (const control of this.underWay) control.abort()
+    for (const control of this.#underWay) control.abort()
     this.#over = true
     this.gate.stop()
     this.#timers.stop()
@@ -220,11 +310,11 @@ export class ForkRun {
   look(): void {
     if (this.#isFree || this.over) return
     while (this.#keptItems[this.#firstOpen]?.state === 'done') this.#firstOpen++
-    if (this.#firstOpen < this.#keptItems.length || this.answering > 0 || !this.hasKept()) return
+    if (this.#firstOpen < this.#keptItems.length || this.#answering > 0 || !this.hasKept()) return
     this.#isFree = true
     const { seed = '', clockOffsetMs = 0 } = this.plan
     const isParents = this.plan.tail.from === 'tape' && seed === '' && clockOffsetMs === 0
-    if (!isParents || this.departed) this.#drawAnew()
+    if (!isParents || this.#departed) this.#drawAnew()
     if (this.plan.tail.from === 'live') this.goReal()
   }
 
@@ -242,8 +332,8 @@ export class ForkRun {
 
   /** From here on the order of the tape binds nothing but the kept steps and what is under way. */
   depart(): void {
-    if (this.departed) return
-    this.departed = true
+    if (this.#departed) return
+    this.#departed = true
     this.gate.leaveTape()
     for (const { items } of this.steps.slice(this.plan.keep)) if (items[0]?.state === 'waiting') this.gate.done(items)
     this.gate.done(this.#pushes.filter(({ item }) => item.state === 'waiting').map(({ item }) => item))
@@ -288,7 +378,7 @@ export class ForkRun {
   /** Notes a problem; an agent that tries for ever is given up. */
   problem(error: HarvestError): HarvestError {
     if (this.over) return error
-    if (!this.problems.some((known) => known.message === error.message)) this.problems.push(error)
+    if (!this.#problems.some((known) => known.message === error.message)) this.#problems.push(error)
     if (++this.#complaints >= complaintLimit) this.#onGivenUp(error)
     return error
   }
@@ -303,12 +393,12 @@ export class ForkRun {
 
   /** The run left its tape before it was free to. */
   diverged(error: HarvestError): HarvestError {
-    this.divergence ??= error
+    this.#divergence ??= error
     return this.problem(error)
   }
 
   offTape(what: string, madeAt: Error | undefined, instead?: readonly string[]): HarvestError {
-    this.isOther = true
+    this.#isOther = true
     this.depart()
     const site = madeAt ? siteIn(madeAt) : userSite()
     return this.problem(offTape(this.tape, what, site, this.plan.tail.from, instead))
@@ -316,7 +406,7 @@ export class ForkRun {
 
   place(madeAt?: Error): problem.ProblemLocation {
     const site = madeAt ? siteIn(madeAt) : userSite()
-    return { tape: this.tape, site, after: this.last, made: this.account.made }
+    return { tape: this.tape, site, after: this.#last, made: this.account.made }
   }
 
   question(live: LiveRequest): MatchRequest {
@@ -332,8 +422,8 @@ export class ForkRun {
   take(step: StepState): void {
     step.taken = true
     step.served = true
-    this.served++
-    this.last = step
+    this.#served++
+    this.#last = step
   }
 
   /** What the served call `n` did when it was recorded is part of its answer. */
@@ -348,7 +438,7 @@ export class ForkRun {
   }
 
   drifted(step: StepState, found: readonly FoundDrift[]): void {
-    for (const one of found) this.drift.push(this.changeOf(step, one))
+    for (const one of found) this.#drift.push(this.changeOf(step, one))
   }
 
   /** A difference from the question of a step. Told, and no more: what a fork proves is for whoever compares it. */
@@ -359,7 +449,7 @@ export class ForkRun {
   escape(kind: string, target: string, madeAt: Error | undefined): Error | undefined {
     const allowed = isAllowed(this.options.allow ?? [], kind, target)
     const site = madeAt ? siteIn(madeAt) : userSite()
-    this.escapes.push({ kind, target, allowed, ...(site ? { site } : {}) })
+    this.#escapes.push({ kind, target, allowed, ...(site ? { site } : {}) })
     if (allowed) return undefined
     return this.isReal
       ? this.offTape(`${kind} ${target}`, madeAt)

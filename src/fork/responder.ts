@@ -1,5 +1,5 @@
 import { callerPackage } from '../seam/caller.ts'
-import { listOnce, type Responder } from '../seam/intercept/index.ts'
+import type { Responder } from '../seam/intercept/index.ts'
 import type { Caller, SeamDrawKind, VirtualWorld } from '../seam/source.ts'
 import { decodeValue } from '../tape/index.ts'
 import * as problem from '../playback/problems.ts'
@@ -67,7 +67,7 @@ export function forkResponder(run: ForkRun, inside: number | undefined): Respond
     listen: (url, say) => run.listen(url, say),
     escape: (kind, target, madeAt) =>
       run.over ? problem.runOver(run.place(madeAt), kind, target) : run.escape(kind, target, madeAt),
-    list: (one) => listOnce(run.listed, one),
+    list: (one) => run.list(one),
     schedule: (timer) => run.schedule(timer),
     held: (timer) => run.held(timer),
   }

@@ -96,7 +96,7 @@ function inPlace(run: ForkRun, step: CallState, fields: Fields): unknown {
 function runInPlace(run: ForkRun, step: CallState, fields: Fields, fn: () => unknown, viewFrom: View): unknown {
   const { event, items } = step
   const heard = run.account.began<CallEvent>(fields, event)
-  run.ranForReal.add(event.name)
+  run.runsForReal(event.name)
   run.gate.asked(items[0])
   const done = (rest: Pick<CallEvent, 'result' | 'error'>, moment: Moment): void => {
     step.answered = true
@@ -151,7 +151,7 @@ function played(run: ForkRun, { event, step }: Extract<Reply<CallState>, { from:
     return answer(event)
   }
   if (event.yields === undefined && event.settled === undefined) return never()
-  if (isKept) run.answering++
+  if (isKept) run.answerSent()
   const start = run.now
   const pieces = (event.yields ?? []).map(([, at, value]) => ({ at, value, ...gate() }))
   const end = gate()
@@ -168,7 +168,7 @@ function played(run: ForkRun, { event, step }: Extract<Reply<CallState>, { from:
       work: () => {
         settle(run, event, heard, heard.moment())
         if (step) step.answered = true
-        if (isKept) run.answering--
+        if (isKept) run.answerArrived()
         end.open()
       },
     })
@@ -186,7 +186,7 @@ function played(run: ForkRun, { event, step }: Extract<Reply<CallState>, { from:
 
 function runForReal(run: ForkRun, fields: Fields, fn: () => unknown, viewFrom: View): unknown {
   run.depart()
-  run.ranForReal.add(fields.name)
+  run.runsForReal(fields.name)
   const heard = run.account.began<CallEvent>(fields)
   const value = seamState().runs.run(viewFrom(heard.event.n), fn)
   const settled = (rest: Partial<CallEvent>): void => {

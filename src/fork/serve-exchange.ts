@@ -171,7 +171,7 @@ function played(
   if (step) {
     run.gate.asked(step.items[0])
     run.gate.done(step.items)
-    if (isKept) run.answering++
+    if (isKept) run.answerSent()
   }
   const heard = run.account.began<ExchangeEvent>(fields, step?.event)
   heard.differs()
@@ -182,7 +182,7 @@ function played(
     isOver = true
     if (step) step.answered = true
     observe(run, { event })
-    if (isKept) run.answering--
+    if (isKept) run.answerArrived()
   }
   const start = run.now
   const bursts = burstsOf(run, event, heard, sink, finish)
@@ -307,7 +307,7 @@ function asked(
   let isOver = false
   const finish = (): void => {
     isOver = true
-    run.underWay.delete(control)
+    run.paid(control)
   }
   const sent = forward(outgoing, sink, {
     moment: () => heard.moment(),
@@ -340,7 +340,7 @@ function asked(
       if (model && heard.event.response === undefined) pay(run, heard.event, model.model, outgoing.body.length)
     },
   }
-  if (!isOver) run.underWay.add(control)
+  if (!isOver) run.pays(control)
   return control
 }
 
