@@ -187,6 +187,20 @@ describe('the calls of a conversation', () => {
     expect(call).not.toHaveProperty('result')
   })
 
+  it('of a session that is one document with its loglines are those of its lines, tokens of the cache included', () => {
+    const cached = '"usage":{"input_tokens":9,"cache_creation_input_tokens":40,"cache_read_input_tokens":500,'
+    const text = runSamples['claude-code'].replace('"usage":{"input_tokens":9,', cached)
+    const loglines = text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object)
+    const exported = imported(JSON.stringify({ loglines }))
+    const { facts, events } = imported(text)
+    expect(exported.facts).toEqual(facts)
+    expect(exported.events).toEqual(events)
+    expect(marksOf(exported, 'model')).toMatchObject([{ usage: { inputTokens: 549, cachedTokens: 500 } }])
+  })
+
   it('that one answer of a model asks for in several lines are asked for together', () => {
     const line = (uuid: string, role: string, content: object, id?: string): object => ({
       type: role,
