@@ -204,7 +204,7 @@ function notSearched({ path: file }: SnapshotFile, places: readonly string[]): r
       file,
       what: 'Could not search all of this tape for secrets',
       detail: firstOf(places),
-      fix: ['record the run again with a supported coding: accept-encoding: gzip'],
+      fix: ['record the run again in an encoding that can be searched: accept-encoding: gzip'],
     },
   ]
 }

@@ -197,7 +197,7 @@ function interrupted(): HarvestError {
     what: 'Interrupted before the result was complete',
     why: 'Nothing is running any more. Finished forks are kept.',
     fix: [
-      '`npx vitest-harvest blame`, and `npx vitest-harvest fork` of committed code, go on where they were: the same command again',
+      'run the same command again: `npx vitest-harvest blame` resumes, and so does `npx vitest-harvest fork` of committed code',
     ],
   })
 }

@@ -61,8 +61,8 @@ function patternOf(pattern: string, flags: string): RegExp {
     throw new HarvestError(
       'HARVEST_PRIVACY_OPTION',
       {
-        what: 'Invalid redaction options',
-        where: { pattern: neutralLine(pattern), of: 'the header of the tape' },
+        what: 'Invalid redaction pattern in the header of the tape',
+        where: { pattern: neutralLine(pattern) },
         fix: ['the header was edited or damaged; to see by whom: git log -p -- <the tape>', 'or record the run again'],
       },
       { cause },

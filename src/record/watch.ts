@@ -98,7 +98,7 @@ function watchFailed(name: string, cause: unknown): HarvestError {
     {
       what: 'A function of keep.when failed; the run is kept',
       where: { function: name, error: cause instanceof Error ? cause.message : String(cause) },
-      fix: ['answer true, false, or a reason as text; promises are not awaited'],
+      fix: ['return true, false, or a reason as text; promises are not awaited'],
     },
     { cause },
   )

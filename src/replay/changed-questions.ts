@@ -91,7 +91,7 @@ export function unprovenError(
       ...(site !== undefined && { at: site }),
     },
     detail: changesText(questions),
-    why: 'The agent did the same on the recorded answers. The model was not asked the new question.',
+    why: 'The agent did the same with the recorded answers, but the model was not asked the new question.',
     fix: [
       ...(isKnownBad ? [`if the agent is fixed:  npx vitest-harvest fix ${caseId}`] : []),
       ...acceptance(questions, caseId),

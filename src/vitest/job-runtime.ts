@@ -208,7 +208,7 @@ async function importFile(file: string, importModule: (file: string) => Promise<
     throw new HarvestError(
       'HARVEST_TASK_IMPORT',
       {
-        what: 'Cannot load a module of this command',
+        what: 'Cannot load a module that this command names',
         where: { file, error: cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause) },
         fix: ['name the file and its export: ./src/model.ts#answer'],
       },

@@ -184,7 +184,7 @@ describe('the health of a golden set', () => {
       unknown    b  the case has no trace of a red test, and there is no git history here
 
       2 cases: 2 stale, 1 flaky, 1 redundant, 2 not known to have been red; every tool has a case
-      flaky or not is unknown of 1 case: no live run is known here
+      flakiness unknown for 1 case: no live run is known here
       → what changed since: npx vitest-harvest check --pins a
       → which answers decide: npx vitest-harvest blame a --mutate --dry-run --cross-version
       → how often do they pass live: npx vitest-harvest rerun --golden --live

@@ -135,7 +135,7 @@ test('every other flag has one wording', () => {
     --no-content: Leave out messages, arguments, results and bodies
     --no-network: Run without a network (Linux); exit 2 where that is not possible
     --ok: A good run: refunded=25, answer~refunded (repeatable)
-    --older-than: Also older tapes without an end of retention: 90d; needs --retention
+    --older-than: Also tapes older than this without an end of retention: 90d; needs --retention
     --outcome: What the agent must return
     --parallel: Runs at once
     --path: With --seed: run one schedule again, as a failure reports it

@@ -268,7 +268,7 @@ describe('harvest fork', () => {
         as the donor: says "I refunded nothing.": another outcome, ok (step 4 is missing: refund(order_id: "A-100", amount: 25))
       step 5  unknown
         the model decided: says "I refunded 25 EUR."
-        nothing was tried: it called no tool
+        no alternative to try: the model called no tool
 
       critical: 1, 3
       no tried alternative changes the outcome: none

@@ -36,7 +36,7 @@ export const moveCommands: Readonly<Record<string, DebugCommand>> = {
   last: { usage: 'last', about: 'the last step', run: (_, context) => to(context, context.session.steps.length) },
   break: {
     usage: 'break [RULE]',
-    about: 'stop where a rule holds: refund(amount > 100); alone: list',
+    about: 'stop where a rule holds: refund(amount > 100); without a rule, list the breakpoints',
     run: (rest, { session }) => (rest === '' ? listBreakpoints(session) : addBreakpoint(session, rest)),
   },
   delete: {

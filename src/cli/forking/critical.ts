@@ -150,7 +150,7 @@ export function printDecisions(
         : `, effect ${signed(effect.value)} (95 %: ${signed(effect.low)} to ${signed(effect.high)})`
     screen.line(`${screen.paint('bold', `step ${step}  ${titles[verdict]}`)}${size}`)
     screen.line(`  the model decided: ${neutralLine(decided, 110)}`)
-    if (tried.length === 0) screen.line('  nothing was tried: it called no tool')
+    if (tried.length === 0) screen.line('  no alternative to try: the model called no tool')
     for (const one of tried) screen.line(`  ${triedLine(one)}`)
     if (beside !== undefined) screen.line(`  ${besideLine(tried, beside)}`)
   }

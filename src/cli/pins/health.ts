@@ -55,7 +55,7 @@ function print(health: Health, recordings: string, screen: Screen): void {
   if (rows.length > 0) screen.line()
   screen.line(summary(health))
   if (health.flakyUnknown.length > 0)
-    screen.line(`flaky or not is unknown of ${counted(health.flakyUnknown.length, 'case')}: no live run is known here`)
+    screen.line(`flakiness unknown for ${counted(health.flakyUnknown.length, 'case')}: no live run is known here`)
   for (const next of nextSteps(health)) screen.line(`→ ${next}`)
 }
 

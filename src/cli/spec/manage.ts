@@ -16,7 +16,10 @@ export const pruneSpec: CommandSpec = {
   about: 'Remove tapes of the inbox whose retention has ended; never one on hold',
   options: [
     { flag: '--dry-run', about: 'List what would be removed and remove nothing' },
-    { flag: '--older-than <age>', about: 'Also older tapes without an end of retention: 90d; needs --retention' },
+    {
+      flag: '--older-than <age>',
+      about: 'Also tapes older than this without an end of retention: 90d; needs --retention',
+    },
     {
       flag: '--retention <class>',
       about: 'Which of those: clean, flagged, incident or none; needs --older-than',

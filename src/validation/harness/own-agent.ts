@@ -198,7 +198,7 @@ function reportOf(runs: readonly OwnRun[]): Omit<OwnAgentReport, 'unjudged' | 'm
 
 function notPassing(tape: Tape, grade: string): HarvestError {
   return new HarvestError('HARVEST_VALIDATE_PASSING', {
-    what: 'Faults are injected into a good run, and the recorded run failed',
+    what: 'Cannot inject faults: the recorded run failed',
     where: { tape: tape.header.id, oracle: grade },
     why: 'In a failed run, the effect of an injected fault is unknown.',
     fix: ['use the tape of a good run', 'or check the oracle: it should return true for this run'],
