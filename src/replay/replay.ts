@@ -1,4 +1,3 @@
-import type { HarvestError } from '../errors/index.ts'
 import { anything, checkOptions, oneOf, type OptionShape, type OptionsOf } from '../errors/options.ts'
 import { requireNoSlowRule } from '../privacy/index.ts'
 import { canonicalJson } from '../providers/index.ts'
