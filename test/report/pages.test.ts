@@ -39,7 +39,7 @@ describe('the pages of all recordings', () => {
     ['call=refund()&text=b-1', ['refund-2']],
     ['subject=-', ['refund-1']],
     [`subject=${tag}`, ['refund-1']],
-    ['outcome=truncated', ['search-1']],
+    ['status=truncated', ['search-1']],
     ['agent=search', ['search-1']],
     ['session=S-1', ['refund-1', 'refund-2']],
     ['tool=refund&since=2026-01-01', ['refund-1', 'refund-2']],
@@ -53,7 +53,7 @@ describe('the pages of all recordings', () => {
 
   it('say why a filter makes no sense, list nothing then, and pass over what is no filter', async () => {
     const { asked } = inbox()
-    expect(await asked('outcome=thrown')).toMatchObject({
+    expect(await asked('status=thrown')).toMatchObject({
       tapes: [],
       problem: expect.stringContaining('Invalid --status: expected returned') as string,
     })

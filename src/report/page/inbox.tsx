@@ -4,7 +4,7 @@ import { Safe } from './text.tsx'
 import type { InboxTape, InboxView as Held } from '../view/types.ts'
 
 /** Filters that stand open; the others are one click away. */
-const usual = new Set(['text', 'call', 'agent', 'outcome', 'subject', 'since'])
+const usual = new Set(['text', 'call', 'agent', 'status', 'subject', 'since'])
 
 /** The tapes of the inbox, asked for as `ls` asks, and the sessions they are of. */
 export function Inbox({ held }: { readonly held: Held }) {
