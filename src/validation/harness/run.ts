@@ -78,7 +78,11 @@ function cellsOf(measured: readonly MeasuredRun[], effort: Effort): readonly Mea
   const byFamily = Map.groupBy(measured, ({ family }) => family)
   return families.flatMap(({ name }) => {
     const runs = byFamily.get(name)?.toSorted((a, b) => a.seed - b.seed)
-    return runs === undefined ? [] : [{ cell: cellOf(name, effort), tally: tallyOf(runs.map(({ score }) => score)) }]
+    if (runs === undefined) return []
+    const cell = cellOf(name, effort)
+    // What is planted can make a run longer: a call that is tried again is a step more.
+    const length = Math.max(cell.length, ...runs.map(({ steps }) => steps))
+    return [{ cell: { ...cell, length }, tally: tallyOf(runs.map(({ score }) => score)) }]
   })
 }
 
