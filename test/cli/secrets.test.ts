@@ -153,7 +153,7 @@ export default { plugins: [harvest({ agents: { planted: '../test/cli/planted/age
   })
 
   it('a question with secrets in it is proven, accepted and fixed', { timeout: 600_000 }, async () => {
-    const red = { PLANTED_BROKEN: '1' }
+    const red = { PLANTED_BROKEN: '1', HARVEST_ALLOW_CI_UPDATE: '1' }
     expect(await say(['test', 'model-question', '--prove', '--yes', '--max-calls', '40'], red)).not.toBe(101)
     expect(await say(['accept', 'model-question', '--reason', 'it is fair'], red)).toBe(0)
     expect(readFileSync(join(project, 'recordings/golden/model-question.case.yaml'), 'utf8')).toContain('accepted:')

@@ -168,7 +168,7 @@ export async function refundAgent({ order_id }: { order_id: string }) {
       run({ 'vitest.config.ts': config(), 'recordings/golden/a case.case.yaml': 'case: a-case\n' }),
     ])
     expect(option.output).toMatch(/Unknown option 'agent' of harvest[^]*HARVEST_OPTION/)
-    expect(mode.output).toMatch(/got +'prompt'\n[^]*HARVEST_OPTION/)
+    expect(mode.output).toMatch(/Unknown option 'drift\.prompt' of harvest[^]*HARVEST_OPTION/)
     expect(name.output).toContain('HARVEST_CASE_NAME')
     expect([option.code, mode.code, name.code]).toEqual([1, 1, 1])
   })
