@@ -88,9 +88,11 @@ export async function examine(once: Once): Promise<Examination> {
     const noted = await probing('watch', [], again)
     const steady = await probing('serve', [], again)
     const unstable = changedLabels(noted, steady)
-    const vary = async (variations: readonly Variation[]): Promise<FingerprintDifference | undefined> =>
-      firstChange(steady, await probing('serve', variations, again), unstable)
     const all = readings()
+    const vary = async (variations: readonly Variation[]): Promise<FingerprintDifference | undefined> => {
+      const varied = await probing('serve', variations, again)
+      return firstChange(steady, varied, new Set([...unstable, ...handedOn(variations, all, varied)]))
+    }
     const found = await search(all, vary)
     const isExplained = found.length > 0 || (kept?.found.length ?? 0) > 0
     const unseen = firstChange(noted, steady) ?? (isExplained ? undefined : differs)
@@ -119,6 +121,13 @@ function holds({ problems, drift, comparison }: ReplayResult): boolean {
 function placeOf(fingerprint: Fingerprint): FingerprintPart | undefined {
   const folder = process.cwd()
   return folder.length < 4 ? undefined : fingerprint.find(({ text }) => text.includes(folder))
+}
+
+/** A variable of the environment that a child gets as this machine has it: a replay takes every value of it. */
+function handedOn(variations: readonly Variation[], all: readonly Reading[], run: Fingerprint): readonly string[] {
+  const names = all.filter(({ key }) => variations.some((one) => one.key === key)).map(({ name }) => name)
+  const labels = names.flatMap((name) => (name.startsWith('process.env.') ? [`header env.${name.slice(12)} of `] : []))
+  return run.map(({ label }) => label).filter((label) => labels.some((start) => label.startsWith(start)))
 }
 
 type Vary = (variations: readonly Variation[]) => Promise<FingerprintDifference | undefined>
