@@ -243,9 +243,9 @@ function refuseBadName(option: 'as' | 'group', name: string): void {
     .replace(/[^a-z0-9._-]+/g, '-')
     .replace(/^[^a-z0-9]+|-+$/g, '')
   throw new HarvestError('HARVEST_PROMOTE_ID', {
-    what: `'${neutralLine(name, 60)}' cannot be the ${option === 'as' ? 'id of a case' : 'name of a group'}`,
+    what: `'${neutralLine(name, 60)}' cannot be the ${option === 'as' ? 'id of a case' : 'name of a folder'}`,
     why: `It becomes the name of a ${option === 'as' ? 'file' : 'folder'}, so it must be ${caseIdMeaning}.`,
-    fix: isCaseId(slug) ? [`--${option} ${slug}`] : [],
+    fix: isCaseId(slug) ? [`--${option === 'as' ? 'as' : 'folder'} ${slug}`] : [],
   })
 }
 

@@ -156,15 +156,15 @@ describe('the health of a golden set', () => {
     expect(shallow.historyUnknown).toBe('this clone is shallow')
   })
 
-  it('does not take a repository that git cannot read for none', () => {
+  it('does not take a repository that git cannot read for none', async () => {
     const recordings = scratch()
     const root = dirname(recordings)
     add(recordings, 'a', { calls: [lookUp] })
-    expect(readFormerCases(recordings)).toBeUndefined()
+    expect(await readFormerCases(recordings)).toBeUndefined()
     execFileSync('git', ['init', '-q'], { cwd: root })
-    expect(readFormerCases(recordings)).toBeUndefined()
+    expect(await readFormerCases(recordings)).toBeUndefined()
     writeFileSync(join(root, '.git/config'), '[core\n')
-    expect(errorOf(() => readFormerCases(recordings)).code).toBe('HARVEST_GIT_UNREADABLE')
+    await expect(readFormerCases(recordings)).rejects.toMatchObject({ code: 'HARVEST_GIT_UNREADABLE' })
   })
 
   it('is printed with what to do about each, and ends with 0; a case that cannot be read ends it with 2', async () => {

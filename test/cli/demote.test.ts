@@ -8,7 +8,7 @@ async function project(until?: string): Promise<string> {
   const cwd = scratch()
   const retention = until === undefined ? {} : { retention: { class: 'clean' as const, until } }
   const tape = putTape(join(cwd, 'recordings'), 'inbox/run-1', { close: retention })
-  await harvest(['promote', 'run-1', '--as', 'refund-100x', '--group', 'incidents', '--unverified'], { cwd })
+  await harvest(['promote', 'run-1', '--as', 'refund-100x', '--folder', 'incidents', '--unverified'], { cwd })
   rmSync(tape)
   return cwd
 }

@@ -97,12 +97,14 @@ test('every other flag has one wording', () => {
     --faults: Families or single faults: http,tool-error
     --find: Print where a value first appeared, and which requests it went into
     --flaky-oracle: Grade each run five times, by majority
-    --group: Folder below golden/
+    --folder: Folder below golden/
+    --group: List groups of runs that decided the same and ended alike
     --health: Instead: cases that are stale, flaky, redundant or never red; idle tools
     --inbox: Only in the inbox
     --input: Input of the agent, for one file
     --inspect: Let an editor attach while the agent stands in its code
     --inspect-port: Port of --inspect, on this machine only
+    --isolate: Instead: which layer triggers it: code, sampling, data or timing
     --json-patch: File with a JSON Patch (RFC 6902) of body or result
     --kept: Kept for sample, error, unrecorded, timeout, tokens, cost, tool, when, flag or budget
     --lesson-right: What would have been right

@@ -29,7 +29,7 @@ describe('harvest promote', () => {
   it('writes the case and its tape, and prints the case', async () => {
     const cwd = recorded()
     const options = [
-      '--group',
+      '--folder',
       'incidents',
       '--expect',
       'fail',

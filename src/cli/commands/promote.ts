@@ -208,7 +208,7 @@ function optionsOf(given: CommandInput): PromoteOptions {
     tags: given.values('tag'),
     ok: given.values('ok'),
     bad: given.values('bad'),
-    ...optional('group', 'group'),
+    ...optional('folder', 'group'),
     ...optional('agent', 'agent'),
     ...optional('title', 'title'),
     ...optional('oracle', 'oracle'),

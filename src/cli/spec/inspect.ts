@@ -60,7 +60,7 @@ export const lsSpec: CommandSpec = {
     'ls --inbox --status threw --since 3d',
     'ls --call "refund(amount > 100)" --text A-8220',
     'ls --sort cost --limit 10 --json',
-    'ls --group --outcome threw --since 7d',
+    'ls --group --status threw --since 7d',
   ],
 }
 

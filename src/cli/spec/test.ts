@@ -17,7 +17,7 @@ export const promoteSpec: CommandSpec = {
   about: 'Make a test from a tape: case, baseline and a copy of the tape',
   options: [
     { flag: '--as <id>', about: 'Id of the case; becomes its file name' },
-    { flag: '--group <name>', about: 'Folder below golden/ [none]' },
+    { flag: '--folder <name>', about: 'Folder below golden/ [none]', was: [{ flag: '--group <name>' }] },
     agentOption,
     { flag: '--expect <outcome>', about: 'pass, or fail for a known-bad incident [pass]' },
     { flag: '--title <text>', about: 'Title of the case' },
