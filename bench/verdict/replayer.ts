@@ -1,20 +1,20 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { loadCase, requireTapeFile } from '../../src/cases/index.ts'
+import { driftPolicy } from '../../src/match/drift-policy.ts'
+import { judge } from '../../src/verdict/index.ts'
 import type { Replayed } from './replayed.ts'
 import { keysOf, type Product, verdictByHand, verdictOfCase } from './verdict-of.ts'
 
 /** Replays an agent from a file against a case, in this process. */
 export type Replayer = (file: string, caseFile: string) => Promise<Replayed>
 
-/** Sets this process up to replay with what a project has installed. What the agents print is dropped. */
+/** Sets this process up to replay with what a project has installed; its result is judged by the sources. What the agents print is dropped. */
 export async function replayerOf(project: string): Promise<Replayer> {
   const { installReplay, replayTape, standInKeys } =
     await dist<typeof import('../../src/replay/index.ts')>('replay/index.js')
   await installReplay()
-  const { readTape } = await dist<typeof import('../../src/tape/index.ts')>('tape/index.js')
-  const { loadCase, requireTapeFile } = await dist<typeof import('../../src/cases/index.ts')>('cases/index.js')
-  const { judge } = await dist<typeof import('../../src/verdict/index.ts')>('verdict/index.js')
-  const { driftPolicy } = await dist<typeof import('../../src/match/drift-policy.ts')>('match/drift-policy.js')
+  const { readTape } = await dist<typeof import('../../src/library/tape.ts')>('library/tape.js')
   const product: Product = { judge, policyOf: driftPolicy }
   for (const name of ['log', 'info', 'debug', 'warn', 'error'] as const) console[name] = () => undefined
   process.on('unhandledRejection', () => undefined)

@@ -55,7 +55,7 @@ describe('harvest replay --agent', () => {
     expect(code).toBe(1)
     const unknown = await harvest(['replay', tape, '--agent', refundAgent, '--serve', 'exactly'])
     expect(unknown.code).toBe(2)
-    expect(unknown.stderr).toContain('one of: exact, canonical, conversation, reworded')
+    expect(unknown.stderr).toContain('expected exact, canonical, conversation or reworded')
   })
 
   it('--json gives the report alone on stdout', async () => {

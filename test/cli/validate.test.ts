@@ -21,7 +21,7 @@ describe('harvest validate', () => {
     })
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toContain('Engine level: models of an agent whose causes are known.')
-    expect(stdout).toMatch(/F5\.single +exact +40 +1 +0\.912-1\.000/)
+    expect(stdout).toMatch(/F5\.single +exact +60 +1 +0\.940-1\.000/)
     expect(stdout).toContain('kept   exact tail, top-1 >= 0.99')
   })
 

@@ -19,7 +19,7 @@ let current = ''
 const tell = (word: string, text = ''): void => void writeSync(3, `${JSON.stringify([word, current, text])}\n`)
 
 // Our own programs are not run: Vitest would take seconds. They end as if it were not there.
-const own = /[\\/](?:vitest|cli)[\\/](?:run-vitest|list-programs|replay-agent)\.js$/
+const own = /[\\/](?:vitest|cli)[\\/](?:run-vitest|list-programs|replay-agent|debug-agent)\.[jt]s$/
 const real = { spawn: childProcess.spawn, execFileSync: childProcess.execFileSync }
 childProcess.spawn = ((program: string, words: readonly string[] = [], options: SpawnOptions = {}): ChildProcess => {
   if (program === 'git' && gitRuns) return real.spawn(program, words, options)

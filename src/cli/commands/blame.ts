@@ -1,3 +1,4 @@
+// Over 300 lines: two questions about one run, which step decided and which layer, share what is asked and said before.
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseExpectation } from '../../blame/expectation.ts'
