@@ -6,7 +6,7 @@ import { checkHealth } from '../../src/check/index.ts'
 import { readFormerCases } from '../../src/provenance/index.ts'
 import { keepLiveRuns } from '../../src/recordings/index.ts'
 import { ask } from '../cli/in-process.ts'
-import { call, errorOf, put, putTape, scratch } from '../recordings/make.ts'
+import { call, put, putTape, scratch } from '../recordings/make.ts'
 import { modelCall } from '../recordings/model-call.ts'
 
 interface Parts {
