@@ -118,17 +118,13 @@ describe('npx vitest-harvest isolate', () => {
       "Not resolved: code, data are still possible.
       tools run for real only with --tools live
 
-      other than on the tape    fails     95 %              model calls     cost  says
-      nothing (control)         1 of 1    exact                       0       $0  bad
-      clock and order                                                             it reads no clock, and
-                                                                                  no answers overlap
-      model                     32 of 32  89.3 % – 100.0 %           96  $…  fails
-      tools                                                                       tools run for real only
-                                                                                  with --tools live
-      model and clock and                                                         it reads no clock, and
-      order                                                                       no answers overlap
-      model and tools                                                             tools run for real only
-                                                                                  with --tools live
+      other than on the tape  fails     95 %              model calls     cost  says
+      nothing (control)       1 of 1    exact                       0       $0  bad
+      clock and order                                                           it reads no clock, and no
+                                                                                answers overlap
+      model                   32 of 32  89.3 % – 100.0 %           96  $…  fails
+      tools                                                                     tools run for real only
+                                                                                with --tools live
 
       graded by --ok refunded=25; the recorded run: bad
       confidence 0.95, minimum effect 0.2; claims: Wald's sequential test of the share of cured runs, 0.2 against 0.05; all claims together are false at most 1 − confidence of the time

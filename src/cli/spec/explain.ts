@@ -63,7 +63,7 @@ export const blameSpec: CommandSpec = {
   examples: [
     'blame refund-100x --bad "refund(*)" --live --max-cost 2.50',
     'blame latest --ok "answer~cannot refund" --reference refund-broken-item --dry-run',
-    'blame refund-100x --isolate --live --tools live',
+    'blame refund-100x --isolate --bad "refund(*)" --tools live --live --max-cost 2.50',
   ],
 }
 
@@ -75,7 +75,10 @@ export const isolateSpec: CommandSpec = {
   args: '<tape|case>',
   about: 'Find the layer that triggers a failure: code, sampling, data or timing',
   options: blameSpec.options.filter(({ flag }) => !isolating.has(flag)),
-  examples: ['isolate refund-100x --live --tools live', 'isolate latest --bad "refund(amount: 2500)" --budget 2'],
+  examples: [
+    'isolate refund-100x --bad "refund(*)" --tools live --live --max-cost 2.50',
+    'isolate latest --ok "answer~cannot refund" --tools live --live',
+  ],
 }
 
 /** A risk as a confidence: 0.05 → 0.95, without the noise of binary fractions. */
