@@ -165,8 +165,9 @@ export class Answers {
 
   /** The step to be held at whose place in its conversation this question is asked, with as many messages of the same speakers. */
   #held(question: MatchRequest): ExchangeState | undefined {
-    const { modes = {} } = this.#run.plan
-    const isHeld = ({ number }: AnyState): boolean => modes[number] === 'held'
+    const { modes = {}, tail } = this.#run.plan
+    const holdsModels = tail.from === 'live' && tail.models === 'tape'
+    const isHeld = (step: AnyState): boolean => modes[step.number] === 'held' || (holdsModels && isModel(step))
     if (!this.#freeSteps.some(isHeld)) return undefined
     const asked = readModelRequest({ method: question.method, url: question.url, body: question.bodyText })
     if (asked === undefined) return undefined
