@@ -89,7 +89,9 @@ describe.skipIf(chromiumPath === undefined)(`a report ${browserName}`, () => {
     expect(await page.title()).toBe('desk · step by step')
     expect(await texts(page, '.step .no')).toEqual(expect.arrayContaining(whole.run.steps.map(({ no }) => `${no}`)))
     expect(await page.innerText('.verdict')).toContain('Step 7 decided how this run ended.')
-    expect(await page.innerText('.verdict')).toContain('Replayed, 0 of 16 end well; resampled, 11 of 16')
+    expect(await page.innerText('.verdict')).toContain(
+      'With this step as recorded (replayed), 0 of 16 runs end well; with it asked again (resampled), 11 of 16 do.',
+    )
     expect(await page.innerText('.stephead h2')).toBe('7 gpt-5-mini')
     expect(await addressOf(page)).toBe('#step=7')
     expect(heard).toEqual([])

@@ -378,7 +378,9 @@ describe.skipIf(chromiumPath === undefined)(`ten real runs ${browserName}`, () =
     const panel = await page.innerText('.right')
     expect(panel).toContain(`Step ${decided.steps.join(', ')}`)
     const { kept, resampled, how, alpha = 0 } = commitment!
-    expect(panel).toContain(`Replayed, ${kept.ok} of ${kept.forks} runs end well; resampled, ${resampled.ok} of`)
+    expect(panel).toContain(
+      `as recorded (replayed), ${kept.ok} of ${kept.forks} runs end well; with it asked again (resampled), ${resampled.ok} of`,
+    )
     expect(panel).toContain(`${how} wrong at most ${finePercent(alpha)} of the time`)
     for (const fact of [gradedBy, `${spent.forks} forks, ${spent.modelCalls} model calls, ${usd(spent.costUsd)}`])
       expect(panel).toContain(fact)

@@ -10,7 +10,8 @@ type Position = ReportBlame['steps'][number]
 /** Runs that are enough for a point to be joined with others: one lucky run draws a spike. */
 const enoughRuns = 5
 
-const runsOf = ({ resampled }: Position): number => (resampled === undefined ? 0 : resampled.ok + resampled.failed)
+export const runsOf = ({ resampled }: Position): number =>
+  resampled === undefined ? 0 : resampled.ok + resampled.failed
 const isEnough = (position: Position): boolean => position.sequence === undefined || runsOf(position) >= enoughRuns
 
 /** `step 9`, `steps 4, 5`. */
@@ -154,21 +155,13 @@ function Asked({ blame }: { readonly blame: ReportBlame }) {
         <div>
           <p class="big">{capital(stepsText(position))}</p>
           <p>
-            Replayed,{' '}
-            <b class="num">
-              {commitment.kept.ok} of {commitment.kept.forks}
-            </b>{' '}
-            runs end well; resampled,{' '}
-            <b class="num">
-              {commitment.resampled.ok} of {commitment.resampled.forks}
-            </b>{' '}
-            do.
+            <Shares hit={{ commitment, position }} />
           </p>
           <p class="soft">
             <span class="badge blame">{commitment.how}</span>{' '}
             {commitment.alpha === undefined
               ? 'what is resampled comes out the same each time: no interval'
-              : `wrong at most ${finePercent(commitment.alpha)} of the time`}
+              : `wrong at most ${finePercent(commitment.alpha)} of the time: this claim. All claims of this page together: ${finePercent(blame.delta)}`}
           </p>
         </div>
       ))}
@@ -179,7 +172,8 @@ function Asked({ blame }: { readonly blame: ReportBlame }) {
       <Curve blame={blame} />
       <h3>What replaying a step loses</h3>
       <p class="faint small">
-        How far the share that ends well falls when the step is replayed as well: 1 is all of it, 0 nothing.
+        How far the share that ends well falls when the step is kept as recorded (replayed) as well: 1 is all of it, 0
+        nothing. A step without a row was not tried, or there are no runs to compare it with.
       </p>
       <Ranking blame={blame} />
       {hasColumns && (
@@ -200,8 +194,8 @@ function Asked({ blame }: { readonly blame: ReportBlame }) {
         </dd>
         <dt>confidence</dt>
         <dd>
-          {finePercent(1 - blame.delta)}, for all claims together. A claim: the shares that end well differ by more than{' '}
-          {finePercent(blame.tau / 2)}
+          {finePercent(1 - blame.delta)}, for all claims of this page together. A claim: the shares that end well differ
+          by more than {finePercent(blame.tau / 2)}
         </dd>
         <dt>meaning</dt>
         <dd>the effect of resampling a step in new runs</dd>
@@ -221,18 +215,38 @@ function Asked({ blame }: { readonly blame: ReportBlame }) {
   )
 }
 
+/** The counts behind a claim, in words. */
+export function Shares({ hit: { commitment, position } }: { readonly hit: (typeof decided.value)[number] }) {
+  const { kept, resampled } = commitment
+  const [these, them] = position.steps.length > 1 ? ['these steps', 'them'] : ['this step', 'it']
+  return (
+    <>
+      With {these} as recorded (replayed),{' '}
+      <b class="num">
+        {kept.ok} of {kept.forks}
+      </b>{' '}
+      runs end well; with {them} asked again (resampled),{' '}
+      <b class="num">
+        {resampled.ok} of {resampled.forks}
+      </b>{' '}
+      do.
+    </>
+  )
+}
+
 function Ranking({ blame }: { readonly blame: ReportBlame }) {
   const here = current.value?.s?.no
   const rank = ({ commitment, drop = 0 }: Position): number =>
     drop + (commitment === 'certified' || commitment === 'exact' ? 2 : 0)
   const ranked = blame.steps.filter(({ drop }) => drop !== undefined).sort((one, other) => rank(other) - rank(one))
+  const isWeak = (position: Position): boolean => position.commitment === undefined && !isEnough(position)
   return (
     <table>
       <caption class="vh">Steps ranked by the drop of the chance to end well</caption>
       <thead>
         <tr>
           <th>step</th>
-          <th>share lost</th>
+          <th class="lines">share that ends well, lost by keeping the step</th>
           <th class="num">95 % interval</th>
           <th class="num">runs</th>
         </tr>
@@ -240,7 +254,7 @@ function Ranking({ blame }: { readonly blame: ReportBlame }) {
       <tbody>
         {ranked.map((position) => (
           <tr
-            class={`go${position.commitment === undefined ? '' : ' hot'}${position.steps.includes(here ?? 0) ? ' on' : ''}`}
+            class={`go${position.commitment === undefined ? '' : ' hot'}${isWeak(position) ? ' faint' : ''}${position.steps.includes(here ?? 0) ? ' on' : ''}`}
             onClick={() => go(position.steps[0] ?? 1)}
           >
             <td>
@@ -248,9 +262,7 @@ function Ranking({ blame }: { readonly blame: ReportBlame }) {
                 {position.steps.join(', ')}
               </button>
             </td>
-            <td>
-              <DropRange position={position} />
-            </td>
+            <td>{isWeak(position) ? 'too few runs to say' : <DropRange position={position} />}</td>
             <td class="num">
               {position.display === undefined
                 ? 'exact'

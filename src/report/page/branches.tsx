@@ -48,7 +48,7 @@ function Plan({ plan }: { readonly plan: ReportForks }) {
             Changed: <Safe text={changed.join('; ')} />.{' '}
           </>
         )}
-        {grades !== undefined && `${grades['ok'] ?? 0} of ${judged} end well. `}
+        {grades !== undefined && `Of these branches ${grades['ok'] ?? 0} of ${judged} end well. `}
         {asRecorded === null
           ? 'Outcomes are not compared: the import did not see the recorded one.'
           : `${asRecorded} of ${judged} end as recorded`}
@@ -56,7 +56,7 @@ function Plan({ plan }: { readonly plan: ReportForks }) {
           ` (95 % interval of that share, for display: ${percent(interval.low)} to ${percent(interval.high)})`}
         {asRecorded !== null && '. '}
         {gradedBy === null ? (
-          'Not graded: no oracle was given.'
+          'Not graded: forked without --ok or --oracle.'
         ) : (
           <>
             Graded by{' '}
@@ -122,8 +122,11 @@ function Tree({ plan: { keep, branches } }: { readonly plan: ReportForks }) {
               stroke-width="2"
             />
             <circle cx={x(count)} cy={y} r="4" fill={colour} />
+            {branch.first !== undefined && (
+              <circle cx={x(Math.min(branch.first.step, count))} cy={y} r="3" fill={colour} />
+            )}
             <text x={x(keep) + 52} y={y - 6}>
-              {clip(branch.first === undefined ? '' : text(branch.first.after), room)}
+              {branch.first !== undefined && clip(`step ${branch.first.step}: ${text(branch.first.after)}`, room)}
             </text>
             <text class="strong" x={x(count) + 12} y={y - 2} style={{ fill: colour }}>
               {branch.grade ?? 'not graded'}

@@ -1,7 +1,7 @@
 import type { ReportMessage, ReportStep } from '../view/types.ts'
 import { int, looksJson, percent, pretty } from './format.ts'
 import { callBefore, flatPrompt, messagesBeyond, type PromptPart, partsOf, tokensAbout } from './prompt.ts'
-import { found, text } from './state.ts'
+import { found, tab, text } from './state.ts'
 import { CallList } from './talk.tsx'
 import { Diff, Safe, Text } from './text.tsx'
 
@@ -25,6 +25,13 @@ export function Context({ s }: { readonly s: ReportStep }) {
             : 'counted by the provider; shared out among the parts by length'}
         </span>
       </h3>
+      <p class="soft gap">
+        Sizes, and what changed. The text is under{' '}
+        <button type="button" class="more" onClick={() => (tab.value = 'talk')}>
+          Conversation
+        </button>
+        .
+      </p>
       <Bar parts={parts} all={all} />
       <Legend parts={parts} before={before} perCharacter={perCharacter} />
       {before !== undefined && <Changes s={s} before={before} perCharacter={perCharacter} />}
@@ -92,7 +99,7 @@ function Changes({ s, before, perCharacter }: ChangesProps) {
   return (
     <>
       <h3 class="sect">
-        Since step {before.no}{' '}
+        Since step {before.no}, this agent's previous model call{' '}
         <span class="faint">
           {entered.length} entered, {left.length} left
         </span>
@@ -148,7 +155,7 @@ export function SinceBefore({ s }: { readonly s: ReportStep }) {
   const toolsOf = ({ prompt }: ReportStep): string => (prompt?.tools ?? []).map(({ t }) => text(t)).join('\n')
   return (
     <>
-      <Section title="Prompt" note={`step ${before.no} → step ${s.no}`}>
+      <Section title="Prompt" note={`since step ${before.no}, this agent's previous model call`}>
         <Diff a={flatPrompt(before)} b={flatPrompt(s)} byWords={false} />
       </Section>
       <Section title="Tools">

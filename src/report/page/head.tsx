@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { capital, stepsText } from './blame.tsx'
+import { capital, Shares, stepsText } from './blame.tsx'
 import { Search, Theme } from './controls.tsx'
-import { flat, int, ms, usd } from './format.ts'
+import { clip, flat, int, ms, plain, usd } from './format.ts'
 import { go, jump } from './scroll.ts'
 import { cutOffAt, decided, help, report, tab, text, view } from './state.ts'
 import { Safe } from './text.tsx'
@@ -35,7 +35,19 @@ export function Head() {
       <h1>
         <Safe text={run.agent} />
       </h1>
-      {blame !== undefined && <span class={`badge ${blame.recorded === 'ok' ? 'ok' : 'bad'}`}>{blame.recorded}</span>}
+      {blame !== undefined && (
+        <>
+          <span
+            class={`badge ${blame.recorded === 'ok' ? 'ok' : 'bad'}`}
+            title={plain(`by ${blame.gradedBy.slice(0, 400)}`)}
+          >
+            {blame.recorded}
+          </span>
+          <span class="faint by">
+            by <Safe text={clip(blame.gradedBy, 32)} />
+          </span>
+        </>
+      )}
       {run.truncated && <span class="badge bad">truncated</span>}
       {run.outcome !== undefined && !isMissing('outcome') && (
         <span class={`badge${run.outcome.status === 'threw' ? ' bad' : ''}`}>{run.outcome.status}</span>
@@ -133,8 +145,7 @@ export function Band() {
         <p class="grow">
           <strong>{capital(stepsText(position))} decided how this run ended.</strong>{' '}
           <span class="soft">
-            <Safe text={position.label.slice(0, 140)} />. Replayed, {commitment.kept.ok} of {commitment.kept.forks} end
-            well; resampled, {commitment.resampled.ok} of {commitment.resampled.forks}.
+            <Safe text={position.label.slice(0, 140)} />. <Shares hit={first} />
             {run.outcome !== undefined && (
               <>
                 {' '}

@@ -1,5 +1,5 @@
 import { go } from './scroll.ts'
-import { copy, current, golden, help, isLook, query, type TimelineRow, shown, theme, view } from './state.ts'
+import { copyLink, current, golden, help, isLook, query, type TimelineRow, shown, theme, view } from './state.ts'
 
 /** What a key does. None with Ctrl, Alt or Meta, and none while somebody types. */
 export function onKey(event: KeyboardEvent): void {
@@ -46,7 +46,7 @@ const actions: Readonly<Record<string, () => void>> = {
   '/': focusSearch,
   '?': () => (help.value = golden.value === undefined),
   t: () => (theme.value = theme.value === 'dark' ? 'light' : 'dark'),
-  c: () => void copy(location.href, 'link'),
+  c: () => void copyLink(),
 }
 
 function move(choose: (rows: readonly TimelineRow[], at: number) => TimelineRow | undefined): void {

@@ -244,8 +244,8 @@ function Badges({ s }: { readonly s: ReportStep }) {
       )}
       {s.again !== undefined && <span class="badge warn">retry of {s.again}</span>}
       {row?.role !== undefined && (
-        <span class={`badge ${isFirst ? 'bad' : 'warn'}`} title={roleTitles[row.role]}>
-          {isFirst ? '≠ first' : '≠'}
+        <span class={`badge cut ${isFirst ? 'bad' : 'warn'}`} title={roleTitles[row.role]}>
+          {isFirst ? 'differs first' : 'differs'}
         </span>
       )}
       {red !== undefined && <span class={`badge ${replayColours[red]}`}>{red}</span>}
@@ -279,9 +279,19 @@ function NoteCells({ note }: { readonly note: ReportNote }) {
   )
 }
 
+/** Arguments in one line, so that the last are seen: of strings that others follow, the names go, and what is long. */
+function shortArgs(args: string): string {
+  if (args.length < 32) return args
+  return args
+    .slice(0, 2000)
+    .replace(/(?:\w+: )?("(?:[^"\\]|\\.)*"), /g, (_, value) =>
+      value.length > 16 ? `${value.slice(0, 9)}…", ` : `${value}, `,
+    )
+}
+
 function preview(s: ReportStep): string {
   if (s.err !== undefined) return s.err
-  if (s.calls !== undefined) return s.calls.map((call) => call.text).join(', ')
+  if (s.calls !== undefined) return shortArgs(s.calls.map((call) => call.text).join(', '))
   if (s.said !== undefined) return text(s.said)
   if (s.args !== undefined)
     return `${flat(text(s.args))} → ${s.result === undefined ? 'not recorded' : flat(text(s.result))}`

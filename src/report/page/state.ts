@@ -266,7 +266,7 @@ export function cutOffAt({ truncated, steps }: ReportRun): ReportStep | undefine
   return truncated ? steps.findLast(({ open }) => open === true) : undefined
 }
 
-export async function copy(what: string, name: string): Promise<void> {
+export async function copy(what: string, name: string, note = ''): Promise<void> {
   try {
     await navigator.clipboard.writeText(what)
   } catch {
@@ -278,8 +278,18 @@ export async function copy(what: string, name: string): Promise<void> {
     document.execCommand('copy')
     area.remove()
   }
-  toast.value = `${name} copied`
-  setTimeout(() => (toast.value = ''), 1400)
+  const said = `${name} copied${note}`
+  toast.value = said
+  setTimeout(() => toast.value === said && (toast.value = ''), note === '' ? 1400 : 6000)
+}
+
+/** Copies the address of what is shown. */
+export function copyLink(): Promise<void> {
+  return copy(
+    location.href,
+    'link',
+    location.protocol === 'file:' ? '; it opens beside this file: send the file too' : '',
+  )
 }
 
 /** Why the run cannot be replayed, and so neither forked nor blamed; `undefined`: it can. */

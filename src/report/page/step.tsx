@@ -1,13 +1,13 @@
 import type { ComponentChildren } from 'preact'
 import type { ReportNote, ReportStep } from '../view/types.ts'
-import { Blame } from './blame.tsx'
+import { Blame, runsOf } from './blame.tsx'
 import { Context, SinceBefore, Section, Tools } from './context.tsx'
-import { int, ms, offset, percent, pretty, usd } from './format.ts'
+import { int, ms, offset, pretty, usd } from './format.ts'
 import { Now } from './now.tsx'
 import { callBefore } from './prompt.ts'
 import { curlOf, expectations, Raw } from './raw.tsx'
 import { go } from './scroll.ts'
-import { blameOf, copy, current, differing, found, isTimed, report, tab, text } from './state.ts'
+import { blameOf, copy, copyLink, current, differing, found, isTimed, report, tab, text } from './state.ts'
 import { Talk } from './talk.tsx'
 import { Diff, Safe, Text, Two } from './text.tsx'
 
@@ -160,7 +160,7 @@ function StepLink({ no }: { readonly no: number }) {
 
 function StepHead({ s }: { readonly s: ReportStep }) {
   const [input, cached, output, reasoning] = s.tok ?? []
-  const value = blameOf.value.get(s.no)?.value
+  const blamed = blameOf.value.get(s.no)
   return (
     <div class="stephead">
       <div class="row">
@@ -177,7 +177,7 @@ function StepHead({ s }: { readonly s: ReportStep }) {
             Copy as toCall
           </button>
         )}
-        <button type="button" class="btn" onClick={() => void copy(location.href, 'link')}>
+        <button type="button" class="btn" onClick={() => void copyLink()}>
           Copy link
         </button>
       </div>
@@ -238,9 +238,13 @@ function StepHead({ s }: { readonly s: ReportStep }) {
             <Safe text={s.site} />
           </span>
         )}
-        {value !== undefined && (
-          <span>
-            resampled from here <b>{percent(value)}</b> end well
+        {blamed?.resampled !== undefined && blamed.commitment === undefined && runsOf(blamed) > 0 && (
+          <span class="num">
+            resampled from here,{' '}
+            <b>
+              {blamed.resampled.ok} of {runsOf(blamed)}
+            </b>{' '}
+            end well (all forks from here)
           </span>
         )}
       </div>

@@ -181,7 +181,8 @@ function Confidence({ s: { sure } }: { readonly s: ReportStep }) {
   return (
     <>
       <h3 class="sect">
-        Confidence <span class="faint">log probabilities of {counted(sure.tokens, 'token')}, as recorded</span>
+        How sure the model was (log probabilities){' '}
+        <span class="faint">{counted(sure.tokens, 'token')}, as recorded</span>
       </h3>
       <p class="soft">
         <b class="num">{percent(sure.mean)}</b> a token, geometric mean. Least sure:
