@@ -244,7 +244,7 @@ function Badges({ s }: { readonly s: ReportStep }) {
       )}
       {s.again !== undefined && <span class="badge warn">retry of {s.again}</span>}
       {row?.role !== undefined && (
-        <span class={`badge cut ${isFirst ? 'bad' : 'warn'}`} title={roleTitles[row.role]}>
+        <span class={`badge ${isFirst ? 'bad' : 'warn'}`} title={roleTitles[row.role]}>
           {isFirst ? 'differs first' : 'differs'}
         </span>
       )}
