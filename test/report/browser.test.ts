@@ -97,6 +97,16 @@ describe.skipIf(chromiumPath === undefined)(`a report ${browserName}`, () => {
     expect(heard).toEqual([])
   })
 
+  it('shows the amount of a call in its row, and draws no interval of fewer than five runs', async () => {
+    const blame = whole.blame!
+    const steps = blame.steps.map((one) => (one.steps[0] === 2 ? { ...one, resampled: { ok: 1, failed: 1 } } : one))
+    put('few', pageOf({ ...whole, blame: { ...blame, steps } }))
+    const { page } = await open('few', '#step=2')
+    expect(await page.innerText('#r8 .sub')).toBe('triage refund("A-100", amount: 2500)')
+    expect(await texts(page, '.right tr.faint td:nth-child(2)')).toEqual(['too few runs to say'])
+    expect(await page.innerText('.stephead')).toContain('1 of 2 end well (all forks from here)')
+  })
+
   it('shows of a packed report what it shows of a plain one', async () => {
     const [plain, packed] = [await open('whole'), await open('packed')]
     expect(await packed.page.innerText('#app')).toBe(await plain.page.innerText('#app'))
