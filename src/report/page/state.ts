@@ -1,3 +1,4 @@
+// Over 300 lines: what the page shows and how that changes, in one place that every view reads.
 import { batch, computed, effect, signal } from '@preact/signals'
 import type { GoldenData, ReportBody, ReportData, ReportNote, ReportRed, ReportRun, ReportStep } from '../view/types.ts'
 
