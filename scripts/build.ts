@@ -85,11 +85,10 @@ async function bundle(): Promise<void> {
     minify: { compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: true } },
   })
   await bundled.close()
+  const files = output.flatMap((file) => (file.type === 'chunk' ? [file.moduleIds] : []))
   for (const part of apart) {
-    const holders = output.filter((file) => file.type === 'chunk' && file.moduleIds.some((id) => id.includes(part)))
-    const others = holders
-      .flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
-      .filter((id) => !id.includes(part))
+    const holders = files.filter((modules) => modules.some((id) => id.includes(part)))
+    const others = holders.flat().filter((id) => !id.includes(part))
     if (holders.length !== 1 || others.length > 0)
       throw new Error(`${part} is not a file of its own: ${holders.length} files, with ${others.join(', ')}`)
   }

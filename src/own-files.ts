@@ -35,6 +35,9 @@ export type OwnFile = (typeof ownFiles)[number]
 /** The folder of the code: `dist/` once built, `src/` in this repository. Ends with a slash. */
 export const ownFolder = new URL('./', import.meta.url)
 
+/** The same as a path of this machine. */
+export const ownFolderPath = fileURLToPath(ownFolder)
+
 /** Whether this runs as it was built; in this repository the sources themselves run. */
 export const isBuilt = !import.meta.url.endsWith('.ts')
 

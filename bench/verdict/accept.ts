@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { nodeIn } from '../catch/columns/run.ts'
@@ -16,11 +16,6 @@ export interface Accepted {
   readonly unproven: number
   /** What is another thing afterwards than an acceptance in a case: `desk-099: not green`. */
   readonly complaints: readonly string[]
-}
-
-/** Whether the product has a way to accept. */
-export function canAccept(project: string): boolean {
-  return existsSync(join(project, 'node_modules/vitest-harvest/dist/cli/main.js'))
 }
 
 /**

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Bench } from '../kit/contract.ts'
-import { acceptInTwoHalves, canAccept } from './accept.ts'
+import { acceptInTwoHalves } from './accept.ts'
 import { verdictsInVitest, writeCases, writeTests } from './cases.ts'
 import { allVariants, type Variant } from './project.ts'
 import { chosen } from './random.ts'
@@ -28,7 +28,7 @@ const bench: Bench = {
       ({ id, edit }) => edit?.kind === 'question' && replayed.get(id)?.case.verdict === 'unproven',
     )
     progress(`${unproven.length} changed questions are accepted`)
-    const accepted = canAccept(project) && unproven.length > 1 ? await acceptInTwoHalves(project, unproven) : undefined
+    const accepted = unproven.length > 1 ? await acceptInTwoHalves(project, unproven) : undefined
     const measured = { variants, replayed, sample, accepted }
     return {
       tables: tablesOf(measured),

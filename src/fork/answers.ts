@@ -35,6 +35,8 @@ export class Answers {
   readonly #run: ForkRun
   readonly #kept: AnswerOrigin
   readonly #free: AnswerOrigin
+  /** Models answer from the tape, whatever they are asked, while tools run for real. */
+  readonly #holdsModels: boolean
   readonly #freeSteps: readonly AnyState[]
   #exactly: Matcher | undefined
   readonly #reference: AnswerOrigin | undefined
@@ -52,10 +54,10 @@ export class Answers {
     const serve = tail.from === 'tape' ? (tail.serve ?? 'canonical') : 'canonical'
     this.#run = run
     this.#kept = new AnswerOrigin(kept, tape, plan.kept ?? 'exact')
-    this.#free =
-      tail.from === 'live' && tail.models === 'tape'
-        ? new AnswerOrigin(free, tape, 'reworded', free.filter(isModel))
-        : new AnswerOrigin(free, tape, serve)
+    this.#holdsModels = tail.from === 'live' && tail.models === 'tape'
+    this.#free = this.#holdsModels
+      ? new AnswerOrigin(free, tape, 'reworded', free.filter(isModel))
+      : new AnswerOrigin(free, tape, serve)
     this.#freeSteps = free
     this.#reference =
       tail.from === 'reference'
@@ -165,9 +167,8 @@ export class Answers {
 
   /** The step to be held at whose place in its conversation this question is asked, with as many messages of the same speakers. */
   #held(question: MatchRequest): ExchangeState | undefined {
-    const { modes = {}, tail } = this.#run.plan
-    const holdsModels = tail.from === 'live' && tail.models === 'tape'
-    const isHeld = (step: AnyState): boolean => modes[step.number] === 'held' || (holdsModels && isModel(step))
+    const { modes = {} } = this.#run.plan
+    const isHeld = (step: AnyState): boolean => modes[step.number] === 'held' || (this.#holdsModels && isModel(step))
     if (!this.#freeSteps.some(isHeld)) return undefined
     const asked = readModelRequest({ method: question.method, url: question.url, body: question.bodyText })
     if (asked === undefined) return undefined

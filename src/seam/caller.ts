@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { isAbsolute, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Caller } from './source.ts'
-import { ownFolder } from '../own-files.ts'
+import { ownFolder, ownFolderPath } from '../own-files.ts'
 
 const packages = new Map<string, string>()
 
@@ -73,8 +73,6 @@ function packageOf(file: string): string {
 /** Packages that only a replay runs: what they read was never recorded. */
 const machinery = new Set(['vitest-harvest', '@mswjs/interceptors'])
 
-const ownPath = fileURLToPath(ownFolder)
-
 /**
  * `file:line:column` of the nearest frame in the user's own code, or `undefined` when none is on the stack.
  * Async frames count, so a call three SDK layers down still finds the `await` it came from.
@@ -128,7 +126,7 @@ function siteOf(line: string): string | undefined {
   const found = /(?:\(|at (?:async )?)((?:file:\/\/|\/|[A-Za-z]:[\\/])[^()]*:\d+:\d+)\)?$/.exec(line.trim())?.[1]
   if (!found || found.includes('node_modules') || found.startsWith(ownFolder.href)) return undefined
   const path = found.startsWith('file://') ? pathOf(found) : found
-  return path.startsWith(ownPath) ? undefined : fromHere(path)
+  return path.startsWith(ownFolderPath) ? undefined : fromHere(path)
 }
 
 /** Relative to the working directory where it lies inside: no tape carries the folders of a machine. */

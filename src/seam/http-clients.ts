@@ -1,5 +1,4 @@
-import { fileURLToPath } from 'node:url'
-import { ownFolder } from '../own-files.ts'
+import { ownFolder, ownFolderPath } from '../own-files.ts'
 import { captureStack } from './caller.ts'
 
 /** undici: the one in Node, and any in a package. Anybody's project may lie in a folder of that name. */
@@ -20,7 +19,7 @@ export function isOfHttpClient(): boolean {
   return framesOfOthers(stack).some((frame) => httpClients.test(frame) || undici.test(frame))
 }
 
-const own = [ownFolder.href, fileURLToPath(ownFolder)]
+const own = [ownFolder.href, ownFolderPath]
 
 /** Our files are named after what they do: no client is in them. */
 function framesOfOthers(stack: string): readonly string[] {

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { nameMocksBy } from '../replay/index.ts'
 import type { Mocked } from '../seam/intercept/index.ts'
-import { ownFolder } from '../own-files.ts'
+import { ownFolderPath } from '../own-files.ts'
 
 /** How set-up files replace what a replay stands on. */
 const ways: Readonly<Record<Mocked, RegExp>> = {
@@ -39,7 +38,7 @@ function setUpFiles(): readonly string[] {
 }
 
 function isOurs(file: string): boolean {
-  return path.resolve(file).startsWith(fileURLToPath(ownFolder))
+  return path.resolve(file).startsWith(ownFolderPath)
 }
 
 function textOf(file: string): string {

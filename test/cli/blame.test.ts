@@ -8,6 +8,7 @@ import { parseTape, serializeTape } from '../../src/tape/index.ts'
 import { built } from '../support/built.ts'
 import { type Desk, deskProject, openDesk, recordDesk, usual } from './desk.ts'
 import { harvest } from './harvest.ts'
+import { many } from './many.ts'
 
 describe('harvest blame', () => {
   let desk: Desk
@@ -196,21 +197,12 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
     const { header, events, close } = parseTape(other, 'bad')
     const unknown = { ...header, id: 'other', pins: { ...header.pins, commit: '4f2a9c1' } }
     writeFileSync(join(inbox, 'other.tape.jsonl'), serializeTape(unknown, events, close))
-    const answers = many(lines.map(([args]) => ['blame', ...args]))
+    const answers = many(
+      lines.map(([args]) => ['blame', ...args]),
+      cwd,
+    )
     const said = answers.map(({ code, stderr }, at) => [code, stderr.includes(lines[at]![2])])
     expect(said).toEqual(lines.map(([, code]) => [code, true]))
     expect(desk.asked).toEqual([])
   })
-
-  /** Many command lines in one process: none of them gets as far as the agent. */
-  function many(lines: readonly (readonly string[])[]): readonly { readonly code: number; readonly stderr: string }[] {
-    const report = join(cwd, 'report.json')
-    execFileSync(process.execPath, [join(import.meta.dirname, 'many.child.ts'), built('cli/main.js'), report], {
-      cwd,
-      input: JSON.stringify(lines),
-      env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, VITEST: undefined },
-      stdio: ['pipe', 'ignore', 'inherit'],
-    })
-    return JSON.parse(readFileSync(report, 'utf8')) as readonly { code: number; stderr: string }[]
-  }
 })

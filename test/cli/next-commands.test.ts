@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { built } from '../support/built.ts'
 import { type Desk, deskProject, openDesk, recordDesk, usual } from './desk.ts'
 import { type Answered, harvest } from './harvest.ts'
+import { many } from './many.ts'
 
 /** Words of a command line as a shell reads them. */
 function wordsOf(command: string): readonly string[] {
@@ -77,17 +77,7 @@ describe('whoever follows the messages of blame', () => {
     harvest(words, { cwd, env: { DESK_URL: desk.url, CI: '' } })
   /** Command lines that are refused before an agent is loaded, in one process. */
   function refused(...lines: readonly (readonly string[])[]): readonly string[] {
-    const report = join(cwd, 'report.json')
-    execFileSync(process.execPath, [join(import.meta.dirname, 'many.child.ts'), built('cli/main.js'), report], {
-      cwd,
-      input: JSON.stringify(lines),
-      env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, VITEST: undefined },
-      stdio: ['pipe', 'ignore', 'inherit'],
-    })
-    const answers = JSON.parse(execFileSync('cat', [report], { encoding: 'utf8' })) as {
-      code: number
-      stderr: string
-    }[]
+    const answers = many(lines, cwd)
     expect(answers.map(({ code }) => code)).toEqual(answers.map(() => 2))
     return answers.map(({ stderr }) => stderr)
   }

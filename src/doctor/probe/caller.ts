@@ -1,8 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import type { Caller } from '../../seam/source.ts'
-import { isBuilt, ownFolder } from '../../own-files.ts'
+import { isBuilt, ownFolderPath } from '../../own-files.ts'
 
-const own = fileURLToPath(ownFolder)
 /** This folder, and the one file it is built into. */
 const probes = fileURLToPath(isBuilt ? import.meta.url : new URL('./', import.meta.url))
 
@@ -57,7 +56,7 @@ function pathOf(file: string): string {
 
 /** The npm package of a file, `vitest-harvest` for this one, `undefined` outside of `node_modules`. */
 function packageOf(file: string): string | undefined {
-  if (file.startsWith(own)) return 'vitest-harvest'
+  if (file.startsWith(ownFolderPath)) return 'vitest-harvest'
   const at = file.replaceAll('\\', '/').lastIndexOf('node_modules/')
   if (at < 0) return undefined
   const [scope = '', name = ''] = file
